@@ -227,7 +227,8 @@ class Chain:
             self.looks += 1
             if self.writes(key, a if far else a - LOOK_BACK, wanted):
                 self.writers = True
-            else:
+            elif key[0] == path[-1][0] or not self.listens(key, a) or \
+                    all(k[0] != key[0] or self.listens(k, a) for k in found):
                 each.append(self.does(path + [key], key, a, far))
         busy = [ends for ends in each if ends and sum(ns for _, _, ns, _ in ends) <= 10 * sum(
             ns for c, _, ns, _ in ends if c in ('input.prep', 'input.cpu_starved', 'input.fetch', 'host.no_work'))]
@@ -235,6 +236,9 @@ class Chain:
         busy = [[(c, i, ns * min(idle) // of if i else ns, sleeps) for c, i, ns, sleeps in ends]
                 for ends, of in zip(busy, idle)]
         return [e for e in sum(busy or each, []) if e[2]], circle
+
+    def listens(self, key, a):
+        return any(i[0] == 'l' for s in self.w.samples[key] if a <= s['t'] < self.b for i in ids(s, '?'))
 
     def writes(self, key, a, wanted):
         rows = [s for s in self.w.samples[key] if a <= s['t'] < self.b]

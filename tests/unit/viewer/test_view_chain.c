@@ -450,6 +450,15 @@ static void test_helpers(void)
 	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
 	end(&t);
 
+	begin(&t); /* a server's process: one thread answers, another one listens for others */
+	keep(&t, PID, WIRE_WAIT_QUEUE, "?u1-2", RECV);
+	see(&t, 201, 0, WIRE_WAIT_SOCKET, "!u1-2 ?l/run/s", "");
+	see(&t, 201, 2000, WIRE_WAIT_SOCKET, "!u1-2 ?l/run/s", "");
+	t.e.thread[1]->pid = 300;
+	keep(&t, 300, WIRE_WAIT_NONE, "!u1-2", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_MEDIUM);
+	end(&t);
+
 	begin(&t); /* one is done, another still makes */
 	keep(&t, PID, WIRE_WAIT_LOCK, "?o1 ~o2", GET);
 	keep(&t, 101, WIRE_WAIT_READ, "!o1", MAKE);

@@ -519,6 +519,35 @@ static void leave_idle_out(struct ana_chain *c, const uint32_t *first, uint32_t 
 		c->ends = n;
 }
 
+/* In [a, b) it waits at a place where it listens. */
+static bool listens(const struct search *f, const struct ana_thread_samples *s)
+{
+	size_t i;
+
+	for (i = ana_samples_from(s, f->a); i < s->tail && s->sample[i].t_ns < f->b; i++)
+		if (ana_links_await_kind(ana_linktexts_get(&f->e->links, s->sample[i].links), 'l'))
+			return true;
+	return false;
+}
+
+/*
+ * What a process has as descriptors all its threads have: one that listens for others to come is not who
+ * answers those who are there.
+ */
+static bool is_porter(const struct search *f, const struct givers *g, uint32_t i)
+{
+	const struct ana_thread_samples *s = g->giver[i].thread;
+	const struct ana_thread_samples *who = f->path.link[f->path.links - 1].thread;
+	uint32_t k;
+
+	if (s->pid == who->pid || !listens(f, s))
+		return false;
+	for (k = 0; k < g->count; k++)
+		if (g->giver[k].thread->pid == s->pid && !listens(f, g->giver[k].thread))
+			return true;
+	return false;
+}
+
 static void follow(struct search *f, const struct ana_links *links, bool *circle)
 {
 	uint32_t first[ANA_CHAIN_GIVERS + 1];
@@ -539,7 +568,7 @@ static void follow(struct search *f, const struct ana_links *links, bool *circle
 		first[i] = f->c->ends;
 		if (is_writer(f, g.giver[i].thread, links))
 			f->writers = true;
-		else
+		else if (!is_porter(f, &g, i))
 			gather(f, &g.giver[i]);
 	}
 	first[i] = f->c->ends;
