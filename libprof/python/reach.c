@@ -333,6 +333,14 @@ bool prof_py_is_queue(struct prof_py *py, uint64_t object)
 
 /* ---- what a thread reaches ---- */
 
+#define OBJECTS_MAX 400u /* looked into by one search */
+#define OBJECTS_NEAR 144u
+
+enum depth {
+	FAR,
+	NEAR
+};
+
 static int set_wanted(struct prof_py *py, const uint64_t *wanted, size_t n, bool own)
 {
 	struct prof_pyreach *r = &py->reach;
@@ -391,7 +399,7 @@ static void offer_slots(struct prof_py *py, size_t frames)
 		}
 }
 
-static int search(struct prof_py *py, const struct prof_pywalk *w)
+static int search(struct prof_py *py, const struct prof_pywalk *w, enum depth depth)
 {
 	uint8_t home[PROF_PY_FRAMES];
 	size_t frames = prof_py_own_frames(py, w);
@@ -399,23 +407,25 @@ static int search(struct prof_py *py, const struct prof_pywalk *w)
 
 	if (rc)
 		return rc;
+	py->reach.objects = depth == NEAR ? OBJECTS_NEAR : OBJECTS_MAX;
 	learn_codes(py, w, frames, home);
 	offer_slots(py, frames);
-	prof_pyreach_globals(py, home, frames);
+	if (depth != NEAR)
+		prof_pyreach_globals(py, home, frames);
 	rc = prof_pyreach_follow(py);
-	if (!rc)
+	if (!rc && depth != NEAR)
 		prof_pyreach_methods(py);
 	return rc;
 }
 
-static int look_once(struct prof_py *py, const struct prof_py_thread *t)
+static int look_once(struct prof_py *py, const struct prof_py_thread *t, enum depth depth)
 {
 	struct prof_pywalk *w;
 	int rc;
 
 	prof_pyreach_begin(py);
 	rc = prof_py_walk_frames(py, t, &w);
-	return rc ? rc : search(py, w);
+	return rc ? rc : search(py, w, depth);
 }
 
 /* Leaves only what was found; of what is held and not given it is enough that it is held. */
@@ -440,11 +450,11 @@ static size_t want_found(struct prof_pyreach *r, const struct prof_py_hold *firs
  * a way leads anywhere. So what was found counts if it is found again.
  */
 static int look_twice(struct prof_py *py, const struct prof_py_thread *t, size_t n,
-		      struct prof_py_hold *out)
+		      enum depth depth, struct prof_py_hold *out)
 {
 	struct prof_pyreach *r = &py->reach;
 	size_t held = 0, i;
-	int rc = look_once(py, t);
+	int rc = look_once(py, t, depth);
 
 	if (rc)
 		return rc;
@@ -452,7 +462,7 @@ static int look_twice(struct prof_py *py, const struct prof_py_thread *t, size_t
 		out[i] = (struct prof_py_hold){ r->found[i].held, r->found[i].gives };
 	if (!want_found(r, out, n))
 		return 0;
-	rc = look_once(py, t);
+	rc = look_once(py, t, depth);
 	for (i = 0; i < n; i++) {
 		out[i].held &= !rc && r->found[i].held;
 		out[i].gives &= !rc && r->found[i].gives;
@@ -462,7 +472,7 @@ static int look_twice(struct prof_py *py, const struct prof_py_thread *t, size_t
 }
 
 static int holds(struct prof_py *py, const struct prof_py_thread *t, const uint64_t *wanted,
-		 size_t n, bool own, struct prof_py_hold *out)
+		 size_t n, bool own, enum depth depth, struct prof_py_hold *out)
 {
 	int rc;
 
@@ -474,20 +484,26 @@ static int holds(struct prof_py *py, const struct prof_py_thread *t, const uint6
 	prof_pyreach_begin(py);
 	rc = set_wanted(py, wanted, n, own);
 	if (!rc)
-		rc = look_twice(py, t, n, out);
+		rc = look_twice(py, t, n, depth, out);
 	return rc == -ESRCH ? -ENOENT : rc;
 }
 
 int prof_py_holds(struct prof_py *py, const struct prof_py_thread *t, const uint64_t *wanted,
 		  size_t n, struct prof_py_hold *out)
 {
-	return holds(py, t, wanted, n, false, out);
+	return holds(py, t, wanted, n, false, FAR, out);
 }
 
 int prof_py_holds_own(struct prof_py *py, const struct prof_py_thread *t, const uint64_t *wanted,
 		      size_t n, struct prof_py_hold *out)
 {
-	return holds(py, t, wanted, n, true, out);
+	return holds(py, t, wanted, n, true, FAR, out);
+}
+
+int prof_py_holds_near(struct prof_py *py, const struct prof_py_thread *t, const uint64_t *wanted,
+		       size_t n, struct prof_py_hold *out)
+{
+	return holds(py, t, wanted, n, true, NEAR, out);
 }
 
 bool prof_py_shares(struct prof_py *a, struct prof_py *b, uint64_t object)

@@ -66,6 +66,13 @@ int prof_py_holds_own(struct prof_py *py, const struct prof_py_thread *t, const 
 		      size_t n, struct prof_py_hold *out);
 
 /*
+ * The same, of what is near: some hundred and fifty objects, and no globals. For a thread that held the like
+ * before; what is not found may be farther off.
+ */
+int prof_py_holds_near(struct prof_py *py, const struct prof_py_thread *t, const uint64_t *wanted,
+		       size_t n, struct prof_py_hold *out);
+
+/*
  * Is the object of the one process (@a) one of the same class in the other, and shared by a fork? For
  * a child of which it is not known whether it was forked, and of objects that may be younger than it.
  */

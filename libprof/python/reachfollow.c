@@ -11,7 +11,6 @@
 
 #define LOWEST 4096u
 #define HIGHEST (UINT64_C(1) << 47)
-#define OBJECTS_MAX 400u /* looked into by one search */
 #define TABLE_MAX 128u /* places of a set */
 #define BLOCK_ITEMS 64u /* of a deque's block, behind a pointer to the one before */
 
@@ -573,7 +572,7 @@ int prof_pyreach_follow(struct prof_py *py)
 	struct prof_pynode batch[PROF_PYREACH_BATCH];
 	int rc = 0;
 
-	while (!rc && r->open && r->head < OBJECTS_MAX) {
+	while (!rc && r->open && r->head < r->objects) {
 		size_t n;
 
 		if (r->head == r->tail)

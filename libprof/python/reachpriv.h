@@ -153,6 +153,7 @@ struct prof_pyreach {
 	size_t seens;
 	struct prof_pynode queue[PROF_PYREACH_QUEUE];
 	size_t head, tail;
+	size_t objects; /* opened at most, in this search */
 	struct prof_pynode later[PROF_PYREACH_QUEUE]; /* by attributes that are not named */
 	size_t laters;
 

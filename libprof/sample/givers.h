@@ -2,7 +2,7 @@
 /*
  * The search for those who hold what is awaited (links.h): among the threads of this process that
  * run Python, idle ones too, among those of children, and among the descriptors of all processes
- * below. A hundredth of a core at most, whatever there is to look through: the rest the next time.
+ * below. A seventy-fifth of a core at most, whatever there is to look through: the rest the next time.
  * Sampler thread only; allocates nothing; under the fork lock.
  */
 #ifndef PROF_GIVERS_H
@@ -19,9 +19,10 @@ struct prof_givers {
 	struct prof_links links;
 	struct prof_family family;
 	int64_t fed_ns, budget_ns; /* CPU time that may be spent; below 0: too much was */
+	int64_t first_fed_ns, first_ns; /* the same, of asking who made before */
 	size_t next; /* in the list of this process's threads */
 	size_t next_target;
-	uint32_t asked; /* the count of objects when this process's threads were last asked at once */
+	size_t next_first; /* the same, of who is asked at once */
 };
 
 /* Begins a turn: forgets what is old, and has some more time to spend. */
@@ -34,14 +35,16 @@ void prof_givers_turn(struct prof_givers *g, int64_t now_ns);
 void prof_givers_thread(struct prof_givers *g, struct prof_target *t, uint32_t pid, pid_t tid,
 			int64_t now_ns);
 
+/*
+ * Does this thread of this process hold that for which a submitter has begun to wait in this turn? Of
+ * one that made lately, before it is sampled; and, where nobody does, of some others. For an object
+ * that is made for one step the next scan comes too late.
+ */
+void prof_givers_first(struct prof_givers *g, struct prof_target *self, pid_t tid, int64_t now_ns);
+void prof_givers_others(struct prof_givers *g, struct prof_target *self, int64_t now_ns);
+
 /* Looks through threads of @self, this process: some each time, the newest ones always. */
 void prof_givers_own(struct prof_givers *g, struct prof_target *self, int64_t now_ns);
-
-/*
- * The same at once, behind a look at one that waits: for an object that is made for one step the next scan
- * comes too late. Nothing once somebody is known who makes.
- */
-void prof_givers_first(struct prof_givers *g, struct prof_target *self, int64_t now_ns);
 
 /* The same for a child. */
 void prof_givers_child(struct prof_givers *g, struct prof_target *t, uint32_t pid, int64_t now_ns);

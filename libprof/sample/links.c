@@ -128,17 +128,26 @@ int prof_links_makes(struct prof_links *l, uint32_t pid, uint32_t tid)
 
 void prof_links_looked(struct prof_links *l, struct prof_link_holder *h, int64_t now_ns)
 {
-	h->looked_ns = now_ns;
 	if (prof_links_makes(l, h->pid, h->tid))
 		h->made_ns = now_ns;
 }
 
-bool prof_links_has_makers(const struct prof_links *l)
+uint32_t prof_links_of_firsts(const struct prof_links *l, int64_t now_ns)
+{
+	uint32_t bits = 0, i;
+
+	for (i = 0; i < PROF_LINKS_WANTED; i++)
+		if (l->wanted[i].object && !l->wanted[i].depth && l->wanted[i].seen_ns >= now_ns)
+			bits |= BIT(i);
+	return bits;
+}
+
+bool prof_links_held(const struct prof_links *l, uint32_t bits)
 {
 	uint32_t i;
 
 	for (i = 0; i < PROF_LINKS_HOLDERS; i++)
-		if (l->holder[i].made_ns)
+		if (l->holder[i].holds & bits & ~l->holder[i].takes)
 			return true;
 	return false;
 }
@@ -336,6 +345,7 @@ static uint32_t add(struct prof_links *l, const char *id, uint64_t end, uint8_t 
 	w->object = prof_link_address(id);
 	set_ends(w, end);
 	l->objects += w->object != 0;
+	l->firsts += w->object && !depth;
 	l->ends += w->other[0] != 0;
 	return i;
 }

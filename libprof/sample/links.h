@@ -49,11 +49,14 @@ struct prof_link_holder { /* may be overwritten by another thread's */
 	int64_t looked_ns; /* 0: never */
 	int64_t made_ns; /* it was last found to hold something for somebody else; 0: not lately */
 	uint32_t told; /* its last sample tells that it gives or holds these */
+	uint32_t firsts; /* the count of firsts when it was asked for those last, ... */
+	int64_t asked_ns; /* ... and when that was */
 };
 
 struct prof_links {
 	struct prof_link_wanted wanted[PROF_LINKS_WANTED];
 	uint32_t objects, ends; /* count ids of objects and of descriptors that came new */
+	uint32_t firsts; /* the same of objects for which submitters wait */
 	struct prof_link_holder holder[PROF_LINKS_HOLDERS];
 };
 
@@ -65,6 +68,12 @@ void prof_links_await_on(struct prof_links *l, uint32_t pid, uint32_t tid, int64
 
 /* Forgets what nobody has waited for lately. */
 void prof_links_age(struct prof_links *l, int64_t now_ns);
+
+/* Bits of the objects for which a submitter waits that was seen at @now_ns or since. */
+uint32_t prof_links_of_firsts(const struct prof_links *l, int64_t now_ns);
+
+/* Does anybody hold one of these? */
+bool prof_links_held(const struct prof_links *l, uint32_t bits);
 
 /* Bits of those that are objects, and of those that descriptors lead to. */
 uint32_t prof_links_of_objects(const struct prof_links *l);
@@ -95,9 +104,6 @@ int prof_links_makes(struct prof_links *l, uint32_t pid, uint32_t tid);
  * step has an object of its own, a future, it is over before all threads were asked.
  */
 void prof_links_looked(struct prof_links *l, struct prof_link_holder *h, int64_t now_ns);
-
-/* Does anybody? */
-bool prof_links_has_makers(const struct prof_links *l);
 
 /* Does it hold what its last sample does not tell? One that sleeps on has a new sample then. */
 bool prof_links_news(struct prof_links *l, uint32_t pid, uint32_t tid);

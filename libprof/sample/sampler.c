@@ -150,6 +150,7 @@ static void look_through(pid_t tid, int64_t now_ns)
 {
 	if (!enter())
 		return;
+	prof_givers_first(&sm.targets.givers, sm.targets.self, tid, now_ns);
 	prof_givers_thread(&sm.targets.givers, sm.targets.self, (uint32_t)getpid(), tid, now_ns);
 	prof_fork_lock_sample_leave();
 }
@@ -232,7 +233,7 @@ static void look_at_own(int64_t now_ns, int64_t period_ns, bool starving)
 	if (gil)
 		look_at_holder(period_ns);
 	if (starving && enter()) {
-		prof_givers_first(&sm.targets.givers, sm.targets.self, now_ns);
+		prof_givers_others(&sm.targets.givers, sm.targets.self, now_ns);
 		prof_fork_lock_sample_leave();
 	}
 }

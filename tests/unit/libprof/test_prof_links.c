@@ -241,23 +241,27 @@ static void test_steps(void)
 
 	memset(&links, 0, sizeof(links));
 	wait_for(WIRE_ROLE_SUBMITTER, 1, 1, "?oaa", "", S);
-	EXPECT(!prof_links_has_makers(&links) && !prof_links_news(&links, 1, 2));
+	EXPECT(!prof_links_news(&links, 1, 2) && links.firsts == 1);
+	EXPECT_UINT(prof_links_of_firsts(&links, S), 1);
+	EXPECT_UINT(prof_links_of_firsts(&links, S + 1), 0);
+	EXPECT(!prof_links_held(&links, 1));
 	found(1, 2, "oaa", true);
+	EXPECT(prof_links_held(&links, 1) && !prof_links_held(&links, 2));
 	h = prof_links_holder(&links, 1, 2);
 	prof_links_looked(&links, h, S);
-	EXPECT(prof_links_has_makers(&links) && h->made_ns == S && h->looked_ns == S);
+	EXPECT_INT(h->made_ns, S);
 	EXPECT(prof_links_news(&links, 1, 2));
 	EXPECT_STR(told(1, 2), "!oaa");
 	EXPECT(!prof_links_news(&links, 1, 2));
 	prof_links_age(&links, 3 * S);
 	EXPECT(!wanted("oaa"));
 	EXPECT_INT(prof_links_makes(&links, 1, 2), 0);
-	EXPECT(prof_links_has_makers(&links));
+	EXPECT_INT(h->made_ns, S);
 	wait_for(WIRE_ROLE_SUBMITTER, 1, 1, "?obb", "", 3 * S);
 	found(1, 2, "obb", true);
 	EXPECT(prof_links_news(&links, 1, 2)); /* in the place of the bit that was told */
 	prof_links_age(&links, S + PROF_LINKS_MADE_NS + 1);
-	EXPECT(!prof_links_has_makers(&links));
+	EXPECT_INT(h->made_ns, 0);
 }
 
 /* Who takes it himself is none that is asked first. */
@@ -272,7 +276,8 @@ static void test_steps_taken(void)
 	wait_for(WIRE_ROLE_PRODUCER, 1, 2, "?oaa", get, S);
 	found(1, 2, "oaa", true);
 	prof_links_looked(&links, prof_links_holder(&links, 1, 2), S);
-	EXPECT(!prof_links_has_makers(&links) && !prof_links_news(&links, 1, 2));
+	EXPECT(!prof_links_holder(&links, 1, 2)->made_ns && !prof_links_news(&links, 1, 2));
+	EXPECT(!prof_links_held(&links, 1));
 }
 
 static void test_age(void)
