@@ -289,6 +289,7 @@ class Chain:
                         more = self.as_before(path, key, s, a, far, asks)
                 if is_messenger(s):
                     more, circle = self.batches(more), False
+                circle = circle and not self.outside(path, s, a)
                 total = sum(e[2] for e in more)
                 if total:
                     ends += [(c, idle, ns * n // total, whose) for c, idle, n, whose in more]
@@ -326,6 +327,13 @@ class Chain:
         kinds = {i[0] for i in ids(s, '?')}
         return 'a' in kinds or s['wait'] == SOCKET and not kinds & set('ut') and \
             self.w.callers.get(s['stack'], self.b) < self.b
+
+    def outside(self, path, s, a):
+        """A socket whose other end nobody of the path has."""
+        sockets = {i for i in ids(s, '?') if i[0] in 'stu'}
+        return bool(sockets) and not any(
+            (ids(x, '!') | ids(x, '~')) & sockets - ids(x, '?') for key in path
+            for x in self.w.samples[key] if a - LOOK_BACK <= x['t'] < self.b)
 
     def blocked(self, s, ns, key):
         if take_of(s) == 'serves' or without_work(s) or self.calls(s):

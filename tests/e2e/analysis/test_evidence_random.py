@@ -64,7 +64,7 @@ STACKS = {  # name: what it says (code, the user's innermost, take, iterates), a
 OWN = [name for name in STACKS if not STACKS[name][0] and name != 'none']
 WORK = ['early', 'early_too', 'late', 'model', 'made', 'made', 'summed', 'looped', 'loops']  # before and behind the line that launches
 TAKES = ['get', 'draw', 'library', 'turn', 'draw_event', 'plain']
-IDS = ['oa', 'ob', 'oa', 'ob', 'q9', 't1', 'p1', 'l1', 'n40', 'f1:2:3', 'u1', 'a1', 'd1']
+IDS = ['oa', 'ob', 'oa', 'ob', 'q9', 't1', 's2', 'p1', 'l1', 'n40', 'f1:2:3', 'u1', 'a1', 'd1']
 TO_DEVICE, TO_HOST = 1, 2
 
 

@@ -27,6 +27,9 @@
 	"_recv\t" LIB "multiprocessing/connection.py\t395\nrecv\t" LIB                        \
 	"multiprocessing/connection.py\t250\n" USER
 #define TURN "__next__\t" PACKAGES "somebodys/loader.py\t7\n" USER
+#define DRIVE                                                                            \
+	"select\t" LIB "selectors.py\t468\n_run_once\t" LIB "asyncio/base_events.py\t1900\n" \
+	MAKE
 #define RESPONSE "recv_into\t" LIB "ssl.py\t1200\n" TURN
 #define LOOP                                                                             \
 	"select\t" LIB "selectors.py\t468\n_run_once\t" LIB "asyncio/base_events.py\t1900\n"  \
@@ -287,6 +290,30 @@ static void test_circles(void)
 	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
 	keep(&t, 101, WIRE_WAIT_LOCK, "!o1 !o3 ?o2", TASKS);
 	keep(&t, 102, WIRE_WAIT_LOCK, "!o2 ?o3", TASKS);
+	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_MEDIUM);
+	end(&t);
+}
+
+/* An event loop, which the trainer could wake, too, waits for a socket whose other end is nobody's here. */
+static void test_outside(void)
+{
+	struct bench t;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1 !o2", GET);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "?t1:1-2:2 ?o2 !o1", DRIVE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1 !o2 ~t1:1-2:2", GET);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "?t1:1-2:2 ?o2 !o1", DRIVE);
+	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_MEDIUM);
+	end(&t);
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1 !o2", GET);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "?o2 !o1", DRIVE);
 	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_MEDIUM);
 	end(&t);
 }
@@ -768,7 +795,7 @@ static void test_loader(void)
 
 static const struct t_case cases[] = {
 	T_CASE(test_words),	T_CASE(test_takes),   T_CASE(test_producer), T_CASE(test_nobody),
-	T_CASE(test_depth),	T_CASE(test_circles), T_CASE(test_far),	     T_CASE(test_no_input),
+	T_CASE(test_depth),	T_CASE(test_circles),  T_CASE(test_outside), T_CASE(test_far),	     T_CASE(test_no_input),
 	T_CASE(test_writer),	T_CASE(test_event),   T_CASE(test_answer),   T_CASE(test_requests),
 	T_CASE(test_driver),	T_CASE(test_feeder),  T_CASE(test_copier),  T_CASE(test_loader),
 	T_CASE(test_helpers),	T_CASE(test_served),  T_CASE(test_word),     T_CASE(test_word_of_child),

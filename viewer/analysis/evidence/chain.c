@@ -296,6 +296,25 @@ static bool brings_batches(const struct ana_chain *c, uint32_t first)
 	return work && 2 * (__int128)work >= all;
 }
 
+/*
+ * Who waits for a socket, too, that nobody of the chain has the other end of: an event loop, which the
+ * chain's first one could wake as well. It is not he that it waits for.
+ */
+static bool waits_outside(struct search *f, const struct ana_links *links)
+{
+	struct ana_links sockets;
+	uint32_t samples;
+	uint8_t i;
+
+	if (!ana_links_sockets(links, &sockets))
+		return false;
+	for (i = 0; i < f->path.links; i++)
+		if (hands(f->e, f->path.link[i].thread, &sockets, f->a - ANA_LOOK_BACK_NS, f->b,
+			  &samples) != ANA_LINK_AWAITS)
+			return false;
+	return true;
+}
+
 static bool asks_on(struct search *f, const struct wire_sample *w)
 {
 	const struct ana_links *l = ana_linktexts_get(&f->e->links, w->links);
@@ -384,6 +403,7 @@ static void awaiting(struct search *f, struct ana_chain_end *end, const struct a
 	    (!messenger || brings_batches(f->c, first)))
 		return;
 	f->c->ends = first;
+	circle = circle && !waits_outside(f, ana_linktexts_get(&f->e->links, links));
 	for (i = at; i < h->end; i++) {
 		if (s->sample[i].links != links || !asks_on(f, &s->sample[i]))
 			continue;

@@ -145,6 +145,18 @@ bool ana_links_deliver(const struct ana_links *l, const struct ana_links *who)
 	return false;
 }
 
+bool ana_links_sockets(const struct ana_links *l, struct ana_links *out)
+{
+	uint8_t i;
+
+	*out = (struct ana_links){ .awaits = true };
+	for (i = 0; i < l->count; i++)
+		if (l->link[i].kind == ANA_LINK_AWAITS &&
+		    strchr("stu", *l->link[i].id.at))
+			out->link[out->count++] = l->link[i];
+	return out->count;
+}
+
 bool ana_links_await_kind(const struct ana_links *l, char kind)
 {
 	uint8_t i;

@@ -63,6 +63,9 @@ enum ana_link_kind ana_links_hand(const struct ana_links *l, const struct ana_li
 /* Whether what these are blocked giving to is what @who awaits. */
 bool ana_links_deliver(const struct ana_links *l, const struct ana_links *who);
 
+/* Those of the awaited ids that are sockets at which nobody listens; false: there are none. */
+bool ana_links_sockets(const struct ana_links *l, struct ana_links *out);
+
 /* Whether some awaited id is of this kind: 'o', 'p', 'l' ... (wire/evidence.h). */
 bool ana_links_await_kind(const struct ana_links *l, char kind);
 
