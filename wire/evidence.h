@@ -123,6 +123,7 @@ struct wire_sample {
  *	pINODE	a pipe or FIFO
  *	uINODE-INODE	a pair of Unix sockets, the lower inode first
  *	tADDR:PORT-ADDR:PORT	a TCP connection within the host, the lower text first
+ *	sINODE	another socket, whose other end is not known
  *	lADDR	a listening socket: who waits there waits for requests
  *	aADDR	behind a connection: it was accepted at this address, that of a listening socket
  *	dADDR:PORT	behind a TCP connection: it brings data, 4 KiB or more for each look at its waiter

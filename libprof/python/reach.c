@@ -236,31 +236,73 @@ static bool is_object(const struct prof_pytype *type)
 	return type->kind == PROF_PYKIND_INSTANCE || type->kind == PROF_PYKIND_QUEUE;
 }
 
-/* A selector is made for one wait, and its own: nobody gives to it. */
-static bool is_selectors(struct prof_py *py, const struct prof_pywalk *w, size_t frame)
+static bool is_in(struct prof_py *py, const struct prof_pywalk *w, size_t frame, const char *file)
 {
 	const struct prof_pycode *code = prof_pycode_get(
 		&py->codes, &py->mem, &py->layout, w->frame[frame].code, py->raw[frame]);
-	size_t n = code ? strlen(code->text) : 0;
 
-	return n >= 13 && !strcmp(code->text + n - 13, "/selectors.py");
+	return code && ends_with(code->text, file);
+}
+
+/* A selector is made for one wait, and its own: nobody gives to it. */
+static bool is_selectors(struct prof_py *py, const struct prof_pywalk *w, size_t frame)
+{
+	return is_in(py, w, frame, "/selectors.py");
+}
+
+struct behind { /* what a wait is for that stands for others */
+	uint64_t from[PROF_PYREACH_BATCH];
+	size_t n;
+	bool in_loop;
+};
+
+/* Futures, also several in a set or a list; and the task for which a loop is run. */
+static void note_behind(struct behind *b, const struct prof_pytype *type, uint64_t at)
+{
+	bool some = type->kind == PROF_PYKIND_SET || type->kind == PROF_PYKIND_LIST ||
+		    type->kind == PROF_PYKIND_TUPLE;
+
+	if (b->n < PROF_PYREACH_BATCH && (some || type->asyncio || type->plain_future))
+		b->from[b->n++] = at;
+}
+
+static int add_behind(struct prof_py *py, const struct behind *b, struct awaited *a)
+{
+	size_t i;
+	int rc = b->n ? prof_pyreach_behind(py, b->from, b->n, b->in_loop) : 0;
+
+	for (i = 0; b->n && i < py->reach.behinds && !rc; i++)
+		add_awaited(a, py->reach.behind[i]);
+	return rc;
 }
 
 static int add_selves(struct prof_py *py, const struct prof_pywalk *w, size_t library,
 		      struct awaited *a)
 {
+	struct behind b = { .n = 0 };
 	struct seen s[PROF_PYREACH_BATCH];
 	size_t i, n = 0;
 	int rc;
 
-	for (i = 0; i < library && n < PROF_PYREACH_BATCH; i++)
-		if (has_arguments(py, i) && !is_selectors(py, w, i))
-			s[n++].at = prof_pyreach_slot(py, i, 0);
+	for (i = 0; i < library && n + 1 < PROF_PYREACH_BATCH; i++) {
+		if (!has_arguments(py, i) || is_selectors(py, w, i))
+			continue;
+		s[n++].at = prof_pyreach_slot(py, i, 0);
+		if (!is_in(py, w, i, "/asyncio/base_events.py"))
+			continue;
+		b.in_loop = true;
+		if (py->reach.slots[i].locals > 1) /* run_until_complete has the task there */
+			s[n++].at = prof_pyreach_slot(py, i, 1);
+	}
 	rc = see_inside(py, s, n);
-	for (i = 0; i < n && !rc; i++)
-		if (s[i].type && (is_object(s[i].type) || s[i].type->waited))
+	for (i = 0; i < n && !rc; i++) {
+		if (!s[i].type)
+			continue;
+		if ((is_object(s[i].type) && !s[i].type->asyncio) || s[i].type->waited)
 			add_awaited(a, s[i].at);
-	return rc;
+		note_behind(&b, s[i].type, s[i].at);
+	}
+	return rc ? rc : add_behind(py, &b, a);
 }
 
 /* Is the thread still where it was? */
@@ -407,6 +449,7 @@ static int search(struct prof_py *py, const struct prof_pywalk *w, enum depth de
 
 	if (rc)
 		return rc;
+	py->reach.depth = PROF_PYREACH_DEPTH;
 	py->reach.objects = depth == NEAR ? OBJECTS_NEAR : OBJECTS_MAX;
 	learn_codes(py, w, frames, home);
 	offer_slots(py, frames);

@@ -104,7 +104,7 @@ void prof_pyreach_offer(struct prof_py *py, uint64_t at, const struct prof_pyway
 	if (at < LOWEST || at >= HIGHEST || at % 8)
 		return;
 	note_found(r, at, gives_by(r, way), way);
-	if (way->depth >= PROF_PYREACH_DEPTH)
+	if (way->depth >= r->depth)
 		return;
 	if (way->unnamed && r->laters < PROF_PYREACH_QUEUE)
 		r->later[r->laters++] = node;
@@ -549,7 +549,8 @@ static int open_batch(struct prof_py *py, struct prof_pynode *node, size_t n)
 				    .raw = (const uint8_t *)r->head_of[i] + PROF_PYREACH_BEFORE,
 				    .number = i };
 
-		if (!o.type)
+		if (!o.type || (r->looks_behind &&
+				!prof_pyreach_leads_behind(r, &node[i], o.type)))
 			continue;
 		enter(&node[i].way, o.type);
 		open_object(py, &o);

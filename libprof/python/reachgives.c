@@ -41,6 +41,7 @@ static const struct {
 	{ "call_soon_threadsafe", PROF_PYGIVES_CALL },
 	{ "run_coroutine_threadsafe", PROF_PYGIVES_CALL },
 	{ "_write_to_self", PROF_PYGIVES_CALL },
+	{ "_process_events", PROF_PYGIVES_CALL }, /* who runs a loop has what its selector is asked for */
 	{ "wait", PROF_PYGIVES_WAITS },
 	{ "wait_for", PROF_PYGIVES_WAITS },
 };

@@ -27,6 +27,7 @@
 #define PROF_PYREACH_STACK 32u
 #define PROF_PYREACH_SLOTS (PROF_PYREACH_LOCALS + PROF_PYREACH_STACK)
 #define PROF_PYREACH_WANTED 16u
+#define PROF_PYREACH_BEHIND 4u
 #define PROF_PYREACH_DEPTH 4u /* steps from a variable */
 #define PROF_PYREACH_ATTRIBUTES 64u /* of an object, items of a list and such */
 
@@ -77,6 +78,8 @@ struct prof_pytype {
 	bool waited; /* of C, and waited for within C */
 	bool lock; /* the same, and there is one in each condition */
 	bool thread; /* threading.Thread itself */
+	bool asyncio; /* of its C code: a future, a task */
+	bool plain_future; /* a class called Future, as that of concurrent.futures is */
 	bool shared; /* such an object is the same in a forked child; known of children only */
 };
 
@@ -153,7 +156,11 @@ struct prof_pyreach {
 	size_t seens;
 	struct prof_pynode queue[PROF_PYREACH_QUEUE];
 	size_t head, tail;
-	size_t objects; /* opened at most, in this search */
+	size_t objects, depth; /* opened at most, and so many steps from a variable, in this search */
+	uint64_t behind[PROF_PYREACH_BEHIND]; /* what stands behind what is awaited */
+	size_t behinds;
+	bool looks_behind; /* the search is for that */
+	bool in_loop; /* ... of a thread that runs the loop itself */
 	struct prof_pynode later[PROF_PYREACH_QUEUE]; /* by attributes that are not named */
 	size_t laters;
 
@@ -218,6 +225,17 @@ bool prof_pyreach_named(const struct prof_pyreach *r, uint64_t name, size_t fram
  * by it?
  */
 void prof_pyreach_methods(struct prof_py *py);
+
+/*
+ * What stands behind these futures, tasks and lists of futures into reach.behind: futures of threads and
+ * pools whose results they take, and the selectors of the loops that run what they are for. @in_loop: of
+ * a thread that runs a loop. 0, or an error that ends all reading.
+ */
+int prof_pyreach_behind(struct prof_py *py, const uint64_t *from, size_t n, bool in_loop);
+
+/* In such a search: keeps what is looked for. False: no way leads on from there. */
+bool prof_pyreach_leads_behind(struct prof_pyreach *r, struct prof_pynode *node,
+			       const struct prof_pytype *type);
 
 /* Offers the globals that the code of frames names; @home: enum prof_pycode_home of each. */
 void prof_pyreach_globals(struct prof_py *py, const uint8_t *home, size_t frames);

@@ -100,6 +100,8 @@ static void learn_name(struct prof_pytype *t, const char *name, bool itself, boo
 	t->waited |= is_one_of(name, waited);
 	t->lock |= is_one_of(name, locks);
 	t->shared |= !strncmp(name, "_multiprocessing.", 17);
+	t->asyncio |= itself && !strncmp(name, "_asyncio.", 9);
+	t->plain_future |= itself && heap && !strcmp(name, "Future");
 	t->thread |= itself && (!strcmp(name, "Thread") || !strcmp(name, "_MainThread"));
 	if (!t->takes)
 		t->takes = prof_pyreach_type_takes(name);

@@ -7,7 +7,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -31,7 +33,7 @@
 #include "waitkind.h"
 
 #define POPULATE_READ 22u /* MADV_POPULATE_READ of Linux 5.14, which older headers lack */
-#define OBJECTS 6u /* that one wait is for, one within the other */
+#define OBJECTS 8u /* that one wait is for, one within the other */
 #define POLLED_WORDS 4u /* of links for descriptors that are polled: others need room, too */
 
 struct sampling { /* what one sample is taken with */
@@ -290,14 +292,37 @@ static bool opens_to_write(const struct sampling *l)
 }
 
 /*
- * Who polls waits for all that he means to read; a place at which he listens comes first, for not
- * all may find room.
+ * Is it the socket by which other threads of the process wake an event loop? Its other end is the
+ * descriptor beside it. What a loop waits for is told by the others, and by its objects.
  */
-static void await_polled(struct sampling *l, const struct prof_poll_set *p)
+static bool is_wakeup(const struct sampling *l, int fd, const struct prof_fd *f, const char *id)
+{
+	char name[PROF_SAMPLE_FS], *rest;
+	uint64_t one, other;
+	int beside;
+
+	if (*id != 'u')
+		return false;
+	one = strtoull(id + 1, &rest, 10);
+	other = *rest == '-' ? strtoull(rest + 1, NULL, 10) : 0;
+	if (other == f->inode)
+		other = one;
+	for (beside = fd - 1; other && beside <= fd + 1; beside += 2)
+		if (prof_fd_look(l->t->pid, beside, &l->t->mounts, name, sizeof(name)).inode ==
+		    other)
+			return true;
+	return false;
+}
+
+/*
+ * Who polls waits for all that he means to read; a place at which he listens comes first, for not
+ * all may find room. Bits of what wakes him only.
+ */
+static uint32_t await_polled(struct sampling *l, const struct prof_poll_set *p)
 {
 	char id[PROF_POLL_SET_MAX][PROF_LINK_ID], name[PROF_SAMPLE_FS];
 	struct prof_fd f[PROF_POLL_SET_MAX];
-	uint32_t i, n = 0;
+	uint32_t i, n = 0, wakes = 0;
 
 	for (i = 0; i < p->count; i++) {
 		*id[i] = 0;
@@ -305,19 +330,23 @@ static void await_polled(struct sampling *l, const struct prof_poll_set *p)
 			continue;
 		f[i] = prof_fd_look(l->t->pid, p->fd[i], &l->t->mounts, name, sizeof(name));
 		prof_fd_link(&f[i], true, id[i]);
+		if (!*id[i] && f[i].kind == PROF_FD_SOCKET && f[i].inode)
+			snprintf(id[i], sizeof(id[i]), "s%" PRIu64, f[i].inode);
 		if (*id[i] == 'l' && n < POLLED_WORDS)
 			n += await_link(l, id[i], f[i].inode);
+		wakes |= (uint32_t)is_wakeup(l, p->fd[i], &f[i], id[i]) << i;
 	}
 	for (i = 0; i < p->count && prof_link_words(l->out->links) < POLLED_WORDS; i++)
-		if (*id[i] && *id[i] != 'l')
+		if (*id[i] && *id[i] != 'l' && !(wakes >> i & 1))
 			await_fd(l, &f[i], id[i]);
+	return wakes;
 }
 
 /* Of several descriptors the one that tells most: a queue, then whatever comes first. */
 static void wait_poll_set(struct sampling *l)
 {
 	struct prof_poll_set p;
-	uint32_t i;
+	uint32_t i, wakes;
 
 	if (prof_poll_set_read(l->t->pid, &l->call, l->kind->how, &p)) {
 		l->out->s.wait = WIRE_WAIT_OTHER;
@@ -327,16 +356,18 @@ static void wait_poll_set(struct sampling *l)
 		l->out->s.wait = WIRE_WAIT_SLEEP;
 		return;
 	}
+	wakes = l->links ? await_polled(l, &p) : 0;
+	if (wakes == (UINT32_C(1) << p.count) - 1)
+		wakes = 0;
 	for (i = 0; i < p.count; i++) {
+		if (wakes >> i & 1)
+			continue;
 		wait_fd(l, p.fd[i], false, p.timeout_ns);
 		if (l->out->s.wait != WIRE_WAIT_OTHER)
 			break;
 	}
-	if (!l->links)
-		return;
-	if (i && i == p.count)
+	if (l->links && i && i == p.count)
 		wait_event(l, p.fd[i - 1]);
-	await_polled(l, &p);
 }
 
 static void wait_futex(struct sampling *l)

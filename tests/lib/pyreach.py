@@ -380,6 +380,8 @@ def test_executor():
                 waits = [Waits(lambda: list(getattr(concurrent.futures, by)([now, later])))]
                 got = waits[0].check()
                 equal(holds(worker.native_id, *got[:2])[1:], '!', 'executor, by %s' % by)
+                check(id(now) in got and id(later) in got and id(unrelated) not in got,
+                      'executor, by %s: awaited: %r, not both futures' % (by, got))
             end(*waits)
         # idle: it waits for the queue of work itself
         pool = concurrent.futures.ThreadPoolExecutor(1, 'idler')
@@ -679,8 +681,39 @@ def test_loop():
     begun.wait()
     equal(holds(thread.native_id, future), '!', 'loop: while it works')
     end(waits, caller)
+    waits = Waits(asyncio.run_coroutine_threadsafe(asyncio.sleep(2), loop).result)
+    got = waits.check(loop._selector)
+    check(id(loop) not in got, 'loop: who waits for a result of it awaits it itself: %r' % got)
+    blocked(thread)
+    equal(holds(thread.native_id, loop._selector), '!', 'loop: who runs it, idle')
+    equal(holds(start(over.wait).native_id, loop._selector), '-', 'loop: who does not run it')
+    end(waits)
     loop.call_soon_threadsafe(loop.stop)
     thread.join(10)
+
+
+class Kept(concurrent.futures.ThreadPoolExecutor):
+    def submit(self, *args):
+        self.made = super().submit(*args)
+        return self.made
+
+
+def test_coroutine():
+    """A coroutine that awaits a pool's result waits, in its loop, for who works on that."""
+    with Kept(1, 'coworker') as pool:
+        unrelated = pool.submit(int)
+
+        async def inner():
+            return await asyncio.get_event_loop().run_in_executor(pool, over.wait)
+
+        async def outer():
+            return await inner()
+        waits = Waits(asyncio.run, outer())
+        got = waits.check(pool.made)
+        check(id(unrelated) not in got, 'coroutine: awaited: %r, with what is done' % got)
+        worker = next(t for t in threading.enumerate() if t.name.startswith('coworker'))
+        equal(holds(worker.native_id, pool.made), '!', 'coroutine: who works')
+        end(waits)
 
 
 # ---- a program that changes everything while it is read ----
@@ -822,7 +855,7 @@ def take_cost():
 MODES = {'queues': [test_queues],
          'others': [test_executor, test_thread_pool, test_conditions, test_shared, test_processes, test_events, test_locks,
                     test_takes,
-                    test_calls, test_loop],
+                    test_calls, test_loop, test_coroutine],
          'changing': [test_changing],
          'children': [test_children, test_idle_workers],
          'cost': [take_cost]}
