@@ -741,17 +741,19 @@ class Piece:
                 given, feeds = s['stack'], True
                 generator = None if generator in generators(given)[0] else generator
                 continue
-            if s['state'] == RUNNING or s['wait'] == SLEEP:
-                working.append(s['state'] == RUNNING)
+            if s['state'] == RUNNING or s['wait'] in (READ, FAULT, SOCKET, SLEEP, LOCK, LOCK_SHARED, PIPE, QUEUE, CHILD):
+                working.append(s['state'] == RUNNING or s['wait'] in (READ, FAULT, SOCKET))
             apart = lines_apart(stack, given) if s['stack'] and given else None
             if apart and (FRAME + s['stack']).endswith(FRAME + apart[0]):
                 votes.append(apart[1] < apart[2])
                 given = ''
             if len(votes) == 4:
                 break
+        if 2 * sum(working) < len(working):
+            return None
         if generator and feeds:
             return 'resumed'
-        return 'before' if 2 * sum(votes) > len(votes) and 2 * sum(working) >= len(working) else None
+        return 'before' if 2 * sum(votes) > len(votes) else None
 
     def host_block(self, s, part):
         code, wait, take = s['code'], s['wait'], take_of(s)

@@ -171,23 +171,30 @@ static void test_two_lines(void)
 	end(&t);
 }
 
-/* One who asks again and again whether it may go on makes nothing. */
-static void test_polls(void)
+/* One who asks again and again whether it may go on, or waits for others, makes nothing. */
+static void waits_mostly(enum wire_wait wait, const char *stack)
 {
 	struct bench t;
 	int64_t us;
 
 	begin(&t);
 	for (us = 0; us < 60000; us += 20000) {
-		see(&t, us, WIRE_WAIT_SLEEP, DECODE);
-		see(&t, us + 6000, WIRE_WAIT_SLEEP, DECODE);
-		see(&t, us + 11000, WIRE_WAIT_NONE, DECODE);
+		see(&t, us, wait, stack);
+		see(&t, us + 6000, wait, stack);
+		see(&t, us + 11000, WIRE_WAIT_NONE, stack);
 		REQUIRE(!ana_longcalls_add(&t.calls, (us + 15500) * US, (us + 19500) * US));
 		see(&t, us + 16000, WIRE_WAIT_NONE, SYNC);
 	}
 	third(&t);
 	EXPECT_INT(t.b.weight[ANA_INPUT_INLINE], 0);
 	end(&t);
+}
+
+static void test_waits(void)
+{
+	waits_mostly(WIRE_WAIT_SLEEP, DECODE);
+	waits_mostly(WIRE_WAIT_LOCK, DECODE);
+	waits_mostly(WIRE_WAIT_PIPE, NEXT);
 }
 
 static bool apart(const char *a, const char *b, const char *want)
@@ -278,7 +285,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_classes),
 	T_CASE(test_generators),
 	T_CASE(test_two_lines),
-	T_CASE(test_polls),
+	T_CASE(test_waits),
 	T_CASE(test_apart),
 	T_CASE(test_copies), T_CASE(test_comes_often),
 	T_CASE(test_long_calls),

@@ -101,6 +101,28 @@ static bool is_within(struct ana_text stack, const struct ana_pystack *k)
 	return false;
 }
 
+/* What making a batch is like: computing, reading. Waiting for others is not. */
+static bool is_at_work(const struct wire_sample *w)
+{
+	return ana_sample_runs(w) || w->wait == WIRE_WAIT_READ || w->wait == WIRE_WAIT_FAULT ||
+	       w->wait == WIRE_WAIT_SOCKET;
+}
+
+static bool is_waiting(const struct wire_sample *w)
+{
+	switch (w->wait) {
+	case WIRE_WAIT_SLEEP:
+	case WIRE_WAIT_LOCK:
+	case WIRE_WAIT_LOCK_SHARED:
+	case WIRE_WAIT_PIPE:
+	case WIRE_WAIT_QUEUE:
+	case WIRE_WAIT_CHILD:
+		return !ana_sample_runs(w);
+	default:
+		return false;
+	}
+}
+
 static enum ana_order look(struct ana_evidence *e, const struct ana_thread_samples *s,
 			   uint32_t id, int64_t start)
 {
@@ -110,7 +132,7 @@ static enum ana_order look(struct ana_evidence *e, const struct ana_thread_sampl
 	bool feeds = s->role == WIRE_ROLE_FEEDER, resumed = k.resumed.len != 0;
 	size_t j = ana_samples_from(s, start);
 	size_t first = j - s->head > SAMPLES_MAX ? j - SAMPLES_MAX : s->head;
-	uint32_t before = 0, behind = 0, works = 0, sleeps = 0, here, there, common;
+	uint32_t before = 0, behind = 0, works = 0, waits = 0, here, there, common;
 	struct ana_text given = { "", 0 }; /* the stack of who gives work next; empty: told */
 
 	for (; j > first && s->sample[j - 1].t_ns >= start - ANA_LOOK_BACK_NS; j--) {
@@ -123,8 +145,8 @@ static enum ana_order look(struct ana_evidence *e, const struct ana_thread_sampl
 			resumed = resumed && !is_within(given, &k);
 			continue;
 		}
-		works += ana_sample_runs(w);
-		sleeps += !ana_sample_runs(w) && w->wait == WIRE_WAIT_SLEEP;
+		works += is_at_work(w);
+		waits += is_waiting(w);
 		if (!w->stack || !given.len ||
 		    !ana_order_apart(stack, given, &here, &there, &common))
 			continue;
@@ -138,9 +160,11 @@ static enum ana_order look(struct ana_evidence *e, const struct ana_thread_sampl
 		if (before + behind == VOTES_MAX)
 			break;
 	}
+	if (waits > works) /* it takes what others make, or asks again and again */
+		return ANA_ORDER_UNKNOWN;
 	if (feeds && resumed)
 		return ANA_ORDER_RESUMED;
-	if ((!before && !behind) || sleeps > works) /* it asks again and again */
+	if (!before && !behind)
 		return ANA_ORDER_UNKNOWN;
 	return before > behind ? ANA_ORDER_BEFORE : ANA_ORDER_BEHIND;
 }
