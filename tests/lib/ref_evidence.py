@@ -139,9 +139,8 @@ def ids(s, marks):
 
 
 def is_messenger(s):
-    """A thread without Python at a listening socket and connections."""
-    kinds = {i[0] for i in ids(s, '?')}
-    return not s['stack'] and 'l' in kinds and bool(kinds & set('utp'))
+    """A thread without Python at a listening socket."""
+    return not s['stack'] and s['state'] != RUNNING and any(i[0] == 'l' for i in ids(s, '?'))
 
 
 def take_of(s):
@@ -312,9 +311,9 @@ class Chain:
         rows, tried, last = self.w.samples[key], 0, s['links']
         earlier = rows[:next(i for i, x in enumerate(rows) if x is s)]
         for x in reversed(earlier):
-            if x['t'] < a - LOOK_BACK or tried == 4 or not s['stack']:
+            if x['t'] < a - LOOK_BACK or tried == 4 or not (s['stack'] or is_messenger(s)):
                 break
-            if x['stack'] != s['stack'] or x['links'] in (s['links'], last) or not asks(x):
+            if x['stack'] != s['stack'] or not s['stack'] and not is_messenger(x) or x['links'] in (s['links'], last) or not asks(x):
                 continue
             more, _ = self.makers(path, x, a, far)
             if sum(e[2] for e in more):

@@ -379,6 +379,15 @@ static void test_messenger(void)
 	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_LOW);
 	end(&t);
 
+	begin(&t); /* a moment later it was seen at the listening socket alone */
+	t.given.at_once = true;
+	see(&t, 101, -500000, WIRE_WAIT_SOCKET, "?l/tmp/feed ?u1-2 =io ~n40", "");
+	keep(&t, PID, WIRE_WAIT_LOCK, "?n40", USER);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "?l/tmp/feed =io ~n40", "");
+	keep(&t, 300, WIRE_WAIT_NONE, "!u1-2", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_LOW);
+	end(&t);
+
 	begin(&t); /* nobody of the job's at the other end */
 	t.given.at_once = true;
 	keep(&t, PID, WIRE_WAIT_LOCK, "?n40", USER);

@@ -268,14 +268,21 @@ static bool pass_on(struct search *f, const struct ana_thread_samples *s, size_t
 }
 
 /*
- * A library's own thread, at a listening socket and at connections beside it (zmq): what comes may be
- * batches of the job's own processes as well as requests.
+ * A library's own thread, at a listening socket and, now and then, at connections beside it (zmq): what
+ * comes may be batches of the job's own processes as well as requests.
  */
 static bool is_messenger(const struct wire_sample *w, const struct ana_links *l)
 {
-	return !w->stack && ana_links_await_kind(l, 'l') &&
-	       (ana_links_await_kind(l, 'u') || ana_links_await_kind(l, 't') ||
-		ana_links_await_kind(l, 'p'));
+	return !w->stack && !ana_sample_runs(w) && ana_links_await_kind(l, 'l');
+}
+
+static bool at_one_place(const struct search *f, const struct wire_sample *w,
+			 const struct wire_sample *v)
+{
+	if (w->stack)
+		return v->stack == w->stack;
+	return is_messenger(w, ana_linktexts_get(&f->e->links, w->links)) &&
+	       is_messenger(v, ana_linktexts_get(&f->e->links, v->links));
 }
 
 /* Batches: those who send work for half of their time, and none of them waits for requests itself. */
@@ -353,10 +360,10 @@ static bool pass_on_as_before(struct search *f, const struct ana_thread_samples 
 	bool circle;
 	size_t i;
 
-	for (i = at; w->stack && tried < BEFORE_MAX && i && s->sample[i - 1].t_ns >= since; i--) {
+	for (i = at; tried < BEFORE_MAX && i && s->sample[i - 1].t_ns >= since; i--) {
 		const struct wire_sample *v = &s->sample[i - 1];
 
-		if (v->stack != w->stack || v->links == w->links || v->links == last ||
+		if (!at_one_place(f, w, v) || v->links == w->links || v->links == last ||
 		    !asks_on(f, v))
 			continue;
 		if (pass_on(f, s, at, i - 1, ns, &circle))
