@@ -662,7 +662,11 @@ class Piece:
                 return {'host.wait': self.b - self.a}
             out = self.wait()
             self.kin = self.kin and out is not None
-            return out or {'input.unknown': self.b - self.a}
+            queues = [s['stack'] for s, _, _ in h.parts() if s['wait'] == QUEUE and s['stack'] and not without_work(s)]
+            self.place = queues[0] if own and self.fed and queues else ''
+            out = out or {'input.unknown': self.b - self.a}
+            self.asks = self.place != '' and out.get('input.unknown') == self.b - self.a
+            return out
         parts = [(self.with_generators(s), w, part) for s, w, part in h.parts()]
         classes = [(s, w, part, s['state'] != RUNNING and self.host_block(s, part)) for s, w, part in parts]
         followed = any(c == 'chain' for *_, c in classes)

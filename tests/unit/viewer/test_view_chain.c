@@ -526,6 +526,25 @@ static void test_answer(void)
 }
 
 /* Behind the queue somebody waits for requests. */
+/* A queue of multiprocessing with nobody behind it asks others at its place, where the GPU is fed. */
+static void test_queue_alone(void)
+{
+	struct bench t;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_QUEUE, "?u1-2", RECV);
+	EXPECT(host_of(&t, 0, 4000));
+	EXPECT(t.b.asks && t.b.place);
+	t.given.fed = false;
+	EXPECT(host_of(&t, 0, 4000));
+	EXPECT(!t.b.asks);
+	t.given.fed = true;
+	keep(&t, 201, WIRE_WAIT_NONE, "!u1-2", MAKE);
+	EXPECT(host_of(&t, 0, 4000));
+	EXPECT(!t.b.asks && t.b.place && t.b.chained);
+	end(&t);
+}
+
 /* What is given to who waits for it is no writing; what is sent elsewhere is. */
 static void test_delivery(void)
 {
@@ -809,7 +828,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_driver),	T_CASE(test_feeder),  T_CASE(test_copier),  T_CASE(test_loader),
 	T_CASE(test_helpers),	T_CASE(test_served),  T_CASE(test_word),     T_CASE(test_word_of_child),
 	T_CASE(test_delivery),	T_CASE(test_callers),  T_CASE(test_anew),
-	T_CASE(test_sender),	T_CASE(test_messenger),
+	T_CASE(test_sender),	T_CASE(test_queue_alone),	T_CASE(test_messenger),
 };
 
 int main(void)

@@ -528,13 +528,19 @@ static bool decide_wait(struct ana_cause *b, struct ana_evidence *e,
 			const struct ana_thread_samples *s, const struct ana_shares *h)
 {
 	bool loader = in_loader(e, s, h);
+	size_t i;
 
 	if (!loader && b->given.read == ANA_READ_ONE_LOOK)
 		return false; /* its neighbours know more */
-	if (!loader && is_word_of_workers(b, e))
+	if (!loader && is_word_of_workers(b, e)) {
 		all_wait(b, s, h);
-	else
-		as_wait(b, e, s->tid);
+		return true;
+	}
+	as_wait(b, e, s->tid);
+	for (i = h->first; i < h->end && !loader && !b->place; i++)
+		if (s->sample[i].wait == WIRE_WAIT_QUEUE && !ana_chain_no_work(e, &s->sample[i]))
+			at_place(b, &s->sample[i]);
+	b->asks = b->place && b->ns[ANA_INPUT_UNKNOWN] == b->end - b->start;
 	return true;
 }
 
