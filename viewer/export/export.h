@@ -30,6 +30,7 @@ struct view_export_source { /* a process of the trace */
 	uint32_t last_ordinal, last_gpu;
 	struct ana_map ordinal_of; /* context to ordinal, as operations show them; live runs */
 	uint32_t last_context;
+	uint64_t steps; /* that were written, of those no range marks */
 };
 
 struct view_export {

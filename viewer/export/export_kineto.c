@@ -3,11 +3,12 @@
  * Kineto's JSON, as torch.profiler writes it, for HTA, TensorBoard, chrome://tracing and our own
  * import. Times are microseconds with three decimals from integers; args.process names the host
  * process of a GPU's row, so that launches of several processes stay apart. args.gpustarve tells
- * our import what Kineto has no word for: kind and flags of a range. Rows of category gpustarve
+ * our import what Kineto has no word for: kind and flags of a range, 0 for a step that it finds itself. Rows of category gpustarve
  * are the pieces of idle time; they reach from the begin to the end of the time that a GPU was
  * held, so that an import has the same window.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "export.h"
@@ -258,6 +259,25 @@ static int put_range(void *arg, const struct wire_event *e)
 	return p->o->err;
 }
 
+/*
+ * A step that no range of the program's marks: HTA and TensorBoard look for these names. Our import
+ * leaves out what has "gpustarve":0 and finds the steps again from the same records.
+ */
+static int put_step(void *arg, const struct ana_step *s)
+{
+	struct page *p = arg;
+	struct view_export_source *own = &p->x->source[s->process];
+	char name[48];
+
+	if (skips(p, s->process) || own->s->has_step)
+		return 0;
+	snprintf(name, sizeof(name), "ProfilerStep#%" PRIu64, own->steps++);
+	begin_row(p, "user_annotation", name, strlen(name), own->pid, own->pid);
+	put_time(p, s->start_ns, s->end_ns);
+	view_out_text(p->o, "\"gpustarve\":0}}");
+	return p->o->err;
+}
+
 /* --- why GPUs were idle --- */
 
 static int put_piece(void *arg, const struct ana_piece *q)
@@ -457,7 +477,7 @@ static int put_file(struct view_export *x, size_t only)
 		if (!skips(&p, i))
 			err = put_source(&p, i);
 	if (!err)
-		err = view_export_pieces(x, put_piece, NULL, &p);
+		err = view_export_pieces(x, put_piece, put_step, &p);
 	view_out_text(p.o, "\n],\n\"traceName\": ");
 	view_out_json(p.o, x->summary->id ? x->summary->id : "",
 		      x->summary->id ? strlen(x->summary->id) : 0);

@@ -305,8 +305,11 @@ static int add_range(struct maker *r, struct wire_event *e, bool as_operator)
 {
 	const struct view_import_row *row = r->row;
 	uint32_t process;
-	int err = take_thread(r, e, &process);
+	int err;
 
+	if (row->type[F_OURS] == T_INT && !row->num[F_OURS]) /* a step that was made of other records */
+		return 0;
+	err = take_thread(r, e, &process);
 	if (!err && take_ours(row, e)) {
 		err = take_name(r, &e->name);
 		return err ? err : view_import_add(r->t, e, process);

@@ -43,6 +43,17 @@ def through_nsys_tables(where, name, run):
     gs.check(not differ, f'{name}, through sqlite: {len(differ)} differ: {differ[:6]}')
 
 
+def steps_of_a_rhythm(where):
+    """Steps that no range marks are written under the name that HTA and TensorBoard look for."""
+    run = exporting.loader_run(where, name='rhythm', **exporting.NO_EVIDENCE)
+    want = gs.summary(run)['steps']
+    made = there_and_back(where, 'steps of a rhythm', run)
+    rows = [r for r in made['traceEvents'] if r.get('name', '').startswith('ProfilerStep#')]
+    gs.check(want['source'] in ('period', 'optimizer') and want['count'] > 10, f'such steps: {want}')
+    gs.equal([r['name'] for r in rows], [f'ProfilerStep#{i}' for i in range(want['count'])], 'a row for each')
+    gs.check(all(a['ts'] + a['dur'] <= b['ts'] + 1e-3 for a, b in zip(rows, rows[1:])), 'one after the other')
+
+
 with gs.scratch() as where:
     for name, run in exporting.small_imports(where):
         there_and_back(where, name, run)
@@ -66,6 +77,7 @@ with gs.scratch() as where:
     run = exporting.mix_run(where, **plain)
     through_nsys_tables(where, 'two processes on two GPUs', run)
     made = there_and_back(where, 'two processes on two GPUs', run, ('device',))
+    steps_of_a_rhythm(where)
     gs.check(made['gpustarve']['simulated'] and 'model' in str(made['gpustarve']['notes']),
              'it says that the GPUs are simulated')
     rows = made['traceEvents']
