@@ -406,7 +406,8 @@ def loop_hog(c, rng, stage):
     c.expect['rest'] = {'': lock}
     c.lines['rest'] = ['b9']
     c.expect['gpu'] = {'': [*lock, 'host.sync', 'device.launch', 'device.turnaround']}
-    c.put('step', 'K15', dict(host('host.lock'), cpu=['host.dispatch', 'host.cpu_work', 'host.lock']), ['b7', 'b8', 'b9'], calls=rng.randrange(12, 16))
+    # its calls stand between a batch and its copy: what it wants a CPU for looks like that batch
+    c.put('step', 'K15', dict(host('host.lock', INLINE), cpu=['host.dispatch', 'host.cpu_work', 'host.lock', INLINE]), ['b7', 'b8', 'b9'], calls=rng.randrange(12, 16))
 
 
 @kind(1)
