@@ -173,7 +173,8 @@ ROWS = {
         ("rchar", PLAIN), ("read", PLAIN), ("faults", PLAIN), ("loader", AFTER),
         ("worker", AFTER), ("samples", AFTER), ("text", AFTER)]),
 }
-ADDED = {"links": 128, "rchar": 129}  # fields that came later have sections that old readers skip
+# Fields that came later have sections that old readers skip.
+ADDED = {(SAMPLES, "links"): 128, (SAMPLES, "rchar"): 129}
 STRING_FIELDS = ("stack", "native", "target", "fs", "links", "text")
 SIGNED_FIELDS = ("time", "start", "end")
 
@@ -185,7 +186,7 @@ def rows(kind, n, columns):
     threads = list(varints(got[1]))[1:]
     _, at = varint(got[3], 0)
     shapes = list(shape.iter_unpack(got[3][at:]))
-    values = [column(got.get(ADDED.get(name, 5 + i)), n) for i, (name, _) in enumerate(coded)]
+    values = [column(got.get(ADDED.get((kind, name), 5 + i)), n) for i, (name, _) in enumerate(coded)]
     last, done = {}, []
     for i, (t, s) in enumerate(zip(column(got.get(2), n), column(got.get(4), n))):
         before = done[last.get(t, i - 1)] if done else {}

@@ -110,7 +110,7 @@ def sample_line(r):
         r['stream'], 'sample', r['time'], r['period'], f"{r['pid']}.{r['tid']}",
         word(ROLES, r['role']), word(STATES, r['state']), word(WAITS, r['wait']), call, r['cpu'],
         r['delay'], r['throttled'], flags, r['target'], r['fs'], one_line(r['stack'], ' ', ':'),
-        one_line(r['native'], '+', '@'), r['links']]))
+        one_line(r['native'], '+', '@'), r['links'], r['rchar']]))
 
 
 def batch_line(r):
