@@ -34,6 +34,7 @@
 
 #define POPULATE_READ 22u /* MADV_POPULATE_READ of Linux 5.14, which older headers lack */
 #define OBJECTS 8u /* that one wait is for, one within the other */
+#define READ_AGAIN_NS 100000000ll /* a thread that does not wait for anything to read */
 #define POLLED_WORDS 4u /* of links for descriptors that are polled: others need room, too */
 
 struct sampling { /* what one sample is taken with */
@@ -97,16 +98,6 @@ static void read_call(struct sampling *l)
 	}
 	s->syscall = l->call.nr < 0 ? WIRE_SYSCALL_NONE : (uint16_t)(l->call.nr + 1);
 	l->kind = prof_call_kind(l->call.nr);
-}
-
-/* How much came in tells a batch from a word. Seldom asked for, it costs as much as its state does. */
-static void read_bytes(struct sampling *l)
-{
-	int err = prof_task_rchar(l->task, &l->out->s.rchar_bytes);
-
-	if (err && err != -ENOENT && err != -ESRCH)
-		prof_note("how much %s read is not seen: /proc/PID/task/TID/io: %s",
-			  l->t->pid ? "workers" : "threads", prof_error_text(-err));
 }
 
 /* ---- Python ----------------------------------------------------------------------------------- */
@@ -506,6 +497,27 @@ static void await_objects(struct sampling *l, pid_t tid)
 	}
 }
 
+/*
+ * How much came in tells a batch from a word: seldom asked, but while it waits for something to read,
+ * and once more at the next look, when it has come.
+ */
+static void read_bytes(struct sampling *l)
+{
+	struct wire_sample *s = &l->out->s;
+	bool reads = s->wait == WIRE_WAIT_READ || s->wait == WIRE_WAIT_PIPE ||
+		     s->wait == WIRE_WAIT_SOCKET || s->wait == WIRE_WAIT_QUEUE;
+	int err;
+
+	if (!reads && !l->task->reads && s->t_ns - l->task->read_ns < READ_AGAIN_NS)
+		return;
+	l->task->reads = reads;
+	l->task->read_ns = s->t_ns;
+	err = prof_task_rchar(l->task, &s->rchar_bytes);
+	if (err && err != -ENOENT && err != -ESRCH)
+		prof_note("how much %s read is not seen: /proc/PID/task/TID/io: %s",
+			  l->t->pid ? "workers" : "threads", prof_error_text(-err));
+}
+
 /* ---- native, and the end ---------------------------------------------------------------------- */
 
 static void read_native(struct sampling *l)
@@ -579,8 +591,6 @@ static int sample(struct sampling *l, pid_t tid, unsigned int what)
 	}
 	if (what & PROF_SAMPLE_WAIT && l->blocked)
 		read_call(l);
-	if (what & PROF_SAMPLE_WAIT)
-		read_bytes(l);
 	if (what & PROF_SAMPLE_PYTHON)
 		read_python(l, tid);
 	l->sends = what & PROF_SAMPLE_LINKS;
@@ -588,6 +598,8 @@ static int sample(struct sampling *l, pid_t tid, unsigned int what)
 		   !prof_wait_watches(l->out->stack);
 	if (l->blocked && l->call_known)
 		tell_wait(l);
+	if (what & PROF_SAMPLE_WAIT)
+		read_bytes(l);
 	if (l->blocked && l->links)
 		await_objects(l, tid);
 	if (what & PROF_SAMPLE_NATIVE && l->blocked)

@@ -20,6 +20,8 @@ void prof_task_init(struct prof_task *t, pid_t pid, pid_t tid)
 	t->tid = tid;
 	t->open = true;
 	t->still = 0;
+	t->read_ns = 0;
+	t->reads = false;
 	for (i = 0; i < PROF_TASK_FILES; i++)
 		t->fd[i] = -1;
 	if (pid)

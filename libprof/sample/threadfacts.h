@@ -44,6 +44,8 @@ struct prof_task { /* a thread whose files are read */
 	int fd[PROF_TASK_FILES]; /* -1: not opened so far */
 	uint64_t still; /* turns at a look that found it blocked all the time; 0: none did */
 	char letter; /* its state then */
+	int64_t read_ns; /* when it was last asked how much it read; 0: never ... */
+	bool reads; /* ... and found waiting for something to read */
 };
 
 /* @pid 0: this process. Opens nothing yet: each file is opened when it is read first. */
