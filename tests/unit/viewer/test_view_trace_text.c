@@ -41,10 +41,10 @@ static void test_hostile(void)
 {
 	begin();
 	view_put_stack(out, "\n\na\tb\nc\t\t7\nd\te\t8\t9\n");
-	expect(" <  < a b < c:7 < d e:8?9");
+	expect(" <  < a b < c:7 < d e:8:9"); /* a fourth part: what the function is */
 	begin();
 	view_put_stack(out, "\t\t\x1b[2J\t\r\nf\x80");
-	expect(":?[2J?? < f?");
+	expect(":?[2J:? < f?");
 }
 
 static struct view_stream *stream(void)
