@@ -101,7 +101,7 @@ static void judge(struct prof_sample_rate *p, struct prof_sample_rate_share *s)
 /* The time since the last turn was spent as that turn found things. */
 static void account(struct prof_sample_rate *p, const struct prof_sample_rate_input *in)
 {
-	struct prof_sample_rate_share *s = &p->share[p->starving];
+	struct prof_sample_rate_share *s = &p->share[p->alert];
 
 	s->time_ns += in->now_ns - p->fed_ns;
 	s->cpu_ns += in->cpu_ns - p->fed_cpu_ns;
@@ -127,7 +127,7 @@ static void stay_alert(struct prof_sample_rate *p, int64_t now_ns)
 /* When to look out for the next wait: what has just opened may turn out to be one. */
 static int64_t look_out(struct prof_sample_rate *p, const struct prof_sample_rate_input *in)
 {
-	uint32_t divider = p->share[p->starving].divider;
+	uint32_t divider = p->share[p->alert].divider;
 
 	if (in->waited_ns > 0 && in->waited_ns < OPEN_NS)
 		return in->now_ns + OPEN_NS - in->waited_ns;
@@ -146,8 +146,9 @@ void prof_sample_rate_turn(struct prof_sample_rate *p, const struct prof_sample_
 	p->starving = out->starving = age >= 0;
 	if (p->starving)
 		stay_alert(p, in->now_ns);
-	out->least = p->share[p->starving].least;
-	out->divider = p->share[p->starving].divider;
+	p->alert = p->starving || in->now_ns < p->alert_ns;
+	out->least = p->share[p->alert].least;
+	out->divider = p->share[p->alert].divider;
 	step = interval(age) * out->divider;
 	/* What was planned while all was well is too late now. */
 	if (p->next_look_ns > in->now_ns + step + step / 8)

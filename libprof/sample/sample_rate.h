@@ -16,7 +16,12 @@
 #define PROF_SAMPLE_RATE_LOOK_NS 50000000ll /* of a thread while nothing is wrong */
 #define PROF_SAMPLE_RATE_CENSUS_NS 500000000ll
 
-struct prof_sample_rate_share { /* of a core, while something starves or while nothing does */
+/*
+ * Of a core: while nothing starves; and while something does, or did just now, so that the next wait is
+ * looked out for. That alone is more than the first share grants: counted there, a job that starves for
+ * milliseconds again and again was looked at so seldom within a second that its waits were not found.
+ */
+struct prof_sample_rate_share {
 	int64_t time_ns; /* of the window so far */
 	int64_t cpu_ns;
 	uint32_t divider; /* of the rate, a power of two */
@@ -28,8 +33,8 @@ struct prof_sample_rate {
 	int64_t next_look_ns, next_census_ns;
 	int64_t alert_ns; /* until then the next wait is looked out for */
 	int64_t fed_ns, fed_cpu_ns, passed_ns; /* passed: between the last two turns */
-	struct prof_sample_rate_share share[2]; /* nothing starves; something does */
-	bool starving;
+	struct prof_sample_rate_share share[2]; /* nothing starves; something does, did, or may at the start */
+	bool starving, alert; /* at the last turn; alert: which share it counts for */
 	uint64_t halvings, leasts;
 	uint32_t random;
 };

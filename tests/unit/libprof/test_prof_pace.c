@@ -109,11 +109,27 @@ static void test_drained(void)
 }
 
 /* A dear sampler looks less often, comes back when it is cheap, and busy times do not count twice. */
+/* A job whose GPU starves for 4 ms of each 8 is looked at as long as turns cost what they may while it starves. */
+static void test_again_and_again(void)
+{
+	int looks = 0, i;
+
+	start();
+	run(2500, false, 20000, 0); /* looking out for the first wait is dearer than a thousandth of a core */
+	for (i = 0; i < 400; i++) {
+		looks += run(4, true, 20000, 60000).looks;
+		run(4, false, 20000, 60000);
+	}
+	EXPECT(looks >= 100);
+	EXPECT_UINT(pace.share[1].divider, 1);
+}
+
 static void test_budget(void)
 {
 	struct tally n;
 
 	start();
+	run(2500, false, 0, 0);
 	run(3000, false, 0, 2 * MS); /* 20 x 2 ms a second: 4 % */
 	EXPECT(pace.halvings > 0);
 	EXPECT(pace.share[0].divider > 1);
@@ -206,6 +222,6 @@ static void test_submitters(void)
 
 int main(void)
 {
-	return RUN(test_rates, test_short_waits, test_drained, test_budget, test_least, test_gate,
-		   test_submitters);
+	return RUN(test_rates, test_short_waits, test_drained, test_again_and_again, test_budget, test_least,
+		   test_gate, test_submitters);
 }
