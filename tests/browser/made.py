@@ -42,6 +42,7 @@ DECODES = stack('resize /usr/lib/python3/dist-packages/PIL/Image.py 2200',
                 '__getitem__ /home/me/data.py 91', TRAIN)
 INLINE = stack('load /usr/lib/python3/dist-packages/PIL/ImageFile.py 2', TRAIN)
 PLAIN = stack(TRAIN)
+ASKS = stack('confirm /home/me/train.py 60', TRAIN)
 NEXT = stack('_next_data /x/site-packages/torch/utils/data/dataloader.py 4', TRAIN)
 
 
@@ -324,7 +325,7 @@ class Classes:
         self.seen(*self.gap(), SLEEPING, GIL, PLAIN)                             # lock
         self.seen(*self.gap(), SLEEPING, LOCK, PLAIN)                            # wait: nobody holds it
         self.seen(*self.gap(), SLEEPING, SOCKET, PLAIN, target='socket:10.0.0.9:443')
-        self.seen(*self.gap(), SLEEPING, READ, PLAIN, target='/dev/pts/0')
+        self.seen(*self.gap(), SLEEPING, READ, ASKS, target='/dev/pts/0')
         self.seen(*self.gap(), RUNNING, 0, PLAIN)
         a, b = self.gap()
         for t in range(a - 2 * MS, b + 4 * MS, 4 * MS):                          # cpu_starved
