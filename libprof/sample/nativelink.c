@@ -12,6 +12,7 @@
 #include "callsite.h"
 #include "core/procfile.h"
 #include "native.h"
+#include "thread_sample.h"
 #include "threadfacts.h"
 
 #define SECOND INT64_C(1000000000)
@@ -245,6 +246,9 @@ uint64_t prof_nativelink_await(struct prof_nativelink *l, const struct prof_nati
 			note_plain(l, look, id);
 			return 0;
 		}
+		/* An event lies in no memory: what else is in these frames says nothing of who gives it. */
+		if (look->futex >= PROF_SAMPLE_EVENT)
+			of.others = 0;
 		w = find_site(l, id, of.site);
 		if (!w && look->depth) {
 			w = find_place(l, look->tid, of.site);
