@@ -38,7 +38,8 @@ static int by_time(const void *a, const void *b)
 
 static void keep(struct ana_targets *t, size_t most)
 {
-	qsort(t->row, t->count, sizeof(*t->row), by_time);
+	if (t->count)
+		qsort(t->row, t->count, sizeof(*t->row), by_time);
 	while (t->count > most)
 		ana_target_fini(&t->row[--t->count].target);
 }

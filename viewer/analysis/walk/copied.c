@@ -102,7 +102,8 @@ static bool comes_often(const struct ana_copied *c, int64_t start, int64_t end)
 			continue;
 		if (last != INT64_MIN) {
 			all++;
-			far += c->row[i].start - last >= (end - start) / COMES_PART;
+			far += (__int128)c->row[i].start - last >=
+			       ((__int128)end - start) / COMES_PART;
 		}
 		last = c->row[i].start;
 	}

@@ -271,7 +271,7 @@ static void take_call(struct ana_walk *w, struct ana_proc *p, const struct wire_
 	uint16_t flags = ana_names_flags(&p->names, e->name);
 
 	p->order++;
-	if (p->evidence && e->end_ns - e->start_ns >= ANA_LONGCALL_NS)
+	if (p->evidence && (__int128)e->end_ns - e->start_ns >= ANA_LONGCALL_NS)
 		remember_call(w, p, e);
 	if (e->end_ns > w->floor && place_later(w, p, e, flags))
 		w->err = -ENOMEM;

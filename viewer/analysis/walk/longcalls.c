@@ -12,7 +12,7 @@ int ana_longcalls_add(struct ana_longcalls *c, int64_t start, int64_t end)
 {
 	struct ana_longcall *last = c->tail > c->head ? &c->call[c->tail - 1] : NULL;
 
-	if (end - start < ANA_LONGCALL_NS)
+	if ((__int128)end - start < ANA_LONGCALL_NS)
 		return 0;
 	if (last && start < last->end) { /* within it */
 		last->end = end > last->end ? end : last->end;
