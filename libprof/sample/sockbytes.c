@@ -14,7 +14,6 @@
 
 #include "sockpeer.h"
 
-#define DIAG_BY_FAMILY 20
 #define TCP_PROTOCOL 6
 #define ATTRIBUTE_INFO 2u
 #define MESSAGE_BYTES 72u /* struct inet_diag_msg */
@@ -33,36 +32,16 @@ struct request {
 	struct ends ends;
 };
 
-struct attribute {
-	uint16_t len, type;
-};
-
 int64_t prof_tcp_received_of(const void *answer, size_t len)
 {
-	const char *from = answer;
-	struct nlmsghdr head;
-	struct attribute a;
-	size_t at = sizeof(head) + MESSAGE_BYTES;
+	size_t size;
+	const char *info = prof_diag_attribute(answer, len, MESSAGE_BYTES, ATTRIBUTE_INFO, &size);
 	uint64_t bytes;
 
-	if (len < at)
+	if (!info || size < RECEIVED_AT + sizeof(bytes))
 		return -1;
-	memcpy(&head, from, sizeof(head));
-	if (head.nlmsg_type != DIAG_BY_FAMILY || head.nlmsg_len > len)
-		return -1;
-	while (at + sizeof(a) <= head.nlmsg_len) {
-		memcpy(&a, from + at, sizeof(a));
-		if (a.len < sizeof(a) || at + a.len > head.nlmsg_len)
-			return -1;
-		if (a.type == ATTRIBUTE_INFO) {
-			if (a.len < sizeof(a) + RECEIVED_AT + sizeof(bytes))
-				return -1;
-			memcpy(&bytes, from + at + sizeof(a) + RECEIVED_AT, sizeof(bytes));
-			return bytes <= INT64_MAX ? (int64_t)bytes : -1;
-		}
-		at += (a.len + 3u) & ~3u;
-	}
-	return -1;
+	memcpy(&bytes, info + RECEIVED_AT, sizeof(bytes));
+	return bytes <= INT64_MAX ? (int64_t)bytes : -1;
 }
 
 /* Printed as words of this machine: put back into memory they are in network order. */
@@ -87,7 +66,7 @@ int64_t prof_tcp_received(const char *near, const char *far)
 {
 	struct request r = {
 		.head = { .nlmsg_len = sizeof(r),
-			  .nlmsg_type = DIAG_BY_FAMILY,
+			  .nlmsg_type = PROF_DIAG_BY_FAMILY,
 			  .nlmsg_flags = NLM_F_REQUEST },
 		.protocol = TCP_PROTOCOL,
 		.extensions = 1u << (ATTRIBUTE_INFO - 1),

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #define DIAG_PROTOCOL 4 /* NETLINK_SOCK_DIAG */
-#define DIAG_BY_FAMILY 20
 #define SHOW_PEER 4u
 #define ATTRIBUTE_PEER 2u
 #define ANSWER_BYTES 1024u
@@ -33,30 +32,42 @@ struct attribute {
 	uint16_t len, type;
 };
 
-uint64_t prof_unix_peer_of(const void *answer, size_t len)
+const void *prof_diag_attribute(const void *answer, size_t len, size_t message, uint16_t type,
+				size_t *bytes)
 {
 	const char *from = answer;
 	struct nlmsghdr head;
 	struct attribute a;
-	size_t at = sizeof(head) + sizeof(struct answer);
-	uint32_t peer;
+	size_t at = sizeof(head) + message;
 
 	if (len < at)
-		return 0;
+		return NULL;
 	memcpy(&head, from, sizeof(head));
-	if (head.nlmsg_type != DIAG_BY_FAMILY || head.nlmsg_len > len)
-		return 0;
-	while (at + sizeof(a) + sizeof(peer) <= head.nlmsg_len) {
+	if (head.nlmsg_type != PROF_DIAG_BY_FAMILY || head.nlmsg_len > len)
+		return NULL;
+	for (; at + sizeof(a) <= head.nlmsg_len; at += (a.len + 3u) & ~3u) {
 		memcpy(&a, from + at, sizeof(a));
-		if (a.len < sizeof(a))
-			return 0;
-		if (a.type == ATTRIBUTE_PEER && a.len == sizeof(a) + sizeof(peer)) {
-			memcpy(&peer, from + at + sizeof(a), sizeof(peer));
-			return peer;
-		}
-		at += (a.len + 3u) & ~3u;
+		if (a.len < sizeof(a) || at + a.len > head.nlmsg_len)
+			return NULL;
+		if (a.type != type)
+			continue;
+		*bytes = a.len - sizeof(a);
+		return from + at + sizeof(a);
 	}
-	return 0;
+	return NULL;
+}
+
+uint64_t prof_unix_peer_of(const void *answer, size_t len)
+{
+	size_t bytes;
+	const void *at = prof_diag_attribute(answer, len, sizeof(struct answer), ATTRIBUTE_PEER,
+					     &bytes);
+	uint32_t peer;
+
+	if (!at || bytes != sizeof(peer))
+		return 0;
+	memcpy(&peer, at, sizeof(peer));
+	return peer;
 }
 
 long prof_diag_ask(const void *request, size_t len, void *answer, size_t room)
@@ -75,7 +86,7 @@ uint64_t prof_unix_peer(uint64_t inode)
 {
 	struct request r = {
 		.head = { .nlmsg_len = sizeof(r),
-			  .nlmsg_type = DIAG_BY_FAMILY,
+			  .nlmsg_type = PROF_DIAG_BY_FAMILY,
 			  .nlmsg_flags = NLM_F_REQUEST },
 		.family = AF_UNIX,
 		.states = UINT32_MAX,

@@ -13,6 +13,7 @@
 #include "cmd.h"
 #include "core/log.h"
 #include "findings/unused.h"
+#include "findings/words.h"
 #include "summary/summary.h"
 #include "trace/newest.h"
 
@@ -92,12 +93,12 @@ static void put_command(const struct view_summary *s, FILE *f)
 	size_t left = COMMAND_COLUMNS;
 
 	for (size_t i = 0; i < s->commands && left > 1; i++) {
-		size_t n = strlen(s->command[i]);
-		const char *word = s->command[i], *slash = memrchr(word, '/', n);
+		const char *word = s->command[i];
 		int shown;
 
 		/* of a path the last part tells it from others */
-		word = strchr("/.~", word[0]) && slash && slash[1] ? slash + 1 : word;
+		if (strchr("/.~", word[0]))
+			word = view_file_name(word);
 		base_escape_text(text, sizeof(text), BASE_AS_TERMINAL, word);
 		shown = fprintf(f, "%s%.*s", i ? " " : "", (int)left, text);
 		left -= shown > 0 && (size_t)shown < left ? (size_t)shown : left;

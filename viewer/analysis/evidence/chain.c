@@ -47,20 +47,11 @@ bool ana_chain_in_driver(const struct ana_evidence *e, const struct wire_sample 
 	       e->in_call(e->in_call_arg, s->tid, s->t_ns, &class);
 }
 
-static struct ana_text text_of(const struct ana_evidence *e, uint32_t id)
-{
-	size_t len = 0;
-	const char *at = id && id <= wire_strtab_count(e->stacks.table)
-				 ? wire_strtab_get(e->stacks.table, id, &len)
-				 : NULL;
-
-	return (struct ana_text){ at, (uint32_t)len };
-}
-
 bool ana_chain_no_work(struct ana_evidence *e, const struct wire_sample *s)
 {
 	return ana_no_work_of(s, ana_pystacks_get(&e->stacks, s->stack)->no_work,
-			      text_of(e, s->target), text_of(e, s->links)) != ANA_NO_WORK_NOT;
+			      ana_pystacks_text(&e->stacks, s->target),
+			      ana_pystacks_text(&e->stacks, s->links)) != ANA_NO_WORK_NOT;
 }
 
 /* ---- who gives ------------------------------------------------------------------------------- */

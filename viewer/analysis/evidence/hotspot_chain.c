@@ -20,13 +20,11 @@ void ana_hotspot_chain_fini(struct ana_hotspot_chain *c)
 /* "libc.so.6": the module of the innermost native frame that names one. */
 static struct ana_text module_of(const struct ana_evidence *e, const struct wire_sample *w)
 {
-	struct ana_text t = { "", 0 };
+	struct ana_text t = ana_pystacks_text(&e->stacks, w->native);
 	const char *slash;
-	size_t len;
 
-	if (!w->native || w->native > wire_strtab_count(e->stacks.table))
+	if (!t.len)
 		return t;
-	t.at = wire_strtab_get(e->stacks.table, w->native, &len);
 	t.len = (uint32_t)strcspn(t.at, "\t\n");
 	slash = memrchr(t.at, '/', t.len);
 	if (slash) {
@@ -36,7 +34,6 @@ static struct ana_text module_of(const struct ana_evidence *e, const struct wire
 	return t;
 }
 
-/* @first: it is the one that waits; of those behind it one may submit, too. */
 /* How the word for a name has blanks: as '%' and two digits. */
 static int digit(char c)
 {
@@ -58,6 +55,7 @@ static void read_name(char out[NAME_MAX_BYTES], struct ana_text word)
 	out[n] = 0;
 }
 
+/* @first: it is the one that waits; of those behind it one may submit, too. */
 static int put_who(char *out, size_t room, struct ana_evidence *e, const struct wire_sample *w,
 		   const struct ana_pystack *k, bool first)
 {

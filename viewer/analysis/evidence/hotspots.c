@@ -221,18 +221,6 @@ static int add_thread(struct ana_hotspot_row *r, uint64_t thread, uint8_t role)
 	return 0;
 }
 
-static struct ana_text text_of(const struct ana_pystacks *s, uint32_t id)
-{
-	struct ana_text t = { "", 0 };
-	size_t len;
-
-	if (id && id <= wire_strtab_count(s->table)) {
-		t.at = wire_strtab_get(s->table, id, &len);
-		t.len = (uint32_t)len;
-	}
-	return t;
-}
-
 static struct ana_text first_line(struct ana_text t)
 {
 	const char *stop = t.len ? memchr(t.at, '\n', t.len) : NULL;
@@ -351,7 +339,7 @@ static int add_function(struct ana_hotspot *h, const struct ana_pystack *k,
 static int add_details(struct ana_hotspot_row *r, const struct ana_pystacks *s,
 		       const struct ana_pystack *k, const struct wire_sample *w, int64_t ns)
 {
-	struct ana_text native = telling_frame(text_of(s, w->native));
+	struct ana_text native = telling_frame(ana_pystacks_text(s, w->native));
 	int err = add_thread(r, (uint64_t)w->pid << 32 | w->tid, w->role);
 
 	add_feeder(&r->hotspot, k->feeder);
@@ -360,11 +348,11 @@ static int add_details(struct ana_hotspot_row *r, const struct ana_pystacks *s,
 	if (!err)
 		err = vote_text(&r->hotspot.native, &r->native_lead, native, ns);
 	if (!err)
-		err = add_target(&r->hotspot.target, text_of(s, w->target));
+		err = add_target(&r->hotspot.target, ana_pystacks_text(s, w->target));
 	if (!err)
 		err = add_function(&r->hotspot, k, w);
 	if (!err && !r->hotspot.fs)
-		err = copy_text(&r->hotspot.fs, text_of(s, w->fs));
+		err = copy_text(&r->hotspot.fs, ana_pystacks_text(s, w->fs));
 	return err;
 }
 
@@ -426,7 +414,7 @@ static int add_slow(struct ana_hotspots *s, const struct ana_pystacks *k, enum a
 		more.bytes = next->rchar_bytes - w->rchar_bytes;
 		more.read_ns = next->t_ns - w->t_ns;
 	}
-	return ana_targets_add(&s->targets, text_of(k, w->target), text_of(k, w->fs), &more);
+	return ana_targets_add(&s->targets, ana_pystacks_text(k, w->target), ana_pystacks_text(k, w->fs), &more);
 }
 
 /* @ns of the class goes to the line that the vote's sample shows. */

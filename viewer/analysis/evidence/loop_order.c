@@ -12,18 +12,6 @@
 #define SAMPLES_MAX 512u /* looked at */
 #define VOTES_MAX 4u
 
-static struct ana_text text_of(const struct ana_evidence *e, uint32_t id)
-{
-	struct ana_text t = { "", 0 };
-	size_t len;
-
-	if (id && id <= wire_strtab_count(e->stacks.table)) {
-		t.at = wire_strtab_get(e->stacks.table, id, &len);
-		t.len = (uint32_t)len;
-	}
-	return t;
-}
-
 /* The last row of the text, which loses it. */
 static struct ana_text take_row(struct ana_text *t)
 {
@@ -127,7 +115,7 @@ static enum ana_order look(struct ana_evidence *e, const struct ana_thread_sampl
 			   uint32_t id, int64_t start)
 {
 	const struct ana_pystack k = *ana_pystacks_get(&e->stacks, id);
-	const struct ana_text stack = text_of(e, id);
+	const struct ana_text stack = ana_pystacks_text(&e->stacks, id);
 	/* one that hands work to a thread without Python gives the GPU none itself */
 	bool feeds = s->role == WIRE_ROLE_FEEDER, resumed = k.resumed.len != 0;
 	size_t j = ana_samples_from(s, start);
@@ -140,7 +128,7 @@ static enum ana_order look(struct ana_evidence *e, const struct ana_thread_sampl
 		struct ana_text end = stack;
 
 		if (w->stack && gives_work(e, w)) {
-			given = text_of(e, w->stack);
+			given = ana_pystacks_text(&e->stacks, w->stack);
 			feeds = true;
 			resumed = resumed && !is_within(given, &k);
 			continue;
@@ -152,7 +140,7 @@ static enum ana_order look(struct ana_evidence *e, const struct ana_thread_sampl
 			continue;
 		end.at += end.len - common;
 		end.len = common;
-		if (!ends_with(text_of(e, w->stack), end))
+		if (!ends_with(ana_pystacks_text(&e->stacks, w->stack), end))
 			continue;
 		before += here < there;
 		behind += here > there;

@@ -157,3 +157,15 @@ const struct ana_pystack *ana_pystacks_get(struct ana_pystacks *s, uint32_t id)
 	ana_pystack_read(k, text, (uint32_t)len);
 	return k;
 }
+
+struct ana_text ana_pystacks_text(const struct ana_pystacks *s, uint32_t id)
+{
+	struct ana_text t = { "", 0 };
+	size_t len;
+
+	if (id && id <= wire_strtab_count(s->table)) {
+		t.at = wire_strtab_get(s->table, id, &len);
+		t.len = (uint32_t)len;
+	}
+	return t;
+}

@@ -49,4 +49,7 @@ const struct ana_pystack *ana_pystacks_get(struct ana_pystacks *s, uint32_t id);
 /* The same of a text. Pure; borrows. */
 void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len);
 
+/* Any text of the stream by its string id; of id 0, or one that was never told: empty. Borrows. */
+struct ana_text ana_pystacks_text(const struct ana_pystacks *s, uint32_t id);
+
 #endif
