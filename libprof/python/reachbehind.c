@@ -50,7 +50,8 @@ bool prof_pyreach_leads_behind(struct prof_pyreach *r, struct prof_pynode *node,
 	if (is_end(node, type)) {
 		if (type->takes != OF_SELECTOR || !r->in_loop)
 			add(r, node->at);
-		return false;
+		if (type->takes == OF_SELECTOR || node->way.depth > 1)
+			return false; /* else one of several that are waited for: it may be a loop's */
 	}
 	if (!leads_on(node, type) || (type->takes == OF_LOOP && r->in_loop))
 		return false;

@@ -93,6 +93,8 @@ static uint16_t gives_by(const struct prof_pyreach *r, const struct prof_pyway *
 		return PROF_PYGIVES_KNOWN;
 	if (way->name)
 		prof_pyreach_named(r, way->name, way->frame, &gives);
+	if (way->by_future && gives & PROF_PYGIVES_RESULT)
+		gives |= PROF_PYGIVES_CALL; /* of the loop that goes on then */
 	return gives | (way->how == PROF_PYHOW_STACK ? PROF_PYGIVES_RELEASE : 0);
 }
 
@@ -530,6 +532,7 @@ static void offer_contents(struct prof_py *py, const struct prof_pynode *node)
 /* An object of a class is where the names of attributes begin to matter, or end to. */
 static void enter(struct prof_pyway *way, const struct prof_pytype *type)
 {
+	way->by_future |= type->plain_future;
 	if (type->takes)
 		way->inside = true;
 	else if (type->kind == PROF_PYKIND_INSTANCE && !way->inside)

@@ -100,6 +100,7 @@ struct prof_pyway {
 	uint8_t how; /* enum prof_pyhow */
 	bool unnamed; /* by an attribute that no code there or further in names */
 	bool inside; /* of what one waits for: names do not matter any more */
+	bool by_future; /* of a thread's or a pool's: who sets it calls what waits for it */
 	uint64_t name, owner; /* the last attribute and its class, 0: by none */
 	uint64_t first_name, first_owner; /* and the first one */
 };

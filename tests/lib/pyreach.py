@@ -716,6 +716,28 @@ def test_coroutine():
         end(waits)
 
 
+def test_loop_of_a_thread():
+    """Who waits for futures of a loop waits for who runs that, and it for whoever works on what its coroutines await."""
+    loop = asyncio.new_event_loop()
+    thread = start(loop.run_forever)
+    with concurrent.futures.ThreadPoolExecutor(1, 'loopworker') as pool:
+        async def work():
+            await loop.run_in_executor(pool, over.wait)
+        future = asyncio.run_coroutine_threadsafe(work(), loop)
+        for by in (concurrent.futures.wait, lambda some: list(concurrent.futures.as_completed(some))):
+            waits = Waits(by, [future])
+            waits.check(future, loop._selector)
+        blocked(thread)
+        check(id(loop) in awaited(thread.native_id), 'loop of a thread: it is not awaited')
+        worker = next(t for t in threading.enumerate() if t.name.startswith('loopworker'))
+        equal(holds(worker.native_id, loop), '!', 'loop of a thread: who works for it')
+        end(waits)
+        blocked(worker)
+        equal(holds(worker.native_id, loop), '-', 'loop of a thread: who worked for it')
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join(10)
+
+
 # ---- a program that changes everything while it is read ----
 
 class Node:
@@ -855,7 +877,7 @@ def take_cost():
 MODES = {'queues': [test_queues],
          'others': [test_executor, test_thread_pool, test_conditions, test_shared, test_processes, test_events, test_locks,
                     test_takes,
-                    test_calls, test_loop, test_coroutine],
+                    test_calls, test_loop, test_coroutine, test_loop_of_a_thread],
          'changing': [test_changing],
          'children': [test_children, test_idle_workers],
          'cost': [take_cost]}
