@@ -13,6 +13,7 @@ MINUTE = 60 * S
 FL_GIL, FL_GC = 8, 64
 WORKER, PIN, FEEDER = 2, 3, 6
 FETCH, TAKE, PIN_ROW, CLOSE = 2, 3, 4, 5
+LOST = None  # in place of idle, of one that waits for what nobody was seen to hold: not idle either
 
 CLASSES = ('compute comm copy input.fetch input.prep input.cpu_starved input.pipeline input.handoff '
            'input.epoch input.inline input.h2d input.unknown host.dispatch host.cpu_work host.sync '
@@ -293,11 +294,18 @@ class Chain:
                 if total:
                     ends += [(c, idle, ns * n // total, whose) for c, idle, n, whose in more]
                 else:
-                    ends += [('input.pipeline', True, p, key) if circle else self.blocked(x, p, key)
+                    ends += [('input.pipeline', True, p, key) if circle else self.lost(self.blocked(x, p, key), x)
                              for x, p in same]
                 continue
             ends.append(self.blocked(s, part, key))
         return [e for e in ends if e[2] > 0]
+
+    @staticmethod
+    def lost(end, s):
+        """One of whom nobody is known who ends its wait."""
+        c, idle, ns, whose = end
+        lost = s['wait'] in (LOCK, LOCK_SHARED, PIPE) and c != 'host.no_work'
+        return c, LOST if lost else idle, ns, whose
 
     @staticmethod
     def batches(ends):
@@ -394,6 +402,8 @@ class Piece:
                     self.idle += part
                 else:
                     self.makers += c != 'input.cpu_starved'
+                if idle is LOST and s['stack'] == self.place:
+                    self.alone += part
         self.owed = {}
 
     def blocked(self, key, s, own, ns):

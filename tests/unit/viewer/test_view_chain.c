@@ -336,6 +336,45 @@ static void test_far(void)
 	end(&t);
 }
 
+/*
+ * The last one seen waits for what nobody was seen to hold: waits at the same place may know more. Not where
+ * the trainer holds it, nor at a socket, whose other end may be nobody's here.
+ */
+static void test_lost(void)
+{
+	static const struct {
+		enum wire_wait wait;
+		const char *links, *trainer;
+		enum ana_class class;
+		bool asks;
+	} row[] = {
+		{ WIRE_WAIT_LOCK, "!o1 ?o2", "?o1", ANA_INPUT_PIPELINE, true },
+		{ WIRE_WAIT_PIPE, "!o1 ?o2 ?p7", "?o1", ANA_INPUT_FETCH, true },
+		{ WIRE_WAIT_LOCK, "!o1 ?o2", "?o1 ~o2", ANA_INPUT_PIPELINE, false },
+		{ WIRE_WAIT_SOCKET, "!o1 ?o2 ?t1:1-2:2", "?o1", ANA_INPUT_FETCH, false },
+		{ WIRE_WAIT_READ, "!o1", "?o1", ANA_INPUT_FETCH, false },
+	};
+	struct bench t;
+	size_t i;
+
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		begin(&t);
+		keep(&t, PID, WIRE_WAIT_LOCK, row[i].trainer, GET);
+		keep(&t, 101, row[i].wait, row[i].links, TASKS);
+		EXPECT(host_of(&t, 0, 4000));
+		EXPECT_INT(t.b.ns[row[i].class], (int64_t)4000 * US);
+		EXPECT_INT(t.b.asks, row[i].asks);
+		end(&t);
+	}
+
+	begin(&t); /* another thread gives, too, and works */
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_LOCK, "!o1 ?o2", TASKS);
+	keep(&t, 102, WIRE_WAIT_READ, "!o1", MAKE);
+	EXPECT(host_of(&t, 0, 4000) && !t.b.asks);
+	end(&t);
+}
+
 /* Who waits in the middle waits for something new each time: who gave it the last one gives this one. */
 static void test_anew(void)
 {
@@ -827,7 +866,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_writer),	T_CASE(test_event),   T_CASE(test_answer),   T_CASE(test_requests),
 	T_CASE(test_driver),	T_CASE(test_feeder),  T_CASE(test_copier),  T_CASE(test_loader),
 	T_CASE(test_helpers),	T_CASE(test_served),  T_CASE(test_word),     T_CASE(test_word_of_child),
-	T_CASE(test_delivery),	T_CASE(test_callers),  T_CASE(test_anew),
+	T_CASE(test_delivery),	T_CASE(test_callers),  T_CASE(test_anew),	     T_CASE(test_lost),
 	T_CASE(test_sender),	T_CASE(test_queue_alone),	T_CASE(test_messenger),
 };
 

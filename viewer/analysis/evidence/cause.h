@@ -69,8 +69,8 @@ struct ana_cause {
 	uint32_t paths, path_room;
 	/*
 	 * Where the thread takes what others make: the stack (string id) of its first sample that
-	 * does so, 0: none; for how long it did, there, and nobody was seen to make it; and whether
-	 * it was seen to wait for work there.
+	 * does so, 0: none; for how long it did, there, and nobody was seen to make it, or to end what
+	 * the last one seen waits for; and whether it was seen to wait for work there.
 	 */
 	uint32_t place;
 	int64_t alone;

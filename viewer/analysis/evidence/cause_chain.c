@@ -57,9 +57,13 @@ static void pay(struct ana_cause *b, struct ana_evidence *e, const struct ana_ow
 	ana_chain_follow(c, e, o->thread, o->sample, b->start, b->end);
 	for (i = 0; i < c->paths; i++)
 		add_path(b, &c->path[i]);
-	for (i = 0; i < c->ends && !b->err && !c->err; i++)
-		pay_end(b, &c->end[i], first + c->end[i].path + 1,
-			ana_scale(o->ns, c->end[i].weight, c->total));
+	for (i = 0; i < c->ends && !b->err && !c->err; i++) {
+		int64_t ns = ana_scale(o->ns, c->end[i].weight, c->total);
+
+		pay_end(b, &c->end[i], first + c->end[i].path + 1, ns);
+		if (c->end[i].lost && o->thread->sample[o->sample].stack == b->place)
+			b->alone += ns;
+	}
 	if (!b->chained || c->confidence > b->chain_confidence)
 		b->chain_confidence = c->confidence;
 	b->chained = true;

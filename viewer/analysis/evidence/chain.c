@@ -370,12 +370,20 @@ static void blocked_end(struct search *f, struct ana_chain_end *end, const struc
 {
 	if (serves(f, w)) {
 		end->class = ANA_HOST_NO_WORK;
+		end->lost = false;
 	} else {
 		end->class = ana_maker_class(w, ANA_PRODUCER_WORKER);
 		end->idle = w->wait == WIRE_WAIT_QUEUE;
 		f->c->piped |= w->wait == WIRE_WAIT_SOCKET || w->wait == WIRE_WAIT_PIPE;
 	}
 	add_end(f, end);
+}
+
+/* Whoever ends it is in this process or one beside it. */
+static bool is_within(const struct wire_sample *w)
+{
+	return w->wait == WIRE_WAIT_LOCK || w->wait == WIRE_WAIT_LOCK_SHARED ||
+	       w->wait == WIRE_WAIT_PIPE;
 }
 
 /* Samples that await the same, together. */
@@ -412,9 +420,10 @@ static void awaiting(struct search *f, struct ana_chain_end *end, const struct a
 			end->idle = true;
 			add_end(f, end);
 		} else {
+			end->lost = is_within(&s->sample[i]);
 			blocked_end(f, end, &s->sample[i]);
 		}
-		end->idle = false;
+		end->idle = end->lost = false;
 	}
 }
 
