@@ -20,6 +20,7 @@ FOLDER = os.path.join(gs.WORKLOADS, 'loaders')
 PLANTED = os.path.join(gs.SOURCE, 'tests', 'planted')
 P, F, S = 'prep', 'fetch', 'starved'
 PY = 'prep_python'
+STEPS = 120  # the first ones of a loop are few of them: who makes what must be seen some times
 
 # name, program, variants, knobs: any of them; inline: variants in which the loop's own thread makes the batch; native: in
 # which no Python does; package: what must be there, words.
@@ -67,7 +68,8 @@ class Case(cases.Case):
     def build(self, around):
         self.chunked = 2  # a batch's number is not known where its parts are made
         slow = self.variant.startswith(F)
-        self.plan = dict(variant=self.variant, steps=36, gpu_us=self.rng.randrange(3000, 5000), data=around.path('data'))
+        self.plan = dict(variant=self.variant, steps=STEPS, items=4 * STEPS + 16, gpu_us=self.rng.randrange(3000, 5000),
+                         data=around.path('data'))
         os.mkdir(self.plan['data'])
         os.mkdir(around.path('tmp'))
         if slow:
