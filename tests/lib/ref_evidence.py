@@ -13,7 +13,8 @@ MINUTE = 60 * S
 FL_GIL, FL_GC = 8, 64
 WORKER, PIN, FEEDER = 2, 3, 6
 FETCH, TAKE, PIN_ROW, CLOSE = 2, 3, 4, 5
-LOST = None  # in place of idle, of one that waits for what nobody was seen to hold: not idle either
+# In place of idle, and not idle either: one that waits for what nobody was seen to hold; one that merely holds and sleeps or gives.
+LOST, RESTS = None, ''
 
 CLASSES = ('compute comm copy input.fetch input.prep input.cpu_starved input.pipeline input.handoff '
            'input.epoch input.inline input.h2d input.unknown host.dispatch host.cpu_work host.sync '
@@ -202,8 +203,9 @@ class Chain:
                 if n:
                     how = {mark: n}
                     break
+            kinds = {i[0] for i in wanted}
             if how and key in path:
-                circle = True
+                circle |= '!' in how or 'n' not in kinds or bool(kinds & set('oqf'))
             elif how:
                 best[key] = how
         strong = [k for k, how in best.items() if '!' in how]
@@ -229,9 +231,10 @@ class Chain:
                 self.writers = True
             elif key[0] == path[-1][0] or not self.listens(key, a) or \
                     all(k[0] != key[0] or self.listens(k, a) for k in found):
-                each.append(self.does(path + [key], key, a, far))
+                each.append(self.does(path + [key], key, a, far, strong))
         busy = [ends for ends in each if ends and sum(ns for _, _, ns, _ in ends) <= 10 * sum(
-            ns for c, _, ns, _ in ends if c in ('input.prep', 'input.cpu_starved', 'input.fetch', 'host.no_work'))]
+            ns for c, i, ns, _ in ends
+            if i is not RESTS and c in ('input.prep', 'input.cpu_starved', 'input.fetch', 'host.no_work'))]
         idle = [sum(ns for _, i, ns, _ in ends if i) for ends in busy]
         busy = [[(c, i, ns * min(idle) // of if i else ns, sleeps) for c, i, ns, sleeps in ends]
                 for ends, of in zip(busy, idle)]
@@ -256,7 +259,7 @@ class Chain:
     def in_driver(self, key, s):
         return s['wait'] == GPU or self.w.call(key, s['t'], self.start) is not None
 
-    def does(self, path, key, a, far):
+    def does(self, path, key, a, far, strong):
         h = Shares(self.w.samples.get(key, ()), a, self.b)
         if not h.rows:
             return []
@@ -297,7 +300,9 @@ class Chain:
                     ends += [('input.pipeline', True, p, key) if circle else self.lost(self.blocked(x, p, key), x)
                              for x, p in same]
                 continue
-            ends.append(self.blocked(s, part, key))
+            c, idle, part, whose = self.blocked(s, part, key)
+            rests = not strong and (s['wait'] == SLEEP or take_of(s) in ('gives', 'settles'))
+            ends.append((c, RESTS if rests else idle, part, whose))
         return [e for e in ends if e[2] > 0]
 
     @staticmethod
@@ -402,7 +407,7 @@ class Piece:
                     self.idle += part
                 else:
                     self.makers += c != 'input.cpu_starved'
-                if idle is LOST and s['stack'] == self.place:
+                if (idle is LOST or idle is RESTS) and s['stack'] == self.place:
                     self.alone += part
         self.owed = {}
 

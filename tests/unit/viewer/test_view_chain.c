@@ -367,6 +367,21 @@ static void test_lost(void)
 		end(&t);
 	}
 
+	begin(&t); /* who has the address of a thing of C about it may have nothing to do with it */
+	keep(&t, PID, WIRE_WAIT_LOCK, "?n40 ~n80", TURN);
+	keep(&t, 101, WIRE_WAIT_LOCK, "~n40 ?n80", "");
+	EXPECT(host_of(&t, 0, 4000) && t.b.asks && !t.b.idle);
+	end(&t);
+
+	begin(&t); /* nor has one that sleeps, or waits to give to others, beside one that works */
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_SLEEP, "~o1", "");
+	keep(&t, 102, WIRE_WAIT_LOCK, "~o1", PUT);
+	EXPECT(host_of(&t, 0, 4000) && t.b.asks);
+	keep(&t, 103, WIRE_WAIT_NONE, "~o1", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_LOW);
+	end(&t);
+
 	begin(&t); /* another thread gives, too, and works */
 	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
 	keep(&t, 101, WIRE_WAIT_LOCK, "!o1 ?o2", TASKS);

@@ -98,6 +98,13 @@ static int by_thread(const void *a, const void *b)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
+/* That a thread of C has the address of such a thing about it tells less than that it has an object. */
+static bool is_native(const struct ana_links *links)
+{
+	return ana_links_await_kind(links, 'n') && !ana_links_await_kind(links, 'o') &&
+	       !ana_links_await_kind(links, 'q') && !ana_links_await_kind(links, 'f');
+}
+
 /* Those whose code gives, and only where there are none those that hold. */
 static void find_in(struct givers *g, const struct search *f, const struct ana_links *links,
 		    int64_t a, int64_t b)
@@ -115,7 +122,7 @@ static void find_in(struct givers *g, const struct search *f, const struct ana_l
 		if (kind == ANA_LINK_AWAITS)
 			continue;
 		if (in_path(&f->path, s)) {
-			g->circle = true;
+			g->circle |= kind == ANA_LINK_GIVES || !is_native(links);
 			continue;
 		}
 		if (kind == ANA_LINK_GIVES && best != ANA_LINK_GIVES)
@@ -452,6 +459,14 @@ static void running(struct search *f, struct ana_chain_end *end, const struct an
 	}
 }
 
+/* Asleep, or up to other things. */
+static bool rests(struct ana_evidence *e, const struct wire_sample *w)
+{
+	enum ana_take take = take_of(e, w);
+
+	return w->wait == WIRE_WAIT_SLEEP || take == ANA_TAKE_GIVES || take == ANA_TAKE_SETTLES;
+}
+
 static void gather(struct search *f, const struct giver *g)
 {
 	struct ana_chain_end end = { .thread = g->thread };
@@ -481,8 +496,9 @@ static void gather(struct search *f, const struct giver *g)
 		}
 		end.sample = i;
 		end.weight = ana_shares_part(g->thread, &h, i);
+		end.rests = g->kind == ANA_LINK_HOLDS && rests(f->e, w);
 		blocked_end(f, &end, w);
-		end.idle = false;
+		end.idle = end.rests = false;
 	}
 	f->path.links--;
 }
@@ -497,8 +513,8 @@ static bool is_at_work(const struct ana_chain *c, uint32_t first, uint32_t last)
 		enum ana_class k = c->end[i].class;
 
 		all += c->end[i].weight;
-		if (k == ANA_INPUT_PREP || k == ANA_INPUT_CPU_STARVED || k == ANA_INPUT_FETCH ||
-		    k == ANA_HOST_NO_WORK)
+		if (!c->end[i].rests && (k == ANA_INPUT_PREP || k == ANA_INPUT_CPU_STARVED ||
+					 k == ANA_INPUT_FETCH || k == ANA_HOST_NO_WORK))
 			work += c->end[i].weight;
 	}
 	return all && ana_works(work, all);
