@@ -189,7 +189,8 @@ class Chain:
         self.total = sum(ns for _, _, ns, _ in ends)
         served = sum(ns for c, _, ns, _ in ends if c == 'host.no_work')
         self.ends = ends
-        self.found = ('requests' if 2 * served >= self.total else 'makers') if self.total else \
+        lost = sum(ns for _, idle, ns, _ in ends if idle is LOST)
+        self.found = ('requests' if 2 * served >= self.total else 'makers') if 10 * lost < 9 * self.total else \
             'writers' if self.writers else None
 
     def givers(self, path, wanted, a):
@@ -297,7 +298,8 @@ class Chain:
                 if total:
                     ends += [(c, idle, ns * n // total, whose) for c, idle, n, whose in more]
                 else:
-                    ends += [('input.pipeline', True, p, key) if circle else self.lost(self.blocked(x, p, key), x)
+                    ends += [('input.pipeline', True, p, key) if circle else
+                             self.blocked(x, p, key) if len(path) > 4 else self.lost(self.blocked(x, p, key), x)
                              for x, p in same]
                 continue
             c, idle, part, whose = self.blocked(s, part, key)

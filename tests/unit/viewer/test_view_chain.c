@@ -348,8 +348,8 @@ static void test_lost(void)
 		enum ana_class class;
 		bool asks;
 	} row[] = {
-		{ WIRE_WAIT_LOCK, "!o1 ?o2", "?o1", ANA_INPUT_PIPELINE, true },
-		{ WIRE_WAIT_PIPE, "!o1 ?o2 ?p7", "?o1", ANA_INPUT_FETCH, true },
+		{ WIRE_WAIT_LOCK, "!o1 ?o2", "?o1", ANA_HOST_WAIT, true },
+		{ WIRE_WAIT_PIPE, "!o1 ?o2 ?p7", "?o1", ANA_HOST_WAIT, true },
 		{ WIRE_WAIT_LOCK, "!o1 ?o2", "?o1 ~o2", ANA_INPUT_PIPELINE, false },
 		{ WIRE_WAIT_SOCKET, "!o1 ?o2 ?t1:1-2:2", "?o1", ANA_INPUT_FETCH, false },
 		{ WIRE_WAIT_READ, "!o1", "?o1", ANA_INPUT_FETCH, false },
@@ -408,7 +408,7 @@ static void test_anew(void)
 	see(&t, 102, -500000, WIRE_WAIT_NONE, "!o2", MAKE);
 	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
 	keep(&t, 101, WIRE_WAIT_LOCK, "?o3 !o1", TASKS);
-	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_HIGH);
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH); /* nobody is known */
 	end(&t);
 
 	begin(&t); /* too long before */
@@ -416,7 +416,7 @@ static void test_anew(void)
 	see(&t, 102, -500000, WIRE_WAIT_NONE, "!o2", MAKE);
 	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
 	keep(&t, 101, WIRE_WAIT_LOCK, "?o3 !o1", TASKS);
-	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_HIGH);
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH); /* nobody is known */
 	end(&t);
 }
 

@@ -427,7 +427,7 @@ static void awaiting(struct search *f, struct ana_chain_end *end, const struct a
 			end->idle = true;
 			add_end(f, end);
 		} else {
-			end->lost = is_within(&s->sample[i]);
+			end->lost = f->path.links <= ANA_CHAIN_DEPTH && is_within(&s->sample[i]);
 			blocked_end(f, end, &s->sample[i]);
 		}
 		end->idle = end->lost = false;
@@ -636,13 +636,14 @@ static enum ana_confidence path_confidence(const struct ana_chain_path *p)
 /* How sure the path with most weight is; of several the first. */
 static void sum_up(struct ana_chain *c)
 {
-	int64_t most = 0, ns = 0, requests = 0;
+	int64_t most = 0, ns = 0, requests = 0, lost = 0;
 	uint32_t i, k, best = 0;
 
 	c->total = 0;
 	for (i = 0; i < c->ends; i++) {
 		c->total += c->end[i].weight;
 		requests += c->end[i].class == ANA_HOST_NO_WORK ? c->end[i].weight : 0;
+		lost += c->end[i].lost ? c->end[i].weight : 0;
 	}
 	for (k = 0; k < c->paths; k++, ns = 0) {
 		for (i = 0; i < c->ends; i++)
@@ -654,7 +655,7 @@ static void sum_up(struct ana_chain *c)
 	}
 	if (c->paths)
 		c->confidence = path_confidence(&c->path[best]);
-	if (c->total)
+	if (c->total && 10 * (__int128)lost < 9 * (__int128)c->total)
 		c->found = 2 * requests >= c->total ? ANA_CHAIN_REQUESTS : ANA_CHAIN_MAKERS;
 }
 
