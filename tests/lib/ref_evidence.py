@@ -185,7 +185,8 @@ class Chain:
         self.w, self.start, self.b = world, a, b
         self.writers = self.piped = self.gives = False
         self.looks, self.threads = 0, set()
-        ends, _ = self.makers([who], s, a, False)
+        rows = [x for x in world.samples[who] if a <= x['t'] < b and x['links'] == s['links']]
+        ends, _ = self.ask([who], who, rows[0] if rows else s, s, a, False)
         self.total = sum(ns for _, _, ns, _ in ends)
         served = sum(ns for c, _, ns, _ in ends if c == 'host.no_work')
         self.ends = ends
@@ -212,8 +213,22 @@ class Chain:
         strong = [k for k, how in best.items() if '!' in how]
         return (strong or list(best), bool(strong), circle and not best)
 
+    @staticmethod
+    def at_work(ends):
+        return bool(ends) and sum(e[2] for e in ends) <= 10 * sum(
+            ns for c, i, ns, _ in ends
+            if i is not RESTS and c in ('input.prep', 'input.cpu_starved', 'input.fetch', 'host.no_work'))
+
+    def ask(self, path, key, at, s, a, far):
+        """(ends, circle) of the wait at @at of thread @key, which awaits what @s does."""
+        ends, circle, idle = self.makers(path, s, a, far)
+        if ids(s, '?') and (idle if ends else not circle):
+            ends = self.as_before(path, key, at, s, a, far, ends)
+        return ends, circle
+
     def makers(self, path, s, a, far):
-        wanted = ids(s, '?')
+        """(ends, whether only the path holds it, whether the ends are of those who merely hold it, and do nothing)"""
+        wanted, near = ids(s, '?'), far
         found, strong, circle = self.givers(path, wanted, a)
         if not found and not circle and not far:
             found, strong, circle = self.givers(path, wanted, a - LOOK_BACK)
@@ -221,8 +236,17 @@ class Chain:
                 a, far = a - LOOK_BACK, True
         if found and {i[0] for i in wanted} & set('put'):
             self.piped = True
-        if len(path) == 1:
-            self.gives = strong
+        ends = self.gather(path, found, wanted, a, far, strong)
+        idle = bool(found) and not strong and not self.at_work(ends)
+        if idle and not near:
+            a -= 0 if far else LOOK_BACK
+            found, strong, _ = self.givers(path, wanted, a)
+            more = self.gather(path, found, wanted, a, True, True) if strong else []
+            if self.at_work(more):
+                ends, idle = more, False
+        return ends, circle, idle
+
+    def gather(self, path, found, wanted, a, far, strong):
         each = []
         for key in sorted(found):
             if self.looks == 256:
@@ -233,13 +257,11 @@ class Chain:
             elif key[0] == path[-1][0] or not self.listens(key, a) or \
                     all(k[0] != key[0] or self.listens(k, a) for k in found):
                 each.append(self.does(path + [key], key, a, far, strong))
-        busy = [ends for ends in each if ends and sum(ns for _, _, ns, _ in ends) <= 10 * sum(
-            ns for c, i, ns, _ in ends
-            if i is not RESTS and c in ('input.prep', 'input.cpu_starved', 'input.fetch', 'host.no_work'))]
+        busy = [ends for ends in each if self.at_work(ends)]
         idle = [sum(ns for _, i, ns, _ in ends if i) for ends in busy]
         busy = [[(c, i, ns * min(idle) // of if i else ns, sleeps) for c, i, ns, sleeps in ends]
                 for ends, of in zip(busy, idle)]
-        return [e for e in sum(busy or each, []) if e[2]], circle
+        return [e for e in sum(busy or each, []) if e[2]]
 
     def listens(self, key, a):
         return any(i[0] == 'l' for s in self.w.samples[key] if a <= s['t'] < self.b for i in ids(s, '?'))
@@ -274,26 +296,33 @@ class Chain:
                 ends.append(('input.prep', False, h.run * w // of, key))
                 ends.append(('input.cpu_starved', False, h.delay * w // of, key))
         def asks(s):
-            return ids(s, '?') and s['state'] != RUNNING and not self.in_driver(key, s) and (
-                is_messenger(s) or not without_work(s) and (take_of(s) in ('item', 'event') or
-                                         take_of(s) is None and s['wait'] == SOCKET))
+            return self.asks(key, s)
 
-        for s, w, part in h.parts():
-            if s['state'] == RUNNING or self.in_driver(key, s):
-                continue
+        def asks_as(s):
+            """The sample that tells what this one awaits."""
             if asks(s):
-                if s['links'] in done:
+                return s
+            if s['state'] == RUNNING or not s['stack'] or s['wait'] not in (GIL, LOCK, LOCK_SHARED, QUEUE, PIPE, SOCKET) \
+                    or ids(s, '?') or self.in_driver(key, s) or self.serves(s):
+                return None
+            rows = self.w.samples[key]
+            n = next(i for i, x in enumerate(rows) if x is s)
+            return next((x for x in rows[max(0, n - 64):n][::-1]
+                         if x['t'] >= a - LOOK_BACK and x['stack'] == s['stack'] and asks(x)), None)
+
+        waits = [(s, part, asks_as(s)) for s, _, part in h.parts() if s['state'] != RUNNING and not self.in_driver(key, s)]
+        for s, part, of in waits:
+            if of:
+                if of['links'] in done:
                     continue
-                done.add(s['links'])
-                same = [(x, p) for x, _, p in h.parts() if x['links'] == s['links'] and asks(x)]
+                done.add(of['links'])
+                same = [(x, p) for x, p, y in waits if y and y['links'] == of['links']]
                 ns, more, circle = sum(p for _, p in same), [], False
                 if len(path) <= 4 and ns:
-                    more, circle = self.makers(path, s, a, far)
-                    if not circle and not sum(e[2] for e in more):
-                        more = self.as_before(path, key, s, a, far, asks)
-                if is_messenger(s):
+                    more, circle = self.ask(path, key, s, of, a, far)
+                if is_messenger(of):
                     more, circle = self.batches(more), False
-                circle = circle and not self.outside(path, s, a)
+                circle = circle and not self.outside(path, of, a)
                 total = sum(e[2] for e in more)
                 if total:
                     ends += [(c, idle, ns * n // total, whose) for c, idle, n, whose in more]
@@ -321,20 +350,26 @@ class Chain:
         return ends if work and 2 * work >= sum(e[2] for e in ends) and \
             not any(e[0] == 'host.no_work' for e in ends) else []
 
-    def as_before(self, path, key, s, a, far, asks):
-        """The ends of an earlier wait at the same place, where that one's had nobody."""
+    def asks(self, key, s):
+        return ids(s, '?') and s['state'] != RUNNING and not self.in_driver(key, s) and (
+            is_messenger(s) or not without_work(s) and (take_of(s) in ('item', 'event') or
+                                                        take_of(s) is None and s['wait'] == SOCKET))
+
+    def as_before(self, path, key, at, s, a, far, ends):
+        """The ends of an earlier wait at the same place, where that one has nobody, or those who have it do nothing."""
         rows, tried, last = self.w.samples[key], 0, s['links']
-        earlier = rows[:next(i for i, x in enumerate(rows) if x is s)]
+        earlier = rows[:next(i for i, x in enumerate(rows) if x is at)]
         for x in reversed(earlier):
-            if x['t'] < a - LOOK_BACK or tried == 4 or not (s['stack'] or is_messenger(s)):
+            if x['t'] < a - LOOK_BACK or tried == 4 or not (at['stack'] or is_messenger(at)):
                 break
-            if x['stack'] != s['stack'] or not s['stack'] and not is_messenger(x) or x['links'] in (s['links'], last) or not asks(x):
+            if x['stack'] != at['stack'] or not at['stack'] and not is_messenger(x) or \
+                    x['links'] in (s['links'], last) or not self.asks(key, x):
                 continue
-            more, _ = self.makers(path, x, a, far)
-            if sum(e[2] for e in more):
+            more = self.makers(path, x, a, far)[0]
+            if self.at_work(more) if ends else more:
                 return more
             last, tried = x['links'], tried + 1
-        return []
+        return ends
 
     def calls(self, s):
         """Whether it waits for somebody who asked for the connection."""
@@ -346,11 +381,14 @@ class Chain:
         """A socket whose other end nobody of the path has."""
         sockets = {i for i in ids(s, '?') if i[0] in 'stu'}
         return bool(sockets) and not any(
-            (ids(x, '!') | ids(x, '~')) & sockets - ids(x, '?') for key in path
+            ids(x, '!>~') & sockets - ids(x, '?') for key in path
             for x in self.w.samples[key] if a - LOOK_BACK <= x['t'] < self.b)
 
+    def serves(self, s):
+        return take_of(s) == 'serves' or without_work(s) or self.calls(s)
+
     def blocked(self, s, ns, key):
-        if take_of(s) == 'serves' or without_work(s) or self.calls(s):
+        if self.serves(s):
             return 'host.no_work', False, ns, key
         self.piped |= s['wait'] in (SOCKET, PIPE)
         return maker_block(s, False), s['wait'] == QUEUE, ns, key

@@ -420,6 +420,112 @@ static void test_anew(void)
 	end(&t);
 }
 
+/* The trainer itself waits for something new each time. */
+static void test_anew_at_once(void)
+{
+	struct bench t;
+
+	begin(&t);
+	see(&t, PID, -500000, WIRE_WAIT_LOCK, "?o1", RESULT);
+	see(&t, 101, -500000, WIRE_WAIT_NONE, "!o1", MAKE);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o2", RESULT);
+	keep(&t, 101, WIRE_WAIT_READ, "!o1", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* at another place, for something else */
+	see(&t, PID, -500000, WIRE_WAIT_LOCK, "?o1", GET);
+	see(&t, 101, -500000, WIRE_WAIT_NONE, "!o1", MAKE);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o2", RESULT);
+	keep(&t, 101, WIRE_WAIT_READ, "!o1", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* a thread that only keeps results, and waits for the trainer's next work, has this one */
+	see(&t, PID, -500000, WIRE_WAIT_LOCK, "?o1", RESULT);
+	see(&t, 101, -500000, WIRE_WAIT_READ, "!o1", MAKE);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o2 !o3", RESULT);
+	keep(&t, 101, WIRE_WAIT_READ, "!o1", MAKE);
+	keep(&t, 102, WIRE_WAIT_LOCK, "~o2 ?o3", TASKS);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* and who gave the last one waits for work, too */
+	see(&t, PID, -500000, WIRE_WAIT_LOCK, "?o1", RESULT);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o2 !o3", RESULT);
+	keep(&t, 101, WIRE_WAIT_LOCK, "!o1 ?o3", TASKS);
+	keep(&t, 102, WIRE_WAIT_LOCK, "~o2 ?o3", TASKS);
+	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_LOW);
+	end(&t);
+}
+
+/* A thread that only passes tasks on has the queue of results, too; who fills it was seen giving before. */
+static void test_held_by_idle(void)
+{
+	struct bench t;
+
+	begin(&t);
+	see(&t, 103, -500000, WIRE_WAIT_READ, "!o2", MAKE);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1 !o3", GET);
+	keep(&t, 101, WIRE_WAIT_LOCK, "?o2 !o1", TASKS);
+	keep(&t, 102, WIRE_WAIT_LOCK, "?o3 ~o2", TASKS);
+	keep(&t, 103, WIRE_WAIT_READ, "", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_LOW);
+	end(&t);
+
+	begin(&t); /* never */
+	see(&t, 103, -500000, WIRE_WAIT_READ, "!o9", MAKE);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1 !o3", GET);
+	keep(&t, 101, WIRE_WAIT_LOCK, "?o2 !o1", TASKS);
+	keep(&t, 102, WIRE_WAIT_LOCK, "?o3 ~o2", TASKS);
+	keep(&t, 103, WIRE_WAIT_READ, "", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_LOW);
+	end(&t);
+
+	begin(&t); /* he who holds it works */
+	see(&t, 103, -500000, WIRE_WAIT_READ, "!o2", MAKE);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1 !o3", GET);
+	keep(&t, 101, WIRE_WAIT_LOCK, "?o2 !o1", TASKS);
+	keep(&t, 102, WIRE_WAIT_NONE, "~o2", MAKE);
+	keep(&t, 103, WIRE_WAIT_READ, "", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_LOW);
+	end(&t);
+}
+
+/* Who comes back from a wait and only lacks the interpreter, or was seen too shortly, waits as before. */
+static void test_comes_back(void)
+{
+	static const enum wire_wait waits[] = { WIRE_WAIT_GIL, WIRE_WAIT_LOCK, WIRE_WAIT_QUEUE };
+	struct bench t;
+	size_t i;
+
+	for (i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		begin(&t);
+		see(&t, 101, -500000, WIRE_WAIT_LOCK, "?o2 !o1", TASKS);
+		keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+		keep(&t, 101, waits[i], "!o1", TASKS);
+		keep(&t, 102, WIRE_WAIT_READ, "!o2", MAKE);
+		EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+		end(&t);
+	}
+
+	begin(&t); /* it is at work, and others have the interpreter */
+	see(&t, 101, -500000, WIRE_WAIT_LOCK, "?o2 !o1", TASKS);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_GIL, "!o1", MAKE);
+	keep(&t, 102, WIRE_WAIT_READ, "!o2", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* too long before */
+	see(&t, 101, -2000001, WIRE_WAIT_LOCK, "?o2 !o1", TASKS);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_GIL, "!o1", TASKS);
+	keep(&t, 102, WIRE_WAIT_READ, "!o2", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_HIGH);
+	end(&t);
+}
+
 /* A library's thread receives for the trainer, and listens for more who send. */
 static void test_messenger(void)
 {
@@ -882,6 +988,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_driver),	T_CASE(test_feeder),  T_CASE(test_copier),  T_CASE(test_loader),
 	T_CASE(test_helpers),	T_CASE(test_served),  T_CASE(test_word),     T_CASE(test_word_of_child),
 	T_CASE(test_delivery),	T_CASE(test_callers),  T_CASE(test_anew),	     T_CASE(test_lost),
+	T_CASE(test_anew_at_once), T_CASE(test_held_by_idle), T_CASE(test_comes_back),
 	T_CASE(test_sender),	T_CASE(test_queue_alone),	T_CASE(test_messenger),
 };
 

@@ -13,6 +13,7 @@
 
 #define WRITES_PCT 10 /* of a giver's time: from here on it may be one that writes files */
 #define BEFORE_MAX 4u /* waits at the same place that are asked for one in which nobody was seen */
+#define STANDS_MAX 64u /* samples that are looked back for one that tells what is awaited there */
 #define LOOKS_MAX 256u /* at threads, of one chain: who waits for many, who wait for many */
 
 struct giver { /* who can end a wait */
@@ -35,6 +36,14 @@ struct search {
 	bool far;
 	bool writers; /* were met */
 	uint32_t looks; /* at givers */
+	uint32_t *done; /* links of the threads of the path that were passed on; a stack */
+	size_t dones, done_room;
+};
+
+struct answer { /* who can end a wait, and what they do */
+	int64_t ns; /* of their ends */
+	bool circle; /* only threads of the chain itself hold it */
+	bool idle; /* they merely hold it, and do nothing */
 };
 
 bool ana_chain_in_driver(const struct ana_evidence *e, const struct wire_sample *s, int64_t since)
@@ -244,26 +253,7 @@ static void add_end(struct search *f, const struct ana_chain_end *end)
 	c->end[c->ends++] = *end;
 }
 
-static void follow(struct search *f, const struct ana_links *links, bool *circle);
-
-/*
- * The time @ns of the thread's samples that await as the one at @at does: it goes to the ends of what
- * @sample waits for. False: nobody is known.
- */
-static bool pass_on(struct search *f, const struct ana_thread_samples *s, size_t at, size_t sample,
-		    int64_t ns, bool *circle)
-{
-	uint32_t first = f->c->ends, i;
-	int64_t all = 0;
-
-	f->path.link[f->path.links - 1].sample = at;
-	follow(f, ana_linktexts_get(&f->e->links, s->sample[sample].links), circle);
-	for (i = first; i < f->c->ends; i++)
-		all += f->c->end[i].weight;
-	for (i = first; i < f->c->ends; i++)
-		f->c->end[i].weight = ana_scale(ns, f->c->end[i].weight, all);
-	return all != 0;
-}
+static void follow(struct search *f, const struct ana_links *links, struct answer *out);
 
 /*
  * A library's own thread, at a listening socket and, now and then, at connections beside it (zmq): what
@@ -345,31 +335,106 @@ static bool serves(struct search *f, const struct wire_sample *w)
 	       take_of(f->e, w) == ANA_TAKE_SERVES || ana_chain_no_work(f->e, w);
 }
 
+/* Whether the ends from @first to @last show a giver at work, or at nobody's service. */
+static bool is_at_work(const struct ana_chain *c, uint32_t first, uint32_t last)
+{
+	int64_t all = 0, work = 0;
+	uint32_t i;
+
+	for (i = first; i < last; i++) {
+		enum ana_class k = c->end[i].class;
+
+		all += c->end[i].weight;
+		if (!c->end[i].rests && (k == ANA_INPUT_PREP || k == ANA_INPUT_CPU_STARVED ||
+					 k == ANA_INPUT_FETCH || k == ANA_HOST_NO_WORK))
+			work += c->end[i].weight;
+	}
+	return all && ana_works(work, all);
+}
+
+static int64_t time_of(const struct ana_chain *c, uint32_t first)
+{
+	int64_t ns = 0;
+	uint32_t i;
+
+	for (i = first; i < c->ends; i++)
+		ns += c->end[i].weight;
+	return ns;
+}
+
+/* The ends from @last on in place of those from @first, if they show work; else they are none. */
+static bool take_place(struct ana_chain *c, uint32_t first, uint32_t last)
+{
+	uint32_t n = c->ends - last;
+
+	if (!is_at_work(c, last, c->ends)) {
+		c->ends = last;
+		return false;
+	}
+	memmove(&c->end[first], &c->end[last], n * sizeof(*c->end));
+	c->ends = first + n;
+	return true;
+}
+
 /*
  * What is made anew for each wait, a future or a pool's result, is often gone before anybody was asked
- * for it: who gave at the same place before gives here.
+ * for it, or only a thread that keeps such things has it: who gave at the same place before gives here. The
+ * wait at @at awaits as @sample does; ends of its answer begin at @first.
  */
-static bool pass_on_as_before(struct search *f, const struct ana_thread_samples *s, size_t at,
-			      int64_t ns)
+static void ask_as_before(struct search *f, const struct ana_thread_samples *s, size_t at,
+			  size_t sample, uint32_t first, struct answer *out)
 {
-	const struct wire_sample *w = &s->sample[at];
-	int64_t since = f->a - ANA_LOOK_BACK_NS;
-	uint32_t tried = 0, last = w->links;
-	bool circle;
+	const int64_t since = f->a - ANA_LOOK_BACK_NS;
+	const uint32_t own = s->sample[sample].links, end = f->c->ends;
+	uint32_t tried = 0, last = own;
+	struct answer before;
 	size_t i;
 
 	for (i = at; tried < BEFORE_MAX && i && s->sample[i - 1].t_ns >= since; i--) {
 		const struct wire_sample *v = &s->sample[i - 1];
 
-		if (!at_one_place(f, w, v) || v->links == w->links || v->links == last ||
+		if (!at_one_place(f, &s->sample[at], v) || v->links == own || v->links == last ||
 		    !asks_on(f, v))
 			continue;
-		if (pass_on(f, s, at, i - 1, ns, &circle))
-			return true;
+		follow(f, ana_linktexts_get(&f->e->links, v->links), &before);
+		if (out->ns ? take_place(f->c, first, end) : before.ns != 0) {
+			out->ns = time_of(f->c, first);
+			return;
+		}
 		last = v->links;
 		tried++;
 	}
-	return false;
+}
+
+/* What the thread's wait at @at, which awaits as @sample does, is for. */
+static void ask(struct search *f, const struct ana_thread_samples *s, size_t at, size_t sample,
+		struct answer *out)
+{
+	const struct ana_links *l = ana_linktexts_get(&f->e->links, s->sample[sample].links);
+	const uint32_t first = f->c->ends;
+
+	f->path.link[f->path.links - 1].sample = at;
+	follow(f, l, out);
+	if (l->awaits && (out->ns ? out->idle : !out->circle))
+		ask_as_before(f, s, at, sample, first, out);
+}
+
+/*
+ * The time @ns of the thread's samples that await as the one at @at does: it goes to the ends of what
+ * @sample waits for. False: nobody is known.
+ */
+static bool pass_on(struct search *f, const struct ana_thread_samples *s, size_t at, size_t sample,
+		    int64_t ns, bool *circle)
+{
+	const uint32_t first = f->c->ends;
+	struct answer got;
+	uint32_t i;
+
+	ask(f, s, at, sample, &got);
+	*circle = got.circle;
+	for (i = first; i < f->c->ends; i++)
+		f->c->end[i].weight = ana_scale(ns, f->c->end[i].weight, got.ns);
+	return got.ns != 0;
 }
 
 /* A blocked sample that asks nobody else: by what it is blocked in. */
@@ -393,36 +458,72 @@ static bool is_within(const struct wire_sample *w)
 	       w->wait == WIRE_WAIT_PIPE;
 }
 
-/* Samples that await the same, together. */
+#define NOTHING SIZE_MAX
+
+static bool is_for_others(const struct wire_sample *w)
+{
+	return w->wait == WIRE_WAIT_GIL || w->wait == WIRE_WAIT_LOCK ||
+	       w->wait == WIRE_WAIT_LOCK_SHARED || w->wait == WIRE_WAIT_QUEUE ||
+	       w->wait == WIRE_WAIT_PIPE || w->wait == WIRE_WAIT_SOCKET;
+}
+
+/*
+ * The sample that tells what the one at @i awaits: itself, or, where it comes back from the same wait and
+ * only lacks the interpreter, or was looked at too shortly, the last one at that place.
+ */
+static size_t asks_as(struct search *f, const struct ana_thread_samples *s, size_t i)
+{
+	const struct wire_sample *w = &s->sample[i];
+	const int64_t since = f->a - ANA_LOOK_BACK_NS;
+	size_t k, n;
+
+	if (asks_on(f, w))
+		return i;
+	if (ana_sample_runs(w) || !w->stack || !is_for_others(w) ||
+	    ana_linktexts_get(&f->e->links, w->links)->awaits ||
+	    ana_chain_in_driver(f->e, w, f->c->start) || serves(f, w))
+		return NOTHING;
+	for (k = i, n = 0; n < STANDS_MAX && k && s->sample[k - 1].t_ns >= since; k--, n++)
+		if (s->sample[k - 1].stack == w->stack && asks_on(f, &s->sample[k - 1]))
+			return k - 1;
+	return NOTHING;
+}
+
+static bool awaits_as(struct search *f, const struct ana_thread_samples *s, size_t i,
+		      uint32_t links)
+{
+	size_t k = asks_as(f, s, i);
+
+	return k != NOTHING && s->sample[k].links == links;
+}
+
+/* Samples that await the same as @sample, the first of which is at @at, together. */
 static void awaiting(struct search *f, struct ana_chain_end *end, const struct ana_shares *h,
-		     size_t at)
+		     size_t at, size_t sample)
 {
 	const struct ana_thread_samples *s = end->thread;
-	uint32_t links = s->sample[at].links, first = f->c->ends;
-	bool messenger = is_messenger(&s->sample[at], ana_linktexts_get(&f->e->links, links));
+	const struct wire_sample *w = &s->sample[sample];
+	const struct ana_links *l = ana_linktexts_get(&f->e->links, w->links);
+	const bool messenger = is_messenger(w, l);
+	uint32_t first = f->c->ends;
 	bool circle = false;
 	int64_t ns = 0;
 	size_t i;
 
-	for (i = h->first; i < at; i++)
-		if (s->sample[i].links == links && asks_on(f, &s->sample[i]))
-			return; /* done with the first of them */
 	for (i = at; i < h->end; i++)
-		if (s->sample[i].links == links && asks_on(f, &s->sample[i]))
+		if (awaits_as(f, s, i, w->links))
 			ns += ana_shares_part(s, h, i);
-	if (f->path.links <= ANA_CHAIN_DEPTH && ns &&
-	    (pass_on(f, s, at, at, ns, &circle) ||
-	     (!circle && pass_on_as_before(f, s, at, ns))) &&
+	if (f->path.links <= ANA_CHAIN_DEPTH && ns && pass_on(f, s, at, sample, ns, &circle) &&
 	    (!messenger || brings_batches(f->c, first)))
 		return;
 	f->c->ends = first;
-	circle = circle && !waits_outside(f, ana_linktexts_get(&f->e->links, links));
+	circle = circle && !messenger && !waits_outside(f, l);
 	for (i = at; i < h->end; i++) {
-		if (s->sample[i].links != links || !asks_on(f, &s->sample[i]))
+		if (!awaits_as(f, s, i, w->links))
 			continue;
 		end->sample = i;
 		end->weight = ana_shares_part(s, h, i);
-		if (circle && !messenger) {
+		if (circle) {
 			end->class = ANA_INPUT_PIPELINE;
 			end->idle = true;
 			add_end(f, end);
@@ -432,6 +533,21 @@ static void awaiting(struct search *f, struct ana_chain_end *end, const struct a
 		}
 		end->idle = end->lost = false;
 	}
+}
+
+/* Whether the links of the thread at hand were met, since @mine; if not, they are now. */
+static bool met(struct search *f, size_t mine, uint32_t links)
+{
+	size_t i;
+
+	for (i = mine; i < f->dones; i++)
+		if (f->done[i] == links)
+			return true;
+	if (!base_vec_more(f->done, f->dones, f->done_room))
+		f->c->err = -ENOMEM;
+	else
+		f->done[f->dones++] = links;
+	return false;
 }
 
 /* Time on a CPU, or waiting for one; the second by the first's lines. */
@@ -470,8 +586,9 @@ static bool rests(struct ana_evidence *e, const struct wire_sample *w)
 static void gather(struct search *f, const struct giver *g)
 {
 	struct ana_chain_end end = { .thread = g->thread };
+	const size_t mine = f->dones;
 	struct ana_shares h;
-	size_t i;
+	size_t i, k;
 
 	if (!ana_shares_of(g->thread, f->a, f->b, &h))
 		return;
@@ -490,8 +607,10 @@ static void gather(struct search *f, const struct giver *g)
 
 		if (ana_sample_runs(w) || ana_chain_in_driver(f->e, w, f->c->start))
 			continue;
-		if (asks_on(f, w)) {
-			awaiting(f, &end, &h, i);
+		k = asks_as(f, g->thread, i);
+		if (k != NOTHING) {
+			if (!met(f, mine, g->thread->sample[k].links))
+				awaiting(f, &end, &h, i, k);
 			continue;
 		}
 		end.sample = i;
@@ -500,24 +619,8 @@ static void gather(struct search *f, const struct giver *g)
 		blocked_end(f, &end, w);
 		end.idle = end.rests = false;
 	}
+	f->dones = mine;
 	f->path.links--;
-}
-
-/* Whether the ends from @first to @last show a giver at work, or at nobody's service. */
-static bool is_at_work(const struct ana_chain *c, uint32_t first, uint32_t last)
-{
-	int64_t all = 0, work = 0;
-	uint32_t i;
-
-	for (i = first; i < last; i++) {
-		enum ana_class k = c->end[i].class;
-
-		all += c->end[i].weight;
-		if (!c->end[i].rests && (k == ANA_INPUT_PREP || k == ANA_INPUT_CPU_STARVED ||
-					 k == ANA_INPUT_FETCH || k == ANA_HOST_NO_WORK))
-			work += c->end[i].weight;
-	}
-	return all && ana_works(work, all);
 }
 
 static int64_t idle_of(const struct ana_chain *c, uint32_t first, uint32_t last)
@@ -591,33 +694,67 @@ static bool is_porter(const struct search *f, const struct givers *g, uint32_t i
 	return false;
 }
 
-static void follow(struct search *f, const struct ana_links *links, bool *circle)
+static void gather_all(struct search *f, const struct givers *g, const struct ana_links *links)
 {
-	uint32_t first[ANA_CHAIN_GIVERS + 1];
+	uint32_t first[ANA_CHAIN_GIVERS + 1], i;
+
+	for (i = 0; i < g->count && f->looks < LOOKS_MAX; i++) {
+		f->looks++;
+		first[i] = f->c->ends;
+		if (is_writer(f, g->giver[i].thread, links))
+			f->writers = true;
+		else if (!is_porter(f, g, i))
+			gather(f, &g->giver[i]);
+	}
+	first[i] = f->c->ends;
+	leave_idle_out(f->c, first, i);
+}
+
+/* Those who merely hold it do nothing: who gave it up to 2 s before takes their place if he works. */
+static void ask_who_gave(struct search *f, const struct ana_links *links, uint32_t first,
+			 struct answer *out)
+{
+	const uint32_t last = f->c->ends;
+	const int64_t a = f->a;
+	struct givers g;
+
+	find_in(&g, f, links, a - ANA_LOOK_BACK_NS, f->b);
+	if (!g.count || g.giver[0].kind != ANA_LINK_GIVES)
+		return;
+	f->a = a - ANA_LOOK_BACK_NS;
+	f->far = true;
+	gather_all(f, &g, links);
+	f->a = a;
+	f->far = false;
+	if (!take_place(f->c, first, last))
+		return;
+	out->idle = false;
+	out->ns = time_of(f->c, first);
+	f->c->gives |= f->path.links == 1;
+}
+
+static void follow(struct search *f, const struct ana_links *links, struct answer *out)
+{
+	const uint32_t first = f->c->ends;
 	const int64_t a = f->a;
 	const bool far = f->far;
 	struct givers g;
-	uint32_t i;
 
 	find(&g, f, links);
-	*circle = g.circle;
 	f->c->piped |= g.count && (ana_links_await_kind(links, 'p') ||
 				   ana_links_await_kind(links, 'u') ||
 				   ana_links_await_kind(links, 't'));
 	if (f->path.links == 1)
 		f->c->gives = g.count && g.giver[0].kind == ANA_LINK_GIVES;
-	for (i = 0; i < g.count && f->looks < LOOKS_MAX; i++) {
-		f->looks++;
-		first[i] = f->c->ends;
-		if (is_writer(f, g.giver[i].thread, links))
-			f->writers = true;
-		else if (!is_porter(f, &g, i))
-			gather(f, &g.giver[i]);
-	}
-	first[i] = f->c->ends;
-	leave_idle_out(f->c, first, i);
+	gather_all(f, &g, links);
 	f->a = a;
 	f->far = far;
+	out->circle = g.circle;
+	out->ns = time_of(f->c, first);
+	out->idle = g.count && g.giver[0].kind == ANA_LINK_HOLDS &&
+		    !is_at_work(f->c, first, f->c->ends);
+	if (out->idle && !far)
+		ask_who_gave(f, links, first, out);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -664,7 +801,7 @@ void ana_chain_follow(struct ana_chain *c, struct ana_evidence *e,
 {
 	const struct wire_sample *w = &who->sample[sample];
 	struct search f = { .c = c, .e = e, .a = a, .b = b };
-	bool circle;
+	struct answer got;
 	size_t i;
 
 	if (c->who == who && c->links == w->links && c->start == a && c->stop == b)
@@ -677,11 +814,16 @@ void ana_chain_follow(struct ana_chain *c, struct ana_evidence *e,
 	c->gives = c->piped = false;
 	c->confidence = ANA_HIGH;
 	c->ends = c->paths = 0;
-	f.path.link[0] = (struct ana_chain_link){ .thread = who, .sample = sample };
-	for (i = ana_samples_from(who, a); i < who->tail && who->sample[i].t_ns < b; i++)
-		f.path.link[0].samples += who->sample[i].links == w->links;
+	f.path.link[0] = (struct ana_chain_link){ .thread = who };
+	for (i = ana_samples_from(who, a); i < who->tail && who->sample[i].t_ns < b; i++) {
+		if (who->sample[i].links != w->links)
+			continue;
+		if (!f.path.link[0].samples++)
+			sample = i;
+	}
 	f.path.links = 1;
-	follow(&f, ana_linktexts_get(&e->links, w->links), &circle);
+	ask(&f, who, sample, sample, &got);
+	free(f.done);
 	sum_up(c);
 	if (c->found == ANA_CHAIN_NOBODY && f.writers)
 		c->found = ANA_CHAIN_WRITERS;
