@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -305,8 +306,16 @@ bool coll_client_done(const struct coll_client *c)
 	return c->feeder.first != NULL;
 }
 
+/* Whoever has bytes waiting is not silent: this loop was away, at a slow disk or without a CPU. */
+static bool unread(const struct coll_client *c)
+{
+	int bytes = 0;
+
+	return !ioctl(c->socket.fd, FIONREAD, &bytes) && bytes > 0;
+}
+
 bool coll_client_stalled(const struct coll_client *c, int64_t now_ns)
 {
 	return !c->paused && (!c->in.any_frame || c->in.carry.len) &&
-	       now_ns - c->heard_ns > c->all->silence_s * COLL_SECOND_NS;
+	       now_ns - c->heard_ns > c->all->silence_s * COLL_SECOND_NS && !unread(c);
 }

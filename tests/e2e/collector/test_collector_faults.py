@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import resource
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -194,6 +195,22 @@ def test_silent_and_stalled():
         quiet.send(frame(t, 2))
         quiet.wait_ack(t, 2)
         gs.equal(len(c.frames("half", s)), 1, 'len(c.frames("half", s))')
+
+
+def test_own_absence_is_no_silence():
+    """A collector that was away itself reads what came meanwhile before it calls anybody silent."""
+    s = rng.randbytes(16)
+    whole = frame(s, 2, body=b"x" * 1000)
+    with Collector(BIN, options=["--silence", "3"]) as c:
+        client = c.client()
+        client.send(hello(s, "away"), whole[:700])
+        client.wait_ack(s, 1)
+        c.process.send_signal(signal.SIGSTOP)
+        time.sleep(4)  # its clock strikes before the rest comes
+        client.send(whole[700:])
+        c.process.send_signal(signal.SIGCONT)
+        client.wait_ack(s, 2)
+        gs.check("silent for too long" not in c.errors(), c.errors())
 
 
 def test_claims_without_bytes():
