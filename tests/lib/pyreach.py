@@ -54,15 +54,23 @@ def holds(tid, *objects):
     return ''.join('!' if g else '~' if h else '-' for h, g in zip(held, gives))
 
 
+def at(thread):
+    """Where it is, or nothing where it runs. A thread that waits for the interpreter's lock sleeps, too."""
+    with open('/proc/self/task/%d/stat' % thread.native_id) as f:
+        asleep = f.read().rsplit(')', 1)[1].split()[0] == 'S'
+    frame = sys._current_frames().get(thread.ident)
+    return (frame.f_code, frame.f_lasti) if asleep and frame else None
+
+
 def blocked(thread):
-    """Waits until the thread is blocked, and stays so for a while."""
-    times = 0
+    """Waits until the thread is blocked, and stays so at one place for a while."""
+    times, before = 0, None
     for _ in range(20000):
-        with open('/proc/self/task/%d/stat' % thread.native_id) as f:
-            times = times + 1 if f.read().rsplit(')', 1)[1].split()[0] == 'S' else 0
-        if times == 4:
+        now = at(thread)
+        times, before = (times + 1 if now and now == before else 0), now
+        if times == 6:
             return
-        time.sleep(0.0005)
+        time.sleep(0.001)
     check(False, 'a thread does not block')
 
 
@@ -371,6 +379,7 @@ def test_executor():
             now, later = pool.submit(over.wait), pool.submit(int)
             unrelated = concurrent.futures.Future()
             worker = next(t for t in threading.enumerate() if t.name.startswith('maker'))
+            blocked(worker)
             if by == 'result':
                 waits = [Waits(now.result), Waits(later.result)]
                 waits[0].check(now)
@@ -400,7 +409,8 @@ def test_thread_pool():
     waits = Waits(result.get)
     waits.check(result)
     handler, worker = pool._result_handler, pool._pool[0]
-    handler = getattr(handler, 'native_id', None) or handler
+    blocked(handler), blocked(worker)
+    handler = handler.native_id
     equal(holds(handler, result), '!', 'thread pool: handler')
     got = awaited(handler)
     check(id(pool._outqueue) in got, 'thread pool: the handler awaits %r' % got)
@@ -525,14 +535,17 @@ def test_shared():
 def test_processes():
     """The future is given by a thread that waits for the processes."""
     with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context('fork')) as pool:
-        future = pool.submit(time.sleep, 0.5)
+        until, done = os.pipe()  # a forked process inherits both
+        future = pool.submit(os.read, until, 1)
         waits = Waits(future.result)
         waits.check(future)
         manager = [t for t in threading.enumerate() if 'Manager' in type(t).__name__ or 'Management' in t.name]
         manager = manager or [t for t in threading.enumerate() if t.name.startswith('QueueManager')]
-        time.sleep(0.1)  # it takes the call to the process
+        while not future.running():  # it takes the call to the process
+            time.sleep(0.001)
         blocked(manager[0])
         equal(holds(manager[0].native_id, future, over), '!-', 'a pool of processes')
+        os.write(done, b'x')
         end(waits)
 
 
@@ -681,12 +694,14 @@ def test_loop():
     begun.wait()
     equal(holds(thread.native_id, future), '!', 'loop: while it works')
     end(waits, caller)
-    waits = Waits(asyncio.run_coroutine_threadsafe(asyncio.sleep(2), loop).result)
+    rest = asyncio.run_coroutine_threadsafe(asyncio.sleep(60), loop)
+    waits = Waits(rest.exception)
     got = waits.check(loop._selector)
     check(id(loop) not in got, 'loop: who waits for a result of it awaits it itself: %r' % got)
     blocked(thread)
     equal(holds(thread.native_id, loop._selector), '!', 'loop: who runs it, idle')
     equal(holds(start(over.wait).native_id, loop._selector), '-', 'loop: who does not run it')
+    loop.call_soon_threadsafe(rest.set_result, None)
     end(waits)
     loop.call_soon_threadsafe(loop.stop)
     thread.join(10)
@@ -712,6 +727,7 @@ def test_coroutine():
         got = waits.check(pool.made)
         check(id(unrelated) not in got, 'coroutine: awaited: %r, with what is done' % got)
         worker = next(t for t in threading.enumerate() if t.name.startswith('coworker'))
+        blocked(worker)
         equal(holds(worker.native_id, pool.made), '!', 'coroutine: who works')
         end(waits)
 
@@ -844,9 +860,14 @@ def test_idle_workers():
     context = multiprocessing.get_context('fork')
     with context.Pool(1) as pool:
         worker = pool._pool[0].pid
-        time.sleep(0.1)
-        equal(PROBE.probe_open(worker), 0, 'worker: open, %s' % PROBE.probe_note())
-        got = awaited(worker)
+        opened, got = -1, -1
+        for _ in range(1000):  # until it has begun to wait
+            opened = opened and PROBE.probe_open(worker)
+            got = awaited(worker)
+            if not isinstance(got, int) and id(pool._inqueue) in got:
+                break
+            time.sleep(0.02)
+        equal(opened, 0, 'worker: open, %s' % PROBE.probe_note())
         check(not isinstance(got, int) and id(pool._inqueue) in got, 'worker: awaits %r' % got)
         check(id(pool) not in got and id(pool._pool[0]) not in got, 'worker: awaits what its parent has')
         PROBE.probe_open(0)
