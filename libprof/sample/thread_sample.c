@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -361,6 +362,19 @@ static void wait_poll_set(struct sampling *l)
 		wait_event(l, p.fd[i - 1]);
 }
 
+/*
+ * For the end of a thread? The kernel clears its number and wakes who waits for that, by an operation
+ * that is not private (pthread_join of glibc). It takes nothing that the thread makes.
+ */
+static bool joins(const struct sampling *l)
+{
+	const struct prof_call *c = &l->call;
+	pid_t pid = l->t->pid ? l->t->pid : getpid();
+
+	return prof_wait_of_futex(c->arg[1]) == WIRE_WAIT_LOCK_SHARED && c->arg[2] > 0 &&
+	       c->arg[2] <= INT_MAX && !syscall(SYS_tgkill, pid, (pid_t)c->arg[2], 0);
+}
+
 static void wait_futex(struct sampling *l)
 {
 	struct wire_sample *s = &l->out->s;
@@ -368,6 +382,10 @@ static void wait_futex(struct sampling *l)
 
 	if (l->t->py && prof_py_in_runtime(l->t->py, l->call.arg[0])) {
 		s->wait = WIRE_WAIT_GIL;
+		return;
+	}
+	if (joins(l)) {
+		s->wait = WIRE_WAIT_LOCK;
 		return;
 	}
 	s->wait = (uint8_t)prof_wait_of_futex(l->call.arg[1]);

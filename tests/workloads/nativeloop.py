@@ -85,6 +85,19 @@ def train(feed, steps, decoys):
         stream.synchronize()
 
 
+def joined(steps):
+    """Waits each step for the end of a thread that the trainer takes nothing from."""
+    stream, names = gpudev.Stream(gpudev.Device(0)), {}
+    for _ in range(steps):
+        saver = Feed(name='decoy', depth=1, spin_ns=12 * MS)
+        for name, tids in threads().items():
+            names.setdefault(name, []).extend(tids)
+        saver.close()
+        stream.kernel(1 * MS, name='layer')
+        stream.synchronize()
+    return names
+
+
 def launch(steps, decoys):
     launcher = Launcher(depth=1)
     host = (ctypes.c_char * (1 << 20))()
@@ -110,6 +123,8 @@ def play(mode, steps, decoys, where):
     writer = None
     if mode == 'launch':
         return launch(steps, decoys)
+    if mode == 'joined':
+        return joined(steps)
     if mode == 'fifo':
         os.mkfifo(plans[mode]['path'])
         writer = subprocess.Popen([sys.executable, '-c', WRITER, plans[mode]['path']])

@@ -134,11 +134,25 @@ def play_launch():
     print(f'launch: {len(there)} samples of who feeds {list(waited)}', flush=True)
 
 
+def play_joined():
+    """Who waits for a thread's end takes nothing from it."""
+    with gs.scratch() as where:
+        threads, samples = play('joined', where)
+    if not samples:
+        return
+    trainer = [s for s in of(samples, threads, 'python3') if s.role == 'submitter']
+    inside = [s for s in trainer if s.stack.startswith('Feed.close ')]
+    gs.check(len(inside) >= 5, f'joined: the trainer waits: {collections.Counter(s.stack for s in trainer).most_common(4)}')
+    gs.equal(ids(inside, '?'), {}, 'joined: nothing is awaited')
+    check_decoys('joined', samples, threads)
+
+
 gs.side_by_side([lambda: play_feed('decode', {'running'}, 'feed_thread'),
                  lambda: play_feed('ranges', {'running'}, 'feed_thread'),
                  lambda: play_feed('future', {'running'}, 'feed_thread'),
                  lambda: play_feed('event', {'running'}, 'feed_thread'),
                  lambda: play_feed('sleep', {'sleep'}, 'wait_device'),
                  lambda: play_feed('fifo', {'pipe'}, 'read_item'),
-                 lambda: play_feed('starved', {'running'}, 'feed_thread'), play_chain, play_launch], 2)
+                 lambda: play_feed('starved', {'running'}, 'feed_thread'), play_chain, play_launch,
+                 play_joined], 2)
 gs.finish()
