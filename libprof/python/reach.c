@@ -305,6 +305,95 @@ static int add_selves(struct prof_py *py, const struct prof_pywalk *w, size_t li
 	return rc ? rc : add_behind(py, &b, a);
 }
 
+/* ---- events of functions that ask a loop ---- */
+
+#define ASKS_MOST 3u /* frames, the one that waits and those that made its event */
+
+/* The variables of a frame, what cells hold in their place. Their number. */
+static size_t see_variables(struct prof_py *py, size_t frame, struct seen s[PROF_PYREACH_BATCH])
+{
+	size_t n = py->reach.slots[frame].locals, i;
+
+	n = n < PROF_PYREACH_BATCH ? n : PROF_PYREACH_BATCH;
+	for (i = 0; i < n; i++)
+		s[i].at = prof_pyreach_slot(py, frame, i);
+	return see_inside(py, s, n) ? 0 : n;
+}
+
+static bool calls_loop(struct prof_py *py, const struct prof_pywalk *w, size_t frame)
+{
+	struct prof_pycode *code = prof_pycode_get(&py->codes, &py->mem, &py->layout,
+						   w->frame[frame].code, py->raw[frame]);
+
+	return code && prof_pyreach_code_gives(py, code, py->raw[frame]) &
+			       (PROF_PYGIVES_CALL | PROF_PYGIVES_ASKS);
+}
+
+static void note_loops(struct behind *b, const struct seen *s, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n && b->n < PROF_PYREACH_BATCH; i++)
+		if (s[i].type &&
+		    (s[i].type->asyncio || s[i].type->takes == PROF_PYGIVES_CALL))
+			b->from[b->n++] = s[i].at;
+}
+
+/* The event whose wait() the library's part of the stack ends with; 0: it is none. */
+static uint64_t event_of(struct prof_py *py, size_t library)
+{
+	struct seen s = { 0 };
+
+	if (!library || !has_arguments(py, library - 1))
+		return 0;
+	s.at = prof_pyreach_slot(py, library - 1, 0);
+	return !see_inside(py, &s, 1) && s.type && s.type->takes & PROF_PYGIVES_SET ? s.at : 0;
+}
+
+static bool has(const struct seen *s, size_t n, uint64_t at)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (s[i].at == at)
+			return true;
+	return false;
+}
+
+/*
+ * A function that has a coroutine run by a loop, and an event set behind it, waits for that loop alone: only
+ * the coroutine has the event then, and is on no stack while it waits. A loop or a task of one beside the event, in the variables of a function
+ * that calls a loop, or of one further in that it made to wait.
+ */
+static int add_asked(struct prof_py *py, const struct prof_pywalk *w, size_t library,
+		     struct awaited *a)
+{
+	uint64_t event = event_of(py, library);
+	uint64_t loop[PROF_PYREACH_BEHIND];
+	struct awaited asked = { .object = loop, .room = PROF_PYREACH_BEHIND };
+	struct behind b = { .n = 0 };
+	struct seen s[PROF_PYREACH_BATCH];
+	bool calls = false;
+	size_t i, n;
+	int rc = 0;
+
+	for (i = library; event && i < w->frames && i < library + ASKS_MOST; i++) {
+		n = see_variables(py, i, s);
+		if (!has(s, n, event))
+			break;
+		calls |= calls_loop(py, w, i);
+		note_loops(&b, s, n);
+	}
+	if (calls)
+		rc = add_behind(py, &b, &asked);
+	if (!asked.n)
+		return rc;
+	a->n = 0;
+	for (i = 0; i < asked.n; i++)
+		add_awaited(a, loop[i]);
+	return rc;
+}
+
 /* Is the thread still where it was? */
 static int check_place(struct prof_py *py, const struct prof_py_thread *t,
 		       const struct prof_pyframe *before)
@@ -326,19 +415,22 @@ int prof_py_awaited(struct prof_py *py, const struct prof_py_thread *t, uint64_t
 	struct awaited a = { .object = object, .room = room };
 	struct prof_pyframe inner;
 	struct prof_pywalk *w;
-	size_t library;
+	size_t library, frames;
 	int rc = py->layout.refs.known ? prof_py_walk_frames(py, t, &w) : -ENOTSUP;
 
 	if (rc || !w->frames)
 		return rc;
 	inner = w->frame[0];
 	library = count_library(py, w);
+	frames = library ? library + ASKS_MOST : 1;
 	prof_pyreach_begin(py);
-	rc = prof_pyreach_slots(py, w, library ? library : 1);
+	rc = prof_pyreach_slots(py, w, frames < w->frames ? frames : w->frames);
 	if (!rc)
 		rc = add_called(py, &inner, library, &a);
 	if (!rc)
 		rc = add_selves(py, w, library, &a);
+	if (!rc)
+		rc = add_asked(py, w, library, &a);
 	if (!rc)
 		rc = check_place(py, t, &inner);
 	return rc ? rc : (int)a.n;

@@ -40,6 +40,7 @@ static const struct {
 	{ "write", PROF_PYGIVES_SEND },
 	{ "call_soon_threadsafe", PROF_PYGIVES_CALL },
 	{ "run_coroutine_threadsafe", PROF_PYGIVES_CALL },
+	{ "add_callback", PROF_PYGIVES_ASKS }, /* tornado's, of threads that watch over others, too */
 	{ "_write_to_self", PROF_PYGIVES_CALL },
 	{ "_process_events", PROF_PYGIVES_CALL }, /* who runs a loop has what its selector is asked for */
 	{ "wait", PROF_PYGIVES_WAITS },

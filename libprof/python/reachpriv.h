@@ -59,6 +59,7 @@ enum prof_pygives { /* what gives to who waits: groups of names */
 	PROF_PYGIVES_SEND = 1 << 5,
 	PROF_PYGIVES_CALL = 1 << 6, /* of an event loop */
 	PROF_PYGIVES_WAITS = 1 << 7, /* nothing: who names this takes */
+	PROF_PYGIVES_ASKS = 1 << 8, /* nothing: who names this has an event loop do something */
 	PROF_PYGIVES_KNOWN = 1 << 15, /* looked up */
 	PROF_PYGIVES_HANDS = 0x6f, /* what hands something over; to free a lock does not */
 	PROF_PYGIVES_ANYTHING = 0xffff,

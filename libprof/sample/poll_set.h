@@ -11,7 +11,7 @@
 #include "callkind.h"
 #include "threadfacts.h"
 
-#define PROF_POLL_SET_MAX 16u
+#define PROF_POLL_SET_MAX 32u /* bits of reads */
 
 struct prof_poll_set {
 	int fd[PROF_POLL_SET_MAX]; /* the first ones */

@@ -262,22 +262,34 @@ static void look_at_task(struct prof_target_worker *w, pid_t tid, int64_t period
 		  period_ns);
 }
 
-/* Its main thread, and of one that makes what is awaited those that are at work. */
+static bool may_make(const struct prof_target_worker *w, const struct prof_target_task *t)
+{
+	return t->tid && !t->works &&
+	       prof_links_makes(&sm.targets.givers.links, (uint32_t)w->pid, (uint32_t)t->tid) == 2;
+}
+
+/*
+ * Its main thread, and of one that makes what is awaited those that are at work, and some of the others in
+ * turn: what the process has all its threads have, and one may be blocked in reading the batch.
+ */
 static void look_at_worker(struct prof_target_worker *w, int64_t period_ns)
 {
-	struct prof_links *l = &sm.targets.givers.links;
 	unsigned int looked = 0;
 	size_t i;
 
 	look_at_task(w, w->pid, period_ns);
+	for (i = 0; i < PROF_TARGETS_TASKS && looked < TASKS_AT_ONCE; i++)
+		if (w->task[i].tid && w->task[i].works) {
+			look_at_task(w, w->task[i].tid, period_ns);
+			looked++;
+		}
 	for (i = 0; i < PROF_TARGETS_TASKS && looked < TASKS_AT_ONCE; i++) {
-		pid_t tid = w->task[i].tid;
+		const struct prof_target_task *t = &w->task[w->task_turn++ % PROF_TARGETS_TASKS];
 
-		if (!tid || !(w->task[i].works ||
-			      prof_links_makes(l, (uint32_t)w->pid, (uint32_t)tid) == 2))
-			continue;
-		look_at_task(w, tid, period_ns);
-		looked++;
+		if (may_make(w, t)) {
+			look_at_task(w, t->tid, period_ns);
+			looked++;
+		}
 	}
 }
 

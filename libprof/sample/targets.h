@@ -43,6 +43,7 @@ struct prof_target_worker {
 	int64_t made_ns; /* when it was last known to make what is awaited; 0: never */
 	int64_t tasks_ns; /* when its threads were read */
 	struct prof_target_task task[PROF_TARGETS_TASKS];
+	uint32_t task_turn; /* of those that do not work: which is looked at next */
 };
 
 struct prof_scanned { /* a Python thread at the last scan; may be overwritten by another's */

@@ -37,6 +37,7 @@
 #define OBJECTS 8u /* that one wait is for, one within the other */
 #define READ_AGAIN_NS 100000000ll /* a thread that does not wait for anything to read */
 #define POLLED_WORDS 4u /* of links for descriptors that are polled: others need room, too */
+#define POLLED_TURN_NS 20000000ll /* which ones, where they are more */
 
 struct sampling { /* what one sample is taken with */
 	struct prof_target *t;
@@ -306,31 +307,77 @@ static bool is_wakeup(const struct sampling *l, int fd, const struct prof_fd *f,
 	return false;
 }
 
+struct polled { /* a descriptor of several */
+	char id[PROF_LINK_ID]; /* "": nothing comes there that somebody gives */
+	struct prof_fd fd;
+	bool wakes, inside;
+};
+
+/* Both ends of a connection within the process: what comes there its own code sent. */
+static void find_inside(struct polled *d, uint32_t n)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < i; k++)
+			if ((*d[i].id == 't' || *d[i].id == 'u') && !strcmp(d[i].id, d[k].id))
+				d[i].inside = d[k].inside = true;
+}
+
+static bool await_listening(struct sampling *l, const struct polled *d, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (*d[i].id == 'l' && await_link(l, d[i].id, d[i].fd.inode))
+			return true;
+	return false;
+}
+
 /*
- * Who polls waits for all that he means to read; a place at which he listens comes first, for not
- * all may find room. Bits of what wakes him only.
+ * Who polls waits for all that he means to read: one place at which he listens, for there connections come
+ * from, and these. Of many others each time, so that all are told in turn.
  */
+static void await_some(struct sampling *l, const struct polled *d, uint32_t n)
+{
+	bool listens = await_listening(l, d, n);
+	uint32_t some[PROF_POLL_SET_MAX], k = 0, room, i;
+
+	for (i = 0; i < n; i++)
+		if (*d[i].id && *d[i].id != 'l' && !d[i].wakes && !d[i].inside)
+			some[k++] = i;
+	room = POLLED_WORDS - (uint32_t)prof_link_words(l->out->links);
+	for (i = 0; i < k && prof_link_words(l->out->links) < POLLED_WORDS; i++) {
+		uint32_t turn = k > room ? (uint32_t)(l->out->s.t_ns / POLLED_TURN_NS) * room : 0;
+		const struct polled *one = &d[some[(turn + i) % k]];
+
+		if (listens)
+			await_link(l, one->id, one->fd.inode);
+		else
+			await_fd(l, &one->fd, one->id);
+	}
+}
+
+/* Bits of what wakes him only. */
 static uint32_t await_polled(struct sampling *l, const struct prof_poll_set *p)
 {
-	char id[PROF_POLL_SET_MAX][PROF_LINK_ID], name[PROF_SAMPLE_FS];
-	struct prof_fd f[PROF_POLL_SET_MAX];
-	uint32_t i, n = 0, wakes = 0;
+	struct polled d[PROF_POLL_SET_MAX];
+	char name[PROF_SAMPLE_FS];
+	uint32_t i, wakes = 0;
 
 	for (i = 0; i < p->count; i++) {
-		*id[i] = 0;
+		d[i] = (struct polled){ .id = "" };
 		if (!(p->reads >> i & 1))
 			continue;
-		f[i] = prof_fd_look(l->t->pid, p->fd[i], &l->t->mounts, name, sizeof(name));
-		prof_fd_link(&f[i], true, id[i]);
-		if (!*id[i] && f[i].kind == PROF_FD_SOCKET && f[i].inode)
-			snprintf(id[i], sizeof(id[i]), "s%" PRIu64, f[i].inode);
-		if (*id[i] == 'l' && n < POLLED_WORDS)
-			n += await_link(l, id[i], f[i].inode);
-		wakes |= (uint32_t)is_wakeup(l, p->fd[i], &f[i], id[i]) << i;
+		d[i].fd = prof_fd_look(l->t->pid, p->fd[i], &l->t->mounts, name, sizeof(name));
+		prof_fd_link(&d[i].fd, true, d[i].id);
+		if (!*d[i].id && d[i].fd.kind == PROF_FD_SOCKET && d[i].fd.inode)
+			snprintf(d[i].id, sizeof(d[i].id), "s%" PRIu64, d[i].fd.inode);
+		d[i].wakes = is_wakeup(l, p->fd[i], &d[i].fd, d[i].id);
+		wakes |= (uint32_t)d[i].wakes << i;
 	}
-	for (i = 0; i < p->count && prof_link_words(l->out->links) < POLLED_WORDS; i++)
-		if (*id[i] && *id[i] != 'l' && !(wakes >> i & 1))
-			await_fd(l, &f[i], id[i]);
+	find_inside(d, p->count);
+	await_some(l, d, p->count);
 	return wakes;
 }
 
@@ -349,7 +396,7 @@ static void wait_poll_set(struct sampling *l)
 		return;
 	}
 	wakes = l->links ? await_polled(l, &p) : 0;
-	if (wakes == (UINT32_C(1) << p.count) - 1)
+	if (wakes == (uint32_t)((UINT64_C(1) << p.count) - 1))
 		wakes = 0;
 	for (i = 0; i < p.count; i++) {
 		if (wakes >> i & 1)

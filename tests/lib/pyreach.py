@@ -703,8 +703,42 @@ def test_loop():
     equal(holds(start(over.wait).native_id, loop._selector), '-', 'loop: who does not run it')
     loop.call_soon_threadsafe(rest.set_result, None)
     end(waits)
+    check_events(loop, thread)
     loop.call_soon_threadsafe(loop.stop)
     thread.join(10)
+
+
+def ask(loop, way):
+    """As libraries do that have coroutines of their own run for who has none."""
+    event = threading.Event()
+
+    async def work():
+        await asyncio.sleep(0 if over.is_set() else 2)
+        event.set()
+
+    def wait():
+        event.wait()
+    asyncio.run_coroutine_threadsafe(work(), loop)
+    event.wait() if way == 'itself' else wait()
+
+
+def ask_no_loop(loop, event):
+    """Nor does a queue's item come from a loop that is there, too."""
+    event.wait()
+
+
+def check_events(loop, thread):
+    """Who waits for an event that a coroutine sets waits for the loop that runs it."""
+    for way in 'itself', 'within':
+        waits = Waits(ask, loop, way)
+        waits.check(loop._selector)
+        waits.thread.join(10)
+    event = threading.Event()
+    waits = Waits(ask_no_loop, loop, event)
+    got = waits.check(event)
+    check(id(loop._selector) not in got, 'event: a loop that nobody asked: %r' % got)
+    event.set()
+    waits.thread.join(10)
 
 
 class Kept(concurrent.futures.ThreadPoolExecutor):

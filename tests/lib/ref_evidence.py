@@ -13,8 +13,9 @@ MINUTE = 60 * S
 FL_GIL, FL_GC = 8, 64
 WORKER, PIN, FEEDER = 2, 3, 6
 FETCH, TAKE, PIN_ROW, CLOSE = 2, 3, 4, 5
-# In place of idle, and not idle either: one that waits for what nobody was seen to hold; one that merely holds and sleeps or gives.
-LOST, RESTS = None, ''
+# In place of idle, and not idle either: one that waits for what nobody was seen to hold; one that merely holds and sleeps or gives;
+# one that gives and sleeps.
+LOST, RESTS, ASLEEP = None, '', 0.0
 
 CLASSES = ('compute comm copy input.fetch input.prep input.cpu_starved input.pipeline input.handoff '
            'input.epoch input.inline input.h2d input.unknown host.dispatch host.cpu_work host.sync '
@@ -141,8 +142,10 @@ def ids(s, marks):
 
 
 def is_messenger(s):
-    """A thread without Python at a listening socket."""
-    return not s['stack'] and s['state'] != RUNNING and any(i[0] == 'l' for i in ids(s, '?'))
+    """A thread without Python at a listening socket, or an event loop at that and at connections."""
+    kinds = {i[0] for i in ids(s, '?')}
+    return s['state'] != RUNNING and 'l' in kinds and (
+        not s['stack'] or s['code'] != 'idle' and s['take'] == 'event' and bool(kinds & {'t', 'u'}))
 
 
 def take_of(s):
@@ -214,10 +217,11 @@ class Chain:
         return (strong or list(best), bool(strong), circle and not best)
 
     @staticmethod
-    def at_work(ends):
-        return bool(ends) and sum(e[2] for e in ends) <= 10 * sum(
-            ns for c, i, ns, _ in ends
-            if i is not RESTS and c in ('input.prep', 'input.cpu_starved', 'input.fetch', 'host.no_work'))
+    def at_work(ends, awake=False):
+        work = sum(ns for c, i, ns, _ in ends
+                   if c in ('input.prep', 'input.cpu_starved', 'input.fetch', 'host.no_work') and
+                   i is not RESTS and not (awake and i is ASLEEP))
+        return bool(ends) and sum(e[2] for e in ends) <= 10 * work
 
     def ask(self, path, key, at, s, a, far):
         """(ends, circle) of the wait at @at of thread @key, which awaits what @s does."""
@@ -230,9 +234,10 @@ class Chain:
         """(ends, whether only the path holds it, whether the ends are of those who merely hold it, and do nothing)"""
         wanted, near = ids(s, '?'), far
         found, strong, circle = self.givers(path, wanted, a)
-        if not found and not circle and not far:
-            found, strong, circle = self.givers(path, wanted, a - LOOK_BACK)
-            if found or circle:
+        if not circle and not far and self.porters(path, found, a):
+            more = self.givers(path, wanted, a - LOOK_BACK)
+            if not self.porters(path, more[0], a - LOOK_BACK) or not found and (more[0] or more[2]):
+                found, strong, circle = more
                 a, far = a - LOOK_BACK, True
         if found and {i[0] for i in wanted} & set('put'):
             self.piped = True
@@ -256,12 +261,18 @@ class Chain:
                 self.writers = True
             elif key[0] == path[-1][0] or not self.listens(key, a) or \
                     all(k[0] != key[0] or self.listens(k, a) for k in found):
-                each.append(self.does(path + [key], key, a, far, strong))
-        busy = [ends for ends in each if self.at_work(ends)]
+                each.append((key, self.does(path + [key], key, a, far, strong)))
+        busy = [ends for key, ends in each if self.at_work(ends) and (
+            self.at_work(ends, True) or key[0] == path[-1][0] or
+            not any(k[0] == key[0] and self.at_work(x, True) for k, x in each))]
         idle = [sum(ns for _, i, ns, _ in ends if i) for ends in busy]
         busy = [[(c, i, ns * min(idle) // of if i else ns, sleeps) for c, i, ns, sleeps in ends]
                 for ends, of in zip(busy, idle)]
-        return [e for e in sum(busy or each, []) if e[2]]
+        return [e for e in sum(busy or [ends for _, ends in each], []) if e[2]]
+
+    def porters(self, path, found, a):
+        """None but those who listen."""
+        return all(key[0] != path[-1][0] and self.listens(key, a) for key in found)
 
     def listens(self, key, a):
         return any(i[0] == 'l' for s in self.w.samples[key] if a <= s['t'] < self.b for i in ids(s, '?'))
@@ -391,7 +402,7 @@ class Chain:
         if self.serves(s):
             return 'host.no_work', False, ns, key
         self.piped |= s['wait'] in (SOCKET, PIPE)
-        return maker_block(s, False), s['wait'] == QUEUE, ns, key
+        return maker_block(s, False), ASLEEP if s['wait'] == SLEEP else s['wait'] == QUEUE, ns, key
 
 
 class Piece:

@@ -10,11 +10,13 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -279,6 +281,95 @@ static void test_apart(void)
 		printf("skipped: no table of its own can be had here\n");
 }
 
+#define POLLED 10u /* pipes */
+#define LISTENERS 3u
+
+static int polled;
+static atomic_int poller;
+
+static void *in_epoll(void *unused)
+{
+	struct epoll_event e;
+
+	(void)unused;
+	atomic_store(&poller, (int)syscall(SYS_gettid));
+	epoll_wait(polled, &e, 1, -1);
+	return NULL;
+}
+
+static void poll_also(int fd)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+
+	REQUIRE(!epoll_ctl(polled, EPOLL_CTL_ADD, fd, &e));
+}
+
+static unsigned int count_words(const char *links, const char *begin)
+{
+	unsigned int n = 0;
+
+	for (links = strstr(links, begin); links; links = strstr(links + 1, begin))
+		n++;
+	return n;
+}
+
+static void listen_at(int i)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	char dir[60];
+
+	t_tempdir(dir, sizeof(dir));
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s/s%d", dir, i);
+	REQUIRE(fd >= 0 && !bind(fd, (struct sockaddr *)&at, sizeof(at)) && !listen(fd, 1));
+	poll_also(fd);
+}
+
+/* An event loop with more descriptors than a sample has room for tells them in turn. */
+static void test_many_polled(void)
+{
+	bool told[POLLED] = { false };
+	unsigned int i, looks, left = POLLED;
+	uint64_t inode[POLLED];
+	struct prof_target *t;
+	struct stat s;
+	pthread_t thread;
+	char word[32];
+	int fds[2];
+
+	REQUIRE((polled = epoll_create1(0)) >= 0);
+	for (i = 0; i < LISTENERS; i++)
+		listen_at((int)i);
+	for (i = 0; i < POLLED; i++) {
+		REQUIRE(!pipe(fds) && !fstat(fds[0], &s));
+		inode[i] = s.st_ino;
+		poll_also(fds[0]);
+	}
+	REQUIRE(!pthread_create(&thread, NULL, in_epoll, NULL));
+	while (!atomic_load(&poller))
+		usleep(500);
+	usleep(50000);
+	REQUIRE(!prof_target_open(&t, 0));
+	prof_target_settle(t, false);
+	prof_target_tick(t);
+	for (looks = 0; left && looks < 2000; looks++) {
+		REQUIRE(!prof_thread_sample_take(t, atomic_load(&poller),
+						 PROF_SAMPLE_WAIT | PROF_SAMPLE_LINKS, &look));
+		EXPECT(count_words(look.links, "?l") <= 1);
+		EXPECT(count_words(look.links, "?") <= 4);
+		for (i = 0; i < POLLED; i++) {
+			snprintf(word, sizeof(word), "?p%llu", (unsigned long long)inode[i]);
+			if (!told[i] && strstr(look.links, word)) {
+				told[i] = true;
+				left--;
+			}
+		}
+		usleep(5000);
+	}
+	EXPECT_UINT(left, 0);
+	prof_target_close(t);
+}
+
 static char passing[300]; /* the path that is in the program's memory only while it is opened */
 static atomic_int passer;
 static atomic_bool over;
@@ -345,5 +436,6 @@ static void test_passing(void)
 
 int main(void)
 {
-	return RUN(test_own, test_apart, test_from_parent, test_passing);
+	return RUN(test_own, test_apart, test_from_parent, test_many_polled,
+		   test_passing);
 }

@@ -113,25 +113,25 @@ static struct prof_call call_of(int nr, uint64_t a, uint64_t b, uint64_t c, uint
 
 static void test_poll(void)
 {
-	struct pollfd list[20];
+	struct pollfd list[PROF_POLL_SET_MAX + 4];
 	struct prof_poll_set p;
 	struct prof_call c;
 	struct timespec t = { .tv_sec = 2, .tv_nsec = 5 };
 	int i;
 
-	for (i = 0; i < 20; i++)
+	for (i = 0; i < (int)PROF_POLL_SET_MAX + 4; i++)
 		list[i] = (struct pollfd){ .fd = i == 1 ? -1 : 100 + i };
 	c = call_of(SYS_ppoll, (uintptr_t)list, 2, (uintptr_t)&t, 0, 0);
 	EXPECT_INT(prof_poll_set_read(0, &c, PROF_CALL_PPOLL, &p), 0);
 	EXPECT_UINT(p.count, 1);
 	EXPECT_INT(p.fd[0], 100);
 	EXPECT_INT(p.timeout_ns, 2000000005);
-	c = call_of(7, (uintptr_t)list, 20, 5000, 0, 0);
+	c = call_of(7, (uintptr_t)list, PROF_POLL_SET_MAX + 4, 5000, 0, 0);
 	EXPECT_INT(prof_poll_set_read(0, &c, PROF_CALL_POLL, &p), 0);
 	EXPECT_UINT(p.count, PROF_POLL_SET_MAX - 1);
-	EXPECT_UINT(p.all, 19);
+	EXPECT_UINT(p.all, PROF_POLL_SET_MAX + 3);
 	EXPECT_INT(p.timeout_ns, 5000000000);
-	c = call_of(7, (uintptr_t)list, 20, (uint64_t)-1, 0, 0);
+	c = call_of(7, (uintptr_t)list, PROF_POLL_SET_MAX + 4, (uint64_t)-1, 0, 0);
 	EXPECT_INT(prof_poll_set_read(0, &c, PROF_CALL_POLL, &p), 0);
 	EXPECT_INT(p.timeout_ns, -1);
 	c = call_of(7, 16, 3, 0, 0, 0); /* nothing is there */

@@ -565,6 +565,54 @@ static void test_messenger(void)
 	end(&t);
 }
 
+/* So does an event loop of the program's, at connections and where others come from, both at once. */
+static void test_messenger_loop(void)
+{
+	struct bench t;
+
+	begin(&t);
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", EVENT);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "?l0.0.0.0:80 ?t1-2 !o1", LOOP);
+	keep(&t, 300, WIRE_WAIT_NONE, "!t1-2", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* a moment before it was seen at other ones of its connections */
+	t.given.at_once = true;
+	see(&t, 101, -500000, WIRE_WAIT_SOCKET, "?l0.0.0.0:80 ?t1-2 !o1", LOOP);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", EVENT);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "?l0.0.0.0:80 ?t3-4 !o1", LOOP);
+	keep(&t, 300, WIRE_WAIT_NONE, "!t1-2", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* nobody of the job's at the other end */
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", EVENT);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "?l0.0.0.0:80 ?t1-2 !o1", LOOP);
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* one of the job's that waits itself */
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", EVENT);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "?l0.0.0.0:80 ?t1-2 !o1", LOOP);
+	keep(&t, 300, WIRE_WAIT_LOCK, "!t1-2", TASKS);
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* a server by its name */
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", EVENT);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "?l0.0.0.0:80 ?t1-2 !o1",
+	     "select\t" LIB "selectors.py\t468\n_run_once\t" LIB "asyncio/base_events.py\t1900\n"
+	     "run\t" PACKAGES "uvicorn/server.py\t60\n" USER);
+	keep(&t, 300, WIRE_WAIT_NONE, "!t1-2", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+	end(&t);
+}
+
 /* ---- what is no input ------------------------------------------------------------------------ */
 
 static void test_no_input(void)
@@ -653,6 +701,38 @@ static void test_helpers(void)
 	t.e.thread[1]->pid = 300;
 	keep(&t, 300, WIRE_WAIT_NONE, "!u1-2", MAKE);
 	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_MEDIUM);
+	end(&t);
+
+	begin(&t); /* who answers was not looked at in this wait */
+	keep(&t, PID, WIRE_WAIT_QUEUE, "?u1-2", RECV);
+	keep(&t, 201, WIRE_WAIT_SOCKET, "!u1-2 ?l/run/s", "");
+	t.e.thread[1]->pid = 300;
+	see(&t, 300, -500000, WIRE_WAIT_NONE, "!u1-2", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_LOW);
+	end(&t);
+
+	begin(&t); /* another one of it sleeps, and watches over the others */
+	keep(&t, PID, WIRE_WAIT_QUEUE, "?u1-2", RECV);
+	keep(&t, 201, WIRE_WAIT_SLEEP, "!u1-2", MAKE);
+	t.e.thread[1]->pid = 300;
+	keep(&t, 300, WIRE_WAIT_NONE, "!u1-2", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_MEDIUM);
+	end(&t);
+
+	begin(&t); /* nobody but one that sleeps: a slow source */
+	keep(&t, PID, WIRE_WAIT_QUEUE, "?u1-2", RECV);
+	keep(&t, 201, WIRE_WAIT_SLEEP, "!u1-2", MAKE);
+	t.e.thread[1]->pid = 300;
+	keep(&t, 300, WIRE_WAIT_LOCK, "!u1-2", TASKS);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_MEDIUM);
+	end(&t);
+
+	begin(&t); /* of our own process each holds for itself */
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_SLEEP, "!o1", MAKE);
+	keep(&t, 102, WIRE_WAIT_READ, "!o1", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	EXPECT_UINT(t.b.votes, 12);
 	end(&t);
 
 	begin(&t); /* one is done, another still makes */
@@ -990,6 +1070,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_delivery),	T_CASE(test_callers),  T_CASE(test_anew),	     T_CASE(test_lost),
 	T_CASE(test_anew_at_once), T_CASE(test_held_by_idle), T_CASE(test_comes_back),
 	T_CASE(test_sender),	T_CASE(test_queue_alone),	T_CASE(test_messenger),
+	T_CASE(test_messenger_loop),
 };
 
 int main(void)

@@ -146,16 +146,65 @@ static void find_in(struct givers *g, const struct search *f, const struct ana_l
 	qsort(g->giver, g->count, sizeof(*g->giver), by_thread);
 }
 
+/* In [a, b) it waits at a place where it listens. */
+static bool listens(const struct search *f, const struct ana_thread_samples *s)
+{
+	size_t i;
+
+	for (i = ana_samples_from(s, f->a); i < s->tail && s->sample[i].t_ns < f->b; i++)
+		if (ana_links_await_kind(ana_linktexts_get(&f->e->links, s->sample[i].links), 'l'))
+			return true;
+	return false;
+}
+
+/*
+ * What a process has as descriptors all its threads have: one that listens for others to come is not who
+ * answers those who are there.
+ */
+static bool may_be_porter(const struct search *f, const struct ana_thread_samples *s)
+{
+	return s->pid != f->path.link[f->path.links - 1].thread->pid && listens(f, s);
+}
+
+static bool is_porter(const struct search *f, const struct givers *g, uint32_t i)
+{
+	const struct ana_thread_samples *s = g->giver[i].thread;
+	uint32_t k;
+
+	if (!may_be_porter(f, s))
+		return false;
+	for (k = 0; k < g->count; k++)
+		if (g->giver[k].thread->pid == s->pid && !listens(f, g->giver[k].thread))
+			return true;
+	return false;
+}
+
+static bool has_others(const struct search *f, const struct givers *g)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->count; i++)
+		if (!may_be_porter(f, g->giver[i].thread))
+			return true;
+	return false;
+}
+
 static void find(struct givers *g, struct search *f, const struct ana_links *links)
 {
+	struct givers near;
+
 	find_in(g, f, links, f->a, f->b);
-	if (g->count || g->circle || f->far)
+	if (g->circle || f->far || has_others(f, g))
 		return;
-	find_in(g, f, links, f->a - ANA_LOOK_BACK_NS, f->b);
-	if (!g->count && !g->circle)
-		return;
+	near = *g;
 	f->a -= ANA_LOOK_BACK_NS;
 	f->far = true;
+	find_in(g, f, links, f->a, f->b);
+	if (near.count ? has_others(f, g) : g->count || g->circle)
+		return;
+	*g = near;
+	f->a += ANA_LOOK_BACK_NS;
+	f->far = false;
 }
 
 bool ana_chain_held(struct ana_evidence *e, const struct ana_thread_samples *who, size_t sample,
@@ -256,12 +305,20 @@ static void add_end(struct search *f, const struct ana_chain_end *end)
 static void follow(struct search *f, const struct ana_links *links, struct answer *out);
 
 /*
- * A library's own thread, at a listening socket and, now and then, at connections beside it (zmq): what
- * comes may be batches of the job's own processes as well as requests.
+ * A library's own thread, at a listening socket and, now and then, at connections beside it (zmq), or an event
+ * loop of Python's at both at once: what comes may be batches of the job's own processes as well as
+ * requests. A loop that only serves, by its name, is none.
  */
-static bool is_messenger(const struct wire_sample *w, const struct ana_links *l)
+static bool is_messenger(const struct search *f, const struct wire_sample *w,
+			 const struct ana_links *l)
 {
-	return !w->stack && !ana_sample_runs(w) && ana_links_await_kind(l, 'l');
+	const struct ana_pystack *k = ana_pystacks_get(&f->e->stacks, w->stack);
+
+	if (ana_sample_runs(w) || !ana_links_await_kind(l, 'l'))
+		return false;
+	return !w->stack ||
+	       (!k->no_work && k->take == ANA_TAKE_EVENT &&
+		(ana_links_await_kind(l, 't') || ana_links_await_kind(l, 'u')));
 }
 
 static bool at_one_place(const struct search *f, const struct wire_sample *w,
@@ -269,8 +326,8 @@ static bool at_one_place(const struct search *f, const struct wire_sample *w,
 {
 	if (w->stack)
 		return v->stack == w->stack;
-	return is_messenger(w, ana_linktexts_get(&f->e->links, w->links)) &&
-	       is_messenger(v, ana_linktexts_get(&f->e->links, v->links));
+	return is_messenger(f, w, ana_linktexts_get(&f->e->links, w->links)) &&
+	       is_messenger(f, v, ana_linktexts_get(&f->e->links, v->links));
 }
 
 /* Batches: those who send work for half of their time, and none of them waits for requests itself. */
@@ -317,7 +374,7 @@ static bool asks_on(struct search *f, const struct wire_sample *w)
 
 	if (ana_sample_runs(w) || !l->awaits || ana_chain_in_driver(f->e, w, f->c->start))
 		return false;
-	if (is_messenger(w, l))
+	if (is_messenger(f, w, l))
 		return true;
 	if (ana_chain_no_work(f->e, w))
 		return false;
@@ -335,6 +392,14 @@ static bool serves(struct search *f, const struct wire_sample *w)
 	       take_of(f->e, w) == ANA_TAKE_SERVES || ana_chain_no_work(f->e, w);
 }
 
+static bool counts_as_work(const struct ana_chain_end *end)
+{
+	enum ana_class k = end->class;
+
+	return !end->rests && (k == ANA_INPUT_PREP || k == ANA_INPUT_CPU_STARVED ||
+			       k == ANA_INPUT_FETCH || k == ANA_HOST_NO_WORK);
+}
+
 /* Whether the ends from @first to @last show a giver at work, or at nobody's service. */
 static bool is_at_work(const struct ana_chain *c, uint32_t first, uint32_t last)
 {
@@ -342,12 +407,8 @@ static bool is_at_work(const struct ana_chain *c, uint32_t first, uint32_t last)
 	uint32_t i;
 
 	for (i = first; i < last; i++) {
-		enum ana_class k = c->end[i].class;
-
 		all += c->end[i].weight;
-		if (!c->end[i].rests && (k == ANA_INPUT_PREP || k == ANA_INPUT_CPU_STARVED ||
-					 k == ANA_INPUT_FETCH || k == ANA_HOST_NO_WORK))
-			work += c->end[i].weight;
+		work += counts_as_work(&c->end[i]) ? c->end[i].weight : 0;
 	}
 	return all && ana_works(work, all);
 }
@@ -504,7 +565,7 @@ static void awaiting(struct search *f, struct ana_chain_end *end, const struct a
 	const struct ana_thread_samples *s = end->thread;
 	const struct wire_sample *w = &s->sample[sample];
 	const struct ana_links *l = ana_linktexts_get(&f->e->links, w->links);
-	const bool messenger = is_messenger(w, l);
+	const bool messenger = is_messenger(f, w, l);
 	uint32_t first = f->c->ends;
 	bool circle = false;
 	int64_t ns = 0;
@@ -633,20 +694,61 @@ static int64_t idle_of(const struct ana_chain *c, uint32_t first, uint32_t last)
 	return ns;
 }
 
+/* The same, beside what it sleeps. */
+static bool is_awake_at_work(const struct ana_chain *c, uint32_t first, uint32_t last)
+{
+	int64_t all = 0, work = 0;
+	uint32_t i;
+
+	for (i = first; i < last; i++) {
+		const struct ana_chain_end *end = &c->end[i];
+
+		all += end->weight;
+		if (counts_as_work(end) &&
+		    (end->class != ANA_INPUT_FETCH ||
+		     end->thread->sample[end->sample].wait != WIRE_WAIT_SLEEP))
+			work += end->weight;
+	}
+	return all && ana_works(work, all);
+}
+
+/*
+ * A descriptor is a whole process's: of its threads one that sleeps, as those do that watch over something,
+ * is not who answers beside one that works.
+ */
+static bool only_sleeps(const struct search *f, const struct givers *g, const uint32_t *first,
+			uint32_t givers, uint32_t i)
+{
+	const uint32_t pid = g->giver[i].thread->pid;
+	uint32_t k;
+
+	if (pid == f->path.link[f->path.links - 1].thread->pid ||
+	    is_awake_at_work(f->c, first[i], first[i + 1]))
+		return false;
+	for (k = 0; k < givers; k++)
+		if (g->giver[k].thread->pid == pid &&
+		    is_awake_at_work(f->c, first[k], first[k + 1]))
+			return true;
+	return false;
+}
+
 /*
  * Pools and queues have threads that merely pass things on: of several givers those that do nothing all
  * the time tell nothing beside one that works. One that is done has nothing to do with the batch that another
  * still makes, so that no giver is without work for longer than the one that is so least. @first: the ends
  * of each giver begin there.
  */
-static void leave_idle_out(struct ana_chain *c, const uint32_t *first, uint32_t givers)
+static void leave_idle_out(struct search *f, const struct givers *g, const uint32_t *first,
+			   uint32_t givers)
 {
+	struct ana_chain *c = f->c;
 	int64_t idle[ANA_CHAIN_GIVERS], least = INT64_MAX;
 	bool works[ANA_CHAIN_GIVERS], any = false;
 	uint32_t i, k, n = first[0];
 
 	for (i = 0; i < givers; i++) {
-		works[i] = is_at_work(c, first[i], first[i + 1]);
+		works[i] = is_at_work(c, first[i], first[i + 1]) &&
+			   !only_sleeps(f, g, first, givers, i);
 		idle[i] = idle_of(c, first[i], first[i + 1]);
 		any |= works[i];
 		if (works[i] && idle[i] < least)
@@ -665,35 +767,6 @@ static void leave_idle_out(struct ana_chain *c, const uint32_t *first, uint32_t 
 		c->ends = n;
 }
 
-/* In [a, b) it waits at a place where it listens. */
-static bool listens(const struct search *f, const struct ana_thread_samples *s)
-{
-	size_t i;
-
-	for (i = ana_samples_from(s, f->a); i < s->tail && s->sample[i].t_ns < f->b; i++)
-		if (ana_links_await_kind(ana_linktexts_get(&f->e->links, s->sample[i].links), 'l'))
-			return true;
-	return false;
-}
-
-/*
- * What a process has as descriptors all its threads have: one that listens for others to come is not who
- * answers those who are there.
- */
-static bool is_porter(const struct search *f, const struct givers *g, uint32_t i)
-{
-	const struct ana_thread_samples *s = g->giver[i].thread;
-	const struct ana_thread_samples *who = f->path.link[f->path.links - 1].thread;
-	uint32_t k;
-
-	if (s->pid == who->pid || !listens(f, s))
-		return false;
-	for (k = 0; k < g->count; k++)
-		if (g->giver[k].thread->pid == s->pid && !listens(f, g->giver[k].thread))
-			return true;
-	return false;
-}
-
 static void gather_all(struct search *f, const struct givers *g, const struct ana_links *links)
 {
 	uint32_t first[ANA_CHAIN_GIVERS + 1], i;
@@ -707,7 +780,7 @@ static void gather_all(struct search *f, const struct givers *g, const struct an
 			gather(f, &g->giver[i]);
 	}
 	first[i] = f->c->ends;
-	leave_idle_out(f->c, first, i);
+	leave_idle_out(f, g, first, i);
 }
 
 /* Those who merely hold it do nothing: who gave it up to 2 s before takes their place if he works. */
