@@ -10,7 +10,6 @@
 #include <time.h>
 
 #define NS_PER_S 1000000000LL
-#define NANO_PER_CENT 10000000LL
 
 int64_t base_div_even(__int128 num, __int128 den)
 {
@@ -115,20 +114,6 @@ const char *base_cents_of(char *out, int64_t cents)
 	return out;
 }
 
-const char *base_cents_closed(char *out, int64_t nano_usd, int64_t cents)
-{
-	if (nano_usd > 0 && !cents) {
-		strcpy(out, "<$0.01");
-		return out;
-	}
-	return base_cents_of(out, cents);
-}
-
-const char *base_cents(char *out, int64_t nano_usd)
-{
-	return base_cents_closed(out, nano_usd, base_div_even(nano_usd, NANO_PER_CENT));
-}
-
 const char *base_dollars_exact(char *out, int64_t nano_usd)
 {
 	fixed(out, nano_usd, 9, 9);
@@ -143,11 +128,6 @@ const char *base_price_text(char *out, int64_t nano_usd)
 	trim(digits, 2);
 	snprintf(out, BASE_UNIT_BYTES, "$%.40s", digits);
 	return out;
-}
-
-const char *base_hours(char *out, int64_t ns)
-{
-	return fixed(out, base_div_even((__int128)ns * 100, 3600 * NS_PER_S), 2, 2);
 }
 
 const char *base_hours_exact(char *out, int64_t ns)
@@ -212,31 +192,4 @@ const char *base_moment(char *out, int64_t unix_ns)
 	if (utc(&tm, unix_ns))
 		strftime(out, BASE_UNIT_BYTES, "%Y-%m-%d %H:%M:%S UTC", &tm);
 	return out;
-}
-
-static int largest_fraction(const int64_t *nano_usd, int n, const int64_t *cents)
-{
-	int best = -1;
-	int64_t most = -1;
-
-	for (int i = 0; i < n; i++) {
-		int64_t fraction = nano_usd[i] - cents[i] * NANO_PER_CENT;
-		if (fraction > most) {
-			most = fraction;
-			best = i;
-		}
-	}
-	return best;
-}
-
-void base_close_cents(const int64_t *nano_usd, int n, int64_t total_cents, int64_t *cents)
-{
-	int64_t given = 0;
-
-	for (int i = 0; i < n; i++) {
-		cents[i] = nano_usd[i] / NANO_PER_CENT;
-		given += cents[i];
-	}
-	for (; n > 0 && given < total_cents; given++)
-		cents[largest_fraction(nano_usd, n, cents)]++;
 }

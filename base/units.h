@@ -20,23 +20,13 @@ int64_t base_ppm(int64_t part, int64_t whole);
 const char *base_duration(char *out, int64_t ns); /* "2 h 14 m", "12.3 s", "831 ms" */
 const char *base_percent(char *out, int64_t ppm); /* "38.1" */
 const char *base_percent_exact(char *out, int64_t ppm); /* "38.0951", zeros trimmed */
-const char *base_cents(char *out, int64_t nano_usd); /* "$46.86", half to even; "<$0.01" */
-const char *base_cents_of(char *out, int64_t cents); /* "$46.86" from whole cents */
-/* Of an amount that base_close_cents gave @cents: as it is, "<$0.01" if that hides it. */
-const char *base_cents_closed(char *out, int64_t nano_usd, int64_t cents);
+const char *base_cents_of(char *out, int64_t cents); /* "$46.86" from whole cents; amounts.h has the rest */
 const char *base_dollars_exact(char *out, int64_t nano_usd); /* "46.86", all digits that count */
 const char *base_price_text(char *out, int64_t nano_usd); /* "$6.88", "$2.7447" */
-const char *base_hours(char *out, int64_t ns); /* "17.87" hours, two decimals, half to even */
 const char *base_hours_exact(char *out, int64_t ns); /* nine decimals at most */
 const char *base_bytes(char *out, uint64_t bytes); /* "1.5 GB" */
 const char *base_count(char *out, uint64_t n); /* "1,234,567" */
 const char *base_day(char *out, int64_t unix_ns); /* "2026-11-09", UTC */
 const char *base_moment(char *out, int64_t unix_ns); /* "2026-11-09 14:02:11 UTC" */
-
-/*
- * Amounts for a table whose cents must add up to the printed total: every amount is cut to cents,
- * and the missing cents go to the largest fractions (the earlier of equals).
- */
-void base_close_cents(const int64_t *nano_usd, int n, int64_t total_cents, int64_t *cents);
 
 #endif

@@ -58,14 +58,15 @@ def shown(unit, v, signed):
 
 
 def dollars_right(text, v, signed):
-    """Cents, or three digits below ten of them."""
-    said = re.fullmatch(r'([+-]?)<?\$(\d[\d.]*)', text)
+    """A difference may be off by one of the last digit, so that it is that of what is shown."""
+    said = re.fullmatch(r'([+-]?)<?(\$?)([\d,]+(?:\.(\d+))?)( \u00a2)?', text.replace('\u00a0', ' '))
     if signed and not v:
         return text == '0'
     if not said or (said[1] == '-') != (v < 0) or (said[1] == '+') != (signed and v > 0):
         return False
-    exact, near = D(abs(v)) / 10**9, D(said[2])
-    return abs(exact - near) <= (exact / 199 if exact < D('0.1') else D('0.005'))
+    exact, near = D(abs(v)) / 10**9 * (100 if said[5] else 1), D(said[3].replace(',', ''))
+    digit = D(1).scaleb(-len(said[4] or ''))
+    return bool(said[2]) != bool(said[5]) and abs(exact - near) <= digit * (1 if signed else D('0.5'))
 
 
 def complaints(facts, document):

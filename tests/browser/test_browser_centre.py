@@ -101,7 +101,8 @@ def browse(where, shell, run):
     seen = browsing.drive(job, script='centre.mjs')[0]
     gs.equal(seen['complaints'], [], 'nothing to complain of')
     gs.equal((seen['refused'], seen['status']), (401, 200), 'without and with the token')
-    gs.check('GPU-hours' in seen['first']['text'], seen['first'])
+    gs.check(re.search(r'[1-9] ¢|\$[1-9]', seen['first']['text']) and 'GPU-seconds' in seen['first']['text'],
+             f'a run of less than a second is told of in digits: {seen["first"]}')
     gs.check(seen['report']['url'].endswith('/runs/' + run), seen['report']['url'])
     gs.check(seen['report']['charts'] and seen['report']['drawn'], f"charts: {seen['report']}")
 

@@ -111,25 +111,30 @@ class Documents:
     def number(self, pointer):
         return sum(self.numbers(pointer))
 
-    def value(self, key):
-        if key.startswith('#'):
-            return D(len(self.at(key[1:])))
+    def sum(self, key):
+        """The first and all others, or the first less all others; "#": how many there are."""
+        sign = ' - ' if ' - ' in key else ' + '
+        first, *others = (D(len(self.at(p[1:]))) if p.startswith('#') else self.number(p) for p in key.split(sign))
+        return first - sum(others) if sign == ' - ' else first + sum(others)
+
+    def value(self, key, unit=None):
         for word, pick in ('max ', max), ('min ', min):
             if key.startswith(word):
                 return pick(self.numbers(key[len(word):]))
+        if ' per ' in key:
+            product, whole = key.split(' per ')
+            times, part = product.split(' * ')
+            return even(int(times) * self.sum(part) / self.sum(whole), 9 if unit in DOLLARS else 0)
         if ' * ' in key:
             times, pointer = key.split(' * ')
             return int(times) * self.number(pointer)
         if ' % ' in key:
-            part, whole = (self.number(p) for p in key.split(' % '))
+            part, whole = (self.sum(p) for p in key.split(' % '))
             return even(100 * part / whole, 4) if whole else D(0)
         if ' / ' in key:
             part, whole = (self.number(p) for p in key.split(' / '))
             return even(part / whole, 0)
-        if ' - ' in key:
-            first, *others = (self.number(p) for p in key.split(' - '))
-            return first - sum(others)
-        return sum(self.number(p) for p in key.split(' + '))
+        return self.sum(key)
 
 
 def even(value, places):
@@ -156,9 +161,61 @@ def duration(v):
     return f'{ns} ns'
 
 
-def cents(v):
-    c = even(v * 100, 0)
-    return '<$0.01' if v > 0 and not c else f'${c / 100:.2f}'
+DOLLARS = ('usd', 'money', 'about', 'dollars')
+
+
+def fine(v, most, decimals):
+    """The coarsest power of ten, from 1 to @most, with which an integer has three digits; its decimals."""
+    for power in range(len(str(most))):
+        if even(D(v) / 10**power, 0) < 1000:
+            return 10**power, decimals - power
+    return None
+
+
+def money_scale(v):
+    """Of dollars: what one of the last digit is in nano-dollars, how many decimals, before and after."""
+    nano = abs(int(v * 10**9))
+    if nano and fine(nano, 10**6, 7):
+        return *fine(nano, 10**6, 7), '', ' \u00a2'
+    return (10**9, 0, '$', '') if even(D(nano) / 10**7, 0) >= 10**7 else (10**7, 2, '$', '')
+
+
+def scaled(v, scale, quanta=None):
+    """@v: in what the scale's quanta are of."""
+    quantum, decimals, before, after = scale
+    n = even(D(v) / quantum, 0) if quanta is None else quanta
+    if not v and not n and not before:
+        return f'0{after}'
+    hidden = '<' if v and not n else ''
+    return f'{hidden}{before}{D(1 if hidden else n).scaleb(-decimals):,.{decimals}f}{after}'
+
+
+def money(v):
+    return scaled(v * 10**9, money_scale(v))
+
+
+def about(v):
+    return money(v) if even(v, 0) < 100 else scaled(v * 10**9, (10**9, 0, '$', ''))
+
+
+def dollars(v):
+    quantum, decimals, before, _ = money_scale(v)
+    if not before:
+        quantum, decimals = (quantum, decimals + 2) if quantum < 10**6 else (10**7, 2)
+    return scaled(v * 10**9, (quantum, decimals, '$', ''))
+
+
+def gpu_time(v):
+    ns = int(v)
+    if not ns:
+        return '0 GPU-seconds'
+    if fine(ns, 10**8, 9) and even(D(ns) / 10**8, 0) < 600:
+        return scaled(ns, (*fine(ns, 10**8, 9), '', ' GPU-seconds'))
+    for quantum, decimals, most, unit in ((6 * 10**8, 2, 1000, 'minutes'), (6 * S, 1, 600, 'minutes'),
+                                          (36 * S, 2, 10**7, 'hours')):
+        if even(D(ns) / quantum, 0) < most:
+            return scaled(ns, (quantum, decimals, '', f' GPU-{unit}'))
+    return scaled(ns, (3600 * S, 0, '', ' GPU-hours'))
 
 
 def price(v):
@@ -179,19 +236,19 @@ def moment(v):
     return t.strftime('%Y-%m-%d %H:%M:%S UTC')
 
 
-SHOWN = {'ns': duration, 'usd': cents, 'price': price, 'hours': lambda v: f'{even(v, 2)}',
+SHOWN = {'ns': duration, 'usd': money, 'price': price, 'money': money, 'about': about, 'dollars': dollars,
+         'gpu-time': gpu_time,
          'pct': lambda v: f'{even(v, 1)} %', 'bytes': size, 'bytes/s': lambda v: size(v, '/s'),
          'count': lambda v: f'{int(v):,}', 'id': lambda v: str(int(v)), 'moment': moment}
 
 
-def shown_right(number, value):
+def shown_right(number, value, documents):
     text, unit = number['text'].replace('\u00a0', ' '), number['unit']
-    if text == SHOWN[unit](value):
-        return True
-    if unit == 'usd' and number['closed']:
-        return text in (cents(value), '<$0.01', *(f'${even(value * 100, 0) / 100 + D(k) / 100:.2f}'
-                                                  for k in (-1, 1)))
-    return False
+    if unit != 'usd':
+        return text == SHOWN[unit](value)
+    scale, nano = money_scale(documents.number('/cost/usd')), value * 10**9
+    near = even(nano / scale[0], 0)
+    return text in [scaled(nano, scale, near + k) for k in ((-1, 0, 1) if number['closed'] else (0,))]
 
 
 # ---- texts that the run brought along ----------------------------------------------------------
@@ -220,13 +277,13 @@ def number_complaints(numbers, documents):
             yield f'{what}: {n["value"]!r} is no decimal'
             continue
         try:
-            want = documents.value(n['key'])
+            want = documents.value(n['key'], n['unit'])
         except (KeyError, TypeError) as e:
             yield f'{what}: {e}'
             continue
         if D(n['value']) != want:
             yield f'{what}: the page has {n["value"]}, summary.json {want}'
-        elif not shown_right(n, want):
+        elif not shown_right(n, want, documents):
             yield f'{what}: {want} {n["unit"]} is shown as {n["text"]!r}'
 
 

@@ -86,6 +86,8 @@ def of_whole_run(name, run, quick):
     yield Case(f'report-html-device-{name}', gpustarve('report', run, '--format', 'html', '--window', 'device'), quick=False)
     yield Case(f'report-price-{name}', gpustarve('report', run, '--price', '3.60'),
                gpustarve('report', run, '--price-model', 'spot', '--format', 'json'), quick=quick)
+    yield Case(f'report-no-projection-{name}', gpustarve('report', run, '--no-projection'),
+               gpustarve('report', run, '--no-projection', '--format', 'html'), quick=quick)
     yield Case(f'report-waste-{name}', gpustarve('report', run, '--waste', 'input.*,host.sync,comm.skew'),
                gpustarve('report', run, '--waste', 'device.*', '--format', 'json'),
                gpustarve('report', run, '--waste', 'comm*', '--format', 'html'), quick=quick)

@@ -59,6 +59,21 @@ static const struct check_hotspot *worst_hotspot(const struct check_run *run,
 	return NULL;
 }
 
+/* Budgets are of all that was held; people are told the share of the training time beside it. */
+static const char *training_text(struct base_arena *mem, const struct check_budget *b,
+				 const struct check_value *v, const struct check_run *run)
+{
+	int64_t outside = (int64_t)ana_class_sum(run->classes, ana_class_is_outside);
+	int64_t working = run->gpu_ns - outside;
+	base_unit share;
+
+	if (b->metric.unit != CHECK_PCT || working <= 0 || !outside ||
+	    ana_class_is_outside(b->metric.class))
+		return "";
+	return base_arena_printf(mem, " (%s %% of the training time)",
+				 base_percent(share, base_ppm((int64_t)(v->num / 100), working)));
+}
+
 void check_judge_budget(struct check_result *r, const struct check_budget *b,
 			const struct check_run *run)
 {
@@ -74,9 +89,9 @@ void check_judge_budget(struct check_result *r, const struct check_budget *b,
 	}
 	bool holds = check_budget_holds(b, &v);
 	const char *op = holds ? b->at_least ? ">=" : "<=" : b->at_least ? "<" : ">";
-	text = base_arena_printf(r->mem, "%s is %s %s %s%s%s", b->name,
-				 check_value_text(r->mem, b->metric.unit, &v), op,
-				 check_limit_text(r->mem, b),
+	text = base_arena_printf(r->mem, "%s is %s%s %s %s%s%s", b->name,
+				 check_value_text(r->mem, b->metric.unit, &v),
+				 training_text(r->mem, b, &v, run), op, check_limit_text(r->mem, b),
 				 holds || !hotspot ? ""
 				 : is_narrow(b)	   ? "; most of it: "
 						   : "; most of the waste: ",

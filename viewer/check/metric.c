@@ -224,6 +224,11 @@ static const char *with_unit(struct base_arena *mem, enum check_unit unit, const
 const char *check_value_text(struct base_arena *mem, enum check_unit unit,
 			     const struct check_value *v)
 {
+	__int128 size = v->num < 0 ? -v->num : v->num;
+
+	/* What four decimals would hide: a short run costs less. */
+	if (size * 100 < v->den && unit != CHECK_PCT)
+		return with_unit(mem, unit, check_value_digits(mem, v));
 	return with_unit(mem, unit, decimal(mem, base_div_even(v->num * 10000, v->den), 4));
 }
 

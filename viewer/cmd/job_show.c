@@ -14,6 +14,7 @@
 
 #define COMMENT_BYTES 250
 #define CENT 10000000 /* nano-dollars */
+#define NS_PER_HOUR 3600000000000LL
 
 struct line {
 	char text[COMMENT_BYTES];
@@ -77,6 +78,20 @@ static void add_money(struct line *l, const struct view_summary *s)
 	add_word(l, "price_date", c->rate[0].date);
 }
 
+/* Two decimals, as schedulers account; all digits where these would tell of nothing. */
+static void add_hours(struct line *l, int64_t ns)
+{
+	int64_t hundredths = base_div_even((__int128)ns * 100, NS_PER_HOUR);
+	base_unit unit;
+
+	if (hundredths)
+		snprintf(unit, sizeof(unit), "%" PRId64 ".%02" PRId64, hundredths / 100,
+			 hundredths % 100);
+	else
+		base_hours_exact(unit, ns);
+	add(l, "gpu_hours", unit);
+}
+
 static void write_comment(struct line *l, const struct view_summary *s)
 {
 	const struct ana_result *r = s->result;
@@ -95,7 +110,7 @@ static void write_comment(struct line *l, const struct view_summary *s)
 		add_count(l, "unused_gpus", unused.no_process);
 	if (unused.no_work)
 		add_count(l, "idle_gpus", unused.no_work);
-	add(l, "gpu_hours", base_hours(unit, r->gpu_ns));
+	add_hours(l, r->gpu_ns);
 	if (r->attempts > 1)
 		add_count(l, "restarts", r->attempts - 1);
 	add_money(l, s);

@@ -131,6 +131,10 @@ static const struct base_opt opt[] = {
 	{ "runs-per-month", 0, "N",
 	  "of a comparison: what the difference is per month at N runs",
 	  .take = set_rate },
+	{ "no-projection", 0, NULL,
+	  "sums of the run alone: nothing per GPU-hour, day, month or\n"
+	  "thousand steps",
+	  BASE_FLAG(struct opts, analysis.no_projection) },
 	{ BASE_HELP },
 	{ 0 },
 };
@@ -188,6 +192,7 @@ static int read_summary(const struct opts *o, const char *path, struct view_summ
 		view_error("%s: %s; make one with gpustarve report RUN --format json", path, why);
 		return err;
 	}
+	(*s)->no_projection = o->analysis.no_projection;
 	if (fits(o, path, *s))
 		return 0;
 	view_summary_free(*s);

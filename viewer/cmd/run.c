@@ -311,6 +311,7 @@ static int report(void *arg)
 		.record = r->record,
 		.patience_s = r->failed ? 0 : OTHERS_SECONDS,
 		.rates = { .price = r->price, .model = r->price_model, .price_from = "--price" },
+		.no_projection = r->no_projection,
 		.quiet = r->quiet,
 		.told = r->told
 	};

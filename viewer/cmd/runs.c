@@ -12,6 +12,8 @@
 #include "base/units.h"
 #include "cmd.h"
 #include "core/log.h"
+#include "base/amounts.h"
+#include "findings/lead.h"
 #include "findings/unused.h"
 #include "findings/words.h"
 #include "summary/summary.h"
@@ -109,7 +111,9 @@ static void put_row(const struct row *r, FILE *f)
 {
 	const struct view_summary *s = r->s;
 	struct base_arena mem = { 0 };
-	base_unit day, took, starved, wasted, usd;
+	base_unit day, took, share, usd;
+	struct view_lead lead;
+	const char *cost = "";
 
 	if (!s) {
 		base_moment(day, r->run->written_ns);
@@ -117,11 +121,13 @@ static void put_row(const struct row *r, FILE *f)
 		return;
 	}
 	base_moment(day, s->start_unix_ns);
-	fprintf(f, "%4d  %-16.16s  %8s  %4zu  %5s %%  %5s %%  %9s  %-22s  ", -r->back, day,
+	lead = view_lead_of(s);
+	if (s->cost.known)
+		cost = base_money(usd, s->cost.total);
+	fprintf(f, "%4d  %-16.16s  %8s  %4zu  %*s  %5s %%  %-22s  ", -r->back, day,
 		base_duration(took, s->wall_ns), s->result->gpus,
-		base_percent(starved, base_ppm(s->starved_ns, s->result->gpu_ns)),
-		base_percent(wasted, base_ppm(s->wasted_ns, s->result->gpu_ns)),
-		s->cost.known ? base_cents(usd, s->cost.total) : "", view_verdict_words(s, &mem));
+		base_width(cost, 9), cost, lead.known ? base_percent(share, lead.ppm) : "-",
+		view_verdict_words(s, &mem));
 	put_command(s, f);
 	putc('\n', f);
 	base_arena_fini(&mem);
@@ -129,8 +135,8 @@ static void put_row(const struct row *r, FILE *f)
 
 static void put_text(const struct row *row, size_t rows, FILE *f)
 {
-	fprintf(f, "%4s  %-16s  %8s  %4s  %7s  %7s  %9s  %-22s  %s\n", "run", "began (UTC)", "took",
-		"GPUs", "starved", "wasted", "cost", "verdict", "command");
+	fprintf(f, "%4s  %-16s  %8s  %4s  %9s  %7s  %-22s  %s\n", "run", "began (UTC)", "took",
+		"GPUs", "cost", "share", "verdict", "command");
 	for (size_t i = 0; i < rows; i++)
 		put_row(&row[i], f);
 }

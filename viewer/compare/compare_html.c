@@ -108,30 +108,47 @@ static const char *columns_of(struct sheet *s, const char *change)
 		s->c->run[0].label, s->c->run[s->p->run].label, change);
 }
 
+static void put_cell(struct sheet *s, enum view_figure figure, int64_t v, const char *shown)
+{
+	fprintf(s->f, "<td class=\"n\" data-%s=\"%" PRId64 "\">", view_figure_names[figure], v);
+	html_escape(s->f, shown);
+	fputs("</td>", s->f);
+}
+
 static void put_figure(struct sheet *s, enum view_figure figure, bool known, int64_t v)
 {
 	base_unit shown;
 
-	if (!known) {
+	if (known)
+		put_cell(s, figure, v, compare_figure(shown, figure, v));
+	else
 		fputs("<td class=\"n\">-</td>", s->f);
-		return;
-	}
-	fprintf(s->f, "<td class=\"n\" data-%s=\"%" PRId64 "\">", view_figure_names[figure], v);
-	html_escape(s->f, compare_figure(shown, figure, v));
-	fputs("</td>", s->f);
 }
 
 static void put_difference(struct sheet *s, enum view_figure figure, bool comparable, int64_t v)
 {
 	base_unit shown;
 
-	if (!comparable) {
+	if (comparable)
+		put_cell(s, figure, v, compare_signed(shown, figure, v));
+	else
 		fputs("<td class=\"n soft\">not comparable</td>", s->f);
+}
+
+static void put_measure(struct sheet *s, const struct view_measure *m)
+{
+	base_unit v[2], difference;
+
+	if (!m->comparable) {
+		for (int i = 0; i < 2; i++)
+			put_figure(s, m->figure, m->known[i], m->value[i]);
+		put_difference(s, m->figure, false, 0);
 		return;
 	}
-	fprintf(s->f, "<td class=\"n\" data-%s=\"%" PRId64 "\">", view_figure_names[figure], v);
-	html_escape(s->f, compare_signed(shown, figure, v));
-	fputs("</td>", s->f);
+	compare_row(m->figure, m->value, v, difference);
+	for (int i = 0; i < 2; i++)
+		put_cell(s, m->figure, m->value[i], v[i]);
+	put_cell(s, m->figure, m->difference, difference);
 }
 
 static void put_measures(struct sheet *s)
@@ -145,9 +162,7 @@ static void put_measures(struct sheet *s)
 		if (!m->known[0] && !m->known[1])
 			continue;
 		fprintf(s->f, "<tr data-measure=\"%s\"><td>%s</td>", m->id, m->title);
-		put_figure(s, m->figure, m->known[0], m->value[0]);
-		put_figure(s, m->figure, m->known[1], m->value[1]);
-		put_difference(s, m->figure, m->comparable, m->difference);
+		put_measure(s, m);
 		fputs("<td class=\"n\">", s->f);
 		if (m->has_change)
 			html_escape(s->f, compare_change(change, m->change_ppm));

@@ -65,14 +65,14 @@ static void put_figures(struct sheet *s, const char *title, const char *a, const
 				   difference, *change ? " (" : "", change, *change ? ")" : ""));
 }
 
-/* Numbers are ASCII, so that padding counts columns. */
 static void put_row(struct sheet *s, const char *title, const char *a, const char *b,
 		    const char *difference, const char *change)
 {
 	if (narrow(s))
 		put_figures(s, title, a, b, difference, change);
 	else
-		fprintf(s->f, "  %-22s %14s %14s %14s %9s\n", title, a, b, difference, change);
+		fprintf(s->f, "  %-22s %*s %*s %*s %9s\n", title, base_width(a, 14), a,
+			base_width(b, 14), b, base_width(difference, 14), difference, change);
 }
 
 static void put_measures(struct sheet *s)
@@ -83,17 +83,17 @@ static void put_measures(struct sheet *s)
 			"change");
 	for (size_t i = 0; i < s->p->measures; i++) {
 		const struct view_measure *m = &s->p->measure[i];
-		base_unit a = "-", b = "-", d = "", change = "";
+		base_unit v[2] = { "-", "-" }, d = "", change = "";
 		if (!m->known[0] && !m->known[1])
 			continue;
-		for (int k = 0; k < 2; k++)
-			if (m->known[k])
-				compare_figure(k ? b : a, m->figure, m->value[k]);
 		if (m->comparable)
-			compare_signed(d, m->figure, m->difference);
+			compare_row(m->figure, m->value, v, d);
+		for (int k = 0; k < 2 && !m->comparable; k++)
+			if (m->known[k])
+				compare_figure(v[k], m->figure, m->value[k]);
 		if (m->has_change && m->figure != VIEW_FIGURE_PPM)
 			compare_change(change, m->change_ppm);
-		put_row(s, m->title, a, b,
+		put_row(s, m->title, v[0], v[1],
 			m->known[0] && m->known[1] && !m->comparable ? "not comparable" : d,
 			change);
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "findings/words.h"
 #include "findings/findings.h"
+#include "findings/lead.h"
 #include "findings/unused.h"
 #include "compare_priv.h"
 #include "report/text/text.h"
@@ -21,7 +22,7 @@ const char *compare_run_words(const struct view_compared_run *r, struct base_are
 				 s->result->steps ? base_count(steps, s->result->steps) : "",
 				 s->result->steps ? " steps" : "",
 				 s->cost.known ? base_arena_printf(mem, ", %s",
-								   base_cents(usd, s->cost.total))
+								   base_money(usd, s->cost.total))
 					       : "");
 }
 
@@ -125,6 +126,19 @@ static const char *more_or_less(struct base_arena *mem, enum view_figure figure,
 				 v < 0 ? "more" : "less", per);
 }
 
+/* What a thousand steps of the training time cost less, in dollars or in GPU time. */
+static int64_t thousand(const struct view_comparison *c, const struct view_pair *p, bool usd)
+{
+	int64_t amount[2];
+
+	for (int i = 0; i < 2; i++) {
+		const struct view_summary *s = c->run[i ? p->run : 0].summary;
+		amount[i] = view_per_thousand(s, usd ? view_working_nano_usd(s) :
+							view_working_ns(s));
+	}
+	return amount[0] - amount[1];
+}
+
 const char *compare_saving_words(const struct view_comparison *c, const struct view_pair *p,
 				 struct base_arena *mem)
 {
@@ -136,8 +150,8 @@ const char *compare_saving_words(const struct view_comparison *c, const struct v
 	if (p->why[VIEW_PART_GPU_STEP])
 		return NULL;
 	const char *t = base_arena_printf(
-		mem, "%s without start-up and teardown",
-		more_or_less(mem, figure, usd ? s->step_nano_usd : s->step_ns, "step"));
+		mem, "%s without start-up and shutdown",
+		more_or_less(mem, figure, thousand(c, p, usd), "thousand steps"));
 	if (p->why[VIEW_PART_GPU_RUN])
 		return base_arena_printf(mem, "%s%s", t, usd ? "" : " (GPU time)");
 	t = base_arena_printf(mem, "%s, %s", t,

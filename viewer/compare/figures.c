@@ -3,21 +3,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/amounts.h"
+#include "base/minmax.h"
 #include "compare_priv.h"
 
-#define NANO_PER_CENT 10000000LL
-
-/* Below ten cents three digits that count: a step often costs less than a cent. */
 const char *compare_usd(char *out, int64_t nano)
 {
-	int64_t unit = 1, cut;
-
-	if (nano >= 10 * NANO_PER_CENT || nano < 0)
-		return base_cents(out, nano);
-	while (unit * 1000 <= nano)
-		unit *= 10;
-	cut = base_div_even(nano, unit) * unit;
-	return base_price_text(out, cut);
+	return base_money(out, nano);
 }
 
 const char *compare_figure(char *out, enum view_figure figure, int64_t v)
@@ -41,6 +33,26 @@ const char *compare_figure(char *out, enum view_figure figure, int64_t v)
 	default:
 		return base_count(out, (uint64_t)v);
 	}
+}
+
+void compare_row(enum view_figure figure, const int64_t v[2], base_unit text[2], base_unit difference)
+{
+	int64_t less = v[1] - v[0];
+	base_unit digits;
+
+	compare_signed(difference, figure, less);
+	if (figure != VIEW_FIGURE_USD || v[0] < 0 || v[1] < 0) {
+		for (int i = 0; i < 2; i++)
+			compare_figure(text[i], figure, v[i]);
+		return;
+	}
+	struct base_scale scale = base_money_scale(base_max(v[0], v[1]));
+	int64_t quanta = base_quanta(scale, v[1]) - base_quanta(scale, v[0]);
+	for (int i = 0; i < 2; i++)
+		base_scaled(text[i], scale, v[i]);
+	if (quanta) /* so that it is what a reader gets who takes one from the other */
+		snprintf(difference, BASE_UNIT_BYTES, "%c%.40s", quanta < 0 ? '-' : '+',
+			 base_scaled_quanta(digits, scale, quanta, quanta < 0 ? -quanta : quanta));
 }
 
 const char *compare_signed(char *out, enum view_figure figure, int64_t v)

@@ -13,13 +13,13 @@ static const char *by_measure(const struct pairing *g, const char *id, const cha
 {
 	const struct view_measure *m = view_pair_measure(g->p, id);
 	struct base_arena *mem = &g->c->mem;
-	base_unit a, b, change;
+	base_unit v[2], difference, change;
 	const char *values;
 
 	if (!m->comparable)
 		return NULL;
-	values = base_arena_printf(mem, "(%s -> %s%s)", compare_figure(a, m->figure, m->value[0]),
-				   compare_figure(b, m->figure, m->value[1]), besides);
+	compare_row(m->figure, m->value, v, difference);
+	values = base_arena_printf(mem, "(%s -> %s%s)", v[0], v[1], besides);
 	if (!m->difference)
 		return base_arena_printf(mem, "%s %s the same%s per step as %s %s", g->label[1],
 					 verb, what, g->label[0], values);
@@ -60,12 +60,12 @@ static const char *cost_clause(const struct pairing *g)
 
 static const char *starved_clause(const struct pairing *g)
 {
-	const struct view_measure *m = view_pair_measure(g->p, "share_starved");
+	const struct view_measure *m = view_pair_measure(g->p, "share_starved_working");
 	base_unit a, b;
 
 	if (!m->known[0] || !m->known[1])
 		return "";
-	return base_arena_printf(&g->c->mem, "; GPUs starved %s %s %s",
+	return base_arena_printf(&g->c->mem, "; GPUs waited for input %s %s %s of the training time",
 				 compare_figure(a, m->figure, m->value[0]),
 				 m->comparable ? "->" : "and",
 				 compare_figure(b, m->figure, m->value[1]));

@@ -70,3 +70,62 @@ bool view_rate_same(const struct view_rate *a, const struct view_rate *b)
 	       !strcmp(a->price_model, b->price_model) && !strcmp(a->label, b->label) &&
 	       !strcmp(a->source, b->source) && !strcmp(a->date, b->date);
 }
+
+struct base_scale view_cost_scale(const struct view_cost *c)
+{
+	return base_money_scale(c->total);
+}
+
+const char *view_cost_text(char *out, const struct view_cost *c, int64_t nano_usd)
+{
+	return base_scaled(out, view_cost_scale(c), nano_usd);
+}
+
+/* Closes the classes that are in @group by themselves. */
+static void close_group(const struct view_cost *c, const bool group[ANA_CLASSES], int64_t total,
+			int64_t quantum, int64_t quanta[ANA_CLASSES])
+{
+	int64_t amount[ANA_CLASSES], closed[ANA_CLASSES];
+	int n = 0;
+
+	for (int k = 0; k < ANA_CLASSES; k++)
+		if (group[k] && c->classes[k])
+			amount[n++] = c->classes[k];
+	base_close(amount, n, total, quantum, closed);
+	n = 0;
+	for (int k = 0; k < ANA_CLASSES; k++)
+		if (group[k])
+			quanta[k] = c->classes[k] ? closed[n++] : 0;
+}
+
+/* Whether the starved are a part of the waste, and both sums of classes and of nothing else. */
+static bool nested(const struct view_cost *c, const bool starved[ANA_CLASSES],
+		   const bool waste[ANA_CLASSES])
+{
+	for (int k = 0; k < ANA_CLASSES; k++)
+		if ((starved[k] && !waste[k]) || (c->skew[k] && (starved[k] || waste[k])))
+			return false;
+	return true;
+}
+
+void view_cost_close(const struct view_cost *c, const bool waste[ANA_CLASSES],
+		     int64_t quanta[ANA_CLASSES])
+{
+	struct base_scale scale = view_cost_scale(c);
+	bool starved[ANA_CLASSES], wasted[ANA_CLASSES], rest[ANA_CLASSES];
+	int64_t all = base_quanta(scale, c->total);
+	int64_t lost = base_quanta(scale, c->wasted), hungry = base_quanta(scale, c->starved);
+
+	view_starved_set(starved);
+	if (!nested(c, starved, waste)) {
+		base_close(c->classes, ANA_CLASSES, all, scale.quantum, quanta);
+		return;
+	}
+	for (int k = 0; k < ANA_CLASSES; k++) {
+		wasted[k] = waste[k] && !starved[k];
+		rest[k] = !waste[k];
+	}
+	close_group(c, starved, hungry, scale.quantum, quanta);
+	close_group(c, wasted, lost - hungry, scale.quantum, quanta);
+	close_group(c, rest, all - lost, scale.quantum, quanta);
+}

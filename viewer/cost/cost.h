@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include "amount.h"
 #include "analysis/ledger.h"
+#include "base/amounts.h"
 
 struct view_rate { /* of one GPU of the run */
 	bool known;
@@ -46,5 +47,19 @@ bool view_rate_same(const struct view_rate *a, const struct view_rate *b);
 int view_cost_compute(struct view_cost *c, const struct ana_result *r, struct view_rate *rate,
 		      const bool waste[ANA_CLASSES]);
 void view_cost_fini(struct view_cost *c);
+
+/*
+ * How sums of the run are shown: all in the scale of what it cost, so that they can be held against
+ * each other: "0.140 ¢" beside "0.554 ¢". Rates and projections have a scale of their own.
+ */
+struct base_scale view_cost_scale(const struct view_cost *c);
+const char *view_cost_text(char *out, const struct view_cost *c, int64_t nano_usd);
+
+/*
+ * Quanta of the classes that sum to the total's; where no time counts under another class's causes,
+ * those that starved also to what is shown as starved, and those of waste to what is shown as wasted.
+ */
+void view_cost_close(const struct view_cost *c, const bool waste[ANA_CLASSES],
+		     int64_t quanta[ANA_CLASSES]);
 
 #endif

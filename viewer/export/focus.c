@@ -10,9 +10,10 @@
 #include <time.h>
 #include "export.h"
 #include "core/log.h"
-#include "base/units.h"
+#include "base/amounts.h"
 
 #define NS INT64_C(1000000000)
+#define NANO_PER_CENT INT64_C(10000000)
 #define EARLIEST_S INT64_C(946684800) /* 2000: an import whose clock begins at 0 has no dates */
 
 enum state {
@@ -433,7 +434,8 @@ static int close_cents(const struct view_summary *s, struct line *line, size_t l
 	for (i = 0; !err && i < lines; i++)
 		usd[i] = line[i].nano_usd;
 	if (!err)
-		base_close_cents(usd, (int)lines, base_div_even(s->cost.total, 10000000), cents);
+		base_close(usd, (int)lines, base_div_even(s->cost.total, NANO_PER_CENT),
+			   NANO_PER_CENT, cents);
 	for (i = 0; !err && i < lines; i++)
 		line[i].cents = cents[i];
 	free(usd);

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/units.h"
-
-#define NANO_PER_CENT 10000000LL
+#include "fleet_out.h"
 
 struct rest {
 	int64_t nano;
@@ -21,35 +20,35 @@ static int by_rest(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-void fleet_close_cents(const int64_t *amount, size_t n, int64_t total_cents, int64_t *cents)
+void fleet_close(const int64_t *amount, size_t n, int64_t total, int64_t quantum, int64_t *quanta)
 {
 	struct rest *rest = n ? calloc(n, sizeof(*rest)) : NULL;
 	int64_t given = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		cents[i] = amount[i] / NANO_PER_CENT;
-		fleet_add(&given, cents[i]);
+		quanta[i] = amount[i] / quantum;
+		fleet_add(&given, quanta[i]);
 		if (rest)
-			rest[i] = (struct rest){ amount[i] % NANO_PER_CENT, i };
+			rest[i] = (struct rest){ amount[i] % quantum, i };
 	}
 	if (!rest)
 		return;
 	qsort(rest, n, sizeof(*rest), by_rest);
-	for (size_t i = 0; i < n && given < total_cents; i++, given++)
-		cents[rest[i].at]++;
+	for (size_t i = 0; i < n && given < total; i++, given++)
+		quanta[rest[i].at]++;
 	free(rest);
 }
 
-int64_t *fleet_table_cents(const struct fleet_table *t, enum fleet_measure m, int64_t total_usd,
-			   struct base_arena *mem)
+int64_t *fleet_table_quanta(const struct fleet_table *t, enum fleet_measure m, int64_t total_usd,
+			    int64_t quantum, struct base_arena *mem)
 {
 	int64_t *amount = base_arena_array(mem, t->groups + 1, sizeof(*amount));
-	int64_t *cents = base_arena_array(mem, t->groups + 1, sizeof(*cents));
+	int64_t *quanta = base_arena_array(mem, t->groups + 1, sizeof(*quanta));
 
 	for (size_t i = 0; i < t->groups; i++)
 		amount[i] = t->group[i].sums.m[m];
-	fleet_close_cents(amount, t->groups, base_div_even(total_usd, NANO_PER_CENT), cents);
-	return cents;
+	fleet_close(amount, t->groups, base_div_even(total_usd, quantum), quantum, quanta);
+	return quanta;
 }
 
 /* By team, then most dollars first, then by name. */
@@ -87,42 +86,61 @@ static size_t add_up_teams(const struct fleet_table *t, int64_t *usd)
 	return teams;
 }
 
-static void share_out(struct fleet *f, const int64_t *team_cents, const int64_t *amount,
-		      int64_t *cents)
+/* Returns what is of no team. */
+static int64_t share_out(const struct fleet_table *t, const int64_t *team_quanta,
+			 const int64_t *amount, int64_t quantum, int64_t *quanta)
 {
-	const struct fleet_table *t = &f->bill_groups;
 	size_t team = 0, end;
+	int64_t untagged = 0;
 
 	for (size_t i = 0; i < t->groups; i = end, team++) {
 		int64_t usd;
 
 		end = team_end(t, i, &usd);
-		fleet_close_cents(amount + i, end - i, team_cents[team], cents + i);
+		fleet_close(amount + i, end - i, team_quanta[team], quantum, quanta + i);
 		if (!t->group[i].key[0][0])
-			f->bill.untagged_cents = team_cents[team];
+			untagged = team_quanta[team];
 	}
+	return untagged;
+}
+
+/* Quanta of the bill's lines; their sum and the part of no team behind the last of them. */
+static int64_t *close_bill(struct fleet *f, int64_t quantum)
+{
+	const struct fleet_table *t = &f->bill_groups;
+	size_t n = t->groups;
+	int64_t *team_usd = base_arena_array(&f->mem, n + 1, sizeof(*team_usd));
+	int64_t *team_quanta = base_arena_array(&f->mem, n + 1, sizeof(*team_quanta));
+	int64_t *amount = base_arena_array(&f->mem, n + 1, sizeof(*amount));
+	int64_t *quanta = base_arena_array(&f->mem, n + 2, sizeof(*quanta));
+
+	for (size_t i = 0; i < n; i++)
+		amount[i] = t->group[i].sums.m[FLEET_USD];
+	quanta[n] = base_div_even(f->bill.total_usd, quantum);
+	size_t teams = add_up_teams(t, team_usd);
+	fleet_close(team_usd, teams, quanta[n], quantum, team_quanta);
+	quanta[n + 1] = share_out(t, team_quanta, amount, quantum, quanta);
+	return quanta;
 }
 
 void fleet_bill_make(struct fleet *f)
 {
 	struct fleet_table *t = &f->bill_groups;
 	size_t n = t->groups;
-	int64_t *team_usd = base_arena_array(&f->mem, n + 1, sizeof(*team_usd));
-	int64_t *team_cents = base_arena_array(&f->mem, n + 1, sizeof(*team_cents));
-	int64_t *amount = base_arena_array(&f->mem, n + 1, sizeof(*amount));
-	int64_t *cents = base_arena_array(&f->mem, n + 1, sizeof(*cents));
+	const int64_t *cents, *quanta;
 
 	if (n)
 		qsort(t->group, n, sizeof(*t->group), by_team);
-	for (size_t i = 0; i < n; i++)
-		amount[i] = t->group[i].sums.m[FLEET_USD];
 	f->bill.total_usd = f->total.m[FLEET_USD];
-	f->bill.total_cents = base_div_even(f->bill.total_usd, NANO_PER_CENT);
 	f->bill.unpriced_ns = f->total.m[FLEET_UNPRICED_NS];
-	size_t teams = add_up_teams(t, team_usd);
-	fleet_close_cents(team_usd, teams, f->bill.total_cents, team_cents);
-	share_out(f, team_cents, amount, cents);
+	cents = close_bill(f, FLEET_CENT);
+	quanta = close_bill(f, fleet_money_scale(f).quantum);
+	f->bill.total_cents = cents[n];
+	f->bill.untagged_cents = cents[n + 1];
+	f->bill.total_quanta = quanta[n];
+	f->bill.untagged_quanta = quanta[n + 1];
 	f->bill.line = calloc(n ? n : 1, sizeof(*f->bill.line));
 	for (size_t i = 0; f->bill.line && i < n; i++)
-		f->bill.line[f->bill.lines++] = (struct fleet_bill_line){ &t->group[i], cents[i] };
+		f->bill.line[f->bill.lines++] =
+			(struct fleet_bill_line){ &t->group[i], cents[i], quanta[i] };
 }

@@ -14,13 +14,14 @@
 void fleet_bill_make(struct fleet *f);
 
 /*
- * Whole cents for @n amounts of nano-dollars that sum to @total_cents: each is cut, and the largest
- * remainders get what is missing, the earlier of equals first. @amount may be NULL if @n is 0.
+ * Whole quanta (such as FLEET_CENT) for @n amounts of nano-dollars that sum to @total: each is cut, and
+ * the largest remainders get what is missing, the earlier of equals first. @amount may be NULL if @n is 0.
  */
-void fleet_close_cents(const int64_t *amount, size_t n, int64_t total_cents, int64_t *cents);
+#define FLEET_CENT 10000000LL
+void fleet_close(const int64_t *amount, size_t n, int64_t total, int64_t quantum, int64_t *quanta);
 
-/* Cents for the groups of a table, in its order, that sum to the total's. Allocated in @mem. */
-int64_t *fleet_table_cents(const struct fleet_table *t, enum fleet_measure m, int64_t total_usd,
-			   struct base_arena *mem);
+/* Quanta for the groups of a table, in its order, that sum to the total's. Allocated in @mem. */
+int64_t *fleet_table_quanta(const struct fleet_table *t, enum fleet_measure m, int64_t total_usd,
+			    int64_t quantum, struct base_arena *mem);
 
 #endif

@@ -182,8 +182,8 @@ const char *fleet_words_budget(const struct fleet_budget_state *b, struct base_a
 	base_unit usd, limit, pct;
 
 	return base_arena_printf(mem, "%s %s cost %s of %s%s%s: %s %%", b->run ? "run" : "team",
-				 b->run ? b->run : fleet_shown(b->team), fleet_usd(usd, b->usd),
-				 fleet_usd(limit, b->limit_usd), b->run ? "" : " in ", b->period,
+				 b->run ? b->run : fleet_shown(b->team), base_money(usd, b->usd),
+				 base_money(limit, b->limit_usd), b->run ? "" : " in ", b->period,
 				 base_percent(pct, base_ppm(b->usd, b->limit_usd)));
 }
 

@@ -45,12 +45,14 @@ struct fleet_runs { /* most dollars first, then most time */
 struct fleet_bill_line {
 	const struct fleet_group *group;
 	int64_t cents;
+	int64_t quanta; /* of fleet_money_scale, closed like the cents */
 };
 
 struct fleet_bill {
 	struct fleet_bill_line *line; /* by team, then most dollars first */
 	size_t lines;
 	int64_t total_usd, total_cents, untagged_cents; /* untagged: of no team */
+	int64_t total_quanta, untagged_quanta; /* the same of fleet_money_scale */
 	int64_t unpriced_ns;
 };
 

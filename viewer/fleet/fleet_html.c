@@ -47,27 +47,28 @@ static void put_money(struct fleet_page *s)
 	const int64_t *m = s->f->total.m;
 	base_unit usd, pct, hours;
 
-	put_answer(s, "Cost", fleet_usd(usd, m[FLEET_USD]),
-		   base_arena_printf(&s->mem, "for %s GPU-hours",
-				     fleet_hours(hours, m[FLEET_HELD_NS])));
-	put_answer(s, "Wasted", fleet_usd(usd, m[FLEET_WASTED_USD]),
+	put_answer(s, "Cost", fleet_usd(s->f, usd, m[FLEET_USD]),
+		   base_arena_printf(&s->mem, "for %s",
+				     fleet_gpu_time(s->f, hours, m[FLEET_HELD_NS])));
+	put_answer(s, "Wasted", fleet_usd(s->f, usd, m[FLEET_WASTED_USD]),
 		   base_arena_printf(&s->mem, "%s %% of the time",
 				     base_percent(pct,
 						  base_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS]))));
-	put_answer(s, "Starved", fleet_usd(usd, m[FLEET_STARVED_USD]),
+	put_answer(s, "Starved", fleet_usd(s->f, usd, m[FLEET_STARVED_USD]),
 		   base_arena_printf(
 			   &s->mem, "%s %% of the time",
 			   base_percent(pct, base_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS]))));
-	put_answer(s, "Failed", fleet_usd(usd, m[FLEET_FAILED_USD]),
+	put_answer(s, "Failed", fleet_usd(s->f, usd, m[FLEET_FAILED_USD]),
 		   base_arena_printf(&s->mem, "in %s that failed or got lost",
 				     fleet_runs_of(hours, s->f->failed.count)));
-	put_answer(s, "Idle", fleet_usd(usd, m[FLEET_IDLE_USD]),
-		   base_arena_printf(&s->mem, "for %s GPU-hours in minutes under 5 %% busy",
-				     fleet_hours_of_minutes(hours, m[FLEET_MINUTES_IDLE])));
+	put_answer(s, "Idle", fleet_usd(s->f, usd, m[FLEET_IDLE_USD]),
+		   base_arena_printf(&s->mem, "for %s %s in minutes under 5 %% busy",
+				     fleet_hours_of_minutes(s->f, hours, m[FLEET_MINUTES_IDLE]),
+				     fleet_time_name(s->f)));
 	put_answer(
-		s, "On spot", fleet_usd(usd, m[FLEET_SPOT_USD]),
-		base_arena_printf(&s->mem, "for %s GPU-hours, %s %% of all",
-				  fleet_hours(hours, m[FLEET_SPOT_NS]),
+		s, "On spot", fleet_usd(s->f, usd, m[FLEET_SPOT_USD]),
+		base_arena_printf(&s->mem, "for %s, %s %% of all",
+				  fleet_gpu_time(s->f, hours, m[FLEET_SPOT_NS]),
 				  base_percent(pct, base_ppm(m[FLEET_SPOT_NS], m[FLEET_HELD_NS]))));
 }
 
@@ -82,7 +83,7 @@ static void put_verdict(struct fleet_page *s)
 		fputs("No price is known: time only", s->out);
 	else
 		fprintf(s->out, "%s were wasted",
-			fleet_usd(wasted, s->f->total.m[FLEET_WASTED_USD]));
+			fleet_usd(s->f, wasted, s->f->total.m[FLEET_WASTED_USD]));
 	fputs("</h1>\n<dl class=\"answers\">\n", s->out);
 	put_money(s);
 	fputs("</dl>\n", s->out);
@@ -97,21 +98,21 @@ static void put_verdict(struct fleet_page *s)
 	fputs(*note ? "</ul>\n</section>\n" : "</section>\n", s->out);
 }
 
-static void put_group(struct fleet_page *s, const struct fleet_group *g, int by, int64_t cents,
-		      int64_t wasted_cents)
+static void put_group(struct fleet_page *s, const struct fleet_group *g, int by, int64_t cost,
+		      int64_t wasted)
 {
 	const int64_t *m = g->sums.m;
 	bool priced = m[FLEET_UNPRICED_NS] != m[FLEET_HELD_NS];
 	base_unit text;
 
 	fleet_page_named(s, fleet_group_name(g, by, &s->mem));
-	fleet_page_number(s, fleet_hours(text, m[FLEET_HELD_NS]));
-	fleet_page_number(s, priced ? fleet_usd_closed(text, m[FLEET_USD], cents) : "-");
+	fleet_page_number(s, fleet_hours(s->f, text, m[FLEET_HELD_NS]));
+	fleet_page_number(s, priced ? fleet_usd_closed(s->f, text, m[FLEET_USD], cost) : "-");
 	fleet_page_number(s,
-			  priced ? fleet_usd_closed(text, m[FLEET_WASTED_USD], wasted_cents) : "-");
+			  priced ? fleet_usd_closed(s->f, text, m[FLEET_WASTED_USD], wasted) : "-");
 	fleet_page_number(s, base_percent(text, base_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS])));
 	fleet_page_number(s, base_percent(text, base_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS])));
-	fleet_page_number(s, fleet_hours_of_minutes(text, m[FLEET_MINUTES_IDLE]));
+	fleet_page_number(s, fleet_hours_of_minutes(s->f, text, m[FLEET_MINUTES_IDLE]));
 	fleet_page_number(s, base_count(text, (uint64_t)m[FLEET_RUNS]));
 	fputs("</tr>\n", s->out);
 }
@@ -119,19 +120,21 @@ static void put_group(struct fleet_page *s, const struct fleet_group *g, int by,
 static void put_dim(struct fleet_page *s, enum fleet_dim d)
 {
 	const struct fleet_table *t = &s->f->dim[d];
-	const int64_t *cents = fleet_table_cents(t, FLEET_USD, s->f->total.m[FLEET_USD], &s->mem);
+	int64_t quantum = fleet_money_scale(s->f).quantum;
+	const int64_t *cost = fleet_table_quanta(t, FLEET_USD, s->f->total.m[FLEET_USD], quantum, &s->mem);
 	const int64_t *wasted =
-		fleet_table_cents(t, FLEET_WASTED_USD, s->f->total.m[FLEET_WASTED_USD], &s->mem);
+		fleet_table_quanta(t, FLEET_WASTED_USD, s->f->total.m[FLEET_WASTED_USD], quantum,
+				   &s->mem);
 	size_t n = t->groups < s->f->options.top ? t->groups : s->f->options.top;
 	size_t from = d == FLEET_DIM_WEEK ? t->groups - n : 0;
 
 	if (!t->groups)
 		return;
 	fleet_page_table(s, fleet_dim_names[d], fleet_title(d),
-			 T("Name") N("GPU-hours") N("Cost") N("Wasted") N("Wasted %") N("Starved %")
-				 N("Idle hours") N("Runs"));
+			 T("Name") N(TIME) N("Cost") N("Wasted") N("Wasted %") N("Starved %")
+				 N("Idle") N("Runs"));
 	for (size_t i = from; i < from + n; i++)
-		put_group(s, &t->group[i], d, cents[i], wasted[i]);
+		put_group(s, &t->group[i], d, cost[i], wasted[i]);
 	fleet_page_table_end(s, t->groups, n);
 }
 
@@ -169,7 +172,7 @@ static void put_weeks(struct fleet_page *s)
 		"<section aria-labelledby=\"trend\">\n<h2 id=\"trend\">The trend</h2>\n<figure>"
 		"<svg class=\"strip\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" "
 		"role=\"img\" aria-label=\"%s by week, with what was wasted\">",
-		CHART_WIDTH, CHART_HEIGHT, priced ? "Cost" : "GPU-hours");
+		CHART_WIDTH, CHART_HEIGHT, priced ? "Cost" : "GPU time");
 	for (size_t i = 0; i < n; i++) {
 		const int64_t *m = t->group[from + i].sums.m;
 		int left = (int)(i * CHART_WIDTH / n);
@@ -183,22 +186,22 @@ static void put_weeks(struct fleet_page *s)
 	base_unit usd, hours;
 	fprintf(s->out,
 		"%s by week from %s to %s, below it in red what was wasted; the highest is ",
-		priced ? "Cost" : "GPU-hours", t->group[from].key[0],
+		priced ? "Cost" : "GPU time", t->group[from].key[0],
 		t->group[t->groups - 1].key[0]);
-	fputs(priced ? fleet_usd(usd, most) : fleet_hours(hours, most), s->out);
+	fputs(priced ? fleet_usd(s->f, usd, most) : fleet_gpu_time(s->f, hours, most), s->out);
 	fputs(".</figcaption></figure>\n</section>\n", s->out);
 }
 
 /* --- why --- */
 
-#define PAIR_HEADS(usd) N(usd) N("GPU-hours") N("%") N("Runs")
+#define PAIR_HEADS(usd) N(usd) N(TIME) N("%") N("Runs")
 
 static void put_pair(struct fleet_page *s, const struct fleet_group *g)
 {
 	base_unit text;
 
-	fleet_page_number(s, fleet_usd(text, g->sums.m[FLEET_USD]));
-	fleet_page_number(s, fleet_hours(text, g->sums.m[FLEET_HELD_NS]));
+	fleet_page_number(s, fleet_usd(s->f, text, g->sums.m[FLEET_USD]));
+	fleet_page_number(s, fleet_hours(s->f, text, g->sums.m[FLEET_HELD_NS]));
 	fleet_page_number(s, base_percent(text, base_ppm(g->sums.m[FLEET_HELD_NS],
 							 s->f->total.m[FLEET_HELD_NS])));
 	fleet_page_number(s, base_count(text, (uint64_t)g->sums.m[FLEET_RUNS]));
@@ -265,10 +268,10 @@ static void put_use(struct fleet_page *s)
 	if (!all)
 		return;
 	fleet_page_table(s, "use", "How busy the GPUs were, minute by minute",
-			 T("Busy") N("GPU-hours") N("%"));
+			 T("Busy") N(TIME) N("%"));
 	for (int b = 0; b < FLEET_BANDS; b++) {
 		fleet_page_named(s, fleet_band_names[b]);
-		fleet_page_number(s, fleet_hours_of_minutes(text, m[FLEET_MINUTES_IDLE + b]));
+		fleet_page_number(s, fleet_hours_of_minutes(s->f, text, m[FLEET_MINUTES_IDLE + b]));
 		fleet_page_number(s, base_percent(text, base_ppm(m[FLEET_MINUTES_IDLE + b], all)));
 		fputs("</tr>\n", s->out);
 	}

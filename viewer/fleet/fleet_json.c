@@ -42,7 +42,8 @@ static void put_dim(struct base_jsonout *j, const struct fleet *f, enum fleet_di
 {
 	const struct fleet_table *t = &f->dim[d];
 	struct base_arena mem = { 0 };
-	const int64_t *cents = fleet_table_cents(t, FLEET_USD, f->total.m[FLEET_USD], &mem);
+	const int64_t *cents = fleet_table_quanta(t, FLEET_USD, f->total.m[FLEET_USD], FLEET_CENT,
+						  &mem);
 
 	base_json_array(j, fleet_dim_names[d]);
 	for (size_t i = 0; i < t->groups; i++) {

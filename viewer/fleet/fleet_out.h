@@ -3,6 +3,7 @@
 #ifndef FLEET_OUT_H
 #define FLEET_OUT_H
 
+#include "base/amounts.h"
 #include "fleet.h"
 
 /* Tables of the overview, in order. */
@@ -21,15 +22,22 @@ const char *fleet_words_scope(const struct fleet *f, struct base_arena *mem);
 const char *fleet_words_cost(const struct fleet *f, struct base_arena *mem);
 /* Remarks that belong to the numbers: no price, simulated, untagged, spikes. NULL after the last. */
 const char *const *fleet_words_notes(const struct fleet *f, struct base_arena *mem);
-const char *fleet_words_spike(const struct fleet_spike *s, struct base_arena *mem);
+const char *fleet_words_spike(const struct fleet *f, const struct fleet_spike *s,
+			      struct base_arena *mem);
 const char *fleet_words_rate(const struct fleet_group *g, struct base_arena *mem);
 
-/* Into a base_unit, as those of units.h but with commas: "$1,234,567.89", "2,412,345.10". */
-const char *fleet_usd(char *out, int64_t nano_usd);
-const char *fleet_usd_closed(char *out, int64_t nano_usd, int64_t cents);
-const char *fleet_cents(char *out, int64_t cents);
-const char *fleet_hours(char *out, int64_t ns);
-const char *fleet_hours_of_minutes(char *out, int64_t minutes);
+/*
+ * Into a base_unit. All amounts of a fleet have the scale of its sum, or cents and hundredths of an
+ * hour where that is coarser: "$1,234,567.89", "2,412,345.10". Quanta: of the money's scale.
+ */
+struct base_scale fleet_money_scale(const struct fleet *f);
+const char *fleet_usd(const struct fleet *f, char *out, int64_t nano_usd);
+const char *fleet_usd_closed(const struct fleet *f, char *out, int64_t nano_usd, int64_t quanta);
+const char *fleet_quanta(const struct fleet *f, char *out, int64_t quanta);
+const char *fleet_time_name(const struct fleet *f); /* "GPU-hours": what ... */
+const char *fleet_hours(const struct fleet *f, char *out, int64_t ns); /* ... a table's column is in */
+const char *fleet_hours_of_minutes(const struct fleet *f, char *out, int64_t minutes);
+const char *fleet_gpu_time(const struct fleet *f, char *out, int64_t ns); /* with its name */
 const char *fleet_runs_of(char *out, uint64_t n); /* "1 run", "10,000 runs" */
 int64_t fleet_minutes(const struct fleet_sums *s); /* of all bands */
 

@@ -50,16 +50,21 @@ static bool is_wide(const struct sheet *s)
 
 static void put_head(struct sheet *s, const char *name)
 {
-	fprintf(s->out, "  %-*s %12s %13s %13s %5s", NAME_COLUMNS, name, "GPU-hours", "cost",
-		"wasted", "%");
+	fprintf(s->out, "  %-*s %12s %13s %13s %5s", NAME_COLUMNS, name, fleet_time_name(s->f),
+		"cost", "wasted", "%");
 	if (is_wide(s))
 		fprintf(s->out, " %13s %5s %12s", "starved", "%", "under 5 %");
 	fprintf(s->out, " %7s\n", "runs");
 }
 
-/* Its three amounts in cents. */
+static void put_amount(struct sheet *s, const char *text)
+{
+	fprintf(s->out, "%*s", base_width(text, 13), text);
+}
+
+/* With the quanta of its three amounts. */
 static void put_row(struct sheet *s, const char *name, const struct fleet_sums *sums,
-		    const int64_t cents[3])
+		    const int64_t quanta[3])
 {
 	const int64_t *m = sums->m;
 	bool priced = m[FLEET_UNPRICED_NS] != m[FLEET_HELD_NS];
@@ -67,16 +72,20 @@ static void put_row(struct sheet *s, const char *name, const struct fleet_sums *
 
 	fputs("  ", s->out);
 	put_name(s, name, NAME_COLUMNS);
-	fprintf(s->out, " %12s %13s", fleet_hours(hours, m[FLEET_HELD_NS]),
-		priced ? fleet_usd_closed(usd, m[FLEET_USD], cents[0]) : "-");
-	fprintf(s->out, " %13s %5s",
-		priced ? fleet_usd_closed(usd, m[FLEET_WASTED_USD], cents[1]) : "-",
+	fprintf(s->out, " %12s ", fleet_hours(s->f, hours, m[FLEET_HELD_NS]));
+	put_amount(s, priced ? fleet_usd_closed(s->f, usd, m[FLEET_USD], quanta[0]) : "-");
+	fputc(' ', s->out);
+	put_amount(s, priced ? fleet_usd_closed(s->f, usd, m[FLEET_WASTED_USD], quanta[1]) : "-");
+	fprintf(s->out, " %5s",
 		base_percent(pct, base_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS])));
-	if (is_wide(s))
-		fprintf(s->out, " %13s %5s %12s",
-			priced ? fleet_usd_closed(usd, m[FLEET_STARVED_USD], cents[2]) : "-",
+	if (is_wide(s)) {
+		fputc(' ', s->out);
+		put_amount(s, priced ? fleet_usd_closed(s->f, usd, m[FLEET_STARVED_USD], quanta[2])
+				     : "-");
+		fprintf(s->out, " %5s %12s",
 			base_percent(pct, base_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS])),
-			fleet_hours_of_minutes(hours, m[FLEET_MINUTES_IDLE]));
+			fleet_hours_of_minutes(s->f, hours, m[FLEET_MINUTES_IDLE]));
+	}
 	fprintf(s->out, " %7s\n", base_count(runs, (uint64_t)m[FLEET_RUNS]));
 }
 
@@ -93,17 +102,19 @@ static void put_dim(struct sheet *s, enum fleet_dim d)
 	static const enum fleet_measure amount[] = { FLEET_USD, FLEET_WASTED_USD,
 						     FLEET_STARVED_USD };
 	const struct fleet_table *t = &s->f->dim[d];
-	const int64_t *cents[3];
+	int64_t quantum = fleet_money_scale(s->f).quantum;
+	const int64_t *quanta[3];
 	size_t n = t->groups < s->f->options.top ? t->groups : s->f->options.top;
 	size_t from = d == FLEET_DIM_WEEK ? t->groups - n : 0; /* the last weeks */
 
 	for (int k = 0; k < 3; k++)
-		cents[k] = fleet_table_cents(t, amount[k], s->f->total.m[amount[k]], &s->mem);
+		quanta[k] = fleet_table_quanta(t, amount[k], s->f->total.m[amount[k]], quantum,
+					       &s->mem);
 	heading(s, fleet_title(d));
 	put_head(s, fleet_dim_names[d]);
 	for (size_t i = from; i < from + n; i++)
 		put_row(s, fleet_group_name(&t->group[i], d, &s->mem), &t->group[i].sums,
-			(const int64_t[]){ cents[0][i], cents[1][i], cents[2][i] });
+			(const int64_t[]){ quanta[0][i], quanta[1][i], quanta[2][i] });
 	put_left_out(s, t->groups, n);
 }
 
@@ -118,14 +129,15 @@ static void put_pairs(struct sheet *s, int by)
 	heading(s, fleet_title(by));
 	if (by == FLEET_BY_FIX)
 		fputs("  what each could save at most; savings of one run overlap\n", s->out);
-	fprintf(s->out, "  %12s %13s %5s %7s\n", "GPU-hours",
+	fprintf(s->out, "  %12s %13s %5s %7s\n", fleet_time_name(s->f),
 		by == FLEET_BY_FIX ? "at most" : "cost", "%", "runs");
 	for (size_t i = 0; i < n; i++) {
 		const int64_t *m = t->group[i].sums.m;
 		base_unit hours, usd, pct, runs;
 
-		fprintf(s->out, "  %12s %13s %5s %7s  ", fleet_hours(hours, m[FLEET_HELD_NS]),
-			fleet_usd(usd, m[FLEET_USD]),
+		fprintf(s->out, "  %12s ", fleet_hours(s->f, hours, m[FLEET_HELD_NS]));
+		put_amount(s, fleet_usd(s->f, usd, m[FLEET_USD]));
+		fprintf(s->out, " %5s %7s  ",
 			base_percent(pct, base_ppm(m[FLEET_HELD_NS], s->f->total.m[FLEET_HELD_NS])),
 			base_count(runs, (uint64_t)m[FLEET_RUNS]));
 		view_put_tame(s->out, fleet_group_name(&t->group[i], by, &s->mem));
@@ -142,15 +154,16 @@ static void put_runs(struct sheet *s, const char *title, const struct fleet_runs
 	if (!r->count)
 		return;
 	heading(s, title);
-	fprintf(s->out, "  %s, %s GPU-hours, %s\n", fleet_runs_of(count, r->count),
-		fleet_hours(hours, r->held_ns), fleet_usd(usd, r->usd));
-	fprintf(s->out, "  %12s %13s  %-10s  %s\n", "GPU-hours", "cost", "began", "run, end, user");
+	fprintf(s->out, "  %s, %s, %s\n", fleet_runs_of(count, r->count),
+		fleet_gpu_time(s->f, hours, r->held_ns), fleet_usd(s->f, usd, r->usd));
+	fprintf(s->out, "  %12s %13s  %-10s  %s\n", fleet_time_name(s->f), "cost", "began",
+		"run, end, user");
 	for (size_t i = 0; i < n; i++) {
 		const struct fleet_run *run = &r->run[i];
 
-		fprintf(s->out, "  %12s %13s  %s  ", fleet_hours(hours, run->held_ns),
-			run->priced ? fleet_usd(usd, run->usd) : "-",
-			base_day(start, run->start_ns));
+		fprintf(s->out, "  %12s ", fleet_hours(s->f, hours, run->held_ns));
+		put_amount(s, run->priced ? fleet_usd(s->f, usd, run->usd) : "-");
+		fprintf(s->out, "  %s  ", base_day(start, run->start_ns));
 		view_put_tame(s->out, run->id);
 		fprintf(s->out, "  %s%s", run->end, run->exit[0] ? " " : "");
 		view_put_tame(s->out, run->exit);
@@ -161,13 +174,14 @@ static void put_runs(struct sheet *s, const char *title, const struct fleet_runs
 	put_left_out(s, r->count, n);
 }
 
-static void put_bill_sum(struct sheet *s, int64_t cents, int64_t ns, const char *what,
+static void put_bill_sum(struct sheet *s, int64_t quanta, int64_t ns, const char *what,
 			 const char *team)
 {
 	base_unit usd, hours;
 
-	fprintf(s->out, "%s  %13s %12s  %s", s->style.colour ? "\033[1m" : "",
-		fleet_cents(usd, cents), fleet_hours(hours, ns), what);
+	fputs(s->style.colour ? "\033[1m  " : "  ", s->out);
+	put_amount(s, fleet_quanta(s->f, usd, quanta));
+	fprintf(s->out, " %12s  %s", fleet_hours(s->f, hours, ns), what);
 	view_put_tame(s->out, team);
 	fprintf(s->out, "%s\n", s->style.colour ? "\033[0m" : "");
 }
@@ -177,8 +191,9 @@ static void put_bill_line(struct sheet *s, const struct fleet_bill_line *l)
 	const struct fleet_group *g = l->group;
 	base_unit usd, hours;
 
-	fprintf(s->out, "  %13s %12s  ", g->key[4][0] ? fleet_cents(usd, l->cents) : "no price",
-		fleet_hours(hours, g->sums.m[FLEET_HELD_NS]));
+	fputs("  ", s->out);
+	put_amount(s, g->key[4][0] ? fleet_quanta(s->f, usd, l->quanta) : "no price");
+	fprintf(s->out, " %12s  ", fleet_hours(s->f, hours, g->sums.m[FLEET_HELD_NS]));
 	for (int k = 0; k < FLEET_BILL_DIMS; k++) {
 		fputs(k ? ", " : "", s->out);
 		view_put_tame(s->out, k == FLEET_BILL_DIMS - 1 && !g->key[k][0]
@@ -192,23 +207,23 @@ static void put_bill_line(struct sheet *s, const struct fleet_bill_line *l)
 static void put_bill(struct sheet *s)
 {
 	const struct fleet_bill *b = &s->f->bill;
-	int64_t cents = 0, ns = 0;
+	int64_t quanta = 0, ns = 0;
 
 	heading(s, "The bill");
-	fprintf(s->out, "  %13s %12s  %s\n", "amount", "GPU-hours",
+	fprintf(s->out, "  %13s %12s  %s\n", "amount", fleet_time_name(s->f),
 		"team, project, user, GPU, price model");
 	for (size_t i = 0; i < b->lines; i++) {
 		const struct fleet_group *g = b->line[i].group;
 
 		put_bill_line(s, &b->line[i]);
-		cents += b->line[i].cents;
+		quanta += b->line[i].quanta;
 		fleet_add(&ns, g->sums.m[FLEET_HELD_NS]);
 		if (i + 1 < b->lines && !strcmp(g->key[0], b->line[i + 1].group->key[0]))
 			continue;
-		put_bill_sum(s, cents, ns, "team ", fleet_shown(g->key[0]));
-		cents = ns = 0;
+		put_bill_sum(s, quanta, ns, "team ", fleet_shown(g->key[0]));
+		quanta = ns = 0;
 	}
-	put_bill_sum(s, b->total_cents, s->f->total.m[FLEET_HELD_NS], "total", "");
+	put_bill_sum(s, b->total_quanta, s->f->total.m[FLEET_HELD_NS], "total", "");
 }
 
 static void put_use(struct sheet *s)
@@ -223,11 +238,11 @@ static void put_use(struct sheet *s)
 	for (int b = 0; b < FLEET_BANDS; b++) {
 		int64_t minutes = t->m[FLEET_MINUTES_IDLE + b];
 
-		fprintf(s->out, "  %-12s %13s GPU-hours %6s %%", fleet_band_names[b],
-			fleet_hours_of_minutes(hours, minutes),
+		fprintf(s->out, "  %-12s %13s %s %6s %%", fleet_band_names[b],
+			fleet_hours_of_minutes(s->f, hours, minutes), fleet_time_name(s->f),
 			base_percent(pct, base_ppm(minutes, all)));
 		if (!b && t->m[FLEET_IDLE_USD])
-			fprintf(s->out, "  idle: %s", fleet_usd(usd, t->m[FLEET_IDLE_USD]));
+			fprintf(s->out, "  idle: %s", fleet_usd(s->f, usd, t->m[FLEET_IDLE_USD]));
 		fputc('\n', s->out);
 	}
 }
@@ -238,9 +253,9 @@ static void put_spot(struct sheet *s)
 	base_unit hours, pct, usd;
 
 	heading(s, "On spot");
-	fprintf(s->out, "  %s GPU-hours, %s %% of all; %s\n", fleet_hours(hours, m[FLEET_SPOT_NS]),
+	fprintf(s->out, "  %s, %s %% of all; %s\n", fleet_gpu_time(s->f, hours, m[FLEET_SPOT_NS]),
 		base_percent(pct, base_ppm(m[FLEET_SPOT_NS], m[FLEET_HELD_NS])),
-		fleet_usd(usd, m[FLEET_SPOT_USD]));
+		fleet_usd(s->f, usd, m[FLEET_SPOT_USD]));
 }
 
 static void put_rates(struct sheet *s)

@@ -2,10 +2,13 @@
 /* The sentences that text and page share. */
 #include <inttypes.h>
 #include <string.h>
+#include "base/amounts.h"
 #include "base/units.h"
+#include "cost/amount.h"
 #include "fleet_out.h"
 
 #define NS_PER_MINUTE 60000000000LL
+#define NS_PER_HOUR (60 * NS_PER_MINUTE)
 
 const enum fleet_dim fleet_tables[FLEET_TABLES] = {
 	FLEET_DIM_TEAM,	     FLEET_DIM_USER, FLEET_DIM_ACCOUNT, FLEET_DIM_PROJECT,
@@ -39,42 +42,53 @@ const char *fleet_group_name(const struct fleet_group *g, int by, struct base_ar
 	return fleet_shown(g->key[0]);
 }
 
-/* Commas into the digits before the point, which may stand behind other signs. */
-static const char *grouped(char *out)
+struct base_scale fleet_money_scale(const struct fleet *f)
 {
-	size_t before = strcspn(out, "0123456789"), digits = strspn(out + before, "0123456789");
-	size_t len = strlen(out);
+	struct base_scale s = base_money_scale(f->total.m[FLEET_USD]), cents;
 
-	for (size_t left = digits; left > 3 && len + 1 < BASE_UNIT_BYTES; len++) {
-		left -= 3;
-		memmove(out + before + left + 1, out + before + left, len - before - left + 1);
-		out[before + left] = ',';
-	}
-	return out;
+	cents = base_money_scale(VIEW_NANO_USD);
+	return s.quantum < cents.quantum ? s : cents;
 }
 
-const char *fleet_usd(char *out, int64_t nano_usd)
+static struct base_scale time_scale(const struct fleet *f)
 {
-	base_cents(out, nano_usd);
-	return grouped(out);
+	struct base_scale s = base_gpu_time_scale(f->total.m[FLEET_HELD_NS]), hours;
+
+	hours = base_gpu_time_scale(NS_PER_HOUR);
+	return s.quantum < hours.quantum ? s : hours;
 }
 
-const char *fleet_usd_closed(char *out, int64_t nano_usd, int64_t cents)
+const char *fleet_usd(const struct fleet *f, char *out, int64_t nano_usd)
 {
-	base_cents_closed(out, nano_usd, cents);
-	return grouped(out);
+	return base_scaled(out, fleet_money_scale(f), nano_usd);
 }
 
-const char *fleet_cents(char *out, int64_t cents)
+const char *fleet_usd_closed(const struct fleet *f, char *out, int64_t nano_usd, int64_t quanta)
 {
-	base_cents_of(out, cents);
-	return grouped(out);
+	return base_scaled_quanta(out, fleet_money_scale(f), nano_usd, quanta);
 }
 
-const char *fleet_hours(char *out, int64_t ns)
+const char *fleet_quanta(const struct fleet *f, char *out, int64_t quanta)
 {
-	base_hours(out, ns);
-	return grouped(out);
+	return base_scaled_quanta(out, fleet_money_scale(f), quanta, quanta);
+}
+
+const char *fleet_hours(const struct fleet *f, char *out, int64_t ns)
+{
+	struct base_scale s = time_scale(f);
+
+	s.after = "";
+	return base_scaled(out, s, ns);
+}
+
+const char *fleet_gpu_time(const struct fleet *f, char *out, int64_t ns)
+{
+	return base_scaled(out, time_scale(f), ns);
+}
+
+const char *fleet_time_name(const struct fleet *f)
+{
+	return time_scale(f).after + 1; /* behind its blank */
 }
 
 const char *fleet_runs_of(char *out, uint64_t n)
@@ -93,11 +107,11 @@ int64_t fleet_minutes(const struct fleet_sums *s)
 	return sum;
 }
 
-const char *fleet_hours_of_minutes(char *out, int64_t minutes)
+const char *fleet_hours_of_minutes(const struct fleet *f, char *out, int64_t minutes)
 {
 	int64_t most = INT64_MAX / NS_PER_MINUTE;
 
-	return fleet_hours(out, (minutes < most ? minutes : most) * NS_PER_MINUTE);
+	return fleet_hours(f, out, (minutes < most ? minutes : most) * NS_PER_MINUTE);
 }
 
 /* ", from 2026-01-05 to 2026-02-01": as it was asked, else the weeks of the first and last run. */
@@ -129,9 +143,9 @@ const char *fleet_words_scope(const struct fleet *f, struct base_arena *mem)
 	const char *team = f->options.query.team;
 	base_unit runs, hours;
 
-	return base_arena_printf(mem, "%s, %s GPU-hours%s%s%s",
+	return base_arena_printf(mem, "%s, %s%s%s%s",
 				 fleet_runs_of(runs, (uint64_t)f->total.m[FLEET_RUNS]),
-				 fleet_hours(hours, f->total.m[FLEET_HELD_NS]),
+				 fleet_gpu_time(f, hours, f->total.m[FLEET_HELD_NS]),
 				 team ? ", team " : "", team ? fleet_shown(team) : "",
 				 span(f, mem));
 }
@@ -148,21 +162,22 @@ const char *fleet_words_cost(const struct fleet *f, struct base_arena *mem)
 			base_percent(s, base_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS])));
 	return base_arena_printf(mem,
 				 "%s, of which wasted %s (%s %% of the time), starved %s (%s %%)",
-				 fleet_usd(usd, m[FLEET_USD]),
-				 fleet_usd(wasted, m[FLEET_WASTED_USD]),
+				 fleet_usd(f, usd, m[FLEET_USD]),
+				 fleet_usd(f, wasted, m[FLEET_WASTED_USD]),
 				 base_percent(w, base_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS])),
-				 fleet_usd(starved, m[FLEET_STARVED_USD]),
+				 fleet_usd(f, starved, m[FLEET_STARVED_USD]),
 				 base_percent(s, base_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS])));
 }
 
-const char *fleet_words_spike(const struct fleet_spike *s, struct base_arena *mem)
+const char *fleet_words_spike(const struct fleet *f, const struct fleet_spike *s,
+			      struct base_arena *mem)
 {
 	base_unit usd, median;
 
 	return base_arena_printf(
 		mem, "the week of %s cost %s %s, where %s is the median of the %zu weeks before",
-		s->week, s->team ? fleet_shown(s->team) : "all of it", fleet_usd(usd, s->usd),
-		fleet_usd(median, s->median_usd), s->history);
+		s->week, s->team ? fleet_shown(s->team) : "all of it", fleet_usd(f, usd, s->usd),
+		fleet_usd(f, median, s->median_usd), s->history);
 }
 
 const char *fleet_words_rate(const struct fleet_group *g, struct base_arena *mem)
@@ -208,9 +223,9 @@ const char *const *fleet_words_notes(const struct fleet *f, struct base_arena *m
 	if (m[FLEET_UNPRICED_NS])
 		note[n++] = base_arena_printf(
 			mem,
-			"%s GPU-hours have no price and are in no amount; gpustarve digest RUN "
+			"%s have no price and are in no amount; gpustarve digest RUN "
 			"--price USD --store URL gives them one",
-			fleet_hours(a, m[FLEET_UNPRICED_NS]));
+			fleet_gpu_time(f, a, m[FLEET_UNPRICED_NS]));
 	if (m[FLEET_SIMULATED])
 		note[n++] =
 			base_arena_printf(mem,
@@ -218,16 +233,16 @@ const char *const *fleet_words_notes(const struct fleet *f, struct base_arena *m
 					  fleet_runs_of(a, (uint64_t)m[FLEET_SIMULATED]));
 	if (f->bill.untagged_cents)
 		note[n++] = base_arena_printf(mem, "%s has no team label; add --label team=NAME",
-					      fleet_cents(a, f->bill.untagged_cents));
+					      fleet_quanta(f, a, f->bill.untagged_quanta));
 	if (f->unlabelled.count)
 		note[n++] = base_arena_printf(mem, "%s without %s: %s",
 					      fleet_runs_of(a, f->unlabelled.count),
 					      f->options.query.required,
-					      fleet_usd(b, f->unlabelled.usd));
+					      fleet_usd(f, b, f->unlabelled.usd));
 	if (fleet_is_mixed(f))
 		note[n++] = words_of_rules(f, mem);
 	for (size_t i = 0; i < f->spikes && n < NOTES_MAX; i++)
-		note[n++] = fleet_words_spike(&f->spike[f->spikes - 1 - i], mem);
+		note[n++] = fleet_words_spike(f, &f->spike[f->spikes - 1 - i], mem);
 	note[n] = NULL;
 	return note;
 }

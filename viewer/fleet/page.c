@@ -6,11 +6,15 @@
 
 void fleet_page_table(struct fleet_page *s, const char *id, const char *title, const char *columns)
 {
+	size_t before = strcspn(columns, TIME);
+	const char *after = columns + before + (columns[before] ? 1 : 0);
+
 	fprintf(s->out,
 		"<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">%s</h2>\n"
 		"<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"%s\">"
-		"<table>\n<thead><tr>%s</tr></thead>\n<tbody>\n",
-		id, id, title, id, columns);
+		"<table>\n<thead><tr>%.*s%s%s</tr></thead>\n<tbody>\n",
+		id, id, title, id, (int)before, columns,
+		columns[before] ? fleet_time_name(s->f) : "", after);
 }
 
 void fleet_page_table_end(struct fleet_page *s, size_t all, size_t shown)
@@ -86,8 +90,8 @@ static void put_run(struct fleet_page *s, const struct fleet_run *r)
 		put_link(s, r->id);
 	html_escape(s->out, r->id);
 	fputs(s->f->options.links ? "</a></bdi></th>" : "</bdi></th>", s->out);
-	fleet_page_number(s, r->priced ? fleet_usd(text, r->usd) : "-");
-	fleet_page_number(s, fleet_hours(text, r->held_ns));
+	fleet_page_number(s, r->priced ? fleet_usd(s->f, text, r->usd) : "-");
+	fleet_page_number(s, fleet_hours(s->f, text, r->held_ns));
 	fleet_page_cell(s, base_day(text, r->start_ns));
 	fleet_page_cell(s, base_arena_printf(&s->mem, "%s %s", r->end, r->exit));
 	fleet_page_cell(s, fleet_shown(r->user));
@@ -103,7 +107,7 @@ void fleet_page_runs(struct fleet_page *s, const char *id, const char *title,
 	if (!r->count)
 		return;
 	fleet_page_table(s, id, title,
-			 T("Run") N("Cost") N("GPU-hours") T("Began") T("End") T("User") T("Team"));
+			 T("Run") N("Cost") N(TIME) T("Began") T("End") T("User") T("Team"));
 	for (size_t i = 0; i < n; i++)
 		put_run(s, &r->run[i]);
 	fleet_page_table_end(s, r->count, n);

@@ -15,6 +15,7 @@ struct fleet_page {
 /* page.c: a table in a section of its own. @columns: heads in markup of ours. */
 #define N(head) "<th scope=\"col\" class=\"n\">" head "</th>"
 #define T(head) "<th scope=\"col\">" head "</th>"
+#define TIME "\001" /* stands for the unit of time, once */
 void fleet_page_table(struct fleet_page *s, const char *id, const char *title, const char *columns);
 void fleet_page_table_end(struct fleet_page *s, size_t all, size_t shown);
 void fleet_page_named(struct fleet_page *s, const char *text); /* begins a row */

@@ -15,20 +15,20 @@ static void put_bill_line(struct fleet_page *s, const struct fleet_bill_line *l)
 	for (int k = 1; k < 4; k++)
 		fleet_page_cell(s, fleet_shown(g->key[k]));
 	fleet_page_cell(s, g->key[4][0] ? g->key[4] : "no price");
-	fleet_page_number(s, fleet_hours(text, g->sums.m[FLEET_HELD_NS]));
-	fleet_page_number(s, g->key[4][0] ? fleet_cents(text, l->cents) : "-");
+	fleet_page_number(s, fleet_hours(s->f, text, g->sums.m[FLEET_HELD_NS]));
+	fleet_page_number(s, g->key[4][0] ? fleet_quanta(s->f, text, l->quanta) : "-");
 	fputs("</tr>\n", s->out);
 }
 
-static void put_bill_sum(struct fleet_page *s, const char *what, int64_t ns, int64_t cents)
+static void put_bill_sum(struct fleet_page *s, const char *what, int64_t ns, int64_t quanta)
 {
 	base_unit text;
 
 	fputs("<tr class=\"sum-row\"><th scope=\"row\" colspan=\"5\"><bdi>", s->out);
 	html_escape(s->out, what);
 	fputs("</bdi></th>", s->out);
-	fleet_page_number(s, fleet_hours(text, ns));
-	fleet_page_number(s, fleet_cents(text, cents));
+	fleet_page_number(s, fleet_hours(s->f, text, ns));
+	fleet_page_number(s, fleet_quanta(s->f, text, quanta));
 	fputs("</tr>\n", s->out);
 }
 
@@ -36,28 +36,28 @@ static void put_bill_sum(struct fleet_page *s, const char *what, int64_t ns, int
 static void put_bill_whole(struct fleet_page *s)
 {
 	const struct fleet_bill *b = &s->f->bill;
-	int64_t cents = 0, ns = 0;
+	int64_t quanta = 0, ns = 0;
 
 	for (size_t i = 0; i < b->lines; i++) {
 		const struct fleet_group *g = b->line[i].group;
 
 		put_bill_line(s, &b->line[i]);
-		cents += b->line[i].cents;
+		quanta += b->line[i].quanta;
 		fleet_add(&ns, g->sums.m[FLEET_HELD_NS]);
 		if (i + 1 < b->lines && !strcmp(g->key[0], b->line[i + 1].group->key[0]))
 			continue;
 		put_bill_sum(s, base_arena_printf(&s->mem, "Team %s", fleet_shown(g->key[0])), ns,
-			     cents);
-		cents = ns = 0;
+			     quanta);
+		quanta = ns = 0;
 	}
 }
 
-static int by_cents(const void *a, const void *b)
+static int by_quanta(const void *a, const void *b)
 {
 	const struct fleet_bill_line *const *x = a, *const *y = b;
 
-	if ((*x)->cents != (*y)->cents)
-		return (*x)->cents > (*y)->cents ? -1 : 1;
+	if ((*x)->quanta != (*y)->quanta)
+		return (*x)->quanta > (*y)->quanta ? -1 : 1;
 	return *x < *y ? -1 : *x > *y; /* as the bill has them */
 }
 
@@ -68,35 +68,35 @@ static void put_bill_largest(struct fleet_page *s)
 	const struct fleet_bill_line **line =
 		base_arena_array(&s->mem, b->lines + 1, sizeof(const struct fleet_bill_line *));
 	size_t n = b->lines < s->f->options.top ? b->lines : s->f->options.top;
-	int64_t cents = b->total_cents, ns = s->f->total.m[FLEET_HELD_NS];
+	int64_t quanta = b->total_quanta, ns = s->f->total.m[FLEET_HELD_NS];
 	base_unit count;
 
 	for (size_t i = 0; i < b->lines; i++)
 		line[i] = &b->line[i];
 	if (b->lines)
-		qsort(line, b->lines, sizeof(*line), by_cents);
+		qsort(line, b->lines, sizeof(*line), by_quanta);
 	for (size_t i = 0; i < n; i++) {
 		put_bill_line(s, line[i]);
-		cents -= line[i]->cents;
+		quanta -= line[i]->quanta;
 		ns -= line[i]->group->sums.m[FLEET_HELD_NS];
 	}
 	if (n < b->lines)
 		put_bill_sum(s,
 			     base_arena_printf(&s->mem, "%s more lines",
 					       base_count(count, b->lines - n)),
-			     ns, cents);
+			     ns, quanta);
 }
 
 void fleet_page_bill(struct fleet_page *s)
 {
 	fleet_page_table(s, "bill", "The bill",
-			 T("Team") T("Project") T("User") T("GPU") T("Price model") N("GPU-hours")
+			 T("Team") T("Project") T("User") T("GPU") T("Price model") N(TIME)
 				 N("Amount"));
 	if (s->f->options.by == FLEET_BY_BILL)
 		put_bill_whole(s);
 	else
 		put_bill_largest(s);
-	put_bill_sum(s, "Total", s->f->total.m[FLEET_HELD_NS], s->f->bill.total_cents);
+	put_bill_sum(s, "Total", s->f->total.m[FLEET_HELD_NS], s->f->bill.total_quanta);
 	fleet_page_table_end(s, 0, 0);
 }
 

@@ -134,6 +134,7 @@ struct view_summary {
 
 	const char *id;
 	const char *path; /* where the run lies, as the user named it; not part of the file */
+	bool no_projection; /* sums alone are shown; not part of the file */
 	const char **command;
 	size_t commands;
 	int64_t start_unix_ns, wall_ns;
@@ -173,7 +174,7 @@ int64_t view_working_ns(const struct view_summary *s); /* held, without what is 
 int64_t view_gpu_starved_ns(const struct ana_gpu *g); /* with what lies under comm.skew */
 int64_t view_gpu_nano_usd(const struct view_summary *s, size_t gpu);
 
-/* What working_ns leaves out, of what there was: "start-up and teardown". */
+/* What working_ns leaves out, of what there was: "start-up and shutdown". */
 const char *view_outside_words(const struct view_summary *s);
 
 #endif

@@ -17,9 +17,9 @@ int64_t view_working_ns(const struct view_summary *s)
 const char *view_outside_words(const struct view_summary *s)
 {
 	static const char *const words[2][2] = {
-		{ "start-up and teardown", "start-up, teardown and time that no process used" },
-		{ "start-up, teardown and waits for work",
-		  "start-up, teardown, waits for work and time that no process used" },
+		{ "start-up and shutdown", "start-up, shutdown and time that no process used" },
+		{ "start-up, shutdown and waits for work",
+		  "start-up, shutdown, waits for work and time that no process used" },
 	};
 	const int64_t *classes = s->result->classes;
 

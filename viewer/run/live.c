@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "live_row.h"
-#include "base/units.h"
+#include "base/amounts.h"
 
 #define LINE_BYTES 512
 
@@ -69,10 +69,10 @@ static void say(const struct view_live *l, const struct live_totals *t, const ch
 	if (!t->priced)
 		return;
 	int64_t burn = t->nano_usd_per_hour, ppm = base_ppm(t->starved_ns, t->held_ns);
-	snprintf(w[BURN], sizeof(w[0]), "%s/h", base_cents(a, burn));
+	snprintf(w[BURN], sizeof(w[0]), "%s/h", base_money_ascii(a, burn));
 	snprintf(w[NOTHING], sizeof(w[0]), "%s/h of it for nothing",
-		 base_cents(a, base_div_even((__int128)burn * ppm, 1000000)));
-	snprintf(w[SO_FAR], sizeof(w[0]), "%s so far", base_cents(a, t->nano_usd));
+		 base_money_ascii(a, base_div_even((__int128)burn * ppm, 1000000)));
+	snprintf(w[SO_FAR], sizeof(w[0]), "%s so far", base_money_ascii(a, t->nano_usd));
 }
 
 /* As much as fits into @columns, what matters most first. */

@@ -74,6 +74,7 @@ static int make_report(const struct view_run_report *o, bool quiet)
 	struct view_analysis a = { .window = ANA_WINDOW_JOB,
 				   .rates = o->rates,
 				   .series = true, /* for the page */
+				   .no_projection = o->no_projection,
 				   .remedy = "make room for the trace, and see gpustarve doctor",
 				   .quiet_when_empty = true };
 	struct view_summary *s;

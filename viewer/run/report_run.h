@@ -12,6 +12,7 @@ struct view_run_report {
 	const char *record; /* our own run.json or exit file */
 	int patience_s; /* how long to wait for other wrappers of the run */
 	struct view_rate_options rates;
+	bool no_projection; /* show sums alone */
 	bool quiet; /* write the files, print no verdict */
 	bool told; /* of a full disk: say no more of it */
 };

@@ -136,6 +136,10 @@ static const struct base_opt opt[] = {
 	{ "exec", 0, "CMD",
 	  "run this, too, when the alert or budget before it fires",
 	  .take = set_exec, .repeats = true },
+	{ "no-projection", 0, NULL,
+	  "sums of the run alone at the end: nothing per GPU-hour, day,\n"
+	  "month or thousand steps",
+	  BASE_FLAG(struct view_run, no_projection) },
 	{ "no-report", 0, NULL,
 	  "no verdict and no report at the end",
 	  BASE_FLAG(struct view_run, no_report) },

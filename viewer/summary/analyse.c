@@ -177,6 +177,8 @@ int view_analyse(const char *path, const struct view_analysis *o, struct view_su
 		err = find_rates(t, r, o, &rate);
 	if (!err) {
 		err = view_summary_make(s, r, t, rate, &so);
+		if (!err)
+			(*s)->no_projection = o->no_projection;
 		r = NULL;
 		rate = NULL;
 	}

@@ -19,6 +19,7 @@ struct view_analysis {
 	const struct view_job *job; /* instead of a path: all its runs; NULL: the path's */
 	bool series; /* what the page draws besides: ana_result.series */
 	const char *remedy; /* for a trace that cannot be opened; NULL: by what is wrong */
+	bool no_projection; /* the summary's */
 	bool quiet_when_empty; /* -ENODATA is the caller's to say */
 	bool progress; /* on a terminal, a line about what takes long */
 	/* As ana_options.on_step; may be NULL. */

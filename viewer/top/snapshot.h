@@ -43,7 +43,8 @@ struct top_snapshot {
 	/* Of a run that is over and was judged: what its summary says, which outdoes what was seen live. */
 	bool judged, judged_priced;
 	char verdict[96];
-	int64_t judged_starved_ppm, judged_wasted_ppm, judged_nano_usd;
+	char lead[128]; /* the share of the training time that the verdict is about, as a sentence */
+	int64_t judged_nano_usd;
 	int exit_status; /* of the command, as a shell says it; -1: it goes on, or nobody knows */
 	char trouble[256]; /* why there is nothing newer; "": fine */
 };

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "base/units.h"
 #include "core/log.h"
+#include "findings/lead.h"
 #include "findings/unused.h"
 #include "live/hook.h"
 #include "run/follow.h"
@@ -158,8 +159,9 @@ static void read_judgement(struct source_dir *s, struct top_snapshot *l)
 	l->judged = true;
 	l->judged_priced = sum->cost.known;
 	top_tame(l->verdict, sizeof(l->verdict), view_verdict_words(sum, &mem));
-	l->judged_starved_ppm = base_ppm(sum->starved_ns, sum->result->gpu_ns);
-	l->judged_wasted_ppm = base_ppm(sum->wasted_ns, sum->result->gpu_ns);
+	struct view_lead lead = view_lead_of(sum);
+	if (lead.known)
+		top_tame(l->lead, sizeof(l->lead), view_lead_words(&lead, &mem));
 	l->judged_nano_usd = sum->cost.total;
 	base_arena_fini(&mem);
 	view_summary_free(sum);

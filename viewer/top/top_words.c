@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/minmax.h"
-#include "base/units.h"
+#include "base/amounts.h"
 #include "snapshot.h"
 
 #define QUIET_NS (10 * LIVE_SECOND_NS) /* pulses come each second, through collectors some later */
@@ -82,11 +82,10 @@ static void put_judged(struct line *w, const struct top_snapshot *l)
 {
 	base_unit a;
 
-	put(w, "%s  ", l->verdict);
-	put(w, "starved %s %%  ", base_percent(a, l->judged_starved_ppm));
-	put(w, "wasted %s %%", base_percent(a, l->judged_wasted_ppm));
+	put(w, "%s. ", l->verdict);
+	put(w, "%s  ", l->lead);
 	if (l->judged_priced)
-		put(w, "  %s in all", base_cents(a, l->judged_nano_usd));
+		put(w, "%s in all", base_money_ascii(a, l->judged_nano_usd));
 }
 
 void top_sums(const struct top_snapshot *l, char *out, size_t room)
@@ -111,11 +110,11 @@ void top_sums(const struct top_snapshot *l, char *out, size_t room)
 		return;
 	}
 	if (!l->over) { /* afterwards nothing is paid any more */
-		put(&w, "%s/h", base_cents(a, t->nano_usd_per_hour));
-		put(&w, ", %s/h starved  ", base_cents(a, t->starved_nano_usd_per_hour));
+		put(&w, "%s/h", base_money_ascii(a, t->nano_usd_per_hour));
+		put(&w, ", %s/h starved  ", base_money_ascii(a, t->starved_nano_usd_per_hour));
 	}
-	put(&w, "%s %s", base_cents(a, t->nano_usd), l->over ? "in all" : "so far");
-	put(&w, ", ~%s starved", base_cents(a, t->starved_nano_usd));
+	put(&w, "%s %s", base_money_ascii(a, t->nano_usd), l->over ? "in all" : "so far");
+	put(&w, ", ~%s starved", base_money_ascii(a, t->starved_nano_usd));
 }
 
 void top_state(const struct top_snapshot *l, char *out, size_t room)
@@ -184,7 +183,7 @@ void top_row_line(const struct top_row *row, int columns, char *out, size_t room
 	put(&w, " %7s", starved);
 	put(&w, " %-12s", live_gap_names[row->gap]);
 	put(&w, " %8s", row->idle_ns > 0 ? base_duration(a, row->idle_ns) : "-");
-	put(&w, " %8s", row->priced && row->share.known && now ? base_cents(a, top_row_waste(row)) : "-");
+	put(&w, " %8s", row->priced && row->share.known && now ? base_money_ascii(a, top_row_waste(row)) : "-");
 	put(&w, " %-14.14s", row->host);
 	if (wide)
 		put(&w, " %8" PRId64, row->pid);

@@ -64,7 +64,7 @@ with gs.scratch() as where:
     gs.check('$6.30, of which' in gs.gpustarve('fleet', '--store', store).stdout.decode(), 'as it was reported')
     gs.equal(gs.gpustarve('digest', run, '--store', store, '--price', '72').returncode, 0, 'digest --price')
     text = gs.gpustarve('fleet', '--store', store).stdout.decode()
-    gs.check('1 run, 0.18 GPU-hours' in text and '$12.60, of which' in text, f'the run counts once, anew: {text}')
+    gs.check('1 run, 10.5 GPU-minutes' in text and '$12.60, of which' in text, f'the run counts once, anew: {text}')
     done = gs.gpustarve('digest', os.path.join(run, 'summary.json'), '--price', '72')
     gs.check(done.returncode == 1 and b'keeps its prices' in done.stderr, f'a summary alone: {done.stderr}')
 gs.finish()

@@ -5,8 +5,10 @@
 and nothing of the run's text that becomes markup."""
 import re
 import sys
+from decimal import Decimal as D
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
+import figures
 import gs
 import tiny
 
@@ -28,7 +30,8 @@ with gs.scratch() as where:
     gs.equal([row[3] for row in shown], [f['class'] for f in worth], 'the findings of the summary, in its order')
     for row, f in zip(shown, worth):
         gs.check(abs(float(row[0].split()[0]) - f['pct']) <= 0.0501, f'{f["class"]}: {row[0]} and {f["pct"]}')
-        gs.check(abs(float(row[2].lstrip('<$').replace(',', '')) - f['usd']) <= 0.0101, f'{row[2]} and {f["usd"]}')
+        want = figures.scaled(D(str(f['usd'])) * 10**9, figures.money_scale(D(str(one['cost']['usd']))))
+        gs.equal(row[2], want, f['class'])
     gs.equal(re.findall(r'^\d\. \*\*(.*?)\*\*', text, re.M), [a['title'] for a in one['advice'][:3]], 'advice')
     for note in one['quality']['notes']:
         gs.check(re.sub(r'\W', '', note) in re.sub(r'&lt;|\W', '', text), f'note: {note}')

@@ -7,8 +7,10 @@ import json
 import os
 import re
 import sys
+from decimal import Decimal
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
+import figures
 import gs
 import pagekeys
 import schema
@@ -58,7 +60,7 @@ with gs.scratch() as where:
              .returncode, 0, 'html')
     with open(html_file) as f:
         page = f.read()
-    usd = f"${s['cost']['usd']:.2f}"
+    usd = figures.money(Decimal(str(s['cost']['usd'])))
     gs.check(usd in text and usd in page, f'{usd} in text and page')
     for name, c in s['ledger']['classes'].items():
         gs.check(re.search(rf'{re.escape(name)}.*?value="{c["ns"]}"', page, re.S),
@@ -76,6 +78,7 @@ with gs.scratch() as where:
     for form in 'text', 'json', 'html':
         shown = pagekeys.markup(gs.gpustarve('report', odd, '--format', form).stdout.decode())
         gs.check('$' not in shown, f'no dollar sign in {form}')
-        gs.check(('GPU-hours' in shown or 'gpu_hours' in shown) and '--price' in shown, f'GPU-hours and the way in {form}')
+        gs.check(re.search(r'GPU-(hours|minutes|seconds)|gpu_hours', shown) and '--price' in shown,
+                 f'GPU time and the way in {form}')
     valid(gs.gpustarve('report', odd, '--format', 'json').stdout, 'no price')
 gs.finish()

@@ -267,9 +267,10 @@ def judged(folder):
         said = json.load(f)
     lines = gs.gpustarve('top', '--once', run).stdout.decode().splitlines()
     gs.check(lines[1].startswith(said['verdict']), f'{said["verdict"]}: {lines[1]}')
-    for name in 'starved', 'wasted':
-        shown = float(re.search(name + r' ([\d.]+) %', lines[1])[1])
-        gs.check(abs(shown - said['ledger'][f'{name}_pct']) < 0.051, f'{name}: {shown}, {said["ledger"]}')
+    if said['verdict'] == 'input-bound':
+        shown = float(re.search(r'waited for input for ([\d.]+) % of the training time', lines[1])[1])
+        gs.check(abs(shown - said['ledger']['starved_of_working_pct']) < 0.051, f'{shown}, {said["ledger"]}')
+    gs.check(re.search(r'[\d.]+ % of the training time', lines[1]), f'one share leads: {lines[1]}')
     gs.check('/h' not in lines[1] and ' in all' in lines[1], f'no rates: {lines[1]}')
     gs.check('~' not in ''.join(lines), f'no estimate: {lines}')
 

@@ -127,8 +127,13 @@ def verdict(where):
     gs.check(s['run']['simulated'] and '(simulated)' in told, 'the simulator is called one')
     gs.equal(s['verdict'], 'input-bound', 'verdict')
     flat = ' '.join(told.split())
-    gs.check(f"${s['cost']['starved_usd']:.2f} of ${s['cost']['usd']:.2f}" in flat,
+    gs.check(f"this run: ${s['cost']['starved_usd']:,.2f} of ${s['cost']['usd']:,.2f}" in flat,
              f'the dollars of the summary: {flat}')
+    share = f"{s['ledger']['starved_of_working_pct']:.1f} % of the training time: "
+    gs.check(share in flat and ' of each $7200.00 GPU-hour was paid for waiting' in flat, f'{share} leads: {flat}')
+    gs.check(' per day and ' in flat and ' per month' in flat, f'what that comes to: {flat}')
+    sums = ' '.join(gs.gpustarve('report', path, '--no-projection').stdout.decode().split('\n\n')[0].split())
+    gs.check(not re.search(r'of each|per (day|month|thousand)', sums) and share[:-2] in sums, f'sums alone: {sums}')
     gs.check('$7200.00 per GPU-hour (--price, given, ' in flat, 'the price and where it is from')
     gs.check(told.rstrip().endswith('report.html'), 'the last line names the report')
     gs.check(os.path.exists(os.path.join(where, told.rstrip().split()[-1])), 'and it is there')

@@ -125,9 +125,9 @@ static void test_promise(void)
 	EXPECT_INT(q->limit, VIEW_LIMIT_CHANGE);
 	EXPECT_INT(b.p->saving.month_nano_usd, 0);
 	EXPECT(strstr(b.p->sentence,
-		      "B costs 25.0 % less per step than A ($0.0000688 -> $0.0000516)"
-		      "; GPUs starved 33.3 % -> 11.1 %; input.fetch dataset.py:88 "
-		      "went; of the predicted at most $2.29 per run, $1.72 came true") != NULL);
+		      "B costs 25.0 % less per step than A (0.00688 \302\242 -> 0.00516 \302\242)"
+		      "; GPUs waited for input 33.3 % -> 11.1 % of the training time; "
+		      "input.fetch dataset.py:88 went; of the predicted at most $2.29 per run, $1.72 came true") != NULL);
 	done(&b);
 }
 
@@ -344,8 +344,10 @@ static void test_narrow(void)
 	for (narrow_columns = 40; narrow_columns < 80; narrow_columns += 13) {
 		char *text = page_of(&b.c, narrow_page);
 		size_t longest = 0;
-		for (char *p = text; *p; p += strcspn(p, "\n") + 1)
-			longest = strcspn(p, "\n") > longest ? strcspn(p, "\n") : longest;
+		for (char *p = text; *p; p += strcspn(p, "\n") + 1) {
+			size_t n = (size_t)view_line_columns(p, strcspn(p, "\n"));
+			longest = n > longest ? n : longest;
+		}
 		EXPECT(longest <= (size_t)narrow_columns && longest > 30);
 		for (char *p = text; (p = strchr(p, '\n')); p++) /* undo the wrapping */
 			if (!strncmp(p, "\n    ", 5))

@@ -136,16 +136,26 @@ static void test_week(void)
 
 static void test_digits(void)
 {
+	static struct fleet f;
 	base_unit out;
 
-	EXPECT_STR(fleet_usd(out, 0), "$0.00");
-	EXPECT_STR(fleet_usd(out, 1), "<$0.01");
-	EXPECT_STR(fleet_usd(out, 999 * USD), "$999.00");
-	EXPECT_STR(fleet_usd(out, 1000 * USD), "$1,000.00");
-	EXPECT_STR(fleet_usd(out, INT64_MAX), "$9,223,372,036.85");
-	EXPECT_STR(fleet_cents(out, INT64_MAX), "$92,233,720,368,547,758.07");
-	EXPECT_STR(fleet_hours(out, 2412345 * (3600 * USD)), "2,412,345.00");
-	EXPECT_STR(fleet_hours_of_minutes(out, INT64_MAX), "2,562,047.78");
+	f.total.m[FLEET_USD] = f.total.m[FLEET_HELD_NS] = INT64_MAX;
+	EXPECT_STR(fleet_usd(&f, out, 0), "$0.00");
+	EXPECT_STR(fleet_usd(&f, out, 1), "<$0.01");
+	EXPECT_STR(fleet_usd(&f, out, 999 * USD), "$999.00");
+	EXPECT_STR(fleet_usd(&f, out, 1000 * USD), "$1,000.00");
+	EXPECT_STR(fleet_usd(&f, out, INT64_MAX), "$9,223,372,036.85");
+	EXPECT_STR(fleet_quanta(&f, out, INT64_MAX), "$92,233,720,368,547,758.07");
+	EXPECT_STR(fleet_hours(&f, out, 2412345 * (3600 * USD)), "2,412,345.00");
+	EXPECT_STR(fleet_hours_of_minutes(&f, out, INT64_MAX), "2,562,047.78");
+	EXPECT_STR(fleet_time_name(&f), "GPU-hours");
+	/* Three short runs: nothing is told as nothing. */
+	f.total.m[FLEET_USD] = 5543056;
+	f.total.m[FLEET_HELD_NS] = 5 * USD;
+	EXPECT_STR(fleet_usd(&f, out, 1396000), "0.140 \302\242");
+	EXPECT_STR(fleet_hours(&f, out, 1260000000), "1.26");
+	EXPECT_STR(fleet_time_name(&f), "GPU-seconds");
+	EXPECT_STR(fleet_gpu_time(&f, out, 5 * USD), "5.00 GPU-seconds");
 	EXPECT_STR(fleet_runs_of(out, 1), "1 run");
 	EXPECT_STR(fleet_runs_of(out, 10000), "10,000 runs");
 }
@@ -164,14 +174,14 @@ static void test_cents(void)
 			sum += amount[i];
 		}
 		int64_t total = base_div_even(sum, CENT);
-		fleet_close_cents(amount, n, total, cents);
+		fleet_close(amount, n, total, CENT, cents);
 		for (size_t i = 0; i < n; i++) {
 			given += cents[i];
 			EXPECT(llabs(cents[i] * CENT - amount[i]) < CENT);
 		}
 		EXPECT_INT(given, total);
 	}
-	fleet_close_cents(NULL, 0, 0, cents);
+	fleet_close(NULL, 0, 0, CENT, cents);
 }
 
 /* Twelve of these make a bell. */

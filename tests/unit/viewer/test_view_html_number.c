@@ -8,7 +8,8 @@
 
 static char *text;
 static size_t len;
-static struct html h;
+static struct view_summary s;
+static struct html h = { .s = &s };
 
 static void begin(void)
 {
@@ -24,6 +25,7 @@ static void ends(const char *want)
 
 static void test_units(void)
 {
+	s.cost.total = 50000000000;
 	begin();
 	html_ns(&h, 831000001, "/gpus/%d/held_ns", 3);
 	ends("<data value=\"831000001\" data-key=\"/gpus/3/held_ns\" data-unit=\"ns\">831 ms</data>");
@@ -38,8 +40,9 @@ static void test_units(void)
 	ends("<data value=\"6.88\" data-key=\"/cost/rates/0/usd_per_gpu_hour\" "
 	     "data-unit=\"price\">$6.88</data>");
 	begin();
-	html_hours(&h, 3600000000000, "/cost/gpu_hours");
-	ends("<data value=\"1\" data-key=\"/cost/gpu_hours\" data-unit=\"hours\">1.00</data>");
+	html_gpu_time(&h, 3600000000000, "/ledger/gpu_ns");
+	ends("<data value=\"3600000000000\" data-key=\"/ledger/gpu_ns\" data-unit=\"gpu-time\">"
+	     "1.00 GPU-hours</data>");
 	begin();
 	html_pct(&h, 380951, "/ledger/starved_pct");
 	ends("<data value=\"38.0951\" data-key=\"/ledger/starved_pct\" data-unit=\"pct\">38.1 %</data>");
@@ -59,7 +62,27 @@ static void test_units(void)
 	     "data-unit=\"moment\">2026-11-09 14:02:11 UTC</data>");
 }
 
-/* The cent that closes a table is marked: it may differ from the amount's own. */
+/* Sums of a run have the scale of what it cost; rates one of their own. */
+static void test_scales(void)
+{
+	s.cost.total = 5543056;
+	begin();
+	html_usd(&h, 1396000, "/cost/starved_usd");
+	ends("<data value=\"0.001396\" data-key=\"/cost/starved_usd\" data-unit=\"usd\">0.140 \302\242</data>");
+	begin();
+	html_money(&h, 20231, "/cost/usd_per_step");
+	ends("<data value=\"0.000020231\" data-key=\"/cost/usd_per_step\" data-unit=\"money\">"
+	     "0.00202 \302\242</data>");
+	begin();
+	html_about(&h, 1034560000000, "/a");
+	ends("<data value=\"1034.56\" data-key=\"/a\" data-unit=\"about\">$1,035</data>");
+	begin();
+	html_price_of(&h, 4300000, "/a");
+	ends("<data value=\"0.0043\" data-key=\"/a\" data-unit=\"dollars\">$0.00430</data>");
+	s.cost.total = 50000000000;
+}
+
+/* The digit that closes a table is marked: it may differ from the amount's own. */
 static void test_closed(void)
 {
 	begin();
@@ -83,5 +106,5 @@ static void test_texts(void)
 
 int main(void)
 {
-	return RUN(test_units, test_closed, test_texts);
+	return RUN(test_units, test_scales, test_closed, test_texts);
 }

@@ -66,17 +66,21 @@ static void test_verdict(void)
 }
 
 static const char golden[] =
-	"gpustarve: input-bound, critical. 1x NVIDIA H100 80GB HBM3, 1 h 0 m: GPUs\n"
-	"  starved 33.3 % = $2.29 of $6.88 (wasted 34.3 % = $2.36) at $6.88 per GPU-hour\n"
-	"  (aws p5.48xlarge us-east-1, on-demand, 2026-11-09)\n"
-	"  of the starved time:\n"
-	"   62.5 %  input.fetch        4 of 4 workers blocked reading\n"
+	"gpustarve: input-bound, critical. The GPU waited for input for 33.3 % of the\n"
+	"  training time: $2.29 of each $6.88 GPU-hour was paid for waiting\n"
+	"  this run: $2.29 of $6.88 (wasted $2.36 in all); 1x NVIDIA H100 80GB HBM3, 1 h\n"
+	"  0 m, at $6.88 per GPU-hour (aws p5.48xlarge us-east-1, on-demand, 2026-11-09)\n"
+	"  at this rate $55.06 per day and $1,652 per month; 2.29 \302\242 of 6.88 \302\242 per\n"
+	"  thousand steps\n"
+	"  of the training time:\n"
+	"   20.8 %  input.fetch        4 of 4 workers blocked reading\n"
 	"                              .../imagenet/train/shard-0017.bin and 1 more\n"
 	"                              (nfs4), dataset.py:88 __getitem__\n"
-	"   25.0 %  input.prep         4 of 4 workers running resize (Image.py),\n"
+	"    8.3 %  input.prep         4 of 4 workers running resize (Image.py),\n"
 	"                              dataset.py:91 __getitem__\n"
-	"   12.5 %  input.fetch        the loader read from storage or network, elsewhere\n"
-	"  next: 4 -> 6 workers or a local cache; upper bound of the saving $2.29 per run\n"
+	"    4.2 %  input.fetch        the loader read from storage or network, elsewhere\n"
+	"  next: 4 -> 6 workers or a local cache; saves at most $2.29 of this run, 2.29 \302\242\n"
+	"        per thousand steps\n"
 	"  report: runs/x.gst/report.html\n";
 
 static void test_causes(void)

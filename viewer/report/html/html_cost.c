@@ -65,8 +65,8 @@ static void put_sentence(struct html *h)
 	html_put(h, "<p>");
 	html_ns(h, s->result->gpu_ns, "/ledger/gpu_ns");
 	html_put(h, " of GPU time (");
-	html_hours(h, s->result->gpu_ns, "/cost/gpu_hours");
-	html_put(h, " GPU-hours)");
+	html_gpu_time(h, s->result->gpu_ns, "/ledger/gpu_ns");
+	html_put(h, ")");
 	if (!s->cost.known) {
 		html_put(
 			h,
@@ -82,11 +82,11 @@ static void put_sentence(struct html *h)
 	html_put(h, " were wasted");
 	if (s->useful_nano_usd >= 0) {
 		html_put(h, ". A GPU-hour that was not wasted cost ");
-		html_usd(h, s->useful_nano_usd, "/cost/usd_per_useful_gpu_hour");
+		html_money(h, s->useful_nano_usd, "/cost/usd_per_useful_gpu_hour");
 	}
 	if (s->step_nano_usd >= 0) {
 		html_put(h, ", a step ");
-		html_price(h, s->step_nano_usd, "/cost/usd_per_step");
+		html_money(h, s->step_nano_usd, "/cost/usd_per_step");
 	}
 	html_put(h, ". This is the price of the GPUs only, for the time they were held.</p>\n");
 }

@@ -55,7 +55,7 @@ static void put_confidence(struct html *h, int c)
 	}
 }
 
-static void put_row(struct html *h, int c, int64_t cents)
+static void put_row(struct html *h, int c, int64_t quanta)
 {
 	const struct view_summary *s = h->s;
 	const char *name = ana_class_names[c];
@@ -67,7 +67,7 @@ static void put_row(struct html *h, int c, int64_t cents)
 	HTML_NUMBER(h,
 		    html_pct(h, base_ppm(ns, s->result->gpu_ns), "/ledger/classes/%s/pct", name));
 	if (s->cost.known)
-		HTML_NUMBER(h, html_usd_closed(h, s->cost.classes[c], cents,
+		HTML_NUMBER(h, html_usd_closed(h, s->cost.classes[c], quanta,
 					       "/ledger/classes/%s/usd", name));
 	fprintf(h->f, "<td>%s</td><td class=\"wide soft\">%s</td><td>", s->waste[c] ? "waste" : "",
 		facts_classes[c].meaning);
@@ -113,10 +113,9 @@ static void put_sums(struct html *h)
 void html_ledger(struct html *h)
 {
 	const struct view_summary *s = h->s;
-	int64_t cents[ANA_CLASSES];
+	int64_t quanta[ANA_CLASSES];
 
-	base_close_cents(s->cost.classes, ANA_CLASSES, base_div_even(s->cost.total, 10000000),
-			 cents);
+	view_cost_close(&s->cost, s->waste, quanta);
 	html_section(h, "ledger", "Where the GPU time went");
 	html_put(h, "<p>Every nanosecond that the GPUs were held is in exactly one class.</p>\n");
 	put_bar(h);
@@ -126,7 +125,7 @@ void html_ledger(struct html *h)
 		   "What the GPU did or waited for", "How sure");
 	for (int c = 0; c < ANA_CLASSES; c++)
 		if (s->result->classes[c])
-			put_row(h, c, cents[c]);
+			put_row(h, c, quanta[c]);
 	put_sums(h);
 	html_section_end(h);
 }

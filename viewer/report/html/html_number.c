@@ -62,15 +62,36 @@ void html_usd(struct html *h, int64_t nano, const char *key, ...)
 {
 	base_unit value, shown;
 
-	PUT("usd", base_dollars_exact(value, nano), base_cents(shown, nano));
+	PUT("usd", base_dollars_exact(value, nano), view_cost_text(shown, &h->s->cost, nano));
 }
 
-void html_usd_closed(struct html *h, int64_t nano, int64_t cents, const char *key, ...)
+void html_usd_closed(struct html *h, int64_t nano, int64_t quanta, const char *key, ...)
 {
 	base_unit value, shown;
 
 	PUT("usd\" data-closed=\"", base_dollars_exact(value, nano),
-	    base_cents_closed(shown, nano, cents));
+	    base_scaled_quanta(shown, view_cost_scale(&h->s->cost), nano, quanta));
+}
+
+void html_money(struct html *h, int64_t nano, const char *key, ...)
+{
+	base_unit value, shown;
+
+	PUT("money", base_dollars_exact(value, nano), base_money(shown, nano));
+}
+
+void html_about(struct html *h, int64_t nano, const char *key, ...)
+{
+	base_unit value, shown;
+
+	PUT("about", base_dollars_exact(value, nano), base_money_about(shown, nano));
+}
+
+void html_price_of(struct html *h, int64_t nano, const char *key, ...)
+{
+	base_unit value, shown;
+
+	PUT("dollars", base_dollars_exact(value, nano), base_money_ascii(shown, nano));
 }
 
 void html_price(struct html *h, int64_t nano, const char *key, ...)
@@ -80,11 +101,11 @@ void html_price(struct html *h, int64_t nano, const char *key, ...)
 	PUT("price", base_dollars_exact(value, nano), base_price_text(shown, nano));
 }
 
-void html_hours(struct html *h, int64_t ns, const char *key, ...)
+void html_gpu_time(struct html *h, int64_t ns, const char *key, ...)
 {
 	base_unit value, shown;
 
-	PUT("hours", base_hours_exact(value, ns), base_hours(shown, ns));
+	PUT("gpu-time", decimal(value, ns), base_gpu_time(shown, ns));
 }
 
 void html_pct(struct html *h, int64_t ppm, const char *key, ...)

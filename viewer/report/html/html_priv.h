@@ -10,12 +10,14 @@
  *
  * EXACT is a decimal without exponent: what KEY names, to the last digit. KEY is
  *
- *     key     = pointer                   the value at a place of summary.json
- *             | pointer *(" + " pointer)  the sum
- *             | pointer *(" - " pointer)  the first less all others
- *             | pointer " % " pointer     100 x first / second, half to even at 4 decimals; x % 0 is 0
+ *     key     = sum                       the value at a place of summary.json, or several of them
+ *             | sum " % " sum             100 x first / second, half to even at 4 decimals; x % 0 is 0
  *             | pointer " / " pointer     first / second, half to even at whole units
- *             | "#" pointer               how many elements the array or object there has
+ *             | integer " * " sum " per " sum    integer x first / second, half to even: dollars at 9
+ *                                         decimals, all else at whole units
+ *     sum     = pointer *(" + " pointer)  the sum
+ *             | pointer *(" - " pointer)  the first less all others
+ *     pointer | "#" pointer               how many elements the array or object there has
  *             | "max " pointer            the largest of a pointer with a range; "min " the smallest
  *     pointer = a JSON Pointer (RFC 6901) into summary.json: /ledger/classes/input.fetch/ns
  *             | "page:" and one into the page's data block: page:/gpus/0/gaps/3/start_ns
@@ -28,10 +30,13 @@
  * All operators stand between single spaces, of one kind per key. UNIT says how EXACT is shown:
  *
  *     ns     integer ns, as base_duration has it: "2 h 14 m", "12.3 s", "831 ms"
- *     usd    decimal dollars, as cents half to even ("$46.86", "<$0.01"); a cell of a table that
- *            must close may differ by the cent that base_close_cents moved: data-closed on it
+ *     usd    decimal dollars: a sum of the run, in the scale of /cost/usd (base/amounts.h): "$46.86",
+ *            "0.140 &#162;"; a cell of a table that must close may differ by the one of the last
+ *            digit that base_close moved: data-closed on it
+ *     money  decimal dollars, in a scale of its own; about: what is only projected, whole dollars from
+ *            $100; dollars: without the cent sign, "$1.44", "$0.00432"
  *     price  decimal dollars, all digits and at least two: "$6.88", "$2.7447"
- *     hours  decimal hours, two decimals
+ *     gpu-time  integer ns, "17.87 GPU-hours", "5.00 GPU-seconds" (base/amounts.h)
  *     pct    decimal percent, one decimal and " %"
  *     bytes  integer, "1.5 GB"; bytes/s: "1.5 GB/s"
  *     count  integer, "1,234,567"
@@ -92,9 +97,13 @@ void html_put(struct html *h, const char *markup);
 /* html_number.c: a number with its key, which is a printf format. */
 void html_ns(struct html *h, int64_t ns, const char *key, ...) HTML_KEY(3);
 void html_usd(struct html *h, int64_t nano, const char *key, ...) HTML_KEY(3);
-void html_usd_closed(struct html *h, int64_t nano, int64_t cents, const char *key, ...) HTML_KEY(4);
+void html_usd_closed(struct html *h, int64_t nano, int64_t quanta, const char *key, ...) HTML_KEY(4);
+void html_money(struct html *h, int64_t nano, const char *key, ...) HTML_KEY(3);
 void html_price(struct html *h, int64_t nano, const char *key, ...) HTML_KEY(3);
-void html_hours(struct html *h, int64_t ns, const char *key, ...) HTML_KEY(3);
+/* Of a rate: what is projected; and what stands beside a price. */
+void html_about(struct html *h, int64_t nano, const char *key, ...) HTML_KEY(3);
+void html_price_of(struct html *h, int64_t nano, const char *key, ...) HTML_KEY(3);
+void html_gpu_time(struct html *h, int64_t ns, const char *key, ...) HTML_KEY(3);
 void html_pct(struct html *h, int64_t ppm, const char *key, ...) HTML_KEY(3);
 void html_bytes(struct html *h, uint64_t bytes, const char *key, ...) HTML_KEY(3);
 void html_rate(struct html *h, uint64_t bytes, const char *key, ...) HTML_KEY(3); /* per second */

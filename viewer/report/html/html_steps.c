@@ -310,7 +310,7 @@ static void put_sentence(struct html *h)
 	}
 	if (s->step_nano_usd >= 0) {
 		html_put(h, "; each cost ");
-		html_price(h, s->step_nano_usd, "/cost/usd_per_step");
+		html_money(h, s->step_nano_usd, "/cost/usd_per_step");
 	}
 	html_put(h, ".</p>\n");
 }

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is read in ten seconds: what the run cost, how much of it was wasted, on what, in which
- * line, and what to do first.
+ * What is read in ten seconds: which share of the training time was lost to what, what that costs,
+ * in which line, and what to do first.
  */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 #include "findings/findings.h"
+#include "findings/lead.h"
 #include "findings/unused.h"
 #include "facts/class.h"
 #include "html_priv.h"
+
+#define LEAST_PPM 1000 /* of the GPU time: a smaller class is not named */
 
 static const char *style(const struct view_summary *s)
 {
@@ -28,15 +34,6 @@ static void put_badge(struct html *h)
 	html_put(h, "</p>\n");
 }
 
-static void put_starved(struct html *h)
-{
-	if (h->s->cost.known)
-		html_usd(h, h->s->cost.starved, "/cost/starved_usd");
-	else
-		html_pct(h, base_ppm(h->s->starved_ns, h->s->result->gpu_ns),
-			 "/ledger/starved_pct");
-}
-
 static void put_wasted(struct html *h)
 {
 	if (h->s->cost.known)
@@ -51,8 +48,7 @@ void html_whole(struct html *h)
 		html_usd(h, h->s->cost.total, "/cost/usd");
 		return;
 	}
-	html_hours(h, h->s->result->gpu_ns, "/cost/gpu_hours");
-	html_put(h, " GPU-hours");
+	html_gpu_time(h, h->s->result->gpu_ns, "/ledger/gpu_ns");
 }
 
 /* That is what the run is about then, whatever the rest of it did. */
@@ -63,31 +59,43 @@ static bool mostly_idle(const struct view_summary *s)
 	return u.ns > 0 && u.ns >= s->result->gpu_ns / 2;
 }
 
+/* The keys' sum of what the verdict is about: "/ledger/classes/comm/ns + /ledger/skew_causes/comm". */
+static const char *lead_key(struct html *h, const struct view_lead *l, const char *member)
+{
+	const struct ana_result *r = h->s->result;
+	bool usd = !strcmp(member, "usd");
+	const char *key = "";
+
+	if (l->verdict == ANA_V_INPUT_BOUND)
+		return usd ? "/cost/starved_usd" : "/ledger/starved_ns";
+	if (l->verdict == ANA_V_BUSY && !usd)
+		return "/ledger/busy_ns";
+	for (int c = 0; c < ANA_CLASSES; c++) {
+		if (l->set[c] && r->classes[c])
+			key = base_arena_printf(&h->mem, "%s%s/ledger/classes/%s/%s", key,
+						*key ? " + " : "", ana_class_names[c], member);
+		if (l->set[c] && r->skew_causes[c] && !usd)
+			key = base_arena_printf(&h->mem, "%s%s/ledger/skew_causes/%s", key,
+						*key ? " + " : "", ana_class_names[c]);
+	}
+	return *key ? key : "/ledger/classes/compute/none";
+}
+
 static void put_headline(struct html *h)
 {
-	static const char *const behind[ANA_VERDICTS] = {
-		[ANA_V_INPUT_BOUND] = " went to GPUs that waited for input",
-		[ANA_V_HOST_BOUND] = " was wasted: the GPUs waited for the training program",
-		[ANA_V_COMM_BOUND] = " was wasted: the GPUs spent their time communicating",
-		[ANA_V_COPY_BOUND] = " was wasted: the GPUs spent their time copying",
-		[ANA_V_DEVICE_BOUND] = " was wasted: queued work waited on the device",
-		[ANA_V_BUSY] = " was wasted: the GPUs were busy",
-		[ANA_V_INCONCLUSIVE] = " was wasted for certain: too much is unknown to say more",
-	};
-	const struct ana_judgement *v = &h->s->result->judgement;
+	struct view_lead l = view_lead_of(h->s);
 
 	if (mostly_idle(h->s)) {
 		html_idle_headline(h);
 		return;
 	}
-	fprintf(h->f, "<h1><span class=\"%s\">", style(h->s));
-	if (v->verdict == ANA_V_INPUT_BOUND)
-		put_starved(h);
-	else
-		put_wasted(h);
-	html_put(h, "</span> of ");
-	html_whole(h);
-	fprintf(h->f, "%s.</h1>\n", behind[v->verdict]);
+	if (!l.known) {
+		html_put(h, "<h1>No training time was seen.</h1>\n");
+		return;
+	}
+	fprintf(h->f, "<h1>%s <span class=\"%s\">", view_lead_before(&l), style(h->s));
+	html_pct(h, l.ppm, "%s %% /ledger/working_ns", lead_key(h, &l, "ns"));
+	html_put(h, "</span> of the training time.</h1>\n");
 }
 
 static bool rate_listed(const struct view_cost *c, size_t upto)
@@ -153,30 +161,163 @@ static void put_cost(struct html *h)
 	html_put(h, "</dd></div>\n");
 }
 
-static void put_waste(struct html *h)
+/* What was paid for the training time. */
+static const char *working_usd_key(struct html *h)
+{
+	const char *key = "/cost/usd";
+
+	for (int c = 0; c < ANA_CLASSES; c++)
+		if (ana_class_is_outside(c) && h->s->result->classes[c])
+			key = base_arena_printf(&h->mem, "%s - /ledger/classes/%s/usd", key,
+						ana_class_names[c]);
+	return key;
+}
+
+static bool one_rate(const struct view_cost *c)
+{
+	for (size_t i = 1; i < c->gpus; i++)
+		if (c->rate[i].nano_usd_per_hour != c->rate[0].nano_usd_per_hour)
+			return false;
+	return c->gpus > 0;
+}
+
+/* "$1.44 of each $3.99 GPU-hour; " */
+static void put_hour(struct html *h, const struct view_lead *l)
 {
 	const struct view_summary *s = h->s;
-	int64_t gpu_ns = s->result->gpu_ns;
 
+	html_put(h, "<b>");
+	html_price_of(h, view_lead_in(s, l->nano_usd, VIEW_HOUR_NS), "%lld * %s per /ledger/working_ns",
+		      VIEW_HOUR_NS, lead_key(h, l, "usd"));
+	html_put(h, "</b> of each ");
+	if (one_rate(&s->cost)) {
+		html_price(h, s->cost.rate[0].nano_usd_per_hour, "/cost/rates/0/usd_per_gpu_hour");
+		html_put(h, " GPU-hour; ");
+		return;
+	}
+	html_put(h, "GPU-hour, which cost ");
+	html_price_of(h, view_lead_in(s, view_working_nano_usd(s), VIEW_HOUR_NS),
+		      "%lld * %s per /ledger/working_ns", VIEW_HOUR_NS, working_usd_key(h));
+	html_put(h, " on average; ");
+}
+
+/* An amount of a rate: dollars, or GPU time where no price is known. */
+HTML_KEY(3) static void put_about(struct html *h, int64_t amount, const char *key, ...)
+{
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, key);
+	if (vasprintf(&text, key, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	if (text && h->s->cost.known)
+		html_about(h, amount, "%s", text);
+	else if (text)
+		html_gpu_time(h, amount, "%s", text);
+	free(text);
+}
+
+/* "At this rate $34.49 per day and $1,035 per month on 8 GPUs." */
+static void put_rates(struct html *h, const struct view_lead *l)
+{
+	const struct view_summary *s = h->s;
+	const char *member = s->cost.known ? "usd" : "ns", *part = lead_key(h, l, member);
+	const char *whole = s->cost.known ? working_usd_key(h) : "/ledger/working_ns";
+	int64_t amount = s->cost.known ? l->nano_usd : l->ns;
+	int64_t all = s->cost.known ? view_working_nano_usd(s) : view_working_ns(s);
+	int64_t day = VIEW_DAY_NS * (int64_t)l->gpus, month = VIEW_MONTH_NS * (int64_t)l->gpus;
+
+	html_put(h, " At this rate ");
+	put_about(h, view_lead_in(s, amount, day), "%" PRId64 " * %s per /ledger/working_ns", day,
+		  part);
+	html_put(h, " per day and ");
+	put_about(h, view_lead_in(s, amount, month), "%" PRId64 " * %s per /ledger/working_ns",
+		  month, part);
+	html_put(h, " per month");
+	if (l->gpus > 1) {
+		html_put(h, " on ");
+		html_count(h, l->gpus, "#/gpus - /ledger/unused/gpus");
+		html_put(h, " GPUs");
+	}
+	html_put(h, ".");
+	if (!s->result->steps)
+		return;
+	html_put(h, " Of the ");
+	put_about(h, view_per_thousand(s, all), "1000 * %s per /steps/count", whole);
+	html_put(h, " that a thousand steps take, ");
+	put_about(h, view_per_thousand(s, amount), "1000 * %s per /steps/count", part);
+	html_put(h, ".");
+}
+
+/* "$1.44 of each $3.99 GPU-hour; 0.140 ¢ of this run. At this rate ..." */
+static void put_paid(struct html *h)
+{
+	const struct view_summary *s = h->s;
+	struct view_lead l = view_lead_of(s);
+
+	if (!l.known || !l.ns || !view_lead_paid(&l) || (s->cost.known && !l.cost))
+		return;
+	fprintf(h->f, "<div><dt>P%s</dt><dd>", view_lead_paid(&l) + 1);
+	if (l.cost && !s->no_projection)
+		put_hour(h, &l);
+	if (s->cost.known)
+		html_usd(h, l.nano_usd, "%s", lead_key(h, &l, "usd"));
+	else
+		html_gpu_time(h, l.ns, "%s", lead_key(h, &l, "ns"));
+	html_put(h, " of this run.");
+	if (!s->no_projection)
+		put_rates(h, &l);
+	html_put(h, "</dd></div>\n");
+}
+
+static void put_waste(struct html *h)
+{
 	html_put(h, "<div><dt>Wasted</dt><dd><b>");
 	put_wasted(h);
-	html_put(h, "</b> ");
-	if (s->cost.known) {
-		html_pct(h, base_ppm(s->wasted_ns, gpu_ns), "/ledger/wasted_pct");
-		html_put(h, " of it. ");
-	}
-	html_put(h, "The GPUs starved, waiting for input, for ");
-	html_pct(h, base_ppm(s->starved_ns, gpu_ns), "/ledger/starved_pct");
-	html_put(h, " of the time");
-	if (view_working_ns(s) > 0 && view_working_ns(s) < gpu_ns) {
-		html_put(h, "; for ");
-		html_pct(h, base_ppm(s->starved_ns, view_working_ns(s)),
-			 "/ledger/starved_of_working_pct");
-		html_put(h, " of it without ");
-		html_put(h, view_outside_words(s));
-		html_put(h, ", which the verdict is about");
+	html_put(h, "</b> in all");
+	if (h->s->cost.known) {
+		html_put(h, ", ");
+		html_pct(h, base_ppm(h->s->wasted_ns, h->s->result->gpu_ns), "/ledger/wasted_pct");
+		html_put(h, " of what was paid");
+	} else {
+		html_put(h, " of what was held");
 	}
 	html_put(h, ".</dd></div>\n");
+}
+
+/* Of the classes that verdicts leave out: "/ledger/classes/excluded.startup/usd + ..." */
+static const char *outside_usd_key(struct html *h)
+{
+	const char *key = "";
+
+	for (int c = 0; c < ANA_CLASSES; c++)
+		if (ana_class_is_outside(c) && h->s->result->classes[c])
+			key = base_arena_printf(&h->mem, "%s%s/ledger/classes/%s/usd", key,
+						*key ? " + " : "", ana_class_names[c]);
+	return key;
+}
+
+/* Start-up and shutdown are no training time, but paid. */
+static void put_outside(struct html *h)
+{
+	const struct view_summary *s = h->s;
+	int64_t ns = s->result->gpu_ns - view_working_ns(s);
+
+	if (base_ppm(ns, s->result->gpu_ns) < VIEW_OUTSIDE_PPM)
+		return;
+	html_put(h, "<div><dt>Paid, too</dt><dd><b>");
+	if (s->cost.known)
+		html_usd(h, s->cost.total - view_working_nano_usd(s), "%s", outside_usd_key(h));
+	else
+		html_gpu_time(h, ns, "/ledger/gpu_ns - /ledger/working_ns");
+	html_put(h, "</b> for ");
+	html_put(h, view_outside_words(s));
+	html_put(h, ", ");
+	html_pct(h, base_ppm(ns, s->result->gpu_ns),
+		 "/ledger/gpu_ns - /ledger/working_ns %% /ledger/gpu_ns");
+	html_put(h, s->cost.known ? " of what was paid" : " of what was held");
+	html_put(h, ". Neither training time nor waste.</dd></div>\n");
 }
 
 /* A class's time, with what other ranks waited for those that were late by it. */
@@ -214,6 +355,25 @@ static const struct view_finding *worst_hotspot(const struct view_summary *s, in
 	return best;
 }
 
+/* "12.6 % of the training time"; what lies outside of it as a share of all that was held. */
+HTML_KEY(4)
+static void put_share(struct html *h, int c, int64_t ns, const char *key, ...)
+{
+	bool outside = ana_class_is_outside(c);
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, key);
+	if (vasprintf(&text, key, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	if (text)
+		html_pct(h, base_ppm(ns, outside ? h->s->result->gpu_ns : view_working_ns(h->s)),
+			 "%s %% /ledger/%s", text, outside ? "gpu_ns" : "working_ns");
+	html_put(h, outside ? " of what was held" : " of the training time");
+	free(text);
+}
+
 static void put_hotspot(struct html *h, const struct view_finding *f, int c)
 {
 	size_t at = (size_t)(f - h->s->finding);
@@ -223,8 +383,7 @@ static void put_hotspot(struct html *h, const struct view_finding *f, int c)
 	html_put(h, f->where.file ? "<br>" : "");
 	html_doing(h, at);
 	html_put(h, ", ");
-	html_pct(h, f->ppm, "/findings/%zu/pct", at);
-	html_put(h, " of the time");
+	put_share(h, (int)f->class, f->ns, "/findings/%zu/ns", at);
 	if ((int)f->class != c) {
 		html_put(h, ", as ");
 		html_class(h, f->class);
@@ -237,16 +396,14 @@ static void put_cause(struct html *h)
 	const struct view_summary *s = h->s;
 	int c = worst_class(s);
 
-	if (c == ANA_CLASSES)
+	if (c == ANA_CLASSES || base_ppm(s->result->classes[c], s->result->gpu_ns) < LEAST_PPM)
 		return;
 	html_put(h, "<div><dt>Mostly on</dt><dd>");
 	html_class(h, (enum ana_class)c);
 	html_put(h, ": ");
 	html_put(h, facts_classes[c].meaning);
 	html_put(h, ", ");
-	html_pct(h, base_ppm(s->result->classes[c], s->result->gpu_ns), "/ledger/classes/%s/pct",
-		 ana_class_names[c]);
-	html_put(h, " of the time");
+	put_share(h, c, s->result->classes[c], "/ledger/classes/%s/ns", ana_class_names[c]);
 	if (s->cost.known) {
 		html_put(h, ", ");
 		html_usd(h, s->cost.classes[c], "/ledger/classes/%s/usd", ana_class_names[c]);
@@ -272,28 +429,29 @@ static void put_first_step(struct html *h)
 	html_put(h, "<div><dt>Do first</dt><dd><a href=\"#advice\">");
 	html_text(h, "b", a->brief, "/advice/%zu/brief", at);
 	html_put(h, "</a>. It saves at most ");
-	if (s->cost.known) {
+	if (s->cost.known)
 		html_usd(h, a->saving_nano_usd, "/advice/%zu/saving_upper_usd", at);
-	} else {
-		html_ns(h, a->saving_ns, "/advice/%zu/saving_upper_ns", at);
-		html_put(h, " of GPU time");
+	else
+		html_gpu_time(h, a->saving_ns, "/advice/%zu/saving_upper_ns", at);
+	html_put(h, " of this run");
+	if (s->result->steps && !s->no_projection && !ana_class_is_outside(a->class)) {
+		html_put(h, ", ");
+		put_about(h,
+			  view_per_thousand(s, s->cost.known ? a->saving_nano_usd : a->saving_ns),
+			  "1000 * /advice/%zu/saving_upper_%s per /steps/count", at,
+			  s->cost.known ? "usd" : "ns");
+		html_put(h, " per thousand steps");
 	}
-	html_put(h, " per run.</dd></div>\n");
+	html_put(h, ".</dd></div>\n");
 }
 
-static void put_busy(struct html *h)
+static void put_monitor(struct html *h)
 {
-	const struct view_summary *s = h->s;
-
-	html_put(h, "<p class=\"soft\">The GPUs were busy for ");
-	html_pct(h, base_ppm(view_busy_ns(s), s->result->gpu_ns),
-		 "/ledger/busy_ns %% /ledger/gpu_ns");
-	html_put(
-		h,
-		" of the time they were held. Busy means that something ran, not that it ran well. "
-		"A monitor that samples utilisation every 15 s would have shown about ");
-	html_pct(h, s->sampler_ppm, "/quality/sampler_utilization_pct");
-	html_put(h, ", and named no cause.</p>\n");
+	html_put(h, "<p class=\"soft\">A monitor that samples utilisation every 15 s would have shown "
+		    "about ");
+	html_pct(h, h->s->sampler_ppm, "/quality/sampler_utilization_pct");
+	html_put(h, " over the whole run, and named no cause. Busy means that something ran, not that it "
+		    "ran well.</p>\n");
 }
 
 void html_verdict(struct html *h)
@@ -303,11 +461,13 @@ void html_verdict(struct html *h)
 	put_headline(h);
 	html_put(h, "<dl class=\"answers\">\n");
 	put_cost(h);
+	put_paid(h);
 	put_waste(h);
+	put_outside(h);
 	html_idle(h);
 	put_cause(h);
 	put_first_step(h);
 	html_put(h, "</dl>\n");
-	put_busy(h);
+	put_monitor(h);
 	html_section_end(h);
 }

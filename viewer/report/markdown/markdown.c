@@ -5,6 +5,7 @@
 #include "base/escape.h"
 #include "base/units.h"
 #include "findings/findings.h"
+#include "findings/lead.h"
 #include "findings/unused.h"
 #include "report/text/text.h"
 
@@ -13,15 +14,25 @@
 #define LEAST_PPM 1000 /* of the GPU time; less is not worth a row */
 #define PATH_COLUMNS 60
 
+static void put_line(FILE *f, const char *text)
+{
+	if (!text)
+		return;
+	fputs("- ", f);
+	base_put(f, BASE_AS_MARKDOWN, text);
+	putc('\n', f);
+}
+
 static void put_head(const struct view_summary *s, struct base_arena *mem, FILE *f)
 {
-	base_unit wall;
-
-	fprintf(f, "**gpustarve: %s**: ", view_verdict_words(s, mem));
-	base_put(f, BASE_AS_MARKDOWN, view_text_gpus(s, mem));
-	fprintf(f, ", %s. ", base_duration(wall, s->wall_ns));
+	fprintf(f, "**gpustarve: %s**. ", view_verdict_words(s, mem));
 	base_put(f, BASE_AS_MARKDOWN, view_text_money(s, mem));
-	fputs("\n", f);
+	fputs("\n\n", f);
+	put_line(f, base_arena_printf(mem, "this run: %s", view_text_sums(s, mem)));
+	if (view_all_unused(s))
+		return;
+	put_line(f, view_lead_rate_words(s, mem));
+	put_line(f, view_outside_sentence(s, mem));
 }
 
 static void put_findings(const struct view_summary *s, struct base_arena *mem, FILE *f)
@@ -40,7 +51,7 @@ static void put_findings(const struct view_summary *s, struct base_arena *mem, F
 				s->cost.known ? " cost |" : "", s->cost.known ? " ---: |" : "");
 		fprintf(f, "| %s %% | %s |", base_percent(share, x->ppm), base_duration(ns, x->ns));
 		if (s->cost.known)
-			fprintf(f, " %s |", base_cents(usd, x->nano_usd));
+			fprintf(f, " %s |", view_cost_text(usd, &s->cost, x->nano_usd));
 		fprintf(f, " %s | ", ana_class_names[x->class]);
 		base_put(f, BASE_AS_MARKDOWN, view_finding_words(s, mem, x, PATH_COLUMNS));
 		fputs(" | ", f);
@@ -49,10 +60,8 @@ static void put_findings(const struct view_summary *s, struct base_arena *mem, F
 	}
 }
 
-static void put_advice(const struct view_summary *s, FILE *f)
+static void put_advice(const struct view_summary *s, struct base_arena *mem, FILE *f)
 {
-	base_unit saving;
-
 	for (size_t i = 0; i < s->advices && i < ADVICE; i++) {
 		const struct view_advice *a = &s->advice[i];
 
@@ -60,10 +69,7 @@ static void put_advice(const struct view_summary *s, FILE *f)
 		base_put(f, BASE_AS_MARKDOWN, a->title);
 		fputs("**: ", f);
 		base_put(f, BASE_AS_MARKDOWN, a->action);
-		fprintf(f, ". Saves at most %s%s of this run.\n",
-			s->cost.known ? base_cents(saving, a->saving_nano_usd)
-				      : base_hours(saving, a->saving_ns),
-			s->cost.known ? "" : " GPU-hours");
+		fprintf(f, ". It %s.\n", view_text_saving(s, a, mem));
 	}
 }
 
@@ -92,7 +98,7 @@ void view_markdown_write(const struct view_summary *s, FILE *f)
 
 	put_head(s, &mem, f);
 	put_findings(s, &mem, f);
-	put_advice(s, f);
+	put_advice(s, &mem, f);
 	put_run(s, f);
 	base_arena_fini(&mem);
 }

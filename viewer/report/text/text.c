@@ -2,18 +2,38 @@
 /* The text report: a function per part, in order. */
 #include "text.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include "core/wrap.h"
 #include "text_priv.h"
+
+#define CENT_SIGN "\302\242"
 
 const char *text_paint(const struct page *p, const char *code)
 {
 	return p->style.colour ? code : "";
 }
 
+/* For a terminal that has no letters but ASCII's: "0.140 ct". NULL without memory. */
+static char *spelt_out(const char *text)
+{
+	char *copy = strdup(text);
+
+	for (char *p = copy; p && (p = strstr(p, CENT_SIGN)) != NULL;)
+		memcpy(p, "ct", 2); /* the sign has as many bytes */
+	return copy;
+}
+
 void text_wrap(const struct page *p, int at, int hang, const char *text)
 {
+	char *owned = NULL;
+
+	if (p->style.box && !p->style.utf8)
+		owned = spelt_out(text);
 	/* A pipe gets long words whole, so that paths in it can be used. */
-	view_wrap_in(p->f, p->style.columns, p->style.columns < VIEW_COLUMNS, at, hang, text);
+	view_wrap_in(p->f, p->style.columns, p->style.columns < VIEW_COLUMNS, at, hang,
+		     owned ? owned : text);
+	free(owned);
 }
 
 void text_line(struct page *p, const char *text)

@@ -46,8 +46,15 @@ const char *view_text_gpus(const struct view_summary *s, struct base_arena *mem)
 /* "$6.88 per GPU-hour (aws p5.48xlarge, on-demand, 2026-11-09)"; several as a list; "" if none. */
 const char *view_text_rates(const struct view_summary *s, struct base_arena *mem);
 
-/* The sentence that carries the money, or how to get it, in the caller's arena. */
+/* What follows "this run: ": its sums, GPUs, length and price, or how to get one. */
+const char *view_text_sums(const struct view_summary *s, struct base_arena *mem);
+
+/* The sentence that leads: a share of the training time, and what of a GPU-hour's price that is. */
 const char *view_text_money(const struct view_summary *s, struct base_arena *mem);
+
+/* What an advice saves at most: "saves at most $0.06 of this run, 8.00 ¢ per thousand steps". */
+const char *view_text_saving(const struct view_summary *s, const struct view_advice *a,
+			     struct base_arena *mem);
 
 /* One rate with its fraction, source and date. */
 const char *view_text_rate(const struct view_rate *r, struct base_arena *mem);

@@ -62,10 +62,10 @@ void text_prices(struct page *p)
 
 	text_heading(p, "Price");
 	const char *t =
-		base_arena_printf(&p->mem, "%s GPU-hours", base_hours(hours, s->result->gpu_ns));
+		base_arena_printf(&p->mem, "%s", base_gpu_time(hours, s->result->gpu_ns));
 	if (s->useful_nano_usd >= 0)
 		t = base_arena_printf(&p->mem, "%s; %s per GPU-hour that was not wasted", t,
-				      base_cents(useful, s->useful_nano_usd));
+				      base_money_ascii(useful, s->useful_nano_usd));
 	text_line(p, t);
 	for (size_t i = 0; s->cost.known && i < s->cost.gpus; i++) {
 		const struct view_rate *r = &s->cost.rate[i];

@@ -34,17 +34,18 @@ static void put_ledger_row(struct page *p, char mark, const char *name, int64_t 
 	if (text_narrow(p))
 		fprintf(p->f, "%c %-19s %9s %5s%%\n", mark, name, time, share);
 	else
-		fprintf(p->f, "%c %-22s %12s %7s %% %11s%s%s\n", mark, name, time, share, cost,
-			confidence ? "  " : "", confidence ? confidence : "");
+		fprintf(p->f, "%c %-22s %12s %7s %% %*s%s%s\n", mark, name, time, share,
+			base_width(cost, 11), cost, confidence ? "  " : "", confidence ? confidence : "");
 }
 
 void text_ledger(struct page *p)
 {
 	const struct view_summary *s = p->s;
-	int64_t cents[ANA_CLASSES], total = base_div_even(s->cost.total, 10000000);
+	struct base_scale scale = view_cost_scale(&s->cost);
+	int64_t quanta[ANA_CLASSES];
 	base_unit usd;
 
-	base_close_cents(s->cost.classes, ANA_CLASSES, total, cents);
+	view_cost_close(&s->cost, s->waste, quanta);
 	text_heading(p, "Where the GPU time went");
 	if (text_narrow(p))
 		fprintf(p->f, "  %-19s %9s %6s\n", "class", "time", "share");
@@ -55,20 +56,20 @@ void text_ledger(struct page *p)
 		if (s->result->classes[c])
 			put_ledger_row(p, s->waste[c] ? '*' : ' ', ana_class_names[c],
 				       s->result->classes[c],
-				       base_cents_closed(usd, s->cost.classes[c], cents[c]),
+				       base_scaled_quanta(usd, scale, s->cost.classes[c], quanta[c]),
 				       confidence_text(p, c));
-	put_ledger_row(p, ' ', "held", s->result->gpu_ns, base_cents(usd, s->cost.total), NULL);
+	put_ledger_row(p, ' ', "held", s->result->gpu_ns, base_scaled(usd, scale, s->cost.total), NULL);
 	put_ledger_row(p, ' ', text_narrow(p) ? "starved (input.*)" : "of it starved (input.*)",
-		       s->starved_ns, base_cents(usd, s->cost.starved), NULL);
-	put_ledger_row(p, '*', "of it wasted", s->wasted_ns, base_cents(usd, s->cost.wasted), NULL);
+		       s->starved_ns, base_scaled(usd, scale, s->cost.starved), NULL);
+	put_ledger_row(p, '*', "of it wasted", s->wasted_ns, base_scaled(usd, scale, s->cost.wasted), NULL);
 }
 
 static void put_gpu(struct page *p, size_t i)
 {
 	const struct ana_gpu *g = &p->s->result->gpu[i];
 	int64_t input = view_gpu_starved_ns(g), usd = view_gpu_nano_usd(p->s, i);
-	base_unit held, busy, starved, cost;
-	const char *who;
+	base_unit held, busy, starved, text;
+	const char *who, *cost = "";
 
 	base_duration(held, g->held_ns);
 	base_percent(busy, base_ppm(g->busy_ns, g->held_ns));
@@ -84,9 +85,11 @@ static void put_gpu(struct page *p, size_t i)
 					       view_gpu_verdict_words(g, &p->mem), who));
 		return;
 	}
-	fprintf(p->f, "%c %3" PRIu32 "  %10s %6s %% %6s %% %10s  %s\n",
+	if (p->s->cost.known)
+		cost = view_cost_text(text, &p->s->cost, usd);
+	fprintf(p->f, "%c %3" PRIu32 "  %10s %6s %% %6s %% %*s  %s\n",
 		g->judgement.flagged ? '!' : ' ', g->index, held, busy, starved,
-		p->s->cost.known ? base_cents(cost, usd) : "", view_gpu_verdict_words(g, &p->mem));
+		base_width(cost, 10), cost, view_gpu_verdict_words(g, &p->mem));
 	fputs("       ", p->f);
 	text_wrap(p, 7, 9, who);
 }
@@ -127,8 +130,8 @@ void text_steps(struct page *p)
 				      base_duration(median, r->step_median_ns),
 				      base_duration(p95, r->step_p95_ns));
 	if (p->s->step_nano_usd >= 0)
-		t = base_arena_printf(&p->mem, "%s; $%s each", t,
-				      base_dollars_exact(usd, p->s->step_nano_usd));
+		t = base_arena_printf(&p->mem, "%s; %s each", t,
+				      base_money(usd, p->s->step_nano_usd));
 	text_line(p, t);
 }
 

@@ -42,7 +42,7 @@ static const char *caused(struct page *p, size_t i)
 
 	if (!p->s->cost.known)
 		return base_arena_printf(&p->mem, "%s", ns);
-	return base_arena_printf(&p->mem, "%s = %s", ns, base_cents(usd, p->s->rank_nano_usd[i]));
+	return base_arena_printf(&p->mem, "%s = %s", ns, view_cost_text(usd, &p->s->cost, p->s->rank_nano_usd[i]));
 }
 
 static void put(struct page *p, int at, const char *text)

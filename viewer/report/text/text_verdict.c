@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/units.h"
+#include "findings/lead.h"
 #include "findings/unused.h"
 #include "text_priv.h"
 
@@ -31,36 +32,44 @@ static const char *unused_sentence(const struct view_summary *s, struct base_are
 	struct view_unused u = view_unused_gpus(s);
 	const char *words = view_unused_words(s, mem);
 	base_unit idle, all, hours;
+	char *sentence = base_arena_text(mem, words);
 
+	sentence[0] = sentence[0] == 'n' ? 'N' : sentence[0]; /* "no process", "nothing" */
+	words = sentence;
 	if (s->cost.known)
 		return base_arena_printf(mem, "%s = %s of %s at %s", words,
-					 base_cents(idle, u.nano_usd),
-					 base_cents(all, s->cost.total),
+					 view_cost_text(idle, &s->cost, u.nano_usd),
+					 view_cost_text(all, &s->cost, s->cost.total),
 					 view_text_rates(s, mem));
 	return base_arena_printf(mem,
-				 "%s: %s GPU-hours; no price known: set one with --price USD",
-				 words, base_hours(hours, s->result->gpu_ns));
+				 "%s: %s; no price known: set one with --price USD", words,
+				 base_gpu_time(hours, s->result->gpu_ns));
 }
 
 const char *view_text_money(const struct view_summary *s, struct base_arena *mem)
 {
-	base_unit starved, wasted, a, b, c, hours;
-	int64_t gpu_ns = s->result->gpu_ns;
+	struct view_lead l = view_lead_of(s);
+	const char *hour = view_lead_hour_words(s, mem);
 
 	if (view_all_unused(s))
 		return unused_sentence(s, mem);
-	base_percent(starved, base_ppm(s->starved_ns, gpu_ns));
-	base_percent(wasted, base_ppm(s->wasted_ns, gpu_ns));
-	if (s->cost.known)
-		return base_arena_printf(
-			mem, "GPUs starved %s %% = %s of %s (wasted %s %% = %s) at %s", starved,
-			base_cents(a, s->cost.starved), base_cents(b, s->cost.total), wasted,
-			base_cents(c, s->cost.wasted), view_text_rates(s, mem));
-	return base_arena_printf(
-		mem,
-		"GPUs starved %s %% (wasted %s %%) of %s GPU-hours; no price known: "
-		"set one with --price USD",
-		starved, wasted, base_hours(hours, gpu_ns));
+	if (!l.known)
+		return "";
+	return base_arena_printf(mem, "%s%s%s", view_lead_words(&l, mem), hour ? ": " : "",
+				 hour ? hour : "");
+}
+
+const char *view_text_sums(const struct view_summary *s, struct base_arena *mem)
+{
+	base_unit wall;
+
+	if (view_all_unused(s))
+		return base_arena_printf(mem, "%s, %s", view_text_gpus(s, mem),
+					 base_duration(wall, s->wall_ns));
+	return base_arena_printf(mem, "%s; %s, %s%s%s", view_lead_sum_words(s, mem),
+				 view_text_gpus(s, mem), base_duration(wall, s->wall_ns),
+				 s->cost.known ? ", at " : "; no price known: set one with --price USD",
+				 s->cost.known ? view_text_rates(s, mem) : "");
 }
 
 static void put_headline(struct page *p)
@@ -68,13 +77,25 @@ static void put_headline(struct page *p)
 	const struct view_summary *s = p->s;
 	const struct ana_judgement *v = &s->result->judgement;
 	const char *what = view_verdict_words(s, &p->mem);
-	base_unit wall;
 
 	const char *who = p->style.box ? "" : "gpustarve: "; /* the box says it itself */
 	fprintf(p->f, "%s%s%s%s. ", who, severity_paint(p, v), what, text_paint(p, "\033[0m"));
-	text_wrap(p, (int)strlen(who) + (int)strlen(what) + 2, 2,
-		  base_arena_printf(&p->mem, "%s, %s: %s", view_text_gpus(s, &p->mem),
-				    base_duration(wall, s->wall_ns), view_text_money(s, &p->mem)));
+	text_wrap(p, (int)strlen(who) + (int)strlen(what) + 2, 2, view_text_money(s, &p->mem));
+}
+
+/* What the run came to, what that is per day, month and step, and what starting and ending cost. */
+static void put_sums(struct page *p)
+{
+	const char *rate = view_lead_rate_words(p->s, &p->mem);
+	const char *outside = view_outside_sentence(p->s, &p->mem);
+
+	text_line(p, base_arena_printf(&p->mem, "this run: %s", view_text_sums(p->s, &p->mem)));
+	if (view_all_unused(p->s))
+		return;
+	if (rate)
+		text_line(p, rate);
+	if (outside)
+		text_line(p, outside);
 }
 
 static void put_flags(struct page *p)
@@ -120,20 +141,6 @@ static void put_doubt(struct page *p)
 		text_line(p, "several ranks: starved is a lower bound");
 }
 
-/* Shares are of the held time, the verdict is about the time between first and last operation. */
-static void put_working(struct page *p)
-{
-	const struct view_summary *s = p->s;
-	int64_t working = view_working_ns(s);
-	base_unit time, share;
-
-	if (!working || base_ppm(working, s->result->gpu_ns) > 900000)
-		return;
-	text_line(p, base_arena_printf(&p->mem, "without %s: %s of GPU time, %s %% of it starved",
-				       view_outside_words(s), base_duration(time, working),
-				       base_percent(share, base_ppm(s->starved_ns, working))));
-}
-
 /* Some GPUs worked and others did not: that is a loss beside the one the verdict is about. */
 static void put_unused(struct page *p)
 {
@@ -144,7 +151,7 @@ static void put_unused(struct page *p)
 	if (!any_unused(s) || view_all_unused(s))
 		return;
 	if (s->cost.known)
-		base_cents(what, u.nano_usd);
+		view_cost_text(what, &s->cost, u.nano_usd);
 	else
 		base_duration(what, u.ns);
 	text_line(p, base_arena_printf(&p->mem, "%s = %s%s", view_unused_words(s, &p->mem), what,
@@ -154,8 +161,8 @@ static void put_unused(struct page *p)
 static void verdict_lines(struct page *p)
 {
 	put_headline(p);
+	put_sums(p);
 	put_unused(p);
-	put_working(p);
 	text_causes(p, 3);
 	text_culprits(p, 3);
 	put_flags(p);

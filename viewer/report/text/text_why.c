@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "findings/findings.h"
+#include "findings/lead.h"
 #include "findings/loader.h"
 #include "text_priv.h"
 #include "base/units.h"
@@ -34,7 +35,7 @@ static void put_cause(struct page *p, const struct view_finding *f, int64_t shar
 	text_wrap(p, 30, 30, view_finding_words(p->s, &p->mem, f, PATH_COLUMNS));
 }
 
-/* The causes of the verdict: of starvation their share of it, otherwise of the GPU time. */
+/* The causes of the verdict, by their share of the training time: those of starvation, or all. */
 void text_causes(struct page *p, size_t most)
 {
 	const struct view_summary *s = p->s;
@@ -43,25 +44,36 @@ void text_causes(struct page *p, size_t most)
 
 	for (size_t i = 0; i < s->findings && most; i++) {
 		const struct view_finding *f = &s->finding[i];
-		if (starved != (f->of_starved_ppm >= 0) || f->ppm < LEAST_PPM)
+		if (starved != (f->of_starved_ppm >= 0) || f->ppm < LEAST_PPM ||
+		    ana_class_is_outside(f->class))
 			continue;
 		if (!any)
-			fprintf(p->f, "  of the %s time:\n", starved ? "starved" : "GPU");
+			fputs("  of the training time:\n", p->f);
 		any = true;
-		put_cause(p, f, starved ? f->of_starved_ppm : f->ppm);
+		put_cause(p, f, base_ppm(f->ns, view_working_ns(s)));
 		most--;
 	}
 }
 
-static const char *saving(struct page *p, const struct view_advice *a)
+/* "saves at most 0.070 ¢ of this run, 1.00 ¢ per thousand steps". */
+const char *view_text_saving(const struct view_summary *s, const struct view_advice *a,
+			     struct base_arena *mem)
 {
-	base_unit text;
+	int64_t amount = s->cost.known ? a->saving_nano_usd : a->saving_ns;
+	base_unit run, steps;
+	const char *t;
 
-	if (p->s->cost.known)
-		return base_arena_printf(&p->mem, "upper bound of the saving %s per run",
-					 base_cents(text, a->saving_nano_usd));
-	return base_arena_printf(&p->mem, "upper bound of the saving %s GPU-hours per run",
-				 base_hours(text, a->saving_ns));
+	if (s->cost.known)
+		view_cost_text(run, &s->cost, amount);
+	else
+		base_gpu_time(run, amount);
+	t = base_arena_printf(mem, "saves at most %s of this run", run);
+	if (!s->result->steps || s->no_projection || ana_class_is_outside(a->class))
+		return t;
+	amount = view_per_thousand(s, amount);
+	return base_arena_printf(mem, "%s, %s per thousand steps", t,
+				 s->cost.known ? base_money(steps, amount)
+					       : base_gpu_time(steps, amount));
 }
 
 void text_next(struct page *p)
@@ -71,7 +83,7 @@ void text_next(struct page *p)
 	if (!a)
 		return;
 	fputs("  next: ", p->f);
-	text_wrap(p, 8, 8, base_arena_printf(&p->mem, "%s; %s", a->brief, saving(p, a)));
+	text_wrap(p, 8, 8, base_arena_printf(&p->mem, "%s; %s", a->brief, view_text_saving(p->s, a, &p->mem)));
 }
 
 void text_findings(struct page *p)
@@ -298,7 +310,7 @@ void text_advice(struct page *p)
 	for (size_t i = 0; i < s->advices; i++) {
 		const struct view_advice *a = &s->advice[i];
 		fprintf(p->f, "  %zu. ", i + 1);
-		text_wrap(p, 5, 5, base_arena_printf(&p->mem, "%s (%s)", a->title, saving(p, a)));
+		text_wrap(p, 5, 5, base_arena_printf(&p->mem, "%s (%s)", a->title, view_text_saving(p->s, a, &p->mem)));
 		fputs("     ", p->f);
 		text_wrap(p, 5, 5, base_arena_printf(&p->mem, "%s.", a->why));
 		fputs("     ", p->f);

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one percentage that leads, of every verdict, and what it comes to per GPU-hour, day, month and
+ * thousand steps.
+ */
+#include "findings/lead.h"
+#include "harness.h"
+#include "view_made.h"
+
+static struct base_arena mem;
+
+/* One GPU for an hour of which a fifth was start-up, with a quarter of the rest in @class. */
+static struct view_summary *run_of(enum ana_class class, int64_t price)
+{
+	struct ana_result *r = made_result(1, "NVIDIA H100", 0);
+	int64_t working = MADE_HOUR_NS / 5 * 4;
+
+	memset(r->gpu[0].classes, 0, sizeof(r->gpu[0].classes));
+	memset(r->gpu[0].confidence, 0, sizeof(r->gpu[0].confidence));
+	memset(r->confidence, 0, sizeof(r->confidence));
+	memset(r->classes, 0, sizeof(r->classes));
+	r->gpu_ns = r->starved_ns = r->wasted_ns = 0;
+	r->gpu[0].held_ns = MADE_HOUR_NS;
+	r->gpu[0].classes[ANA_EXCLUDED_STARTUP] = MADE_HOUR_NS - working;
+	r->gpu[0].classes[ANA_COMPUTE] = working - working / 4;
+	r->gpu[0].classes[class] += working / 4;
+	made_totals(r);
+	return made_summary_of(r, "NVIDIA H100", price);
+}
+
+static void expect(enum ana_class class, const char *lead, const char *hour)
+{
+	struct view_summary *s = run_of(class, 3990000000LL);
+	struct view_lead l = view_lead_of(s);
+	const char *said = view_lead_hour_words(s, &mem);
+
+	EXPECT(l.known);
+	EXPECT_STR(view_lead_words(&l, &mem), lead);
+	EXPECT_STR(said ? said : "nothing", hour);
+	view_summary_free(s);
+}
+
+static void test_verdicts(void)
+{
+	expect(ANA_INPUT_FETCH, "The GPU waited for input for 25.0 % of the training time",
+	       "$1.00 of each $3.99 GPU-hour was paid for waiting");
+	expect(ANA_HOST_SYNC,
+	       "The GPU waited for the training program for 25.0 % of the training time",
+	       "$1.00 of each $3.99 GPU-hour was paid for waiting");
+	expect(ANA_COMM, "The GPU communicated for 25.0 % of the training time",
+	       "$1.00 of each $3.99 GPU-hour was paid for communication");
+	expect(ANA_COPY, "The GPU did nothing but copy for 25.0 % of the training time",
+	       "$1.00 of each $3.99 GPU-hour was paid for copying");
+	expect(ANA_DEVICE_LAUNCH, "Queued work waited on the device for 25.0 % of the training time",
+	       "$1.00 of each $3.99 GPU-hour was paid for waiting");
+	expect(ANA_HOST_UNKNOWN,
+	       "Nobody knows what the GPU waited for in 25.0 % of the training time", "nothing");
+	expect(ANA_COMPUTE, "The GPU was busy for 100.0 % of the training time", "nothing");
+}
+
+static void test_words(void)
+{
+	struct view_summary *s = run_of(ANA_INPUT_FETCH, 3990000000LL);
+
+	EXPECT_STR(view_lead_sum_words(s, &mem), "$0.80 of $3.99");
+	EXPECT_STR(view_outside_sentence(s, &mem),
+		   "start-up and shutdown: $0.80, 20.0 % of what was paid");
+	EXPECT_STR(view_lead_rate_words(s, &mem),
+		   "at this rate $23.94 per day and $718 per month; $7.98 of $31.92 per thousand steps");
+	s->result->steps = 0;
+	EXPECT_STR(view_lead_rate_words(s, &mem), "at this rate $23.94 per day and $718 per month");
+	s->no_projection = true;
+	EXPECT(!view_lead_rate_words(s, &mem));
+	EXPECT(!view_lead_hour_words(s, &mem));
+	EXPECT_STR(view_lead_sum_words(s, &mem), "$0.80 of $3.99");
+	view_summary_free(s);
+}
+
+/* Without a price the same in GPU time, and no dollar. */
+static void test_no_price(void)
+{
+	struct view_summary *s = run_of(ANA_INPUT_FETCH, 0);
+
+	EXPECT(!view_lead_hour_words(s, &mem));
+	EXPECT_STR(view_lead_sum_words(s, &mem), "0.20 GPU-hours of 1.00 GPU-hours");
+	EXPECT_STR(view_outside_sentence(s, &mem),
+		   "start-up and shutdown: 0.20 GPU-hours, 20.0 % of what was held");
+	EXPECT_STR(view_lead_rate_words(s, &mem),
+		   "at this rate 6.00 GPU-hours per day and 180.00 GPU-hours per month; "
+		   "2.00 GPU-hours of 8.00 GPU-hours per thousand steps");
+	view_summary_free(s);
+}
+
+/* Where other ranks waited for a late one, the summary has no dollars of that by cause: none are told. */
+static void test_skew(void)
+{
+	struct view_summary *s = run_of(ANA_HOST_SYNC, 3990000000LL);
+	struct view_lead l;
+
+	s->result->skew_causes[ANA_HOST_SYNC] = MADE_HOUR_NS / 10;
+	l = view_lead_of(s);
+	EXPECT_INT(l.ns, MADE_HOUR_NS / 5 + MADE_HOUR_NS / 10);
+	EXPECT(!l.cost);
+	EXPECT(!view_lead_hour_words(s, &mem));
+	view_summary_free(s);
+}
+
+/* Nothing but start-up: nothing leads. */
+static void test_no_training(void)
+{
+	struct view_summary *s = run_of(ANA_INPUT_FETCH, 3990000000LL);
+
+	memset(s->result->classes, 0, sizeof(s->result->classes));
+	s->result->classes[ANA_EXCLUDED_STARTUP] = s->result->gpu_ns;
+	EXPECT(!view_lead_of(s).known);
+	EXPECT(!view_lead_hour_words(s, &mem));
+	EXPECT(!view_lead_rate_words(s, &mem));
+	view_summary_free(s);
+}
+
+int main(void)
+{
+	int failed = RUN(test_verdicts, test_words, test_no_price, test_skew, test_no_training);
+
+	base_arena_fini(&mem);
+	return failed;
+}

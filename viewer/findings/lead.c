@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lead.h"
+
+#include <string.h>
+#include "base/amounts.h"
+#include "cost/waste.h"
+#include "findings.h"
+#include "unused.h"
+
+/* Of which classes each verdict is (LEDGER 7), as far as the run's counts causes of comm.skew. */
+static bool is_about(enum ana_verdict v, int c)
+{
+	switch (v) {
+	case ANA_V_INPUT_BOUND:
+		return ana_class_is_input(c);
+	case ANA_V_HOST_BOUND:
+		return ana_class_is_host(c) && ana_class_is_waste(c);
+	case ANA_V_COMM_BOUND:
+		return c == ANA_COMM;
+	case ANA_V_COPY_BOUND:
+		return c == ANA_COPY;
+	case ANA_V_DEVICE_BOUND:
+		return ana_class_is_device(c) && ana_class_is_waste(c);
+	case ANA_V_INCONCLUSIVE:
+		return ana_class_is_doubt(c);
+	default:
+		return ana_class_is_busy(c);
+	}
+}
+
+/* Each verdict's words. @before twice: of one GPU, and of several. */
+static const struct {
+	const char *before[2], *paid;
+} words[ANA_VERDICTS] = {
+	[ANA_V_INPUT_BOUND] = { { "The GPU waited for input for", "The GPUs waited for input for" },
+				"paid for waiting" },
+	[ANA_V_HOST_BOUND] = { { "The GPU waited for the training program for",
+				 "The GPUs waited for the training program for" },
+			       "paid for waiting" },
+	[ANA_V_COMM_BOUND] = { { "The GPU communicated for", "The GPUs communicated for" },
+			       "paid for communication" },
+	[ANA_V_COPY_BOUND] = { { "The GPU did nothing but copy for",
+				 "The GPUs did nothing but copy for" },
+			       "paid for copying" },
+	[ANA_V_DEVICE_BOUND] = { { "Queued work waited on the device for",
+				   "Queued work waited on the devices for" },
+				 "paid for waiting" },
+	[ANA_V_BUSY] = { { "The GPU was busy for", "The GPUs were busy for" }, NULL },
+	[ANA_V_INCONCLUSIVE] = { { "Nobody knows what the GPU waited for in",
+				   "Nobody knows what the GPUs waited for in" },
+				 NULL },
+};
+
+struct view_lead view_lead_of(const struct view_summary *s)
+{
+	struct view_unused u = view_unused_gpus(s);
+	struct view_lead l = { .verdict = s->result->judgement.verdict };
+	bool skewed = false;
+
+	l.gpus = s->result->gpus - (u.no_process + u.no_work);
+	for (int c = 0; c < ANA_CLASSES; c++) {
+		l.set[c] = is_about(l.verdict, c);
+		skewed |= l.set[c] && s->result->skew_causes[c];
+	}
+	l.ns = l.verdict == ANA_V_BUSY ? view_busy_ns(s)
+				       : view_set_sum(l.set, s->result->classes,
+						      s->result->skew_causes);
+	l.ppm = base_ppm(l.ns, view_working_ns(s));
+	l.known = l.gpus && view_working_ns(s) > 0;
+	if (l.verdict == ANA_V_INPUT_BOUND)
+		l.nano_usd = s->cost.starved;
+	for (int c = 0; c < ANA_CLASSES && l.verdict != ANA_V_INPUT_BOUND; c++)
+		if (l.set[c])
+			view_cost_add(&l.nano_usd, s->cost.classes[c]);
+	/* The summary has what starving cost under other causes of comm.skew, and no other class. */
+	l.cost = s->cost.known && words[l.verdict].paid &&
+		 (!skewed || l.verdict == ANA_V_INPUT_BOUND);
+	return l;
+}
+
+int64_t view_working_nano_usd(const struct view_summary *s)
+{
+	return s->cost.total - (int64_t)ana_class_sum(s->cost.classes, ana_class_is_outside);
+}
+
+int64_t view_lead_in(const struct view_summary *s, int64_t amount, int64_t ns)
+{
+	int64_t working = view_working_ns(s);
+
+	return working > 0 ? base_div_even((__int128)amount * ns, working) : 0;
+}
+
+int64_t view_per_thousand(const struct view_summary *s, int64_t amount)
+{
+	return base_div_even((__int128)amount * 1000, (__int128)s->result->steps);
+}
+
+const char *view_lead_before(const struct view_lead *l)
+{
+	return words[l->verdict].before[l->gpus > 1];
+}
+
+const char *view_lead_paid(const struct view_lead *l)
+{
+	return words[l->verdict].paid;
+}
+
+const char *view_lead_words(const struct view_lead *l, struct base_arena *mem)
+{
+	base_unit share;
+
+	return base_arena_printf(mem, "%s %s %% of the training time", view_lead_before(l),
+				 base_percent(share, l->ppm));
+}
+
+/* All GPUs have one price. */
+static bool one_price(const struct view_cost *c)
+{
+	for (size_t i = 1; i < c->gpus; i++)
+		if (c->rate[i].nano_usd_per_hour != c->rate[0].nano_usd_per_hour)
+			return false;
+	return c->gpus > 0;
+}
+
+const char *view_lead_hour_words(const struct view_summary *s, struct base_arena *mem)
+{
+	struct view_lead l = view_lead_of(s);
+	int64_t price = view_lead_in(s, view_working_nano_usd(s), VIEW_HOUR_NS);
+	base_unit part, whole;
+
+	if (!l.known || !l.cost || s->no_projection)
+		return NULL;
+	base_money_ascii(part, view_lead_in(s, l.nano_usd, VIEW_HOUR_NS));
+	if (one_price(&s->cost))
+		return base_arena_printf(
+			mem, "%s of each %s GPU-hour was %s", part,
+			base_price_text(whole, s->cost.rate[0].nano_usd_per_hour),
+			view_lead_paid(&l));
+	return base_arena_printf(mem, "%s of each GPU-hour, which cost %s on average, was %s", part,
+				 base_money_ascii(whole, price), view_lead_paid(&l));
+}
+
+/* In dollars, or without a price in GPU time. */
+static const char *amount_text(char *out, const struct view_summary *s, int64_t amount)
+{
+	return s->cost.known ? view_cost_text(out, &s->cost, amount)
+			     : base_scaled(out, base_gpu_time_scale(s->result->gpu_ns), amount);
+}
+
+const char *view_lead_sum_words(const struct view_summary *s, struct base_arena *mem)
+{
+	struct view_lead l = view_lead_of(s);
+	bool paid = view_lead_paid(&l) && (l.cost || !s->cost.known);
+	int64_t part = s->cost.known ? l.nano_usd : l.ns;
+	int64_t waste = s->cost.known ? s->cost.wasted : s->wasted_ns;
+	base_unit a, b, c;
+
+	amount_text(b, s, s->cost.known ? s->cost.total : s->result->gpu_ns);
+	amount_text(c, s, waste);
+	if (!paid)
+		return base_arena_printf(mem, "%s, %s of it wasted", b, c);
+	amount_text(a, s, part);
+	if (!strcmp(a, c))
+		return base_arena_printf(mem, "%s of %s", a, b);
+	return base_arena_printf(mem, "%s of %s (wasted %s in all)", a, b, c);
+}
+
+/* The amount that a rate is told of: dollars, or GPU time. */
+static const char *rate_text(char *out, const struct view_summary *s, int64_t amount)
+{
+	return s->cost.known ? base_money_about(out, amount) : base_gpu_time(out, amount);
+}
+
+const char *view_lead_rate_words(const struct view_summary *s, struct base_arena *mem)
+{
+	struct view_lead l = view_lead_of(s);
+	int64_t part = s->cost.known ? l.nano_usd : l.ns;
+	int64_t whole = s->cost.known ? view_working_nano_usd(s) : view_working_ns(s);
+	base_unit day, month, step, all;
+	const char *t;
+
+	if (!l.known || !view_lead_paid(&l) || s->no_projection || !part ||
+	    (s->cost.known && !l.cost))
+		return NULL;
+	t = base_arena_printf(
+		mem, "at this rate %s per day and %s per month",
+		rate_text(day, s, view_lead_in(s, part, VIEW_DAY_NS * (int64_t)l.gpus)),
+		rate_text(month, s, view_lead_in(s, part, VIEW_MONTH_NS * (int64_t)l.gpus)));
+	if (!s->result->steps)
+		return t;
+	part = view_per_thousand(s, part);
+	whole = view_per_thousand(s, whole);
+	struct base_scale scale = s->cost.known ? base_money_scale(whole)
+						: base_gpu_time_scale(whole);
+	return base_arena_printf(mem, "%s; %s of %s per thousand steps", t,
+				 base_scaled(step, scale, part), base_scaled(all, scale, whole));
+}
+
+const char *view_outside_sentence(const struct view_summary *s, struct base_arena *mem)
+{
+	int64_t ns = s->result->gpu_ns - view_working_ns(s);
+	int64_t usd = s->cost.total - view_working_nano_usd(s);
+	base_unit amount, share;
+
+	if (base_ppm(ns, s->result->gpu_ns) < VIEW_OUTSIDE_PPM)
+		return NULL;
+	return base_arena_printf(mem, "%s: %s, %s %% of what was %s", view_outside_words(s),
+				 amount_text(amount, s, s->cost.known ? usd : ns),
+				 base_percent(share, base_ppm(ns, s->result->gpu_ns)),
+				 s->cost.known ? "paid" : "held");
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one percentage that leads every page: how much of the training time went to what the verdict
+ * names. Training time is what was held without start-up, shutdown and the like (view_working_ns),
+ * which is paid, too, and stands beside it in a line of its own. And what that comes to per
+ * GPU-hour, per day and month at this rate, and per thousand steps.
+ */
+#ifndef VIEW_LEAD_H
+#define VIEW_LEAD_H
+
+#include "model/model.h"
+
+struct view_lead {
+	bool known; /* there is training time, and some GPU was used */
+	enum ana_verdict verdict;
+	bool set[ANA_CLASSES]; /* whose time it is, with what others waited for late ranks by these */
+	int64_t ns, ppm; /* of the training time */
+	bool cost; /* it is time that is paid for nothing, and every GPU has a price */
+	int64_t nano_usd;
+	size_t gpus; /* that did something */
+};
+
+struct view_lead view_lead_of(const struct view_summary *s);
+
+/* What was paid for the training time. */
+int64_t view_working_nano_usd(const struct view_summary *s);
+
+#define VIEW_HOUR_NS 3600000000000LL
+#define VIEW_DAY_NS (24 * VIEW_HOUR_NS)
+#define VIEW_MONTH_NS (30 * VIEW_DAY_NS)
+
+/* What @amount of the training time comes to in @ns of it. */
+int64_t view_lead_in(const struct view_summary *s, int64_t amount, int64_t ns);
+int64_t view_per_thousand(const struct view_summary *s, int64_t amount); /* steps, which there are */
+
+/* "The GPUs waited for input for"; what follows is the share. */
+const char *view_lead_before(const struct view_lead *l);
+/* "paid for waiting"; NULL where it says nothing of money. */
+const char *view_lead_paid(const struct view_lead *l);
+
+/* "The GPU waited for input for 36.0 % of the training time". */
+const char *view_lead_words(const struct view_lead *l, struct base_arena *mem);
+/* "$1.44 of each $3.99 GPU-hour was paid for waiting"; NULL: nothing was, or nobody knows its price. */
+const char *view_lead_hour_words(const struct view_summary *s, struct base_arena *mem);
+/* "0.140 ¢ of 0.554 ¢"; in GPU time where no price is known. */
+const char *view_lead_sum_words(const struct view_summary *s, struct base_arena *mem);
+/*
+ * "at this rate $34.47 per day and $1,034 per month; 2.00 ¢ of each 5.54 ¢ per thousand steps"; NULL:
+ * nothing to tell, or s->no_projection.
+ */
+const char *view_lead_rate_words(const struct view_summary *s, struct base_arena *mem);
+#define VIEW_OUTSIDE_PPM 500 /* of what was held; less is not told of */
+/* "start-up and shutdown: 0.166 ¢, 30.0 % of what was paid"; NULL: there was next to none. */
+const char *view_outside_sentence(const struct view_summary *s, struct base_arena *mem);
+
+#endif
