@@ -49,7 +49,7 @@ EVERY = [
     library('mosaic', 'mosaic', (P, F), ('num_workers', 'predownload'), 'streaming torch', native=(F,)),
     library('litdata', 'lit_data', (P, F), ('num_workers', 'max_pre_download'), 'litdata torch', native=(F,)),
     library('zarr', 'zarr_slices', (P, F), ('async.concurrency', 'threading.max_workers'), 'zarr', inline=(P, F), native=(P, F)),
-    library('decord', 'decord_reader', (P, F), ('num_threads',), 'decord', inline=(P, F), native=(P, F)),
+    library('decord', 'decord_reader', (P, F), ('num_threads', 'num_workers'), 'decord', inline=(P, F), native=(P, F)),
     library('dali', 'dali', (P, F, S, PY), ('num_threads', 'py_num_workers', 'prefetch_queue_depth'), 'nvidia.dali',
             native=(P, F, S)),
     library('joblib', 'with_joblib', (P, F), ('n_jobs', 'pre_dispatch'), 'joblib'),

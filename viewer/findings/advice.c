@@ -6,6 +6,7 @@
  * upper bound, for what is won depends on what the GPU would have waited for next.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "advice.h"
 #include "findings.h"
@@ -16,6 +17,7 @@
 #define LEAST_PPM 10000 /* 1 % of the GPU time: below it, advice is noise */
 #define ADVICE_MAX 8
 #define LINE_COLUMNS 40
+#define NUMBER_PCT 80 /* of the most that can be saved: from here on a setting goes first */
 
 /* How the advice of a class is fitted to the run; NULL: it always holds, as it stands. */
 static view_advise *const fit[ANA_CLASSES] = {
@@ -103,6 +105,30 @@ static int by_saving(const void *a, const void *b)
 	return (int)x->class - (int)y->class;
 }
 
+static bool is_number(const struct view_advice *a)
+{
+	return a->with_need || a->makers;
+}
+
+/*
+ * A setting with a value goes before a general word on the same time (nearer data, cheaper samples) that would
+ * save little more at most.
+ */
+static void prefer_number(struct view_summary *s)
+{
+	struct view_advice first = s->advice[0], number;
+	size_t i;
+
+	for (i = 0; i < s->advices && !is_number(&s->advice[i]); i++)
+		;
+	if (!i || i == s->advices || s->advice[i].class != first.class ||
+	    100 * (__int128)s->advice[i].saving_ns < NUMBER_PCT * (__int128)first.saving_ns)
+		return;
+	number = s->advice[i];
+	memmove(&s->advice[1], &s->advice[0], i * sizeof(number));
+	s->advice[0] = number;
+}
+
 void view_advice_add(struct view_summary *s)
 {
 	struct view_advice a = { .class = ANA_INPUT_UNKNOWN };
@@ -117,6 +143,8 @@ void view_advice_add(struct view_summary *s)
 	for (int c = 0; c < ANA_CLASSES; c++)
 		add_rule(s, (enum ana_class)c);
 	qsort(s->advice, s->advices, sizeof(*s->advice), by_saving);
+	if (s->advices)
+		prefer_number(s);
 	if (s->advices > ADVICE_MAX)
 		s->advices = ADVICE_MAX;
 }

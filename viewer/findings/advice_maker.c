@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Advice where batches are not made by torch's loader, which tells its settings and rows: how many of
+ * Advice where batches are not made by torch's loader, or that does not tell its settings and rows: how many of
  * those whom samples saw at work would keep up, by Little's law. Makers at work for all of a time T in
  * which the GPUs starved for I are as many as they must be more by T / (T - I).
  */
@@ -20,8 +20,8 @@
 #define MAKERS_PER_CORE 8 /* of those that mostly wait for their source */
 #define LEAST_PPM 10000
 
-/* Somebody was at work on the batch, so that more of them share it. */
-static const enum ana_class making[] = { ANA_INPUT_PREP, ANA_INPUT_FETCH };
+/* Somebody was at work on the batch, so that more of them share it; the last one is the trainer itself. */
+static const enum ana_class making[] = { ANA_INPUT_PREP, ANA_INPUT_FETCH, ANA_INPUT_INLINE };
 #define MAKING (sizeof(making) / sizeof(making[0]))
 
 struct makers {
@@ -72,7 +72,9 @@ static int64_t carried(const struct view_summary *s, const struct makers *m)
 
 	if (!cores)
 		return INT64_MAX;
-	return m->most->class == ANA_INPUT_PREP ? base_max(cores - 1, 1) : cores * MAKERS_PER_CORE;
+	return m->most->class != ANA_INPUT_FETCH && m->most->where.wait == WIRE_WAIT_NONE
+		       ? base_max(cores - 1, 1)
+		       : cores * MAKERS_PER_CORE;
 }
 
 static bool count(const struct view_summary *s, struct makers *m)
@@ -84,8 +86,12 @@ static bool count(const struct view_summary *s, struct makers *m)
 	if (!m->most || (of_trainer(m->most) && m->most->where.wait == WIRE_WAIT_SLEEP))
 		return false;
 	for (size_t k = 0; k < MAKING; k++)
-		m->ns += view_advice_ns(s, making[k]);
-	m->now = of_trainer(m->most) ? 0 : base_max(m->most->where.threads, 1);
+		m->ns += making[k] != ANA_INPUT_INLINE || of_trainer(m->most)
+				 ? view_advice_ns(s, making[k])
+				 : 0;
+	m->now = of_trainer(m->most)	      ? 0
+		 : view_loader_workers(s) > 0 ? view_loader_workers(s)
+					      : base_max(m->most->where.threads, 1);
 	if (m->ns <= 0 || m->ns >= t || base_ppm(m->ns, s->result->gpu_ns) < LEAST_PPM)
 		return false;
 	/* What the trainer makes itself takes I; what is made beside it takes all of T. */
@@ -164,7 +170,7 @@ bool view_advise_makers(struct view_summary *s, struct view_advice *a)
 	struct makers m;
 	const struct facts_feeder_row *f;
 
-	if (view_loader_facts(s) || !count(s, &m))
+	if (s->loader.has_need || !count(s, &m))
 		return false;
 	f = &facts_feeders[m.most->where.feeder];
 	a->id = "makers";
@@ -183,9 +189,9 @@ bool view_advise_makers(struct view_summary *s, struct view_advice *a)
 		a->action = base_arena_printf(
 			&s->mem,
 			"let %" PRId64
-			" processes make the batches ahead (a DataLoader with num_workers=%" PRId64
+			" process%s make the batches ahead (a DataLoader with num_workers=%" PRId64
 			", or a pool) instead of the training thread%s",
-			m.advised, m.advised, view_advice_line(s, a->class));
+			m.advised, m.advised == 1 ? "" : "es", m.advised, view_advice_line(s, a->class));
 		return true;
 	}
 	a->title = "Make more batches at a time";

@@ -5,7 +5,9 @@
  * in us.
  */
 #include "harness.h"
+#include "facts/feeder.h"
 #include "analysis/evidence/cause.h"
+#include "analysis/evidence/hotspots.h"
 
 #define PID 100
 #define US 1000
@@ -1005,6 +1007,40 @@ static void test_feeder(void)
 	end(&t);
 }
 
+/* A maker without a line of the user's: theirs that waits is told, what the maker does beside it, and the library. */
+static void test_line(void)
+{
+	struct ana_hotspots s = { 0 };
+	const struct ana_hotspot *x;
+	struct bench t;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_LOCK, "!o1 ?o2", "get\t" LIB "queue.py\t171\nrun\t" PACKAGES "zarr/core/sync.py\t5");
+	keep(&t, 102, WIRE_WAIT_READ, "!o2", "read_bytes\t" LIB "pathlib.py\t1052\nrun\t" LIB "threading.py\t975");
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	REQUIRE(!ana_hotspots_add(&s, &t.e, &t.b));
+	REQUIRE(s.count == 1);
+	x = &s.row[0].hotspot;
+	EXPECT_STR(x->file, "/home/me/train.py");
+	EXPECT(x->line == 40 && x->role == WIRE_ROLE_PRODUCER && x->wait == WIRE_WAIT_READ);
+	EXPECT_STR(x->leaf, "read_bytes\t" LIB "pathlib.py");
+	EXPECT_INT(x->feeder, FACTS_FEEDER_ZARR);
+	ana_hotspots_fini(&s);
+	end(&t);
+
+	begin(&t); /* nobody has one */
+	s = (struct ana_hotspots){ 0 };
+	keep(&t, PID, WIRE_WAIT_LOCK, "?q1", "get\t" LIB "queue.py\t171");
+	keep(&t, 102, WIRE_WAIT_READ, "!q1", "read_bytes\t" LIB "pathlib.py\t1052");
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	REQUIRE(!ana_hotspots_add(&s, &t.e, &t.b));
+	REQUIRE(s.count == 1);
+	EXPECT(s.row[0].hotspot.line == 1052);
+	ana_hotspots_fini(&s);
+	end(&t);
+}
+
 /* A thread prepares and copies to the GPU itself; another waits for it and gives the GPU the rest. */
 static void test_copier(void)
 {
@@ -1069,6 +1105,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_helpers),	T_CASE(test_served),  T_CASE(test_word),     T_CASE(test_word_of_child),
 	T_CASE(test_delivery),	T_CASE(test_callers),  T_CASE(test_anew),	     T_CASE(test_lost),
 	T_CASE(test_anew_at_once), T_CASE(test_held_by_idle), T_CASE(test_comes_back),
+	T_CASE(test_line),
 	T_CASE(test_sender),	T_CASE(test_queue_alone),	T_CASE(test_messenger),
 	T_CASE(test_messenger_loop),
 };

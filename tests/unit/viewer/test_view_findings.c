@@ -248,6 +248,23 @@ static struct view_summary *made_by(uint32_t threads, uint8_t role, uint32_t cpu
 	return made_summary_of(r, H100, 6880000000LL);
 }
 
+/* A setting that saves 4/5 of what a general word does at most goes first; one that saves less does not. */
+static void check_numbers_first(void)
+{
+	struct view_summary *s = made_by(4, WIRE_ROLE_PRODUCER, 1, ANA_INPUT_FETCH);
+
+	REQUIRE(advice(s, "makers") && advice(s, "storage"));
+	EXPECT(advice(s, "makers")->saving_ns < advice(s, "storage")->saving_ns);
+	EXPECT(advice(s, "makers") == &s->advice[0]);
+	EXPECT(advice(s, "storage") == &s->advice[1]);
+	view_summary_free(s);
+
+	s = made_by(6, WIRE_ROLE_PRODUCER, 1, ANA_INPUT_FETCH); /* eight at most */
+	REQUIRE(advice(s, "makers") && advice(s, "storage"));
+	EXPECT(advice(s, "storage") == &s->advice[0]);
+	view_summary_free(s);
+}
+
 /* Half of the time is starved: twice as many of those who are at work all the time keep up. */
 static void test_makers(void)
 {
@@ -288,6 +305,18 @@ static void test_makers(void)
 	EXPECT(strstr(a->why, "while the trainer made its batches itself") != NULL);
 	view_summary_free(s);
 
+	s = made_by(1, WIRE_ROLE_SUBMITTER, 2, ANA_INPUT_INLINE);
+	a = advice(s, "makers");
+	REQUIRE(a);
+	EXPECT_STR(a->brief, "1 process that makes batches ahead");
+	EXPECT(!strncmp(a->action, "let 1 process make the batches ahead (a DataLoader with num_workers=1,", 69));
+	EXPECT(a == &s->advice[0]); /* before the general word on the same time */
+	view_summary_free(s);
+
+	s = made_by(3, WIRE_ROLE_PRODUCER, 1, ANA_INPUT_INLINE); /* whoever made what else */
+	EXPECT(!advice(s, "makers"));
+	view_summary_free(s);
+
 	s = made_by(3, WIRE_ROLE_PRODUCER, 1, ANA_INPUT_CPU_STARVED); /* what binds them is said */
 	a = advice(s, "worker-cpu");
 	REQUIRE(a);
@@ -310,6 +339,8 @@ static void test_makers(void)
 	s = made_summary_of(made_starved(NULL), H100, 6880000000LL); /* torch's loader tells more */
 	EXPECT(!advice(s, "makers"));
 	view_summary_free(s);
+
+	check_numbers_first();
 }
 
 /* Two trainers on two GPUs with a loader each: the same steps, twice the saving. */

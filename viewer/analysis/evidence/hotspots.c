@@ -261,13 +261,15 @@ static struct ana_text telling_frame(struct ana_text stack)
 	return frame.len && *frame.at != '<' && !is_of_libc(frame) ? frame : first;
 }
 
-/* "function\tfile" of the innermost frame, if that is not the user's line itself. */
-static int add_leaf(struct ana_hotspot_row *r, const struct ana_pystack *k, int64_t ns)
+/* "function\tfile" of the innermost frame, if that is not the @line itself. */
+static int add_leaf(struct ana_hotspot_row *r, const struct ana_pystack *line,
+		    const struct ana_pystack *k, int64_t ns)
 {
 	char text[1024];
 	int n;
 
-	if (k->leaf_function.at == k->function.at)
+	k = k->leaf_function.len ? k : line;
+	if (k->leaf_function.at == line->function.at)
 		return 0;
 	n = snprintf(text, sizeof(text), "%.*s\t%.*s", (int)k->leaf_function.len,
 		     k->leaf_function.at, (int)k->leaf_file.len, k->leaf_file.at);
@@ -337,14 +339,15 @@ static int add_function(struct ana_hotspot *h, const struct ana_pystack *k,
 
 /* Who was there, and what the sample shows beside the line. */
 static int add_details(struct ana_hotspot_row *r, const struct ana_pystacks *s,
-		       const struct ana_pystack *k, const struct wire_sample *w, int64_t ns)
+		       const struct ana_pystack *line, const struct ana_pystack *k,
+		       const struct wire_sample *w, int64_t ns)
 {
 	struct ana_text native = telling_frame(ana_pystacks_text(s, w->native));
 	int err = add_thread(r, (uint64_t)w->pid << 32 | w->tid, w->role);
 
 	add_feeder(&r->hotspot, k->feeder);
 	if (!err)
-		err = add_leaf(r, k, ns);
+		err = add_leaf(r, line, k, ns);
 	if (!err)
 		err = vote_text(&r->hotspot.native, &r->native_lead, native, ns);
 	if (!err)
@@ -356,21 +359,35 @@ static int add_details(struct ana_hotspot_row *r, const struct ana_pystacks *s,
 	return err;
 }
 
-/* The stack whose line is told: of a producer without any, that of who waits for it. */
-static const struct ana_pystack *line_of(struct ana_evidence *e, const struct ana_cause *b,
-					 const struct ana_vote *v)
+static uint32_t stack_of(const struct ana_thread_samples *s, size_t i)
 {
-	const struct ana_pystack *k =
-		ana_pystacks_get(&e->stacks, v->thread->sample[v->sample].stack);
+	return s->sample[i].stack;
+}
+
+/*
+ * The stack (string id) whose line is told: of a producer that has no line of the user's, that of the nearest
+ * one that waits for it and has; its own if none has.
+ */
+static uint32_t line_of(struct ana_evidence *e, const struct ana_cause *b, const struct ana_vote *v)
+{
 	const struct ana_chain_path *p = v->path ? &b->path[v->path - 1] : NULL;
+	uint32_t own = stack_of(v->thread, v->sample), id = own;
 	uint8_t i = p ? p->links : 0;
 
-	for (; i && !k->function.len; i--) {
-		const struct ana_chain_link *l = &p->link[i - 1];
+	for (; i && !ana_pystacks_get(&e->stacks, id)->user; i--)
+		id = stack_of(p->link[i - 1].thread, p->link[i - 1].sample);
+	return ana_pystacks_get(&e->stacks, id)->user ? id : own;
+}
 
-		k = ana_pystacks_get(&e->stacks, l->thread->sample[l->sample].stack);
-	}
-	return k;
+/* Who waits may show by what: the library that has its batches made by a pool. */
+static void add_feeders(struct ana_hotspot *h, struct ana_evidence *e, const struct ana_chain_path *p)
+{
+	uint8_t i;
+
+	for (i = 0; i < p->links; i++)
+		add_feeder(h, ana_pystacks_get(&e->stacks, stack_of(p->link[i].thread,
+								      p->link[i].sample))
+				      ->feeder);
 }
 
 /* Samples of a path count once in a piece, whatever number of votes came by it. */
@@ -381,6 +398,7 @@ static int add_chain(const struct ana_hotspots *s, struct ana_evidence *e,
 
 	r->chain_piece = s->pieces;
 	r->chain_path = path;
+	add_feeders(&r->hotspot, e, &b->path[path - 1]);
 	return ana_hotspot_chain_add(&r->chain, e, &b->path[path - 1], ns, again);
 }
 
@@ -423,8 +441,10 @@ static int add_vote(struct ana_hotspots *s, struct ana_evidence *e, const struct
 {
 	const enum ana_confidence confidence = b->confidence[class];
 	const struct wire_sample *w = &v->thread->sample[v->sample];
-	const struct ana_pystack *k = line_of(e, b, v);
-	struct key key = key_of(k, class, w);
+	const uint32_t at = line_of(e, b, v);
+	const struct ana_pystack k = *ana_pystacks_get(&e->stacks, w->stack);
+	const struct ana_pystack line = *ana_pystacks_get(&e->stacks, at);
+	struct key key = key_of(&line, class, w);
 	struct ana_hotspot_row *r;
 	int err;
 
@@ -439,7 +459,7 @@ static int add_vote(struct ana_hotspots *s, struct ana_evidence *e, const struct
 	}
 	add_ns(r, confidence, ns);
 	r->hotspot.samples++;
-	err = add_details(r, &e->stacks, k, w, ns);
+	err = add_details(r, &e->stacks, &line, &k, w, ns);
 	return err || !v->path ? err : add_chain(s, e, r, b, v->path, ns);
 }
 

@@ -113,6 +113,7 @@ void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 	}
 	if (!decided)
 		out->code = (uint8_t)weakly;
+	out->user = user;
 	if (!user)
 		out->own = !first && !other;
 	out->no_work = ana_no_work_frames(text, len);

@@ -15,7 +15,8 @@
 
 struct ana_pystack {
 	uint8_t code; /* enum ana_code */
-	bool user_leaf; /* the innermost frame is the user's own */
+	bool user; /* some frame is the user's own */
+	bool user_leaf; /* the innermost one is */
 	bool own; /* at and inside the innermost frame of the user's nothing tells of other code */
 	bool waits; /* in the loader's next() */
 	bool iterates; /* some frame is of the iterator protocol */
