@@ -190,11 +190,12 @@ class Chain:
         self.looks, self.threads = 0, set()
         rows = [x for x in world.samples[who] if a <= x['t'] < b and x['links'] == s['links']]
         ends, _ = self.ask([who], who, rows[0] if rows else s, s, a, False)
+        lost, every = (sum(ns for _, idle, ns, _ in ends if idle is LOST or whole) for whole in (False, True))
+        known = 10 * lost < 9 * every
+        self.ends = ends = [e for e in ends if e[1] is not LOST] if known else ends
         self.total = sum(ns for _, _, ns, _ in ends)
         served = sum(ns for c, _, ns, _ in ends if c == 'host.no_work')
-        self.ends = ends
-        lost = sum(ns for _, idle, ns, _ in ends if idle is LOST)
-        self.found = ('requests' if 2 * served >= self.total else 'makers') if 10 * lost < 9 * self.total else \
+        self.found = ('requests' if 2 * served >= self.total else 'makers') if known else \
             'writers' if self.writers else None
 
     def givers(self, path, wanted, a):
@@ -458,7 +459,7 @@ class Piece:
                     self.idle += part
                 else:
                     self.makers += c != 'input.cpu_starved'
-                if (idle is LOST or idle is RESTS) and s['stack'] == self.place:
+                if idle is RESTS and s['stack'] == self.place:
                     self.alone += part
         self.owed = {}
 

@@ -369,6 +369,16 @@ static void test_lost(void)
 		end(&t);
 	}
 
+	begin(&t); /* lost for half of the time: the other half tells */
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	see(&t, 101, 0, WIRE_WAIT_LOCK, "!o1 ?o2", TASKS);
+	see(&t, 101, 1000, WIRE_WAIT_LOCK, "!o1 ?o2", TASKS);
+	see(&t, 101, 2000, WIRE_WAIT_READ, "!o1", MAKE);
+	see(&t, 101, 3000, WIRE_WAIT_READ, "!o1", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_MEDIUM);
+	EXPECT(!t.b.asks);
+	end(&t);
+
 	begin(&t); /* who has the address of a thing of C about it may have nothing to do with it */
 	keep(&t, PID, WIRE_WAIT_LOCK, "?n40 ~n80", TURN);
 	keep(&t, 101, WIRE_WAIT_LOCK, "~n40 ?n80", "");

@@ -61,8 +61,7 @@ static void pay(struct ana_cause *b, struct ana_evidence *e, const struct ana_ow
 		int64_t ns = ana_scale(o->ns, c->end[i].weight, c->total);
 
 		pay_end(b, &c->end[i], first + c->end[i].path + 1, ns);
-		if ((c->end[i].lost || c->end[i].rests) &&
-		    o->thread->sample[o->sample].stack == b->place)
+		if (c->end[i].rests && o->thread->sample[o->sample].stack == b->place)
 			b->alone += ns;
 	}
 	if (!b->chained || c->confidence > b->chain_confidence)

@@ -843,18 +843,42 @@ static enum ana_confidence path_confidence(const struct ana_chain_path *p)
 	return worst;
 }
 
-/* How sure the path with most weight is; of several the first. */
-static void sum_up(struct ana_chain *c)
+static int64_t total_of(const struct ana_chain *c)
 {
-	int64_t most = 0, ns = 0, requests = 0, lost = 0;
+	int64_t ns = 0;
+	uint32_t i;
+
+	for (i = 0; i < c->ends; i++)
+		ns += c->end[i].weight;
+	return ns;
+}
+
+/*
+ * Where the chain is lost for nine tenths of the time or more, nobody is known. Less counts for nothing: the
+ * rest of the wait is told in proportion.
+ */
+static bool leave_lost_out(struct ana_chain *c)
+{
+	int64_t lost = 0, all = total_of(c);
+	uint32_t i, n = 0;
+
+	for (i = 0; i < c->ends; i++)
+		lost += c->end[i].lost ? c->end[i].weight : 0;
+	if (10 * (__int128)lost >= 9 * (__int128)all)
+		return false;
+	for (i = 0; i < c->ends; i++)
+		if (!c->end[i].lost)
+			c->end[n++] = c->end[i];
+	c->ends = n;
+	return true;
+}
+
+/* How sure the path with most weight is; of several the first. */
+static enum ana_confidence confidence_of(const struct ana_chain *c)
+{
+	int64_t most = 0, ns = 0;
 	uint32_t i, k, best = 0;
 
-	c->total = 0;
-	for (i = 0; i < c->ends; i++) {
-		c->total += c->end[i].weight;
-		requests += c->end[i].class == ANA_HOST_NO_WORK ? c->end[i].weight : 0;
-		lost += c->end[i].lost ? c->end[i].weight : 0;
-	}
 	for (k = 0; k < c->paths; k++, ns = 0) {
 		for (i = 0; i < c->ends; i++)
 			ns += c->end[i].path == k ? c->end[i].weight : 0;
@@ -863,9 +887,20 @@ static void sum_up(struct ana_chain *c)
 			best = k;
 		}
 	}
-	if (c->paths)
-		c->confidence = path_confidence(&c->path[best]);
-	if (c->total && 10 * (__int128)lost < 9 * (__int128)c->total)
+	return c->paths ? path_confidence(&c->path[best]) : ANA_HIGH;
+}
+
+static void sum_up(struct ana_chain *c)
+{
+	bool known = leave_lost_out(c);
+	int64_t requests = 0;
+	uint32_t i;
+
+	c->total = total_of(c);
+	c->confidence = confidence_of(c);
+	for (i = 0; i < c->ends; i++)
+		requests += c->end[i].class == ANA_HOST_NO_WORK ? c->end[i].weight : 0;
+	if (known)
 		c->found = 2 * requests >= c->total ? ANA_CHAIN_REQUESTS : ANA_CHAIN_MAKERS;
 }
 
