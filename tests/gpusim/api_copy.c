@@ -100,13 +100,15 @@ static bool staged(const struct sim_op *op)
 
 /*
  * Pageable memory goes through a staging buffer that the calling thread fills: a small copy is
- * begun when it is staged, and the call returns; a large one begins with its first piece.
+ * begun when it is staged, and the call returns; a large one begins with its first piece. To fill
+ * it is work of that thread's: one that gave its CPU away meanwhile would, on a busy machine, be
+ * late by what others compute, and the batch with it.
  */
 static void stage(const struct sim_op *op)
 {
 	uint64_t piece = op->bytes < CHUNK ? op->bytes : CHUNK;
 
-	sim_sleep_until(sim_now() + (uint64_t)((double)piece / sim_config()->pageable));
+	sim_work_until(sim_now() + (uint64_t)((double)piece / sim_config()->pageable));
 }
 
 /* Does the call last until the copy is over? */

@@ -53,4 +53,11 @@ static inline void sim_sleep_until(uint64_t t)
 	}
 }
 
+/* The same for work of the calling thread's own: it keeps its CPU, whoever else wants that. */
+static inline void sim_work_until(uint64_t t)
+{
+	while (sim_now() < t)
+		;
+}
+
 #endif
