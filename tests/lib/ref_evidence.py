@@ -254,6 +254,7 @@ class Chain:
 
     def gather(self, path, found, wanted, a, far, strong):
         each = []
+        locked = self.with_lock(path[-1], a, far)
         for key in sorted(found):
             if self.looks == 256:
                 break
@@ -262,7 +263,7 @@ class Chain:
                 self.writers = True
             elif key[0] == path[-1][0] or not self.listens(key, a) or \
                     all(k[0] != key[0] or self.listens(k, a) for k in found):
-                each.append((key, self.does(path + [key], key, a, far, strong)))
+                each.append((key, self.does(path + [key], key, a, far, strong, locked)))
         busy = [ends for key, ends in each if self.at_work(ends) and (
             self.at_work(ends, True) or key[0] == path[-1][0] or
             not any(k[0] == key[0] and self.at_work(x, True) for k, x in each))]
@@ -294,7 +295,20 @@ class Chain:
     def in_driver(self, key, s):
         return s['wait'] == GPU or self.w.call(key, s['t'], self.start) is not None
 
-    def does(self, path, key, a, far, strong):
+    def with_lock(self, who, a, far):
+        """Who has Python's lock, of those who give what is taken there, or was up to 2 s before."""
+        since, out, taken = a if far else a - LOOK_BACK, set(), []
+        for x in self.w.samples[who][::-1]:
+            if since <= x['t'] < self.b and self.asks(who, x) and x['links'] != (taken and taken[-1]['links']):
+                taken.append(x)
+        for key, rows in self.w.samples.items():
+            if any(y['flags'] & FL_GIL and a <= y['t'] < self.b for y in rows) and any(
+                    (ids(y, '!>~') & ids(x, '?')) - ids(y, '?') for x in taken[:4] for y in rows
+                    if since <= y['t'] < self.b):
+                out.add(key)
+        return out
+
+    def does(self, path, key, a, far, strong, locked):
         h = Shares(self.w.samples.get(key, ()), a, self.b)
         if not h.rows:
             return []
@@ -342,6 +356,9 @@ class Chain:
                     ends += [('input.pipeline', True, p, key) if circle else
                              self.blocked(x, p, key) if len(path) > 4 else self.lost(self.blocked(x, p, key), x)
                              for x, p in same]
+                continue
+            if s['wait'] == GIL and not self.serves(s) and any(k[0] == key[0] and k != key for k in locked):
+                ends.append(('input.prep', False, part, key))
                 continue
             c, idle, part, whose = self.blocked(s, part, key)
             rests = not strong and (s['wait'] == SLEEP or take_of(s) in ('gives', 'settles'))
@@ -416,7 +433,7 @@ class Piece:
         self.fed = self.at_once = self.answer = False
         self.read, self.left = None, 0
         self.place, self.alone, self.chained, self.served, self.asks = '', 0, False, False, False
-        self.made, self.orders = False, {}
+        self.made, self.orders, self.takes = False, {}, {}
         self.kin = False  # decided by weight: its kin may share
 
     def add(self, cls, ns):
@@ -744,7 +761,7 @@ class Piece:
                 ran[run] = ran.get(run, 0) + w
             c = blocked or run
             if c == 'chain':
-                self.owe((self.w.pid, self.tid), s, part)
+                self.owe((self.w.pid, self.tid), self.takes.get(s['t'], s), part)
             else:
                 if blocked == 'host.no_work':
                     self.served |= self.at_place(s, 0)
@@ -830,7 +847,7 @@ class Piece:
         if without_work(s):
             return 'host.no_work'
         if wait == GIL:
-            return 'host.gc' if s['flags'] & FL_GC else 'host.lock'
+            return 'host.gc' if s['flags'] & FL_GC else self.locked_by_makers(s) or 'host.lock'
         if code == 'load' and wait != QUEUE:
             return 'host.warmup'
         by_code = dict(data='input.inline', checkpoint='host.checkpoint',
@@ -873,6 +890,26 @@ class Piece:
                 return 'host.lock' if held else 'host.wait'
             return 'host.net' if wait == SOCKET else 'host.wait'
         return by_code or 'host.unknown'
+
+    def locked_by_makers(self, s):
+        """The wait before at which the thread takes what those make who have Python's lock now."""
+        key, tried, last = (self.w.pid, self.tid), 0, ''
+        rows = [x for x in self.w.samples[key] if self.a - LOOK_BACK <= x['t'] < s['t']]
+        for x in rows[::-1]:
+            if tried == 4:
+                break
+            if x['state'] == RUNNING or not ids(x, '?') or x['links'] == last or x['wait'] == GPU or \
+                    without_work(x) or take_of(x) not in ('item', 'event'):
+                continue
+            tried, last = tried + 1, x['links']
+            if self.host_take(x, take_of(x)) != 'chain':
+                continue
+            whose = [k in self.chain(key, x).threads for k in self.w.samples if k != key and k[0] == key[0]
+                     for y in self.w.samples[k] if self.a <= y['t'] < self.b and y['flags'] & FL_GIL]
+            if any(whose) and 2 * sum(whose) >= len(whose):
+                self.takes[s['t']] = x
+                return 'chain'
+        return None
 
     def is_word(self, makers):
         """Little is read, and none of these threads did more than sleep."""

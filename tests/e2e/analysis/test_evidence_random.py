@@ -266,6 +266,8 @@ class Case:
                     name, wait, links, target = r.choice(WORK), r.choice([0] * 9 + [1, ref.SLEEP, ref.GPU]), '', ''
                 elif self.feeds and role == 5 and r.random() < .5:
                     links = r.choice(['!oa', '!oa ?ob', '~oa', '!p1', '>p1', '!oa ?u1', '!oa ?a1', '!ob', ''])
+                if self.feeds and r.random() < .15:  # Python's lock, which others may have
+                    name, wait, links, target = r.choice(OWN), ref.GIL, r.choice(['', links]), ''
                 name = 'none' if mute else name
                 state = 1 if not wait else r.choice([2, 2, 2, 3])
                 flags = r.choice([0, 0, 8, 64, 72])

@@ -538,6 +538,79 @@ static void test_comes_back(void)
 	end(&t);
 }
 
+/* All samples of a thread show it with Python's lock. */
+static void lock(struct bench *t, uint32_t tid)
+{
+	struct ana_thread_samples *s = ana_evidence_thread(&t->e, PID, tid);
+	size_t i;
+
+	for (i = s->head; i < s->tail; i++)
+		s->sample[i].flags |= WIRE_SAMPLE_FL_GIL;
+}
+
+/* Python's lock keeps the trainer from its step: the makers of what it takes have it, or others. */
+static void test_lock_of_makers(void)
+{
+	struct bench t;
+
+	begin(&t);
+	see(&t, PID, -500000, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, PID, WIRE_WAIT_GIL, "", USER);
+	keep(&t, 101, WIRE_WAIT_NONE, "!o1", MAKE);
+	keep(&t, 102, WIRE_WAIT_NONE, "", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_LOCK, ANA_HIGH); /* nobody was seen with it */
+	lock(&t, 102);
+	EXPECT_ALL(&t, ANA_HOST_LOCK, ANA_HIGH); /* somebody busy had it */
+	lock(&t, 101);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_HIGH);
+	EXPECT_INT(t.b.path[0].link[1].thread->tid, 101);
+	t.given.fed = false;
+	EXPECT_ALL(&t, ANA_HOST_LOCK, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* too long ago: it may wait for nothing of theirs any more */
+	see(&t, PID, -2000001, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, PID, WIRE_WAIT_GIL, "", USER);
+	keep(&t, 101, WIRE_WAIT_NONE, "!o1", MAKE);
+	lock(&t, 101);
+	EXPECT_ALL(&t, ANA_HOST_LOCK, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* it gave something to that one, and took nothing */
+	see(&t, PID, -500000, WIRE_WAIT_LOCK, "?o1", PUT);
+	keep(&t, PID, WIRE_WAIT_GIL, "", USER);
+	keep(&t, 101, WIRE_WAIT_NONE, "!o1", MAKE);
+	lock(&t, 101);
+	EXPECT_ALL(&t, ANA_HOST_LOCK, ANA_HIGH);
+	end(&t);
+}
+
+/* The maker waits for Python's lock, which has another maker: of the batch before, here. */
+static void test_makers_by_turns(void)
+{
+	struct bench t;
+
+	begin(&t);
+	see(&t, PID, -500000, WIRE_WAIT_LOCK, "?o2", RESULT);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", RESULT);
+	see(&t, 102, -500000, WIRE_WAIT_NONE, "!o2", MAKE);
+	keep(&t, 101, WIRE_WAIT_GIL, "!o1", MAKE);
+	keep(&t, 102, WIRE_WAIT_NONE, "!o3", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_HIGH);
+	lock(&t, 102);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_HIGH);
+	EXPECT_INT(t.b.path[0].link[1].thread->tid, 101);
+	end(&t);
+
+	begin(&t); /* who has it never gave anything there */
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", RESULT);
+	keep(&t, 101, WIRE_WAIT_GIL, "!o1", MAKE);
+	keep(&t, 102, WIRE_WAIT_NONE, "!o3", MAKE);
+	lock(&t, 102);
+	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_HIGH);
+	end(&t);
+}
+
 /* A library's thread receives for the trainer, and listens for more who send. */
 static void test_messenger(void)
 {
@@ -1118,6 +1191,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_line),
 	T_CASE(test_sender),	T_CASE(test_queue_alone),	T_CASE(test_messenger),
 	T_CASE(test_messenger_loop),
+	T_CASE(test_lock_of_makers),	T_CASE(test_makers_by_turns),
 };
 
 int main(void)

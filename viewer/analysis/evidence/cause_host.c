@@ -280,10 +280,81 @@ static enum ana_class class_of_rest(struct ana_cause *b, struct ana_evidence *e,
 	return class_of_code(k, ANA_HOST_UNKNOWN);
 }
 
-/* FOLLOWED, or the class. */
+static bool leads_to(const struct ana_chain *c, const struct ana_thread_samples *s)
+{
+	uint32_t k;
+	uint8_t i;
+
+	for (k = 0; c->found == ANA_CHAIN_MAKERS && k < c->paths; k++)
+		for (i = 1; i < c->path[k].links; i++)
+			if (c->path[k].link[i].thread == s)
+				return true;
+	return false;
+}
+
+#define TAKES_MAX 4u /* waits before, with other links, that are asked who makes what was taken there */
+
+/* Half or more of those who have Python's lock meanwhile, of the thread's process, are of the chain. */
+static bool makers_have_lock(const struct ana_cause *b, const struct ana_evidence *e,
+			     const struct ana_thread_samples *s)
+{
+	uint32_t makers = 0, others = 0, k;
+	size_t i;
+
+	for (k = 0; k < e->threads; k++) {
+		const struct ana_thread_samples *t = e->thread[k];
+		uint32_t n = 0;
+
+		if (t == s || t->pid != s->pid)
+			continue;
+		for (i = ana_samples_from(t, b->start);
+		     i < t->tail && t->sample[i].t_ns < b->end; i++)
+			n += !!(t->sample[i].flags & WIRE_SAMPLE_FL_GIL);
+		if (n)
+			*(leads_to(&b->chain, t) ? &makers : &others) += n;
+	}
+	return makers && makers >= others;
+}
+
+/*
+ * Python's lock. If those have it who make what the thread takes where it waits for batches, then the
+ * batches are what it waits for here, too: *at is where it takes them.
+ */
+static enum ana_class class_of_gil(struct ana_cause *b, struct ana_evidence *e,
+				   const struct ana_thread_samples *s, size_t i, size_t *at)
+{
+	uint32_t tried = 0, last = 0;
+	size_t k;
+
+	if (s->sample[i].flags & WIRE_SAMPLE_FL_GC)
+		return ANA_HOST_GC;
+	for (k = i; k > s->head && tried < TAKES_MAX; k--) {
+		const struct wire_sample *w = &s->sample[k - 1];
+		const struct ana_links *l = ana_linktexts_get(&e->links, w->links);
+		const struct ana_pystack p = *ana_pystacks_get(&e->stacks, w->stack);
+		enum ana_take take = ana_waitkind_of(w, &p, l);
+
+		if (w->t_ns < b->start - ANA_LOOK_BACK_NS)
+			break;
+		if (ana_sample_runs(w) || !l->awaits || w->links == last ||
+		    (take != ANA_TAKE_ITEM && take != ANA_TAKE_EVENT) ||
+		    w->wait == WIRE_WAIT_GPU || ana_chain_no_work(e, w))
+			continue;
+		tried++;
+		last = w->links;
+		if (class_of_take(b, e, s, k - 1, &p, take) == FOLLOWED &&
+		    makers_have_lock(b, e, s)) {
+			*at = k - 1;
+			return FOLLOWED;
+		}
+	}
+	return ANA_HOST_LOCK;
+}
+
+/* FOLLOWED, from sample *at on, or the class. */
 static enum ana_class class_of_block(struct ana_cause *b, struct ana_evidence *e,
 				     const struct ana_thread_samples *s,
-				     const struct ana_shares *h, size_t i)
+				     const struct ana_shares *h, size_t i, size_t *at)
 {
 	const struct wire_sample *w = &s->sample[i];
 	const struct ana_pystack k = stack_of(b, e, s, i);
@@ -292,7 +363,7 @@ static enum ana_class class_of_block(struct ana_cause *b, struct ana_evidence *e
 	if (ana_chain_no_work(e, w))
 		return ANA_HOST_NO_WORK;
 	if (w->wait == WIRE_WAIT_GIL)
-		return w->flags & WIRE_SAMPLE_FL_GC ? ANA_HOST_GC : ANA_HOST_LOCK;
+		return class_of_gil(b, e, s, i, at);
 	/* Importing and compiling wait for files, for locks, and for compilers of their own. */
 	if (k.code == ANA_CODE_LOAD && w->wait != WIRE_WAIT_QUEUE)
 		return ANA_HOST_WARMUP;
@@ -348,10 +419,11 @@ static void add_blocked(struct ana_cause *b, struct ana_evidence *e,
 			const struct ana_thread_samples *s, const struct ana_shares *h, size_t i)
 {
 	int64_t ns = ana_shares_part(s, h, i);
-	enum ana_class c = class_of_block(b, e, s, h, i);
+	size_t at = i;
+	enum ana_class c = class_of_block(b, e, s, h, i, &at);
 
 	if (c == FOLLOWED) {
-		ana_cause_owe(b, s, i, ns);
+		ana_cause_owe(b, s, at, ns);
 		ana_cause_vote(b, s, i, ANA_INPUT_UNKNOWN, false, ns); /* the line that waits */
 	} else {
 		if (c == ANA_HOST_NO_WORK && at_place(b, &s->sample[i]))
@@ -426,18 +498,6 @@ static const struct ana_thread_samples *teller(const struct ana_cause *b,
 		best = t;
 	}
 	return best;
-}
-
-static bool leads_to(const struct ana_chain *c, const struct ana_thread_samples *s)
-{
-	uint32_t k;
-	uint8_t i;
-
-	for (k = 0; c->found == ANA_CHAIN_MAKERS && k < c->paths; k++)
-		for (i = 1; i < c->path[k].links; i++)
-			if (c->path[k].link[i].thread == s)
-				return true;
-	return false;
 }
 
 /*

@@ -644,15 +644,78 @@ static bool rests(struct ana_evidence *e, const struct wire_sample *w)
 	return w->wait == WIRE_WAIT_SLEEP || take == ANA_TAKE_GIVES || take == ANA_TAKE_SETTLES;
 }
 
+static bool had_lock(const struct search *f, const struct ana_thread_samples *s)
+{
+	size_t i;
+
+	for (i = ana_samples_from(s, f->a); i < s->tail && s->sample[i].t_ns < f->b; i++)
+		if (s->sample[i].flags & WIRE_SAMPLE_FL_GIL)
+			return true;
+	return false;
+}
+
+/* It hands what the one who waits takes, or took up to 2 s before. */
+static bool gives_there(struct search *f, const struct ana_thread_samples *s)
+{
+	const struct ana_thread_samples *who = f->path.link[f->path.links - 1].thread;
+	const int64_t since = f->far ? f->a : f->a - ANA_LOOK_BACK_NS;
+	uint32_t links = 0, tried = 0, n;
+	size_t i;
+
+	for (i = ana_samples_from(who, f->b); tried < BEFORE_MAX && i > who->head; i--) {
+		const struct wire_sample *w = &who->sample[i - 1];
+
+		if (w->t_ns < since)
+			break;
+		if (w->links == links || !asks_on(f, w))
+			continue;
+		links = w->links;
+		tried++;
+		if (hands(f->e, s, ana_linktexts_get(&f->e->links, links), since, f->b, &n) !=
+		    ANA_LINK_AWAITS)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Python's lock, for which the thread waits, was another one's that gives to who waits here: they compute by
+ * turns, and it is with computing that both are late.
+ */
+static bool is_behind(struct search *f, const struct ana_thread_samples *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->e->threads; i++) {
+		const struct ana_thread_samples *t = f->e->thread[i];
+
+		if (t != s && t->pid == s->pid && t->hands && had_lock(f, t) && gives_there(f, t))
+			return true;
+	}
+	return false;
+}
+
+static bool waits_for_lock(const struct ana_thread_samples *s, const struct ana_shares *h)
+{
+	size_t i;
+
+	for (i = h->first; i < h->end; i++)
+		if (s->sample[i].wait == WIRE_WAIT_GIL)
+			return true;
+	return false;
+}
+
 static void gather(struct search *f, const struct giver *g)
 {
 	struct ana_chain_end end = { .thread = g->thread };
 	const size_t mine = f->dones;
 	struct ana_shares h;
+	bool behind;
 	size_t i, k;
 
 	if (!ana_shares_of(g->thread, f->a, f->b, &h))
 		return;
+	behind = waits_for_lock(g->thread, &h) && is_behind(f, g->thread);
 	f->path.link[f->path.links++] = (struct ana_chain_link){
 		.thread = g->thread,
 		.sample = h.first,
@@ -676,6 +739,11 @@ static void gather(struct search *f, const struct giver *g)
 		}
 		end.sample = i;
 		end.weight = ana_shares_part(g->thread, &h, i);
+		if (behind && w->wait == WIRE_WAIT_GIL && !serves(f, w)) {
+			end.class = ANA_INPUT_PREP;
+			add_end(f, &end);
+			continue;
+		}
 		end.rests = g->kind == ANA_LINK_HOLDS && rests(f->e, w);
 		blocked_end(f, &end, w);
 		end.idle = end.rests = false;
