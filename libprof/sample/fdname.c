@@ -93,6 +93,7 @@ struct prof_fd prof_fd_look(pid_t pid, int fd, struct prof_mounts *m, char *name
 		snprintf(name, room, "pipe");
 	} else if (found.kind == PROF_FD_SOCKET) {
 		found.inode = prof_socket_inode(name);
+		prof_socket_met(found.inode, path);
 		prof_socket_name(found.inode, name, room);
 	} else if (found.kind == PROF_FD_FILE) {
 		look_at_file(pid, fd, m, &found);

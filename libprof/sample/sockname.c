@@ -24,15 +24,28 @@
 #define DATA_LOOK_BYTES 4096
 #define REFUSALS 4u /* then the kernel is not asked again */
 #define PASS_NS 1000000000ll
+#define PASS_UNIX_NS 100000000ll /* one that reads no table of TCP's costs a hundredth */
 #define SHARE 400 /* of a core, one in so many */
-#define SAVED_MOST_NS 80000000ll /* the first passes have that */
+#define SAVED_MOST_NS 20000000ll /* the first passes have that */
 #define KEEP_NS (60 * PASS_NS)
 #define KEEP_PART_NS (3 * PASS_NS) /* an answer that may still come whole: nobody has accepted yet */
 #define FILE_BYTES (256u << 10) /* about 1,700 sockets */
 #define FILE_NS 5000000ll
 #define TITLE_BYTES 200u
+#define LAST_BYTES 2048 /* a read that brings less was the last: the kernel fills a page with lines */
 #define TCP_LISTENS 0x0au
 #define UNIX_LISTENS 0x10000u /* __SO_ACCEPTCON */
+
+enum table {
+	TCP,
+	TCP6,
+	UNIX,
+	TABLES
+};
+
+#define BIT(t) (1u << (t))
+#define OF_TCP (BIT(TCP) | BIT(TCP6))
+#define ANY (BIT(TABLES) - 1)
 
 enum family {
 	UNKNOWN,
@@ -43,6 +56,7 @@ enum family {
 struct place {
 	uint64_t inode; /* 0: free */
 	int64_t known_ns; /* looked up then; 0: wanted */
+	unsigned int tables; /* in which it may be; a bit each */
 	enum family family; /* UNKNOWN: not found */
 	uint64_t peer;
 	bool accepted;
@@ -56,7 +70,8 @@ static struct place place[PLACES];
 static uint64_t listener[LISTENERS]; /* in this pass: hashes of where somebody listens */
 static size_t listeners;
 static unsigned int refusals; /* of answers about bytes, in a row */
-static int64_t pass_ns; /* not before then */
+static bool tells; /* the kernel has told a connection's inode by its ends */
+static int64_t pass_ns, pass_unix_ns; /* not before then */
 static int64_t fed_ns, saved_ns; /* CPU time that may be spent; below 0: too much was */
 
 /* ---- lines ------------------------------------------------------------------------------------ */
@@ -146,13 +161,6 @@ bool prof_socket_line_unix(const char *line, struct prof_socket_line *out)
 
 /* ---- passes ----------------------------------------------------------------------------------- */
 
-enum table {
-	TCP,
-	TCP6,
-	UNIX,
-	TABLES
-};
-
 static bool empty[TABLES]; /* nothing but a title was in it */
 
 static bool is_pair(const struct prof_socket_line *a, const struct prof_socket_line *b)
@@ -205,6 +213,7 @@ static void take_line(const char *line, enum table table)
 		listener[listeners++] = prof_hash_text(name_of_listener(&l));
 	p = &place[l.inode % PLACES];
 	if (p->inode == l.inode) {
+		p->tables = BIT(table);
 		p->family = family;
 		p->line = l;
 	}
@@ -245,7 +254,8 @@ static void read_table(enum table table)
 			break;
 		all += (size_t)n;
 		kept = take_lines(text, kept + (size_t)n, table);
-	} while (kept < sizeof(text) && all < FILE_BYTES && prof_cpu_ns() < until);
+	} while (n >= LAST_BYTES && kept < sizeof(text) && all < FILE_BYTES &&
+		 prof_cpu_ns() < until);
 	empty[table] = all < TITLE_BYTES;
 	syscall(SYS_close, (int)fd);
 }
@@ -255,27 +265,55 @@ static bool lacks_peer(const struct place *p)
 	return p->inode && !p->known_ns && p->family && !p->line.listens && !p->peer;
 }
 
+/* Nobody has the other end's inode of a connection that came from another host. False: not told. */
+static bool ask_peer(struct place *p)
+{
+	if (p->family == UNIX_SOCKET) {
+		p->peer = prof_unix_peer(p->inode);
+		return true;
+	}
+	tells = tells || prof_tcp_inode(p->line.near, p->line.far) == p->inode;
+	if (tells)
+		p->peer = prof_tcp_inode(p->line.far, p->line.near);
+	return tells;
+}
+
+/* Else it is looked for in the tables, in which it may have stood before the one that was wanted. */
 static void ask_peers(void)
 {
 	bool again = false;
 	size_t i;
 
-	for (i = 0; i < PLACES; i++) {
-		if (lacks_peer(&place[i]) && place[i].family == UNIX_SOCKET)
-			place[i].peer = prof_unix_peer(place[i].inode);
-		again |= lacks_peer(&place[i]) && place[i].family == TCP_SOCKET;
-	}
+	for (i = 0; i < PLACES; i++)
+		if (lacks_peer(&place[i]))
+			again |= !ask_peer(&place[i]);
 	for (i = TCP; again && i <= TCP6; i++)
 		if (!empty[i])
 			read_table((enum table)i);
 }
 
-/* A program with a new socket in each step asks all the time. */
-static bool may_pass(int64_t now_ns)
+static bool is_wanted(const struct place *p)
 {
-	if (now_ns < pass_ns)
+	return p->inode && !p->known_ns && p->tables;
+}
+
+static unsigned int wanted_tables(void)
+{
+	unsigned int tables = 0;
+	size_t i;
+
+	for (i = 0; i < PLACES; i++)
+		if (is_wanted(&place[i]))
+			tables |= place[i].tables;
+	return tables;
+}
+
+/* A program with a new socket in each step asks all the time. */
+static bool may_pass(int64_t *next_ns, int64_t step_ns, int64_t now_ns)
+{
+	if (now_ns < *next_ns)
 		return false;
-	pass_ns = now_ns + PASS_NS;
+	*next_ns = now_ns + step_ns;
 	saved_ns += fed_ns ? (now_ns - fed_ns) / SHARE : SAVED_MOST_NS;
 	fed_ns = now_ns;
 	if (saved_ns > SAVED_MOST_NS)
@@ -283,7 +321,8 @@ static bool may_pass(int64_t now_ns)
 	return saved_ns > 0;
 }
 
-static void pass(int64_t now_ns)
+/* What is in none of the tables that were read stays wanted if it may be in another one. */
+static void pass(unsigned int tables, int64_t now_ns)
 {
 	int64_t begin = prof_cpu_ns();
 	size_t i;
@@ -291,14 +330,23 @@ static void pass(int64_t now_ns)
 
 	listeners = 0;
 	for (t = 0; t < TABLES; t++)
-		read_table((enum table)t);
+		if (tables & BIT(t))
+			read_table((enum table)t);
 	ask_peers();
 	for (i = 0; i < PLACES; i++)
-		if (place[i].inode) {
+		if (place[i].inode && !(place[i].tables & ~tables)) {
 			place[i].known_ns = now_ns;
 			place[i].accepted |= was_accepted(&place[i].line);
 		}
 	saved_ns -= prof_cpu_ns() - begin;
+}
+
+static void look_up(const struct place *p, int64_t now_ns)
+{
+	if (p->tables == BIT(UNIX) && may_pass(&pass_unix_ns, PASS_UNIX_NS, now_ns))
+		pass(BIT(UNIX), now_ns);
+	else if (p->tables & OF_TCP && may_pass(&pass_ns, PASS_NS, now_ns))
+		pass(wanted_tables(), now_ns);
 }
 
 static bool is_old(const struct place *p, int64_t now_ns)
@@ -313,11 +361,37 @@ static const struct place *place_of(uint64_t inode)
 	struct place *p = &place[inode % PLACES];
 	int64_t now = prof_mono_ns();
 
-	if (inode && (p->inode != inode || is_old(p, now)))
-		*p = (struct place){ .inode = inode };
-	if (inode && !p->known_ns && may_pass(now))
-		pass(now);
+	if (inode && p->inode != inode)
+		*p = (struct place){ .inode = inode, .tables = ANY };
+	else if (inode && is_old(p, now))
+		*p = (struct place){ .inode = inode, .tables = p->tables };
+	if (inode && is_wanted(p))
+		look_up(p, now);
 	return p;
+}
+
+/* Sockets have their protocol as an attribute, which lsof reads, too: nothing is opened. */
+static unsigned int tables_of(const char *path)
+{
+	char name[32] = "";
+
+	if (syscall(SYS_getxattr, path, "system.sockprotoname", name, sizeof(name) - 1) <= 0)
+		return ANY;
+	return !strncmp(name, "UNIX", 4) ? BIT(UNIX)
+	       : !strcmp(name, "TCP")	 ? BIT(TCP)
+	       : !strcmp(name, "TCPv6")	 ? BIT(TCP6)
+					 : 0;
+}
+
+void prof_socket_met(uint64_t inode, const char *path)
+{
+	struct place *p = &place[inode % PLACES];
+
+	if (!inode || (p->inode == inode && p->tables != ANY))
+		return;
+	if (p->inode != inode)
+		*p = (struct place){ .inode = inode };
+	p->tables = tables_of(path);
 }
 
 /* A unix socket's name that does not begin with / is abstract, or there is none. */

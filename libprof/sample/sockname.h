@@ -4,9 +4,10 @@
  * unix socket from the kernel (sockpeer.h). The socket itself is not asked: a thread with a table of its own has no descriptor of it, and calls that would
  * borrow one are not on every service's list of what a program may do.
  *
- * The tables are read at most once a second, each 256 KiB and 5 ms of CPU time at most, and in the long
- * run for no more than 0.25 % of a core: where the kernel has many hash buckets one takes 4 ms, however few
- * lines it has. Answers are kept for a minute. A new socket may be without a name for some seconds.
+ * The tables are read at most once a second, that of unix sockets ten times, each 256 KiB and 5 ms of CPU
+ * time at most, and in the long run for no more than 0.25 % of a core: where the kernel has many hash
+ * buckets one of TCP takes 4 ms, however few lines it has; so each is read only if a socket may stand in
+ * it. Answers are kept for a minute. A new socket may be without a name for some seconds.
  * Of one thread; allocates nothing.
  */
 #ifndef PROF_SOCKNAME_H
@@ -16,6 +17,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "linktext.h"
+
+/*
+ * A descriptor of a socket: its protocol, which tells the table that it stands in. @path: in /proc. Else
+ * it may be in any of them.
+ */
+void prof_socket_met(uint64_t inode, const char *path);
 
 /*
  * @name gets "socket:1.2.3.4:443", "socket:[2001:db8::1]:443", "socket:/path" and "socket:unix", or

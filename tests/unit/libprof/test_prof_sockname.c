@@ -7,11 +7,18 @@
 #include "sample/sockpeer.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -226,6 +233,94 @@ static void test_links(void)
 	EXPECT_UINT(peer, 0);
 }
 
+static void meet(int fd)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	prof_socket_met(inode_of(fd), path);
+}
+
+/* What is met with its descriptor is looked for where it stands: a unix socket waits for no table of TCP. */
+static void test_met(void)
+{
+	int fd[2], udp = socket(AF_INET, SOCK_DGRAM, 0), tcp;
+	char far[80], name[80];
+
+	tcp = connected(AF_INET, far, sizeof(far));
+	REQUIRE(udp >= 0 && tcp >= 0);
+	name_of(tcp); /* now, or it was just before: a second is to go by until the next one */
+	REQUIRE(!socketpair(AF_UNIX, SOCK_STREAM, 0, fd));
+	meet(fd[0]);
+	prof_socket_name(inode_of(fd[0]), name, sizeof(name));
+	nanosleep(&(struct timespec){ .tv_nsec = 150000000 }, NULL);
+	EXPECT_STR(name_of(fd[0]), "socket:unix");
+	tcp = connected(AF_INET, far, sizeof(far));
+	meet(tcp);
+	meet(udp);
+	name_of(tcp);
+	EXPECT_STR(name_of(udp), "socket");
+	wait_a_pass();
+	EXPECT_STR(name_of(tcp), far);
+	EXPECT_STR(name_of(udp), "socket");
+}
+
+static bool refuse(uint32_t one, uint32_t other)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, one, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+}
+
+static int pair_without(int one, int other)
+{
+	char id[2][PROF_LINK_ID];
+	uint64_t peer[2];
+
+	if (!refuse(SYS_socket, SYS_getxattr))
+		return 0;
+	meet(one);
+	prof_socket_link(inode_of(one), id[0], &peer[0]);
+	prof_socket_link(inode_of(other), id[1], &peer[1]);
+	wait_a_pass();
+	prof_socket_link(inode_of(one), id[0], &peer[0]);
+	prof_socket_link(inode_of(other), id[1], &peer[1]);
+	return *id[0] == 't' && !strcmp(id[0], id[1]) && peer[0] == inode_of(other) &&
+			       peer[1] == inode_of(one)
+		       ? 0
+		       : 1;
+}
+
+/* Where the kernel may not be asked the tables tell it all. First: a child knows what was told before. */
+static void test_refused(void)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	int server = socket(AF_INET, SOCK_STREAM, 0), fd = socket(AF_INET, SOCK_STREAM, 0), far;
+	socklen_t len = sizeof(a);
+	int status;
+	pid_t pid;
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	REQUIRE(!bind(server, (struct sockaddr *)&a, len) && !listen(server, 1) &&
+		!getsockname(server, (struct sockaddr *)&a, &len) &&
+		!connect(fd, (struct sockaddr *)&a, len));
+	far = accept(server, NULL, NULL);
+	REQUIRE(far >= 0);
+	pid = fork();
+	if (!pid)
+		_exit(pair_without(fd, far));
+	REQUIRE(waitpid(pid, &status, 0) == pid);
+	EXPECT_INT(status, 0);
+}
+
 /* Who was asked for a connection, and who asked; over TCP and by a path. */
 static void test_accepted(void)
 {
@@ -305,6 +400,10 @@ static void test_data(void)
 	EXPECT_INT(prof_tcp_received(near, far), 10 * sizeof(data));
 	EXPECT_INT(prof_tcp_received(near, "nothing"), -1);
 	EXPECT_INT(prof_tcp_received(near, "0100007F:0000"), -1); /* there is none */
+	EXPECT_UINT(prof_tcp_inode(near, far), inode_of(fd[0][0]));
+	EXPECT_UINT(prof_tcp_inode(far, near), inode_of(fd[0][1]));
+	EXPECT_UINT(prof_tcp_inode(near, "nothing"), 0);
+	EXPECT_UINT(prof_tcp_inode(far, "0100007F:0001"), 0); /* somebody listens there */
 	snprintf(want, sizeof(want), "d127.0.0.1:%u", ntohs(a.sin_port));
 	prof_socket_data(inode_of(fd[0][0]), id);
 	EXPECT_STR(id, want);
@@ -339,10 +438,12 @@ static void test_damaged_answers(void)
 			tcp[k] = (uint8_t)(t_random(&seed) % 5);
 		tcp[0] = (uint8_t)t_random(&seed);
 		prof_tcp_received_of(tcp, t_random(&seed) % (sizeof(tcp) + 1));
+		prof_tcp_inode_of(tcp, t_random(&seed) % (sizeof(tcp) + 1));
 	}
 }
 
 int main(void)
 {
-	return RUN(test_real, test_lines, test_damaged_lines, test_links, test_accepted, test_data, test_damaged_answers);
+	return RUN(test_refused, test_real, test_lines, test_damaged_lines, test_links, test_met,
+		   test_accepted, test_data, test_damaged_answers);
 }
