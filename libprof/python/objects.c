@@ -127,6 +127,14 @@ static int find_list(struct prof_pymem *m, const struct prof_object *program, ui
 	return rc;
 }
 
+static struct prof_object object_of(const struct link_map *map, uint64_t at)
+{
+	return (struct prof_object){ .bias = map->l_addr,
+				     .dynamic = (uintptr_t)map->l_ld,
+				     .name = (uintptr_t)map->l_name,
+				     .next = at + offsetof(struct link_map, l_next) };
+}
+
 int prof_objects_each(struct prof_pymem *m,
 		      int (*one)(struct prof_pymem *m, const struct prof_object *o, void *arg),
 		      void *arg)
@@ -142,18 +150,61 @@ int prof_objects_each(struct prof_pymem *m,
 	if (!rc)
 		rc = find_list(m, &program, &at);
 	for (n = 0; !rc && at && n < OBJECTS_MAX; n++, at = (uintptr_t)map.l_next) {
-		struct prof_object o = { 0 };
+		struct prof_object o;
 
 		rc = prof_pymem_read(m, at, &map, sizeof(map));
 		if (rc)
 			break;
-		if (!n)
-			o = program;
-		o.bias = map.l_addr;
-		o.dynamic = (uintptr_t)map.l_ld;
-		o.name = (uintptr_t)map.l_name;
-		o.next = at + offsetof(struct link_map, l_next);
+		o = object_of(&map, at);
+		if (!n) {
+			o.headers = program.headers;
+			o.header_count = program.header_count;
+		}
 		rc = one(m, &o, arg);
+	}
+	return rc;
+}
+
+/* Reads where @last was; false: it is another one. */
+static bool is_there(struct prof_pymem *m, const struct prof_object *last, uint64_t *next)
+{
+	struct link_map map;
+
+	if (!last->next ||
+	    prof_pymem_read(m, last->next - offsetof(struct link_map, l_next), &map, sizeof(map)))
+		return false;
+	*next = (uintptr_t)map.l_next;
+	return map.l_addr == last->bias && (uintptr_t)map.l_ld == last->dynamic &&
+	       (uintptr_t)map.l_name == last->name;
+}
+
+bool prof_objects_grown(struct prof_pymem *m, const struct prof_object *last)
+{
+	uint64_t next;
+
+	return !is_there(m, last, &next) || next;
+}
+
+int prof_objects_after(struct prof_pymem *m, const struct prof_object *last,
+		       int (*one)(struct prof_pymem *m, const struct prof_object *o, void *arg),
+		       void *arg)
+{
+	uint64_t before = last->next - offsetof(struct link_map, l_next), at;
+	struct link_map map;
+	unsigned int n;
+	int rc = is_there(m, last, &at) ? 0 : -ESTALE;
+
+	for (n = 0; !rc && at && n < OBJECTS_MAX; n++, at = (uintptr_t)map.l_next) {
+		struct prof_object o;
+
+		rc = prof_pymem_read(m, at, &map, sizeof(map));
+		if (!rc && (uintptr_t)map.l_prev != before)
+			rc = -ESTALE;
+		if (rc)
+			break;
+		o = object_of(&map, at);
+		rc = one(m, &o, arg);
+		before = at;
 	}
 	return rc;
 }

@@ -6,6 +6,7 @@
 #ifndef PROF_OBJECTS_H
 #define PROF_OBJECTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "pymem.h"
 
@@ -25,6 +26,14 @@ struct prof_object {
 int prof_objects_each(struct prof_pymem *m,
 		      int (*one)(struct prof_pymem *m, const struct prof_object *o, void *arg),
 		      void *arg);
+
+/* Has the list grown behind @last, or is @last not the object any more that it was? */
+bool prof_objects_grown(struct prof_pymem *m, const struct prof_object *last);
+
+/* The same as the first for those behind @last. -ESTALE: it is another one, or not in the list any more. */
+int prof_objects_after(struct prof_pymem *m, const struct prof_object *last,
+		       int (*one)(struct prof_pymem *m, const struct prof_object *o, void *arg),
+		       void *arg);
 
 /* Values in a dynamic section; entries are Elf64_Dyn. */
 #define PROF_DYNAMIC_MAX 96u

@@ -177,7 +177,7 @@ static int take_object(struct prof_pymem *m, const struct prof_object *o, void *
 	Elf64_Phdr header[HEADERS_MAX];
 	size_t n, i;
 
-	all->tail = o->next;
+	all->last = *o;
 	if (all->n == PROF_MODULES || read_headers(m, o, header, &n)) {
 		all->dropped++;
 		return 0;
@@ -220,11 +220,34 @@ int prof_modules_read(struct prof_modules *all, struct prof_pymem *m)
 	return rc;
 }
 
+/* Two where there is room for one: the first of them is no longer loaded. */
+static bool is_displaced(const struct prof_modules *all, size_t before)
+{
+	size_t i, k;
+
+	for (i = 0; i < before; i++)
+		for (k = before; k < all->n; k++)
+			if (all->module[k].low < all->module[i].high &&
+			    all->module[i].low < all->module[k].high)
+				return true;
+	return false;
+}
+
+int prof_modules_more(struct prof_modules *all, struct prof_pymem *m)
+{
+	size_t before = all->n;
+	struct prof_object last = all->last; /* which changes on the way */
+	int rc = prof_objects_after(m, &last, take_object, all);
+
+	if (is_displaced(all, before))
+		rc = -ESTALE;
+	sort(all);
+	return rc;
+}
+
 bool prof_modules_grown(const struct prof_modules *all, struct prof_pymem *m)
 {
-	uint64_t next;
-
-	return !all->tail || prof_pymem_read(m, all->tail, &next, sizeof(next)) || next;
+	return prof_objects_grown(m, &all->last);
 }
 
 /* How many begin their code at or before it. */

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "python/objects.h"
 #include "python/pymem.h"
 
 #define PROF_MODULES 1024u
@@ -30,7 +31,7 @@ struct prof_module {
 
 struct prof_modules {
 	size_t n;
-	uint64_t tail; /* of the loader's list: where the next object will be hung in */
+	struct prof_object last; /* of the loader's list: behind it the next one will be hung in */
 	uint64_t dropped; /* no room, or no sense in their headers */
 	uint16_t order[PROF_MODULES]; /* by address */
 	struct prof_module module[PROF_MODULES];
@@ -38,6 +39,11 @@ struct prof_modules {
 
 /* 0 or an error of prof_objects_each; what could be read is there. */
 int prof_modules_read(struct prof_modules *all, struct prof_pymem *m);
+
+/*
+ * Only those that were loaded since. -ESTALE: others have gone meanwhile, and all are to be read anew.
+ */
+int prof_modules_more(struct prof_modules *all, struct prof_pymem *m);
 
 /* Have objects been loaded since? Costs one read. */
 bool prof_modules_grown(const struct prof_modules *all, struct prof_pymem *m);

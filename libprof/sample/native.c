@@ -85,17 +85,20 @@ static bool read_memory(void *arg, uint64_t at, void *to, size_t bytes)
 static void refresh(struct native *n)
 {
 	int64_t now = prof_mono_ns();
+	bool old = !n->read_ns || now - n->read_ns >= OLD_NS;
 
 	if (n->mem.pid != getpid()) {
 		/* We were forked: addresses are the same, the numbers of its descriptors others'. */
 		if (prof_pymem_open(&n->mem, 0, PROF_PYMEM_VM))
 			return;
-	} else if (n->read_ns && now - n->read_ns < OLD_NS &&
-		   !prof_modules_grown(&n->modules, &n->mem)) {
+		old = true;
+	} else if (!old && !prof_modules_grown(&n->modules, &n->mem)) {
 		return;
 	}
 	memset(n->page, 0, sizeof(n->page));
 	n->asked = NULL;
+	if (!old && !prof_modules_more(&n->modules, &n->mem))
+		return;
 	prof_modules_read(&n->modules, &n->mem);
 	n->read_ns = now;
 }

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which modules are loaded: what comes later is read by itself, and is the same as all of them anew.
+ */
+#include "sample/modules.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#include "harness.h"
+
+/* Small ones of the C library's own, which nothing here needs. */
+static const char *const names[] = { "libBrokenLocale.so.1", "libanl.so.1", "libutil.so.1" };
+
+static struct prof_modules all, anew;
+
+static size_t count(const struct prof_modules *m, const char *name)
+{
+	size_t n = 0, i;
+
+	for (i = 0; i < m->n; i++)
+		n += strstr(m->module[i].path, name) != NULL;
+	return n;
+}
+
+static void expect_same(struct prof_pymem *m)
+{
+	size_t i;
+
+	prof_modules_read(&anew, m);
+	REQUIRE(all.n == anew.n);
+	for (i = 0; i < all.n; i++) {
+		EXPECT(!memcmp(&all.module[i], &anew.module[i], sizeof(anew.module[i])));
+		EXPECT_UINT(all.order[i], anew.order[i]);
+	}
+	EXPECT_UINT(all.last.next, anew.last.next);
+}
+
+static void test_more(void)
+{
+	struct prof_pymem m;
+	void *lib[2];
+	size_t before;
+
+	REQUIRE(!prof_pymem_open(&m, 0, PROF_PYMEM_VM));
+	EXPECT_INT(prof_modules_more(&all, &m), -ESTALE); /* nothing was read so far */
+	prof_modules_read(&all, &m);
+	before = all.n;
+	EXPECT(before && !prof_modules_grown(&all, &m));
+	EXPECT_INT(prof_modules_more(&all, &m), 0);
+	EXPECT_UINT(all.n, before);
+	lib[0] = dlopen(names[0], RTLD_NOW);
+	lib[1] = dlopen(names[1], RTLD_NOW);
+	REQUIRE(lib[0] && lib[1]);
+	EXPECT(prof_modules_grown(&all, &m));
+	EXPECT_INT(prof_modules_more(&all, &m), 0);
+	EXPECT_UINT(count(&all, names[0]), 1);
+	EXPECT_UINT(count(&all, names[1]), 1);
+	expect_same(&m);
+	/* Another one where the first of them was. */
+	dlclose(lib[0]);
+	lib[0] = dlopen(names[2], RTLD_NOW);
+	REQUIRE(lib[0]);
+	if (prof_modules_more(&all, &m))
+		prof_modules_read(&all, &m);
+	EXPECT_UINT(count(&all, names[2]), 1);
+	/* And the last one has gone: what was read of it is no way on. */
+	dlclose(lib[0]);
+	dlclose(lib[1]);
+	lib[0] = dlopen(names[0], RTLD_NOW);
+	REQUIRE(lib[0]);
+	EXPECT(prof_modules_grown(&all, &m)); /* though it may be where the last one was */
+	if (prof_modules_more(&all, &m))
+		prof_modules_read(&all, &m);
+	EXPECT_UINT(count(&all, names[0]), 1);
+	prof_modules_read(&all, &m);
+	expect_same(&m);
+	dlclose(lib[0]);
+	prof_pymem_close(&m);
+}
+
+int main(void)
+{
+	return RUN(test_more);
+}
