@@ -28,6 +28,7 @@
 #include "shared.h"
 #include "targets.h"
 #include "thread_sample.h"
+#include "threadfacts.h"
 #include "throttle.h"
 #include "waitkind.h"
 
@@ -41,7 +42,9 @@
 #define NUDGE_NS (200 * MS) /* a hook wakes us no oftener */
 #define WORKERS_AT_ONCE 4u
 #define TASKS_AT_ONCE 3u /* threads of one of them beside the main one */
-#define CENSUS_MAX 64u /* threads in one census; the next one goes on behind them */
+#define CENSUS_MAX 64u /* threads in one census; the next one goes on behind them ... */
+#define CENSUS_MOST_NS 250000ll /* ... as it does when so much CPU time is spent */
+#define COUNTED 1024u /* a power of two */
 
 static struct {
 	atomic_bool alive, stopping;
@@ -63,11 +66,12 @@ static struct {
 	struct prof_thread_sample sample;
 } sm;
 
-/* Threads of the last censuses and their CPU time, to tell which have run since. */
-static struct {
+/* Threads of the last censuses and their times, to tell which have run since. */
+static struct counted {
 	uint32_t tid;
-	uint64_t cpu_ns;
-} counted[256];
+	bool disk; /* it slept for a disk */
+	struct prof_sched sched;
+} counted[COUNTED];
 
 /* ---- samples ----------------------------------------------------------------------------------- */
 
@@ -317,19 +321,46 @@ static void look_at_workers(int64_t period_ns)
 
 /* ---- census ----------------------------------------------------------------------------------- */
 
-/* Has it run since the last census? One that sleeps on is no news. */
-static bool has_run(const struct wire_sample *s)
+/* One that has not been put on a CPU since still sleeps as it did: it need not be asked how. */
+static bool sleeps_on(const struct counted *c, uint32_t tid, const struct prof_sched *now)
 {
-	size_t i = s->tid % (sizeof(counted) / sizeof(counted[0]));
-	bool news = counted[i].tid == s->tid && counted[i].cpu_ns != s->cpu_ns;
+	return c->tid == tid && !c->disk && c->sched.turns == now->turns &&
+	       c->sched.cpu_ns == now->cpu_ns;
+}
 
-	counted[i].tid = s->tid;
-	counted[i].cpu_ns = s->cpu_ns;
-	return news || s->state == WIRE_STATE_DISK;
+static bool read_sched(uint32_t tid, struct prof_sched *now)
+{
+	int err;
+
+	if (!enter())
+		return false;
+	err = prof_target_sched(sm.targets.self, (pid_t)tid, now);
+	prof_fork_lock_sample_leave();
+	return !err;
+}
+
+/* Has it run since the last census? One that sleeps on is no news. */
+static void count_thread(uint32_t tid, int64_t period_ns)
+{
+	struct counted *c = &counted[tid % COUNTED];
+	struct prof_sched now;
+	bool news;
+
+	if (is_target((pid_t)tid) || !read_sched(tid, &now) || sleeps_on(c, tid, &now) ||
+	    !look_at(sm.targets.self, (pid_t)tid, 0))
+		return;
+	news = c->tid == tid && c->sched.cpu_ns != sm.sample.s.cpu_ns;
+	now.cpu_ns = sm.sample.s.cpu_ns;
+	*c = (struct counted){ .tid = tid,
+			       .disk = sm.sample.s.state == WIRE_STATE_DISK,
+			       .sched = now };
+	if (news || c->disk)
+		hand_over(WIRE_ROLE_OTHER, period_ns);
 }
 
 static void census(int64_t period_ns)
 {
+	int64_t until = prof_cpu_ns() + CENSUS_MOST_NS;
 	uint32_t tid[CENSUS_MAX];
 	ssize_t n, i;
 
@@ -337,11 +368,9 @@ static void census(int64_t period_ns)
 		return;
 	n = prof_proc_numbers("/proc/self/task", sm.census_at, tid, CENSUS_MAX);
 	prof_fork_lock_sample_leave();
-	sm.census_at = n == CENSUS_MAX ? sm.census_at + CENSUS_MAX : 0;
-	for (i = 0; i < n; i++)
-		if (!is_target((pid_t)tid[i]) && look_at(sm.targets.self, (pid_t)tid[i], 0) &&
-		    has_run(&sm.sample.s))
-			hand_over(WIRE_ROLE_OTHER, period_ns);
+	for (i = 0; i < n && prof_cpu_ns() < until; i++)
+		count_thread(tid[i], period_ns);
+	sm.census_at = i < n || n == CENSUS_MAX ? sm.census_at + (uint32_t)i : 0;
 }
 
 /* ---- turns ------------------------------------------------------------------------------------ */

@@ -133,15 +133,22 @@ size_t prof_target_pythons(struct prof_target *t, const struct prof_py_thread **
 	return t->pythons;
 }
 
-int prof_target_cpu(const struct prof_target *t, pid_t tid, uint64_t *cpu_ns)
+int prof_target_sched(const struct prof_target *t, pid_t tid, struct prof_sched *s)
 {
-	struct prof_sched s = { 0 };
 	struct prof_task task;
 	int err;
 
 	prof_task_init(&task, t->pid, tid);
-	err = prof_task_sched(&task, &s);
+	err = prof_task_sched(&task, s);
 	prof_task_close(&task);
+	return err;
+}
+
+int prof_target_cpu(const struct prof_target *t, pid_t tid, uint64_t *cpu_ns)
+{
+	struct prof_sched s = { 0 };
+	int err = prof_target_sched(t, tid, &s);
+
 	*cpu_ns = s.cpu_ns;
 	return err == -ENOENT || err == -ESRCH ? -ESRCH : 0;
 }

@@ -16,6 +16,7 @@
 #include "python/pystack.h"
 
 struct prof_mounts;
+struct prof_sched;
 struct prof_target;
 
 /* @pid 0: this process. 0, -ENOMEM. The process need not be alive. */
@@ -37,6 +38,9 @@ void prof_target_tick(struct prof_target *t);
  * costs little, and else is some time old. *list stays; a sample may fill it anew.
  */
 size_t prof_target_pythons(struct prof_target *t, const struct prof_py_thread **list);
+
+/* Its times, as the next: 0 or -errno. */
+int prof_target_sched(const struct prof_target *t, pid_t tid, struct prof_sched *s);
 
 /* For how long a thread has run, without a sample: 0, or -ESRCH; *cpu_ns is 0 where it is not told. */
 int prof_target_cpu(const struct prof_target *t, pid_t tid, uint64_t *cpu_ns);
