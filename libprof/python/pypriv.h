@@ -28,6 +28,9 @@ struct prof_py {
 	uint32_t version;
 	struct prof_py_known known[PROF_PY_KNOWN];
 	struct prof_pywalk walk[2];
+	const struct prof_pywalk *last; /* the last of them, whose codes are in raw; NULL: none */
+	uint64_t last_tstate; /* of its thread */
+	uint64_t interp, gil; /* the only interpreter there is and its lock, as seen last; 0: not known */
 	uint8_t raw[PROF_PY_FRAMES][PROF_PYCODE_BYTES]; /* code objects of a walk */
 	struct prof_pycodes codes;
 	struct prof_pyreach reach;

@@ -98,6 +98,7 @@ int prof_py_walk_frames(struct prof_py *py, const struct prof_py_thread *t,
 	unsigned int tries;
 	int rc;
 
+	py->last = NULL;
 	for (tries = 0; tries < TRIES; tries++) {
 		rc = walk_once(py, t, now);
 		if (rc == -EAGAIN)
@@ -105,6 +106,8 @@ int prof_py_walk_frames(struct prof_py *py, const struct prof_py_thread *t,
 		if (rc || now->still || (tries >= PATIENCE && will_do(py, now, before))) {
 			*found = now;
 			rc = rc ? rc : read_codes(py, now);
+			py->last = rc ? NULL : now;
+			py->last_tstate = t->tstate;
 			if (rc != -EAGAIN)
 				return rc;
 		} else {

@@ -60,15 +60,53 @@ struct awaited {
 	size_t n, room;
 };
 
-static void add_awaited(struct awaited *a, uint64_t object)
+static bool add_awaited(struct awaited *a, uint64_t object)
 {
 	size_t i;
 
 	for (i = 0; i < a->n; i++)
 		if (a->object[i] == object)
-			return;
-	if (a->n < a->room)
-		a->object[a->n++] = object;
+			return false;
+	if (a->n == a->room)
+		return false;
+	a->object[a->n++] = object;
+	return true;
+}
+
+/* SemLockObject of Modules/_multiprocessing/semaphore.c, the same from 3.8 to 3.14. */
+#define SEMLOCK_MAXVALUE 36u
+#define SEMLOCK_KIND 40u
+#define SEMLOCK_BYTES 44u
+#define SEMLOCK_IS_SEMAPHORE 1
+
+/* A lock of multiprocessing is a semaphore that counts to one. */
+static bool counts(struct prof_py *py, uint64_t object)
+{
+	uint8_t raw[SEMLOCK_BYTES];
+	int32_t most, kind;
+
+	if (prof_pymem_read(&py->mem, object, raw, sizeof(raw)))
+		return false;
+	memcpy(&most, raw + SEMLOCK_MAXVALUE, sizeof(most));
+	memcpy(&kind, raw + SEMLOCK_KIND, sizeof(kind));
+	return kind == SEMLOCK_IS_SEMAPHORE && most > 1;
+}
+
+static bool is_queue(struct prof_py *py, uint64_t object, const struct prof_pytype *type)
+{
+	return type->kind == PROF_PYKIND_QUEUE ||
+	       (type->waited && type->shared && counts(py, object));
+}
+
+static void add_object(struct prof_py *py, struct awaited *a, uint64_t object,
+		       const struct prof_pytype *type)
+{
+	struct prof_pyreach *r = &py->reach;
+
+	if (!add_awaited(a, object) || r->awaiteds == PROF_PYREACH_AWAITED)
+		return;
+	r->queue_of[r->awaiteds] = is_queue(py, object, type);
+	r->awaited[r->awaiteds++] = object;
 }
 
 struct seen { /* an object and what it is */
@@ -116,7 +154,7 @@ static int see(struct prof_py *py, struct seen *s, size_t n)
 	for (i = 0; i < n; i++)
 		at[i] = !rc && part[i].bytes ? prof_pymem_word(raw[i], PROF_PYOBJECT_TYPE) : 0;
 	if (!rc)
-		rc = prof_pyreach_types(py, at, n, type);
+		rc = prof_pyreach_types(py, at, n, false, type);
 	for (i = 0; i < n; i++)
 		look_into(&s[i], rc ? NULL : type[i], raw[i]);
 	return rc;
@@ -207,11 +245,11 @@ static int add_called(struct prof_py *py, const struct prof_pyframe *f, size_t l
 		bool enters_it = entering && i >= slots->in_use;
 
 		if (is_waited(self[i].type, library) && waits_within(py, s[i].method, enters_it))
-			add_awaited(a, self[i].at);
+			add_object(py, a, self[i].at, self[i].type);
 		else if (is_waited(s[i].type, library) &&
 			 (enters_it || (i && is_descriptor(s[i - 1].type) &&
 					waits_within(py, s[i - 1].method, false))))
-			add_awaited(a, s[i].at);
+			add_object(py, a, s[i].at, s[i].type);
 		else
 			continue;
 		if (entering)
@@ -299,7 +337,7 @@ static int add_selves(struct prof_py *py, const struct prof_pywalk *w, size_t li
 		if (!s[i].type)
 			continue;
 		if ((is_object(s[i].type) && !s[i].type->asyncio) || s[i].type->waited)
-			add_awaited(a, s[i].at);
+			add_object(py, a, s[i].at, s[i].type);
 		note_behind(&b, s[i].type, s[i].at);
 	}
 	return rc ? rc : add_behind(py, &b, a);
@@ -409,60 +447,61 @@ static int check_place(struct prof_py *py, const struct prof_py_thread *t,
 		       -EAGAIN;
 }
 
+static int awaited_at(struct prof_py *py, const struct prof_pywalk *w, struct awaited *a)
+{
+	size_t library = count_library(py, w), frames = library ? library + ASKS_MOST : 1;
+	int rc;
+
+	prof_pyreach_begin(py);
+	rc = prof_pyreach_slots(py, w, frames < w->frames ? frames : w->frames);
+	if (!rc)
+		rc = add_called(py, &w->frame[0], library, a);
+	if (!rc)
+		rc = add_selves(py, w, library, a);
+	return rc ? rc : add_asked(py, w, library, a);
+}
+
 int prof_py_awaited(struct prof_py *py, const struct prof_py_thread *t, uint64_t *object,
 		    size_t room)
 {
 	struct awaited a = { .object = object, .room = room };
 	struct prof_pyframe inner;
 	struct prof_pywalk *w;
-	size_t library, frames;
 	int rc = py->layout.refs.known ? prof_py_walk_frames(py, t, &w) : -ENOTSUP;
 
+	py->reach.awaiteds = 0;
 	if (rc || !w->frames)
 		return rc;
 	inner = w->frame[0];
-	library = count_library(py, w);
-	frames = library ? library + ASKS_MOST : 1;
-	prof_pyreach_begin(py);
-	rc = prof_pyreach_slots(py, w, frames < w->frames ? frames : w->frames);
-	if (!rc)
-		rc = add_called(py, &inner, library, &a);
-	if (!rc)
-		rc = add_selves(py, w, library, &a);
-	if (!rc)
-		rc = add_asked(py, w, library, &a);
+	rc = awaited_at(py, w, &a);
 	if (!rc)
 		rc = check_place(py, t, &inner);
 	return rc ? rc : (int)a.n;
 }
 
-/* SemLockObject of Modules/_multiprocessing/semaphore.c, the same from 3.8 to 3.14. */
-#define SEMLOCK_MAXVALUE 36u
-#define SEMLOCK_KIND 40u
-#define SEMLOCK_BYTES 44u
-#define SEMLOCK_IS_SEMAPHORE 1
-
-/* A lock of multiprocessing is a semaphore that counts to one. */
-static bool counts(struct prof_py *py, uint64_t object)
+int prof_py_awaited_there(struct prof_py *py, const struct prof_py_thread *t, uint64_t *object,
+			  size_t room)
 {
-	uint8_t raw[SEMLOCK_BYTES];
-	int32_t most, kind;
+	struct awaited a = { .object = object, .room = room };
+	const struct prof_pywalk *w = py->last;
+	int rc;
 
-	if (prof_pymem_read(&py->mem, object, raw, sizeof(raw)))
-		return false;
-	memcpy(&most, raw + SEMLOCK_MAXVALUE, sizeof(most));
-	memcpy(&kind, raw + SEMLOCK_KIND, sizeof(kind));
-	return kind == SEMLOCK_IS_SEMAPHORE && most > 1;
+	if (!py->layout.refs.known || !w || py->last_tstate != t->tstate)
+		return prof_py_awaited(py, t, object, room);
+	py->reach.awaiteds = 0;
+	rc = w->frames ? awaited_at(py, w, &a) : 0;
+	return rc ? rc : (int)a.n;
 }
 
 bool prof_py_is_queue(struct prof_py *py, uint64_t object)
 {
 	struct seen s = { .at = object };
+	size_t i;
 
-	if (see(py, &s, 1) || !s.type)
-		return false;
-	return s.type->kind == PROF_PYKIND_QUEUE ||
-	       (s.type->waited && s.type->shared && counts(py, object));
+	for (i = 0; i < py->reach.awaiteds; i++)
+		if (py->reach.awaited[i] == object)
+			return py->reach.queue_of[i];
+	return !see(py, &s, 1) && s.type && is_queue(py, object, s.type);
 }
 
 /* ---- what a thread reaches ---- */

@@ -42,8 +42,15 @@ int prof_py_awaited(struct prof_py *py, const struct prof_py_thread *t, uint64_t
 		    size_t room);
 
 /*
+ * The same right behind prof_py_walk of that thread, from the stack that it found: half the cost. It holds if
+ * the thread has not run since, which who asks is to find out behind it.
+ */
+int prof_py_awaited_there(struct prof_py *py, const struct prof_py_thread *t, uint64_t *object,
+			  size_t room);
+
+/*
  * Is the object a SimpleQueue, whose get() is C, or a semaphore of multiprocessing that counts: things
- * are taken from both. Behind prof_py_awaited, which had it from @py.
+ * are taken from both. Behind prof_py_awaited, which had it from @py: of the last one's that is known.
  */
 bool prof_py_is_queue(struct prof_py *py, uint64_t object);
 

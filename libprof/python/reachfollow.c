@@ -461,7 +461,7 @@ static int read_heads(struct prof_py *py, const struct prof_pynode *node, size_t
 		return rc;
 	for (i = 0; i < n; i++)
 		type[i] = part[i].bytes ? r->head_of[i][(PROF_PYREACH_BEFORE + 8) / 8] : 0;
-	return prof_pyreach_types(py, type, n, r->type_of);
+	return prof_pyreach_types(py, type, n, true, r->type_of);
 }
 
 /* What the heads of contents tell of the contents. */

@@ -28,6 +28,7 @@
 #define PROF_PYREACH_SLOTS (PROF_PYREACH_LOCALS + PROF_PYREACH_STACK)
 #define PROF_PYREACH_WANTED 16u
 #define PROF_PYREACH_BEHIND 4u
+#define PROF_PYREACH_AWAITED 16u
 #define PROF_PYREACH_DEPTH 4u /* steps from a variable */
 #define PROF_PYREACH_ATTRIBUTES 64u /* of an object, items of a list and such */
 
@@ -154,6 +155,10 @@ struct prof_pyreach {
 	uint64_t globals[PROF_PY_FRAMES]; /* 0: not known */
 	uint64_t slot[PROF_PY_FRAMES][PROF_PYREACH_SLOTS];
 
+	uint64_t awaited[PROF_PYREACH_AWAITED]; /* what was awaited last, and is it a queue? */
+	bool queue_of[PROF_PYREACH_AWAITED];
+	size_t awaiteds;
+
 	uint64_t seen[PROF_PYREACH_SEEN];
 	size_t seens;
 	struct prof_pynode queue[PROF_PYREACH_QUEUE];
@@ -181,8 +186,12 @@ struct prof_py;
  */
 int prof_pyreach_read(struct prof_py *py, struct prof_pymem_part *part, size_t parts);
 
-/* The types at @at[@n], at most PROF_PYREACH_BATCH, into out[n]; NULL: it is none, or 0. */
-int prof_pyreach_types(struct prof_py *py, const uint64_t *at, size_t n, struct prof_pytype **out);
+/*
+ * The types at @at[@n], at most PROF_PYREACH_BATCH, into out[n]; NULL: it is none, or 0. @keys: their keys, too,
+ * in all of a search.
+ */
+int prof_pyreach_types(struct prof_py *py, const uint64_t *at, size_t n, bool keys,
+		       struct prof_pytype **out);
 
 /* What the names that a code object uses give; @raw as prof_pycode_get has it. */
 uint16_t prof_pyreach_code_gives(struct prof_py *py, struct prof_pycode *code, const uint8_t *raw);

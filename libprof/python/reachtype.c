@@ -353,7 +353,8 @@ static bool is_asked(const uint64_t *asked, size_t n, uint64_t at)
 	return false;
 }
 
-int prof_pyreach_types(struct prof_py *py, const uint64_t *at, size_t n, struct prof_pytype **out)
+int prof_pyreach_types(struct prof_py *py, const uint64_t *at, size_t n, bool keys,
+		       struct prof_pytype **out)
 {
 	uint8_t raw[PROF_PYREACH_BATCH][TYPE_BYTES];
 	struct prof_pymem_part part[PROF_PYREACH_BATCH];
@@ -372,11 +373,11 @@ int prof_pyreach_types(struct prof_py *py, const uint64_t *at, size_t n, struct 
 	for (i = 0; i < asks && !rc; i++) {
 		struct prof_pytype *t = part[i].bytes ? take(py, asked[i], raw[i]) : NULL;
 
-		if (t && t->flags & PROF_PYTYPE_MANAGED &&
+		if (keys && t && t->flags & PROF_PYTYPE_MANAGED &&
 		    py->layout.refs.cached_keys != PROF_PYLAYOUT_NONE)
 			managed[counts++] = t;
 	}
-	if (!rc)
+	if (!rc && counts)
 		rc = sort_out_known(py, managed, counts);
 	if (rc > 0)
 		rc = read_keys(py, managed, (size_t)rc);

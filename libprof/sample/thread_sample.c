@@ -539,6 +539,15 @@ static bool is_made(uint8_t wait)
 	       wait == WIRE_WAIT_PIPE || wait == WIRE_WAIT_SOCKET;
 }
 
+/* Has it not run since the first look at it? */
+static bool is_steady(const struct sampling *l)
+{
+	struct prof_sched now;
+
+	return l->sched_known && !prof_task_sched(l->task, &now) && now.turns == l->before.turns &&
+	       now.cpu_ns == l->before.cpu_ns;
+}
+
 /*
  * Objects of Python that it waits for. In a process with addresses of its own they would be mistaken
  * for others.
@@ -552,7 +561,9 @@ static void await_objects(struct sampling *l, pid_t tid)
 
 	if (!l->t->py || !thread || (l->t->pid && !l->t->forked) || !is_made(l->out->s.wait))
 		return;
-	n = prof_py_awaited(l->t->py, thread, object, OBJECTS);
+	n = prof_py_awaited_there(l->t->py, thread, object, OBJECTS);
+	if (n > 0 && !is_steady(l))
+		n = prof_py_awaited(l->t->py, thread, object, OBJECTS);
 	for (i = 0; i < n; i++) {
 		if (prof_py_is_queue(l->t->py, object[i]))
 			prof_link_queue(id, object[i]);
@@ -611,15 +622,13 @@ static void forget_path(struct sampling *l)
 static void judge(struct sampling *l)
 {
 	struct prof_thread_sample *o = l->out;
-	struct prof_sched after;
 
 	l->task->still = 0;
 	if (!l->blocked)
 		return;
-	if (l->sched_known && !prof_task_sched(l->task, &after) && after.turns == l->before.turns &&
-	    after.cpu_ns == l->before.cpu_ns) {
+	if (is_steady(l)) {
 		o->s.flags |= WIRE_SAMPLE_FL_STEADY;
-		l->task->still = after.turns;
+		l->task->still = l->before.turns;
 		l->task->letter = l->letter;
 	} else {
 		o->native[0] = 0;
