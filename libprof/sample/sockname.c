@@ -26,7 +26,7 @@
 #define PASS_NS 1000000000ll
 #define PASS_UNIX_NS 100000000ll /* one that reads no table of TCP's costs a hundredth */
 #define SHARE 400 /* of a core, one in so many */
-#define SAVED_MOST_NS 20000000ll /* the first passes have that */
+#define SAVED_MOST_NS 80000000ll /* the first passes have that */
 #define KEEP_NS (60 * PASS_NS)
 #define KEEP_PART_NS (3 * PASS_NS) /* an answer that may still come whole: nobody has accepted yet */
 #define FILE_BYTES (256u << 10) /* about 1,700 sockets */
