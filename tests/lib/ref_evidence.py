@@ -211,7 +211,7 @@ class Chain:
                     break
             kinds = {i[0] for i in wanted}
             if how and key in path:
-                circle |= '!' in how or 'n' not in kinds or bool(kinds & set('oqf'))
+                circle |= 'n' not in kinds or bool(kinds & set('oqf'))
             elif how:
                 best[key] = how
         strong = [k for k, how in best.items() if '!' in how]

@@ -385,6 +385,13 @@ static void test_lost(void)
 	EXPECT(host_of(&t, 0, 4000) && t.b.asks && !t.b.idle);
 	end(&t);
 
+	begin(&t); /* nor does code that gives there, of two stages of a library, make them wait for each other */
+	keep(&t, PID, WIRE_WAIT_LOCK, "?n40", TURN);
+	keep(&t, 101, WIRE_WAIT_LOCK, "!n40 !n100 ?n80", "");
+	keep(&t, 102, WIRE_WAIT_LOCK, "!n80 ?n100", "");
+	EXPECT(host_of(&t, 0, 4000) && t.b.asks && !t.b.idle);
+	end(&t);
+
 	begin(&t); /* nor has one that sleeps, or waits to give to others, beside one that works */
 	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
 	keep(&t, 101, WIRE_WAIT_SLEEP, "~o1", "");

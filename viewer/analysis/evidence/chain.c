@@ -107,7 +107,10 @@ static int by_thread(const void *a, const void *b)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-/* That a thread of C has the address of such a thing about it tells less than that it has an object. */
+/*
+ * That a thread of C has the address of such a thing about it, in code that gives, tells less than that it has an
+ * object: who has many stages of a library about it is not the only one that could end a wait within that.
+ */
 static bool is_native(const struct ana_links *links)
 {
 	return ana_links_await_kind(links, 'n') && !ana_links_await_kind(links, 'o') &&
@@ -131,7 +134,7 @@ static void find_in(struct givers *g, const struct search *f, const struct ana_l
 		if (kind == ANA_LINK_AWAITS)
 			continue;
 		if (in_path(&f->path, s)) {
-			g->circle |= kind == ANA_LINK_GIVES || !is_native(links);
+			g->circle |= !is_native(links);
 			continue;
 		}
 		if (kind == ANA_LINK_GIVES && best != ANA_LINK_GIVES)
