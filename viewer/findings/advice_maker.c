@@ -2,7 +2,8 @@
 /*
  * Advice where batches are not made by torch's loader, or that does not tell its settings and rows: how many of
  * those whom samples saw at work would keep up, by Little's law. Makers at work for all of a time T in
- * which the GPUs starved for I are as many as they must be more by T / (T - I).
+ * which the GPUs starved for I are as many as they must be more by T / (T - I). What that spares at most is
+ * all that input was waited for, not I alone: who keeps up is not waited for, whatever held it up.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -26,6 +27,7 @@ static const enum ana_class making[] = { ANA_INPUT_PREP, ANA_INPUT_FETCH, ANA_IN
 
 struct makers {
 	int64_t ns; /* for which the GPUs starved while batches were made */
+	int64_t waits; /* the same, and for whatever else more makers may spare */
 	int64_t now, needed, advised;
 	bool cores; /* they are what binds */
 	const struct view_finding *most; /* where most of it went */
@@ -65,16 +67,32 @@ static int64_t ceil_div(__int128 a, __int128 b)
 	return (int64_t)((a + b - 1) / b);
 }
 
-/* Those that compute need a core each, beside the trainer's; those that wait for a source do not. */
+/*
+ * While they compute, or wait for a core, each needs one beside the trainer's; while they wait for a source
+ * none.
+ */
 static int64_t carried(const struct view_summary *s, const struct makers *m)
 {
-	int64_t cores = s->result->cpus;
+	int64_t cores = s->result->cpus, starved = view_advice_ns(s, ANA_INPUT_CPU_STARVED);
+	int64_t computed = view_advice_ns(s, ANA_INPUT_PREP) + starved, most = cores * MAKERS_PER_CORE;
 
 	if (!cores)
 		return INT64_MAX;
-	return m->most->class != ANA_INPUT_FETCH && m->most->where.wait == WIRE_WAIT_NONE
-		       ? base_max(cores - 1, 1)
-		       : cores * MAKERS_PER_CORE;
+	if (m->most->class == ANA_INPUT_INLINE && m->most->where.wait == WIRE_WAIT_NONE)
+		computed += view_advice_ns(s, ANA_INPUT_INLINE);
+	if (computed <= 0)
+		return most;
+	return base_min(most, base_max((int64_t)((__int128)(cores - 1) * (m->ns + starved) /
+						 computed), 1));
+}
+
+static int64_t waits_ns(const struct view_summary *s, bool by_trainer)
+{
+	int64_t ns = by_trainer ? view_advice_ns(s, ANA_INPUT_INLINE) : 0;
+
+	for (int c = 0; c < ANA_CLASSES; c++)
+		ns += ana_class_wants_workers(c) ? view_advice_ns(s, (enum ana_class)c) : 0;
+	return ns;
 }
 
 static bool count(const struct view_summary *s, struct makers *m)
@@ -89,6 +107,7 @@ static bool count(const struct view_summary *s, struct makers *m)
 		m->ns += making[k] != ANA_INPUT_INLINE || of_trainer(m->most)
 				 ? view_advice_ns(s, making[k])
 				 : 0;
+	m->waits = waits_ns(s, of_trainer(m->most));
 	m->now = of_trainer(m->most)	      ? 0
 		 : view_loader_workers(s) > 0 ? view_loader_workers(s)
 					      : base_max(m->most->where.threads, 1);
@@ -108,7 +127,7 @@ static int64_t saving_ns(const struct view_summary *s, const struct makers *m)
 	int64_t t = working_ns(s), work = m->now ? t : m->ns;
 	int64_t then = (int64_t)((__int128)work * base_max(m->now, 1) / m->advised);
 
-	return base_min(m->ns, t - base_max(t - m->ns, then));
+	return base_min(m->waits, t - base_max(t - m->waits, then));
 }
 
 /* "num_workers=6", the knob with its number. */

@@ -265,6 +265,30 @@ static void check_numbers_first(void)
 	view_summary_free(s);
 }
 
+/* The same where they fetched for a quarter of it, wanted a CPU for @starved and had no work for @waits. */
+static struct view_summary *made_mixed(uint32_t threads, uint32_t cpus, int64_t starved,
+				       int64_t waits)
+{
+	struct ana_result *r = made_result(1, H100, 5);
+	int64_t fetch = MADE_HOUR_NS / 4;
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_no_class(r, ANA_HOST_SYNC);
+	made_class(r, ANA_INPUT_FETCH, fetch);
+	made_class(r, ANA_INPUT_CPU_STARVED, starved);
+	made_class(r, ANA_INPUT_PIPELINE, waits);
+	r->cpus = cpus;
+	made_site(r, (struct ana_hotspot){ .class = ANA_INPUT_FETCH,
+					   .ns = fetch,
+					   .role = WIRE_ROLE_PRODUCER,
+					   .file = (char *)"data.py",
+					   .line = 20,
+					   .samples = 100,
+					   .threads = threads,
+					   .feeder = FACTS_FEEDER_PROCESS_POOL });
+	return made_summary_of(r, H100, 6880000000LL);
+}
+
 /* Half of the time is starved: twice as many of those who are at work all the time keep up. */
 static void test_makers(void)
 {
@@ -296,6 +320,30 @@ static void test_makers(void)
 	a = advice(s, "makers");
 	REQUIRE(a);
 	EXPECT_STR(a->brief, "max_workers=7");
+	view_summary_free(s);
+
+	s = made_mixed(3, 16, 0, MADE_HOUR_NS / 4); /* more of them spare what waits for input are beside it, too */
+	a = advice(s, "makers");
+	REQUIRE(a);
+	EXPECT_INT(a->makers, 5); /* a little more than 3 * 4 / 3 */
+	EXPECT_INT(a->saving_ns, w - w * 3 / 5); /* more than a quarter of an hour */
+	view_summary_free(s);
+
+	s = made_mixed(3, 4, MADE_HOUR_NS / 4, 0); /* half of what they do wants a core: three carry 6 */
+	a = advice(s, "makers");
+	REQUIRE(a);
+	EXPECT_INT(a->makers, 5);
+	view_summary_free(s);
+
+	s = made_mixed(3, 3, MADE_HOUR_NS / 4, 0);
+	a = advice(s, "makers");
+	REQUIRE(a);
+	EXPECT_INT(a->makers, 4);
+	EXPECT(strstr(a->why, "but the cores carry 4") != NULL);
+	view_summary_free(s);
+
+	s = made_mixed(4, 3, MADE_HOUR_NS / 4, 0);
+	EXPECT(!advice(s, "makers"));
 	view_summary_free(s);
 
 	s = made_by(1, WIRE_ROLE_SUBMITTER, 16, ANA_INPUT_PREP);
