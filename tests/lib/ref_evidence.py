@@ -313,6 +313,8 @@ class Chain:
         if not h.rows:
             return []
         self.threads |= set(path[1:])
+        self.piped |= any(s['state'] != RUNNING and (s['wait'] in (SOCKET, PIPE) or {i[0] for i in ids(s, '?')} & set('put'))
+                          for s in self.w.samples[key] if a - (0 if far else LOOK_BACK) <= s['t'] < self.b)
         ends, done = [], set()
         for s, w, part in h.parts():
             if self.in_driver(key, s):
@@ -991,10 +993,24 @@ class World:
         self.pid, self.batches, self.workers = pid, sorted(batches, key=lambda r: r['start']), workers
         self.samples, self.role, self.callers = {}, {}, {}
         for s in sorted(samples, key=lambda s: s['t']):
-            self.samples.setdefault((s['pid'], s['tid']), []).append(s)
+            rows = self.samples.setdefault((s['pid'], s['tid']), [])
+            rows.append(self.in_wait(s, rows))
             self.role[s['pid'], s['tid']] = s['role']
             if s['stack'] and any(i[0] == 'a' for i in ids(s, '?')):
                 self.callers.setdefault(s['stack'], s['t'])
+
+    @staticmethod
+    def in_wait(s, rows):
+        """@s, which comes after @rows; on a CPU where it waited for a lock or polled, it is as it was there."""
+        polls = s['stack'].split(FRAME)[0].split('|')[1:2] and s['stack'].split(FRAME)[0].split('|')[1].endswith('/selectors.py')
+        if s['state'] == RUNNING and s['stack'] and s['take'] in ('item', 'event'):
+            for x in rows[::-1][:64]:
+                if x['t'] < s['t'] - LOOK_BACK:
+                    break
+                if x['stack'] == s['stack'] and x['state'] != RUNNING and ids(x, '?') and \
+                        (polls or x['wait'] in (LOCK, LOCK_SHARED)):
+                    return dict(s, state=x['state'], wait=x['wait'], target=x['target'], links=x['links'])
+        return s
 
     def call(self, key, t, since):
         """The class of the call that the thread was in."""

@@ -58,6 +58,7 @@ STACKS = {  # name: what it says (code, the user's innermost, take, iterates), a
               'main|/home/me/train.py|9'),
     'summed': ('', True, None, False, 'work.<locals>.<genexpr>|/home/me/train.py|12|g~work|/home/me/train.py|12~'
                'main|/home/me/train.py|9'),
+    'poll': ('', False, 'event', False, f'select|{LIB}selectors.py|3~' + USER),
     'none': ('', False, None, False, ''),
 }
 # No frame of a framework or of data code further in than the user's own.

@@ -545,6 +545,49 @@ static void test_comes_back(void)
 	end(&t);
 }
 
+/* On a CPU at the very place where it waited for a lock: it comes back, or goes there again. */
+static void test_seen_running(void)
+{
+	struct bench t;
+
+	begin(&t);
+	see(&t, PID, -500000, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, PID, WIRE_WAIT_NONE, "", GET);
+	keep(&t, 101, WIRE_WAIT_READ, "!o1", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* who makes it, too */
+	see(&t, 101, -500000, WIRE_WAIT_LOCK, "?o2 !o1", TASKS);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_NONE, "!o1", TASKS);
+	keep(&t, 102, WIRE_WAIT_READ, "!o2", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* or polled */
+	see(&t, 101, -500000, WIRE_WAIT_SOCKET, "?t1:1-2:2 !o1", DRIVE);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_NONE, "!o1", DRIVE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* too long before, at another place, or in a pipe, out of which data are copied there */
+	see(&t, PID, -2000001, WIRE_WAIT_LOCK, "?o1", GET);
+	see(&t, PID, -500000, WIRE_WAIT_LOCK, "?o1", RESULT);
+	keep(&t, PID, WIRE_WAIT_NONE, "", GET);
+	keep(&t, 101, WIRE_WAIT_READ, "!o1", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_DISPATCH, ANA_HIGH);
+	end(&t);
+
+	begin(&t);
+	see(&t, PID, -500000, WIRE_WAIT_PIPE, "?p1", RECV);
+	keep(&t, PID, WIRE_WAIT_NONE, "", RECV);
+	keep(&t, 101, WIRE_WAIT_READ, "!p1", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_DISPATCH, ANA_HIGH);
+	end(&t);
+}
+
 /* All samples of a thread show it with Python's lock. */
 static void lock(struct bench *t, uint32_t tid)
 {
@@ -854,6 +897,21 @@ static void test_answer(void)
 	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
 	t.given.answer = true;
 	EXPECT_ALL(&t, ANA_HOST_NET, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* who brings it was seen at a pipe a moment before, and at work now */
+	t.given.answer = true;
+	see(&t, 101, -500000, WIRE_WAIT_PIPE, "?p1 !o1", RECV);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", RESULT);
+	keep(&t, 101, WIRE_WAIT_NONE, "!o1", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_NET, ANA_HIGH);
+	end(&t);
+
+	begin(&t);
+	t.given.answer = true;
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", RESULT);
+	keep(&t, 101, WIRE_WAIT_NONE, "!o1", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_HIGH);
 	end(&t);
 }
 
@@ -1195,7 +1253,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_helpers),	T_CASE(test_served),  T_CASE(test_word),     T_CASE(test_word_of_child),
 	T_CASE(test_delivery),	T_CASE(test_callers),  T_CASE(test_anew),	     T_CASE(test_lost),
 	T_CASE(test_anew_at_once), T_CASE(test_held_by_idle), T_CASE(test_comes_back),
-	T_CASE(test_line),
+	T_CASE(test_line), T_CASE(test_seen_running),
 	T_CASE(test_sender),	T_CASE(test_queue_alone),	T_CASE(test_messenger),
 	T_CASE(test_messenger_loop),
 	T_CASE(test_lock_of_makers),	T_CASE(test_makers_by_turns),

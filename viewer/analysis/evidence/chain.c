@@ -13,7 +13,6 @@
 
 #define WRITES_PCT 10 /* of a giver's time: from here on it may be one that writes files */
 #define BEFORE_MAX 4u /* waits at the same place that are asked for one in which nobody was seen */
-#define STANDS_MAX 64u /* samples that are looked back for one that tells what is awaited there */
 #define LOOKS_MAX 256u /* at threads, of one chain: who waits for many, who wait for many */
 
 struct giver { /* who can end a wait */
@@ -547,7 +546,7 @@ static size_t asks_as(struct search *f, const struct ana_thread_samples *s, size
 	    ana_linktexts_get(&f->e->links, w->links)->awaits ||
 	    ana_chain_in_driver(f->e, w, f->c->start) || serves(f, w))
 		return NOTHING;
-	for (k = i, n = 0; n < STANDS_MAX && k && s->sample[k - 1].t_ns >= since; k--, n++)
+	for (k = i, n = 0; n < ANA_STANDS_MAX && k && s->sample[k - 1].t_ns >= since; k--, n++)
 		if (s->sample[k - 1].stack == w->stack && asks_on(f, &s->sample[k - 1]))
 			return k - 1;
 	return NOTHING;
@@ -681,6 +680,26 @@ static bool gives_there(struct search *f, const struct ana_thread_samples *s)
 	return false;
 }
 
+/* Whether it was seen at a pipe or socket, up to 2 s before the interval: it has to do with others there. */
+static bool was_piped(const struct search *f, const struct ana_thread_samples *s)
+{
+	int64_t since = f->far ? f->a : f->a - ANA_LOOK_BACK_NS;
+	size_t i;
+
+	for (i = ana_samples_from(s, since); i < s->tail && s->sample[i].t_ns < f->b; i++) {
+		const struct wire_sample *w = &s->sample[i];
+		const struct ana_links *l = ana_linktexts_get(&f->e->links, w->links);
+
+		if (ana_sample_runs(w))
+			continue;
+		if (w->wait == WIRE_WAIT_SOCKET || w->wait == WIRE_WAIT_PIPE ||
+		    ana_links_await_kind(l, 'p') || ana_links_await_kind(l, 'u') ||
+		    ana_links_await_kind(l, 't'))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Python's lock, for which the thread waits, was another one's that gives to who waits here: they compute by
  * turns, and it is with computing that both are late.
@@ -728,6 +747,7 @@ static void gather(struct search *f, const struct giver *g)
 								  : ANA_MEDIUM,
 	};
 	end.path = keep_path(f);
+	f->c->piped = f->c->piped || was_piped(f, g->thread);
 	running(f, &end, &h);
 	for (i = h.first; i < h.end; i++) {
 		const struct wire_sample *w = &g->thread->sample[i];

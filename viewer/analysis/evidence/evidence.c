@@ -6,15 +6,17 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "analysis/observer.h"
 #include "analysis/window.h"
 #include "base/vec.h"
+#include "take.h"
 
 #define SAMPLES_KEPT_MAX (UINT64_C(1) << 20) /* of one process, however long a GPU idles */
 #define THREADS_MAX (1u << 16)
 #define BATCHES_KEPT_MAX 8192u
 #define BATCHES_KEPT_NS INT64_C(10000000000) /* a batch may wait so long to be taken */
-#define SAMPLES_KEPT_NS (ANA_LOOK_BACK_NS + ANA_CELL_NS)
+#define SAMPLES_KEPT_NS (3 * ANA_LOOK_BACK_NS) /* who gave before, where he waited before */
 
 bool ana_evidence_any(const struct view_stream *s)
 {
@@ -118,6 +120,57 @@ static void count(struct ana_evidence *e, const struct wire_sample *s)
 	e->without_python += (s->flags & WIRE_SAMPLE_FL_NO_PYTHON) != 0;
 }
 
+/* In Python's own code around select() and its kin. */
+static bool polls(const struct ana_pystack *k)
+{
+	static const char file[] = "/selectors.py";
+	const size_t n = sizeof(file) - 1;
+
+	return k->leaf_file.len >= n && !memcmp(k->leaf_file.at + k->leaf_file.len - n, file, n);
+}
+
+/* In a call that does nothing but wait: in that which reads, data are copied, too. */
+static bool awaits(struct ana_evidence *e, const struct ana_pystack *k,
+		   const struct wire_sample *s)
+{
+	return s->state != WIRE_STATE_RUNNING &&
+	       (s->wait == WIRE_WAIT_LOCK || s->wait == WIRE_WAIT_LOCK_SHARED || polls(k)) &&
+	       ana_linktexts_get(&e->links, s->links)->awaits;
+}
+
+/*
+ * On a CPU, or wanting one, at the very place where it waited for a lock or polled: it has just come back, or is
+ * about to wait. Such a look comes often where a machine is busy, for we get a CPU when others begin to wait; it
+ * stands for the wait, not for work.
+ */
+static void take_for_wait(struct ana_evidence *e, struct ana_thread_samples *t)
+{
+	struct wire_sample *s = &t->sample[t->tail - 1];
+	int64_t since = back(s->t_ns, ANA_LOOK_BACK_NS);
+	const struct ana_pystack *k;
+	size_t i, n;
+
+	if (s->state != WIRE_STATE_RUNNING || !s->stack)
+		return;
+	k = ana_pystacks_get(&e->stacks, s->stack);
+	if (k->take != ANA_TAKE_ITEM && k->take != ANA_TAKE_EVENT)
+		return;
+	for (i = t->tail - 1, n = 0; n < ANA_STANDS_MAX && i > t->head; i--, n++) {
+		const struct wire_sample *v = &t->sample[i - 1];
+
+		if (v->t_ns < since)
+			return;
+		if (v->stack != s->stack || !awaits(e, k, v))
+			continue;
+		s->state = v->state;
+		s->wait = v->wait;
+		s->syscall = v->syscall;
+		s->target = v->target;
+		s->links = v->links;
+		return;
+	}
+}
+
 int ana_evidence_add_sample(struct ana_evidence *e, const struct wire_sample *s, int64_t floor)
 {
 	struct ana_thread_samples *t = get_thread(e, s->pid, s->tid);
@@ -140,6 +193,7 @@ int ana_evidence_add_sample(struct ana_evidence *e, const struct wire_sample *s,
 	t->role = s->role;
 	t->hands |= ana_linktexts_get(&e->links, s->links)->hands;
 	t->sample[t->tail++] = *s;
+	take_for_wait(e, t);
 	e->kept++;
 	return ana_callers_add(&e->callers, s, ana_linktexts_get(&e->links, s->links));
 }
