@@ -43,7 +43,7 @@ bool coll_conditions_price(struct coll_conditions *c, const char *usd)
 {
 	if (!live_usd_parse(usd, &c->nano_usd_per_hour))
 		return true;
-	coll_log("--usd-per-gpu-hour %s: no price; give dollars such as 2.50", usd);
+	coll_log("--usd-per-gpu-hour %s: not a price; give dollars such as 2.50", usd);
 	return false;
 }
 

@@ -92,7 +92,7 @@ static const char usage[] =
 	"(gpustarve-runs/<run id>.gst), one of its files, a summary.json, or -1 for the newest,\n"
 	"-2 for the one before (gpustarve runs); without RUN it is the newest. Of several runs\n"
 	"each later one is compared with the first: cost, classes, steps, loader, what came\n"
-	"and went, and what the first one's advice promised beside what came true.\n"
+	"and went, and what the first one's advice predicted beside what was realised.\n"
 	"With --job it shows a whole Slurm job: all its runs below OUT, of every step and\n"
 	"every requeue, and the GPUs that it was given and that nobody used.\n"
 	"\n";

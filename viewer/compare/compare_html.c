@@ -225,7 +225,7 @@ static void put_promises(struct sheet *s)
 {
 	if (!s->p->promises)
 		return;
-	table_begin(s, "advice", "What the advice promised, and what came true", "Advice",
+	table_begin(s, "advice", "What the advice predicted, and what was realised", "Advice",
 		    "<th scope=\"col\">Class</th><th scope=\"col\">Upper bound and realised</th>");
 	for (size_t i = 0; i < s->p->promises; i++) {
 		const struct view_promise *q = &s->p->promise[i];
@@ -239,7 +239,7 @@ static void put_promises(struct sheet *s)
 	table_end(s);
 	fputs("<p class=\"soft small\">Each is an upper bound, and they do not add up. Realised is "
 	      "by how much the advice's classes shrank at the places where the first run had them, "
-	      "at most by how much the GPU time without start-up and teardown shrank, and at most "
+	      "at most by how much the GPU time without start-up and shutdown shrank, and at most "
 	      "the bound.</p>\n",
 	      s->f);
 }

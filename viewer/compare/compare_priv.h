@@ -64,7 +64,7 @@ const char *compare_finding_words(const struct view_comparison *c, const struct 
 /* "38.1 % -> 0.0 % of the GPU time, 1.2 ms -> 0 ns per step" */
 const char *compare_finding_figures(const struct view_pair *p, const struct view_finding_change *f,
 				    struct base_arena *mem);
-/* "at most $33.27 per run, $29.10 came true" */
+/* "at most $33.27 per run, $29.10 was realised" */
 const char *compare_promise_words(const struct view_pair *p, const struct view_promise *q,
 				  struct base_arena *mem);
 /* "$0.0037 less per step ..., $3.71 less per run, ..."; NULL: nothing is comparable */

@@ -170,8 +170,8 @@ static void put_promises(struct sheet *s)
 	if (!s->p->promises)
 		return;
 	put_heading(s, base_arena_printf(&s->mem,
-					 "What %s's advice promised and what came true (bounds do "
-					 "not add up)",
+					 "What %s's advice predicted and what was realised "
+					 "(bounds do not add up)",
 					 s->c->run[0].label));
 	for (size_t i = 0; i < s->p->promises; i++) {
 		const struct view_promise *q = &s->p->promise[i];

@@ -120,7 +120,7 @@ static const char *promise_clause(const struct pairing *g)
 
 	if (!q || g->p->why[VIEW_PART_GPU_STEP])
 		return "";
-	return base_arena_printf(&g->c->mem, "; of the predicted %s",
+	return base_arena_printf(&g->c->mem, "; of the predicted saving, %s",
 				 compare_promise_words(g->p, q, &g->c->mem));
 }
 

@@ -138,7 +138,7 @@ static int parse_given(const char *text, const char *what, int64_t *nano)
 
 	if (err)
 		view_error("%s %s: %s; give dollars per GPU-hour such as 6.88", what, text,
-			   err == -ERANGE ? "out of range or more than 9 decimals" : "no price");
+			   err == -ERANGE ? "out of range or more than 9 decimals" : "not a price");
 	return err ? -EINVAL : 0;
 }
 

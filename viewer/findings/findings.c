@@ -423,7 +423,7 @@ const char *view_finding_words(const struct view_summary *s, struct base_arena *
 	}
 	if (!f->where.known)
 		return base_arena_printf(mem, "%s%s", facts_classes[f->class].meaning,
-					 f->rest ? ", elsewhere" : "");
+					 f->rest ? ", line not known" : "");
 	line = view_words_line(mem, &f->where, columns);
 	if (f->where.chains > 1)
 		return base_arena_printf(mem, "%s %s%s%s",

@@ -51,15 +51,20 @@ static const struct {
 				 NULL },
 };
 
+static const char *const warmup_before[2] = {
+	"The GPU waited for modules to be loaded and compiled for",
+	"The GPUs waited for modules to be loaded and compiled for",
+};
+
 struct view_lead view_lead_of(const struct view_summary *s)
 {
 	struct view_unused u = view_unused_gpus(s);
-	struct view_lead l = { .verdict = s->result->judgement.verdict };
+	struct view_lead l = { .verdict = s->result->judgement.verdict, .warmup = view_is_warmup(s) };
 	bool skewed = false;
 
 	l.gpus = s->result->gpus - (u.no_process + u.no_work);
 	for (int c = 0; c < ANA_CLASSES; c++) {
-		l.set[c] = is_about(l.verdict, c);
+		l.set[c] = l.warmup ? c == ANA_HOST_WARMUP : is_about(l.verdict, c);
 		skewed |= l.set[c] && s->result->skew_causes[c];
 	}
 	l.ns = l.verdict == ANA_V_BUSY ? view_busy_ns(s)
@@ -97,12 +102,24 @@ int64_t view_per_thousand(const struct view_summary *s, int64_t amount)
 
 const char *view_lead_before(const struct view_lead *l)
 {
-	return words[l->verdict].before[l->gpus > 1];
+	return (l->warmup ? warmup_before : words[l->verdict].before)[l->gpus > 1];
 }
 
 const char *view_lead_paid(const struct view_lead *l)
 {
 	return words[l->verdict].paid;
+}
+
+const char *view_short_words(const struct view_summary *s, struct base_arena *mem)
+{
+	struct view_lead l = view_lead_of(s);
+	base_unit time;
+
+	if (!l.known || view_working_ns(s) / (int64_t)l.gpus >= VIEW_SHORT_NS)
+		return NULL;
+	return base_arena_printf(
+		mem, "only %s of training time were seen, and first steps are slow: a longer run tells more",
+		base_gpu_time(time, view_working_ns(s)));
 }
 
 const char *view_lead_words(const struct view_lead *l, struct base_arena *mem)

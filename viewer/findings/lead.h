@@ -11,6 +11,7 @@
 #include "model/model.h"
 
 struct view_lead {
+	bool warmup; /* view_is_warmup */
 	bool known; /* there is training time, and some GPU was used */
 	enum ana_verdict verdict;
 	bool set[ANA_CLASSES]; /* whose time it is, with what others waited for late ranks by these */
@@ -19,6 +20,13 @@ struct view_lead {
 	int64_t nano_usd;
 	size_t gpus; /* that did something */
 };
+
+/*
+ * "only 3.50 GPU-seconds of training time were seen, and first steps are slow: a longer run tells
+ * more"; NULL: there is enough of it (VIEW_SHORT_NS per GPU), or none.
+ */
+#define VIEW_SHORT_NS 10000000000LL
+const char *view_short_words(const struct view_summary *s, struct base_arena *mem);
 
 struct view_lead view_lead_of(const struct view_summary *s);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unused.h"
 
+#include "cost/waste.h"
+
 /* All of its time is of classes that say that nothing ran. */
 static bool did_nothing(const struct ana_gpu *g)
 {
@@ -74,9 +76,23 @@ static const char *words(const struct ana_judgement *v, struct base_arena *mem)
 				 severity ? severity : "");
 }
 
+/* The verdict's tenth of the training time (LEDGER 7), without what happens once. */
+bool view_is_warmup(const struct view_summary *s)
+{
+	bool set[ANA_CLASSES];
+
+	for (int c = 0; c < ANA_CLASSES; c++)
+		set[c] = ana_class_is_host(c) && ana_class_is_waste(c) && c != ANA_HOST_WARMUP;
+	return s->result->judgement.verdict == ANA_V_HOST_BOUND &&
+	       (__int128)10 * view_set_sum(set, s->result->classes, s->result->skew_causes) <
+		       view_working_ns(s);
+}
+
 const char *view_judgement_words(const struct view_summary *s, struct base_arena *mem)
 {
-	return view_all_unused(s) ? "idle" : words(&s->result->judgement, mem);
+	if (view_all_unused(s))
+		return "idle";
+	return view_is_warmup(s) ? "host-bound by warm-up" : words(&s->result->judgement, mem);
 }
 
 const char *view_verdict_words(const struct view_summary *s, struct base_arena *mem)

@@ -125,7 +125,7 @@ static const char *running(struct base_arena *mem, const struct view_hotspot *p,
 {
 	if (p->leaf)
 		return base_arena_printf(mem, "running %s", leaf_text(mem, p->leaf, columns));
-	return "running";
+	return p->file ? "running Python" : "running";
 }
 
 const char *view_words_doing(struct base_arena *mem, enum ana_class c, const struct view_hotspot *p,
@@ -150,6 +150,14 @@ const char *view_words_doing(struct base_arena *mem, enum ana_class c, const str
 	return what ? base_arena_printf(mem, "%s %s", blocked[p->wait].verb, what) : "";
 }
 
+static const char main_process[] = "the main process";
+
+/* Of a chain: the engine calls the process that trains the trainer. */
+static const char *chain_who(const char *who)
+{
+	return who && !strcmp(who, "the trainer") ? main_process : who;
+}
+
 const char *view_words_who(struct base_arena *mem, const struct view_hotspot *p, int64_t workers)
 {
 	/* Of several hotspots the one with most threads is known: others may have had others. */
@@ -166,11 +174,11 @@ const char *view_words_who(struct base_arena *mem, const struct view_hotspot *p,
 	case WIRE_ROLE_WORKER_OTHER:
 		return "a worker's thread";
 	case WIRE_ROLE_SUBMITTER:
-		return "the trainer";
+		return main_process;
 	case WIRE_ROLE_PRODUCER:
 		return "who makes the batches";
 	case WIRE_ROLE_FEEDER:
-		return "the thread that feeds the trainer";
+		return "the thread that feeds the main process";
 	default:
 		return "another thread";
 	}
@@ -186,10 +194,10 @@ const char *view_words_chain(struct base_arena *mem, const struct view_hotspot *
 		const char *line = view_words_hotspot(mem, &at, columns);
 
 		text = base_arena_printf(mem, "%s%s waits in %s%s%s for ", text,
-					 i ? "which" : l->who, l->waits_in ? l->waits_in : "a wait",
+					 i ? "which" : chain_who(l->who), l->waits_in ? l->waits_in : "a wait",
 					 line ? " at " : "", line ? line : "");
 		text = base_arena_printf(mem, "%s%s, ", text,
-					 view_short_path(mem, p->chain[i + 1].who,
+					 view_short_path(mem, chain_who(p->chain[i + 1].who),
 							 columns == SIZE_MAX ? columns
 									     : NAME_COLUMNS));
 	}

@@ -29,15 +29,15 @@ extern const char *const view_role_names[VIEW_ROLES]; /* by enum wire_role: "wor
 const char *view_words_blocked(struct base_arena *mem, const struct view_hotspot *p,
 			       size_t columns);
 
-/* "on CPU in resize (Image.py)", "blocked reading /data/x (nfs4)", "waiting for a CPU", "asleep". */
+/* "running resize (Image.py)", "blocked reading /data/x (nfs4)", "waiting for a CPU", "asleep". */
 const char *view_words_doing(struct base_arena *mem, enum ana_class c, const struct view_hotspot *p,
 			     size_t columns);
 
-/* "workers", "3 of 4 workers", "the trainer", "the pin thread". @workers: of the loader, -1. */
+/* "workers", "3 of 4 workers", "the main process", "the pin thread". @workers: of the loader, -1. */
 const char *view_words_who(struct base_arena *mem, const struct view_hotspot *p, int64_t workers);
 
 /*
- * "the trainer waits in queue.get at train.py:40 for thread produce, which is": of a chain of two or
+ * "the main process waits in queue.get at train.py:40 for thread produce, which is": of a chain of two or
  * more, up to whose line it is.
  */
 const char *view_words_chain(struct base_arena *mem, const struct view_hotspot *p, size_t columns);

@@ -173,7 +173,7 @@ def tells(folder):
     first = ' '.join(gs.gpustarve('report', folder).stdout.decode().split())
     for form, name in (('html', 'report.html'), ('json', 'summary.json')):
         gs.gpustarve('report', folder, '--format', form, '-o', f'{folder}/{name}')
-    words = ('the trainer waits in queue.get at train.py:40 for thread main, which waits in queue.get at data.py:40 '
+    words = ('the main process waits in queue.get at train.py:40 for thread main, which waits in queue.get at data.py:40 '
              'for thread produce, which is blocked reading a file, data.py:20 produce')
     gs.check(words in first, f'the first finding tells the chain: {first[:600]}')
     with open(folder + '/report.html') as f:

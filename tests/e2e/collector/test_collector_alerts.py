@@ -178,7 +178,7 @@ def test_refused():
     for given, want in ((['--alert', 'usd>5'], 'dollars need a price; give --usd-per-gpu-hour USD'),
                         (['--alert', 'idle_for>'], 'at character 10: a number is wanted here'),
                         (['--exec', 'true'], 'no --alert stands before it'),
-                        (['--usd-per-gpu-hour', 'x'], 'no price')):
+                        (['--usd-per-gpu-hour', 'x'], 'not a price')):
         done = subprocess.run([os.path.join(BIN, 'gpustarve-collector'), '--unix', '/nonexistent/s', *given],
                               stderr=subprocess.PIPE)
         gs.check(done.returncode == 1 and want in done.stderr.decode(),

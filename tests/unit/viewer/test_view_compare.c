@@ -127,7 +127,8 @@ static void test_promise(void)
 	EXPECT(strstr(b.p->sentence,
 		      "B costs 25.0 % less per step than A (0.00688 \302\242 -> 0.00516 \302\242)"
 		      "; GPUs waited for input 33.3 % -> 11.1 % of the training time; "
-		      "input.fetch dataset.py:88 went; of the predicted at most $2.29 per run, $1.72 came true") != NULL);
+		      "input.fetch dataset.py:88 went; of the predicted saving, at most $2.29 per run, "
+		      "$1.72 was realised") != NULL);
 	done(&b);
 }
 
@@ -146,7 +147,7 @@ static void test_slow_start(void)
 	EXPECT_INT(b.p->promise[0].run_ns, MADE_HOUR_NS / 3 / 4 * 3);
 	EXPECT(!strncmp(b.p->sentence, "B costs 25.0 % less per step than A (", 37));
 	EXPECT(strstr(b.p->sentence, "without start-up") != NULL);
-	EXPECT(strstr(b.p->sentence, "$1.72 came true") != NULL);
+	EXPECT(strstr(b.p->sentence, "$1.72 was realised") != NULL);
 	done(&b);
 }
 
@@ -161,7 +162,7 @@ static void test_elsewhere(void)
 	EXPECT_INT(b.p->promise[0].run_ns, 0);
 	EXPECT_INT(b.p->promise[0].limit, VIEW_LIMIT_WHOLE);
 	EXPECT(b.p->promise[0].change_step_ns > 0);
-	EXPECT(strstr(b.p->sentence, "nothing came true (its time went to other classes)") != NULL);
+	EXPECT(strstr(b.p->sentence, "none was realised (its time went to other classes)") != NULL);
 	done(&b);
 }
 

@@ -71,7 +71,7 @@ static void test_places(void)
 	EXPECT(f->class == ANA_INPUT_FETCH && f->rest && !f->where.known);
 	EXPECT_INT(f->ns, third / 8);
 	EXPECT_STR(view_finding_words(s, &mem, f, 34),
-		   "the loader read from storage or network, elsewhere");
+		   "the loader read from storage or network, line not known");
 	base_arena_fini(&mem);
 	view_summary_free(s);
 }

@@ -202,7 +202,7 @@ static void test_places(void)
 	EXPECT(strstr(page, "high: <data value=\"1514\" "
 			    "data-key=\"/findings/0/evidence/samples\" data-unit=\"count\">1,514"
 			    "</data> samples of ") != NULL);
-	EXPECT(strstr(page, "To keep up it takes <b><data value=\"6\" "
+	EXPECT(strstr(page, ": <b><data value=\"6\" "
 			    "data-key=\"/loader/need/workers_needed\"") != NULL);
 	free(page);
 	view_summary_free(s);

@@ -4,6 +4,7 @@
  * thousand steps.
  */
 #include "findings/lead.h"
+#include "findings/unused.h"
 #include "harness.h"
 #include "view_made.h"
 
@@ -47,6 +48,9 @@ static void test_verdicts(void)
 	expect(ANA_HOST_SYNC,
 	       "The GPU waited for the training program for 25.0 % of the training time",
 	       "$1.00 of each $3.99 GPU-hour was paid for waiting");
+	expect(ANA_HOST_WARMUP,
+	       "The GPU waited for modules to be loaded and compiled for 25.0 % of the training time",
+	       "$1.00 of each $3.99 GPU-hour was paid for waiting");
 	expect(ANA_COMM, "The GPU communicated for 25.0 % of the training time",
 	       "$1.00 of each $3.99 GPU-hour was paid for communication");
 	expect(ANA_COPY, "The GPU did nothing but copy for 25.0 % of the training time",
@@ -73,6 +77,40 @@ static void test_words(void)
 	EXPECT(!view_lead_rate_words(s, &mem));
 	EXPECT(!view_lead_hour_words(s, &mem));
 	EXPECT_STR(view_lead_sum_words(s, &mem), "$0.80 of $3.99");
+	view_summary_free(s);
+}
+
+/* Host-bound by warm-up alone says so; with as much of another cause, it does not. */
+static void test_warmup(void)
+{
+	struct view_summary *s = run_of(ANA_HOST_WARMUP, 3990000000LL);
+
+	EXPECT(view_is_warmup(s));
+	EXPECT_STR(view_verdict_words(s, &mem), "host-bound by warm-up");
+	EXPECT(!view_short_words(s, &mem));
+	s->result->classes[ANA_COMPUTE] -= MADE_HOUR_NS / 10;
+	s->result->classes[ANA_HOST_SYNC] += MADE_HOUR_NS / 10;
+	EXPECT(!view_is_warmup(s));
+	EXPECT_STR(view_verdict_words(s, &mem), "host-bound");
+	view_summary_free(s);
+	s = run_of(ANA_INPUT_FETCH, 3990000000LL);
+	EXPECT(!view_is_warmup(s));
+	view_summary_free(s);
+}
+
+/* Ten seconds of training time for each GPU are enough to say nothing of it. */
+static void test_short(void)
+{
+	struct view_summary *s = run_of(ANA_INPUT_FETCH, 3990000000LL);
+	int64_t *classes = s->result->classes;
+
+	memset(classes, 0, sizeof(s->result->classes));
+	classes[ANA_COMPUTE] = VIEW_SHORT_NS;
+	s->result->gpu_ns = VIEW_SHORT_NS;
+	EXPECT(!view_short_words(s, &mem));
+	s->result->gpu_ns--;
+	EXPECT_STR(view_short_words(s, &mem), "only 10.0 GPU-seconds of training time were seen, and "
+					      "first steps are slow: a longer run tells more");
 	view_summary_free(s);
 }
 
@@ -120,7 +158,7 @@ static void test_no_training(void)
 
 int main(void)
 {
-	int failed = RUN(test_verdicts, test_words, test_no_price, test_skew, test_no_training);
+	int failed = RUN(test_verdicts, test_words, test_warmup, test_short, test_no_price, test_skew, test_no_training);
 
 	base_arena_fini(&mem);
 	return failed;

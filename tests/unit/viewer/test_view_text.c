@@ -78,7 +78,8 @@ static const char golden[] =
 	"                              (nfs4), dataset.py:88 __getitem__\n"
 	"    8.3 %  input.prep         4 of 4 workers running resize (Image.py),\n"
 	"                              dataset.py:91 __getitem__\n"
-	"    4.2 %  input.fetch        the loader read from storage or network, elsewhere\n"
+	"    4.2 %  input.fetch        the loader read from storage or network, line not\n"
+	"                              known\n"
 	"  next: 4 -> 6 workers or a local cache; saves at most $2.29 of this run, 2.29 \302\242\n"
 	"        per thousand steps\n"
 	"  report: runs/x.gst/report.html\n";
@@ -95,7 +96,7 @@ static void test_causes(void)
 	EXPECT(strstr(text, "\nWhy (share of the GPU time)\n") != NULL);
 	EXPECT(strstr(text, "(high: 1,514 samples of 4 threads)\n") != NULL);
 	EXPECT(strstr(text, "num_workers=4 (fork), batch_size=16, prefetch_factor=2,") != NULL);
-	EXPECT(strstr(text, "a batch each 36.0 ms, a step without its wait 24.0 ms: 6 workers") !=
+	EXPECT(strstr(text, "the GPU could take a batch every 24.0 ms; 4 workers deliver one") !=
 	       NULL);
 	EXPECT(strstr(text, "workers were: 71.4 % blocked on files or the") != NULL);
 	EXPECT(strstr(text, "2,000 samples of threads: 3 torn") != NULL);

@@ -42,7 +42,7 @@ static const char *role_text(uint8_t role)
 {
 	switch (role) {
 	case WIRE_ROLE_SUBMITTER:
-		return "the trainer";
+		return "the main process";
 	case WIRE_ROLE_WORKER:
 		return "loader workers";
 	case WIRE_ROLE_PIN:
@@ -52,7 +52,7 @@ static const char *role_text(uint8_t role)
 	case WIRE_ROLE_PRODUCER:
 		return "who makes the batches";
 	case WIRE_ROLE_FEEDER:
-		return "who feeds the trainer";
+		return "who feeds the main process";
 	default:
 		return "other threads";
 	}

@@ -33,7 +33,7 @@ static void put_waits(struct html *h)
 	html_put(h, ".</p>\n");
 }
 
-/* "A worker takes 144 ms for a batch, a step without its wait 24 ms: 144 / 24 = 6 workers." */
+/* "The GPU could take a batch every 24 ms ... A worker makes a batch in 144 ms: 6 workers would keep up." */
 static void put_need(struct html *h)
 {
 	const struct view_loader *v = &h->s->loader;
@@ -41,29 +41,28 @@ static void put_need(struct html *h)
 	if (!v->has_need)
 		return;
 	html_put(h,
-		 "<div class=\"sum\"><h3>How many workers it takes</h3>\n<p>Making a batch takes a "
-		 "worker ");
-	html_ns(h, v->facts.fetch_ns, "/loader/need/fetch_ns");
-	html_put(h, ". A step takes ");
-	html_ns(h, v->facts.step_ns, "/loader/need/step_ns");
-	html_put(h, ", of which it waits ");
-	html_ns(h, v->facts.wait_ns, "/loader/need/wait_ns");
-	html_put(h, " with the GPU idle; without that wait it takes ");
+		 "<div class=\"sum\"><h3>How many workers it takes</h3>\n<p>The GPU could take a batch "
+		 "every ");
 	html_ns(h, v->facts.step_ns - v->facts.wait_ns,
 		"/loader/need/step_ns - /loader/need/wait_ns");
-	html_put(h, ". To keep up it takes <b>");
+	html_put(h, "; now it gets one every ");
+	html_ns(h, v->facts.step_ns, "/loader/need/step_ns");
+	html_put(h, " and waits ");
+	html_ns(h, v->facts.wait_ns, "/loader/need/wait_ns");
+	html_put(h, " of that. A worker makes a batch in ");
+	html_ns(h, v->facts.fetch_ns, "/loader/need/fetch_ns");
+	html_put(h, ": <b>");
 	html_count(h, (uint64_t)v->need.needed, "/loader/need/workers_needed");
-	html_put(h, v->need.needed == 1 ? " worker</b>; now there are "
-					: " workers</b>; now there are ");
+	html_put(h, v->need.needed == 1 ? " worker</b> would keep up; now there "
+					: " workers</b> would keep up; now there ");
+	html_put(h, v->facts.workers == 1 ? "is " : "are ");
 	html_count(h, (uint64_t)v->facts.workers, "/loader/need/workers_now");
-	html_put(h, ".");
 	if (v->need.bound != VIEW_WORKERS_STEP) {
-		html_put(h, v->need.bound == VIEW_WORKERS_CORES ? " The cores here carry "
-								: " A sensible limit is ");
+		html_put(h, v->need.bound == VIEW_WORKERS_CORES ? ", and the cores here support only "
+								: ", and a sensible limit is ");
 		html_count(h, (uint64_t)v->need.advised, "/loader/need/workers_advised");
-		html_put(h, ".");
 	}
-	html_put(h, " A step then takes at least ");
+	html_put(h, ". A step then takes at least ");
 	html_ns(h, v->need.predicted_step_ns, "/loader/need/predicted_step_ns");
 	html_put(h, ".</p></div>\n");
 }
@@ -118,7 +117,7 @@ static void put_fetches(struct html *h, const struct ana_loader_facts *l)
 	html_ns(h, h->s->loader.fetch_ns, "/loader/batch_ns_per_worker");
 	html_put(h, " on average, median ");
 	html_ns(h, l->fetch_median_ns, "%s/fetch_median_ns", at);
-	html_put(h, ", 95 of 100 within ");
+	html_put(h, ", p95 ");
 	html_ns(h, l->fetch_p95_ns, "%s/fetch_p95_ns", at);
 	html_put(h, "; ");
 	html_ns(h, base_div_even(l->fetch_cpu_ns, (__int128)l->made), "%s/fetch_cpu_ns / %s/made",

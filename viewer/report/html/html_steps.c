@@ -301,11 +301,11 @@ static void put_sentence(struct html *h)
 
 	html_put(h, "<p>");
 	html_count(h, r->steps, "/steps/count");
-	fprintf(h->f, " steps, told by %s", view_step_source_words[r->step_source]);
+	fprintf(h->f, " steps, found by %s", view_step_source_words[r->step_source]);
 	if (r->step_median_ns >= 0) {
-		html_put(h, "; the median took ");
+		html_put(h, "; median ");
 		html_ns(h, r->step_median_ns, "/steps/median_ns");
-		html_put(h, ", and 95 of 100 took at most ");
+		html_put(h, ", p95 ");
 		html_ns(h, r->step_p95_ns, "/steps/p95_ns");
 	}
 	if (s->step_nano_usd >= 0) {

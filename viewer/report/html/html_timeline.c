@@ -159,7 +159,7 @@ static void put_table(struct html *h, const struct axis *a, size_t g)
 	html_details(h, "Table");
 	html_table_from(h, "/gpus", "GPU %" PRIu32 " over time", h->s->result->gpu[g].index);
 	HTML_HEADS(h, "From, to", "n:Busy", "n:Starved", "n:Host", "n:On the device",
-		   "n:Not counted");
+		   "n:Start-up, shutdown, unused");
 	for (size_t i = 0; i < rows; i++) {
 		struct span s = { g, i * t->count / rows, (i + 1) * t->count / rows - 1, t,
 				  &columns };
@@ -246,7 +246,7 @@ static void put_gaps(struct html *h)
 		return;
 	html_put(h, "<h3 id=\"gaps\">The longest gaps, exactly</h3>\n");
 	html_table(h, "Longest gaps between operations");
-	HTML_HEADS(h, "n:Length", "Mostly", "n:Nothing submitted", "Where", "n:After it was taken",
+	HTML_HEADS(h, "n:Length", "Mostly", "n:Nothing submitted", "Where", "n:At",
 		   "Submitter");
 	for (size_t i = 0; i < r->top_gaps; i++)
 		put_gap(h, i);

@@ -148,7 +148,7 @@ static void put_cost(struct html *h)
 {
 	html_put(h, "<div><dt>It cost</dt><dd><b>");
 	html_whole(h);
-	html_put(h, "</b> ");
+	html_put(h, "</b> for ");
 	put_gpus(h);
 	if (h->s->wall_ns > 0) {
 		html_put(h, ", in ");
@@ -378,7 +378,7 @@ static void put_hotspot(struct html *h, const struct view_finding *f, int c)
 {
 	size_t at = (size_t)(f - h->s->finding);
 
-	html_put(h, "<div><dt>In line</dt><dd>");
+	html_put(h, "<div><dt>At line</dt><dd>");
 	html_hotspot(h, at);
 	html_put(h, f->where.file ? "<br>" : "");
 	html_doing(h, at);
@@ -445,6 +445,16 @@ static void put_first_step(struct html *h)
 	html_put(h, ".</dd></div>\n");
 }
 
+static void put_short(struct html *h)
+{
+	if (!view_short_words(h->s, &h->mem))
+		return;
+	html_put(h, "<p>Only ");
+	html_gpu_time(h, view_working_ns(h->s), "/ledger/working_ns");
+	html_put(h, " of training time were seen, and first steps are slow: a longer run tells "
+		    "more.</p>\n");
+}
+
 static void put_monitor(struct html *h)
 {
 	html_put(h, "<p class=\"soft\">A monitor that samples utilisation every 15 s would have shown "
@@ -468,6 +478,7 @@ void html_verdict(struct html *h)
 	put_cause(h);
 	put_first_step(h);
 	html_put(h, "</dl>\n");
+	put_short(h);
 	put_monitor(h);
 	html_section_end(h);
 }

@@ -31,7 +31,7 @@ void html_doing(struct html *h, size_t at)
 	}
 	if (!p->known) {
 		html_put(h, facts_classes[f->class].meaning);
-		html_put(h, f->rest ? ", elsewhere" : "");
+		html_put(h, f->rest ? ", line not known" : "");
 		return;
 	}
 	fprintf(h->f, "<span data-from=\"/findings/%zu /loader/workers\"><span class=\"who\">", at);

@@ -128,15 +128,18 @@ static void put_flags(struct page *p)
 static void put_doubt(struct page *p)
 {
 	const struct ana_quality *q = &p->s->result->quality;
+	const char *brief = view_short_words(p->s, &p->mem);
 	base_unit a, b;
 
+	if (brief)
+		text_line(p, brief);
 	if (q->dropped || q->invalid)
 		text_line(p, base_arena_printf(
 				     &p->mem,
 				     "%s records lost, %s unusable: their time is device.lost",
 				     base_count(a, q->dropped), base_count(b, q->invalid)));
 	if (!p->s->result->complete && !p->s->result->imported)
-		text_line(p, "some process ended without a last word: a lower bound");
+		text_line(p, "a process ended without a goodbye: these are lower bounds");
 	else if (p->s->ranks > 1 && !p->s->result->ranks.matched)
 		text_line(p, "several ranks: starved is a lower bound");
 }

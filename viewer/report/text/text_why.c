@@ -168,10 +168,20 @@ static const char *need_bound(struct page *p)
 
 	if (n->bound == VIEW_WORKERS_STEP)
 		return "";
-	return base_arena_printf(&p->mem, ", %s %" PRId64,
-				 n->bound == VIEW_WORKERS_CORES ? "the cores here carry"
+	return base_arena_printf(&p->mem, ", but %s %" PRId64,
+				 n->bound == VIEW_WORKERS_CORES ? "the cores here support only"
 								: "a sensible limit is",
 				 n->advised);
+}
+
+/* "2 workers deliver", "the main process makes". */
+static const char *deliver(struct page *p)
+{
+	int64_t n = p->s->loader.facts.workers;
+
+	if (!n)
+		return "the main process makes";
+	return base_arena_printf(&p->mem, "%" PRId64 " worker%s", n, n == 1 ? " delivers" : "s deliver");
 }
 
 static void put_need(struct page *p)
@@ -186,12 +196,11 @@ static void put_need(struct page *p)
 			 base_arena_printf(&p->mem, "workers made batches for %s %% of their time",
 					   base_percent(step, v->busy_ppm)));
 	put_line(p, base_arena_printf(&p->mem,
-				      "a batch each %s, a step without its wait %s: %" PRId64
-				      " worker%s keep%s up%s; a step then takes %s at least",
-				      base_duration(step, v->facts.step_ns),
+				      "the GPU could take a batch every %s; %s one every %s. %" PRId64
+				      " worker%s would keep up%s; a step then takes %s at least",
 				      base_duration(fed, v->facts.step_ns - v->facts.wait_ns),
-				      v->need.needed, v->need.needed == 1 ? "" : "s",
-				      v->need.needed == 1 ? "s" : "", need_bound(p),
+				      deliver(p), base_duration(step, v->facts.step_ns),
+				      v->need.needed, v->need.needed == 1 ? "" : "s", need_bound(p),
 				      base_duration(then, v->need.predicted_step_ns)));
 }
 

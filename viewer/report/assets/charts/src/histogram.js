@@ -112,6 +112,6 @@ export function histogram(place, block) {
 	});
 	if (lines.length)
 		place.append(legend([['k-median', `median ${duration(median_ns)}`],
-			['k-slow', `95 % took at most ${duration(p95_ns)}`]]));
+			['k-slow', `p95 ${duration(p95_ns)}`]]));
 	return true;
 }
