@@ -7,7 +7,6 @@
 #ifndef SIM_CLOCK_H
 #define SIM_CLOCK_H
 
-#include <sched.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -32,7 +31,9 @@ static inline uint64_t sim_max(uint64_t a, uint64_t b)
 
 /*
  * Returns once sim_now() >= t. Sleeps for most of it and spins for the rest, because a sleeper
- * wakes up to 60 us late and a driver's synchronisation does not.
+ * wakes up to 60 us late and a driver's synchronisation does not. It keeps its CPU then, as a driver with
+ * fewer contexts than there are CPUs does (CU_CTX_SCHED_AUTO): one that yields to a busy neighbour is
+ * late by a slice of that one's.
  */
 static inline void sim_sleep_until(uint64_t t)
 {
@@ -42,10 +43,8 @@ static inline void sim_sleep_until(uint64_t t)
 
 		if (!left)
 			return;
-		if (left < 100000) {
-			sched_yield();
+		if (left < 100000)
 			continue;
-		}
 		left -= 80000;
 		d.tv_sec = (time_t)(left / 1000000000u);
 		d.tv_nsec = (long)(left % 1000000000u);
