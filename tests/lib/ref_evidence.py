@@ -12,6 +12,7 @@ RUNNING, DISK = 1, 3
 MINUTE = 60 * S
 FL_GIL, FL_GC = 8, 64
 WORKER, PIN, FEEDER = 2, 3, 6
+NATIVE = 'a place without a stack of Python'
 FETCH, TAKE, PIN_ROW, CLOSE = 2, 3, 4, 5
 # In place of idle, and not idle either: one that waits for what nobody was seen to hold; one that merely holds and sleeps or gives;
 # one that gives and sleeps.
@@ -434,7 +435,7 @@ class Piece:
         self.owed, self.chains = {}, {}
         self.fed = self.at_once = self.answer = False
         self.read, self.left = None, 0
-        self.place, self.alone, self.chained, self.served, self.asks = '', 0, False, False, False
+        self.place, self.alone, self.chained, self.served, self.asks, self.by_feeder = '', 0, False, False, False, False
         self.made, self.orders, self.takes = False, {}, {}
         self.kin = False  # decided by weight: its kin may share
 
@@ -727,6 +728,7 @@ class Piece:
         """@unknown: what it is without evidence; in the tail 'excluded.teardown', and then code that handles data
         is no input."""
         h = self.shares(self.w.pid, self.tid, self.a, self.b)
+        by_feeder = False
         if not h:
             return None
         if not any(s['stack'] for s in h.rows) and 2 * h.waiting >= self.b - self.a:
@@ -735,8 +737,10 @@ class Piece:
                        for f in [self.shares(*k, self.a, self.b)] if f]
             if feeders:
                 _, _, (_, self.tid), h = max(feeders, key=lambda f: f[:2])
+                by_feeder = self.fed
         if self.at_once and self.left not in (0, self.tid) and self.is_awaited((self.w.pid, self.left)):
             self.tid, h = self.left, self.shares(self.w.pid, self.left, self.a, self.b)
+            by_feeder = False
         waiting = sum(w for s, w, _ in h.parts() if s['code'] == 'next' or
                       s['wait'] == QUEUE and not without_work(s))
         if 2 * waiting >= self.b - self.a:
@@ -753,6 +757,7 @@ class Piece:
             out = out or {'input.unknown': self.b - self.a}
             self.asks = self.place != '' and out.get('input.unknown') == self.b - self.a
             return out
+        self.by_feeder = by_feeder
         parts = [(self.with_generators(s), w, part) for s, w, part in h.parts()]
         classes = [(s, w, part, s['state'] != RUNNING and self.host_block(s, part)) for s, w, part in parts]
         followed = any(c == 'chain' for *_, c in classes)
@@ -924,11 +929,12 @@ class Piece:
         return self.read == 'words'
 
     def at_place(self, s, alone):
-        if not self.fed or not s['stack']:
+        place = s['stack'] or NATIVE
+        if not self.fed:
             return False
-        self.place = self.place or s['stack']
-        self.alone += alone if self.place == s['stack'] else 0
-        return self.place == s['stack']
+        self.place = self.place or place
+        self.alone += alone if self.place == place else 0
+        return self.place == place
 
     def host_take(self, s, take):
         c = self.chain((self.w.pid, self.tid), s)
@@ -1090,6 +1096,8 @@ class World:
                 continue
             if (p.chained or p.served) and p.place:
                 kin.setdefault((p.place, tid), []).append((a, out))
+            if p.by_feeder:
+                kin.setdefault((NATIVE, tid), []).append((a, out))
             book(out)
             if p.kin:
                 kin.setdefault((kind, tid), []).append((a, out))

@@ -1152,6 +1152,31 @@ static void test_feeder(void)
 	s.t_ns++;
 	REQUIRE(!ana_evidence_add_sample(&t.e, &s, INT64_MIN));
 	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	EXPECT(t.b.by_feeder && !t.b.asks);
+	t.given.fed = false;
+	EXPECT(host_of(&t, 0, 4000));
+	EXPECT(!t.b.by_feeder);
+	end(&t);
+}
+
+/* A thread without Python waits, and nobody was looked at meanwhile: what the others at work there tell. */
+static void test_feeder_not_seen(void)
+{
+	struct bench t;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "", "");
+	EXPECT(host_of(&t, 0, 4000));
+	EXPECT(t.b.asks && t.b.place == ANA_PLACE_NATIVE && !t.b.by_feeder);
+	t.given.fed = false;
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	EXPECT(!t.b.asks);
+	end(&t);
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?n40", "");
+	EXPECT(host_of(&t, 0, 4000));
+	EXPECT(t.b.asks);
 	end(&t);
 }
 
@@ -1249,7 +1274,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_words),	T_CASE(test_takes),   T_CASE(test_producer), T_CASE(test_nobody),
 	T_CASE(test_depth),	T_CASE(test_circles),  T_CASE(test_outside), T_CASE(test_far),	     T_CASE(test_no_input),
 	T_CASE(test_writer),	T_CASE(test_event),   T_CASE(test_answer),   T_CASE(test_requests),
-	T_CASE(test_driver),	T_CASE(test_feeder),  T_CASE(test_copier),  T_CASE(test_loader),
+	T_CASE(test_driver),	T_CASE(test_feeder),	T_CASE(test_feeder_not_seen),  T_CASE(test_copier),  T_CASE(test_loader),
 	T_CASE(test_helpers),	T_CASE(test_served),  T_CASE(test_word),     T_CASE(test_word_of_child),
 	T_CASE(test_delivery),	T_CASE(test_callers),  T_CASE(test_anew),	     T_CASE(test_lost),
 	T_CASE(test_anew_at_once), T_CASE(test_held_by_idle), T_CASE(test_comes_back),

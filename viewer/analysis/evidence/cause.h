@@ -15,6 +15,8 @@
 #include "shares.h"
 #include "analysis/time/span.h"
 
+#define ANA_PLACE_NATIVE UINT32_MAX
+
 struct ana_vote { /* one sample, and the class it speaks for */
 	const struct ana_thread_samples *thread;
 	size_t sample; /* its index there */
@@ -69,13 +71,14 @@ struct ana_cause {
 	uint32_t paths, path_room;
 	/*
 	 * Where the thread takes what others make: the stack (string id) of its first sample that
-	 * does so, 0: none; for how long it did, there, and nobody was seen to make it, or to end what
+	 * does so, ANA_PLACE_NATIVE without one of Python, 0: none; for how long it did, there, and nobody was seen to make it, or to end what
 	 * the last one seen waits for; and whether it was seen to wait for work there.
 	 */
 	uint32_t place;
 	int64_t alone;
 	bool served;
 	bool asks; /* that is nearly all of the piece: waits at the same place may tell */
+	bool by_feeder; /* who hands work to a thread without Python tells: to waits at ANA_PLACE_NATIVE, too */
 	int64_t ran, ran_inline; /* on a CPU, all, and making batches: weights of samples */
 	struct ana_order_memo orders;
 	bool chained; /* ends of chains voted ... */

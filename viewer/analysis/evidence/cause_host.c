@@ -143,11 +143,13 @@ static enum ana_class class_of_take_alone(struct ana_cause *b, struct ana_eviden
 /* It takes something there, and copies are made to the GPU: what it takes may be a batch. */
 static bool at_place(struct ana_cause *b, const struct wire_sample *w)
 {
-	if (!b->given.fed || !w->stack)
+	const uint32_t place = w->stack ? w->stack : ANA_PLACE_NATIVE;
+
+	if (!b->given.fed)
 		return false;
 	if (!b->place)
-		b->place = w->stack;
-	return b->place == w->stack;
+		b->place = place;
+	return b->place == place;
 }
 
 /*
@@ -627,14 +629,16 @@ static void forget_input(struct ana_cause *b)
 
 bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 {
-	const struct ana_thread_samples *s = ana_evidence_thread(e, e->pid, tid);
+	const struct ana_thread_samples *own = ana_evidence_thread(e, e->pid, tid), *s, *t;
 	struct ana_shares h;
 
-	if (!ana_shares_of(s, b->start, b->end, &h))
+	if (!ana_shares_of(own, b->start, b->end, &h))
 		return false;
-	s = waits_for(b, e, teller(b, e, s, &h), &h);
+	t = teller(b, e, own, &h);
+	s = waits_for(b, e, t, &h);
 	if (2 * (__int128)waiting(e, s, &h) >= b->end - b->start)
 		return decide_wait(b, e, s, &h);
+	b->by_feeder = b->given.fed && t != own && s == t;
 	add_samples(b, e, s, &h);
 	ana_cause_add(b, starved_of(b), h.delay);
 	ana_cause_pay(b, e);

@@ -197,6 +197,11 @@ bool ana_attribute(struct ana_walk *w, struct ana_proc *p, const struct ana_attr
 		if (unsampled && ana_unsampled_decided(unsampled, piece->start, b->ns))
 			w->err = -ENOMEM;
 	}
+	if (b->decided && b->by_feeder && !piece->outside) {
+		unsampled = takes_at(w, p, piece, ANA_PLACE_NATIVE);
+		if (unsampled && ana_unsampled_decided(unsampled, piece->start, b->ns))
+			w->err = -ENOMEM;
+	}
 	/* what a process does behind its last operation tells nothing of gaps */
 	unsampled =
 		b->decided && piece->c != ANA_EXCLUDED_TEARDOWN ? unsampled_of(w, p, piece) : NULL;
