@@ -1009,7 +1009,7 @@ class World:
     def in_wait(s, rows):
         """@s, which comes after @rows; on a CPU where it waited for a lock or polled, it is as it was there."""
         polls = s['stack'].split(FRAME)[0].split('|')[1:2] and s['stack'].split(FRAME)[0].split('|')[1].endswith('/selectors.py')
-        if s['state'] == RUNNING and s['stack'] and s['take'] in ('item', 'event'):
+        if s['state'] == RUNNING and s['stack'] and s['take'] in ('item', 'event', 'serves'):
             for x in rows[::-1][:64]:
                 if x['t'] < s['t'] - LOOK_BACK:
                     break

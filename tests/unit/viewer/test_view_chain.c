@@ -37,6 +37,9 @@
 	"select\t" LIB "selectors.py\t468\n_run_once\t" LIB "asyncio/base_events.py\t1900\n"  \
 	"run_forever\t" LIB "asyncio/base_events.py\t607\n" USER
 
+#define SERVER                                                                            \
+	"select\t" LIB "selectors.py\t415\nhandle_request\t" LIB "socketserver.py\t295\n" USER
+
 #define NEXT "_next_data\t" PACKAGES "torch/utils/data/dataloader.py\t1300\n" USER
 
 struct bench {
@@ -570,6 +573,12 @@ static void test_seen_running(void)
 	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
 	keep(&t, 101, WIRE_WAIT_NONE, "!o1", DRIVE);
 	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* a server's */
+	see(&t, PID, -500000, WIRE_WAIT_SOCKET, "?l127.0.0.1:80", SERVER);
+	keep(&t, PID, WIRE_WAIT_NONE, "", SERVER);
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
 	end(&t);
 
 	begin(&t); /* too long before, at another place, or in a pipe, out of which data are copied there */

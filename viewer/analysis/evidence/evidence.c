@@ -153,7 +153,7 @@ static void take_for_wait(struct ana_evidence *e, struct ana_thread_samples *t)
 	if (s->state != WIRE_STATE_RUNNING || !s->stack)
 		return;
 	k = ana_pystacks_get(&e->stacks, s->stack);
-	if (k->take != ANA_TAKE_ITEM && k->take != ANA_TAKE_EVENT)
+	if (k->take != ANA_TAKE_ITEM && k->take != ANA_TAKE_EVENT && k->take != ANA_TAKE_SERVES)
 		return;
 	for (i = t->tail - 1, n = 0; n < ANA_STANDS_MAX && i > t->head; i--, n++) {
 		const struct wire_sample *v = &t->sample[i - 1];
