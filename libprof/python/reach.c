@@ -529,10 +529,12 @@ static int set_wanted(struct prof_py *py, const uint64_t *wanted, size_t n, bool
 	for (i = 0; i < n; i++)
 		r->takes[i] = s[i].type && s[i].type->takes ? s[i].type->takes :
 							      PROF_PYGIVES_HANDS;
-	if (!own && py->mem.pid != getpid())
-		for (i = 0; i < n; i++)
-			if (!s[i].type || !s[i].type->shared)
-				r->wanted[i] = 0;
+	for (i = 0; !own && py->mem.pid != getpid() && i < n; i++) {
+		if (s[i].type && s[i].type->shared)
+			continue;
+		r->wanted[i] = 0;
+		r->open--; /* the search ends when all is found that can be */
+	}
 	return rc;
 }
 
@@ -657,7 +659,7 @@ static int holds(struct prof_py *py, const struct prof_py_thread *t, const uint6
 		return -ENOTSUP;
 	prof_pyreach_begin(py);
 	rc = set_wanted(py, wanted, n, own);
-	if (!rc)
+	if (!rc && py->reach.open)
 		rc = look_twice(py, t, n, depth, out);
 	return rc == -ESRCH ? -ENOENT : rc;
 }
