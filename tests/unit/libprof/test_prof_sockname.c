@@ -10,9 +10,12 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <net/if.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -66,6 +69,33 @@ static int connected(int family, char *far, size_t room)
 	return fd;
 }
 
+/*
+ * A network of its own, where that is allowed: how long a pass takes, and so how soon the next one may
+ * come, follows from how many sockets the machine has, and tests beside this one open thousands.
+ */
+static void be_alone(void)
+{
+	struct ifreq loopback = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
+	int fd;
+
+	if (unshare(CLONE_NEWNET) && unshare(CLONE_NEWUSER | CLONE_NEWNET)) {
+		printf("no network of its own: %s\n", strerror(errno));
+		return;
+	}
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	REQUIRE(fd >= 0);
+	REQUIRE(!ioctl(fd, SIOCSIFFLAGS, &loopback));
+	close(fd);
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
 static void wait_a_pass(void)
 {
 	nanosleep(&(struct timespec){ .tv_sec = 1, .tv_nsec = 50000000 }, NULL);
@@ -77,11 +107,15 @@ static void test_real(void)
 	int four = connected(AF_INET, far[0], sizeof(far[0]));
 	int six = connected(AF_INET6, far[1], sizeof(far[1])), pair[2], listens;
 	struct sockaddr_un here = { .sun_family = AF_UNIX };
+	int64_t begin = now_ns();
+	const char *again;
 
 	REQUIRE(four >= 0);
 	REQUIRE(!socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
 	EXPECT_STR(name_of(four), far[0]);
-	EXPECT_STR(name_of(pair[0]), "socket"); /* not twice in a second */
+	again = name_of(pair[0]);
+	if (now_ns() - begin < 1000000000)
+		EXPECT_STR(again, "socket"); /* not twice in a second */
 	wait_a_pass();
 	EXPECT_STR(name_of(pair[0]), "socket:unix");
 	EXPECT_STR(name_of(four), far[0]);
@@ -444,6 +478,7 @@ static void test_damaged_answers(void)
 
 int main(void)
 {
+	be_alone();
 	return RUN(test_refused, test_real, test_lines, test_damaged_lines, test_links, test_met,
 		   test_accepted, test_data, test_damaged_answers);
 }
