@@ -73,7 +73,8 @@ def judge(way, said, trace):
     waits = [s for s in trace.samples if thread(s) == main and words(s, '?')]
     gs.equal({s['pid'] for s in trace.samples if s['role'] == hs.SUBMITTER}, {said['pid']},
              f'{way}: processes with submitters')
-    gs.check(len(waits) > 2, f'{way}: {len(waits)} samples say what the trainer waits for')
+    gs.check(len(waits) > 2, f'{way}: {len(waits)} samples of {len(trace.samples)} in {said["steps"]} steps say what '
+             'the trainer waits for')
     gs.check(makers and makers & reached, f'{way}: makers {makers}, reached {reached}')
     # One that takes from a queue and puts into another is told from who gives once it was seen to wait: until
     # then, for some ten milliseconds, it may be taken for one.
