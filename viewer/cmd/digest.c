@@ -13,7 +13,9 @@
 #include "trace/newest.h"
 
 struct opts {
-	const char *run, *out, *from;
+	char **run;
+	int runs;
+	const char *out, *from;
 	struct fleet_digest_source source;
 	const char *store;
 	struct fleet_budgets budgets;
@@ -43,13 +45,14 @@ static bool add_budget(void *into, char *text)
 }
 
 static const char usage[] =
-	"usage: gpustarve digest RUN [--store URL] [-o FILE] [--team NAME]\n"
+	"usage: gpustarve digest RUN... [--store URL] [-o FILE] [--team NAME]\n"
 	"       gpustarve digest --from FILE --store URL\n"
 	"       gpustarve digest --flush --store URL\n"
 	"\n"
 	"Makes the digest of a run: at most 4 KB of JSON with what it cost, where the time went\n"
 	"and whose it was, for the fleet to be summed up over months. RUN is a run directory or\n"
-	"a summary.json. Prints it, unless it goes to a store.\n"
+	"a summary.json. Prints one on a line, unless they go to a store. A run that cannot be\n"
+	"read is said, and the others are done.\n"
 	"\n";
 
 static const struct base_opt opt[] = {
@@ -98,7 +101,7 @@ const struct base_options view_digest_options = {
 	.opt = opt,
 	.tail = "\n"
 		"  gpustarve digest gpustarve-runs/RUN.gst\n"
-		"  gpustarve digest gpustarve-runs/RUN.gst --store sqlite:fleet.sqlite\n",
+		"  gpustarve digest gpustarve-runs/*.gst --store sqlite:fleet.sqlite\n",
 	.error = view_error,
 };
 
@@ -110,8 +113,8 @@ static bool fits(struct opts *o, int argc, char **argv)
 		view_say_no_run("digest");
 		return false;
 	}
-	if (operands > 1 || (operands == 1 && (o->from || o->flush)) || (o->from && o->flush)) {
-		view_error("digest: name one run; see gpustarve digest --help");
+	if ((operands && (o->from || o->flush)) || (o->from && o->flush)) {
+		view_error("digest: name runs, or --from, or --flush; see gpustarve digest --help");
 		return false;
 	}
 	if ((!operands || o->budgets.n) && !o->store) {
@@ -120,7 +123,8 @@ static bool fits(struct opts *o, int argc, char **argv)
 										   : "--budget");
 		return false;
 	}
-	o->run = operands ? argv[optind] : NULL;
+	o->run = argv + optind;
+	o->runs = operands;
 	return true;
 }
 
@@ -132,10 +136,10 @@ static int parse(int argc, char **argv, struct opts *o)
 	return go > 0 && !fits(o, argc, argv) ? -1 : go;
 }
 
-static int print(const struct fleet_digest *d, const char *out)
+static int write_to(FILE *f, const struct fleet_digest *d)
 {
 	char *text = fleet_digest_write(d);
-	int err = text ? fleet_print(text, strlen(text), out) : -ENOMEM;
+	int err = text && fputs(text, f) >= 0 ? 0 : -ENOMEM;
 
 	free(text);
 	return err;
@@ -154,19 +158,41 @@ static int look_at_budgets(const struct opts *o, const char *team, size_t waitin
 	return o->budgets.n && !waiting ? fleet_budgets_look(o->store, team, &o->budgets) : 0;
 }
 
-static int one_run(const struct opts *o)
+/* All that can be done, and the first error. */
+static int each_run(const struct opts *o, struct fleet_digest *d, FILE *f, size_t *waiting)
+{
+	int first = 0;
+
+	for (int i = 0; i < o->runs; i++) {
+		int err = fleet_digest_of(d, o->run[i], &o->source);
+
+		if (!err)
+			err = write_to(f, d);
+		if (!err && o->store)
+			err = fleet_put_digest(o->store, d, waiting);
+		first = first ? first : err;
+	}
+	return first;
+}
+
+static int runs(const struct opts *o)
 {
 	struct fleet_digest *d = calloc(1, sizeof(*d));
-	size_t waiting = 0;
-	int err = d ? fleet_digest_of(d, o->run, &o->source) : -ENOMEM;
+	size_t waiting = 0, len = 0;
+	char *text = NULL;
+	FILE *f = open_memstream(&text, &len);
+	int err = d && f ? each_run(o, d, f, &waiting) : -ENOMEM, shown = 0;
 
-	if (!err && (o->out || !o->store))
-		err = print(d, o->out);
-	if (!err && o->store)
-		err = fleet_put_digest(o->store, d, &waiting);
+	if (f && fclose(f))
+		err = -ENOMEM;
+	if (len && (o->out || !o->store))
+		shown = fleet_print(text, len, o->out);
 	say_waiting(waiting);
 	if (!err)
-		err = look_at_budgets(o, d->team, waiting);
+		err = shown;
+	if (!err)
+		err = look_at_budgets(o, o->runs == 1 ? d->team : NULL, waiting);
+	free(text);
 	free(d);
 	return err;
 }
@@ -203,6 +229,6 @@ int view_cmd_digest(int argc, char **argv)
 
 	if (go <= 0)
 		return go ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
-	int err = o.flush ? flush(&o) : o.from ? many(&o) : one_run(&o);
+	int err = o.flush ? flush(&o) : o.from ? many(&o) : runs(&o);
 	return err ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
 }

@@ -27,6 +27,8 @@ struct opts {
 	const char *out, *store;
 	struct fleet_budgets budgets;
 	struct fleet_options fleet;
+	char **run; /* folders of runs, or runs, in the place of a store */
+	int runs;
 };
 
 static bool set_format(void *into, char *text)
@@ -96,9 +98,10 @@ static bool add_budget(void *into, char *text)
 }
 
 static const char usage[] =
-	"usage: gpustarve fleet [--store URL] [--by WHAT] [--since T] [--until T] [options]\n"
+	"usage: gpustarve fleet [FOLDER|RUN]... [--by WHAT] [--since T] [--until T] [options]\n"
+	"       gpustarve fleet --store URL [--by WHAT] [--since T] [--until T] [options]\n"
 	"\n"
-	"What all runs of a store cost, what was wasted, by whom and why.\n"
+	"What all runs of a folder or of a store cost, what was wasted, by whom and why.\n"
 	"\n";
 
 static const struct base_opt opt[] = {
@@ -154,6 +157,7 @@ const struct base_options view_fleet_options = {
 	.column = 19,
 	.opt = opt,
 	.tail = "\n"
+		"  gpustarve fleet gpustarve-runs\n"
 		"  gpustarve fleet --since 30d\n"
 		"  gpustarve fleet --by label:experiment --format csv -o experiments.csv\n",
 	.error = view_error,
@@ -166,8 +170,10 @@ static int parse(int argc, char **argv, struct opts *o)
 
 	if (go <= 0)
 		return go;
-	if (optind < argc) {
-		view_error("fleet: %s: what is this for? see gpustarve fleet --help", argv[optind]);
+	o->run = argv + optind;
+	o->runs = argc - optind;
+	if (o->runs && o->store) {
+		view_error("fleet: name runs or --store, not both; see gpustarve fleet --help");
 		return -1;
 	}
 	return 1;
@@ -207,12 +213,30 @@ static int show(const struct opts *o, const struct fleet *f)
 	return err;
 }
 
+/* The store that was named, or one in memory with the runs that were. *left_out: those not read. */
+static int open_store(const struct opts *o, struct fleet_store **s, size_t *left_out)
+{
+	int err;
+
+	*left_out = 0;
+	if (!o->runs) /* what was told of budgets is kept in the store */
+		return fleet_store_open(s, o->store ? o->store : FLEET_STORE_DEFAULT, o->budgets.n > 0);
+	err = fleet_store_open(s, FLEET_STORE_MEMORY, true);
+	if (!err)
+		err = fleet_load_runs(*s, o->run, (size_t)o->runs, left_out);
+	if (err) {
+		fleet_store_close(*s);
+		*s = NULL;
+	}
+	return err;
+}
+
 static int run(const struct opts *o)
 {
 	struct fleet_store *s;
 	struct fleet f = { 0 };
-	/* What was told is kept in the store. */
-	int err = fleet_store_open(&s, o->store, o->budgets.n > 0), status = VIEW_EXIT_OK;
+	size_t left_out;
+	int err = open_store(o, &s, &left_out), status = VIEW_EXIT_OK;
 
 	if (err)
 		return VIEW_EXIT_ERROR;
@@ -227,13 +251,12 @@ static int run(const struct opts *o)
 	else if (!err && fleet_is_mixed(&f))
 		status = VIEW_EXIT_NOT_COMPARABLE;
 	fleet_fini(&f);
-	return err ? VIEW_EXIT_ERROR : status;
+	return err || left_out ? VIEW_EXIT_ERROR : status;
 }
 
 int view_cmd_fleet(int argc, char **argv)
 {
 	struct opts o = {
-		.store = FLEET_STORE_DEFAULT,
 		.fleet = { .by = FLEET_BY_NOTHING, .top = ROWS, .query = { .until_ns = INT64_MAX } }
 	};
 	int go = parse(argc, argv, &o);

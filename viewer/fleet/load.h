@@ -28,6 +28,13 @@ int fleet_put_digest(const char *store, const struct fleet_digest *d, size_t *wa
  */
 int fleet_load(const char *store, const char *file, size_t *waiting);
 
+/*
+ * Digests of runs into an open store: run directories, summaries, and all runs of a folder. What
+ * cannot be read is said, left out and counted. 0 or negative errno: -ENOENT, which was said, if a
+ * folder has no run.
+ */
+int fleet_load_runs(struct fleet_store *s, char *const *path, size_t n, size_t *left_out);
+
 /* To a file as a whole, or to stdout (@out NULL or "-"). 0 or negative errno. */
 int fleet_print(const char *text, size_t len, const char *out);
 

@@ -22,6 +22,7 @@
 #include <stdint.h>
 #include "digest.h"
 
+#define FLEET_STORE_MEMORY "sqlite::memory:" /* gone when it is closed */
 #define FLEET_STORE_DEFAULT "sqlite:gpustarve-runs/fleet.sqlite"
 
 /* What runs are told apart by: whose they are, then X(symbol, column, what it is called, title). */

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e
+"""The fleet of a folder of runs, without a store: the same as of a store with their digests, which `digest` makes of
+many runs at once; what cannot be read is said, and the others are done."""
+import json
+import os
+import shutil
+import sys
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import gs
+import tiny
+
+
+def fleet(*args, rc=0):
+    done = gs.gpustarve('fleet', *args, '--format', 'json')
+    gs.equal(done.returncode, rc, f'fleet {args}: {done.stderr.decode()[-500:]}')
+    return json.loads(done.stdout) if done.stdout else {}, done.stderr.decode()
+
+
+def check_digest(where, found):
+    done = gs.gpustarve('digest', *found)
+    gs.equal(done.returncode, 0, f'digest of many: {done.stderr.decode()[-500:]}')
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    gs.equal(len({d['run'] for d in lines}), len(found), 'a digest of each, on a line')
+    store = 'sqlite:' + os.path.join(where, 'store.sqlite')
+    done = gs.gpustarve('digest', *found, '--store', store, '-o', os.path.join(where, 'lines'))
+    gs.equal((done.returncode, done.stdout), (0, b''), f'into a store: {done.stderr.decode()[-500:]}')
+    with open(os.path.join(where, 'lines'), encoding='utf-8') as f:
+        gs.equal([json.loads(line)['run'] for line in f], [d['run'] for d in lines], 'the same in a file')
+    return store
+
+
+def check_broken(where, found, good):
+    """A run that cannot be read is left out, with a word."""
+    bad = os.path.join(where, 'runs', 'bad.gst')
+    os.makedirs(bad)
+    with open(os.path.join(bad, 'x.gst'), 'wb') as f:
+        f.write(b'no trace' * 100)
+    said, error = fleet(os.path.join(where, 'runs'), rc=1)
+    gs.equal(said.get('total'), good['total'], 'the others are there')
+    gs.check('bad.gst' in error, f'which one: {error[-500:]}')
+    done = gs.gpustarve('digest', bad, *found)
+    gs.equal((done.returncode, len(done.stdout.splitlines())), (1, len(found)), 'digests of the others')
+    shutil.rmtree(bad)
+
+
+with gs.scratch() as where:
+    runs = os.path.join(where, 'runs')
+    os.makedirs(runs)
+    found = []
+    for i in range(3):
+        one = os.path.join(where, str(i))
+        os.makedirs(one)
+        found.append(shutil.move(tiny.imported(one, f'run{i}', steps=4 + i), runs))
+    store = check_digest(where, found)
+    want, _ = fleet('--store', store)
+    gs.equal(want['total']['runs'], 3, 'runs in the store')
+    for what, paths in (('a folder', [runs]), ('runs', found), ('a run twice', [runs, found[0]])):
+        said, _ = fleet(*paths)
+        gs.equal(said, want, what)
+    said, _ = fleet(found[0], found[2])
+    gs.equal(said['total']['runs'], 2, 'two of them')
+    gs.check(not os.path.exists(os.path.join(runs, 'fleet.sqlite')), 'nothing is left behind')
+    check_broken(where, found, want)
+    empty = os.path.join(where, 'empty')
+    os.makedirs(empty)
+    gs.check('no run is there' in fleet(empty, rc=1)[1], 'an empty folder')
+    gs.check('not both' in fleet(runs, '--store', store, rc=1)[1], 'one of both')
+gs.finish()
