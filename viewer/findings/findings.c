@@ -452,3 +452,35 @@ const char *view_finding_evidence(struct base_arena *mem, const struct view_find
 				 base_count(samples, p->samples), p->samples == 1 ? "" : "s",
 				 p->threads, p->threads == 1 ? "" : "s", saw);
 }
+
+struct priced {
+	int64_t ns;
+	size_t at;
+};
+
+static int by_cost(const void *a, const void *b)
+{
+	const struct priced *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+const size_t *view_findings_by_cost(const struct view_summary *s, struct base_arena *mem)
+{
+	struct priced *p = base_arena_array(mem, s->findings + 1, sizeof(*p));
+	size_t *at = base_arena_array(mem, s->findings + 1, sizeof(*at));
+
+	for (size_t i = 0; i < s->findings; i++)
+		p[i] = (struct priced){ s->finding[i].ns, i };
+	qsort(p, s->findings, sizeof(*p), by_cost);
+	for (size_t i = 0; i < s->findings; i++)
+		at[i] = p[i].at;
+	return at;
+}
+
+bool view_finding_is_rest(const struct view_finding *f)
+{
+	return f->rest && !f->where.known && !f->where.late;
+}

@@ -30,4 +30,13 @@ void view_advice_add(struct view_summary *s);
  */
 const struct view_advice *view_advice_first(const struct view_summary *s);
 
+/*
+ * The findings by what they cost, the most first: indices into s->finding, s->findings of them, in
+ * @mem. (The summary has them by how well what is known of them ranks their class's time.)
+ */
+const size_t *view_findings_by_cost(const struct view_summary *s, struct base_arena *mem);
+
+/* What is left of a class of which other findings know lines: told with them, not beside them. */
+bool view_finding_is_rest(const struct view_finding *f);
+
 #endif

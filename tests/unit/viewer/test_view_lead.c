@@ -3,6 +3,7 @@
  * The one percentage that leads, of every verdict, and what it comes to per GPU-hour, day, month and
  * thousand steps.
  */
+#include "findings/findings.h"
 #include "findings/lead.h"
 #include "findings/unused.h"
 #include "harness.h"
@@ -156,9 +157,31 @@ static void test_no_training(void)
 	view_summary_free(s);
 }
 
+/* By cost, the most first, each once; what is left of a class is known as that. */
+static void test_by_cost(void)
+{
+	struct view_summary *s = made_summary_of(made_starved(NULL), "x", 3990000000LL);
+	const size_t *at = view_findings_by_cost(s, &s->mem);
+	size_t sum = 0, rests = 0;
+
+	REQUIRE(s->findings > 2);
+	for (size_t i = 0; i < s->findings; i++) {
+		const struct view_finding *f = &s->finding[at[i]];
+
+		EXPECT(!i || s->finding[at[i - 1]].ns >= f->ns);
+		EXPECT(!view_finding_is_rest(f) || view_finding_of(s, f->class));
+		sum += at[i];
+		rests += view_finding_is_rest(f);
+	}
+	EXPECT_INT(sum, s->findings * (s->findings - 1) / 2);
+	EXPECT_INT(rests, 1);
+	view_summary_free(s);
+}
+
 int main(void)
 {
-	int failed = RUN(test_verdicts, test_words, test_warmup, test_short, test_no_price, test_skew, test_no_training);
+	int failed = RUN(test_verdicts, test_words, test_warmup, test_short, test_no_price, test_skew, test_no_training,
+			 test_by_cost);
 
 	base_arena_fini(&mem);
 	return failed;

@@ -102,10 +102,11 @@ static void put_finding(struct html *h, size_t at)
 void html_findings(struct html *h)
 {
 	const struct view_summary *s = h->s;
+	const size_t *at = view_findings_by_cost(s, &h->mem);
 	size_t shown = 0;
 
 	for (size_t i = 0; i < s->findings; i++) {
-		if (s->finding[i].ppm < LEAST_PPM)
+		if (s->finding[at[i]].ppm < LEAST_PPM)
 			continue;
 		if (!shown++) {
 			html_section(h, "why", "Why, and in which line");
@@ -113,7 +114,7 @@ void html_findings(struct html *h)
 			HTML_HEADS(h, "Class", "n:Time", "n:Of all", "$:Cost", "What", "Line",
 				   "Evidence");
 		}
-		put_finding(h, i);
+		put_finding(h, at[i]);
 	}
 	if (!shown)
 		return;

@@ -35,24 +35,42 @@ static void put_cause(struct page *p, const struct view_finding *f, int64_t shar
 	text_wrap(p, 30, 30, view_finding_words(p->s, &p->mem, f, PATH_COLUMNS));
 }
 
+/* How much of what the verdict is about the lines above are; nothing where that is all of it. */
+static void put_covered(struct page *p, int64_t shown_tenths)
+{
+	struct view_lead l = view_lead_of(p->s);
+	int64_t all = base_div_even(l.ppm, 1000);
+
+	if (l.verdict != ANA_V_INPUT_BOUND || shown_tenths >= all)
+		return;
+	text_line(p, base_arena_printf(&p->mem,
+				       "that is %" PRId64 ".%" PRId64 " of the %" PRId64 ".%" PRId64
+				       " %%; the rest has smaller causes, or no line is known",
+				       shown_tenths / 10, shown_tenths % 10, all / 10, all % 10));
+}
+
 /* The causes of the verdict, by their share of the training time: those of starvation, or all. */
 void text_causes(struct page *p, size_t most)
 {
 	const struct view_summary *s = p->s;
+	const size_t *at = view_findings_by_cost(s, &p->mem);
 	bool starved = s->result->judgement.verdict == ANA_V_INPUT_BOUND;
-	bool any = false;
+	int64_t tenths = 0;
+	size_t shown = 0;
 
-	for (size_t i = 0; i < s->findings && most; i++) {
-		const struct view_finding *f = &s->finding[i];
+	for (size_t i = 0; i < s->findings && shown < most; i++) {
+		const struct view_finding *f = &s->finding[at[i]];
+		int64_t share = base_ppm(f->ns, view_working_ns(s));
 		if (starved != (f->of_starved_ppm >= 0) || f->ppm < LEAST_PPM ||
-		    ana_class_is_outside(f->class))
+		    ana_class_is_outside(f->class) || view_finding_is_rest(f))
 			continue;
-		if (!any)
+		if (!shown++)
 			fputs("  of the training time:\n", p->f);
-		any = true;
-		put_cause(p, f, base_ppm(f->ns, view_working_ns(s)));
-		most--;
+		put_cause(p, f, share);
+		tenths += base_div_even(share, 1000);
 	}
+	if (shown)
+		put_covered(p, tenths);
 }
 
 /* "saves at most 0.070 ¢ of this run, 1.00 ¢ per thousand steps". */
@@ -89,10 +107,11 @@ void text_next(struct page *p)
 void text_findings(struct page *p)
 {
 	const struct view_summary *s = p->s;
+	const size_t *at = view_findings_by_cost(s, &p->mem);
 	bool any = false;
 
 	for (size_t i = 0; i < s->findings; i++) {
-		const struct view_finding *f = &s->finding[i];
+		const struct view_finding *f = &s->finding[at[i]];
 		if (f->ppm < LEAST_PPM)
 			continue;
 		if (!any)
