@@ -91,10 +91,10 @@ static void refresh(struct native *n)
 		/* We were forked: addresses are the same, the numbers of its descriptors others'. */
 		if (prof_pymem_open(&n->mem, 0, PROF_PYMEM_VM))
 			return;
-		old = true;
-	} else if (!old && !prof_modules_grown(&n->modules, &n->mem)) {
-		return;
+		memset(n->page, 0, sizeof(n->page));
 	}
+	if (!old && !prof_modules_grown(&n->modules, &n->mem))
+		return;
 	memset(n->page, 0, sizeof(n->page));
 	n->asked = NULL;
 	if (!old && !prof_modules_more(&n->modules, &n->mem))
