@@ -213,10 +213,6 @@ static void take_turn(int64_t now_ns, int64_t period_ns)
 		w.throttle_ns = now_ns + THROTTLE_NS;
 	}
 	w.period_ns = period_ns;
-	if (!enter())
-		return;
-	prof_target_tick(w.self);
-	prof_fork_lock_sample_leave();
 	look_at_maker(now_ns, period_ns);
 	look_at_makers(now_ns, period_ns);
 	if (now_ns >= w.others_ns) {

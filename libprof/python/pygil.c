@@ -116,8 +116,8 @@ bool prof_py_in_runtime(struct prof_py *py, uint64_t address)
 
 	if (address - py->at.runtime < py->at.runtime_bytes)
 		return true;
-	if (look_at_lock(py, &l))
-		return address - l.gil < PROF_PYGIL_BYTES;
+	if (py->gil || look_at_lock(py, &l)) /* as it was a moment ago, at the thread's sample */
+		return address - py->gil < PROF_PYGIL_BYTES;
 	return prof_py_interpreters(py, is_in_gil, &address) == 1;
 }
 
@@ -127,6 +127,18 @@ static int is_collecting(struct prof_py *py, uint64_t interp, void *arg)
 
 	(void)arg;
 	return !prof_pymem_read(&py->mem, collecting_of(py, interp), &collecting, sizeof(collecting)) && collecting == 1;
+}
+
+pid_t prof_py_lock_state(struct prof_py *py, bool *collecting)
+{
+	struct lock l;
+
+	if (!look_at_lock(py, &l)) {
+		*collecting = prof_py_collecting(py);
+		return prof_py_gil_holder(py);
+	}
+	*collecting = l.collecting == 1;
+	return l.locked == 1 && l.holder ? tid_of(py, l.holder) : 0;
 }
 
 bool prof_py_collecting(struct prof_py *py)

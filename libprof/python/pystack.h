@@ -61,6 +61,9 @@ ssize_t prof_py_walk(struct prof_py *py, const struct prof_py_thread *t, char *t
 /* The thread that holds the global lock (of any interpreter); 0: none, or not known. */
 pid_t prof_py_gil_holder(struct prof_py *py);
 
+/* The same and, in the same read where there is one interpreter, whether the collector runs. */
+pid_t prof_py_lock_state(struct prof_py *py, bool *collecting);
+
 /*
  * Is this the address of a word inside _PyRuntime or inside an interpreter's global lock? A thread
  * that waits on a futex there waits for the global lock.

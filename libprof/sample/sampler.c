@@ -55,7 +55,6 @@ static struct {
 	struct prof_targets targets;
 	struct prof_throttle throttle;
 	uint64_t throttled_ns;
-	bool ticked; /* in this turn */
 	bool starving; /* in this turn: links are followed */
 	int64_t period_ns; /* of this turn */
 	int64_t settle_ns, scan_ns, throttle_ns; /* when next */
@@ -133,22 +132,6 @@ static void hand_over(uint8_t role, int64_t period_ns)
 	prof_evidence_sample(&sm.sample);
 }
 
-static bool tick(struct prof_target *t)
-{
-	if (!enter())
-		return false;
-	prof_target_tick(t);
-	prof_fork_lock_sample_leave();
-	return true;
-}
-
-/* The first real look of a turn lists the threads; often there is none. */
-static bool tick_once(void)
-{
-	sm.ticked = sm.ticked || tick(sm.targets.self);
-	return sm.ticked;
-}
-
 /* What is awaited may have changed since: whether it holds that, too, is asked more often than of others. */
 static void look_through(pid_t tid, int64_t now_ns)
 {
@@ -185,9 +168,8 @@ static void look_at_thread(struct prof_target_thread *m, int64_t now_ns, int64_t
 	if (sm.starving && m->role == WIRE_ROLE_PRODUCER &&
 	    prof_target_runs_python(sm.targets.self, m->tid))
 		look_through(m->tid, now_ns);
-	if ((!(sm.starving && prof_links_news(l, (uint32_t)getpid(), (uint32_t)m->tid)) &&
-	     holds(sm.targets.self, getpid(), m->tid, period_ns)) ||
-	    !tick_once())
+	if (!(sm.starving && prof_links_news(l, (uint32_t)getpid(), (uint32_t)m->tid)) &&
+	    holds(sm.targets.self, getpid(), m->tid, period_ns))
 		return;
 	if (now_ns && now_ns - m->native_ns >= NATIVE_NS)
 		what |= PROF_SAMPLE_NATIVE;
@@ -211,31 +193,30 @@ static bool is_target(pid_t tid)
 }
 
 /* Somebody waits for Python's lock: who has it? */
-static void look_at_holder(int64_t period_ns)
+static void look_at_holder(pid_t tid, int64_t period_ns)
 {
-	struct prof_target_thread holder = { .tid = prof_target_gil(sm.targets.self),
-					     .role = WIRE_ROLE_OTHER };
+	struct prof_target_thread holder = { .tid = tid, .role = WIRE_ROLE_OTHER };
 
-	if (holder.tid && !is_target(holder.tid))
+	if (!is_target(tid))
 		look_at_thread(&holder, 0, period_ns);
 }
 
 static void look_at_own(int64_t now_ns, int64_t period_ns, bool starving)
 {
 	size_t n, i;
-	bool gil = false;
+	pid_t holder = 0;
 
 	prof_targets_submitters(&sm.targets);
-	sm.ticked = false;
 	sm.sample.s.tid = 0;
 	n = starving ? sm.targets.threads : sm.targets.submitters;
 	for (i = 0; i < n; i++) {
 		look_at_thread(&sm.targets.thread[i], starving ? now_ns : 0, period_ns);
-		gil |= sm.sample.s.wait == WIRE_WAIT_GIL &&
-		       sm.sample.s.tid == (uint32_t)sm.targets.thread[i].tid;
+		if (sm.sample.s.wait == WIRE_WAIT_GIL && sm.sample.holder &&
+		    sm.sample.s.tid == (uint32_t)sm.targets.thread[i].tid)
+			holder = sm.sample.holder;
 	}
-	if (gil)
-		look_at_holder(period_ns);
+	if (holder)
+		look_at_holder(holder, period_ns);
 	if (starving && enter()) {
 		prof_givers_others(&sm.targets.givers, sm.targets.self, now_ns);
 		prof_fork_lock_sample_leave();
@@ -255,7 +236,7 @@ static void look_at_task(struct prof_target_worker *w, pid_t tid, int64_t period
 {
 	bool makes = prof_links_makes(&sm.targets.givers.links, (uint32_t)w->pid, (uint32_t)tid);
 
-	if (holds(w->target, w->pid, tid, period_ns) || !tick(w->target) ||
+	if (holds(w->target, w->pid, tid, period_ns) ||
 	    !look_at(w->target, tid, PROF_SAMPLE_WAIT | PROF_SAMPLE_PYTHON))
 		return;
 	if (sm.starving)
@@ -419,7 +400,6 @@ static void scan(int64_t now_ns, uint32_t divider)
 	sm.scanned_ns = now_ns;
 	sm.scan_ns = now_ns + SCAN_NS * divider;
 	if (prof_fork_lock_sample_enter()) {
-		prof_target_tick(sm.targets.self);
 		prof_targets_makers(&sm.targets, now_ns);
 		prof_targets_scan(&sm.targets, now_ns, &sm.sample);
 		prof_fork_lock_sample_leave();

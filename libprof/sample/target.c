@@ -104,11 +104,6 @@ bool prof_target_settle(struct prof_target *t, bool native)
 	return !t->refused;
 }
 
-void prof_target_tick(struct prof_target *t)
-{
-	t->gil = t->py ? prof_py_gil_holder(t->py) : 0;
-}
-
 /* Each thread costs a read: of a thousand of them the list is made seldom. False: not now. */
 bool prof_target_list(struct prof_target *t)
 {
@@ -156,11 +151,6 @@ int prof_target_cpu(const struct prof_target *t, pid_t tid, uint64_t *cpu_ns)
 const char *prof_target_program(const struct prof_target *t)
 {
 	return t->py ? "" : t->name;
-}
-
-pid_t prof_target_gil(const struct prof_target *t)
-{
-	return t->gil;
 }
 
 const struct prof_mounts *prof_target_mounts(const struct prof_target *t)

@@ -30,9 +30,6 @@ void prof_target_close(struct prof_target *t);
  */
 bool prof_target_settle(struct prof_target *t, bool native);
 
-/* Before the samples of one tick: who holds Python's lock. */
-void prof_target_tick(struct prof_target *t);
-
 /*
  * The threads that run Python, newest first, at most 2,048: from a list that is made anew when that
  * costs little, and else is some time old. *list stays; a sample may fill it anew.
@@ -50,7 +47,6 @@ bool prof_target_runs_python(const struct prof_target *t, pid_t tid);
 /* Of another process without Python: its program's name as the kernel has it; else "". */
 const char *prof_target_program(const struct prof_target *t);
 
-pid_t prof_target_gil(const struct prof_target *t); /* 0: nobody, or not known */
 const struct prof_mounts *prof_target_mounts(const struct prof_target *t);
 
 #endif

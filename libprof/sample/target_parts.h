@@ -22,7 +22,6 @@ struct prof_target {
 	struct prof_py_thread python[PROF_TARGET_PYTHONS];
 	size_t pythons;
 	int64_t list_ns; /* they are not listed before */
-	pid_t gil;
 	struct prof_task task[PROF_TARGET_TASKS];
 	unsigned int next_task; /* to make room */
 };

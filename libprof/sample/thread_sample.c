@@ -120,15 +120,17 @@ static ssize_t walk(struct sampling *l, pid_t tid)
 static void read_python(struct sampling *l, pid_t tid)
 {
 	struct wire_sample *s = &l->out->s;
+	bool collecting;
 	ssize_t n;
 
 	if (!l->t->py) {
 		s->flags |= WIRE_SAMPLE_FL_NO_PYTHON;
 		return;
 	}
-	if (prof_py_gil_holder(l->t->py) == tid)
+	l->out->holder = prof_py_lock_state(l->t->py, &collecting);
+	if (l->out->holder == tid)
 		s->flags |= WIRE_SAMPLE_FL_GIL;
-	if (prof_py_collecting(l->t->py))
+	if (collecting)
 		s->flags |= WIRE_SAMPLE_FL_GC;
 	n = walk(l, tid);
 	if (n < 0)
@@ -645,6 +647,7 @@ static void begin(struct sampling *l, pid_t tid)
 	o->stack[0] = o->native[0] = o->target[0] = o->fs[0] = o->links[0] = 0;
 	memset(o->end, 0, sizeof(o->end));
 	o->futex = o->arg = o->sp = o->pc = 0;
+	o->holder = 0;
 	o->s.t_ns = prof_now_ns();
 	o->s.pid = (uint32_t)l->t->tgid;
 	o->s.tid = (uint32_t)tid;

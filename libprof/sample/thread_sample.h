@@ -44,6 +44,7 @@ struct prof_thread_sample {
 	 * descriptor of an event (eventfd), in a call with this first argument; 0: it is not.
 	 */
 	uint64_t futex, arg, sp, pc;
+	pid_t holder; /* of Python's lock then; 0: nobody, or not known */
 };
 
 /*

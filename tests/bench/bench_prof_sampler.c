@@ -136,7 +136,6 @@ static void time_ways(const char *title)
 	if (prof_target_open(&t, 0))
 		exit(1);
 	prof_target_settle(t, true);
-	prof_target_tick(t);
 	for (way = 0; way < WAYS; way++) {
 		time_looks(t, way, 0, "state alone (census)");
 		time_looks(t, way, PROF_SAMPLE_WAIT, "what it waits for");

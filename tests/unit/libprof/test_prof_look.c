@@ -172,7 +172,6 @@ static void look_at_all(pid_t pid, const int *tid, unsigned int wanted_flags)
 
 	REQUIRE(!prof_target_open(&t, pid));
 	prof_target_settle(t, false);
-	prof_target_tick(t);
 	for (i = 0; i < WAYS; i++) {
 		if (!tid[i])
 			continue;
@@ -351,7 +350,6 @@ static void test_many_polled(void)
 	usleep(50000);
 	REQUIRE(!prof_target_open(&t, 0));
 	prof_target_settle(t, false);
-	prof_target_tick(t);
 	for (looks = 0; left && looks < 2000; looks++) {
 		REQUIRE(!prof_thread_sample_take(t, atomic_load(&poller),
 						 PROF_SAMPLE_WAIT | PROF_SAMPLE_LINKS, &look));
