@@ -15,8 +15,8 @@ WORKER, PIN, FEEDER = 2, 3, 6
 NATIVE = 'a place without a stack of Python'
 FETCH, TAKE, PIN_ROW, CLOSE = 2, 3, 4, 5
 # In place of idle, and not idle either: one that waits for what nobody was seen to hold; one that merely holds and sleeps or gives;
-# one that gives and sleeps.
-LOST, RESTS, ASLEEP = None, '', 0.0
+# one that gives and sleeps; one that waits for requests, or at connections of which nothing is known yet.
+LOST, RESTS, ASLEEP, UNNAMED = None, '', 0.0, b''
 
 CLASSES = ('compute comm copy input.fetch input.prep input.cpu_starved input.pipeline input.handoff '
            'input.epoch input.inline input.h2d input.unknown host.dispatch host.cpu_work host.sync '
@@ -146,7 +146,7 @@ def is_messenger(s):
     """A thread without Python at a listening socket, or an event loop at that and at connections."""
     kinds = {i[0] for i in ids(s, '?')}
     return s['state'] != RUNNING and 'l' in kinds and (
-        not s['stack'] or s['code'] != 'idle' and s['take'] == 'event' and bool(kinds & {'t', 'u'}))
+        not s['stack'] or s['code'] != 'idle' and s['take'] == 'event' and bool(kinds & {'t', 'u', 's'}))
 
 
 def take_of(s):
@@ -196,8 +196,10 @@ class Chain:
         self.ends = ends = [e for e in ends if e[1] is not LOST] if known else ends
         self.total = sum(ns for _, _, ns, _ in ends)
         served = sum(ns for c, _, ns, _ in ends if c == 'host.no_work')
+        unnamed = sum(ns for _, idle, ns, _ in ends if idle is UNNAMED)
         self.found = ('requests' if 2 * served >= self.total else 'makers') if known else \
             'writers' if self.writers else None
+        self.unnamed = self.found == 'requests' and 10 * unnamed >= 9 * self.total
 
     def givers(self, path, wanted, a):
         """(those who give, else those who hold; whether only the path holds it)"""
@@ -356,9 +358,12 @@ class Chain:
                 if total:
                     ends += [(c, idle, ns * n // total, whose) for c, idle, n, whose in more]
                 else:
-                    ends += [('input.pipeline', True, p, key) if circle else
+                    alone = [('input.pipeline', True, p, key) if circle else
                              self.blocked(x, p, key) if len(path) > 4 else self.lost(self.blocked(x, p, key), x)
                              for x, p in same]
+                    unnamed = is_messenger(of) and any(i[0] == 's' for i in ids(of, '?'))
+                    ends += [(c, UNNAMED if unnamed and c == 'host.no_work' else idle, p, whose)
+                             for c, idle, p, whose in alone]
                 continue
             if s['wait'] == GIL and not self.serves(s) and any(k[0] == key[0] and k != key for k in locked):
                 ends.append(('input.prep', False, part, key))
@@ -771,7 +776,9 @@ class Piece:
                 self.owe((self.w.pid, self.tid), self.takes.get(s['t'], s), part)
             else:
                 if blocked == 'host.no_work':
-                    self.served |= self.at_place(s, 0)
+                    unnamed = self.unnamed(s)
+                    there = self.at_place(s, part if unnamed else 0)
+                    self.served |= there and not unnamed
                 self.add(c, part)
                 self.makers += c != 'input.cpu_starved'
             if not h.running and h.run:
@@ -935,6 +942,12 @@ class Piece:
         self.place = self.place or place
         self.alone += alone if self.place == place else 0
         return self.place == place
+
+    def unnamed(self, s):
+        """It waits for a chain that has requests, or connections of which nothing is known yet."""
+        key = self.w.pid, self.tid
+        return not without_work(s) and take_of(s) in ('item', 'event') and (key, s['links']) in self.chains and \
+            self.chain(key, s).unnamed
 
     def host_take(self, s, take):
         c = self.chain((self.w.pid, self.tid), s)

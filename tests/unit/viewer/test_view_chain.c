@@ -1064,6 +1064,20 @@ static void test_served(void)
 	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
 	EXPECT(!t.b.served && !t.b.place);
 	end(&t);
+
+	begin(&t); /* of whom the connections are is not yet known: others there may tell */
+	keep(&t, PID, WIRE_WAIT_LOCK, "?n40", USER);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "?l/tmp/feed ?s7 =io ~n40", "");
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+	EXPECT(t.b.asks && !t.b.served);
+	end(&t);
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?n40", USER);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "?l/tmp/feed =io ~n40", "");
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+	EXPECT(!t.b.asks && t.b.served);
+	end(&t);
 }
 
 static bool always_syncs(void *arg, uint32_t tid, int64_t t, uint32_t *class)

@@ -77,6 +77,7 @@ struct ana_cause {
 	uint32_t place;
 	int64_t alone;
 	bool served;
+	bool unnamed; /* of the sample at hand: so its chain is that waits for work */
 	bool asks; /* that is nearly all of the piece: waits at the same place may tell */
 	bool by_feeder; /* who hands work to a thread without Python tells: to waits at ANA_PLACE_NATIVE, too */
 	int64_t ran, ran_inline; /* on a CPU, all, and making batches: weights of samples */

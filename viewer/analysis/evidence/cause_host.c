@@ -202,6 +202,7 @@ static enum ana_class class_of_take(struct ana_cause *b, struct ana_evidence *e,
 			return FOLLOWED;
 		return b->given.answer && b->chain.piped ? ANA_HOST_NET : ANA_HOST_WAIT;
 	case ANA_CHAIN_REQUESTS:
+		b->unnamed = b->chain.unnamed;
 		return ANA_HOST_NO_WORK;
 	case ANA_CHAIN_WRITERS:
 		return ANA_HOST_WAIT;
@@ -422,14 +423,18 @@ static void add_blocked(struct ana_cause *b, struct ana_evidence *e,
 {
 	int64_t ns = ana_shares_part(s, h, i);
 	size_t at = i;
-	enum ana_class c = class_of_block(b, e, s, h, i, &at);
+	enum ana_class c;
 
+	b->unnamed = false;
+	c = class_of_block(b, e, s, h, i, &at);
 	if (c == FOLLOWED) {
 		ana_cause_owe(b, s, at, ns);
 		ana_cause_vote(b, s, i, ANA_INPUT_UNKNOWN, false, ns); /* the line that waits */
 	} else {
-		if (c == ANA_HOST_NO_WORK && at_place(b, &s->sample[i]))
-			b->served = true;
+		if (c == ANA_HOST_NO_WORK && at_place(b, &s->sample[i])) {
+			b->served |= !b->unnamed;
+			b->alone += b->unnamed ? ns : 0;
+		}
 		ana_cause_add(b, c, ns);
 		ana_cause_vote(b, s, i, c, true, ns);
 	}

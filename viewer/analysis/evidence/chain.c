@@ -320,7 +320,8 @@ static bool is_messenger(const struct search *f, const struct wire_sample *w,
 		return false;
 	return !w->stack ||
 	       (!k->no_work && k->take == ANA_TAKE_EVENT &&
-		(ana_links_await_kind(l, 't') || ana_links_await_kind(l, 'u')));
+		(ana_links_await_kind(l, 't') || ana_links_await_kind(l, 'u') ||
+		 ana_links_await_kind(l, 's')));
 }
 
 static bool at_one_place(const struct search *f, const struct wire_sample *w,
@@ -509,6 +510,7 @@ static void blocked_end(struct search *f, struct ana_chain_end *end, const struc
 	} else {
 		end->class = ana_maker_class(w, ANA_PRODUCER_WORKER);
 		end->idle = w->wait == WIRE_WAIT_QUEUE;
+		end->unnamed = false;
 		f->c->piped |= w->wait == WIRE_WAIT_SOCKET || w->wait == WIRE_WAIT_PIPE;
 	}
 	add_end(f, end);
@@ -592,9 +594,10 @@ static void awaiting(struct search *f, struct ana_chain_end *end, const struct a
 			add_end(f, end);
 		} else {
 			end->lost = f->path.links <= ANA_CHAIN_DEPTH && is_within(&s->sample[i]);
+			end->unnamed = messenger && ana_links_await_kind(l, 's');
 			blocked_end(f, end, &s->sample[i]);
 		}
-		end->idle = end->lost = false;
+		end->idle = end->lost = end->unnamed = false;
 	}
 }
 
@@ -984,15 +987,19 @@ static enum ana_confidence confidence_of(const struct ana_chain *c)
 static void sum_up(struct ana_chain *c)
 {
 	bool known = leave_lost_out(c);
-	int64_t requests = 0;
+	int64_t requests = 0, unnamed = 0;
 	uint32_t i;
 
 	c->total = total_of(c);
 	c->confidence = confidence_of(c);
-	for (i = 0; i < c->ends; i++)
+	for (i = 0; i < c->ends; i++) {
 		requests += c->end[i].class == ANA_HOST_NO_WORK ? c->end[i].weight : 0;
+		unnamed += c->end[i].unnamed ? c->end[i].weight : 0;
+	}
 	if (known)
 		c->found = 2 * requests >= c->total ? ANA_CHAIN_REQUESTS : ANA_CHAIN_MAKERS;
+	c->unnamed = c->found == ANA_CHAIN_REQUESTS &&
+		     10 * (__int128)unnamed >= 9 * (__int128)c->total;
 }
 
 void ana_chain_follow(struct ana_chain *c, struct ana_evidence *e,

@@ -40,6 +40,7 @@ struct ana_chain_end { /* a sample of a maker */
 	enum ana_class class;
 	bool idle; /* it waits for work */
 	bool rests; /* it sleeps, gives to others or waits for an end, and merely holds what is awaited */
+	bool unnamed; /* it waits for requests, or at connections whose other ends are not known yet */
 	bool lost; /* it waits in a lock or pipe, and nobody was seen to hold that */
 	bool delay; /* time that it could run and had no CPU: its samples that run are the line */
 	int64_t weight; /* ns of its time */
@@ -54,6 +55,7 @@ struct ana_chain {
 	/* what was found */
 	enum ana_chain_found found;
 	bool gives; /* code of the first threads was seen to give */
+	bool unnamed; /* there are requests, and nearly all of the time is so */
 	bool piped; /* some thread of it waits for a pipe or socket */
 	enum ana_confidence confidence; /* of the path with most weight */
 	int64_t total; /* of the weights */
