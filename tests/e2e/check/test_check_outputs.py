@@ -165,8 +165,29 @@ def incomparable(where, run, file, path):
             env = gs.environment(PATH=path, **more, **({'GPUSTARVE_INCOMPARABLE': answer} if answer else {}))
             done = gs.command(['bash', '-e', '-c', lines], env=env, cwd=where)
             gs.equal((done.returncode, warning in done.stdout), (status, answer == 'warn'), f'{name}, {answer}: {done.stdout}')
-    gs.equal(ci_text('action.yml').count('default: fail'), 1, 'the default of the action')
+    gs.equal(ci_text('action.yml').count('default: fail'), 2, 'the defaults of the action')
     gs.check('allow_failure:\n' not in ci_text('gitlab.yml'), 'the template lets nothing else pass')
+
+
+def no_baseline(where, run, path):
+    """A baseline that is not there has compared nothing; who makes one is not asked for it."""
+    gone = os.path.join(where, 'gone.json')
+    github = {'GITHUB_ACTIONS': 'true', 'GITHUB_STEP_SUMMARY': gone + '.md', 'GITHUB_OUTPUT': gone + '.out', 'RUNS': run,
+              'BASELINE': gone, 'GATE': os.path.join(gs.SOURCE, 'scripts', 'ci', 'gate')}
+    for name, lines, more in (('action', action_step(), github),
+                              ('template', template_line(), {'GPUSTARVE_RUNS': run, 'GPUSTARVE_CHECK': f'--baseline {gone}'}),
+                              ('template, =', template_line(), {'GPUSTARVE_RUNS': run, 'GPUSTARVE_CHECK': f'--baseline={gone}'})):
+        for answer, status in (None, 1), ('fail', 1), ('warn', 0), ('perhaps', 1):
+            env = gs.environment(PATH=path, **more, **({'GPUSTARVE_MISSING_BASELINE': answer} if answer else {}))
+            done = gs.command(['bash', '-e', '-c', lines], env=env, cwd=where)
+            gs.equal(done.returncode, status, f'{name}, no baseline, {answer}: {done.stdout}{done.stderr}')
+            word = b'no baseline yet' if status == 0 else b'no such baseline' if answer != 'perhaps' else b'fail or warn'
+            gs.check(word in done.stdout + done.stderr, f'{name}, no baseline, {answer}: {done.stdout}{done.stderr}')
+    for making in '--update-baseline', '--add-to-baseline':
+        env = gs.environment(PATH=path, GPUSTARVE_RUNS=run, GPUSTARVE_CHECK=f'--baseline {gone} {making}')
+        done = gs.command(['bash', '-e', '-c', template_line()], env=env, cwd=where)
+        gs.equal((done.returncode, os.path.exists(gone)), (0, True), f'{making}: {done.stdout}{done.stderr}')
+        os.unlink(gone)
 
 
 def ci_text(name):
@@ -205,6 +226,7 @@ def pipelines(where, run, file):
     for name in ('gate.txt', 'gate.json', 'gate-junit.xml', 'gate-codequality.json', 'gate.md'):
         gs.check(os.path.exists(os.path.join(where, 'gpustarve-gate', name)), f'{name} is left')
     incomparable(where, run, file, path)
+    no_baseline(where, run, path)
 
 
 def main():
