@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import time
+import urllib.request
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -79,7 +80,25 @@ class FileDataset(Dataset):
         return torch.frombuffer(data, dtype=torch.uint8).float()[:SHAPE[1] * SHAPE[2]]
 
 
-DATASETS = {'sleep': SleepDataset, 'jpeg': JpegDataset, 'file': FileDataset}
+class StoreDataset(Dataset):
+    """Each sample is a photograph in a store that is asked over HTTP (photo_store.py)."""
+
+    def __init__(self, args):
+        self.n, self.url = args.steps * args.batch, args.store
+
+    def __len__(self):
+        return self.n
+
+    def __getitem__(self, i):
+        import numpy
+        from PIL import Image
+        with urllib.request.urlopen(f'{self.url}/{i}.jpg') as answer:
+            photo = answer.read()
+        image = Image.open(io.BytesIO(photo)).convert('RGB').resize(SHAPE[1:])
+        return torch.from_numpy(numpy.asarray(image).transpose(2, 0, 1).copy()).float()
+
+
+DATASETS = {'sleep': SleepDataset, 'jpeg': JpegDataset, 'file': FileDataset, 'store': StoreDataset}
 
 
 class Ledger:
@@ -143,6 +162,7 @@ def parse():
     p.add_argument('--sample-ms', type=float, default=2.0, help='time per sample (sleep, file)')
     p.add_argument('--pixels', type=int, default=256, help='edge of the JPEG')
     p.add_argument('--file', default='train_loader.bin', help='file that is read')
+    p.add_argument('--store', metavar='URL', help='of photo_store.py')
     p.add_argument('--gpu-ms', type=float, default=4.0, help='kernel time per step')
     p.add_argument('--kernels', type=int, default=4, help='kernels per step')
     p.add_argument('--sync', choices=('step', 'end', 'late'), default='step',

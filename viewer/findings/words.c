@@ -92,15 +92,28 @@ static const char *also(struct base_arena *mem, const struct view_hotspot *p)
 	return base_arena_printf(mem, " and %" PRIu64 " more", p->targets - 1);
 }
 
+/* What stands behind "a socket:"; NULL: the target says no more than that. */
+static const char *other_end(const struct view_hotspot *p)
+{
+	const char *name = p->target;
+
+	if (name && p->wait == WIRE_WAIT_SOCKET && !strncmp(name, "socket:", 7))
+		name += 7;
+	if (!name || !*name || !strcmp(name, "socket") || !strcmp(name, "pipe") || !strcmp(name, "*"))
+		return NULL;
+	return name;
+}
+
 const char *view_words_blocked(struct base_arena *mem, const struct view_hotspot *p, size_t columns)
 {
+	const char *target = other_end(p);
+
 	if (p->wait >= VIEW_WAITS || !blocked[p->wait].bare || p->runnable)
 		return NULL;
-	/* A pipe without another name is called no more than that. */
-	if (!p->target || !blocked[p->wait].with || !strcmp(p->target, "pipe"))
+	if (!target || !blocked[p->wait].with)
 		return base_arena_text(mem, blocked[p->wait].bare);
 	return base_arena_printf(mem, "%s %s%s%s%s%s", blocked[p->wait].with,
-				 view_short_path(mem, p->target, columns), also(mem, p),
+				 view_short_path(mem, target, columns), also(mem, p),
 				 p->fs ? " (" : "",
 				 p->fs ? view_short_path(mem, p->fs, columns) : "",
 				 p->fs ? ")" : "");

@@ -177,6 +177,12 @@ static int vote_text(char **text, int64_t *lead, struct ana_text t, int64_t ns)
 	return copy_text(text, t);
 }
 
+/* A socket whose other end is not known, beside one of which it is. */
+static bool tells_less(const char *a, size_t n, const char *b, size_t m)
+{
+	return n < m && b[n] == ':' && !memcmp(a, b, n);
+}
+
 /* Several files: the folder that they share, with a star. */
 static int add_target(char **target, struct ana_text t)
 {
@@ -188,6 +194,12 @@ static int add_target(char **target, struct ana_text t)
 	if (!*target)
 		return copy_text(target, t);
 	len = strlen(*target);
+	if (tells_less(t.at, t.len, *target, len))
+		return 0;
+	if (tells_less(*target, len, t.at, t.len)) {
+		free(*target);
+		return copy_text(target, t);
+	}
 	if (len && (*target)[len - 1] == '*')
 		len--;
 	while (n < len && n < t.len && (*target)[n] == t.at[n]) {
