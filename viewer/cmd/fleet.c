@@ -98,7 +98,7 @@ static bool add_budget(void *into, char *text)
 }
 
 static const char usage[] =
-	"usage: gpustarve fleet [FOLDER|RUN]... [--by WHAT] [--since T] [--until T] [options]\n"
+	"usage: gpustarve fleet [FOLDER | RUN]... [--by WHAT] [--since T] [--until T] [options]\n"
 	"       gpustarve fleet --store URL [--by WHAT] [--since T] [--until T] [options]\n"
 	"\n"
 	"What all runs of a folder or of a store cost, what was wasted, by whom and why.\n"
