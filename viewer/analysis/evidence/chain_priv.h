@@ -82,7 +82,10 @@ bool ana_chain_was_piped(const struct chain_search *f, const struct ana_thread_s
 
 /* ---- chain_weigh.c: ends against each other ---------------------------------------------------- */
 
-/* Of the ends from @first on: their time; whether they are batches, work. */
+/*
+ * Of the ends from @first on: their time; whether they are batches; up to @last, whether they show a giver
+ * at work, or at nobody's service.
+ */
 int64_t ana_chain_time_of(const struct ana_chain *c, uint32_t first);
 bool ana_chain_brings_batches(const struct ana_chain *c, uint32_t first);
 bool ana_chain_is_at_work(const struct ana_chain *c, uint32_t first, uint32_t last);

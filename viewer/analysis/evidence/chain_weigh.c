@@ -33,17 +33,31 @@ static bool counts_as_work(const struct ana_chain_end *end)
 			       k == ANA_INPUT_FETCH || k == ANA_HOST_NO_WORK);
 }
 
-/* Whether the ends from @first to @last show a giver at work, or at nobody's service. */
-bool ana_chain_is_at_work(const struct ana_chain *c, uint32_t first, uint32_t last)
+static bool sleeps(const struct ana_chain_end *end)
+{
+	return end->class == ANA_INPUT_FETCH &&
+	       end->thread->sample[end->sample].wait == WIRE_WAIT_SLEEP;
+}
+
+/* @awake: beside what it sleeps. */
+static bool is_at_work(const struct ana_chain *c, uint32_t first, uint32_t last, bool awake)
 {
 	int64_t all = 0, work = 0;
 	uint32_t i;
 
 	for (i = first; i < last; i++) {
-		all += c->end[i].weight;
-		work += counts_as_work(&c->end[i]) ? c->end[i].weight : 0;
+		const struct ana_chain_end *end = &c->end[i];
+
+		all += end->weight;
+		if (counts_as_work(end) && !(awake && sleeps(end)))
+			work += end->weight;
 	}
 	return all && ana_works(work, all);
+}
+
+bool ana_chain_is_at_work(const struct ana_chain *c, uint32_t first, uint32_t last)
+{
+	return is_at_work(c, first, last, false);
 }
 
 int64_t ana_chain_time_of(const struct ana_chain *c, uint32_t first)
@@ -80,24 +94,6 @@ static int64_t idle_of(const struct ana_chain *c, uint32_t first, uint32_t last)
 	return ns;
 }
 
-/* The same, beside what it sleeps. */
-static bool is_awake_at_work(const struct ana_chain *c, uint32_t first, uint32_t last)
-{
-	int64_t all = 0, work = 0;
-	uint32_t i;
-
-	for (i = first; i < last; i++) {
-		const struct ana_chain_end *end = &c->end[i];
-
-		all += end->weight;
-		if (counts_as_work(end) &&
-		    (end->class != ANA_INPUT_FETCH ||
-		     end->thread->sample[end->sample].wait != WIRE_WAIT_SLEEP))
-			work += end->weight;
-	}
-	return all && ana_works(work, all);
-}
-
 /*
  * A descriptor is a whole process's: of its threads one that sleeps, as those do that watch over something,
  * is not who answers beside one that works.
@@ -109,11 +105,11 @@ static bool only_sleeps(const struct chain_search *f, const struct chain_givers 
 	uint32_t k;
 
 	if (pid == f->path.link[f->path.links - 1].thread->pid ||
-	    is_awake_at_work(f->c, first[i], first[i + 1]))
+	    is_at_work(f->c, first[i], first[i + 1], true))
 		return false;
 	for (k = 0; k < givers; k++)
 		if (g->giver[k].thread->pid == pid &&
-		    is_awake_at_work(f->c, first[k], first[k + 1]))
+		    is_at_work(f->c, first[k], first[k + 1], true))
 			return true;
 	return false;
 }
