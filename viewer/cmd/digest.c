@@ -158,9 +158,10 @@ static int look_at_budgets(const struct opts *o, const char *team, size_t waitin
 	return o->budgets.n && !waiting ? fleet_budgets_look(o->store, team, &o->budgets) : 0;
 }
 
-/* All that can be done, and the first error. */
+/* All that can be done, and the first error. The store is opened with the first digest there is. */
 static int each_run(const struct opts *o, struct fleet_digest *d, FILE *f, size_t *waiting)
 {
+	struct fleet_store *s = NULL;
 	int first = 0;
 
 	for (int i = 0; i < o->runs; i++) {
@@ -168,10 +169,13 @@ static int each_run(const struct opts *o, struct fleet_digest *d, FILE *f, size_
 
 		if (!err)
 			err = write_to(f, d);
-		if (!err && o->store)
-			err = fleet_put_digest(o->store, d, waiting);
+		if (!err && o->store && !s)
+			err = fleet_store_open(&s, o->store, true);
+		if (!err && s)
+			err = fleet_store_put(s, d, 1, waiting);
 		first = first ? first : err;
 	}
+	fleet_store_close(s);
 	return first;
 }
 

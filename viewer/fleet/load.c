@@ -115,18 +115,6 @@ int fleet_digest_of(struct fleet_digest *d, const char *path, const struct fleet
 	return -EBADMSG;
 }
 
-int fleet_put_digest(const char *store, const struct fleet_digest *d, size_t *waiting)
-{
-	struct fleet_store *s;
-	int err = fleet_store_open(&s, store, true);
-
-	if (err)
-		return err;
-	err = fleet_store_put(s, d, 1, waiting);
-	fleet_store_close(s);
-	return err;
-}
-
 struct loader {
 	struct fleet_store *store;
 	struct fleet_digest *digest; /* [BATCH] */

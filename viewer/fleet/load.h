@@ -19,9 +19,6 @@ struct fleet_digest_source {
  */
 int fleet_digest_of(struct fleet_digest *d, const char *path, const struct fleet_digest_source *o);
 
-/* Into the store of that URL. 0 or negative errno; *waiting: how many wait in its outbox. */
-int fleet_put_digest(const char *store, const struct fleet_digest *d, size_t *waiting);
-
 /*
  * Digests of a file, one on a line, into a store. A line that is no digest is said and left out,
  * and makes the result -EBADMSG; all others are stored.
