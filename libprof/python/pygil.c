@@ -79,6 +79,11 @@ static pid_t tid_of(struct prof_py *py, uint64_t holder)
 	return prof_py_read_thread(py, holder, &t, &next) ? 0 : t.tid;
 }
 
+static pid_t holder_in(struct prof_py *py, const struct lock *l)
+{
+	return l->locked == 1 && l->holder ? tid_of(py, l->holder) : 0;
+}
+
 static int find_holder(struct prof_py *py, uint64_t interp, void *arg)
 {
 	uint64_t at = gil_of(py, interp), holder;
@@ -98,7 +103,7 @@ pid_t prof_py_gil_holder(struct prof_py *py)
 	struct lock l;
 
 	if (look_at_lock(py, &l))
-		return l.locked == 1 && l.holder ? tid_of(py, l.holder) : 0;
+		return holder_in(py, &l);
 	prof_py_interpreters(py, find_holder, &holder);
 	return holder;
 }
@@ -138,7 +143,7 @@ pid_t prof_py_lock_state(struct prof_py *py, bool *collecting)
 		return prof_py_gil_holder(py);
 	}
 	*collecting = l.collecting == 1;
-	return l.locked == 1 && l.holder ? tid_of(py, l.holder) : 0;
+	return holder_in(py, &l);
 }
 
 bool prof_py_collecting(struct prof_py *py)

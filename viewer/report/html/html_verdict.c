@@ -201,15 +201,22 @@ static void put_hour(struct html *h, const struct view_lead *l)
 	html_put(h, " on average; ");
 }
 
+/* A key with its parts in place, to be freed; NULL: no memory. */
+HTML_KEY_LIST(1) static char *key_text(const char *key, va_list ap)
+{
+	char *text;
+
+	return vasprintf(&text, key, ap) < 0 ? NULL : text;
+}
+
 /* An amount of a rate: dollars, or GPU time where no price is known. */
 HTML_KEY(3) static void put_about(struct html *h, int64_t amount, const char *key, ...)
 {
-	char *text = NULL;
+	char *text;
 	va_list ap;
 
 	va_start(ap, key);
-	if (vasprintf(&text, key, ap) < 0)
-		text = NULL;
+	text = key_text(key, ap);
 	va_end(ap);
 	if (text && h->s->cost.known)
 		html_about(h, amount, "%s", text);
@@ -360,12 +367,11 @@ HTML_KEY(4)
 static void put_share(struct html *h, int c, int64_t ns, const char *key, ...)
 {
 	bool outside = ana_class_is_outside(c);
-	char *text = NULL;
+	char *text;
 	va_list ap;
 
 	va_start(ap, key);
-	if (vasprintf(&text, key, ap) < 0)
-		text = NULL;
+	text = key_text(key, ap);
 	va_end(ap);
 	if (text)
 		html_pct(h, base_ppm(ns, outside ? h->s->result->gpu_ns : view_working_ns(h->s)),
