@@ -8,9 +8,9 @@
 _gpustarve_commands='run top report runs verify check import export job dump digest fleet prices doctor'
 
 declare -A _gpustarve_options=(
-	[run]='-o --output --price --price-model --label --level --max-overhead --max-trace --collector --alert --budget --exec --no-projection --no-report -q --quiet'
+	[run]='-o --output --price --price-model --label --level --max-overhead --max-trace --collector --alert --budget --exec --no-projection --open --no-report -q --quiet'
 	[top]='--run --interval --once --sort --price --price-model --token-file --ca-file'
-	[report]='--format -o --output --price --price-model --window --waste --job --dir --cluster --runs-per-month --no-projection'
+	[report]='--format -o --output --open --price --price-model --window --waste --job --dir --cluster --runs-per-month --no-projection'
 	[runs]='--last --format'
 	[verify]='-q --quiet'
 	[check]='--budget --baseline --update-baseline --add-to-baseline --require-baseline --alpha --min-effect --run-spread --warmup --faster --scale-to --replay --price --price-model --window --waste --fail-on-warn -o --output --also --format'

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpustarve report: a run as text, JSON or HTML. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+#include "core/browser.h"
 #include "core/values.h"
 #include "base/options.h"
 #include "summary/analyse.h"
@@ -31,6 +34,7 @@ struct opts {
 	enum format format;
 	const char *out; /* NULL: stdout */
 	bool waste[ANA_CLASSES], has_waste, has_window;
+	bool open, has_format;
 	int64_t runs_per_month; /* -1: not given */
 	struct view_analysis analysis;
 };
@@ -43,6 +47,7 @@ static bool set_format(void *into, char *text)
 	for (int i = 0; i < 4; i++) {
 		if (!strcmp(text, name[i])) {
 			o->format = (enum format)i;
+			o->has_format = true;
 			return true;
 		}
 	}
@@ -104,6 +109,10 @@ static const struct base_opt opt[] = {
 	{ "output", 'o', "F",
 	  "write to a file instead of the terminal",
 	  BASE_TEXT(struct opts, out), .words = BASE_WORDS_FILE },
+	{ "open", 0, NULL,
+	  "write the page (--format html; without -o report.html into the\n"
+	  "run) and show it in a browser, if stderr is a terminal",
+	  BASE_FLAG(struct opts, open) },
 	{ "price", 0, "USD",
 	  "dollars per GPU-hour, for every GPU of every run",
 	  BASE_TEXT(struct opts, analysis.rates.price) },
@@ -344,6 +353,9 @@ static bool sensible(const struct opts *o, int runs)
 {
 	if (o->job && runs)
 		view_error("report: --job %s and a run; name one of them", o->job);
+	else if (o->open && (o->format != HTML || (o->out && !strcmp(o->out, "-"))))
+		view_error("report: --open is for a page in a file; leave out %s",
+			   o->format != HTML ? "--format" : "-o -");
 	else if (!o->job && (o->cluster || o->dir))
 		view_error("report: %s is for --job", o->dir ? "--dir" : "--cluster");
 	else if (o->job && o->runs_per_month >= 0)
@@ -362,8 +374,53 @@ static bool sensible(const struct opts *o, int runs)
 	return false;
 }
 
+/* Where the page goes that nobody has named: beside the run's other files, else to TMPDIR. */
+static char *page_of(char **run, int runs)
+{
+	const char *tmp = getenv("TMPDIR");
+	struct stat st;
+	char *page = NULL;
+	int fd;
+
+	if (runs == 1 && !stat(run[0], &st) && S_ISDIR(st.st_mode) && !access(run[0], W_OK))
+		return asprintf(&page, "%s/report.html", run[0]) < 0 ? NULL : page;
+	if (asprintf(&page, "%s/gpustarve-XXXXXX.html", tmp && tmp[0] ? tmp : "/tmp") < 0)
+		return NULL;
+	fd = mkostemps(page, strlen(".html"), O_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	return page;
+}
+
+static int report_runs(const struct opts *o, char **run, int runs);
+
+/* The same as a page in a browser. Nothing is opened that could not be written. */
+static int open_runs(const struct opts *o, char **run, int runs)
+{
+	struct opts page = *o;
+	char *made = o->out ? NULL : page_of(run, runs);
+	int status = VIEW_EXIT_ERROR;
+
+	page.open = false;
+	if (made)
+		page.out = made;
+	if (page.out)
+		status = report_runs(&page, run, runs);
+	else
+		view_error("out of memory; use a machine with more");
+	if (status != VIEW_EXIT_ERROR) {
+		if (made)
+			view_note("the page is %s", made);
+		view_browser_open(page.out, page.out);
+	}
+	free(made);
+	return status;
+}
+
 static int report_runs(const struct opts *o, char **run, int runs)
 {
+	if (o->open)
+		return open_runs(o, run, runs);
 	bool file = o->out && strcmp(o->out, "-") != 0;
 	bool comparable = true;
 	int failed = (file ? to_file : to_stdout)(o, run, runs, &comparable);
@@ -390,6 +447,8 @@ static int report_job(struct opts *o)
 
 static int report(struct opts *o, char **run, int runs)
 {
+	if (o->open && !o->has_format)
+		o->format = HTML;
 	if (!sensible(o, runs))
 		return VIEW_EXIT_ERROR;
 	o->analysis.series = o->format == HTML;

@@ -312,6 +312,7 @@ static int report(void *arg)
 		.patience_s = r->failed ? 0 : OTHERS_SECONDS,
 		.rates = { .price = r->price, .model = r->price_model, .price_from = "--price" },
 		.no_projection = r->no_projection,
+		.open = r->open,
 		.quiet = r->quiet,
 		.told = r->told
 	};
@@ -389,6 +390,7 @@ static void tell(struct view_run *r)
 		tell_nothing(r);
 	} else if (!r->first && asprintf(&summary, "%s/summary.json", r->dir) >= 0) {
 		r->quiet = true;
+		r->open = false;
 		if (!access(summary, F_OK) && !view_others_go_on(r->dir, r->record))
 			report_aside(r);
 		free(summary);

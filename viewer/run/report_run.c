@@ -7,6 +7,7 @@
 #include <string.h>
 #include "summary/analyse.h"
 #include "report/html/html.h"
+#include "core/browser.h"
 #include "core/log.h"
 #include "others.h"
 #include "base/files.h"
@@ -69,6 +70,18 @@ static void print_verdict(const struct view_summary *s, const char *report)
 	free(text);
 }
 
+static void open_page(const struct view_run_report *o)
+{
+	char *path = NULL, *shown = NULL;
+
+	if (asprintf(&path, "%s/report.html", o->dir) < 0)
+		return;
+	if (asprintf(&shown, "%s/report.html", o->shown) >= 0)
+		view_browser_open(path, shown);
+	free(shown);
+	free(path);
+}
+
 static int make_report(const struct view_run_report *o, bool quiet)
 {
 	struct view_analysis a = { .window = ANA_WINDOW_JOB,
@@ -102,5 +115,7 @@ int view_run_report(const struct view_run_report *o)
 	/* Whoever ended meanwhile found no files to bring up to date and left it to us. */
 	if (!err && !all && !view_others_go_on(o->dir, o->record))
 		err = make_report(o, true);
+	if (!err && o->open)
+		open_page(o);
 	return err;
 }

@@ -13,6 +13,7 @@ struct view_run_report {
 	int patience_s; /* how long to wait for other wrappers of the run */
 	struct view_rate_options rates;
 	bool no_projection; /* show sums alone */
+	bool open; /* show the page in a browser */
 	bool quiet; /* write the files, print no verdict */
 	bool told; /* of a full disk: say no more of it */
 };

@@ -26,7 +26,7 @@ struct view_run {
 	const char *out, *collector, *price, *price_model, *max_overhead, *level, *max_trace;
 	struct view_run_label label[VIEW_RUN_LABELS];
 	size_t labels;
-	bool no_report, no_projection, quiet;
+	bool no_report, no_projection, open, quiet;
 
 	char id[VIEW_RUN_ID_BYTES];
 	char base[PATH_MAX]; /* absolute */

@@ -140,6 +140,10 @@ static const struct base_opt opt[] = {
 	  "sums of the run alone at the end: nothing per GPU-hour, day,\n"
 	  "month or thousand steps",
 	  BASE_FLAG(struct view_run, no_projection) },
+	{ "open", 0, NULL,
+	  "show the report's page in a browser at the end, if stderr is a\n"
+	  "terminal",
+	  BASE_FLAG(struct view_run, open) },
 	{ "no-report", 0, NULL,
 	  "no verdict and no report at the end",
 	  BASE_FLAG(struct view_run, no_report) },
