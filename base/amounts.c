@@ -13,21 +13,16 @@
 
 #define CENT " \302\242" /* U+00A2 */
 
-int64_t base_quanta(struct base_scale scale, int64_t amount)
+int64_t base_quanta(struct base_scale scale, base_wide amount)
 {
 	return base_div_even(amount, scale.quantum);
-}
-
-static int64_t size_of(int64_t v)
-{
-	return v >= 0 ? v : v > -INT64_MAX ? -v : INT64_MAX;
 }
 
 /*
  * The coarsest power of ten with which @v has three digits, from 1 to @most; false: even with that
  * it has more. @decimals: of the quantum 1.
  */
-static bool three_digits(struct base_scale *s, int64_t v, int64_t most, int decimals)
+static bool three_digits(struct base_scale *s, base_wide v, int64_t most, int decimals)
 {
 	s->decimals = decimals;
 	for (s->quantum = 1; s->quantum <= most; s->quantum *= 10, s->decimals--)
@@ -36,10 +31,10 @@ static bool three_digits(struct base_scale *s, int64_t v, int64_t most, int deci
 	return false;
 }
 
-struct base_scale base_money_scale(int64_t nano_usd)
+struct base_scale base_money_scale(base_wide nano_usd)
 {
 	struct base_scale s = { .before = "", .after = CENT };
-	int64_t v = size_of(nano_usd);
+	base_wide v = base_wide_size(nano_usd);
 
 	if (v && three_digits(&s, v, NANO_PER_CENT / 10, 7))
 		return s;
@@ -49,14 +44,14 @@ struct base_scale base_money_scale(int64_t nano_usd)
 	return s;
 }
 
-struct base_scale base_gpu_time_scale(int64_t ns)
+struct base_scale base_gpu_time_scale(base_wide ns)
 {
 	static const struct base_scale coarse[] = {
 		{ 6 * NS_PER_S / 10, 2, "", " GPU-minutes" }, { 6 * NS_PER_S, 1, "", " GPU-minutes" },
 		{ 36 * NS_PER_S, 2, "", " GPU-hours" },
 	};
 	struct base_scale s = { .before = "", .after = " GPU-seconds" };
-	int64_t v = size_of(ns);
+	base_wide v = base_wide_size(ns);
 
 	if (!v)
 		return (struct base_scale){ NS_PER_S / 10, 1, "", " GPU-seconds" };
@@ -89,7 +84,7 @@ static void put_digits(char *out, uint64_t quanta, int decimals)
 	*p = '\0';
 }
 
-const char *base_scaled_quanta(char *out, struct base_scale scale, int64_t amount, int64_t quanta)
+const char *base_scaled_quanta(char *out, struct base_scale scale, base_wide amount, int64_t quanta)
 {
 	bool hidden = amount && !quanta;
 	base_unit digits;
@@ -97,23 +92,23 @@ const char *base_scaled_quanta(char *out, struct base_scale scale, int64_t amoun
 	if (!amount && !quanta && !*scale.before)
 		strcpy(digits, "0");
 	else
-		put_digits(digits, hidden ? 1 : (uint64_t)size_of(quanta), scale.decimals);
+		put_digits(digits, hidden ? 1 : (uint64_t)base_wide_size(quanta), scale.decimals);
 	snprintf(out, BASE_UNIT_BYTES, "%s%s%s%.26s%.14s", hidden && amount > 0 ? "<" : "",
 		 quanta < 0 || (hidden && amount < 0) ? "-" : "", scale.before, digits, scale.after);
 	return out;
 }
 
-const char *base_scaled(char *out, struct base_scale scale, int64_t amount)
+const char *base_scaled(char *out, struct base_scale scale, base_wide amount)
 {
 	return base_scaled_quanta(out, scale, amount, base_quanta(scale, amount));
 }
 
-const char *base_money(char *out, int64_t nano_usd)
+const char *base_money(char *out, base_wide nano_usd)
 {
 	return base_scaled(out, base_money_scale(nano_usd), nano_usd);
 }
 
-const char *base_gpu_time(char *out, int64_t ns)
+const char *base_gpu_time(char *out, base_wide ns)
 {
 	return base_scaled(out, base_gpu_time_scale(ns), ns);
 }
@@ -122,7 +117,7 @@ const char *base_money_about(char *out, int64_t nano_usd)
 {
 	struct base_scale dollars = { 100 * NANO_PER_CENT, 0, "$", "" };
 
-	if (base_quanta(dollars, size_of(nano_usd)) < 100)
+	if (base_quanta(dollars, base_wide_size(nano_usd)) < 100)
 		return base_money(out, nano_usd);
 	return base_scaled(out, dollars, nano_usd);
 }

@@ -82,6 +82,13 @@ void base_json_int(struct base_jsonout *j, const char *key, int64_t v)
 	fprintf(j->f, "%" PRId64, v);
 }
 
+void base_json_wide(struct base_jsonout *j, const char *key, base_wide v)
+{
+	base_unit digits;
+
+	base_json_number(j, key, base_wide_text(digits, v));
+}
+
 void base_json_uint(struct base_jsonout *j, const char *key, uint64_t v)
 {
 	lead(j, key);
@@ -116,7 +123,7 @@ void base_json_number(struct base_jsonout *j, const char *key, const char *digit
 	fputs(digits, j->f);
 }
 
-void base_json_usd(struct base_jsonout *j, const char *key, int64_t nano_usd, bool known)
+void base_json_usd(struct base_jsonout *j, const char *key, base_wide nano_usd, bool known)
 {
 	base_unit digits;
 

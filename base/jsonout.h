@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include "units.h"
 
 #define BASE_JSON_DEPTH 32
 
@@ -30,12 +31,13 @@ void base_json_flat_array(struct base_jsonout *j, const char *key);
 void base_json_end(struct base_jsonout *j); /* closes the innermost; the outermost adds a newline */
 
 void base_json_int(struct base_jsonout *j, const char *key, int64_t v);
+void base_json_wide(struct base_jsonout *j, const char *key, base_wide v);
 void base_json_uint(struct base_jsonout *j, const char *key, uint64_t v);
 void base_json_bool(struct base_jsonout *j, const char *key, bool v);
 void base_json_null(struct base_jsonout *j, const char *key);
 void base_json_string(struct base_jsonout *j, const char *key, const char *text); /* NULL: null */
 void base_json_number(struct base_jsonout *j, const char *key, const char *digits); /* as it is */
-void base_json_usd(struct base_jsonout *j, const char *key, int64_t nano_usd, bool known);
+void base_json_usd(struct base_jsonout *j, const char *key, base_wide nano_usd, bool known);
 void base_json_percent(struct base_jsonout *j, const char *key, int64_t ppm);
 
 #endif

@@ -11,9 +11,9 @@
 
 #define NS_PER_S 1000000000LL
 
-int64_t base_div_even(__int128 num, __int128 den)
+base_wide base_div_even_wide(base_wide num, base_wide den)
 {
-	__int128 q = num / den, rest = num % den;
+	base_wide q = num / den, rest = num % den;
 
 	if (rest < 0) { /* floor, so that the rest is the part above q */
 		q--;
@@ -21,16 +21,37 @@ int64_t base_div_even(__int128 num, __int128 den)
 	}
 	if (rest * 2 > den || (rest * 2 == den && (q & 1)))
 		q++;
+	return q;
+}
+
+int64_t base_div_even(base_wide num, base_wide den)
+{
+	base_wide q = base_div_even_wide(num, den);
+
 	return q > INT64_MAX ? INT64_MAX : q < INT64_MIN ? INT64_MIN : (int64_t)q;
 }
 
-int64_t base_ppm(int64_t part, int64_t whole)
+int64_t base_ppm(base_wide part, base_wide whole)
 {
-	return whole > 0 ? base_div_even((__int128)part * 1000000, whole) : 0;
+	return whole > 0 ? base_div_even(part * 1000000, whole) : 0;
+}
+
+const char *base_wide_text(char *out, base_wide v)
+{
+	unsigned __int128 left = v < 0 ? -(unsigned __int128)v : (unsigned __int128)v;
+	char digits[BASE_UNIT_BYTES], *p = digits + sizeof(digits);
+
+	*--p = '\0';
+	do
+		*--p = (char)('0' + (int)(left % 10));
+	while ((left /= 10) != 0);
+	if (v < 0)
+		*--p = '-';
+	return strcpy(out, p);
 }
 
 /* value / 10^decimals with exactly @keep decimals, half to even. */
-static const char *fixed(char *out, int64_t value, int decimals, int keep)
+static const char *fixed(char *out, base_wide value, int decimals, int keep)
 {
 	int64_t cut = 1, scale = 1;
 
@@ -38,12 +59,16 @@ static const char *fixed(char *out, int64_t value, int decimals, int keep)
 		cut *= 10;
 	for (int i = 0; i < keep; i++)
 		scale *= 10;
-	int64_t v = base_div_even(value, cut);
-	if (keep)
-		snprintf(out, BASE_UNIT_BYTES, "%" PRId64 ".%0*" PRId64, v / scale, keep,
-			 v % scale);
-	else
-		snprintf(out, BASE_UNIT_BYTES, "%" PRId64, v);
+	base_wide v = base_div_even_wide(value, cut), whole = v / scale;
+	int64_t rest = (int64_t)(v % scale);
+
+	base_wide_text(out, whole);
+	if (v < 0 && !whole)
+		strcpy(out, "-0");
+	if (keep) {
+		size_t len = strlen(out);
+		snprintf(out + len, BASE_UNIT_BYTES - len, ".%0*" PRId64, keep, rest < 0 ? -rest : rest);
+	}
 	return out;
 }
 
@@ -114,7 +139,7 @@ const char *base_cents_of(char *out, int64_t cents)
 	return out;
 }
 
-const char *base_dollars_exact(char *out, int64_t nano_usd)
+const char *base_dollars_exact(char *out, base_wide nano_usd)
 {
 	fixed(out, nano_usd, 9, 9);
 	return trim(out, 0);
@@ -130,9 +155,9 @@ const char *base_price_text(char *out, int64_t nano_usd)
 	return out;
 }
 
-const char *base_hours_exact(char *out, int64_t ns)
+const char *base_hours_exact(char *out, base_wide ns)
 {
-	fixed(out, base_div_even((__int128)ns, 3600), 9, 9);
+	fixed(out, base_div_even_wide(ns, 3600), 9, 9);
 	return trim(out, 0);
 }
 

@@ -4,15 +4,18 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include "base/units.h"
 #include "core/log.h"
 #include "live/command.h"
 
 static void tell(struct live_command *c, const struct fleet_budget_state *b, const char *text,
 		 int64_t at_ns)
 {
+	base_unit usd;
+
 	live_command_variable(c, "GPUSTARVE_ALERT_CONDITION=%s at %d %%", b->condition, b->level);
 	live_command_variable(c, "GPUSTARVE_ALERT_METRIC=usd");
-	live_command_variable(c, "GPUSTARVE_ALERT_VALUE=%" PRId64, b->usd);
+	live_command_variable(c, "GPUSTARVE_ALERT_VALUE=%s", base_wide_text(usd, b->usd));
 	live_command_variable(c, "GPUSTARVE_ALERT_UNIT=nano_usd");
 	live_command_variable(c, "GPUSTARVE_ALERT_TEXT=%s", text);
 	live_command_variable(c, "GPUSTARVE_ALERT_BY=fleet");

@@ -20,16 +20,16 @@ static int by_rest(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-void fleet_close(const int64_t *amount, size_t n, int64_t total, int64_t quantum, int64_t *quanta)
+void fleet_close(const base_wide *amount, size_t n, int64_t total, int64_t quantum, int64_t *quanta)
 {
 	struct rest *rest = n ? calloc(n, sizeof(*rest)) : NULL;
 	int64_t given = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		quanta[i] = amount[i] / quantum;
-		fleet_add(&given, quanta[i]);
+		quanta[i] = (int64_t)(amount[i] / quantum);
+		given += quanta[i];
 		if (rest)
-			rest[i] = (struct rest){ amount[i] % quantum, i };
+			rest[i] = (struct rest){ (int64_t)(amount[i] % quantum), i };
 	}
 	if (!rest)
 		return;
@@ -39,10 +39,10 @@ void fleet_close(const int64_t *amount, size_t n, int64_t total, int64_t quantum
 	free(rest);
 }
 
-int64_t *fleet_table_quanta(const struct fleet_table *t, enum fleet_measure m, int64_t total_usd,
+int64_t *fleet_table_quanta(const struct fleet_table *t, enum fleet_measure m, base_wide total_usd,
 			    int64_t quantum, struct base_arena *mem)
 {
-	int64_t *amount = base_arena_array(mem, t->groups + 1, sizeof(*amount));
+	base_wide *amount = base_arena_array(mem, t->groups + 1, sizeof(*amount));
 	int64_t *quanta = base_arena_array(mem, t->groups + 1, sizeof(*quanta));
 
 	for (size_t i = 0; i < t->groups; i++)
@@ -67,17 +67,17 @@ static int by_team(const void *a, const void *b)
 }
 
 /* Where the team that begins at @from ends, and what it has. */
-static size_t team_end(const struct fleet_table *t, size_t from, int64_t *usd)
+static size_t team_end(const struct fleet_table *t, size_t from, base_wide *usd)
 {
 	size_t i = from;
 
 	*usd = 0;
 	for (; i < t->groups && !strcmp(t->group[i].key[0], t->group[from].key[0]); i++)
-		fleet_add(usd, t->group[i].sums.m[FLEET_USD]);
+		*usd += t->group[i].sums.m[FLEET_USD];
 	return i;
 }
 
-static size_t add_up_teams(const struct fleet_table *t, int64_t *usd)
+static size_t add_up_teams(const struct fleet_table *t, base_wide *usd)
 {
 	size_t teams = 0;
 
@@ -88,13 +88,13 @@ static size_t add_up_teams(const struct fleet_table *t, int64_t *usd)
 
 /* Returns what is of no team. */
 static int64_t share_out(const struct fleet_table *t, const int64_t *team_quanta,
-			 const int64_t *amount, int64_t quantum, int64_t *quanta)
+			 const base_wide *amount, int64_t quantum, int64_t *quanta)
 {
 	size_t team = 0, end;
 	int64_t untagged = 0;
 
 	for (size_t i = 0; i < t->groups; i = end, team++) {
-		int64_t usd;
+		base_wide usd;
 
 		end = team_end(t, i, &usd);
 		fleet_close(amount + i, end - i, team_quanta[team], quantum, quanta + i);
@@ -109,9 +109,9 @@ static int64_t *close_bill(struct fleet *f, int64_t quantum)
 {
 	const struct fleet_table *t = &f->bill_groups;
 	size_t n = t->groups;
-	int64_t *team_usd = base_arena_array(&f->mem, n + 1, sizeof(*team_usd));
+	base_wide *team_usd = base_arena_array(&f->mem, n + 1, sizeof(*team_usd));
 	int64_t *team_quanta = base_arena_array(&f->mem, n + 1, sizeof(*team_quanta));
-	int64_t *amount = base_arena_array(&f->mem, n + 1, sizeof(*amount));
+	base_wide *amount = base_arena_array(&f->mem, n + 1, sizeof(*amount));
 	int64_t *quanta = base_arena_array(&f->mem, n + 2, sizeof(*quanta));
 
 	for (size_t i = 0; i < n; i++)

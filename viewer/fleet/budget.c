@@ -76,11 +76,11 @@ struct spending {
 };
 
 static void add_state(struct spending *p, const char *team, const char *run, const char *tenant,
-		      int64_t usd)
+		      base_wide usd)
 {
 	struct fleet *f = p->f;
 	int64_t limit = p->budget->limit_usd;
-	int level = usd >= limit ? 100 : (__int128)usd * 5 >= (__int128)limit * 4 ? 80 : 0;
+	int level = usd >= limit ? 100 : usd * 5 >= (base_wide)limit * 4 ? 80 : 0;
 
 	if (!level && !p->budget->team[0])
 		return;
@@ -119,8 +119,8 @@ static void on_fact(void *arg, const struct fleet_cell *cell)
 	const char *const *team = &cell[FLEET_DIM_TEAM].text;
 
 	if (*team)
-		fleet_add(&fleet_table_at(&p->teams, 1, team)->sums.m[FLEET_USD],
-			  cell[FLEET_DIMS + FLEET_USD].i);
+		fleet_table_at(&p->teams, 1, team)->sums.m[FLEET_USD] +=
+			cell[FLEET_DIMS + FLEET_USD].i;
 }
 
 static int64_t now_ns(void)
@@ -171,7 +171,7 @@ static int spent_by_runs(struct spending *p, struct fleet_store *s)
 {
 	struct fleet_query q = p->f->options.query;
 
-	q.least_usd = (int64_t)(((__int128)p->budget->limit_usd * 4 + 4) / 5);
+	q.least_usd = (int64_t)(((base_wide)p->budget->limit_usd * 4 + 4) / 5);
 	return fleet_store_read(s, FLEET_VIEW_COSTLY, &q, on_run, p);
 }
 

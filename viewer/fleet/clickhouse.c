@@ -177,7 +177,7 @@ static int click_read(struct fleet_store *s, enum fleet_view view, const struct 
 
 static void on_count(void *arg, const struct fleet_cell *cell)
 {
-	*(int64_t *)arg = cell->i;
+	*(int64_t *)arg = (int64_t)cell->i;
 }
 
 static char *note_sql(const char *name, int64_t at_ns)

@@ -21,7 +21,7 @@ static void unescape(char *text, const char *end)
 	*out = '\0';
 }
 
-static bool whole_number(const char *text, int64_t *v)
+static bool whole_number(const char *text, base_wide *v)
 {
 	char *end;
 
@@ -32,12 +32,17 @@ static bool whole_number(const char *text, int64_t *v)
 	return end > text && !*end && !errno;
 }
 
-/* A sum may be larger than what we keep, and stays at the limit. */
-static bool sum_of(const char *text, int64_t *v)
+/* More than int64 holds, and no more than can be shown. */
+static bool sum_of(const char *text, base_wide *v)
 {
-	if (whole_number(text, v))
-		return *v >= 0;
-	return text && errno == ERANGE && *v == INT64_MAX && !text[strspn(text, "0123456789")];
+	if (!text || !*text)
+		return false;
+	for (*v = 0; *text >= '0' && *text <= '9'; text++) {
+		*v = *v * 10 + (*text - '0');
+		if (*v > BASE_WIDE_MAX)
+			return false;
+	}
+	return !*text;
 }
 
 static bool fill(const char *columns, char *const *field, int fields, struct fleet_cell *cell)

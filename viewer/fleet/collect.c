@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "core/log.h"
 #include "bill.h"
 #include "fleet.h"
 #include "spike.h"
@@ -53,9 +54,9 @@ static void on_fact(void *arg, const struct fleet_cell *cell)
 
 static void add_pair(struct fleet_group *g, const struct fleet_cell *runs_ns_usd)
 {
-	fleet_add(&g->sums.m[FLEET_RUNS], runs_ns_usd[0].i);
-	fleet_add(&g->sums.m[FLEET_HELD_NS], runs_ns_usd[1].i);
-	fleet_add(&g->sums.m[FLEET_USD], runs_ns_usd[2].i);
+	g->sums.m[FLEET_RUNS] += runs_ns_usd[0].i;
+	g->sums.m[FLEET_HELD_NS] += runs_ns_usd[1].i;
+	g->sums.m[FLEET_USD] += runs_ns_usd[2].i;
 }
 
 static void on_class(void *arg, const struct fleet_cell *cell)
@@ -103,8 +104,8 @@ static void on_rate(void *arg, const struct fleet_cell *cell)
 				    cell[5].text };
 	struct fleet_group *g = fleet_table_at(&f->rates, 5, key);
 
-	fleet_add(&g->sums.m[FLEET_HELD_NS], cell[6].i);
-	fleet_add(&g->sums.m[FLEET_USD], cell[7].i);
+	g->sums.m[FLEET_HELD_NS] += cell[6].i;
+	g->sums.m[FLEET_USD] += cell[7].i;
 	/* of several dates the last */
 	if (!g->text || strcmp(g->text, cell[4].text) < 0)
 		g->text = base_arena_text(&f->rates.mem, cell[4].text);
@@ -122,9 +123,9 @@ static void on_rules(void *arg, const struct fleet_cell *cell)
 	if (i == FLEET_RULES_MAX)
 		i--;
 	else if (i == f->numbers)
-		f->rules[f->numbers++].number = cell[0].i;
-	fleet_add(&f->rules[i].runs, cell[1].i);
-	fleet_add(&f->rules[i].held_ns, cell[2].i);
+		f->rules[f->numbers++].number = (int64_t)cell[0].i;
+	f->rules[i].runs += cell[1].i;
+	f->rules[i].held_ns += cell[2].i;
 }
 
 static int by_number(const void *a, const void *b)
@@ -185,14 +186,14 @@ static void on_run(void *arg, const struct fleet_cell *cell)
 		.project = keep(r->f, cell, FLEET_RUN_PROJECT),
 		.end = keep(r->f, cell, FLEET_RUN_END),
 		.exit = keep(r->f, cell, FLEET_RUN_EXIT),
-		.start_ns = cell[FLEET_RUN_START].i,
-		.held_ns = cell[FLEET_RUN_HELD].i,
-		.usd = cell[FLEET_RUN_USD].i,
+		.start_ns = (int64_t)cell[FLEET_RUN_START].i,
+		.held_ns = (int64_t)cell[FLEET_RUN_HELD].i,
+		.usd = (int64_t)cell[FLEET_RUN_USD].i,
 		.priced = cell[FLEET_RUN_PRICED].i != 0,
 	};
 	to->count++;
-	fleet_add(&to->held_ns, cell[FLEET_RUN_HELD].i);
-	fleet_add(&to->usd, cell[FLEET_RUN_USD].i);
+	to->held_ns += cell[FLEET_RUN_HELD].i;
+	to->usd += cell[FLEET_RUN_USD].i;
 }
 
 static int read_runs(struct fleet *f, struct fleet_store *s, enum fleet_view view,
@@ -272,6 +273,20 @@ static void sort_all(struct fleet *f)
 	qsort(f->rules, f->numbers, sizeof(*f->rules), by_number);
 }
 
+static int check_sums(const struct fleet *f)
+{
+	const struct fleet_table *const more[] = { &f->classes, &f->hotspots, &f->fixes };
+	bool fit = fleet_sums_fit(&f->total);
+
+	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
+		fit = fit && fleet_table_fits(more[i]);
+	if (fit)
+		return 0;
+	view_error("the sums are too large to be shown, so some run's amounts are wrong; "
+		   "narrow them down with --team, --since and --until");
+	return -EOVERFLOW;
+}
+
 int fleet_collect(struct fleet *f, struct fleet_store *s, const struct fleet_options *o)
 {
 	int err;
@@ -280,6 +295,8 @@ int fleet_collect(struct fleet *f, struct fleet_store *s, const struct fleet_opt
 	err = prepare(f, s);
 	if (!err)
 		err = read_all(f, s);
+	if (!err)
+		err = check_sums(f);
 	if (err)
 		return err;
 	sort_all(f);

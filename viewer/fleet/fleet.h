@@ -38,7 +38,7 @@ struct fleet_runs { /* most dollars first, then most time */
 	struct fleet_run *run;
 	size_t runs, room; /* runs: those that are kept */
 	size_t count; /* all there were */
-	int64_t held_ns, usd;
+	base_wide held_ns, usd;
 };
 
 /* A line of the bill: team, project, user, GPU, price model. Cents close; see bill.h. */
@@ -51,16 +51,16 @@ struct fleet_bill_line {
 struct fleet_bill {
 	struct fleet_bill_line *line; /* by team, then most dollars first */
 	size_t lines;
-	int64_t total_usd, total_cents, untagged_cents; /* untagged: of no team */
+	base_wide total_usd, unpriced_ns;
+	int64_t total_cents, untagged_cents; /* untagged: of no team */
 	int64_t total_quanta, untagged_quanta; /* the same of fleet_money_scale */
-	int64_t unpriced_ns;
 };
 
 /* A week far above what was usual; see spike.h. */
 struct fleet_spike {
 	const char *team; /* NULL: all of it */
 	const char *week;
-	int64_t usd, median_usd, mad_usd, limit_usd;
+	base_wide usd, median_usd, mad_usd, limit_usd;
 	size_t history; /* weeks before it that were looked at */
 };
 
@@ -68,7 +68,8 @@ struct fleet_budget_state { /* see budget.h */
 	const char *condition; /* as it was asked for */
 	const char *team, *run, *tenant; /* run: NULL, it is a team's */
 	const char *period; /* "2026-11", "2026-11-09": its Monday; "" of runs */
-	int64_t usd, limit_usd;
+	base_wide usd;
+	int64_t limit_usd;
 	int level; /* 0, 80, 100 */
 	bool told; /* now, for the first time */
 };
@@ -76,7 +77,8 @@ struct fleet_budget_state { /* see budget.h */
 #define FLEET_RULES_MAX 8
 
 struct fleet_rules { /* runs whose classes the ledger's rules of one number gave */
-	int64_t number, runs, held_ns;
+	int64_t number;
+	base_wide runs, held_ns;
 };
 
 struct fleet_options {
@@ -102,7 +104,10 @@ struct fleet {
 	size_t numbers; /* of rules; what does not fit is in the last */
 };
 
-/* Reads what the options ask for. 0 or negative errno, said on stderr. Free with _fini. */
+/*
+ * Reads what the options ask for. 0 or negative errno, said on stderr: -EOVERFLOW where a sum is above
+ * BASE_WIDE_MAX, for no bill is better than a wrong one. Free with _fini.
+ */
 int fleet_collect(struct fleet *f, struct fleet_store *s, const struct fleet_options *o);
 void fleet_fini(struct fleet *f);
 

@@ -44,7 +44,7 @@ static void put_answer(struct fleet_page *s, const char *what, const char *big, 
 
 static void put_money(struct fleet_page *s)
 {
-	const int64_t *m = s->f->total.m;
+	const base_wide *m = s->f->total.m;
 	base_unit usd, pct, hours;
 
 	put_answer(s, "Cost", fleet_usd(s->f, usd, m[FLEET_USD]),
@@ -101,7 +101,7 @@ static void put_verdict(struct fleet_page *s)
 static void put_group(struct fleet_page *s, const struct fleet_group *g, int by, int64_t cost,
 		      int64_t wasted)
 {
-	const int64_t *m = g->sums.m;
+	const base_wide *m = g->sums.m;
 	bool priced = m[FLEET_UNPRICED_NS] != m[FLEET_HELD_NS];
 	base_unit text;
 
@@ -140,9 +140,9 @@ static void put_dim(struct fleet_page *s, enum fleet_dim d)
 
 /* --- the weeks as columns: what was wasted at the bottom --- */
 
-static int height(int64_t part, int64_t whole)
+static int height(base_wide part, base_wide whole)
 {
-	return whole ? (int)base_div_even((__int128)part * CHART_HEIGHT, whole) : 0;
+	return whole ? (int)base_div_even(part * CHART_HEIGHT, whole) : 0;
 }
 
 static void put_column(struct fleet_page *s, const char *style, int left, int width, int at,
@@ -161,7 +161,7 @@ static void put_weeks(struct fleet_page *s)
 	enum fleet_measure all = priced ? FLEET_USD : FLEET_HELD_NS;
 	enum fleet_measure bad = priced ? FLEET_WASTED_USD : FLEET_WASTED_NS;
 	size_t n = t->groups < CHART_WEEKS ? t->groups : CHART_WEEKS, from = t->groups - n;
-	int64_t most = 0;
+	base_wide most = 0;
 
 	if (n < 2)
 		return;
@@ -174,7 +174,7 @@ static void put_weeks(struct fleet_page *s)
 		"role=\"img\" aria-label=\"%s by week, with what was wasted\">",
 		CHART_WIDTH, CHART_HEIGHT, priced ? "Cost" : "GPU time");
 	for (size_t i = 0; i < n; i++) {
-		const int64_t *m = t->group[from + i].sums.m;
+		const base_wide *m = t->group[from + i].sums.m;
 		int left = (int)(i * CHART_WIDTH / n);
 		int width = (int)((i + 1) * CHART_WIDTH / n) - left - (n < 60 ? 3 : 1);
 		int wasted = height(m[bad], most);
@@ -261,8 +261,8 @@ static void put_classes(struct fleet_page *s)
 
 static void put_use(struct fleet_page *s)
 {
-	const int64_t *m = s->f->total.m;
-	int64_t all = fleet_minutes(&s->f->total);
+	const base_wide *m = s->f->total.m;
+	base_wide all = fleet_minutes(&s->f->total);
 	base_unit text;
 
 	if (!all)

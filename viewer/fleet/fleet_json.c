@@ -7,14 +7,14 @@
 
 static void put_sums(struct base_jsonout *j, const struct fleet_sums *s)
 {
-	const int64_t *m = s->m;
+	const base_wide *m = s->m;
 
-	base_json_int(j, "runs", m[FLEET_RUNS]);
-	base_json_int(j, "held_ns", m[FLEET_HELD_NS]);
-	base_json_int(j, "busy_ns", m[FLEET_BUSY_NS]);
-	base_json_int(j, "starved_ns", m[FLEET_STARVED_NS]);
-	base_json_int(j, "wasted_ns", m[FLEET_WASTED_NS]);
-	base_json_int(j, "unpriced_ns", m[FLEET_UNPRICED_NS]);
+	base_json_wide(j, "runs", m[FLEET_RUNS]);
+	base_json_wide(j, "held_ns", m[FLEET_HELD_NS]);
+	base_json_wide(j, "busy_ns", m[FLEET_BUSY_NS]);
+	base_json_wide(j, "starved_ns", m[FLEET_STARVED_NS]);
+	base_json_wide(j, "wasted_ns", m[FLEET_WASTED_NS]);
+	base_json_wide(j, "unpriced_ns", m[FLEET_UNPRICED_NS]);
 	base_json_usd(j, "usd", m[FLEET_USD], true);
 	base_json_usd(j, "starved_usd", m[FLEET_STARVED_USD], true);
 	base_json_usd(j, "wasted_usd", m[FLEET_WASTED_USD], true);
@@ -22,15 +22,15 @@ static void put_sums(struct base_jsonout *j, const struct fleet_sums *s)
 	base_json_percent(j, "starved_pct", base_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS]));
 	base_json_flat_array(j, "minutes");
 	for (int b = 0; b < FLEET_BANDS; b++)
-		base_json_int(j, NULL, m[FLEET_MINUTES_IDLE + b]);
+		base_json_wide(j, NULL, m[FLEET_MINUTES_IDLE + b]);
 	base_json_end(j);
 	base_json_usd(j, "idle_usd", m[FLEET_IDLE_USD], true);
-	base_json_int(j, "failed_runs", m[FLEET_FAILED_RUNS]);
-	base_json_int(j, "failed_ns", m[FLEET_FAILED_NS]);
+	base_json_wide(j, "failed_runs", m[FLEET_FAILED_RUNS]);
+	base_json_wide(j, "failed_ns", m[FLEET_FAILED_NS]);
 	base_json_usd(j, "failed_usd", m[FLEET_FAILED_USD], true);
-	base_json_int(j, "spot_ns", m[FLEET_SPOT_NS]);
+	base_json_wide(j, "spot_ns", m[FLEET_SPOT_NS]);
 	base_json_usd(j, "spot_usd", m[FLEET_SPOT_USD], true);
-	base_json_int(j, "simulated_runs", m[FLEET_SIMULATED]);
+	base_json_wide(j, "simulated_runs", m[FLEET_SIMULATED]);
 }
 
 static void put_name(struct base_jsonout *j, const char *key, const char *name)
@@ -59,8 +59,8 @@ static void put_dim(struct base_jsonout *j, const struct fleet *f, enum fleet_di
 
 static void put_pair(struct base_jsonout *j, const struct fleet_group *g)
 {
-	base_json_int(j, "runs", g->sums.m[FLEET_RUNS]);
-	base_json_int(j, "ns", g->sums.m[FLEET_HELD_NS]);
+	base_json_wide(j, "runs", g->sums.m[FLEET_RUNS]);
+	base_json_wide(j, "ns", g->sums.m[FLEET_HELD_NS]);
 	base_json_usd(j, "usd", g->sums.m[FLEET_USD], true);
 	base_json_end(j);
 }
@@ -112,7 +112,7 @@ static void put_rates(struct base_jsonout *j, const struct fleet *f)
 		base_json_string(j, "source", g->key[3]);
 		base_json_string(j, "date", g->text);
 		base_json_number(j, "nano_usd_per_gpu_hour", g->key[4][0] ? g->key[4] : "0");
-		base_json_int(j, "held_ns", g->sums.m[FLEET_HELD_NS]);
+		base_json_wide(j, "held_ns", g->sums.m[FLEET_HELD_NS]);
 		base_json_usd(j, "usd", g->sums.m[FLEET_USD], true);
 		base_json_end(j);
 	}
@@ -124,7 +124,7 @@ static void put_runs(struct base_jsonout *j, const char *key, const struct fleet
 {
 	base_json_object(j, key);
 	base_json_uint(j, "count", r->count);
-	base_json_int(j, "held_ns", r->held_ns);
+	base_json_wide(j, "held_ns", r->held_ns);
 	base_json_usd(j, "usd", r->usd, true);
 	base_json_array(j, "runs");
 	for (size_t i = 0; i < r->runs && i < top; i++) {
@@ -151,7 +151,7 @@ static void put_bill(struct base_jsonout *j, const struct fleet *f)
 	base_json_object(j, "bill");
 	base_json_int(j, "total_cents", f->bill.total_cents);
 	base_json_int(j, "untagged_cents", f->bill.untagged_cents);
-	base_json_int(j, "unpriced_ns", f->bill.unpriced_ns);
+	base_json_wide(j, "unpriced_ns", f->bill.unpriced_ns);
 	base_json_array(j, "lines");
 	for (size_t i = 0; i < f->bill.lines; i++) {
 		const struct fleet_group *g = f->bill.line[i].group;
@@ -161,9 +161,9 @@ static void put_bill(struct base_jsonout *j, const struct fleet *f)
 			put_name(j, fleet_dim_names[fleet_bill_dims[k]], g->key[k]);
 		base_json_int(j, "cents", f->bill.line[i].cents);
 		base_json_usd(j, "usd", g->sums.m[FLEET_USD], true);
-		base_json_int(j, "runs", g->sums.m[FLEET_RUNS]);
-		base_json_int(j, "held_ns", g->sums.m[FLEET_HELD_NS]);
-		base_json_int(j, "unpriced_ns", g->sums.m[FLEET_UNPRICED_NS]);
+		base_json_wide(j, "runs", g->sums.m[FLEET_RUNS]);
+		base_json_wide(j, "held_ns", g->sums.m[FLEET_HELD_NS]);
+		base_json_wide(j, "unpriced_ns", g->sums.m[FLEET_UNPRICED_NS]);
 		base_json_end(j);
 	}
 	base_json_end(j);
@@ -215,8 +215,8 @@ static void put_rules(struct base_jsonout *j, const struct fleet *f)
 	for (size_t i = 0; i < f->numbers; i++) {
 		base_json_flat_object(j, NULL);
 		base_json_int(j, "rules", f->rules[i].number);
-		base_json_int(j, "runs", f->rules[i].runs);
-		base_json_int(j, "held_ns", f->rules[i].held_ns);
+		base_json_wide(j, "runs", f->rules[i].runs);
+		base_json_wide(j, "held_ns", f->rules[i].held_ns);
 		base_json_end(j);
 	}
 	base_json_end(j);

@@ -31,14 +31,14 @@ const char *fleet_words_rate(const struct fleet_group *g, struct base_arena *mem
  * hour where that is coarser: "$1,234,567.89", "2,412,345.10". Quanta: of the money's scale.
  */
 struct base_scale fleet_money_scale(const struct fleet *f);
-const char *fleet_usd(const struct fleet *f, char *out, int64_t nano_usd);
-const char *fleet_usd_closed(const struct fleet *f, char *out, int64_t nano_usd, int64_t quanta);
+const char *fleet_usd(const struct fleet *f, char *out, base_wide nano_usd);
+const char *fleet_usd_closed(const struct fleet *f, char *out, base_wide nano_usd, int64_t quanta);
 const char *fleet_quanta(const struct fleet *f, char *out, int64_t quanta);
 const char *fleet_time_name(const struct fleet *f); /* "GPU-hours": what ... */
-const char *fleet_hours(const struct fleet *f, char *out, int64_t ns); /* ... a table's column is in */
-const char *fleet_hours_of_minutes(const struct fleet *f, char *out, int64_t minutes);
-const char *fleet_gpu_time(const struct fleet *f, char *out, int64_t ns); /* with its name */
+const char *fleet_hours(const struct fleet *f, char *out, base_wide ns); /* ... a table's column is in */
+const char *fleet_hours_of_minutes(const struct fleet *f, char *out, base_wide minutes);
+const char *fleet_gpu_time(const struct fleet *f, char *out, base_wide ns); /* with its name */
 const char *fleet_runs_of(char *out, uint64_t n); /* "1 run", "10,000 runs" */
-int64_t fleet_minutes(const struct fleet_sums *s); /* of all bands */
+base_wide fleet_minutes(const struct fleet_sums *s); /* of all bands */
 
 #endif

@@ -66,7 +66,7 @@ static void put_amount(struct sheet *s, const char *text)
 static void put_row(struct sheet *s, const char *name, const struct fleet_sums *sums,
 		    const int64_t quanta[3])
 {
-	const int64_t *m = sums->m;
+	const base_wide *m = sums->m;
 	bool priced = m[FLEET_UNPRICED_NS] != m[FLEET_HELD_NS];
 	base_unit hours, usd, pct, runs;
 
@@ -132,7 +132,7 @@ static void put_pairs(struct sheet *s, int by)
 	fprintf(s->out, "  %12s %13s %5s %7s\n", fleet_time_name(s->f),
 		by == FLEET_BY_FIX ? "at most" : "cost", "%", "runs");
 	for (size_t i = 0; i < n; i++) {
-		const int64_t *m = t->group[i].sums.m;
+		const base_wide *m = t->group[i].sums.m;
 		base_unit hours, usd, pct, runs;
 
 		fprintf(s->out, "  %12s ", fleet_hours(s->f, hours, m[FLEET_HELD_NS]));
@@ -174,7 +174,7 @@ static void put_runs(struct sheet *s, const char *title, const struct fleet_runs
 	put_left_out(s, r->count, n);
 }
 
-static void put_bill_sum(struct sheet *s, int64_t quanta, int64_t ns, const char *what,
+static void put_bill_sum(struct sheet *s, int64_t quanta, base_wide ns, const char *what,
 			 const char *team)
 {
 	base_unit usd, hours;
@@ -207,7 +207,8 @@ static void put_bill_line(struct sheet *s, const struct fleet_bill_line *l)
 static void put_bill(struct sheet *s)
 {
 	const struct fleet_bill *b = &s->f->bill;
-	int64_t quanta = 0, ns = 0;
+	int64_t quanta = 0;
+	base_wide ns = 0;
 
 	heading(s, "The bill");
 	fprintf(s->out, "  %13s %12s  %s\n", "amount", fleet_time_name(s->f),
@@ -217,11 +218,12 @@ static void put_bill(struct sheet *s)
 
 		put_bill_line(s, &b->line[i]);
 		quanta += b->line[i].quanta;
-		fleet_add(&ns, g->sums.m[FLEET_HELD_NS]);
+		ns += g->sums.m[FLEET_HELD_NS];
 		if (i + 1 < b->lines && !strcmp(g->key[0], b->line[i + 1].group->key[0]))
 			continue;
 		put_bill_sum(s, quanta, ns, "team ", fleet_shown(g->key[0]));
-		quanta = ns = 0;
+		quanta = 0;
+		ns = 0;
 	}
 	put_bill_sum(s, b->total_quanta, s->f->total.m[FLEET_HELD_NS], "total", "");
 }
@@ -229,14 +231,14 @@ static void put_bill(struct sheet *s)
 static void put_use(struct sheet *s)
 {
 	const struct fleet_sums *t = &s->f->total;
-	int64_t all = fleet_minutes(t);
+	base_wide all = fleet_minutes(t);
 	base_unit hours, usd, pct;
 
 	if (!all)
 		return;
 	heading(s, "How busy the GPUs were, minute by minute");
 	for (int b = 0; b < FLEET_BANDS; b++) {
-		int64_t minutes = t->m[FLEET_MINUTES_IDLE + b];
+		base_wide minutes = t->m[FLEET_MINUTES_IDLE + b];
 
 		fprintf(s->out, "  %-12s %13s %s %6s %%", fleet_band_names[b],
 			fleet_hours_of_minutes(s->f, hours, minutes), fleet_time_name(s->f),
@@ -249,7 +251,7 @@ static void put_use(struct sheet *s)
 
 static void put_spot(struct sheet *s)
 {
-	const int64_t *m = s->f->total.m;
+	const base_wide *m = s->f->total.m;
 	base_unit hours, pct, usd;
 
 	heading(s, "On spot");

@@ -58,12 +58,12 @@ static struct base_scale time_scale(const struct fleet *f)
 	return s.quantum < hours.quantum ? s : hours;
 }
 
-const char *fleet_usd(const struct fleet *f, char *out, int64_t nano_usd)
+const char *fleet_usd(const struct fleet *f, char *out, base_wide nano_usd)
 {
 	return base_scaled(out, fleet_money_scale(f), nano_usd);
 }
 
-const char *fleet_usd_closed(const struct fleet *f, char *out, int64_t nano_usd, int64_t quanta)
+const char *fleet_usd_closed(const struct fleet *f, char *out, base_wide nano_usd, int64_t quanta)
 {
 	return base_scaled_quanta(out, fleet_money_scale(f), nano_usd, quanta);
 }
@@ -73,7 +73,7 @@ const char *fleet_quanta(const struct fleet *f, char *out, int64_t quanta)
 	return base_scaled_quanta(out, fleet_money_scale(f), quanta, quanta);
 }
 
-const char *fleet_hours(const struct fleet *f, char *out, int64_t ns)
+const char *fleet_hours(const struct fleet *f, char *out, base_wide ns)
 {
 	struct base_scale s = time_scale(f);
 
@@ -81,7 +81,7 @@ const char *fleet_hours(const struct fleet *f, char *out, int64_t ns)
 	return base_scaled(out, s, ns);
 }
 
-const char *fleet_gpu_time(const struct fleet *f, char *out, int64_t ns)
+const char *fleet_gpu_time(const struct fleet *f, char *out, base_wide ns)
 {
 	return base_scaled(out, time_scale(f), ns);
 }
@@ -98,20 +98,18 @@ const char *fleet_runs_of(char *out, uint64_t n)
 	return out;
 }
 
-int64_t fleet_minutes(const struct fleet_sums *s)
+base_wide fleet_minutes(const struct fleet_sums *s)
 {
-	int64_t sum = 0;
+	base_wide sum = 0;
 
 	for (int b = 0; b < FLEET_BANDS; b++)
-		fleet_add(&sum, s->m[FLEET_MINUTES_IDLE + b]);
+		sum += s->m[FLEET_MINUTES_IDLE + b];
 	return sum;
 }
 
-const char *fleet_hours_of_minutes(const struct fleet *f, char *out, int64_t minutes)
+const char *fleet_hours_of_minutes(const struct fleet *f, char *out, base_wide minutes)
 {
-	int64_t most = INT64_MAX / NS_PER_MINUTE;
-
-	return fleet_hours(f, out, (minutes < most ? minutes : most) * NS_PER_MINUTE);
+	return fleet_hours(f, out, minutes * NS_PER_MINUTE);
 }
 
 /* ", from 2026-01-05 to 2026-02-01": as it was asked, else the weeks of the first and last run. */
@@ -152,7 +150,7 @@ const char *fleet_words_scope(const struct fleet *f, struct base_arena *mem)
 
 const char *fleet_words_cost(const struct fleet *f, struct base_arena *mem)
 {
-	const int64_t *m = f->total.m;
+	const base_wide *m = f->total.m;
 	base_unit usd, wasted, starved, w, s;
 
 	if (m[FLEET_UNPRICED_NS] == m[FLEET_HELD_NS])
@@ -216,7 +214,7 @@ static const char *words_of_rules(const struct fleet *f, struct base_arena *mem)
 const char *const *fleet_words_notes(const struct fleet *f, struct base_arena *mem)
 {
 	const char **note = base_arena_array(mem, NOTES_MAX + 1, sizeof(*note));
-	const int64_t *m = f->total.m;
+	const base_wide *m = f->total.m;
 	base_unit a, b;
 	size_t n = 0;
 

@@ -20,7 +20,7 @@ static void put_bill_line(struct fleet_page *s, const struct fleet_bill_line *l)
 	fputs("</tr>\n", s->out);
 }
 
-static void put_bill_sum(struct fleet_page *s, const char *what, int64_t ns, int64_t quanta)
+static void put_bill_sum(struct fleet_page *s, const char *what, base_wide ns, int64_t quanta)
 {
 	base_unit text;
 
@@ -36,19 +36,21 @@ static void put_bill_sum(struct fleet_page *s, const char *what, int64_t ns, int
 static void put_bill_whole(struct fleet_page *s)
 {
 	const struct fleet_bill *b = &s->f->bill;
-	int64_t quanta = 0, ns = 0;
+	int64_t quanta = 0;
+	base_wide ns = 0;
 
 	for (size_t i = 0; i < b->lines; i++) {
 		const struct fleet_group *g = b->line[i].group;
 
 		put_bill_line(s, &b->line[i]);
 		quanta += b->line[i].quanta;
-		fleet_add(&ns, g->sums.m[FLEET_HELD_NS]);
+		ns += g->sums.m[FLEET_HELD_NS];
 		if (i + 1 < b->lines && !strcmp(g->key[0], b->line[i + 1].group->key[0]))
 			continue;
 		put_bill_sum(s, base_arena_printf(&s->mem, "Team %s", fleet_shown(g->key[0])), ns,
 			     quanta);
-		quanta = ns = 0;
+		quanta = 0;
+		ns = 0;
 	}
 }
 
@@ -68,7 +70,8 @@ static void put_bill_largest(struct fleet_page *s)
 	const struct fleet_bill_line **line =
 		base_arena_array(&s->mem, b->lines + 1, sizeof(const struct fleet_bill_line *));
 	size_t n = b->lines < s->f->options.top ? b->lines : s->f->options.top;
-	int64_t quanta = b->total_quanta, ns = s->f->total.m[FLEET_HELD_NS];
+	base_wide ns = s->f->total.m[FLEET_HELD_NS];
+	int64_t quanta = b->total_quanta;
 	base_unit count;
 
 	for (size_t i = 0; i < b->lines; i++)

@@ -8,16 +8,10 @@
 #include "base/hash.h"
 #include "core/log.h"
 
-void fleet_add(int64_t *sum, int64_t v)
-{
-	if (__builtin_add_overflow(*sum, v, sum))
-		*sum = INT64_MAX;
-}
-
 void fleet_sums_add(struct fleet_sums *to, const struct fleet_sums *from)
 {
 	for (int i = 0; i < FLEET_MEASURES; i++)
-		fleet_add(&to->m[i], from->m[i]);
+		to->m[i] += from->m[i];
 }
 
 /* Of the keys and their ends. */
@@ -116,7 +110,7 @@ static int by_cost(const void *a, const void *b)
 	const struct fleet_group *x = a, *y = b;
 
 	for (int i = 0; i < 2; i++) {
-		int64_t p = x->sums.m[order[i]], q = y->sums.m[order[i]];
+		base_wide p = x->sums.m[order[i]], q = y->sums.m[order[i]];
 		if (p != q)
 			return p > q ? -1 : 1;
 	}
@@ -141,6 +135,30 @@ void fleet_table_sort(struct fleet_table *t)
 void fleet_table_sort_names(struct fleet_table *t)
 {
 	sort(t, by_name);
+}
+
+/* Minutes are shown as ns. */
+static base_wide most_of(int measure)
+{
+	bool minutes = measure >= FLEET_MINUTES_IDLE && measure < FLEET_MINUTES_IDLE + FLEET_BANDS;
+
+	return minutes ? BASE_WIDE_MAX / 60000000000LL / FLEET_BANDS : BASE_WIDE_MAX;
+}
+
+bool fleet_sums_fit(const struct fleet_sums *s)
+{
+	for (int i = 0; i < FLEET_MEASURES; i++)
+		if (s->m[i] > most_of(i))
+			return false;
+	return true;
+}
+
+bool fleet_table_fits(const struct fleet_table *t)
+{
+	for (size_t i = 0; i < t->groups; i++)
+		if (!fleet_sums_fit(&t->group[i].sums))
+			return false;
+	return true;
 }
 
 void fleet_table_fini(struct fleet_table *t)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums by name: the rows of a store become the groups that are shown. Integers that stay at their
- * limit instead of overflowing. Caller-owned; zero-initialise. One thread at a time.
+ * Sums by name: the rows of a store become the groups that are shown. A sum has 128 bits, and no cell
+ * of a row is above BASE_WIDE_MAX, so that none overflows before fleet_collect looks at it.
+ * Caller-owned; zero-initialise. One thread at a time.
  */
 #ifndef FLEET_ROLLUP_H
 #define FLEET_ROLLUP_H
@@ -10,7 +11,7 @@
 #include "store.h"
 
 struct fleet_sums {
-	int64_t m[FLEET_MEASURES];
+	base_wide m[FLEET_MEASURES];
 };
 
 #define FLEET_KEYS_MAX 5
@@ -19,7 +20,6 @@ struct fleet_group {
 	const char *key[FLEET_KEYS_MAX]; /* in the table's memory; "" is a name that is missing */
 	struct fleet_sums sums;
 	const char *text; /* what the table's user keeps beside it, or NULL */
-	int64_t text_usd, text_ns; /* ... and what it had */
 };
 
 struct fleet_table {
@@ -31,7 +31,6 @@ struct fleet_table {
 	int keys;
 };
 
-void fleet_add(int64_t *sum, int64_t v); /* stays at INT64_MAX; v >= 0 */
 void fleet_sums_add(struct fleet_sums *to, const struct fleet_sums *from);
 
 /* The group of these @keys texts, made if it is new. NULL without memory. */
@@ -41,6 +40,10 @@ struct fleet_group *fleet_table_at(struct fleet_table *t, int keys, const char *
 void fleet_table_sort(struct fleet_table *t);
 /* By name. */
 void fleet_table_sort_names(struct fleet_table *t);
+
+/* Is every sum of it one that can be shown (units.h)? */
+bool fleet_table_fits(const struct fleet_table *t);
+bool fleet_sums_fit(const struct fleet_sums *s);
 void fleet_table_fini(struct fleet_table *t);
 
 #endif

@@ -16,35 +16,33 @@
 
 static int by_size(const void *a, const void *b)
 {
-	const int64_t *x = a, *y = b;
+	const base_wide *x = a, *y = b;
 
 	return *x < *y ? -1 : *x > *y;
 }
 
 /* Of an even number the lower of the two, which is one of them. */
-static int64_t median(int64_t *v, size_t n)
+static base_wide median(base_wide *v, size_t n)
 {
 	qsort(v, n, sizeof(*v), by_size);
 	return v[(n - 1) / 2];
 }
 
-bool fleet_is_spike(const int64_t *week, size_t n, struct fleet_spike *spike)
+bool fleet_is_spike(const base_wide *week, size_t n, struct fleet_spike *spike)
 {
 	size_t history = n < FLEET_SPIKE_HISTORY ? n : FLEET_SPIKE_HISTORY;
-	int64_t v[FLEET_SPIKE_HISTORY];
+	base_wide v[FLEET_SPIKE_HISTORY];
 
 	if (history < FLEET_SPIKE_LEAST)
 		return false;
 	memcpy(v, week + n - history, history * sizeof(*v));
 	spike->median_usd = median(v, history);
 	for (size_t i = 0; i < history; i++)
-		v[i] = llabs(week[n - history + i] - spike->median_usd);
+		v[i] = base_wide_size(week[n - history + i] - spike->median_usd);
 	spike->mad_usd = median(v, history);
-	__int128 above =
-		(__int128)spike->median_usd + (__int128)spike->mad_usd * SPREAD / SPREAD_UNIT;
-	__int128 times = (__int128)spike->median_usd * 5 / 2;
-	__int128 limit = above > times ? above : times;
-	spike->limit_usd = limit > INT64_MAX ? INT64_MAX : (int64_t)limit;
+	base_wide above = spike->median_usd + spike->mad_usd * SPREAD / SPREAD_UNIT;
+	base_wide times = spike->median_usd * 5 / 2;
+	spike->limit_usd = above > times ? above : times;
 	spike->usd = week[n];
 	spike->history = history;
 	return spike->median_usd > 0 && week[n] >= times && week[n] > above;
@@ -66,9 +64,9 @@ struct weeks {
 	struct fleet_table all, teams; /* by week; by team and week */
 };
 
-static void add_week(struct fleet_group *g, int64_t usd)
+static void add_week(struct fleet_group *g, base_wide usd)
 {
-	fleet_add(&g->sums.m[FLEET_USD], usd);
+	g->sums.m[FLEET_USD] += usd;
 }
 
 static void on_week(void *arg, const struct fleet_cell *cell)
@@ -96,7 +94,7 @@ static void keep_spike(struct fleet *f, const struct fleet_spike *s, size_t *roo
 
 /* @n groups of one team (NULL: of all) in order of their weeks, which are the last of their keys. */
 static void judge(struct fleet *f, const char *team, const struct fleet_group *g, size_t n,
-		  int64_t *week, size_t *room)
+		  base_wide *week, size_t *room)
 {
 	long first = -1, last = -1;
 
@@ -123,7 +121,7 @@ static void judge(struct fleet *f, const char *team, const struct fleet_group *g
 	}
 }
 
-static void judge_all(struct fleet *f, struct weeks *w, int64_t *week)
+static void judge_all(struct fleet *f, struct weeks *w, base_wide *week)
 {
 	const struct fleet_group *g = w->teams.group;
 	size_t room = 0, end;
@@ -142,7 +140,7 @@ static void judge_all(struct fleet *f, struct weeks *w, int64_t *week)
 
 int fleet_spikes_find(struct fleet *f, struct fleet_store *s)
 {
-	int64_t *week = base_arena_array(&f->mem, WEEKS_MAX + 1, sizeof(*week));
+	base_wide *week = base_arena_array(&f->mem, WEEKS_MAX + 1, sizeof(*week));
 	struct weeks w = { 0 };
 	int err = fleet_store_read(s, FLEET_VIEW_WEEKS, &f->options.query, on_week, &w);
 

@@ -19,6 +19,6 @@
 int fleet_spikes_find(struct fleet *f, struct fleet_store *s);
 
 /* Is @week[n] a spike against the weeks before it? Amounts >= 0. Pure. */
-bool fleet_is_spike(const int64_t *week, size_t n, struct fleet_spike *spike);
+bool fleet_is_spike(const base_wide *week, size_t n, struct fleet_spike *spike);
 
 #endif

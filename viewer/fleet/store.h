@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/units.h"
 #include "digest.h"
 
 #define FLEET_STORE_MEMORY "sqlite::memory:" /* gone when it is closed */
@@ -95,7 +96,7 @@ enum fleet_run_column {
 
 struct fleet_cell {
 	const char *text; /* NULL: none, or it is a number. Valid during the call */
-	int64_t i;
+	base_wide i; /* of a column 'i' within int64; of 's' from 0 to BASE_WIDE_MAX */
 };
 
 struct fleet_query {

@@ -147,7 +147,7 @@ static void test_digits(void)
 	EXPECT_STR(fleet_usd(&f, out, INT64_MAX), "$9,223,372,036.85");
 	EXPECT_STR(fleet_quanta(&f, out, INT64_MAX), "$92,233,720,368,547,758.07");
 	EXPECT_STR(fleet_hours(&f, out, 2412345 * (3600 * USD)), "2,412,345.00");
-	EXPECT_STR(fleet_hours_of_minutes(&f, out, INT64_MAX), "2,562,047.78");
+	EXPECT_STR(fleet_hours_of_minutes(&f, out, 1000 * USD), "16,666,666,666.67");
 	EXPECT_STR(fleet_time_name(&f), "GPU-hours");
 	/* Three short runs: nothing is told as nothing. */
 	f.total.m[FLEET_USD] = 5543056;
@@ -163,7 +163,8 @@ static void test_digits(void)
 /* Cents of random amounts: they close, and none is off by a whole one. */
 static void test_cents(void)
 {
-	int64_t amount[50], cents[50];
+	base_wide amount[50];
+	int64_t cents[50];
 
 	for (int round = 0; round < 2000; round++) {
 		size_t n = (size_t)rand() % 50 + 1;
@@ -177,7 +178,7 @@ static void test_cents(void)
 		fleet_close(amount, n, total, CENT, cents);
 		for (size_t i = 0; i < n; i++) {
 			given += cents[i];
-			EXPECT(llabs(cents[i] * CENT - amount[i]) < CENT);
+			EXPECT(base_wide_size(cents[i] * CENT - amount[i]) < CENT);
 		}
 		EXPECT_INT(given, total);
 	}
@@ -205,7 +206,7 @@ static void test_spikes(void)
 
 	for (int seed = 0; seed < 1000; seed++) {
 		struct fleet_spike s;
-		int64_t week[53];
+		base_wide week[53];
 
 		srand((unsigned int)seed);
 		for (int w = 0; w < 52; w++)
@@ -225,7 +226,7 @@ static void test_spikes(void)
 
 static void test_spike_bounds(void)
 {
-	int64_t flat[FLEET_SPIKE_LEAST + 1], none[FLEET_SPIKE_LEAST + 1] = { 0 };
+	base_wide flat[FLEET_SPIKE_LEAST + 1], none[FLEET_SPIKE_LEAST + 1] = { 0 };
 	struct fleet_spike s;
 
 	for (int i = 0; i <= FLEET_SPIKE_LEAST; i++)
@@ -246,6 +247,7 @@ static void test_spike_bounds(void)
 struct seen {
 	int rows;
 	int64_t i;
+	base_unit digits; /* of the same */
 	char text[64];
 };
 
@@ -254,7 +256,8 @@ static void on_row(void *arg, const struct fleet_cell *cell)
 	struct seen *s = arg;
 
 	s->rows++;
-	s->i = cell[1].i;
+	s->i = (int64_t)cell[1].i;
+	base_wide_text(s->digits, cell[1].i);
 	snprintf(s->text, sizeof(s->text), "%s", cell[0].text ? cell[0].text : "(none)");
 }
 
@@ -282,8 +285,10 @@ static void test_rows(void)
 	EXPECT_INT(rows_of("a\\tb\\'\t3000000005\n", "ts", &s), 0);
 	EXPECT_STR(s.text, "a\tb'");
 	EXPECT_INT(s.i, 3 * USD + 5);
-	EXPECT_INT(rows_of("a\t9223372037999999999000000000\n", "ts", &s), 0);
-	EXPECT_INT(s.i, INT64_MAX); /* stays at its limit */
+	EXPECT_INT(rows_of("a\t77371252455336267181195264\n", "ts", &s), 0);
+	EXPECT_STR(s.digits, "77371252455336267181195264");
+	EXPECT_INT(rows_of("a\t77371252455336267181195265\n", "ts", &s), -EBADMSG);
+	EXPECT_INT(rows_of("a\t340282366920938463463374607431768211457\n", "ts", &s), -EBADMSG);
 	EXPECT_INT(rows_of("a\t-1\n", "ts", &s), -EBADMSG);
 	EXPECT_INT(rows_of("a\t-9223372037999999999\n", "ts", &s), -EBADMSG);
 	EXPECT_INT(rows_of("a\t9223372037999999999x\n", "ts", &s), -EBADMSG);
@@ -297,6 +302,113 @@ static void test_rows(void)
 	EXPECT_INT(rows_of("\\N\t7\n", "ti", &s), -EBADMSG);
 	EXPECT_INT(rows_of("a\t\\N\n", "ti", &s), -EBADMSG);
 	EXPECT_INT(rows_of("a\t\\N\n", "ts", &s), -EBADMSG);
+}
+
+/* --- sums that int64 does not hold --- */
+
+#define HOUR_NS (3600 * USD)
+#define RUNS 40
+
+/* 200,000 GPU-hours at $2,600 million: forty of them are past what 64 bits hold of either. */
+static void make_large(struct fleet_digest *d, int n)
+{
+	struct fleet_line *l = &d->line[0];
+
+	memset(d, 0, sizeof(*d));
+	snprintf(d->run, sizeof(d->run), "run-%d", n);
+	strcpy(d->team, n % 2 ? "vision" : "speech");
+	d->start_unix_ns = 1767571200 * USD;
+	d->revision = 1;
+	d->lines = d->shares = 1;
+	*l = (struct fleet_line){ .gpu = "H100", .model = "spot", .priced = true, .gpus = 8000 };
+	l->held_ns = 200000 * HOUR_NS;
+	l->busy_ns = 140000 * HOUR_NS;
+	l->wasted_ns = 60000 * HOUR_NS;
+	l->usd = 2600000000 * USD + 1;
+	l->wasted_usd = 780000000 * USD;
+	l->minutes[0] = 60000 * 60;
+	strcpy(d->share[0].class, "input.fetch");
+	d->share[0].ns = l->wasted_ns;
+	d->share[0].usd = l->wasted_usd;
+}
+
+static char *written(const struct fleet *f, void (*write)(const struct fleet *, FILE *))
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	write(f, out);
+	fclose(out);
+	return text;
+}
+
+static void expect_in(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		printf("not there: %s\n", part);
+	EXPECT(strstr(text, part) != NULL);
+}
+
+static void expect_large(struct fleet *f)
+{
+	char *json = written(f, fleet_write_json), *csv = written(f, fleet_write_csv);
+	base_unit out;
+
+	EXPECT_STR(base_wide_text(out, f->total.m[FLEET_HELD_NS]), "28800000000000000000");
+	EXPECT_STR(base_wide_text(out, f->total.m[FLEET_USD]), "104000000000000000040");
+	EXPECT_STR(base_wide_text(out, f->total.m[FLEET_MINUTES_IDLE]), "144000000");
+	EXPECT_INT(base_ppm(f->total.m[FLEET_WASTED_NS], f->total.m[FLEET_HELD_NS]), 300000);
+	EXPECT_INT(f->bill.total_cents, 10400000000000);
+	EXPECT_INT(f->bill.line[0].cents + f->bill.line[1].cents, f->bill.total_cents);
+	EXPECT_STR(fleet_gpu_time(f, out, f->total.m[FLEET_HELD_NS]), "8,000,000.00 GPU-hours");
+	expect_in(json, "\"held_ns\": 28800000000000000000,");
+	expect_in(json, "\"usd\": 104000000000.00000004,");
+	expect_in(json, "\"wasted_pct\": 30,");
+	expect_in(csv, "total,,,,,40,8000000,104000000000.00");
+	free(json);
+	free(csv);
+}
+
+/* @minutes: of the first run, if not 0. */
+static void collect_large(int64_t minutes, int want, void (*look)(struct fleet *f))
+{
+	struct fleet_options o = { .query.until_ns = INT64_MAX, .by = FLEET_BY_BILL, .top = 5 };
+	struct fleet_digest *d = calloc(RUNS, sizeof(*d));
+	struct fleet_store *s;
+	size_t waiting = 0;
+	struct fleet f;
+
+	for (int i = 0; i < RUNS; i++)
+		make_large(&d[i], i);
+	if (minutes)
+		d->line[0].minutes[0] = minutes;
+	REQUIRE(!fleet_store_open(&s, FLEET_STORE_MEMORY, true));
+	EXPECT_INT(fleet_store_put(s, d, RUNS, &waiting), 0);
+	EXPECT_INT(fleet_collect(&f, s, &o), want);
+	if (look)
+		look(&f);
+	fleet_fini(&f);
+	fleet_store_close(s);
+	free(d);
+}
+
+static void test_beyond_int64(void)
+{
+	collect_large(0, 0, expect_large);
+}
+
+/* What cannot be shown is refused. */
+static void test_beyond_all(void)
+{
+	struct fleet_sums s = { 0 };
+
+	s.m[FLEET_USD] = BASE_WIDE_MAX;
+	EXPECT(fleet_sums_fit(&s));
+	s.m[FLEET_USD]++;
+	EXPECT(!fleet_sums_fit(&s));
+	collect_large(INT64_C(1) << 40, 0, NULL);
+	collect_large(INT64_C(1) << 61, -EOVERFLOW, NULL);
 }
 
 static void test_literals(void)
@@ -314,5 +426,5 @@ static void test_literals(void)
 int main(void)
 {
 	return RUN(test_digest, test_tame, test_week, test_digits, test_cents, test_spikes,
-		   test_spike_bounds, test_rows, test_literals);
+		   test_spike_bounds, test_rows, test_beyond_int64, test_beyond_all, test_literals);
 }
