@@ -210,7 +210,7 @@ def main():
             reports += [Report(where, kind, run, w) for w in ('job', 'device')]
         for r in reports:
             check_kind(r)
-            gs.check(r.bytes <= 10**6, f'{r.name}: {r.bytes} bytes')
+            gs.check(r.bytes <= 600000, f'{r.name}: {r.bytes} bytes')
         check_pages(reports, args.all)
         if set(args.kinds) >= set(made.KINDS):
             runs['starved-slower'] = made.starved(where, 'starved-slower', 90)

@@ -20,7 +20,7 @@ def check(run, *options):
     wrong, numbers = pagekeys.problems(page, json.loads(text, parse_float=Decimal))
     gs.equal(wrong[:5], [], f'{options}: {len(wrong)} of {numbers}')
     gs.check(numbers > 60, f'{options}: {numbers} numbers were compared')
-    gs.check(len(page) <= 1000000, f'{options}: {len(page)} bytes')
+    gs.check(len(page) <= 600000, f'{options}: {len(page)} bytes')
     return page
 
 

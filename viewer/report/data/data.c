@@ -12,10 +12,7 @@
 #include "data_priv.h"
 
 #define REST_BYTES 8192u /* the members that are always small */
-#define STEPS_BYTES 140000u
-#define LOADER_BYTES 64000u
-#define FLAME_BYTES 110000u
-#define PROCESSES_BYTES 32000u
+#define BYTES_PER_GPU 3500u
 #define PARTS 5
 
 struct part {
@@ -147,19 +144,28 @@ static const struct {
 	const char *name;
 	data_section *section;
 	unsigned int levels;
-	size_t most; /* 0: what is left */
+	size_t most; /* percent of what the block may take; 0: what is left */
 } sections[PARTS] = {
 	{ "timeline", data_gpus, DATA_GPUS_LEVELS, 0 },
-	{ "processes", data_processes, DATA_PROCESSES_LEVELS, PROCESSES_BYTES },
-	{ "steps", data_steps, DATA_STEPS_LEVELS, STEPS_BYTES },
-	{ "loader", data_loader, DATA_LOADER_LEVELS, LOADER_BYTES },
-	{ "flame", data_flame, DATA_FLAME_LEVELS, FLAME_BYTES },
+	{ "processes", data_processes, DATA_PROCESSES_LEVELS, 6 },
+	{ "steps", data_steps, DATA_STEPS_LEVELS, 27 },
+	{ "loader", data_loader, DATA_LOADER_LEVELS, 19 },
+	{ "flame", data_flame, DATA_FLAME_LEVELS, 21 },
 };
 static const int order[PARTS] = { 2, 3, 4, 1, 0 };
 
+static size_t room_of(const struct ana_result *r)
+{
+	size_t less = r->gpus < VIEW_DATA_BYTES_MAX / BYTES_PER_GPU ? r->gpus * BYTES_PER_GPU
+								    : VIEW_DATA_BYTES_MAX;
+	size_t room = VIEW_DATA_BYTES_MAX - less;
+
+	return room > VIEW_DATA_BYTES_MANY ? room : VIEW_DATA_BYTES_MANY;
+}
+
 static void put_series(struct data *d, FILE *f)
 {
-	size_t left = VIEW_DATA_BYTES_MAX - REST_BYTES;
+	size_t room = room_of(d->r), left = room - REST_BYTES;
 	struct part part[PARTS];
 	unsigned int level[PARTS];
 	int i, k;
@@ -167,7 +173,8 @@ static void put_series(struct data *d, FILE *f)
 	for (i = 0; i < PARTS; i++) {
 		k = order[i];
 		part[k] = fit(d, sections[k].section, sections[k].levels,
-			      sections[k].most ? sections[k].most : left, &level[k]);
+			      sections[k].most ? room / 100 * sections[k].most : left,
+			      &level[k]);
 		left -= part[k].len < left ? part[k].len : left;
 	}
 	for (k = 0; k < PARTS; k++) {

@@ -82,7 +82,9 @@
 #define VIEW_DATA_SCHEMA "gpustarve.page/1"
 #define VIEW_DATA_ID "gpustarve-data"
 #define VIEW_DATA_OPEN "<script type=\"application/json\" id=\"" VIEW_DATA_ID "\">"
-#define VIEW_DATA_BYTES_MAX 520000u /* whatever the run is; what is larger is made coarser */
+/* What is larger is made coarser: of many GPUs each has less, for their tables take room, too. */
+#define VIEW_DATA_BYTES_MAX 330000u /* whatever the run is */
+#define VIEW_DATA_BYTES_MANY 140000u /* of a run with many GPUs */
 
 /* The document, without the element around it. */
 void view_data_write(const struct view_summary *s, FILE *f);

@@ -21,6 +21,8 @@ static const struct coarseness levels[DATA_GPUS_LEVELS] = {
 	{ 8, 256, 4, 2 },
 	{ 8, 64, 4, 2 },
 	{ 16, 64, 4, 4 },
+	{ 16, 64, 2, 0 },
+	{ 24, 64, 1, 0 },
 	{ 16, 16, 4, 8 },
 	{ 32, 8, 1, 0 },
 };

@@ -28,7 +28,7 @@ typedef void data_section(struct data *d, unsigned int level);
 /* Index of a process of the result in the block's list; names it if it is new. */
 size_t data_process(struct data *d, uint32_t process);
 
-#define DATA_GPUS_LEVELS 9u
+#define DATA_GPUS_LEVELS 11u
 data_section data_gpus; /* data_gpus.c */
 #define DATA_STEPS_LEVELS 12u
 data_section data_steps; /* data_steps.c */

@@ -4,6 +4,8 @@
 #include "findings/unused.h"
 #include "html_priv.h"
 
+#define UUIDS_MAX 32 /* of more GPUs host and index alone are told */
+
 static void put_name(struct html *h, size_t i)
 {
 	const struct ana_gpu *g = &h->s->result->gpu[i];
@@ -14,7 +16,7 @@ static void put_name(struct html *h, size_t i)
 		html_text(h, "bdi", g->host, "/gpus/%zu/host", i);
 	else
 		html_put(h, "an unknown host");
-	if (g->uuid) {
+	if (g->uuid && h->s->result->gpus <= UUIDS_MAX) {
 		html_put(h, "<br>");
 		html_text(h, "bdi class=\"mono\"", g->uuid, "/gpus/%zu/uuid", i);
 	}

@@ -67,7 +67,7 @@
 #include "summary/summary.h"
 
 #define HTML_GPUS_MAX 96 /* rows of one table */
-#define HTML_BYTES_MAX 1000000 /* of the page, whatever the run */
+#define HTML_BYTES_MAX 600000 /* of the page, whatever the run */
 #define HTML_THRIFT_MAX 5
 #define HTML_KEY(at) __attribute__((format(printf, at, at + 1)))
 #define HTML_KEY_LIST(at) __attribute__((format(printf, at, 0))) /* with a va_list */

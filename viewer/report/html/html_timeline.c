@@ -13,7 +13,7 @@
 #define COLUMNS_IN_ALL 2880
 #define COLUMNS_MOST 240
 #define COLUMNS_LEAST 8
-#define STRIPS_MAX 64
+#define STRIPS_MAX 24
 #define STRIPS_TABLED 16 /* more GPUs have one table for all, that of the GPUs */
 #define STRIPS_TALL 8 /* more GPUs get lower strips */
 #define ROWS_IN_ALL 96
@@ -323,9 +323,9 @@ void html_timelines(struct html *h)
 	if (a.strips > STRIPS_TABLED)
 		html_put(h, "<p>The <a href=\"#gpus\">table of GPUs</a> has their numbers.</p>\n");
 	if (r->gpus > a.strips) {
-		fprintf(h->f, "<p class=\"soft\">The first %zu of ", a.strips);
+		html_put(h, "<p class=\"soft\">Of ");
 		html_count(h, r->gpus, "#/gpus");
-		html_put(h, " GPUs are drawn.</p>\n");
+		html_put(h, " GPUs the first ones are drawn.</p>\n");
 	}
 	put_zooms(h);
 	put_gaps(h);
