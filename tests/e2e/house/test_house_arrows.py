@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=unit
-"""Includes point one way. Programs know the libraries that README's map gives them and never each other. In a program
+"""Includes point one way. Programs know the libraries that ARCHITECTURE's map gives them and never each other. In a program
 a folder knows those that its CMakeLists.txt names before it, and no others; what lies in no folder is on top. No module
 (NAME.c and NAME.h) includes itself by way of others. There is one include root: a header is named from its program's
 folder, or, by what lies beside it, with its bare name. No two .c and no two .h of a program have one name.
@@ -216,12 +216,12 @@ def check_can_fail():
 
 
 def check_map():
-    """README's map speaks of every folder of each program, and CMakeLists.txt of every folder that is there."""
-    with open(os.path.join(gs.SOURCE, 'README.md'), encoding='utf-8') as f:
+    """ARCHITECTURE's map speaks of every folder of each program, and CMakeLists.txt of every folder that is there."""
+    with open(os.path.join(gs.SOURCE, 'docs', 'ARCHITECTURE.md'), encoding='utf-8') as f:
         rows = {line.split('`')[1]: line for line in f if re.match(r'\| `\w+/` \|', line)}
     for program in FOLDERS:
         named = [n for n in order(gs.SOURCE, program) if '/' not in n]
-        gs.equal([n for n in named if f'`{n}/`' not in rows[program + '/']], [], f"folders that README's map of {program} leaves out")
+        gs.equal([n for n in named if f'`{n}/`' not in rows[program + '/']], [], f"folders that the map of {program} leaves out")
         there = sorted(e.name for e in os.scandir(os.path.join(gs.SOURCE, program)) if e.is_dir())
         gs.equal(sorted(named), there, f'folders of {program}/ and of its CMakeLists.txt')
 
