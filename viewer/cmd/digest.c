@@ -158,6 +158,34 @@ static int look_at_budgets(const struct opts *o, const char *team, size_t waitin
 	return o->budgets.n && !waiting ? fleet_budgets_look(o->store, team, &o->budgets) : 0;
 }
 
+/*
+ * A run that a collector stored is its team's, and stays so where it is digested once more, say with a
+ * price: else it would be two runs. A clock that was set back makes no digest older than what is stored.
+ */
+static int take_place(const struct opts *o, struct fleet_store *s, struct fleet_digest *d)
+{
+	struct fleet_stored stored;
+	int found = fleet_store_find(s, d->run, o->source.team, &stored);
+
+	if (found == -ENOTUNIQ) {
+		view_error("%s: several teams have a run of that name; add --team NAME", d->run);
+		return found;
+	}
+	if (found < 0 && !o->source.team && (o->source.rates.price || o->source.rates.model)) {
+		view_error("%s: the store does not tell whose run it is; add --team NAME, or "
+			   "--team '' if it is nobody's",
+			   d->run);
+		return found;
+	}
+	if (found <= 0)
+		return 0; /* of a store that does not answer the outbox knows */
+	if (stored.tenant[0])
+		fleet_digest_own(d, stored.tenant);
+	if (!o->source.revision && d->revision <= stored.revision)
+		d->revision = stored.revision + 1;
+	return 0;
+}
+
 /* All that can be done, and the first error. The store is opened with the first digest there is. */
 static int each_run(const struct opts *o, struct fleet_digest *d, FILE *f, size_t *waiting)
 {
@@ -167,10 +195,12 @@ static int each_run(const struct opts *o, struct fleet_digest *d, FILE *f, size_
 	for (int i = 0; i < o->runs; i++) {
 		int err = fleet_digest_of(d, o->run[i], &o->source);
 
-		if (!err)
-			err = write_to(f, d);
 		if (!err && o->store && !s)
 			err = fleet_store_open(&s, o->store, true);
+		if (!err && s)
+			err = take_place(o, s, d);
+		if (!err)
+			err = write_to(f, d);
 		if (!err && s)
 			err = fleet_store_put(s, d, 1, waiting);
 		first = first ? first : err;

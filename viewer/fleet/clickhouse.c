@@ -28,6 +28,60 @@ static int click_put(struct fleet_store *s, const struct fleet_digest *d, size_t
 	return err ? err : click_flush(s, waiting);
 }
 
+/* --- what is stored of a run --- */
+
+struct finding {
+	struct fleet_stored *stored;
+	int result; /* as fleet_store_find's */
+};
+
+static void on_found(void *arg, const struct fleet_cell *cell)
+{
+	struct finding *f = arg;
+
+	if (f->result >= 0)
+		f->result = fleet_stored_add(f->stored, f->result > 0, cell[0].text,
+					     (int64_t)cell[1].i);
+}
+
+static char *find_sql(const char *run, const char *tenant)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return NULL;
+	fputs("SELECT tenant, max(revision) FROM gpustarve_runs WHERE run = ", f);
+	click_put_text(f, run);
+	if (tenant) {
+		fputs(" AND tenant = ", f);
+		click_put_text(f, tenant);
+	}
+	fputs(" GROUP BY tenant LIMIT 2 FORMAT TabSeparated", f);
+	fclose(f);
+	return text;
+}
+
+static int click_find(struct fleet_store *s, const char *run, const char *tenant,
+		      struct fleet_stored *stored)
+{
+	struct finding f = { .stored = stored };
+	struct fleet_request r = { 0 };
+	char *sql = find_sql(run, tenant);
+	int err = sql ? click_ask(click_of(s), &r, 1, &sql, false, CLICK_QUIET) : -ENOMEM;
+
+	if (!err && r.answer)
+		err = click_rows(r.answer, "ti", on_found, &f);
+	else if (err && click_is_new(&r))
+		err = 0;
+	free(r.answer);
+	free(sql);
+	if (err || f.result < 0)
+		return err ? err : f.result;
+	return click_outbox_find(click_of(s), run, tenant, f.result > 0, stored);
+}
+
 /* The rows of one statement. */
 static int ask_rows(struct click *c, const char *sql, bool partial, const char *columns,
 		    void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg)
@@ -242,6 +296,7 @@ static void click_close(struct fleet_store *s)
 int fleet_clickhouse_open(struct fleet_store **s, const char *url, bool write)
 {
 	static const struct fleet_store_ops ops = { .put = click_put,
+						    .find = click_find,
 						    .flush = click_flush,
 						    .prepare = click_prepare,
 						    .read = click_read,

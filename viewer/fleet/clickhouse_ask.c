@@ -46,6 +46,13 @@ static int meaning(const struct fleet_request *r)
 	return r->status == 401 || r->status == 403 ? -EACCES : -EREMOTEIO;
 }
 
+bool click_is_new(const struct fleet_request *r)
+{
+	int code = click_code(r);
+
+	return code == UNKNOWN_TABLE || code == UNKNOWN_DATABASE;
+}
+
 void click_say(const struct click *c, const struct fleet_request *r)
 {
 	char line[300] = "";
@@ -58,8 +65,7 @@ void click_say(const struct click *c, const struct fleet_request *r)
 	if (r->answer)
 		snprintf(line, sizeof(line), "%.*s", (int)strcspn(r->answer, "\n"), r->answer);
 	view_error("%s: HTTP %d: %s; %s", c->at.host[c->alive], r->status, line,
-		   click_code(r) == UNKNOWN_TABLE || click_code(r) == UNKNOWN_DATABASE
-			   ? "nothing is stored there yet"
+		   click_is_new(r) ? "nothing is stored there yet"
 			   : "see gpustarve-fleet(1)");
 }
 
@@ -162,8 +168,7 @@ int click_insert(struct click *c, const char *rows, size_t len)
 	for (int tries = 0; tries < 2 && !err; tries++) {
 		free(r.answer);
 		err = click_ask(c, &r, 1, &sql, false, CLICK_QUIET);
-		int code = click_code(&r);
-		if (!err || (code != UNKNOWN_TABLE && code != UNKNOWN_DATABASE) || tries)
+		if (!err || !click_is_new(&r) || tries)
 			break;
 		err = make_schema(c);
 	}

@@ -51,13 +51,25 @@ int click_outbox_put(struct click *c, const struct fleet_digest *d, size_t n)
 	return fleet_db_within(c->outbox, put_all, &p);
 }
 
+int click_outbox_find(struct click *c, const char *run, const char *tenant, bool found,
+		      struct fleet_stored *stored)
+{
+	const char *const text[] = { c->at.target, run, tenant, NULL };
+
+	return fleet_db_find(c->outbox,
+			     tenant ? "SELECT tenant, revision FROM outbox WHERE target=? AND run=?"
+				      " AND tenant=?"
+				    : "SELECT tenant, revision FROM outbox WHERE target=? AND run=?",
+			     text, found, stored);
+}
+
 /* --- sending --- */
 
 struct sending {
 	struct click *c;
 	struct fleet_digest *digest; /* [BATCH] */
 	size_t n;
-	char tenant[64], run[128]; /* the last that was read: the next batch begins behind it */
+	char tenant[64], run[256]; /* the last that was read: the next batch begins behind it */
 	unsigned int failures;
 	bool gone; /* no host answers: all else would wait for nothing */
 };

@@ -49,6 +49,7 @@ enum click_way {
 int click_ask(struct click *c, struct fleet_request *r, size_t n, char *const *sql, bool partial,
 	      enum click_way way);
 int click_insert(struct click *c, const char *rows, size_t len); /* quiet; makes what is missing */
+bool click_is_new(const struct fleet_request *r); /* it says that there is no table yet */
 int click_code(const struct fleet_request *r); /* of ClickHouse's error; 0: none was told */
 void click_say(const struct click *c, const struct fleet_request *r);
 
@@ -58,6 +59,8 @@ int click_rows(char *text, const char *columns,
 
 /* clickhouse_outbox.c */
 int click_outbox_put(struct click *c, const struct fleet_digest *d, size_t n);
+int click_outbox_find(struct click *c, const char *run, const char *tenant, bool found,
+		      struct fleet_stored *stored);
 int click_outbox_flush(struct click *c, size_t *waiting);
 
 #endif

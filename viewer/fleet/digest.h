@@ -75,7 +75,7 @@ enum fleet_end {
 extern const char *const fleet_end_names[FLEET_ENDS]; /* ok failed lost */
 
 struct fleet_digest {
-	char run[128];
+	char run[256]; /* no id of a run is longer */
 	char tenant[64]; /* who sent it, as the collector's tokens tell; "" without */
 	int64_t revision;
 	uint32_t rules; /* of the ledger that gave its classes; 1 where nothing tells */
@@ -107,6 +107,9 @@ struct fleet_digest {
  */
 void fleet_digest_make(struct fleet_digest *d, const struct view_summary *s, const char *tenant,
 		       int64_t revision);
+
+/* Makes @tenant the one whose it is, whatever its labels say. */
+void fleet_digest_own(struct fleet_digest *d, const char *tenant);
 
 /*
  * As one line of JSON with its newline, at most FLEET_DIGEST_BYTES_MAX: what does not fit is left

@@ -90,6 +90,12 @@ static void set_names(struct fleet_digest *d, const struct view_summary *s, cons
 		TAME(d->job, label(s, "job"));
 }
 
+void fleet_digest_own(struct fleet_digest *d, const char *tenant)
+{
+	TAME(d->tenant, tenant);
+	TAME(d->team, tenant);
+}
+
 static enum fleet_end end_of(const struct view_summary *s)
 {
 	if (s->has_exit_status)

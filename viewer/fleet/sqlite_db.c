@@ -124,6 +124,35 @@ int fleet_db_run(sqlite3 *db, const char *sql, const char *types, ...)
 	return err;
 }
 
+int fleet_stored_add(struct fleet_stored *stored, bool found, const char *tenant, int64_t revision)
+{
+	if (found && strcmp(stored->tenant, tenant) != 0)
+		return -ENOTUNIQ;
+	if (!found || revision > stored->revision)
+		stored->revision = revision;
+	fleet_tame(stored->tenant, sizeof(stored->tenant), tenant);
+	return 1;
+}
+
+int fleet_db_find(sqlite3 *db, const char *sql, const char *const *text, bool found,
+		  struct fleet_stored *stored)
+{
+	sqlite3_stmt *st;
+	int err = fleet_db_prepare(db, &st, sql), code, result = found;
+
+	if (err)
+		return err;
+	for (int i = 0; text[i]; i++)
+		sqlite3_bind_text(st, i + 1, text[i], -1, SQLITE_STATIC);
+	while ((code = sqlite3_step(st)) == SQLITE_ROW && result >= 0)
+		result = fleet_stored_add(stored, result > 0, (const char *)sqlite3_column_text(st, 0),
+					  sqlite3_column_int64(st, 1));
+	if (code != SQLITE_DONE && code != SQLITE_ROW)
+		result = fleet_db_error(db, code);
+	sqlite3_finalize(st);
+	return result;
+}
+
 void fleet_db_close(sqlite3 *db)
 {
 	sqlite3_stmt *st;

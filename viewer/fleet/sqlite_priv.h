@@ -29,6 +29,16 @@ int fleet_db_within(sqlite3 *db, int (*work)(sqlite3 *db, void *arg), void *arg)
 /* As fleet_store_note. */
 int fleet_db_note(sqlite3 *db, const char *name, int64_t at_ns);
 
+/*
+ * As fleet_store_find, by a statement that takes @text[0], [1], ... and gives tenants and revisions. Adds to
+ * what is *stored already, if @found.
+ */
+int fleet_db_find(sqlite3 *db, const char *sql, const char *const *text, bool found,
+		  struct fleet_stored *stored);
+
+/* What a store has of a run: 1 and *stored, -ENOTUNIQ if it is another tenant's than @found says. */
+int fleet_stored_add(struct fleet_stored *stored, bool found, const char *tenant, int64_t revision);
+
 /* sqlite_read.c: a view's rows. */
 int fleet_db_read(sqlite3 *db, enum fleet_view view, const struct fleet_query *q,
 		  void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg);

@@ -170,6 +170,17 @@ static int lite_put(struct fleet_store *s, const struct fleet_digest *d, size_t 
 	return fleet_db_within(((struct lite *)s)->db, put_all, &b);
 }
 
+static int lite_find(struct fleet_store *s, const char *run, const char *tenant,
+		     struct fleet_stored *stored)
+{
+	const char *const text[] = { run, tenant, NULL };
+
+	return fleet_db_find(((struct lite *)s)->db,
+			     tenant ? "SELECT tenant, revision FROM run WHERE run=? AND tenant=?"
+				    : "SELECT tenant, revision FROM run WHERE run=?",
+			     text, false, stored);
+}
+
 static int lite_read(struct fleet_store *s, enum fleet_view view, const struct fleet_query *q,
 		     void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg)
 {
@@ -190,7 +201,7 @@ static void lite_close(struct fleet_store *s)
 int fleet_sqlite_open(struct fleet_store **s, const char *file, bool write)
 {
 	static const struct fleet_store_ops ops = {
-		.put = lite_put, .read = lite_read, .note = lite_note, .close = lite_close
+		.put = lite_put, .find = lite_find, .read = lite_read, .note = lite_note, .close = lite_close
 	};
 	struct lite *l = calloc(1, sizeof(*l));
 	int err = l ? fleet_db_open(&l->db, file, write) : -ENOMEM;

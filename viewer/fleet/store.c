@@ -91,6 +91,12 @@ int fleet_store_put(struct fleet_store *s, const struct fleet_digest *d, size_t 
 	return s->ops->put(s, d, n, waiting);
 }
 
+int fleet_store_find(struct fleet_store *s, const char *run, const char *tenant,
+		     struct fleet_stored *stored)
+{
+	return s->ops->find(s, run, tenant, stored);
+}
+
 int fleet_store_flush(struct fleet_store *s, size_t *waiting)
 {
 	*waiting = 0;

@@ -110,6 +110,11 @@ struct fleet_query {
 
 struct fleet_store;
 
+struct fleet_stored { /* of a run */
+	char tenant[64];
+	int64_t revision;
+};
+
 /* Opens it for reading, or for writing as well, which makes what is missing. 0 or negative errno. */
 int fleet_store_open(struct fleet_store **s, const char *url, bool write);
 void fleet_store_close(struct fleet_store *s);
@@ -119,6 +124,14 @@ void fleet_store_close(struct fleet_store *s);
  * do is added to *waiting. A digest of a lower revision than the stored one changes nothing.
  */
 int fleet_store_put(struct fleet_store *s, const struct fleet_digest *d, size_t n, size_t *waiting);
+
+/*
+ * What is stored of @run, or waits in the outbox: of @tenant, of whoever it is if NULL. 1: *stored tells;
+ * 0: nothing is; -ENOTUNIQ: of several tenants; another negative errno: it cannot be asked just now. Of a
+ * server nothing is said: what is put meets the same, and waits in the outbox.
+ */
+int fleet_store_find(struct fleet_store *s, const char *run, const char *tenant,
+		     struct fleet_stored *stored);
 
 /* Sends what waits in the outbox. 0 or negative errno; *waiting: what is left. */
 int fleet_store_flush(struct fleet_store *s, size_t *waiting);

@@ -10,6 +10,8 @@
 
 struct fleet_store_ops {
 	int (*put)(struct fleet_store *s, const struct fleet_digest *d, size_t n, size_t *waiting);
+	int (*find)(struct fleet_store *s, const char *run, const char *tenant,
+		    struct fleet_stored *stored);
 	int (*flush)(struct fleet_store *s, size_t *waiting); /* NULL: there is no outbox */
 	int (*prepare)(struct fleet_store *s, const enum fleet_view *view, size_t n,
 		       const struct fleet_query *q); /* NULL: nothing to gain */

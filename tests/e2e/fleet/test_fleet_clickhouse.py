@@ -11,6 +11,7 @@ sys.path.insert(0, sys.path[0] + '/../../lib')
 import clickhouse
 import fleets
 import fleetcheck
+import fleetown
 import gs
 
 COUNT = 1310  # of 10,000
@@ -124,6 +125,19 @@ def check_nobody(where, found):
     gs.equal(gs.gpustarve('fleet', '--store', store).returncode, 1, 'fleet without a server')
 
 
+def check_unasked(where):
+    """Whose a run is stands at a server that does not answer: with a price it is not guessed, else it waits."""
+    port = gs.free_ports(1)[0]
+    store = f'clickhouse://127.0.0.1:{port}/x?outbox={where}/unasked.sqlite'
+    run = os.path.join(where, 'run.gst')
+    done = gs.gpustarve('digest', run, '--store', store, '--price', '3')
+    gs.equal((done.returncode, b'--team' in done.stderr), (1, True), f'a price: {done.stderr.decode()[-300:]}')
+    done = gs.gpustarve('digest', run, '--store', store)
+    gs.equal((done.returncode, b'1 digest waits' in done.stderr), (0, True), f'without: {done.stderr.decode()[-300:]}')
+    done = gs.gpustarve('digest', run, '--store', store, '--price', '3', '--team', '')
+    gs.equal(done.returncode, 0, f'nobody\'s, said so: {done.stderr.decode()[-300:]}')
+
+
 with gs.scratch() as where, clickhouse.servers(where, 2) as shards:
     many = fleets.digests(10000, seed=2)
     found = many[:COUNT]
@@ -132,4 +146,6 @@ with gs.scratch() as where, clickhouse.servers(where, 2) as shards:
     check_login(where, shards[0])
     check_two(where, shards, found)
     check_nobody(where, found)
+    fleetown.check_all(where, f'clickhouse://127.0.0.1:{shards[0].http}/own?outbox={where}/own.sqlite')
+    check_unasked(where)
 gs.finish()

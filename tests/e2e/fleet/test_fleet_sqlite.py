@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e
 """The fleet from SQLite: 10,000 digests with known sums, every grouping to the cent; a digest that comes
-again counts once; windows, teams, labels full of SQL and markup; digests that are none."""
+again counts once, also by whom nobody names; windows, teams, labels full of SQL and markup; digests that are none."""
 import decimal
 import json
 import os
@@ -12,6 +12,7 @@ import sys
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import fleets
 import fleetcheck
+import fleetown
 import gs
 import schema
 
@@ -120,4 +121,5 @@ with gs.scratch() as where:
     check_required(store, found)
     check_pages(store, found)
     check_refused(where)
+    fleetown.check_all(where, 'sqlite:' + os.path.join(where, 'own.sqlite'))
 gs.finish()
