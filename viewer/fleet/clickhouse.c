@@ -272,13 +272,21 @@ static int note_there(struct click *c, const char *name, int64_t at_ns)
 	return err ? err : 1;
 }
 
-/* The outbox's own note keeps programs on this machine apart, which ask at the same time. */
+/*
+ * The outbox's own note keeps programs on this machine apart, which ask at the same time. It goes again
+ * where the server fails, so that whoever comes next tells what was not told.
+ */
 static int click_note(struct fleet_store *s, const char *name, int64_t at_ns)
 {
 	struct click *c = click_of(s);
 	int is_new = fleet_db_note(c->outbox, name, at_ns);
 
-	return is_new > 0 ? note_there(c, name, at_ns) : is_new;
+	if (is_new <= 0)
+		return is_new;
+	is_new = note_there(c, name, at_ns);
+	if (is_new < 0)
+		fleet_db_unnote(c->outbox, name);
+	return is_new;
 }
 
 static void click_close(struct fleet_store *s)

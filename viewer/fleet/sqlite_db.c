@@ -315,3 +315,8 @@ int fleet_db_note(sqlite3 *db, const char *name, int64_t at_ns)
 
 	return err ? err : sqlite3_changes(db) > 0;
 }
+
+int fleet_db_unnote(sqlite3 *db, const char *name)
+{
+	return fleet_db_run(db, "DELETE FROM noted WHERE name=?", "t", name);
+}

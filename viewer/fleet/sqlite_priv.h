@@ -26,8 +26,9 @@ int fleet_db_error(sqlite3 *db, int code);
 /* One transaction; -errno of @work undoes it. */
 int fleet_db_within(sqlite3 *db, int (*work)(sqlite3 *db, void *arg), void *arg);
 
-/* As fleet_store_note. */
+/* As fleet_store_note; and as if it had never been called. */
 int fleet_db_note(sqlite3 *db, const char *name, int64_t at_ns);
+int fleet_db_unnote(sqlite3 *db, const char *name);
 
 /*
  * As fleet_store_find, by a statement that takes @text[0], [1], ... and gives tenants and revisions. Adds to

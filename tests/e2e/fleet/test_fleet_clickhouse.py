@@ -125,6 +125,15 @@ def check_nobody(where, found):
     gs.equal(gs.gpustarve('fleet', '--store', store).returncode, 1, 'fleet without a server')
 
 
+def check_untold(store, server):
+    """The server fails between the look at a budget and its note: who looks next tells it, once."""
+    server.ask('RENAME TABLE own.gpustarve_noted TO own.away')
+    fleetcheck.fleet(store, '--budget', 'run=0.00001', rc=1)
+    server.ask('RENAME TABLE own.away TO own.gpustarve_noted')
+    told = [[b['told'] for b in fleetcheck.as_json(store, '--budget', 'run=0.00001')['budgets']] for _ in range(2)]
+    gs.check(len(told[0]) == 5 and all(told[0]) and not any(told[1]), f'told by the second, and not by the third: {told}')
+
+
 def check_unasked(where):
     """Whose a run is stands at a server that does not answer: with a price it is not guessed, else it waits."""
     port = gs.free_ports(1)[0]
@@ -146,6 +155,8 @@ with gs.scratch() as where, clickhouse.servers(where, 2) as shards:
     check_login(where, shards[0])
     check_two(where, shards, found)
     check_nobody(where, found)
-    fleetown.check_all(where, f'clickhouse://127.0.0.1:{shards[0].http}/own?outbox={where}/own.sqlite')
+    own = f'clickhouse://127.0.0.1:{shards[0].http}/own?outbox={where}/own.sqlite'
+    fleetown.check_all(where, own)
+    check_untold(own, shards[0])
     check_unasked(where)
 gs.finish()
