@@ -5,7 +5,7 @@
 # tests/e2e/house/test_completion.py compares them.
 
 # ---- of the tables of options, by completions.c ----
-_gpustarve_commands='run top report runs verify check import export job dump digest fleet prices doctor'
+_gpustarve_commands='run top report runs verify check loader import export job dump digest fleet prices doctor'
 
 declare -A _gpustarve_options=(
 	[run]='-o --output --price --price-model --label --level --max-overhead --max-trace --collector --alert --budget --exec --no-projection --open --no-report -q --quiet'
@@ -14,6 +14,7 @@ declare -A _gpustarve_options=(
 	[runs]='--last --format'
 	[verify]='-q --quiet'
 	[check]='--budget --baseline --update-baseline --add-to-baseline --require-baseline --alpha --min-effect --run-spread --warmup --faster --scale-to --replay --price --price-model --window --waste --fail-on-warn -o --output --also --format'
+	[loader]='--step-ms --from --seconds --format'
 	[import]='-o --output -q --quiet'
 	[export]='--format -o --output --table --price --price-model --window -q --quiet'
 	[job]='-d --dir --cluster --price --price-model'
@@ -77,6 +78,10 @@ declare -A _gpustarve_values=(
 	[check --output]=@file
 	[check --also]=@none
 	[check --format]='text json junit github gitlab markdown'
+	[loader --step-ms]=@none
+	[loader --from]=@file
+	[loader --seconds]=@none
+	[loader --format]='text json'
 	[import -o]=@file
 	[import --output]=@file
 	[export --format]='perfetto kineto sqlite folded pprof prometheus focus csv'

@@ -256,7 +256,7 @@ static int start_threads(void)
 			  prof_error_text(-err));
 		sender.cupti = NULL;
 	}
-	if (prof_nvml_start())
+	if (!prof_config()->loader && prof_nvml_start())
 		prof_note("NVML is not asked: no thread could be started");
 	return 0;
 }
@@ -316,8 +316,8 @@ static bool load_libraries(bool may, char *why, size_t size)
  */
 static void arm_apart(bool may_load)
 {
+	bool loader = prof_config()->loader, active;
 	char why[700];
-	bool active;
 
 	if (prof_config()->bad)
 		prof_note("the value of %s could not be read; its default holds",
@@ -327,8 +327,8 @@ static void arm_apart(bool may_load)
 		prof_run_id_make(sender.run_id, sizeof(sender.run_id), (int)sender.process.words,
 				 sender.process.command);
 	sender.armed_ns = prof_now_ns();
-	active = load_libraries(may_load, why, sizeof(why));
-	if (!active)
+	active = !loader && load_libraries(may_load, why, sizeof(why));
+	if (!active && !loader)
 		prof_note("%s: no GPU record is written", why);
 	prof_clock_settle(active ? cupti.GetTimestamp : NULL);
 	prof_fork_own();

@@ -171,6 +171,7 @@ static const struct variable table[] = {
 	{ "GPUSTARVE_NVTX", read_switch, AT(nvtx), 0, "1" },
 	{ "GPUSTARVE_TORCH", read_switch, AT(torch), 0, "1" },
 	{ "GPUSTARVE_SHIM", read_switch, AT(shim), 0, "1" },
+	{ "GPUSTARVE_LOADER", read_switch, AT(loader), 0, "0" },
 	{ "GPUSTARVE_SAMPLER", read_switch, AT(sampler), 0, "1" },
 	{ "GPUSTARVE_CUPTI", read_text, AT(cupti), SIZE(cupti), NULL },
 	{ "GPUSTARVE_REARM_SECONDS", read_bytes, AT(rearm_seconds), 0, "60" },

@@ -42,6 +42,7 @@ struct prof_config {
 	bool nvtx; /* GPUSTARVE_NVTX, default on */
 	bool torch; /* GPUSTARVE_TORCH, default on */
 	bool shim; /* GPUSTARVE_SHIM, default on: the Python shim is handed to Python */
+	bool loader; /* GPUSTARVE_LOADER, gpustarve loader: what feeds is recorded, and no GPU is looked for */
 	bool sampler; /* GPUSTARVE_SAMPLER, default on: samples threads */
 	char cupti[1024]; /* GPUSTARVE_CUPTI, path of the libcupti to use; "" finds one */
 	char dmi[256]; /* GPUSTARVE_DMI, folder where the machine says what it is */

@@ -16,6 +16,7 @@
 
 #include "core/clockpoll.h"
 #include "core/config.h"
+#include "core/env.h"
 #include "core/fork.h"
 #include "core/notes.h"
 #include "ranges/marks.h"
@@ -313,12 +314,19 @@ static void put_row(struct wire_batch *row, const char *words)
 
 /* ---- waits ---- */
 
+static bool records_alone(void)
+{
+	const char *value = prof_env_text("GPUSTARVE_LOADER");
+
+	return value && !prof_env_off(value) && !prof_marks_on() && !prof_shared_has_trainer();
+}
+
 int gpustarve_shim(int abi)
 {
 	if (abi != PROF_SHIM_ABI)
 		return 0;
 	atomic_store(&loaded, getpid());
-	return 1;
+	return records_alone() ? 2 : 1;
 }
 
 void gpustarve_note(const char *words)

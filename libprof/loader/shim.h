@@ -20,7 +20,11 @@
 
 #define PROF_SHIM_ABI 3 /* shim.py says the same */
 
-/* First call. 1: go on; 0: this library is of another version. */
+/*
+ * First call. 0: this library is of another version; 1: go on; 2: go on, and call InitializeInjection
+ * (entry.h): the process is to be recorded though it may never touch a GPU (GPUSTARVE_LOADER), and works
+ * for none that is recorded already.
+ */
 PROF_EXPORT int gpustarve_shim(int abi);
 
 /* A sentence for Hello.notes. */

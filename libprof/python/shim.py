@@ -449,7 +449,10 @@ def install(loader_module):
     gc.callbacks.append(collect)
 
 
-if lib.gpustarve_shim(ABI) == 1:
+recorded = lib.gpustarve_shim(ABI)
+if recorded == 2:
+    lib.InitializeInjection()  # without a GPU nobody else calls it
+if recorded:
     try:
         install(DATALOADER)  # noqa: F821
     except Exception:

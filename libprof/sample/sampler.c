@@ -40,6 +40,7 @@
 #define THROTTLE_NS (100 * MS)
 #define NATIVE_NS (50 * MS) /* of one thread */
 #define NUDGE_NS (200 * MS) /* a hook wakes us no oftener */
+#define LOADER_NS (500 * MS) /* as if a batch had been waited for so long, all the time */
 #define WORKERS_AT_ONCE 4u
 #define TASKS_AT_ONCE 3u /* threads of one of them beside the main one */
 #define CENSUS_MAX 64u /* threads in one census; the next one goes on behind them ... */
@@ -443,6 +444,8 @@ static void ask_rate(struct prof_sample_rate_turn *t, int64_t now_ns)
 		in.waited_ns = now_ns - since;
 	if (drained)
 		in.drained_ns = now_ns - drained;
+	if (prof_config()->loader)
+		in.waited_ns = LOADER_NS; /* who makes batches is wanted, whether one is waited for or not */
 	in.cpu_ns = prof_cpu_ns();
 	atomic_store_explicit(&sm.cpu_ns, in.cpu_ns, memory_order_relaxed);
 	in.cpu_ns -= sm.once_ns;

@@ -9,7 +9,8 @@ import re
 import gs
 
 DOCS = os.path.join(gs.SOURCE, 'docs')
-SOURCES = {'run': 'viewer/run/run_options.c', 'check': 'viewer/cmd/check_options.c', 'collector': 'collector/options.c'}
+SOURCES = {'run': 'viewer/run/run_options.c', 'check': 'viewer/cmd/check_options.c', 'collector': 'collector/options.c',
+           'loader': 'viewer/cmd/loader_feed.c'}
 ENTRY = re.compile(r'\*\*(--?[a-z][a-z-]*)\*\*(?: \*([^*]+)\*)?')
 WORD = re.compile(r'(--?[a-z][a-z-]*)(?: ([^\s,]+))?')
 

@@ -25,6 +25,7 @@ const struct view_env_entry view_env_table[] = {
 	{ "GPUSTARVE_TORCH", "1", "0: do not hook torch's loader ranges" },
 	{ "GPUSTARVE_SHIM", "1", "0: no shim in Python: batches, gc and checkpoints go unseen" },
 	{ "GPUSTARVE_PRELOAD", "1", "0: nothing is preloaded, CUDA and NVTX alone are told of libprof" },
+	{ "GPUSTARVE_LOADER", "0", "1: record who makes batches where there is no GPU (gpustarve loader)" },
 	{ "GPUSTARVE_SAMPLER", "1", "0: do not look at threads: causes stay unknown" },
 	{ "GPUSTARVE_CUPTI", "found", "path of the libcupti to use" },
 	{ "GPUSTARVE_SHARED", "set by libprof",
