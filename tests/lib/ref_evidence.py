@@ -59,6 +59,19 @@ def lines_apart(a, b):
     return (FRAME.join(x[len(x) - 1 - n:]), int(at), int(to)) if f == g and at != to else None
 
 
+def between(stack):
+    """Whether some frame is of the standard library's code that talks with other processes."""
+    parts = ('/multiprocessing/', '/concurrent/futures/process.py', '/socket.py', '/ssl.py', '/http/client.py')
+    return any('/python3' in row and '-packages/' not in row and any(part in row for part in parts)
+               for row in stack.split(FRAME))
+
+
+def is_ahead(stack, given, frame):
+    """Whether it parts from @given in the function of @frame, with the same frames outside of that, at a smaller line."""
+    apart = lines_apart(stack, given)
+    return bool(apart) and apart[0].partition(FRAME)[2] == frame.partition(FRAME)[2] and apart[1] < apart[2]
+
+
 def generators(stack):
     """[(function, file), None: no generator of the program's own] of its frames, innermost first."""
     rows = [row.split('|') for row in stack.split(FRAME) if stack]
@@ -316,8 +329,9 @@ class Chain:
         if not h.rows:
             return []
         self.threads |= set(path[1:])
-        self.piped |= any(s['state'] != RUNNING and (s['wait'] in (SOCKET, PIPE) or {i[0] for i in ids(s, '?')} & set('put'))
-                          for s in self.w.samples[key] if a - (0 if far else LOOK_BACK) <= s['t'] < self.b)
+        self.piped |= key[0] != path[0][0] or any(
+            between(s['stack']) or s['state'] != RUNNING and (s['wait'] in (SOCKET, PIPE, QUEUE) or {i[0] for i in ids(s, '?')} & set('put'))
+            for s in self.w.samples[key] if a - (0 if far else LOOK_BACK) <= s['t'] < self.b)
         ends, done = [], set()
         for s, w, part in h.parts():
             if self.in_driver(key, s):
@@ -427,7 +441,7 @@ class Chain:
     def blocked(self, s, ns, key):
         if self.serves(s):
             return 'host.no_work', False, ns, key
-        self.piped |= s['wait'] in (SOCKET, PIPE)
+        self.piped |= s['wait'] in (SOCKET, PIPE, QUEUE)
         return maker_block(s, False), ASLEEP if s['wait'] == SLEEP else s['wait'] == QUEUE, ns, key
 
 
@@ -441,6 +455,7 @@ class Piece:
         self.fed = self.at_once = self.answer = False
         self.read, self.left = None, 0
         self.place, self.alone, self.chained, self.served, self.asks, self.by_feeder = '', 0, False, False, False, False
+        self.perhaps = False  # of the sample at hand
         self.made, self.orders, self.takes = False, {}, {}
         self.kin = False  # decided by weight: its kin may share
 
@@ -752,11 +767,9 @@ class Piece:
             own = not any(s['code'] == 'next' for s, _, _ in h.parts())
             if own and self.read == 'one look':
                 return None
-            if own and self.is_word(k for k in self.w.samples if self.w.role[k] == WORKER):
-                self.kin = True
-                return {'host.wait': self.b - self.a}
-            out = self.wait()
-            self.kin = self.kin and out is not None
+            self.served = own and self.is_word(k for k in self.w.samples if self.w.role[k] == WORKER)
+            out = {'host.wait': self.b - self.a} if self.served else self.wait()
+            self.kin = self.served or self.kin and out is not None
             queues = [s['stack'] for s, _, _ in h.parts() if s['wait'] == QUEUE and s['stack'] and not without_work(s)]
             self.place = queues[0] if own and self.fed and queues else ''
             out = out or {'input.unknown': self.b - self.a}
@@ -764,11 +777,18 @@ class Piece:
             return out
         self.by_feeder = by_feeder
         parts = [(self.with_generators(s), w, part) for s, w, part in h.parts()]
-        classes = [(s, w, part, s['state'] != RUNNING and self.host_block(s, part)) for s, w, part in parts]
+        classes, undecided = [], 0
+        for s, w, part in parts:
+            self.perhaps = False
+            classes.append((s, w, part, s['state'] != RUNNING and self.host_block(s, part)))
+            undecided += part if self.perhaps else 0
         followed = any(c == 'chain' for *_, c in classes)
         ran = {}
         for s, w, part, blocked in classes:
+            self.perhaps = False
             run = self.host_run(s, followed) if not blocked or not h.running and h.run else None
+            if self.perhaps:
+                undecided += h.run * w // h.waiting if blocked else part
             if run:
                 ran[run] = ran.get(run, 0) + w
             c = blocked or run
@@ -783,6 +803,8 @@ class Piece:
                 self.makers += c != 'input.cpu_starved'
             if not h.running and h.run:
                 self.add(run, h.run * w // h.waiting)
+        if undecided and 2 * undecided >= self.b - self.a - h.delay:
+            return None
         self.pay()
         inline = ran.get('input.inline', 0)
         makes = inline and 2 * inline >= sum(ran.values()) and unknown != 'excluded.teardown'
@@ -817,11 +839,12 @@ class Piece:
                   cpu='host.cpu_work', idle='host.no_work')
         if s['code'] in of:
             return of[s['code']]
-        if s['own'] and self.before_copy(s):
+        if s['own'] and s['take'] in (None, '', 'item') and self.before_copy(s):
             return 'input.inline'
         return 'host.cpu_work' if s['own'] and self.b - self.a >= 5 * MS else 'host.dispatch'
 
     def before_copy(self, s):
+        self.perhaps |= self.order(s) == 'perhaps'
         return self.order(s) == 'before'
 
     def order(self, s):
@@ -834,27 +857,40 @@ class Piece:
 
     def look_back(self, stack):
         """'before': who is there comes to what gives the GPU work at a later line of the same function."""
-        key, given, votes, working = (self.w.pid, self.tid), '', [], []
+        key, given, votes, seen, ahead = (self.w.pid, self.tid), '', [], [], ''
         generator, feeds = resumed(stack), self.w.role[key] == FEEDER
         rows = [s for s in self.w.samples[key] if self.a - LOOK_BACK <= s['t'] < self.a]
-        for s in rows[::-1][:512]:
+        n = 0
+        for n, s in enumerate(rows[::-1][:512], 1):
             if s['stack'] and (s['wait'] == GPU or s['code'] == 'model' or self.w.in_long_call(key, s['t'])):
                 given, feeds = s['stack'], True
                 generator = None if generator in generators(given)[0] else generator
                 continue
-            if s['state'] == RUNNING or s['wait'] in (READ, FAULT, SOCKET, SLEEP, LOCK, LOCK_SHARED, PIPE, QUEUE, CHILD):
-                working.append(s['state'] == RUNNING or s['wait'] in (READ, FAULT, SOCKET))
+            seen.append(s)
+            if len(votes) == 4:
+                if n >= 64:
+                    break
+                continue
             apart = lines_apart(stack, given) if s['stack'] and given else None
             if apart and (FRAME + s['stack']).endswith(FRAME + apart[0]):
                 votes.append(apart[1] < apart[2])
+                ahead = ahead or given if votes[-1] else ahead
                 given = ''
-            if len(votes) == 4:
-                break
-        if 2 * sum(working) < len(working):
+        looked = Shares(self.w.samples[key], rows[-n]['t'], self.a).parts() if n else ()
+        parts = [(s, part) for s, _, part in looked if any(s is x for x in seen)]
+        works = sum(p for s, p in parts if s['state'] == RUNNING or s['wait'] in (READ, FAULT, SOCKET))
+        if works < sum(p for s, p in parts if s['state'] != RUNNING and s['wait'] in (
+                SLEEP, LOCK, LOCK_SHARED, PIPE, QUEUE, CHILD)):
             return None
         if generator and feeds:
             return 'resumed'
-        return 'before' if 2 * sum(votes) > len(votes) else None
+        if 2 * sum(votes) <= len(votes):
+            return None
+        there = sum(p for s, p in parts if (s['state'] == RUNNING or s['wait'] in (READ, FAULT, SOCKET)) and
+                    is_ahead(s['stack'], ahead, lines_apart(stack, ahead)[0]))
+        if not there or 5 * there < works:
+            return None
+        return 'perhaps' if len(votes) == 1 and self.b - self.a < 100 * MS else 'before'
 
     def host_block(self, s, part):
         code, wait, take = s['code'], s['wait'], take_of(s)
@@ -931,7 +967,7 @@ class Piece:
             h = self.shares(*key, self.a - LOOK_BACK, self.b)
             work = h.run + sum(p for s, _, p in h.parts() if s['state'] != RUNNING and s['wait'] != SLEEP and
                                maker_block(s, False) == 'input.fetch') if h else 0
-            if h and 10 * work >= self.b - self.a + LOOK_BACK - h.delay:
+            if h and len(h.rows) > 1 and 10 * work >= self.b - self.a + LOOK_BACK - h.delay:
                 return False
         return self.read == 'words'
 

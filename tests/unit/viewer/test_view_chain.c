@@ -23,6 +23,15 @@
 	"wait\t" LIB "threading.py\t327\nwait_for\t" LIB "threading.py\t360\n_wait\t" LIB \
 	"threading.py\t720\nwait\t" LIB "threading.py\t690\n" USER
 #define EVENT "wait\t" LIB "threading.py\t327\nwait\t" LIB "threading.py\t629\n" USER
+#define START \
+	"wait\t" LIB "threading.py\t327\nwait\t" LIB "threading.py\t629\nstart\t" LIB \
+	"threading.py\t962\n" USER
+#define FEED                                                                               \
+	"wait\t" LIB "threading.py\t320\n_feed\t" LIB "multiprocessing/queues.py\t231\nrun\t" \
+	LIB "threading.py\t975"
+#define PARSE                                                                             \
+	"__next__\t" LIB "email/feedparser.py\t128\n_parsegen\t" LIB                        \
+	"email/feedparser.py\t224\tg\nbegin\t" LIB "http/client.py\t337\n" USER
 #define RESULT \
 	"wait\t" LIB "threading.py\t327\nresult\t" LIB "concurrent/futures/_base.py\t451\n" USER
 #define RECV                                                                              \
@@ -171,6 +180,7 @@ static void test_takes(void)
 		{ WIRE_WAIT_LOCK, "", PUT, ANA_TAKE_GIVES },
 		{ WIRE_WAIT_LOCK, "", JOIN, ANA_TAKE_SETTLES },
 		{ WIRE_WAIT_LOCK, "", BARRIER, ANA_TAKE_SETTLES },
+		{ WIRE_WAIT_LOCK, "?o1", START, ANA_TAKE_SETTLES }, /* till the thread begins */
 		{ WIRE_WAIT_LOCK, "?o1", USER, ANA_TAKE_LOCK },
 		{ WIRE_WAIT_LOCK_SHARED, "?f1:2:3", USER, ANA_TAKE_LOCK },
 		{ WIRE_WAIT_LOCK, "?n40", USER, ANA_TAKE_EVENT }, /* C code with threads */
@@ -191,6 +201,24 @@ static void test_takes(void)
 
 	for (i = 0; i < sizeof(is) / sizeof(*is); i++)
 		EXPECT_INT(take(is[i].wait, is[i].links, is[i].stack), is[i].take);
+}
+
+static bool iterates(const char *stack)
+{
+	struct ana_pystack k;
+
+	ana_pystack_read(&k, stack, (uint32_t)strlen(stack));
+	return k.iterates;
+}
+
+/* Iterators that the standard library has for itself hand nobody a batch. */
+static void test_iterators(void)
+{
+	EXPECT(iterates(TURN));
+	EXPECT(iterates("__next__\t" LIB "multiprocessing/pool.py\t861\n" USER));
+	EXPECT(!iterates(PARSE) && !iterates(USER));
+	EXPECT(iterates(TURN "\n" PARSE));
+	EXPECT(iterates("__next__\t" LIB "email/feedparser.py\t128"));
 }
 
 /* ---- who makes it ---------------------------------------------------------------------------- */
@@ -916,6 +944,28 @@ static void test_answer(void)
 	EXPECT_ALL(&t, ANA_HOST_NET, ANA_HIGH);
 	end(&t);
 
+	begin(&t); /* it feeds another process's queue, though it was not seen at that */
+	t.given.answer = true;
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", RESULT);
+	keep(&t, 101, WIRE_WAIT_LOCK, "~o1", FEED);
+	EXPECT_ALL(&t, ANA_HOST_NET, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* a queue between processes is a pipe */
+	t.given.answer = true;
+	see(&t, 101, -500000, WIRE_WAIT_QUEUE, "!o1", MAKE);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", RESULT);
+	keep(&t, 101, WIRE_WAIT_NONE, "!o1", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_NET, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* another process makes it */
+	t.given.answer = true;
+	keep(&t, PID, WIRE_WAIT_LOCK, "?f1:2:3", RESULT);
+	keep(&t, 300, WIRE_WAIT_NONE, "!f1:2:3", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_NET, ANA_HIGH);
+	end(&t);
+
 	begin(&t);
 	t.given.answer = true;
 	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", RESULT);
@@ -1134,6 +1184,15 @@ static void test_word_of_child(void)
 	EXPECT(!host_of(&t, 0, 4000));
 	t.given.read = ANA_READ_WORDS;
 	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	EXPECT(t.b.served && t.b.place); /* others there may wait for the same */
+	end(&t);
+
+	begin(&t); /* one look at who wakes up is no work */
+	keep(&t, PID, WIRE_WAIT_QUEUE, "", RECV);
+	see(&t, 300, 2000, WIRE_WAIT_NONE, "", MAKE);
+	t.e.thread[1]->role = WIRE_ROLE_WORKER;
+	t.given.read = ANA_READ_WORDS;
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
 	end(&t);
 
 	begin(&t);
@@ -1294,7 +1353,8 @@ static void test_loader(void)
 }
 
 static const struct t_case cases[] = {
-	T_CASE(test_words),	T_CASE(test_takes),   T_CASE(test_producer), T_CASE(test_nobody),
+	T_CASE(test_words),	T_CASE(test_takes),
+	T_CASE(test_iterators),   T_CASE(test_producer), T_CASE(test_nobody),
 	T_CASE(test_depth),	T_CASE(test_circles),  T_CASE(test_outside), T_CASE(test_far),	     T_CASE(test_no_input),
 	T_CASE(test_writer),	T_CASE(test_event),   T_CASE(test_answer),   T_CASE(test_requests),
 	T_CASE(test_driver),	T_CASE(test_feeder),	T_CASE(test_feeder_not_seen),  T_CASE(test_copier),  T_CASE(test_loader),

@@ -27,6 +27,10 @@
 #define SUM "loop.<locals>.<genexpr>\t/home/me/train.py\t46\tg\nloop\t/home/me/train.py\t46\n" MAIN
 #define AWAITED "get\t/home/me/data.py\t3\tg\nrun\t/usr/lib/python3.11/asyncio/events.py\t9\n" MAIN
 
+#define POLL "select\t/usr/lib/python3.11/selectors.py\t415\n" "handle_request\t/usr/lib/python3.11/socketserver.py\t295\n" LOAD
+#define SEND "send\t/home/me/gpu.py\t8\n" "step\t/home/me/gpu.py\t20\nloop\t/home/me/train.py\t44\n" MAIN
+#define LAUNCH "launch\t/home/me/gpu.py\t3\n" "step\t/home/me/gpu.py\t22\nloop\t/home/me/train.py\t44\n" MAIN
+
 struct bench {
 	struct ana_evidence e;
 	struct wire_strtab *names;
@@ -61,10 +65,14 @@ static void end(struct bench *t)
 	wire_strtab_free(t->names);
 }
 
-static void see(struct bench *t, int64_t us, enum wire_wait wait, const char *stack)
+/* @cpu, @delay: ns, as the kernel counted; 0: it did not. */
+static void see_counted(struct bench *t, int64_t us, enum wire_wait wait, const char *stack,
+			int64_t cpu, int64_t delay)
 {
 	struct wire_sample s = {
 		.t_ns = us * US,
+		.cpu_ns = cpu,
+		.delay_ns = delay,
 		.pid = PID,
 		.tid = PID,
 		.role = WIRE_ROLE_SUBMITTER,
@@ -74,6 +82,11 @@ static void see(struct bench *t, int64_t us, enum wire_wait wait, const char *st
 	};
 
 	REQUIRE(!ana_evidence_add_sample(&t->e, &s, INT64_MIN));
+}
+
+static void see(struct bench *t, int64_t us, enum wire_wait wait, const char *stack)
+{
+	see_counted(t, us, wait, stack, 0, 0);
 }
 
 /* A step of 20 ms from @us on: 16 ms of work there, then 4 ms in a call of the driver. */
@@ -197,6 +210,79 @@ static void test_waits(void)
 	waits_mostly(WIRE_WAIT_PIPE, NEXT);
 }
 
+/* Who sleeps and asks again shows as running for as long as he gets no CPU. */
+static void poll(struct bench *t, int64_t run)
+{
+	int64_t us, cpu = 1, delay = 1;
+
+	begin(t);
+	for (us = 0; us < 60000; us += 20000) {
+		see_counted(t, us, WIRE_WAIT_NONE, DECODE, cpu, delay);
+		see_counted(t, us + 6000, WIRE_WAIT_SLEEP, DECODE, cpu + run, delay + 6000 * US - run);
+		see_counted(t, us + 11000, WIRE_WAIT_NONE, DECODE, cpu + run,
+			    delay + 6000 * US - run);
+		REQUIRE(!ana_longcalls_add(&t->calls, (us + 15500) * US, (us + 19500) * US));
+		see_counted(t, us + 16000, WIRE_WAIT_NONE, SYNC, cpu + run, delay + 6000 * US - run);
+		cpu += run;
+		delay += 6000 * US - run;
+	}
+	third(t);
+}
+
+static void test_poll(void)
+{
+	struct bench t;
+
+	poll(&t, 50 * US);
+	EXPECT_INT(t.b.weight[ANA_INPUT_INLINE], 0);
+	end(&t);
+	EXPECT_INT(class_of(POLL, SYNC, NULL), ANA_HOST_CPU_WORK); /* about to wait */
+}
+
+/* A thread may lose its CPU anywhere, where it copies, too: seen there once it makes no batch there. */
+static void test_once(void)
+{
+	struct bench t;
+
+	begin(&t);
+	step(&t, 20000, WIRE_WAIT_NONE, DECODE, SYNC);
+	see(&t, 40000, WIRE_WAIT_NONE, DECODE);
+	ana_cause_begin(&t.b, (int64_t)40000 * US, (int64_t)55000 * US, ANA_HOST_UNKNOWN, ANA_NONE,
+			false);
+	t.b.given = t.given;
+	EXPECT(!ana_cause_host(&t.b, &t.e, PID)); /* as its neighbours */
+	ana_cause_begin(&t.b, (int64_t)40000 * US, (int64_t)140000 * US, ANA_HOST_UNKNOWN, ANA_NONE,
+			false);
+	t.b.given = t.given;
+	EXPECT(ana_cause_host(&t.b, &t.e, PID)); /* no chance */
+	EXPECT_INT(t.b.ns[ANA_INPUT_INLINE], (int64_t)100000 * US);
+	end(&t);
+}
+
+/* Now and then it is seen at the line that copies; what it works is behind. */
+static void test_rarely(void)
+{
+	struct bench t;
+	int64_t us;
+
+	begin(&t);
+	for (us = 0; us < 200000; us += 20000) {
+		for (int64_t i = 0; i < 14; i += 2)
+			see(&t, us + i * 1000, WIRE_WAIT_NONE, SCORE);
+		if (us >= 140000)
+			see(&t, us + 15000, WIRE_WAIT_NONE, SEND);
+		REQUIRE(!ana_longcalls_add(&t.calls, (us + 15500) * US, (us + 19500) * US));
+		see(&t, us + 16000, WIRE_WAIT_NONE, LAUNCH);
+	}
+	ana_cause_begin(&t.b, (int64_t)195000 * US, (int64_t)195900 * US, ANA_HOST_UNKNOWN, ANA_NONE,
+			false);
+	t.b.given = t.given;
+	see(&t, 195100, WIRE_WAIT_NONE, SEND);
+	EXPECT(ana_cause_host(&t.b, &t.e, PID));
+	EXPECT_INT(t.b.weight[ANA_INPUT_INLINE], 0);
+	end(&t);
+}
+
 static bool apart(const char *a, const char *b, const char *want)
 {
 	struct ana_text x = { a, (uint32_t)strlen(a) }, y = { b, (uint32_t)strlen(b) };
@@ -286,6 +372,9 @@ static const struct t_case cases[] = {
 	T_CASE(test_generators),
 	T_CASE(test_two_lines),
 	T_CASE(test_waits),
+	T_CASE(test_poll),
+	T_CASE(test_once),
+	T_CASE(test_rarely),
 	T_CASE(test_apart),
 	T_CASE(test_copies), T_CASE(test_comes_often),
 	T_CASE(test_long_calls),

@@ -11,7 +11,7 @@ def main():
     while card.steps < cfg.steps:
         with note('hold', card.steps):
             key = input('key? ')
-        card.step(numpy.resize(numpy.frombuffer(key.encode(), numpy.uint8), 65536))
+        card.step(numpy.full(65536, len(key), numpy.uint8))
 
 
 main()

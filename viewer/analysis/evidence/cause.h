@@ -80,6 +80,8 @@ struct ana_cause {
 	bool unnamed; /* of the sample at hand: so its chain is that waits for work */
 	bool asks; /* that is nearly all of the piece: waits at the same place may tell */
 	bool by_feeder; /* who hands work to a thread without Python tells: to waits at ANA_PLACE_NATIVE, too */
+	bool perhaps; /* of the sample at hand: a batch is made there, for all that one look back tells */
+	int64_t undecided; /* the time of such samples */
 	int64_t ran, ran_inline; /* on a CPU, all, and making batches: weights of samples */
 	struct ana_order_memo orders;
 	bool chained; /* ends of chains voted ... */

@@ -39,8 +39,11 @@ static bool is_own_work(const struct ana_cause *b, const struct ana_pystack *k)
 static bool is_before_copy(struct ana_cause *b, struct ana_evidence *e,
 			   const struct ana_thread_samples *s, size_t i)
 {
-	return b->given.made &&
-	       ana_order_of(&b->orders, e, s, i, b->start) == ANA_ORDER_BEFORE;
+	enum ana_order order = b->given.made ? ana_order_of(&b->orders, e, s, i, b->start, b->end)
+					     : ANA_ORDER_UNKNOWN;
+
+	b->perhaps |= order == ANA_ORDER_PERHAPS;
+	return order == ANA_ORDER_BEFORE;
 }
 
 /* The stack of a sample. A generator is an iterator, if a copy to the GPU comes next. */
@@ -50,7 +53,8 @@ static struct ana_pystack stack_of(struct ana_cause *b, struct ana_evidence *e,
 	struct ana_pystack k = *ana_pystacks_get(&e->stacks, s->sample[i].stack);
 
 	if (k.resumed.len && b->given.made && !k.iterates)
-		k.iterates = ana_order_of(&b->orders, e, s, i, b->start) == ANA_ORDER_RESUMED;
+		k.iterates = ana_order_of(&b->orders, e, s, i, b->start, b->end) ==
+			     ANA_ORDER_RESUMED;
 	return k;
 }
 
@@ -75,7 +79,8 @@ static enum ana_class class_of_run(struct ana_cause *b, struct ana_evidence *e,
 		return ANA_HOST_CPU_WORK;
 	if (!is_own_work(b, k))
 		return class_of_code(k, ANA_HOST_DISPATCH);
-	if (is_before_copy(b, e, t, i))
+	/* about to wait for others, or back from it, it makes nothing */
+	if ((k->take == ANA_TAKE_NOT_TOLD || k->take == ANA_TAKE_ITEM) && is_before_copy(b, e, t, i))
 		return class_of_code(k, ANA_INPUT_INLINE);
 	return class_of_code(k, b->end - b->start >= CPU_WORK_NS ? ANA_HOST_CPU_WORK
 								 : ANA_HOST_DISPATCH);
@@ -163,8 +168,8 @@ static bool is_at_work(const struct ana_cause *b, const struct ana_thread_sample
 	int64_t work;
 	size_t i;
 
-	if (!ana_shares_of(s, from, b->end, &h))
-		return false;
+	if (!ana_shares_of(s, from, b->end, &h) || h.end - h.first == 1)
+		return false; /* one look does not tell a thread that wakes up from one that works */
 	work = h.run;
 	for (i = h.first; i < h.end; i++) {
 		const struct wire_sample *w = &s->sample[i];
@@ -425,8 +430,9 @@ static void add_blocked(struct ana_cause *b, struct ana_evidence *e,
 	size_t at = i;
 	enum ana_class c;
 
-	b->unnamed = false;
+	b->unnamed = b->perhaps = false;
 	c = class_of_block(b, e, s, h, i, &at);
+	b->undecided += b->perhaps ? ns : 0;
 	if (c == FOLLOWED) {
 		ana_cause_owe(b, s, at, ns);
 		ana_cause_vote(b, s, i, ANA_INPUT_UNKNOWN, false, ns); /* the line that waits */
@@ -453,11 +459,13 @@ static void add_run(struct ana_cause *b, struct ana_evidence *e, const struct an
 	if (!runs && (h->running || !h->run))
 		return;
 	k = stack_of(b, e, s, i);
+	b->perhaps = false;
 	c = class_of_run(b, e, s, i, &k);
 	b->ran += ana_shares_weight(s, h, i);
 	b->ran_inline += c == ANA_INPUT_INLINE ? ana_shares_weight(s, h, i) : 0;
 	ns = runs ? ana_shares_part(s, h, i)
 		  : ana_scale(h->run, ana_shares_weight(s, h, i), h->waiting);
+	b->undecided += b->perhaps ? ns : 0;
 	ana_cause_add(b, c, ns);
 	ana_cause_vote(b, s, i, c, runs, ns);
 }
@@ -573,6 +581,7 @@ static void all_wait(struct ana_cause *b, const struct ana_thread_samples *s,
 
 	ana_cause_begin(b, b->start, b->end, ANA_HOST_UNKNOWN, ANA_NONE, false);
 	b->given = given;
+	b->served = true; /* what others at this place wait for, too */
 	ana_cause_add(b, ANA_HOST_WAIT, b->end - b->start);
 	for (i = h->first; i < h->end; i++)
 		ana_cause_vote(b, s, i, ANA_HOST_WAIT, true, ana_shares_weight(s, h, i));
@@ -594,16 +603,16 @@ static bool in_loader(struct ana_evidence *e, const struct ana_thread_samples *s
 static bool decide_wait(struct ana_cause *b, struct ana_evidence *e,
 			const struct ana_thread_samples *s, const struct ana_shares *h)
 {
-	bool loader = in_loader(e, s, h);
+	const bool loader = in_loader(e, s, h);
+	const bool word = !loader && is_word_of_workers(b, e);
 	size_t i;
 
 	if (!loader && b->given.read == ANA_READ_ONE_LOOK)
 		return false; /* its neighbours know more */
-	if (!loader && is_word_of_workers(b, e)) {
+	if (word)
 		all_wait(b, s, h);
-		return true;
-	}
-	as_wait(b, e, s->tid);
+	else
+		as_wait(b, e, s->tid);
 	for (i = h->first; i < h->end && !loader && !b->place; i++)
 		if (s->sample[i].wait == WIRE_WAIT_QUEUE && !ana_chain_no_work(e, &s->sample[i]))
 			at_place(b, &s->sample[i]);
@@ -645,6 +654,8 @@ bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 		return decide_wait(b, e, s, &h);
 	b->by_feeder = b->given.fed && t != own && s == t;
 	add_samples(b, e, s, &h);
+	if (b->undecided && 2 * b->undecided >= b->end - b->start - h.delay)
+		return false; /* its neighbours know more */
 	ana_cause_add(b, starved_of(b), h.delay);
 	ana_cause_pay(b, e);
 	b->asks = 10 * (__int128)b->alone >= 9 * (__int128)(b->end - b->start);

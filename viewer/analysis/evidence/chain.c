@@ -143,7 +143,7 @@ static void blocked_end(struct chain_search *f, struct ana_chain_end *end,
 		end->class = ana_maker_class(w, ANA_PRODUCER_WORKER);
 		end->idle = w->wait == WIRE_WAIT_QUEUE;
 		end->unnamed = false;
-		f->c->piped |= w->wait == WIRE_WAIT_SOCKET || w->wait == WIRE_WAIT_PIPE;
+		f->c->piped |= ana_chain_is_piped(w);
 	}
 	add_end(f, end);
 }

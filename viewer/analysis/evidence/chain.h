@@ -56,7 +56,7 @@ struct ana_chain {
 	enum ana_chain_found found;
 	bool gives; /* code of the first threads was seen to give */
 	bool unnamed; /* there are requests, and nearly all of the time is so */
-	bool piped; /* some thread of it waits for a pipe or socket */
+	bool piped; /* some thread of it waits for a pipe or socket, or is of another process */
 	enum ana_confidence confidence; /* of the path with most weight */
 	int64_t total; /* of the weights */
 	struct ana_chain_end *end;

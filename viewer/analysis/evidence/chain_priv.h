@@ -78,6 +78,7 @@ bool ana_chain_rests(struct ana_evidence *e, const struct wire_sample *w);
 /* The thread waits for Python's lock, in the samples of @h, and another maker of the same has it. */
 bool ana_chain_is_behind(struct chain_search *f, const struct ana_thread_samples *s,
 			 const struct ana_shares *h);
+bool ana_chain_is_piped(const struct wire_sample *w);
 bool ana_chain_was_piped(const struct chain_search *f, const struct ana_thread_samples *s);
 
 /* ---- chain_weigh.c: ends against each other ---------------------------------------------------- */

@@ -227,20 +227,33 @@ bool ana_chain_is_behind(struct chain_search *f, const struct ana_thread_samples
 	return false;
 }
 
-/* Whether it was seen at a pipe or socket, up to 2 s before the interval: it has to do with others there. */
+/* At a pipe, a socket, or a queue between processes, which is a pipe. */
+bool ana_chain_is_piped(const struct wire_sample *w)
+{
+	return w->wait == WIRE_WAIT_SOCKET || w->wait == WIRE_WAIT_PIPE ||
+	       w->wait == WIRE_WAIT_QUEUE;
+}
+
+/*
+ * Whether it is of another process than the one that waits, or was seen at a pipe or socket, up to 2 s before the
+ * interval: it has to do with others there.
+ */
 bool ana_chain_was_piped(const struct chain_search *f, const struct ana_thread_samples *s)
 {
 	int64_t since = f->far ? f->a : f->a - ANA_LOOK_BACK_NS;
 	size_t i;
 
+	if (s->pid != f->c->who->pid)
+		return true;
 	for (i = ana_samples_from(s, since); i < s->tail && s->sample[i].t_ns < f->b; i++) {
 		const struct wire_sample *w = &s->sample[i];
 		const struct ana_links *l = ana_linktexts_get(&f->e->links, w->links);
 
+		if (ana_pystacks_get(&f->e->stacks, w->stack)->between)
+			return true;
 		if (ana_sample_runs(w))
 			continue;
-		if (w->wait == WIRE_WAIT_SOCKET || w->wait == WIRE_WAIT_PIPE ||
-		    ana_links_await_kind(l, 'p') || ana_links_await_kind(l, 'u') ||
+		if (ana_chain_is_piped(w) || ana_links_await_kind(l, 'p') || ana_links_await_kind(l, 'u') ||
 		    ana_links_await_kind(l, 't'))
 			return true;
 	}

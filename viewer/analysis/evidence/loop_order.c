@@ -11,6 +11,9 @@
 
 #define SAMPLES_MAX 512u /* looked at */
 #define VOTES_MAX 4u
+#define SAMPLES_MIN 64u /* looked at, however many vote: who sleeps in between is not seen in a few */
+#define AHEAD_MIN 5 /* a fifth of what the thread works is what is done before the copy, or it is none */
+#define ONE_VOTE_NS INT64_C(100000000) /* a piece as long is no chance */
 
 /* The last row of the text, which loses it. */
 static struct ana_text take_row(struct ana_text *t)
@@ -89,6 +92,15 @@ static bool is_within(struct ana_text stack, const struct ana_pystack *k)
 	return false;
 }
 
+/* What lies outside of the frame at which two stacks part, which have @common in common with that. */
+static uint32_t outside(struct ana_text a, uint32_t common)
+{
+	const char *row = a.at + a.len - common;
+	const char *end = memchr(row, '\n', common);
+
+	return end ? (uint32_t)(a.at + a.len - end - 1) : 0;
+}
+
 /* What making a batch is like: computing, reading. Waiting for others is not. */
 static bool is_at_work(const struct wire_sample *w)
 {
@@ -111,54 +123,133 @@ static bool is_waiting(const struct wire_sample *w)
 	}
 }
 
-static enum ana_order look(struct ana_evidence *e, const struct ana_thread_samples *s,
-			   uint32_t id, int64_t start)
-{
-	const struct ana_pystack k = *ana_pystacks_get(&e->stacks, id);
-	const struct ana_text stack = ana_pystacks_text(&e->stacks, id);
-	/* one that hands work to a thread without Python gives the GPU none itself */
-	bool feeds = s->role == WIRE_ROLE_FEEDER, resumed = k.resumed.len != 0;
-	size_t j = ana_samples_from(s, start);
-	size_t first = j - s->head > SAMPLES_MAX ? j - SAMPLES_MAX : s->head;
-	uint32_t before = 0, behind = 0, works = 0, waits = 0, here, there, common;
-	struct ana_text given = { "", 0 }; /* the stack of who gives work next; empty: told */
+struct looked { /* at a thread's samples, backwards */
+	uint32_t stack; /* of the work in question, string id */
+	size_t first, end; /* the samples */
+	uint32_t before, behind; /* votes */
+	uint32_t given; /* the stack of who gave work when one voted before; string id */
+	bool feeds, resumed;
+};
 
-	for (; j > first && s->sample[j - 1].t_ns >= start - ANA_LOOK_BACK_NS; j--) {
-		const struct wire_sample *w = &s->sample[j - 1];
+/*
+ * What the samples that give no work stand for, delay apart: at work; waiting; at work in the function in which
+ * this work parts from what gives, at smaller lines than that.
+ */
+struct spent {
+	int64_t works, waits, ahead;
+};
+
+static bool is_ahead(struct ana_evidence *e, const struct looked *l, uint32_t stack)
+{
+	const struct ana_text given = ana_pystacks_text(&e->stacks, l->given);
+	const struct ana_text work = ana_pystacks_text(&e->stacks, l->stack);
+	const struct ana_text other = ana_pystacks_text(&e->stacks, stack);
+	uint32_t here, there, common, mine;
+
+	return ana_order_apart(work, given, &here, &there, &mine) &&
+	       ana_order_apart(other, given, &here, &there, &common) && here < there &&
+	       outside(other, common) == outside(work, mine);
+}
+
+static struct spent spent_of(struct ana_evidence *e, const struct ana_thread_samples *s,
+			     const struct looked *l, int64_t start)
+{
+	struct spent out = { 0 };
+	struct ana_shares h;
+	uint32_t last = 0; /* the stack that was asked about last */
+	bool ahead = false;
+	size_t i;
+
+	if (l->first == l->end || !ana_shares_of(s, s->sample[l->first].t_ns, start, &h))
+		return out;
+	for (i = l->first; i < l->end; i++) {
+		const struct wire_sample *w = &s->sample[i];
+		int64_t ns = ana_shares_part(s, &h, i);
+
+		if (w->stack && gives_work(e, w))
+			continue;
+		out.works += is_at_work(w) ? ns : 0;
+		out.waits += is_waiting(w) ? ns : 0;
+		if (!l->before || !w->stack || !is_at_work(w))
+			continue;
+		if (w->stack != last)
+			ahead = is_ahead(e, l, w->stack);
+		last = w->stack;
+		out.ahead += ahead ? ns : 0;
+	}
+	return out;
+}
+
+static void look_back(struct looked *l, struct ana_evidence *e, const struct ana_thread_samples *s,
+		      int64_t start)
+{
+	const struct ana_pystack k = *ana_pystacks_get(&e->stacks, l->stack);
+	const struct ana_text stack = ana_pystacks_text(&e->stacks, l->stack);
+	size_t last = l->end - s->head > SAMPLES_MAX ? l->end - SAMPLES_MAX : s->head;
+	uint32_t given = 0, here, there, common; /* given: the stack of who gives work next; 0: told */
+
+	for (; l->first > last && s->sample[l->first - 1].t_ns >= start - ANA_LOOK_BACK_NS;) {
+		const struct wire_sample *w = &s->sample[--l->first];
 		struct ana_text end = stack;
 
 		if (w->stack && gives_work(e, w)) {
-			given = ana_pystacks_text(&e->stacks, w->stack);
-			feeds = true;
-			resumed = resumed && !is_within(given, &k);
+			given = w->stack;
+			l->feeds = true;
+			l->resumed = l->resumed &&
+				     !is_within(ana_pystacks_text(&e->stacks, given), &k);
 			continue;
 		}
-		works += is_at_work(w);
-		waits += is_waiting(w);
-		if (!w->stack || !given.len ||
-		    !ana_order_apart(stack, given, &here, &there, &common))
+		if (l->before + l->behind == VOTES_MAX) {
+			if (l->end - l->first >= SAMPLES_MIN)
+				break;
+			continue;
+		}
+		if (!w->stack || !given ||
+		    !ana_order_apart(stack, ana_pystacks_text(&e->stacks, given), &here, &there,
+				     &common))
 			continue;
 		end.at += end.len - common;
 		end.len = common;
 		if (!ends_with(ana_pystacks_text(&e->stacks, w->stack), end))
 			continue;
-		before += here < there;
-		behind += here > there;
-		given.len = 0;
-		if (before + behind == VOTES_MAX)
-			break;
+		if (here < there && !l->before++)
+			l->given = given;
+		l->behind += here > there;
+		given = 0;
 	}
-	if (waits > works) /* it takes what others make, or asks again and again */
+}
+
+static enum ana_order look(struct ana_evidence *e, const struct ana_thread_samples *s,
+			   uint32_t id, int64_t start, int64_t stop)
+{
+	const size_t end = ana_samples_from(s, start);
+	struct looked l = {
+		.stack = id,
+		.first = end,
+		.end = end,
+		/* one that hands work to a thread without Python gives the GPU none itself */
+		.feeds = s->role == WIRE_ROLE_FEEDER,
+		.resumed = ana_pystacks_get(&e->stacks, id)->resumed.len != 0,
+	};
+	struct spent spent;
+
+	look_back(&l, e, s, start);
+	spent = spent_of(e, s, &l, start);
+	if (spent.waits > spent.works) /* it takes what others make, or asks again and again */
 		return ANA_ORDER_UNKNOWN;
-	if (feeds && resumed)
+	if (l.feeds && l.resumed)
 		return ANA_ORDER_RESUMED;
-	if (!before && !behind)
+	if (l.behind && l.before <= l.behind)
+		return ANA_ORDER_BEHIND;
+	/* a thread that lost its CPU at some line is no more often there than the line takes */
+	if (!spent.ahead || AHEAD_MIN * (__int128)spent.ahead < spent.works)
 		return ANA_ORDER_UNKNOWN;
-	return before > behind ? ANA_ORDER_BEFORE : ANA_ORDER_BEHIND;
+	return l.before == 1 && stop - start < ONE_VOTE_NS ? ANA_ORDER_PERHAPS : ANA_ORDER_BEFORE;
 }
 
 enum ana_order ana_order_of(struct ana_order_memo *m, struct ana_evidence *e,
-			    const struct ana_thread_samples *s, size_t i, int64_t start)
+			    const struct ana_thread_samples *s, size_t i, int64_t start,
+			    int64_t stop)
 {
 	uint32_t id = s->sample[i].stack, k;
 
@@ -169,6 +260,6 @@ enum ana_order ana_order_of(struct ana_order_memo *m, struct ana_evidence *e,
 			return (enum ana_order)m->known[k].order;
 	k = m->next++ % ANA_ORDER_MEMO;
 	m->known[k].stack = id;
-	m->known[k].order = (uint8_t)look(e, s, id, start);
+	m->known[k].order = (uint8_t)look(e, s, id, start, stop);
 	return (enum ana_order)m->known[k].order;
 }

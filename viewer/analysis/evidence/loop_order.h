@@ -13,6 +13,7 @@
 enum ana_order {
 	ANA_ORDER_UNKNOWN, /* it was not seen on its way to the GPU */
 	ANA_ORDER_BEFORE,
+	ANA_ORDER_PERHAPS, /* before, the only time that it was seen on its way there */
 	ANA_ORDER_BEHIND,
 	ANA_ORDER_RESUMED, /* in a generator that is none of those in which it gives the GPU work */
 };
@@ -27,9 +28,10 @@ struct ana_order_memo { /* what was told in one piece, by stack; zero-initialise
 	uint32_t next;
 };
 
-/* Of the sample @i of a thread of the process, by its samples before @start. */
+/* Of the sample @i of a thread of the process, in the piece [start, stop), by its samples before that. */
 enum ana_order ana_order_of(struct ana_order_memo *m, struct ana_evidence *e,
-			    const struct ana_thread_samples *s, size_t i, int64_t start);
+			    const struct ana_thread_samples *s, size_t i, int64_t start,
+			    int64_t stop);
 
 /*
  * Two stacks as text: the lines of the outermost frame in which they differ, if that is of one

@@ -62,6 +62,7 @@ void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 	const char *p = text, *end = text + len;
 	enum ana_code weakly = ANA_CODE_PLAIN;
 	bool first = true, user = false, decided = false, other = false, standard = true;
+	bool inside, within = false; /* within: the one before is of an iterator of the standard library */
 	struct ana_frame inner = { 0 }; /* the one before, where that hands out */
 
 	*out = (struct ana_pystack){ 0 };
@@ -70,6 +71,7 @@ void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 		enum ana_place place;
 		enum ana_code code;
 		enum ana_say say;
+		struct ana_text rest;
 
 		ana_frames_next(&f, &p, end);
 		place = ana_module_place(f.file);
@@ -98,7 +100,11 @@ void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 		if (place == ANA_PLACE_LIBRARY)
 			add_feeder(out, ana_module_feeder(f.file));
 		standard = standard && read_take(out, &f);
-		out->iterates |= ana_take_iterates(f.function);
+		inside = ana_module_within(f.file, &rest) == ANA_WITHIN_STANDARD;
+		out->between |= inside && ana_take_between(rest);
+		out->iterates |= within && !inside;
+		within = inside && ana_take_iterates(f.function);
+		out->iterates |= !inside && ana_take_iterates(f.function);
 		code = ana_module_code(f.file, f.function, &say);
 		out->waits |= code == ANA_CODE_NEXT;
 		other |= code != ANA_CODE_PLAIN || say == ANA_SAY_NOTHING;
@@ -111,6 +117,7 @@ void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 			decided = true;
 		}
 	}
+	out->iterates |= within;
 	if (!decided)
 		out->code = (uint8_t)weakly;
 	out->user = user;

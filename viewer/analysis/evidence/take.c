@@ -17,6 +17,7 @@ static const struct row rows[] = {
 	{ "threading.py", "|join|_join_thread|_wait_for_tstate_lock|_shutdown|", ANA_TAKE_SETTLES,
 	  "Thread.join" },
 	{ "threading.py", "|_wait|_enter|", ANA_TAKE_SETTLES, "Barrier.wait" },
+	{ "threading.py", "|start|", ANA_TAKE_SETTLES, "Thread.start" },
 	{ "threading.py", "|wait|wait_for|", ANA_TAKE_EVENT, "Condition.wait" },
 	{ "threading.py", "|acquire|__enter__|", ANA_TAKE_EVENT, "Semaphore.acquire" },
 	{ "multiprocessing/queues.py", "|get|", ANA_TAKE_ITEM, "multiprocessing's Queue.get" },
@@ -105,6 +106,18 @@ enum ana_take ana_take_of_words(const char *words)
 		if (!strcmp(rows[i].words, words))
 			return (enum ana_take)rows[i].take;
 	return ANA_TAKE_NOT_TOLD;
+}
+
+bool ana_take_between(struct ana_text file)
+{
+	static const char *const begins[] = { "multiprocessing/", "concurrent/futures/process.py",
+					      "socket.py", "ssl.py", "http/client.py" };
+	size_t i;
+
+	for (i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (ana_text_begins(file, begins[i]))
+			return true;
+	return false;
 }
 
 bool ana_take_iterates(struct ana_text function)

@@ -28,6 +28,9 @@ const char *ana_take_function(struct ana_text file, struct ana_text function, en
 /* Of those words. */
 enum ana_take ana_take_of_words(const char *words);
 
+/* Whether that file of the standard library talks with other processes. */
+bool ana_take_between(struct ana_text file);
+
 /* Whether a function of this name is a part of the iterator protocol. */
 bool ana_take_iterates(struct ana_text function);
 
