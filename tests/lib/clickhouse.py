@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Throw-away ClickHouse servers on loopback: each with its own folder, all of them one cluster `fleet`
-of as many shards. They end with the test, whatever ends it."""
+of as many shards, and one shard `mirrored` of as many replicas. They end with the test, whatever ends it."""
 import contextlib
 import ctypes
 import os
@@ -21,7 +21,7 @@ CONFIG = '''<yandex>
 <listen_host>127.0.0.1</listen_host><path>{0}/data/</path><tmp_path>{0}/tmp/</tmp_path>
 <users_config>{0}/users.xml</users_config><default_profile>default</default_profile>
 <default_database>default</default_database><mark_cache_size>50000000</mark_cache_size>
-<remote_servers><fleet>{shards}</fleet></remote_servers>
+<remote_servers><fleet>{shards}</fleet><mirrored><shard>{replicas}</shard></mirrored></remote_servers>
 </yandex>
 '''
 USERS = '''<yandex><profiles><default/></profiles>
@@ -41,7 +41,8 @@ class Server:
         for d in 'data', 'tmp':
             os.makedirs(os.path.join(where, d))
         with open(os.path.join(where, 'config.xml'), 'w', encoding='utf-8') as f:
-            f.write(CONFIG.format(where, http=ports[0], tcp=ports[1], inter=ports[2], shards=shards))
+            f.write(CONFIG.format(where, http=ports[0], tcp=ports[1], inter=ports[2], shards=shards,
+                                  replicas=shards.replace('<shard>', '').replace('</shard>', '')))
         with open(os.path.join(where, 'users.xml'), 'w', encoding='utf-8') as f:
             f.write(USERS)
 

@@ -16,9 +16,67 @@ static struct click *click_of(struct fleet_store *s)
 	return (struct click *)s;
 }
 
+/* The rows of one statement. */
+static int ask_rows(struct click *c, const char *sql, bool partial, const char *columns,
+		    void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg)
+{
+	struct fleet_request r = { 0 };
+	char *copy = strdup(sql);
+	int err = copy ? click_ask(c, &r, 1, &copy, partial, CLICK_LOUD) : -ENOMEM;
+
+	if (!err && r.answer)
+		err = click_rows(r.answer, columns, on_row, arg);
+	free(r.answer);
+	free(copy);
+	return err;
+}
+
+static void on_count(void *arg, const struct fleet_cell *cell)
+{
+	*(int64_t *)arg = (int64_t)cell->i;
+}
+
+/*
+ * Our tables are copied by nobody. Where a shard has several replicas each insert lies on one of them, and
+ * whoever asks another one is told a bill without it, and nothing of what is missing.
+ */
+static int check_cluster(struct click *c)
+{
+	struct fleet_request r = { 0 };
+	int64_t replicas = 0;
+	char *sql = NULL;
+	size_t len;
+
+	if (!c->at.cluster || c->cluster_fits)
+		return 0;
+	FILE *f = open_memstream(&sql, &len);
+	if (!f)
+		return -ENOMEM;
+	fputs("SELECT max(replica_num) FROM system.clusters WHERE cluster = ", f);
+	click_put_text(f, c->at.cluster);
+	fputs(" FORMAT TabSeparated", f);
+	fclose(f);
+	int err = click_ask_server(c, &r, sql);
+	if (!err && r.answer)
+		err = click_rows(r.answer, "i", on_count, &replicas);
+	free(r.answer);
+	free(sql);
+	c->cluster_fits = !err && replicas < 2;
+	if (replicas < 2)
+		return err;
+	view_error("%s: shards of cluster %s have %d replicas, and gpustarve's tables are not "
+		   "copied among them; name a cluster with one replica for each shard",
+		   c->at.target, c->at.cluster, (int)replicas);
+	return -EOPNOTSUPP;
+}
+
 static int click_flush(struct fleet_store *s, size_t *waiting)
 {
-	return click_outbox_flush(click_of(s), waiting);
+	struct click *c = click_of(s);
+	int err = check_cluster(c);
+
+	/* A server that does not answer is met once more there, and what is to be sent waits. */
+	return err == -EOPNOTSUPP ? err : click_outbox_flush(c, waiting);
 }
 
 static int click_put(struct fleet_store *s, const struct fleet_digest *d, size_t n, size_t *waiting)
@@ -80,21 +138,6 @@ static int click_find(struct fleet_store *s, const char *run, const char *tenant
 	if (err || f.result < 0)
 		return err ? err : f.result;
 	return click_outbox_find(click_of(s), run, tenant, f.result > 0, stored);
-}
-
-/* The rows of one statement. */
-static int ask_rows(struct click *c, const char *sql, bool partial, const char *columns,
-		    void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg)
-{
-	struct fleet_request r = { 0 };
-	char *copy = strdup(sql);
-	int err = copy ? click_ask(c, &r, 1, &copy, partial, CLICK_LOUD) : -ENOMEM;
-
-	if (!err && r.answer)
-		err = click_rows(r.answer, columns, on_row, arg);
-	free(r.answer);
-	free(copy);
-	return err;
 }
 
 /* All parts of the table with their rows, which no insert and no merge leaves alone. */
@@ -194,7 +237,7 @@ static int click_prepare(struct fleet_store *s, const enum fleet_view *view, siz
 	struct click *c = click_of(s);
 	struct parts before, after;
 	bool holds = false;
-	int err = 0;
+	int err = check_cluster(c);
 
 	for (int tries = 0; tries < TRIES && !err && !holds; tries++) {
 		char *twice = NULL;
@@ -227,11 +270,6 @@ static int click_read(struct fleet_store *s, enum fleet_view view, const struct 
 	if (err)
 		view_error("%s: an answer that is none; is this ClickHouse?", c->at.target);
 	return err;
-}
-
-static void on_count(void *arg, const struct fleet_cell *cell)
-{
-	*(int64_t *)arg = (int64_t)cell->i;
 }
 
 static char *note_sql(const char *name, int64_t at_ns)

@@ -106,8 +106,8 @@ static int judge(const struct fleet_request *r, size_t n, size_t *bad)
 	return 0;
 }
 
-int click_ask(struct click *c, struct fleet_request *r, size_t n, char *const *sql, bool partial,
-	      enum click_way way)
+static int ask(struct click *c, struct fleet_request *r, size_t n, char *const *sql, bool database,
+	       bool partial, enum click_way way)
 {
 	int err = -EHOSTUNREACH;
 	size_t bad = 0;
@@ -117,7 +117,7 @@ int click_ask(struct click *c, struct fleet_request *r, size_t n, char *const *s
 
 		if (i)
 			forget(r, n);
-		err = ask_host(c, host, r, n, sql, true, partial);
+		err = ask_host(c, host, r, n, sql, database, partial);
 		if (err)
 			break;
 		err = judge(r, n, &bad);
@@ -127,6 +127,17 @@ int click_ask(struct click *c, struct fleet_request *r, size_t n, char *const *s
 	if (err && way == CLICK_LOUD)
 		click_say(c, &r[bad < n ? bad : 0]);
 	return err;
+}
+
+int click_ask(struct click *c, struct fleet_request *r, size_t n, char *const *sql, bool partial,
+	      enum click_way way)
+{
+	return ask(c, r, n, sql, true, partial, way);
+}
+
+int click_ask_server(struct click *c, struct fleet_request *r, char *sql)
+{
+	return ask(c, r, 1, &sql, false, false, CLICK_LOUD);
 }
 
 /* On every host that is there; those that are not get it when they are asked next. */

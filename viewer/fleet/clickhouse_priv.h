@@ -27,6 +27,7 @@ struct click {
 	struct click_address at;
 	size_t alive; /* the host that answered last */
 	sqlite3 *outbox; /* NULL: opened for reading */
+	bool cluster_fits; /* it was looked at, and has no replicas */
 	struct fleet_request ready[FLEET_VIEWS]; /* fetched, not yet read */
 	bool has_ready[FLEET_VIEWS];
 };
@@ -48,6 +49,7 @@ enum click_way {
 };
 int click_ask(struct click *c, struct fleet_request *r, size_t n, char *const *sql, bool partial,
 	      enum click_way way);
+int click_ask_server(struct click *c, struct fleet_request *r, char *sql); /* of no database; loud */
 int click_insert(struct click *c, const char *rows, size_t len); /* quiet; makes what is missing */
 bool click_is_new(const struct fleet_request *r); /* it says that there is no table yet */
 int click_code(const struct fleet_request *r); /* of ClickHouse's error; 0: none was told */

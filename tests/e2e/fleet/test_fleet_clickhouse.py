@@ -134,6 +134,16 @@ def check_untold(store, server):
     gs.check(len(told[0]) == 5 and all(told[0]) and not any(told[1]), f'told by the second, and not by the third: {told}')
 
 
+def check_replicas(where, server, found):
+    """Nothing copies our tables: a bill of one replica would lack what the other has."""
+    store = f'clickhouse://127.0.0.1:{server.http}/mirror?cluster=mirrored&outbox={where}/mirror.sqlite'
+    said = digest(store, found[:3], rc=1)
+    gs.check('2 replicas' in said, f'refused: {said}')
+    done = gs.gpustarve('fleet', '--store', store)
+    gs.check(done.returncode == 1 and b'2 replicas' in done.stderr, f'no bill: {done.stderr}')
+    gs.equal(server.ask('SELECT count() FROM system.tables WHERE database = \'mirror\''), '0', 'no table is made')
+
+
 def check_unasked(where):
     """Whose a run is stands at a server that does not answer: with a price it is not guessed, else it waits."""
     port = gs.free_ports(1)[0]
@@ -158,5 +168,6 @@ with gs.scratch() as where, clickhouse.servers(where, 2) as shards:
     own = f'clickhouse://127.0.0.1:{shards[0].http}/own?outbox={where}/own.sqlite'
     fleetown.check_all(where, own)
     check_untold(own, shards[0])
+    check_replicas(where, shards[0], found)
     check_unasked(where)
 gs.finish()
