@@ -7,8 +7,9 @@
 #define SAID(text) (sizeof(text) > 1)
 #define ADVICE(id, title, brief, action) (SAID(id) && SAID(title) && SAID(brief) && SAID(action))
 #define NO_ADVICE 1
-#define CLASS(symbol, name, group, marks, colour, meaning, proof, basis, advice)       \
-	_Static_assert(SAID(name) && SAID(meaning) && SAID(proof) && SAID(basis), name); \
+#define CLASS(symbol, name, group, marks, colour, meaning, loss, proof, basis, advice) \
+	_Static_assert(SAID(name) && SAID(meaning) && SAID(loss), name);                       \
+	_Static_assert(SAID(proof) && SAID(basis), name);                                      \
 	_Static_assert((advice), name);
 #define GROUP(symbol, state, chapter) _Static_assert(SAID(chapter), #symbol);
 #define COLOUR(symbol, name, words) _Static_assert(SAID(name) && SAID(words), name);
@@ -20,8 +21,8 @@
 #define NO_ADVICE { NULL, NULL, NULL, NULL }
 
 const struct facts_class facts_classes[] = {
-#define CLASS(symbol, name, group, marks, colour, meaning, proof, basis, advice)           \
-	{ name, FACTS_GROUP_##group, marks, FACTS_COLOUR_##colour, meaning, proof, basis, \
+#define CLASS(symbol, name, group, marks, colour, meaning, loss, proof, basis, advice)           \
+	{ name, FACTS_GROUP_##group, marks, FACTS_COLOUR_##colour, meaning, loss, proof, basis, \
 	  advice },
 #include "classes.def"
 };

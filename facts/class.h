@@ -40,7 +40,7 @@ struct facts_class {
 	enum facts_group group;
 	unsigned marks; /* of enum facts_mark */
 	enum facts_colour colour;
-	const char *meaning, *proof, *basis;
+	const char *meaning, *loss, *proof, *basis;
 	struct facts_advice advice;
 };
 

@@ -132,7 +132,7 @@ def masked(text):
 
 
 STRING = r'"(?:[^"\\]|\\.)*"'
-SENTENCE = re.compile(rf'("(?:basis|title|why|action|brief)": )({STRING})')
+SENTENCE = re.compile(rf'("(?:basis|title|why|action|brief|sentence)": )({STRING})')
 NOTES = re.compile(rf'("notes": \[)((?:\s*{STRING},?)*)')
 
 

@@ -8,7 +8,7 @@
 #include "facts/class.h"
 
 const char *const ana_class_names[ANA_CLASSES] = {
-#define CLASS(symbol, name, group, marks, colour, meaning, proof, basis, advice) name,
+#define CLASS(symbol, name, group, marks, colour, meaning, loss, proof, basis, advice) name,
 #include "facts/classes.def"
 };
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum ana_class {
-#define CLASS(symbol, name, group, marks, colour, meaning, proof, basis, advice) ANA_##symbol,
+#define CLASS(symbol, name, group, marks, colour, meaning, loss, proof, basis, advice) ANA_##symbol,
 #include "facts/classes.def"
 	ANA_CLASSES
 };

@@ -106,7 +106,7 @@ bool view_advise_host_cpu(struct view_summary *s, struct view_advice *a)
 	a->action = base_arena_printf(&s->mem,
 				      "the job may use %" PRIu32
 				      " core%s: ask for more or for a larger cgroup quota, or "
-				      "lower the threads and workers beside the trainer",
+				      "lower the threads and workers beside the main process",
 				      s->result->cpus, s->result->cpus == 1 ? "" : "s");
 	return true;
 }

@@ -108,7 +108,7 @@ static const char *need_why(struct view_summary *s)
 			? ""
 			: base_arena_printf(&s->mem, ", but %s %" PRId64,
 					    v->need.bound == VIEW_WORKERS_CORES
-						    ? "the cores beside the trainer's carry"
+						    ? "the cores here support only"
 						    : "a sensible limit is",
 					    v->need.advised);
 	return base_arena_printf(
@@ -116,7 +116,7 @@ static const char *need_why(struct view_summary *s)
 		"%s takes %s for a batch, and a step without its wait takes %s: %s / %s = %" PRId64
 		" worker%s keep%s up%s (now %" PRId64
 		"). A step takes %s now, and would take at least %s",
-		f->workers ? "a worker" : "the trainer itself", fetch, step, fetch, step,
+		f->workers ? "a worker" : "the main process", fetch, step, fetch, step,
 		v->need.needed, v->need.needed == 1 ? "" : "s", v->need.needed == 1 ? "s" : "",
 		bound, f->workers, base_duration(now, f->step_ns),
 		base_duration(then, v->need.predicted_step_ns));
@@ -328,7 +328,7 @@ bool view_advise_prep(struct view_summary *s, struct view_advice *a)
 		base_arena_printf(&s->mem,
 				  "%s; or ask for %" PRId64 " cores (now %" PRId64
 				  ") and set num_workers=%" PRId64
-				  ": the present cores carry no more workers",
+				  ": the cores here support no more workers",
 				  a->action, v->need.cores_needed, v->facts.cores, v->need.needed);
 	return true;
 }
@@ -348,9 +348,9 @@ static void advise_maker_cpu(struct view_summary *s, struct view_advice *a)
 	const struct view_finding *f = view_finding_of(s, ANA_INPUT_CPU_STARVED);
 	int64_t cpus = s->result->cpus, makers = f ? f->where.threads : 0;
 
-	a->title = "Give who makes the batches a CPU";
+	a->title = "Give the makers of batches CPUs";
 	if (!cpus || !makers) {
-		a->brief = "more CPUs for who makes the batches";
+		a->brief = "more CPUs for the makers of batches";
 		a->action = "ask for more CPU cores or a larger cgroup quota, or let each maker of batches "
 			    "use fewer threads";
 		return;
@@ -370,7 +370,7 @@ static void advise_maker_cpu(struct view_summary *s, struct view_advice *a)
 		&s->mem,
 		"the job may use %" PRId64 " CPU%s (affinity and cgroup quota), and %" PRId64
 		" make%s batches: ask for %" PRId64
-		", one for each and one for the trainer, or let each use one thread "
+		", one for each and one for the main process, or let each use one thread "
 		"(OMP_NUM_THREADS=1)",
 		cpus, cpus == 1 ? "" : "s", makers, makers == 1 ? "s" : "", makers + 1);
 }
@@ -381,10 +381,10 @@ bool view_advise_worker_cpu(struct view_summary *s, struct view_advice *a)
 	int64_t fewer = v->facts.cores - 1;
 
 	if ((v->has_need && !v->facts.workers) || makes_itself(s)) {
-		a->title = v->has_need ? "Give the trainer's loader a processor"
-				       : "Give the trainer a processor";
-		a->brief = "more cores, or fewer threads beside the trainer";
-		a->action = "the trainer makes each batch itself and gets too little of a core for "
+		a->title = v->has_need ? "Give the main process a CPU to load with"
+				       : "Give the main process a CPU";
+		a->brief = "more cores, or fewer threads beside the main process";
+		a->action = "the main process makes each batch itself and gets too little CPU for "
 			    "it: ask for more CPU cores or a larger cgroup quota, or lower the "
 			    "threads beside it";
 		return true;
@@ -403,7 +403,7 @@ bool view_advise_worker_cpu(struct view_summary *s, struct view_advice *a)
 				     v->need.cores_needed);
 	a->action = base_arena_printf(
 		&s->mem,
-		"%" PRId64 " worker%s and the trainer share %" PRId64 " core%s: ask for %" PRId64
+		"%" PRId64 " worker%s and the main process share %" PRId64 " core%s: ask for %" PRId64
 		" or a larger cgroup quota%s, with one thread per worker (OMP_NUM_THREADS=1)",
 		v->facts.workers, v->facts.workers == 1 ? "" : "s", v->facts.cores,
 		v->facts.cores == 1 ? "" : "s", v->need.cores_needed, lower);
@@ -434,7 +434,7 @@ bool view_advise_pipeline(struct view_summary *s, struct view_advice *a)
 
 	if (locked(view_finding_of(s, a->class))) {
 		a->id = "worker-lock";
-		a->title = "Free the workers of their lock";
+		a->title = "Stop workers from waiting for each other";
 		a->brief = "no lock between workers";
 		a->action = base_arena_printf(&s->mem,
 					      "workers wait for each other%s: give each one its "

@@ -178,9 +178,9 @@ static const char *arithmetic(struct view_summary *s, const struct makers *m,
 		"a time%s",
 		base_duration(starved, m->ns), base_duration(whole, t),
 		m->now ? base_arena_printf(&s->mem, "%s made batches", so_many(s, m->now, m, f))
-		       : "the trainer made its batches itself",
+		       : "the main process made its batches itself",
 		base_duration(busy, t - m->ns), so_many(s, m->needed, m, f),
-		m->cores ? base_arena_printf(&s->mem, ", but the cores carry %" PRId64, m->advised)
+		m->cores ? base_arena_printf(&s->mem, ", but the cores support only %" PRId64, m->advised)
 			 : "");
 }
 

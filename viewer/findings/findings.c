@@ -11,6 +11,7 @@
 #include <string.h>
 #include "loader.h"
 #include "analysis/time/span.h"
+#include "base/minmax.h"
 #include "base/units.h"
 #include "facts/class.h"
 #include "wire/evidence.h"
@@ -241,6 +242,7 @@ static void add_class(struct view_summary *s, int c, struct group *group)
 	for (size_t i = 0; i < n && i < GROUPS_MAX; i++)
 		if (worth_a_finding(&group[i], seen, r->classes[c]))
 			add_group(s, &group[i], &rest);
+	rest.lines_ns = rest.rest ? base_max(seen - (r->classes[c] - rest.ns), 0) : 0;
 	settle_confidence(&rest);
 	set_share(s, &rest);
 	if (rest.ns > 0)

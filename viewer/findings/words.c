@@ -171,12 +171,40 @@ static const char *chain_who(const char *who)
 	return who && !strcmp(who, "the trainer") ? main_process : who;
 }
 
-const char *view_words_who(struct base_arena *mem, const struct view_hotspot *p, int64_t workers)
+/* How many of the workers it was is known. */
+static bool counted(const struct view_hotspot *p, int64_t workers)
 {
 	/* Of several hotspots the one with most threads is known: others may have had others. */
 	bool all = p->targets < 2 || (int64_t)p->workers == workers;
 
-	if (p->role == WIRE_ROLE_WORKER && all && p->workers > 0 && (int64_t)p->workers <= workers)
+	return p->role == WIRE_ROLE_WORKER && all && p->workers > 0 &&
+	       (int64_t)p->workers <= workers;
+}
+
+static const char *counted_were(struct base_arena *mem, int64_t some, int64_t all)
+{
+	if (some == all)
+		return all == 1	  ? "the only worker was"
+		       : all == 2 ? "both workers were"
+				  : base_arena_printf(mem, "all %" PRId64 " workers were", all);
+	return base_arena_printf(mem, "%" PRId64 " of %" PRId64 " workers %s", some, all,
+				 some == 1 ? "was" : "were");
+}
+
+const char *view_words_who_was(struct base_arena *mem, const struct view_hotspot *p,
+			       int64_t workers)
+{
+	if (counted(p, workers))
+		return counted_were(mem, p->workers, workers);
+	if (p->role == WIRE_ROLE_PRODUCER)
+		return "whoever made the batches was";
+	return base_arena_printf(mem, "%s %s", view_words_who(mem, p, workers),
+				 p->role == WIRE_ROLE_WORKER && p->workers > 1 ? "were" : "was");
+}
+
+const char *view_words_who(struct base_arena *mem, const struct view_hotspot *p, int64_t workers)
+{
+	if (counted(p, workers))
 		return base_arena_printf(mem, "%" PRIu32 " of %" PRId64 " worker%s", p->workers,
 					 workers, workers == 1 ? "" : "s");
 	switch (p->role) {
@@ -189,7 +217,7 @@ const char *view_words_who(struct base_arena *mem, const struct view_hotspot *p,
 	case WIRE_ROLE_SUBMITTER:
 		return main_process;
 	case WIRE_ROLE_PRODUCER:
-		return "who makes the batches";
+		return "whoever makes the batches";
 	case WIRE_ROLE_FEEDER:
 		return "the thread that feeds the main process";
 	default:
@@ -206,7 +234,7 @@ const char *view_words_chain(struct base_arena *mem, const struct view_hotspot *
 		const struct view_hotspot at = { .file = l->file, .line = l->line };
 		const char *line = view_words_hotspot(mem, &at, columns);
 
-		text = base_arena_printf(mem, "%s%s waits in %s%s%s for ", text,
+		text = base_arena_printf(mem, "%s%s waited in %s%s%s for ", text,
 					 i ? "which" : chain_who(l->who), l->waits_in ? l->waits_in : "a wait",
 					 line ? " at " : "", line ? line : "");
 		text = base_arena_printf(mem, "%s%s, ", text,
@@ -214,7 +242,7 @@ const char *view_words_chain(struct base_arena *mem, const struct view_hotspot *
 							 columns == SIZE_MAX ? columns
 									     : NAME_COLUMNS));
 	}
-	return base_arena_printf(mem, "%swhich is", text);
+	return base_arena_printf(mem, "%swhich was", text);
 }
 
 const char *view_words_hotspot(struct base_arena *mem, const struct view_hotspot *p, size_t columns)

@@ -33,11 +33,18 @@ const char *view_words_blocked(struct base_arena *mem, const struct view_hotspot
 const char *view_words_doing(struct base_arena *mem, enum ana_class c, const struct view_hotspot *p,
 			     size_t columns);
 
+/* activity.c: "decoding images", of a thread that ran well-known code; NULL: of any other. */
+const char *view_words_activity(const struct view_hotspot *p);
+
 /* "workers", "3 of 4 workers", "the main process", "the pin thread". @workers: of the loader, -1. */
 const char *view_words_who(struct base_arena *mem, const struct view_hotspot *p, int64_t workers);
 
+/* "both workers were", "the main process was". */
+const char *view_words_who_was(struct base_arena *mem, const struct view_hotspot *p,
+			       int64_t workers);
+
 /*
- * "the main process waits in queue.get at train.py:40 for thread produce, which is": of a chain of two or
+ * "the main process waited in queue.get at train.py:40 for thread produce, which was": of a chain of two or
  * more, up to whose line it is.
  */
 const char *view_words_chain(struct base_arena *mem, const struct view_hotspot *p, size_t columns);

@@ -163,6 +163,7 @@ static void read_finding(struct view_summary *s, const struct base_json *n, stru
 						     ana_confidence_names, ANA_CONFIDENCES,
 						     ANA_NONE);
 	f->nearby_ns = summary_total(evidence, "nearby_ns");
+	f->lines_ns = summary_total(evidence, "lines_ns");
 	summary_read_confidence(evidence, f->by_confidence);
 	f->basis = summary_text_or_empty(s, evidence, "basis");
 	f->rest = base_json_get_bool(n, "rest", false);

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include "findings/findings.h"
 #include "findings/loader.h"
+#include "findings/told.h"
 #include "fields.h"
 #include "summary_priv.h"
 #include "findings/words.h"
@@ -176,8 +177,10 @@ static void put_where(struct base_jsonout *j, const struct view_hotspot *p, stru
 }
 
 static void put_finding(struct base_jsonout *j, const struct view_summary *s,
-			const struct view_finding *f, struct base_arena *mem)
+			size_t at, struct base_arena *mem)
 {
+	const struct view_finding *f = &s->finding[at];
+
 	base_json_object(j, NULL);
 	base_json_string(j, "class", ana_class_names[f->class]);
 	base_json_int(j, "ns", f->ns);
@@ -192,6 +195,8 @@ static void put_finding(struct base_jsonout *j, const struct view_summary *s,
 		base_json_uint(j, "workers", f->where.workers);
 		base_json_int(j, "nearby_ns", f->nearby_ns);
 	}
+	if (view_finding_is_rest(f))
+		base_json_int(j, "lines_ns", f->lines_ns);
 	summary_put_confidence(j, f->by_confidence);
 	base_json_end(j);
 	base_json_string(j, "confidence", ana_confidence_names[f->confidence]);
@@ -200,6 +205,7 @@ static void put_finding(struct base_jsonout *j, const struct view_summary *s,
 	else
 		base_json_null(j, "of_starved_pct");
 	base_json_bool(j, "rest", f->rest);
+	base_json_string(j, "sentence", view_finding_sentence(s, mem, at));
 	base_json_end(j);
 }
 
@@ -209,7 +215,7 @@ void summary_put_findings(struct base_jsonout *j, const struct view_summary *s)
 
 	base_json_array(j, "findings");
 	for (size_t i = 0; i < s->findings; i++)
-		put_finding(j, s, &s->finding[i], &mem);
+		put_finding(j, s, i, &mem);
 	base_json_end(j);
 	base_arena_fini(&mem);
 }

@@ -173,8 +173,8 @@ def tells(folder):
     first = ' '.join(gs.gpustarve('report', folder).stdout.decode().split())
     for form, name in (('html', 'report.html'), ('json', 'summary.json')):
         gs.gpustarve('report', folder, '--format', form, '-o', f'{folder}/{name}')
-    words = ('the main process waits in queue.get at train.py:40 for thread main, which waits in queue.get at data.py:40 '
-             'for thread produce, which is blocked reading a file, data.py:20 produce')
+    words = ('the main process waited in queue.get at train.py:40 for thread main, which waited in queue.get at data.py:40 '
+             'for thread produce, which was blocked reading a file (data.py:20 produce)')
     gs.check(words in first, f'the first finding tells the chain: {first[:600]}')
     with open(folder + '/report.html') as f:
         gs.check(words in f.read(), 'so does the page')
@@ -199,7 +199,7 @@ def names_programs(folder):
     os.makedirs(folder)
     subprocess.run([BIN + '/evidence_make', folder], input=text(threads, True), text=True, check=True)
     first = ' '.join(gs.gpustarve('report', folder).stdout.decode().split())
-    gs.check('for process my bzip2, which is running' in first, f'the program has its name: {first[:600]}')
+    gs.check('for process my bzip2, which was running' in first, f'the program has its name: {first[:600]}')
 
 
 def main():

@@ -5,6 +5,7 @@
 number of the page where summary.json has it, and verify agrees."""
 import json
 import os
+import re
 from decimal import Decimal
 import sys
 
@@ -43,7 +44,7 @@ def check_findings(page, s, args):
     """The page tells a late rank's line from what everybody did."""
     late = [f['where'] for f in s['findings'] if f['where'] and f['where'].get('rank') is not None]
     rows = page.split('<section id="why"')[-1].split('</section>')[0]
-    gs.equal(rows.count('the others waited for rank <data'), len([f for f in s['findings'] if f['pct'] >= Decimal('0.1')
+    gs.equal(len(re.findall(r'The others waited [\d.]+ % of the training time for rank \d', rows)), len([f for f in s['findings'] if f['pct'] >= Decimal('0.1')
              and f['where'] and f['where'].get('rank') is not None]), f'{args}: late ranks among the causes: {late}')
     for where in late:
         gs.check(not where['file'] or f'{os.path.basename(where["file"])}:{where["line"]}' in rows.replace('<wbr>', ''),

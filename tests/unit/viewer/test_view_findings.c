@@ -308,7 +308,7 @@ static void test_makers(void)
 	a = advice(s, "makers");
 	REQUIRE(a);
 	EXPECT_STR(a->brief, "max_workers=4");
-	EXPECT(strstr(a->why, "but the cores carry 4") != NULL);
+	EXPECT(strstr(a->why, "but the cores support only 4") != NULL);
 	EXPECT_INT(a->saving_ns, w - w * 3 / 4);
 	view_summary_free(s);
 
@@ -339,7 +339,7 @@ static void test_makers(void)
 	a = advice(s, "makers");
 	REQUIRE(a);
 	EXPECT_INT(a->makers, 4);
-	EXPECT(strstr(a->why, "but the cores carry 4") != NULL);
+	EXPECT(strstr(a->why, "but the cores support only 4") != NULL);
 	view_summary_free(s);
 
 	s = made_mixed(4, 3, MADE_HOUR_NS / 4, 0);
@@ -350,7 +350,7 @@ static void test_makers(void)
 	a = advice(s, "makers");
 	REQUIRE(a);
 	EXPECT_STR(a->brief, "2 processes that make batches ahead");
-	EXPECT(strstr(a->why, "while the trainer made its batches itself") != NULL);
+	EXPECT(strstr(a->why, "while the main process made its batches itself") != NULL);
 	view_summary_free(s);
 
 	s = made_by(1, WIRE_ROLE_SUBMITTER, 2, ANA_INPUT_INLINE);
@@ -435,7 +435,7 @@ static void test_no_contradiction(void)
 	EXPECT(!advice(s, "workers") && !advice(s, "loader-wait"));
 	const struct view_advice *a = advice(s, "worker-cpu");
 	REQUIRE(a);
-	EXPECT(strstr(a->action, "4 workers and the trainer share 2 cores: ask for 7") != NULL);
+	EXPECT(strstr(a->action, "4 workers and the main process share 2 cores: ask for 7") != NULL);
 	EXPECT(strstr(a->action, "lower num_workers to 1") != NULL);
 	view_summary_free(s);
 
@@ -515,7 +515,7 @@ static void test_cores(void)
 	a = advice(s, "workers");
 	REQUIRE(a);
 	EXPECT(strstr(a->action, "set num_workers=3") == a->action);
-	EXPECT(strstr(a->why, "= 4 workers keep up, but the cores beside the trainer's carry 3"));
+	EXPECT(strstr(a->why, "= 4 workers keep up, but the cores here support only 3"));
 	EXPECT_INT(a->saving_ns, 4000000LL * 100000); /* 36 to 32 ms */
 	view_summary_free(s);
 }
@@ -628,7 +628,7 @@ static void test_words(void)
 	p.target = NULL;
 	p.wait = WIRE_WAIT_QUEUE;
 	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_PIPELINE, &p, 40), "waiting for work");
-	EXPECT_STR(view_words_blocked(&mem, &p, 40), "the queue between trainer and workers");
+	EXPECT_STR(view_words_blocked(&mem, &p, 40), "the queue between workers and the main process");
 	p.wait = WIRE_WAIT_SLEEP;
 	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_FETCH, &p, 40), "asleep");
 	p.wait = WIRE_WAIT_NONE;

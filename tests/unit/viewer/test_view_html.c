@@ -196,8 +196,10 @@ static void test_places(void)
 	EXPECT(strstr(page, ">dataset.py:88</bdi>") != NULL);
 	EXPECT(strstr(page, "<bdi>__getitem__</bdi>") != NULL);
 	EXPECT(strstr(page, ">/home/someone/project/data/dataset.py</bdi>") != NULL);
-	EXPECT(strstr(page, "4 of 4 workers</span> <bdi>blocked reading "
-			    "/data/imagenet/train/shard-0017.bin and 1 more (nfs4)</bdi>") != NULL);
+	EXPECT(strstr(page, "<bdi data-text=\"/findings/0/sentence\">The GPU waited 20.8 % of the "
+			    "training time for batches: all 4 workers were blocked reading "
+			    "/data/imagenet/train/shard-0017.bin and 1 more (nfs4) at dataset.py:88 "
+			    "__getitem__. 6 workers would hide it") != NULL);
 	EXPECT(strstr(page, "libc.so.6+0x1b2f3") != NULL);
 	EXPECT(strstr(page, "high: <data value=\"1514\" "
 			    "data-key=\"/findings/0/evidence/samples\" data-unit=\"count\">1,514"

@@ -63,6 +63,7 @@
 #include <stdio.h>
 #include "base/arena.h"
 #include "base/units.h"
+#include "findings/lead.h"
 #include "html_shared.h"
 #include "summary/summary.h"
 
@@ -119,8 +120,14 @@ void html_sentence(struct html *h, const char *tag, const char *text, const char
 void html_key(struct html *h, enum ana_class c); /* its little square */
 void html_class(struct html *h, enum ana_class c); /* square and name, linked to its rule */
 
-/* What a finding's samples showed: who did what; and at which line. Nothing if none did. */
-void html_doing(struct html *h, size_t finding);
+/*
+ * The keys' sum of what the verdict is about: "/ledger/classes/comm/ns + /ledger/skew_causes/comm".
+ * @member: ns or usd.
+ */
+const char *html_lead_key(struct html *h, const struct view_lead *l, const char *member);
+
+/* A finding as a sentence; and its line. No line if none is known. */
+void html_finding(struct html *h, size_t finding);
 void html_hotspot(struct html *h, size_t finding);
 
 /* <section id> with its heading; the id, a word, is noted for the list at the top; html_section_end closes it. */

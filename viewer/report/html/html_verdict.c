@@ -59,8 +59,7 @@ static bool mostly_idle(const struct view_summary *s)
 	return u.ns > 0 && u.ns >= s->result->gpu_ns / 2;
 }
 
-/* The keys' sum of what the verdict is about: "/ledger/classes/comm/ns + /ledger/skew_causes/comm". */
-static const char *lead_key(struct html *h, const struct view_lead *l, const char *member)
+const char *html_lead_key(struct html *h, const struct view_lead *l, const char *member)
 {
 	const struct ana_result *r = h->s->result;
 	bool usd = !strcmp(member, "usd");
@@ -94,7 +93,7 @@ static void put_headline(struct html *h)
 		return;
 	}
 	fprintf(h->f, "<h1>%s <span class=\"%s\">", view_lead_before(&l), style(h->s));
-	html_pct(h, l.ppm, "%s %% /ledger/working_ns", lead_key(h, &l, "ns"));
+	html_pct(h, l.ppm, "%s %% /ledger/working_ns", html_lead_key(h, &l, "ns"));
 	html_put(h, "</span> of the training time.</h1>\n");
 }
 
@@ -188,7 +187,7 @@ static void put_hour(struct html *h, const struct view_lead *l)
 
 	html_put(h, "<b>");
 	html_price_of(h, view_lead_in(s, l->nano_usd, VIEW_HOUR_NS), "%lld * %s per /ledger/working_ns",
-		      VIEW_HOUR_NS, lead_key(h, l, "usd"));
+		      VIEW_HOUR_NS, html_lead_key(h, l, "usd"));
 	html_put(h, "</b> of each ");
 	if (one_rate(&s->cost)) {
 		html_price(h, s->cost.rate[0].nano_usd_per_hour, "/cost/rates/0/usd_per_gpu_hour");
@@ -229,7 +228,7 @@ HTML_KEY(3) static void put_about(struct html *h, int64_t amount, const char *ke
 static void put_rates(struct html *h, const struct view_lead *l)
 {
 	const struct view_summary *s = h->s;
-	const char *member = s->cost.known ? "usd" : "ns", *part = lead_key(h, l, member);
+	const char *member = s->cost.known ? "usd" : "ns", *part = html_lead_key(h, l, member);
 	const char *whole = s->cost.known ? working_usd_key(h) : "/ledger/working_ns";
 	int64_t amount = s->cost.known ? l->nano_usd : l->ns;
 	int64_t all = s->cost.known ? view_working_nano_usd(s) : view_working_ns(s);
@@ -269,9 +268,9 @@ static void put_paid(struct html *h)
 	if (l.cost && !s->no_projection)
 		put_hour(h, &l);
 	if (s->cost.known)
-		html_usd(h, l.nano_usd, "%s", lead_key(h, &l, "usd"));
+		html_usd(h, l.nano_usd, "%s", html_lead_key(h, &l, "usd"));
 	else
-		html_gpu_time(h, l.ns, "%s", lead_key(h, &l, "ns"));
+		html_gpu_time(h, l.ns, "%s", html_lead_key(h, &l, "ns"));
 	html_put(h, " of this run.");
 	if (!s->no_projection)
 		put_rates(h, &l);
@@ -380,20 +379,14 @@ static void put_share(struct html *h, int c, int64_t ns, const char *key, ...)
 	free(text);
 }
 
-static void put_hotspot(struct html *h, const struct view_finding *f, int c)
+static void put_hotspot(struct html *h, const struct view_finding *f)
 {
 	size_t at = (size_t)(f - h->s->finding);
 
 	html_put(h, "<div><dt>At line</dt><dd>");
 	html_hotspot(h, at);
 	html_put(h, f->where.file ? "<br>" : "");
-	html_doing(h, at);
-	html_put(h, ", ");
-	put_share(h, (int)f->class, f->ns, "/findings/%zu/ns", at);
-	if ((int)f->class != c) {
-		html_put(h, ", as ");
-		html_class(h, f->class);
-	}
+	html_finding(h, at);
 	html_put(h, "</dd></div>\n");
 }
 
@@ -421,7 +414,7 @@ static void put_cause(struct html *h)
 	}
 	html_put(h, "</dd></div>\n");
 	if (worst_hotspot(s, c))
-		put_hotspot(h, worst_hotspot(s, c), c);
+		put_hotspot(h, worst_hotspot(s, c));
 }
 
 static void put_first_step(struct html *h)

@@ -3,11 +3,11 @@
 #include <stdint.h>
 #include "findings/words.h"
 #include "findings/findings.h"
-#include "findings/loader.h"
+#include "findings/lead.h"
+#include "findings/told.h"
 #include "facts/class.h"
 #include "html_priv.h"
 
-#define LEAST_PPM 1000 /* of the GPU time: smaller findings are not listed */
 #define LINE_COLUMNS 40
 
 static void put_escaped(struct html *h, const char *before, const char *text, const char *after)
@@ -19,26 +19,9 @@ static void put_escaped(struct html *h, const char *before, const char *text, co
 	html_put(h, after);
 }
 
-void html_doing(struct html *h, size_t at)
+void html_finding(struct html *h, size_t at)
 {
-	const struct view_finding *f = &h->s->finding[at];
-	const struct view_hotspot *p = &f->where;
-
-	if (p->late) {
-		html_put(h, "the others waited for rank ");
-		html_id(h, p->rank, "/findings/%zu/where/rank", at);
-		html_put(h, ": ");
-	}
-	if (!p->known) {
-		html_put(h, facts_classes[f->class].meaning);
-		html_put(h, f->rest ? ", line not known" : "");
-		return;
-	}
-	fprintf(h->f, "<span data-from=\"/findings/%zu /loader/workers\"><span class=\"who\">", at);
-	html_escape(h->f, view_words_who(&h->mem, p, view_loader_workers(h->s)));
-	html_put(h, "</span> <bdi>");
-	html_escape(h->f, view_words_doing(&h->mem, f->class, p, SIZE_MAX));
-	html_put(h, "</bdi></span>");
+	html_text(h, "bdi", view_finding_sentence(h->s, &h->mem, at), "/findings/%zu/sentence", at);
 }
 
 void html_hotspot(struct html *h, size_t at)
@@ -80,44 +63,96 @@ static void put_evidence(struct html *h, size_t at)
 	}
 }
 
-static void put_finding(struct html *h, size_t at)
+/* Of the training time; what lies outside of it as a share of all that was held. */
+static void put_share(struct html *h, size_t at)
 {
 	const struct view_finding *f = &h->s->finding[at];
+
+	html_pct(h, view_finding_share_ppm(h->s, f), "/findings/%zu/ns %% /ledger/%s", at,
+		 ana_class_is_outside(f->class) ? "gpu_ns" : "working_ns");
+}
+
+/* What is left of the finding's class, in small below it. */
+static void put_rest(struct html *h, size_t rest)
+{
+	if (rest == SIZE_MAX)
+		return;
+	html_put(h, "<br>");
+	html_text(h, "span class=\"soft small\"", view_finding_sentence(h->s, &h->mem, rest),
+		  "/findings/%zu/sentence", rest);
+}
+
+static void put_finding(struct html *h, const struct view_told *told)
+{
+	const struct view_finding *f = &h->s->finding[told->at];
+	size_t at = told->at;
 
 	html_put(h, "<tr>");
 	HTML_ROW(h, html_class(h, f->class));
 	HTML_NUMBER(h, html_ns(h, f->ns, "/findings/%zu/ns", at));
-	HTML_NUMBER(h, html_pct(h, f->ppm, "/findings/%zu/pct", at));
+	HTML_NUMBER(h, put_share(h, at));
 	if (h->s->cost.known)
 		HTML_NUMBER(h, html_usd(h, f->nano_usd, "/findings/%zu/usd", at));
 	html_put(h, "<td class=\"wide\">");
-	html_doing(h, at);
+	html_finding(h, at);
 	put_native(h, at);
+	put_rest(h, told->rest);
 	html_put(h, "</td>");
 	HTML_CELL(h, html_hotspot(h, at));
 	HTML_CELL_IN(h, "td class=\"proof\"", put_evidence(h, at));
 	html_put(h, "</tr>\n");
 }
 
+/* "/findings/0/ns + /findings/2/ns": those of the first that the verdict is about. */
+static const char *first_key(struct html *h, const struct view_told *told,
+			     const struct view_lead *l, int64_t *ns)
+{
+	const char *key = "";
+
+	*ns = 0;
+	for (size_t i = 0; i < VIEW_TOLD_FIRST; i++) {
+		const struct view_finding *f = &h->s->finding[told[i].at];
+		if (!l->set[f->class])
+			continue;
+		view_cost_add(ns, f->ns);
+		key = base_arena_printf(&h->mem, "%s%s/findings/%zu/ns", key, *key ? " + " : "",
+					told[i].at);
+	}
+	return key;
+}
+
+/* How much of what the verdict is about the first three are. */
+static void put_covered(struct html *h, const struct view_told *told, size_t n)
+{
+	struct view_lead l = view_lead_of(h->s);
+	int64_t working = view_working_ns(h->s), ns;
+	const char *key;
+
+	if (n <= VIEW_TOLD_FIRST ||
+	    !view_covered_words(h->s, &h->mem, told, VIEW_TOLD_FIRST))
+		return;
+	key = first_key(h, told, &l, &ns);
+	html_put(h, "<p>The first three are ");
+	html_pct(h, base_ppm(ns, working), "%s %% /ledger/working_ns", key);
+	html_put(h, " of the ");
+	html_pct(h, l.ppm, "%s %% /ledger/working_ns", html_lead_key(h, &l, "ns"));
+	html_put(h, "; the rest has smaller causes, or no line is known.</p>\n");
+}
+
 void html_findings(struct html *h)
 {
-	const struct view_summary *s = h->s;
-	const size_t *at = view_findings_by_cost(s, &h->mem);
-	size_t shown = 0;
+	struct view_told *told;
+	size_t n = view_findings_told(h->s, &h->mem, &told);
 
-	for (size_t i = 0; i < s->findings; i++) {
-		if (s->finding[at[i]].ppm < LEAST_PPM)
-			continue;
-		if (!shown++) {
-			html_section(h, "why", "Why, and in which line");
-			html_table(h, "Time not well spent, the most first");
-			HTML_HEADS(h, "Class", "n:Time", "n:Of all", "$:Cost", "What", "Line",
-				   "Evidence");
-		}
-		put_finding(h, at[i]);
-	}
-	if (!shown)
+	if (!n)
 		return;
+	html_section(h, "why", "Why, and in which line");
+	html_table(h, "Time not well spent, the most costly first");
+	HTML_HEADS(h, "Class", "n:Time", "n:Of the training time", "$:Cost", "What", "Line",
+		   "Evidence");
+	for (size_t i = 0; i < n; i++)
+		put_finding(h, &told[i]);
 	html_table_end(h);
+	put_covered(h, told, n);
 	html_section_end(h);
 }

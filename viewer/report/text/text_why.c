@@ -5,72 +5,55 @@
 #include "findings/findings.h"
 #include "findings/lead.h"
 #include "findings/loader.h"
+#include "findings/told.h"
 #include "text_priv.h"
 #include "base/units.h"
 #include "findings/words.h"
 
-#define PATH_COLUMNS 34 /* of a path or a file's name */
-#define LEAST_PPM 1000 /* of the GPU time: smaller findings are not listed */
 #define FILES_SHOWN 10
-#define COLUMNS_BESIDE 60 /* fewer: no room for words beside a class */
+#define AT 5 /* where the lines of a finding begin */
 
-/* Words get lines of their own, below the class. */
-static bool narrow(const struct page *p)
+/* "  1. The GPU waited ...", with its class for who looks it up. */
+static void put_finding(struct page *p, size_t n, size_t at)
 {
-	return p->style.columns < COLUMNS_BESIDE;
+	int begins = fprintf(p->f, "  %zu. ", n);
+
+	text_wrap(p, begins, AT,
+		  base_arena_printf(&p->mem, "%s [%s]", view_finding_sentence(p->s, &p->mem, at),
+				    ana_class_names[p->s->finding[at].class]));
 }
 
-static void put_cause(struct page *p, const struct view_finding *f, int64_t share_ppm)
+static void put_below(struct page *p, const char *text)
 {
-	base_unit share;
-
-	fprintf(p->f, "  %5s %%  ", base_percent(share, share_ppm));
-	if (narrow(p)) {
-		fprintf(p->f, "%s\n    ", ana_class_names[f->class]);
-		text_wrap(p, 4, 4,
-			  view_finding_words(p->s, &p->mem, f, (size_t)p->style.columns - 6));
-		return;
-	}
-	fprintf(p->f, "%-18s ", ana_class_names[f->class]);
-	text_wrap(p, 30, 30, view_finding_words(p->s, &p->mem, f, PATH_COLUMNS));
+	fprintf(p->f, "%*s", AT, "");
+	text_wrap(p, AT, AT, text);
 }
 
-/* How much of what the verdict is about the lines above are; nothing where that is all of it. */
-static void put_covered(struct page *p, int64_t shown_tenths)
+/* Whether it is a cause of the verdict: of starvation, or of what else was lost in training time. */
+static bool of_verdict(const struct view_summary *s, const struct view_finding *f)
 {
-	struct view_lead l = view_lead_of(p->s);
-	int64_t all = base_div_even(l.ppm, 1000);
+	bool starved = s->result->judgement.verdict == ANA_V_INPUT_BOUND;
 
-	if (l.verdict != ANA_V_INPUT_BOUND || shown_tenths >= all)
-		return;
-	text_line(p, base_arena_printf(&p->mem,
-				       "that is %" PRId64 ".%" PRId64 " of the %" PRId64 ".%" PRId64
-				       " %%; the rest has smaller causes, or no line is known",
-				       shown_tenths / 10, shown_tenths % 10, all / 10, all % 10));
+	return starved == (f->of_starved_ppm >= 0) && !ana_class_is_outside(f->class);
 }
 
-/* The causes of the verdict, by their share of the training time: those of starvation, or all. */
+/* The causes of the verdict, the most costly first. */
 void text_causes(struct page *p, size_t most)
 {
-	const struct view_summary *s = p->s;
-	const size_t *at = view_findings_by_cost(s, &p->mem);
-	bool starved = s->result->judgement.verdict == ANA_V_INPUT_BOUND;
-	int64_t tenths = 0;
-	size_t shown = 0;
+	struct view_told *told;
+	size_t n = view_findings_told(p->s, &p->mem, &told), shown = 0;
+	const char *covered;
 
-	for (size_t i = 0; i < s->findings && shown < most; i++) {
-		const struct view_finding *f = &s->finding[at[i]];
-		int64_t share = base_ppm(f->ns, view_working_ns(s));
-		if (starved != (f->of_starved_ppm >= 0) || f->ppm < LEAST_PPM ||
-		    ana_class_is_outside(f->class) || view_finding_is_rest(f))
+	for (size_t i = 0; i < n && shown < most; i++) {
+		if (!of_verdict(p->s, &p->s->finding[told[i].at]))
 			continue;
-		if (!shown++)
-			fputs("  of the training time:\n", p->f);
-		put_cause(p, f, share);
-		tenths += base_div_even(share, 1000);
+		told[shown++] = told[i];
+		put_finding(p, shown, told[shown - 1].at);
 	}
-	if (shown)
-		put_covered(p, tenths);
+	covered = view_covered_words(p->s, &p->mem, told, shown);
+	if (covered)
+		text_line(p, base_arena_printf(&p->mem, "%s %s", shown == 1 ? "that is" : "together",
+					       covered));
 }
 
 /* "saves at most 0.070 ¢ of this run, 1.00 ¢ per thousand steps". */
@@ -107,21 +90,24 @@ void text_next(struct page *p)
 void text_findings(struct page *p)
 {
 	const struct view_summary *s = p->s;
-	const size_t *at = view_findings_by_cost(s, &p->mem);
-	bool any = false;
+	struct view_told *told;
+	size_t n = view_findings_told(s, &p->mem, &told);
+	const char *covered;
 
-	for (size_t i = 0; i < s->findings; i++) {
-		const struct view_finding *f = &s->finding[at[i]];
-		if (f->ppm < LEAST_PPM)
-			continue;
-		if (!any)
-			text_heading(p, "Why (share of the GPU time)");
-		any = true;
-		put_cause(p, f, f->ppm);
-		fprintf(p->f, "%*s", narrow(p) ? 4 : 30, "");
-		text_wrap(p, narrow(p) ? 4 : 30, narrow(p) ? 4 : 30,
-			  base_arena_printf(&p->mem, "(%s)", view_finding_evidence(&p->mem, f)));
+	if (n)
+		text_heading(p, "Why (the most costly first)");
+	for (size_t i = 0; i < n; i++) {
+		put_finding(p, i + 1, told[i].at);
+		put_below(p, base_arena_printf(
+				     &p->mem, "(%s)",
+				     view_finding_evidence(&p->mem, &s->finding[told[i].at])));
+		if (told[i].rest != SIZE_MAX)
+			put_below(p, view_rest_words(s, &p->mem, told[i].rest));
 	}
+	covered = n > VIEW_TOLD_FIRST ? view_covered_words(s, &p->mem, told, VIEW_TOLD_FIRST)
+				      : NULL;
+	if (covered)
+		text_line(p, base_arena_printf(&p->mem, "the first three are %s", covered));
 }
 
 static const char *yes_no(bool yes)

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Findings as sentences: who, what, where, and the bound of what would be gained; the order in which
+ * they are told, what is folded under them, and how much the first ones are.
+ */
+#include "findings/told.h"
+#include "harness.h"
+#include "findings/words.h"
+#include "view_made.h"
+
+#define H100 "NVIDIA H100 80GB HBM3"
+#define HALF (MADE_HOUR_NS / 2)
+
+static struct base_arena mem;
+
+/* @gpus for an hour each, half of the first one's of class @c, all of it at one line. */
+static struct view_summary *made_line(size_t gpus, enum ana_class c, uint8_t role, uint8_t wait)
+{
+	struct ana_result *r = made_result(gpus, H100, 5);
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_no_class(r, ANA_HOST_SYNC);
+	made_class(r, c, HALF);
+	made_site(r, (struct ana_hotspot){ .class = c,
+					   .ns = HALF,
+					   .role = role,
+					   .wait = wait,
+					   .function = (char *)"step",
+					   .file = (char *)"/x/train.py",
+					   .line = 42,
+					   .samples = 100,
+					   .threads = 1 });
+	return made_summary_of(r, H100, 6880000000LL);
+}
+
+static void expect_line(enum ana_class c, uint8_t role, uint8_t wait, const char *sentence)
+{
+	struct view_summary *s = made_line(1, c, role, wait);
+
+	REQUIRE(s && s->findings);
+	EXPECT_STR(view_finding_sentence(s, &mem, 0), sentence);
+	view_summary_free(s);
+}
+
+static void test_sentences(void)
+{
+	expect_line(ANA_INPUT_PREP, WIRE_ROLE_PIN, WIRE_WAIT_NONE,
+		    "The GPU waited 50.0 % of the training time for batches: the pin thread was running "
+		    "Python (train.py:42 step). 3 makers instead of 1 would bring at most 2.1 times the "
+		    "steps per hour.");
+	expect_line(ANA_INPUT_HANDOFF, WIRE_ROLE_PIN, WIRE_WAIT_LOCK,
+		    "The GPU waited 50.0 % of the training time for batches that were made already: the "
+		    "pin thread was waiting for a lock within the process (train.py:42 step). Without "
+		    "it: at most 2.1 times the steps per hour.");
+	/* the class says all of it, but for the line */
+	expect_line(ANA_HOST_SYNC, WIRE_ROLE_SUBMITTER, WIRE_WAIT_GPU,
+		    "The GPU stood idle 50.0 % of the training time because the main process waited for "
+		    "work to finish before it submitted more (train.py:42 step). Without it: at most 2.1 "
+		    "times the steps per hour.");
+	/* and more than the wait does */
+	expect_line(ANA_INPUT_EPOCH, WIRE_ROLE_SUBMITTER, WIRE_WAIT_QUEUE,
+		    "The GPU waited 50.0 % of the training time for the first batches of an epoch: an "
+		    "epoch's loader was starting (train.py:42 step). Without it: at most 2.1 times the "
+		    "steps per hour.");
+	/* nobody knows what it would bring */
+	expect_line(ANA_HOST_UNKNOWN, WIRE_ROLE_SUBMITTER, WIRE_WAIT_NONE,
+		    "The GPU stood idle 50.0 % of the training time, and the records do not tell why: "
+		    "the main process was running Python (train.py:42 step).");
+	/* nor is it training */
+	expect_line(ANA_HOST_NO_WORK, WIRE_ROLE_SUBMITTER, WIRE_WAIT_SOCKET,
+		    "The GPU had nothing to do for 50.0 % of the time held: the process waited for "
+		    "requests, or for a person (train.py:42 step).");
+}
+
+/* Every class of waste has a sentence that ends. */
+static void test_all_classes(void)
+{
+	for (int c = 0; c < ANA_CLASSES; c++) {
+		struct view_summary *s;
+		const char *text;
+
+		if (c == ANA_COMPUTE || c == ANA_EXCLUDED_STARTUP)
+			continue;
+		s = made_line(2, (enum ana_class)c, WIRE_ROLE_SUBMITTER, WIRE_WAIT_NONE);
+		for (size_t i = 0; s && i < s->findings; i++) {
+			if (s->finding[i].rest && !s->finding[i].where.known)
+				continue;
+			text = view_finding_sentence(s, &mem, i);
+			if (strncmp(text, "The GPU", 7) || text[strlen(text) - 1] != '.')
+				T_FAIL("%s", text);
+			EXPECT(!strchr(text, '#'));
+			EXPECT(!strstr(text, "Without it")); /* of several GPUs */
+			EXPECT(!strstr(text, "GPUs was ") && !strstr(text, "GPUs has "));
+		}
+		view_summary_free(s);
+	}
+}
+
+/* The bound is that of the advice, and never below what the saving comes to. */
+static void test_bounds(void)
+{
+	struct view_summary *s = made_summary_of(made_starved(NULL), H100, 6880000000LL);
+	double t, least;
+
+	REQUIRE(s);
+	t = (double)view_working_ns(s);
+	least = t / (t - (double)s->advice[0].saving_ns);
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0),
+		      " 6 workers would hide it if the source keeps up: at most 1.51 times the steps "
+		      "per hour.") != NULL);
+	EXPECT(least > 1.50 && least <= 1.51);
+	s->loader.need.bound = VIEW_WORKERS_CORES;
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0),
+		      " 6 workers, as many as the cores here support, would bring at most 1.51") != NULL);
+	s->loader.facts.workers = 0;
+	s->loader.need.bound = VIEW_WORKERS_STEP;
+	s->loader.need.advised = 1;
+	s->ranks = 2;
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0), " 1 worker process per rank would hide it"));
+	s->result->steps = 0;
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0), "at most 1.51 times the work per hour."));
+	s->advice[0].saving_ns = view_working_ns(s); /* all of it: there is no bound */
+	EXPECT(!strstr(view_finding_sentence(s, &mem, 0), "per hour"));
+	s->advice[0].saving_ns = view_working_ns(s) - view_working_ns(s) / 87;
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0), "at most 88 times")); /* 87.0000001 */
+	s->advice[0].saving_ns = view_working_ns(s) / 50; /* next to nothing */
+	EXPECT(!strstr(view_finding_sentence(s, &mem, 0), "per hour"));
+	view_summary_free(s);
+}
+
+static void test_late(void)
+{
+	struct view_summary *s = made_line(2, ANA_INPUT_FETCH, WIRE_ROLE_WORKER, WIRE_WAIT_READ);
+	struct view_finding *f;
+
+	REQUIRE(s && s->findings);
+	f = &s->finding[0];
+	f->where.known = false;
+	f->where.late = true;
+	f->where.rank = 2;
+	EXPECT_STR(view_finding_sentence(s, &mem, 0),
+		   "The others waited 25.0 % of the training time for rank 2: the loader read from "
+		   "storage or network (train.py:42 step).");
+	view_summary_free(s);
+}
+
+/* The most costly first; what is left of a class stands below its first one; the first ones' share. */
+static void test_order(void)
+{
+	struct view_summary *s = made_summary_of(made_starved(NULL), H100, 6880000000LL);
+	struct view_told *told;
+	size_t n;
+
+	REQUIRE(s);
+	n = view_findings_told(s, &mem, &told);
+	REQUIRE(n == 3);
+	for (size_t i = 0; i < n; i++) {
+		EXPECT(!s->finding[told[i].at].rest || s->finding[told[i].at].where.known);
+		EXPECT(!i || s->finding[told[i].at].ns <= s->finding[told[i - 1].at].ns);
+	}
+	EXPECT(told[0].rest != SIZE_MAX && told[1].rest == SIZE_MAX);
+	EXPECT_STR(view_rest_words(s, &mem, told[0].rest),
+		   "input.fetch in all: 25.0 % of the training time; for 4.2 % no sample tells the line");
+	EXPECT_STR(view_covered_words(s, &mem, told, 2),
+		   "29.1 of the 33.3 %; the rest has smaller causes, or no line is known");
+	s->finding[told[0].rest].lines_ns = MADE_HOUR_NS / 100;
+	EXPECT_STR(view_rest_words(s, &mem, told[0].rest),
+		   "input.fetch in all: 25.0 % of the training time; for 3.2 % no sample tells the line, "
+		   "and smaller lines have 1.0 %");
+	view_summary_free(s);
+}
+
+/* Lines that each took too little are counted with what is left. */
+static void test_small_lines(void)
+{
+	struct ana_result *r = made_result(1, H100, 5);
+	struct view_summary *s;
+	struct view_told *told;
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_class(r, ANA_HOST_DISPATCH, HALF);
+	for (uint32_t i = 0; i < 30; i++)
+		made_site(r, (struct ana_hotspot){ .class = ANA_HOST_DISPATCH,
+						   .ns = i ? HALF / 100 : HALF / 2,
+						   .role = WIRE_ROLE_SUBMITTER,
+						   .file = (char *)"t.py",
+						   .line = i + 1,
+						   .samples = 1,
+						   .threads = 1 });
+	s = made_summary_of(r, H100, 6880000000LL);
+	REQUIRE(s && view_findings_told(s, &mem, &told) >= 1 && told[0].rest != SIZE_MAX);
+	EXPECT_INT(s->finding[told[0].rest].ns, HALF / 2);
+	EXPECT_INT(s->finding[told[0].rest].lines_ns, HALF / 100 * 29);
+	view_summary_free(s);
+}
+
+static void expect_activity(const char *leaf, const char *native, const char *words)
+{
+	struct view_hotspot p = { .known = true, .leaf = leaf, .native = native };
+	const char *is = view_words_activity(&p);
+
+	if (words)
+		EXPECT_STR(is ? is : "", words);
+	else
+		EXPECT(!is);
+	p.wait = WIRE_WAIT_READ;
+	EXPECT(!view_words_activity(&p));
+}
+
+static void test_activities(void)
+{
+	expect_activity("ImageFile.load\t/usr/lib/python3/dist-packages/PIL/ImageFile.py", NULL,
+			"decoding images");
+	expect_activity("load\t/x/PIL/ImageFile.py", NULL, "decoding images");
+	expect_activity("ImageFile.download\t/x/PIL/ImageFile.py", NULL, NULL);
+	expect_activity("load\t/x/my/ImageFile.py", NULL, NULL);
+	expect_activity("", NULL, NULL);
+	expect_activity("load", "", NULL);
+	expect_activity(NULL, "/usr/lib/libjpeg.so.62\t1a2b\t", "decoding JPEGs");
+	expect_activity(NULL, "libjpeg.so.62", "decoding JPEGs");
+	expect_activity(NULL, "/usr/lib/libjpeg/libc.so.6\t1\t", NULL);
+}
+
+int main(void)
+{
+	int rc = RUN(test_sentences, test_all_classes, test_bounds, test_late, test_order,
+		     test_small_lines, test_activities);
+
+	base_arena_fini(&mem);
+	return rc;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "told.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include "base/units.h"
+#include "facts/class.h"
+#include "findings.h"
+#include "lead.h"
+#include "loader.h"
+#include "wire/evidence.h"
+#include "words.h"
+
+#define COLUMNS 40 /* of a path or a file's name */
+#define GAIN_PCT 105 /* of the steps per hour; less is not worth a sentence */
+
+int64_t view_finding_share_ppm(const struct view_summary *s, const struct view_finding *f)
+{
+	return base_ppm(f->ns, ana_class_is_outside(f->class) ? s->result->gpu_ns
+							      : view_working_ns(s));
+}
+
+/* "36.0 % of the training time" */
+static const char *share(const struct view_summary *s, struct base_arena *mem,
+			 const struct view_finding *f)
+{
+	base_unit text;
+
+	return base_arena_printf(mem, "%s %% of the %s",
+				 base_percent(text, view_finding_share_ppm(s, f)),
+				 ana_class_is_outside(f->class) ? "time held" : "training time");
+}
+
+/* ---- what was lost, and to whom -------------------------------------------------------------- */
+
+/* The class's words with the share in them; *open: they want to be told who, or what happened. */
+static const char *lost(const struct view_summary *s, struct base_arena *mem,
+			const struct view_finding *f, bool *open)
+{
+	const char *loss = facts_classes[f->class].loss;
+	size_t before = strcspn(loss, "#"), after = strlen(loss + before + 1);
+	struct view_lead l = view_lead_of(s);
+
+	*open = after && loss[before + after] == ':';
+	return base_arena_printf(mem, "The GPU%s %.*s%s%.*s", l.gpus > 1 ? "s" : "", (int)before,
+				 loss, share(s, mem, f), (int)(after - *open), loss + before + 1);
+}
+
+/* A wait for a batch is what the sentence tells already. */
+static bool says_more(const struct view_hotspot *p)
+{
+	return p->wait != WIRE_WAIT_QUEUE || p->runnable || p->role == WIRE_ROLE_WORKER;
+}
+
+/* "both workers were decoding images"; NULL: who it was says no more than the class. */
+static const char *who(const struct view_summary *s, struct base_arena *mem,
+		       const struct view_finding *f, bool open)
+{
+	const struct view_hotspot *p = &f->where;
+	const char *doing = view_words_activity(p);
+	bool own = p->role == WIRE_ROLE_SUBMITTER && p->chains < 2;
+
+	if (!p->known || (own && ((!open && !ana_class_is_doubt(f->class)) || !says_more(p))))
+		return NULL;
+	if (!doing)
+		doing = view_words_doing(mem, f->class, p, COLUMNS);
+	return base_arena_printf(mem, "%s %s",
+				 p->chains > 1 ? view_words_chain(mem, p, COLUMNS)
+					       : view_words_who_was(mem, p, view_loader_workers(s)),
+				 doing);
+}
+
+static const char *late(const struct view_summary *s, struct base_arena *mem,
+			const struct view_finding *f)
+{
+	return base_arena_printf(mem, "The others waited %s for rank %" PRId32 ": %s",
+				 share(s, mem, f), f->where.rank, facts_classes[f->class].meaning);
+}
+
+static const char *waited(const struct view_summary *s, struct base_arena *mem,
+			  const struct view_finding *f)
+{
+	bool open;
+	const char *what = lost(s, mem, f, &open), *by = who(s, mem, f, open);
+
+	if (!by && open)
+		by = facts_classes[f->class].meaning;
+	return base_arena_printf(mem, "%s%s%s", what, by ? ": " : "", by ? by : "");
+}
+
+static const char *cause(const struct view_summary *s, struct base_arena *mem,
+			 const struct view_finding *f)
+{
+	const char *what = (f->where.late ? late : waited)(s, mem, f);
+	const char *line = view_words_line(mem, &f->where, COLUMNS);
+
+	if (!line)
+		return base_arena_printf(mem, "%s.", what);
+	if (what[strlen(what) - 1] == ')')
+		return base_arena_printf(mem, "%s at %s.", what, line);
+	return base_arena_printf(mem, "%s (%s).", what, line);
+}
+
+/* ---- what it would bring --------------------------------------------------------------------- */
+
+/* The finding of its class that cost most. */
+static bool is_first_of_class(const struct view_summary *s, size_t at)
+{
+	const struct view_finding *f = &s->finding[at];
+
+	for (size_t i = 0; i < s->findings; i++) {
+		const struct view_finding *o = &s->finding[i];
+		bool more = o->ns > f->ns || (o->ns == f->ns && i < at);
+		if (i != at && o->class == f->class && more && !o->where.late &&
+		    !view_finding_is_rest(o))
+			return false;
+	}
+	return true;
+}
+
+/* The advice with a number that is about this finding before all others; NULL: there is none. */
+static const struct view_advice *number_for(const struct view_summary *s, size_t at)
+{
+	for (size_t i = 0; i < s->advices; i++) {
+		const struct view_advice *a = &s->advice[i];
+		if ((a->with_need || a->makers) && a->class == s->finding[at].class &&
+		    is_first_of_class(s, at))
+			return a;
+	}
+	return NULL;
+}
+
+/*
+ * "at most 1.4 times the steps per hour": what is left of the training time without @saved of it.
+ * Rounded up, for it is a bound. NULL: next to nothing, or all of the time is saved.
+ */
+static const char *gain(const struct view_summary *s, struct base_arena *mem, int64_t saved)
+{
+	int64_t t = view_working_ns(s), left = t - saved, pct;
+	const char *times;
+
+	if (left <= 0 || saved <= 0)
+		return NULL;
+	pct = (int64_t)(((__int128)t * 100 + left - 1) / left);
+	if (pct < GAIN_PCT)
+		return NULL;
+	if (pct < 200)
+		times = base_arena_printf(mem, "1.%02" PRId64, pct % 100);
+	else if (pct <= 990)
+		times = base_arena_printf(mem, "%" PRId64 ".%" PRId64, (pct + 9) / 100,
+					  (pct + 9) / 10 % 10);
+	else
+		times = base_arena_printf(mem, "%" PRId64, (pct + 99) / 100);
+	return base_arena_printf(mem, "at most %s times the %s per hour", times,
+				 s->result->steps ? "steps" : "work");
+}
+
+/* "4 workers per rank would hide it"; what binds them is said. */
+static const char *workers(const struct view_summary *s, struct base_arena *mem,
+			   const struct view_advice *a)
+{
+	const struct view_loader *v = &s->loader;
+	const char *n = base_arena_printf(mem, "%" PRId64 " %s%s%s", v->need.advised,
+					  v->facts.workers ? "worker" : "worker process",
+					  v->need.advised == 1 ? ""
+					  : v->facts.workers   ? "s"
+							       : "es",
+					  s->ranks > 1 ? " per rank" : "");
+
+	if (v->need.bound == VIEW_WORKERS_CORES)
+		return base_arena_printf(mem, "%s, as many as the cores here support, would bring", n);
+	if (v->need.bound == VIEW_WORKERS_LIMIT)
+		return base_arena_printf(mem, "%s would bring", n);
+	return base_arena_printf(mem, "%s would hide it%s:", n,
+				 a->class == ANA_INPUT_FETCH ? " if the source keeps up" : "");
+}
+
+static const char *number(const struct view_summary *s, struct base_arena *mem,
+			  const struct view_advice *a)
+{
+	const char *brief = a->brief, *rank = strstr(brief, ", on rank ");
+
+	if (a->with_need)
+		return workers(s, mem, a);
+	return base_arena_printf(mem, "%.*s would bring",
+				 (int)(rank ? rank - brief : (ptrdiff_t)strlen(brief)), brief);
+}
+
+/* On several GPUs what one waits for less may be waited for by another one. */
+static const char *prediction(const struct view_summary *s, struct base_arena *mem, size_t at)
+{
+	const struct view_finding *f = &s->finding[at];
+	const struct view_advice *a = number_for(s, at);
+	const char *times;
+
+	if (f->where.late || ana_class_is_outside(f->class) || !s->waste[f->class] ||
+	    (!a && s->result->gpus > 1))
+		return "";
+	times = gain(s, mem, a ? a->saving_ns : f->ns);
+	if (!times)
+		return "";
+	return base_arena_printf(mem, " %s %s.", a ? number(s, mem, a) : "Without it:", times);
+}
+
+const char *view_finding_sentence(const struct view_summary *s, struct base_arena *mem, size_t at)
+{
+	if (view_finding_is_rest(&s->finding[at]))
+		return base_arena_printf(mem, "%s.", view_rest_words(s, mem, at));
+	return base_arena_printf(mem, "%s%s", cause(s, mem, &s->finding[at]),
+				 prediction(s, mem, at));
+}
+
+/* ---- which are told, and what is folded under them ------------------------------------------- */
+
+static size_t rest_of(const struct view_summary *s, enum ana_class c)
+{
+	for (size_t i = 0; i < s->findings; i++)
+		if (s->finding[i].class == c && view_finding_is_rest(&s->finding[i]) &&
+		    s->finding[i].ppm >= VIEW_REST_PPM)
+			return i;
+	return SIZE_MAX;
+}
+
+size_t view_findings_told(const struct view_summary *s, struct base_arena *mem,
+			  struct view_told **told)
+{
+	const size_t *at = view_findings_by_cost(s, mem);
+	bool folded[ANA_CLASSES] = { false };
+	size_t n = 0;
+
+	*told = base_arena_array(mem, s->findings + 1, sizeof(**told));
+	for (size_t i = 0; i < s->findings; i++) {
+		const struct view_finding *f = &s->finding[at[i]];
+		if (f->ppm < VIEW_TOLD_PPM || view_finding_is_rest(f))
+			continue;
+		(*told)[n] = (struct view_told){ at[i], SIZE_MAX };
+		if (!f->where.late && !folded[f->class])
+			(*told)[n].rest = rest_of(s, f->class);
+		folded[f->class] |= !f->where.late;
+		n++;
+	}
+	/* lines too small to be told leave what is left of their class to speak for itself */
+	for (size_t i = 0; i < s->findings; i++)
+		if (view_finding_is_rest(&s->finding[at[i]]) &&
+		    s->finding[at[i]].ppm >= VIEW_TOLD_PPM && !folded[s->finding[at[i]].class])
+			(*told)[n++] = (struct view_told){ at[i], SIZE_MAX };
+	return n;
+}
+
+const char *view_rest_words(const struct view_summary *s, struct base_arena *mem, size_t rest)
+{
+	const struct view_finding *f = &s->finding[rest];
+	int64_t whole = ana_class_is_outside(f->class) ? s->result->gpu_ns : view_working_ns(s);
+	int64_t lines = f->lines_ns < f->ns ? f->lines_ns : f->ns;
+	base_unit all, none, few;
+
+	base_percent(few, base_ppm(lines, whole));
+	return base_arena_printf(
+		mem, "%s in all: %s %% of the %s; for %s %% no sample tells the line%s%s%s",
+		ana_class_names[f->class],
+		base_percent(all, base_ppm(s->result->classes[f->class], whole)),
+		whole == s->result->gpu_ns ? "time held" : "training time",
+		base_percent(none, base_ppm(f->ns - lines, whole)), lines ? ", and smaller lines have " : "",
+		lines ? few : "", lines ? " %" : "");
+}
+
+const char *view_covered_words(const struct view_summary *s, struct base_arena *mem,
+			       const struct view_told *told, size_t n)
+{
+	struct view_lead l = view_lead_of(s);
+	int64_t all = base_div_even(l.ppm, 1000), part = 0;
+
+	if (!l.known || l.verdict == ANA_V_BUSY || l.verdict == ANA_V_INCONCLUSIVE)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		const struct view_finding *f = &s->finding[told[i].at];
+		if (l.set[f->class])
+			part += base_div_even(view_finding_share_ppm(s, f), 1000);
+	}
+	if (!part || part >= all)
+		return NULL;
+	return base_arena_printf(mem,
+				 "%" PRId64 ".%" PRId64 " of the %" PRId64 ".%" PRId64
+				 " %%; the rest has smaller causes, or no line is known",
+				 part / 10, part % 10, all / 10, all % 10);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Findings as every page tells them: a sentence each, the most costly first, what is left of a class
+ * folded under it, and how much of what the verdict is about the first ones are. Any thread.
+ */
+#ifndef VIEW_TOLD_H
+#define VIEW_TOLD_H
+
+#include "model/model.h"
+
+#define VIEW_TOLD_PPM 1000 /* of the GPU time: smaller findings are not told */
+#define VIEW_REST_PPM 10000 /* of the GPU time: less of what is left of a class is not told */
+#define VIEW_TOLD_FIRST 3 /* so many stand in the verdict */
+
+/*
+ * "The GPU waited 36.0 % of the training time for batches: both workers were decoding images (data.py:56
+ * load). 4 workers would hide it: at most 1.4 times the steps per hour." The second sentence stands where
+ * there is arithmetic behind it: of a number of workers or makers, or on one GPU of the wait as a whole.
+ */
+const char *view_finding_sentence(const struct view_summary *s, struct base_arena *mem, size_t at);
+
+/* Of the training time; of the time held where it lies outside of that. */
+int64_t view_finding_share_ppm(const struct view_summary *s, const struct view_finding *f);
+
+struct view_told {
+	size_t at; /* in s->finding */
+	size_t rest; /* what is left of its class, told below it; SIZE_MAX: nothing, or told elsewhere */
+};
+
+/* The findings to be told, the most costly first; returns how many. */
+size_t view_findings_told(const struct view_summary *s, struct base_arena *mem,
+			  struct view_told **told);
+
+/*
+ * "input.fetch in all: 60.3 % of the training time; for 20.7 % no sample tells the line". @rest: an index
+ * that view_told has.
+ */
+const char *view_rest_words(const struct view_summary *s, struct base_arena *mem, size_t rest);
+
+/*
+ * "73.9 of the 78.8 %; the rest has smaller causes, or no line is known": the first
+ * @n of @told. NULL: they are all of it, or the verdict is not about waiting.
+ */
+const char *view_covered_words(const struct view_summary *s, struct base_arena *mem,
+			       const struct view_told *told, size_t n);
+
+#endif
