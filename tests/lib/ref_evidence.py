@@ -214,11 +214,11 @@ class Chain:
             'writers' if self.writers else None
         self.unnamed = self.found == 'requests' and 10 * unnamed >= 9 * self.total
 
-    def givers(self, path, wanted, a):
+    def givers(self, path, wanted, a, but=()):
         """(those who give, else those who hold; whether only the path holds it)"""
         best, circle = {}, False
         for key, rows in self.w.samples.items():
-            seen = [s for s in rows if a <= s['t'] < self.b]
+            seen = [s for s in rows if a <= s['t'] < self.b and key not in but]
             how = {}
             for mark, marks in (('!', '!>'), ('~', '~')):
                 n = sum(bool((ids(s, marks) & wanted) - ids(s, '?')) for s in seen)
@@ -260,9 +260,11 @@ class Chain:
             self.piped = True
         ends = self.gather(path, found, wanted, a, far, strong)
         idle = bool(found) and not strong and not self.at_work(ends)
-        if idle and not near:
-            a -= 0 if far else LOOK_BACK
-            found, strong, _ = self.givers(path, wanted, a)
+        if not near and (idle or (ends or circle) and not self.at_work(ends)):
+            since = a + LOOK_BACK if far else a
+            seen = [key for key, rows in self.w.samples.items() if any(since <= s['t'] < self.b for s in rows)]
+            a = since - LOOK_BACK
+            found, strong, _ = self.givers(path, wanted, a, () if idle else seen)
             more = self.gather(path, found, wanted, a, True, True) if strong else []
             if self.at_work(more):
                 ends, idle = more, False

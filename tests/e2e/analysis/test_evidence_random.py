@@ -72,6 +72,7 @@ TO_DEVICE, TO_HOST = 1, 2
 class Case:
     def __init__(self, seed):
         r = self.r = random.Random(seed)
+        self.gaps = random.Random(-1 - seed)  # between looks at some
         self.lines, self.samples, self.batches, self.pieces = [], [], [], []
         self.left = TRAINER  # who gave the last operation
         self.copies, self.calls, self.kernels = [], {}, []
@@ -253,6 +254,7 @@ class Case:
             name, wait, links, target = 'plain', 0, '', ''
             kept = r.randrange(len(TAKES) - 1)
             mute = tid == TRAINER and r.random() < .2  # no Python thread
+            seldom = self.feeds and role == 5 and self.gaps.random() < .4  # looked at
             while t < self.end:
                 if r.random() < .4:
                     name, wait = r.choice(list(STACKS)), r.choice([0, 0] + list(range(16)))
@@ -282,6 +284,8 @@ class Case:
                 step = r.randrange(1, 2 * self.period)
                 if r.random() < .02:
                     step += r.randrange(3 * ref.S)
+                elif seldom:
+                    step += self.gaps.randrange(500 * MS)
                 ran = r.randrange(step + 1) if not wait else r.randrange(step + 1) // 20
                 cpu += ran
                 delay += r.choice([0, (step - ran) // 2, step - ran])

@@ -542,6 +542,60 @@ static void test_held_by_idle(void)
 	end(&t);
 }
 
+/*
+ * A pool: who takes results from the workers was not looked at within the wait, and one that passes tasks on, whose
+ * code gives the same, waits for the trainer.
+ */
+static void test_waits_for_all_but_unseen(void)
+{
+	struct bench t;
+
+	begin(&t);
+	see(&t, 102, -500000, WIRE_WAIT_PIPE, "?p7 !o1", TASKS);
+	see(&t, 300, -500000, WIRE_WAIT_READ, "!p7", MAKE);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1 !o3", GET);
+	keep(&t, 101, WIRE_WAIT_LOCK, "?o3 !o1", TASKS);
+	keep(&t, 300, WIRE_WAIT_READ, "!p7", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_LOW);
+	end(&t);
+
+	begin(&t); /* it was looked at, and does not give now */
+	see(&t, 102, -500000, WIRE_WAIT_READ, "!o1", MAKE);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1 !o3", GET);
+	keep(&t, 101, WIRE_WAIT_LOCK, "?o3 !o1", TASKS);
+	keep(&t, 102, WIRE_WAIT_READ, "", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_MEDIUM);
+	end(&t);
+
+	begin(&t); /* too long before */
+	see(&t, 102, -2000001, WIRE_WAIT_READ, "!o1", MAKE);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1 !o3", GET);
+	keep(&t, 101, WIRE_WAIT_LOCK, "?o3 !o1", TASKS);
+	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_MEDIUM);
+	end(&t);
+
+	begin(&t); /* it waited for the trainer, too */
+	see(&t, 102, -500000, WIRE_WAIT_LOCK, "?o3 !o1", TASKS);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1 !o3", GET);
+	keep(&t, 101, WIRE_WAIT_LOCK, "?o3 !o1", TASKS);
+	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_MEDIUM);
+	end(&t);
+
+	begin(&t); /* one who gives works */
+	see(&t, 102, -500000, WIRE_WAIT_READ, "!o1", MAKE);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1 !o3", GET);
+	keep(&t, 101, WIRE_WAIT_NONE, "!o1", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* who waits has the queue, too; who fills it was not looked at */
+	see(&t, 300, -500000, WIRE_WAIT_READ, "!p7", MAKE);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1 ~o2", GET);
+	keep(&t, 102, WIRE_WAIT_PIPE, "?p7 ?o2 !o1", TASKS);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_LOW);
+	end(&t);
+}
+
 /* Who comes back from a wait and only lacks the interpreter, or was seen too shortly, waits as before. */
 static void test_comes_back(void)
 {
@@ -1361,6 +1415,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_helpers),	T_CASE(test_served),  T_CASE(test_word),     T_CASE(test_word_of_child),
 	T_CASE(test_delivery),	T_CASE(test_callers),  T_CASE(test_anew),	     T_CASE(test_lost),
 	T_CASE(test_anew_at_once), T_CASE(test_held_by_idle), T_CASE(test_comes_back),
+	T_CASE(test_waits_for_all_but_unseen),
 	T_CASE(test_line), T_CASE(test_seen_running),
 	T_CASE(test_sender),	T_CASE(test_queue_alone),	T_CASE(test_messenger),
 	T_CASE(test_messenger_loop),

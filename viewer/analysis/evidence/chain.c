@@ -292,16 +292,19 @@ static void gather_all(struct chain_search *f, const struct chain_givers *g,
 	ana_chain_leave_idle_out(f, g, first, i);
 }
 
-/* Those who merely hold it do nothing: who gave it up to 2 s before takes their place if he works. */
+/*
+ * Those who were found do nothing: who gave it up to 2 s before takes their place if he works. Where they give, too, or
+ * are of the chain, that is @unseen alone: of one who was looked at meanwhile it is known that he does not.
+ */
 static void ask_who_gave(struct chain_search *f, const struct ana_links *links, uint32_t first,
-			 struct answer *out)
+			 bool unseen, struct answer *out)
 {
 	const uint32_t last = f->c->ends;
 	const int64_t a = f->a;
 	struct chain_givers g;
 
-	ana_chain_find_in(&g, f, links, a - ANA_LOOK_BACK_NS, f->b);
-	if (!g.count || g.giver[0].kind != ANA_LINK_GIVES)
+	ana_chain_find_before(&g, f, links, unseen);
+	if (!g.count)
 		return;
 	f->a = a - ANA_LOOK_BACK_NS;
 	f->far = true;
@@ -321,6 +324,7 @@ static void follow(struct chain_search *f, const struct ana_links *links, struct
 	const int64_t a = f->a;
 	const bool far = f->far;
 	struct chain_givers g;
+	bool idle;
 
 	ana_chain_find(&g, f, links);
 	f->c->piped |= g.count && (ana_links_await_kind(links, 'p') ||
@@ -333,10 +337,10 @@ static void follow(struct chain_search *f, const struct ana_links *links, struct
 	f->far = far;
 	out->circle = g.circle;
 	out->ns = ana_chain_time_of(f->c, first);
-	out->idle = g.count && g.giver[0].kind == ANA_LINK_HOLDS &&
-		    !ana_chain_is_at_work(f->c, first, f->c->ends);
-	if (out->idle && !far)
-		ask_who_gave(f, links, first, out);
+	idle = !ana_chain_is_at_work(f->c, first, f->c->ends);
+	out->idle = idle && g.count && g.giver[0].kind == ANA_LINK_HOLDS;
+	if (!far && idle && (out->idle || out->ns || g.circle))
+		ask_who_gave(f, links, first, !out->idle, out);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */

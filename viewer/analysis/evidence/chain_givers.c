@@ -58,9 +58,19 @@ static bool is_native(const struct ana_links *links)
 	       !ana_links_await_kind(links, 'q') && !ana_links_await_kind(links, 'f');
 }
 
-/* Those whose code gives, and only where there are none those that hold. */
-void ana_chain_find_in(struct chain_givers *g, const struct chain_search *f,
-		       const struct ana_links *links, int64_t a, int64_t b)
+static bool is_seen(const struct ana_thread_samples *s, int64_t a, int64_t b)
+{
+	size_t i = ana_samples_from(s, a);
+
+	return i < s->tail && s->sample[i].t_ns < b;
+}
+
+/*
+ * Those whose code gives, and only where there are none those that hold; @unseen: of threads without a sample in
+ * the search's own interval.
+ */
+static void find_in(struct chain_givers *g, const struct chain_search *f,
+		    const struct ana_links *links, int64_t a, int64_t b, bool unseen)
 {
 	enum ana_link_kind best = ANA_LINK_AWAITS;
 	uint32_t i;
@@ -72,7 +82,7 @@ void ana_chain_find_in(struct chain_givers *g, const struct chain_search *f,
 		uint32_t n;
 
 		kind = s->hands ? ana_chain_hands(f->e, s, links, a, b, &n) : ANA_LINK_AWAITS;
-		if (kind == ANA_LINK_AWAITS)
+		if (kind == ANA_LINK_AWAITS || (unseen && is_seen(s, f->a, f->b)))
 			continue;
 		if (in_path(&f->path, s)) {
 			g->circle |= !is_native(links);
@@ -88,6 +98,14 @@ void ana_chain_find_in(struct chain_givers *g, const struct chain_search *f,
 	}
 	g->circle &= !g->count;
 	qsort(g->giver, g->count, sizeof(*g->giver), by_thread);
+}
+
+void ana_chain_find_before(struct chain_givers *g, const struct chain_search *f,
+			   const struct ana_links *links, bool unseen)
+{
+	find_in(g, f, links, f->a - ANA_LOOK_BACK_NS, f->b, unseen);
+	if (g->count && g->giver[0].kind != ANA_LINK_GIVES)
+		g->count = 0;
 }
 
 /* In [a, b) it waits at a place where it listens. */
@@ -137,13 +155,13 @@ void ana_chain_find(struct chain_givers *g, struct chain_search *f, const struct
 {
 	struct chain_givers near;
 
-	ana_chain_find_in(g, f, links, f->a, f->b);
+	find_in(g, f, links, f->a, f->b, false);
 	if (g->circle || f->far || has_others(f, g))
 		return;
 	near = *g;
 	f->a -= ANA_LOOK_BACK_NS;
 	f->far = true;
-	ana_chain_find_in(g, f, links, f->a, f->b);
+	find_in(g, f, links, f->a, f->b, false);
 	if (near.count ? has_others(f, g) : g->count || g->circle)
 		return;
 	*g = near;

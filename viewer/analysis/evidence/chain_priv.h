@@ -39,12 +39,15 @@ struct chain_search {
 enum ana_link_kind ana_chain_hands(struct ana_evidence *e, const struct ana_thread_samples *s,
 				   const struct ana_links *links, int64_t a, int64_t b, uint32_t *n);
 
-/* Givers in [a, b), in the order of their numbers; not those of the path. */
-void ana_chain_find_in(struct chain_givers *g, const struct chain_search *f,
-		       const struct ana_links *links, int64_t a, int64_t b);
-
-/* The same in the search's interval, which begins 2 s earlier afterwards if only then somebody is there. */
+/*
+ * Givers in the search's interval, in the order of their numbers; not those of the path. It begins 2 s
+ * earlier afterwards if only then somebody is there.
+ */
 void ana_chain_find(struct chain_givers *g, struct chain_search *f, const struct ana_links *links);
+
+/* Those whose code gives, from 2 s before the interval on; @unseen: of threads without a sample in it. */
+void ana_chain_find_before(struct chain_givers *g, const struct chain_search *f,
+			   const struct ana_links *links, bool unseen);
 
 /* Giver @i merely listens for others to come, and its process has one that does not. */
 bool ana_chain_is_porter(const struct chain_search *f, const struct chain_givers *g, uint32_t i);
