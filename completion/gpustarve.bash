@@ -5,7 +5,7 @@
 # tests/e2e/house/test_completion.py compares them.
 
 # ---- of the tables of options, by completions.c ----
-_gpustarve_commands='run top report runs verify check loader import export job dump digest fleet prices doctor'
+_gpustarve_commands='run top report runs verify check loader import export job dump digest fleet prices demo doctor'
 
 declare -A _gpustarve_options=(
 	[run]='-o --output --price --price-model --label --level --max-overhead --max-trace --collector --alert --budget --exec --no-projection --open --no-report -q --quiet'
@@ -22,6 +22,7 @@ declare -A _gpustarve_options=(
 	[digest]='--store -o --output --team --revision --price --price-model --from --flush --budget --exec'
 	[fleet]='--store --by --since --until --team --top --require-label --budget --exec --partial --format --links -o --output'
 	[prices]='-o --output --provider --date --price-model'
+	[demo]='--open --path'
 	[doctor]=''
 	[collector]='--dir --unix --listen --cert --key --client-ca --token-file --no-token --insecure-http --limits --limit --quota --keep --keep-label --store --budget --sweep --dry-run --alert --exec --usd-per-gpu-hour --upstream --upstream-token-file --upstream-ca --upstream-cert --upstream-key --outbox-max --forwarded --linger --until-eof --grace --silence --idle-exit --ready-fd --foreground --verbose --version'
 )

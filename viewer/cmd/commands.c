@@ -23,6 +23,7 @@ const struct view_command view_commands[] = {
 	{ "digest", view_cmd_digest, &view_digest_options, "make what the fleet keeps of a run", true },
 	{ "fleet", view_cmd_fleet, &view_fleet_options, "sum up the runs of an organisation", false },
 	{ "prices", view_cmd_prices, &view_prices_options, "list, look up and import prices", false },
+	{ "demo", view_cmd_demo, &view_demo_options, "show three recorded runs that come with gpustarve", false },
 	{ "doctor", view_cmd_doctor, &view_doctor_options, "say what is here and what is missing", false },
 	{ 0 },
 };

@@ -4,10 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef GPUSTARVE_LIBDIR
 #define GPUSTARVE_LIBDIR "lib"
+#endif
+#ifndef GPUSTARVE_DATADIR
+#define GPUSTARVE_DATADIR "share"
 #endif
 
 /* The folder of this program, without a trailing slash. */
@@ -61,6 +65,17 @@ bool view_find_libprof(char *out, size_t room)
 			return true;
 	}
 	return false;
+}
+
+bool view_find_demo(char *out, size_t room)
+{
+	char folder[2048];
+	struct stat st;
+
+	if (!own_folder(folder, sizeof(folder)))
+		return false;
+	snprintf(out, room, "%s/../" GPUSTARVE_DATADIR "/gpustarve/demo", folder);
+	return !stat(out, &st) && S_ISDIR(st.st_mode);
 }
 
 bool view_find_collector(char *out, size_t room)

@@ -12,6 +12,9 @@
 /* libprof.so: GPUSTARVE_LIB, else found. False: not there (@out is the place looked at first). */
 bool view_find_libprof(char *out, size_t room);
 
+/* The folder of the recorded runs that `gpustarve demo` shows. False: not there. */
+bool view_find_demo(char *out, size_t room);
+
 /* gpustarve-collector, beside this program. */
 bool view_find_collector(char *out, size_t room);
 
