@@ -811,7 +811,7 @@ class Piece:
         inline = ran.get('input.inline', 0)
         makes = inline and 2 * inline >= sum(ran.values()) and unknown != 'excluded.teardown'
         self.add('input.cpu_starved' if makes else 'host.cpu_starved', h.delay)
-        self.asks = 10 * self.alone >= 9 * (self.b - self.a)
+        self.asks = self.alone > 0 and 10 * self.alone >= 9 * (self.b - self.a - h.delay)
         gone = ['host.unknown']
         if unknown == 'excluded.teardown':
             gone += ['input.inline', 'input.epoch', 'input.handoff']
@@ -1058,14 +1058,16 @@ class World:
 
     @staticmethod
     def in_wait(s, rows):
-        """@s, which comes after @rows; on a CPU where it waited for a lock or polled, it is as it was there."""
+        """@s, which comes after @rows; on a CPU where it waited for a lock or polled, or hardly, where it read, it is as it was there."""
         polls = s['stack'].split(FRAME)[0].split('|')[1:2] and s['stack'].split(FRAME)[0].split('|')[1].endswith('/selectors.py')
-        if s['state'] == RUNNING and s['stack'] and s['take'] in ('item', 'event', 'serves'):
+        takes = s['take'] in ('item', 'event', 'serves')
+        idle = bool(rows) and 0 < rows[-1]['cpu'] <= s['cpu'] and 10 * (s['cpu'] - rows[-1]['cpu']) <= s['t'] - rows[-1]['t']
+        if s['state'] == RUNNING and s['stack'] and (takes or idle and not s['take']):
             for x in rows[::-1][:64]:
                 if x['t'] < s['t'] - LOOK_BACK:
                     break
-                if x['stack'] == s['stack'] and x['state'] != RUNNING and ids(x, '?') and \
-                        (polls or x['wait'] in (LOCK, LOCK_SHARED)):
+                if x['stack'] == s['stack'] and x['state'] != RUNNING and ids(x, '?') and (
+                        takes and (polls or x['wait'] in (LOCK, LOCK_SHARED)) or idle and x['wait'] in (PIPE, SOCKET)):
                     return dict(s, state=x['state'], wait=x['wait'], target=x['target'], links=x['links'])
         return s
 

@@ -79,10 +79,13 @@ static uint32_t name(struct bench *t, const char *text)
 	return text && *text ? wire_strtab_intern(t->names, text, strlen(text)) : 0;
 }
 
-static void see(struct bench *t, uint32_t tid, int64_t us, enum wire_wait wait, const char *links,
-		const char *stack)
+/* @cpu, @delay: ns, as the kernel counted; 0: it did not. */
+static void see_counted(struct bench *t, uint32_t tid, int64_t us, enum wire_wait wait,
+			const char *links, const char *stack, int64_t cpu, int64_t delay)
 {
 	struct wire_sample s = {
+		.cpu_ns = cpu,
+		.delay_ns = delay,
 		.t_ns = us * US,
 		.pid = tid < 200 ? PID : tid,
 		.tid = tid,
@@ -94,6 +97,12 @@ static void see(struct bench *t, uint32_t tid, int64_t us, enum wire_wait wait, 
 	};
 
 	REQUIRE(!ana_evidence_add_sample(&t->e, &s, INT64_MIN));
+}
+
+static void see(struct bench *t, uint32_t tid, int64_t us, enum wire_wait wait, const char *links,
+		const char *stack)
+{
+	see_counted(t, tid, us, wait, links, stack, 0, 0);
 }
 
 /* Four samples of a thread in [0, 4000). */
@@ -676,6 +685,28 @@ static void test_seen_running(void)
 	keep(&t, PID, WIRE_WAIT_NONE, "", RECV);
 	keep(&t, 101, WIRE_WAIT_READ, "!p1", MAKE);
 	EXPECT_ALL(&t, ANA_HOST_DISPATCH, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* unless it hardly ran since: it comes back ever again, and gets no CPU */
+	t.given.at_once = true;
+	see_counted(&t, PID, -50000, WIRE_WAIT_PIPE, "?p1", USER, 1, 0);
+	see_counted(&t, PID, 1000, WIRE_WAIT_NONE, "", USER, 100 * US, 0);
+	keep(&t, 101, WIRE_WAIT_READ, "!p1", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+}
+
+/* What a wait lacks of its time because its thread had no CPU does not keep it from asking at its place. */
+static void test_asks_late(void)
+{
+	struct bench t;
+
+	begin(&t);
+	t.given.at_once = true;
+	see_counted(&t, PID, 0, WIRE_WAIT_PIPE, "?p1", USER, 1, 1);
+	see_counted(&t, PID, 15000, WIRE_WAIT_PIPE, "?p1", USER, 10, 8000 * US);
+	EXPECT(host_of(&t, 0, 20000));
+	EXPECT(t.b.asks && t.b.place);
 	end(&t);
 }
 
@@ -1408,7 +1439,8 @@ static void test_loader(void)
 
 static const struct t_case cases[] = {
 	T_CASE(test_words),	T_CASE(test_takes),
-	T_CASE(test_iterators),   T_CASE(test_producer), T_CASE(test_nobody),
+	T_CASE(test_iterators),
+	T_CASE(test_asks_late),   T_CASE(test_producer), T_CASE(test_nobody),
 	T_CASE(test_depth),	T_CASE(test_circles),  T_CASE(test_outside), T_CASE(test_far),	     T_CASE(test_no_input),
 	T_CASE(test_writer),	T_CASE(test_event),   T_CASE(test_answer),   T_CASE(test_requests),
 	T_CASE(test_driver),	T_CASE(test_feeder),	T_CASE(test_feeder_not_seen),  T_CASE(test_copier),  T_CASE(test_loader),

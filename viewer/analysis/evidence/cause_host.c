@@ -658,7 +658,7 @@ bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 		return false; /* its neighbours know more */
 	ana_cause_add(b, starved_of(b), h.delay);
 	ana_cause_pay(b, e);
-	b->asks = 10 * (__int128)b->alone >= 9 * (__int128)(b->end - b->start);
+	b->asks = b->alone && 10 * (__int128)b->alone >= 9 * (__int128)(b->end - b->start - h.delay);
 	if (b->unknown == ANA_EXCLUDED_TEARDOWN)
 		forget_input(b);
 	/* what is not known keeps the class it had */

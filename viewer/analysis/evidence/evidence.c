@@ -129,13 +129,43 @@ static bool polls(const struct ana_pystack *k)
 	return k->leaf_file.len >= n && !memcmp(k->leaf_file.at + k->leaf_file.len - n, file, n);
 }
 
-/* In a call that does nothing but wait: in that which reads, data are copied, too. */
-static bool awaits(struct ana_evidence *e, const struct ana_pystack *k,
-		   const struct wire_sample *s)
+/* Of the time since the thread's last look it ran a tenth or less, as the kernel counted. */
+static bool hardly_ran(const struct ana_thread_samples *t)
 {
-	return s->state != WIRE_STATE_RUNNING &&
-	       (s->wait == WIRE_WAIT_LOCK || s->wait == WIRE_WAIT_LOCK_SHARED || polls(k)) &&
-	       ana_linktexts_get(&e->links, s->links)->awaits;
+	const struct wire_sample *s = &t->sample[t->tail - 1], *v;
+
+	if (t->tail - t->head < 2)
+		return false;
+	v = &t->sample[t->tail - 2];
+	return v->cpu_ns && s->cpu_ns >= v->cpu_ns &&
+	       10 * (__int128)(s->cpu_ns - v->cpu_ns) <= s->t_ns - v->t_ns;
+}
+
+static bool is_take(uint8_t take)
+{
+	return take == ANA_TAKE_ITEM || take == ANA_TAKE_EVENT || take == ANA_TAKE_SERVES;
+}
+
+/*
+ * In a call that does nothing but wait. In that which reads a pipe or socket data are copied, too: @idle, if the thread
+ * hardly does.
+ */
+static bool awaits(struct ana_evidence *e, const struct ana_pystack *k, const struct wire_sample *s,
+		   bool idle)
+{
+	if (s->state == WIRE_STATE_RUNNING || !ana_linktexts_get(&e->links, s->links)->awaits)
+		return false;
+	switch (s->wait) {
+	case WIRE_WAIT_LOCK:
+	case WIRE_WAIT_LOCK_SHARED:
+		return is_take(k->take);
+	case WIRE_WAIT_PIPE:
+	case WIRE_WAIT_SOCKET:
+		return (idle && (is_take(k->take) || k->take == ANA_TAKE_NOT_TOLD)) ||
+		       (is_take(k->take) && polls(k));
+	default:
+		return is_take(k->take) && polls(k);
+	}
 }
 
 /*
@@ -148,19 +178,21 @@ static void take_for_wait(struct ana_evidence *e, struct ana_thread_samples *t)
 	struct wire_sample *s = &t->sample[t->tail - 1];
 	int64_t since = back(s->t_ns, ANA_LOOK_BACK_NS);
 	const struct ana_pystack *k;
+	bool idle;
 	size_t i, n;
 
 	if (s->state != WIRE_STATE_RUNNING || !s->stack)
 		return;
 	k = ana_pystacks_get(&e->stacks, s->stack);
-	if (k->take != ANA_TAKE_ITEM && k->take != ANA_TAKE_EVENT && k->take != ANA_TAKE_SERVES)
+	idle = hardly_ran(t);
+	if (!is_take(k->take) && (!idle || k->take != ANA_TAKE_NOT_TOLD))
 		return;
 	for (i = t->tail - 1, n = 0; n < ANA_STANDS_MAX && i > t->head; i--, n++) {
 		const struct wire_sample *v = &t->sample[i - 1];
 
 		if (v->t_ns < since)
 			return;
-		if (v->stack != s->stack || !awaits(e, k, v))
+		if (v->stack != s->stack || !awaits(e, k, v, idle))
 			continue;
 		s->state = v->state;
 		s->wait = v->wait;
