@@ -4,8 +4,8 @@
 #include <string.h>
 
 const struct facts_feeder_row facts_feeders[FACTS_FEEDERS] = {
-#define FEEDER(symbol, where, file, name, knob, maker) \
-	[FACTS_FEEDER_##symbol] = { FACTS_FEEDER_##where, file, name, knob, maker },
+#define FEEDER(symbol, where, file, name, knob, maker, call) \
+	[FACTS_FEEDER_##symbol] = { FACTS_FEEDER_##where, file, name, knob, maker, call },
 #include "feeders.def"
 };
 

@@ -8,7 +8,7 @@
 
 enum facts_feeder { /* the first that fits is the most telling */
 	FACTS_FEEDER_NONE,
-#define FEEDER(symbol, where, file, name, knob, maker) FACTS_FEEDER_##symbol,
+#define FEEDER(symbol, where, file, name, knob, maker, call) FACTS_FEEDER_##symbol,
 #include "feeders.def"
 	FACTS_FEEDERS
 };
@@ -20,7 +20,7 @@ enum facts_feeder_where {
 
 struct facts_feeder_row {
 	enum facts_feeder_where where;
-	const char *file, *name, *knob, *maker; /* NULL: of FACTS_FEEDER_NONE */
+	const char *file, *name, *knob, *maker, *call; /* NULL: of FACTS_FEEDER_NONE */
 };
 
 extern const struct facts_feeder_row facts_feeders[FACTS_FEEDERS];

@@ -16,7 +16,8 @@ decimal.getcontext().prec = 60
 US, MS, S = 10**3, 10**6, 10**9
 
 # Members that summary.json leaves out where they are 0: only below these may a place be absent.
-SPARSE = {'classes', 'copies', 'confidence', 'worker_shares_pct', 'skew_causes'}
+SPARSE = {'classes', 'copies', 'confidence', 'worker_shares_pct', 'skew_causes',
+          'states_ns'}
 
 
 def version():

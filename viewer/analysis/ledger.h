@@ -240,6 +240,7 @@ struct ana_loader_facts {
 };
 
 struct ana_series; /* series.h */
+struct ana_picture; /* picture/picture.h */
 
 struct ana_result {
 	struct ana_gpu *gpu;
@@ -280,6 +281,7 @@ struct ana_result {
 	struct ana_copies copies[ANA_COPY_DIRS];
 	struct ana_quality quality;
 	struct ana_series *series; /* series.h; NULL: not asked for */
+	struct ana_picture *picture; /* picture/picture.h; NULL: of a summary without one */
 	bool imported;
 	char *import_kind; /* kineto, nsys */
 	struct ana_attempt *attempt; /* of a job, by restart */

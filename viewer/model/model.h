@@ -67,6 +67,7 @@ struct view_finding {
 struct view_advice {
 	const char *id, *title, *why, *action;
 	const char *brief; /* the action in a few words, for the verdict's "next:" */
+	const char *change; /* the call to write instead: "Pool(processes=6)"; NULL: none */
 	enum ana_class class;
 	int64_t saving_ns, saving_nano_usd; /* at most; savings of several never add up */
 	int64_t makers, makers_now; /* of batches at a time: so many instead of ...; 0: not about these */

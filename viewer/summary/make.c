@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "findings/snippet.h"
 #include "findings/findings.h"
 #include "findings/loader.h"
 #include "findings/native.h"
@@ -351,6 +352,7 @@ int view_summary_make(struct view_summary **out, struct ana_result *r, const str
 	view_native_add(s);
 	view_loader_add(s);
 	view_advice_add(s);
+	view_snippets_add(s);
 	*out = s;
 	return 0;
 

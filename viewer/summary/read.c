@@ -396,6 +396,7 @@ static int read_all(struct view_summary *s, const struct base_json *root)
 	read_gpus(s, base_json_get(root, "gpus"));
 	read_ledger(s, base_json_get(root, "ledger"));
 	read_steps(r, base_json_get(root, "steps"));
+	summary_read_picture(s, base_json_get(root, "step_picture"));
 	summary_read_loader(s, base_json_get(root, "loader"));
 	read_copies(s, base_json_get(root, "copies"), r->copies);
 	err = read_cost(s, base_json_get(root, "cost"));

@@ -193,6 +193,7 @@ void summary_read_advice(struct view_summary *s, const struct base_json *advice)
 		a->why = summary_text_or_empty(s, n, "why");
 		a->action = summary_text_or_empty(s, n, "action");
 		a->brief = summary_text_or_empty(s, n, "brief");
+		a->change = summary_text(s, n, "change");
 		a->saving_ns = summary_total(n, "saving_upper_ns");
 		a->saving_nano_usd = summary_usd(n, "saving_upper_usd", 0);
 		a->makers = summary_total(n, "makers");

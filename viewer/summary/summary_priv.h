@@ -25,6 +25,9 @@ void summary_read_job(struct view_summary *s, const struct base_json *run);
 void summary_make_alerts(struct view_summary *s, const struct view_trace *t);
 void summary_put_alerts(struct base_jsonout *j, const struct view_summary *s);
 void summary_read_alerts(struct view_summary *s, const struct base_json *alerts);
+/* step_picture.c: two steps from near. */
+void summary_put_picture(struct base_jsonout *j, const struct view_summary *s);
+void summary_read_picture(struct view_summary *s, const struct base_json *picture);
 /* Nothing where no ranks were compared. */
 void summary_put_ranks(struct base_jsonout *j, const struct view_summary *s);
 

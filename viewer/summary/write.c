@@ -365,6 +365,7 @@ static void put_body(struct base_jsonout *j, const struct view_summary *s)
 	put_gpus(j, s);
 	put_ledger(j, s);
 	put_steps(j, r);
+	summary_put_picture(j, s);
 	summary_put_loader(j, s);
 	put_copies(j, "copies", r->copies);
 	put_cost(j, s);

@@ -232,6 +232,7 @@ static void put_advice(struct base_jsonout *j, const struct view_summary *s,
 	base_json_usd(j, "saving_upper_usd", a->saving_nano_usd, s->cost.known);
 	base_json_string(j, "class", ana_class_names[a->class]);
 	base_json_string(j, "brief", a->brief);
+	base_json_string(j, "change", a->change);
 	if (a->makers) {
 		base_json_int(j, "makers", a->makers);
 		base_json_int(j, "makers_now", a->makers_now);

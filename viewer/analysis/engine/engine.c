@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "analysis/plan/allocations.h"
 #include "result_make.h"
+#include "analysis/picture/picture_make.h"
 #include "analysis/series/series_parts.h"
 #include "component.h"
 
@@ -23,6 +24,7 @@ struct engine {
 	struct ana_result *result;
 	struct ana_found *found; /* per component */
 	struct ana_series_parts series;
+	struct ana_picture_pick pick;
 	uint32_t *order; /* components, the largest first */
 	atomic_size_t next;
 	atomic_int err;
@@ -36,7 +38,9 @@ static void on_step(void *arg, const struct ana_step *s)
 	struct engine *e = arg;
 
 	pthread_mutex_lock(&e->tell_lock);
-	e->given->on_step(e->given->arg, s);
+	ana_picture_pick_add(&e->pick, s);
+	if (e->given->on_step)
+		e->given->on_step(e->given->arg, s);
 	pthread_mutex_unlock(&e->tell_lock);
 }
 
@@ -241,7 +245,9 @@ static int collect(struct engine *e)
 
 	if (!err)
 		err = ana_result_finish(&r);
-	return !err && e->options.series ? ana_series_finish(&e->series, e->result) : err;
+	if (!err && e->options.series)
+		err = ana_series_finish(&e->series, e->result);
+	return err ? err : ana_picture_make(&e->result->picture, &e->plan, e->result, &e->pick);
 }
 
 static int begin_series(struct engine *e)
@@ -250,6 +256,14 @@ static int begin_series(struct engine *e)
 
 	return ana_series_begin(x, e->result, e->plan.sources, e->plan.components,
 				e->options.timeline_buckets);
+}
+
+static int begin_pick(struct engine *e)
+{
+	int64_t start, end;
+
+	ana_series_axis(e->result, &start, &end);
+	return ana_picture_pick_init(&e->pick, e->plan.sources, start + (end - start) / 2);
 }
 
 static int run(struct engine *e, struct view_trace *t)
@@ -272,6 +286,8 @@ static int run(struct engine *e, struct view_trace *t)
 	if (!err && e->options.series)
 		err = begin_series(e);
 	if (!err)
+		err = begin_pick(e);
+	if (!err)
 		err = in_parallel(e, e->plan.components, walk_component);
 	return err ? err : collect(e);
 }
@@ -285,6 +301,7 @@ static void fini(struct engine *e)
 	free(e->found);
 	free(e->order);
 	ana_series_parts_fini(&e->series);
+	ana_picture_pick_fini(&e->pick);
 	ana_skew_fini(&e->plan);
 	ana_plan_fini(&e->plan);
 	pthread_mutex_destroy(&e->tell_lock);
@@ -297,8 +314,7 @@ int ana_run(struct view_trace *t, const struct ana_options *o, struct ana_result
 
 	pthread_mutex_init(&e.tell_lock, NULL);
 	e.options.arg = &e;
-	if (o->on_step)
-		e.options.on_step = on_step;
+	e.options.on_step = on_step;
 	if (o->on_piece)
 		e.options.on_piece = on_piece;
 	if (o->on_hotspot_sample)

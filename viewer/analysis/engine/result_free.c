@@ -5,6 +5,7 @@
 #include "analysis/ledger.h"
 
 #include <stdlib.h>
+#include "analysis/picture/picture.h"
 #include "analysis/series/series.h"
 #include "analysis/evidence/hotspots.h"
 
@@ -62,6 +63,7 @@ void ana_result_free(struct ana_result *r)
 	free_loaders(r);
 	ana_ranks_fini(&r->ranks);
 	ana_series_free(r->series);
+	ana_picture_free(r->picture);
 	free(r->loader_kind);
 	free(r->import_kind);
 	free(r->level);

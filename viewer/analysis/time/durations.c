@@ -10,10 +10,10 @@
 
 #define EXACT_MAX ((size_t)1 << 16)
 #define BINS_PER_OCTAVE 128u
-#define BINS (64u * BINS_PER_OCTAVE)
+#define BINS ANA_DURATION_BINS
 
-/* Bin of a duration: its octave, and linearly within that. */
-static unsigned int bin_of(int64_t ns)
+/* Its octave, and linearly within that. */
+unsigned int ana_duration_bin(int64_t ns)
 {
 	uint64_t v = ns > 0 ? (uint64_t)ns : 0;
 	unsigned int octave;
@@ -44,7 +44,7 @@ static int go_rough(struct ana_durations *d)
 	if (!d->bin)
 		return -ENOMEM;
 	for (i = 0; i < d->count; i++)
-		d->bin[bin_of(d->ns[i])]++;
+		d->bin[ana_duration_bin(d->ns[i])]++;
 	free(d->ns);
 	d->ns = NULL;
 	d->count = d->room = 0;
@@ -59,7 +59,7 @@ int ana_durations_add(struct ana_durations *d, int64_t ns)
 		return err;
 	d->total++;
 	if (d->bin) {
-		d->bin[bin_of(ns)]++;
+		d->bin[ana_duration_bin(ns)]++;
 		return 0;
 	}
 	if (!base_vec_more(d->ns, d->count, d->room))

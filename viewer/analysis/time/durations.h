@@ -15,6 +15,9 @@ struct ana_durations { /* exact up to a bound, then within half a percent */
 	uint64_t total;
 };
 
+#define ANA_DURATION_BINS (64u * 128u) /* within one of them durations differ by 0.8 % at most */
+unsigned int ana_duration_bin(int64_t ns);
+
 int ana_durations_add(struct ana_durations *d, int64_t ns); /* 0 or -ENOMEM */
 int ana_durations_merge(struct ana_durations *d, const struct ana_durations *more);
 /* The least duration that at least @permille of all do not exceed; -1: there are none. */

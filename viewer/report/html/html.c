@@ -10,6 +10,7 @@
 static void put_sections(struct html *h)
 {
 	html_verdict(h);
+	html_step(h);
 	html_advice(h);
 	html_ledger(h);
 	html_findings(h);

@@ -216,6 +216,7 @@ void html_whole(struct html *h); /* its "$46.86", or "17.87 GPU-hours": what all
 void html_idle_badge(struct html *h);
 void html_idle_headline(struct html *h);
 void html_idle(struct html *h);
+void html_step(struct html *h); /* html_step.c: the picture of a step, and what to change */
 void html_advice(struct html *h); /* html_advice.c */
 void html_ledger(struct html *h); /* html_ledger.c */
 void html_findings(struct html *h); /* html_why.c */

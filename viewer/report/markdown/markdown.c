@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdint.h>
+#include <string.h>
 #include "base/escape.h"
 #include "base/units.h"
 #include "findings/findings.h"
@@ -72,6 +73,13 @@ static void put_findings(const struct view_summary *s, struct base_arena *mem, F
 		fprintf(f, "\nThe first three are %s.\n", covered);
 }
 
+/* Ours but for its number: no back quote stands in it. */
+static void put_change(const char *change, FILE *f)
+{
+	if (change && !strpbrk(change, "`\n"))
+		fprintf(f, "   `%s`\n", change);
+}
+
 static void put_advice(const struct view_summary *s, struct base_arena *mem, FILE *f)
 {
 	for (size_t i = 0; i < s->advices && i < ADVICE; i++) {
@@ -82,6 +90,7 @@ static void put_advice(const struct view_summary *s, struct base_arena *mem, FIL
 		fputs("**: ", f);
 		base_put(f, BASE_AS_MARKDOWN, a->action);
 		fprintf(f, ". It %s.\n", view_text_saving(s, a, mem));
+		put_change(a->change, f);
 	}
 }
 

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e
+"""The picture of a step (docs/LEDGER.md 8) against what the made-up run did: which steps, each row to
+the nanosecond, whose line; that verify sees a changed letter; and that the page says why it is absent."""
+import json
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, '..', '..', 'lib'), os.path.join(HERE, '..', '..', 'browser')]
+import gs
+import made
+
+MS, US = 10**6, 10**3
+STATES = {'b': 'busy', 's': 'starved', 'i': 'idle', 'w': 'awaits', 'd': 'device', 'c': 'cpu', 'r': 'io', 'q': 'runnable',
+          'l': 'lock', 'o': 'other', 'm': 'making', 'n': 'no_work', 'u': 'unseen'}
+
+
+def summary(run):
+    done = gs.gpustarve('report', run, '--format', 'json')
+    gs.equal(done.returncode, 0, f'{run}: report')
+    return json.loads(done.stdout)
+
+
+def rows(step, kind):
+    return [r for r in step['rows'] if r['row'] == kind]
+
+
+def check_rows(step):
+    for r in step['rows']:
+        what = f'{step["which"]}, {r["row"]}'
+        gs.equal(sum(r['states_ns'].values()), step['step_ns'], f'{what}: states sum to the step')
+        gs.equal(len(r['cells']), 160, f'{what}: cells')
+        for letter, state in STATES.items():
+            drawn, ns = r['cells'].count(letter) * step['step_ns'] / 160, r['states_ns'].get(state, 0)
+            gs.check(abs(drawn - ns) <= step['step_ns'] * 4 / 160, f'{what}: {state} takes {ns} ns, drawn {drawn}')
+
+
+def check_starved(s):
+    """made.starved: step k waits 60 + 7 k mod 23 ms, or 900 where 97 divides k, copies and computes 40 ms."""
+    picture = s['step_picture']
+    gs.equal((picture['absent'], [p['which'] for p in picture['steps']]), (None, ['median', 'worst']), 'both are drawn')
+    rest = 40 * MS + 506 * US  # what each step takes besides its wait, from one optimizer's end to the next
+    lengths = sorted((900 if k % 97 == 0 else 60 + k * 7 % 23) * MS + rest for k in range(2, 301))
+    median, worst = picture['steps']
+    gs.equal(worst['step_ns'], lengths[-1], 'the slowest')
+    gs.equal(worst['exposed_ns'], 900 * MS, 'its wait')
+    middle = lengths[(len(lengths) + 1) // 2 - 1]
+    gs.check(abs(median['step_ns'] - middle) <= middle // 128, f'the usual one: {median["step_ns"]}, the median is {middle}')
+    gs.equal(s['steps']['median_ns'], middle, 'the median')
+    for step in median, worst:
+        check_rows(step)
+        gpu, = rows(step, 'gpu')
+        main, = rows(step, 'main')
+        gs.equal(gpu['states_ns']['busy'], 40 * MS + 400 * US, 'copy and kernels')
+        gs.equal(main['states_ns']['awaits'], step['exposed_ns'], 'the main thread waited as long')
+        gs.equal((main['where']['file'], main['where']['line'], main['where']['did']), ('/home/me/train.py', 41, 'awaits'),
+                 'where it waited')
+        busiest = max(rows(step, 'worker'), key=lambda r: r['samples'])
+        gs.equal((busiest['where']['file'], busiest['where']['samples']), ('/home/me/data.py', busiest['samples']), 'whose line')
+
+
+def check_tampering(run):
+    """A picture that somebody changed is found."""
+    stored = os.path.join(run, 'summary.json')
+    s = summary(run)
+    text = gs.gpustarve('report', run, '--format', 'json').stdout.decode()
+    with open(stored, 'w', encoding='utf-8') as f:
+        f.write(text)
+    gs.equal(gs.gpustarve('verify', run).returncode, 0, 'as it is it verifies')
+    cells = s['step_picture']['steps'][0]['rows'][0]['cells']
+    with open(stored, 'w', encoding='utf-8') as f:
+        f.write(text.replace(cells, 'b' * 160, 1))
+    done = gs.gpustarve('verify', run)
+    gs.check(done.returncode != 0 and b'step_picture.steps[0].rows[0].cells' in done.stdout, f'changed: {done.stdout}')
+
+
+def check_absent(run, why, words):
+    gs.equal(summary(run)['step_picture'], {'absent': why, 'steps': []}, f'{run}: absent')
+    page = gs.gpustarve('report', run, '--format', 'html').stdout.decode()
+    gs.check(words in page, f'{run}: the page says why')
+    gs.check('class="lane"' not in page, f'{run}: nothing is drawn')
+
+
+with gs.scratch() as where:
+    run = made.starved(where)
+    check_starved(summary(run))
+    check_tampering(run)
+    check_absent(made.healthy(where), 'no_samples', 'no look at what')
+    check_absent(made.idle(where), 'no_steps', 'no steps were found')
+    ranks = summary(made.ranks(where))['step_picture']['steps']
+    gs.equal((ranks[1]['process'], ranks[1]['exposed_ns']), (17, 60 * MS), 'of ranks that meet, the one that waited')
+    page = gs.gpustarve('report', run, '--format', 'html').stdout.decode()
+    gs.equal(page.count('<figure class="step">'), 2, 'two steps on the page')
+gs.finish()

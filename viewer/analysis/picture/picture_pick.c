@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The usual step and the worst one. */
+#include "picture_pick.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "analysis/time/durations.h"
+
+int ana_picture_pick_init(struct ana_picture_pick *p, size_t processes, int64_t middle)
+{
+	*p = (struct ana_picture_pick){ .processes = processes, .middle = middle };
+	p->begun = calloc(processes + 1, sizeof(*p->begun));
+	p->bin = calloc(ANA_DURATION_BINS, sizeof(*p->bin));
+	return p->begun && p->bin ? 0 : -ENOMEM;
+}
+
+void ana_picture_pick_fini(struct ana_picture_pick *p)
+{
+	free(p->begun);
+	free(p->bin);
+	*p = (struct ana_picture_pick){ 0 };
+}
+
+static int64_t length(const struct ana_step *s)
+{
+	return s->end_ns - s->start_ns;
+}
+
+static bool earlier(const struct ana_step *a, const struct ana_step *b)
+{
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns;
+	return a->process < b->process;
+}
+
+/* Of ranks that meet in each step all are as long: the one that waited itself tells more. */
+static bool worse(const struct ana_step *a, const struct ana_step *b)
+{
+	unsigned int x = ana_duration_bin(length(a)), y = ana_duration_bin(length(b));
+
+	if (x != y)
+		return x > y;
+	if (a->exposed_ns != b->exposed_ns)
+		return a->exposed_ns > b->exposed_ns;
+	return length(a) != length(b) ? length(a) > length(b) : earlier(a, b);
+}
+
+static void keep_worse(struct ana_step *kept, const struct ana_step *s)
+{
+	if (!length(kept) || worse(s, kept))
+		*kept = *s;
+}
+
+static int64_t far(const struct ana_picture_pick *p, const struct ana_step *s)
+{
+	return s->start_ns > p->middle ? s->start_ns - p->middle : p->middle - s->start_ns;
+}
+
+static void keep_nearer(const struct ana_picture_pick *p, struct ana_step *kept,
+			const struct ana_step *s)
+{
+	if (!length(kept) || far(p, s) < far(p, kept) ||
+	    (far(p, s) == far(p, kept) && earlier(s, kept)))
+		*kept = *s;
+}
+
+void ana_picture_pick_add(struct ana_picture_pick *p, const struct ana_step *s)
+{
+	bool first;
+
+	if (length(s) <= 0 || s->process >= p->processes)
+		return;
+	first = !p->begun[s->process];
+	p->begun[s->process] = true;
+	keep_worse(first ? &p->worst_first : &p->worst, s);
+	keep_nearer(p, &p->bin[ana_duration_bin(length(s))], s);
+}
+
+static bool give(struct ana_step *to, const struct ana_step *s)
+{
+	*to = *s;
+	return length(s) > 0;
+}
+
+bool ana_picture_pick_median(const struct ana_picture_pick *p, int64_t median_ns, struct ana_step *s)
+{
+	return median_ns > 0 && give(s, &p->bin[ana_duration_bin(median_ns)]);
+}
+
+bool ana_picture_pick_worst(const struct ana_picture_pick *p, struct ana_step *s)
+{
+	return give(s, length(&p->worst) ? &p->worst : &p->worst_first);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which steps are drawn, in memory that does not grow with the run, and the same whatever the order in
+ * which processes are walked (LEDGER 8). Caller-owned; zero-initialise, then init. One thread at a time.
+ */
+#ifndef ANALYSIS_PICTURE_PICK_H
+#define ANALYSIS_PICTURE_PICK_H
+
+#include "analysis/ledger.h"
+
+struct ana_picture_pick {
+	int64_t middle; /* of the run */
+	bool *begun; /* per process: it has had a step */
+	size_t processes;
+	struct ana_step worst, worst_first; /* of all but each process's first; of these */
+	struct ana_step *bin; /* by ana_duration_bin: of each length the one nearest the middle */
+};
+
+/* 0 or -ENOMEM; fini in any case. */
+int ana_picture_pick_init(struct ana_picture_pick *p, size_t processes, int64_t middle);
+void ana_picture_pick_fini(struct ana_picture_pick *p);
+
+/* The steps of a process come in order of start. */
+void ana_picture_pick_add(struct ana_picture_pick *p, const struct ana_step *s);
+
+/* False: there is none. @median_ns: of all steps. */
+bool ana_picture_pick_median(const struct ana_picture_pick *p, int64_t median_ns, struct ana_step *s);
+bool ana_picture_pick_worst(const struct ana_picture_pick *p, struct ana_step *s);
+
+#endif

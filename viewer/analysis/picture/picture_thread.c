@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What samples and batches show of one thread in a step. */
+#include "picture_thread.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/evidence/evidence.h"
+#include "analysis/evidence/shares.h"
+#include "analysis/evidence/take.h"
+#include "analysis/worker_state.h"
+
+#define PERIOD_NS 10000000 /* where a sample does not tell its own */
+#define LINES_MAX 64u /* told apart in a row */
+
+/* ---- which threads --------------------------------------------------------------------------- */
+
+static int thread_order(uint32_t pid, uint32_t tid, uint32_t other_pid, uint32_t other_tid)
+{
+	if (pid != other_pid)
+		return pid < other_pid ? -1 : 1;
+	return tid < other_tid ? -1 : tid > other_tid;
+}
+
+bool ana_picture_next(const struct ana_picture_reading *r, size_t *at_sample, size_t *at_batch,
+		      struct ana_picture_thread *t)
+{
+	const struct wire_sample *s = *at_sample < r->samples ? &r->sample[*at_sample] : NULL;
+	const struct wire_batch *b = *at_batch < r->batches ? &r->batch[*at_batch] : NULL;
+
+	if (!s && !b)
+		return false;
+	if (s && (!b || thread_order(s->pid, s->tid, b->pid, b->tid) <= 0))
+		*t = (struct ana_picture_thread){ .pid = s->pid, .tid = s->tid };
+	else
+		*t = (struct ana_picture_thread){ .pid = b->pid, .tid = b->tid };
+	t->sample = s;
+	t->batch = b;
+	for (; *at_sample < r->samples && r->sample[*at_sample].pid == t->pid &&
+	       r->sample[*at_sample].tid == t->tid;
+	     ++*at_sample)
+		t->samples++;
+	for (; *at_batch < r->batches && r->batch[*at_batch].pid == t->pid &&
+	       r->batch[*at_batch].tid == t->tid;
+	     ++*at_batch)
+		t->batches++;
+	return true;
+}
+
+static size_t in_role(const struct ana_picture_reading *r, const struct ana_picture_thread *t,
+		      uint8_t role)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->samples; i++)
+		n += t->sample[i].role == role && t->sample[i].t_ns >= r->step.start_ns;
+	return n;
+}
+
+bool ana_picture_makes(const struct ana_picture_reading *r, const struct ana_picture_thread *t)
+{
+	return t->batches || in_role(r, t, WIRE_ROLE_WORKER) || in_role(r, t, WIRE_ROLE_PRODUCER);
+}
+
+/* Of the loader waits, the thread with most. */
+static uint32_t waiter(const struct ana_picture_reading *r)
+{
+	int64_t most = 0, sum = 0;
+	uint32_t tid = 0;
+
+	for (size_t i = 0; i < r->waits; i++) {
+		sum = 0;
+		for (size_t k = i; k < r->waits && k < i + 1024; k++)
+			if (r->wait[k].tid == r->wait[i].tid)
+				ana_sum(&sum, r->wait[k].end - r->wait[k].start);
+		if (sum > most) {
+			most = sum;
+			tid = r->wait[i].tid;
+		}
+	}
+	return tid;
+}
+
+struct ana_picture_thread ana_picture_main(const struct ana_picture_reading *r)
+{
+	struct ana_picture_thread best = { 0 }, t;
+	size_t at_sample = 0, at_batch = 0, most = 0;
+
+	while (ana_picture_next(r, &at_sample, &at_batch, &t)) {
+		size_t n = in_role(r, &t, WIRE_ROLE_SUBMITTER);
+
+		if (n <= most)
+			continue;
+		most = n;
+		best = t;
+	}
+	if (!most)
+		best = (struct ana_picture_thread){ .pid = (uint32_t)r->source->pid,
+						    .tid = waiter(r) };
+	return best;
+}
+
+/* ---- what a sample shows --------------------------------------------------------------------- */
+
+/* A take from a queue or of a future, where the wait itself is no reading of data. */
+static bool takes(const struct ana_pystack *stack, uint8_t wait)
+{
+	return stack->take == ANA_TAKE_ITEM &&
+	       (ana_worker_blocked(wait) == ANA_WORKER_LOCK || wait == WIRE_WAIT_PIPE);
+}
+
+static enum ana_picture_state blocked(const struct ana_pystack *stack, uint8_t wait, bool main)
+{
+	static const enum ana_picture_state of[ANA_WORKER_STATES] = {
+		[ANA_WORKER_IO] = ANA_DOES_IO,	     [ANA_WORKER_CPU] = ANA_DOES_CPU,
+		[ANA_WORKER_RUNNABLE] = ANA_DOES_RUNNABLE, [ANA_WORKER_IDLE] = ANA_DOES_NO_WORK,
+		[ANA_WORKER_LOCK] = ANA_DOES_LOCK,   [ANA_WORKER_OTHER] = ANA_DOES_OTHER,
+	};
+
+	if (wait == WIRE_WAIT_GPU)
+		return ANA_DOES_DEVICE;
+	if (wait == WIRE_WAIT_QUEUE || takes(stack, wait) || (main && stack->waits))
+		return main ? ANA_DOES_AWAITS : ANA_DOES_NO_WORK;
+	return of[ana_worker_blocked(wait)];
+}
+
+static enum ana_picture_state state_of(const struct ana_picture_thread *t, size_t i,
+				       const struct ana_pystack *stack, bool main)
+{
+	const struct wire_sample *s = &t->sample[i];
+	int64_t run, delay;
+
+	if (!ana_sample_runs(s))
+		return blocked(stack, s->wait, main);
+	if (i + 1 < t->samples && ana_shares_between(s, s + 1, &run, &delay) && delay > run)
+		return ANA_DOES_RUNNABLE;
+	return ANA_DOES_CPU;
+}
+
+/* A sample stands until the thread's next one, for at most twice the sampler's period. */
+static int64_t stands_until(const struct ana_picture_thread *t, size_t i)
+{
+	const struct wire_sample *s = &t->sample[i];
+	int64_t most = s->period_ns ? 2 * (int64_t)s->period_ns : PERIOD_NS;
+
+	if (i + 1 < t->samples)
+		most = base_min(most, t->sample[i + 1].t_ns - s->t_ns);
+	return s->t_ns + most;
+}
+
+/* ---- its line -------------------------------------------------------------------------------- */
+
+struct seen {
+	struct ana_text function, file;
+	uint32_t line;
+	uint64_t samples, by[ANA_DOES];
+};
+
+static bool same(struct ana_text a, struct ana_text b)
+{
+	return a.len == b.len && !memcmp(a.at, b.at, a.len);
+}
+
+static void see(struct seen *seen, size_t *count, const struct ana_pystack *k,
+		enum ana_picture_state state)
+{
+	size_t i = 0;
+
+	while (i < *count && !(seen[i].line == k->line && same(seen[i].file, k->file) &&
+			       same(seen[i].function, k->function)))
+		i++;
+	if (i == LINES_MAX)
+		return;
+	if (i == *count)
+		seen[(*count)++] = (struct seen){ k->function, k->file, k->line, 0, { 0 } };
+	seen[i].samples++;
+	seen[i].by[state]++;
+}
+
+static int name_line(struct ana_picture_row *row, const struct seen *seen, size_t count)
+{
+	const struct seen *best = NULL;
+
+	for (size_t i = 0; i < count; i++)
+		if (!best || seen[i].samples > best->samples)
+			best = &seen[i];
+	if (!best)
+		return 0;
+	row->file = strndup(best->file.at, best->file.len);
+	row->function = strndup(best->function.at, best->function.len);
+	row->line = best->line;
+	row->line_samples = best->samples;
+	row->line_state = ANA_DOES_BUSY;
+	for (size_t k = 0; k < ANA_DOES; k++)
+		if (best->by[k] > best->by[row->line_state])
+			row->line_state = (enum ana_picture_state)k;
+	return row->file && row->function ? 0 : -ENOMEM;
+}
+
+/* ---- the row --------------------------------------------------------------------------------- */
+
+/* What is known to the nanosecond covers what samples show. */
+static int paint_known(const struct ana_picture_reading *r, const struct ana_picture_thread *t,
+		       struct ana_picture_paint *p, struct ana_spans *awaits)
+{
+	struct ana_spans calls = { 0 };
+	int err = 0;
+
+	for (size_t i = 0; i < r->waits && !err; i++)
+		if (r->wait[i].tid == t->tid)
+			err = ana_spans_add(awaits, r->wait[i].start, r->wait[i].end);
+	for (size_t i = 0; i < r->calls && !err; i++)
+		if (r->call[i].tid == t->tid)
+			err = ana_spans_add(&calls, r->call[i].start, r->call[i].end);
+	if (!err)
+		err = ana_paint_layer(p, ANA_DOES_AWAITS, awaits);
+	if (!err)
+		err = ana_paint_layer(p, ANA_DOES_DEVICE, &calls);
+	ana_spans_fini(&calls);
+	return err;
+}
+
+static int paint_samples(struct ana_picture_paint *p, struct ana_pystacks *stacks,
+			 const struct ana_picture_thread *t, struct ana_picture_row *row,
+			 struct ana_spans *awaits)
+{
+	struct seen *seen = calloc(LINES_MAX, sizeof(*seen));
+	bool known = awaits && awaits->count; /* waits are told to the nanosecond */
+	struct ana_spans layer = { 0 };
+	size_t lines = 0;
+	int err = seen ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < t->samples && !err; i++) {
+		const struct wire_sample *s = &t->sample[i];
+		const struct ana_pystack *k = ana_pystacks_get(stacks, s->stack);
+		enum ana_picture_state state = state_of(t, i, k, awaits != NULL);
+		int64_t until = stands_until(t, i);
+
+		if (state != ANA_DOES_AWAITS || !known) {
+			ana_paint(p, state, s->t_ns, until);
+			err = ana_spans_add(&layer, s->t_ns, until);
+		}
+		if (!err && !known && state == ANA_DOES_AWAITS)
+			err = ana_spans_add(awaits, s->t_ns, until);
+		if (s->t_ns < p->start)
+			continue;
+		row->samples++;
+		if (k->file.len && state != ANA_DOES_NO_WORK)
+			see(seen, &lines, k, state);
+	}
+	if (!err)
+		err = ana_paint_cover(p, &layer);
+	if (!err)
+		err = name_line(row, seen, lines);
+	ana_spans_fini(&layer);
+	free(seen);
+	return err;
+}
+
+static int paint_batches(struct ana_picture_paint *p, const struct ana_picture_thread *t)
+{
+	struct ana_spans layer = { 0 };
+	int err = 0;
+
+	for (size_t i = 0; i < t->batches && !err; i++)
+		err = ana_spans_add(&layer, t->batch[i].start_ns, t->batch[i].end_ns);
+	if (!err)
+		err = ana_paint_layer(p, ANA_DOES_MAKING, &layer);
+	ana_spans_fini(&layer);
+	return err;
+}
+
+int ana_picture_paint_thread(const struct ana_picture_reading *r, struct ana_pystacks *stacks,
+			     const struct ana_picture_thread *t, struct ana_picture_paint *p,
+			     struct ana_picture_row *row, struct ana_spans *awaits)
+{
+	int err;
+
+	*row = (struct ana_picture_row){
+		.kind = awaits ? ANA_ROW_MAIN : ANA_ROW_WORKER,
+		.number = t->batches ? (int64_t)t->batch->worker - 1 : -1,
+		.pid = t->pid,
+		.tid = t->tid,
+	};
+	ana_paint_begin(p, row, &r->step);
+	err = awaits ? paint_known(r, t, p, awaits) : 0;
+	if (!err)
+		err = paint_samples(p, stacks, t, row, awaits);
+	if (!err && !awaits)
+		err = paint_batches(p, t);
+	if (awaits)
+		ana_spans_merge(awaits);
+	ana_paint_end(p, ANA_DOES_UNSEEN);
+	return err;
+}

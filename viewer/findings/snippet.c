@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "snippet.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include "facts/feeder.h"
+#include "findings.h"
+#include "loader.h"
+
+/* "#" stands for the number. */
+static const char *with_number(struct view_summary *s, const char *call, int64_t n)
+{
+	size_t before = strcspn(call, "#");
+
+	return base_arena_printf(&s->mem, "%.*s%" PRId64 "%s", (int)before, call, n,
+				 call + before + (call[before] == '#'));
+}
+
+/* More workers, or the first ones, which then outlive the epoch. */
+static const char *workers(struct view_summary *s)
+{
+	const struct view_loader *v = &s->loader;
+
+	return with_number(s,
+			   v->facts.workers ? "DataLoader(..., num_workers=#)"
+					    : "DataLoader(..., num_workers=#, persistent_workers=True)",
+			   v->need.advised);
+}
+
+/* Threads that compute in Python share its lock: more of them make no more. */
+static const char *makers(struct view_summary *s, const struct view_advice *a)
+{
+	const struct view_finding *f = view_finding_of(s, a->class);
+	enum facts_feeder feeder = f ? (enum facts_feeder)f->where.feeder : FACTS_FEEDER_NONE;
+
+	if (!a->makers_now)
+		return with_number(s, "DataLoader(..., num_workers=#, persistent_workers=True)",
+				   a->makers);
+	if (a->class == ANA_INPUT_PREP && feeder == FACTS_FEEDER_THREADS)
+		feeder = FACTS_FEEDER_PROCESS;
+	if (!facts_feeders[feeder].call)
+		return NULL;
+	return with_number(s, facts_feeders[feeder].call, a->makers);
+}
+
+/* As view_advise_epoch, _h2d and _pipeline decide. */
+static const char *setting(struct view_summary *s, const struct view_advice *a)
+{
+	const struct ana_loader_facts *l = view_loader_facts(s);
+
+	if (!l || !l->kind || strcmp(l->kind, "torch") != 0)
+		return NULL;
+	switch (a->class) {
+	case ANA_INPUT_EPOCH:
+		return l->iterators > 1 && l->known & ANA_LOADER_WORKERS && l->workers &&
+				       !(l->known & ANA_LOADER_PERSISTENT && l->persistent)
+			       ? "DataLoader(..., persistent_workers=True)"
+			       : NULL;
+	case ANA_INPUT_H2D:
+		return l->known & ANA_LOADER_PIN && !l->pin ? "DataLoader(..., pin_memory=True)" : NULL;
+	case ANA_INPUT_PIPELINE:
+		if (strcmp(a->id, "worker-lock") == 0 || !(l->known & ANA_LOADER_PREFETCH) || !l->workers)
+			return NULL;
+		return with_number(s, "DataLoader(..., prefetch_factor=#)",
+				   l->prefetch < 2 ? 4 : (int64_t)l->prefetch * 2);
+	default:
+		return NULL;
+	}
+}
+
+void view_snippets_add(struct view_summary *s)
+{
+	for (size_t i = 0; i < s->advices; i++) {
+		struct view_advice *a = &s->advice[i];
+
+		if (a->with_need)
+			a->change = workers(s);
+		else if (a->makers)
+			a->change = makers(s, a);
+		else
+			a->change = setting(s, a);
+	}
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A piece of advice as the call to write instead: "DataLoader(..., num_workers=4)". Whose call it is,
+ * the loader's settings or the stacks tell; what stands for the rest of it is "...".
+ */
+#ifndef VIEW_SNIPPET_H
+#define VIEW_SNIPPET_H
+
+#include "model/model.h"
+
+/* Fills change of all advice; it stays NULL where the advice is no setting of a call. */
+void view_snippets_add(struct view_summary *s);
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two real steps from near: what the GPUs, the main process and those who make batches did in the usual
+ * one and in the slowest, where the wait sits, and the line they were at. One row each, no script.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include "analysis/picture/picture.h"
+#include "findings/words.h"
+#include "html_priv.h"
+
+#define LINE_COLUMNS 40
+#define CHANGES_MAX 3
+#define CELL_WIDTH 6 /* 160 of them are 960 */
+
+/* Colours of the states, in the style sheet; NULL: nothing is drawn. */
+static const char *const styles[ANA_DOES] = {
+	[ANA_DOES_BUSY] = "f-busy",	[ANA_DOES_STARVED] = "f-input",
+	[ANA_DOES_IDLE] = "f-excluded", [ANA_DOES_AWAITS] = "f-input",
+	[ANA_DOES_DEVICE] = "f-comm",	[ANA_DOES_CPU] = "f-busy",
+	[ANA_DOES_IO] = "f-device",	[ANA_DOES_RUNNABLE] = "f-host",
+	[ANA_DOES_LOCK] = "f-copy",	[ANA_DOES_OTHER] = "f-other",
+	[ANA_DOES_MAKING] = "f-making", [ANA_DOES_NO_WORK] = "f-excluded",
+	[ANA_DOES_UNSEEN] = NULL,
+};
+
+static const char *const titles[ANA_PICTURES] = { "The usual step", "The slowest step" };
+
+static const struct ana_picture_step *step_of(const struct html *h, int k)
+{
+	return &h->s->result->picture->at[k];
+}
+
+/* ---- a row ----------------------------------------------------------------------------------- */
+
+static void put_who(struct html *h, int k, size_t i)
+{
+	const struct ana_picture_row *r = &step_of(h, k)->row[i];
+
+	if (r->kind == ANA_ROW_MAIN) {
+		html_put(h, "Main process");
+	} else if (r->kind == ANA_ROW_GPU && (size_t)r->number < h->s->result->gpus) {
+		html_put(h, "GPU ");
+		html_id(h, h->s->result->gpu[r->number].index, "/gpus/%" PRId64 "/index", r->number);
+	} else if (r->kind == ANA_ROW_WORKER && r->number >= 0) {
+		html_put(h, "Worker ");
+		html_id(h, r->number, "/step_picture/steps/%d/rows/%zu/worker", k, i);
+	} else {
+		html_put(h, "Thread ");
+		html_id(h, r->tid, "/step_picture/steps/%d/rows/%zu/tid", k, i);
+	}
+}
+
+static const char *style_of(char letter)
+{
+	for (int k = 0; k < ANA_DOES; k++)
+		if (ana_picture_words[k].letter == letter)
+			return styles[k];
+	return NULL;
+}
+
+static void put_cells(struct html *h, const char *cell)
+{
+	html_put(h, "<svg viewBox=\"0 0 960 20\" preserveAspectRatio=\"none\" aria-hidden=\"true\">");
+	for (size_t i = 0, n; i < ANA_PICTURE_CELLS; i += n) {
+		const char *style = style_of(cell[i]);
+
+		for (n = 1; i + n < ANA_PICTURE_CELLS && cell[i + n] == cell[i]; n++)
+			;
+		if (style)
+			fprintf(h->f, "<rect class=\"%s\" x=\"%zu\" width=\"%zu\" height=\"20\"/>",
+				style, i * CELL_WIDTH, n * CELL_WIDTH);
+	}
+	html_put(h, "</svg>");
+}
+
+static void put_lane(struct html *h, int k, size_t i)
+{
+	html_put(h, "<div class=\"lane\"><span>");
+	put_who(h, k, i);
+	html_put(h, "</span>");
+	put_cells(h, step_of(h, k)->row[i].cell);
+	html_put(h, "</div>\n");
+}
+
+/* ---- what they did --------------------------------------------------------------------------- */
+
+static void put_spot(struct html *h, int k, size_t i)
+{
+	const struct ana_picture_row *r = &step_of(h, k)->row[i];
+	struct view_hotspot p = { .known = true, .file = r->file, .line = r->line };
+
+	fprintf(h->f, "<span class=\"mono\" data-from=\"/step_picture/steps/%d/rows/%zu/where\"><bdi class=\"spot\">",
+		k, i);
+	html_escape(h->f, view_words_hotspot(&h->mem, &p, LINE_COLUMNS));
+	html_put(h, "</bdi>");
+	if (r->function && *r->function) {
+		html_put(h, " <bdi>");
+		html_escape(h->f, r->function);
+		html_put(h, "</bdi>");
+	}
+	html_put(h, "</span>");
+}
+
+static bool same_line(const struct ana_picture_row *a, const struct ana_picture_row *b)
+{
+	return a->kind == b->kind && a->file && b->file && a->line == b->line &&
+	       !strcmp(a->file, b->file) &&
+	       !strcmp(a->function ? a->function : "", b->function ? b->function : "");
+}
+
+/* "Worker 1 and 2 more: blocked on files or the network at data.py:88, in 7 of 9 looks" */
+static void put_doing(struct html *h, int k, size_t first)
+{
+	const struct ana_picture_step *s = step_of(h, k);
+	const char *line = "", *all = "";
+	uint64_t lines = 0, looks = 0;
+
+	html_put(h, "<li>");
+	for (size_t i = first; i < s->rows; i++) {
+		if (!same_line(&s->row[first], &s->row[i]))
+			continue;
+		html_put(h, i == first ? "<b>" : ", ");
+		put_who(h, k, i);
+		line = base_arena_printf(&h->mem, "%s%s/step_picture/steps/%d/rows/%zu/where/samples",
+					 line, *line ? " + " : "", k, i);
+		all = base_arena_printf(&h->mem, "%s%s/step_picture/steps/%d/rows/%zu/samples", all,
+					*all ? " + " : "", k, i);
+		lines += s->row[i].line_samples;
+		looks += s->row[i].samples;
+	}
+	fprintf(h->f, "</b>: %s at ", ana_picture_words[s->row[first].line_state].words);
+	put_spot(h, k, first);
+	html_put(h, ", in ");
+	html_count(h, lines, "%s", line);
+	html_put(h, " of ");
+	html_count(h, looks, "%s", all);
+	html_put(h, looks == 1 ? " look</li>\n" : " looks</li>\n");
+}
+
+static void put_doings(struct html *h, int k)
+{
+	const struct ana_picture_step *s = step_of(h, k);
+	bool any = false;
+
+	for (size_t i = 0; i < s->rows; i++) {
+		bool told = !s->row[i].file;
+
+		for (size_t before = 0; before < i && !told; before++)
+			told = same_line(&s->row[before], &s->row[i]);
+		if (told)
+			continue;
+		html_put(h, any ? "" : "<ul class=\"doing\">\n");
+		any = true;
+		put_doing(h, k, i);
+	}
+	html_put(h, any ? "</ul>\n"
+			: "<p class=\"soft\">No look at a thread that was at work fell into this step.</p>\n");
+}
+
+/* ---- its numbers ----------------------------------------------------------------------------- */
+
+static void put_row(struct html *h, int k, size_t i)
+{
+	const struct ana_picture_row *r = &step_of(h, k)->row[i];
+	bool any = false;
+
+	html_put(h, "<tr>");
+	HTML_ROW(h, put_who(h, k, i));
+	html_put(h, "<td class=\"wide\">");
+	for (int d = 0; d < ANA_DOES; d++) {
+		if (!r->ns[d])
+			continue;
+		fprintf(h->f, "%s%s ", any ? ", " : "", ana_picture_words[d].words);
+		html_ns(h, r->ns[d], "/step_picture/steps/%d/rows/%zu/states_ns/%s", k, i,
+			ana_picture_words[d].name);
+		any = true;
+	}
+	html_put(h, "</td></tr>\n");
+}
+
+static void put_left_out(struct html *h, int k)
+{
+	const struct ana_picture_step *s = step_of(h, k);
+
+	if (s->gpus_left_out) {
+		html_put(h, "<p class=\"soft\">GPUs of this process that are not drawn: ");
+		html_count(h, s->gpus_left_out, "/step_picture/steps/%d/gpus_left_out", k);
+		html_put(h, ".</p>\n");
+	}
+	if (s->workers_left_out) {
+		html_put(h, "<p class=\"soft\">Others that make batches, and worked less: ");
+		html_count(h, s->workers_left_out, "/step_picture/steps/%d/workers_left_out", k);
+		html_put(h, ".</p>\n");
+	}
+}
+
+static void put_table(struct html *h, int k)
+{
+	html_details(h, "Table");
+	html_table(h, "%s, row by row", titles[k]);
+	HTML_HEADS(h, "Row", "Time");
+	for (size_t i = 0; i < step_of(h, k)->rows; i++)
+		put_row(h, k, i);
+	html_table_end(h);
+	html_details_end(h);
+}
+
+/* ---- a step ---------------------------------------------------------------------------------- */
+
+static void put_caption(struct html *h, int k)
+{
+	const struct ana_picture_step *s = step_of(h, k);
+	const struct ana_result *r = h->s->result;
+	int64_t ns = s->step.end_ns - s->step.start_ns;
+	uint32_t p = s->step.process;
+
+	fprintf(h->f, "<figcaption><span><b>%s: ", titles[k]);
+	html_ns(h, ns, "/step_picture/steps/%d/step_ns", k);
+	html_put(h, "</b>");
+	if (s->step.exposed_ns) {
+		html_put(h, ", in which GPUs waited ");
+		html_ns(h, s->step.exposed_ns, "/step_picture/steps/%d/exposed_ns", k);
+		html_put(h, " for a batch");
+	}
+	html_put(h, "</span>");
+	if (p < r->processes) {
+		html_put(h, " <span class=\"soft\">");
+		if (r->process[p].has_rank) {
+			html_put(h, "rank ");
+			html_id(h, r->process[p].rank, "/run/processes/%" PRIu32 "/rank", p);
+		} else {
+			html_put(h, "pid ");
+			html_id(h, r->process[p].pid, "/run/processes/%" PRIu32 "/pid", p);
+		}
+		if (s->step.start_ns >= r->process[p].start_ns) {
+			html_put(h, ", ");
+			html_ns(h, s->step.start_ns - r->process[p].start_ns,
+				"/step_picture/steps/%d/start_ns - /run/processes/%" PRIu32
+				"/start_ns",
+				k, p);
+			html_put(h, " after its start");
+		}
+		html_put(h, "</span>");
+	}
+	html_put(h, "</figcaption>\n");
+}
+
+static void put_step(struct html *h, int k)
+{
+	const struct ana_picture_step *s = step_of(h, k);
+
+	html_put(h, "<figure class=\"step\">\n");
+	put_caption(h, k);
+	for (size_t i = 0; i < s->rows; i++)
+		put_lane(h, k, i);
+	html_put(h, "<div class=\"lane\"><span></span>");
+	html_axis(h, s->step.end_ns - s->step.start_ns);
+	html_put(h, "</div>\n");
+	put_doings(h, k);
+	put_left_out(h, k);
+	put_table(h, k);
+	html_put(h, "</figure>\n");
+}
+
+/* A square per colour, with all that it stands for in these two steps. */
+static void put_legend(struct html *h)
+{
+	bool in[ANA_DOES] = { false };
+
+	for (int k = 0; k < ANA_PICTURES; k++)
+		for (size_t i = 0; i < step_of(h, k)->rows; i++)
+			for (int d = 0; d < ANA_DOES; d++)
+				in[d] |= strchr(step_of(h, k)->row[i].cell,
+						ana_picture_words[d].letter) != NULL;
+	html_put(h, "<ul class=\"legend\">");
+	for (int d = 0; d < ANA_DOES; d++) {
+		if (!in[d])
+			continue;
+		fprintf(h->f, "<li><span class=\"key %s\"></span>%s",
+			styles[d] ? styles[d] : "f-unseen", ana_picture_words[d].words);
+		for (int e = d + 1; e < ANA_DOES; e++)
+			if (in[e] && styles[e] && styles[d] && !strcmp(styles[e], styles[d])) {
+				fprintf(h->f, "; %s", ana_picture_words[e].words);
+				in[e] = false;
+			}
+		html_put(h, "</li>");
+	}
+	html_put(h, "</ul>\n");
+}
+
+/* ---- what to change -------------------------------------------------------------------------- */
+
+static void put_change(struct html *h, size_t i)
+{
+	const struct view_advice *a = &h->s->advice[i];
+	bool usd = h->s->cost.known;
+
+	html_put(h, "<li>");
+	html_text(h, "code", a->change, "/advice/%zu/change", i);
+	html_put(h, " <span>saves at most <b>");
+	if (usd)
+		html_usd(h, a->saving_nano_usd, "/advice/%zu/saving_upper_usd", i);
+	else
+		html_gpu_time(h, a->saving_ns, "/advice/%zu/saving_upper_ns", i);
+	html_put(h, "</b>, ");
+	html_pct(h, base_ppm(a->saving_ns, view_working_ns(h->s)),
+		 "/advice/%zu/saving_upper_ns %% /ledger/working_ns", i);
+	html_put(h, " of the training time</span></li>\n");
+}
+
+/* The user's own calls; what else is advised has words alone, below. */
+static void put_changes(struct html *h)
+{
+	size_t shown = 0;
+
+	for (size_t i = 0; i < h->s->advices && shown < CHANGES_MAX; i++) {
+		if (!h->s->advice[i].change)
+			continue;
+		html_put(h, shown++ ? "" : "<h3>The change</h3>\n<ul class=\"changes\">\n");
+		put_change(h, i);
+	}
+	html_put(h, shown ? "</ul>\n" : "");
+}
+
+static void put_picture(struct html *h, const struct ana_picture *p)
+{
+	if (p->absent != ANA_PICTURE_DRAWN) {
+		fprintf(h->f, "<p class=\"soft\">Not drawn: %s.</p>\n",
+			ana_picture_absent_words[p->absent]);
+		return;
+	}
+	html_put(h, "<p>Two real steps of this run: one as long as the median, nearest to the run&#8217;s "
+		    "middle, and the slowest, each process&#8217;s first left aside. Time runs from left "
+		    "to right.</p>\n");
+	put_legend(h);
+	for (int k = 0; k < ANA_PICTURES; k++)
+		put_step(h, k);
+}
+
+void html_step(struct html *h)
+{
+	if (!h->s->result->picture)
+		return;
+	html_section(h, "step", "One step from near");
+	put_picture(h, h->s->result->picture);
+	put_changes(h);
+	html_section_end(h);
+}
