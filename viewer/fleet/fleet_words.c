@@ -122,6 +122,8 @@ static const char *span(const struct fleet *f, struct base_arena *mem)
 
 	base_day(from, q->since_ns);
 	base_day(to, q->until_ns - 1);
+	if (since && until && !strcmp(from, to))
+		return base_arena_printf(mem, ", on %s", from);
 	if (since && until)
 		return base_arena_printf(mem, ", from %s to %s", from, to);
 	if (!weeks->groups)
@@ -133,6 +135,8 @@ static const char *span(const struct fleet *f, struct base_arena *mem)
 		return base_arena_printf(mem, ", from %s to the week of %s", from, last);
 	if (until)
 		return base_arena_printf(mem, ", from the week of %s to %s", first, to);
+	if (!strcmp(first, last))
+		return base_arena_printf(mem, ", week of %s", first);
 	return base_arena_printf(mem, ", weeks of %s to %s", first, last);
 }
 
