@@ -267,17 +267,26 @@ static int64_t life_before(const struct live_stream *s, int64_t made_ns)
 	return life > LIFE_MAX_NS ? 0 : life;
 }
 
-/* What of [begin, end) no other process has held the GPU for yet counts for it. */
-static void hold(struct live_gpu *g, int64_t begin, int64_t end, int64_t busy, int64_t wait)
+/*
+ * What of [begin, end) no other process has held the GPU for yet counts for it; @pulse_ns of it at most
+ * can be training, if it is the first of a device.
+ */
+static void hold(struct live_gpu *g, int64_t begin, int64_t end, int64_t busy, int64_t wait,
+		 int64_t pulse_ns)
 {
 	int64_t whole = end - begin, fresh = end - base_max(begin, g->covered_ns);
 
 	g->busy_ns = live_add(g->busy_ns, busy);
 	if (fresh <= 0)
 		return;
+	wait = (int64_t)((__int128)wait * fresh / whole);
 	g->covered_ns = end;
 	g->held_ns = live_add(g->held_ns, fresh);
-	g->wait_ns = live_add(g->wait_ns, (int64_t)((__int128)wait * fresh / whole));
+	g->wait_ns = live_add(g->wait_ns, wait);
+	if (!g->busy_ns)
+		return;
+	g->training_ns = live_add(g->training_ns, base_min(fresh, pulse_ns));
+	g->training_wait_ns = live_add(g->training_wait_ns, base_min(wait, pulse_ns));
 }
 
 /* A sum that went on; one that went back begins anew. */
@@ -303,7 +312,8 @@ static void take_busy(struct live_run *r, struct live_stream *s, const Wire__Pul
 			d->active_ns = s->t_ns;
 		d->ops = m->devices[i]->ops;
 		/* A device that comes later was held since the process began. */
-		hold(&r->gpu[d->gpu], first ? s->first_ns : begin, s->t_ns, busy, wait);
+		hold(&r->gpu[d->gpu], first ? s->first_ns : begin, s->t_ns, busy, wait,
+		     s->t_ns - begin);
 	}
 }
 

@@ -37,6 +37,8 @@ struct live_gpu {
 	uint32_t mig_slices, mig_slices_total; /* 0: no MIG */
 	/* Since the first process that uses it began; several processes count a moment once. */
 	int64_t held_ns, busy_ns, wait_ns;
+	/* Of held_ns and wait_ns, from the first operation on, by whole pulses: training time. */
+	int64_t training_ns, training_wait_ns;
 	int64_t covered_ns; /* held up to here, on the clock of its streams */
 	int64_t nano_usd_per_hour; /* the caller's to set; -1: not known */
 };
@@ -161,6 +163,7 @@ struct live_totals {
 	size_t gpus, alive; /* GPUs ever used; those that a living process uses */
 	size_t streams; /* processes that use or used one */
 	int64_t held_ns, busy_ns, starved_ns; /* so far, summed over GPUs */
+	int64_t training_ns, training_starved_ns; /* of these, from each GPU's first operation on */
 	struct live_share now; /* mean of the GPUs alive */
 	bool priced; /* every GPU has a price, and there is one */
 	int64_t nano_usd, starved_nano_usd; /* so far; 0 unless priced */
@@ -173,5 +176,8 @@ struct live_totals {
 	int64_t life_ns; /* of the processes that the last two are of, summed */
 };
 void live_run_totals(const struct live_run *r, int64_t now_ns, struct live_totals *t);
+/* Shares of the training time so far, in millionths; they sum to 1e6 at most. */
+int64_t live_totals_busy_ppm(const struct live_totals *t);
+int64_t live_totals_starved_ppm(const struct live_totals *t);
 
 #endif

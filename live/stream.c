@@ -41,12 +41,24 @@ static uint64_t window_begin(const struct live_stream *s, int64_t window_ns)
 	return n;
 }
 
+/* From the device's first operation on, if that came later: what was before is start-up. */
+static uint64_t working_from(const struct live_stream *s, const struct live_device *d, uint64_t from)
+{
+	while (d->busy_ns && from + 2 < s->pulses && !d->busy_at[(from + 1) % LIVE_POINTS])
+		from++;
+	return from;
+}
+
 /* Of one device, from pulse number @from to the last one. */
 static struct live_share device_since(const struct live_stream *s, const struct live_device *d,
 				      uint64_t from)
 {
-	const struct live_point *a = &s->at[from % LIVE_POINTS];
-	struct live_share share = { .window_ns = s->t_ns - a->t_ns };
+	const struct live_point *a;
+	struct live_share share = { 0 };
+
+	from = working_from(s, d, from);
+	a = &s->at[from % LIVE_POINTS];
+	share.window_ns = s->t_ns - a->t_ns;
 
 	if (share.window_ns <= 0 || s->unseen || !d->used)
 		return share;

@@ -61,6 +61,17 @@ int64_t live_gpu_starved_ns(const struct live_gpu *g)
 	return base_min(g->wait_ns, base_max(0, g->held_ns - g->busy_ns));
 }
 
+int64_t live_totals_busy_ppm(const struct live_totals *t)
+{
+	return base_min(1000000, live_ppm(t->busy_ns, t->training_ns));
+}
+
+int64_t live_totals_starved_ppm(const struct live_totals *t)
+{
+	return base_min(live_ppm(t->training_starved_ns, t->training_ns),
+			1000000 - live_totals_busy_ppm(t));
+}
+
 struct now_sums { /* over the GPUs alive */
 	int64_t busy_ppm, starved_ppm, known;
 };
@@ -102,6 +113,9 @@ static void add_gpus(const struct live_run *r, int64_t now_ns, struct live_total
 		t->priced &= g->nano_usd_per_hour >= 0;
 		t->held_ns = live_add(t->held_ns, g->held_ns);
 		t->busy_ns = live_add(t->busy_ns, base_min(g->busy_ns, g->held_ns));
+		t->training_ns = live_add(t->training_ns, g->training_ns);
+		t->training_starved_ns = live_add(t->training_starved_ns,
+						  base_min(g->training_wait_ns, starved));
 		t->starved_ns = live_add(t->starved_ns, starved);
 		t->nano_usd = live_add(t->nano_usd, live_amount(price, g->held_ns));
 		t->starved_nano_usd = live_add(t->starved_nano_usd, live_amount(price, starved));

@@ -58,6 +58,8 @@ static void put_totals(FILE *f, const struct live_totals *t)
 	put_int(f, "held_ns", t->held_ns);
 	put_int(f, "busy_ns", t->busy_ns);
 	put_int(f, "starved_ns", t->starved_ns);
+	put_int(f, "training_ns", t->training_ns);
+	put_int(f, "training_starved_ns", t->training_starved_ns);
 	put_share(f, &t->now);
 	put_known(f, "nano_usd", t->nano_usd, t->priced);
 	put_known(f, "starved_nano_usd", t->starved_nano_usd, t->priced);

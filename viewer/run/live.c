@@ -60,15 +60,15 @@ static void say(const struct view_live *l, const struct live_totals *t, const ch
 		 (int)(s / 60 % 60), (int)(s % 60));
 	snprintf(w[GPUS], sizeof(w[0]), "%zu GPU%s", t->gpus, t->gpus == 1 ? "" : "s");
 	snprintf(w[BUSY], sizeof(w[0]), "busy %s %%",
-		 base_percent(a, base_ppm(t->busy_ns, t->held_ns)));
+		 base_percent(a, live_totals_busy_ppm(t)));
 	/* Pulses tell of waits, not of gaps: it is the most that can have been starvation. */
 	snprintf(w[STARVED], sizeof(w[0]), "starved ~%s %%",
-		 base_percent(a, base_ppm(t->starved_ns, t->held_ns)));
+		 base_percent(a, live_totals_starved_ppm(t)));
 	if (alert)
 		snprintf(w[ALERT], sizeof(w[0]), "alert %.70s", alert);
 	if (!t->priced)
 		return;
-	int64_t burn = t->nano_usd_per_hour, ppm = base_ppm(t->starved_ns, t->held_ns);
+	int64_t burn = t->nano_usd_per_hour, ppm = live_totals_starved_ppm(t);
 	snprintf(w[BURN], sizeof(w[0]), "%s/h", base_money_ascii(a, burn));
 	snprintf(w[NOTHING], sizeof(w[0]), "%s/h of it for nothing",
 		 base_money_ascii(a, base_div_even((__int128)burn * ppm, 1000000)));

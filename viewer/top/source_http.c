@@ -58,6 +58,8 @@ static void take_totals(struct live_totals *t, const struct base_json *n)
 				   .held_ns = count(n, "held_ns"),
 				   .busy_ns = count(n, "busy_ns"),
 				   .starved_ns = count(n, "starved_ns"),
+				   .training_ns = maybe(n, "training_ns"),
+				   .training_starved_ns = maybe(n, "training_starved_ns"),
 				   .now = share_of(n),
 				   .idle_ns = maybe(n, "idle_ns"),
 				   .gpu_idle_ns = maybe(n, "gpu_idle_ns"),
@@ -66,6 +68,10 @@ static void take_totals(struct live_totals *t, const struct base_json *n)
 				   .dropped = (uint64_t)count(n, "dropped"),
 				   .own_cpu_ns = (uint64_t)count(n, "own_cpu_ns"),
 				   .life_ns = count(n, "life_ns") };
+	if (t->training_ns < 0 || t->training_starved_ns < 0) { /* an older collector */
+		t->training_ns = t->held_ns;
+		t->training_starved_ns = t->starved_ns;
+	}
 }
 
 /* GPUs as the model has them, so that they are priced as everywhere. */

@@ -102,8 +102,8 @@ void top_sums(const struct top_snapshot *l, char *out, size_t room)
 		put(&w, "busy %s %%  ", base_percent(a, t->now.busy_ppm));
 		put(&w, "starved ~%s %%  ", base_percent(a, t->now.starved_ppm));
 	} else {
-		put(&w, "run: busy %s %%  ", base_percent(a, base_ppm(t->busy_ns, t->held_ns)));
-		put(&w, "starved ~%s %%  ", base_percent(a, base_ppm(t->starved_ns, t->held_ns)));
+		put(&w, "run: busy %s %%  ", base_percent(a, live_totals_busy_ppm(t)));
+		put(&w, "starved ~%s %%  ", base_percent(a, live_totals_starved_ppm(t)));
 	}
 	if (!t->priced) {
 		put(&w, "no price (--price USD)");

@@ -122,6 +122,31 @@ static void test_sums(void)
 	live_run_fini(&run);
 }
 
+/* Shares are of the training time: what was held and waited before the first operation is not. */
+static void test_training(void)
+{
+	struct live_totals t;
+
+	live_run_init(&run);
+	hello(1, 1, 7);
+	for (int64_t i = 1; i <= 20; i++) /* ten seconds of start-up, a wait for the first batch in it */
+		pulse(1, (uint64_t)i + 1,
+		      (struct pulse){ i * S, 0, i <= 10 ? 0 : (uint64_t)(i - 10) * S / 2,
+				      i <= 10 ? (uint64_t)i * S / 2
+					      : (uint64_t)(5 * S + (i - 10) * S / 4),
+				      (uint64_t)i, NULL });
+	t = totals(20 * S);
+	EXPECT_INT(t.held_ns, 20 * S);
+	EXPECT_INT(t.training_ns, 10 * S);
+	EXPECT_INT(t.training_starved_ns, 10 * S / 4);
+	EXPECT_INT(live_totals_busy_ppm(&t), 500000);
+	EXPECT_INT(live_totals_starved_ppm(&t), 250000);
+	EXPECT_INT(t.now.window_ns, 10 * S);
+	EXPECT_INT(t.now.busy_ppm, 500000);
+	EXPECT_INT(t.now.starved_ppm, 250000);
+	live_run_fini(&run);
+}
+
 /* A wait counts as far as the GPU was idle, and no share is above the whole. */
 static void test_bounds(void)
 {
@@ -381,6 +406,6 @@ static void test_frames(void)
 
 int main(void)
 {
-	return RUN(test_sums, test_bounds, test_order, test_shared, test_idle, test_clock_steps,
+	return RUN(test_sums, test_training, test_bounds, test_order, test_shared, test_idle, test_clock_steps,
 		   test_history, test_late_name, test_limits, test_frames);
 }
