@@ -182,10 +182,12 @@ static int parse(int argc, char **argv, struct opts *o)
 static void write_to(const struct opts *o, const struct fleet *f, FILE *out)
 {
 	struct view_text_style style = o->out ? view_text_style_plain : view_text_style_of(stdout);
+	struct view_text_ascii ascii;
 
 	switch (o->format) {
 	case TEXT:
-		fleet_write_text(f, out, &style);
+		fleet_write_text(f, view_text_begin(&ascii, out, &style), &style);
+		view_text_end(&ascii);
 		break;
 	case JSON:
 		fleet_write_json(f, out);

@@ -244,10 +244,12 @@ static int load(const struct opts *o, const char *path, struct view_summary **s)
 static void show(const struct opts *o, const struct view_summary *s, FILE *f)
 {
 	struct view_text_style style = view_text_style_of(f);
+	struct view_text_ascii ascii;
 
 	switch (o->format) {
 	case TEXT:
-		view_text_report(s, f, &style);
+		view_text_report(s, view_text_begin(&ascii, f, &style), &style);
+		view_text_end(&ascii);
 		break;
 	case JSON:
 		view_summary_write(s, f);
@@ -266,13 +268,15 @@ static bool show_comparison(const struct opts *o, const struct view_summary *con
 			    const char *const *path, size_t n, FILE *f)
 {
 	struct view_text_style style = view_text_style_of(f);
+	struct view_text_ascii ascii;
 	struct view_comparison c;
 	bool comparable = true;
 
 	view_compare(&c, s, path, n, o->runs_per_month);
 	switch (o->format) {
 	case TEXT:
-		view_compare_text(&c, f, &style);
+		view_compare_text(&c, view_text_begin(&ascii, f, &style), &style);
+		view_text_end(&ascii);
 		break;
 	case JSON:
 		view_compare_json(&c, f);

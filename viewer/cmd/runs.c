@@ -16,6 +16,7 @@
 #include "findings/lead.h"
 #include "findings/unused.h"
 #include "findings/words.h"
+#include "report/text/text.h"
 #include "summary/summary.h"
 #include "trace/newest.h"
 
@@ -198,7 +199,9 @@ static struct view_summary *summary_of(const char *path)
 
 static int show(const struct opts *o, const struct view_run_entry *run, size_t runs)
 {
+	struct view_text_style style = o->json ? view_text_style_plain : view_text_style_of(stdout);
 	struct row *row = calloc(runs + 1, sizeof(*row));
+	struct view_text_ascii ascii;
 	size_t i;
 
 	if (!row) {
@@ -207,7 +210,8 @@ static int show(const struct opts *o, const struct view_run_entry *run, size_t r
 	}
 	for (i = 0; i < runs; i++)
 		row[i] = (struct row){ (int)i + 1, &run[i], summary_of(run[i].path) };
-	(o->json ? put_json : put_text)(row, runs, stdout);
+	(o->json ? put_json : put_text)(row, runs, view_text_begin(&ascii, stdout, &style));
+	view_text_end(&ascii);
 	for (i = 0; i < runs; i++)
 		view_summary_free(row[i].s);
 	free(row);

@@ -313,9 +313,30 @@ static void test_look(void)
 	fclose(f);
 }
 
+/* Cents where a terminal has no such sign: spelt out, and what follows stays in its column. */
+static void test_ascii(void)
+{
+	struct view_text_style style = { .box = true, .columns = 80 };
+	struct view_text_ascii a;
+	char *text;
+	size_t len;
+
+	for (int utf8 = 0; utf8 < 2; utf8++) {
+		FILE *to = open_memstream(&text, &len), *f;
+		style.utf8 = utf8;
+		f = view_text_begin(&a, to, &style);
+		fputs("x   0.140 \302\242  high\n1.0 \302\242 of 2 \302\242\n  3.0 \302\242", f);
+		view_text_end(&a);
+		fclose(to);
+		EXPECT_STR(text, utf8 ? "x   0.140 \302\242  high\n1.0 \302\242 of 2 \302\242\n  3.0 \302\242"
+				      : "x  0.140 ct  high\n1.0 ct of 2 ct\n 3.0 ct");
+		free(text);
+	}
+}
+
 int main(void)
 {
 	return RUN(test_every_width, test_box, test_cut_words, test_look, test_narrow, test_verdict,
 		   test_causes, test_evil_places, test_no_price, test_tame, test_direction,
-		   test_cents_close, test_wrap);
+		   test_cents_close, test_wrap, test_ascii);
 }

@@ -25,6 +25,18 @@ struct view_text_style view_text_style_of(FILE *f);
 extern const struct view_text_style view_text_style_plain;
 
 /*
+ * text_ascii.c: what is written between the two to the file that the first returns comes to @to at the
+ * second: cents as "ct" where a terminal has no letters but ASCII's, else as it stands.
+ */
+struct view_text_ascii {
+	FILE *to, *f; /* f NULL: nothing is to be replaced */
+	char *text;
+	size_t len;
+};
+FILE *view_text_begin(struct view_text_ascii *a, FILE *to, const struct view_text_style *style);
+void view_text_end(struct view_text_ascii *a);
+
+/*
  * To the beginning of a line of the terminal @f, whatever column the cursor is in: a row of blanks
  * reaches the next line unless it began at the first column. Nothing where @f is no terminal.
  */
