@@ -10,7 +10,8 @@
 
 #include "condition.h"
 
-#define LIVE_FIRED_FILE "alerts.jsonl"
+#define LIVE_FIRED_FILE "alerts.jsonl" /* of whoever watches here: it says what has fired already */
+#define LIVE_FIRED_OTHERS "alerts-node" /* ...-NODE.jsonl: of a node that sent it */
 #define LIVE_FIRED_SCHEMA "gpustarve.alert/1"
 #define LIVE_FIRED_LINE 4096 /* bytes of a line at most, newline and end included */
 #define LIVE_FIRED_LINES 1024 /* of a file that are read at most */

@@ -8,7 +8,9 @@
  * nothing that was damaged is stored. Who says neither is believed.
  *
  * Each node of a run has a run.json of its own. The first one to come is the run's; from other nodes
- * (Gpustarve-Node) it becomes exit-node-NODE.json, of which readers take the ends of processes.
+ * (Gpustarve-Node) it becomes exit-node-NODE.json, of which readers take the ends of processes. Each
+ * node's alerts.jsonl becomes alerts-node-NODE.jsonl: alerts.jsonl is this collector's own, which
+ * remembers there what it has told, and nobody else writes into it.
  */
 #include <errno.h>
 #include <limits.h>
@@ -22,6 +24,7 @@
 #include "core/files.h"
 #include "core/paths.h"
 #include "http.h"
+#include "live/fired.h"
 #include "routes.h"
 #include "store/side.h"
 #include "wire/buf.h"
@@ -188,6 +191,9 @@ static int store(struct coll_http_request *r, const struct wire_buf *b,
 	snprintf(name, sizeof(name), "%s", r->param[1]);
 	if (!strcmp(name, "run.json"))
 		err = claim(dir, node, name, sizeof(name));
+	else if (!strcmp(name, LIVE_FIRED_FILE))
+		snprintf(name, sizeof(name), LIVE_FIRED_OTHERS "-%s.jsonl",
+			 *node ? node : "unknown");
 	return err ? err : replace(r, dir, name, b, tag);
 }
 

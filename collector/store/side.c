@@ -17,25 +17,30 @@ static bool middle_ok(const char *at, size_t len)
 	return len && strspn(at, COLL_NAME_CHARACTERS) >= len;
 }
 
+/* @prefix, something, @suffix. */
+static bool is_between(const char *name, const char *prefix, const char *suffix)
+{
+	size_t len = strlen(name), begin = strlen(prefix), end = strlen(suffix);
+
+	return len > begin + end && !strncmp(name, prefix, begin) &&
+	       !strcmp(name + len - end, suffix) && middle_ok(name + begin, len - begin - end);
+}
+
 bool coll_side_name_ok(const char *name)
 {
 	static const char *const whole[] = { "run.json", "alerts.jsonl" };
 	static const char *const prefix[] = { "exit-", "alloc-", "clock-" };
-	static const char suffix[] = ".json";
-	size_t len = strlen(name), end = sizeof(suffix) - 1, i;
+	size_t i;
 
 	for (i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
 		if (!strcmp(name, whole[i]))
 			return true;
-	if (len <= end || len > 250 || strcmp(name + len - end, suffix))
+	if (strlen(name) > 250)
 		return false;
-	for (i = 0; i < sizeof(prefix) / sizeof(prefix[0]); i++) {
-		size_t n = strlen(prefix[i]);
-
-		if (!strncmp(name, prefix[i], n) && len > n + end)
-			return middle_ok(name + n, len - n - end);
-	}
-	return false;
+	for (i = 0; i < sizeof(prefix) / sizeof(prefix[0]); i++)
+		if (is_between(name, prefix[i], ".json"))
+			return true;
+	return is_between(name, "alerts-node-", ".jsonl");
 }
 
 static bool hash_text(gnutls_hash_hd_t hash, const char *text, const char *end)

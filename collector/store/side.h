@@ -38,7 +38,10 @@ void coll_side_tag(char tag[COLL_SIDE_TAG_BYTES], const struct stat *st);
 /* What a server may say as a tag of such a file. */
 bool coll_side_tag_ok(const char *tag, size_t len);
 
-/* run.json, alerts.jsonl, exit-*.json, alloc-*.json, clock-*.json; * as in names of runs. */
+/*
+ * run.json, alerts.jsonl, alerts-node-*.jsonl, exit-*.json, alloc-*.json, clock-*.json; * as in names of
+ * runs.
+ */
 bool coll_side_name_ok(const char *name);
 
 #endif

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The alerts that fired, out of the run directory's alerts.jsonl. Every byte of it is hostile. */
+/*
+ * The alerts that fired, out of the run directory's alerts.jsonl and of what nodes sent of theirs. Every
+ * byte of them is hostile.
+ */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +14,10 @@
 
 #define ALERTS_MAX 64 /* that a summary has: two watchers with all they may watch */
 
-/* The end of a command belongs to the last alert of its condition and watcher. */
-static void take_end(struct view_summary *s, const struct live_fired *f)
+/* The end of a command belongs to the last alert of its condition and watcher, in its file: from @first on. */
+static void take_end(struct view_summary *s, size_t first, const struct live_fired *f)
 {
-	for (size_t i = s->alerts; i-- > 0;) {
+	for (size_t i = s->alerts; i-- > first;) {
 		struct view_alert *a = &s->alert[i];
 		if (strcmp(a->condition, f->condition) || strcmp(a->by, f->by))
 			continue;
@@ -22,7 +26,7 @@ static void take_end(struct view_summary *s, const struct live_fired *f)
 	}
 }
 
-static void take_line(struct view_summary *s, const char *line, size_t len)
+static void take_line(struct view_summary *s, size_t first, const char *line, size_t len)
 {
 	char words[LIVE_WORDS_BYTES];
 	struct live_fired f;
@@ -30,7 +34,7 @@ static void take_line(struct view_summary *s, const char *line, size_t len)
 	if (live_fired_get(&f, line, len))
 		return;
 	if (f.ended) {
-		take_end(s, &f);
+		take_end(s, first, &f);
 		return;
 	}
 	if (s->alerts == ALERTS_MAX)
@@ -49,12 +53,12 @@ static void take_line(struct view_summary *s, const char *line, size_t len)
 				     .exec_status = -1 };
 }
 
-static void take_run(struct view_summary *s, const char *run)
+static void take_file(struct view_summary *s, const char *run, const char *name)
 {
+	size_t first = s->alerts, len, lines = 0;
 	char *path = NULL, *text = NULL;
-	size_t len, lines = 0;
 
-	if (asprintf(&path, "%s/" LIVE_FIRED_FILE, run) < 0)
+	if (asprintf(&path, "%s/%s", run, name) < 0)
 		return;
 	if (base_file_read(path, &text, &len))
 		goto out;
@@ -64,18 +68,47 @@ static void take_run(struct view_summary *s, const char *run)
 		end = memchr(line, '\n', len - (size_t)(line - text));
 		if (!end)
 			break;
-		take_line(s, line, (size_t)(end - line));
+		take_line(s, first, line, (size_t)(end - line));
 	}
 	free(text);
 out:
 	free(path);
 }
 
-/* Of a job those of all its runs. */
+static int is_of_node(const struct dirent *e)
+{
+	return !strncmp(e->d_name, LIVE_FIRED_OTHERS, strlen(LIVE_FIRED_OTHERS));
+}
+
+static void take_run(struct view_summary *s, const char *run)
+{
+	struct dirent **name = NULL;
+	int n;
+
+	take_file(s, run, LIVE_FIRED_FILE);
+	n = scandir(run, &name, is_of_node, alphasort);
+	for (int i = 0; i < n; i++) {
+		if (s->alerts < ALERTS_MAX)
+			take_file(s, run, name[i]->d_name);
+		free(name[i]);
+	}
+	free(name);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct view_alert *x = a, *y = b;
+
+	return x->t_unix_ns < y->t_unix_ns ? -1 : x->t_unix_ns > y->t_unix_ns;
+}
+
+/* Of a job those of all its runs, in the order in which they fired. */
 void summary_make_alerts(struct view_summary *s, const struct view_trace *t)
 {
 	for (size_t i = 0; t && i < t->parts; i++)
 		take_run(s, t->part[i].path);
+	if (s->alerts)
+		qsort(s->alert, s->alerts, sizeof(*s->alert), by_time);
 }
 
 void summary_put_alerts(struct base_jsonout *j, const struct view_summary *s)

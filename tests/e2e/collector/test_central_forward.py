@@ -3,6 +3,7 @@
 # ctest: labels=e2e,fault waits
 """Forwarding from a node's collector to a central one: a real run's report is the same on both sides,
 and nothing is lost or doubled while either side is killed, refuses, forgets or is away."""
+import glob
 import json
 import os
 import shutil
@@ -274,8 +275,9 @@ def test_side_files_that_grow():
             looks = time.monotonic() - begin + 2  # one a second; there are two side files
             gs.check(way.count['PUT answered 200'] <= 3 * looks,
                      ("way.count['PUT answered 200'] <= 3 * looks", way.count))
-            there = os.path.join(centre.base, 'alpha', 'run.gst', 'alerts.jsonl')
-            c.wait_for(lambda: open(here).read() == open(there).read(), 'all of it arrives', PATIENCE)
+            there = os.path.join(centre.base, 'alpha', 'run.gst', 'alerts-node-*.jsonl')
+            c.wait_for(lambda: [open(here).read()] == [open(p).read() for p in glob.glob(there)],
+                       'all of it arrives', PATIENCE)
             s.lose()
             gs.equal(node.stop(timeout=PATIENCE), 0, 'node.stop(timeout=PATIENCE)')
 

@@ -162,13 +162,14 @@ def test_paths():
             gs.check(status in (400, 404), f'status in (400, 404): {(path, status)}')
         gs.equal(sorted(os.listdir(root)), before, 'sorted(os.listdir(root))')
         gs.equal(os.listdir(os.path.join(centre.base, 'alpha')), [], "os.listdir(os.path.join(centre.base, 'alpha'))")
-        good = {'run.json': b'{"id":"r"}', 'exit-n-1.json': b'{}', 'alerts.jsonl': b'{}\n',
+        good = {'run.json': b'{"id":"r"}', 'exit-n-1.json': b'{}', 'alerts.jsonl': b'{}\n', 'alerts-node-n.jsonl': b'{}\n',
                 'alloc-n-0.json': b'', 'clock-n.json': b'x' * (1 << 20)}
         for name, body in good.items():
             gs.equal(centre.ask('PUT', f'/v1/runs/r/files/{name}', body)[0], 200,
                      "centre.ask('PUT', f'/v1/runs/r/files/{name}', body)[0]")
-            gs.equal(open(os.path.join(centre.base, 'alpha', 'r.gst', name), 'rb').read(), body,
-                     "open(os.path.join(centre.base, 'alpha', 'r.gst', name), 'rb').read()")
+            kept = 'alerts-node-unknown.jsonl' if name == 'alerts.jsonl' else name
+            gs.equal(open(os.path.join(centre.base, 'alpha', 'r.gst', kept), 'rb').read(), body,
+                     f'{name} as it was sent')
         # Names out of a Hello become names of files, and nothing else.
         for run in '../../escape', '/etc/passwd', 'a/b', '..', '.x', 'r\0r':
             s = stream()
@@ -181,13 +182,25 @@ def test_paths():
 
 
 def test_run_json_of_nodes():
-    """The first node's run.json is the run's. Others' ends of processes stand beside it."""
+    """The first node's run.json is the run's. Others' ends of processes stand beside it, and alerts of each."""
     with folder() as root, central.Centre(BIN, root) as centre:
         for node, text in ('n1', 'first'), ('n2', 'second'), ('n1', 'third'), ('../n3', 'fourth'):
             status = centre.ask('PUT', '/v1/runs/r/files/run.json', json.dumps(text).encode(),
                                 headers={'Gpustarve-Node': node})[0]
             gs.equal(status, 200, 'status')
         run = os.path.join(centre.base, 'alpha', 'r.gst')
+        alerts = {'n1': b'one\n', 'n2': b'two\n', '../n3': b'three\n'}
+        for node, text in alerts.items():
+            gs.equal(centre.ask('PUT', '/v1/runs/r/files/alerts.jsonl', text, headers={'Gpustarve-Node': node})[0], 200,
+                     f'alerts of {node}')
+        # alerts.jsonl is what this collector remembers by, and nobody else's.
+        gs.equal(sorted(n for n in os.listdir(run) if n.startswith('alerts')),
+                 ['alerts-node-_._n3.jsonl', 'alerts-node-n1.jsonl', 'alerts-node-n2.jsonl'], 'each node has its own')
+        for node, text in alerts.items():
+            name = f"alerts-node-{node.replace('../', '_._')}.jsonl"
+            with open(os.path.join(run, name), 'rb') as f:
+                gs.equal(f.read(), text, name)
+            os.unlink(os.path.join(run, name))
         got = {n: json.load(open(os.path.join(run, n))) for n in os.listdir(run) if n[0] != '.'}
         gs.equal(got, {'run.json': 'third', 'exit-node-n2.json': 'second',
                        'exit-node-_._n3.json': 'fourth'}, 'got')
@@ -197,7 +210,7 @@ def test_side_files_in_order():
     """What says what it takes the place of comes late, twice or damaged in vain; what says nothing is
     believed, as it was before there was a way to say it."""
     with folder() as root, central.Centre(BIN, root, https=False) as centre:
-        where = os.path.join(centre.base, 'alpha', 'r.gst', 'alerts.jsonl')
+        where = os.path.join(centre.base, 'alpha', 'r.gst', 'alerts-node-n1.jsonl')
 
         def put(text, match=None, name='alerts.jsonl', node='n1', digest=True, asked=None):
             headers = {'Gpustarve-Node': node}
@@ -242,7 +255,7 @@ def test_side_files_in_order():
             status, got, _ = centre.ask('PUT', f'/v1/runs/r/files/{name}', text,
                                         headers={**before, 'Gpustarve-Digest': sum_, **change})
             gs.equal((status, got.get('gpustarve-damaged')), (400, '1'), "(status, got.get('gpustarve-damaged'))")
-        gs.equal([n for n in os.listdir(os.path.dirname(where)) if n[0] != '.'], ['alerts.jsonl'],
+        gs.equal([n for n in os.listdir(os.path.dirname(where)) if n[0] != '.'], ['alerts-node-n1.jsonl'],
                  "[n for n in os.listdir(os.path.dirname(where)) if n[0] != '.']")
         gs.equal(put(b'x', third, name='summary.json')[0], 404, "put(b'x', third, name='summary.json')[0]")
         status, fourth, _ = put(b'right', third)

@@ -107,6 +107,19 @@ def reported(path):
     gs.equal(gs.gpustarve('verify', path).returncode, 0, 'verify')
 
 
+def of_nodes(path):
+    """As a centre keeps it, each node's alerts in a file of its own: the report has them all, in their order."""
+    mine, _ = alerting.lines(path)
+    theirs = [dict(mine[0], t_unix_ns=mine[1]['t_unix_ns'] + 1), {'condition': '?'}]
+    other = os.path.join(path, 'alerts-node-n2.jsonl')
+    with open(other, 'w') as f:
+        f.writelines(json.dumps(row, separators=(',', ':')) + '\n' for row in theirs)
+    got = json.loads(gs.gpustarve('report', path, '--format', 'json').stdout)['alerts']
+    os.unlink(other)
+    want = sorted([a['t_unix_ns'] for a in mine] + [theirs[0]['t_unix_ns']])
+    gs.equal([a['t_unix_ns'] for a in got], want, 'alerts of two nodes')
+
+
 def again(where, path):
     """The same run goes on: nothing fires a second time."""
     name = os.path.basename(path)[:-len('.gst')]
@@ -128,6 +141,7 @@ with gs.scratch() as folder:
     refused()
     run_path = fires(folder)
     reported(run_path)
+    of_nodes(run_path)
     again(folder, run_path)
     unpriced(folder)
 gs.finish()
