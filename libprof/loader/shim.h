@@ -50,6 +50,9 @@ PROF_EXPORT void gpustarve_begin(uint32_t what, uint32_t in_worker);
 PROF_EXPORT int gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, uint32_t worker,
 			      uint32_t samples);
 
+/* What has begun on this thread is none. */
+PROF_EXPORT void gpustarve_forget(uint32_t what);
+
 /* Making or rewinding an iterator: a WIRE_RANGE_ITER range and, if @loader, an OPEN row. */
 PROF_EXPORT void gpustarve_opening(uint64_t key, const char *name);
 PROF_EXPORT void gpustarve_opened(uint64_t key, uint32_t loader, const char *settings);

@@ -114,6 +114,9 @@ static const char *const waited_for[] = { "torch.autograd.profiler", "torch.util
 					  "tensorflow.python.profiler.profiler_v2",
 					  "triton.profiler.profile" };
 
+/* For gpustarve loader alone: every other Python would compile a file that it has no use for. */
+static const char *const by_loader[] = { "queue", "multiprocessing.queues" };
+
 /* The text before the first or the last @by, and what is behind it, as three of a tuple. */
 static struct object *split(struct object *text, const char *by, bool last)
 {
@@ -290,6 +293,8 @@ static struct object *find_spec(struct object *module, struct object *args, stru
 	char first[] = "name", second[] = "path", third[] = "target";
 	char *names[] = { first, second, third, NULL };
 	struct object *nothing = none(), *name, *path = nothing, *target = nothing;
+	const char *given = getenv("GPUSTARVE_LOADER");
+	bool loader = given && !strcmp(given, "1");
 	size_t i;
 
 	Py_DecRef(nothing); /* it is never freed */
@@ -297,6 +302,9 @@ static struct object *find_spec(struct object *module, struct object *args, stru
 		return NULL;
 	for (i = 0; i < sizeof(waited_for) / sizeof(waited_for[0]); i++)
 		if (!PyUnicode_CompareWithASCIIString(name, waited_for[i]))
+			return find(module, name, path, target);
+	for (i = 0; loader && i < sizeof(by_loader) / sizeof(by_loader[0]); i++)
+		if (!PyUnicode_CompareWithASCIIString(name, by_loader[i]))
 			return find(module, name, path, target);
 	return none();
 }

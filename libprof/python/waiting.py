@@ -14,8 +14,13 @@ class _Waiting(object):
              'tensorflow.python.profiler.profiler_v2': ('lend.py', 'PROFILER'),
              'triton.profiler.profile': ('lend.py', 'PROFILER')}
 
+    LOADER = {'queue': ('queues.py', 'QUEUE'), 'multiprocessing.queues': ('queues.py', 'QUEUES')}
+
     def __init__(self, here):
-        self.here, self.waited_for = here, set(self.FILES)
+        self.files = dict(self.FILES)
+        if sys.modules['os'].environ.get('GPUSTARVE_LOADER') == '1':
+            self.files.update(self.LOADER)
+        self.here, self.waited_for = here, set(self.files)
 
     def find_spec(self, name, path=None, target=None):
         if name not in self.waited_for:
@@ -45,7 +50,7 @@ class _Waiting(object):
 
     def run(self, module):
         try:
-            file, key = self.FILES[module.__name__]
+            file, key = self.files[module.__name__]
             with open(self.here + '/' + file, 'rb') as f:
                 code = compile(f.read(), '<gpustarve>', 'exec', dont_inherit=True)
             exec(code, {'__name__': '_gpustarve', 'HERE': self.here, key: module})

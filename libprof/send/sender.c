@@ -194,8 +194,16 @@ static void drain_ranges(bool final)
 	prof_ranges_drain(prof_stream_names(), prof_traceclock_axis(), add_range, NULL, final);
 }
 
+/* Without a GPU nobody submits: who is looked at all the time are this process's threads that make batches. */
+static bool is_maker(const struct wire_batch *row)
+{
+	return prof_config()->loader && row->what == WIRE_BATCH_FETCH && row->pid == (uint32_t)getpid();
+}
+
 static void add_batch(const struct wire_batch *row, const char *text)
 {
+	if (is_maker(row))
+		prof_submitters_saw(row->tid);
 	prof_evidence_batch(row, *text ? text : NULL);
 }
 

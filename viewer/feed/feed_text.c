@@ -80,9 +80,12 @@ static void put_settings(struct feed *f, const struct feed_loader *l, FILE *out)
 {
 	const char *text;
 
-	if (!strcmp(l->kind, "queue"))
-		text = base_arena_printf(&f->mem, "loader: a queue that %" PRIu32 " thread%s of the program fill%s",
-					 l->makers, s_of(l->makers), l->makers == 1 ? "s" : "");
+	if (l->workers < 0)
+		text = base_arena_printf(&f->mem, "loader: a queue that %" PRIu32 " %s%s of the program fill%s",
+					 l->makers, strcmp(l->kind, "processes") ? "thread" : "process",
+					 l->makers == 1		       ? "" :
+					 strcmp(l->kind, "processes") ? "s" : "es",
+					 l->makers == 1 ? "s" : "");
 	else
 		text = base_arena_printf(&f->mem, "loader: torch's DataLoader, %" PRId64 " worker%s",
 					 l->workers, s_of(l->workers));

@@ -218,7 +218,7 @@ def no_bytecode(python, where):
     done = gs.command([python, '-c', 'import sys; print(sys.dont_write_bytecode)'],
                       env=env(where, PYTHONDONTWRITEBYTECODE=''))
     gs.equal((done.stdout, done.stderr), (b'False\n', b''), f'{python}: bytecode')
-    gs.equal(sorted(os.listdir(SHIM)), ['__pycache__', 'lend.py', 'shim.py',
+    gs.equal(sorted(os.listdir(SHIM)), ['__pycache__', 'lend.py', 'queues.py', 'shim.py',
                                         'sitecustomize.abi3.so', 'sitecustomize.py', 'waiting.py'],
              f'{python}: files')
     gs.check(os.path.isfile(os.path.join(SHIM, '__pycache__')), f'{python}: bytecode')

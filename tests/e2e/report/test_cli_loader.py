@@ -29,6 +29,48 @@ sys.exit(int(sys.argv[3]))
 '''
 LINE = 1 + TRAIN[:TRAIN.index('# the planted line')].count('\n')
 
+THREADS = '''
+import queue, threading, time
+def make(i):
+    time.sleep(0.03)  # the planted line
+    return [i]
+def produce(work, out):
+    while (i := work.get()) is not None:
+        out.put(make(i))
+work, out = queue.Queue(), queue.Queue(2)
+for i in [*range(40), None, None]:
+    work.put(i)
+for _ in range(2):
+    threading.Thread(target=produce, args=(work, out)).start()
+for _ in range(40):
+    out.get()
+    time.sleep(0.04)
+print('trained')
+'''
+PROCESSES = '''
+import multiprocessing, sys, time
+def make(i):
+    time.sleep(0.03)  # the planted line
+    return [i]
+def produce(work, out):
+    while (i := work.get()) is not None:
+        out.put(make(i))
+if __name__ == '__main__':
+    multiprocessing.set_start_method(sys.argv[1])
+    work, out = multiprocessing.Queue(), multiprocessing.Queue(2)
+    for i in [*range(40), None, None]:
+        work.put(i)
+    makers = [multiprocessing.Process(target=produce, args=(work, out)) for _ in range(2)]
+    for maker in makers:
+        maker.start()
+    for _ in range(40):
+        out.get()
+        time.sleep(0.04)
+    for maker in makers:
+        maker.join()
+    print('trained')
+'''
+
 
 def ceiling(a, b):
     return -(-a // b)
@@ -68,6 +110,24 @@ with gs.scratch() as where:
         top = l['lines'][0] if l['lines'] else {}
         gs.equal((os.path.basename(top.get('file') or ''), top.get('line'), top.get('function'), top.get('wait')),
                  ('train.py', LINE, 'Slow.__getitem__', 'sleep'), f'{what}: the planted line')
+
+    # Two makers could fill the queue faster than it is emptied: that they wait to put is no part of a batch.
+    for kind, program, word in (('queue', THREADS, ''), ('processes', PROCESSES, 'fork'),
+                                ('processes', PROCESSES, 'spawn')):
+        what, path = f'{kind} {word}', os.path.join(where, f'fed_by_{kind}.py')
+        with open(path, 'w') as f:
+            f.write(program)
+        done = gs.gpustarve('loader', '--step-ms', '10', '--format', 'json', '--', gs.PYTHON, path, *word.split(),
+                            env=env, cwd=where)
+        if not gs.equal(done.returncode, 0, f'{what}: {done.stderr}'):
+            continue
+        l, = json.loads(done.stdout.decode().partition('\n')[2])['loaders']
+        gs.equal((l['kind'], l['workers'], l['makers']), (kind, None, 2), what)
+        gs.check(30 <= l['batches'] <= 40, f'{what}: {l["batches"]} batches')
+        gs.check(30 * 10**6 <= l['batch_median_ns'] < 60 * 10**6, f'{what}: a batch takes {l["batch_median_ns"]}')
+        top = l['lines'][0] if l['lines'] else {}
+        gs.equal((top.get('line'), top.get('function'), top.get('wait')),
+                 (1 + program[:program.index('# the planted line')].count('\n'), 'make', 'sleep'), f'{what}: line')
 
     done = loader('--step-ms', '10', program=(2, 'quick', 3))
     text = done.stdout.decode()
