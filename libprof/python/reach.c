@@ -22,22 +22,28 @@ static bool ends_with(const char *text, const char *end)
 	return n >= k && !strcmp(text + n - k, end);
 }
 
-/* Where a thread or a process of the library's begins: its self is who waits. */
-static bool is_begin(const struct prof_pycode *code)
+/* Its name alone, without the class before it. */
+static bool is_called(const struct prof_pycode *code, const char *const *names)
 {
-	static const char *const begins[] = { "run", "_bootstrap", "_bootstrap_inner" };
-	size_t n = strcspn(code->text, "\t"), i;
+	size_t n = strcspn(code->text, "\t");
 	const char *name = code->text + n;
 
-	if (!ends_with(code->text, "/threading.py") && !ends_with(code->text, "/process.py"))
-		return false;
 	while (name > code->text && name[-1] != '.')
 		name--;
 	n -= (size_t)(name - code->text);
-	for (i = 0; i < sizeof(begins) / sizeof(*begins); i++)
-		if (n == strlen(begins[i]) && !memcmp(name, begins[i], n))
+	for (; *names; names++)
+		if (n == strlen(*names) && !memcmp(name, *names, n))
 			return true;
 	return false;
+}
+
+/* Where a thread or a process of the library's begins: its self is who waits. */
+static bool is_begin(const struct prof_pycode *code)
+{
+	static const char *const begins[] = { "run", "_bootstrap", "_bootstrap_inner", NULL };
+
+	return (ends_with(code->text, "/threading.py") || ends_with(code->text, "/process.py")) &&
+	       is_called(code, begins);
 }
 
 /* How many of the innermost frames are the standard library's. */
@@ -502,6 +508,76 @@ bool prof_py_is_queue(struct prof_py *py, uint64_t object)
 		if (py->reach.awaited[i] == object)
 			return py->reach.queue_of[i];
 	return !see(py, &s, 1) && s.type && is_queue(py, object, s.type);
+}
+
+/* ---- what is asked for again and again ---- */
+
+#define ASKING_MOST 6u /* functions, from the one that sleeps to the iterator */
+
+static bool is_iterator(const struct prof_pycode *code)
+{
+	static const char *const names[] = { "__next__", "__anext__", "iter_next", NULL };
+
+	return code->generator || is_called(code, names);
+}
+
+/* How many of the innermost functions look for an iterator's next item, that one's own included. */
+static size_t count_asking(struct prof_py *py, const struct prof_pywalk *w)
+{
+	size_t i;
+
+	for (i = 0; i < w->frames && i < ASKING_MOST; i++) {
+		const struct prof_pycode *code = prof_pycode_get(
+			&py->codes, &py->mem, &py->layout, w->frame[i].code, py->raw[i]);
+
+		if (!code)
+			break;
+		if (is_iterator(code))
+			return i + 1;
+	}
+	return 0;
+}
+
+/* Their objects, and the futures and results that these have: whatever comes is looked for there. */
+static int asked_at(struct prof_py *py, const struct prof_pywalk *w, struct awaited *a)
+{
+	size_t frames = count_asking(py, w), n = 0, from = 0, i;
+	uint64_t object[ASKING_MOST];
+	struct seen s[ASKING_MOST];
+	int rc;
+
+	prof_pyreach_begin(py);
+	rc = prof_pyreach_slots(py, w, frames);
+	for (i = 0; i < frames && !rc; i++)
+		if (has_arguments(py, i))
+			s[n++].at = prof_pyreach_slot(py, i, 0);
+	if (!rc)
+		rc = see_inside(py, s, n);
+	for (i = 0; i < n && !rc; i++)
+		if (s[i].type && is_object(s[i].type) && add_awaited(a, s[i].at))
+			object[from++] = s[i].at;
+	if (!rc && from)
+		rc = prof_pyreach_results(py, object, from);
+	for (i = 0; i < py->reach.behinds && !rc && from; i++)
+		add_awaited(a, py->reach.behind[i]);
+	return rc;
+}
+
+int prof_py_asked(struct prof_py *py, const struct prof_py_thread *t, uint64_t *object, size_t room)
+{
+	struct awaited a = { .object = object, .room = room };
+	struct prof_pyframe inner;
+	struct prof_pywalk *w;
+	int rc = py->layout.refs.known ? prof_py_walk_frames(py, t, &w) : -ENOTSUP;
+
+	py->reach.awaiteds = 0;
+	if (rc || !w->frames)
+		return rc;
+	inner = w->frame[0];
+	rc = asked_at(py, w, &a);
+	if (!rc && a.n)
+		rc = check_place(py, t, &inner);
+	return rc ? rc : (int)a.n;
 }
 
 /* ---- what a thread reaches ---- */

@@ -5,7 +5,7 @@
  * are (pystack.h, whose rules for threads, locks and forks hold here too). Nothing is called in Python
  * and nothing is allocated; what is looked through is bounded, and what does not look as Python's ends
  * a search quietly. All CPythons of facts/pythons.def; where one's structures are other than its version's
- * both functions give -ENOTSUP.
+ * all functions give -ENOTSUP.
  *
  * An address names an object only within one process, and only while somebody waits for it. In a child
  * the same address may be another object: there only objects of multiprocessing are found, which a fork
@@ -47,6 +47,15 @@ int prof_py_awaited(struct prof_py *py, const struct prof_py_thread *t, uint64_t
  */
 int prof_py_awaited_there(struct prof_py *py, const struct prof_py_thread *t, uint64_t *object,
 			  size_t room);
+
+/*
+ * The objects that a thread asks which sleeps before it asks again, as it comes to an iterator's next item: the
+ * first arguments of its functions, from the innermost one to the first that is a generator or of the
+ * iterator protocol, a few frames far, then the futures and results of pools that these objects have, a few
+ * steps off. As prof_py_awaited it returns; 0: no iterator.
+ */
+int prof_py_asked(struct prof_py *py, const struct prof_py_thread *t, uint64_t *object,
+		  size_t room);
 
 /*
  * Is the object a SimpleQueue, whose get() is C, or a semaphore of multiprocessing that counts: things

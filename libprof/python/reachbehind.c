@@ -11,6 +11,8 @@
 
 #define BEHIND_DEPTH 6u
 #define OBJECTS_BEHIND 96u
+#define RESULTS_DEPTH 4u
+#define OBJECTS_RESULTS 256u
 /* What takers say of each (reachgives.c). */
 #define OF_LOOP PROF_PYGIVES_CALL
 #define OF_SELECTOR (PROF_PYGIVES_CALL | PROF_PYGIVES_SEND)
@@ -44,9 +46,23 @@ static bool leads_on(const struct prof_pynode *node, const struct prof_pytype *t
 	}
 }
 
+/* What somebody sets when it has come; what is in it is nobody's. */
+static bool leads_to_results(struct prof_pyreach *r, const struct prof_pynode *node,
+			     const struct prof_pytype *type)
+{
+	if (!node->way.depth || type->takes != PROF_PYGIVES_RESULT)
+		return true;
+	add(r, node->at);
+	if (r->behinds == PROF_PYREACH_BEHIND)
+		r->open = 0;
+	return false;
+}
+
 bool prof_pyreach_leads_behind(struct prof_pyreach *r, struct prof_pynode *node,
 			       const struct prof_pytype *type)
 {
+	if (r->looks_results)
+		return leads_to_results(r, node, type);
 	if (is_end(node, type)) {
 		if (type->takes != OF_SELECTOR || !r->in_loop)
 			add(r, node->at);
@@ -60,7 +76,7 @@ bool prof_pyreach_leads_behind(struct prof_pyreach *r, struct prof_pynode *node,
 	return true;
 }
 
-int prof_pyreach_behind(struct prof_py *py, const uint64_t *from, size_t n, bool in_loop)
+static int look(struct prof_py *py, const uint64_t *from, size_t n, size_t objects, size_t depth)
 {
 	struct prof_pyreach *r = &py->reach;
 	const struct prof_pyway way = { 0 };
@@ -73,14 +89,29 @@ int prof_pyreach_behind(struct prof_py *py, const uint64_t *from, size_t n, bool
 	r->names_filter = 0;
 	r->frame_gives[0] = r->own_gives[0] = 0;
 	r->open = 1;
-	r->objects = OBJECTS_BEHIND;
-	r->depth = BEHIND_DEPTH;
+	r->objects = objects;
+	r->depth = depth;
 	r->looks_behind = true;
-	r->in_loop = in_loop;
 	for (i = 0; i < n; i++)
 		prof_pyreach_offer(py, from[i], &way);
 	rc = prof_pyreach_follow(py);
 	r->looks_behind = false;
 	r->depth = PROF_PYREACH_DEPTH;
+	return rc;
+}
+
+int prof_pyreach_behind(struct prof_py *py, const uint64_t *from, size_t n, bool in_loop)
+{
+	py->reach.in_loop = in_loop;
+	return look(py, from, n, OBJECTS_BEHIND, BEHIND_DEPTH);
+}
+
+int prof_pyreach_results(struct prof_py *py, const uint64_t *from, size_t n)
+{
+	int rc;
+
+	py->reach.looks_results = true;
+	rc = look(py, from, n, OBJECTS_RESULTS, RESULTS_DEPTH);
+	py->reach.looks_results = false;
 	return rc;
 }

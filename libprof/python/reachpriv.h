@@ -167,6 +167,7 @@ struct prof_pyreach {
 	uint64_t behind[PROF_PYREACH_BEHIND]; /* what stands behind what is awaited */
 	size_t behinds;
 	bool looks_behind; /* the search is for that */
+	bool looks_results; /* ... or for all futures and results, wherever they are */
 	bool in_loop; /* ... of a thread that runs the loop itself */
 	struct prof_pynode later[PROF_PYREACH_QUEUE]; /* by attributes that are not named */
 	size_t laters;
@@ -244,7 +245,10 @@ void prof_pyreach_methods(struct prof_py *py);
  */
 int prof_pyreach_behind(struct prof_py *py, const uint64_t *from, size_t n, bool in_loop);
 
-/* In such a search: keeps what is looked for. False: no way leads on from there. */
+/* The futures and results of pools that these objects have, the nearest first, into reach.behind. */
+int prof_pyreach_results(struct prof_py *py, const uint64_t *from, size_t n);
+
+/* In such searches: keeps what is looked for. False: no way leads on from there. */
 bool prof_pyreach_leads_behind(struct prof_pyreach *r, struct prof_pynode *node,
 			       const struct prof_pytype *type);
 

@@ -426,7 +426,7 @@ void prof_links_await(struct prof_links *l, const struct prof_thread_sample *s, 
 		if (*l->wanted[i].id == 'p' && *s->target == '/')
 			l->wanted[i].path = prof_hash_text(s->target);
 	}
-	if (prof_wait_takes(s->stack))
+	if (prof_wait_takes(s->stack) || s->s.wait == WIRE_WAIT_SLEEP)
 		h->takes |= bits;
 	h->awaits = bits;
 	h->looks += h->looks < PROF_LINKS_TRIAL;

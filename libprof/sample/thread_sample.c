@@ -550,6 +550,20 @@ static bool is_steady(const struct sampling *l)
 	       now.cpu_ns == l->before.cpu_ns;
 }
 
+/* One look at what it waits for: where it sleeps, what it asks again and again. */
+static int look_at_objects(struct sampling *l, const struct prof_py_thread *thread,
+			   uint64_t object[OBJECTS])
+{
+	int n;
+
+	if (l->out->s.wait == WIRE_WAIT_SLEEP)
+		return prof_py_asked(l->t->py, thread, object, OBJECTS);
+	n = prof_py_awaited_there(l->t->py, thread, object, OBJECTS);
+	if (n > 0 && !is_steady(l))
+		n = prof_py_awaited(l->t->py, thread, object, OBJECTS);
+	return n;
+}
+
 /*
  * Objects of Python that it waits for. In a process with addresses of its own they would be mistaken
  * for others.
@@ -561,11 +575,10 @@ static void await_objects(struct sampling *l, pid_t tid)
 	char id[PROF_LINK_ID];
 	int n, i;
 
-	if (!l->t->py || !thread || (l->t->pid && !l->t->forked) || !is_made(l->out->s.wait))
+	if (!l->t->py || !thread || (l->t->pid && !l->t->forked) ||
+	    (!is_made(l->out->s.wait) && l->out->s.wait != WIRE_WAIT_SLEEP))
 		return;
-	n = prof_py_awaited_there(l->t->py, thread, object, OBJECTS);
-	if (n > 0 && !is_steady(l))
-		n = prof_py_awaited(l->t->py, thread, object, OBJECTS);
+	n = look_at_objects(l, thread, object);
 	for (i = 0; i < n; i++) {
 		if (prof_py_is_queue(l->t->py, object[i]))
 			prof_link_queue(id, object[i]);

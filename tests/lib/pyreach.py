@@ -44,6 +44,13 @@ def awaited(tid):
     return list(out[:n]) if n >= 0 else n
 
 
+def asked(tid):
+    """The same of what is asked for again and again."""
+    out = (ctypes.c_ulong * WANTED)()
+    n = PROBE.probe_asked(tid, out, WANTED)
+    return list(out[:n]) if n >= 0 else n
+
+
 def holds(tid, *objects):
     """'!' it gives, '~' it holds, '-' neither, for each object or address; a number below 0: the error."""
     wanted = (ctypes.c_ulong * len(objects))(*[o if isinstance(o, int) else id(o) for o in objects])
@@ -818,6 +825,67 @@ def recurse(n, mine):
     return recurse(n - 1, here) if n else sorted(map(repr, here))
 
 
+class Job:
+    def __init__(self, future):
+        self.future, self.started = future, True
+
+
+class Parallel:
+    """A library's loader that sleeps and looks whether the next item is there."""
+    def __init__(self, *futures):
+        self.options, self.jobs, self.out = dict(a=1), collections.deque(Job(f) for f in futures), []
+
+    def retrieve(self):
+        while not self.out:
+            time.sleep(10)
+        yield self.out.pop()
+
+    def outputs(self):
+        yield from self.retrieve()
+
+    def look(self):
+        while not self.out:
+            time.sleep(10)
+        return self.out.pop()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return Looks(self).look()
+
+
+class Looks:
+    def __init__(self, of):
+        self.of = of
+
+    def look(self):
+        return self.of.look()
+
+
+def poll(items):
+    for _ in items:
+        pass
+
+
+def test_naps():
+    """Who sleeps on the way to an iterator's item asks the objects of the functions on that way, and their futures."""
+    futures = [concurrent.futures.Future() for _ in range(2)]
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        running = pool.submit(make)
+        for make_items, first in ((Parallel.outputs, 'generator'), (iter, '__next__')):
+            parallel = Parallel(running, *futures)
+            waits = start(poll, make_items(parallel))
+            got = asked(waits.native_id)
+            check(isinstance(got, list) and got[:1] == [id(parallel)], '%s: asks %r' % (first, got))
+            check(isinstance(got, list) and {id(f) for f in futures} <= set(got), '%s: futures of %r' % (first, got))
+    parallel = Parallel()
+    waits = start(parallel.look)
+    equal(asked(waits.native_id), [], 'asleep, and in no iterator')
+    waits = start(queue.Queue().get)
+    equal(asked(waits.native_id), [], 'waits, and in no iterator')
+
+
 def test_changing():
     q, other = queue.Queue(), queue.Queue()
     changing = [threading.Thread(target=change, args=(q,), daemon=True) for _ in range(2)]
@@ -932,7 +1000,7 @@ def take_cost():
 MODES = {'queues': [test_queues],
          'others': [test_executor, test_thread_pool, test_conditions, test_shared, test_processes, test_events, test_locks,
                     test_takes,
-                    test_calls, test_loop, test_coroutine, test_loop_of_a_thread],
+                    test_calls, test_loop, test_coroutine, test_loop_of_a_thread, test_naps],
          'changing': [test_changing],
          'children': [test_children, test_idle_workers],
          'cost': [take_cost]}

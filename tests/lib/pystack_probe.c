@@ -197,6 +197,14 @@ int probe_awaited(int tid, unsigned long *object, int room)
 	return rc ? rc : prof_py_awaited(py, &t, object, (size_t)room);
 }
 
+int probe_asked(int tid, unsigned long *object, int room)
+{
+	struct prof_py_thread t;
+	int rc = find(tid, &t);
+
+	return rc ? rc : prof_py_asked(py, &t, object, (size_t)room);
+}
+
 int probe_is_queue(int tid, unsigned long object)
 {
 	unsigned long awaited[PROF_PY_WANTED];

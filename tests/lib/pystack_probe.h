@@ -19,6 +19,7 @@ EXPORT int probe_waits(int tid);
 EXPORT int probe_collecting(void);
 EXPORT int probe_in_runtime(unsigned long address);
 EXPORT int probe_awaited(int tid, unsigned long *object, int room);
+EXPORT int probe_asked(int tid, unsigned long *object, int room);
 EXPORT int probe_holds(int tid, const unsigned long *wanted, int n, unsigned char *held, unsigned char *gives);
 EXPORT int probe_hold_many(int tid, unsigned long wanted, int times, int *seen);
 EXPORT int probe_hold_times(int tid, const unsigned long *wanted, int n, int times, long *ns);

@@ -68,7 +68,7 @@ def between(stack):
 
 def is_ahead(stack, given, frame):
     """Whether it parts from @given in the function of @frame, with the same frames outside of that, at a smaller line."""
-    apart = lines_apart(stack, given)
+    apart = stack and lines_apart(stack, given)
     return bool(apart) and apart[0].partition(FRAME)[2] == frame.partition(FRAME)[2] and apart[1] < apart[2]
 
 
@@ -182,7 +182,15 @@ def take_of(s):
         if s['iterates'] or 'q' in kinds:
             return 'item'
         return 'event' if 'n' in kinds and not kinds & {'o', 'f'} else 'lock'
+    if s['wait'] == SLEEP:
+        return 'item' if ids(s, '?') and draws(s) else None
     return 'settles' if s['wait'] == CHILD else None
+
+
+def draws(s):
+    """On the way to the next item of an iterator."""
+    frames = [f.split('|') for f in s['stack'].split(FRAME)]
+    return s['iterates'] or any(len(f) == 4 and not f[0].endswith('<genexpr>') for f in frames)
 
 
 def without_work(s):
@@ -245,6 +253,8 @@ class Chain:
         ends, circle, idle = self.makers(path, s, a, far)
         if ids(s, '?') and (idle if ends else not circle):
             ends = self.as_before(path, key, at, s, a, far, ends)
+        if s['wait'] == SLEEP and idle and not self.at_work(ends):
+            ends = []
         return ends, circle
 
     def makers(self, path, s, a, far):
@@ -349,7 +359,7 @@ class Chain:
             """The sample that tells what this one awaits."""
             if asks(s):
                 return s
-            if s['state'] == RUNNING or not s['stack'] or s['wait'] not in (GIL, LOCK, LOCK_SHARED, QUEUE, PIPE, SOCKET) \
+            if s['state'] == RUNNING or not s['stack'] or s['wait'] not in (GIL, LOCK, LOCK_SHARED, QUEUE, PIPE, SOCKET, SLEEP) \
                     or ids(s, '?') or self.in_driver(key, s) or self.serves(s):
                 return None
             rows = self.w.samples[key]
@@ -369,7 +379,7 @@ class Chain:
                     more, circle = self.ask(path, key, s, of, a, far)
                 if is_messenger(of):
                     more, circle = self.batches(more), False
-                circle = circle and not self.outside(path, of, a)
+                circle = circle and of['wait'] != SLEEP and not self.outside(path, of, a)
                 total = sum(e[2] for e in more)
                 if total:
                     ends += [(c, idle, ns * n // total, whose) for c, idle, n, whose in more]
@@ -923,6 +933,13 @@ class Piece:
             return 'host.no_work'
         ends = take in ('item', 'event') and (wait in (LOCK, LOCK_SHARED, SOCKET, PIPE, CHILD) or
                                               wait != GPU and ids(s, '?'))
+        if ends and wait == SLEEP and not s['take']:
+            c = self.host_take(s, take)
+            if not self.chain((self.w.pid, self.tid), s).found:
+                c = by_code or 'host.unknown'
+            if c in ('chain', 'host.unknown'):
+                self.at_place(s, 0 if c == 'chain' else part)
+            return c
         if ends:
             c = self.host_take(s, take)
             nobody = not self.chain((self.w.pid, self.tid), s).found and \
@@ -1062,12 +1079,13 @@ class World:
         polls = s['stack'].split(FRAME)[0].split('|')[1:2] and s['stack'].split(FRAME)[0].split('|')[1].endswith('/selectors.py')
         takes = s['take'] in ('item', 'event', 'serves')
         idle = bool(rows) and 0 < rows[-1]['cpu'] <= s['cpu'] and 10 * (s['cpu'] - rows[-1]['cpu']) <= s['t'] - rows[-1]['t']
-        if s['state'] == RUNNING and s['stack'] and (takes or idle and not s['take']):
+        if s['state'] == RUNNING and s['stack'] and (takes or not s['take'] and (idle or draws(s))):
             for x in rows[::-1][:64]:
                 if x['t'] < s['t'] - LOOK_BACK:
                     break
                 if x['stack'] == s['stack'] and x['state'] != RUNNING and ids(x, '?') and (
-                        takes and (polls or x['wait'] in (LOCK, LOCK_SHARED)) or idle and x['wait'] in (PIPE, SOCKET)):
+                        takes and (polls or x['wait'] in (LOCK, LOCK_SHARED)) or idle and x['wait'] in (PIPE, SOCKET) or
+                        not s['take'] and x['wait'] == SLEEP and draws(s)):
                     return dict(s, state=x['state'], wait=x['wait'], target=x['target'], links=x['links'])
         return s
 

@@ -43,7 +43,7 @@ STACKS = {  # name: what it says (code, the user's innermost, take, iterates), a
     'draw': ('', False, 'item', True, f'get|{LIB}queue.py|4~__next__|/x/site-packages/some/a.py|3~' + USER),
     'draw_event': ('', False, 'event', True, f'wait|{LIB}threading.py|4~__iter__|/home/me/a.py|3~' + USER),
     'model': ('model', False, None, False, 'f|/x/site-packages/torch/optim/adam.py|4~' + USER),
-    'tensor': ('model', False, None, False, 'backward|/x/site-packages/torch/_tensor.py|4~' + USER),
+    'tensor': ('', False, None, False, 'backward|/x/site-packages/torch/_tensor.py|4~' + USER),
     'outer': ('', True, None, False, 'work|/home/me/train.py|8~fit|/x/site-packages/lightning/pytorch/trainer.py|9'),
     'cpu': ('cpu', False, None, False, 'step|/x/site-packages/deepspeed/ops/adam/cpu_adam.py|4~' + USER),
     'idle': ('idle', False, 'item', False, f'wait|{LIB}threading.py|3~get|{LIB}queue.py|3~'
@@ -59,10 +59,11 @@ STACKS = {  # name: what it says (code, the user's innermost, take, iterates), a
     'summed': ('', True, None, False, 'work.<locals>.<genexpr>|/home/me/train.py|12|g~work|/home/me/train.py|12~'
                'main|/home/me/train.py|9'),
     'poll': ('', False, 'event', False, f'select|{LIB}selectors.py|3~' + USER),
+    'nap': ('', False, None, False, 'look|/x/site-packages/some/a.py|5~rows|/x/site-packages/some/a.py|6|g~' + USER),
     'none': ('', False, None, False, ''),
 }
 # No frame of a framework or of data code further in than the user's own.
-OWN = [name for name in STACKS if not STACKS[name][0] and name != 'none']
+OWN = [name for name in STACKS if not STACKS[name][0] and name not in ('tensor', 'none')]
 WORK = ['early', 'early_too', 'late', 'model', 'made', 'made', 'summed', 'looped', 'loops']  # before and behind the line that launches
 TAKES = ['get', 'draw', 'library', 'turn', 'draw_event', 'plain']
 IDS = ['oa', 'ob', 'oa', 'ob', 'q9', 't1', 's2', 'p1', 'l1', 'n40', 'f1:2:3', 'u1', 'a1', 'd1']
@@ -78,6 +79,7 @@ class Case:
         self.copies, self.calls, self.kernels = [], {}, []
         self.links = r.random() < .7
         self.feeds = self.links and r.random() < .6  # the trainer mostly takes what its threads make
+        self.naps = self.feeds and r.random() < .3  # ... and asks again and again whether it is there
         self.works = r.random() < .3          # the trainer mostly makes them itself
         self.workers = r.choice([0, 1, 2, 3])
         self.told = r.random() < .8           # the loader tells its settings
@@ -265,6 +267,8 @@ class Case:
                 if self.feeds and tid == TRAINER and r.random() < .7:
                     name, wait, target = r.choice(TAKES[kept:kept + 2]), r.choice([ref.LOCK, ref.LOCK, ref.PIPE]), ''
                     links = r.choice(['', '?oa', '?oa', '?ob ?oa', '?p1'])
+                    if self.naps and r.random() < .7:
+                        name, wait = r.choice(['nap', 'nap', 'turn', 'made']), r.choice([0, ref.SLEEP, ref.SLEEP])
                 elif self.works and tid == TRAINER and r.random() < .8:
                     name, wait, links, target = r.choice(WORK), r.choice([0] * 9 + [1, ref.SLEEP, ref.GPU]), '', ''
                 elif self.feeds and role == 5 and r.random() < .5:

@@ -38,6 +38,7 @@
 	"_recv\t" LIB "multiprocessing/connection.py\t395\nrecv\t" LIB                        \
 	"multiprocessing/connection.py\t250\n" USER
 #define TURN "__next__\t" PACKAGES "somebodys/loader.py\t7\n" USER
+#define NAP "look\t" PACKAGES "somebodys/loader.py\t9\nitems\t" PACKAGES "somebodys/loader.py\t5\tg\n"
 #define DRIVE                                                                            \
 	"select\t" LIB "selectors.py\t468\n_run_once\t" LIB "asyncio/base_events.py\t1900\n" \
 	MAKE
@@ -707,6 +708,53 @@ static void test_asks_late(void)
 	see_counted(&t, PID, 15000, WIRE_WAIT_PIPE, "?p1", USER, 10, 8000 * US);
 	EXPECT(host_of(&t, 0, 20000));
 	EXPECT(t.b.asks && t.b.place);
+	end(&t);
+}
+
+/* Asleep before it asks again whether the next item is there: that is made by whoever has what it asks. */
+static void test_nap(void)
+{
+	struct bench t;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_SLEEP, "?o1", NAP USER);
+	keep(&t, 101, WIRE_WAIT_READ, "!o1", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* he asks again */
+	see(&t, PID, 0, WIRE_WAIT_SLEEP, "?o1", NAP USER);
+	see(&t, PID, 1000, WIRE_WAIT_NONE, "", NAP USER);
+	see(&t, PID, 2000, WIRE_WAIT_NONE, "", NAP USER);
+	see(&t, PID, 3000, WIRE_WAIT_NONE, "", NAP USER);
+	keep(&t, 101, WIRE_WAIT_READ, "!o1", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* who makes it asks for what another one makes */
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o2", GET);
+	keep(&t, 101, WIRE_WAIT_SLEEP, "!o2 ?o1", NAP MAKE);
+	keep(&t, 102, WIRE_WAIT_NONE, "~o1", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_LOW);
+	end(&t);
+
+	begin(&t); /* nobody has it, or he does nothing either; a slow source of its own looks the same */
+	keep(&t, PID, WIRE_WAIT_SLEEP, "?o1", NAP USER);
+	EXPECT_ALL(&t, ANA_HOST_UNKNOWN, ANA_NONE);
+	keep(&t, 101, WIRE_WAIT_SLEEP, "~o1", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_UNKNOWN, ANA_NONE);
+	end(&t);
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o2", GET);
+	keep(&t, 101, WIRE_WAIT_SLEEP, "!o2 ?o1", NAP MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* in no iterator */
+	keep(&t, PID, WIRE_WAIT_SLEEP, "?o1", USER);
+	keep(&t, 101, WIRE_WAIT_READ, "!o1", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_UNKNOWN, ANA_NONE);
 	end(&t);
 }
 
@@ -1451,7 +1499,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_line), T_CASE(test_seen_running),
 	T_CASE(test_sender),	T_CASE(test_queue_alone),	T_CASE(test_messenger),
 	T_CASE(test_messenger_loop),
-	T_CASE(test_lock_of_makers),	T_CASE(test_makers_by_turns),
+	T_CASE(test_nap),		T_CASE(test_lock_of_makers),	T_CASE(test_makers_by_turns),
 };
 
 int main(void)

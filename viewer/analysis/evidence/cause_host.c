@@ -273,13 +273,32 @@ static enum ana_class class_of_queue(struct ana_cause *b, struct ana_evidence *e
 	return is_word(b) ? ANA_HOST_WAIT : c;
 }
 
+/* Asleep before it asks an iterator's objects again: who makes the item is told, or nothing is. */
+static enum ana_class class_of_nap(struct ana_cause *b, struct ana_evidence *e,
+				   const struct ana_thread_samples *s, const struct ana_shares *h,
+				   size_t i, const struct ana_pystack *k)
+{
+	enum ana_class c = class_of_take(b, e, s, i, k, ANA_TAKE_ITEM);
+
+	if (b->chain.found == ANA_CHAIN_NOBODY) {
+		c = class_of_code(k, ANA_HOST_UNKNOWN);
+		if (c == ANA_HOST_UNKNOWN && at_place(b, &s->sample[i]))
+			b->alone += ana_shares_part(s, h, i);
+	} else if (c == FOLLOWED) {
+		at_place(b, &s->sample[i]);
+	}
+	return c;
+}
+
 /* Blocked in something of which no other thread is known to end it. */
 static enum ana_class class_of_rest(struct ana_cause *b, struct ana_evidence *e,
-				    const struct ana_thread_samples *s, size_t i,
-				    const struct ana_pystack *k, enum ana_take take)
+				    const struct ana_thread_samples *s, const struct ana_shares *h,
+				    size_t i, const struct ana_pystack *k, enum ana_take take)
 {
 	const struct wire_sample *w = &s->sample[i];
 
+	if (w->wait == WIRE_WAIT_SLEEP && take == ANA_TAKE_ITEM && k->take == ANA_TAKE_NOT_TOLD)
+		return class_of_nap(b, e, s, h, i, k);
 	if (take == ANA_TAKE_SERVES)
 		return ANA_HOST_NO_WORK;
 	if (w->wait != WIRE_WAIT_GPU && (take == ANA_TAKE_ITEM || take == ANA_TAKE_EVENT) &&
@@ -402,7 +421,7 @@ static enum ana_class class_of_block(struct ana_cause *b, struct ana_evidence *e
 	case WIRE_WAIT_SOCKET:
 		return class_of_others(b, e, s, h, i, &k, take);
 	default:
-		return class_of_rest(b, e, s, i, &k, take);
+		return class_of_rest(b, e, s, h, i, &k, take);
 	}
 }
 

@@ -94,6 +94,15 @@ static void ask_as_before(struct chain_search *f, const struct ana_thread_sample
 	}
 }
 
+/* Who sleeps may sleep for himself: those who merely have the same thing, and do nothing, are nobody. */
+static void forget_idle(struct ana_chain *c, uint32_t first, struct answer *out)
+{
+	if (ana_chain_is_at_work(c, first, c->ends))
+		return;
+	c->ends = first;
+	out->ns = 0;
+}
+
 /* What the thread's wait at @at, which awaits as @sample does, is for. */
 static void ask(struct chain_search *f, const struct ana_thread_samples *s, size_t at,
 		size_t sample, struct answer *out)
@@ -105,6 +114,8 @@ static void ask(struct chain_search *f, const struct ana_thread_samples *s, size
 	follow(f, l, out);
 	if (l->awaits && (out->ns ? out->idle : !out->circle))
 		ask_as_before(f, s, at, sample, first, out);
+	if (s->sample[sample].wait == WIRE_WAIT_SLEEP && out->idle)
+		forget_idle(f->c, first, out);
 }
 
 /*
@@ -168,7 +179,7 @@ static void awaiting(struct chain_search *f, struct ana_chain_end *end, const st
 	    (!messenger || ana_chain_brings_batches(f->c, first)))
 		return;
 	f->c->ends = first;
-	circle = circle && !messenger && !ana_chain_waits_outside(f, l);
+	circle = circle && !messenger && w->wait != WIRE_WAIT_SLEEP && !ana_chain_waits_outside(f, l);
 	for (i = at; i < h->end; i++) {
 		if (!ana_chain_awaits_as(f, s, i, w->links))
 			continue;

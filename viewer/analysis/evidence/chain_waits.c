@@ -122,7 +122,8 @@ static bool is_for_others(const struct wire_sample *w)
 {
 	return w->wait == WIRE_WAIT_GIL || w->wait == WIRE_WAIT_LOCK ||
 	       w->wait == WIRE_WAIT_LOCK_SHARED || w->wait == WIRE_WAIT_QUEUE ||
-	       w->wait == WIRE_WAIT_PIPE || w->wait == WIRE_WAIT_SOCKET;
+	       w->wait == WIRE_WAIT_PIPE || w->wait == WIRE_WAIT_SOCKET ||
+	       w->wait == WIRE_WAIT_SLEEP;
 }
 
 /*

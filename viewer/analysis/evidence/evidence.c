@@ -163,14 +163,16 @@ static bool awaits(struct ana_evidence *e, const struct ana_pystack *k, const st
 	case WIRE_WAIT_SOCKET:
 		return (idle && (is_take(k->take) || k->take == ANA_TAKE_NOT_TOLD)) ||
 		       (is_take(k->take) && polls(k));
+	case WIRE_WAIT_SLEEP: /* on the way to an iterator's next item */
+		return (k->take == ANA_TAKE_NOT_TOLD && k->draws) || (is_take(k->take) && polls(k));
 	default:
 		return is_take(k->take) && polls(k);
 	}
 }
 
 /*
- * On a CPU, or wanting one, at the very place where it waited for a lock or polled: it has just come back, or is
- * about to wait. Such a look comes often where a machine is busy, for we get a CPU when others begin to wait; it
+ * On a CPU, or wanting one, at the very place where it waited for a lock, polled, or slept before it asked
+ * again: it has just come back, or is about to wait. Such a look comes often where a machine is busy, for we get a CPU when others begin to wait; it
  * stands for the wait, not for work.
  */
 static void take_for_wait(struct ana_evidence *e, struct ana_thread_samples *t)
@@ -185,7 +187,7 @@ static void take_for_wait(struct ana_evidence *e, struct ana_thread_samples *t)
 		return;
 	k = ana_pystacks_get(&e->stacks, s->stack);
 	idle = hardly_ran(t);
-	if (!is_take(k->take) && (!idle || k->take != ANA_TAKE_NOT_TOLD))
+	if (!is_take(k->take) && (k->take != ANA_TAKE_NOT_TOLD || (!idle && !k->draws)))
 		return;
 	for (i = t->tail - 1, n = 0; n < ANA_STANDS_MAX && i > t->head; i--, n++) {
 		const struct wire_sample *v = &t->sample[i - 1];

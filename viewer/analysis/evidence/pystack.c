@@ -45,7 +45,7 @@ static bool read_take(struct ana_pystack *out, const struct ana_frame *f)
 }
 
 /*
- * Whether @f, a frame of the user's, is a generator that hands out things one by one: an expression within
+ * Whether @f is a generator that hands out things one by one: an expression within
  * a function is none.
  */
 static bool hands_out(const struct ana_frame *f)
@@ -105,6 +105,7 @@ void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 		out->iterates |= within && !inside;
 		within = inside && ana_take_iterates(f.function);
 		out->iterates |= !inside && ana_take_iterates(f.function);
+		out->draws |= out->iterates || hands_out(&f);
 		code = ana_module_code(f.file, f.function, &say);
 		out->waits |= code == ANA_CODE_NEXT;
 		other |= code != ANA_CODE_PLAIN || say == ANA_SAY_NOTHING;

@@ -20,6 +20,7 @@ struct ana_pystack {
 	bool own; /* at and inside the innermost frame of the user's nothing tells of other code */
 	bool waits; /* in the loader's next() */
 	bool iterates; /* some frame is of the iterator protocol, and not the standard library's own business */
+	bool draws; /* the same, or a generator */
 	/* the outermost generator of the user's that a function of the user's resumes; without: empty */
 	struct ana_text resumed, resumed_file;
 	bool between; /* some frame is of the standard library's code that talks with other processes */

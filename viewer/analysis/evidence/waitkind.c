@@ -42,6 +42,8 @@ static enum ana_take take_by_wait(const struct wire_sample *s, const struct ana_
 			       : ANA_TAKE_LOCK;
 	case WIRE_WAIT_CHILD:
 		return ANA_TAKE_SETTLES;
+	case WIRE_WAIT_SLEEP: /* it asks again and again whether the next item is there */
+		return l->awaits && k->draws ? ANA_TAKE_ITEM : ANA_TAKE_NOT_TOLD;
 	default:
 		return ANA_TAKE_NOT_TOLD;
 	}
