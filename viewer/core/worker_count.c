@@ -57,3 +57,8 @@ bool view_worker_count_find(const struct view_worker_facts *f, struct view_worke
 	n->cores_needed = f->fetch_cpu_ns > 0 ? div_up(f->fetch_cpu_ns, pace(f)) + 1 : 0;
 	return true;
 }
+
+bool view_worker_count_is_beyond(const struct view_worker_facts *f, const struct view_worker_count *n)
+{
+	return n->cores_needed > most_sensible(f);
+}

@@ -40,4 +40,7 @@ struct view_worker_count {
 /* False: the facts do not suffice (no fetch or step was seen, or the waits exceed the steps). */
 bool view_worker_count_find(const struct view_worker_facts *f, struct view_worker_count *n);
 
+/* To keep up would take more cores than are sensible: making a batch has to get cheaper first. */
+bool view_worker_count_is_beyond(const struct view_worker_facts *f, const struct view_worker_count *n);
+
 #endif

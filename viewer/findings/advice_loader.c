@@ -318,7 +318,8 @@ bool view_advise_prep(struct view_summary *s, struct view_advice *a)
 	const struct view_loader *v = &s->loader;
 
 	if (!v->has_need || v->need.bound != VIEW_WORKERS_CORES ||
-	    v->need.advised > v->facts.workers || v->need.cores_needed <= v->facts.cores)
+	    v->need.advised > v->facts.workers || v->need.cores_needed <= v->facts.cores ||
+	    view_worker_count_is_beyond(&v->facts, &v->need))
 		return true;
 	/* More workers would want the cores that these have. */
 	a->brief = base_arena_printf(&s->mem,
@@ -399,6 +400,17 @@ bool view_advise_worker_cpu(struct view_summary *s, struct view_advice *a)
 		v->facts.workers > fewer && fewer > 0
 			? base_arena_printf(&s->mem, ", or lower num_workers to %" PRId64, fewer)
 			: "";
+	if (view_worker_count_is_beyond(&v->facts, &v->need)) {
+		a->brief = "cheaper samples, then a core for each worker";
+		a->action = base_arena_printf(
+			&s->mem,
+			"%" PRId64 " worker%s and the trainer share %" PRId64 " core%s, and %" PRId64
+			" would be needed to keep up: make samples cheaper first (decode ahead of time, at lower "
+			"resolution, or on the GPU), then give each worker a core%s",
+			v->facts.workers, v->facts.workers == 1 ? "" : "s", v->facts.cores,
+			v->facts.cores == 1 ? "" : "s", v->need.cores_needed, lower);
+		return true;
+	}
 	a->brief = base_arena_printf(&s->mem, "%" PRId64 " -> %" PRId64 " cores", v->facts.cores,
 				     v->need.cores_needed);
 	a->action = base_arena_printf(

@@ -439,6 +439,19 @@ static void test_no_contradiction(void)
 	EXPECT(strstr(a->action, "lower num_workers to 1") != NULL);
 	view_summary_free(s);
 
+	/* Nobody has so many cores as that would take. */
+	r = made_starved(NULL);
+	made_class(r, ANA_INPUT_CPU_STARVED, MADE_HOUR_NS / 2);
+	r->cpus = 2;
+	r->loader[0].fetch_cpu_ns = 10 * r->loader[0].fetch_ns;
+	s = made_summary_of(r, H100, 6880000000LL);
+	a = advice(s, "worker-cpu");
+	REQUIRE(a);
+	EXPECT_STR(a->brief, "cheaper samples, then a core for each worker");
+	EXPECT(strstr(a->action, "and 61 would be needed to keep up: make samples cheaper first") != NULL);
+	EXPECT(!advice(s, "decode") || !strstr(advice(s, "decode")->brief, "cores"));
+	view_summary_free(s);
+
 	/* Without any, the first takes the making out of the step all the same. */
 	r = made_starved(NULL);
 	made_class(r, ANA_INPUT_CPU_STARVED, MADE_HOUR_NS / 2);
