@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e timeout=3600
+"""Five programs in the form of PyTorch's own tutorials (tests/programs/tutorials), with two mistakes in each that people
+make without knowing, played by PyTorch's unchanged wheels on the simulated GPU (a model). The report names both with their
+lines, the larger one first; then what it advises is done to the source by a script, and the gain that it promised comes
+true within its bound. GS_BIG=1 plays all; else one. Where the machine is busy with other things, what is said of that is
+right and not what was planted."""
+import collections
+import contextlib
+import io
+import json
+import os
+import http.server
+import re
+import sys
+import threading
+import time
+import wave
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import gs
+import playing
+import torches
+
+FOLDER = os.path.join(playing.PROGRAMS, 'tutorials')
+LATENCY = 0.008  # s, of the store of sounds
+KEPT_PCT = 40  # of what was promised at most
+
+# mark: of the line. classes: what is true of its time (whoever computes also waits for a CPU where others compute). advice:
+# the id that must be there. edits: what somebody does to the source who follows it; {n}: the number of workers advised.
+Mistake = collections.namedtuple('Mistake', 'mark classes advice edits')
+PREP = ('input.prep', 'input.cpu_starved')
+HOST = ('host.sync', 'host.dispatch', 'host.lock', 'host.wait')
+INLINE = ('input.inline', 'host.cpu_work', 'host.cpu_starved', 'host.unknown')
+WORKERS = 'num_workers={n}, persistent_workers=True)'
+PROGRAMS = {
+    'images.py': (60, [
+        Mistake('decode', PREP, ('workers',), [('batch_size=BATCH)', 'batch_size=BATCH, ' + WORKERS)]),
+        Mistake('pageable', ('copy', 'input.h2d', 'host.dispatch', 'host.unknown'), ('copy', 'pageable-copy'),
+                [('batch_size=BATCH', 'pin_memory=True, batch_size=BATCH'),
+                 ('x.cuda(), y.cuda()', 'x.cuda(non_blocking=True), y.cuda(non_blocking=True)')])]),
+    'text.py': (12, [
+        Mistake('epoch', ('input.epoch',), ('loader-epoch',), [('num_workers=2)', 'num_workers=2, persistent_workers=True)')]),
+        Mistake('item', HOST, ('sync',), [(').sum().item()', ').sum()')])]),
+    'audio.py': (60, [
+        Mistake('fetch', ('input.fetch',), ('workers',), [('num_workers=1)', WORKERS)]),
+        Mistake('inline', INLINE, ('cpu-work', 'inline', 'makers', 'host-cpu'),
+                [('x = spectrogram(waves, window)', 'x = spectrogram(waves.cuda(), window.cuda())')])]),
+    'tabular.py': (60, [
+        Mistake('rows', PREP, ('workers',), [('batch_size=BATCH)', 'batch_size=BATCH, ' + WORKERS)]),
+        Mistake('save', ('host.checkpoint',), ('checkpoint',), [('step % 10 == 9', 'step % 1000 == 999')])]),
+    'tokens.py': (80, [
+        Mistake('encode', INLINE, ('inline', 'makers', 'cpu-work'),
+                [('for step in range(steps):',
+                  'for batch in torch.utils.data.DataLoader(range(steps), batch_size=None, num_workers=1, '
+                  'collate_fn=lambda _: encode(lines)):'), ('encode(lines).cuda()', 'batch.cuda()')]),
+        Mistake('norm', HOST, ('sync', 'dispatch'),
+                [('sum(p.grad.norm().item() ** 2 for p in net.parameters()) ** 0.5',
+                  'nn.utils.clip_grad_norm_(net.parameters(), 1.0)'),
+                 ('torch._foreach_div_([p.grad for p in net.parameters()], size + 1)', 'del size')])]),
+}
+
+
+def sound():
+    data = io.BytesIO()
+    with wave.open(data, 'wb') as out:
+        out.setnchannels(1)
+        out.setsampwidth(2)
+        out.setframerate(16000)
+        out.writeframes(bytes(32000))
+    return data.getvalue()
+
+
+class Sounds(http.server.BaseHTTPRequestHandler):
+    data = sound()
+
+    def do_GET(self):
+        time.sleep(LATENCY)
+        self.send_response(200)
+        self.send_header('Content-Length', str(len(self.data)))
+        self.end_headers()
+        self.wfile.write(self.data)
+
+    def log_message(self, *_):
+        pass
+
+
+@contextlib.contextmanager
+def store():
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Sounds)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f'http://127.0.0.1:{server.server_port}'
+    server.shutdown()
+
+
+def play(torch, where, name, source, steps, url):
+    os.makedirs(where)
+    with open(os.path.join(where, name), 'w', encoding='utf-8') as f:
+        f.write(source)
+    done, run, _ = gs.traced([torch.python, name, str(steps), url], where, OMP_NUM_THREADS=1, GPUSTARVE_MAX_OVERHEAD=0)
+    gs.equal(done.returncode, 0, f'{name}: {done.stderr.decode()[-1500:]}')
+    return run, done.stderr.decode()
+
+
+def followed(source, mistake, advice):
+    """The source when its author has followed a piece of advice."""
+    for old, new in mistake.edits:
+        gs.check(old in source, f'{old!r} is in the source')
+        source = source.replace(old, new.replace('{n}', str((advice.get('numbers') or {}).get('workers_advised'))))
+    return source
+
+
+def line_of(source, mark):
+    return next(n for n, line in enumerate(source.split('\n'), 1) if line.endswith(f'#: {mark}'))
+
+
+def named(summary, name, mistake, line):
+    """Is there a finding of the mistake's class at its line?"""
+    return any(f['class'] in mistake.classes and f['where'].get('line') == line and
+               (f['where'].get('file') or '').endswith(name) for f in summary['findings'])
+
+
+def first_cause(box):
+    """The box's first cause: what stands behind `of the training time:` down to the next share."""
+    causes = re.split(r'\n {2,}[\d.<]+ %', box.split('of the training time:\n')[-1])
+    return ' '.join(re.split(r'\n {2}\S', causes[0] if '%' in causes[0] else causes[1])[0].split())
+
+
+def promise_of(before, after, what):
+    """What the run before promised per step, and what came true."""
+    done = gs.gpustarve('report', before, after, '--format', 'json')
+    gs.equal(done.returncode, 0, f'compare: {done.stderr.decode()[-500:]}')
+    return next((a for a in json.loads(done.stdout)['comparisons'][0]['advice'] if a['id'] == what), None)
+
+
+def expect_named(name, source, s, box):
+    """Both lines, and the larger mistake in the box's first cause."""
+    _, mistakes = PROGRAMS[name]
+    found = [(f['class'], f['ns'] // 10**6, f['where'].get('line')) for f in s['findings'][:10]]
+    told = 0
+    for mistake in mistakes:
+        line = line_of(source, mistake.mark)
+        told += gs.check(named(s, name, mistake, line), f'{name}: {mistake.mark} at line {line} is not named: {found}')
+    first, line = first_cause(box), line_of(source, mistakes[0].mark)
+    gs.check(f'{name}:{line} ' in first, f'{name}: {mistakes[0].mark} at line {line} is not the first cause: {first}')
+    print(f'{name}: {told} of {len(mistakes)} named; {s["verdict"]}: {first}', flush=True)
+
+
+def expect_kept(name, mistake, advice, before, after):
+    """What the advice promised came true, and not more than it said."""
+    promise = promise_of(before, after, advice['id'])
+    upper, kept = promise['upper_step']['ns'], promise['realised_step']['ns']
+    took, takes = (gs.summary(run)['steps']['median_ns'] for run in (before, after))
+    print(f'{name}: {advice["id"]}: at most {upper / 1e6:.1f} ms a step, {kept / 1e6:.1f} came true '
+          f'({100 * kept / upper:.0f} %); a step {took / 1e6:.1f} -> {takes / 1e6:.1f} ms', flush=True)
+    gs.check(100 * kept >= KEPT_PCT * upper, f'{name}: {mistake.mark}: {kept} ns of {upper} came true')
+    least = (advice.get('numbers') or {}).get('predicted_step_ns', 0)
+    gs.check(takes >= 0.9 * least, f'{name}: {mistake.mark}: a step takes {takes} ns, which is less than the least, {least}')
+
+
+def expect_program(torch, name, url):
+    steps, mistakes = PROGRAMS[name]
+    with open(os.path.join(FOLDER, name), encoding='utf-8') as f:
+        source = f.read()
+    with gs.scratch() as where:
+        before, box = play(torch, os.path.join(where, 'before'), name, source, steps, url)
+        expect_named(name, source, gs.summary(before), box)
+        for mistake in mistakes if gs.BIG else mistakes[:1]:
+            given = [a for a in gs.summary(before)['advice'] if a['id'] in mistake.advice]
+            if not gs.check(given, f'{name}: advice {mistake.advice} is missing'):
+                continue
+            source = followed(source, mistake, given[0])
+            after, _ = play(torch, os.path.join(where, mistake.mark), name, source, steps, url)
+            expect_kept(name, mistake, given[0], before, after)
+            before = after
+
+
+def test_tutorials():
+    torch = next((t for t in torches.some() if t.name == 'torch-2.14'), torches.some()[-1])
+    only = os.environ.get('GS_ONLY', '').split() or (list(PROGRAMS) if gs.BIG else ['audio.py'])
+    with store() as url:
+        for name in only:
+            expect_program(torch, name, url)
+
+
+gs.run_tests(globals())
