@@ -42,7 +42,7 @@ PROGRAMS = {
                  ('x.cuda(), y.cuda()', 'x.cuda(non_blocking=True), y.cuda(non_blocking=True)')])]),
     'text.py': (12, [
         Mistake('epoch', ('input.epoch',), ('loader-epoch',), [('num_workers=2)', 'num_workers=2, persistent_workers=True)')]),
-        Mistake('item', HOST, ('sync',), [(').sum().item()', ').sum()')])]),
+        Mistake('item', HOST, ('sync', 'dispatch'), [(').sum().item()', ').sum()')])]),
     'audio.py': (60, [
         Mistake('fetch', ('input.fetch',), ('workers',), [('num_workers=1)', WORKERS)]),
         Mistake('inline', INLINE, ('cpu-work', 'inline', 'makers', 'host-cpu'),
