@@ -123,9 +123,9 @@ def named(summary, name, mistake, line):
 
 
 def first_cause(box):
-    """The box's first cause: what stands behind `of the training time:` down to the next share."""
-    causes = re.split(r'\n {2,}[\d.<]+ %', box.split('of the training time:\n')[-1])
-    return ' '.join(re.split(r'\n {2}\S', causes[0] if '%' in causes[0] else causes[1])[0].split())
+    """The first numbered sentence of the box, in one line."""
+    found = re.search(r'^ {2}1\. (.*?)(?=^ {2}\S)', box, re.M | re.S)
+    return ' '.join(found[1].split()) if found else ''
 
 
 def promise_of(before, after, what):
@@ -144,7 +144,7 @@ def expect_named(name, source, s, box):
         line = line_of(source, mistake.mark)
         told += gs.check(named(s, name, mistake, line), f'{name}: {mistake.mark} at line {line} is not named: {found}')
     first, line = first_cause(box), line_of(source, mistakes[0].mark)
-    gs.check(f'{name}:{line} ' in first, f'{name}: {mistakes[0].mark} at line {line} is not the first cause: {first}')
+    gs.check(f'{name}:{line}' in first, f'{name}: {mistakes[0].mark} at line {line} is not the first cause: {first}')
     print(f'{name}: {told} of {len(mistakes)} named; {s["verdict"]}: {first}', flush=True)
 
 
