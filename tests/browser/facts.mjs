@@ -35,7 +35,7 @@ function read() {
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let n = walk.nextNode(); n; n = walk.nextNode()) {
     if (!/\p{Nd}/u.test(n.data)) continue;
-    if (!n.parentElement.closest('data, [data-text], [data-from], svg, .axis, .live, .gaps, script, style'))
+    if (!n.parentElement.closest('data, [data-text], [data-from], [data-source], svg, .axis, .live, .gaps, script, style'))
       loose.push({ text: shown(n.parentElement).slice(0, 300), node: n.data.trim(), place: place(n.parentElement) });
   }
   const block = document.getElementById('gpustarve-data');

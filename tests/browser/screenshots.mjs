@@ -11,7 +11,7 @@ const [modules, chromium] = process.argv.slice(2);
 const { chromium: engine } = createRequire(path.join(modules, 'package.json'))('playwright-core');
 
 const PICTURES = {
-  desktop: { viewport: { width: 1180, height: 1000 } },
+  desktop: { viewport: { width: 1180, height: 1560 } }, // with the picture of a step
   dark: { viewport: { width: 1180, height: 1000 }, colorScheme: 'dark' },
   print: { viewport: { width: 794, height: 1123 } }, // A4
   phone: { viewport: { width: 390, height: 844 }, deviceScaleFactor: 1.5, hasTouch: true },
@@ -34,7 +34,7 @@ for (const { file, folder } of jobs)
       await page.emulateMedia({ media: 'print' });
       await page.evaluate(() => (document.body.style.padding = '40px 48px'));
     }
-    const at = name === 'dark' ? '#timeline' : null;
+    const at = name === 'dark' ? '#step' : null;
     if (at) await page.$eval(at, (e) => e.scrollIntoView());
     else await page.evaluate(() => scrollTo(0, 0));
     await page.waitForTimeout(500);

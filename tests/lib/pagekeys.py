@@ -79,7 +79,7 @@ class Page(html.parser.HTMLParser):
         return ' > '.join(t + (f'#{a["id"]}' if 'id' in a else '') for t, a, _ in self.open[-5:])
 
     def quiet(self):
-        return any(t in QUIET or 'data-text' in a or 'data-from' in a or
+        return any(t in QUIET or 'data-text' in a or 'data-from' in a or 'data-source' in a or
                    QUIET_CLASSES & set(a.get('class', '').split()) for t, a, _ in self.open)
 
     def handle_data(self, data):

@@ -14,6 +14,7 @@
 #include "choices.h"
 #include "cmd.h"
 #include "compare/compare.h"
+#include "findings/own_line.h"
 #include "report/html/html.h"
 #include "report/markdown/markdown.h"
 #include "core/log.h"
@@ -304,15 +305,18 @@ static int show_runs(const struct opts *o, char **run, int runs, FILE *f, bool *
 		if (runs > 1 && s[i] && s[i]->rules != ANA_RULES)
 			judge_anew(run[i], &s[i]);
 	}
-	if (failed && runs > 1)
+	if (failed && runs > 1) {
 		view_error("report: %d of %d runs cannot be used, so nothing is compared; leave "
 			   "them out",
 			   failed, runs);
-	else if (!failed && runs == 1)
+	} else if (!failed && runs == 1) {
+		if (o->format == HTML || o->format == MARKDOWN)
+			view_own_lines_add(s[0]);
 		show(o, s[0], f);
-	else if (!failed)
+	} else if (!failed) {
 		*comparable = show_comparison(o, (const struct view_summary *const *)s,
 					      (const char *const *)run, (size_t)runs, f);
+	}
 	for (int i = 0; i < runs; i++)
 		view_summary_free(s[i]);
 	return failed;

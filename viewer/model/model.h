@@ -64,10 +64,13 @@ struct view_finding {
 	const char *basis; /* what proves it, in words */
 };
 
+struct view_own; /* findings/own_line.h */
+
 struct view_advice {
 	const char *id, *title, *why, *action;
 	const char *brief; /* the action in a few words, for the verdict's "next:" */
 	const char *change; /* the call to write instead: "Pool(processes=6)"; NULL: none */
+	const struct view_own *own; /* findings/own_line.h; NULL: not found; not part of the file */
 	enum ana_class class;
 	int64_t saving_ns, saving_nano_usd; /* at most; savings of several never add up */
 	int64_t makers, makers_now; /* of batches at a time: so many instead of ...; 0: not about these */

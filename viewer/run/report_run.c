@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "summary/analyse.h"
+#include "findings/own_line.h"
 #include "report/html/html.h"
 #include "core/browser.h"
 #include "core/log.h"
@@ -100,6 +101,7 @@ static int make_report(const struct view_run_report *o, bool quiet)
 			  "measures without one");
 	if (err)
 		return 1;
+	view_own_lines_add(s);
 	err = save_pages(o, s);
 	if (!quiet && asprintf(&report, "%s/%s", o->shown, err ? "" : "report.html") >= 0)
 		print_verdict(s, report);

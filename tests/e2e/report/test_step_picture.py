@@ -13,7 +13,7 @@ import gs
 import made
 
 MS, US = 10**6, 10**3
-STATES = {'b': 'busy', 's': 'starved', 'i': 'idle', 'w': 'awaits', 'd': 'device', 'c': 'cpu', 'r': 'io', 'q': 'runnable',
+STATES = {'b': 'busy', 's': 'starved', 'i': 'idle', 'w': 'awaits', 'd': 'device', 'c': 'cpu', 'r': 'io', 'z': 'asleep', 'q': 'runnable',
           'l': 'lock', 'o': 'other', 'm': 'making', 'n': 'no_work', 'u': 'unseen'}
 
 

@@ -40,7 +40,8 @@ static int draw_gpus(struct drawing *d, struct ana_spans *awaits)
 /* Time in which it was seen at its work, or waiting for what that needs. */
 static int64_t worked(const struct ana_picture_row *row)
 {
-	return row->ns[ANA_DOES_CPU] + row->ns[ANA_DOES_IO] + row->ns[ANA_DOES_RUNNABLE] +
+	return row->ns[ANA_DOES_CPU] + row->ns[ANA_DOES_IO] + row->ns[ANA_DOES_ASLEEP] +
+	       row->ns[ANA_DOES_RUNNABLE] +
 	       row->ns[ANA_DOES_LOCK] + row->ns[ANA_DOES_OTHER] + row->ns[ANA_DOES_MAKING];
 }
 

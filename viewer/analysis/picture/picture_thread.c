@@ -119,6 +119,8 @@ static enum ana_picture_state blocked(const struct ana_pystack *stack, uint8_t w
 
 	if (wait == WIRE_WAIT_GPU)
 		return ANA_DOES_DEVICE;
+	if (wait == WIRE_WAIT_SLEEP)
+		return ANA_DOES_ASLEEP;
 	if (wait == WIRE_WAIT_QUEUE || takes(stack, wait) || (main && stack->waits))
 		return main ? ANA_DOES_AWAITS : ANA_DOES_NO_WORK;
 	return of[ana_worker_blocked(wait)];

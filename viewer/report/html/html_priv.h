@@ -47,7 +47,8 @@
  * element with data-text="pointer" whose text is that string, by html_escape's rules, with a capital
  * first and a full stop last where data-text-as="sentence". Words that are put together from several
  * members stand in an element with data-from="pointer pointer ...": every number in them stands in a
- * string or number below one of these. Digits elsewhere are no facts of the run: numbers of list
+ * string or number below one of these. What the user's own source file has stands in an element with
+ * data-source: it was read when the page was made, and no document has it. Digits elsewhere are no facts of the run: numbers of list
  * items, axes of charts (class "axis", or in <svg>), what docs/CAUSES.md fixes.
  *
  * Charts

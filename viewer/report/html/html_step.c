@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "analysis/picture/picture.h"
+#include "findings/own_line.h"
 #include "findings/words.h"
 #include "html_priv.h"
 
@@ -18,7 +19,7 @@ static const char *const styles[ANA_DOES] = {
 	[ANA_DOES_BUSY] = "f-busy",	[ANA_DOES_STARVED] = "f-input",
 	[ANA_DOES_IDLE] = "f-excluded", [ANA_DOES_AWAITS] = "f-input",
 	[ANA_DOES_DEVICE] = "f-comm",	[ANA_DOES_CPU] = "f-busy",
-	[ANA_DOES_IO] = "f-device",	[ANA_DOES_RUNNABLE] = "f-host",
+	[ANA_DOES_IO] = "f-device",	[ANA_DOES_ASLEEP] = "f-device",	[ANA_DOES_RUNNABLE] = "f-host",
 	[ANA_DOES_LOCK] = "f-copy",	[ANA_DOES_OTHER] = "f-other",
 	[ANA_DOES_MAKING] = "f-making", [ANA_DOES_NO_WORK] = "f-excluded",
 	[ANA_DOES_UNSEEN] = NULL,
@@ -291,6 +292,24 @@ static void put_legend(struct html *h)
 
 /* ---- what to change -------------------------------------------------------------------------- */
 
+/* What stands in the user's file, and what it would be: no fact of the run, so without a key. */
+static void put_own(struct html *h, const struct view_own *own)
+{
+	struct view_hotspot p = { .known = true };
+
+	if (!own)
+		return;
+	p.file = own->file;
+	p.line = own->line;
+	html_put(h, "\n<span data-source>In <bdi class=\"mono\">");
+	html_escape(h->f, view_words_hotspot(&h->mem, &p, LINE_COLUMNS));
+	html_put(h, "</bdi>, as it was when this page was made:</span>\n<code data-source><del>&#8722; ");
+	html_escape(h->f, own->before);
+	html_put(h, "</del><br><ins>+ ");
+	html_escape(h->f, own->after);
+	html_put(h, "</ins></code>\n");
+}
+
 static void put_change(struct html *h, size_t i)
 {
 	const struct view_advice *a = &h->s->advice[i];
@@ -298,6 +317,7 @@ static void put_change(struct html *h, size_t i)
 
 	html_put(h, "<li>");
 	html_text(h, "code", a->change, "/advice/%zu/change", i);
+	put_own(h, a->own);
 	html_put(h, " <span>saves at most <b>");
 	if (usd)
 		html_usd(h, a->saving_nano_usd, "/advice/%zu/saving_upper_usd", i);

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "findings/findings.h"
 #include "findings/lead.h"
+#include "findings/own_line.h"
 #include "findings/told.h"
 #include "findings/unused.h"
 #include "report/text/text.h"
@@ -80,6 +81,16 @@ static void put_change(const char *change, FILE *f)
 		fprintf(f, "   `%s`\n", change);
 }
 
+static void put_own(const struct view_own *own, FILE *f)
+{
+	if (!own || strchr(own->before, '`') || strchr(own->after, '`'))
+		return;
+	fputs("\n   ", f);
+	base_put(f, BASE_AS_MARKDOWN, own->file);
+	fprintf(f, ", line %" PRIu32 ":\n\n   ```diff\n   - %s\n   + %s\n   ```\n", own->line, own->before,
+		own->after);
+}
+
 static void put_advice(const struct view_summary *s, struct base_arena *mem, FILE *f)
 {
 	for (size_t i = 0; i < s->advices && i < ADVICE; i++) {
@@ -91,6 +102,7 @@ static void put_advice(const struct view_summary *s, struct base_arena *mem, FIL
 		base_put(f, BASE_AS_MARKDOWN, a->action);
 		fprintf(f, ". It %s.\n", view_text_saving(s, a, mem));
 		put_change(a->change, f);
+		put_own(a->own, f);
 	}
 }
 
