@@ -29,10 +29,13 @@ static struct prof_pycode describe(const struct prof_pylayout *l, uint64_t addre
 	return now;
 }
 
-static bool is_same(const struct prof_pycode *a, const struct prof_pycode *b)
+static bool is_of(const struct prof_pycode *e, const struct prof_pylayout *l, uint64_t address,
+		  const uint8_t *raw)
 {
-	return a->address == b->address && a->file == b->file && a->name == b->name &&
-	       a->table == b->table && a->firstline == b->firstline;
+	return e->address == address && e->file == prof_pymem_word(raw, l->code.file) &&
+	       e->name == prof_pymem_word(raw, name_field(l)) &&
+	       e->table == prof_pymem_word(raw, l->code.table) &&
+	       !memcmp(&e->firstline, raw + l->code.firstline, sizeof(e->firstline));
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -120,11 +123,11 @@ struct prof_pycode *prof_pycode_get(struct prof_pycodes *c, struct prof_pymem *m
 				    const uint8_t *raw)
 {
 	struct prof_pycode *set = c->entry[(address >> 4 ^ address >> 12) % PROF_PYCODE_SETS];
-	struct prof_pycode now = describe(l, address, raw), *oldest = set;
+	struct prof_pycode *oldest = set;
 	size_t i;
 
 	for (i = 0; i < PROF_PYCODE_WAYS; i++) {
-		if (is_same(&set[i], &now)) {
+		if (is_of(&set[i], l, address, raw)) {
 			set[i].used = ++c->clock;
 			return &set[i];
 		}
@@ -135,7 +138,7 @@ struct prof_pycode *prof_pycode_get(struct prof_pycodes *c, struct prof_pymem *m
 			oldest = &set[i];
 		}
 	}
-	*oldest = now;
+	*oldest = describe(l, address, raw);
 	if (!fill(oldest, m, l, raw)) {
 		oldest->address = 0;
 		oldest->used = 0;

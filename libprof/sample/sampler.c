@@ -52,6 +52,7 @@ static struct {
 	atomic_uint wake, ended;
 	_Atomic int64_t drained_ns, cpu_ns, nudge_ns;
 
+	pid_t pid; /* ours: asking the kernel is dear where each look needs it */
 	struct prof_sample_rate rate;
 	struct prof_targets targets;
 	struct prof_throttle throttle;
@@ -59,6 +60,7 @@ static struct {
 	bool starving; /* in this turn: links are followed */
 	int64_t period_ns; /* of this turn */
 	int64_t settle_ns, scan_ns, throttle_ns; /* when next */
+	bool slowed, least; /* are told */
 	unsigned int settles;
 	int64_t once_ns; /* CPU time that the first of them took */
 	int64_t scanned_ns;
@@ -139,7 +141,7 @@ static void look_through(pid_t tid, int64_t now_ns)
 	if (!enter())
 		return;
 	prof_givers_first(&sm.targets.givers, sm.targets.self, tid, now_ns);
-	prof_givers_thread(&sm.targets.givers, sm.targets.self, (uint32_t)getpid(), tid, now_ns);
+	prof_givers_thread(&sm.targets.givers, sm.targets.self, (uint32_t)sm.pid, tid, now_ns);
 	prof_fork_lock_sample_leave();
 }
 
@@ -169,8 +171,8 @@ static void look_at_thread(struct prof_target_thread *m, int64_t now_ns, int64_t
 	if (sm.starving && m->role == WIRE_ROLE_PRODUCER &&
 	    prof_target_runs_python(sm.targets.self, m->tid))
 		look_through(m->tid, now_ns);
-	if (!(sm.starving && prof_links_news(l, (uint32_t)getpid(), (uint32_t)m->tid)) &&
-	    holds(sm.targets.self, getpid(), m->tid, period_ns))
+	if (!(sm.starving && prof_links_news(l, (uint32_t)sm.pid, (uint32_t)m->tid)) &&
+	    holds(sm.targets.self, sm.pid, m->tid, period_ns))
 		return;
 	if (now_ns && now_ns - m->native_ns >= NATIVE_NS)
 		what |= PROF_SAMPLE_NATIVE;
@@ -434,6 +436,20 @@ static void take_turn(const struct prof_sample_rate_turn *t, int64_t now_ns)
 		census(PROF_SAMPLE_RATE_CENSUS_NS);
 }
 
+/* Once each: a turn is too short to find that a note is there. */
+static void tell_rate(void)
+{
+	if (sm.rate.halvings && !sm.slowed)
+		prof_note(
+			"the sampler looked less often for some time to cost no more than 2 %% of a "
+			"core");
+	if (sm.rate.leasts && !sm.least)
+		prof_note("the sampler left out workers and all threads but those that submit for "
+			  "some time: looking at the others costs more than 2 %% of a core");
+	sm.slowed = sm.rate.halvings != 0;
+	sm.least = sm.rate.leasts != 0;
+}
+
 static void ask_rate(struct prof_sample_rate_turn *t, int64_t now_ns)
 {
 	int64_t since = prof_ranges_loader_mono();
@@ -450,13 +466,7 @@ static void ask_rate(struct prof_sample_rate_turn *t, int64_t now_ns)
 	atomic_store_explicit(&sm.cpu_ns, in.cpu_ns, memory_order_relaxed);
 	in.cpu_ns -= sm.once_ns;
 	prof_sample_rate_turn(&sm.rate, &in, t);
-	if (sm.rate.halvings)
-		prof_note(
-			"the sampler looked less often for some time to cost no more than 2 %% of a "
-			"core");
-	if (sm.rate.leasts)
-		prof_note("the sampler left out workers and all threads but those that submit for "
-			  "some time: looking at the others costs more than 2 %% of a core");
+	tell_rate();
 }
 
 /* Those who look at themselves do so while we do, no more often. */
@@ -489,11 +499,12 @@ static void *run(void *unused)
 {
 	(void)unused;
 	prof_thread_begin("gpustarve-look");
+	sm.pid = getpid();
 	prof_ownfds_leave(); /* without a table of its own it opens and closes all the time */
 	if (prof_targets_init(&sm.targets)) {
 		prof_note("threads are not looked at: no memory");
 	} else {
-		prof_sample_rate_init(&sm.rate, prof_mono_ns(), (uint32_t)getpid());
+		prof_sample_rate_init(&sm.rate, prof_mono_ns(), (uint32_t)sm.pid);
 		loop();
 	}
 	atomic_store(&sm.alive, false);
