@@ -753,8 +753,8 @@ static void drain_shared(const struct prof_shim_sink *sink, bool final)
 	tell_silence(&stats);
 	if (stats.declined)
 		prof_note("loader workers have no sampler of their own where memory or pids of "
-			  "their cgroup are almost used up: the trainer looks at them, as far as it "
-			  "may");
+			  "their cgroup are almost used up: the main process samples them, as far as "
+			  "it may");
 	if (stats.closed)
 		prof_note("the program closed a descriptor of ours: workers that were started by "
 			  "spawn or forkserver after that are not seen");

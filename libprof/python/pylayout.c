@@ -388,6 +388,6 @@ int prof_pylayout_check(struct prof_pymem *m, const struct prof_pyplaces *at,
 	else
 		rc = check_members(m, members, l);
 	if (rc == -ENOTSUP)
-		snprintf(why, room, "its code objects do not look as those of its version");
+		snprintf(why, room, "its code objects do not look like those of its version");
 	return rc;
 }

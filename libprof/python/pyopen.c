@@ -112,7 +112,7 @@ static int check_threads(struct prof_py *py, char *why, size_t room)
 	}
 	if (n != -EAGAIN)
 		return n ? n : -ENOENT;
-	snprintf(why, room, "its list of threads does not look as that of its version");
+	snprintf(why, room, "its list of threads does not look like that of its version");
 	return -ENOTSUP;
 }
 

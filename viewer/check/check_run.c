@@ -158,7 +158,7 @@ const char *check_run_differ(struct base_arena *mem, const struct check_run *a,
 		return base_arena_printf(
 			mem,
 			"classes by different rules (%" PRIu32 ", now %" PRIu32
-			", see LEDGER.md); make the baseline anew from runs of now",
+			", see LEDGER.md); make a new baseline from current runs",
 			a->rules, b->rules);
 	return NULL;
 }

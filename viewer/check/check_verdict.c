@@ -177,10 +177,10 @@ static const char *runs_text(const struct check_result *r)
 {
 	if (r->old_runs == 1 && r->new_runs == 1)
 		return base_arena_printf(r->mem,
-					 "one run each side: that runs alike differ by %.2f %% is "
+					 "one run on each side: that equal runs differ by %.2f %% is "
 					 "assumed, not known",
 					 r->change.spread * 100);
-	return base_arena_printf(r->mem, "%zu runs before, %zu now; runs alike differ by %.2f %%",
+	return base_arena_printf(r->mem, "%zu runs before, %zu now; equal runs differ by %.2f %%",
 				 r->old_runs, r->new_runs, r->change.spread * 100);
 }
 
@@ -434,6 +434,6 @@ void check_judge_whole(struct check_result *r, const struct check_run *run)
 {
 	if (!run->complete)
 		check_result_add(r, CHECK_WARN, "run", run->id,
-				 "the run did not end as a run does (killed, or still going): its "
+				 "the run did not end normally (killed, or still running): its "
 				 "numbers are those up to where the trace ends");
 }

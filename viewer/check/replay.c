@@ -97,7 +97,7 @@ static int run_command(const char *dir, char *const *command, struct base_arena 
 		view_error("%s: %s; name a command that can be run", command[0],
 			   strerror(c.exec_errno));
 	else if (view_child_status(&c))
-		view_error("%s: it ended with status %d; a replay wants the whole loop", command[0],
+		view_error("%s: it ended with status %d; a replay needs the whole loop", command[0],
 			   view_child_status(&c));
 	return c.exec_errno || view_child_status(&c) ? -ECHILD : 0;
 }
@@ -363,7 +363,7 @@ int check_replay(const struct check_run *base, char *const *command, struct base
 	if (!err)
 		err = read_folder(dir, &best, &out->processes);
 	if (!err && best.count < CHECK_STEPS_LEAST + 1) {
-		view_error("%s: it took %zu batches from a DataLoader of torch; a replay wants "
+		view_error("%s: it took %zu batches from a DataLoader of torch; a replay needs "
 			   "more than %d",
 			   command[0], best.count, CHECK_STEPS_LEAST);
 		err = -ENODATA;

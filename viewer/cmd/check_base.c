@@ -64,7 +64,7 @@ int check_base_load(const struct check_opts *o, const char *path, struct base_ar
 	}
 	err = check_baseline_read(path, mem, b->run, &b->runs, &why);
 	if (err)
-		view_error("%s: %s; make it anew with --update-baseline", path, why);
+		view_error("%s: %s; make a new one with --update-baseline", path, why);
 	return err;
 }
 
@@ -91,7 +91,7 @@ static int merge(const struct check_opts *o, const struct check_base *b,
 	for (size_t i = 0; i < b->runs && o->add; i++) {
 		const char *why = check_run_differ(mem, &b->run[i], &run[0]);
 		if (why) {
-			view_error("%s: %s; make it anew with --update-baseline", o->baseline, why);
+			view_error("%s: %s; make a new one with --update-baseline", o->baseline, why);
 			return -EINVAL;
 		}
 		if (!among(&b->run[i], run, runs))
@@ -118,7 +118,7 @@ int check_base_update(const struct check_opts *o, const struct check_base *b,
 	for (size_t i = 0; i < runs; i++) {
 		if (run[i].complete)
 			continue;
-		view_error("%s: the run did not end as a run does; a baseline wants whole ones",
+		view_error("%s: the run did not end normally; a baseline needs complete runs",
 			   run[i].id);
 		return -EINVAL;
 	}

@@ -291,8 +291,8 @@ static bool agree(const struct check_opts *o, int argc)
 		return false;
 	}
 	if (!o->budgets && !o->baseline && !o->has_scale && !o->replay) {
-		view_error("check: nothing to hold the run against, which would pass whatever it "
-			   "is; give --budget or --baseline");
+		view_error("check: nothing to judge the run by, so that it would always pass; "
+			   "give --budget or --baseline");
 		return false;
 	}
 	if (!o->replay && argc - optind > CHECK_RUNS_MAX) {

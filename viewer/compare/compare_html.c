@@ -155,7 +155,7 @@ static void put_measures(struct sheet *s)
 {
 	base_unit change;
 
-	table_begin(s, "measures", "Beside each other", "What",
+	table_begin(s, "measures", "Side by side", "What",
 		    columns_of(s, "<th scope=\"col\" class=\"n\">Change</th>"));
 	for (size_t i = 0; i < s->p->measures; i++) {
 		const struct view_measure *m = &s->p->measure[i];
@@ -202,7 +202,7 @@ static void put_findings(struct sheet *s)
 {
 	if (!s->p->findings)
 		return;
-	table_begin(s, "findings", "What came and what went", "Status",
+	table_begin(s, "findings", "Findings that came and went", "Status",
 		    "<th scope=\"col\">Class</th><th scope=\"col\">What</th>"
 		    "<th scope=\"col\">Time</th>");
 	for (size_t i = 0; i < s->p->findings; i++) {

@@ -77,7 +77,7 @@ static void put_row(struct sheet *s, const char *title, const char *a, const cha
 
 static void put_measures(struct sheet *s)
 {
-	put_heading(s, "Beside each other");
+	put_heading(s, "Side by side");
 	if (!narrow(s))
 		put_row(s, "", s->c->run[0].label, s->c->run[s->p->run].label, "difference",
 			"change");
@@ -144,7 +144,7 @@ static void put_findings(struct sheet *s)
 
 	if (!n)
 		return;
-	put_heading(s, "What came and what went");
+	put_heading(s, "Findings that came and went");
 	for (size_t i = 0; i < n && i < FINDINGS_SHOWN; i++) {
 		const struct view_finding_change *f = &s->p->finding[i];
 		const struct view_finding *at = f->finding[1] ? f->finding[1] : f->finding[0];

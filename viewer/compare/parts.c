@@ -175,7 +175,7 @@ static const char *cut_short(struct pairing *g)
 	for (int i = 0; i < 2; i++)
 		if (!g->s[i]->result->complete && !g->s[i]->result->imported)
 			return base_arena_printf(&g->c->mem,
-						 "%s is not whole: some process left no last word",
+						 "%s is incomplete: a process ended without saying so",
 						 g->label[i]);
 	return NULL;
 }

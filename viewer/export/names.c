@@ -47,7 +47,7 @@ const char *view_export_op_name(const struct wire_event *e)
 
 const char *view_export_role(uint8_t role)
 {
-	static const char *const names[] = { "thread of the trainer", "training thread",
+	static const char *const names[] = { "thread of the main process", "training thread",
 					     "loader worker", "pin-memory thread",
 					     "thread of a loader worker", "producer",
 					     "feeding thread" };

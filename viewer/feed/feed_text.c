@@ -35,7 +35,7 @@ static const char *sure(struct feed *f, const struct feed_loader *l)
 	base_unit low, high;
 
 	if (!l->high_ns)
-		return base_arena_printf(&f->mem, "from %zu batch%s only: a longer look tells more", l->made,
+		return base_arena_printf(&f->mem, "from %zu batch%s only: a longer measurement tells more", l->made,
 					 l->made == 1 ? "" : "es");
 	return base_arena_printf(&f->mem, "95 %% sure: %s to %s, from %zu batches",
 				 base_duration(low, l->low_ns), base_duration(high, l->high_ns), l->made);
@@ -149,7 +149,7 @@ static void put_line(struct feed *f, const struct feed_line *x, int64_t total_ns
 static void put_lines(struct feed *f, const struct feed_loader *l, FILE *out)
 {
 	if (!l->lines) {
-		put(out, "no line is known: no sample fell into the making of a batch (a look each 10 ms at most)");
+		put(out, "no line is known: no sample fell into the making of a batch (one each 10 ms at most)");
 		return;
 	}
 	fprintf(out, "  of the time that making batches takes:\n");

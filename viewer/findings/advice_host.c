@@ -55,21 +55,21 @@ static bool advise_what_ends(struct view_summary *s, struct view_advice *a, cons
 
 	switch (in ? ana_take_of_words(in) : ANA_TAKE_NOT_TOLD) {
 	case ANA_TAKE_SETTLES:
-		a->title = "Wait later for what has to end";
+		a->title = "Wait later for what must finish";
 		a->brief = base_arena_printf(&s->mem, "a later %s%s", in, line);
 		a->action = base_arena_printf(
 			&s->mem,
-			"%s%s waits until something has ended: let that run beside the next steps, "
+			"%s%s waits until something has finished: let that run beside the next steps, "
 			"and wait for it when its result is needed or the next one begins; make it "
 			"shorter or rarer if it is not done by then",
 			in, line);
 		return true;
 	case ANA_TAKE_GIVES:
-		a->title = "Give away without waiting";
+		a->title = "Send without waiting";
 		a->brief = base_arena_printf(&s->mem, "no wait in %s%s", in, line);
 		a->action = base_arena_printf(
 			&s->mem,
-			"%s%s waits until somebody takes what it gives: a longer queue, a faster "
+			"%s%s waits until somebody takes what it sends: use a longer queue, a faster "
 			"receiver, or fewer of these",
 			in, line);
 		return true;

@@ -224,7 +224,7 @@ bool view_advise_h2d(struct view_summary *s, struct view_advice *a)
 
 	if (!l || !(l->known & ANA_LOADER_PIN) || !l->pin)
 		return true;
-	a->brief = "copies of pinned batches only";
+	a->brief = "copies from pinned memory only";
 	a->action = "the loader pins its batches, and copies still come from pageable memory: "
 		    "copy the pinned tensors themselves, with non_blocking=True, and pin what is "
 		    "made in between";

@@ -70,7 +70,7 @@ static void say(const struct view_live *l, const struct live_totals *t, const ch
 		return;
 	int64_t burn = t->nano_usd_per_hour, ppm = live_totals_starved_ppm(t);
 	snprintf(w[BURN], sizeof(w[0]), "%s/h", base_money_ascii(a, burn));
-	snprintf(w[NOTHING], sizeof(w[0]), "%s/h of it for nothing",
+	snprintf(w[NOTHING], sizeof(w[0]), "%s/h of it wasted",
 		 base_money_ascii(a, base_div_even((__int128)burn * ppm, 1000000)));
 	snprintf(w[SO_FAR], sizeof(w[0]), "%s so far", base_money_ascii(a, t->nano_usd));
 }

@@ -36,11 +36,11 @@ bool view_alerts_budget(struct view_alerts *a, const char *usd)
 	int64_t nano;
 
 	if (a->budget) {
-		view_error("--budget %s: there is one already; give one", usd);
+		view_error("--budget %s: it was given before; give it once", usd);
 		return false;
 	}
 	if (live_usd_parse(usd, &nano) || nano <= 0) {
-		view_error("--budget %s: no budget; give dollars such as 50", usd);
+		view_error("--budget %s: not a budget; give dollars such as 50", usd);
 		return false;
 	}
 	a->budget = usd;
@@ -97,7 +97,7 @@ static void tell(void *arg, const struct live_fired *f, int written)
 		  f->exec_error[0] ? "; its command could not be started: " : "", f->exec_error,
 		  f->budget_pct == 100 ? "; nothing is stopped" : "");
 	if (written && !a->told_unwritten)
-		view_note("alerts.jsonl: %s; the run does not remember what fired",
+		view_note("alerts.jsonl: %s; what fired is not kept with the run",
 			  strerror(-written));
 	a->told_unwritten |= written != 0;
 }

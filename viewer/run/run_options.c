@@ -14,7 +14,7 @@ static bool add_label(void *into, char *text)
 	char *equals = strchr(text, '=');
 
 	if (!equals || equals == text || strchr(text, ',')) {
-		view_error("--label %s: no label; write KEY=VALUE without commas", text);
+		view_error("--label %s: not a label; write KEY=VALUE without commas", text);
 		return false;
 	}
 	if (r->labels == VIEW_RUN_LABELS) {

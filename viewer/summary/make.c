@@ -305,7 +305,7 @@ static void set_notes(struct view_summary *s, const struct view_trace *t)
 		add_note(s, "several ranks: time that others waited inside collectives for a "
 			    "starved rank is not counted, so starved is a lower bound");
 	if (!s->result->complete && !s->result->imported)
-		add_note(s, "some process ended without a last word or is still running: "
+		add_note(s, "a process ended without saying so, or is still running: "
 			    "totals are a lower bound");
 	if (input_note(s))
 		add_note(s, input_note(s));

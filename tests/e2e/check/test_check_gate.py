@@ -69,7 +69,7 @@ def baseline(where, old, same, slower, starving):
     wants(PASS, 'another of the kind', same, '--baseline', file)
     wants(PASS, 'against a run', same, '--baseline', old)
     out, _ = wants(FAIL, 'slower', slower, '--baseline', file)
-    gs.check('slower: mean step' in out and 'one run each side' in out and 'compute' in out, out)
+    gs.check('slower: mean step' in out and 'one run on each side' in out and 'compute' in out, out)
     out, _ = wants(FAIL, 'starving', starving, '--baseline', file, '--format', 'json')
     got = json.loads(out)
     gs.equal(got['status'], 'fail', 'status')
@@ -99,7 +99,7 @@ def several(where, old, same, slower):
     wants(PASS, 'more', *runs[2:8], '--baseline', file, '--add-to-baseline')
     gs.equal(held(), ids[:8], 'runs of the baseline')
     text, _ = wants(PASS, 'one more of the kind', runs[8], '--baseline', file)
-    gs.check('8 runs before, 1 now; runs alike differ by' in text, text)
+    gs.check('8 runs before, 1 now; equal runs differ by' in text, text)
     text, _ = wants(FAIL, 'slower than eight', slower, '--baseline', file, '--format', 'json')
     change = json.loads(text)['change']
     gs.equal((change['old_runs'], change['new_runs']), (8, 1), 'runs')

@@ -75,7 +75,7 @@ with gs.scratch() as where:
         gs.equal(done.returncode, 0, f'{command} -1: {says(done)}')
 
     done = asked('check', '-1')
-    gs.check(done.returncode == 1 and 'nothing to hold the run against' in says(done),
+    gs.check(done.returncode == 1 and 'nothing to judge the run by' in says(done),
              f'a check of nothing: {done.returncode} {says(done)}')
     gs.equal(asked('check', '-1', '--budget', 'starved_pct<=100').returncode, 0, 'a budget that holds')
     gs.equal(asked('check', '-1', '--budget', 'starved_pct<=1').returncode, 2, 'one that does not')

@@ -277,7 +277,7 @@ static void test_refused(void)
 	r = made_starved(NULL);
 	r->complete = false;
 	compare(&b, starved(), made_summary_of(r, GPU, PRICE), -1);
-	expect_refused(&b, "B is not whole", RUNS);
+	expect_refused(&b, "B is incomplete", RUNS);
 }
 
 static void pages(const struct view_comparison *c, FILE *f)

@@ -606,7 +606,7 @@ static void test_by_evidence(void)
 	expect_action(ANA_HOST_WAIT, WIRE_WAIT_LOCK, "host-wait", "(train.py:42 step)");
 	expect_action_on(ANA_HOST_WAIT, WIRE_WAIT_LOCK, "queue.get", "host-wait", "waits for data");
 	expect_action_on(ANA_HOST_WAIT, WIRE_WAIT_LOCK, "Thread.join", "host-wait",
-			 "Thread.join (train.py:42 step) waits until something has ended");
+			 "Thread.join (train.py:42 step) waits until something has finished");
 	expect_action_on(ANA_HOST_WAIT, WIRE_WAIT_LOCK, "queue.put", "host-wait", "a longer queue");
 	expect_action(ANA_HOST_NO_WORK, WIRE_WAIT_SOCKET, "no-work", "smaller or shared GPU");
 	expect_action(ANA_HOST_CPU_WORK, WIRE_WAIT_NONE, "cpu-work", "fewer layers");

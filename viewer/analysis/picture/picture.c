@@ -14,7 +14,7 @@ const char *const ana_picture_absent_names[ANA_PICTURE_ABSENTS] = { NULL, "no_st
 
 const char *const ana_picture_absent_words[ANA_PICTURE_ABSENTS] = {
 	[ANA_PICTURE_NO_STEPS] = "no steps were found in this run",
-	[ANA_PICTURE_NO_SAMPLES] = "no look at what the host's threads did was recorded",
+	[ANA_PICTURE_NO_SAMPLES] = "no samples of the host's threads were recorded",
 	[ANA_PICTURE_TOO_MANY] = "the slowest or the usual step has more operations than are drawn",
 };
 

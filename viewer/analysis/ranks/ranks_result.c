@@ -247,7 +247,7 @@ static int note_clocks(struct ana_skew *k)
 		if (k->align.host[h].aligned)
 			continue;
 		snprintf(text, sizeof(text),
-			 "the clock of %.200s could not be laid beside the others': its ranks are "
+			 "the clock of %.200s could not be aligned with the others': its ranks are "
 			 "compared among themselves only",
 			 k->result->ranks.clock[h].host);
 		err = ana_quality_note(&k->result->quality, text);

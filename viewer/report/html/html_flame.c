@@ -50,9 +50,9 @@ static const char *role_text(uint8_t role)
 	case WIRE_ROLE_WORKER_OTHER:
 		return "workers&#39; other threads";
 	case WIRE_ROLE_PRODUCER:
-		return "who makes the batches";
+		return "makers of batches";
 	case WIRE_ROLE_FEEDER:
-		return "who feeds the main process";
+		return "threads that feed the main process";
 	default:
 		return "other threads";
 	}

@@ -156,7 +156,7 @@ static void put_doings(struct html *h, int k)
 		put_doing(h, k, i);
 	}
 	html_put(h, any ? "</ul>\n"
-			: "<p class=\"soft\">No look at a thread that was at work fell into this step.</p>\n");
+			: "<p class=\"soft\">No sample of a working thread fell into this step.</p>\n");
 }
 
 /* ---- its numbers ----------------------------------------------------------------------------- */

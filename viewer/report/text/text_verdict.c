@@ -139,7 +139,7 @@ static void put_doubt(struct page *p)
 				     "%s records lost, %s unusable: their time is device.lost",
 				     base_count(a, q->dropped), base_count(b, q->invalid)));
 	if (!p->s->result->complete && !p->s->result->imported)
-		text_line(p, "a process ended without a goodbye: these are lower bounds");
+		text_line(p, "a process ended without saying so: these are lower bounds");
 	else if (p->s->ranks > 1 && !p->s->result->ranks.matched)
 		text_line(p, "several ranks: starved is a lower bound");
 }

@@ -10,9 +10,9 @@ import { count, duration, percent } from './units.js';
 
 const CELL = 22;
 const ROLES = {
-	submitter: 'trainer', worker: 'loader workers', pin: 'pin thread', other: 'other threads',
-	worker_other: 'workers\' other threads', producer: 'who makes the batches',
-	feeder: 'who feeds the trainer',
+	submitter: 'main process', worker: 'loader workers', pin: 'pin thread', other: 'other threads',
+	worker_other: 'workers\' other threads', producer: 'makers of batches',
+	feeder: 'threads that feed the main process',
 };
 
 function channels(hex) {
