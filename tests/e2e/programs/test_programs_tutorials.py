@@ -25,6 +25,7 @@ import torches
 
 FOLDER = os.path.join(playing.PROGRAMS, 'tutorials')
 LATENCY = 0.008  # s, of the store of sounds
+WAITS = ('input.fetch', 'input.epoch', 'host.checkpoint')  # whose remedy needs no core
 KEPT_PCT = 40  # of what was promised at most
 
 # mark: of the line. classes: what is true of its time (whoever computes also waits for a CPU where others compute). advice:
@@ -148,6 +149,11 @@ def expect_named(name, source, s, box):
     print(f'{name}: {told} of {len(mistakes)} named; {s["verdict"]}: {first}', flush=True)
 
 
+def busy():
+    """Others have the cores, and would have those that a change sets free, too."""
+    return os.getloadavg()[0] > 2 * os.cpu_count()
+
+
 def expect_kept(name, mistake, advice, before, after):
     """What the advice promised came true, and not more than it said."""
     promise = promise_of(before, after, advice['id'])
@@ -168,6 +174,9 @@ def expect_program(torch, name, url):
         before, box = play(torch, os.path.join(where, 'before'), name, source, steps, url)
         expect_named(name, source, gs.summary(before), box)
         for mistake in mistakes if gs.BIG else mistakes[:1]:
+            if busy() and not set(mistake.classes) & set(WAITS):
+                gs.left_out(f'{name}: what following the advice on {mistake.mark} brings: others have the cores')
+                continue
             given = [a for a in gs.summary(before)['advice'] if a['id'] in mistake.advice]
             if not gs.check(given, f'{name}: advice {mistake.advice} is missing'):
                 continue
