@@ -14,36 +14,81 @@
 #define COLUMNS 40 /* of a path or a file's name */
 #define GAIN_PCT 105 /* of the steps per hour; less is not worth a sentence */
 
-int64_t view_finding_share_ppm(const struct view_summary *s, const struct view_finding *f)
+/* The finding of its class that cost most. */
+static bool is_first_of_class(const struct view_summary *s, size_t at)
 {
-	return base_ppm(f->ns, ana_class_is_outside(f->class) ? s->result->gpu_ns
-							      : view_working_ns(s));
+	const struct view_finding *f = &s->finding[at];
+
+	for (size_t i = 0; i < s->findings; i++) {
+		const struct view_finding *o = &s->finding[i];
+		bool more = o->ns > f->ns || (o->ns == f->ns && i < at);
+		if (i != at && o->class == f->class && more && !o->where.late &&
+		    !view_finding_is_rest(o))
+			return false;
+	}
+	return true;
+}
+
+static size_t rest_of(const struct view_summary *s, enum ana_class c)
+{
+	for (size_t i = 0; i < s->findings; i++)
+		if (s->finding[i].class == c && view_finding_is_rest(&s->finding[i]) &&
+		    s->finding[i].ppm >= VIEW_REST_PPM)
+			return i;
+	return SIZE_MAX;
+}
+
+size_t view_told_rest(const struct view_summary *s, size_t at)
+{
+	const struct view_finding *f = &s->finding[at];
+	size_t rest;
+
+	if (!f->where.known || !is_first_of_class(s, at))
+		return SIZE_MAX;
+	rest = rest_of(s, f->class);
+	return rest != SIZE_MAX && s->finding[rest].ns > f->ns ? rest : SIZE_MAX;
+}
+
+int64_t view_told_ns(const struct view_summary *s, size_t at)
+{
+	size_t rest = view_told_rest(s, at);
+	int64_t ns = s->finding[at].ns;
+
+	if (rest != SIZE_MAX)
+		view_cost_add(&ns, s->finding[rest].ns);
+	return ns;
+}
+
+int64_t view_told_share_ppm(const struct view_summary *s, size_t at)
+{
+	return base_ppm(view_told_ns(s, at), ana_class_is_outside(s->finding[at].class)
+						     ? s->result->gpu_ns
+						     : view_working_ns(s));
 }
 
 /* "36.0 % of the training time" */
-static const char *share(const struct view_summary *s, struct base_arena *mem,
-			 const struct view_finding *f)
+static const char *share(const struct view_summary *s, struct base_arena *mem, size_t at)
 {
 	base_unit text;
 
 	return base_arena_printf(mem, "%s %% of the %s",
-				 base_percent(text, view_finding_share_ppm(s, f)),
-				 ana_class_is_outside(f->class) ? "time held" : "training time");
+				 base_percent(text, view_told_share_ppm(s, at)),
+				 ana_class_is_outside(s->finding[at].class) ? "time held"
+									    : "training time");
 }
 
 /* ---- what was lost, and to whom -------------------------------------------------------------- */
 
 /* The class's words with the share in them; *open: they want to be told who, or what happened. */
-static const char *lost(const struct view_summary *s, struct base_arena *mem,
-			const struct view_finding *f, bool *open)
+static const char *lost(const struct view_summary *s, struct base_arena *mem, size_t at, bool *open)
 {
-	const char *loss = facts_classes[f->class].loss;
+	const char *loss = facts_classes[s->finding[at].class].loss;
 	size_t before = strcspn(loss, "#"), after = strlen(loss + before + 1);
 	struct view_lead l = view_lead_of(s);
 
 	*open = after && loss[before + after] == ':';
 	return base_arena_printf(mem, "The GPU%s %.*s%s%.*s", l.gpus > 1 ? "s" : "", (int)before,
-				 loss, share(s, mem, f), (int)(after - *open), loss + before + 1);
+				 loss, share(s, mem, at), (int)(after - *open), loss + before + 1);
 }
 
 /* A wait for a batch is what the sentence tells already. */
@@ -70,53 +115,40 @@ static const char *who(const struct view_summary *s, struct base_arena *mem,
 				 doing);
 }
 
-static const char *late(const struct view_summary *s, struct base_arena *mem,
-			const struct view_finding *f)
+static const char *late(const struct view_summary *s, struct base_arena *mem, size_t at)
 {
+	const struct view_finding *f = &s->finding[at];
+
 	return base_arena_printf(mem, "The others waited %s for rank %" PRId32 ": %s",
-				 share(s, mem, f), f->where.rank, facts_classes[f->class].meaning);
+				 share(s, mem, at), f->where.rank, facts_classes[f->class].meaning);
 }
 
-static const char *waited(const struct view_summary *s, struct base_arena *mem,
-			  const struct view_finding *f)
+static const char *waited(const struct view_summary *s, struct base_arena *mem, size_t at)
 {
+	const struct view_finding *f = &s->finding[at];
 	bool open;
-	const char *what = lost(s, mem, f, &open), *by = who(s, mem, f, open);
+	const char *what = lost(s, mem, at, &open), *by = who(s, mem, f, open);
 
 	if (!by && open)
 		by = facts_classes[f->class].meaning;
 	return base_arena_printf(mem, "%s%s%s", what, by ? ": " : "", by ? by : "");
 }
 
-static const char *cause(const struct view_summary *s, struct base_arena *mem,
-			 const struct view_finding *f)
+static const char *cause(const struct view_summary *s, struct base_arena *mem, size_t at)
 {
-	const char *what = (f->where.late ? late : waited)(s, mem, f);
-	const char *line = view_words_line(mem, &f->where, COLUMNS);
+	const struct view_hotspot *p = &s->finding[at].where;
+	const char *what = (p->late ? late : waited)(s, mem, at);
+	const char *line = view_words_line(mem, p, COLUMNS);
+	const char *seen = view_told_rest(s, at) != SIZE_MAX ? ", as far as samples tell" : "";
 
 	if (!line)
-		return base_arena_printf(mem, "%s.", what);
+		return base_arena_printf(mem, "%s%s.", what, seen);
 	if (what[strlen(what) - 1] == ')')
-		return base_arena_printf(mem, "%s at %s.", what, line);
-	return base_arena_printf(mem, "%s (%s).", what, line);
+		return base_arena_printf(mem, "%s at %s%s.", what, line, seen);
+	return base_arena_printf(mem, "%s (%s%s).", what, line, seen);
 }
 
 /* ---- what it would bring --------------------------------------------------------------------- */
-
-/* The finding of its class that cost most. */
-static bool is_first_of_class(const struct view_summary *s, size_t at)
-{
-	const struct view_finding *f = &s->finding[at];
-
-	for (size_t i = 0; i < s->findings; i++) {
-		const struct view_finding *o = &s->finding[i];
-		bool more = o->ns > f->ns || (o->ns == f->ns && i < at);
-		if (i != at && o->class == f->class && more && !o->where.late &&
-		    !view_finding_is_rest(o))
-			return false;
-	}
-	return true;
-}
 
 /* The advice with a number that is about this finding before all others; NULL: there is none. */
 static const struct view_advice *number_for(const struct view_summary *s, size_t at)
@@ -196,7 +228,7 @@ static const char *prediction(const struct view_summary *s, struct base_arena *m
 	if (f->where.late || ana_class_is_outside(f->class) || !s->waste[f->class] ||
 	    (!a && s->result->gpus > 1))
 		return "";
-	times = gain(s, mem, a ? a->saving_ns : f->ns);
+	times = gain(s, mem, a ? a->saving_ns : view_told_ns(s, at));
 	if (!times)
 		return "";
 	return base_arena_printf(mem, " %s %s.", a ? number(s, mem, a) : "Without it:", times);
@@ -206,19 +238,24 @@ const char *view_finding_sentence(const struct view_summary *s, struct base_aren
 {
 	if (view_finding_is_rest(&s->finding[at]))
 		return base_arena_printf(mem, "%s.", view_rest_words(s, mem, at));
-	return base_arena_printf(mem, "%s%s", cause(s, mem, &s->finding[at]),
+	return base_arena_printf(mem, "%s%s", cause(s, mem, at),
 				 prediction(s, mem, at));
 }
 
 /* ---- which are told, and what is folded under them ------------------------------------------- */
 
-static size_t rest_of(const struct view_summary *s, enum ana_class c)
+/* The most costly first, as they are told. */
+static void sort_told(const struct view_summary *s, struct view_told *told, size_t n)
 {
-	for (size_t i = 0; i < s->findings; i++)
-		if (s->finding[i].class == c && view_finding_is_rest(&s->finding[i]) &&
-		    s->finding[i].ppm >= VIEW_REST_PPM)
-			return i;
-	return SIZE_MAX;
+	for (size_t i = 1; i < n; i++) {
+		struct view_told x = told[i];
+		int64_t ns = view_told_ns(s, x.at);
+		size_t k = i;
+
+		for (; k && view_told_ns(s, told[k - 1].at) < ns; k--)
+			told[k] = told[k - 1];
+		told[k] = x;
+	}
 }
 
 size_t view_findings_told(const struct view_summary *s, struct base_arena *mem,
@@ -244,6 +281,7 @@ size_t view_findings_told(const struct view_summary *s, struct base_arena *mem,
 		if (view_finding_is_rest(&s->finding[at[i]]) &&
 		    s->finding[at[i]].ppm >= VIEW_TOLD_PPM && !folded[s->finding[at[i]].class])
 			(*told)[n++] = (struct view_told){ at[i], SIZE_MAX };
+	sort_told(s, *told, n);
 	return n;
 }
 
@@ -275,7 +313,7 @@ const char *view_covered_words(const struct view_summary *s, struct base_arena *
 	for (size_t i = 0; i < n; i++) {
 		const struct view_finding *f = &s->finding[told[i].at];
 		if (l.set[f->class])
-			part += base_div_even(view_finding_share_ppm(s, f), 1000);
+			part += base_div_even(view_told_share_ppm(s, told[i].at), 1000);
 	}
 	if (!part || part >= all)
 		return NULL;

@@ -19,8 +19,14 @@
  */
 const char *view_finding_sentence(const struct view_summary *s, struct base_arena *mem, size_t at);
 
+/*
+ * The first line of a class stands for all of it that samples do not place (view_told_rest, an index; SIZE_MAX:
+ * it stands for itself) where that is more than the line's own time: its sentence says so.
+ */
+size_t view_told_rest(const struct view_summary *s, size_t at);
+int64_t view_told_ns(const struct view_summary *s, size_t at);
 /* Of the training time; of the time held where it lies outside of that. */
-int64_t view_finding_share_ppm(const struct view_summary *s, const struct view_finding *f);
+int64_t view_told_share_ppm(const struct view_summary *s, size_t at);
 
 struct view_told {
 	size_t at; /* in s->finding */

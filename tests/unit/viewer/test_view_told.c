@@ -194,6 +194,35 @@ static void test_small_lines(void)
 	view_summary_free(s);
 }
 
+/* A line that samples saw for less than they saw nothing of its class: it speaks for that, and says so. */
+static void test_stands(void)
+{
+	struct ana_result *r = made_result(1, H100, 5);
+	struct view_summary *s;
+	struct view_told *told;
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_class(r, ANA_HOST_DISPATCH, HALF / 2);
+	made_class(r, ANA_HOST_GC, HALF / 4);
+	made_site(r, (struct ana_hotspot){ .class = ANA_HOST_DISPATCH,
+					   .ns = HALF / 10,
+					   .role = WIRE_ROLE_SUBMITTER,
+					   .file = (char *)"t.py",
+					   .line = 7,
+					   .samples = 9,
+					   .threads = 1 });
+	s = made_summary_of(r, H100, 6880000000LL);
+	REQUIRE(s && view_findings_told(s, &mem, &told) >= 2);
+	EXPECT_INT(view_told_ns(s, told[0].at), HALF / 2); /* before the collector's quarter */
+	EXPECT_STR(view_finding_sentence(s, &mem, told[0].at),
+		   "The GPU waited 25.0 % of the training time to be given work: the main process was "
+		   "running Python (t.py:7, as far as samples tell). Without it: at most 1.34 times the "
+		   "steps per hour.");
+	EXPECT(told[0].rest == view_told_rest(s, told[0].at));
+	EXPECT(view_told_rest(s, told[1].at) == SIZE_MAX);
+	view_summary_free(s);
+}
+
 static void expect_activity(const char *leaf, const char *native, const char *words)
 {
 	struct view_hotspot p = { .known = true, .leaf = leaf, .native = native };
@@ -224,7 +253,7 @@ static void test_activities(void)
 int main(void)
 {
 	int rc = RUN(test_sentences, test_all_classes, test_bounds, test_late, test_order,
-		     test_small_lines, test_activities);
+		     test_small_lines, test_stands, test_activities);
 
 	base_arena_fini(&mem);
 	return rc;

@@ -63,13 +63,32 @@ static void put_evidence(struct html *h, size_t at)
 	}
 }
 
+/* Where in the summary a finding's time or dollars stand, with what it stands for. @member: ns or usd. */
+static const char *told_key(struct html *h, size_t at, const char *member)
+{
+	size_t rest = view_told_rest(h->s, at);
+
+	if (rest == SIZE_MAX)
+		return base_arena_printf(&h->mem, "/findings/%zu/%s", at, member);
+	return base_arena_printf(&h->mem, "/findings/%zu/%s + /findings/%zu/%s", at, member, rest,
+				 member);
+}
+
 /* Of the training time; what lies outside of it as a share of all that was held. */
 static void put_share(struct html *h, size_t at)
 {
-	const struct view_finding *f = &h->s->finding[at];
+	html_pct(h, view_told_share_ppm(h->s, at), "%s %% /ledger/%s", told_key(h, at, "ns"),
+		 ana_class_is_outside(h->s->finding[at].class) ? "gpu_ns" : "working_ns");
+}
 
-	html_pct(h, view_finding_share_ppm(h->s, f), "/findings/%zu/ns %% /ledger/%s", at,
-		 ana_class_is_outside(f->class) ? "gpu_ns" : "working_ns");
+static void put_usd(struct html *h, size_t at)
+{
+	size_t rest = view_told_rest(h->s, at);
+	int64_t nano = h->s->finding[at].nano_usd;
+
+	if (rest != SIZE_MAX)
+		view_cost_add(&nano, h->s->finding[rest].nano_usd);
+	html_usd(h, nano, "%s", told_key(h, at, "usd"));
 }
 
 /* What is left of the finding's class, in small below it. */
@@ -89,10 +108,10 @@ static void put_finding(struct html *h, const struct view_told *told)
 
 	html_put(h, "<tr>");
 	HTML_ROW(h, html_class(h, f->class));
-	HTML_NUMBER(h, html_ns(h, f->ns, "/findings/%zu/ns", at));
+	HTML_NUMBER(h, html_ns(h, view_told_ns(h->s, at), "%s", told_key(h, at, "ns")));
 	HTML_NUMBER(h, put_share(h, at));
 	if (h->s->cost.known)
-		HTML_NUMBER(h, html_usd(h, f->nano_usd, "/findings/%zu/usd", at));
+		HTML_NUMBER(h, put_usd(h, at));
 	html_put(h, "<td class=\"wide\">");
 	html_finding(h, at);
 	put_native(h, at);
@@ -114,9 +133,9 @@ static const char *first_key(struct html *h, const struct view_told *told,
 		const struct view_finding *f = &h->s->finding[told[i].at];
 		if (!l->set[f->class])
 			continue;
-		view_cost_add(ns, f->ns);
-		key = base_arena_printf(&h->mem, "%s%s/findings/%zu/ns", key, *key ? " + " : "",
-					told[i].at);
+		view_cost_add(ns, view_told_ns(h->s, told[i].at));
+		key = base_arena_printf(&h->mem, "%s%s%s", key, *key ? " + " : "",
+					told_key(h, told[i].at, "ns"));
 	}
 	return key;
 }

@@ -40,13 +40,16 @@ static void put_head(const struct view_summary *s, struct base_arena *mem, FILE 
 
 /* "input.fetch, 12.3 s, 1.25 ct; confidence high: 214 samples of 4 threads" */
 static void put_proof(const struct view_summary *s, struct base_arena *mem, FILE *f,
-		      const struct view_finding *x)
+		      size_t at)
 {
+	const struct view_finding *x = &s->finding[at];
+	size_t rest = view_told_rest(s, at);
+	int64_t nano = x->nano_usd + (rest == SIZE_MAX ? 0 : s->finding[rest].nano_usd);
 	base_unit ns, usd;
 
-	fprintf(f, "  \n   %s, %s", ana_class_names[x->class], base_duration(ns, x->ns));
+	fprintf(f, "  \n   %s, %s", ana_class_names[x->class], base_duration(ns, view_told_ns(s, at)));
 	if (s->cost.known)
-		fprintf(f, ", %s", view_cost_text(usd, &s->cost, x->nano_usd));
+		fprintf(f, ", %s", view_cost_text(usd, &s->cost, nano));
 	fputs("; confidence ", f);
 	base_put(f, BASE_AS_MARKDOWN, view_finding_evidence(mem, x));
 	putc('\n', f);
@@ -63,7 +66,7 @@ static void put_findings(const struct view_summary *s, struct base_arena *mem, F
 	for (size_t i = 0; i < n && i < FINDINGS; i++) {
 		fprintf(f, "%zu. ", i + 1);
 		base_put(f, BASE_AS_MARKDOWN, view_finding_sentence(s, mem, told[i].at));
-		put_proof(s, mem, f, &s->finding[told[i].at]);
+		put_proof(s, mem, f, told[i].at);
 		if (told[i].rest == SIZE_MAX)
 			continue;
 		fputs("   - ", f);
