@@ -10,6 +10,8 @@
 
 #define FILE_MAX (1 << 20)
 #define FILES_MAX 8u
+#define CALL_LINES 24 /* of one call */
+#define CALL_BYTES 4000u
 
 /* ---- a line ---------------------------------------------------------------------------------- */
 
@@ -29,7 +31,7 @@ static const char *behind_string(const char *p)
 	return *p ? p + 1 : p;
 }
 
-/* The call's opening parenthesis in code, and not where it is defined or imported; NULL: none. */
+/* The call's opening parenthesis in the code of this line, and not where it is defined or imported; NULL: none. */
 static const char *call_at(const char *p, const char *name, size_t len)
 {
 	const char *line = p;
@@ -39,7 +41,7 @@ static const char *call_at(const char *p, const char *name, size_t len)
 	if (!strncmp(line, "class ", 6) || !strncmp(line, "def ", 4) || !strncmp(line, "from ", 5) ||
 	    !strncmp(line, "import ", 7))
 		return NULL;
-	while (*p && *p != '#') {
+	while (*p && *p != '#' && *p != '\n') {
 		if (*p == '"' || *p == '\'') {
 			p = behind_string(p);
 		} else if (is_word(*p)) {
@@ -59,7 +61,11 @@ static const char *argument_end(const char *p)
 {
 	int depth = 0;
 
-	while (*p && *p != '#') {
+	while (*p) {
+		if (*p == '#') {
+			p += strcspn(p, "\n");
+			continue;
+		}
 		if (*p == '"' || *p == '\'') {
 			p = behind_string(p);
 			continue;
@@ -73,6 +79,14 @@ static const char *argument_end(const char *p)
 	return NULL;
 }
 
+/* The first byte of an argument, behind white space and comments. */
+static const char *argument_start(const char *p)
+{
+	while (isspace((unsigned char)*p) || *p == '#')
+		p += *p == '#' ? strcspn(p, "\n") : 1;
+	return p;
+}
+
 struct argument { /* "num_workers=4" of a change */
 	const char *text;
 	size_t key, len; /* with the "="; of all */
@@ -83,18 +97,16 @@ static const char *with_argument(struct base_arena *mem, const char *line, const
 				 const struct argument *a)
 {
 	const char *p = open + 1, *end;
-	bool any = false;
 
 	while ((end = argument_end(p))) {
-		const char *first = p + strspn(p, " \t");
+		const char *first = argument_start(p);
 
 		if (!strncmp(first, a->text, a->key))
 			return base_arena_printf(mem, "%.*s%.*s%s", (int)(first - line), line,
 						 (int)a->len, a->text, end);
-		any |= first < end;
-		if (*end == ')')
+		if (*end == ')') /* an argument before it may end with its comma */
 			return base_arena_printf(mem, "%.*s%s%.*s%s", (int)(end - line), line,
-						 any ? ", " : "", (int)a->len, a->text, end);
+						 first < end ? ", " : "", (int)a->len, a->text, end);
 		p = end + 1;
 	}
 	return NULL;
@@ -142,8 +154,8 @@ const char *view_own_line_changed(struct base_arena *mem, const char *line, cons
 
 /* ---- a file ---------------------------------------------------------------------------------- */
 
-/* Its bytes, or NULL; @before: it was not written since. */
-static char *read_file(struct base_arena *mem, const char *path, int64_t before_unix_ns)
+/* Its text, or NULL; @before: it was not written since. */
+static const char *read_file(struct base_arena *mem, const char *path, int64_t before_unix_ns)
 {
 	size_t n = strlen(path), got = 0;
 	struct stat st;
@@ -170,7 +182,7 @@ static char *read_file(struct base_arena *mem, const char *path, int64_t before_
 
 struct search {
 	struct view_summary *s;
-	const char *file[FILES_MAX];
+	const char *file[FILES_MAX], *text[FILES_MAX];
 	size_t files;
 };
 
@@ -203,16 +215,16 @@ static void find_files(struct search *f)
 		add_file(f, f->s->command[i]);
 }
 
-static char *trimmed(char *line)
+/* A line without the white space around it. */
+static char *trimmed(struct base_arena *mem, const char *line, size_t n)
 {
-	size_t n;
-
-	while (isspace((unsigned char)*line))
+	while (n && isspace((unsigned char)*line)) {
 		line++;
-	n = strlen(line);
+		n--;
+	}
 	while (n && isspace((unsigned char)line[n - 1]))
-		line[--n] = '\0';
-	return line;
+		n--;
+	return base_arena_copy(mem, line, n);
 }
 
 /* What is shown is plain: no control character, and nothing that could be taken for another. */
@@ -234,22 +246,62 @@ static bool has_call(const char *line, const char *change)
 	       call_at(line, change + from, len - from);
 }
 
-/* Every line that has the call: of one alone it is known which is meant. */
-static int look(struct search *f, const char *path, const char *change, struct view_own *own)
+/* What of a call, whole lines of it, is another one then: a change adds none. */
+static void tell(struct base_arena *mem, const char *path, uint32_t line, const char *call,
+		 const char *changed, struct view_own *own)
 {
-	char *text = read_file(&f->s->mem, path, f->s->start_unix_ns), *line;
-	uint32_t at = 0;
+	for (;;) {
+		size_t n = strcspn(call, "\n"), m = strcspn(changed, "\n");
+
+		if (n != m || memcmp(call, changed, n) != 0) {
+			*own = (struct view_own){ path, line, trimmed(mem, call, n),
+						  trimmed(mem, changed, m) };
+			return;
+		}
+		if (!call[n] || !changed[m])
+			return;
+		call += n + 1;
+		changed += m + 1;
+		line++;
+	}
+}
+
+/* So many lines from @p on, as far as they are there. */
+static const char *some_lines(struct base_arena *mem, const char *p)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < CALL_LINES && p[n] && n < CALL_BYTES; i++)
+		n += strcspn(p + n, "\n") + (p[n + strcspn(p + n, "\n")] == '\n');
+	return base_arena_copy(mem, p, n < CALL_BYTES ? n : CALL_BYTES);
+}
+
+static bool shown(const struct view_own *own)
+{
+	return own->before && strlen(own->before) <= VIEW_OWN_LINE_MAX && plain(own->before) &&
+	       plain(own->after);
+}
+
+/* Every line that has the call: of one alone it is known which is meant. */
+static int look(struct search *f, size_t k, const char *change, struct view_own *own)
+{
+	struct base_arena *mem = &f->s->mem;
+	const char *p = f->text[k];
+	uint32_t at = 1;
 	int found = 0;
 
-	while ((line = strsep(&text, "\n"))) {
-		at++;
-		if (!has_call(line, change))
-			continue;
-		found++;
-		line = trimmed(line);
-		if (strlen(line) <= VIEW_OWN_LINE_MAX && plain(line))
-			*own = (struct view_own){ path, at, line,
-						  view_own_line_changed(&f->s->mem, line, change) };
+	for (; p && *p; at++) {
+		size_t n = strcspn(p, "\n");
+
+		if (has_call(p, change)) {
+			const char *call = some_lines(mem, p);
+			const char *changed = view_own_line_changed(mem, call, change);
+
+			found++;
+			if (changed)
+				tell(mem, f->file[k], at, call, changed, own);
+		}
+		p += n + (p[n] == '\n');
 	}
 	return found;
 }
@@ -259,13 +311,15 @@ void view_own_lines_add(struct view_summary *s)
 	struct search f = { .s = s };
 
 	find_files(&f);
+	for (size_t k = 0; k < f.files; k++)
+		f.text[k] = read_file(&s->mem, f.file[k], s->start_unix_ns);
 	for (size_t i = 0; i < s->advices; i++) {
 		struct view_own own = { 0 }, *keep;
 		int found = 0;
 
 		for (size_t k = 0; s->advice[i].change && k < f.files; k++)
-			found += look(&f, f.file[k], s->advice[i].change, &own);
-		if (found != 1 || !own.after || !strcmp(own.before, own.after))
+			found += look(&f, k, s->advice[i].change, &own);
+		if (found != 1 || !shown(&own))
 			continue;
 		keep = base_arena_alloc(&s->mem, sizeof(*keep));
 		*keep = own;

@@ -87,7 +87,7 @@ with gs.scratch() as where:
     run = made.starved(where)
     check_starved(summary(run))
     check_tampering(run)
-    check_absent(made.healthy(where), 'no_samples', 'no look at what')
+    check_absent(made.healthy(where), 'no_samples', 'samples of the host')
     check_absent(made.idle(where), 'no_steps', 'no steps were found')
     ranks = summary(made.ranks(where))['step_picture']['steps']
     gs.equal((ranks[1]['process'], ranks[1]['exposed_ns']), (17, 60 * MS), 'of ranks that meet, the one that waited')

@@ -32,6 +32,10 @@ static void test_lines(void)
 		  "v = decord.VideoReader(path, num_threads=3)" },
 		{ "d = DataLoader(data, num_workers=n_workers=2)", "DataLoader(..., num_workers=4)",
 		  "d = DataLoader(data, num_workers=4)" },
+		{ "d = DataLoader(\n\tdata,\n\tnum_workers=0,  # in here\n)", WORKERS,
+		  "d = DataLoader(\n\tdata,\n\tnum_workers=4,  # in here\n)" },
+		{ "d = DataLoader(\n\tdata,  # (\n)", WORKERS, "d = DataLoader(\n\tdata,  # (\nnum_workers=4)" },
+		{ "d = DataLoader(data, )", WORKERS, "d = DataLoader(data, num_workers=4)" },
 		{ "loader = DataLoader(", WORKERS, NULL }, /* it goes on in the next line */
 		{ "a = DataLoader(x); b = DataLoader(y)", WORKERS, NULL },
 		{ "from torch.utils.data import DataLoader", WORKERS, NULL },
@@ -114,6 +118,7 @@ static struct view_own find(const char *path)
 static void test_files(void)
 {
 	static const char text[] = "import torch\n\n\tloader = DataLoader(data, num_workers=1)\nfor x in loader:\n";
+	static const char long_one[] = "x = 1\nd = DataLoader(\n\tdata,\n\tnum_workers=1,\n)\n";
 	static const char two[] = "a = DataLoader(x)\nb = DataLoader(\n\ty)\n";
 	static const char zero[] = "a = DataLoader(x)\n\0";
 	static const char turned[] = "a = DataLoader(x) # \xe2\x80\xae\n";
@@ -130,6 +135,12 @@ static void test_files(void)
 	EXPECT_UINT(own.line, 3);
 	EXPECT_STR(own.before, "loader = DataLoader(data, num_workers=1)");
 	EXPECT_STR(own.after, "loader = DataLoader(data, num_workers=4)");
+	put_file(file, long_one, sizeof(long_one) - 1, 500);
+	own = find(file);
+	REQUIRE(own.before);
+	EXPECT_UINT(own.line, 4);
+	EXPECT_STR(own.before, "num_workers=1,");
+	EXPECT_STR(own.after, "num_workers=4,");
 	put_file(file, text, sizeof(text) - 1, 1000); /* written since */
 	EXPECT(!find(file).before);
 	put_file(file, two, sizeof(two) - 1, 500); /* which of them? */

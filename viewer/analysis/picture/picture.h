@@ -61,7 +61,7 @@ struct ana_picture_row {
 	int64_t pid, tid; /* not of a GPU */
 	char cell[ANA_PICTURE_CELLS + 1]; /* what took most of each part; a text */
 	int64_t ns[ANA_DOES]; /* exact; they sum to the step */
-	uint64_t samples; /* looks at this thread within the step */
+	uint64_t samples; /* looks at this thread that stand in the step */
 	/* the line that most of them show at work or waiting; file NULL: none does */
 	char *function, *file;
 	uint32_t line;

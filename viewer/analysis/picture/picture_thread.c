@@ -179,12 +179,20 @@ static void see(struct seen *seen, size_t *count, const struct ana_pystack *k,
 	seen[i].by[state]++;
 }
 
+/* Where a batch was awaited says more than where much else was done. */
+static bool tells_more(const struct seen *a, const struct seen *b)
+{
+	if (a->by[ANA_DOES_AWAITS] != b->by[ANA_DOES_AWAITS])
+		return a->by[ANA_DOES_AWAITS] > b->by[ANA_DOES_AWAITS];
+	return a->samples > b->samples;
+}
+
 static int name_line(struct ana_picture_row *row, const struct seen *seen, size_t count)
 {
 	const struct seen *best = NULL;
 
 	for (size_t i = 0; i < count; i++)
-		if (!best || seen[i].samples > best->samples)
+		if (!best || tells_more(&seen[i], best))
 			best = &seen[i];
 	if (!best)
 		return 0;
@@ -244,7 +252,7 @@ static int paint_samples(struct ana_picture_paint *p, struct ana_pystacks *stack
 		}
 		if (!err && !known && state == ANA_DOES_AWAITS)
 			err = ana_spans_add(awaits, s->t_ns, until);
-		if (s->t_ns < p->start)
+		if (until <= p->start)
 			continue;
 		row->samples++;
 		if (k->file.len && state != ANA_DOES_NO_WORK)
