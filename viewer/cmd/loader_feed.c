@@ -232,7 +232,7 @@ static int run_command(const struct opts *o, const char *dir, char *const *comma
 static void say_nothing(const char *command)
 {
 	view_error("%s: nothing was seen that makes batches: what is measured is torch's DataLoader, and "
-		   "queues of Python's that threads of the program fill and its main thread empties; the program "
+		   "queues of Python's that its threads or processes fill and its main thread empties; the program "
 		   "must take batches, and its Python may not leave out site's customisation (-I, -S, -E)",
 		   command);
 }

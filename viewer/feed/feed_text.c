@@ -7,11 +7,14 @@
 #include "base/units.h"
 #include "core/wrap.h"
 #include "findings/words.h"
+#include "wire/evidence.h"
 
 #define ROWS_MAX 8 /* numbers of workers that are shown */
 #define LINES_SHOWN 6
 #define LINE_LEAST_PPM 10000
 #define FETCH_COLUMNS 60
+#define UNSEEN_PPM 100000 /* of the time, without a look: from then on it is said */
+#define STORED_PPM 200000 /* of the time, waiting for storage: the same */
 #define SCARCE_PPM 100000 /* of the time, without a CPU: from then on it is said */
 
 static const char *s_of(int64_t n)
@@ -134,6 +137,11 @@ static void put_table(struct feed *f, const struct feed_loader *l, int64_t step_
 			put_row(f, l, at, step_ns, out);
 }
 
+static int64_t share_ppm(int64_t part, int64_t whole)
+{
+	return whole ? (int64_t)((__int128)part * 1000000 / whole) : 0;
+}
+
 /* ---- lines ------------------------------------------------------------------------------------ */
 
 static void put_line(struct feed *f, const struct feed_line *x, int64_t total_ns, FILE *out)
@@ -142,8 +150,18 @@ static void put_line(struct feed *f, const struct feed_line *x, int64_t total_ns
 	const char *line = view_words_line(&f->mem, &x->where, FETCH_COLUMNS);
 	base_unit share;
 
-	fprintf(out, "  %5s %%  ", base_percent(share, (int64_t)((__int128)x->ns * 1000000 / total_ns)));
+	fprintf(out, "  %5s %%  ", base_percent(share, share_ppm(x->ns, total_ns)));
 	view_wrap(out, 11, 11, base_arena_printf(&f->mem, "%s%s%s", what, line ? ", " : "", line ? line : ""));
+}
+
+static void put_unseen(struct feed *f, const struct feed_loader *l, FILE *out)
+{
+	int64_t unseen = share_ppm(l->total_ns - l->line_ns, l->total_ns);
+	base_unit share;
+
+	if (unseen > UNSEEN_PPM)
+		put(out, base_arena_printf(&f->mem, "no look fell into the batches that took the other %s %%",
+					   base_percent(share, unseen)));
 }
 
 static void put_lines(struct feed *f, const struct feed_loader *l, FILE *out)
@@ -156,9 +174,23 @@ static void put_lines(struct feed *f, const struct feed_loader *l, FILE *out)
 	for (size_t i = 0; i < l->lines && i < LINES_SHOWN; i++)
 		if (l->line[i].ns > l->total_ns / (1000000 / LINE_LEAST_PPM))
 			put_line(f, &l->line[i], l->total_ns, out);
+	put_unseen(f, l, out);
 }
 
 /* ---- what limits it --------------------------------------------------------------------------- */
+
+static int64_t stored_ns(const struct feed_loader *l)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < l->lines; i++) {
+		uint8_t wait = l->line[i].where.wait;
+
+		if (wait == WIRE_WAIT_READ || wait == WIRE_WAIT_FAULT || wait == WIRE_WAIT_SOCKET)
+			ns += l->line[i].ns;
+	}
+	return ns;
+}
 
 static void put_limits(struct feed *f, const struct feed_loader *l, int64_t step_ns, FILE *out)
 {
@@ -170,6 +202,8 @@ static void put_limits(struct feed *f, const struct feed_loader *l, int64_t step
 					    "a batch takes %s of a CPU: at that step it wants %" PRId64
 					    " cores, the main process's included, and here are %" PRId64,
 					    base_duration(cpu, l->cpu_ns), n.cores_needed, f->cores));
+	if (step_ns && share_ppm(stored_ns(l), l->total_ns) > STORED_PPM)
+		put(out, "whether the storage serves more workers as fast as these is not known: measure again with as many");
 	if (l->mean_ns && l->delay_ns > (l->mean_ns + l->delay_ns) / (1000000 / SCARCE_PPM))
 		put(out, base_arena_printf(&f->mem,
 					    "%s %% of the time in which batches were made no CPU was free; that time is left out",
