@@ -114,7 +114,7 @@ static void put_steps(struct page *p)
 			r->step_median_ns);
 	if (r->step_p95_ns >= 0)
 		put_one(p, "gpustarve_step_p95_seconds", "gauge",
-			"Time that 95 of 100 steps stay below.", r->step_p95_ns);
+			"95th percentile of step times.", r->step_p95_ns);
 }
 
 static void put_loader(struct page *p)

@@ -247,7 +247,7 @@ static void put_clocks(struct html *h)
 		    "hosts' clocks were set to the first one's.</p>\n");
 	html_table(h, "Clocks of the hosts");
 	HTML_HEADS(h, "Host", "n:Set by", "n:Drift, parts in a billion",
-		   "n:95 of 100 ends agree within", "n:Collectives");
+		   "n:Ends agree within, p95", "n:Collectives");
 	for (size_t i = 0; i < r->clocks && i < html_budget(h, HTML_GPUS_MAX); i++)
 		put_clock(h, i);
 	html_table_end(h);
