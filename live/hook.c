@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "hook.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -37,9 +38,9 @@ size_t live_watch_fired(const struct live_watch *w)
 
 /* ---- the file --------------------------------------------------------------------------------- */
 
-static int file_path(char path[PATH_MAX], const char *dir)
+static int file_path(char path[PATH_MAX], const char *dir, const char *name)
 {
-	int n = snprintf(path, PATH_MAX, "%s/" LIVE_FIRED_FILE, dir);
+	int n = snprintf(path, PATH_MAX, "%s/%s", dir, name);
 
 	return n < 0 || n >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
@@ -50,7 +51,7 @@ static int append(const char *dir, const char *line, size_t len)
 	char path[PATH_MAX];
 	struct stat st;
 	ssize_t n;
-	int err = file_path(path, dir), fd;
+	int err = file_path(path, dir, LIVE_FIRED_FILE), fd;
 
 	if (err)
 		return err;
@@ -100,8 +101,8 @@ void live_watch_restore(struct live_watch *w, const char *dir)
 	live_alerts_each(dir, recall, w);
 }
 
-void live_alerts_each(const char *dir, void (*each)(void *arg, const struct live_fired *f),
-		      void *arg)
+static void each_of(const char *dir, const char *name,
+		    void (*each)(void *arg, const struct live_fired *f), void *arg)
 {
 	char path[PATH_MAX], line[LIVE_FIRED_LINE];
 	struct live_fired f;
@@ -110,7 +111,7 @@ void live_alerts_each(const char *dir, void (*each)(void *arg, const struct live
 	FILE *file;
 	int fd;
 
-	if (file_path(path, dir))
+	if (file_path(path, dir, name))
 		return;
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
@@ -127,6 +128,32 @@ void live_alerts_each(const char *dir, void (*each)(void *arg, const struct live
 			each(arg, &f);
 	}
 	fclose(file);
+}
+
+void live_alerts_each(const char *dir, void (*each)(void *arg, const struct live_fired *f),
+		      void *arg)
+{
+	each_of(dir, LIVE_FIRED_FILE, each, arg);
+}
+
+static int is_of_node(const struct dirent *e)
+{
+	return !strncmp(e->d_name, LIVE_FIRED_OTHERS, strlen(LIVE_FIRED_OTHERS));
+}
+
+void live_alerts_each_anywhere(const char *dir, void (*each)(void *arg, const struct live_fired *f),
+			       void *arg)
+{
+	struct dirent **name = NULL;
+	int n;
+
+	live_alerts_each(dir, each, arg);
+	n = scandir(dir, &name, is_of_node, alphasort);
+	for (int i = 0; i < n; i++) {
+		each_of(dir, name[i]->d_name, each, arg);
+		free(name[i]);
+	}
+	free(name);
 }
 
 /* ---- the command ------------------------------------------------------------------------------ */

@@ -38,6 +38,10 @@ int live_watch_add(struct live_watch *w, const struct live_condition *c, const c
 void live_alerts_each(const char *dir, void (*each)(void *arg, const struct live_fired *f),
 		      void *arg);
 
+/* The same of that file and of those that nodes sent of theirs: what is shown of a run. */
+void live_alerts_each_anywhere(const char *dir, void (*each)(void *arg, const struct live_fired *f),
+			       void *arg);
+
 /*
  * Takes note of what the run directory says has fired already, so that nothing fires twice. No
  * such file is fine; what is no line of ours is passed over.

@@ -149,7 +149,7 @@ static void put_uses(FILE *f, const char *dir, const struct live_run *r, int64_t
 	free(use);
 }
 
-struct fired { /* the last ones, in a ring */
+struct fired { /* the last ones, the last to fire first */
 	struct live_fired last[ALERTS_MAX];
 	size_t count;
 };
@@ -157,22 +157,31 @@ struct fired { /* the last ones, in a ring */
 static void keep_last_alerts(void *arg, const struct live_fired *f)
 {
 	struct fired *all = arg;
+	size_t at = 0;
 
-	if (!f->ended)
-		all->last[all->count++ % ALERTS_MAX] = *f;
+	if (f->ended)
+		return;
+	while (at < all->count && all->last[at].t_unix_ns > f->t_unix_ns)
+		at++;
+	if (at == ALERTS_MAX)
+		return;
+	if (all->count < ALERTS_MAX)
+		all->count++;
+	memmove(&all->last[at + 1], &all->last[at], (all->count - at - 1) * sizeof(*f));
+	all->last[at] = *f;
 }
 
-/* The last to fire first. */
 static void put_alerts(FILE *f, const char *dir)
 {
 	struct fired *all = calloc(1, sizeof(*all));
 	char words[LIVE_WORDS_BYTES];
 
 	if (all)
-		live_alerts_each(dir, keep_last_alerts, all);
+		live_alerts_each_anywhere(dir, keep_last_alerts, all);
 	fputs(",\"alerts\":[", f);
-	for (size_t i = 0; all && i < all->count && i < ALERTS_MAX; i++) {
-		const struct live_fired *one = &all->last[(all->count - 1 - i) % ALERTS_MAX];
+	for (size_t i = 0; all && i < all->count; i++) {
+		const struct live_fired *one = &all->last[i];
+
 		fputs(i ? ",{" : "{", f);
 		put_text(f, "by", one->by);
 		putc(',', f);

@@ -134,15 +134,20 @@ static void take_alert(void *arg, const struct live_fired *f)
 {
 	struct top_snapshot *l = arg;
 	char words[LIVE_WORDS_BYTES];
-	size_t keep = l->alerts < TOP_ALERTS_MAX - 1 ? l->alerts : TOP_ALERTS_MAX - 1;
+	size_t kept = l->alerts < TOP_ALERTS_MAX ? l->alerts : TOP_ALERTS_MAX, at = 0;
+	struct top_alert *a;
 
 	if (f->ended)
 		return;
-	memmove(&l->alert[1], &l->alert[0], keep * sizeof(l->alert[0]));
-	l->alert[0].t_unix_ns = f->t_unix_ns;
-	l->alert[0].budget = f->budget_pct > 0;
-	top_tame(l->alert[0].text, sizeof(l->alert[0].text), live_fired_words(words, f));
 	l->alerts++;
+	while (at < kept && l->alert[at].t_unix_ns > f->t_unix_ns)
+		at++;
+	if (at == TOP_ALERTS_MAX)
+		return;
+	a = &l->alert[at];
+	memmove(a + 1, a, ((kept < TOP_ALERTS_MAX ? kept : kept - 1) - at) * sizeof(*a));
+	*a = (struct top_alert){ .t_unix_ns = f->t_unix_ns, .budget = f->budget_pct > 0 };
+	top_tame(a->text, sizeof(a->text), live_fired_words(words, f));
 }
 
 /* Of a run that is over. Its trace may be judged while somebody looks on. */
@@ -180,7 +185,7 @@ static int fetch_snapshot(struct top_source *source, struct top_snapshot *l)
 	if (len > 4 && !strcmp(l->run + len - 4, ".gst"))
 		l->run[len - 4] = '\0';
 	fill_rows(l, s->dir, &s->follow.tail.run, s->follow.when.now_ns);
-	live_alerts_each(s->dir, take_alert, l);
+	live_alerts_each_anywhere(s->dir, take_alert, l);
 	/* A trace without pulses, such as an import: over once nothing more is written. */
 	if (!l->rows)
 		l->over = s->follow.when.wall_ns - view_last_written(s->dir) > LIVE_SILENT_NS;
