@@ -10,6 +10,7 @@
 
 #include "advice.h"
 #include "findings.h"
+#include "lead.h"
 #include "base/units.h"
 #include "facts/class.h"
 #include "words.h"
@@ -149,12 +150,17 @@ void view_advice_add(struct view_summary *s)
 		s->advices = ADVICE_MAX;
 }
 
-/* Of a run that was busy only GPUs without work and late ranks are worth a word at once. */
+/*
+ * Of a run that was busy only GPUs without work and late ranks are worth a word at once; of one that is
+ * input-bound, what is about input, unless more went elsewhere.
+ */
 static bool urgent(const struct view_summary *s, const struct view_advice *a)
 {
+	struct view_lead other;
+
 	switch (s->result->judgement.verdict) {
 	case ANA_V_INPUT_BOUND:
-		return ana_class_is_input(a->class);
+		return ana_class_is_input(a->class) || view_lead_larger(s, &other);
 	case ANA_V_BUSY:
 		return a->class == ANA_EXCLUDED_NO_PROCESS || a->class == ANA_EXCLUDED_STARTUP ||
 		       a->class == ANA_HOST_NO_WORK || view_advice_is_late(s, a->class);

@@ -25,7 +25,8 @@ const struct view_finding *view_finding_of(const struct view_summary *s, enum an
 void view_advice_add(struct view_summary *s);
 
 /*
- * What to do first: about what the verdict is about, though the largest saving may lie elsewhere.
+ * What to do first: about what the verdict is about, though the largest saving may lie elsewhere, or
+ * what saves most where more was lost there (view_lead_larger).
  * NULL: there is nothing, or nothing pressing: the run was busy, no GPU idle, no rank late.
  */
 const struct view_advice *view_advice_first(const struct view_summary *s);

@@ -56,10 +56,10 @@ static const char *const warmup_before[2] = {
 	"The GPUs waited for modules to be loaded and compiled for",
 };
 
-struct view_lead view_lead_of(const struct view_summary *s)
+static struct view_lead lead_about(const struct view_summary *s, enum ana_verdict verdict, bool warmup)
 {
 	struct view_unused u = view_unused_gpus(s);
-	struct view_lead l = { .verdict = s->result->judgement.verdict, .warmup = view_is_warmup(s) };
+	struct view_lead l = { .verdict = verdict, .warmup = warmup };
 	bool skewed = false;
 
 	l.gpus = s->result->gpus - (u.no_process + u.no_work);
@@ -81,6 +81,43 @@ struct view_lead view_lead_of(const struct view_summary *s)
 	l.cost = s->cost.known && words[l.verdict].paid &&
 		 (!skewed || l.verdict == ANA_V_INPUT_BOUND);
 	return l;
+}
+
+struct view_lead view_lead_of(const struct view_summary *s)
+{
+	return lead_about(s, s->result->judgement.verdict, view_is_warmup(s));
+}
+
+bool view_lead_larger(const struct view_summary *s, struct view_lead *other)
+{
+	static const enum ana_verdict losses[] = { ANA_V_HOST_BOUND, ANA_V_COPY_BOUND,
+						   ANA_V_DEVICE_BOUND };
+	struct view_lead l = view_lead_of(s);
+	int64_t most = l.ns;
+	bool larger = false;
+
+	if (!l.known || l.warmup || !words[l.verdict].paid || l.verdict == ANA_V_COMM_BOUND)
+		return false;
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
+		struct view_lead o = lead_about(s, losses[i], false);
+		if (o.ns <= most)
+			continue;
+		*other = o;
+		most = o.ns;
+		larger = true;
+	}
+	return larger;
+}
+
+const char *view_larger_words(const struct view_summary *s, struct base_arena *mem)
+{
+	struct view_lead other;
+	base_unit share;
+
+	if (!view_lead_larger(s, &other))
+		return NULL;
+	return base_arena_printf(mem, "%s %s %% of it, which is more", view_lead_before(&other),
+				 base_percent(share, other.ppm));
 }
 
 int64_t view_working_nano_usd(const struct view_summary *s)

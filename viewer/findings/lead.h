@@ -30,6 +30,15 @@ const char *view_short_words(const struct view_summary *s, struct base_arena *me
 
 struct view_lead view_lead_of(const struct view_summary *s);
 
+/*
+ * The verdict names input from 5 % of the training time on (LEDGER 7), so that no larger loss hides a
+ * loader. Where there is a larger one, here it is: it is told beside the verdict, and causes and advice go
+ * by what they cost.
+ */
+bool view_lead_larger(const struct view_summary *s, struct view_lead *other);
+/* "The GPU waited for the training program for 48.2 % of it, which is more"; NULL: nothing is. */
+const char *view_larger_words(const struct view_summary *s, struct base_arena *mem);
+
 /* What was paid for the training time. */
 int64_t view_working_nano_usd(const struct view_summary *s);
 

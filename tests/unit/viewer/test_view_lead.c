@@ -178,10 +178,48 @@ static void test_by_cost(void)
 	view_summary_free(s);
 }
 
+/* An hour of which a tenth was @input, and @ns of @c. */
+static struct view_summary *beside_input(enum ana_class c, int64_t ns)
+{
+	struct ana_result *r = made_result(1, "NVIDIA H100", 0);
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_no_class(r, ANA_HOST_SYNC);
+	made_class(r, ANA_INPUT_FETCH, MADE_HOUR_NS / 10);
+	made_class(r, c, ns);
+	return made_summary_of(r, "NVIDIA H100", 3990000000LL);
+}
+
+static void expect_larger(enum ana_class c, int64_t ns, const char *words)
+{
+	struct view_summary *s = beside_input(c, ns);
+	const char *said = view_larger_words(s, &mem);
+	const struct view_advice *a = view_advice_first(s);
+
+	EXPECT_INT(s->result->judgement.verdict, ANA_V_INPUT_BOUND);
+	EXPECT_STR(said ? said : "nothing", words);
+	REQUIRE(a);
+	EXPECT(ana_class_is_input(a->class) == !said);
+	view_summary_free(s);
+}
+
+/* A verdict of input hides no larger loss: it is told, and the first advice is about it. */
+static void test_larger(void)
+{
+	expect_larger(ANA_HOST_SYNC, MADE_HOUR_NS / 2,
+		      "The GPU waited for the training program for 50.0 % of it, which is more");
+	expect_larger(ANA_COPY, MADE_HOUR_NS / 5,
+		      "The GPU did nothing but copy for 20.0 % of it, which is more");
+	expect_larger(ANA_HOST_SYNC, MADE_HOUR_NS / 20, "nothing");
+	/* what is no loss is none, and what nobody knows */
+	expect_larger(ANA_COMM, MADE_HOUR_NS / 2, "nothing");
+	expect_larger(ANA_HOST_UNKNOWN, MADE_HOUR_NS / 2, "nothing");
+}
+
 int main(void)
 {
 	int failed = RUN(test_verdicts, test_words, test_warmup, test_short, test_no_price, test_skew, test_no_training,
-			 test_by_cost);
+			 test_by_cost, test_larger);
 
 	base_arena_fini(&mem);
 	return failed;

@@ -80,6 +80,17 @@ const char *html_lead_key(struct html *h, const struct view_lead *l, const char 
 	return *key ? key : "/ledger/classes/compute/none";
 }
 
+static void put_larger(struct html *h)
+{
+	struct view_lead other;
+
+	if (!view_lead_larger(h->s, &other))
+		return;
+	fprintf(h->f, "<p>%s ", view_lead_before(&other));
+	html_pct(h, other.ppm, "%s %% /ledger/working_ns", html_lead_key(h, &other, "ns"));
+	html_put(h, " of it, which is more.</p>\n");
+}
+
 static void put_headline(struct html *h)
 {
 	struct view_lead l = view_lead_of(h->s);
@@ -95,6 +106,7 @@ static void put_headline(struct html *h)
 	fprintf(h->f, "<h1>%s <span class=\"%s\">", view_lead_before(&l), style(h->s));
 	html_pct(h, l.ppm, "%s %% /ledger/working_ns", html_lead_key(h, &l, "ns"));
 	html_put(h, "</span> of the training time.</h1>\n");
+	put_larger(h);
 }
 
 static bool rate_listed(const struct view_cost *c, size_t upto)

@@ -87,8 +87,11 @@ static void put_headline(struct page *p)
 static void put_sums(struct page *p)
 {
 	const char *rate = view_lead_rate_words(p->s, &p->mem);
+	const char *larger = view_larger_words(p->s, &p->mem);
 	const char *outside = view_outside_sentence(p->s, &p->mem);
 
+	if (larger && !view_all_unused(p->s))
+		text_line(p, larger);
 	text_line(p, base_arena_printf(&p->mem, "this run: %s", view_text_sums(p->s, &p->mem)));
 	if (view_all_unused(p->s))
 		return;

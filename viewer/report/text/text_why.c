@@ -29,15 +29,19 @@ static void put_below(struct page *p, const char *text)
 	text_wrap(p, AT, AT, text);
 }
 
-/* Whether it is a cause of the verdict: of starvation, or of what else was lost in training time. */
+/* Whether it is told in the box: what the verdict is about and, where more went elsewhere, that as well. */
 static bool of_verdict(const struct view_summary *s, const struct view_finding *f)
 {
 	bool starved = s->result->judgement.verdict == ANA_V_INPUT_BOUND;
+	struct view_lead other;
 
-	return starved == (f->of_starved_ppm >= 0) && !ana_class_is_outside(f->class);
+	if (ana_class_is_outside(f->class))
+		return false;
+	return starved == (f->of_starved_ppm >= 0) ||
+	       (view_lead_larger(s, &other) && other.set[f->class]);
 }
 
-/* The causes of the verdict, the most costly first. */
+/* The causes in the box, the most costly first. */
 void text_causes(struct page *p, size_t most)
 {
 	struct view_told *told;
