@@ -39,6 +39,7 @@ struct coll_child {
 	struct coll_source pipe; /* -1: at its end */
 	pid_t pid;
 	coll_child_done *done;
+	coll_child_line *line; /* NULL: output is kept */
 	void *owner; /* NULL with done: nobody wants to know */
 	int64_t deadline_ns; /* monotonic; 0: none */
 	bool timed_out, output_cut;
@@ -134,6 +135,19 @@ static void keep_output(struct coll_child *c, const char *bytes, size_t len)
 	c->output_cut |= n < len;
 }
 
+/* Only the line that is not whole yet is kept. */
+static void hand_on_lines(struct coll_child *c, const char *bytes, size_t len)
+{
+	const char *end = bytes + len, *eol;
+
+	for (; (eol = memchr(bytes, '\n', (size_t)(end - bytes))); bytes = eol + 1) {
+		keep_output(c, bytes, (size_t)(eol - bytes));
+		c->output_len = 0;
+		c->line(c->owner, c->output);
+	}
+	keep_output(c, bytes, (size_t)(end - bytes));
+}
+
 static void read_output(struct coll_child *c, int reads)
 {
 	char bytes[16384];
@@ -143,7 +157,10 @@ static void read_output(struct coll_child *c, int reads)
 		n = read(c->pipe.fd, bytes, sizeof(bytes));
 		if (n <= 0)
 			break;
-		keep_output(c, bytes, (size_t)n);
+		if (c->line)
+			hand_on_lines(c, bytes, (size_t)n);
+		else
+			keep_output(c, bytes, (size_t)n);
 	}
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
 		close_source(c->all, &c->pipe);
@@ -246,6 +263,7 @@ int coll_child_start(struct coll_children *all, const struct coll_child_plan *pl
 	}
 	fcntl(fd[0], F_SETFL, O_NONBLOCK);
 	c->done = done;
+	c->line = plan->line;
 	c->owner = owner;
 	if (plan->timeout_s)
 		c->deadline_ns = coll_now_ns() + plan->timeout_s * COLL_SECOND_NS;
@@ -287,6 +305,7 @@ void coll_children_forget(struct coll_children *all, const void *owner)
 		if (c->owner != owner)
 			continue;
 		c->done = NULL;
+		c->line = NULL;
 		c->owner = NULL;
 		kill_group(c);
 	}
@@ -298,6 +317,7 @@ void coll_children_fini(struct coll_children *all)
 		struct coll_child *c = all->first;
 
 		c->done = NULL; /* NOLINT: as above */
+		c->line = NULL;
 		kill_group(c);
 		if (!reap(c, 0))
 			child_free(c);

@@ -2,8 +2,8 @@
 /*
  * Programs that the collector runs beside its own work (`gpustarve report`, a sweep of its store):
  * at low priority, with limits on time, memory and the size of files, in a process group of their
- * own, and ended when the collector ends. What a child writes is kept up to a bound; the rest is
- * read and dropped. One thread, the loop's.
+ * own, and ended when the collector ends. What a child writes is kept up to a bound, and the rest is
+ * read and dropped; or it is handed on line by line, however much it is. One thread, the loop's.
  */
 #ifndef COLL_CHILD_H
 #define COLL_CHILD_H
@@ -16,12 +16,16 @@
 
 #define COLL_CHILD_PATH_BYTES 4096
 
+/* A line without its end, of at most output_max bytes: of a longer one, its beginning. */
+typedef void coll_child_line(void *owner, const char *line);
+
 struct coll_child_plan {
 	const char *const *argv; /* argv[0]: the program's path; NULL: call work() in a fork */
 	int (*work)(void *arg); /* its result is the exit status; writes to descriptor 1 */
 	void *arg;
 	bool stderr_kept; /* keep stderr (stdout goes nowhere); else stdout (stderr stays ours) */
 	size_t output_max; /* bytes kept of it */
+	coll_child_line *line; /* gets each whole line as it comes, and none is kept; NULL: all is */
 	int timeout_s; /* then it is killed; 0: never */
 	uint64_t memory; /* bytes of address space; 0: no limit */
 	uint64_t file_bytes; /* the largest file that it may write; 0: no limit */

@@ -16,7 +16,7 @@
 #define SWEEP_EVERY_NS (600 * COLL_SECOND_NS)
 #define SWEEP_SOON_NS (10 * COLL_SECOND_NS) /* between two that a quota asks for */
 #define SWEEP_TIMEOUT_S 3600
-#define OUTPUT_MAX (4u << 20)
+#define LINE_MAX_BYTES 700
 #define USES_MAX 4096
 
 void coll_retention_init(struct coll_retention *k, const char *base,
@@ -64,17 +64,26 @@ static void read_team(struct coll_retention *k, const char *name, uint64_t bytes
 
 	if (!u)
 		return;
-	u->bytes = bytes + u->appended;
-	u->runs = runs;
+	u->found_bytes = bytes;
+	u->found_runs = runs;
 }
 
+/*
+ * The last line. Teams that the sweep did not name have nothing any more. What came since it began it
+ * may have seen or not: it counts as not, so that a quota is never exceeded.
+ */
 static void read_total(struct coll_retention *k, const uint64_t sum[4])
 {
+	for (struct coll_use *u = k->team; u; u = u->next) {
+		u->bytes = u->found_bytes + u->appended;
+		u->runs = u->found_runs;
+		u->found_bytes = u->found_runs = 0;
+	}
 	k->bytes = sum[0] + k->appended;
 	k->runs = sum[1];
 	k->context->count.runs_removed += sum[3];
 	k->context->count.bytes_removed += sum[2];
-	k->known = true;
+	k->known = k->told = true;
 }
 
 /* Else a full disk, or frames refused for a quota, would have no reason that one can see. */
@@ -91,7 +100,7 @@ static void log_waiting(struct coll_retention *k, uint64_t runs, uint64_t bytes)
 		 runs, bytes);
 }
 
-static void read_line(struct coll_retention *k, const char *line)
+void coll_retention_read_line(struct coll_retention *k, const char *line)
 {
 	char team[COLL_USE_TEAM_BYTES], run[300];
 	uint64_t n[4];
@@ -111,27 +120,9 @@ static void read_line(struct coll_retention *k, const char *line)
 		coll_note("sweep: %s", line);
 }
 
-/*
- * Teams that the sweep did not name have nothing any more. What came since it began it may have
- * seen or not: it counts as not, so that a quota is never exceeded.
- */
-void coll_retention_read_report(struct coll_retention *k, const char *text, size_t len)
+static void sweep_line(void *owner, const char *line)
 {
-	const char *end = text + len, *eol;
-	struct coll_use *u;
-	char line[700];
-
-	for (u = k->team; u; u = u->next) {
-		u->bytes = u->appended;
-		u->runs = 0;
-	}
-	for (; text < end; text = eol + 1) {
-		eol = memchr(text, '\n', (size_t)(end - text));
-		if (!eol)
-			return; /* cut */
-		snprintf(line, sizeof(line), "%.*s", (int)(eol - text), text);
-		read_line(k, line);
-	}
+	coll_retention_read_line(owner, line);
 }
 
 static void sweep_done(void *owner, const struct coll_child_end *end)
@@ -141,12 +132,10 @@ static void sweep_done(void *owner, const struct coll_child_end *end)
 
 	free(k->plan);
 	k->plan = NULL;
-	if (end->timed_out || !end->output_len) {
+	if (end->timed_out || !k->told) {
 		coll_child_why(end, why, sizeof(why));
 		coll_log("a sweep of %s failed: %s; it is tried again", k->base, why);
 		k->context->count.children_failed++;
-	} else {
-		coll_retention_read_report(k, end->output, end->output_len);
 	}
 	k->next_ns = coll_now_ns() + (k->again ? 0 : SWEEP_EVERY_NS);
 	k->again = false;
@@ -162,15 +151,17 @@ static void count_anew(struct coll_retention *k)
 {
 	struct coll_use *u;
 
+	k->told = false;
 	k->need = k->appended = 0;
 	for (u = k->team; u; u = u->next)
-		u->need = u->appended = 0;
+		u->need = u->appended = u->found_bytes = u->found_runs = 0;
 }
 
 static void start(struct coll_retention *k, int64_t now_ns)
 {
 	struct coll_child_plan plan = { .work = sweep_work,
-					.output_max = OUTPUT_MAX,
+					.line = sweep_line,
+					.output_max = LINE_MAX_BYTES,
 					.timeout_s = SWEEP_TIMEOUT_S };
 	int err = -ENOMEM;
 

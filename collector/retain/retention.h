@@ -31,6 +31,7 @@ struct coll_retention {
 	struct coll_digests *digests; /* gets the names of runs without digest; NULL: none wanted */
 	struct coll_sweep *plan; /* of the sweep that runs; NULL: none does */
 	bool known; /* a sweep has been through */
+	bool told; /* the one that runs has told its sums */
 	bool again; /* asked for while one ran */
 	int64_t next_ns, began_ns; /* monotonic */
 	int64_t waiting_logged_ns; /* when runs that wait to be forwarded were last logged; or 0 */
@@ -61,7 +62,7 @@ struct coll_use *coll_retention_use(struct coll_retention *k, const char *team);
 /* A quota is exceeded: sweep soon. */
 void coll_retention_make_room(struct coll_retention *k);
 
-/* What a sweep said. Public for its test. */
-void coll_retention_read_report(struct coll_retention *k, const char *text, size_t len);
+/* A line of what a sweep says; sums hold once the last one has come. Public for its test. */
+void coll_retention_read_line(struct coll_retention *k, const char *line);
 
 #endif

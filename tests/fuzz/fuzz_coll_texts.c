@@ -105,14 +105,15 @@ static void labels(const char *text)
 	coll_run_json_fini(&l);
 }
 
-static void sweep(const char *text, size_t len)
+static void sweep(char *text)
 {
 	static struct coll_limits l;
 	static struct coll_context context;
 	struct coll_retention k;
 
 	coll_retention_init(&k, "/nowhere", &l, &context);
-	coll_retention_read_report(&k, text, len);
+	for (char *line; (line = strsep(&text, "\n"));)
+		coll_retention_read_line(&k, line);
 	coll_retention_fini(&k);
 }
 
@@ -161,7 +162,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		labels(text);
 		break;
 	case 3:
-		sweep(text, len);
+		sweep(text);
 		break;
 	case 4:
 		route(text);

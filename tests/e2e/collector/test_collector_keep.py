@@ -311,6 +311,39 @@ def test_upstream_away():
             gs.equal(c.stop(), 0, 'c.stop()')
 
 
+def alone(d, gpustarve=None):
+    """A folder with the collector and, if there is one, this script in the place of gpustarve."""
+    path = os.path.join(d, "bin")
+    os.makedirs(path)
+    shutil.copy2(PROGRAM, path)
+    if gpustarve:
+        with open(os.path.join(path, "gpustarve"), "w") as f:
+            f.write("#!/bin/sh\n" + gpustarve)
+        os.chmod(os.path.join(path, "gpustarve"), 0o755)
+    return path
+
+
+def metrics(centre):
+    """The collector's own, without labels."""
+    text = centre.ask("GET", "/metrics")[2].decode()
+    return {m[1]: float(m[2]) for m in re.finditer(r"^gpustarve_collector_(\w+) (\S+)$", text, re.M)}
+
+
+def test_long_sweep():
+    """The sums come through however much a sweep has to say before them: here 5 MB."""
+    count, name = 9000, "r%05d-" + "x" * 230
+    with tempfile.TemporaryDirectory() as d:
+        for i in range(count):
+            path = os.path.join(d, "runs", "alpha", name % i + ".gst")
+            os.makedirs(path)
+            with open(os.path.join(path, "%032x.gst" % i), "wb") as f:
+                f.write(b"x")
+        options = ["--store", "sqlite:x", "--limit", "team-quota=1", "--limit", "digest-after=0s"]
+        with Centre(alone(d), d, https=False, options=options, base=os.path.join(d, "runs")) as centre:
+            wait_for(lambda: metrics(centre).get("team_disk_runs") == count, "the sums of a sweep", 120)
+            centre.stop()
+
+
 def counters(c):
     """By SIGUSR1, from what it logs."""
     at = len(c.errors())

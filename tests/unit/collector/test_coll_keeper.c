@@ -19,7 +19,14 @@ static void begin(void)
 
 static void heard(const char *text)
 {
-	coll_retention_read_report(&retention, text, strlen(text));
+	char line[256];
+	size_t len;
+
+	for (; *text; text += len + (text[len] == '\n')) {
+		len = strcspn(text, "\n");
+		snprintf(line, sizeof(line), "%.*s", (int)len, text);
+		coll_retention_read_line(&retention, line);
+	}
 }
 
 /* What a sweep tells is from when it began: what came meanwhile is added, for teams and for all. */
@@ -47,6 +54,8 @@ static void test_quota_beside_a_sweep(void)
 	EXPECT_UINT(context.count.runs_removed, 2);
 	EXPECT_UINT(context.count.bytes_removed, 40);
 	heard("total 0 0 0 0\n"); /* a team that has nothing any more */
+	EXPECT_UINT(red->bytes, 400);
+	heard("team red 7 1\nteam - 50 2\n"); /* a sweep that was killed amid its sums */
 	EXPECT_UINT(red->bytes, 400);
 	heard("team red 99999999999999999999 1\nteam\ntotal x\nnonsense");
 	coll_retention_fini(&retention);
