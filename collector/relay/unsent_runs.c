@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One readdir of the folder; a run that is known costs nothing, another a look for its cursor.
+ * One readdir of the folder; a run that is known costs nothing, another a look for its cursor. Names
+ * are asked for in a table that is made for each scan: of runs, known ones and listed ones there may be
+ * a hundred thousand each.
  */
 #include "unsent_runs.h"
 
@@ -11,8 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/hash.h"
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/log.h"
@@ -22,13 +26,69 @@
 #define LIST_MAX (16u << 20)
 #define HEAD "# runs that lay here before there was an upstream; they are not forwarded\n"
 
-static bool is_known(const struct coll_outbox *o, const char *name)
-{
-	const struct coll_out_run *run = o->runs;
+/* Names that are not looked at, in a table with at least as many empty places. Texts are borrowed. */
+struct names {
+	const char **at;
+	size_t room; /* a power of two */
+	uint64_t seed; /* run ids are a client's to choose */
+};
 
-	while (run && strcmp(strrchr(run->dir, '/') + 1, name) != 0)
-		run = run->next;
-	return run != NULL;
+static const char **place_of(const struct names *n, const char *name)
+{
+	size_t i = (size_t)base_hash_text(n->seed, name) & (n->room - 1);
+
+	while (n->at[i] && strcmp(n->at[i], name) != 0)
+		i = (i + 1) & (n->room - 1);
+	return &n->at[i];
+}
+
+static bool is_among(const struct names *n, const char *name)
+{
+	return *place_of(n, name) != NULL;
+}
+
+static int make_room(struct names *n, size_t count)
+{
+	if (getrandom(&n->seed, sizeof(n->seed), GRND_NONBLOCK) < 0)
+		n->seed = (uint64_t)coll_now_ns();
+	n->room = 64;
+	while (n->room < 2 * count)
+		n->room *= 2;
+	n->at = calloc(n->room, sizeof(*n->at));
+	return n->at ? 0 : -ENOMEM;
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t lines = 1;
+
+	while ((text = strchr(text, '\n'))) {
+		text++;
+		lines++;
+	}
+	return lines;
+}
+
+/* The lines of @list, which are cut apart, and runs that are known. */
+static int gather(struct names *n, const struct coll_outbox *o, char *list)
+{
+	const struct coll_out_run *run;
+	size_t count = count_lines(list);
+	char *name;
+	int err;
+
+	for (run = o->runs; run; run = run->next)
+		count++;
+	err = make_room(n, count);
+	if (err)
+		return err;
+	for (run = o->runs; run; run = run->next) {
+		name = strrchr(run->dir, '/') + 1;
+		*place_of(n, name) = name;
+	}
+	while ((name = strsep(&list, "\n")))
+		*place_of(n, name) = name;
+	return 0;
 }
 
 static int open_run(int base_fd, const char *name)
@@ -69,29 +129,6 @@ static bool has_news(int base_fd, const char *name)
 	if (fd >= 0)
 		close(fd);
 	return news;
-}
-
-/* The list's text, a newline before each name and behind the last. */
-static int read_list(const struct coll_outbox *o, char **list)
-{
-	uint8_t *text;
-	size_t len;
-	int err = coll_file_read_at(o->store->base_fd, COLL_UNSENT_FILE, LIST_MAX, &text, &len);
-
-	if (err)
-		return err;
-	if (asprintf(list, "\n%s\n", (char *)text) < 0)
-		err = -ENOMEM;
-	free(text);
-	return err;
-}
-
-static bool is_listed(const char *list, const char *name)
-{
-	char line[NAME_MAX + 3];
-
-	snprintf(line, sizeof(line), "\n%s\n", name);
-	return strstr(list, line) != NULL;
 }
 
 /* A job that is started along with its collector may well be the quicker one. */
@@ -138,7 +175,7 @@ static bool forward_run(struct coll_outbox *o, const char *name)
 }
 
 static size_t scan_entries(struct coll_unsent_runs *s, struct coll_outbox *o, DIR *d,
-			   const char *list)
+			   const struct names *known)
 {
 	size_t done = 0, taken = 0;
 	struct dirent *e;
@@ -147,7 +184,7 @@ static size_t scan_entries(struct coll_unsent_runs *s, struct coll_outbox *o, DI
 		const char *name = e->d_name;
 		bool stray, turn = done >= s->looked && done < s->looked + COLL_UNSENT_DONE_EACH;
 
-		if (!coll_run_dir_name_ok(name) || is_known(o, name) || is_listed(list, name))
+		if (!coll_run_dir_name_ok(name) || is_among(known, name))
 			continue;
 		if (has_cursor(dirfd(d), name)) {
 			stray = turn && has_news(dirfd(d), name);
@@ -166,20 +203,25 @@ static size_t scan_entries(struct coll_unsent_runs *s, struct coll_outbox *o, DI
 
 static size_t scan_folder(struct coll_unsent_runs *s, struct coll_outbox *o, DIR *d)
 {
-	char *list = NULL;
-	size_t taken = 0;
-	int err = read_list(o, &list);
+	struct names known = { .at = NULL };
+	uint8_t *list = NULL;
+	size_t taken = 0, len;
+	int err = coll_file_read_at(o->store->base_fd, COLL_UNSENT_FILE, LIST_MAX, &list, &len);
 
-	if (!err)
-		taken = scan_entries(s, o, d, list);
-	else if (err == -ENOENT)
+	if (err == -ENOENT) {
 		err = make_list(o, d);
+	} else if (!err) {
+		err = gather(&known, o, (char *)list);
+		if (!err)
+			taken = scan_entries(s, o, d, &known);
+	}
 	if (err && !s->logged)
 		coll_log("%s/" COLL_UNSENT_FILE
 			 ": %s; runs that are recorded while no collector is here are not "
 			 "forwarded",
 			 o->store->base, strerror(-err));
 	s->logged = err != 0;
+	free(known.at);
 	free(list);
 	return taken;
 }
