@@ -497,12 +497,21 @@ class Piece:
         return self.chains[key, s['links']]
 
     def owe(self, key, s, ns):
-        first, so_far = self.owed.get((key, s['links']), (s, 0))
-        self.owed[key, s['links']] = first, so_far + ns
+        first, so_far, asleep = self.owed.get((key, s['links']), (s, 0, 0))
+        self.owed[key, s['links']] = first, so_far + ns, asleep + (ns if s['wait'] == SLEEP else 0)
+
+    def owe_delay(self, delay):
+        """To the chains of what it slept for, if that is most of what it did."""
+        total = sum(asleep for _, _, asleep in self.owed.values())
+        if not total or 2 * total < self.b - self.a - delay:
+            return False
+        for key, (s, ns, asleep) in self.owed.items():
+            self.owed[key] = s, ns + delay * asleep // total, asleep
+        return True
 
     def pay(self):
         self.chained |= bool(self.owed)
-        for (key, _), (s, ns) in self.owed.items():
+        for (key, _), (s, ns, _) in self.owed.items():
             chain = self.chain(key, s)
             for c, idle, n, _ in chain.ends:
                 part = ns * n // chain.total
@@ -817,10 +826,12 @@ class Piece:
                 self.add(run, h.run * w // h.waiting)
         if undecided and 2 * undecided >= self.b - self.a - h.delay:
             return None
+        with_chain = self.owe_delay(h.delay)
         self.pay()
         inline = ran.get('input.inline', 0)
         makes = inline and 2 * inline >= sum(ran.values()) and unknown != 'excluded.teardown'
-        self.add('input.cpu_starved' if makes else 'host.cpu_starved', h.delay)
+        if not with_chain:
+            self.add('input.cpu_starved' if makes else 'host.cpu_starved', h.delay)
         self.asks = self.alone > 0 and 10 * self.alone >= 9 * (self.b - self.a - h.delay)
         gone = ['host.unknown']
         if unknown == 'excluded.teardown':

@@ -758,6 +758,58 @@ static void test_nap(void)
 	end(&t);
 }
 
+/* The trainer for 40 ms, of which it lacks a CPU for 10, after the first 10 at @stack. */
+static void see_late(struct bench *t, enum wire_wait wait, const char *links, const char *stack)
+{
+	const int64_t ms = 1000 * US;
+
+	see_counted(t, PID, 0, wait, links, stack, ms, ms);
+	see_counted(t, PID, 10000, WIRE_WAIT_SLEEP, "?o1", NAP USER, ms, 6 * ms);
+	see_counted(t, PID, 20000, WIRE_WAIT_SLEEP, "?o1", NAP USER, ms, 6 * ms);
+	see_counted(t, PID, 30000, WIRE_WAIT_SLEEP, "?o1", NAP USER, ms, 8500 * US);
+	see_counted(t, PID, 39000, WIRE_WAIT_SLEEP, "?o1", NAP USER, ms, 10750 * US);
+	keep(t, 101, WIRE_WAIT_READ, "!o1", MAKE);
+}
+
+/* Who naps comes late to what it asks for: that time is the wait's, too; but not of one that mostly does something else. */
+static void test_wakes_late(void)
+{
+	const int64_t all = (int64_t)40000 * US;
+	struct bench t;
+
+	begin(&t);
+	see_late(&t, WIRE_WAIT_SLEEP, "?o1", NAP USER);
+	EXPECT(host_of(&t, 0, 40000));
+	EXPECT_INT(t.b.ns[ANA_INPUT_FETCH], all);
+	end(&t);
+
+	begin(&t); /* for two */
+	see_late(&t, WIRE_WAIT_SLEEP, "?o2", NAP USER);
+	keep(&t, 102, WIRE_WAIT_NONE, "!o2", MAKE);
+	EXPECT(host_of(&t, 0, 40000));
+	EXPECT_INT(t.b.weight[ANA_HOST_CPU_STARVED], 0);
+	EXPECT(t.b.weight[ANA_INPUT_PREP] + t.b.weight[ANA_INPUT_FETCH] > all - 100); /* rounded down */
+	EXPECT(t.b.weight[ANA_INPUT_PREP] > all / 4 - 100 && t.b.weight[ANA_INPUT_PREP] <= all / 4);
+	end(&t);
+
+	begin(&t); /* nobody makes it */
+	see_late(&t, WIRE_WAIT_SLEEP, "", USER);
+	t.e.thread[1]->sample[0].links = t.e.thread[1]->sample[1].links = 0;
+	t.e.thread[1]->sample[2].links = t.e.thread[1]->sample[3].links = 0;
+	EXPECT(host_of(&t, 0, 40000));
+	EXPECT_INT(t.b.ns[ANA_HOST_CPU_STARVED], all / 4);
+	end(&t);
+
+	begin(&t); /* it mostly works */
+	see_counted(&t, PID, 0, WIRE_WAIT_LOCK, "", USER, 1000 * US, 0);
+	see_counted(&t, PID, 30000, WIRE_WAIT_SLEEP, "?o1", NAP USER, 1000 * US, 9000 * US);
+	see_counted(&t, PID, 39000, WIRE_WAIT_SLEEP, "?o1", NAP USER, 1000 * US, 10000 * US);
+	keep(&t, 101, WIRE_WAIT_READ, "!o1", MAKE);
+	EXPECT(host_of(&t, 0, 40000));
+	EXPECT(t.b.ns[ANA_HOST_CPU_STARVED] > 0);
+	end(&t);
+}
+
 /* All samples of a thread show it with Python's lock. */
 static void lock(struct bench *t, uint32_t tid)
 {
@@ -1499,7 +1551,8 @@ static const struct t_case cases[] = {
 	T_CASE(test_line), T_CASE(test_seen_running),
 	T_CASE(test_sender),	T_CASE(test_queue_alone),	T_CASE(test_messenger),
 	T_CASE(test_messenger_loop),
-	T_CASE(test_nap),		T_CASE(test_lock_of_makers),	T_CASE(test_makers_by_turns),
+	T_CASE(test_nap),		T_CASE(test_wakes_late),
+	T_CASE(test_lock_of_makers),	T_CASE(test_makers_by_turns),
 };
 
 int main(void)

@@ -46,6 +46,7 @@ struct ana_owed { /* time of blocked samples that goes to the ends of a chain */
 	const struct ana_thread_samples *thread;
 	size_t sample; /* one of them */
 	int64_t ns;
+	int64_t asleep; /* within that */
 };
 
 struct ana_cause {
@@ -107,6 +108,11 @@ void ana_cause_vote(struct ana_cause *b, const struct ana_thread_samples *thread
  */
 void ana_cause_owe(struct ana_cause *b, const struct ana_thread_samples *s, size_t i, int64_t ns);
 void ana_cause_pay(struct ana_cause *b, struct ana_evidence *e);
+/*
+ * The thread's @delay, if it mostly slept until it would ask again: it came late to see what it waited
+ * for. False: it is its own.
+ */
+bool ana_cause_owe_delay(struct ana_cause *b, int64_t delay);
 void ana_cause_copy(struct ana_cause *b, const struct ana_cause *from, const struct ana_vote *v,
 		    int64_t weight);
 

@@ -9,6 +9,7 @@
 
 void ana_cause_owe(struct ana_cause *b, const struct ana_thread_samples *s, size_t i, int64_t ns)
 {
+	const int64_t asleep = s->sample[i].wait == WIRE_WAIT_SLEEP ? ns : 0;
 	size_t k;
 
 	for (k = 0; k < b->owes; k++) {
@@ -16,6 +17,7 @@ void ana_cause_owe(struct ana_cause *b, const struct ana_thread_samples *s, size
 
 		if (o->thread == s && s->sample[o->sample].links == s->sample[i].links) {
 			ana_sum(&o->ns, ns);
+			ana_sum(&o->asleep, asleep);
 			return;
 		}
 	}
@@ -23,7 +25,21 @@ void ana_cause_owe(struct ana_cause *b, const struct ana_thread_samples *s, size
 		b->err = -ENOMEM;
 		return;
 	}
-	b->owed[b->owes++] = (struct ana_owed){ s, i, ns };
+	b->owed[b->owes++] = (struct ana_owed){ s, i, ns, asleep };
+}
+
+bool ana_cause_owe_delay(struct ana_cause *b, int64_t delay)
+{
+	int64_t asleep = 0;
+	size_t k;
+
+	for (k = 0; k < b->owes; k++)
+		ana_sum(&asleep, b->owed[k].asleep);
+	if (!asleep || 2 * (__int128)asleep < b->end - b->start - delay)
+		return false;
+	for (k = 0; k < b->owes; k++)
+		ana_sum(&b->owed[k].ns, ana_scale(delay, b->owed[k].asleep, asleep));
+	return true;
 }
 
 /* 0: no memory. */

@@ -675,7 +675,8 @@ bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 	add_samples(b, e, s, &h);
 	if (b->undecided && 2 * b->undecided >= b->end - b->start - h.delay)
 		return false; /* its neighbours know more */
-	ana_cause_add(b, starved_of(b), h.delay);
+	if (!ana_cause_owe_delay(b, h.delay))
+		ana_cause_add(b, starved_of(b), h.delay);
 	ana_cause_pay(b, e);
 	b->asks = b->alone && 10 * (__int128)b->alone >= 9 * (__int128)(b->end - b->start - h.delay);
 	if (b->unknown == ANA_EXCLUDED_TEARDOWN)
