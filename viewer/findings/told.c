@@ -46,7 +46,7 @@ size_t view_told_rest(const struct view_summary *s, size_t at)
 	if (!f->where.known || !is_first_of_class(s, at))
 		return SIZE_MAX;
 	rest = rest_of(s, f->class);
-	return rest != SIZE_MAX && s->finding[rest].ns > f->ns ? rest : SIZE_MAX;
+	return rest != SIZE_MAX && (!f->where.file || s->finding[rest].ns > f->ns) ? rest : SIZE_MAX;
 }
 
 int64_t view_told_ns(const struct view_summary *s, size_t at)
@@ -307,8 +307,9 @@ const char *view_covered_words(const struct view_summary *s, struct base_arena *
 {
 	struct view_lead l = view_lead_of(s);
 	int64_t all = base_div_even(l.ppm, 1000), part = 0;
+	struct view_lead other;
 
-	if (!l.known || l.verdict == ANA_V_BUSY || l.verdict == ANA_V_INCONCLUSIVE)
+	if (!l.known || view_lead_larger(s, &other) || l.verdict == ANA_V_BUSY || l.verdict == ANA_V_INCONCLUSIVE)
 		return NULL;
 	for (size_t i = 0; i < n; i++) {
 		const struct view_finding *f = &s->finding[told[i].at];

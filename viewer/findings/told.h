@@ -21,7 +21,8 @@ const char *view_finding_sentence(const struct view_summary *s, struct base_aren
 
 /*
  * The first line of a class stands for all of it that samples do not place (view_told_rest, an index; SIZE_MAX:
- * it stands for itself) where that is more than the line's own time: its sentence says so.
+ * it stands for itself) where that is more than the line's own time, or no line was seen: its sentence says
+ * so.
  */
 size_t view_told_rest(const struct view_summary *s, size_t at);
 int64_t view_told_ns(const struct view_summary *s, size_t at);
@@ -45,7 +46,7 @@ const char *view_rest_words(const struct view_summary *s, struct base_arena *mem
 
 /*
  * "73.9 of the 78.8 %; the rest has smaller causes, or no line is known": the first
- * @n of @told. NULL: they are all of it, or the verdict is not about waiting.
+ * @n of @told. NULL: they are all of it, the verdict is not about waiting, or more went elsewhere.
  */
 const char *view_covered_words(const struct view_summary *s, struct base_arena *mem,
 			       const struct view_told *told, size_t n);

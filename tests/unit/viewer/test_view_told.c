@@ -223,6 +223,27 @@ static void test_stands(void)
 	view_summary_free(s);
 }
 
+/* Who it was without a line says no more than the class: all of that is told at once. */
+static void test_stands_without_line(void)
+{
+	struct ana_result *r = made_result(1, H100, 5);
+	struct view_summary *s;
+	struct view_told *told;
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_class(r, ANA_HOST_DISPATCH, HALF / 2);
+	made_site(r, (struct ana_hotspot){ .class = ANA_HOST_DISPATCH,
+					   .ns = HALF / 2 / 4 * 3,
+					   .role = WIRE_ROLE_SUBMITTER,
+					   .samples = 9,
+					   .threads = 1 });
+	s = made_summary_of(r, H100, 6880000000LL);
+	REQUIRE(s && view_findings_told(s, &mem, &told));
+	EXPECT_INT(view_told_ns(s, told[0].at), HALF / 2);
+	EXPECT(told[0].rest == view_told_rest(s, told[0].at));
+	view_summary_free(s);
+}
+
 static void expect_activity(const char *leaf, const char *native, const char *words)
 {
 	struct view_hotspot p = { .known = true, .leaf = leaf, .native = native };
@@ -253,7 +274,7 @@ static void test_activities(void)
 int main(void)
 {
 	int rc = RUN(test_sentences, test_all_classes, test_bounds, test_late, test_order,
-		     test_small_lines, test_stands, test_activities);
+		     test_small_lines, test_stands, test_stands_without_line, test_activities);
 
 	base_arena_fini(&mem);
 	return rc;
