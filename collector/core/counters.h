@@ -52,6 +52,7 @@
 	X(bytes_removed, "bytes of runs removed")                                      \
 	X(digests, "digests of runs handed over")                                      \
 	X(digest_failures, "digests of runs that failed, and are tried again")         \
+	X(digests_parked, "digests of runs that failed too often, and are parked")     \
 	X(children_failed, "programs started by the collector that failed")            \
 	X(reloads, "times that files of settings were read again")
 

@@ -1,79 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A list of runs that wait, and one child.
+ * A queue of runs that wait, and slots for children.
  */
 #include "digests.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/log.h"
+#include "digest_tries.h"
 #include "remove_run.h"
 #include "run_dirs.h"
 
-#define TIMEOUT_S 900
+#define TIME_S 900
+#define TIME_BYTES (4ull << 20) /* of the trace: a second more for each */
+#define TIME_MAX_S (90 * 86400)
 #define MEMORY (4ull << 30)
 #define FILE_BYTES (16ull << 30) /* a store in SQLite grows */
-#define PAUSE_MIN_S 15
-#define PAUSE_MAX_S 3600
+#define LOOKS_MAX 256 /* each time; a look reads a directory */
+#define LOOKS_NS (COLL_SECOND_NS / 50)
+#define PARKED_LOG_NS (86400 * COLL_SECOND_NS)
 
 void coll_digests_init(struct coll_digests *d, const char *base, const struct coll_digest_to *to,
 		       const struct coll_limits *limits, struct coll_context *context)
 {
 	*d = (struct coll_digests){ .base = base, .to = to, .limits = limits, .context = context };
+	for (size_t i = 0; i < COLL_DIGEST_SLOTS; i++)
+		d->slot[i].digests = d;
 	d->available = coll_child_beside(d->program, "gpustarve");
 	if (!d->available)
 		coll_log("--store: there is no gpustarve beside this program; runs get no digest");
 }
 
-static void entry_free(struct coll_digests *d, struct coll_digest *e)
-{
-	struct coll_digest **p = &d->first;
-
-	while (*p != e)
-		p = &(*p)->next;
-	*p = e->next;
-	d->waiting--;
-	if (d->running == e)
-		d->running = NULL;
-	free(e->team);
-	free(e->run);
-	free(e);
-}
-
 void coll_digests_fini(struct coll_digests *d)
 {
-	if (d->context)
-		coll_children_forget(&d->context->children, d);
-	while (d->first)
-		entry_free(d, d->first);
+	for (size_t i = 0; d->context && i < COLL_DIGEST_SLOTS; i++)
+		coll_children_forget(&d->context->children, &d->slot[i]);
+	coll_digest_queue_fini(&d->queue);
 }
 
 void coll_digests_add(struct coll_digests *d, const char *team, const char *run)
 {
-	struct coll_digest *e = d->first;
+	struct coll_digest *e = NULL;
 
-	while (e && (strcmp(e->run, run) || strcmp(e->team, team)))
-		e = e->next;
-	if (e || d->waiting >= COLL_DIGESTS_MAX || !d->available || !coll_run_dir_name_ok(run))
-		return;
-	e = calloc(1, sizeof(*e));
-	if (!e)
-		return;
-	e->team = strdup(team);
-	e->run = strdup(run);
-	e->next = d->first;
-	d->first = e;
-	d->waiting++;
-	if (!e->team || !e->run)
-		entry_free(d, e);
+	if (d->available && coll_run_dir_name_ok(run))
+		e = coll_digest_queue_add(&d->queue, team, run);
+	if (e)
+		e->due_ns = coll_now_ns();
 }
 
 /* BASE/RUN.gst or BASE/TEAM/RUN.gst */
@@ -90,24 +71,50 @@ void coll_digests_closed(struct coll_digests *d, const char *dir)
 	coll_digests_add(d, team, slash ? slash + 1 : rest);
 }
 
-static void run_path(const struct coll_digests *d, const struct coll_digest *e, char *out,
-		     size_t room, bool folder)
+void coll_digests_found_parked(struct coll_digests *d, uint64_t runs)
 {
-	snprintf(out, room, "%s%s%s%s%s", d->base, *e->team ? "/" : "", e->team, folder ? "" : "/",
-		 folder ? "" : e->run);
+	int64_t now = coll_now_ns();
+
+	d->parked = runs;
+	if (!runs || (d->parked_logged_ns && now - d->parked_logged_ns < PARKED_LOG_NS))
+		return;
+	d->parked_logged_ns = now;
+	coll_log("%" PRIu64 " runs have no digest, for it failed %d times: no bill has them; see "
+		 "Digests in docs/OPERATIONS.md",
+		 runs, COLL_DIGEST_ATTEMPTS);
+}
+
+int coll_digests_time_s(uint64_t trace_bytes)
+{
+	uint64_t s = TIME_S + trace_bytes / TIME_BYTES;
+
+	return s < TIME_MAX_S ? (int)s : TIME_MAX_S;
+}
+
+static void team_path(const struct coll_digests *d, const struct coll_digest *e, char out[PATH_MAX])
+{
+	const char *team = e->team->name;
+
+	snprintf(out, PATH_MAX, "%s%s%s", d->base, *team ? "/" : "", team);
+}
+
+static void run_path(const struct coll_digests *d, const struct coll_digest *e, char out[PATH_MAX])
+{
+	const char *team = e->team->name;
+
+	snprintf(out, PATH_MAX, "%s%s%s/%s", d->base, *team ? "/" : "", team, e->run);
 }
 
 /* The mark is as old as the last write that the child can have seen. */
-static int mark(const struct coll_digests *d, const struct coll_digest *e)
+static int mark(const struct coll_digest *e, const char *path)
 {
 	struct timespec times[2] = {
 		{ .tv_nsec = UTIME_NOW },
-		{ .tv_sec = d->trace_ns / COLL_SECOND_NS, .tv_nsec = d->trace_ns % COLL_SECOND_NS },
+		{ .tv_sec = e->trace_ns / COLL_SECOND_NS, .tv_nsec = e->trace_ns % COLL_SECOND_NS },
 	};
-	char path[PATH_MAX], file[PATH_MAX + sizeof(COLL_DIGEST_MARK)];
+	char file[PATH_MAX + sizeof(COLL_DIGEST_MARK)];
 	int err;
 
-	run_path(d, e, path, sizeof(path), false);
 	err = coll_file_replace(path, COLL_DIGEST_MARK, "", 0);
 	snprintf(file, sizeof(file), "%s/%s", path, COLL_DIGEST_MARK);
 	if (!err && utimensat(AT_FDCWD, file, times, AT_SYMLINK_NOFOLLOW))
@@ -115,49 +122,102 @@ static int mark(const struct coll_digests *d, const struct coll_digest *e)
 	return err;
 }
 
-/* Doubled each time, and a part of it by chance, so that many collectors do not come together. */
-static int64_t pause_ns(const struct coll_digest *e)
+static void log_failure(const struct coll_digest *e, const char *why)
 {
-	int64_t s = PAUSE_MIN_S;
-	unsigned int i;
-
-	for (i = 1; i < e->failures && s < PAUSE_MAX_S; i++)
-		s *= 2;
-	s = s < PAUSE_MAX_S ? s : PAUSE_MAX_S;
-	return (s + random() % s) * COLL_SECOND_NS / 2;
-}
-
-static void failed(struct coll_digests *d, struct coll_digest *e, const char *why)
-{
-	d->context->count.digest_failures++;
-	e->failures++;
-	e->due_ns = coll_now_ns() + pause_ns(e);
 	if (e->failures == 1)
 		coll_log("digest of %s: %s; it is tried again", e->run, why);
 	else
 		coll_note("digest of %s, attempt %u: %s", e->run, e->failures, why);
 }
 
-static void digest_done(void *owner, const struct coll_child_end *end)
+static void try_again(struct coll_digests *d, struct coll_digest *e, const char *why)
 {
-	struct coll_digests *d = owner;
-	struct coll_digest *e = d->running;
-	char why[400];
+	d->context->count.digest_failures++;
+	e->failures++;
+	e->due_ns = coll_now_ns() + coll_digest_pause_ns(e->failures);
+	log_failure(e, why);
+}
+
+static void park(struct coll_digests *d, struct coll_digest *e, const char *why)
+{
+	const char *team = e->team->name;
+
+	d->context->count.digests_parked++;
+	d->parked++;
+	coll_log("digest of %s%s%s failed %d times, and is not tried again until the run grows or "
+		 "its " COLL_DIGEST_TRIES " is removed: no bill has it: %s",
+		 team, *team ? "/" : "", e->run, COLL_DIGEST_ATTEMPTS, why);
+	coll_digest_queue_remove(&d->queue, e);
+}
+
+/* By the run's own fault, as far as one can tell: remembered in its directory. */
+static void failed(struct coll_digests *d, struct coll_digest *e, const char *why)
+{
+	struct coll_digest_tries tries = { .attempts = ++e->attempts };
+	int64_t now = coll_now_ns();
+	char path[PATH_MAX];
 	int err;
 
-	d->running = NULL;
-	if (!coll_child_ok(end)) {
-		coll_child_why(end, why, sizeof(why));
-		failed(d, e, why);
-		return;
-	}
-	err = mark(d, e);
+	try_again(d, e, why);
+	tries.next_ns = coll_clock_ns(CLOCK_REALTIME) + e->due_ns - now;
+	snprintf(tries.error, sizeof(tries.error), "%s", why);
+	run_path(d, e, path);
+	err = coll_digest_tries_write(&tries, path, e->trace_ns);
+	if (err)
+		coll_note("%s/" COLL_DIGEST_TRIES ": %s", path, strerror(-err));
+	if (coll_digest_tries_parked(&tries))
+		park(d, e, why);
+}
+
+static bool store_failed(const struct coll_child_end *end)
+{
+	return !end->timed_out && WIFEXITED(end->status) &&
+	       WEXITSTATUS(end->status) == COLL_DIGEST_STORE_FAILED;
+}
+
+static void digest_made(struct coll_digests *d, struct coll_digest *e)
+{
+	char path[PATH_MAX];
+	int err;
+
+	run_path(d, e, path);
+	err = mark(e, path);
 	if (err && err != -ENOENT) {
-		failed(d, e, strerror(-err));
+		try_again(d, e, strerror(-err));
 		return;
 	}
+	coll_digest_tries_remove(path);
 	d->context->count.digests++;
-	entry_free(d, e);
+	coll_digest_queue_remove(&d->queue, e);
+}
+
+/* The slot's run, which is there no longer. */
+static struct coll_digest *leave(struct coll_digest_slot *s)
+{
+	struct coll_digest *e = s->run;
+
+	s->run = NULL;
+	e->running = false;
+	if (e->size == COLL_DIGEST_SMALL)
+		e->team->running--;
+	return e;
+}
+
+static void digest_done(void *owner, const struct coll_child_end *end)
+{
+	struct coll_digest_slot *s = owner;
+	struct coll_digests *d = s->digests;
+	struct coll_digest *e = leave(s);
+	char why[400];
+
+	coll_child_why(end, why, sizeof(why));
+	if (coll_child_ok(end))
+		digest_made(d, e);
+	else if (store_failed(end))
+		try_again(d, e, why);
+	else
+		failed(d, e, why);
+	coll_digests_tick(d, coll_now_ns()); /* the next one need not wait for the clock */
 }
 
 /* Values of options that follow @n words: where there is one. */
@@ -170,7 +230,7 @@ static size_t add_option(const char **argv, size_t n, const char *option, const 
 	return n + 2;
 }
 
-static void start(struct coll_digests *d, struct coll_digest *e)
+static void start(struct coll_digests *d, struct coll_digest_slot *slot, struct coll_digest *e)
 {
 	char path[PATH_MAX];
 	const char *argv[10 + 2 * COLL_BUDGETS_MAX] = { d->program, "digest", path };
@@ -179,23 +239,52 @@ static void start(struct coll_digests *d, struct coll_digest *e)
 		.argv = argv,
 		.stderr_kept = true,
 		.output_max = 4096,
-		.timeout_s = TIMEOUT_S,
+		.timeout_s = coll_digests_time_s(e->trace_bytes),
 		.memory = MEMORY,
 		.file_bytes = FILE_BYTES,
 	};
 	int err;
 
-	n = add_option(argv, n, "--team", e->team);
+	n = add_option(argv, n, "--team", e->team->name);
 	for (size_t i = 0; i < d->to->budgets; i++)
 		n = add_option(argv, n, "--budget", d->to->budget[i]);
 	add_option(argv, n, "--exec", d->to->exec);
-	run_path(d, e, path, sizeof(path), false);
-	d->running = e;
-	err = coll_child_start(&d->context->children, &plan, digest_done, d);
+	run_path(d, e, path);
+	slot->run = e;
+	e->running = true;
+	if (e->size == COLL_DIGEST_SMALL)
+		e->team->running++;
+	err = coll_child_start(&d->context->children, &plan, digest_done, slot);
 	if (!err)
 		return;
-	d->running = NULL;
-	failed(d, e, strerror(-err));
+	leave(slot);
+	try_again(d, e, strerror(-err));
+}
+
+/* A free one for such a run. NULL: none. */
+static struct coll_digest_slot *slot_for(struct coll_digests *d, const struct coll_digest *e)
+{
+	size_t i = e->size == COLL_DIGEST_LARGE ? 0 : 1;
+	size_t end = e->size == COLL_DIGEST_LARGE ? 1 : COLL_DIGEST_SLOTS;
+
+	if (e->size == COLL_DIGEST_SMALL && e->team->running >= COLL_DIGEST_SLOTS_TEAM)
+		return NULL;
+	for (; i < end; i++)
+		if (!d->slot[i].run)
+			return &d->slot[i];
+	return NULL;
+}
+
+/* Of one that was not looked at yet: whether there is a slot for either kind. */
+static bool fits(const void *arg, const struct coll_digest *e)
+{
+	const struct coll_digests *d = arg;
+	bool large = !d->slot[0].run, small = false;
+
+	for (size_t i = 1; i < COLL_DIGEST_SLOTS; i++)
+		small |= !d->slot[i].run;
+	small = small && e->team->running < COLL_DIGEST_SLOTS_TEAM;
+	return (large && e->size != COLL_DIGEST_SMALL) || (small && e->size != COLL_DIGEST_LARGE);
 }
 
 static int64_t grace_ns(const struct coll_digests *d)
@@ -209,56 +298,91 @@ enum state {
 	READY,
 };
 
-/* Whether the run has ended, to the best of our knowledge; *look says when it may have. */
-static enum state state_of(struct coll_digests *d, const struct coll_digest *e, int64_t *wait_ns)
+/* What its directory remembers of it, and whether somebody writes to it. */
+static enum state ask_directory(const struct coll_digests *d, struct coll_digest *e,
+				const char *folder, int64_t *wait_ns)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), run_fd = -1;
+	enum state state = READY;
+	struct coll_digest_tries tries;
+
+	if (fd >= 0)
+		run_fd = openat(fd, e->run, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (run_fd < 0)
+		goto out;
+	coll_digest_tries_read(&tries, run_fd, e->trace_ns);
+	*wait_ns = coll_digest_tries_wait_ns(&tries, coll_clock_ns(CLOCK_REALTIME));
+	e->attempts = tries.attempts;
+	if (e->failures < e->attempts)
+		e->failures = e->attempts;
+	if (coll_digest_tries_parked(&tries))
+		state = GONE;
+	else if (*wait_ns > 0)
+		state = NOT_YET;
+	if (state == READY && coll_run_is_open(fd, e->run) > 0) {
+		*wait_ns = grace_ns(d);
+		state = NOT_YET;
+	}
+	close(run_fd);
+out:
+	if (fd >= 0)
+		close(fd);
+	return run_fd < 0 ? GONE : state;
+}
+
+/* Whether the run has ended, to the best of our knowledge; *wait_ns says when it may have. */
+static enum state state_of(const struct coll_digests *d, struct coll_digest *e, int64_t *wait_ns)
 {
 	char folder[PATH_MAX];
 	struct coll_run_dir run;
 	enum state state = READY;
 	int64_t quiet_ns;
-	int fd;
 
-	run_path(d, e, folder, sizeof(folder), true);
-	if (coll_run_dir_read(&run, folder, e->team, e->run))
+	team_path(d, e, folder);
+	if (coll_run_dir_read(&run, folder, e->team->name, e->run))
 		return GONE;
 	quiet_ns = coll_clock_ns(CLOCK_REALTIME) - run.newest_ns;
 	*wait_ns = grace_ns(d) - quiet_ns;
-	d->trace_ns = run.newest_ns;
+	e->trace_ns = run.newest_ns;
+	e->trace_bytes = run.trace_bytes;
+	e->size = run.trace_bytes < COLL_DIGEST_LARGE ? COLL_DIGEST_SMALL : COLL_DIGEST_LARGE;
 	if (!run.trace_bytes || run.digest_ns >= run.newest_ns)
 		state = GONE;
 	else if (*wait_ns > 0)
 		state = NOT_YET;
 	coll_run_dir_fini(&run);
-	fd = state == READY ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	if (fd < 0)
-		return state;
-	if (coll_run_is_open(fd, e->run) > 0) {
-		*wait_ns = grace_ns(d);
-		state = NOT_YET;
-	}
-	close(fd);
-	return state;
+	return state == READY ? ask_directory(d, e, folder, wait_ns) : state;
 }
 
-/* One look per tick: a look reads a directory. */
-void coll_digests_tick(struct coll_digests *d, int64_t now_ns)
+static void look(struct coll_digests *d, struct coll_digest *e, int64_t now_ns)
 {
-	struct coll_digest *e = d->first;
+	struct coll_digest_slot *slot;
 	int64_t wait_ns = 0;
 
-	while (!d->running && e && e->due_ns > now_ns)
-		e = e->next;
-	if (d->running || !e)
-		return;
 	switch (state_of(d, e, &wait_ns)) {
 	case GONE:
-		entry_free(d, e);
+		coll_digest_queue_remove(&d->queue, e);
 		break;
 	case NOT_YET:
 		e->due_ns = now_ns + (wait_ns > COLL_SECOND_NS ? wait_ns : COLL_SECOND_NS);
 		break;
 	case READY:
-		start(d, e);
+		slot = slot_for(d, e);
+		if (slot)
+			start(d, slot, e);
 		break;
+	}
+}
+
+void coll_digests_tick(struct coll_digests *d, int64_t now_ns)
+{
+	int64_t until_ns = coll_now_ns() + LOOKS_NS;
+	struct coll_digest *e;
+
+	for (int i = 0; i < LOOKS_MAX && coll_now_ns() < until_ns; i++) {
+		e = coll_digest_queue_next(&d->queue, now_ns, fits, d);
+		if (!e)
+			return;
+		look(d, e, now_ns);
 	}
 }

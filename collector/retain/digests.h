@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Digests of runs that have ended: `gpustarve digest RUN --store URL` as a child, one at a time,
- * retried with growing pauses. On success the run gets a mark, a file with the time of the trace
- * that was digested, so that nothing is digested twice after a restart and a run that grew is
- * digested again. Runs to digest come from the sweeps, and from streams that were closed; what does
- * not fit into the queue is found by a later sweep. One thread.
+ * Digests of runs that have ended: `gpustarve digest RUN --store URL` as children, some at a time. On
+ * success the run gets a mark, a file with the time of the trace that was digested, so that nothing is
+ * digested twice after a restart and a run that grew is digested again. Runs to digest come from the
+ * sweeps, and from streams that were closed; what does not fit into the queue is found by a later sweep.
+ *
+ * Teams have their turns (digest_queue.h), and no team has all the slots for small runs, so that nobody's
+ * runs keep another's waiting for longer than one of them takes. Traces of COLL_DIGEST_LARGE bytes and
+ * more have a slot of their own. A child may take 900 s of time, and of CPU time, and a second more for
+ * each 4 MiB of the trace, an hour for each 14 GiB: reading takes about a twelfth of that. One that is ended
+ * begins anew, for it keeps nothing of what it has read.
+ *
+ * A digest that fails is tried again with growing pauses, also after a restart, and after
+ * COLL_DIGEST_ATTEMPTS is parked, which a line and a counter tell (digest_tries.h). A store that takes
+ * nothing is no fault of the run: it is tried again for as long as it takes. One thread.
  */
 #ifndef COLL_DIGESTS_H
 #define COLL_DIGESTS_H
@@ -13,10 +22,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "core/context.h"
+#include "digest_queue.h"
 #include "limits.h"
 
-#define COLL_DIGESTS_MAX 1024 /* runs that wait */
 #define COLL_BUDGETS_MAX 16
+#define COLL_DIGEST_LARGE (256ull << 20)
+#define COLL_DIGEST_SLOTS 4 /* the first is for large traces */
+#define COLL_DIGEST_SLOTS_TEAM 2 /* of those for small ones, at most */
+#define COLL_DIGEST_STORE_FAILED 3 /* exit status: the run could be read, and not be stored */
 
 struct coll_digest_to { /* of the command line, which owns the texts */
 	const char *store; /* URL; NULL: there are no digests */
@@ -25,24 +38,22 @@ struct coll_digest_to { /* of the command line, which owns the texts */
 	const char *exec; /* started when one is told; NULL: nothing */
 };
 
-struct coll_digest {
-	char *team, *run;
-	int64_t due_ns; /* monotonic */
-	unsigned int failures;
-	struct coll_digest *next;
+struct coll_digest_slot {
+	struct coll_digests *digests;
+	struct coll_digest *run; /* NULL: free */
 };
 
 struct coll_digests {
-	const char *base; /* borrowed, as all here but the list */
+	const char *base; /* borrowed, as all here but the queue */
 	const struct coll_digest_to *to;
 	struct coll_context *context;
 	const struct coll_limits *limits; /* how long nobody must have written to a run */
 	bool available; /* the program is there */
 	char program[COLL_CHILD_PATH_BYTES];
-	struct coll_digest *first; /* in no order */
-	struct coll_digest *running; /* of these; NULL: none */
-	int64_t trace_ns; /* realtime: the trace's last write when the child began */
-	size_t waiting;
+	struct coll_digest_queue queue;
+	struct coll_digest_slot slot[COLL_DIGEST_SLOTS];
+	uint64_t parked; /* runs, as of the last sweep and since */
+	int64_t parked_logged_ns; /* monotonic; 0: never */
 };
 
 /* Without the program beside ours nothing is ever started, which is logged once. */
@@ -56,7 +67,13 @@ void coll_digests_add(struct coll_digests *d, const char *team, const char *run)
 /* A stream of the run was closed: it may have ended. @dir: its directory. */
 void coll_digests_closed(struct coll_digests *d, const char *dir);
 
+/* A sweep has found so many that are parked. */
+void coll_digests_found_parked(struct coll_digests *d, uint64_t runs);
+
 /* To be called about once a second. */
 void coll_digests_tick(struct coll_digests *d, int64_t now_ns);
+
+/* Seconds that a digest of such a trace may take. */
+int coll_digests_time_s(uint64_t trace_bytes);
 
 #endif

@@ -13,7 +13,7 @@
 #include "core/log.h"
 #include "sweep.h"
 
-#define SWEEP_EVERY_NS (600 * COLL_SECOND_NS)
+#define SWEEP_EVERY_NS (COLL_SWEEP_EVERY_S * COLL_SECOND_NS)
 #define SWEEP_SOON_NS (10 * COLL_SECOND_NS) /* between two that a quota asks for */
 #define SWEEP_TIMEOUT_S 3600
 #define LINE_MAX_BYTES 700
@@ -114,6 +114,8 @@ void coll_retention_read_line(struct coll_retention *k, const char *line)
 		log_waiting(k, n[0], n[1]);
 	else if (k->digests && sscanf(line, "digest %255s %299s", team, run) == 2)
 		coll_digests_add(k->digests, strcmp(team, "-") ? team : "", run);
+	else if (k->digests && sscanf(line, "parked %" SCNu64, &n[0]) == 1)
+		coll_digests_found_parked(k->digests, n[0]);
 	else if (!strncmp(line, "removed ", 8))
 		coll_log("%s", line);
 	else

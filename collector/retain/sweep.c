@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "core/clock.h"
 #include "core/log.h"
+#include "digest_tries.h"
 #include "disk_use.h"
 #include "run_json.h"
 #include "run_dirs.h"
@@ -44,6 +45,7 @@ struct sweep {
 	size_t teams;
 	uint64_t bytes, gone_bytes, waiting_bytes;
 	size_t count, gone, waiting; /* waiting: to go, once they are forwarded */
+	size_t parked; /* without digest, for it failed too often */
 	int status;
 };
 
@@ -285,6 +287,24 @@ static void by_quota(struct sweep *s)
 		remove_item(s, it, "the quota is used up");
 }
 
+/* Parked ones are counted; whose next try is not near will be named by a later sweep. */
+static bool digest_is_due(struct sweep *s, const struct item *it)
+{
+	int fd = openat(it->team->fd, it->run->name,
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct coll_digest_tries tries;
+
+	if (fd < 0)
+		return false;
+	coll_digest_tries_read(&tries, fd, it->run->newest_ns);
+	close(fd);
+	if (coll_digest_tries_parked(&tries)) {
+		s->parked++;
+		return false;
+	}
+	return coll_digest_tries_wait_ns(&tries, s->now_ns) < COLL_SWEEP_EVERY_S * COLL_SECOND_NS;
+}
+
 static void name_undigested(struct sweep *s)
 {
 	int64_t after_ns = (int64_t)s->plan->limits->value[COLL_LIMIT_DIGEST_AFTER];
@@ -293,10 +313,13 @@ static void name_undigested(struct sweep *s)
 		const struct item *it = &s->item[i];
 
 		if (!it->gone && undigested(s, it) && age_ns(s, it) >= after_ns &&
+		    digest_is_due(s, it) &&
 		    coll_run_is_open(it->team->fd, it->run->name) == 0)
 			fprintf(s->out, "digest %s %s\n", team_label(it->team->name),
 				it->run->name);
 	}
+	if (s->plan->digests)
+		fprintf(s->out, "parked %zu\n", s->parked);
 }
 
 static void print_sums(struct sweep *s)

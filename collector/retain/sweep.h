@@ -10,7 +10,8 @@
  *
  *	removed TEAM RUN BYTES: WHY
  *	kept TEAM RUN: WHY
- *	digest TEAM RUN
+ *	digest TEAM RUN			it is to be made
+ *	parked RUNS			it failed too often (digest_tries.h)
  *	team TEAM BYTES RUNS
  *	waiting RUNS BYTES		they are to go, and are not forwarded yet
  *	total BYTES RUNS REMOVED_BYTES REMOVED_RUNS
@@ -25,6 +26,7 @@
 #include "limits.h"
 #include "remove_run.h"
 
+#define COLL_SWEEP_EVERY_S 600 /* of a collector that serves */
 #define COLL_SWEEP_YOUNG_S 600 /* since its last write: somebody may still be at it */
 
 struct coll_use;

@@ -60,7 +60,9 @@ static void put_open(FILE *f, const struct coll_http *h)
 	gauge(f, "open_runs", "runs with such streams", p->retention->open_runs);
 	gauge(f, "children", "programs that run for the collector", p->context->children.count);
 	gauge(f, "waiting_reports", "reports and lists that wait to be made", p->render->waiting);
-	gauge(f, "waiting_digests", "runs whose digest is to be handed over", p->digests->waiting);
+	gauge(f, "waiting_digests", "runs whose digest is to be handed over", p->digests->queue.count);
+	gauge(f, "parked_digests", "runs without digest, for it failed too often",
+	      p->digests->parked);
 	gauge(f, "half_frame_bytes", "room of frames that have come in part", p->intake->held);
 }
 

@@ -11,6 +11,7 @@
 #define VIEW_EXIT_OK 0
 #define VIEW_EXIT_ERROR 1 /* usage, or the tool could not do it */
 #define VIEW_EXIT_DIFFERS 2 /* verify: the summary is not what the trace gives */
+#define VIEW_EXIT_STORE 3 /* digest: it could be made; the store, or a budget's look at it, failed */
 #define VIEW_EXIT_NOT_COMPARABLE 4 /* classes by different rules (ANA_RULES) */
 
 /* What they take; view_run_options stands in run/run.h. */

@@ -186,46 +186,63 @@ static int take_place(const struct opts *o, struct fleet_store *s, struct fleet_
 	return 0;
 }
 
+/* One that is made goes out. *err: what failed; the status that tells of it. */
+static int hand_over(const struct opts *o, struct fleet_store **s, struct fleet_digest *d, FILE *f,
+		     size_t *waiting, int *err)
+{
+	if (o->store && !*s && (*err = fleet_store_open(s, o->store, true)))
+		return VIEW_EXIT_STORE;
+	if (*s && (*err = take_place(o, *s, d)))
+		return VIEW_EXIT_ERROR;
+	if ((*err = write_to(f, d)))
+		return VIEW_EXIT_ERROR;
+	if (*s && (*err = fleet_store_put(*s, d, 1, waiting)))
+		return VIEW_EXIT_STORE;
+	return VIEW_EXIT_OK;
+}
+
 /* All that can be done, and the first error. The store is opened with the first digest there is. */
-static int each_run(const struct opts *o, struct fleet_digest *d, FILE *f, size_t *waiting)
+static int each_run(const struct opts *o, struct fleet_digest *d, FILE *f, size_t *waiting, int *status)
 {
 	struct fleet_store *s = NULL;
 	int first = 0;
 
 	for (int i = 0; i < o->runs; i++) {
-		int err = fleet_digest_of(d, o->run[i], &o->source);
+		int err = fleet_digest_of(d, o->run[i], &o->source), told = VIEW_EXIT_ERROR;
 
-		if (!err && o->store && !s)
-			err = fleet_store_open(&s, o->store, true);
-		if (!err && s)
-			err = take_place(o, s, d);
 		if (!err)
-			err = write_to(f, d);
-		if (!err && s)
-			err = fleet_store_put(s, d, 1, waiting);
+			told = hand_over(o, &s, d, f, waiting, &err);
+		if (!first)
+			*status = told;
 		first = first ? first : err;
 	}
 	fleet_store_close(s);
 	return first;
 }
 
-static int runs(const struct opts *o)
+static int runs(const struct opts *o, int *status)
 {
 	struct fleet_digest *d = calloc(1, sizeof(*d));
 	size_t waiting = 0, len = 0;
 	char *text = NULL;
 	FILE *f = open_memstream(&text, &len);
-	int err = d && f ? each_run(o, d, f, &waiting) : -ENOMEM, shown = 0;
+	int err = d && f ? each_run(o, d, f, &waiting, status) : -ENOMEM, shown = 0;
 
-	if (f && fclose(f))
+	if (f && fclose(f)) {
 		err = -ENOMEM;
+		*status = VIEW_EXIT_ERROR;
+	}
 	if (len && (o->out || !o->store))
 		shown = fleet_print(text, len, o->out);
 	say_waiting(waiting);
-	if (!err)
+	if (!err && shown) {
 		err = shown;
-	if (!err)
+		*status = VIEW_EXIT_ERROR;
+	}
+	if (!err) {
 		err = look_at_budgets(o, o->runs == 1 ? d->team : NULL, waiting);
+		*status = VIEW_EXIT_STORE;
+	}
 	free(text);
 	free(d);
 	return err;
@@ -259,10 +276,10 @@ static int many(const struct opts *o)
 int view_cmd_digest(int argc, char **argv)
 {
 	struct opts o = { .source.rates.price_from = "--price" };
-	int go = parse(argc, argv, &o);
+	int go = parse(argc, argv, &o), status = VIEW_EXIT_ERROR;
 
 	if (go <= 0)
 		return go ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
-	int err = o.flush ? flush(&o) : o.from ? many(&o) : runs(&o);
-	return err ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
+	int err = o.flush ? flush(&o) : o.from ? many(&o) : runs(&o, &status);
+	return err ? status : VIEW_EXIT_OK;
 }
