@@ -2,11 +2,13 @@
 /*
  * Reading memory that may not be there: of this process or of a child. A bad address is an error,
  * never a fault. Ways, the first that works is kept: process_vm_readv; pread of /proc/PID/mem; of
- * ourselves also write() into a pipe, which the kernel ends where memory ends.
+ * ourselves also write() into a pipe, which the kernel ends where memory ends. Where the first way works
+ * ourselves are read faster by pwritev() into a file in memory (memfd_create); what cannot be is read, or
+ * fails, by that way.
  *
- * One thread at a time. Nothing is allocated. The last two ways keep descriptors open where the
- * calling thread has a table of them for itself (ownfds.h). Where it has none the file is opened for
- * each read, and there is no pipe.
+ * One thread at a time. Nothing is allocated. The last two ways, and that file, keep descriptors open
+ * where the calling thread has a table of them for itself (ownfds.h). Where it has none the file of /proc
+ * is opened for each read, and there is no pipe and no copying.
  */
 #ifndef PROF_PYMEM_H
 #define PROF_PYMEM_H
@@ -27,6 +29,7 @@ struct prof_pymem {
 	pid_t pid; /* never 0 */
 	enum prof_pymem_way way;
 	int fd, pipe[2]; /* -1: not open */
+	const uint8_t *copy; /* fd is a file in memory, for the first way, and mapped here; NULL: it is not */
 };
 
 struct prof_pymem_part {

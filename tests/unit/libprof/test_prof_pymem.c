@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "core/ownfds.h"
@@ -93,6 +95,76 @@ static void test_self(void)
 	EXPECT_INT(prof_pymem_open(&m, 0, PROF_PYMEM_WAYS), -ENOSYS);
 }
 
+#define LARGE (100u * 1024)
+
+/* More than a file in memory has room for, and parts of all lengths, one of which is not there. */
+static void check_many(struct prof_pymem *m)
+{
+	static uint8_t large[LARGE], to[LARGE];
+	struct prof_pymem_part part[PROF_PYMEM_PARTS];
+	size_t i, sum = 0;
+
+	for (i = 0; i < LARGE; i++)
+		large[i] = (uint8_t)(i % 241);
+	EXPECT_INT(prof_pymem_read(m, (uintptr_t)large, to, LARGE), 0);
+	EXPECT_MEM(to, large, LARGE);
+	memset(to, 0, LARGE);
+	for (i = 0; i < PROF_PYMEM_PARTS; sum += i++)
+		part[i] = (struct prof_pymem_part){ (uintptr_t)large + sum, to + sum, i };
+	EXPECT_INT(prof_pymem_read_parts(m, part, PROF_PYMEM_PARTS), 0);
+	EXPECT_MEM(to, large, sum);
+	part[60].from = (uintptr_t)pages + 2 * page - 59;
+	EXPECT_INT(prof_pymem_read_some(m, part, PROF_PYMEM_PARTS), 60);
+	EXPECT_INT(prof_pymem_read_some(m, part + 61, PROF_PYMEM_PARTS - 61), PROF_PYMEM_PARTS - 61);
+}
+
+/* What the program lets no file grow to ends nothing: neither what is open nor what is opened. */
+static bool survives_limit(struct prof_pymem *m)
+{
+	struct rlimit none = { 0, 0 };
+	struct prof_pymem later;
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	if (setrlimit(RLIMIT_FSIZE, &none) || prof_pymem_open(&later, 0, PROF_PYMEM_VM))
+		return false;
+	check_many(m);
+	check_reads(&later);
+	return !later.copy;
+}
+
+static void *read_limited(void *arg)
+{
+	struct prof_pymem m;
+
+	*(bool *)arg = prof_ownfds_leave() || prof_pymem_open(&m, 0, PROF_PYMEM_VM) || survives_limit(&m);
+	return NULL;
+}
+
+static void test_limit(void)
+{
+	bool well = false;
+	pthread_t t;
+	int status = -1;
+	pid_t child = fork();
+
+	if (!child) {
+		if (pthread_create(&t, NULL, read_limited, &well) || pthread_join(t, NULL))
+			_exit(2);
+		_exit(!well || t_failures);
+	}
+	REQUIRE(child > 0 && waitpid(child, &status, 0) == child);
+	EXPECT_INT(status, 0);
+}
+
+static bool has_memfd(void)
+{
+	int fd = (int)syscall(SYS_memfd_create, "test", 1u);
+
+	return fd >= 0 && !close(fd);
+}
+
 static void *read_apart(void *arg)
 {
 	enum prof_pymem_way way;
@@ -104,7 +176,9 @@ static void *read_apart(void *arg)
 	for (way = PROF_PYMEM_VM; way < PROF_PYMEM_WAYS; way++) {
 		EXPECT_INT(prof_pymem_open(&m, 0, way), 0);
 		EXPECT_INT(m.way, way);
+		EXPECT_INT(m.copy != NULL, way == PROF_PYMEM_VM && has_memfd());
 		check_reads(&m);
+		check_many(&m);
 		prof_pymem_close(&m);
 	}
 	return NULL;
@@ -158,5 +232,5 @@ int main(void)
 	for (i = 0; i < 2 * page; i++)
 		pages[i] = (uint8_t)(i % 251 + 1);
 	memcpy(pages + 2 * page - 4, "end", 4);
-	return RUN(test_self, test_apart, test_child);
+	return RUN(test_self, test_apart, test_limit, test_child);
 }
