@@ -151,6 +151,7 @@ int prof_py_open(struct prof_py **py, pid_t pid)
 	if (!rc)
 		rc = check_threads(p, why, sizeof(why));
 	say(p, rc, why);
+	p->reach.lasts = true;
 	if (rc) {
 		prof_py_close(p);
 		return rc == -EPERM || rc == -ENOSYS || rc == -ENOTSUP ? rc : -ENOENT;

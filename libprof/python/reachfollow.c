@@ -5,10 +5,12 @@
  */
 #include <string.h>
 
+#include "core/clockpoll.h"
 #include "pypriv.h"
 #include "pytext.h"
 #include "reachpriv.h"
 
+#define EPOCH_NS 20000000ll
 #define LOWEST 4096u
 #define HIGHEST (UINT64_C(1) << 47)
 #define TABLE_MAX 128u /* places of a set */
@@ -31,10 +33,25 @@ enum form { /* of a piece */
 
 /* ---- what is offered ---- */
 
+/*
+ * A class is hardly made, used and freed, and its memory another one's, within the time of some looks,
+ * all of which meet the same few dozen of classes.
+ */
+static void begin_epoch(struct prof_pyreach *r)
+{
+	int64_t now = r->lasts ? prof_mono_ns() : 0;
+
+	if (r->lasts && now - r->epoch_ns < EPOCH_NS)
+		return;
+	r->epoch++;
+	r->epoch_ns = now;
+}
+
 void prof_pyreach_begin(struct prof_py *py)
 {
 	struct prof_pyreach *r = &py->reach;
 
+	begin_epoch(r);
 	r->search++;
 	r->seens = r->head = r->tail = r->laters = 0;
 	memset(r->seen, 0, sizeof(r->seen));

@@ -75,6 +75,7 @@ struct prof_pytype {
 	uint64_t keys; /* the keys that they share; 0: not known */
 	uint64_t key[PROF_PYREACH_KEYS]; /* their names; 0: not known */
 	uint32_t search; /* the one that looked last */
+	uint32_t checked, keyed; /* the epochs in which it, and the keys, were seen to be as they are here */
 	uint16_t takes; /* enum prof_pygives: who waits for such an object takes by these; 0: not known */
 	uint8_t kind; /* enum prof_pykind */
 	bool waited; /* of C, and waited for within C */
@@ -135,6 +136,9 @@ struct prof_pyslots { /* of a frame */
 
 struct prof_pyreach {
 	uint32_t search; /* a number for each */
+	uint32_t epoch; /* types that were looked at in this one are not looked at again */
+	int64_t epoch_ns; /* when it began */
+	bool lasts; /* it goes on over several searches; else each search has its own */
 	uint64_t type_type; /* PyType_Type, 0: not yet known */
 	struct prof_pytype type[PROF_PYREACH_TYPES];
 
@@ -188,8 +192,8 @@ struct prof_py;
 int prof_pyreach_read(struct prof_py *py, struct prof_pymem_part *part, size_t parts);
 
 /*
- * The types at @at[@n], at most PROF_PYREACH_BATCH, into out[n]; NULL: it is none, or 0. @keys: their keys, too,
- * in all of a search.
+ * The types at @at[@n], at most PROF_PYREACH_BATCH, into out[n]; NULL: it is none, or 0. @keys: their keys,
+ * too.
  */
 int prof_pyreach_types(struct prof_py *py, const uint64_t *at, size_t n, bool keys,
 		       struct prof_pytype **out);
@@ -214,7 +218,7 @@ uint32_t prof_pyreach_in_use(struct prof_py *py, const struct prof_pyframe *f, c
 /* The same by a table of handlers as 3.11 has it, at the instruction number @unit. */
 uint32_t prof_pyreach_level(const uint8_t *table, size_t bytes, uint64_t unit);
 
-/* Begins a search for reach.wanted. */
+/* Begins a search for reach.wanted, and an epoch if the last one is over. */
 void prof_pyreach_begin(struct prof_py *py);
 
 /* This object is reached. */

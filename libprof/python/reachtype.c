@@ -246,6 +246,7 @@ static struct prof_pytype *take(struct prof_py *py, uint64_t at, const uint8_t *
 		learn(py, t);
 	}
 	t->search = py->reach.search;
+	t->checked = py->reach.epoch;
 	return t;
 }
 
@@ -342,7 +343,27 @@ static struct prof_pytype *known(struct prof_pyreach *r, uint64_t at)
 {
 	struct prof_pytype *t = place(r, at);
 
-	return t && t->at == at && t->search == r->search ? t : NULL;
+	if (!t || t->at != at || t->checked != r->epoch)
+		return NULL;
+	t->search = r->search;
+	return t;
+}
+
+/* Not seen in this epoch, though the objects of the class share some. */
+static bool lacks_keys(const struct prof_py *py, const struct prof_pytype *t)
+{
+	return t->flags & PROF_PYTYPE_MANAGED && t->keyed != py->reach.epoch &&
+	       py->layout.refs.cached_keys != PROF_PYLAYOUT_NONE;
+}
+
+/* Adds one that is known, once. */
+static void add_managed(const struct prof_py *py, struct prof_pytype *t, struct prof_pytype **list,
+			size_t *n)
+{
+	if (!lacks_keys(py, t))
+		return;
+	t->keyed = py->reach.epoch;
+	list[(*n)++] = t;
 }
 
 static bool is_asked(const uint64_t *asked, size_t n, uint64_t at)
@@ -364,7 +385,11 @@ int prof_pyreach_types(struct prof_py *py, const uint64_t *at, size_t n, bool ke
 	int rc;
 
 	for (i = 0; i < n; i++) {
-		if (!at[i] || at[i] % 8 || known(&py->reach, at[i]) || is_asked(asked, asks, at[i]))
+		struct prof_pytype *t = at[i] && at[i] % 8 == 0 ? known(&py->reach, at[i]) : NULL;
+
+		if (t && keys)
+			add_managed(py, t, managed, &counts);
+		if (t || !at[i] || at[i] % 8 || is_asked(asked, asks, at[i]))
 			continue;
 		part[asks] = (struct prof_pymem_part){ at[i], raw[asks], TYPE_BYTES };
 		asked[asks++] = at[i];
@@ -373,9 +398,8 @@ int prof_pyreach_types(struct prof_py *py, const uint64_t *at, size_t n, bool ke
 	for (i = 0; i < asks && !rc; i++) {
 		struct prof_pytype *t = part[i].bytes ? take(py, asked[i], raw[i]) : NULL;
 
-		if (keys && t && t->flags & PROF_PYTYPE_MANAGED &&
-		    py->layout.refs.cached_keys != PROF_PYLAYOUT_NONE)
-			managed[counts++] = t;
+		if (keys && t)
+			add_managed(py, t, managed, &counts);
 	}
 	if (!rc && counts)
 		rc = sort_out_known(py, managed, counts);
