@@ -11,7 +11,7 @@
 #include "python/reach.h"
 #include "target_parts.h"
 
-#define SHARE 150 /* of a core, one in so many, for the search, and again for those who made before */
+#define SHARE 200 /* of a core, one in so many, for the search, and again for those who made before */
 #define BUDGET_MOST_NS 2000000ll /* a fork waits for no more than that */
 #define NEWEST 4u
 #define OWN_AT_ONCE 24u /* threads whose times are read */

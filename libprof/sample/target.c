@@ -17,7 +17,7 @@
 #include "native.h"
 #include "target_parts.h"
 
-#define LIST_SHARE 200 /* listing threads costs one in so many: half a percent of a core */
+#define LIST_SHARE 400 /* listing threads costs one in so many: a quarter of a percent of a core */
 #define LIST_LAST_NS 2000000000ll
 #define OPEN_EAGER 64u /* settles that look for Python each; then every 16th does */
 
