@@ -15,8 +15,10 @@ WORKER, PIN, FEEDER = 2, 3, 6
 NATIVE = 'a place without a stack of Python'
 FETCH, TAKE, PIN_ROW, CLOSE = 2, 3, 4, 5
 # In place of idle, and not idle either: one that waits for what nobody was seen to hold; one that merely holds and sleeps or gives;
-# one that gives and sleeps; one that waits for requests, or at connections of which nothing is known yet.
+# one that gives and sleeps; one that waits for requests, or at connections of which nothing is known yet. Idle: one that merely holds and
+# waits in a circle.
 LOST, RESTS, ASLEEP, UNNAMED = None, '', 0.0, b''
+AROUND = 'around'
 
 CLASSES = ('compute comm copy input.fetch input.prep input.cpu_starved input.pipeline input.handoff '
            'input.epoch input.inline input.h2d input.unknown host.dispatch host.cpu_work host.sync '
@@ -384,7 +386,7 @@ class Chain:
                 if total:
                     ends += [(c, idle, ns * n // total, whose) for c, idle, n, whose in more]
                 else:
-                    alone = [('input.pipeline', True, p, key) if circle else
+                    alone = [('input.pipeline', True if strong else AROUND, p, key) if circle else
                              self.blocked(x, p, key) if len(path) > 4 else self.lost(self.blocked(x, p, key), x)
                              for x, p in same]
                     unnamed = is_messenger(of) and any(i[0] == 's' for i in ids(of, '?'))
@@ -520,7 +522,7 @@ class Piece:
                     self.idle += part
                 else:
                     self.makers += c != 'input.cpu_starved'
-                if idle is RESTS and s['stack'] == self.place:
+                if (idle is RESTS or idle is AROUND) and s['stack'] == self.place:
                     self.alone += part
         self.owed = {}
 
@@ -969,6 +971,8 @@ class Piece:
                     self.at_place(s, part)
                 return 'host.lock' if held else 'host.wait'
             return 'host.net' if wait == SOCKET else 'host.wait'
+        if not by_code and wait == SLEEP and take is None and not ids(s, '?') and draws(s):
+            self.at_place(s, part)
         return by_code or 'host.unknown'
 
     def locked_by_makers(self, s):

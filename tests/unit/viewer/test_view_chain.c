@@ -394,6 +394,7 @@ static void test_lost(void)
 		{ WIRE_WAIT_LOCK, "!o1 ?o2", "?o1", ANA_HOST_WAIT, true },
 		{ WIRE_WAIT_PIPE, "!o1 ?o2 ?p7", "?o1", ANA_HOST_WAIT, true },
 		{ WIRE_WAIT_LOCK, "!o1 ?o2", "?o1 ~o2", ANA_INPUT_PIPELINE, false },
+		{ WIRE_WAIT_LOCK, "~o1 ?o2", "?o1 ~o2", ANA_INPUT_PIPELINE, true },
 		{ WIRE_WAIT_SOCKET, "!o1 ?o2 ?t1:1-2:2", "?o1", ANA_INPUT_FETCH, false },
 		{ WIRE_WAIT_READ, "!o1", "?o1", ANA_INPUT_FETCH, false },
 	};
@@ -741,6 +742,7 @@ static void test_nap(void)
 	begin(&t); /* nobody has it, or he does nothing either; a slow source of its own looks the same */
 	keep(&t, PID, WIRE_WAIT_SLEEP, "?o1", NAP USER);
 	EXPECT_ALL(&t, ANA_HOST_UNKNOWN, ANA_NONE);
+	EXPECT(t.b.asks && t.b.place);
 	keep(&t, 101, WIRE_WAIT_SLEEP, "~o1", MAKE);
 	EXPECT_ALL(&t, ANA_HOST_UNKNOWN, ANA_NONE);
 	end(&t);
@@ -755,6 +757,22 @@ static void test_nap(void)
 	keep(&t, PID, WIRE_WAIT_SLEEP, "?o1", USER);
 	keep(&t, 101, WIRE_WAIT_READ, "!o1", MAKE);
 	EXPECT_ALL(&t, ANA_HOST_UNKNOWN, ANA_NONE);
+	EXPECT(!t.b.asks);
+	end(&t);
+
+	begin(&t); /* it was not asked what it awaits: others at its place may tell */
+	keep(&t, PID, WIRE_WAIT_SLEEP, "", NAP USER);
+	EXPECT_ALL(&t, ANA_HOST_UNKNOWN, ANA_NONE);
+	EXPECT(t.b.asks && t.b.place);
+	t.given.fed = false;
+	EXPECT_ALL(&t, ANA_HOST_UNKNOWN, ANA_NONE);
+	EXPECT(!t.b.asks);
+	end(&t);
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_SLEEP, "", USER);
+	EXPECT_ALL(&t, ANA_HOST_UNKNOWN, ANA_NONE);
+	EXPECT(!t.b.asks);
 	end(&t);
 }
 

@@ -273,6 +273,18 @@ static enum ana_class class_of_queue(struct ana_cause *b, struct ana_evidence *e
 	return is_word(b) ? ANA_HOST_WAIT : c;
 }
 
+/* Asleep, for all that is known of it, though it may ask others in between: its place may tell. */
+static enum ana_class class_of_nap_alone(struct ana_cause *b, const struct ana_thread_samples *s,
+					 const struct ana_shares *h, size_t i,
+					 const struct ana_pystack *k)
+{
+	enum ana_class c = class_of_code(k, ANA_HOST_UNKNOWN);
+
+	if (c == ANA_HOST_UNKNOWN && at_place(b, &s->sample[i]))
+		b->alone += ana_shares_part(s, h, i);
+	return c;
+}
+
 /* Asleep before it asks an iterator's objects again: who makes the item is told, or nothing is. */
 static enum ana_class class_of_nap(struct ana_cause *b, struct ana_evidence *e,
 				   const struct ana_thread_samples *s, const struct ana_shares *h,
@@ -280,13 +292,10 @@ static enum ana_class class_of_nap(struct ana_cause *b, struct ana_evidence *e,
 {
 	enum ana_class c = class_of_take(b, e, s, i, k, ANA_TAKE_ITEM);
 
-	if (b->chain.found == ANA_CHAIN_NOBODY) {
-		c = class_of_code(k, ANA_HOST_UNKNOWN);
-		if (c == ANA_HOST_UNKNOWN && at_place(b, &s->sample[i]))
-			b->alone += ana_shares_part(s, h, i);
-	} else if (c == FOLLOWED) {
+	if (b->chain.found == ANA_CHAIN_NOBODY)
+		return class_of_nap_alone(b, s, h, i, k);
+	if (c == FOLLOWED)
 		at_place(b, &s->sample[i]);
-	}
 	return c;
 }
 
@@ -304,6 +313,9 @@ static enum ana_class class_of_rest(struct ana_cause *b, struct ana_evidence *e,
 	if (w->wait != WIRE_WAIT_GPU && (take == ANA_TAKE_ITEM || take == ANA_TAKE_EVENT) &&
 	    ana_linktexts_get(&e->links, w->links)->awaits)
 		return class_of_take(b, e, s, i, k, take);
+	if (w->wait == WIRE_WAIT_SLEEP && take == ANA_TAKE_NOT_TOLD && k->draws &&
+	    !ana_linktexts_get(&e->links, w->links)->awaits)
+		return class_of_nap_alone(b, s, h, i, k); /* what it asks was not looked at */
 	return class_of_code(k, ANA_HOST_UNKNOWN);
 }
 

@@ -159,7 +159,10 @@ static void blocked_end(struct chain_search *f, struct ana_chain_end *end,
 	add_end(f, end);
 }
 
-/* Samples that await the same as @sample, the first of which is at @at, together. */
+/*
+ * Samples that await the same as @sample, the first of which is at @at, together. end->rests: the thread merely
+ * holds what is awaited of it; if it waits in a circle, it may be the wrong one to ask.
+ */
 static void awaiting(struct chain_search *f, struct ana_chain_end *end, const struct ana_shares *h,
 		     size_t at, size_t sample)
 {
@@ -167,11 +170,13 @@ static void awaiting(struct chain_search *f, struct ana_chain_end *end, const st
 	const struct wire_sample *w = &s->sample[sample];
 	const struct ana_links *l = ana_linktexts_get(&f->e->links, w->links);
 	const bool messenger = ana_chain_is_messenger(f, w, l);
+	const bool holds = end->rests;
 	uint32_t first = f->c->ends;
 	bool circle = false;
 	int64_t ns = 0;
 	size_t i;
 
+	end->rests = false;
 	for (i = at; i < h->end; i++)
 		if (ana_chain_awaits_as(f, s, i, w->links))
 			ns += ana_shares_part(s, h, i);
@@ -188,13 +193,14 @@ static void awaiting(struct chain_search *f, struct ana_chain_end *end, const st
 		if (circle) {
 			end->class = ANA_INPUT_PIPELINE;
 			end->idle = true;
+			end->rests = holds;
 			add_end(f, end);
 		} else {
 			end->lost = f->path.links <= ANA_CHAIN_DEPTH && is_within(&s->sample[i]);
 			end->unnamed = messenger && ana_links_await_kind(l, 's');
 			blocked_end(f, end, &s->sample[i]);
 		}
-		end->idle = end->lost = end->unnamed = false;
+		end->idle = end->rests = end->lost = end->unnamed = false;
 	}
 }
 
@@ -267,8 +273,10 @@ static void gather(struct chain_search *f, const struct chain_giver *g)
 			continue;
 		k = ana_chain_asks_as(f, g->thread, i);
 		if (k != CHAIN_NOTHING) {
+			end.rests = g->kind == ANA_LINK_HOLDS;
 			if (!met(f, mine, g->thread->sample[k].links))
 				awaiting(f, &end, &h, i, k);
+			end.rests = false;
 			continue;
 		}
 		end.sample = i;

@@ -39,7 +39,7 @@ struct ana_chain_end { /* a sample of a maker */
 	size_t sample;
 	enum ana_class class;
 	bool idle; /* it waits for work */
-	bool rests; /* it sleeps, gives to others or waits for an end, and merely holds what is awaited */
+	bool rests; /* it sleeps, gives to others, waits for an end or in a circle, and merely holds what is awaited */
 	bool unnamed; /* it waits for requests, or at connections whose other ends are not known yet */
 	bool lost; /* it waits in a lock or pipe, and nobody was seen to hold that */
 	bool delay; /* time that it could run and had no CPU: its samples that run are the line */
