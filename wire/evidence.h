@@ -83,7 +83,8 @@ enum wire_sample_flag { /* wire_sample.flags */
 /*
  * Stacks are strings: one frame per line ('\n'), innermost first, at most WIRE_STACK_FRAMES_MAX of
  * them; a frame is function, tab, file, tab, line, and of a generator or coroutine tab, "g"; what else
- * stands behind the line is to be left out. A native frame is module path, tab, hexadecimal offset in the file's address space, tab, build id in hexadecimal ("" if it has none); frames
+ * stands behind the line is to be left out. Behind the functions of an event loop that sleeps in its selector may
+ * stand those of a coroutine of it that is suspended, with "s" in place of "g": where it will go on. A native frame is module path, tab, hexadecimal offset in the file's address space, tab, build id in hexadecimal ("" if it has none); frames
  * inside Python's own interpreter are one frame "<python>". A native stack is that of a blocked thread;
  * a thread without Python that runs (WIRE_ROLE_PRODUCER) has its outermost frames alone: the function
  * that it was started with, below it perhaps the first one of a library. A string holds WIRE_STRING_BYTES_MAX

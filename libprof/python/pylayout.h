@@ -59,6 +59,13 @@ struct prof_pyrefs { /* where frames and objects refer to others */
 	uint32_t cached_keys; /* of a class: the keys of such values; NONE: names are not known */
 	uint32_t items; /* of a tuple */
 	bool known; /* false: this Python is other than its version's */
+	struct { /* generators and coroutines that do not run */
+		uint32_t frame; /* a pointer to 3.10, later the frame itself; NONE: not known */
+		/* as in frame; 3.10's index counts from what evaluation points to */
+		uint32_t top, top_bytes;
+		uint32_t generator; /* to 3.10: of the frame: whose it is */
+		uint32_t task; /* of a task: its coroutine */
+	} suspended;
 	uint32_t ring; /* of a SimpleQueue: its items, behind it their places; NONE: it has a list */
 };
 

@@ -4,6 +4,7 @@
 #define PROF_PYPRIV_H
 
 #include "pycode.h"
+#include "pycoro.h"
 #include "pylayout.h"
 #include "pymem.h"
 #include "pythread.h"
@@ -34,6 +35,7 @@ struct prof_py {
 	uint8_t raw[PROF_PY_FRAMES][PROF_PYCODE_BYTES]; /* code objects of a walk */
 	struct prof_pycodes codes;
 	struct prof_pyreach reach;
+	struct prof_pycoros coros;
 };
 
 /*

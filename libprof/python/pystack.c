@@ -106,6 +106,8 @@ int prof_py_walk_frames(struct prof_py *py, const struct prof_py_thread *t,
 		if (rc || now->still || (tries >= PATIENCE && will_do(py, now, before))) {
 			*found = now;
 			rc = rc ? rc : read_codes(py, now);
+			if (!rc)
+				prof_pycoro_add(py, now);
 			py->last = rc ? NULL : now;
 			py->last_tstate = t->tstate;
 			if (rc != -EAGAIN)
@@ -131,10 +133,11 @@ struct text {
 	char *at, *end;
 };
 
-static bool append(struct text *out, const struct prof_pycode *code, uint32_t line)
+static bool append(struct text *out, const struct prof_pycode *code, bool suspended, uint32_t line)
 {
+	const char *mark = suspended ? "\ts" : code->generator ? "\tg" : "";
 	char number[16];
-	int n = snprintf(number, sizeof(number), "\t%u%s", line, code->generator ? "\tg" : "");
+	int n = snprintf(number, sizeof(number), "\t%u%s", line, mark);
 	size_t separator = 1;
 
 	if ((size_t)(out->end - out->at) <= separator + code->bytes + (size_t)n)
@@ -182,7 +185,7 @@ static int write_text(struct prof_py *py, const struct prof_pywalk *w, struct te
 		if (!code || !prof_pycode_line(&py->codes, &py->mem, &py->layout, code,
 					       lasti_of(py, f), &line))
 			return -EAGAIN;
-		if (is_parents(inner, code->mark) || !append(out, code, line))
+		if (is_parents(inner, code->mark) || !append(out, code, f->suspended, line))
 			break;
 		inner = code->mark;
 	}

@@ -51,7 +51,7 @@ int prof_py_threads(struct prof_py *py, struct prof_py_thread *t, size_t room);
 
 /*
  * The stack of a thread as wire/evidence.h has it: function, tab, file, tab, line, and of a generator
- * or coroutine tab, g; one frame per line, innermost first; line 0: none known. NUL-terminated; whole frames only, as many as fit.
+ * or coroutine tab, g, of one that pycoro.h put in tab, s; one frame per line, innermost first; line 0: none known. NUL-terminated; whole frames only, as many as fit.
  * What a forked worker of multiprocessing inherited from its parent's stack is left out.
  * Its length (0: the thread runs no Python now); -EAGAIN: the stack changed while it was read;
  * -ENOENT: the thread is gone.

@@ -76,7 +76,7 @@ static int read_frame(struct prof_pymem *m, const struct prof_pylayout *l, struc
 	return 0;
 }
 
-static struct prof_pyframe frame_of(const struct prof_pylayout *l, uint64_t at, const uint8_t *raw)
+struct prof_pyframe prof_pywalk_frame_of(const struct prof_pylayout *l, uint64_t at, const uint8_t *raw)
 {
 	struct prof_pyframe f = { .at = at,
 				  .previous = prof_pymem_word(raw, l->frame.previous),
@@ -96,7 +96,7 @@ static struct prof_pyframe frame_of(const struct prof_pylayout *l, uint64_t at, 
 static void keep(struct prof_pywalk *w, const struct prof_pylayout *l, uint64_t at,
 		 const uint8_t *raw)
 {
-	struct prof_pyframe f = frame_of(l, at, raw);
+	struct prof_pyframe f = prof_pywalk_frame_of(l, at, raw);
 
 	w->root = f.code;
 	w->depth++;
@@ -256,7 +256,7 @@ static size_t first_lasting(const struct prof_pylayout *l, struct prof_pywalk *w
 
 	for (i = w->frames; i; i--) {
 		struct prof_pyframe *then = &w->frame[i - 1];
-		struct prof_pyframe now = frame_of(l, then->at, copy[i - 1]);
+		struct prof_pyframe now = prof_pywalk_frame_of(l, then->at, copy[i - 1]);
 
 		if (is_left(l, copy[i - 1]) || now.previous != then->previous ||
 		    now.code != then->code)

@@ -23,6 +23,7 @@ struct prof_pyframe {
 	uint64_t at, previous;
 	uint64_t code;
 	uint64_t instr; /* as the frame has it: an index or an address */
+	bool suspended; /* it does not run: a coroutine's, put in by pycoro.h */
 };
 
 struct prof_pywindow { /* a copy of memory */
@@ -47,6 +48,9 @@ struct prof_pywalk { /* a result, and room to work in */
  */
 int prof_pywalk(struct prof_pymem *m, const struct prof_pylayout *l, const struct prof_py_thread *t,
 		struct prof_pywalk *w);
+
+/* The frame at @at, whose first layout.frame.bytes are @raw. */
+struct prof_pyframe prof_pywalk_frame_of(const struct prof_pylayout *l, uint64_t at, const uint8_t *raw);
 
 /*
  * Leaves in @w those of its frames, from the root inwards, that @before has too: they lasted from

@@ -530,7 +530,7 @@ static size_t count_asking(struct prof_py *py, const struct prof_pywalk *w)
 		const struct prof_pycode *code = prof_pycode_get(
 			&py->codes, &py->mem, &py->layout, w->frame[i].code, py->raw[i]);
 
-		if (!code)
+		if (!code || w->frame[i].suspended)
 			break;
 		if (is_iterator(code))
 			return i + 1;

@@ -69,6 +69,8 @@ bool prof_pyreach_leads_behind(struct prof_pyreach *r, struct prof_pynode *node,
 		if (type->takes == OF_SELECTOR || node->way.depth > 1)
 			return false; /* else one of several that are waited for: it may be a loop's */
 	}
+	if (type->awaits == PROF_PYAWAITS_TASK && !r->in_loop)
+		r->task_behind = node->at;
 	if (!leads_on(node, type) || (type->takes == OF_LOOP && r->in_loop))
 		return false;
 	if (type->takes == OF_LOOP && node->way.depth + 2u < BEHIND_DEPTH)
@@ -102,8 +104,14 @@ static int look(struct prof_py *py, const uint64_t *from, size_t n, size_t objec
 
 int prof_pyreach_behind(struct prof_py *py, const uint64_t *from, size_t n, bool in_loop)
 {
+	int rc;
+
 	py->reach.in_loop = in_loop;
-	return look(py, from, n, OBJECTS_BEHIND, BEHIND_DEPTH);
+	py->reach.task_behind = 0;
+	rc = look(py, from, n, OBJECTS_BEHIND, BEHIND_DEPTH);
+	if (py->reach.task_behind)
+		prof_pycoro_note(&py->coros, py->reach.task_behind);
+	return rc;
 }
 
 int prof_pyreach_results(struct prof_py *py, const uint64_t *from, size_t n)

@@ -66,6 +66,15 @@ enum prof_pygives { /* what gives to who waits: groups of names */
 	PROF_PYGIVES_ANYTHING = 0xffff,
 };
 
+enum prof_pyawaits { /* what a coroutine that awaits such an object goes on with */
+	PROF_PYAWAITS_NOTHING = 0, /* not known */
+	PROF_PYAWAITS_FRAME, /* a function of Python that is suspended */
+	PROF_PYAWAITS_INNER, /* the object it is for, behind its head */
+	PROF_PYAWAITS_TASK, /* what that runs */
+	PROF_PYAWAITS_FUTURE, /* asyncio.Future itself: whatever sets it */
+	PROF_PYAWAITS_OTHERS, /* a class of futures that stands for others */
+};
+
 struct prof_pytype {
 	uint64_t at; /* 0: free */
 	uint64_t name, base; /* of the object; with the next three these tell it from another */
@@ -78,6 +87,7 @@ struct prof_pytype {
 	uint32_t checked, keyed; /* the epochs in which it, and the keys, were seen to be as they are here */
 	uint16_t takes; /* enum prof_pygives: who waits for such an object takes by these; 0: not known */
 	uint8_t kind; /* enum prof_pykind */
+	uint8_t awaits; /* enum prof_pyawaits */
 	bool waited; /* of C, and waited for within C */
 	bool lock; /* the same, and there is one in each condition */
 	bool thread; /* threading.Thread itself */
@@ -170,6 +180,7 @@ struct prof_pyreach {
 	size_t objects, depth; /* opened at most, and so many steps from a variable, in this search */
 	uint64_t behind[PROF_PYREACH_BEHIND]; /* what stands behind what is awaited */
 	size_t behinds;
+	uint64_t task_behind; /* and a task there; 0: none was seen */
 	bool looks_behind; /* the search is for that */
 	bool looks_results; /* ... or for all futures and results, wherever they are */
 	bool in_loop; /* ... of a thread that runs the loop itself */

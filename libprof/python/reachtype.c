@@ -78,12 +78,38 @@ static const struct {
 	{ "classmethod", PROF_PYKIND_NONE },
 };
 
+static const struct {
+	const char *name;
+	enum prof_pyawaits awaits;
+} awaits[] = {
+	{ "coroutine", PROF_PYAWAITS_FRAME },
+	{ "generator", PROF_PYAWAITS_FRAME },
+	{ "async_generator", PROF_PYAWAITS_FRAME },
+	{ "coroutine_wrapper", PROF_PYAWAITS_INNER },
+	{ "async_generator_asend", PROF_PYAWAITS_INNER },
+	{ "async_generator_athrow", PROF_PYAWAITS_INNER },
+	{ "anext_awaitable", PROF_PYAWAITS_INNER },
+	{ "_asyncio.FutureIter", PROF_PYAWAITS_INNER },
+	{ "_asyncio.Task", PROF_PYAWAITS_TASK },
+};
+
 static bool is_one_of(const char *name, const char *const *list)
 {
 	for (; *list; list++)
 		if (!strcmp(name, *list))
 			return true;
 	return false;
+}
+
+static void learn_awaits(struct prof_pytype *t, const char *name, bool itself, bool heap)
+{
+	size_t i;
+
+	if (!strcmp(name, "_asyncio.Future") && !t->awaits)
+		t->awaits = itself ? PROF_PYAWAITS_FUTURE : PROF_PYAWAITS_OTHERS;
+	for (i = 0; i < sizeof(awaits) / sizeof(*awaits); i++)
+		if (!strcmp(name, awaits[i].name) && (!heap || strchr(name, '.')))
+			t->awaits = (uint8_t)awaits[i].awaits;
 }
 
 /* What one name in the chain of bases tells. A class of the program's may be called "cell". */
@@ -97,6 +123,7 @@ static void learn_name(struct prof_pytype *t, const char *name, bool itself, boo
 	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (!strcmp(name, kinds[i].name) && (!heap || strchr(name, '.')))
 			t->kind = (uint8_t)kinds[i].kind;
+	learn_awaits(t, name, itself, heap);
 	t->waited |= is_one_of(name, waited);
 	t->lock |= is_one_of(name, locks);
 	t->shared |= !strncmp(name, "_multiprocessing.", 17);
@@ -135,14 +162,15 @@ static bool is_type(struct prof_py *py, const uint8_t *raw)
 	uint64_t meta = prof_pymem_word(raw, PROF_PYOBJECT_TYPE), flags;
 	int64_t size = (int64_t)prof_pymem_word(raw, TYPE_SIZE);
 
-	if (!(prof_pymem_word(raw, TYPE_FLAGS) & FLAG_READY) || size < 16 || size > SIZE_MAX_SANE)
+	if (size < 16 || size > SIZE_MAX_SANE)
 		return false;
 	if (!r->type_type && prof_pymem_read(&py->mem, py->at.code_type + PROF_PYOBJECT_TYPE,
 					     &r->type_type, sizeof(r->type_type)))
 		return false;
-	if (meta == r->type_type)
-		return true;
-	return meta % 8 == 0 &&
+	if (meta == r->type_type) /* to 3.9 some types of C are made ready when they are first looked into */
+		return prof_pymem_word(raw, TYPE_FLAGS) & FLAG_READY ||
+		       !(prof_pymem_word(raw, TYPE_FLAGS) & FLAG_HEAP);
+	return prof_pymem_word(raw, TYPE_FLAGS) & FLAG_READY && meta % 8 == 0 &&
 	       !prof_pymem_read(&py->mem, meta + TYPE_FLAGS, &flags, sizeof(flags)) &&
 	       flags & FLAG_TYPE && flags & FLAG_READY;
 }

@@ -34,4 +34,4 @@ async def main():
 
 
 if __name__ == '__main__':
-    asyncio.run(main())  #: wait
+    asyncio.run(main())

@@ -15,7 +15,7 @@ loop = asyncio.new_event_loop()
 def drive():
     settle()
     asyncio.set_event_loop(loop)
-    loop.run_forever()  #: get
+    loop.run_forever()
 
 
 class Source:

@@ -41,7 +41,7 @@ async def follow(q):
 
 def background(q):
     settle()
-    asyncio.new_event_loop().run_until_complete(follow(q))  #: get
+    asyncio.new_event_loop().run_until_complete(follow(q))
 
 
 def main():

@@ -31,7 +31,7 @@ async def everything(q):
 
 def background(q):
     settle()
-    asyncio.run(everything(q))  #: get
+    asyncio.run(everything(q))
 
 
 def main():
