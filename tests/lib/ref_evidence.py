@@ -4,6 +4,9 @@ of the pieces of a gap that records leave unknown. Plain lists, full scans, inte
 on purpose; docs/LEDGER.md, 6, has the rules. Samples and batches are dicts with the fields of
 wire/evidence.h; of a sample's stack it gets what that tells: code, user (the innermost frame is the
 user's), take (what its innermost functions of the standard library do), iterates."""
+from bisect import bisect_left
+from functools import cache
+
 MS, S = 10**6, 10**9
 UNKNOWN, LOOK_BACK, CELL = 2**64 - 1, 2 * S, S
 (NONE, READ, WRITE, FAULT, SOCKET, PIPE, QUEUE, SLEEP, GIL, LOCK_SHARED, LOCK, CHILD, GPU, STOPPED,
@@ -51,6 +54,7 @@ def split(ns, weights):
 FRAME = '~'  # between frames of a stack, innermost first: function|file|line
 
 
+@cache
 def lines_apart(a, b):
     """(the frame of @a at which it parts from @b with all outside of it, the two lines); None: in two functions."""
     x, y = a.split(FRAME), b.split(FRAME)
@@ -61,6 +65,7 @@ def lines_apart(a, b):
     return (FRAME.join(x[len(x) - 1 - n:]), int(at), int(to)) if f == g and at != to else None
 
 
+@cache
 def between(stack):
     """Whether some frame is of the standard library's code that talks with other processes."""
     parts = ('/multiprocessing/', '/concurrent/futures/process.py', '/socket.py', '/ssl.py', '/http/client.py')
@@ -74,6 +79,7 @@ def is_ahead(stack, given, frame):
     return bool(apart) and apart[0].partition(FRAME)[2] == frame.partition(FRAME)[2] and apart[1] < apart[2]
 
 
+@cache
 def generators(stack):
     """[(function, file), None: no generator of the program's own] of its frames, innermost first."""
     rows = [row.split('|') for row in stack.split(FRAME) if stack]
@@ -89,11 +95,32 @@ def resumed(stack):
     return next((g for g, outer, mine in list(zip(hands, hands[1:], own[1:]))[::-1] if g and mine and not outer), None)
 
 
+def WHEN(s):
+    return s['t']
+
+
+def once(method):
+    """Of an object and arguments, once."""
+    def get(self, *args):
+        known = self.__dict__.setdefault('known', {})
+        if (method, args) not in known:
+            known[method, args] = method(self, *args)
+        return known[method, args]
+    return get
+
+
+class Row(dict):
+    """A sample, the same one whatever it says: what it tells is told once. n: its place among its thread's."""
+    __slots__ = ('n',)
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
+
+
 class Shares:
     """A thread in [a, b): n samples, run, delay, blocked, and the part of each sample."""
 
-    def __init__(self, samples, a, b):
-        self.rows = [s for s in samples if a <= s['t'] < b]
+    def __init__(self, samples, rows, a, b):
+        self.rows = rows
         if not self.rows:
             return
         ends = [s['t'] for s in self.rows[1:]] + [b]
@@ -109,11 +136,11 @@ class Shares:
             self.blocked = b - a - self.run - self.delay if self.waiting else 0
             return
         self.run, self.delay, self.blocked = self.running, 0, self.waiting
-        before = [s for s in samples if s['t'] < a]
-        if before and first['t'] - before[-1]['t'] <= CELL:
-            spent = self.between(before[-1], first)
-            if spent and before[-1]['state'] == first['state'] == RUNNING:
-                spent = self.explain(before[-1], first, *spent)
+        before = samples[first.n - 1] if first.n else None
+        if before and first['t'] - before['t'] <= CELL:
+            spent = self.between(before, first)
+            if spent and before['state'] == first['state'] == RUNNING:
+                spent = self.explain(before, first, *spent)
             if spent and spent[1] + spent[2]:
                 self.delay = self.run * spent[2] // (spent[1] + spent[2])
                 self.run -= self.delay
@@ -135,12 +162,12 @@ class Shares:
         more = rest if rest >= 10 * MS else rest * delay // (run + delay) if run + delay else 0
         return ns, run + rest - more, delay + more
 
+    @once
     def parts(self):
         """(sample, weight, its part of run or blocked)"""
-        for s, w in zip(self.rows, self.weights):
-            of, all_ = (self.run, self.running) if s['state'] == RUNNING else (self.blocked,
-                                                                               self.waiting)
-            yield s, w, of * w // all_ if all_ else 0
+        of = {True: (self.run, self.running), False: (self.blocked, self.waiting)}
+        return [(s, w, share * w // all_ if all_ else 0) for s, w in zip(self.rows, self.weights)
+                for share, all_ in (of[s['state'] == RUNNING],)]
 
 
 def maker_block(s, own):
@@ -153,10 +180,12 @@ def maker_block(s, own):
     return 'input.fetch' if s['state'] == DISK else 'input.unknown'
 
 
+@cache
 def ids(s, marks):
-    return {w[1:] for w in s['links'].split() if w[0] in marks}
+    return frozenset(w[1:] for w in s['links'].split() if w[0] in marks)
 
 
+@cache
 def is_messenger(s):
     """A thread without Python at a listening socket, or an event loop at that and at connections."""
     kinds = {i[0] for i in ids(s, '?')}
@@ -164,6 +193,7 @@ def is_messenger(s):
         not s['stack'] or s['code'] != 'idle' and s['take'] == 'event' and bool(kinds & {'t', 'u', 's'}))
 
 
+@cache
 def take_of(s):
     """What the wait of a blocked sample is."""
     if any(i.startswith('l') for i in ids(s, '?')):
@@ -189,12 +219,14 @@ def take_of(s):
     return 'settles' if s['wait'] == CHILD else None
 
 
+@cache
 def draws(s):
     """On the way to the next item of an iterator."""
     frames = [f.split('|') for f in s['stack'].split(FRAME)]
     return s['iterates'] or any(len(f) == 4 and not f[0].endswith('<genexpr>') for f in frames)
 
 
+@cache
 def without_work(s):
     """Whether it waits for requests, or for a person."""
     if s['wait'] in (GIL, GPU, STOPPED):
@@ -212,7 +244,7 @@ class Chain:
         self.w, self.start, self.b = world, a, b
         self.writers = self.piped = self.gives = False
         self.looks, self.threads = 0, set()
-        rows = [x for x in world.samples[who] if a <= x['t'] < b and x['links'] == s['links']]
+        rows = [x for x in world.within(who, a, b) if x['links'] == s['links']]
         ends, _ = self.ask([who], who, rows[0] if rows else s, s, a, False)
         lost, every = (sum(ns for _, idle, ns, _ in ends if idle is LOST or whole) for whole in (False, True))
         known = 10 * lost < 9 * every
@@ -224,17 +256,19 @@ class Chain:
             'writers' if self.writers else None
         self.unnamed = self.found == 'requests' and 10 * unnamed >= 9 * self.total
 
+    @once
+    def hands(self, key, wanted, a):
+        for mark, marks in (('!', '!>'), ('~', '~')):
+            n = sum(bool((ids(s, marks) & wanted) - ids(s, '?')) for s in self.w.within(key, a, self.b))
+            if n:
+                return {mark: n}
+        return {}
+
     def givers(self, path, wanted, a, but=()):
         """(those who give, else those who hold; whether only the path holds it)"""
         best, circle = {}, False
-        for key, rows in self.w.samples.items():
-            seen = [s for s in rows if a <= s['t'] < self.b and key not in but]
-            how = {}
-            for mark, marks in (('!', '!>'), ('~', '~')):
-                n = sum(bool((ids(s, marks) & wanted) - ids(s, '?')) for s in seen)
-                if n:
-                    how = {mark: n}
-                    break
+        for key in self.w.samples:
+            how = self.hands(key, wanted, a) if key not in but else {}
             kinds = {i[0] for i in wanted}
             if how and key in path:
                 circle |= 'n' not in kinds or bool(kinds & set('oqf'))
@@ -274,7 +308,7 @@ class Chain:
         idle = bool(found) and not strong and not self.at_work(ends)
         if not near and (idle or (ends or circle) and not self.at_work(ends)):
             since = a + LOOK_BACK if far else a
-            seen = [key for key, rows in self.w.samples.items() if any(since <= s['t'] < self.b for s in rows)]
+            seen = [key for key in self.w.samples if self.w.within(key, since, self.b)]
             a = since - LOOK_BACK
             found, strong, _ = self.givers(path, wanted, a, () if idle else seen)
             more = self.gather(path, found, wanted, a, True, True) if strong else []
@@ -306,11 +340,13 @@ class Chain:
         """None but those who listen."""
         return all(key[0] != path[-1][0] and self.listens(key, a) for key in found)
 
+    @once
     def listens(self, key, a):
-        return any(i[0] == 'l' for s in self.w.samples[key] if a <= s['t'] < self.b for i in ids(s, '?'))
+        return any(i[0] == 'l' for s in self.w.within(key, a, self.b) for i in ids(s, '?'))
 
+    @once
     def writes(self, key, a, wanted):
-        rows = [s for s in self.w.samples[key] if a <= s['t'] < self.b]
+        rows = self.w.within(key, a, self.b)
         stops = [s['t'] for s in rows[1:]] + [self.b]
         out = dict.fromkeys((True, False, None), 0)
         for s, stop in zip(rows, stops):
@@ -322,30 +358,47 @@ class Chain:
             out[kind] += stop - s['t']
         return out[True] > 0 and 10 * out[True] >= sum(out.values()) and out[True] > out[False]
 
+    @once
     def in_driver(self, key, s):
         return s['wait'] == GPU or self.w.call(key, s['t'], self.start) is not None
 
+    @once
     def with_lock(self, who, a, far):
         """Who has Python's lock, of those who give what is taken there, or was up to 2 s before."""
         since, out, taken = a if far else a - LOOK_BACK, set(), []
-        for x in self.w.samples[who][::-1]:
-            if since <= x['t'] < self.b and self.asks(who, x) and x['links'] != (taken and taken[-1]['links']):
+        for x in self.w.within(who, since, self.b)[::-1]:
+            if self.asks(who, x) and x['links'] != (taken and taken[-1]['links']):
                 taken.append(x)
-        for key, rows in self.w.samples.items():
-            if any(y['flags'] & FL_GIL and a <= y['t'] < self.b for y in rows) and any(
-                    (ids(y, '!>~') & ids(x, '?')) - ids(y, '?') for x in taken[:4] for y in rows
-                    if since <= y['t'] < self.b):
+        for key in self.w.samples:
+            if any(y['flags'] & FL_GIL for y in self.w.within(key, a, self.b)) and any(
+                    (ids(y, '!>~') & ids(x, '?')) - ids(y, '?') for x in taken[:4]
+                    for y in self.w.within(key, since, self.b)):
                 out.add(key)
         return out
 
+    @once
+    def was_piped(self, key, since):
+        return any(between(s['stack']) or s['state'] != RUNNING and (
+            s['wait'] in (SOCKET, PIPE, QUEUE) or {i[0] for i in ids(s, '?')} & set('put'))
+            for s in self.w.within(key, since, self.b))
+
+    @once
+    def asks_as(self, key, s, a):
+        """The sample that tells what this one awaits."""
+        if self.asks(key, s):
+            return s
+        if s['state'] == RUNNING or not s['stack'] or s['wait'] not in (GIL, LOCK, LOCK_SHARED, QUEUE, PIPE, SOCKET, SLEEP) \
+                or ids(s, '?') or self.in_driver(key, s) or self.serves(s):
+            return None
+        return next((x for x in self.w.samples[key][max(0, s.n - 64):s.n][::-1]
+                     if x['t'] >= a - LOOK_BACK and x['stack'] == s['stack'] and self.asks(key, x)), None)
+
     def does(self, path, key, a, far, strong, locked):
-        h = Shares(self.w.samples.get(key, ()), a, self.b)
+        h = self.w.shares(key, a, self.b)
         if not h.rows:
             return []
         self.threads |= set(path[1:])
-        self.piped |= key[0] != path[0][0] or any(
-            between(s['stack']) or s['state'] != RUNNING and (s['wait'] in (SOCKET, PIPE, QUEUE) or {i[0] for i in ids(s, '?')} & set('put'))
-            for s in self.w.samples[key] if a - (0 if far else LOOK_BACK) <= s['t'] < self.b)
+        self.piped |= key[0] != path[0][0] or self.was_piped(key, a if far else a - LOOK_BACK)
         ends, done = [], set()
         for s, w, part in h.parts():
             if self.in_driver(key, s):
@@ -354,22 +407,7 @@ class Chain:
                 of = h.running or h.waiting
                 ends.append(('input.prep', False, h.run * w // of, key))
                 ends.append(('input.cpu_starved', False, h.delay * w // of, key))
-        def asks(s):
-            return self.asks(key, s)
-
-        def asks_as(s):
-            """The sample that tells what this one awaits."""
-            if asks(s):
-                return s
-            if s['state'] == RUNNING or not s['stack'] or s['wait'] not in (GIL, LOCK, LOCK_SHARED, QUEUE, PIPE, SOCKET, SLEEP) \
-                    or ids(s, '?') or self.in_driver(key, s) or self.serves(s):
-                return None
-            rows = self.w.samples[key]
-            n = next(i for i, x in enumerate(rows) if x is s)
-            return next((x for x in rows[max(0, n - 64):n][::-1]
-                         if x['t'] >= a - LOOK_BACK and x['stack'] == s['stack'] and asks(x)), None)
-
-        waits = [(s, part, asks_as(s)) for s, _, part in h.parts() if s['state'] != RUNNING and not self.in_driver(key, s)]
+        waits = [(s, part, self.asks_as(key, s, a)) for s, _, part in h.parts() if s['state'] != RUNNING and not self.in_driver(key, s)]
         for s, part, of in waits:
             if of:
                 if of['links'] in done:
@@ -415,6 +453,7 @@ class Chain:
         return ends if work and 2 * work >= sum(e[2] for e in ends) and \
             not any(e[0] == 'host.no_work' for e in ends) else []
 
+    @once
     def asks(self, key, s):
         return ids(s, '?') and s['state'] != RUNNING and not self.in_driver(key, s) and (
             is_messenger(s) or not without_work(s) and (take_of(s) in ('item', 'event') or
@@ -423,7 +462,7 @@ class Chain:
     def as_before(self, path, key, at, s, a, far, ends):
         """The ends of an earlier wait at the same place, where that one has nobody, or those who have it do nothing."""
         rows, tried, last = self.w.samples[key], 0, s['links']
-        earlier = rows[:next(i for i, x in enumerate(rows) if x is at)]
+        earlier = rows[:at.n]
         for x in reversed(earlier):
             if x['t'] < a - LOOK_BACK or tried == 4 or not (at['stack'] or is_messenger(at)):
                 break
@@ -436,6 +475,7 @@ class Chain:
             last, tried = x['links'], tried + 1
         return ends
 
+    @once
     def calls(self, s):
         """Whether it waits for somebody who asked for the connection."""
         kinds = {i[0] for i in ids(s, '?')}
@@ -447,7 +487,7 @@ class Chain:
         sockets = {i for i in ids(s, '?') if i[0] in 'stu'}
         return bool(sockets) and not any(
             ids(x, '!>~') & sockets - ids(x, '?') for key in path
-            for x in self.w.samples[key] if a - LOOK_BACK <= x['t'] < self.b)
+            for x in self.w.within(key, a - LOOK_BACK, self.b))
 
     def serves(self, s):
         return take_of(s) == 'serves' or without_work(s) or self.calls(s)
@@ -485,7 +525,7 @@ class Piece:
                 and (not touching or self.overlap(r))]
 
     def shares(self, pid, tid, a, b):
-        h = Shares(self.w.samples.get((pid, tid), ()), a, b) if a < b else None
+        h = self.w.shares((pid, tid), a, b) if a < b else None
         return h if h and h.rows else None
 
     # ---- who makes batches ----
@@ -803,7 +843,12 @@ class Piece:
         classes, undecided = [], 0
         for s, w, part in parts:
             self.perhaps = False
-            classes.append((s, w, part, s['state'] != RUNNING and self.host_block(s, part)))
+            blocked = s['state'] != RUNNING and self.host_block(s, part)
+            if blocked == 'host.no_work':
+                unnamed = self.unnamed(s)
+                there = self.at_place(s, part if unnamed else 0)
+                self.served |= there and not unnamed
+            classes.append((s, w, part, blocked))
             undecided += part if self.perhaps else 0
         followed = any(c == 'chain' for *_, c in classes)
         ran = {}
@@ -818,10 +863,6 @@ class Piece:
             if c == 'chain':
                 self.owe((self.w.pid, self.tid), self.takes.get(s['t'], s), part)
             else:
-                if blocked == 'host.no_work':
-                    unnamed = self.unnamed(s)
-                    there = self.at_place(s, part if unnamed else 0)
-                    self.served |= there and not unnamed
                 self.add(c, part)
                 self.makers += c != 'input.cpu_starved'
             if not h.running and h.run:
@@ -845,7 +886,7 @@ class Piece:
 
     def is_awaited(self, key):
         """Whether the thread of this piece makes what that one takes."""
-        for s in Shares(self.w.samples.get(key, ()), self.a, self.b).rows:
+        for s in self.w.within(key, self.a, self.b):
             if s['state'] != RUNNING and ids(s, '?') and take_of(s) in ('item', 'event'):
                 c = self.chain(key, s)
                 if c.found == 'makers' and (self.w.pid, self.tid) in c.threads:
@@ -878,13 +919,13 @@ class Piece:
         return self.orders.get(s['stack'])
 
     def with_generators(self, s):
-        return dict(s, iterates=s['iterates'] or bool(resumed(s['stack'])) and self.order(s) == 'resumed')
+        return Row(s, iterates=s['iterates'] or bool(resumed(s['stack'])) and self.order(s) == 'resumed')
 
     def look_back(self, stack):
         """'before': who is there comes to what gives the GPU work at a later line of the same function."""
         key, given, votes, seen, ahead = (self.w.pid, self.tid), '', [], [], ''
         generator, feeds = resumed(stack), self.w.role[key] == FEEDER
-        rows = [s for s in self.w.samples[key] if self.a - LOOK_BACK <= s['t'] < self.a]
+        rows = self.w.within(key, self.a - LOOK_BACK, self.a)
         n = 0
         for n, s in enumerate(rows[::-1][:512], 1):
             if s['stack'] and (s['wait'] == GPU or s['code'] == 'model' or self.w.in_long_call(key, s['t'])):
@@ -901,7 +942,7 @@ class Piece:
                 votes.append(apart[1] < apart[2])
                 ahead = ahead or given if votes[-1] else ahead
                 given = ''
-        looked = Shares(self.w.samples[key], rows[-n]['t'], self.a).parts() if n else ()
+        looked = self.w.shares(key, rows[-n]['t'], self.a).parts() if n else ()
         parts = [(s, part) for s, _, part in looked if any(s is x for x in seen)]
         works = sum(p for s, p in parts if s['state'] == RUNNING or s['wait'] in (READ, FAULT, SOCKET))
         if works < sum(p for s, p in parts if s['state'] != RUNNING and s['wait'] in (
@@ -978,7 +1019,7 @@ class Piece:
     def locked_by_makers(self, s):
         """The wait before at which the thread takes what those make who have Python's lock now."""
         key, tried, last = (self.w.pid, self.tid), 0, ''
-        rows = [x for x in self.w.samples[key] if self.a - LOOK_BACK <= x['t'] < s['t']]
+        rows = self.w.within(key, self.a - LOOK_BACK, s['t'])
         for x in rows[::-1]:
             if tried == 4:
                 break
@@ -989,7 +1030,7 @@ class Piece:
             if self.host_take(x, take_of(x)) != 'chain':
                 continue
             whose = [k in self.chain(key, x).threads for k in self.w.samples if k != key and k[0] == key[0]
-                     for y in self.w.samples[k] if self.a <= y['t'] < self.b and y['flags'] & FL_GIL]
+                     for y in self.w.within(k, self.a, self.b) if y['flags'] & FL_GIL]
             if any(whose) and 2 * sum(whose) >= len(whose):
                 self.takes[s['t']] = x
                 return 'chain'
@@ -1081,9 +1122,10 @@ class World:
         self.copies, self.calls, self.kernels = sorted(copies), calls or {}, sorted(kernels)
         self.pid, self.batches, self.workers = pid, sorted(batches, key=lambda r: r['start']), workers
         self.samples, self.role, self.callers = {}, {}, {}
-        for s in sorted(samples, key=lambda s: s['t']):
+        for s in map(Row, sorted(samples, key=WHEN)):
             rows = self.samples.setdefault((s['pid'], s['tid']), [])
             rows.append(self.in_wait(s, rows))
+            rows[-1].n = len(rows) - 1
             self.role[s['pid'], s['tid']] = s['role']
             if s['stack'] and any(i[0] == 'a' for i in ids(s, '?')):
                 self.callers.setdefault(s['stack'], s['t'])
@@ -1101,8 +1143,18 @@ class World:
                 if x['stack'] == s['stack'] and x['state'] != RUNNING and ids(x, '?') and (
                         takes and (polls or x['wait'] in (LOCK, LOCK_SHARED)) or idle and x['wait'] in (PIPE, SOCKET) or
                         not s['take'] and x['wait'] == SLEEP and draws(s)):
-                    return dict(s, state=x['state'], wait=x['wait'], target=x['target'], links=x['links'])
+                    return Row(s, state=x['state'], wait=x['wait'], target=x['target'], links=x['links'])
         return s
+
+    @once
+    def within(self, key, a, b):
+        """A thread's samples in [a, b)."""
+        rows = self.samples.get(key, ())
+        return rows[bisect_left(rows, a, key=WHEN):bisect_left(rows, b, key=WHEN)]
+
+    @once
+    def shares(self, key, a, b):
+        return Shares(self.samples.get(key, ()), self.within(key, a, b), a, b)
 
     def call(self, key, t, since):
         """The class of the call that the thread was in."""
