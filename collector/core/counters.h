@@ -50,6 +50,7 @@
 	X(limit_rate, "times that a client had to wait: too many bytes a second")      \
 	X(runs_removed, "runs removed: too old, or for a quota")                       \
 	X(bytes_removed, "bytes of runs removed")                                      \
+	X(runs_unbilled, "runs removed for a quota before their digest was made")      \
 	X(digests, "digests of runs handed over")                                      \
 	X(digest_failures, "digests of runs that failed, and are tried again")         \
 	X(digests_parked, "digests of runs that failed too often, and are parked")     \

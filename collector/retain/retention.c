@@ -116,6 +116,8 @@ void coll_retention_read_line(struct coll_retention *k, const char *line)
 		coll_digests_add(k->digests, strcmp(team, "-") ? team : "", run);
 	else if (k->digests && sscanf(line, "parked %" SCNu64, &n[0]) == 1)
 		coll_digests_found_parked(k->digests, n[0]);
+	else if (sscanf(line, "unbilled %" SCNu64, &n[0]) == 1)
+		k->context->count.runs_unbilled += n[0];
 	else if (!strncmp(line, "removed ", 8))
 		coll_log("%s", line);
 	else

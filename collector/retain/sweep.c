@@ -18,6 +18,7 @@
 #include "disk_use.h"
 #include "run_json.h"
 #include "run_dirs.h"
+#include "unbilled.h"
 
 #define QUOTA_ROOM 10 /* make room for a tenth, so that the next frames need no sweep */
 
@@ -26,6 +27,11 @@ struct item {
 	struct team *team;
 	int64_t keep_ns; /* by the rules; 0: no age */
 	bool gone, stuck; /* stuck: open, or it cannot be removed */
+	enum {
+		NOT_ASKED,
+		DISPENSABLE, /* its digest is made, or failed too often, or none is wanted */
+		WANTED, /* its digest is still to be made */
+	} digest;
 };
 
 struct team {
@@ -45,6 +51,7 @@ struct sweep {
 	size_t teams;
 	uint64_t bytes, gone_bytes, waiting_bytes;
 	size_t count, gone, waiting; /* waiting: to go, once they are forwarded */
+	size_t unbilled; /* gone without digest */
 	size_t parked; /* without digest, for it failed too often */
 	int status;
 };
@@ -157,12 +164,19 @@ static bool undigested(const struct sweep *s, const struct item *it)
 	return s->plan->digests && it->run->trace_bytes && it->run->digest_ns < it->run->newest_ns;
 }
 
-static int remove_one(const struct sweep *s, const struct item *it)
+/* One without digest leaves a line, and stays where that cannot be written. */
+static int remove_one(const struct sweep *s, const struct item *it, const char *why)
 {
-	if (age_ns(s, it) < COLL_SWEEP_YOUNG_S * COLL_SECOND_NS)
-		return -EBUSY;
-	return s->plan->dry ? coll_run_may_go(it->team->fd, it->run->name, s->plan->dispensable)
-			    : coll_remove_run(it->team->fd, it->run->name, s->plan->dispensable);
+	int err = -EBUSY;
+
+	if (age_ns(s, it) >= COLL_SWEEP_YOUNG_S * COLL_SECOND_NS)
+		err = coll_run_may_go(it->team->fd, it->run->name, s->plan->dispensable);
+	if (err || s->plan->dry)
+		return err;
+	if (undigested(s, it))
+		err = coll_unbilled_note(it->team->fd, it->run, why);
+	return err ? err
+		   : coll_remove_run(it->team->fd, it->run->name, s->plan->dispensable);
 }
 
 static const char *why_kept(int err)
@@ -187,7 +201,7 @@ static void keep_run(struct sweep *s, struct item *it, int err)
 
 static void remove_item(struct sweep *s, struct item *it, const char *why)
 {
-	int err = remove_one(s, it);
+	int err = remove_one(s, it, why);
 
 	if (err) {
 		keep_run(s, it, err);
@@ -200,8 +214,10 @@ static void remove_item(struct sweep *s, struct item *it, const char *why)
 	s->count--;
 	s->gone_bytes += it->run->bytes;
 	s->gone++;
-	fprintf(s->out, "removed %s %s %" PRIu64 ": %s\n", team_label(it->team->name),
-		it->run->name, it->run->bytes, why);
+	s->unbilled += undigested(s, it);
+	fprintf(s->out, "removed %s %s %" PRIu64 ": %s%s\n", team_label(it->team->name),
+		it->run->name, it->run->bytes, why,
+		undigested(s, it) ? "; it has no digest: see " COLL_UNBILLED : "");
 }
 
 static void by_rules(struct sweep *s)
@@ -215,14 +231,42 @@ static void by_rules(struct sweep *s)
 	}
 }
 
-/* The oldest of the team (NULL: of any) that may go; NULL: none. */
-static struct item *oldest(struct sweep *s, const struct team *team)
+/* What its directory remembers of the digest. */
+static void read_tries(const struct item *it, struct coll_digest_tries *tries)
+{
+	int fd = openat(it->team->fd, it->run->name,
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	*tries = (struct coll_digest_tries){ .attempts = 0 };
+	if (fd < 0)
+		return;
+	coll_digest_tries_read(tries, fd, it->run->newest_ns);
+	close(fd);
+}
+
+/* Whoever sends runs that cannot be digested is not to have others' go first: parked ones are not. */
+static bool is_wanted(const struct sweep *s, struct item *it)
+{
+	struct coll_digest_tries tries;
+
+	if (it->digest != NOT_ASKED)
+		return it->digest == WANTED;
+	it->digest = DISPENSABLE;
+	if (undigested(s, it)) {
+		read_tries(it, &tries);
+		it->digest = coll_digest_tries_parked(&tries) ? DISPENSABLE : WANTED;
+	}
+	return it->digest == WANTED;
+}
+
+/* The oldest of the team that may go; @wanted: of those whose digest is still to be made. NULL: none. */
+static struct item *oldest(struct sweep *s, const struct team *team, bool wanted)
 {
 	for (size_t i = 0; i < s->runs.count; i++) {
 		struct item *it = &s->item[i];
 
 		if (!it->gone && !it->stuck && it->keep_ns != COLL_KEEP_FOREVER &&
-		    (!team || it->team == team))
+		    it->team == team && is_wanted(s, it) == wanted)
 			return it;
 	}
 	return NULL;
@@ -258,18 +302,18 @@ static void by_team_quota(struct sweep *s)
 		struct team *t = &s->team[i];
 		uint64_t left = target(quota, t->bytes, need_of(s, t));
 
-		while (t->bytes > left && (it = oldest(s, t)))
+		while (t->bytes > left && ((it = oldest(s, t, false)) || (it = oldest(s, t, true))))
 			remove_item(s, it, "the team's quota is used up");
 	}
 }
 
 /* From the team that uses most and has something that may go; of two alike the older run. */
-static struct item *next_for_quota(struct sweep *s)
+static struct item *next_for_quota(struct sweep *s, bool wanted)
 {
 	struct item *best = NULL, *it;
 
 	for (size_t i = 0; i < s->teams; i++) {
-		it = oldest(s, &s->team[i]);
+		it = oldest(s, &s->team[i], wanted);
 		if (it && (!best || it->team->bytes > best->team->bytes ||
 			   (it->team->bytes == best->team->bytes && it < best)))
 			best = it;
@@ -283,21 +327,16 @@ static void by_quota(struct sweep *s)
 	uint64_t left = target(quota, s->bytes, s->plan->need);
 	struct item *it;
 
-	while (s->bytes > left && (it = next_for_quota(s)))
+	while (s->bytes > left && ((it = next_for_quota(s, false)) || (it = next_for_quota(s, true))))
 		remove_item(s, it, "the quota is used up");
 }
 
 /* Parked ones are counted; whose next try is not near will be named by a later sweep. */
 static bool digest_is_due(struct sweep *s, const struct item *it)
 {
-	int fd = openat(it->team->fd, it->run->name,
-			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct coll_digest_tries tries;
 
-	if (fd < 0)
-		return false;
-	coll_digest_tries_read(&tries, fd, it->run->newest_ns);
-	close(fd);
+	read_tries(it, &tries);
 	if (coll_digest_tries_parked(&tries)) {
 		s->parked++;
 		return false;
@@ -320,6 +359,8 @@ static void name_undigested(struct sweep *s)
 	}
 	if (s->plan->digests)
 		fprintf(s->out, "parked %zu\n", s->parked);
+	if (s->unbilled)
+		fprintf(s->out, "unbilled %zu\n", s->unbilled);
 }
 
 static void print_sums(struct sweep *s)

@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -18,9 +19,12 @@ sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
 from central import Centre, upstream
 from collector import (BYE, PULSE, Collector, bin_dir, frame, hello, read_stream, seeded, wait_for)
+from gst_reader import HELLO, crc32c
+from gst_writer import field
 
 BIN = bin_dir()
 PROGRAM = os.path.join(BIN, "gpustarve-collector")
+VERSION = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True).stdout.split()[1]
 DAY = 86400
 rng = seeded()
 
@@ -309,6 +313,95 @@ def test_upstream_away():
             centre.start()
             wait_for(lambda: centre.seqs("run", s) == [1, 2], "the centre has it", 120)
             gs.equal(c.stop(), 0, 'c.stop()')
+
+
+def pulses(path, started_s, held_s, name="GPU-1", run="r"):
+    """A stream in the run at @path of a process that uses one GPU, with a large block before its last pulse."""
+    s, host = rng.randbytes(16), b"node1"
+    device = field(1, 0) + field(2, name.encode().ljust(16, b"-")) + field(3, "H100")
+    first = (field(1, host) + field(2, 7) + field(3, started_s * 10**9) + field(11, device) + field(12, run))
+    out = [frame(s, 1, HELLO, body=first)]
+    for seq, at in (2, 1), (3, held_s):
+        if seq == 3:
+            out.append(frame(s, 9, 3, body=rng.randbytes(3 << 20)))
+        body = field(1, (started_s + at) * 10**9) + field(3, field(1, 0) + field(2, 10**9) + field(3, 5))
+        made = bytearray(frame(s, 10 * seq, PULSE, body=body))
+        struct.pack_into("<q", made, 40, (started_s + at) * 10**9)
+        struct.pack_into("<I", made, 60, crc32c(bytes(made[:60])))
+        out.append(bytes(made))
+    with open(os.path.join(path, s.hex() + ".gst"), "wb") as f:
+        f.write(b"".join(out))
+
+
+def unbilled(folder):
+    try:
+        with open(os.path.join(folder, "unbilled.jsonl")) as f:
+            return [json.loads(line) for line in f]
+    except FileNotFoundError:
+        return []
+
+
+def digested(path):
+    """As if its digest had been handed over."""
+    mark = os.path.join(path, "digest.done")
+    open(mark, "w").close()
+    when = max(os.stat(e.path).st_mtime for e in os.scandir(path) if e.name.endswith((".gst", ".json")))
+    os.utime(mark, (when + 1, when + 1))
+
+
+def grow_old(path, age_s):
+    for entry in os.scandir(path):
+        os.utime(entry, (time.time() - age_s, time.time() - age_s))
+
+
+def test_quota_takes_digested_first():
+    """For a quota an undigested run goes when nothing else may, and leaves a line with its held time."""
+    with tempfile.TemporaryDirectory() as base:
+        old = make_run(base, "red", "old", 90 * DAY, files=0)
+        began = int(time.time()) - 90 * DAY
+        for start, held in (0, 5000), (1000, 3000), (4000, 2000):  # share the GPU
+            pulses(old, began + start, held)
+        pulses(old, began, 250, name="GPU-2")
+        grow_old(old, 80 * DAY)
+        mute = make_run(base, "red", "mute", 70 * DAY, size=3 << 20)
+        parked = make_run(base, "red", "parked", 60 * DAY, size=3 << 20)
+        newest = int(max(os.stat(e.path).st_mtime_ns for e in os.scandir(parked)))
+        with open(os.path.join(parked, ".digest-tries"), "w") as f:
+            f.write(f"gpustarve digest tries 1 {VERSION}\nattempts 8\nnext 1\ntrace {newest}\nerror no \"trace\"\n")
+        billed = [make_run(base, "blue", f"billed{i}", (30 - i) * DAY, size=1 << 20) for i in range(3)]
+        for path in billed:
+            digested(path)
+        total = sum(disk(p) for p in (old, mute, parked, *billed))
+        quota = ["--store", "sqlite:x", "--quota"]
+        told = sweep(base, *quota, str(total - 1000), dry=True)
+        gs.equal([line.split()[2] for line in told if line.startswith("removed")], ["parked.gst"], told)
+        gs.equal(unbilled(os.path.join(base, "red")), [], "a line of a dry run")
+        told = sweep(base, *quota, str(disk(old) + disk(mute) + 1000))
+        gone = [line.split()[2] for line in told if line.startswith("removed")]
+        gs.equal(gone[:4], ["parked.gst", "billed0.gst", "billed1.gst", "billed2.gst"], told)
+        gs.check("unbilled 2" in told, told)  # parked, and for the tenth that is made room for old
+        gs.equal(gone[4:], ["old.gst"], told)
+        told = sweep(base, *quota, "1")
+        lines = unbilled(os.path.join(base, "red"))
+        gs.equal([(n["run"], n["team"]) for n in lines], [("parked", "red"), ("old", "red"), ("mute", "red")], lines)
+        gs.equal(lines[0]["held_ns"], None, lines[0])
+        gs.equal((lines[0]["digest_attempts"], lines[0]["digest_error"]), (8, 'no "trace"'), lines[0])
+        gs.equal((lines[1]["held_ns"], lines[1]["gpus"]), (6250 * 10**9, 2), lines[1])
+        gs.equal((lines[1]["files"], lines[1]["files_read"]), (4, 4), lines[1])
+        gs.check(lines[1]["why"] == "the quota is used up" and lines[1]["bytes"] > 9 << 20, lines[1])
+        gs.equal(unbilled(os.path.join(base, "blue")), [], "lines of billed runs")
+        gs.equal(runs_of(base), set(), "what is left")
+
+
+def test_unwritten_line_keeps_the_run():
+    """A run whose line cannot be written stays."""
+    with tempfile.TemporaryDirectory() as base:
+        run = make_run(base, "red", "run", 60 * DAY)
+        os.mkdir(os.path.join(base, "red", "unbilled.jsonl"))
+        p = subprocess.run([PROGRAM, "--dir", base, "--sweep", "--store", "x:y", "--quota", "1"],
+                           capture_output=True, text=True, timeout=120)
+        gs.check("kept red run.gst" in p.stdout and p.returncode == 1, (p.stdout, p.stderr))
+        gs.check(os.path.exists(run), "it is gone")
 
 
 def alone(d, gpustarve=None):
