@@ -14,6 +14,7 @@
 #define STEPS_MOST 40u
 #define INNER 16u /* in what leads on to another object: that */
 #define OWNER_GENERATOR 1
+#define KEPT_TIMES 8u
 
 void prof_pycoro_note(struct prof_pycoros *c, uint64_t task)
 {
@@ -22,6 +23,8 @@ void prof_pycoro_note(struct prof_pycoros *c, uint64_t task)
 	for (i = 0; i < PROF_PYCORO_NOTED; i++)
 		if (c->noted[i] == task)
 			return;
+	for (i = 0; i < PROF_PYCORO_KEPT; i++)
+		c->kept[i].left = 0;
 	c->noted[c->next] = task;
 	c->next = (uint8_t)((c->next + 1) % PROF_PYCORO_NOTED);
 }
@@ -369,23 +372,76 @@ static uint64_t main_task(struct prof_py *py, const struct prof_pywalk *w, size_
 	return 0;
 }
 
-/* What a loop that goes on leaves may look like anything, but hardly twice. */
-static bool is_same_again(struct prof_py *py, const struct prof_pytask *t)
+/*
+ * Is it there once more? What a loop that goes on leaves behind may look like anything, but hardly
+ * twice. It is in task[0] then.
+ */
+static bool is_same_again(struct prof_py *py, const struct prof_pytask *before)
 {
 	struct prof_pycoros *c = &py->coros;
-	const struct prof_pytask before = *t;
 	const struct prof_pytask *now = &c->task[0];
 	size_t i;
 
 	c->tasks = 1;
-	c->task[0] = (struct prof_pytask){ .task = before.task, .object = before.task };
+	c->task[0] = (struct prof_pytask){ .task = before->task, .object = before->task };
 	follow(py);
-	for (i = 0; i < now->frames && i < before.frames; i++)
-		if (now->frame[i].at != before.frame[i].at ||
-		    now->frame[i].code != before.frame[i].code ||
-		    now->frame[i].instr != before.frame[i].instr)
+	for (i = 0; i < now->frames && i < before->frames; i++)
+		if (now->frame[i].at != before->frame[i].at ||
+		    now->frame[i].code != before->frame[i].code ||
+		    now->frame[i].instr != before->frame[i].instr)
 			return false;
-	return now->frames == before.frames && now->own == before.own && now->end == before.end;
+	return is_told(now) && now->frames == before->frames && now->end == before->end;
+}
+
+/* The one for that loop, or one to be used for it. */
+static struct prof_pykept *kept_of(struct prof_pycoros *c, uint64_t loop)
+{
+	struct prof_pykept *k;
+	size_t i;
+
+	for (i = 0; i < PROF_PYCORO_KEPT; i++)
+		if (c->kept[i].loop == loop)
+			return &c->kept[i];
+	k = &c->kept[c->next_kept];
+	c->next_kept = (uint8_t)((c->next_kept + 1) % PROF_PYCORO_KEPT);
+	*k = (struct prof_pykept){ .loop = loop };
+	return k;
+}
+
+static bool is_kept(struct prof_py *py, struct prof_pykept *k)
+{
+	if (!k->left || !is_same_again(py, &k->task))
+		return false;
+	k->left--;
+	return true;
+}
+
+/* The loop's task to be told into task[0]. False: there is none. */
+static bool find(struct prof_py *py, uint64_t loop, uint64_t main, uint64_t frame)
+{
+	struct prof_pycoros *c = &py->coros;
+	struct prof_pykept *k = kept_of(c, loop);
+	const struct prof_pytask *t;
+
+	if (is_kept(py, k))
+		return true;
+	k->left = 0;
+	c->tasks = 0;
+	if (main)
+		c->task[c->tasks++] = (struct prof_pytask){ .task = main, .object = main };
+	follow(py);
+	if (!main || !is_told(&c->task[0])) {
+		prof_pytasks_find(py, loop, word_at(py, frame + py->layout.refs.frame.globals));
+		follow(py);
+	}
+	t = choose(c, main);
+	if (!t)
+		return false;
+	k->task = *t;
+	if (!is_same_again(py, &k->task))
+		return false;
+	k->left = KEPT_TIMES;
+	return true;
 }
 
 static bool is_still_there(struct prof_py *py, const struct prof_pywalk *w)
@@ -435,8 +491,6 @@ static void insert(struct prof_py *py, struct prof_pywalk *w, size_t loops,
 void prof_pycoro_add(struct prof_py *py, struct prof_pywalk *w)
 {
 	const struct prof_pyrefs *refs = &py->layout.refs;
-	struct prof_pycoros *c = &py->coros;
-	const struct prof_pytask *t;
 	uint64_t loop, main;
 	size_t loops;
 
@@ -447,16 +501,7 @@ void prof_pycoro_add(struct prof_py *py, struct prof_pywalk *w)
 	if (!loop)
 		return;
 	prof_pyreach_begin(py);
-	c->tasks = 0;
 	main = main_task(py, w, loops);
-	if (main)
-		c->task[c->tasks++] = (struct prof_pytask){ .task = main, .object = main };
-	follow(py);
-	if (!main || !is_told(&c->task[0])) {
-		prof_pytasks_find(py, loop, word_at(py, w->frame[1].at + refs->frame.globals));
-		follow(py);
-	}
-	t = choose(c, main);
-	if (t && is_same_again(py, t) && is_still_there(py, w))
-		insert(py, w, loops, &c->task[0]);
+	if (find(py, loop, main, w->frame[1].at) && is_still_there(py, w))
+		insert(py, w, loops, &py->coros.task[0]);
 }

@@ -14,6 +14,7 @@
 #define PROF_PYCORO_TASKS 24u /* looked at, at most */
 #define PROF_PYCORO_DEPTH 12u /* functions of each, outermost first */
 #define PROF_PYCORO_NOTED 4u
+#define PROF_PYCORO_KEPT 4u
 
 enum prof_pycoro_end { /* what its innermost function waits for */
 	PROF_PYCORO_NOTHING = 0, /* it runs, is done, or cannot be followed */
@@ -33,11 +34,18 @@ struct prof_pytask { /* of one loop */
 	uint8_t end; /* enum prof_pycoro_end */
 };
 
+struct prof_pykept { /* which task was told of a loop: it is told again as long as it stays where it is */
+	uint64_t loop;
+	struct prof_pytask task;
+	uint8_t left; /* so many times, before all are looked at again */
+};
+
 struct prof_pycoros { /* room to work in */
 	uint64_t set; /* asyncio's of all tasks; 0: not known */
 	uint8_t tries; /* at finding it */
 	uint64_t noted[PROF_PYCORO_NOTED]; /* tasks that other threads wait for, as seen last */
-	uint8_t next;
+	uint8_t next, next_kept;
+	struct prof_pykept kept[PROF_PYCORO_KEPT];
 	struct prof_pytask task[PROF_PYCORO_TASKS];
 	size_t tasks;
 };
