@@ -182,6 +182,22 @@ def trainer_is_coroutine(c, rng, around):
     some(c, rng, around, 0.55, makers=2)
 
 
+@kind('larks.py', P, F)
+def loop_in_trainer(c, rng, around):
+    some(c, rng, around, 1.0, source='answers')
+    if c.variant == P:
+        c.plan['port'] = around.answers(0, jpeg(160, 1))
+    for place, expect in c.expect.items():
+        c.expect[place] = inline(expect)
+
+
+@kind('swifts.py', P, F)
+def coroutine_queue(c, rng, around):
+    some(c, rng, around, 1.0, makers=2, source='answers', cpus=1)
+    if c.variant == P:
+        c.plan['port'] = around.answers(0, jpeg(160, 1))
+
+
 # ---- pipes and sockets ----
 
 @kind('logs.py', P, F, S)
