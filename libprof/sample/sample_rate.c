@@ -158,6 +158,7 @@ void prof_sample_rate_turn(struct prof_sample_rate *p, const struct prof_sample_
 		step = jitter(p, step);
 		out->period_ns = (uint32_t)step;
 		p->next_look_ns = in->now_ns + step;
+		p->left_out += out->divider - 1;
 	}
 	if (in->now_ns >= p->next_census_ns) {
 		out->census = true;

@@ -36,6 +36,7 @@ struct prof_sample_rate {
 	struct prof_sample_rate_share share[2]; /* nothing starves; something does, did, or may at the start */
 	bool starving, alert; /* at the last turn; alert: which share it counts for */
 	uint64_t halvings, leasts;
+	uint64_t left_out; /* looks that would have been taken at the full rate */
 	uint32_t random;
 };
 

@@ -51,6 +51,7 @@ static struct {
 	atomic_bool alive, stopping;
 	atomic_uint wake, ended;
 	_Atomic int64_t drained_ns, cpu_ns, nudge_ns;
+	_Atomic uint64_t left_out;
 
 	pid_t pid; /* ours: asking the kernel is dear where each look needs it */
 	struct prof_sample_rate rate;
@@ -466,6 +467,7 @@ static void ask_rate(struct prof_sample_rate_turn *t, int64_t now_ns)
 	atomic_store_explicit(&sm.cpu_ns, in.cpu_ns, memory_order_relaxed);
 	in.cpu_ns -= sm.once_ns;
 	prof_sample_rate_turn(&sm.rate, &in, t);
+	atomic_store_explicit(&sm.left_out, sm.rate.left_out, memory_order_relaxed);
 	tell_rate();
 }
 
@@ -552,4 +554,9 @@ void prof_sampler_drained(int64_t since_ns)
 int64_t prof_sampler_cpu_ns(void)
 {
 	return atomic_load_explicit(&sm.cpu_ns, memory_order_relaxed);
+}
+
+uint64_t prof_sampler_left_out(void)
+{
+	return atomic_load_explicit(&sm.left_out, memory_order_relaxed);
 }

@@ -27,4 +27,7 @@ void prof_sampler_nudge(void);
 
 int64_t prof_sampler_cpu_ns(void); /* its own CPU time. Any thread */
 
+/* Looks at all threads that were left out, for they would have cost too much. Any thread. */
+uint64_t prof_sampler_left_out(void);
+
 #endif

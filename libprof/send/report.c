@@ -151,6 +151,7 @@ static void fill_evidence(Wire__Pulse *m)
 	m->batches = e.batches;
 	m->evidence_dropped = e.dropped;
 	m->evidence_nameless = e.nameless;
+	m->looks_left_out = prof_sampler_left_out();
 }
 
 static void fill_pulse(struct pulse *p, const struct prof_counters *c)

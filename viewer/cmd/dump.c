@@ -175,10 +175,11 @@ static void put_evidence(const char *stream, const struct view_stream *s)
 {
 	const Wire__Pulse *p = s->bye && s->bye->last ? s->bye->last : s->last_pulse;
 
-	if (p && (p->samples || p->batches || p->evidence_dropped))
+	if (p && (p->samples || p->batches || p->evidence_dropped || p->looks_left_out))
 		printf("# evidence\t%s\tsamples %" PRIu64 "\tbatches %" PRIu64 "\tdropped %" PRIu64
-		       "\tnameless %" PRIu64 "\n",
-		       stream, p->samples, p->batches, p->evidence_dropped, p->evidence_nameless);
+		       "\tnameless %" PRIu64 "\tleft_out %" PRIu64 "\n",
+		       stream, p->samples, p->batches, p->evidence_dropped, p->evidence_nameless,
+		       p->looks_left_out);
 }
 
 static void stream_text(char out[2 * WIRE_STREAM_ID_BYTES + 1], const struct view_stream *s)

@@ -60,6 +60,7 @@ static void test_rates(void)
 	EXPECT_ABOUT(n.censuses, 4);
 	n = run(100, true, 0, 0);
 	EXPECT_ABOUT(n.looks, 20);
+	EXPECT_UINT(pace.left_out, 0); /* all were taken */
 	n = run(100, false, 0, 0);
 	EXPECT(n.looks <= 4);
 	EXPECT_ABOUT(n.turns, 20); /* the next wait is looked out for */
@@ -133,6 +134,7 @@ static void test_budget(void)
 	run(3000, false, 0, 2 * MS); /* 20 x 2 ms a second: 4 % */
 	EXPECT(pace.halvings > 0);
 	EXPECT(pace.share[0].divider > 1);
+	EXPECT(pace.left_out > 0);
 	EXPECT_UINT(pace.share[1].divider, 1);
 	run(20000, false, 0, 2 * MS);
 	EXPECT_UINT(pace.share[0].divider, 16);
@@ -145,13 +147,17 @@ static void test_budget(void)
 /* What costs too much at any rate: all but the submitters are left out, and tried again later. */
 static void test_least(void)
 {
+	uint64_t left_out;
+	int looks;
 	struct prof_sample_rate_turn t;
 
 	start();
 	run(900, true, 0,
 	    20 * MS); /* a core of its own: halved each time that a second's worth is spent */
 	EXPECT_UINT(pace.share[1].divider, 16);
-	run(4000, true, 0, 20 * MS);
+	left_out = pace.left_out;
+	looks = run(4000, true, 0, 20 * MS).looks;
+	EXPECT_UINT(pace.left_out, left_out + (uint64_t)looks * 15); /* each stands for sixteen */
 	EXPECT(pace.share[1].least && pace.leasts == 1);
 	in.waited_ns = 1000 * MS;
 	prof_sample_rate_turn(&pace, &in, &t);

@@ -231,6 +231,50 @@ static void test_a_cut_stream(void)
 	t_run_end(&r);
 }
 
+static size_t notes_with(const struct ana_quality *q, const char *text)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < q->note_count; i++)
+		n += strstr(q->notes[i], text) != NULL;
+	return n;
+}
+
+static void trace_left_out(struct t_run *r, int pid, uint64_t looks)
+{
+	Wire__Pulse pulse = WIRE__PULSE__INIT;
+	struct t_proc p;
+
+	t_proc_begin(r, &p, pid, 0, US(0));
+	t_launch(&p, US(50), US(100), US(200), 1);
+	t_flush(&p);
+	pulse.t_ns = p.now = US(400);
+	pulse.complete_ns = US(400);
+	pulse.looks_left_out = looks;
+	t_message(&p, WIRE_FRAME_PULSE, &pulse);
+	t_proc_end(&p, US(500), false);
+}
+
+/* What all processes left out is one note; of none there is none. */
+static void test_looks_left_out(void)
+{
+	struct t_run r;
+
+	t_run_begin(&r);
+	trace_left_out(&r, 10, 40);
+	trace_left_out(&r, 11, 2);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	EXPECT_UINT(notes_with(&r.result->quality, "42 looks were left out"), 1);
+	EXPECT_UINT(notes_with(&r.result->quality, "left out"), 1);
+	t_run_end(&r);
+
+	t_run_begin(&r);
+	trace_left_out(&r, 10, 0);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	EXPECT_UINT(notes_with(&r.result->quality, "left out"), 0);
+	t_run_end(&r);
+}
+
 static void clock_step(int64_t jump)
 {
 	struct t_run r;
@@ -621,6 +665,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_unobserved),
 	T_CASE(test_bad_stamps),
 	T_CASE(test_a_cut_stream),
+	T_CASE(test_looks_left_out),
 	T_CASE(test_clock_steps),
 	T_CASE(test_no_launch_records),
 	T_CASE(test_launches_that_own_nothing),

@@ -21,10 +21,36 @@ static int source_notes(struct ana_quality *q, const struct ana_source *s)
 	return err;
 }
 
+static const Wire__Pulse *last_pulse(const struct view_stream *v)
+{
+	return v->bye && v->bye->last ? v->bye->last : v->last_pulse;
+}
+
+/* Why samples are further apart than they might be. */
+static int left_out_note(struct ana_result_parts *r)
+{
+	uint64_t left_out = 0;
+	char text[160];
+	size_t i;
+
+	for (i = 0; i < r->plan->sources; i++) {
+		const Wire__Pulse *p = last_pulse(r->plan->source[i].s);
+
+		left_out += p ? p->looks_left_out : 0;
+	}
+	if (!left_out)
+		return 0;
+	snprintf(text, sizeof(text),
+		 "%llu look%s left out, for they would have cost more than their share of a core: "
+		 "samples are further apart there",
+		 (unsigned long long)left_out, left_out == 1 ? " was" : "s were");
+	return ana_quality_note(&r->result->quality, text);
+}
+
 static void source_quality(struct ana_quality *q, const struct ana_source *s)
 {
 	const struct view_stream *v = s->s;
-	const Wire__Pulse *p = v->bye && v->bye->last ? v->bye->last : v->last_pulse;
+	const Wire__Pulse *p = last_pulse(v);
 	size_t i;
 
 	q->events += s->events;
@@ -108,5 +134,5 @@ int ana_result_quality(struct ana_result_parts *r)
 		source_quality(q, &r->plan->source[i]);
 		err = source_notes(q, &r->plan->source[i]);
 	}
-	return err;
+	return err ? err : left_out_note(r);
 }
