@@ -156,11 +156,11 @@ void view_advice_add(struct view_summary *s)
  */
 static bool urgent(const struct view_summary *s, const struct view_advice *a)
 {
-	struct view_lead other;
+	struct view_lead input;
 
 	switch (s->result->judgement.verdict) {
 	case ANA_V_INPUT_BOUND:
-		return ana_class_is_input(a->class) || view_lead_larger(s, &other);
+		return ana_class_is_input(a->class) || view_lead_beside(s, &input);
 	case ANA_V_BUSY:
 		return a->class == ANA_EXCLUDED_NO_PROCESS || a->class == ANA_EXCLUDED_STARTUP ||
 		       a->class == ANA_HOST_NO_WORK || view_advice_is_late(s, a->class);

@@ -26,7 +26,7 @@ void view_advice_add(struct view_summary *s);
 
 /*
  * What to do first: about what the verdict is about, though the largest saving may lie elsewhere, or
- * what saves most where more was lost there (view_lead_larger).
+ * what saves most where more was lost there (view_lead_beside).
  * NULL: there is nothing, or nothing pressing: the run was busy, no GPU idle, no rank late.
  */
 const struct view_advice *view_advice_first(const struct view_summary *s);

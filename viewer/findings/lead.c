@@ -83,41 +83,37 @@ static struct view_lead lead_about(const struct view_summary *s, enum ana_verdic
 	return l;
 }
 
-struct view_lead view_lead_of(const struct view_summary *s)
+/* What the verdict is about. */
+static struct view_lead own_lead(const struct view_summary *s)
 {
 	return lead_about(s, s->result->judgement.verdict, view_is_warmup(s));
 }
 
-bool view_lead_larger(const struct view_summary *s, struct view_lead *other)
+struct view_lead view_lead_of(const struct view_summary *s)
 {
 	static const enum ana_verdict losses[] = { ANA_V_HOST_BOUND, ANA_V_COPY_BOUND,
 						   ANA_V_DEVICE_BOUND };
-	struct view_lead l = view_lead_of(s);
-	int64_t most = l.ns;
-	bool larger = false;
+	struct view_lead l = own_lead(s);
 
-	if (!l.known || l.warmup || !words[l.verdict].paid || l.verdict == ANA_V_COMM_BOUND)
-		return false;
+	if (!l.known || l.verdict != ANA_V_INPUT_BOUND)
+		return l;
 	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
-		struct view_lead o = lead_about(s, losses[i], false);
-		if (o.ns <= most)
-			continue;
-		*other = o;
-		most = o.ns;
-		larger = true;
+		struct view_lead other = lead_about(s, losses[i], false);
+		if (other.ns > l.ns)
+			l = other;
 	}
-	return larger;
+	return l;
 }
 
-const char *view_larger_words(const struct view_summary *s, struct base_arena *mem)
+bool view_lead_beside(const struct view_summary *s, struct view_lead *input)
 {
-	struct view_lead other;
-	base_unit share;
+	*input = own_lead(s);
+	return view_lead_of(s).verdict != input->verdict;
+}
 
-	if (!view_lead_larger(s, &other))
-		return NULL;
-	return base_arena_printf(mem, "%s %s %% of it, which is more", view_lead_before(&other),
-				 base_percent(share, other.ppm));
+const char *view_lead_and(const struct view_lead *input)
+{
+	return input->gpus > 1 ? "and they waited for input for" : "and it waited for input for";
 }
 
 int64_t view_working_nano_usd(const struct view_summary *s)
@@ -237,7 +233,7 @@ const char *view_lead_rate_words(const struct view_summary *s, struct base_arena
 	    (s->cost.known && !l.cost))
 		return NULL;
 	t = base_arena_printf(
-		mem, "at this rate %s per day and %s per month",
+		mem, "at this rate, day and night, %s per day and %s per month",
 		rate_text(day, s, view_lead_in(s, part, VIEW_DAY_NS * (int64_t)l.gpus)),
 		rate_text(month, s, view_lead_in(s, part, VIEW_MONTH_NS * (int64_t)l.gpus)));
 	if (!s->result->steps)
@@ -262,4 +258,31 @@ const char *view_outside_sentence(const struct view_summary *s, struct base_aren
 				 amount_text(amount, s, s->cost.known ? usd : ns),
 				 base_percent(share, base_ppm(ns, s->result->gpu_ns)),
 				 s->cost.known ? "paid" : "held");
+}
+
+const char *view_judgement_words(const struct view_summary *s, struct base_arena *mem)
+{
+	const char *words_of;
+	struct view_lead lead;
+
+	if (view_all_unused(s))
+		return "idle";
+	if (view_is_warmup(s))
+		return "host-bound by warm-up";
+	words_of = view_judged_words(&s->result->judgement, mem);
+	lead = view_lead_of(s);
+	if (lead.verdict != s->result->judgement.verdict)
+		return base_arena_printf(mem, "%s and %s", ana_verdict_names[lead.verdict], words_of);
+	return words_of;
+}
+
+const char *view_verdict_words(const struct view_summary *s, struct base_arena *mem)
+{
+	struct view_unused u = view_unused_gpus(s);
+	size_t n = u.no_process + u.no_work;
+	const char *judgement = view_judgement_words(s, mem);
+
+	if (!n || n == s->result->gpus)
+		return judgement;
+	return base_arena_printf(mem, "%s, %zu of %zu GPUs idle", judgement, n, s->result->gpus);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The one percentage that leads every page: how much of the training time went to what the verdict
- * names. Training time is what was held without start-up, shutdown and the like (view_working_ns),
+ * names, or to what took more (view_lead_beside). Training time is what was held without start-up, shutdown and the like (view_working_ns),
  * which is paid, too, and stands beside it in a line of its own. And what that comes to per
  * GPU-hour, per day and month at this rate, and per thousand steps.
  */
@@ -32,12 +32,19 @@ struct view_lead view_lead_of(const struct view_summary *s);
 
 /*
  * The verdict names input from 5 % of the training time on (LEDGER 7), so that no larger loss hides a
- * loader. Where there is a larger one, here it is: it is told beside the verdict, and causes and advice go
- * by what they cost.
+ * loader. Where there is a larger one that leads, and what was lost to input is told beside it: true, with
+ * @input's share. Causes and advice go by what they cost then, of whichever.
  */
-bool view_lead_larger(const struct view_summary *s, struct view_lead *other);
-/* "The GPU waited for the training program for 48.2 % of it, which is more"; NULL: nothing is. */
-const char *view_larger_words(const struct view_summary *s, struct base_arena *mem);
+bool view_lead_beside(const struct view_summary *s, struct view_lead *input);
+/* "and it waited for input for"; what follows is the share. */
+const char *view_lead_and(const struct view_lead *input);
+
+/*
+ * "input-bound, critical"; "host-bound and input-bound, warning"; "busy, 3 of 4 GPUs idle"; "idle" where
+ * all of them were. The second: without the idle GPUs.
+ */
+const char *view_verdict_words(const struct view_summary *s, struct base_arena *mem);
+const char *view_judgement_words(const struct view_summary *s, struct base_arena *mem);
 
 /* What was paid for the training time. */
 int64_t view_working_nano_usd(const struct view_summary *s);

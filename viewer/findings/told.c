@@ -189,9 +189,10 @@ static const char *gain(const struct view_summary *s, struct base_arena *mem, in
 
 /* "4 workers per rank would hide it"; what binds them is said. */
 static const char *workers(const struct view_summary *s, struct base_arena *mem,
-			   const struct view_advice *a)
+			   const struct view_advice *a, int64_t told_ns)
 {
 	const struct view_loader *v = &s->loader;
+	bool more = a->saving_ns > told_ns + told_ns / 20;
 	const char *n = base_arena_printf(mem, "%" PRId64 " %s%s%s", v->need.advised,
 					  v->facts.workers ? "worker" : "worker process",
 					  v->need.advised == 1 ? ""
@@ -203,17 +204,18 @@ static const char *workers(const struct view_summary *s, struct base_arena *mem,
 		return base_arena_printf(mem, "%s, as many as the cores here support, would bring", n);
 	if (v->need.bound == VIEW_WORKERS_LIMIT)
 		return base_arena_printf(mem, "%s would bring", n);
-	return base_arena_printf(mem, "%s would hide it%s:", n,
+	return base_arena_printf(mem, "%s would hide it%s%s:", n,
+				 more ? " and other waits for batches" : "",
 				 a->class == ANA_INPUT_FETCH ? " if the source keeps up" : "");
 }
 
 static const char *number(const struct view_summary *s, struct base_arena *mem,
-			  const struct view_advice *a)
+			  const struct view_advice *a, int64_t told_ns)
 {
 	const char *brief = a->brief, *rank = strstr(brief, ", on rank ");
 
 	if (a->with_need)
-		return workers(s, mem, a);
+		return workers(s, mem, a, told_ns);
 	return base_arena_printf(mem, "%.*s would bring",
 				 (int)(rank ? rank - brief : (ptrdiff_t)strlen(brief)), brief);
 }
@@ -231,7 +233,7 @@ static const char *prediction(const struct view_summary *s, struct base_arena *m
 	times = gain(s, mem, a ? a->saving_ns : view_told_ns(s, at));
 	if (!times)
 		return "";
-	return base_arena_printf(mem, " %s %s.", a ? number(s, mem, a) : "Without it:", times);
+	return base_arena_printf(mem, " %s %s.", a ? number(s, mem, a, view_told_ns(s, at)) : "Without it:", times);
 }
 
 const char *view_finding_sentence(const struct view_summary *s, struct base_arena *mem, size_t at)
@@ -302,6 +304,41 @@ const char *view_rest_words(const struct view_summary *s, struct base_arena *mem
 		lines ? few : "", lines ? " %" : "");
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+bool view_told_alike(const struct view_summary *s, size_t a, size_t b)
+{
+	const struct view_finding *f = &s->finding[a], *g = &s->finding[b];
+	const struct view_hotspot *p = &f->where, *q = &g->where;
+
+	return f->class == g->class && p->known && q->known && p->file && p->role == q->role &&
+	       p->wait == q->wait && p->runnable == q->runnable && p->chains == q->chains &&
+	       same_text(p->file, q->file) && p->line != q->line &&
+	       (!p->chains || same_text(p->chain[p->chains - 1].who, q->chain[q->chains - 1].who));
+}
+
+const char *view_alike_words(const struct view_summary *s, struct base_arena *mem,
+			     const struct view_told *told, size_t n)
+{
+	const char *t = "the same at", *file;
+	int64_t ns = 0;
+	base_unit share;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct view_hotspot *p = &s->finding[told[i].at].where;
+
+		file = strrchr(p->file, '/');
+		t = i ? base_arena_printf(mem, "%s%s %" PRIu32, t, i + 1 < n ? "," : " and", p->line)
+		      : base_arena_printf(mem, "%s %s:%" PRIu32, t, file ? file + 1 : p->file, p->line);
+		view_cost_add(&ns, view_told_ns(s, told[i].at));
+	}
+	return base_arena_printf(mem, "%s: %s %% more", t,
+				 base_percent(share, base_ppm(ns, view_working_ns(s))));
+}
+
 const char *view_covered_words(const struct view_summary *s, struct base_arena *mem,
 			       const struct view_told *told, size_t n)
 {
@@ -309,7 +346,7 @@ const char *view_covered_words(const struct view_summary *s, struct base_arena *
 	int64_t all = base_div_even(l.ppm, 1000), part = 0;
 	struct view_lead other;
 
-	if (!l.known || view_lead_larger(s, &other) || l.verdict == ANA_V_BUSY || l.verdict == ANA_V_INCONCLUSIVE)
+	if (!l.known || view_lead_beside(s, &other) || l.verdict == ANA_V_BUSY || l.verdict == ANA_V_INCONCLUSIVE)
 		return NULL;
 	for (size_t i = 0; i < n; i++) {
 		const struct view_finding *f = &s->finding[told[i].at];

@@ -68,7 +68,7 @@ const char *view_unused_words(const struct view_summary *s, struct base_arena *m
 	return base_arena_printf(mem, "%s%s%s", first, *first && *second ? ", and " : "", second);
 }
 
-static const char *words(const struct ana_judgement *v, struct base_arena *mem)
+const char *view_judged_words(const struct ana_judgement *v, struct base_arena *mem)
 {
 	const char *severity = ana_severity_names[v->severity];
 
@@ -88,25 +88,7 @@ bool view_is_warmup(const struct view_summary *s)
 		       view_working_ns(s);
 }
 
-const char *view_judgement_words(const struct view_summary *s, struct base_arena *mem)
-{
-	if (view_all_unused(s))
-		return "idle";
-	return view_is_warmup(s) ? "host-bound by warm-up" : words(&s->result->judgement, mem);
-}
-
-const char *view_verdict_words(const struct view_summary *s, struct base_arena *mem)
-{
-	struct view_unused u = view_unused_gpus(s);
-	size_t n = u.no_process + u.no_work;
-	const char *judgement = view_judgement_words(s, mem);
-
-	if (!n || n == s->result->gpus)
-		return judgement;
-	return base_arena_printf(mem, "%s, %zu of %zu GPUs idle", judgement, n, s->result->gpus);
-}
-
 const char *view_gpu_verdict_words(const struct ana_gpu *g, struct base_arena *mem)
 {
-	return did_nothing(g) ? "idle" : words(&g->judgement, mem);
+	return did_nothing(g) ? "idle" : view_judged_words(&g->judgement, mem);
 }

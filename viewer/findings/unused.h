@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * GPUs that did nothing at all, and the verdict in words. Where nothing is left to judge, the
+ * GPUs that did nothing at all, and verdicts in words. Where nothing is left to judge, the
  * summary's verdict is "inconclusive" by its contract; people are told why: the GPUs were idle.
  */
 #ifndef VIEW_UNUSED_H
@@ -33,13 +33,10 @@ const char *view_unused_words(const struct view_summary *s, struct base_arena *m
  */
 bool view_is_warmup(const struct view_summary *s);
 
-/* "input-bound, critical"; "busy, 3 of 4 GPUs idle"; "idle" where all of them were. */
-const char *view_verdict_words(const struct view_summary *s, struct base_arena *mem);
+/* "input-bound, critical" */
+const char *view_judged_words(const struct ana_judgement *v, struct base_arena *mem);
 
-/* The same of a GPU by itself. */
+/* The same of a GPU by itself; "idle". Those of a run are in lead.h. */
 const char *view_gpu_verdict_words(const struct ana_gpu *g, struct base_arena *mem);
-
-/* Without the idle GPUs: "input-bound, critical"; "idle". */
-const char *view_judgement_words(const struct view_summary *s, struct base_arena *mem);
 
 #endif

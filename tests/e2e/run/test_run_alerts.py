@@ -40,8 +40,8 @@ def refused():
     for options, want in ((['--alert', 'idle_for>15'], "--alert idle_for>15: at character 12: a unit is wanted"),
                           (['--alert', 'gpu>1'], 'at character 1: no such metric'),
                           (['--exec', 'true'], 'no --alert or --budget stands before it'),
-                          (['--budget', 'much'], 'no budget'), (['--budget', '0'], 'no budget'),
-                          (['--budget', '1', '--budget', '2'], 'there is one already')):
+                          (['--budget', 'much'], 'not a budget'), (['--budget', '0'], 'not a budget'),
+                          (['--budget', '1', '--budget', '2'], 'it was given before')):
         done = gs.gpustarve('run', *options, '--', 'true')
         gs.equal(done.returncode, 1, f'{options}: exit status')
         gs.check(want in done.stderr.decode(), f'{options}: {done.stderr!r}')

@@ -67,7 +67,7 @@ with gs.scratch() as where:
     for row, line in lines:
         gs.equal(row, '30', 'row')
         gs.check(re.fullmatch(r' gpustarve \d+:\d\d:\d\d  1 GPU  busy [\d.]+ %  starved ~[\d.]+ %  '
-                              r'\$(36|0)\.00/h(  \$[\d.]+/h of it for nothing)?  <?\$[\d.]+ so far', line), line)
+                              r'\$(36|0)\.00/h(  \$[\d.]+/h of it wasted)?  <?\$[\d.]+ so far', line), line)
         gs.check(len(line) <= 99, 'fits the terminal')
     gs.equal(t.raw.count('\x1b[1;29r'), 1, 'the row is kept free')
     gone(t, 'wide')

@@ -127,9 +127,14 @@ def verdict(where):
     gs.check(s['run']['simulated'] and '(simulated)' in told, 'the simulator is called one')
     gs.equal(s['verdict'], 'input-bound', 'verdict')
     flat = ' '.join(told.split())
-    gs.check(f"this run: ${s['cost']['starved_usd']:,.2f} of ${s['cost']['usd']:,.2f}" in flat,
-             f'the dollars of the summary: {flat}')
-    share = f"{s['ledger']['starved_of_working_pct']:.1f} % of the training time: "
+    # On a busy machine the program may have lacked a CPU for longer: that leads, and input stands beside it.
+    starved = f"{s['ledger']['starved_of_working_pct']:.1f} %"
+    share = f'{starved} of the training time: '
+    if 'host-bound and input-bound' in flat:
+        share = f'and it waited for input for {starved}: '
+    else:
+        gs.check(f"this run: ${s['cost']['starved_usd']:,.2f} of ${s['cost']['usd']:,.2f}" in flat,
+                 f'the dollars of the summary: {flat}')
     gs.check(share in flat and ' of each $7200.00 GPU-hour was paid for waiting' in flat, f'{share} leads: {flat}')
     gs.check(' per day and ' in flat and ' per month' in flat, f'what that comes to: {flat}')
     sums = ' '.join(gs.gpustarve('report', path, '--no-projection').stdout.decode().split('\n\n')[0].split())

@@ -71,9 +71,9 @@ static void test_words(void)
 	EXPECT_STR(view_outside_sentence(s, &mem),
 		   "start-up and shutdown: $0.80, 20.0 % of what was paid");
 	EXPECT_STR(view_lead_rate_words(s, &mem),
-		   "at this rate $23.94 per day and $718 per month; $7.98 of $31.92 per thousand steps");
+		   "at this rate, day and night, $23.94 per day and $718 per month; $7.98 of $31.92 per thousand steps");
 	s->result->steps = 0;
-	EXPECT_STR(view_lead_rate_words(s, &mem), "at this rate $23.94 per day and $718 per month");
+	EXPECT_STR(view_lead_rate_words(s, &mem), "at this rate, day and night, $23.94 per day and $718 per month");
 	s->no_projection = true;
 	EXPECT(!view_lead_rate_words(s, &mem));
 	EXPECT(!view_lead_hour_words(s, &mem));
@@ -125,7 +125,7 @@ static void test_no_price(void)
 	EXPECT_STR(view_outside_sentence(s, &mem),
 		   "start-up and shutdown: 0.20 GPU-hours, 20.0 % of what was held");
 	EXPECT_STR(view_lead_rate_words(s, &mem),
-		   "at this rate 6.00 GPU-hours per day and 180.00 GPU-hours per month; "
+		   "at this rate, day and night, 6.00 GPU-hours per day and 180.00 GPU-hours per month; "
 		   "2.00 GPU-hours of 8.00 GPU-hours per thousand steps");
 	view_summary_free(s);
 }
@@ -193,27 +193,37 @@ static struct view_summary *beside_input(enum ana_class c, int64_t ns)
 static void expect_larger(enum ana_class c, int64_t ns, const char *words)
 {
 	struct view_summary *s = beside_input(c, ns);
-	const char *said = view_larger_words(s, &mem);
 	const struct view_advice *a = view_advice_first(s);
+	struct view_lead l = view_lead_of(s), input;
+	bool beside = view_lead_beside(s, &input);
 
 	EXPECT_INT(s->result->judgement.verdict, ANA_V_INPUT_BOUND);
-	EXPECT_STR(said ? said : "nothing", words);
+	EXPECT_STR(view_lead_words(&l, &mem), words);
+	EXPECT_INT(beside, l.verdict != ANA_V_INPUT_BOUND);
+	EXPECT_INT(input.ppm / 1000, 100);
+	EXPECT_STR(view_verdict_words(s, &mem), l.verdict == ANA_V_HOST_BOUND ?
+							"host-bound and input-bound, warning" :
+						l.verdict == ANA_V_COPY_BOUND ?
+							"copy-bound and input-bound, warning" :
+							"input-bound, warning");
 	REQUIRE(a);
-	EXPECT(ana_class_is_input(a->class) == !said);
+	EXPECT(ana_class_is_input(a->class) == !beside);
 	view_summary_free(s);
 }
 
-/* A verdict of input hides no larger loss: it is told, and the first advice is about it. */
+#define INPUT_LEADS "The GPU waited for input for 10.0 % of the training time"
+
+/* A verdict of input hides no larger loss: that leads, and the first advice is about it. */
 static void test_larger(void)
 {
 	expect_larger(ANA_HOST_SYNC, MADE_HOUR_NS / 2,
-		      "The GPU waited for the training program for 50.0 % of it, which is more");
+		      "The GPU waited for the training program for 50.0 % of the training time");
 	expect_larger(ANA_COPY, MADE_HOUR_NS / 5,
-		      "The GPU did nothing but copy for 20.0 % of it, which is more");
-	expect_larger(ANA_HOST_SYNC, MADE_HOUR_NS / 20, "nothing");
+		      "The GPU did nothing but copy for 20.0 % of the training time");
+	expect_larger(ANA_HOST_SYNC, MADE_HOUR_NS / 20, INPUT_LEADS);
 	/* what is no loss is none, and what nobody knows */
-	expect_larger(ANA_COMM, MADE_HOUR_NS / 2, "nothing");
-	expect_larger(ANA_HOST_UNKNOWN, MADE_HOUR_NS / 2, "nothing");
+	expect_larger(ANA_COMM, MADE_HOUR_NS / 2, INPUT_LEADS);
+	expect_larger(ANA_HOST_UNKNOWN, MADE_HOUR_NS / 2, INPUT_LEADS);
 }
 
 int main(void)

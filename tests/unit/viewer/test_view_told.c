@@ -106,7 +106,7 @@ static void test_bounds(void)
 	t = (double)view_working_ns(s);
 	least = t / (t - (double)s->advice[0].saving_ns);
 	EXPECT(strstr(view_finding_sentence(s, &mem, 0),
-		      " 6 workers would hide it if the source keeps up: at most 1.51 times the steps "
+		      " 6 workers would hide it and other waits for batches if the source keeps up: at most 1.51 times the steps "
 		      "per hour.") != NULL);
 	EXPECT(least > 1.50 && least <= 1.51);
 	s->loader.need.bound = VIEW_WORKERS_CORES;
@@ -244,6 +244,35 @@ static void test_stands_without_line(void)
 	view_summary_free(s);
 }
 
+/* What is said of one line is not said again of the next. */
+static void test_alike(void)
+{
+	struct ana_result *r = made_result(1, H100, 5);
+	struct view_summary *s;
+	struct view_told *told;
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_no_class(r, ANA_HOST_SYNC);
+	made_class(r, ANA_INPUT_PREP, HALF);
+	for (uint32_t line = 7; line < 10; line++)
+		made_site(r, (struct ana_hotspot){ .class = ANA_INPUT_PREP,
+						   .ns = HALF / 4 - line,
+						   .role = line < 9 ? WIRE_ROLE_WORKER :
+								      WIRE_ROLE_PIN,
+						   .file = (char *)"/x/data.py",
+						   .line = line,
+						   .samples = 9,
+						   .threads = 1 });
+	s = made_summary_of(r, H100, 6880000000LL);
+	REQUIRE(s && view_findings_told(s, &mem, &told) >= 3);
+	EXPECT(view_told_alike(s, told[0].at, told[1].at));
+	EXPECT(!view_told_alike(s, told[0].at, told[2].at)); /* another thread's */
+	EXPECT(!view_told_alike(s, told[0].at, told[0].at));
+	EXPECT_STR(view_alike_words(s, &mem, told + 1, 1), "the same at data.py:8: 12.5 % more");
+	EXPECT_STR(view_alike_words(s, &mem, told + 1, 2), "the same at data.py:8 and 9: 25.0 % more");
+	view_summary_free(s);
+}
+
 static void expect_activity(const char *leaf, const char *native, const char *words)
 {
 	struct view_hotspot p = { .known = true, .leaf = leaf, .native = native };
@@ -274,7 +303,7 @@ static void test_activities(void)
 int main(void)
 {
 	int rc = RUN(test_sentences, test_all_classes, test_bounds, test_late, test_order,
-		     test_small_lines, test_stands, test_stands_without_line, test_activities);
+		     test_small_lines, test_stands, test_stands_without_line, test_alike, test_activities);
 
 	base_arena_fini(&mem);
 	return rc;

@@ -161,12 +161,17 @@ static void put_sum(struct html *h, const struct plan *p)
 	}
 	if (!n)
 		return;
-	html_put(h, "<p>Together at most ");
-	if (s->cost.known)
-		html_usd(h, nano, "%s", sum_key(h, p, "saving_upper_usd"));
-	else
-		html_ns(h, ns, "%s", sum_key(h, p, "saving_upper_ns"));
-	html_put(h, " of the ");
+	/* Upper bounds of causes that hide each other may come to more than there is. */
+	if (s->cost.known ? nano > s->cost.wasted : ns > s->wasted_ns) {
+		html_put(h, "<p>Together no more than the ");
+	} else {
+		html_put(h, "<p>Together at most ");
+		if (s->cost.known)
+			html_usd(h, nano, "%s", sum_key(h, p, "saving_upper_usd"));
+		else
+			html_ns(h, ns, "%s", sum_key(h, p, "saving_upper_ns"));
+		html_put(h, " of the ");
+	}
 	if (s->cost.known)
 		html_usd(h, s->cost.wasted, "/cost/wasted_usd");
 	else

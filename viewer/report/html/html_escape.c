@@ -15,7 +15,10 @@ void html_escape_sentence(FILE *f, const char *text)
 
 	if (!len)
 		return;
-	if (text[0] >= 'a' && text[0] <= 'z') {
+	size_t word = strcspn(text, " ,");
+
+	/* gc.freeze() and num_workers keep their letters */
+	if (text[0] >= 'a' && text[0] <= 'z' && strcspn(text, "._(") >= word) {
 		fputc(text[0] - 'a' + 'A', f);
 		base_put(f, BASE_AS_HTML, text + 1);
 	} else {

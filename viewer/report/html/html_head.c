@@ -2,6 +2,7 @@
 /* What stands around the sections: the document's head, the banner, the list of sections, the end. */
 #include <ctype.h>
 #include <string.h>
+#include "findings/lead.h"
 #include "findings/unused.h"
 #include "html_priv.h"
 #include "html_script.h"

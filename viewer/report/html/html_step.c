@@ -110,7 +110,7 @@ static bool same_line(const struct ana_picture_row *a, const struct ana_picture_
 	       !strcmp(a->function ? a->function : "", b->function ? b->function : "");
 }
 
-/* "Worker 1 and 2 more: blocked on files or the network at data.py:88, in 7 of 9 looks" */
+/* "Worker 1 and 2 more: blocked on files or the network at data.py:88, in 7 of 9 samples" */
 static void put_doing(struct html *h, int k, size_t first)
 {
 	const struct ana_picture_step *s = step_of(h, k);
@@ -136,7 +136,7 @@ static void put_doing(struct html *h, int k, size_t first)
 	html_count(h, lines, "%s", line);
 	html_put(h, " of ");
 	html_count(h, looks, "%s", all);
-	html_put(h, looks == 1 ? " look</li>\n" : " looks</li>\n");
+	html_put(h, looks == 1 ? " sample</li>\n" : " samples</li>\n");
 }
 
 static void put_doings(struct html *h, int k)
@@ -316,6 +316,7 @@ static void put_change(struct html *h, size_t i)
 	bool usd = h->s->cost.known;
 
 	html_put(h, "<li>");
+	html_text(h, "span", a->brief, "/advice/%zu/brief", i);
 	html_text(h, "code", a->change, "/advice/%zu/change", i);
 	put_own(h, a->own);
 	html_put(h, " <span>saves at most <b>");

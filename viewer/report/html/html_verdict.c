@@ -80,15 +80,14 @@ const char *html_lead_key(struct html *h, const struct view_lead *l, const char 
 	return *key ? key : "/ledger/classes/compute/none";
 }
 
-static void put_larger(struct html *h)
+static void put_beside(struct html *h)
 {
-	struct view_lead other;
+	struct view_lead input;
 
-	if (!view_lead_larger(h->s, &other))
+	if (!view_lead_beside(h->s, &input))
 		return;
-	fprintf(h->f, "<p>%s ", view_lead_before(&other));
-	html_pct(h, other.ppm, "%s %% /ledger/working_ns", html_lead_key(h, &other, "ns"));
-	html_put(h, " of it, which is more.</p>\n");
+	fprintf(h->f, ", %s ", view_lead_and(&input));
+	html_pct(h, input.ppm, "%s %% /ledger/working_ns", html_lead_key(h, &input, "ns"));
 }
 
 static void put_headline(struct html *h)
@@ -105,8 +104,9 @@ static void put_headline(struct html *h)
 	}
 	fprintf(h->f, "<h1>%s <span class=\"%s\">", view_lead_before(&l), style(h->s));
 	html_pct(h, l.ppm, "%s %% /ledger/working_ns", html_lead_key(h, &l, "ns"));
-	html_put(h, "</span> of the training time.</h1>\n");
-	put_larger(h);
+	html_put(h, "</span> of the training time");
+	put_beside(h);
+	html_put(h, ".</h1>\n");
 }
 
 static bool rate_listed(const struct view_cost *c, size_t upto)
@@ -236,7 +236,7 @@ HTML_KEY(3) static void put_about(struct html *h, int64_t amount, const char *ke
 	free(text);
 }
 
-/* "At this rate $34.49 per day and $1,035 per month on 8 GPUs." */
+/* "At this rate, day and night, $34.49 per day and $1,035 per month on 8 GPUs." */
 static void put_rates(struct html *h, const struct view_lead *l)
 {
 	const struct view_summary *s = h->s;
@@ -246,7 +246,7 @@ static void put_rates(struct html *h, const struct view_lead *l)
 	int64_t all = s->cost.known ? view_working_nano_usd(s) : view_working_ns(s);
 	int64_t day = VIEW_DAY_NS * (int64_t)l->gpus, month = VIEW_MONTH_NS * (int64_t)l->gpus;
 
-	html_put(h, " At this rate ");
+	html_put(h, " At this rate, day and night, ");
 	put_about(h, view_lead_in(s, amount, day), "%" PRId64 " * %s per /ledger/working_ns", day,
 		  part);
 	html_put(h, " per day and ");
@@ -268,7 +268,7 @@ static void put_rates(struct html *h, const struct view_lead *l)
 	html_put(h, ".");
 }
 
-/* "$1.44 of each $3.99 GPU-hour; 0.140 ¢ of this run. At this rate ..." */
+/* "$1.44 of each $3.99 GPU-hour; 0.140 ¢ of this run. At this rate, day and night, ..." */
 static void put_paid(struct html *h)
 {
 	const struct view_summary *s = h->s;

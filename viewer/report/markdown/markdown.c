@@ -34,7 +34,6 @@ static void put_head(const struct view_summary *s, struct base_arena *mem, FILE 
 	if (view_all_unused(s))
 		return;
 	put_line(f, view_lead_rate_words(s, mem));
-	put_line(f, view_larger_words(s, mem));
 	put_line(f, view_outside_sentence(s, mem));
 	put_line(f, view_short_words(s, mem));
 }

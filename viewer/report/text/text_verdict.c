@@ -49,14 +49,19 @@ static const char *unused_sentence(const struct view_summary *s, struct base_are
 const char *view_text_money(const struct view_summary *s, struct base_arena *mem)
 {
 	struct view_lead l = view_lead_of(s);
-	const char *hour = view_lead_hour_words(s, mem);
+	const char *hour = view_lead_hour_words(s, mem), *beside = "";
+	struct view_lead input;
+	base_unit share;
 
 	if (view_all_unused(s))
 		return unused_sentence(s, mem);
 	if (!l.known)
 		return "";
-	return base_arena_printf(mem, "%s%s%s", view_lead_words(&l, mem), hour ? ": " : "",
-				 hour ? hour : "");
+	if (view_lead_beside(s, &input))
+		beside = base_arena_printf(mem, ", %s %s %%", view_lead_and(&input),
+					   base_percent(share, input.ppm));
+	return base_arena_printf(mem, "%s%s%s%s", view_lead_words(&l, mem), beside,
+				 hour ? ": " : "", hour ? hour : "");
 }
 
 const char *view_text_sums(const struct view_summary *s, struct base_arena *mem)
@@ -87,11 +92,8 @@ static void put_headline(struct page *p)
 static void put_sums(struct page *p)
 {
 	const char *rate = view_lead_rate_words(p->s, &p->mem);
-	const char *larger = view_larger_words(p->s, &p->mem);
 	const char *outside = view_outside_sentence(p->s, &p->mem);
 
-	if (larger && !view_all_unused(p->s))
-		text_line(p, larger);
 	text_line(p, base_arena_printf(&p->mem, "this run: %s", view_text_sums(p->s, &p->mem)));
 	if (view_all_unused(p->s))
 		return;
@@ -136,6 +138,8 @@ static void put_doubt(struct page *p)
 
 	if (brief)
 		text_line(p, brief);
+	if (p->s->result->simulated)
+		text_line(p, "a simulated GPU: its times are computed, not measured");
 	if (q->dropped || q->invalid)
 		text_line(p, base_arena_printf(
 				     &p->mem,

@@ -13,14 +13,16 @@
 #define FILES_SHOWN 10
 #define AT 5 /* where the lines of a finding begin */
 
-/* "  1. The GPU waited ...", with its class for who looks it up. */
-static void put_finding(struct page *p, size_t n, size_t at)
+/* "  1. The GPU waited ...", with its class for who looks it up. @sure: and how sure that is. */
+static void put_finding(struct page *p, size_t n, size_t at, bool sure)
 {
+	const struct view_finding *f = &p->s->finding[at];
 	int begins = fprintf(p->f, "  %zu. ", n);
 
 	text_wrap(p, begins, AT,
-		  base_arena_printf(&p->mem, "%s [%s]", view_finding_sentence(p->s, &p->mem, at),
-				    ana_class_names[p->s->finding[at].class]));
+		  base_arena_printf(&p->mem, "%s [%s%s%s]", view_finding_sentence(p->s, &p->mem, at),
+				    ana_class_names[f->class], sure ? "; confidence " : "",
+				    sure ? ana_confidence_names[f->confidence] : ""));
 }
 
 static void put_below(struct page *p, const char *text)
@@ -33,30 +35,56 @@ static void put_below(struct page *p, const char *text)
 static bool of_verdict(const struct view_summary *s, const struct view_finding *f)
 {
 	bool starved = s->result->judgement.verdict == ANA_V_INPUT_BOUND;
-	struct view_lead other;
+	struct view_lead input, lead = view_lead_of(s);
 
 	if (ana_class_is_outside(f->class))
 		return false;
 	return starved == (f->of_starved_ppm >= 0) ||
-	       (view_lead_larger(s, &other) && other.set[f->class]);
+	       (view_lead_beside(s, &input) && lead.set[f->class]);
 }
 
-/* The causes in the box, the most costly first. */
+#define ALIKE_MAX 8
+
+/* Brings what says the same as told[at] but for its line behind it; how many that are. */
+static size_t gather_alike(const struct view_summary *s, struct view_told *told, size_t at, size_t n)
+{
+	size_t alike = 0;
+
+	for (size_t i = at + 1; i < n && alike < ALIKE_MAX; i++) {
+		struct view_told t = told[i];
+
+		if (!view_told_alike(s, told[at].at, t.at))
+			continue;
+		memmove(&told[at + alike + 2], &told[at + alike + 1],
+			(i - at - alike - 1) * sizeof(*told));
+		told[at + ++alike] = t;
+	}
+	return alike;
+}
+
+/*
+ * The causes in the box, the most costly first; what says the same of several lines of a file once.
+ */
 void text_causes(struct page *p, size_t most)
 {
 	struct view_told *told;
-	size_t n = view_findings_told(p->s, &p->mem, &told), shown = 0;
+	size_t all = view_findings_told(p->s, &p->mem, &told), n = 0, shown = 0, kept = 0;
 	const char *covered;
 
-	for (size_t i = 0; i < n && shown < most; i++) {
-		if (!of_verdict(p->s, &p->s->finding[told[i].at]))
-			continue;
-		told[shown++] = told[i];
-		put_finding(p, shown, told[shown - 1].at);
+	for (size_t i = 0; i < all; i++)
+		if (of_verdict(p->s, &p->s->finding[told[i].at]))
+			told[n++] = told[i];
+	for (; shown < most && kept < n; shown++) {
+		size_t alike = gather_alike(p->s, told, kept, n);
+
+		put_finding(p, shown + 1, told[kept].at, true);
+		if (alike)
+			put_below(p, view_alike_words(p->s, &p->mem, told + kept + 1, alike));
+		kept += 1 + alike;
 	}
-	covered = view_covered_words(p->s, &p->mem, told, shown);
+	covered = view_covered_words(p->s, &p->mem, told, kept);
 	if (covered)
-		text_line(p, base_arena_printf(&p->mem, "%s %s", shown == 1 ? "that is" : "together",
+		text_line(p, base_arena_printf(&p->mem, "%s %s", kept == 1 ? "that is" : "together",
 					       covered));
 }
 
@@ -101,7 +129,7 @@ void text_findings(struct page *p)
 	if (n)
 		text_heading(p, "Why (the most costly first)");
 	for (size_t i = 0; i < n; i++) {
-		put_finding(p, i + 1, told[i].at);
+		put_finding(p, i + 1, told[i].at, false);
 		put_below(p, base_arena_printf(
 				     &p->mem, "(%s)",
 				     view_finding_evidence(&p->mem, &s->finding[told[i].at])));
