@@ -15,6 +15,8 @@
 #define INNER 16u /* in what leads on to another object: that */
 #define OWNER_GENERATOR 1
 #define KEPT_TIMES 8u
+#define GIVES_FRAMES 4u
+#define GIVES_VARIABLES 16u
 
 void prof_pycoro_note(struct prof_pycoros *c, uint64_t task)
 {
@@ -301,10 +303,70 @@ static size_t count_there(const struct prof_pycoros *c, const struct prof_pytask
 	return n;
 }
 
-/* Those that others wait for, then what they wait for, then how many of them do. */
+/*
+ * Those that others wait for, by their results or by what they have; then what they wait for; then
+ * how many of them do.
+ */
 static size_t worth(const struct prof_pycoros *c, const struct prof_pytask *t)
 {
-	return (is_noted(c, t->task) ? 1u << 16 : 0) + ((size_t)t->end << 8) + count_there(c, t);
+	return (is_noted(c, t->task) ? 1u << 16 : 0) + (t->gives ? 1u << 12 : 0) +
+	       ((size_t)t->end << 8) + count_there(c, t);
+}
+
+/* What tasks wait for that wait for others: the objects of the innermost functions, queues and events. */
+static size_t read_waited(struct prof_py *py, uint64_t *object)
+{
+	const struct prof_pycoros *c = &py->coros;
+	struct prof_pymem_part part[PROF_PYCORO_TASKS];
+	size_t n = 0, i;
+
+	for (i = 0; i < c->tasks; i++) {
+		const struct prof_pytask *t = &c->task[i];
+
+		if (t->end == PROF_PYCORO_LOOP && t->frames > t->own)
+			part[n++] = (struct prof_pymem_part){
+				t->frame[t->frames - 1].at + py->layout.refs.frame.locals, NULL, 8
+			};
+	}
+	for (i = 0; i < n; i++) {
+		object[i] = 0;
+		part[i].to = &object[i];
+	}
+	return prof_pyreach_read(py, part, n) ? 0 : n;
+}
+
+static bool has_one(const uint64_t *word, size_t words, const uint64_t *object, size_t n)
+{
+	size_t i, k;
+
+	for (i = 0; i < words; i++)
+		for (k = 0; k < n; k++)
+			if (word[i] && word[i] == object[k])
+				return true;
+	return false;
+}
+
+/* Variables of the innermost functions of the program's: what is behind them may be anything. */
+static void learn_gives(struct prof_py *py)
+{
+	struct prof_pycoros *c = &py->coros;
+	uint64_t object[PROF_PYCORO_TASKS], word[GIVES_FRAMES][GIVES_VARIABLES];
+	struct prof_pymem_part part[GIVES_FRAMES];
+	size_t n = read_waited(py, object), i, k;
+
+	for (i = 0; i < c->tasks && n; i++) {
+		struct prof_pytask *t = &c->task[i];
+		size_t frames = is_told(t) ? t->own < GIVES_FRAMES ? t->own : GIVES_FRAMES : 0;
+
+		for (k = 0; k < frames; k++)
+			part[k] = (struct prof_pymem_part){ t->frame[t->own - 1 - k].at +
+								    py->layout.refs.frame.locals,
+							    word[k], sizeof(word[k]) };
+		if (prof_pyreach_read(py, part, frames))
+			return;
+		for (k = 0; k < frames; k++)
+			t->gives |= part[k].bytes && has_one(word[k], GIVES_VARIABLES, object, n);
+	}
 }
 
 static const struct prof_pytask *choose(const struct prof_pycoros *c, uint64_t main)
@@ -433,6 +495,7 @@ static bool find(struct prof_py *py, uint64_t loop, uint64_t main, uint64_t fram
 	if (!main || !is_told(&c->task[0])) {
 		prof_pytasks_find(py, loop, word_at(py, frame + py->layout.refs.frame.globals));
 		follow(py);
+		learn_gives(py);
 	}
 	t = choose(c, main);
 	if (!t)

@@ -32,6 +32,7 @@ struct prof_pytask { /* of one loop */
 	uint8_t frames;
 	uint8_t own; /* up to the innermost function of the program's; 0: there is none */
 	uint8_t end; /* enum prof_pycoro_end */
+	bool gives; /* a variable of it is a queue or the like, for which another task waits */
 };
 
 struct prof_pykept { /* which task was told of a loop: it is told again as long as it stays where it is */

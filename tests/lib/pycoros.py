@@ -168,12 +168,14 @@ async def takes(loop):
 async def with_queue(loop):
     loop.queue = asyncio.Queue()
     loop.task(beats())
-    loop.task(puts(loop))
+    loop.task(puts(loop, loop.queue))
+    for _ in range(3):
+        loop.task(listens(loop))
     await takes(loop)
 
 
-async def puts(loop):
-    await loop.queue.put(await fetch(loop))
+async def puts(loop, queue):
+    await queue.put(await fetch(loop))
 
 
 async def idles(loop):
@@ -197,7 +199,7 @@ def test_several():
 
 
 def test_queue():
-    """A coroutine that waits for another one leads to that."""
+    """A coroutine that waits for another one leads to that, and to none that has nothing to do with it."""
     loop = Loop(with_queue)
     loop.equal([line(fetch, 2), line(puts, 1)], 'who puts')
     loop.end()

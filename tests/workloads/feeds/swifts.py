@@ -46,7 +46,7 @@ async def news():
 
 async def everything(q):
     raw = asyncio.Queue(4)
-    others = [asyncio.ensure_future(tick()), asyncio.ensure_future(news())]
+    others = [asyncio.ensure_future(one) for one in (tick(), news(), news(), news())]
     await asyncio.gather(track(raw, q), *[read(raw, n) for n in range(cfg.workers)])
     for task in others:
         task.cancel()
