@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "analysis/evidence/hotspot_chain.h"
 #include "base/utf8.h"
 #include "wire/evidence.h"
 
@@ -225,19 +226,28 @@ const char *view_words_who(struct base_arena *mem, const struct view_hotspot *p,
 	}
 }
 
+/* "the main process waited in queue.get at train.py:40 for"; what it waits for is told next. */
+static const char *wait_of(struct base_arena *mem, const struct view_link *l, bool first, size_t columns)
+{
+	const struct view_hotspot at = { .file = l->file, .line = l->line };
+	const char *line = view_words_hotspot(mem, &at, columns);
+	const char *who = first ? chain_who(l->who) : "which";
+
+	if (l->waits_in && !strcmp(l->waits_in, ANA_CHAIN_NAP))
+		return base_arena_printf(mem, "%s was asleep, looking for the next item%s%s%s of", who,
+					 line ? " (" : "", line ? line : "", line ? ")" : "");
+	return base_arena_printf(mem, "%s waited in %s%s%s for", who,
+				 l->waits_in ? l->waits_in : "a wait", line ? " at " : "",
+				 line ? line : "");
+}
+
 const char *view_words_chain(struct base_arena *mem, const struct view_hotspot *p, size_t columns)
 {
 	const char *text = "";
 
 	for (size_t i = 0; i + 1 < p->chains; i++) {
-		const struct view_link *l = &p->chain[i];
-		const struct view_hotspot at = { .file = l->file, .line = l->line };
-		const char *line = view_words_hotspot(mem, &at, columns);
-
-		text = base_arena_printf(mem, "%s%s waited in %s%s%s for ", text,
-					 i ? "which" : chain_who(l->who), l->waits_in ? l->waits_in : "a wait",
-					 line ? " at " : "", line ? line : "");
-		text = base_arena_printf(mem, "%s%s, ", text,
+		text = base_arena_printf(mem, "%s%s %s, ", text,
+					 wait_of(mem, &p->chain[i], !i, columns),
 					 view_short_path(mem, chain_who(p->chain[i + 1].who),
 							 columns == SIZE_MAX ? columns
 									     : NAME_COLUMNS));

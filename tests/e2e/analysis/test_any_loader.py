@@ -202,10 +202,22 @@ def names_programs(folder):
     gs.check('for process my bzip2, which was running' in first, f'the program has its name: {first[:600]}')
 
 
+def naps(folder):
+    """One that sleeps and looks is told so."""
+    poll = stack(('_retrieve', SP + 'joblib/parallel.py', 1822), ('__next__', SP + 'joblib/parallel.py', 1700), MAIN)
+    threads = [thread(100, SLEEP, poll, '?o10'), thread(101, READ, OWN, '!o10')]
+    os.makedirs(folder)
+    subprocess.run([BIN + '/evidence_make', folder], input=text(threads, True), text=True, check=True)
+    first = ' '.join(gs.gpustarve('report', folder).stdout.decode().split())
+    gs.check('the main process was asleep, looking for the next item (train.py:90) of thread produce, which was blocked reading' in first,
+             f'it naps: {first[:600]}')
+
+
 def main():
     with gs.scratch() as folder:
         tells(folder + '/told')
         names_programs(folder + '/named')
+        naps(folder + '/naps')
         for n, (name, cls, alone, threads) in enumerate(CASES):
             for call, how in ((str, ''), (renamed, ', packages renamed')):
                 for joined, right in ((True, (cls,)), (False, alone)):

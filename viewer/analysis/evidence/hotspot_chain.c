@@ -96,6 +96,8 @@ static const char *waits_in(const struct wire_sample *w, const struct ana_pystac
 		return "a queue between processes";
 	case WIRE_WAIT_LOCK_SHARED:
 		return "a lock shared between processes";
+	case WIRE_WAIT_SLEEP:
+		return ANA_CHAIN_NAP;
 	default:
 		return k->iterates ? "an iterator" : "native code";
 	}

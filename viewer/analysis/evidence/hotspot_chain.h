@@ -9,6 +9,8 @@
 
 #include "chain.h"
 
+#define ANA_CHAIN_NAP "sleep" /* between looks for the next item */
+
 struct ana_hotspot_chain { /* zero-initialise */
 	char *text; /* NULL: none yet */
 	int64_t lead;
