@@ -177,6 +177,12 @@ void prof_givers_thread(struct prof_givers *g, struct prof_target *t, uint32_t p
 	g->budget_ns -= prof_cpu_ns() - begin;
 }
 
+void prof_givers_again(struct prof_givers *g, struct prof_target *self, pid_t tid, int64_t now_ns)
+{
+	if (g->budget_ns >= BUDGET_MOST_NS / 2)
+		prof_givers_thread(g, self, (uint32_t)getpid(), tid, now_ns);
+}
+
 void prof_givers_own(struct prof_givers *g, struct prof_target *self, int64_t now_ns)
 {
 	const struct prof_py_thread *list;
@@ -186,7 +192,8 @@ void prof_givers_own(struct prof_givers *g, struct prof_target *self, int64_t no
 		return;
 	n = prof_target_pythons(self, &list);
 	for (i = 0; i < n && i < NEWEST; i++)
-		prof_givers_thread(g, self, (uint32_t)getpid(), list[i].tid, now_ns);
+		if (!prof_links_holder(&g->links, (uint32_t)getpid(), (uint32_t)list[i].tid)->looked_ns)
+			prof_givers_thread(g, self, (uint32_t)getpid(), list[i].tid, now_ns);
 	for (i = 0; i < n && i < OWN_AT_ONCE && g->budget_ns > 0; i++)
 		prof_givers_thread(g, self, (uint32_t)getpid(), list[g->next++ % n].tid, now_ns);
 }

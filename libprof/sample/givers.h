@@ -36,6 +36,12 @@ void prof_givers_thread(struct prof_givers *g, struct prof_target *t, uint32_t p
 			int64_t now_ns);
 
 /*
+ * The same, of one of this process that was found to make: while there is time for those who were not asked
+ * yet, too. They come by turns, and of two threads of a pool the second is missed else.
+ */
+void prof_givers_again(struct prof_givers *g, struct prof_target *self, pid_t tid, int64_t now_ns);
+
+/*
  * Does this thread of this process hold that for which a submitter has begun to wait in this turn? Of
  * one that made lately, before it is sampled; and, where nobody does, of some others. For an object
  * that is made for one step the next scan comes too late.

@@ -142,7 +142,7 @@ static void look_through(pid_t tid, int64_t now_ns)
 	if (!enter())
 		return;
 	prof_givers_first(&sm.targets.givers, sm.targets.self, tid, now_ns);
-	prof_givers_thread(&sm.targets.givers, sm.targets.self, (uint32_t)sm.pid, tid, now_ns);
+	prof_givers_again(&sm.targets.givers, sm.targets.self, tid, now_ns);
 	prof_fork_lock_sample_leave();
 }
 

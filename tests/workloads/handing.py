@@ -8,6 +8,7 @@ import concurrent.futures
 import functools
 import json
 import multiprocessing
+import multiprocessing.pool
 import os
 import queue
 import socket
@@ -159,6 +160,19 @@ def futures(executor, ahead=3):
 
 def thread_pool():
     return futures(concurrent.futures.ThreadPoolExecutor(1))
+
+
+def thread_crew():
+    """Beside those who make there are three that pass things on, at each new result."""
+    crew = multiprocessing.pool.ThreadPool(4)
+    kept.append(crew)
+    waiting = []
+
+    def take():
+        while len(waiting) < 4:
+            waiting.append(crew.apply_async(planted_make, (0,)))
+        return waiting.pop(0).get()
+    return take
 
 
 # ---- other processes ----
@@ -344,7 +358,7 @@ def crowd():
 
 WAYS = {'crowd': crowd, 'worker_thread': functools.partial(loaded, worker_thread),
         'worker_command': functools.partial(loaded, lambda: command()), 'thread_queue': thread_queue, 'simple_queue': simple_queue, 'two_stages': two_stages,
-        'condition': condition, 'thread_pool': thread_pool, 'command': command, 'shell': shell,
+        'condition': condition, 'thread_pool': thread_pool, 'thread_crew': thread_crew, 'command': command, 'shell': shell,
         'fifo': fifo, 'tcp': tcp, 'forked': forked}
 for start in ('fork', 'spawn', 'forkserver'):
     WAYS[f'process_pool_{start}'] = functools.partial(process_pool, start)

@@ -76,6 +76,8 @@ def judge(way, said, trace):
     gs.check(len(waits) > 2, f'{way}: {len(waits)} samples of {len(trace.samples)} in {said["steps"]} steps say what '
              'the trainer waits for')
     gs.check(makers and makers & reached, f'{way}: makers {makers}, reached {reached}')
+    if way == 'thread_crew':
+        gs.check(makers <= reached, f'{way}: of {makers} reached only {reached}')
     # One that takes from a queue and puts into another is told from who gives once it was seen to wait: until
     # then, for some ten milliseconds, it may be taken for one.
     looks = collections.Counter(thread(s) for s in links.samples if words(s, '!'))
@@ -106,7 +108,7 @@ def play(ways):
 
 
 def test_threads():
-    play(['thread_queue', 'simple_queue', 'two_stages', 'condition', 'thread_pool'])
+    play(['thread_queue', 'simple_queue', 'two_stages', 'condition', 'thread_pool', 'thread_crew'])
 
 
 def test_programs():
