@@ -38,6 +38,7 @@ class Case:
         self.never = kind.never
         self.plan, self.expect, self.env = {}, {}, {}
         self.stdin, self.argv = None, []
+        self.in_order = False  # processes make batches, and each is waited for in turn
         self.chunked = 0  # of the batches, those that come with another one
 
     def build(self, around):

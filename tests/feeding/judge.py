@@ -38,7 +38,7 @@ def places_at_fault(case, true):
     sums = collections.Counter()
     for (place, _), ns in true.items():
         if place in case.expect:
-            sums[place] += ns
+            sums[place.removeprefix('held/')] += ns
     top = max(sums.values(), default=0)
     return [place for place, ns in sums.items() if ns >= 0.7 * top], sums.total()
 

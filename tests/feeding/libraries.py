@@ -60,6 +60,8 @@ EVERY = [
     library('h5py', 'h5_reader', (P, F), ('maxsize', 'threads'), 'h5py'),
 ]
 
+IN_ORDER = {'torch', 'torchdata', 'webdataset', 'datasets', 'accelerate', 'lightning', 'mosaic', 'litdata'}  # torch's loader
+
 
 class Case(cases.Case):
     def __init__(self, kind, variant, seed):
@@ -79,6 +81,9 @@ class Case(cases.Case):
             self.plan['core'] = around.cores(2)[1]
             around.crowd(self.plan['core'], 2)
         self.expect = expected(self.kind, self.variant)
+        self.in_order = self.kind.name in IN_ORDER
+        if self.in_order:
+            self.expect.update(held(self.expect))
         self.env.update(HF_HUB_OFFLINE='1', TF_CPP_MIN_LOG_LEVEL='2', no_proxy='127.0.0.1', NO_ALBUMENTATIONS_UPDATE='1',
                         RAY_USAGE_STATS_ENABLED='0', RAY_TMPDIR='/tmp/ray', HF_HOME=around.path('home'))
         return self
@@ -92,6 +97,13 @@ def expected(kind, variant):
     if variant.startswith(F) and variant not in kind.native:
         out['make'] = dict(cases.CPU, blocked=[cases.FETCH])  # what is left to read is read when it is decoded
     return {place: {state: [*allowed, *more] for state, allowed in states.items()} for place, states in out.items()}
+
+
+def held(expect):
+    """The same of what one worker does while another is done with a later batch, and waits for the trainer: that no more
+    than one is at work is the pipeline's fault, by the rule of docs/CAUSES.md for torch's loader, as much as that one's."""
+    return {'held/' + place: {state: [*allowed, cases.PIPELINE] for state, allowed in states.items()}
+            for place, states in expect.items()}
 
 
 def mirror(around, folder, mb_s):

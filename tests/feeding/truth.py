@@ -6,7 +6,8 @@ wait of the trainer (`wait`, with the number of the batch that it got) that is w
 whoever it was: ('get', 'blocked'), ('make', 'cpu'); state as in planted/truth.py. While nobody was at this
 batch yet, what was done for any other: its maker was busy. What was done for others once it was made is
 ('late/make', ...): it is on its way, and they hold the interpreter or the core. Else 'before', 'between' and
-'handoff'. Outside of waits: 'gpu' (launching, waiting for the device), what else the trainer noted, by its
+'handoff'. Where batches come in order from processes, ('held/make', ...) is what one did while another lay between two
+rows of its own: it is done with a later batch, and gets no more work before that one is done. Outside of waits: 'gpu' (launching, waiting for the device), what else the trainer noted, by its
 name, and 'rest'."""
 import collections
 
@@ -34,13 +35,25 @@ def take(pieces, rows, groups, name='{}'):
     return pieces
 
 
-def awaited(pieces, wait, work, groups):
+def pauses(work):
+    """Where some process was between two rows of its own."""
+    rows = collections.defaultdict(list)
+    for row in work:
+        rows[row['pid']].append(span(row))
+    return gs.union(gap for mine in rows.values()
+                    for gap in gs.subtract([[min(mine)[0], max(end for _, end in mine)]], gs.union(mine)))
+
+
+def awaited(pieces, wait, work, groups, held):
     mine = [r for r in work if r['key'] == wait['key']]
     others = [r for r in work if r['key'] != wait['key'] and r['end'] > wait['begin'] and r['begin'] < wait['end']]
     pieces = take(pieces, mine, groups)
     begun = min((r['begin'] for r in mine), default=EVER)
     made = max((r['end'] for r in mine), default=EVER)
-    busy = take(gs.intersect(pieces, [[0, begun]]), others, groups)
+    early = gs.intersect(pieces, [[0, begun]])
+    pieces = gs.subtract(pieces, early)
+    busy = take(gs.intersect(early, held), others, groups, 'held/{}') if held else []
+    busy += take(gs.subtract(early, held), others, groups)
     groups['before', ''] += gs.measure(busy)
     groups['between', ''] += gs.measure(gs.intersect(pieces, [[begun, max(begun, made)]]))
     late = take(gs.intersect(pieces, [[made, EVER]]), others, groups, 'late/{}')
@@ -51,18 +64,19 @@ def waits(rows):
     return sorted(span(r) for r in rows if r['place'] == 'wait')
 
 
-def truth(ops, rows, places):
-    """(groups: {(place, state): ns}, facts). places: what counts as work for a batch."""
+def truth(ops, rows, places, in_order=False):
+    """(groups: {(place, state): ns}, facts). places: what counts as work for a batch; in_order: processes make them in turn."""
     gaps, (first, last) = idle(ops)
     groups = collections.defaultdict(float)
     work = [r for r in rows if r['place'] in places]
     awaits = [r for r in rows if r['place'] == 'wait']
+    held = pauses(work) if in_order else []
     left = gaps
     for row in shortest_first(awaits):
         part = gs.intersect(left, [span(row)])
         if part:
             left = gs.subtract(left, part)
-            awaited(part, row, work, groups)
+            awaited(part, row, work, groups, held)
     made = {r['key'] for r in work}
     facts = dict(idle=gs.measure(gaps), span=last - first, waits=len(awaits),
                  exposed=gs.measure(gaps) - gs.measure(left), kernels=sum(o['kind'] == 'kernel' for o in ops),
