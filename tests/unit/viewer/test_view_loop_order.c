@@ -19,6 +19,12 @@
 #define STEP "step\t/home/me/gpu.py\t30\nloop\t/home/me/train.py\t40\n" MAIN
 #define MODEL "f\t/venv/lib/python3.11/site-packages/torch/optim/adam.py\t9\nloop\t/home/me/train.py\t43\n" MAIN
 
+/* the same, run by a framework's trainer */
+#define FIT "fit\t/venv/lib/python3.11/site-packages/lightning/pytorch/trainer.py\t8\n" MAIN
+#define FIT_LOAD "load\t/home/me/data.py\t21\ntraining_step\t/home/me/train.py\t40\n" FIT
+#define FIT_SYNC "wait\t/home/me/gpu.py\t3\ntraining_step\t/home/me/train.py\t44\n" FIT
+#define FIT_MODEL "f\t/venv/lib/python3.11/site-packages/torch/optim/adam.py\t9\ntraining_step\t/home/me/train.py\t43\n" FIT
+
 #define ROWS "rows\t/home/me/data.py\t3\tg\nparts\t/home/me/data.py\t4\tg\n"
 #define NEXT ROWS "loop\t/home/me/train.py\t46\n" MAIN
 #define TURNS "steps\t/home/me/train.py\t7\tg\n" MAIN
@@ -150,6 +156,9 @@ static void test_classes(void)
 	EXPECT_INT(class_of(DECODE, SYNC, nothing_made), ANA_HOST_CPU_WORK);
 	EXPECT_INT(class_of(DECODE, SYNC, no_calls), ANA_HOST_CPU_WORK);
 	EXPECT_INT(class_of(DECODE, MODEL, no_calls), ANA_INPUT_INLINE); /* a framework's code */
+	EXPECT_INT(class_of(FIT_LOAD, FIT_SYNC, NULL), ANA_INPUT_INLINE);
+	EXPECT_INT(class_of(FIT_LOAD, FIT_MODEL, no_calls), ANA_INPUT_INLINE);
+	EXPECT_INT(class_of(FIT_LOAD, FIT_SYNC, no_calls), ANA_HOST_CPU_WORK);
 }
 
 /* Generators that the loop resumes make what it takes, wherever it does; unless the loop is one. */

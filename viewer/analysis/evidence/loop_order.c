@@ -68,14 +68,20 @@ static bool ends_with(struct ana_text t, struct ana_text end)
 	       (t.len == end.len || t.at[t.len - end.len - 1] == '\n');
 }
 
-/* In a call of the driver or the runtime, or in a framework that makes such calls. */
+/*
+ * In a call of the driver or the runtime, or in a framework that makes such calls; the program's own code that a framework
+ * runs, as a trainer does all of it, makes batches as well.
+ */
 static bool gives_work(struct ana_evidence *e, const struct wire_sample *w)
 {
+	const struct ana_pystack *k;
+
 	if (w->wait == WIRE_WAIT_GPU)
 		return true;
 	if (e->in_long_call && e->in_long_call(e->in_call_arg, w->tid, w->t_ns))
 		return true;
-	return ana_pystacks_get(&e->stacks, w->stack)->code == ANA_CODE_MODEL;
+	k = ana_pystacks_get(&e->stacks, w->stack);
+	return k->code == ANA_CODE_MODEL && !k->own;
 }
 
 /* Whether the stack has a frame of that generator. */
