@@ -17,10 +17,10 @@ struct plan {
 	size_t n;
 };
 
-/* The number of workers is about all input; everything else about its class. */
+/* The number of workers or makers is about all input; everything else about its class. */
 static bool about(const struct view_advice *a, int c)
 {
-	return a->with_need ? ana_class_is_input(c) != 0 : (int)a->class == c;
+	return a->with_need || a->makers ? ana_class_is_input(c) != 0 : (int)a->class == c;
 }
 
 static bool all_waste(const struct view_summary *s, const struct view_advice *a)

@@ -330,13 +330,23 @@ static void put_change(struct html *h, size_t i)
 	html_put(h, " of the training time</span></li>\n");
 }
 
+/* Whether a number of workers or makers that is advised before it saves that time already. */
+static bool is_within(const struct view_summary *s, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if ((s->advice[i].with_need || s->advice[i].makers) &&
+		    ana_class_is_input(s->advice[at].class))
+			return true;
+	return false;
+}
+
 /* The user's own calls; what else is advised has words alone, below. */
 static void put_changes(struct html *h)
 {
 	size_t shown = 0;
 
 	for (size_t i = 0; i < h->s->advices && shown < CHANGES_MAX; i++) {
-		if (!h->s->advice[i].change)
+		if (!h->s->advice[i].change || is_within(h->s, i))
 			continue;
 		html_put(h, shown++ ? "" : "<h3>The change</h3>\n<ul class=\"changes\">\n");
 		put_change(h, i);
