@@ -245,7 +245,9 @@ class Chain:
         self.writers = self.piped = self.gives = False
         self.looks, self.threads = 0, set()
         rows = [x for x in world.within(who, a, b) if x['links'] == s['links']]
-        ends, _ = self.ask([who], who, rows[0] if rows else s, s, a, False)
+        before = [x for x in world.within(who, a - LOOK_BACK, a) if x['links'] == s['links'] and x['state'] != RUNNING]
+        first = (rows or before[-1:] or [s])[0]
+        ends, _ = self.ask([who], who, first, first, a, False)
         lost, every = (sum(ns for _, idle, ns, _ in ends if idle is LOST or whole) for whole in (False, True))
         known = 10 * lost < 9 * every
         self.ends = ends = [e for e in ends if e[1] is not LOST] if known else ends

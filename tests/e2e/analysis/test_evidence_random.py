@@ -67,6 +67,9 @@ OWN = [name for name in STACKS if not STACKS[name][0] and name not in ('tensor',
 WORK = ['early', 'early_too', 'late', 'model', 'made', 'made', 'summed', 'looped', 'loops']  # before and behind the line that launches
 TAKES = ['get', 'draw', 'library', 'turn', 'draw_event', 'plain']
 IDS = ['oa', 'ob', 'oa', 'ob', 'q9', 't1', 's2', 'p1', 'l1', 'n40', 'f1:2:3', 'u1', 'a1', 'd1']
+IDLE = [('put', ref.LOCK, '!oa'), ('get', ref.LOCK, '!oa ?ob'), ('get', ref.LOCK, '~oa ?oa'), ('join', ref.LOCK, '!oa !ob'),
+        ('plain', ref.SLEEP, '~oa'), ('get', ref.LOCK, '!ob ?oa')]
+RARE = [('plain', 0, '!oa'), ('data', 0, '!oa'), ('plain', ref.READ, '!oa !ob'), ('plain', ref.SLEEP, '!oa')]
 TO_DEVICE, TO_HOST = 1, 2
 
 
@@ -80,6 +83,7 @@ class Case:
         self.links = r.random() < .7
         self.feeds = self.links and r.random() < .6  # the trainer mostly takes what its threads make
         self.naps = self.feeds and r.random() < .3  # ... and asks again and again whether it is there
+        self.idlers = self.feeds and self.gaps.random() < .4  # who gives is idle, but for those who are seldom looked at
         self.works = r.random() < .3          # the trainer mostly makes them itself
         self.workers = r.choice([0, 1, 2, 3])
         self.told = r.random() < .8           # the loader tells its settings
@@ -273,6 +277,9 @@ class Case:
                     name, wait, links, target = r.choice(WORK), r.choice([0] * 9 + [1, ref.SLEEP, ref.GPU]), '', ''
                 elif self.feeds and role == 5 and r.random() < .5:
                     links = r.choice(['!oa', '!oa ?ob', '~oa', '!p1', '>p1', '!oa ?u1', '!oa ?a1', '!ob', ''])
+                if self.idlers and role == 5 and self.gaps.random() < .9:
+                    name, wait, links = self.gaps.choice(RARE if seldom else IDLE)
+                    target = ''
                 if self.feeds and r.random() < .15:  # Python's lock, which others may have
                     name, wait, links, target = r.choice(OWN), ref.GIL, r.choice(['', links]), ''
                 name = 'none' if mute else name

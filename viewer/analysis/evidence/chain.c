@@ -364,6 +364,17 @@ static void follow(struct chain_search *f, const struct ana_links *links, struct
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
+/* Where none of its samples is in the interval, the last one before asks, whichever was met first. */
+static size_t last_before(const struct ana_thread_samples *who, size_t sample, uint32_t links,
+			  int64_t a)
+{
+	size_t i = ana_samples_from(who, a);
+
+	while (i > sample && (who->sample[i - 1].links != links || ana_sample_runs(&who->sample[i - 1])))
+		i--;
+	return i > sample ? i - 1 : sample;
+}
+
 void ana_chain_follow(struct ana_chain *c, struct ana_evidence *e,
 		      const struct ana_thread_samples *who, size_t sample, int64_t a, int64_t b)
 {
@@ -389,6 +400,8 @@ void ana_chain_follow(struct ana_chain *c, struct ana_evidence *e,
 		if (!f.path.link[0].samples++)
 			sample = i;
 	}
+	if (!f.path.link[0].samples)
+		sample = last_before(who, sample, w->links, a);
 	f.path.links = 1;
 	ask(&f, who, sample, sample, &got);
 	free(f.done);
