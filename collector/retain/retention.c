@@ -12,6 +12,7 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "sweep.h"
+#include "sweep_clock.h"
 
 #define SWEEP_EVERY_NS (COLL_SWEEP_EVERY_S * COLL_SECOND_NS)
 #define SWEEP_SOON_NS (10 * COLL_SECOND_NS) /* between two that a quota asks for */
@@ -100,6 +101,16 @@ static void log_waiting(struct coll_retention *k, uint64_t runs, uint64_t bytes)
 		 runs, bytes);
 }
 
+/* With each sweep: else nobody would know why nothing goes. */
+static void log_jump(struct coll_retention *k, uint64_t seconds)
+{
+	k->clock_jump_s = seconds;
+	if (seconds)
+		coll_log("since the last sweep the clock has jumped by %" PRIu64 " days: nothing is "
+			 "removed. Set it right; or if it is, remove %s/" COLL_SWEEP_CLOCK,
+			 seconds / 86400, k->base);
+}
+
 void coll_retention_read_line(struct coll_retention *k, const char *line)
 {
 	char team[COLL_USE_TEAM_BYTES], run[300];
@@ -116,6 +127,8 @@ void coll_retention_read_line(struct coll_retention *k, const char *line)
 		coll_digests_add(k->digests, strcmp(team, "-") ? team : "", run);
 	else if (k->digests && sscanf(line, "parked %" SCNu64, &n[0]) == 1)
 		coll_digests_found_parked(k->digests, n[0]);
+	else if (sscanf(line, "clock %" SCNu64, &n[0]) == 1)
+		log_jump(k, n[0]);
 	else if (sscanf(line, "unbilled %" SCNu64, &n[0]) == 1)
 		k->context->count.runs_unbilled += n[0];
 	else if (!strncmp(line, "removed ", 8))

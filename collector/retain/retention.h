@@ -35,6 +35,7 @@ struct coll_retention {
 	bool again; /* asked for while one ran */
 	int64_t next_ns, began_ns; /* monotonic */
 	int64_t waiting_logged_ns; /* when runs that wait to be forwarded were last logged; or 0 */
+	uint64_t clock_jump_s; /* of the last sweep, which removed nothing then; 0: none */
 	uint64_t bytes, runs; /* on disk, all teams */
 	uint64_t need, appended; /* as in struct coll_use, of all teams */
 	struct coll_use *team;

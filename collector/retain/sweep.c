@@ -18,6 +18,7 @@
 #include "disk_use.h"
 #include "run_json.h"
 #include "run_dirs.h"
+#include "sweep_clock.h"
 #include "unbilled.h"
 
 #define QUOTA_ROOM 10 /* make room for a tenth, so that the next frames need no sweep */
@@ -374,6 +375,36 @@ static void print_sums(struct sweep *s)
 		s->gone_bytes, s->gone);
 }
 
+/*
+ * Whether the clock may be believed; else nothing is removed, which is said each time. Not written where
+ * it went back: then the later time is what the next one has to be compared with.
+ */
+static bool clock_is_good(struct sweep *s)
+{
+	struct coll_sweep_clock last, now;
+	int64_t jump;
+	int err = 0;
+
+	coll_sweep_clock_read(&last, s->plan->base);
+	coll_sweep_clock_now(&now);
+	jump = coll_sweep_clock_jump(&last, &now);
+	fprintf(s->out, "clock %" PRId64 "\n", jump / COLL_SECOND_NS);
+	if (!jump && !s->plan->dry && now.real_ns >= last.real_ns)
+		err = coll_sweep_clock_write(&now, s->plan->base);
+	if (err)
+		log_trouble(s, COLL_SWEEP_CLOCK, err);
+	return !jump;
+}
+
+static void remove_items(struct sweep *s)
+{
+	if (!clock_is_good(s))
+		return;
+	by_rules(s);
+	by_team_quota(s);
+	by_quota(s);
+}
+
 /* Folders of teams may hold nothing else any more, so they are looked for by themselves. */
 static void clean_up(struct sweep *s)
 {
@@ -427,9 +458,7 @@ int coll_sweep(const struct coll_sweep *plan, int out)
 	} else {
 		if (!plan->dry)
 			clean_up(&s);
-		by_rules(&s);
-		by_team_quota(&s);
-		by_quota(&s);
+		remove_items(&s);
 		name_undigested(&s);
 		print_sums(&s);
 	}

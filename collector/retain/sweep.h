@@ -9,6 +9,7 @@
  * It runs in a process of its own, for removing a large directory takes long. It reports in lines,
  * of which the collector reads all but `removed` and `kept`:
  *
+ *	clock SECONDS			so far it has jumped (sweep_clock.h): nothing is removed; else 0
  *	removed TEAM RUN BYTES: WHY
  *	kept TEAM RUN: WHY
  *	digest TEAM RUN			it is to be made

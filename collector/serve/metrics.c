@@ -63,6 +63,8 @@ static void put_open(FILE *f, const struct coll_http *h)
 	gauge(f, "waiting_digests", "runs whose digest is to be handed over", p->digests->queue.count);
 	gauge(f, "parked_digests", "runs without digest, for it failed too often",
 	      p->digests->parked);
+	gauge(f, "clock_jump_seconds", "by so much the clock jumped; nothing is removed until it is right",
+	      p->retention->clock_jump_s);
 	gauge(f, "half_frame_bytes", "room of frames that have come in part", p->intake->held);
 }
 

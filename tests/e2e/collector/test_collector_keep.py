@@ -177,7 +177,7 @@ def test_only_runs():
             gs.check(os.path.exists(bad), ('os.path.exists(bad)', text[:20]))
         os.utime(os.path.join(bad, "run.json"), (1, 1))
         sweep(base, "--keep", "30d")
-        gs.equal(sorted(os.listdir(base)), ["c-1.job", "empty.gst", "link.gst", "results"], 'sorted(os.listdir(base))')
+        gs.equal(sorted(os.listdir(base)), [".sweep-clock", "c-1.job", "empty.gst", "link.gst", "results"], 'sorted(os.listdir(base))')
         gs.equal(os.listdir(elsewhere), ["keep me"], 'os.listdir(elsewhere)')
         gs.equal(os.listdir(os.path.join(base, "results", "old")), ["run.json"],
                  'os.listdir(os.path.join(base, "results", "old"))')
@@ -402,6 +402,78 @@ def test_unwritten_line_keeps_the_run():
                            capture_output=True, text=True, timeout=120)
         gs.check("kept red run.gst" in p.stdout and p.returncode == 1, (p.stdout, p.stderr))
         gs.check(os.path.exists(run), "it is gone")
+
+
+def boot():
+    """Which one this is, and nanoseconds since it."""
+    with open("/proc/sys/kernel/random/boot_id") as f:
+        return f.read().strip(), time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+
+
+def test_clock_jumps():
+    """After a clock that went forward by more than time can have passed nothing is removed, neither by age
+    nor for a quota, until it is right again or somebody says that it is."""
+    this, since = boot()
+    other = "00000000-0000-4000-8000-000000000000"
+    now = time.time_ns()
+    with tempfile.TemporaryDirectory() as base:
+        runs = {"old.gst", "older.gst"}
+        make_run(base, "", "old", 91 * DAY)
+        make_run(base, "", "older", 100 * DAY)
+        path = os.path.join(base, ".sweep-clock")
+
+        def swept(real_ns, boot_ns, boot_id, *options):
+            text = f"real {real_ns} boot {boot_ns} of {boot_id}\n"
+            with open(path, "w") as f:
+                f.write(text)
+            told = sweep(base, *options)
+            jumped = [int(line.split()[1]) for line in told if line.startswith("clock ")]
+            with open(path) as f:
+                kept = f.read() == text
+            return jumped, kept, told
+
+        day = DAY * 10**9
+        for options in ("--keep", "90d"), ("--quota", "1"):
+            for boot_ns, boot_id in (since, this), (5, other), (since + day, this):
+                jumped, kept, told = swept(now - 91 * day, boot_ns, boot_id, *options)
+                gs.equal(runs_of(base), runs, "runs after a jump")
+                gs.check(kept and 90.9 * DAY < jumped[0] < 91.2 * DAY, (options, boot_id, told))
+        for real_ns, boot_ns, boot_id in ((now - 6 * day, 5, other), (now - day // 2, since, this),
+                                          (now + 50 * day, since, this), (now - 91 * day, since - 91 * day, this)):
+            jumped, kept, told = swept(real_ns, boot_ns, boot_id, "--keep", "1y")
+            gs.equal((jumped, kept), ([0], real_ns > now), told)
+        os.remove(path)
+        told = sweep(base, "--keep", "95d", dry=True)
+        gs.check(not os.path.exists(path), "a dry run wrote the clock down")
+        for text in (b"", b"real 1", b"real -5 boot 1 of x", b"real 99999999999999999999999 boot 1 of x", b"\xff" * 150,
+                     b"real 1 boot 1 of " + b"x" * 5000):
+            with open(path, "wb") as f:
+                f.write(text)
+            sweep(base, "--keep", "95d", dry=True)
+        gs.equal(runs_of(base), runs, "runs")
+        os.remove(path)
+        gs.check("clock 0" in sweep(base, "--keep", "95d"), "no clock")
+        gs.equal(runs_of(base), {"old.gst"}, "what is left")
+        gs.equal([line for line in sweep(base, "--keep", "90d") if line.startswith("clock")], ["clock 0"], "a second sweep")
+        gs.equal(runs_of(base), set(), "what is left")
+
+
+def test_clock_jump_is_told():
+    """A collector that serves says it in its log and in /metrics, and goes on serving."""
+    with tempfile.TemporaryDirectory() as d:
+        base = os.path.join(d, "runs")
+        make_run(base, "alpha", "old", 91 * DAY)
+        with open(os.path.join(base, ".sweep-clock"), "w") as f:
+            f.write(f"real {time.time_ns() - 91 * DAY * 10**9} boot {boot()[1]} of {boot()[0]}\n")
+        with Centre(BIN, d, https=False, options=["--keep", "90d"], base=base) as c:
+            wait_for(lambda: metrics(c)["clock_jump_seconds"] > 90 * DAY, "a metric")
+            gs.check("has jumped by 9" in c.log() and ".sweep-clock" in c.log(), c.log())
+            gs.equal(runs_of(base), {"alpha/old.gst"}, "runs")
+            os.remove(os.path.join(base, ".sweep-clock"))
+            c.process.send_signal(signal.SIGHUP)
+            wait_for(lambda: not runs_of(base), "its going")
+            wait_for(lambda: metrics(c)["clock_jump_seconds"] == 0, "a metric")
+            c.stop()
 
 
 def alone(d, gpustarve=None):
