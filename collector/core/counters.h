@@ -47,6 +47,7 @@
 	X(limit_runs, "streams refused: too many runs are open")                       \
 	X(limit_size, "frames refused: the stream is too large")                       \
 	X(limit_quota, "frames refused: the quota is used up")                         \
+	X(limit_free, "frames refused: too little of the disk is free")                \
 	X(limit_rate, "times that a client had to wait: too many bytes a second")      \
 	X(runs_removed, "runs removed: too old, or for a quota")                       \
 	X(bytes_removed, "bytes of runs removed")                                      \

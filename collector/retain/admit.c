@@ -147,6 +147,14 @@ int coll_admit_size(struct coll_retention *k, uint64_t size, uint64_t len)
 	return -EFBIG;
 }
 
+/* Before the disk is full: the collector and its store of digests have to write there, too. */
+static int no_disk(struct coll_retention *k)
+{
+	k->context->count.limit_free++;
+	log_limit(k, COLL_LIMIT_FREE_FLOOR);
+	return -ENOSPC;
+}
+
 int coll_admit_append(struct coll_retention *k, struct coll_use *use, uint64_t size, uint64_t len)
 {
 	int err = coll_admit_size(k, size, len);
@@ -157,6 +165,10 @@ int coll_admit_append(struct coll_retention *k, struct coll_use *use, uint64_t s
 		return no_room(k, &k->need, len);
 	if (use && exceeds(k, COLL_LIMIT_TEAM_QUOTA, use->bytes, len))
 		return no_room(k, &use->need, len);
+	if (k->free_known && len > k->free_bytes)
+		return no_disk(k);
+	if (k->free_known)
+		k->free_bytes -= len;
 	k->bytes += len;
 	k->appended += len;
 	if (use) {

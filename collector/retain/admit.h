@@ -33,7 +33,8 @@ int coll_admit_feed(struct coll_retention *k, size_t streams);
 
 /*
  * Whether @len bytes more may be appended to a stream of @size: 0 (then they are counted); -EFBIG:
- * it would be too large; -EDQUOT: no room, a sweep is on its way. @use NULL: only the quota of all.
+ * it would be too large; -EDQUOT: no room, a sweep is on its way; -ENOSPC: the disk is nearly full.
+ * @use NULL: only the quota of all.
  */
 int coll_admit_append(struct coll_retention *k, struct coll_use *use, uint64_t size, uint64_t len);
 

@@ -27,6 +27,7 @@
 	X(STREAM_SIZE, "stream-size", SIZE, 0, "bytes of a stream")                        \
 	X(QUOTA, "quota", SIZE, 0, "bytes on disk of all runs")                            \
 	X(TEAM_QUOTA, "team-quota", SIZE, 0, "bytes on disk of a team's runs")             \
+	X(FREE_FLOOR, "free-floor", SIZE, 64u << 20, "bytes that stay free on the disk")   \
 	X(REPORTS, "reports", COUNT, 16, "pages and summaries that wait to be made")       \
 	X(DIGEST_AFTER, "digest-after", SPAN, 60 * COLL_SECOND_NS, "since a run's last write")
 

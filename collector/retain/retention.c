@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include "core/clock.h"
 #include "core/log.h"
 #include "sweep.h"
@@ -18,6 +19,7 @@
 #define SWEEP_SOON_NS (10 * COLL_SECOND_NS) /* between two that a quota asks for */
 #define SWEEP_TIMEOUT_S 3600
 #define LINE_MAX_BYTES 700
+#define FLOOR_SHARE 8 /* a part of a small disk, not all of it */
 #define USES_MAX 4096
 
 void coll_retention_init(struct coll_retention *k, const char *base,
@@ -214,8 +216,24 @@ static bool wanted(const struct coll_retention *k)
 	       l->keep.count || k->digests;
 }
 
+static void look_at_disk(struct coll_retention *k)
+{
+	uint64_t floor = k->limits->value[COLL_LIMIT_FREE_FLOOR], all, left;
+	struct statvfs fs;
+
+	k->free_known = floor && !statvfs(k->base, &fs);
+	if (!k->free_known)
+		return;
+	all = (uint64_t)fs.f_blocks * fs.f_frsize;
+	left = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (floor > all / FLOOR_SHARE)
+		floor = all / FLOOR_SHARE;
+	k->free_bytes = left > floor ? left - floor : 0;
+}
+
 void coll_retention_tick(struct coll_retention *k, int64_t now_ns)
 {
+	look_at_disk(k);
 	if (!k->plan && now_ns >= k->next_ns && wanted(k))
 		start(k, now_ns);
 }

@@ -4,6 +4,9 @@
  * sweeps what is appended is added to what the last one found, so that a quota holds to the frame;
  * when one is exceeded a sweep makes room, and until it has, frames are refused (admit.h).
  *
+ * And looks each second how much of the disk is free: COLL_LIMIT_FREE_FLOOR of it stay so, an eighth of
+ * the disk at most, for what else has to be written there.
+ *
  * Sweeps run every ten minutes where a quota, a time to keep or a store for digests is set, else
  * never. One thread.
  */
@@ -39,6 +42,8 @@ struct coll_retention {
 	uint64_t bytes, runs; /* on disk, all teams */
 	uint64_t need, appended; /* as in struct coll_use, of all teams */
 	struct coll_use *team;
+	uint64_t free_bytes; /* of the disk, beyond the floor, as of the last tick and since */
+	bool free_known;
 
 	/* Of admit.c: */
 	struct coll_open_run *open[COLL_RETENTION_BUCKETS]; /* runs that a stream of is open */

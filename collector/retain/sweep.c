@@ -328,7 +328,8 @@ static void by_quota(struct sweep *s)
 	uint64_t left = target(quota, s->bytes, s->plan->need);
 	struct item *it;
 
-	while (s->bytes > left && ((it = next_for_quota(s, false)) || (it = next_for_quota(s, true))))
+	while (s->bytes > left &&
+	       ((it = next_for_quota(s, false)) || (it = next_for_quota(s, true))))
 		remove_item(s, it, "the quota is used up");
 }
 

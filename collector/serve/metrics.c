@@ -60,11 +60,15 @@ static void put_open(FILE *f, const struct coll_http *h)
 	gauge(f, "open_runs", "runs with such streams", p->retention->open_runs);
 	gauge(f, "children", "programs that run for the collector", p->context->children.count);
 	gauge(f, "waiting_reports", "reports and lists that wait to be made", p->render->waiting);
-	gauge(f, "waiting_digests", "runs whose digest is to be handed over", p->digests->queue.count);
+	gauge(f, "waiting_digests", "runs whose digest is to be handed over",
+	      p->digests->queue.count);
 	gauge(f, "parked_digests", "runs without digest, for it failed too often",
 	      p->digests->parked);
-	gauge(f, "clock_jump_seconds", "by so much the clock jumped; nothing is removed until it is right",
+	gauge(f, "clock_jump_seconds", "the clock jumped by so much, and nothing is removed",
 	      p->retention->clock_jump_s);
+	if (p->retention->free_known)
+		gauge(f, "disk_spare_bytes", "free on the disk, without limit free-floor",
+		      p->retention->free_bytes);
 	gauge(f, "half_frame_bytes", "room of frames that have come in part", p->intake->held);
 }
 

@@ -14,7 +14,7 @@ struct coll_admission {
 	/* A stream in the run directory @dir. 0: counted until closed; -EUSERS, -ENOMEM. */
 	int (*open)(void *by, const char *dir);
 	void (*closed)(void *by, const char *dir);
-	/* @len bytes more for a stream of @size. 0: they are counted; -EFBIG, -EDQUOT. */
+	/* @len bytes more for a stream of @size. 0: they are counted; -EFBIG, -EDQUOT, -ENOSPC. */
 	int (*append)(void *by, void *account, uint64_t size, uint64_t len);
 };
 

@@ -54,8 +54,9 @@ class Daemon:
         env = gs.environment(LD_PRELOAD=CLOCKSTEP, GS_CLOCK_STEP=self.clock)
         with open(self.log_path, 'ab') as log:
             self.process = subprocess.Popen(
+                # Full disks are to be full, not refused before.
                 self.space.argv(COLLECTOR, '--dir', self.base, '--verbose', '--ready-fd', write,
-                                *self.options), pass_fds=[write], stderr=log, env=env,
+                                '--limit', 'free-floor=0', *self.options), pass_fds=[write], stderr=log, env=env,
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         os.close(write)
         with os.fdopen(read, 'rb') as f:

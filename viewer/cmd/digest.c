@@ -202,7 +202,8 @@ static int hand_over(const struct opts *o, struct fleet_store **s, struct fleet_
 }
 
 /* All that can be done, and the first error. The store is opened with the first digest there is. */
-static int each_run(const struct opts *o, struct fleet_digest *d, FILE *f, size_t *waiting, int *status)
+static int each_run(const struct opts *o, struct fleet_digest *d, FILE *f, size_t *waiting,
+		    int *status)
 {
 	struct fleet_store *s = NULL;
 	int first = 0;

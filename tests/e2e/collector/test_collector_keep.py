@@ -404,6 +404,42 @@ def test_unwritten_line_keeps_the_run():
         gs.check(os.path.exists(run), "it is gone")
 
 
+def test_free_floor():
+    """Before the disk is full frames and files are refused with 507 and a time to come again, and what is
+    there stays readable; with less of a floor they are taken."""
+    with tempfile.TemporaryDirectory() as d:
+        base, limits = os.path.join(d, "runs"), os.path.join(d, "limits")
+        os.makedirs(base)
+        mounted = os.getuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "none", base],
+                                                      stderr=subprocess.DEVNULL).returncode == 0
+        if not mounted:
+            gs.left_out("only root may mount a file system")
+            return
+        try:
+            with open(limits, "w") as f:
+                f.write("free-floor 1M\n")
+            with Centre(BIN, d, https=False, options=["--limits", limits], base=base) as c:
+                s = rng.randbytes(16)
+                gs.equal(c.post(hello(s, "run"))[0], 200, "the first")
+                with open(os.path.join(base, "filler"), "wb") as f:
+                    f.write(bytes((16 << 20) - (1 << 20) - 200000))
+                wait_for(lambda: metrics(c).get("disk_spare_bytes", 1 << 30) < 300000, "a look at the disk", 60)
+                status, text, headers = c.post(frame(s, 2, PULSE, body=bytes(500000)))
+                gs.check(status == 507 and headers["retry-after"] == "10", (status, text, headers))
+                status, _, _ = c.ask("PUT", "/v1/runs/run/files/run.json", json.dumps({"x": "y" * 500000}))
+                gs.equal(status, 507, "a file")
+                gs.check(os.statvfs(base).f_bavail * os.statvfs(base).f_frsize > 1 << 20, "the floor")
+                gs.check(metrics(c)["limit_free_total"] >= 2, "counted")
+                gs.check("limit free-floor is reached (1048576)" in c.log(), c.log())
+                with open(limits, "w") as f:
+                    f.write("free-floor 0\n")
+                c.process.send_signal(signal.SIGHUP)
+                wait_for(lambda: c.post(frame(s, 2, PULSE, body=bytes(500000)))[0] == 200, "it is taken", 60)
+                c.stop()
+        finally:
+            subprocess.run(["umount", "-l", base], check=True)
+
+
 def boot():
     """Which one this is, and nanoseconds since it."""
     with open("/proc/sys/kernel/random/boot_id") as f:

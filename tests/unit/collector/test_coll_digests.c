@@ -135,7 +135,8 @@ static void test_tries(void)
 static void test_pauses(void)
 {
 	for (unsigned int n = 1; n < 100; n++) {
-		int64_t ns = coll_digest_pause_ns(n), most = COLL_DIGEST_PAUSE_MAX_S * COLL_SECOND_NS;
+		int64_t most = COLL_DIGEST_PAUSE_MAX_S * COLL_SECOND_NS;
+		int64_t ns = coll_digest_pause_ns(n);
 
 		EXPECT(ns >= COLL_DIGEST_PAUSE_MIN_S * COLL_SECOND_NS / 2 && ns <= most);
 		EXPECT(n < 10 || ns >= most / 2);

@@ -88,6 +88,22 @@ static void test_streams_and_runs(void)
 	coll_retention_fini(&retention);
 }
 
+/* What the disk has beyond the floor, and no byte of the floor. */
+static void test_free_floor(void)
+{
+	begin();
+	EXPECT_INT(coll_admit_append(&retention, NULL, 0, 1u << 30), 0); /* not looked yet */
+	retention.free_known = true;
+	retention.free_bytes = 1000;
+	EXPECT_INT(coll_admit_append(&retention, NULL, 0, 600), 0);
+	EXPECT_INT(coll_admit_append(&retention, NULL, 0, 401), -ENOSPC);
+	EXPECT_INT(coll_admit_append(&retention, NULL, 0, 400), 0);
+	EXPECT_INT(coll_admit_append(&retention, NULL, 0, 1), -ENOSPC);
+	EXPECT_UINT(context.count.limit_free, 2);
+	EXPECT_UINT(retention.bytes, (1u << 30) + 1000);
+	coll_retention_fini(&retention);
+}
+
 /* Over an hour, whatever the pieces, no more than the rate and what was saved up. */
 static void test_rate(void)
 {
@@ -127,5 +143,6 @@ static void test_words(void)
 
 int main(void)
 {
-	return RUN(test_quota_beside_a_sweep, test_streams_and_runs, test_rate, test_words);
+	return RUN(test_quota_beside_a_sweep, test_streams_and_runs, test_free_floor, test_rate,
+		   test_words);
 }
