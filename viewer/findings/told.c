@@ -66,29 +66,35 @@ int64_t view_told_share_ppm(const struct view_summary *s, size_t at)
 						     : view_working_ns(s));
 }
 
+struct said { /* of a sentence */
+	size_t at; /* the finding */
+	int64_t ns; /* with those that it speaks for */
+	const char *also; /* their lines; NULL: it speaks for itself */
+};
+
 /* "36.0 % of the training time" */
-static const char *share(const struct view_summary *s, struct base_arena *mem, size_t at)
+static const char *share(const struct view_summary *s, struct base_arena *mem, const struct said *x)
 {
+	bool outside = ana_class_is_outside(s->finding[x->at].class);
 	base_unit text;
 
-	return base_arena_printf(mem, "%s %% of the %s",
-				 base_percent(text, view_told_share_ppm(s, at)),
-				 ana_class_is_outside(s->finding[at].class) ? "time held"
-									    : "training time");
+	base_percent(text, base_ppm(x->ns, outside ? s->result->gpu_ns : view_working_ns(s)));
+	return base_arena_printf(mem, "%s %% of the %s", text, outside ? "time held" : "training time");
 }
 
 /* ---- what was lost, and to whom -------------------------------------------------------------- */
 
 /* The class's words with the share in them; *open: they want to be told who, or what happened. */
-static const char *lost(const struct view_summary *s, struct base_arena *mem, size_t at, bool *open)
+static const char *lost(const struct view_summary *s, struct base_arena *mem, const struct said *x,
+			bool *open)
 {
-	const char *loss = facts_classes[s->finding[at].class].loss;
+	const char *loss = facts_classes[s->finding[x->at].class].loss;
 	size_t before = strcspn(loss, "#"), after = strlen(loss + before + 1);
 	struct view_lead l = view_lead_of(s);
 
 	*open = after && loss[before + after] == ':';
 	return base_arena_printf(mem, "The GPU%s %.*s%s%.*s", l.gpus > 1 ? "s" : "", (int)before,
-				 loss, share(s, mem, at), (int)(after - *open), loss + before + 1);
+				 loss, share(s, mem, x), (int)(after - *open), loss + before + 1);
 }
 
 /* A wait for a batch is what the sentence tells already. */
@@ -115,31 +121,34 @@ static const char *who(const struct view_summary *s, struct base_arena *mem,
 				 doing);
 }
 
-static const char *late(const struct view_summary *s, struct base_arena *mem, size_t at)
+static const char *late(const struct view_summary *s, struct base_arena *mem, const struct said *x)
 {
-	const struct view_finding *f = &s->finding[at];
+	const struct view_finding *f = &s->finding[x->at];
 
 	return base_arena_printf(mem, "The others waited %s for rank %" PRId32 ": %s",
-				 share(s, mem, at), f->where.rank, facts_classes[f->class].meaning);
+				 share(s, mem, x), f->where.rank, facts_classes[f->class].meaning);
 }
 
-static const char *waited(const struct view_summary *s, struct base_arena *mem, size_t at)
+static const char *waited(const struct view_summary *s, struct base_arena *mem, const struct said *x)
 {
-	const struct view_finding *f = &s->finding[at];
+	const struct view_finding *f = &s->finding[x->at];
 	bool open;
-	const char *what = lost(s, mem, at, &open), *by = who(s, mem, f, open);
+	const char *what = lost(s, mem, x, &open), *by = who(s, mem, f, open);
 
 	if (!by && open)
 		by = facts_classes[f->class].meaning;
 	return base_arena_printf(mem, "%s%s%s", what, by ? ": " : "", by ? by : "");
 }
 
-static const char *cause(const struct view_summary *s, struct base_arena *mem, size_t at)
+static const char *cause(const struct view_summary *s, struct base_arena *mem, const struct said *x)
 {
-	const struct view_hotspot *p = &s->finding[at].where;
-	const char *what = (p->late ? late : waited)(s, mem, at);
+	const struct view_hotspot *p = &s->finding[x->at].where;
+	const char *what = (p->late ? late : waited)(s, mem, x);
 	const char *line = view_words_line(mem, p, COLUMNS);
-	const char *seen = view_told_rest(s, at) != SIZE_MAX ? ", as far as samples tell" : "";
+	const char *seen = view_told_rest(s, x->at) != SIZE_MAX ? ", as far as samples tell" : "";
+
+	if (x->also)
+		seen = base_arena_printf(mem, ", also %s%s", x->also, seen);
 
 	if (!line)
 		return base_arena_printf(mem, "%s%s.", what, seen);
@@ -221,27 +230,57 @@ static const char *number(const struct view_summary *s, struct base_arena *mem,
 }
 
 /* On several GPUs what one waits for less may be waited for by another one. */
-static const char *prediction(const struct view_summary *s, struct base_arena *mem, size_t at)
+static const char *prediction(const struct view_summary *s, struct base_arena *mem, const struct said *x)
 {
-	const struct view_finding *f = &s->finding[at];
-	const struct view_advice *a = number_for(s, at);
+	const struct view_finding *f = &s->finding[x->at];
+	const struct view_advice *a = number_for(s, x->at);
 	const char *times;
 
 	if (f->where.late || ana_class_is_outside(f->class) || !s->waste[f->class] ||
 	    (!a && s->result->gpus > 1))
 		return "";
-	times = gain(s, mem, a ? a->saving_ns : view_told_ns(s, at));
+	times = gain(s, mem, a ? a->saving_ns : x->ns);
 	if (!times)
 		return "";
-	return base_arena_printf(mem, " %s %s.", a ? number(s, mem, a, view_told_ns(s, at)) : "Without it:", times);
+	return base_arena_printf(mem, " %s %s.", a ? number(s, mem, a, x->ns) : "Without it:", times);
 }
 
 const char *view_finding_sentence(const struct view_summary *s, struct base_arena *mem, size_t at)
 {
-	if (view_finding_is_rest(&s->finding[at]))
-		return base_arena_printf(mem, "%s.", view_rest_words(s, mem, at));
-	return base_arena_printf(mem, "%s%s", cause(s, mem, at),
-				 prediction(s, mem, at));
+	struct view_told alone = { at, SIZE_MAX };
+
+	return view_alike_sentence(s, mem, &alone, 1);
+}
+
+int64_t view_alike_ns(const struct view_summary *s, const struct view_told *told, size_t n)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < n; i++)
+		view_cost_add(&ns, view_told_ns(s, told[i].at));
+	return ns;
+}
+
+/* "37, 34 and 41"; NULL: there are none. */
+static const char *lines_of(const struct view_summary *s, struct base_arena *mem,
+			    const struct view_told *told, size_t n)
+{
+	const char *t = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		t = base_arena_printf(mem, "%s%s%" PRIu32, t ? t : "", !i ? "" : i + 1 < n ? ", " : " and ",
+				      s->finding[told[i].at].where.line);
+	return t;
+}
+
+const char *view_alike_sentence(const struct view_summary *s, struct base_arena *mem,
+				const struct view_told *told, size_t n)
+{
+	const struct said x = { told->at, view_alike_ns(s, told, n), lines_of(s, mem, told + 1, n - 1) };
+
+	if (view_finding_is_rest(&s->finding[x.at]))
+		return base_arena_printf(mem, "%s.", view_rest_words(s, mem, x.at));
+	return base_arena_printf(mem, "%s%s", cause(s, mem, &x), prediction(s, mem, &x));
 }
 
 /* ---- which are told, and what is folded under them ------------------------------------------- */
@@ -318,25 +357,6 @@ bool view_told_alike(const struct view_summary *s, size_t a, size_t b)
 	       p->wait == q->wait && p->runnable == q->runnable && p->chains == q->chains &&
 	       same_text(p->file, q->file) && p->line != q->line &&
 	       (!p->chains || same_text(p->chain[p->chains - 1].who, q->chain[q->chains - 1].who));
-}
-
-const char *view_alike_words(const struct view_summary *s, struct base_arena *mem,
-			     const struct view_told *told, size_t n)
-{
-	const char *t = "the same at", *file;
-	int64_t ns = 0;
-	base_unit share;
-
-	for (size_t i = 0; i < n; i++) {
-		const struct view_hotspot *p = &s->finding[told[i].at].where;
-
-		file = strrchr(p->file, '/');
-		t = i ? base_arena_printf(mem, "%s%s %" PRIu32, t, i + 1 < n ? "," : " and", p->line)
-		      : base_arena_printf(mem, "%s %s:%" PRIu32, t, file ? file + 1 : p->file, p->line);
-		view_cost_add(&ns, view_told_ns(s, told[i].at));
-	}
-	return base_arena_printf(mem, "%s: %s %% more", t,
-				 base_percent(share, base_ppm(ns, view_working_ns(s))));
 }
 
 const char *view_covered_words(const struct view_summary *s, struct base_arena *mem,

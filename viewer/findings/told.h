@@ -41,9 +41,13 @@ size_t view_findings_told(const struct view_summary *s, struct base_arena *mem,
 /* Two findings that say the same but for the line: who did what, of whom, in one file. */
 bool view_told_alike(const struct view_summary *s, size_t a, size_t b);
 
-/* "the same at dataset.py:37 and 34: 27.8 % more"; of @n findings like one that is told. */
-const char *view_alike_words(const struct view_summary *s, struct base_arena *mem,
-			     const struct view_told *told, size_t n);
+/*
+ * What is told once of @n findings of which the others are like the first one: all of their time, and a
+ * sentence with their lines ("(data.py:24 load, also 37 and 41)"). Of one it is view_finding_sentence.
+ */
+int64_t view_alike_ns(const struct view_summary *s, const struct view_told *told, size_t n);
+const char *view_alike_sentence(const struct view_summary *s, struct base_arena *mem,
+				const struct view_told *told, size_t n);
 
 /*
  * "input.fetch in all: 60.3 % of the training time; for 20.7 % no sample tells the line". @rest: an index

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The causes in the text report: findings, what the loader did, what to do. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include "findings/findings.h"
 #include "findings/lead.h"
@@ -13,16 +14,14 @@
 #define FILES_SHOWN 10
 #define AT 5 /* where the lines of a finding begin */
 
-/* "  1. The GPU waited ...", with its class for who looks it up. @sure: and how sure that is. */
-static void put_finding(struct page *p, size_t n, size_t at, bool sure)
+/* "  1. The GPU waited ...", with its class for who looks it up. */
+static void put_finding(struct page *p, size_t n, size_t at)
 {
-	const struct view_finding *f = &p->s->finding[at];
 	int begins = fprintf(p->f, "  %zu. ", n);
 
 	text_wrap(p, begins, AT,
-		  base_arena_printf(&p->mem, "%s [%s%s%s]", view_finding_sentence(p->s, &p->mem, at),
-				    ana_class_names[f->class], sure ? "; confidence " : "",
-				    sure ? ana_confidence_names[f->confidence] : ""));
+		  base_arena_printf(&p->mem, "%s [%s]", view_finding_sentence(p->s, &p->mem, at),
+				    ana_class_names[p->s->finding[at].class]));
 }
 
 static void put_below(struct page *p, const char *text)
@@ -45,46 +44,83 @@ static bool of_verdict(const struct view_summary *s, const struct view_finding *
 
 #define ALIKE_MAX 8
 
-/* Brings what says the same as told[at] but for its line behind it; how many that are. */
+struct group { /* of findings that say the same but for their line */
+	size_t from, n;
+	int64_t ns;
+};
+
+/* Brings what says the same as told[at] but for its line behind it; how many they are then. */
 static size_t gather_alike(const struct view_summary *s, struct view_told *told, size_t at, size_t n)
 {
-	size_t alike = 0;
+	size_t end = at + 1;
 
-	for (size_t i = at + 1; i < n && alike < ALIKE_MAX; i++) {
+	for (size_t i = end; i < n && end < at + ALIKE_MAX; i++) {
 		struct view_told t = told[i];
 
 		if (!view_told_alike(s, told[at].at, t.at))
 			continue;
-		memmove(&told[at + alike + 2], &told[at + alike + 1],
-			(i - at - alike - 1) * sizeof(*told));
-		told[at + ++alike] = t;
+		memmove(&told[end + 1], &told[end], (i - end) * sizeof(*told));
+		told[end++] = t;
 	}
-	return alike;
+	return end - at;
 }
 
-/*
- * The causes in the box, the most costly first; what says the same of several lines of a file once.
- */
+static int by_ns(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	return x->ns != y->ns ? (x->ns > y->ns ? -1 : 1) : x->from < y->from ? -1 : 1;
+}
+
+/* The groups of @n findings, the most costly first. */
+static size_t group_up(struct page *p, struct view_told *told, size_t n, struct group **group)
+{
+	size_t groups = 0;
+
+	*group = base_arena_array(&p->mem, n + 1, sizeof(**group));
+	for (size_t at = 0; at < n; at += (*group)[groups++].n) {
+		size_t alike = gather_alike(p->s, told, at, n);
+
+		(*group)[groups] =
+			(struct group){ at, alike, view_alike_ns(p->s, told + at, alike) };
+	}
+	qsort(*group, groups, sizeof(**group), by_ns);
+	return groups;
+}
+
+/* "  1. ... [input.fetch; confidence high]" */
+static void put_group(struct page *p, size_t number, const struct view_told *told, size_t n)
+{
+	const struct view_finding *f = &p->s->finding[told->at];
+	int begins = fprintf(p->f, "  %zu. ", number);
+
+	text_wrap(p, begins, AT,
+		  base_arena_printf(&p->mem, "%s [%s; confidence %s]",
+				    view_alike_sentence(p->s, &p->mem, told, n),
+				    ana_class_names[f->class], ana_confidence_names[f->confidence]));
+}
+
+/* The causes in the box, the most costly first; what says the same of several lines of a file once. */
 void text_causes(struct page *p, size_t most)
 {
-	struct view_told *told;
-	size_t all = view_findings_told(p->s, &p->mem, &told), n = 0, shown = 0, kept = 0;
+	struct view_told *told, *first;
+	size_t all = view_findings_told(p->s, &p->mem, &told), n = 0, shown = 0, groups;
+	struct group *group;
 	const char *covered;
 
 	for (size_t i = 0; i < all; i++)
 		if (of_verdict(p->s, &p->s->finding[told[i].at]))
 			told[n++] = told[i];
-	for (; shown < most && kept < n; shown++) {
-		size_t alike = gather_alike(p->s, told, kept, n);
-
-		put_finding(p, shown + 1, told[kept].at, true);
-		if (alike)
-			put_below(p, view_alike_words(p->s, &p->mem, told + kept + 1, alike));
-		kept += 1 + alike;
+	groups = group_up(p, told, n, &group);
+	first = base_arena_array(&p->mem, n + 1, sizeof(*first));
+	for (size_t i = 0; i < groups && i < most; i++) {
+		put_group(p, i + 1, told + group[i].from, group[i].n);
+		memcpy(first + shown, told + group[i].from, group[i].n * sizeof(*first));
+		shown += group[i].n;
 	}
-	covered = view_covered_words(p->s, &p->mem, told, kept);
+	covered = view_covered_words(p->s, &p->mem, first, shown);
 	if (covered)
-		text_line(p, base_arena_printf(&p->mem, "%s %s", kept == 1 ? "that is" : "together",
+		text_line(p, base_arena_printf(&p->mem, "%s %s", shown == 1 ? "that is" : "together",
 					       covered));
 }
 
@@ -129,7 +165,7 @@ void text_findings(struct page *p)
 	if (n)
 		text_heading(p, "Why (the most costly first)");
 	for (size_t i = 0; i < n; i++) {
-		put_finding(p, i + 1, told[i].at, false);
+		put_finding(p, i + 1, told[i].at);
 		put_below(p, base_arena_printf(
 				     &p->mem, "(%s)",
 				     view_finding_evidence(&p->mem, &s->finding[told[i].at])));
