@@ -438,7 +438,9 @@ class Chain:
                 continue
             c, idle, part, whose = self.blocked(s, part, key)
             rests = not strong and (s['wait'] == SLEEP or take_of(s) in ('gives', 'settles'))
-            ends.append((c, RESTS if rests else idle, part, whose))
+            untold = s['wait'] in (LOCK, LOCK_SHARED) and not ids(s, '?') and take_of(s) in ('item', 'event')
+            untold = untold and strong and c != 'host.no_work'
+            ends.append((c, RESTS if rests else LOST if untold else idle, part, whose))
         return [e for e in ends if e[2] > 0]
 
     @staticmethod

@@ -397,6 +397,8 @@ static void test_lost(void)
 		{ WIRE_WAIT_LOCK, "~o1 ?o2", "?o1 ~o2", ANA_INPUT_PIPELINE, true },
 		{ WIRE_WAIT_SOCKET, "!o1 ?o2 ?t1:1-2:2", "?o1", ANA_INPUT_FETCH, false },
 		{ WIRE_WAIT_READ, "!o1", "?o1", ANA_INPUT_FETCH, false },
+		{ WIRE_WAIT_LOCK, "!o1", "?o1", ANA_HOST_WAIT, true }, /* nor of what it waits for */
+		{ WIRE_WAIT_LOCK, "~o1", "?o1", ANA_INPUT_PIPELINE, false },
 	};
 	struct bench t;
 	size_t i;

@@ -287,8 +287,9 @@ static void gather(struct chain_search *f, const struct chain_giver *g)
 			continue;
 		}
 		end.rests = g->kind == ANA_LINK_HOLDS && ana_chain_rests(f->e, w);
+		end.lost = g->kind == ANA_LINK_GIVES && ana_chain_is_untold(f->e, w);
 		blocked_end(f, &end, w);
-		end.idle = end.rests = false;
+		end.idle = end.rests = end.lost = false;
 	}
 	f->dones = mine;
 	f->path.links--;

@@ -78,6 +78,9 @@ bool ana_chain_awaits_as(struct chain_search *f, const struct ana_thread_samples
 			 uint32_t links);
 bool ana_chain_rests(struct ana_evidence *e, const struct wire_sample *w);
 
+/* It takes something of Python's, and was not asked, or could not be, what. */
+bool ana_chain_is_untold(struct ana_evidence *e, const struct wire_sample *w);
+
 /* The thread waits for Python's lock, in the samples of @h, and another maker of the same has it. */
 bool ana_chain_is_behind(struct chain_search *f, const struct ana_thread_samples *s,
 			 const struct ana_shares *h);

@@ -164,6 +164,15 @@ bool ana_chain_rests(struct ana_evidence *e, const struct wire_sample *w)
 	return w->wait == WIRE_WAIT_SLEEP || take == ANA_TAKE_GIVES || take == ANA_TAKE_SETTLES;
 }
 
+bool ana_chain_is_untold(struct ana_evidence *e, const struct wire_sample *w)
+{
+	enum ana_take take = take_of(e, w);
+
+	return (w->wait == WIRE_WAIT_LOCK || w->wait == WIRE_WAIT_LOCK_SHARED) &&
+	       !ana_linktexts_get(&e->links, w->links)->awaits &&
+	       (take == ANA_TAKE_ITEM || take == ANA_TAKE_EVENT);
+}
+
 static bool had_lock(const struct chain_search *f, const struct ana_thread_samples *s)
 {
 	size_t i;
