@@ -36,6 +36,9 @@ const char *prof_pymem_way_name(enum prof_pymem_way way)
  * while process_vm_readv pins the page of each part: a search with dozens of parts in each read is a
  * tenth as dear. Parts begin at whole words there, so that none is copied in two pieces. The number of
  * parts that were read whole, or -1: they cannot be had so.
+ *
+ * By the kernel's own call: libc's is a sanitizer's in a program built with one, which ends a program that
+ * writes what is not an object of its, or calls it a race.
  */
 static int by_copy(const struct prof_pymem *m, const struct prof_pymem_part *part, size_t parts)
 {
@@ -54,7 +57,7 @@ static int by_copy(const struct prof_pymem *m, const struct prof_pymem_part *par
 		if (sum > COPY_BYTES)
 			return -1;
 	}
-	n = pwritev(m->fd, from, (int)pieces, 0);
+	n = syscall(SYS_pwritev, m->fd, from, pieces, 0L, 0L);
 	if (n < 0)
 		return -1;
 	for (i = sum = 0; i < parts && sum + part[i].bytes <= (size_t)n; i++) {
@@ -128,7 +131,7 @@ static int through_pipe(const struct prof_pymem *m, uint64_t from, uint8_t *to, 
 
 	while (done < bytes) {
 		size_t want = bytes - done < PIPE_BYTES ? bytes - done : PIPE_BYTES;
-		ssize_t n = write(m->pipe[1], (const void *)(uintptr_t)(from + done), want);
+		ssize_t n = syscall(SYS_write, m->pipe[1], from + done, want);
 
 		if (n <= 0)
 			return n && errno != EFAULT ? -errno : -EFAULT;
