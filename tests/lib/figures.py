@@ -262,7 +262,9 @@ def escaped(text):
 
 
 def sentence(text):
-    out = text[:1].upper() + text[1:] if 'a' <= text[:1] <= 'z' else text
+    word = re.split('[ ,]', text, maxsplit=1)[0]  # gc.freeze() and num_workers keep their letters
+    plain = 'a' <= text[:1] <= 'z' and not re.search(r'[._(]', word)
+    out = text[:1].upper() + text[1:] if plain else text
     return out if text[-1:] in ('.', '!', '?') else out + '.'
 
 

@@ -111,6 +111,19 @@ bool view_lead_beside(const struct view_summary *s, struct view_lead *input)
 	return view_lead_of(s).verdict != input->verdict;
 }
 
+struct view_lead view_lead_paid_of(const struct view_summary *s)
+{
+	struct view_lead l = view_lead_of(s), input;
+
+	if (!view_lead_beside(s, &input))
+		return l;
+	l.with_input = true;
+	view_cost_add(&l.ns, input.ns);
+	view_cost_add(&l.nano_usd, input.nano_usd);
+	l.ppm = base_ppm(l.ns, view_working_ns(s));
+	return l;
+}
+
 const char *view_lead_and(const struct view_lead *input)
 {
 	return input->gpus > 1 ? "and they waited for input for" : "and it waited for input for";
@@ -174,7 +187,7 @@ static bool one_price(const struct view_cost *c)
 
 const char *view_lead_hour_words(const struct view_summary *s, struct base_arena *mem)
 {
-	struct view_lead l = view_lead_of(s);
+	struct view_lead l = view_lead_paid_of(s);
 	int64_t price = view_lead_in(s, view_working_nano_usd(s), VIEW_HOUR_NS);
 	base_unit part, whole;
 
@@ -199,7 +212,7 @@ static const char *amount_text(char *out, const struct view_summary *s, int64_t 
 
 const char *view_lead_sum_words(const struct view_summary *s, struct base_arena *mem)
 {
-	struct view_lead l = view_lead_of(s);
+	struct view_lead l = view_lead_paid_of(s);
 	bool paid = view_lead_paid(&l) && (l.cost || !s->cost.known);
 	int64_t part = s->cost.known ? l.nano_usd : l.ns;
 	int64_t waste = s->cost.known ? s->cost.wasted : s->wasted_ns;
@@ -223,7 +236,7 @@ static const char *rate_text(char *out, const struct view_summary *s, int64_t am
 
 const char *view_lead_rate_words(const struct view_summary *s, struct base_arena *mem)
 {
-	struct view_lead l = view_lead_of(s);
+	struct view_lead l = view_lead_paid_of(s);
 	int64_t part = s->cost.known ? l.nano_usd : l.ns;
 	int64_t whole = s->cost.known ? view_working_nano_usd(s) : view_working_ns(s);
 	base_unit day, month, step, all;

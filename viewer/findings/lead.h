@@ -19,6 +19,7 @@ struct view_lead {
 	bool cost; /* it is time that is paid for nothing, and every GPU has a price */
 	int64_t nano_usd;
 	size_t gpus; /* that did something */
+	bool with_input; /* ns, ppm and nano_usd: with what was lost to input beside it */
 };
 
 /*
@@ -36,6 +37,8 @@ struct view_lead view_lead_of(const struct view_summary *s);
  * @input's share. Causes and advice go by what they cost then, of whichever.
  */
 bool view_lead_beside(const struct view_summary *s, struct view_lead *input);
+/* What is paid for: the lead, with what was lost to input where that stands beside it. */
+struct view_lead view_lead_paid_of(const struct view_summary *s);
 /* "and it waited for input for"; what follows is the share. */
 const char *view_lead_and(const struct view_lead *input);
 

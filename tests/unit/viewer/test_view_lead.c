@@ -200,6 +200,8 @@ static void expect_larger(enum ana_class c, int64_t ns, const char *words)
 	EXPECT_INT(s->result->judgement.verdict, ANA_V_INPUT_BOUND);
 	EXPECT_STR(view_lead_words(&l, &mem), words);
 	EXPECT_INT(beside, l.verdict != ANA_V_INPUT_BOUND);
+	EXPECT_INT(view_lead_paid_of(s).ns, l.ns + (beside ? input.ns : 0));
+	EXPECT_INT(view_lead_paid_of(s).nano_usd, l.nano_usd + (beside ? input.nano_usd : 0));
 	EXPECT_INT(input.ppm / 1000, 100);
 	EXPECT_STR(view_verdict_words(s, &mem), l.verdict == ANA_V_HOST_BOUND ?
 							"host-bound and input-bound, warning" :

@@ -8,6 +8,7 @@
 #include "analysis/picture/picture.h"
 #include "findings/own_line.h"
 #include "findings/words.h"
+#include "findings/findings.h"
 #include "html_priv.h"
 
 #define LINE_COLUMNS 40
@@ -340,18 +341,25 @@ static bool is_within(const struct view_summary *s, size_t at)
 	return false;
 }
 
-/* The user's own calls; what else is advised has words alone, below. */
+/*
+ * The user's own calls, if that to be changed first is one; what else is advised has words alone, below.
+ * A call that is second on the list is no "change": people paste what they see.
+ */
 static void put_changes(struct html *h)
 {
+	const struct view_advice *first = view_advice_first(h->s);
 	size_t shown = 0;
 
-	for (size_t i = 0; i < h->s->advices && shown < CHANGES_MAX; i++) {
+	if (!first || !first->change)
+		return;
+	html_put(h, "<h3>The change</h3>\n<ul class=\"changes\">\n");
+	for (size_t i = (size_t)(first - h->s->advice); i < h->s->advices && shown < CHANGES_MAX; i++) {
 		if (!h->s->advice[i].change || is_within(h->s, i))
 			continue;
-		html_put(h, shown++ ? "" : "<h3>The change</h3>\n<ul class=\"changes\">\n");
 		put_change(h, i);
+		shown++;
 	}
-	html_put(h, shown ? "</ul>\n" : "");
+	html_put(h, "</ul>\n");
 }
 
 static void put_picture(struct html *h, const struct ana_picture *p)

@@ -69,6 +69,8 @@ const char *html_lead_key(struct html *h, const struct view_lead *l, const char 
 		return usd ? "/cost/starved_usd" : "/ledger/starved_ns";
 	if (l->verdict == ANA_V_BUSY && !usd)
 		return "/ledger/busy_ns";
+	if (l->with_input)
+		key = usd ? "/cost/starved_usd" : "/ledger/starved_ns";
 	for (int c = 0; c < ANA_CLASSES; c++) {
 		if (l->set[c] && r->classes[c])
 			key = base_arena_printf(&h->mem, "%s%s/ledger/classes/%s/%s", key,
@@ -272,7 +274,7 @@ static void put_rates(struct html *h, const struct view_lead *l)
 static void put_paid(struct html *h)
 {
 	const struct view_summary *s = h->s;
-	struct view_lead l = view_lead_of(s);
+	struct view_lead l = view_lead_paid_of(s);
 
 	if (!l.known || !l.ns || !view_lead_paid(&l) || (s->cost.known && !l.cost))
 		return;

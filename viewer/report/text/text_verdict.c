@@ -94,6 +94,8 @@ static void put_sums(struct page *p)
 	const char *rate = view_lead_rate_words(p->s, &p->mem);
 	const char *outside = view_outside_sentence(p->s, &p->mem);
 
+	if (p->s->result->simulated)
+		text_line(p, "a simulated GPU: its times are computed, not measured");
 	text_line(p, base_arena_printf(&p->mem, "this run: %s", view_text_sums(p->s, &p->mem)));
 	if (view_all_unused(p->s))
 		return;
@@ -138,8 +140,6 @@ static void put_doubt(struct page *p)
 
 	if (brief)
 		text_line(p, brief);
-	if (p->s->result->simulated)
-		text_line(p, "a simulated GPU: its times are computed, not measured");
 	if (q->dropped || q->invalid)
 		text_line(p, base_arena_printf(
 				     &p->mem,

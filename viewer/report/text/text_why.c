@@ -43,6 +43,7 @@ static bool of_verdict(const struct view_summary *s, const struct view_finding *
 }
 
 #define ALIKE_MAX 8
+#define SMALL_PPM 10000 /* of the training time: less is no cause to begin with */
 
 struct group { /* of findings that say the same but for their line */
 	size_t from, n;
@@ -114,6 +115,8 @@ void text_causes(struct page *p, size_t most)
 	groups = group_up(p, told, n, &group);
 	first = base_arena_array(&p->mem, n + 1, sizeof(*first));
 	for (size_t i = 0; i < groups && i < most; i++) {
+		if (i && base_ppm(group[i].ns, view_working_ns(p->s)) < SMALL_PPM)
+			break;
 		put_group(p, i + 1, told + group[i].from, group[i].n);
 		memcpy(first + shown, told + group[i].from, group[i].n * sizeof(*first));
 		shown += group[i].n;
