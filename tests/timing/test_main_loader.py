@@ -56,8 +56,9 @@ def steps_of(run):
 
 
 def one(name, args, again):
-    """False: run it again. The script reads its clock some instructions away from the hook, and on a
-    busy machine it loses its core in between; only the bound of 1 ms may be asked for again."""
+    """False: run it again. The script reads its clock some instructions away from the hook, and where it
+    loses its core in between its own waits are no truth: that shows in steps that are off by more than
+    1 ms, of which the sums are made. Only such a play is asked for again, and the third one counts."""
     with gs.scratch() as where:
         ledger = os.path.join(where, 'own.jsonl')
         done, run, truth = gs.traced(
@@ -72,6 +73,15 @@ def one(name, args, again):
         want = gs.measure(exposed)
         gpu, = s['gpus']
         held = gpu['held_ns']
+        steps = steps_of(run)
+        gs.check(len(steps) >= STEPS - 3, f'{name}: {len(steps)} steps dumped of {STEPS}')
+        good = sum(abs(got - within(exposed, begin, begin + dur)) <= 1_000_000
+                   for begin, dur, got in steps)
+        near = good >= 0.95 * len(steps)
+        if not near and again:
+            print(f'{name}: {good} of {len(steps)} steps within 1 ms: once more', flush=True)
+            return False
+        gs.check(near, f'{name}: {good} of {len(steps)} steps within 1 ms')
         off = abs(gpu['loader_exposed_ns'] - want)
         gs.check(off <= 0.01 * held, f'{name}: exposed {gpu["loader_exposed_ns"]}, truth {want}, off '
                  f'by {100 * off / held:.3f} % of the held time')
@@ -81,12 +91,6 @@ def one(name, args, again):
         # Without a synchronisation in each step the script cannot know when the device ran dry.
         gs.check('late' in args or points <= 2, f'{name}: starved {starved}, by the script '
                  f'{told}, {points:.2f} points apart')
-        steps = steps_of(run)
-        gs.check(len(steps) >= STEPS - 3, f'{name}: {len(steps)} steps dumped of {STEPS}')
-        good = sum(abs(got - within(exposed, begin, begin + dur)) <= 1_000_000
-                   for begin, dur, got in steps)
-        near = good >= 0.95 * len(steps)
-        gs.check(near or again, f'{name}: {good} of {len(steps)} steps within 1 ms')
         unknown = gpu['classes'].get('device.unknown', 0)
         gs.check(unknown <= 0.02 * held, f'{name}: device.unknown {100 * unknown / held:.2f} %')
         print(f'{name}: held {held / 1e9:.2f} s, exposed off by {100 * off / held:.3f} %, starved '
