@@ -106,7 +106,7 @@ static int by_saving(const void *a, const void *b)
 	return (int)x->class - (int)y->class;
 }
 
-static bool is_number(const struct view_advice *a)
+bool view_advice_is_number(const struct view_advice *a)
 {
 	return a->with_need || a->makers;
 }
@@ -120,7 +120,7 @@ static void prefer_number(struct view_summary *s)
 	struct view_advice first = s->advice[0], number;
 	size_t i;
 
-	for (i = 0; i < s->advices && !is_number(&s->advice[i]); i++)
+	for (i = 0; i < s->advices && !view_advice_is_number(&s->advice[i]); i++)
 		;
 	if (!i || i == s->advices || s->advice[i].class != first.class ||
 	    100 * (__int128)s->advice[i].saving_ns < NUMBER_PCT * (__int128)first.saving_ns)

@@ -24,6 +24,9 @@ const struct view_finding *view_finding_of(const struct view_summary *s, enum an
 /* What to do about the findings: one piece of advice per cause, the largest saving first. */
 void view_advice_add(struct view_summary *s);
 
+/* A number of workers or makers: it is about all input, whatever its class; else it is about its class. */
+bool view_advice_is_number(const struct view_advice *a);
+
 /*
  * What to do first: about what the verdict is about, though the largest saving may lie elsewhere, or
  * what saves most where more was lost there (view_lead_beside).

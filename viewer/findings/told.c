@@ -164,7 +164,7 @@ static const struct view_advice *number_for(const struct view_summary *s, size_t
 {
 	for (size_t i = 0; i < s->advices; i++) {
 		const struct view_advice *a = &s->advice[i];
-		if ((a->with_need || a->makers) && a->class == s->finding[at].class &&
+		if (view_advice_is_number(a) && a->class == s->finding[at].class &&
 		    is_first_of_class(s, at))
 			return a;
 	}

@@ -5,6 +5,7 @@
  * sum never exceeds what was wasted. Advice about time that is no waste stands apart.
  */
 #include <string.h>
+#include "findings/findings.h"
 #include "html_priv.h"
 
 #define NOBODY SIZE_MAX
@@ -20,7 +21,7 @@ struct plan {
 /* The number of workers or makers is about all input; everything else about its class. */
 static bool about(const struct view_advice *a, int c)
 {
-	return a->with_need || a->makers ? ana_class_is_input(c) != 0 : (int)a->class == c;
+	return view_advice_is_number(a) ? ana_class_is_input(c) != 0 : (int)a->class == c;
 }
 
 static bool all_waste(const struct view_summary *s, const struct view_advice *a)

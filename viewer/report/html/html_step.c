@@ -335,7 +335,7 @@ static void put_change(struct html *h, size_t i)
 static bool is_within(const struct view_summary *s, size_t at)
 {
 	for (size_t i = 0; i < at; i++)
-		if ((s->advice[i].with_need || s->advice[i].makers) &&
+		if (view_advice_is_number(&s->advice[i]) &&
 		    ana_class_is_input(s->advice[at].class))
 			return true;
 	return false;

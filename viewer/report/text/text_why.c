@@ -31,15 +31,15 @@ static void put_below(struct page *p, const char *text)
 }
 
 /* Whether it is told in the box: what the verdict is about and, where more went elsewhere, that as well. */
-static bool of_verdict(const struct view_summary *s, const struct view_finding *f)
+static bool of_verdict(const struct view_summary *s, const struct view_finding *f,
+		       const struct view_lead *lead)
 {
 	bool starved = s->result->judgement.verdict == ANA_V_INPUT_BOUND;
-	struct view_lead input, lead = view_lead_of(s);
 
 	if (ana_class_is_outside(f->class))
 		return false;
 	return starved == (f->of_starved_ppm >= 0) ||
-	       (view_lead_beside(s, &input) && lead.set[f->class]);
+	       (lead->verdict != s->result->judgement.verdict && lead->set[f->class]);
 }
 
 #define ALIKE_MAX 8
@@ -106,11 +106,12 @@ void text_causes(struct page *p, size_t most)
 {
 	struct view_told *told, *first;
 	size_t all = view_findings_told(p->s, &p->mem, &told), n = 0, shown = 0, groups;
+	const struct view_lead lead = view_lead_of(p->s);
 	struct group *group;
 	const char *covered;
 
 	for (size_t i = 0; i < all; i++)
-		if (of_verdict(p->s, &p->s->finding[told[i].at]))
+		if (of_verdict(p->s, &p->s->finding[told[i].at], &lead))
 			told[n++] = told[i];
 	groups = group_up(p, told, n, &group);
 	first = base_arena_array(&p->mem, n + 1, sizeof(*first));
