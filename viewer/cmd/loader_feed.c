@@ -16,6 +16,7 @@
 #include "base/options.h"
 #include "cmd.h"
 #include "core/log.h"
+#include "core/values.h"
 #include "feed/feed.h"
 #include "run/child.h"
 #include "run/install.h"
@@ -58,26 +59,17 @@ static bool set_step(void *into, char *text)
 static bool set_seconds(void *into, char *text)
 {
 	struct opts *o = into;
-	char *end;
-	long n = strtol(text, &end, 10);
+	long n;
 
-	if (text[0] < '1' || text[0] > '9' || *end || n > SECONDS_MAX) {
-		view_error("--seconds %s: no such number; a whole one from 1 to %d", text, SECONDS_MAX);
+	if (!view_option_number("--seconds", text, SECONDS_MAX, &n))
 		return false;
-	}
 	o->seconds = n;
 	return true;
 }
 
 static bool set_format(void *into, char *text)
 {
-	struct opts *o = into;
-
-	o->json = !strcmp(text, "json");
-	if (o->json || !strcmp(text, "text"))
-		return true;
-	view_error("--format %s: no such format; one of text, json", text);
-	return false;
+	return view_option_json(text, &((struct opts *)into)->json);
 }
 
 static const char usage[] =

@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "cmd.h"
 #include "core/log.h"
+#include "core/values.h"
 #include "base/amounts.h"
 #include "findings/lead.h"
 #include "findings/unused.h"
@@ -38,26 +39,17 @@ struct row {
 static bool set_last(void *into, char *text)
 {
 	struct opts *o = into;
-	char *end;
-	long n = strtol(text, &end, 10);
+	long n;
 
-	if (text[0] < '1' || text[0] > '9' || *end || n > LAST_MAX) {
-		view_error("--last %s: no such number; a whole one from 1 to %d", text, LAST_MAX);
+	if (!view_option_number("--last", text, LAST_MAX, &n))
 		return false;
-	}
 	o->last = (int)n;
 	return true;
 }
 
 static bool set_format(void *into, char *text)
 {
-	struct opts *o = into;
-
-	o->json = !strcmp(text, "json");
-	if (o->json || !strcmp(text, "text"))
-		return true;
-	view_error("--format %s: no such format; one of text, json", text);
-	return false;
+	return view_option_json(text, &((struct opts *)into)->json);
 }
 
 static const char usage[] =

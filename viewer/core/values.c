@@ -40,3 +40,23 @@ bool view_option_size(const char *text, uint64_t *bytes)
 	*bytes = v;
 	return ok;
 }
+
+bool view_option_json(const char *text, bool *json)
+{
+	*json = !strcmp(text, "json");
+	if (*json || !strcmp(text, "text"))
+		return true;
+	view_error("--format %s: no such format; one of text, json", text);
+	return false;
+}
+
+bool view_option_number(const char *name, const char *text, long most, long *n)
+{
+	char *end;
+
+	*n = strtol(text, &end, 10);
+	if (text[0] >= '1' && text[0] <= '9' && !*end && *n <= most)
+		return true;
+	view_error("%s %s: no such number; a whole one from 1 to %ld", name, text, most);
+	return false;
+}

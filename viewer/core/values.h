@@ -11,6 +11,12 @@
 /* One of them. */
 bool view_option_price_model(const char *text);
 
+/* --format of commands that print text or JSON. */
+bool view_option_json(const char *text, bool *json);
+
+/* A whole number from 1 to @most, of option @name ("--last"). */
+bool view_option_number(const char *name, const char *text, long most, long *n);
+
 /* "512M", "2G", "1000000" to bytes. */
 bool view_option_size(const char *text, uint64_t *bytes);
 
