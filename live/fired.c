@@ -256,3 +256,8 @@ const char *live_fired_words(char *out, const struct live_fired *f)
 	}
 	return out;
 }
+
+int live_fired_is_of_node(const struct dirent *e)
+{
+	return !strncmp(e->d_name, LIVE_FIRED_OTHERS, strlen(LIVE_FIRED_OTHERS));
+}

@@ -8,6 +8,7 @@
 #ifndef LIVE_FIRED_H
 #define LIVE_FIRED_H
 
+#include <dirent.h>
 #include "condition.h"
 
 #define LIVE_FIRED_FILE "alerts.jsonl" /* of whoever watches here: it says what has fired already */
@@ -29,6 +30,9 @@ struct live_fired {
 	char exec[LIVE_FIRED_TEXT]; /* the command, cut; "": none */
 	char exec_error[128]; /* why it could not be started, "": it was; not in the line */
 };
+
+/* Whether a file of a run directory holds the alerts of a node. For scandir. */
+int live_fired_is_of_node(const struct dirent *e);
 
 /* The line with its newline; its length, or -EMSGSIZE. @out has LIVE_FIRED_LINE bytes. */
 int live_fired_put(const struct live_fired *f, char *out);

@@ -136,11 +136,6 @@ void live_alerts_each(const char *dir, void (*each)(void *arg, const struct live
 	each_of(dir, LIVE_FIRED_FILE, each, arg);
 }
 
-static int is_of_node(const struct dirent *e)
-{
-	return !strncmp(e->d_name, LIVE_FIRED_OTHERS, strlen(LIVE_FIRED_OTHERS));
-}
-
 void live_alerts_each_anywhere(const char *dir, void (*each)(void *arg, const struct live_fired *f),
 			       void *arg)
 {
@@ -148,7 +143,7 @@ void live_alerts_each_anywhere(const char *dir, void (*each)(void *arg, const st
 	int n;
 
 	live_alerts_each(dir, each, arg);
-	n = scandir(dir, &name, is_of_node, alphasort);
+	n = scandir(dir, &name, live_fired_is_of_node, alphasort);
 	for (int i = 0; i < n; i++) {
 		each_of(dir, name[i]->d_name, each, arg);
 		free(name[i]);

@@ -75,18 +75,13 @@ out:
 	free(path);
 }
 
-static int is_of_node(const struct dirent *e)
-{
-	return !strncmp(e->d_name, LIVE_FIRED_OTHERS, strlen(LIVE_FIRED_OTHERS));
-}
-
 static void take_run(struct view_summary *s, const char *run)
 {
 	struct dirent **name = NULL;
 	int n;
 
 	take_file(s, run, LIVE_FIRED_FILE);
-	n = scandir(run, &name, is_of_node, alphasort);
+	n = scandir(run, &name, live_fired_is_of_node, alphasort);
 	for (int i = 0; i < n; i++) {
 		if (s->alerts < ALERTS_MAX)
 			take_file(s, run, name[i]->d_name);
