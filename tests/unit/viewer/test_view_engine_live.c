@@ -521,6 +521,69 @@ static void test_a_call_is_no_fetch(void)
 	t_run_end(&r);
 }
 
+/* A copy of [launch + 2 us, end) whose call ends with it, or, if it is asynchronous, after 2 us. */
+static void copy(struct t_proc *p, int64_t launch, int64_t end, uint64_t corr, bool lasts)
+{
+	struct wire_event *e;
+
+	t_call(p, "cudaMemcpyAsync", launch, lasts ? end + 2000 : launch + 2000, corr);
+	e = t_event(p, WIRE_KIND_OP, launch + 2000, end);
+	e->op = WIRE_OP_COPY;
+	e->copy = WIRE_COPY_H2D;
+	e->src = lasts ? WIRE_MEM_PAGEABLE : WIRE_MEM_PINNED;
+	e->bytes = 1 << 20;
+	e->context = 1;
+	e->stream = 7;
+	e->corr = corr;
+}
+
+static struct wire_sample at_line(struct t_proc *p, int64_t t, const char *stack)
+{
+	return (struct wire_sample){ .t_ns = t,
+				     .pid = 10,
+				     .tid = 1,
+				     .role = WIRE_ROLE_SUBMITTER,
+				     .state = WIRE_STATE_RUNNING,
+				     .stack = t_name(p, stack) };
+}
+
+/*
+ * The thread is in the call of the first two copies as long as they last: a sample in one of them tells the line of
+ * both. The third copies by itself, while its thread is at another line, and beside the fourth a kernel runs.
+ */
+static void test_lines_of_copies(void)
+{
+	struct t_run r;
+	struct t_proc p;
+	struct wire_sample row[3];
+
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_launch(&p, US(50), US(100), US(200), 1);
+	copy(&p, US(1000), US(5002), 2, true);
+	copy(&p, US(6000), US(8002), 3, true);
+	copy(&p, US(9000), US(12002), 4, false);
+	t_launch(&p, US(13000), US(13100), US(17000), 5);
+	copy(&p, US(13500), US(16002), 6, true);
+	row[0] = at_line(&p, US(3000), "train\t/home/me/train.py\t41");
+	row[1] = at_line(&p, US(10000), "train\t/home/me/train.py\t77");
+	row[2] = at_line(&p, US(15000), "train\t/home/me/train.py\t78");
+	t_samples(&p, row, 3);
+	t_proc_end(&p, US(20000), true);
+	t_analyse(&r, ANA_WINDOW_DEVICE);
+	EXPECT_INT(CLASS(r, 0, COPY), NS(9000));
+	REQUIRE(r.result->hotspots == 1);
+	const struct ana_hotspot *h = &r.result->hotspot[0];
+	EXPECT_INT(h->class, ANA_COPY);
+	EXPECT_INT(h->line, 41);
+	EXPECT_STR(h->file, "/home/me/train.py");
+	EXPECT_INT(h->ns, NS(4000));
+	EXPECT_INT(h->nearby_ns, NS(2000));
+	EXPECT_INT(h->confidence, ANA_HIGH);
+	EXPECT_INT(h->samples, 1);
+	t_run_end(&r);
+}
+
 /* What a kernel's name tells is counted where it ran; of a graph launch nothing is known. */
 static void test_kernels_by_name(void)
 {
@@ -675,6 +738,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_siblings_are_no_other_job),
 	T_CASE(test_siblings_that_come_and_go),
 	T_CASE(test_a_call_is_no_fetch),
+	T_CASE(test_lines_of_copies),
 	T_CASE(test_kernels_by_name),
 	T_CASE(test_a_tail_without_work),
 	T_CASE(test_a_tail_that_nothing_tells_of),

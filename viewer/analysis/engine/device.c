@@ -89,6 +89,14 @@ static inline void sweep(struct ana_gpu_state *g, int64_t upto)
 	g->at = upto;
 }
 
+/* All that is busy up to @upto, and first what tells of copies in it. */
+static inline void account(struct ana_walk *w, struct ana_gpu_state *g, int64_t upto)
+{
+	if (g->copying.end > g->at)
+		ana_copying_tell(w, g, upto);
+	sweep(g, upto);
+}
+
 static void extend(int64_t *end, int64_t to)
 {
 	if (to > *end)
@@ -118,7 +126,7 @@ static void remember_copy(struct ana_walk *w, struct ana_proc *p, const struct w
 }
 
 static inline void count_kind(struct ana_walk *w, struct ana_gpu_state *g, struct ana_proc *p,
-			      const struct wire_event *op)
+			      const struct wire_event *op, const struct ana_call *call)
 {
 	uint16_t flags;
 	bool comm;
@@ -128,6 +136,7 @@ static inline void count_kind(struct ana_walk *w, struct ana_gpu_state *g, struc
 		ana_copies_count(g, op);
 		if (p->evidence)
 			remember_copy(w, p, op);
+		ana_copying_begin(g, p, op, call);
 		return;
 	}
 	ana_copied_computed(&p->copied);
@@ -360,7 +369,7 @@ static inline void operation(struct ana_walk *w, struct ana_gpu_state *g, struct
 	if (!g->started)
 		open_lead(g, p->index, op, call);
 	else if (op->start_ns > g->at)
-		sweep(g, op->start_ns);
+		account(w, g, op->start_ns);
 	if (op->start_ns > g->end) {
 		count_idle(w, g, op);
 		if (!decide_at_once(w, g, p->index, op, call)) {
@@ -371,7 +380,7 @@ static inline void operation(struct ana_walk *w, struct ana_gpu_state *g, struct
 	count_launch(w, g, op, call);
 	s->submitted = call ? call->start : op->start_ns;
 	remember_left(g, p->index, op, call);
-	count_kind(w, g, p, op);
+	count_kind(w, g, p, op, call);
 }
 
 static inline struct ana_gpu_state *gpu_of(struct ana_walk *w, struct ana_proc *p, uint32_t ordinal)
@@ -478,7 +487,7 @@ void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g)
 	if (g->lead_open)
 		ana_gap_lead(w, g);
 	ana_open_gaps_finish(w, g);
-	sweep(g, INT64_MAX);
+	account(w, g, INT64_MAX);
 	flush_bucket(g, g->end);
 	ana_minutes_count(&g->minutes, &g->plan->held, &g->plan->lost, &g->plan->unobserved,
 			  g->gpu->minutes);

@@ -148,17 +148,17 @@ static void book(struct ana_walk *w, const struct ana_proc *p)
 		w->err = err;
 }
 
-static void hotspot_only(struct ana_walk *w, struct ana_proc *p,
-			 const struct ana_attribution *piece)
+bool ana_attribute_line(struct ana_walk *w, struct ana_proc *p, const struct ana_attribution *piece)
 {
 	struct ana_cause *b = &w->cause;
 
 	if (!sampled(p->evidence, piece))
-		return;
+		return false;
 	ana_cause_begin(b, piece->start, piece->end, piece->c, piece->confidence, false);
 	ana_cause_votes(b, p->evidence, piece->tid, piece->c);
 	ana_cause_all(b, piece->c, piece->confidence);
 	book(w, p);
+	return true;
 }
 
 bool ana_attribute(struct ana_walk *w, struct ana_proc *p, const struct ana_attribution *piece,
@@ -171,7 +171,7 @@ bool ana_attribute(struct ana_walk *w, struct ana_proc *p, const struct ana_attr
 	if (!p || !p->evidence || piece->refine == ANA_REFINE_NOT)
 		return false;
 	if (piece->refine == ANA_REFINE_LINE) {
-		hotspot_only(w, p, piece);
+		ana_attribute_line(w, p, piece);
 		return false;
 	}
 	if (piece->refine == ANA_REFINE_HOST && !sampled(p->evidence, piece))

@@ -38,6 +38,10 @@ void ana_attribute_read(struct ana_walk *w, struct ana_proc *p, int64_t start, i
 bool ana_attribute(struct ana_walk *w, struct ana_proc *p, const struct ana_attribution *piece,
 		   bool keep);
 
+/* Books what samples of the piece tell as lines of its class. False: there are none. */
+bool ana_attribute_line(struct ana_walk *w, struct ana_proc *p,
+			const struct ana_attribution *piece);
+
 /* Gives classes to the pieces that wait for their neighbours, as far as those are decided. */
 void ana_attribute_unsampled(struct ana_walk *w, int64_t floor);
 

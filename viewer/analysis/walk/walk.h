@@ -120,6 +120,15 @@ struct ana_run_of_gaps {
 	uint64_t gaps;
 };
 
+/*
+ * A copy while the call that made it lasts: what its thread is at then is the line of the copy. Of several at
+ * once the last.
+ */
+struct ana_copying {
+	int64_t start, end;
+	uint32_t process, tid;
+};
+
 struct ana_stream_state { /* of a stream of a GPU: its last operation */
 	uint64_t key;
 	int64_t submitted; /* its launch, or its start where that is unknown */
@@ -141,6 +150,7 @@ struct ana_gpu_state {
 	int64_t open_until; /* end of that bucket, or of the minute */
 	struct ana_minutes minutes;
 	int64_t end, compute_end, comm_end, copy_end, dir_end[ANA_COPY_DIRS];
+	struct ana_copying copying;
 	/* the operation that ended last */
 	uint32_t left_stream, left_process;
 	bool left_graph;
