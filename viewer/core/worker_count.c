@@ -6,6 +6,7 @@
 /* Beyond this, memory and start-up cost more than workers bring. */
 #define WORKERS_PER_CORE 8
 #define WORKERS_LEAST_LIMIT 32
+#define DELAY_PART 10 /* of making a batch: as much of it without a CPU is a lack */
 
 const char *const view_worker_bounds[VIEW_WORKERS_BOUNDS] = { "step", "cores", "limit" };
 
@@ -39,6 +40,20 @@ static int64_t most_sensible(const struct view_worker_facts *f)
 	return base_max(WORKERS_LEAST_LIMIT, f->cores * WORKERS_PER_CORE);
 }
 
+/*
+ * If every batch took as long as the slow ones do. Where those who make them lack a CPU already, whoever is
+ * added may find none: then nothing is sure.
+ */
+static int64_t most_step(const struct view_worker_facts *f, int64_t advised)
+{
+	int64_t slow = base_max(f->fetch_slow_ns, f->fetch_ns);
+
+	if (f->fetch_slow_ns <= 0 || f->fetch_delay_ns > f->fetch_ns / DELAY_PART)
+		return f->step_ns;
+	return base_min(f->step_ns,
+			base_max(f->step_ns - f->wait_ns, div_up(slow, base_max(1, advised))));
+}
+
 bool view_worker_count_find(const struct view_worker_facts *f, struct view_worker_count *n)
 {
 	int64_t fed = f->step_ns - f->wait_ns;
@@ -54,6 +69,7 @@ bool view_worker_count_find(const struct view_worker_facts *f, struct view_worke
 	n->advised = base_max(n->advised, f->workers);
 	n->predicted_step_ns =
 		base_min(f->step_ns, base_max(fed, div_up(f->fetch_ns, base_max(1, n->advised))));
+	n->most_step_ns = most_step(f, n->advised);
 	n->cores_needed = f->fetch_cpu_ns > 0 ? div_up(f->fetch_cpu_ns, pace(f)) + 1 : 0;
 	return true;
 }

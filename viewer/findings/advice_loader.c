@@ -6,6 +6,7 @@
 #include "advice.h"
 #include "findings.h"
 #include "loader.h"
+#include "base/minmax.h"
 #include "base/units.h"
 #include "words.h"
 #include "wire/evidence.h"
@@ -15,6 +16,7 @@
 #define STARVED_PPM 400000 /* of starved time or of making a batch: without a CPU */
 #define BUSY_PPM 850000 /* of the workers' time: they do nothing else */
 #define LOCKED_PPM 50000 /* of the starved time: workers wait for each other */
+#define DELAY_PART 10 /* of making a batch without a CPU: nothing is sure then */
 #define JITTER(median) ((median) * 3 / 2) /* a 95th percentile from here on: batches differ */
 
 /* Somebody was making the batch, or may have been: what more workers share. */
@@ -163,6 +165,8 @@ bool view_advise_workers(struct view_summary *s, struct view_advice *a)
 		base_arena_printf(&s->mem, "%" PRId64 " -> %" PRId64 " workers%s", v->facts.workers,
 				  v->need.advised, cache_helps(s, c) ? " or a local cache" : "");
 	a->saving_ns = v->saving_ns < most ? v->saving_ns : most;
+	/* One source for all may give no more to many than to one. */
+	a->saving_least_ns = cache_helps(s, c) ? 0 : base_min(v->saving_least_ns, a->saving_ns);
 	if (s->starved_ns)
 		a->saving_nano_usd =
 			base_div_even((__int128)s->cost.starved * a->saving_ns, s->starved_ns);
@@ -189,6 +193,21 @@ bool view_advise_unknown(struct view_summary *s, struct view_advice *a)
 	return true;
 }
 
+/*
+ * What is sure of workers that survive: all but the first of each trainer start for nothing, if the first batch
+ * of each epoch, which they make anew, takes as long as the slow ones do.
+ */
+static int64_t surviving_ns(const struct ana_loader_facts *l, int64_t epochs_ns)
+{
+	int64_t again = (int64_t)l->iterators - (l->trainers ? l->trainers : 1), whole;
+
+	if (again <= 0 || l->fetch_p95_ns <= 0 ||
+	    l->fetch_delay_ns > (l->fetch_ns - l->fetch_delay_ns) / DELAY_PART)
+		return 0;
+	whole = (int64_t)((__int128)epochs_ns * again / (int64_t)l->iterators);
+	return (__int128)l->fetch_p95_ns * again < whole ? whole - l->fetch_p95_ns * again : 0;
+}
+
 bool view_advise_epoch(struct view_summary *s, struct view_advice *a)
 {
 	const struct ana_loader_facts *l = view_loader_facts(s);
@@ -205,6 +224,7 @@ bool view_advise_epoch(struct view_summary *s, struct view_advice *a)
 			"%s to start; workers then survive the epoch",
 			l->iterators,
 			base_duration(each, base_div_even(l->open_ns, (__int128)l->iterators)));
+		a->saving_least_ns = surviving_ns(l, a->saving_ns);
 		return true;
 	}
 	a->title = no_workers ? "Start epochs sooner" : "Start the loader sooner";

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/minmax.h"
 #include "base/units.h"
 #include "wire/evidence.h"
 
@@ -158,6 +159,8 @@ static void set_facts(struct view_summary *s, const struct ana_loader_facts *l)
 	f->workers = l->workers;
 	f->fetch_ns = base_div_even(own > l->fetch_cpu_ns ? own : l->fetch_cpu_ns, made);
 	f->fetch_cpu_ns = base_div_even(l->fetch_cpu_ns, made);
+	f->fetch_delay_ns = base_div_even(l->fetch_delay_ns, made);
+	f->fetch_slow_ns = base_max(l->fetch_p95_ns, 0);
 	f->step_ns = per_batch(s, l, span);
 	f->wait_ns = per_batch(s, l, exposed_ns(s));
 	f->fed_median_ns = fed_median(r);
@@ -166,16 +169,24 @@ static void set_facts(struct view_summary *s, const struct ana_loader_facts *l)
 		f->cores = 1;
 }
 
-/* What the run would have been shorter by, over all GPUs; never more than it waited. */
-static void set_saving(struct view_summary *s, const struct ana_loader_facts *l)
+/* What the run would have been shorter by, over all GPUs, with steps of @then_ns; never more than it waited. */
+static int64_t spared_ns(const struct view_summary *s, const struct ana_loader_facts *l,
+			 int64_t then_ns)
 {
 	const struct ana_result *r = s->result;
-	struct view_loader *v = &s->loader;
-	__int128 ns = (__int128)(v->facts.step_ns - v->need.predicted_step_ns) *
-		      (__int128)batches(r) * (__int128)r->gpus / (l->trainers ? l->trainers : 1);
+	__int128 ns = (__int128)(s->loader.facts.step_ns - then_ns) * (__int128)batches(r) *
+		      (__int128)r->gpus / (l->trainers ? l->trainers : 1);
 	int64_t exposed = exposed_ns(s), most = exposed < s->starved_ns ? exposed : s->starved_ns;
 
-	v->saving_ns = ns > most ? most : (int64_t)ns;
+	return ns > most ? most : (int64_t)ns;
+}
+
+static void set_saving(struct view_summary *s, const struct ana_loader_facts *l)
+{
+	struct view_loader *v = &s->loader;
+
+	v->saving_ns = spared_ns(s, l, v->need.predicted_step_ns);
+	v->saving_least_ns = spared_ns(s, l, v->need.most_step_ns);
 	if (s->cost.known && s->starved_ns)
 		v->saving_nano_usd =
 			base_div_even((__int128)s->cost.starved * v->saving_ns, s->starved_ns);

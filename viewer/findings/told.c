@@ -171,28 +171,42 @@ static const struct view_advice *number_for(const struct view_summary *s, size_t
 	return NULL;
 }
 
-/*
- * "at most 1.4 times the steps per hour": what is left of the training time without @saved of it.
- * Rounded up, for it is a bound. NULL: next to nothing, or all of the time is saved.
- */
-static const char *gain(const struct view_summary *s, struct base_arena *mem, int64_t saved)
+/* Without @saved of the training time, the work of an hour in hundredths of today's; 0: nothing would be left. */
+static int64_t times_pct(const struct view_summary *s, int64_t saved, bool up)
 {
-	int64_t t = view_working_ns(s), left = t - saved, pct;
-	const char *times;
+	int64_t t = view_working_ns(s), left = t - saved;
 
-	if (left <= 0 || saved <= 0)
-		return NULL;
-	pct = (int64_t)(((__int128)t * 100 + left - 1) / left);
-	if (pct < GAIN_PCT)
-		return NULL;
+	return left > 0 ? (int64_t)(((__int128)t * 100 + (up ? left - 1 : 0)) / left) : 0;
+}
+
+static const char *times_words(struct base_arena *mem, int64_t pct, bool up)
+{
+	int64_t tenth = up ? 9 : 0;
+
 	if (pct < 200)
-		times = base_arena_printf(mem, "1.%02" PRId64, pct % 100);
-	else if (pct <= 990)
-		times = base_arena_printf(mem, "%" PRId64 ".%" PRId64, (pct + 9) / 100,
-					  (pct + 9) / 10 % 10);
-	else
-		times = base_arena_printf(mem, "%" PRId64, (pct + 99) / 100);
-	return base_arena_printf(mem, "at most %s times the %s per hour", times,
+		return base_arena_printf(mem, "1.%02" PRId64, pct % 100);
+	if (pct <= 990)
+		return base_arena_printf(mem, "%" PRId64 ".%" PRId64, (pct + tenth) / 100,
+					 (pct + tenth) / 10 % 10);
+	return base_arena_printf(mem, "%" PRId64, (pct + (up ? 99 : 0)) / 100);
+}
+
+/*
+ * "at most 1.4 times the steps per hour", "1.2 to 1.4 times" where something is sure. Rounded outwards, for these
+ * are bounds. NULL: next to nothing, or all of the time is saved.
+ */
+static const char *gain(const struct view_summary *s, struct base_arena *mem, int64_t saved,
+			int64_t least)
+{
+	int64_t most_pct = times_pct(s, saved, true), least_pct = times_pct(s, least, false);
+	const char *times, *from = "at most ";
+
+	if (saved <= 0 || most_pct < GAIN_PCT)
+		return NULL;
+	times = times_words(mem, most_pct, true);
+	if (least_pct >= GAIN_PCT)
+		from = base_arena_printf(mem, "%s to ", times_words(mem, least_pct, false));
+	return base_arena_printf(mem, "%s%s times the %s per hour", from, times,
 				 s->result->steps ? "steps" : "work");
 }
 
@@ -239,7 +253,7 @@ static const char *prediction(const struct view_summary *s, struct base_arena *m
 	if (f->where.late || ana_class_is_outside(f->class) || !s->waste[f->class] ||
 	    (!a && s->result->gpus > 1))
 		return "";
-	times = gain(s, mem, a ? a->saving_ns : x->ns);
+	times = gain(s, mem, a ? a->saving_ns : x->ns, a ? a->saving_least_ns : 0);
 	if (!times)
 		return "";
 	return base_arena_printf(mem, " %s %s.", a ? number(s, mem, a, x->ns) : "Without it:", times);

@@ -73,6 +73,7 @@ struct view_advice {
 	const struct view_own *own; /* findings/own_line.h; NULL: not found; not part of the file */
 	enum ana_class class;
 	int64_t saving_ns, saving_nano_usd; /* at most; savings of several never add up */
+	int64_t saving_least_ns; /* 0: nothing is sure */
 	int64_t makers, makers_now; /* of batches at a time: so many instead of ...; 0: not about these */
 	bool with_need; /* the arithmetic of view_loader.need stands behind it */
 };
@@ -107,6 +108,7 @@ struct view_loader {
 	struct view_worker_count need;
 	int64_t busy_ppm; /* of the workers' time in which they made batches; -1: there are none */
 	int64_t saving_ns, saving_nano_usd; /* of the predicted step, at most */
+	int64_t saving_least_ns; /* of most_step_ns */
 	int64_t batch_bytes; /* read per batch; -1: not known */
 	int64_t disk_ppm; /* of it not out of the page cache; -1: not known */
 	int64_t read_bytes_per_s, needed_bytes_per_s; /* per trainer; -1: not known */

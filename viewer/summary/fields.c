@@ -165,6 +165,7 @@ const struct summary_field summary_need_times[] = {
 	AS(TOTAL, facts.wait_ns, "wait_ns"),
 	AS(TOTAL_KNOWN, facts.fed_median_ns, "fed_median_ns"),
 	AS(TOTAL, need.predicted_step_ns, "predicted_step_ns"),
+	AS(TOTAL, need.most_step_ns, "predicted_step_most_ns"),
 	AS(PPM_KNOWN, busy_ppm, "workers_busy_pct"),
 	{ 0 }
 };
@@ -173,6 +174,7 @@ const struct summary_field summary_need_cores[] = {
 	AS(TOTAL, facts.cores, "cores"),
 	AS(TOTAL, need.cores_needed, "cores_needed"),
 	AS(TOTAL, saving_ns, "saving_upper_ns"),
+	AS(TOTAL, saving_least_ns, "saving_lower_ns"),
 	{ 0 }
 };
 

@@ -196,6 +196,7 @@ void summary_read_advice(struct view_summary *s, const struct base_json *advice)
 		a->change = summary_text(s, n, "change");
 		a->saving_ns = summary_total(n, "saving_upper_ns");
 		a->saving_nano_usd = summary_usd(n, "saving_upper_usd", 0);
+		a->saving_least_ns = summary_total(n, "saving_lower_ns");
 		a->makers = summary_total(n, "makers");
 		a->makers_now = summary_total(n, "makers_now");
 		a->with_need = base_json_get(n, "numbers") != NULL && s->loader.has_need;

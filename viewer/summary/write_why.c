@@ -230,6 +230,7 @@ static void put_advice(struct base_jsonout *j, const struct view_summary *s,
 	base_json_string(j, "action", a->action);
 	base_json_int(j, "saving_upper_ns", a->saving_ns);
 	base_json_usd(j, "saving_upper_usd", a->saving_nano_usd, s->cost.known);
+	base_json_int(j, "saving_lower_ns", a->saving_least_ns);
 	base_json_string(j, "class", ana_class_names[a->class]);
 	base_json_string(j, "brief", a->brief);
 	base_json_string(j, "change", a->change);

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e timeout=3600
-"""Five programs in the form of PyTorch's own tutorials (tests/programs/tutorials), with two mistakes in each that people
-make without knowing, played by PyTorch's unchanged wheels on the simulated GPU (a model). The report names both with their
-lines, the larger one first; then what it advises is done to the source by a script, and the gain that it promised comes
-true for a good part of its bound. GS_BIG=1 plays all; else one. Where the machine is busy with other things, what is said of that is
-right and not what was planted."""
+"""Five programs in the form of PyTorch's own tutorials (tests/programs/tutorials), with two mistakes in each that
+people make without knowing, played by PyTorch's unchanged wheels on the simulated GPU (a model). The report names both
+with their lines, the larger one first; then what it advises is done to the source by a script, and what that brings
+lies in the interval that was promised, and is a good part of its bound. GS_BIG=1 plays all; else one. Where the machine
+is busy with other things, what is said of that is right and not what was planted, and how much of the bound came true
+is not judged."""
 import collections
 import contextlib
 import io
@@ -26,11 +27,13 @@ import torches
 FOLDER = os.path.join(playing.PROGRAMS, 'tutorials')
 LATENCY = 0.008  # s, of the store of sounds
 WAITS = ('input.fetch', 'input.epoch', 'host.checkpoint')  # whose remedy needs no core
-KEPT_PCT = 40  # of what was promised at most
+KEPT_PCT = 40  # of what was promised at most, where nothing is promised at least
+NOISE_PCT = 5  # of a step: so much do two plays of one program differ
 TOLD_PCT = 5  # of a step; less than that is not judged
 
-# mark: of the line. classes: what is true of its time (whoever computes also waits for a CPU where others compute). advice:
-# the id that must be there. edits: what somebody does to the source who follows it; {n}: the number of workers advised.
+# mark: of the line. classes: what is true of its time (whoever computes also waits for a CPU where others compute).
+# advice: the id that must be there. edits: what somebody does to the source who follows it; {n}: the number of workers
+# advised.
 Mistake = collections.namedtuple('Mistake', 'mark classes advice edits')
 PREP = ('input.prep', 'input.cpu_starved')
 HOST = ('host.sync', 'host.dispatch', 'host.lock', 'host.wait')
@@ -43,7 +46,8 @@ PROGRAMS = {
                 [('batch_size=BATCH', 'pin_memory=True, batch_size=BATCH'),
                  ('x.cuda(), y.cuda()', 'x.cuda(non_blocking=True), y.cuda(non_blocking=True)')])]),
     'text.py': (12, [
-        Mistake('epoch', ('input.epoch',), ('loader-epoch',), [('num_workers=2)', 'num_workers=2, persistent_workers=True)')]),
+        Mistake('epoch', ('input.epoch',), ('loader-epoch',),
+                [('num_workers=2)', 'num_workers=2, persistent_workers=True)')]),
         Mistake('item', HOST, ('sync', 'dispatch'), [(').sum().item()', ').sum()')])]),
     'audio.py': (60, [
         Mistake('fetch', ('input.fetch',), ('workers',), [('num_workers=1)', WORKERS)]),
@@ -132,11 +136,16 @@ def first_cause(box):
     return ' '.join(found[1].split()) if found else ''
 
 
-def promise_of(before, after, what):
-    """What the run before promised per step, and what came true."""
+def gain_of(before, after, advice):
+    """What the run before promised per step, at least and at most, and what the later one brought, in ns: the time by
+    which the classes of the advice shrank, or all of the step if that is less; not cut at the bound."""
     done = gs.gpustarve('report', before, after, '--format', 'json')
     gs.equal(done.returncode, 0, f'compare: {done.stderr.decode()[-500:]}')
-    return next((a for a in json.loads(done.stdout)['comparisons'][0]['advice'] if a['id'] == what), None)
+    told = json.loads(done.stdout)['comparisons'][0]
+    promise = next(a for a in told['advice'] if a['id'] == advice['id'])
+    step = next(m for m in told['measures'] if m['id'] == 'gpu_step_working')
+    low = advice['saving_lower_ns'] // gs.summary(before)['steps']['count']
+    return low, promise['upper_step']['ns'], min(promise['change_step_ns'], -step['difference'])
 
 
 def expect_named(name, source, s, box):
@@ -148,8 +157,6 @@ def expect_named(name, source, s, box):
         line = line_of(source, mistake.mark)
         if named(s, name, mistake, line):
             told += 1
-        elif 'copy' in mistake.classes and any(f['class'] == 'copy' for f in s['findings']):
-            print(f'{name}: {mistake.mark} is told without its line: copies run on the device, where nobody looks')
         else:
             gs.check(False, f'{name}: {mistake.mark} at line {line} is not named: {found}')
     first, line = first_cause(box), line_of(source, mistakes[0].mark)
@@ -163,15 +170,21 @@ def busy():
 
 
 def expect_kept(name, mistake, advice, before, after):
-    """What the advice promised at most came true for a good part."""
-    promise = promise_of(before, after, advice['id'])
-    upper, kept = promise['upper_step']['ns'], promise['realised_step']['ns']
+    """What came true lies between what the advice promised at least and at most."""
+    low, upper, kept = gain_of(before, after, advice)
     took, takes = (gs.summary(run)['steps']['median_ns'] for run in (before, after))
-    print(f'{name}: {advice["id"]}: at most {upper / 1e6:.1f} ms a step, {kept / 1e6:.1f} came true '
+    print(f'{name}: {advice["id"]}: {low / 1e6:.1f} to {upper / 1e6:.1f} ms a step, {kept / 1e6:.1f} came true '
           f'({100 * kept / upper:.0f} %); a step {took / 1e6:.1f} -> {takes / 1e6:.1f} ms', flush=True)
-    if 100 * upper < TOLD_PCT * took:
-        return
-    gs.check(100 * kept >= KEPT_PCT * upper, f'{name}: {mistake.mark}: {kept} ns of {upper} came true')
+    noise = took * NOISE_PCT // 100
+    gs.check(low <= upper, f'{name}: {mistake.mark}: at least {low}, at most {upper}')
+    gs.check(kept <= upper + noise, f'{name}: {mistake.mark}: {kept} ns of {upper} at most came true')
+    needy = busy() and not set(mistake.classes) & set(WAITS)
+    if low or not needy:
+        gs.check(kept >= low - noise, f'{name}: {mistake.mark}: {kept} ns of {low} at least came true')
+    if needy:
+        gs.left_out(f'{name}: how much of the bound on {mistake.mark} came true: others have the cores')
+    elif 100 * upper >= TOLD_PCT * took:
+        gs.check(100 * kept >= KEPT_PCT * upper, f'{name}: {mistake.mark}: {kept} ns of {upper} came true')
 
 
 def expect_program(torch, name, url):
@@ -183,9 +196,6 @@ def expect_program(torch, name, url):
         before, box = play(torch, os.path.join(where, 'before'), name, source, steps, url)
         expect_named(name, source, gs.summary(before), box)
         for mistake in mistakes if gs.BIG else mistakes[:1]:
-            if busy() and not set(mistake.classes) & set(WAITS):
-                gs.left_out(f'{name}: what following the advice on {mistake.mark} brings: others have the cores')
-                continue
             given = [a for a in gs.summary(before)['advice'] if a['id'] in mistake.advice]
             if not gs.check(given, f'{name}: advice {mistake.advice} is missing'):
                 continue

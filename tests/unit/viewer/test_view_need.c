@@ -149,6 +149,48 @@ static void test_limit(void)
 	EXPECT_INT(n.predicted_step_ns, 10000 * MS / 32);
 }
 
+/*
+ * The prediction is an interval: at least with batches that take their mean, at most with the slow ones for all.
+ * One worker beside the trainer: not step + batch any more, but the longer one.
+ */
+static void test_most(void)
+{
+	struct view_worker_facts f = { .workers = 0,
+				       .fetch_ns = 30 * MS,
+				       .fetch_cpu_ns = 30 * MS,
+				       .fetch_slow_ns = 42 * MS,
+				       .step_ns = 70 * MS,
+				       .wait_ns = 30 * MS,
+				       .fed_median_ns = -1,
+				       .cores = 2 };
+	struct view_worker_count n = need(f);
+
+	EXPECT_INT(n.advised, 1);
+	EXPECT_INT(n.predicted_step_ns, 40 * MS);
+	EXPECT_INT(n.most_step_ns, 42 * MS);
+	f.fetch_slow_ns = 35 * MS; /* hidden, all of them */
+	EXPECT_INT(need(f).most_step_ns, 40 * MS);
+	f.fetch_slow_ns = 90 * MS; /* no slower than now */
+	EXPECT_INT(need(f).most_step_ns, 70 * MS);
+	f.fetch_slow_ns = 35 * MS;
+	f.fetch_delay_ns = 3 * MS; /* a tenth */
+	EXPECT_INT(need(f).most_step_ns, 40 * MS);
+	f.fetch_delay_ns++; /* others have the cores */
+	EXPECT_INT(need(f).most_step_ns, 70 * MS);
+	EXPECT_INT(need(f).predicted_step_ns, 40 * MS);
+	f.fetch_delay_ns = f.fetch_slow_ns = 0; /* not known */
+	EXPECT_INT(need(f).most_step_ns, 70 * MS);
+	f = (struct view_worker_facts){ .workers = 1,
+					.fetch_ns = 40 * MS,
+					.fetch_slow_ns = 60 * MS,
+					.step_ns = 40 * MS,
+					.wait_ns = 30 * MS,
+					.fed_median_ns = -1 };
+	EXPECT_INT(need(f).advised, 4);
+	EXPECT_INT(need(f).predicted_step_ns, 10 * MS);
+	EXPECT_INT(need(f).most_step_ns, 15 * MS);
+}
+
 static void test_unknown(void)
 {
 	static const struct view_worker_facts bad[] = {
@@ -181,11 +223,13 @@ static void test_random(void)
 		struct view_worker_count n;
 		f.wait_ns = f.step_ns ? (int64_t)(t_random(&seed) % (uint64_t)f.step_ns) : 0;
 		f.fetch_cpu_ns = f.fetch_ns ? (int64_t)(t_random(&seed) % (uint64_t)f.fetch_ns) : 0;
+		f.fetch_slow_ns = (int64_t)(t_random(&seed) % (1ULL << (t_random(&seed) % 50)));
 		if (!view_worker_count_find(&f, &n))
 			continue;
 		EXPECT(n.needed >= 1 && n.advised >= f.workers && n.advised >= 1);
 		EXPECT(n.predicted_step_ns <= f.step_ns);
 		EXPECT(n.predicted_step_ns >= f.step_ns - f.wait_ns);
+		EXPECT(n.most_step_ns >= n.predicted_step_ns && n.most_step_ns <= f.step_ns);
 		EXPECT(n.advised <= n.needed || n.advised == f.workers);
 	}
 }
@@ -193,5 +237,5 @@ static void test_random(void)
 int main(void)
 {
 	return RUN(test_littles_law, test_edges, test_no_workers, test_cores, test_never_worse,
-		   test_median, test_limit, test_unknown, test_random);
+		   test_median, test_limit, test_most, test_unknown, test_random);
 }

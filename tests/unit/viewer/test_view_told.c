@@ -119,6 +119,11 @@ static void test_bounds(void)
 	EXPECT(strstr(view_finding_sentence(s, &mem, 0), " 1 worker process per rank would hide it"));
 	s->result->steps = 0;
 	EXPECT(strstr(view_finding_sentence(s, &mem, 0), "at most 1.51 times the work per hour."));
+	s->advice[0].saving_least_ns = view_working_ns(s) / 6; /* 1.1999, rounded down */
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0), ": 1.19 to 1.51 times the work per hour."));
+	s->advice[0].saving_least_ns = view_working_ns(s) / 50; /* next to nothing is sure */
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0), "at most 1.51 times the work per hour."));
+	s->advice[0].saving_least_ns = 0;
 	s->advice[0].saving_ns = view_working_ns(s); /* all of it: there is no bound */
 	EXPECT(!strstr(view_finding_sentence(s, &mem, 0), "per hour"));
 	s->advice[0].saving_ns = view_working_ns(s) - view_working_ns(s) / 87;
