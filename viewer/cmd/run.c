@@ -192,8 +192,9 @@ static void start_recording(struct view_run *r)
 		r->own_socket = r->node.socket[0] != '\0';
 	}
 	if (r->node.trouble && !r->quiet)
-		view_note("no collector: %s; the trace is written by the processes themselves",
-			  r->node.trouble);
+		view_note("no collector: %s; the trace is written by the processes themselves%s%s",
+			  r->node.trouble, r->upstream ? " and does not go to " : "",
+			  r->upstream ? r->upstream : "");
 	view_run_environment(r);
 }
 

@@ -227,7 +227,8 @@ void view_node_start(struct view_node *n, const char *base, const char *run_id,
 
 	*n = (struct view_node){ .leash = -1, .words = -1 };
 	if (!view_find_collector(program, sizeof(program))) {
-		n->trouble = "gpustarve-collector is not beside gpustarve";
+		/* What is only written here loses nothing: processes do that themselves. */
+		n->trouble = upstream ? "gpustarve-collector is not beside gpustarve" : NULL;
 		return;
 	}
 	if (!socket_path(n, base, run_id)) {

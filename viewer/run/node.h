@@ -16,7 +16,7 @@ struct view_node {
 	int leash; /* writing end of its pipe, -1: none */
 	int words; /* memory that holds what it says on stderr, -1: none */
 	off_t passed; /* bytes of it that have been passed on or skipped */
-	const char *trouble; /* why there is none, static; NULL: fine */
+	const char *trouble; /* why there is none, static; NULL: fine, or there need not be one */
 };
 
 /*

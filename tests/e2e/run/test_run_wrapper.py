@@ -171,7 +171,7 @@ def several(where):
 
 
 def no_collector(where):
-    """A collector that cannot be: the processes write the trace themselves."""
+    """A collector that cannot be: the processes write the trace themselves. It is told where something is missed."""
     bin_dir = os.path.join(where, 'bin')
     os.mkdir(bin_dir)
     cli = os.path.join(bin_dir, 'gpustarve')
@@ -180,9 +180,14 @@ def no_collector(where):
     done = gs.command([gs.WITH_GPUSIM, cli, 'run', '-o', out, '--price', '1', '--', *TRAIN], cwd=where,
                       env=gs.environment(GPUSTARVE_LIB=gs.LIBPROF))
     gs.equal(done.returncode, 0, done.stderr.decode())
-    gs.check(b'no collector' in done.stderr and b'input-bound' in done.stderr,
-             f'the verdict comes all the same: {done.stderr.decode()}')
+    gs.check(done.stderr.startswith(b'gpustarve: input-bound'), f'the verdict comes first: {done.stderr.decode()}')
     gs.check(any(n.endswith('.spool') for n in os.listdir(gs.runs(out)[0])), 'from spool files')
+    url = 'http://127.0.0.1:9'
+    done = gs.command([cli, 'run', '-o', out, '--collector', url, '--', 'true'], cwd=where,
+                      env=gs.environment(GPUSTARVE_LIB=gs.LIBPROF))
+    told = done.stderr.decode().splitlines()
+    gs.check(told and told[0].startswith('gpustarve: no collector: ') and told[0].endswith(f' and does not go to {url}'),
+             f'with somewhere to forward to: {told}')
 
 
 def left_behind(where):
