@@ -298,9 +298,15 @@ static int64_t step_of(int64_t *sum, int64_t now)
 	return by;
 }
 
+/*
+ * Pulses begin about a second after the first operation; what a process lived before is start-up. One
+ * that was busy for longer was at work before we heard of it: all of its life may be training.
+ */
 static void take_busy(struct live_run *r, struct live_stream *s, const Wire__Pulse *m,
 		      int64_t begin, int64_t wait)
 {
+	int64_t life = s->t_ns - begin; /* the process's, if this is the first pulse of it */
+
 	for (size_t i = 0; i < m->n_devices; i++) {
 		uint32_t ordinal = m->devices[i]->ordinal;
 		if (ordinal >= s->devices || !s->device[ordinal].used)
@@ -313,7 +319,7 @@ static void take_busy(struct live_run *r, struct live_stream *s, const Wire__Pul
 		d->ops = m->devices[i]->ops;
 		/* A device that comes later was held since the process began. */
 		hold(&r->gpu[d->gpu], first ? s->first_ns : begin, s->t_ns, busy, wait,
-		     s->t_ns - begin);
+		     s->pulses || busy > LIVE_SECOND_NS ? life : base_min(life, LIVE_SECOND_NS));
 	}
 }
 
@@ -354,8 +360,8 @@ int live_run_pulse(struct live_run *r, const uint8_t *id, uint64_t seq, int64_t 
 	if (!s->pulses)
 		s->first_ns = begin = t - life_before(s, made_ns);
 	s->t_ns = t;
-	s->complete_ns = base_min(
-		base_max(0, base_min(m->complete_ns, LIVE_NUMBER_MAX)) + s->offset_ns, t);
+	s->complete_ns =
+		base_min(base_max(0, base_min(m->complete_ns, LIVE_NUMBER_MAX)) + s->offset_ns, t);
 	s->launches = m->launches;
 	s->dropped = m->dropped + m->frames_dropped;
 	s->own_cpu_ns = m->own_cpu_ns;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A run directory, followed as it grows. */
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/units.h"
 #include "core/log.h"
@@ -13,14 +15,20 @@
 #include "live/hook.h"
 #include "run/follow.h"
 #include "source.h"
-#include "summary/summary.h"
+#include "summary/analyse.h"
 #include "trace/newest.h"
 #include "trace/runjson.h"
+
+/* A trace of up to so many bytes, some million events, is judged within a second. */
+#define JUDGE_BYTES (32L << 20)
 
 struct source_dir {
 	struct top_source source;
 	struct view_follow follow;
 	struct view_run_price price;
+	struct view_rate_options rates;
+	struct view_summary *made; /* by us, of a run without a summary; NULL: none */
+	bool looked; /* there was a first look */
 	char dir[PATH_MAX];
 };
 
@@ -150,26 +158,58 @@ static void take_alert(void *arg, const struct live_fired *f)
 	top_tame(a->text, sizeof(a->text), live_fired_words(words, f));
 }
 
-/* Of a run that is over. Its trace may be judged while somebody looks on. */
-static void read_judgement(struct source_dir *s, struct top_snapshot *l)
+static bool small_trace(const char *dir)
 {
-	struct view_summary *sum = NULL;
-	struct base_arena mem = { 0 };
-	char path[PATH_MAX];
-	const char *why;
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	struct stat st;
+	int64_t bytes = 0;
 
-	if (snprintf(path, sizeof(path), "%s/summary.json", s->dir) >= (int)sizeof(path) ||
-	    view_summary_read(&sum, path, &why))
-		return;
+	while (d && (e = readdir(d)))
+		if (!fstatat(dirfd(d), e->d_name, &st, 0) && S_ISREG(st.st_mode))
+			bytes += st.st_size;
+	if (d)
+		closedir(d);
+	return d && bytes <= JUDGE_BYTES;
+}
+
+static void take_judgement(struct top_snapshot *l, const struct view_summary *sum)
+{
+	struct view_lead lead = view_lead_of(sum);
+	struct base_arena mem = { 0 };
+
 	l->judged = true;
 	l->judged_priced = sum->cost.known;
 	top_tame(l->verdict, sizeof(l->verdict), view_verdict_words(sum, &mem));
-	struct view_lead lead = view_lead_of(sum);
 	if (lead.known)
 		top_tame(l->lead, sizeof(l->lead), view_lead_words(&lead, &mem));
 	l->judged_nano_usd = sum->cost.total;
 	base_arena_fini(&mem);
-	view_summary_free(sum);
+}
+
+/*
+ * Of a run that is over. Its trace may be judged while somebody looks on; that of one which was over
+ * before, and has no summary, is judged here, so that it is told as its report would.
+ */
+static void read_judgement(struct source_dir *s, struct top_snapshot *l)
+{
+	struct view_analysis a = { .window = ANA_WINDOW_JOB,
+				   .rates = s->rates,
+				   .quiet_when_empty = true };
+	struct view_summary *sum = NULL;
+	char path[PATH_MAX];
+	const char *why;
+
+	if (snprintf(path, sizeof(path), "%s/summary.json", s->dir) < (int)sizeof(path) &&
+	    !view_summary_read(&sum, path, &why)) {
+		take_judgement(l, sum);
+		view_summary_free(sum);
+		return;
+	}
+	if (!s->looked && small_trace(s->dir) && view_analyse(s->dir, &a, &s->made))
+		s->made = NULL;
+	if (s->made)
+		take_judgement(l, s->made);
 }
 
 static int fetch_snapshot(struct top_source *source, struct top_snapshot *l)
@@ -193,6 +233,7 @@ static int fetch_snapshot(struct top_source *source, struct top_snapshot *l)
 	l->exit_status = l->over ? view_run_exit_read(s->dir) : -1;
 	if (l->over)
 		read_judgement(s, l);
+	s->looked = true;
 	return 0;
 }
 
@@ -201,6 +242,7 @@ static void source_free(struct top_source *source)
 	struct source_dir *s = (struct source_dir *)source;
 
 	view_follow_fini(&s->follow);
+	view_summary_free(s->made);
 	free(s);
 }
 
@@ -223,6 +265,7 @@ static struct top_source *open_dir(const struct top_source_options *o)
 	}
 	if (!rates.model && s->price.model[0])
 		rates.model = s->price.model;
+	s->rates = rates;
 	s->source = (struct top_source){ fetch_snapshot, source_free };
 	if (!view_follow_init(&s->follow, s->dir, &rates))
 		return &s->source;

@@ -251,11 +251,21 @@ def watched(folder, centre):
         lines = gs.gpustarve('top', folder)
         gs.check(lines.returncode == 0 and b' 0 of 1 GPUs ' in lines.stdout and b'alert ' in lines.stdout,
                  f'lines of a run that is over: {lines}')
+        unjudged(folder, lines.stdout.decode())
         judged(folder)
     finally:
         if run.poll() is None:
             run.kill()
             run.wait()
+
+
+def unjudged(folder, lines):
+    """A run that was over before, and has no summary: the share that its report would tell, not one of pulses."""
+    [run] = gs.runs(folder)
+    gs.check(not os.path.exists(os.path.join(run, 'summary.json')), 'there is no summary')
+    said = json.loads(gs.gpustarve('report', run, '--price', '36', '--format', 'json').stdout)
+    gs.check(f' {said["verdict"]}' in lines and 'of the training time' in lines and '~' not in lines,
+             f'{said["verdict"]}: {lines}')
 
 
 def judged(folder):

@@ -129,7 +129,8 @@ static void test_training(void)
 
 	live_run_init(&run);
 	hello(1, 1, 7);
-	for (int64_t i = 1; i <= 20; i++) /* ten seconds of start-up, a wait for the first batch in it */
+	for (int64_t i = 1; i <= 20;
+	     i++) /* ten seconds of start-up, a wait for the first batch in it */
 		pulse(1, (uint64_t)i + 1,
 		      (struct pulse){ i * S, 0, i <= 10 ? 0 : (uint64_t)(i - 10) * S / 2,
 				      i <= 10 ? (uint64_t)i * S / 2
@@ -144,6 +145,33 @@ static void test_training(void)
 	EXPECT_INT(t.now.window_ns, 10 * S);
 	EXPECT_INT(t.now.busy_ppm, 500000);
 	EXPECT_INT(t.now.starved_ppm, 250000);
+	live_run_fini(&run);
+}
+
+/* The first pulse that tells of work may be the process's first: what it lived before is start-up, too. */
+static void test_first_pulse(void)
+{
+	struct live_totals t;
+
+	live_run_init(&run);
+	hello(1, 1, 7);
+	for (int64_t i = 0; i < 10; i++)
+		pulse(1, (uint64_t)i + 2,
+		      (struct pulse){ (i + 5) * S, 0, (uint64_t)(i + 1) * S / 2,
+				      (uint64_t)(3 * S + i * S / 4), (uint64_t)i, NULL });
+	t = totals(14 * S);
+	EXPECT_INT(t.held_ns, 14 * S);
+	EXPECT_INT(t.training_ns, 10 * S);
+	EXPECT_INT(live_totals_busy_ppm(&t), 500000);
+	EXPECT_INT(t.training_starved_ns, S + 9 * S / 4);
+	live_run_fini(&run);
+
+	live_run_init(&run); /* heard of late */
+	hello(1, 1, 7);
+	pulse(1, 2, (struct pulse){ 100 * S, 0, 50 * S, 25 * S, 1, NULL });
+	t = totals(100 * S);
+	EXPECT_INT(t.training_ns, 100 * S);
+	EXPECT_INT(live_totals_busy_ppm(&t), 500000);
 	live_run_fini(&run);
 }
 
@@ -406,6 +434,7 @@ static void test_frames(void)
 
 int main(void)
 {
-	return RUN(test_sums, test_training, test_bounds, test_order, test_shared, test_idle, test_clock_steps,
-		   test_history, test_late_name, test_limits, test_frames);
+	return RUN(test_sums, test_training, test_first_pulse, test_bounds, test_order, test_shared,
+		   test_idle, test_clock_steps, test_history, test_late_name, test_limits,
+		   test_frames);
 }
