@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kinds: what keeps the GPU waiting in each, with parameters drawn from a seed."""
-from feeding.around import jpeg, packed
+import shutil
+
+from feeding.around import Missing, jpeg, packed
 from feeding.cases import CPU, INLINE, IO, NO_CPU, STARVED, Kind
 
 EVERY = []
@@ -248,6 +250,24 @@ def managers_queue(c, rng, around):
     some(c, rng, around, 0.2, makers=2)
 
 
+@kind('pearls.py', P, F)
+def pickles_in_fifo(c, rng, around):
+    c.plan['how'] = 'each'
+    some(c, rng, around, 1.5)
+
+
+@kind('pearls.py', P, F)
+def pickles_from_beside(c, rng, around):
+    c.plan.update(how='ahead', start='beside')
+    some(c, rng, around, 1.5)
+
+
+@kind('polls.py', P, F)
+def managers_queues(c, rng, around):
+    c.plan['start'] = rng.choice(('fork', 'spawn'))
+    some(c, rng, around, 1.1, makers=2)
+
+
 # ---- in the trainer ----
 
 @kind('poems.py', P, F, S)
@@ -331,6 +351,14 @@ def native_reader(c, rng, around):
     """One thread reads from a slow file, another decodes."""
     c.expect['pipe'] = IO
     c.plan.update(count=1, batch=8192, spin_us=500, path=around.file(bytes(8 << 20), rng.uniform(6, 8)))
+
+
+@kind('looms.py', P, F)
+def library_called(c, rng, around):
+    """A library in C, by ctypes: the line is that which calls it."""
+    if not shutil.which('cc'):
+        raise Missing('no cc')
+    some(c, rng, around, 0.8)
 
 
 @kind('tribes.py', P, F, S)
