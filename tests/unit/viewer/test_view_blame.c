@@ -237,6 +237,39 @@ static void test_stacks(void)
 		   ANA_CODE_NEXT);
 }
 
+static bool named(const struct ana_pystack *k, const char *file, uint32_t line)
+{
+	return k->user && k->line == line && k->file.len == strlen(file) &&
+	       !memcmp(k->file.at, file, k->file.len);
+}
+
+/* Code that was made of a text has no line to look at: that of who calls it is told, if there is one. */
+static void test_stacks_made(void)
+{
+#define STANDARD "/usr/lib/python3.11/"
+	static const char proxy[] = "Connection._recv\t" STANDARD
+				    "multiprocessing/connection.py\t378\nBaseProxy._callmethod\t" STANDARD
+				    "multiprocessing/managers.py\t810\nget\t<string>\t2\n" USER,
+			  command[] = "Queue.get\t" STANDARD "queue.py\t171\nmain\t<string>\t5\n"
+				      "<module>\t<string>\t9",
+			  spawned[] = "worker\t" STANDARD "multiprocessing/pool.py\t114\nspawn_main\t" STANDARD
+				      "multiprocessing/spawn.py\t122\n<module>\t<string>\t1",
+			  typed[] = "get\t<stdin>\t3\n" USER, data[] = "__init__\t<string>\t4\n" USER;
+	struct ana_pystack k;
+
+	ana_pystack_read(&k, proxy, strlen(proxy));
+	EXPECT(named(&k, "/home/me/train.py", 88));
+	ana_pystack_read(&k, data, strlen(data));
+	EXPECT(named(&k, "/home/me/train.py", 88) && k.own);
+	ana_pystack_read(&k, command, strlen(command)); /* python -c */
+	EXPECT(named(&k, "<string>", 5));
+	ana_pystack_read(&k, typed, strlen(typed));
+	EXPECT(named(&k, "<stdin>", 3));
+	ana_pystack_read(&k, spawned, strlen(spawned)); /* no line of the program's */
+	EXPECT(!k.user && k.line == 114);
+#undef STANDARD
+}
+
 /* Bytes that are no stack. */
 static void test_stacks_hostile(void)
 {
@@ -1063,6 +1096,7 @@ static void test_forgetting(void)
 
 static const struct t_case cases[] = {
 	T_CASE(test_stacks),
+	T_CASE(test_stacks_made),
 	T_CASE(test_stacks_hostile),
 	T_CASE(test_shares_exact),
 	T_CASE(test_shares_running),

@@ -286,6 +286,19 @@ enum ana_place ana_module_place(struct ana_text file)
 								    : ANA_PLACE_USER;
 }
 
+bool ana_module_is_made(struct ana_text file)
+{
+	static const char *const typed[] = { "<stdin>", "<input>", "<console>", "<ipython-input" };
+	size_t i;
+
+	if (!ana_text_begins(file, "<"))
+		return false;
+	for (i = 0; i < COUNT(typed); i++)
+		if (ana_text_begins(file, typed[i]))
+			return false;
+	return true;
+}
+
 uint8_t ana_module_feeder(struct ana_text file)
 {
 	struct ana_text rest;

@@ -36,6 +36,12 @@ enum ana_place {
 	ANA_PLACE_OURS, /* libprof's own */
 };
 enum ana_place ana_module_place(struct ana_text file);
+
+/*
+ * No file: code that something made of a text, as the methods of multiprocessing's proxies and of data classes
+ * are ("<string>"). What somebody typed in is none of these.
+ */
+bool ana_module_is_made(struct ana_text file);
 uint8_t ana_module_feeder(struct ana_text file); /* enum facts_feeder */
 /* Where packages or the standard library are; @rest: the path within, else as it was. */
 enum ana_within {

@@ -17,6 +17,26 @@ static void name_line(struct ana_pystack *out, const struct ana_frame *f)
 	out->line = f->line;
 }
 
+/*
+ * Where a process that multiprocessing starts begins: of its code no line is the program's, though the text that
+ * begins it is no file.
+ */
+static bool starts(struct ana_text file)
+{
+	static const char *const begins[] = { "multiprocessing/spawn.py",
+					      "multiprocessing/forkserver.py",
+					      "multiprocessing/resource_tracker.py" };
+	struct ana_text rest;
+	size_t i;
+
+	if (ana_module_within(file, &rest) != ANA_WITHIN_STANDARD)
+		return false;
+	for (i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (ana_text_begins(rest, begins[i]))
+			return true;
+	return false;
+}
+
 static void add_feeder(struct ana_pystack *out, uint8_t feeder)
 {
 	if (feeder && (!out->feeder || feeder < out->feeder))
@@ -64,6 +84,8 @@ void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 	bool first = true, user = false, decided = false, other = false, standard = true;
 	bool inside, within = false; /* within: the one before is of an iterator of the standard library */
 	struct ana_frame inner = { 0 }; /* the one before, where that hands out */
+	struct ana_frame made = { 0 }; /* the innermost one of code that was made of a text */
+	bool made_own = false, start = false; /* start: the one before begins a process */
 
 	*out = (struct ana_pystack){ 0 };
 	while (p < end) {
@@ -84,7 +106,12 @@ void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 			out->user_leaf = place == ANA_PLACE_USER;
 			first = false;
 		}
-		if (place == ANA_PLACE_USER && !user) {
+		if (place == ANA_PLACE_USER && ana_module_is_made(f.file)) {
+			if (!user && !made.function.len && !start) {
+				made = f;
+				made_own = !other;
+			}
+		} else if (place == ANA_PLACE_USER && !user) {
 			name_line(out, &f);
 			out->own = !other;
 			user = true;
@@ -100,6 +127,7 @@ void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 		if (place == ANA_PLACE_LIBRARY)
 			add_feeder(out, ana_module_feeder(f.file));
 		standard = standard && read_take(out, &f);
+		start = starts(f.file);
 		inside = ana_module_within(f.file, &rest) == ANA_WITHIN_STANDARD;
 		out->between |= inside && ana_take_between(rest);
 		out->iterates |= within && !inside;
@@ -119,6 +147,11 @@ void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 		}
 	}
 	out->iterates |= within;
+	if (!user && made.function.len) { /* the program itself is one: python -c */
+		name_line(out, &made);
+		out->own = made_own;
+		user = true;
+	}
 	if (!decided)
 		out->code = (uint8_t)weakly;
 	out->user = user;
