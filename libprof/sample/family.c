@@ -23,6 +23,8 @@
 #define LOOK_AGAIN_NS 1000000000ll
 #define FDS 64u /* read at a time */
 #define FDS_MAX 1024u /* of one process */
+#define CLIMB_AGAIN_NS 10000000000ll
+#define RUN_ID "GPUSTARVE_RUN_ID="
 #define BIT(i) (UINT32_C(1) << (i))
 
 /* ---- who there is ----------------------------------------------------------------------------- */
@@ -47,13 +49,28 @@ const struct prof_kin *prof_family_kin(const struct prof_family *f, uint32_t pid
 	return NULL;
 }
 
-static void add(struct prof_family *f, uint32_t pid)
+static bool is_above(const struct prof_family *f, uint32_t pid)
 {
-	if (pid && f->count < PROF_FAMILY_MAX && !find(f, pid))
-		f->kin[f->count++] = (struct prof_kin){ .pid = pid };
+	size_t i;
+
+	for (i = 0; i < f->aboves; i++)
+		if (f->above[i] == pid)
+			return true;
+	return false;
 }
 
-static void children_of(struct prof_family *f, uint32_t pid, uint32_t tid)
+static void add(struct prof_family *f, uint32_t pid, bool beside)
+{
+	struct prof_kin *k = find(f, pid);
+
+	if (k)
+		k->beside = k->beside && beside;
+	else if (pid && f->count < PROF_FAMILY_MAX &&
+		 !(beside && (pid == (uint32_t)getpid() || is_above(f, pid))))
+		f->kin[f->count++] = (struct prof_kin){ .pid = pid, .beside = beside };
+}
+
+static void children_of(struct prof_family *f, uint32_t pid, uint32_t tid, bool beside)
 {
 	char path[64], text[2048];
 	const char *p = text;
@@ -66,7 +83,7 @@ static void children_of(struct prof_family *f, uint32_t pid, uint32_t tid)
 	if (prof_proc_read(path, text, sizeof(text)) <= 0)
 		return;
 	while (prof_proc_number(&p, &child))
-		add(f, (uint32_t)child);
+		add(f, (uint32_t)child, beside);
 }
 
 static void read_own(struct prof_family *f, const uint32_t *tid, size_t tids)
@@ -76,15 +93,15 @@ static void read_own(struct prof_family *f, const uint32_t *tid, size_t tids)
 	size_t k;
 
 	for (k = 0; k < tids; k++)
-		children_of(f, 0, tid[k]);
+		children_of(f, 0, tid[k], false);
 	n = prof_proc_numbers("/proc/self/task", f->next_task, others, TASKS_AT_ONCE);
 	for (i = 0; i < n; i++)
-		children_of(f, 0, others[i]);
+		children_of(f, 0, others[i], false);
 	f->next_task = n == TASKS_AT_ONCE ? f->next_task + TASKS_AT_ONCE : 0;
 }
 
-/* False: it is gone. */
-static bool read_kin(struct prof_family *f, uint32_t pid)
+/* False: it is gone. @beside: those below it are beside this process. */
+static bool read_kin(struct prof_family *f, uint32_t pid, bool beside)
 {
 	uint32_t tid[TASKS_OF_KIN];
 	char path[40];
@@ -93,7 +110,7 @@ static bool read_kin(struct prof_family *f, uint32_t pid)
 	snprintf(path, sizeof(path), "/proc/%u/task", pid);
 	n = prof_proc_numbers(path, 0, tid, TASKS_OF_KIN);
 	for (i = 0; i < n; i++)
-		children_of(f, pid, tid[i]);
+		children_of(f, pid, tid[i], beside);
 	return n > 0;
 }
 
@@ -110,8 +127,65 @@ void prof_family_read(struct prof_family *f, const uint32_t *tid, size_t tids)
 	read_own(f, tid, tids);
 	for (n = 0; n < READ_AT_ONCE && n < f->count; n++) {
 		i = f->next_read++ % f->count;
-		if (!read_kin(f, f->kin[i].pid))
+		if (!read_kin(f, f->kin[i].pid, f->kin[i].beside))
 			remove_kin(f, i);
+	}
+	for (i = 0; i < f->aboves; i++)
+		read_kin(f, f->above[i], true);
+}
+
+/* ---- who is above ----------------------------------------------------------------------------- */
+
+bool prof_family_is_of_run(const char *environment, size_t len, const char *run_id)
+{
+	const size_t name = sizeof(RUN_ID) - 1, id = strlen(run_id);
+	const char *at = environment, *end = environment + len, *stop;
+
+	for (; at < end && (stop = memchr(at, 0, (size_t)(end - at))); at = stop + 1)
+		if ((size_t)(stop - at) == name + id && !memcmp(at, RUN_ID, name))
+			return !memcmp(at + name, run_id, id);
+	return false;
+}
+
+/* As far as it fits: what the launcher sets stands behind what it found. */
+static bool is_of_run(uint32_t pid, const char *run_id)
+{
+	static char environment[128u << 10];
+	char path[40];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%u/environ", pid);
+	n = prof_proc_read(path, environment, sizeof(environment));
+	return n > 0 && prof_family_is_of_run(environment, (size_t)n, run_id);
+}
+
+/* 0: it is gone. */
+static uint32_t parent_of(uint32_t pid)
+{
+	char path[40], text[512], *p;
+	uint64_t parent = 0;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	if (prof_proc_read(path, text, sizeof(text)) <= 0)
+		return 0;
+	p = strrchr(text, ')');
+	if (!p || strlen(p) < 4)
+		return 0;
+	p += 4; /* the state */
+	return prof_proc_number((const char **)&p, &parent) ? (uint32_t)parent : 0;
+}
+
+void prof_family_climb(struct prof_family *f, const char *run_id, int64_t now_ns)
+{
+	uint32_t pid = (uint32_t)getppid();
+
+	if (!*run_id || (f->above_ns && now_ns - f->above_ns < CLIMB_AGAIN_NS))
+		return;
+	f->above_ns = now_ns;
+	for (f->aboves = 0; f->aboves < PROF_FAMILY_ABOVE && pid > 1; pid = parent_of(pid)) {
+		if (!is_of_run(pid, run_id))
+			break;
+		f->above[f->aboves++] = pid;
 	}
 }
 
@@ -176,11 +250,12 @@ static int see_all(const struct prof_links *l, struct seen *seen, pid_t pid)
 }
 
 /*
- * A program that was started has only what it was meant to have. A copy of ours has everything: that
- * it closed the end of who waits shows that it means to give.
+ * A program that was started has only what it was meant to have. A copy of ours has everything, and one of who
+ * made us may: that it closed the end of who waits shows that it means to give. Who is beside us may be at any end of
+ * a connection for reasons of its own, as another rank is.
  */
 static void judge(struct prof_link_holder *h, const struct prof_links *l, const struct seen *seen,
-		  bool forked)
+		  const struct prof_kin *k)
 {
 	uint32_t gives = 0, holds = 0, inherits = 0, i;
 
@@ -188,9 +263,11 @@ static void judge(struct prof_link_holder *h, const struct prof_links *l, const 
 		bool has = *l->wanted[i].id == 'p' ? seen[i].writes : seen[i].far;
 		bool both = *l->wanted[i].id == 'p' ? seen[i].reads : seen[i].near;
 
+		if (k->beside && *l->wanted[i].id != 'p')
+			continue;
 		if (has)
 			holds |= BIT(i);
-		if (has && forked && both)
+		if (has && (k->forked || k->beside) && both)
 			inherits |= BIT(i);
 		else if (has)
 			gives |= BIT(i);
@@ -230,7 +307,7 @@ static void look(struct prof_kin *k, struct prof_links *l)
 
 	memset(seen, 0, sizeof(seen));
 	if (!see_all(l, seen, (pid_t)k->pid))
-		judge(prof_links_holder(l, k->pid, k->pid), l, seen, k->forked);
+		judge(prof_links_holder(l, k->pid, k->pid), l, seen, k);
 }
 
 void prof_family_look(struct prof_family *f, struct prof_links *l, int64_t now_ns, int64_t most_ns)
@@ -243,7 +320,7 @@ void prof_family_look(struct prof_family *f, struct prof_links *l, int64_t now_n
 
 		if (k->looked_ns && k->ends == l->ends && now_ns - k->looked_ns < LOOK_AGAIN_NS)
 			continue;
-		if (!k->known)
+		if (!k->known && !k->beside)
 			k->forked = prof_forked_from_us((pid_t)k->pid);
 		k->known = k->looked_ns != 0; /* a child may be about to run another program */
 		look(k, l);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/clockpoll.h"
+#include "core/config.h"
 #include "python/reach.h"
 #include "target_parts.h"
 
@@ -268,6 +269,7 @@ void prof_givers_family(struct prof_givers *g, const uint32_t *tid, size_t tids,
 
 	if (g->budget_ns <= 0 || !prof_links_of_ends(&g->links))
 		return;
+	prof_family_climb(&g->family, prof_config()->run_id, now_ns);
 	prof_family_read(&g->family, tid, tids);
 	prof_family_look(&g->family, &g->links, now_ns, g->budget_ns);
 	g->budget_ns -= prof_cpu_ns() - begin;

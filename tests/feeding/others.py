@@ -157,6 +157,12 @@ def watchdog(c, rng, around):
     asleep_or_busy(c, rng, 1)
 
 
+@other('goats.py', SLOW)
+def word_from_beside(c, rng, around):
+    """Somebody who is not below the trainer, but of its run."""
+    asleep_or_busy(c, rng, 1)
+
+
 @other('beats.py', AS_IS)
 def rate_limit(c, rng, around):
     c.plan['nap'] = rng.uniform(0.018, 0.022)

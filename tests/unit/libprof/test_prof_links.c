@@ -538,9 +538,87 @@ static void test_shell(void)
 	waitpid(shell, NULL, 0);
 }
 
+/* ---- processes beside this one ---- */
+
+static pid_t writer, copier;
+
+/* In a process that its parent started beside the other two: what it is told of them. */
+static int see_beside(bool climbed)
+{
+	memset(&family, 0, sizeof(family));
+	family.above[0] = (uint32_t)getppid();
+	family.aboves = climbed;
+	await_ends(true);
+	look_round();
+	return (mark_of(writer, 'p') == '!') | (mark_of(copier, 'p') ? 2 : 0) |
+	       (mark_of(writer, 'u') ? 4 : 0) |
+	       (prof_family_kin(&family, (uint32_t)getpid()) ? 8 : 0);
+}
+
+static int from_beside(bool climbed)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (!pid) {
+		close_writing();
+		_exit(see_beside(climbed));
+	}
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Who writes to the pipe that is read here, and no more: of connections others have ends for reasons of their own. */
+static void test_beside(void)
+{
+	REQUIRE(!pipe2(pipes, O_CLOEXEC) &&
+		!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets));
+	writer = start(close_reading);
+	copier = start(keep_both);
+	usleep(200000);
+	EXPECT_INT(from_beside(true), 1);
+	EXPECT_INT(from_beside(false), 0);
+	end(writer);
+	end(copier);
+}
+
+static void test_climb(void)
+{
+	static const char of[] = "A=1\0GPUSTARVE_RUN_ID=one\0B=2", cut[] = "GPUSTARVE_RUN_ID=one";
+
+	EXPECT(prof_family_is_of_run(of, sizeof(of), "one"));
+	EXPECT(!prof_family_is_of_run(of, sizeof(of), "on"));
+	EXPECT(!prof_family_is_of_run(of, sizeof(of), "onely"));
+	EXPECT(!prof_family_is_of_run(cut, sizeof(cut) - 1, "one"));
+	EXPECT(!prof_family_is_of_run("", 0, "one"));
+	memset(&family, 0, sizeof(family));
+	prof_family_climb(&family, "", 1);
+	prof_family_climb(&family, "no run of this name", 1);
+	EXPECT_UINT(family.aboves, 0);
+}
+
+static const struct t_case cases[] = {
+	T_CASE(test_words),
+	T_CASE(test_names),
+	T_CASE(test_ids),
+	T_CASE(test_chain),
+	T_CASE(test_own_wait),
+	T_CASE(test_takers),
+	T_CASE(test_trial),
+	T_CASE(test_steps),
+	T_CASE(test_steps_taken),
+	T_CASE(test_age),
+	T_CASE(test_gave),
+	T_CASE(test_room),
+	T_CASE(test_room_behind),
+	T_CASE(test_with),
+	T_CASE(test_ends),
+	T_CASE(test_shell),
+	T_CASE(test_beside),
+	T_CASE(test_climb),
+};
+
 int main(void)
 {
-	return RUN(test_words, test_names, test_ids, test_chain, test_own_wait, test_takers,
-		   test_trial, test_steps, test_steps_taken, test_age, test_gave, test_room,
-		   test_room_behind, test_with, test_ends, test_shell);
+	return t_run(cases, sizeof(cases) / sizeof(cases[0]));
 }
