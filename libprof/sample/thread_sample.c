@@ -469,9 +469,9 @@ static void wait_memory(struct sampling *l)
 
 static void wait_device(struct sampling *l)
 {
-	wait_fd(l, (int)l->call.arg[0], false, -1);
-	if (l->out->s.wait != WIRE_WAIT_GPU)
-		l->out->s.wait = WIRE_WAIT_OTHER;
+	struct prof_fd f = wait_fd(l, (int)l->call.arg[0], false, -1);
+
+	l->out->s.wait = (uint8_t)prof_wait_of_ioctl(f.kind, f.fs, disk(l));
 }
 
 static void tell_wait(struct sampling *l)

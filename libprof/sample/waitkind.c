@@ -73,6 +73,15 @@ enum wire_wait prof_wait_of_path(const char *fs, bool writes, bool disk)
 	return wait_of_file(fs, writes, disk);
 }
 
+enum wire_wait prof_wait_of_ioctl(enum prof_fd_kind fd, const char *fs, bool disk)
+{
+	enum wire_wait wait = prof_wait_of_fd(fd, fs, false, disk);
+
+	return wait == WIRE_WAIT_GPU || (fd == PROF_FD_FILE && wait == WIRE_WAIT_READ)
+		       ? wait
+		       : WIRE_WAIT_OTHER;
+}
+
 enum wire_wait prof_wait_of_futex(uint64_t op)
 {
 	return op & FUTEX_PRIVATE ? WIRE_WAIT_LOCK : WIRE_WAIT_LOCK_SHARED;

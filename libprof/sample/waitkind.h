@@ -29,6 +29,12 @@ enum wire_wait prof_wait_of_fd(enum prof_fd_kind fd, const char *fs, bool writes
 /* The same for a path: opening a FIFO waits for its other end. */
 enum wire_wait prof_wait_of_path(const char *fs, bool writes, bool disk);
 
+/*
+ * The same in an ioctl: of a file on a network or in user space it is asked what it is (open() of Python does so for
+ * each), and whoever has it is waited for.
+ */
+enum wire_wait prof_wait_of_ioctl(enum prof_fd_kind fd, const char *fs, bool disk);
+
 /* A futex by its operation; whether it is the GIL's the caller knows. */
 enum wire_wait prof_wait_of_futex(uint64_t op);
 
