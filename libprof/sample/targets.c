@@ -299,12 +299,13 @@ static void open_strangers(struct prof_targets *c, int64_t now_ns)
 	}
 }
 
+/* All of them in turn: where looks are seldom the first few are due again each time. */
 static void settle_some(struct prof_targets *c, int64_t now_ns)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < c->workers && n < NEW_WORKERS; i++) {
-		struct prof_target_worker *w = &c->worker[i];
+		struct prof_target_worker *w = &c->worker[c->settle_turn++ % c->workers];
 
 		if (w->settled_ns &&
 		    (now_ns - w->settled_ns < SETTLE_NS || prof_shared_samples_itself(w->pid)))

@@ -63,7 +63,7 @@ struct prof_targets {
 	struct prof_children children;
 	struct prof_target_worker worker[PROF_TARGETS_WORKERS];
 	size_t workers, strangers;
-	size_t turn, makers_turn, tasks_turn; /* whose it is to be looked at next */
+	size_t turn, makers_turn, tasks_turn, settle_turn; /* whose it is to be looked at next */
 	int64_t now_ns; /* of the last look for those who make */
 	uint32_t where; /* those are looked for first */
 	size_t maker_at; /* of this process's threads that make */
