@@ -11,7 +11,7 @@ import random
 import subprocess
 import sys
 
-sys.path.insert(0, sys.path[0] + '/../../lib')
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'lib'))
 import gs
 import ref_evidence as ref
 
@@ -393,4 +393,5 @@ def main():
     gs.finish()
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -160,13 +160,48 @@ static void blocked_end(struct chain_search *f, struct ana_chain_end *end,
 }
 
 /*
- * Samples that await the same as @sample, the first of which is at @at, together. end->rests: the thread merely
+ * Which sample tells what each one of the thread's awaits, for as long as the thread is at hand: each is asked
+ * about once for every wait that the thread has there.
+ */
+static bool push_asks(struct chain_search *f, const struct ana_thread_samples *s,
+		      const struct ana_shares *h)
+{
+	size_t i;
+
+	for (i = h->first; i < h->end; i++) {
+		if (!base_vec_more(f->asks, f->asked, f->asks_room)) {
+			f->c->err = -ENOMEM;
+			return false;
+		}
+		f->asks[f->asked++] = ana_chain_asks_as(f, s, i);
+	}
+	return true;
+}
+
+/* Of the thread that is at hand, the asks of which begin at @mine. */
+static size_t asks_as(const struct chain_search *f, const struct ana_shares *h, size_t mine,
+		      size_t i)
+{
+	return f->asks[mine + (i - h->first)];
+}
+
+static bool awaits(const struct chain_search *f, const struct ana_thread_samples *s,
+		   const struct ana_shares *h, size_t mine, size_t i, uint32_t links)
+{
+	size_t k = asks_as(f, h, mine, i);
+
+	return k != CHAIN_NOTHING && s->sample[k].links == links;
+}
+
+/*
+ * Samples that await the same as the first of them, at @at, together. end->rests: the thread merely
  * holds what is awaited of it; if it waits in a circle, it may be the wrong one to ask.
  */
 static void awaiting(struct chain_search *f, struct ana_chain_end *end, const struct ana_shares *h,
-		     size_t at, size_t sample)
+		     size_t mine, size_t at)
 {
 	const struct ana_thread_samples *s = end->thread;
+	const size_t sample = asks_as(f, h, mine, at);
 	const struct wire_sample *w = &s->sample[sample];
 	const struct ana_links *l = ana_linktexts_get(&f->e->links, w->links);
 	const bool messenger = ana_chain_is_messenger(f, w, l);
@@ -178,7 +213,7 @@ static void awaiting(struct chain_search *f, struct ana_chain_end *end, const st
 
 	end->rests = false;
 	for (i = at; i < h->end; i++)
-		if (ana_chain_awaits_as(f, s, i, w->links))
+		if (awaits(f, s, h, mine, i, w->links))
 			ns += ana_shares_part(s, h, i);
 	if (f->path.links <= ANA_CHAIN_DEPTH && ns && pass_on(f, s, at, sample, ns, &circle) &&
 	    (!messenger || ana_chain_brings_batches(f->c, first)))
@@ -186,7 +221,7 @@ static void awaiting(struct chain_search *f, struct ana_chain_end *end, const st
 	f->c->ends = first;
 	circle = circle && !messenger && w->wait != WIRE_WAIT_SLEEP && !ana_chain_waits_outside(f, l);
 	for (i = at; i < h->end; i++) {
-		if (!ana_chain_awaits_as(f, s, i, w->links))
+		if (!awaits(f, s, h, mine, i, w->links))
 			continue;
 		end->sample = i;
 		end->weight = ana_shares_part(s, h, i);
@@ -247,12 +282,12 @@ static void running(struct chain_search *f, struct ana_chain_end *end, const str
 static void gather(struct chain_search *f, const struct chain_giver *g)
 {
 	struct ana_chain_end end = { .thread = g->thread };
-	const size_t mine = f->dones;
+	const size_t met_before = f->dones, mine = f->asked;
 	struct ana_shares h;
 	bool behind;
 	size_t i, k;
 
-	if (!ana_shares_of(g->thread, f->a, f->b, &h))
+	if (!ana_shares_of(g->thread, f->a, f->b, &h) || !push_asks(f, g->thread, &h))
 		return;
 	behind = ana_chain_is_behind(f, g->thread, &h);
 	f->path.link[f->path.links++] = (struct ana_chain_link){
@@ -271,11 +306,11 @@ static void gather(struct chain_search *f, const struct chain_giver *g)
 
 		if (ana_sample_runs(w) || ana_chain_in_driver(f->e, w, f->c->start))
 			continue;
-		k = ana_chain_asks_as(f, g->thread, i);
+		k = asks_as(f, &h, mine, i);
 		if (k != CHAIN_NOTHING) {
 			end.rests = g->kind == ANA_LINK_HOLDS;
-			if (!met(f, mine, g->thread->sample[k].links))
-				awaiting(f, &end, &h, i, k);
+			if (!met(f, met_before, g->thread->sample[k].links))
+				awaiting(f, &end, &h, mine, i);
 			end.rests = false;
 			continue;
 		}
@@ -291,7 +326,8 @@ static void gather(struct chain_search *f, const struct chain_giver *g)
 		blocked_end(f, &end, w);
 		end.idle = end.rests = end.lost = false;
 	}
-	f->dones = mine;
+	f->dones = met_before;
+	f->asked = mine;
 	f->path.links--;
 }
 
@@ -406,6 +442,7 @@ void ana_chain_follow(struct ana_chain *c, struct ana_evidence *e,
 	f.path.links = 1;
 	ask(&f, who, sample, sample, &got);
 	free(f.done);
+	free(f.asks);
 	ana_chain_sum_up(c);
 	if (c->found == ANA_CHAIN_NOBODY && f.writers)
 		c->found = ANA_CHAIN_WRITERS;

@@ -31,6 +31,8 @@ struct chain_search {
 	uint32_t looks; /* at givers */
 	uint32_t *done; /* links of the threads of the path that were passed on; a stack */
 	size_t dones, done_room;
+	size_t *asks; /* of each sample of the threads of the path, ana_chain_asks_as(); a stack, too */
+	size_t asked, asks_room;
 };
 
 /* ---- chain_givers.c: who gives --------------------------------------------------------------- */
@@ -74,8 +76,6 @@ bool ana_chain_asks_on(struct chain_search *f, const struct wire_sample *w);
 
 /* The thread's sample that tells what the one at @i awaits; CHAIN_NOTHING: it awaits nothing. */
 size_t ana_chain_asks_as(struct chain_search *f, const struct ana_thread_samples *s, size_t i);
-bool ana_chain_awaits_as(struct chain_search *f, const struct ana_thread_samples *s, size_t i,
-			 uint32_t links);
 bool ana_chain_rests(struct ana_evidence *e, const struct wire_sample *w);
 
 /* It takes something of Python's, and was not asked, or could not be, what. */

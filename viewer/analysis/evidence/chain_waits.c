@@ -148,14 +148,6 @@ size_t ana_chain_asks_as(struct chain_search *f, const struct ana_thread_samples
 	return CHAIN_NOTHING;
 }
 
-bool ana_chain_awaits_as(struct chain_search *f, const struct ana_thread_samples *s, size_t i,
-			 uint32_t links)
-{
-	size_t k = ana_chain_asks_as(f, s, i);
-
-	return k != CHAIN_NOTHING && s->sample[k].links == links;
-}
-
 /* Asleep, or up to other things. */
 bool ana_chain_rests(struct ana_evidence *e, const struct wire_sample *w)
 {

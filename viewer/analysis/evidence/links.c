@@ -30,6 +30,19 @@ static bool read_word(struct ana_link *out, const char *at, uint32_t len)
 	return true;
 }
 
+static uint32_t bit_of(char kind)
+{
+	return kind >= 'a' && kind <= 'z' ? UINT32_C(1) << (kind - 'a') : 0;
+}
+
+static void add_awaited(struct ana_links *out, const struct ana_link *l)
+{
+	if (l->kind != ANA_LINK_AWAITS)
+		return;
+	out->awaits = true;
+	out->awaited |= bit_of(*l->id.at);
+}
+
 void ana_links_read(struct ana_links *out, const char *text, uint32_t len)
 {
 	const char *end = text + len;
@@ -44,7 +57,7 @@ void ana_links_read(struct ana_links *out, const char *text, uint32_t len)
 		if (*text == '=')
 			out->name = (struct ana_text){ text + 1, (uint32_t)(stop - text - 1) };
 		if (read_word(l, text, (uint32_t)(stop - text))) {
-			out->awaits |= l->kind == ANA_LINK_AWAITS;
+			add_awaited(out, l);
 			out->hands |= l->kind != ANA_LINK_AWAITS;
 			out->count++;
 		}
@@ -64,7 +77,7 @@ void ana_linktexts_fini(struct ana_linktexts *l)
 	for (i = 0; i < l->count; i++)
 		free(l->links[i]);
 	free(l->links);
-	ana_map_fini(&l->of);
+	ana_ids_fini(&l->of);
 	*l = (struct ana_linktexts){ 0 };
 }
 
@@ -75,7 +88,7 @@ static struct ana_links *new_links(struct ana_linktexts *l, uint32_t id)
 	if (!base_vec_more(l->links, l->count, l->room))
 		return NULL;
 	k = malloc(sizeof(*k));
-	if (!k || ana_map_put(&l->of, id, l->count)) {
+	if (!k || ana_ids_put(&l->of, id, l->count)) {
 		free(k);
 		return NULL;
 	}
@@ -85,15 +98,15 @@ static struct ana_links *new_links(struct ana_linktexts *l, uint32_t id)
 
 const struct ana_links *ana_linktexts_get(struct ana_linktexts *l, uint32_t id)
 {
-	uint32_t i = id ? ana_map_get(&l->of, id) : ANA_MAP_NONE;
+	uint32_t i = ana_ids_get(&l->of, id);
 	struct ana_links *k;
 	const char *text;
 	size_t len;
 
+	if (i != ANA_IDS_NONE)
+		return l->links[i - 1];
 	if (!id || id > wire_strtab_count(l->table))
 		return &l->none;
-	if (i != ANA_MAP_NONE)
-		return l->links[i];
 	k = new_links(l, id);
 	if (!k)
 		return &l->none;
@@ -151,18 +164,14 @@ bool ana_links_sockets(const struct ana_links *l, struct ana_links *out)
 
 	*out = (struct ana_links){ .awaits = true };
 	for (i = 0; i < l->count; i++)
-		if (l->link[i].kind == ANA_LINK_AWAITS &&
-		    strchr("stu", *l->link[i].id.at))
+		if (l->link[i].kind == ANA_LINK_AWAITS && strchr("stu", *l->link[i].id.at)) {
+			add_awaited(out, &l->link[i]);
 			out->link[out->count++] = l->link[i];
+		}
 	return out->count;
 }
 
 bool ana_links_await_kind(const struct ana_links *l, char kind)
 {
-	uint8_t i;
-
-	for (i = 0; i < l->count; i++)
-		if (l->link[i].kind == ANA_LINK_AWAITS && *l->link[i].id.at == kind)
-			return true;
-	return false;
+	return l->awaited & bit_of(kind);
 }

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "analysis/map.h"
+#include "analysis/ids.h"
 #include "modules.h"
 #include "wire/evidence.h"
 #include "wire/strtab.h"
@@ -30,13 +30,14 @@ struct ana_links { /* in the order of the words */
 	struct ana_link link[WIRE_LINKS_MAX];
 	uint8_t count;
 	struct ana_text name; /* =NAME, as it stands there; empty: none */
+	uint32_t awaited; /* bit 0: some ?ID that begins with 'a', and so on to 'z' */
 	bool awaits; /* some ?ID */
 	bool hands; /* some !ID or ~ID */
 };
 
 struct ana_linktexts {
 	const struct wire_strtab *table; /* borrowed */
-	struct ana_map of; /* by string id */
+	struct ana_ids of;
 	struct ana_links **links;
 	uint32_t count, room;
 	struct ana_links none;

@@ -167,7 +167,7 @@ void ana_pystacks_init(struct ana_pystacks *s, const struct wire_strtab *table)
 
 void ana_pystacks_fini(struct ana_pystacks *s)
 {
-	ana_map_fini(&s->of);
+	ana_ids_fini(&s->of);
 	free(s->stack);
 	*s = (struct ana_pystacks){ 0 };
 }
@@ -176,22 +176,22 @@ static struct ana_pystack *new_stack(struct ana_pystacks *s, uint32_t id)
 {
 	if (!base_vec_more(s->stack, s->count, s->room))
 		return NULL;
-	if (ana_map_put(&s->of, id, s->count))
+	if (ana_ids_put(&s->of, id, s->count))
 		return NULL;
 	return &s->stack[s->count++];
 }
 
 const struct ana_pystack *ana_pystacks_get(struct ana_pystacks *s, uint32_t id)
 {
-	uint32_t i = id ? ana_map_get(&s->of, id) : ANA_MAP_NONE;
+	uint32_t i = ana_ids_get(&s->of, id);
 	struct ana_pystack *k;
 	const char *text;
 	size_t len;
 
+	if (i != ANA_IDS_NONE)
+		return &s->stack[i - 1];
 	if (!id || id > wire_strtab_count(s->table))
 		return &s->none;
-	if (i != ANA_MAP_NONE)
-		return &s->stack[i];
 	k = new_stack(s, id);
 	if (!k)
 		return &s->none;

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "analysis/map.h"
+#include "analysis/ids.h"
 #include "frames.h"
 #include "no_work.h"
 #include "wire/strtab.h"
@@ -37,7 +37,7 @@ struct ana_pystack {
 
 struct ana_pystacks {
 	const struct wire_strtab *table; /* borrowed */
-	struct ana_map of; /* by string id */
+	struct ana_ids of;
 	struct ana_pystack *stack;
 	uint32_t count, room;
 	struct ana_pystack none;
