@@ -22,6 +22,8 @@
 #define WIRE_FRAME_HEADER_BYTES 64
 #define WIRE_STREAM_ID_BYTES 16
 
+#define WIRE_ACK_HEAD_BYTES 16 /* of an Ack over HTTP, if it was asked for: u64 before, u64 now */
+
 /* Limits that a reader enforces before it believes a length. */
 #define WIRE_FRAME_HEAD_MAX (64u << 10)
 #define WIRE_FRAME_BODY_MAX (16u << 20)

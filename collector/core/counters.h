@@ -10,52 +10,54 @@
 #include <stdint.h>
 
 /* X(name, what it counts) */
-#define COLL_COUNTERS(X)                                                               \
-	X(clients, "connections accepted")                                             \
-	X(clients_refused, "connections refused: wrong user or too many")              \
-	X(clients_stalled, "connections closed: nothing or half a frame for too long") \
-	X(streams, "streams opened")                                                   \
-	X(streams_resumed, "streams continued from disk")                              \
-	X(frames, "frames stored")                                                     \
-	X(bytes, "bytes stored")                                                       \
-	X(duplicates, "frames dropped because they were stored before")                \
-	X(bad_frames, "frames refused: damaged")                                       \
-	X(bad_streams, "frames refused: no Hello came first, or a bad one")            \
-	X(cut_bytes, "bytes of half frames at a connection's end")                     \
-	X(torn_bytes, "bytes of half frames cut off at the end of files")              \
-	X(memory_refused, "connections closed: too many bytes of half frames")         \
-	X(store_errors, "streams that could not be stored")                            \
-	X(commits, "files synced")                                                     \
-	X(acks, "acknowledgements sent")                                               \
-	X(ends, "ends of processes noted")                                             \
-	X(up_requests, "requests that the upstream took")                              \
-	X(up_failed, "requests to the upstream that failed")                           \
-	X(up_bytes, "bytes of frames that the upstream took")                          \
-	X(up_refused, "frames that the upstream refuses for good")                     \
-	X(up_damaged, "damaged bytes left out of what is forwarded")                   \
-	X(up_dropped, "frames dropped: too much waited to be forwarded")               \
-	X(up_removed, "runs removed because they were forwarded")                      \
-	X(files, "side files of runs stored")                                          \
-	X(http_connections, "HTTP connections accepted")                               \
-	X(http_mute, "HTTP connections that ended without a request")                  \
-	X(http_requests, "HTTP requests")                                              \
-	X(http_refused, "HTTP requests refused: token, scope, size or sender")         \
-	X(http_bad, "HTTP requests that make no sense here")                           \
-	X(http_slow, "HTTP connections closed: too slow")                              \
-	X(http_failed, "HTTP requests that failed by our fault")                       \
-	X(limit_streams, "streams refused: too many for a client, or in all")          \
-	X(limit_runs, "streams refused: too many runs are open")                       \
-	X(limit_size, "frames refused: the stream is too large")                       \
-	X(limit_quota, "frames refused: the quota is used up")                         \
-	X(limit_free, "frames refused: too little of the disk is free")                \
-	X(limit_rate, "times that a client had to wait: too many bytes a second")      \
-	X(runs_removed, "runs removed: too old, or for a quota")                       \
-	X(bytes_removed, "bytes of runs removed")                                      \
-	X(runs_unbilled, "runs removed for a quota before their digest was made")      \
-	X(digests, "digests of runs handed over")                                      \
-	X(digest_failures, "digests of runs that failed, and are tried again")         \
-	X(digests_parked, "digests of runs that failed too often, and are parked")     \
-	X(children_failed, "programs started by the collector that failed")            \
+#define COLL_COUNTERS(X)                                                                 \
+	X(clients, "connections accepted")                                               \
+	X(clients_refused, "connections refused: wrong user or too many")                \
+	X(clients_stalled, "connections closed: nothing or half a frame for too long")   \
+	X(streams, "streams opened")                                                     \
+	X(streams_resumed, "streams continued from disk")                                \
+	X(frames, "frames stored")                                                       \
+	X(bytes, "bytes stored")                                                         \
+	X(duplicates, "frames dropped because they were stored before")                  \
+	X(bad_frames, "frames refused: damaged")                                         \
+	X(bad_streams, "frames refused: no Hello came first, or a bad one")              \
+	X(cut_bytes, "bytes of half frames at a connection's end")                       \
+	X(torn_bytes, "bytes of half frames cut off at the end of files")                \
+	X(memory_refused, "connections closed: too many bytes of half frames")           \
+	X(store_errors, "streams that could not be stored")                              \
+	X(commits, "files synced")                                                       \
+	X(acks, "acknowledgements sent")                                                 \
+	X(ends, "ends of processes noted")                                               \
+	X(up_requests, "requests that the upstream took")                                \
+	X(up_failed, "requests to the upstream that failed")                             \
+	X(up_bytes, "bytes of frames that the upstream took")                            \
+	X(up_refused, "frames that the upstream refuses for good")                       \
+	X(up_damaged, "damaged bytes left out of what is forwarded")                     \
+	X(up_dropped, "frames dropped: too much waited to be forwarded")                 \
+	X(up_behind, "files sent again: the upstream had less than it had acknowledged") \
+	X(up_lost, "files of which that was so, and that are not here any more")         \
+	X(up_removed, "runs removed because they were forwarded")                        \
+	X(files, "side files of runs stored")                                            \
+	X(http_connections, "HTTP connections accepted")                                 \
+	X(http_mute, "HTTP connections that ended without a request")                    \
+	X(http_requests, "HTTP requests")                                                \
+	X(http_refused, "HTTP requests refused: token, scope, size or sender")           \
+	X(http_bad, "HTTP requests that make no sense here")                             \
+	X(http_slow, "HTTP connections closed: too slow")                                \
+	X(http_failed, "HTTP requests that failed by our fault")                         \
+	X(limit_streams, "streams refused: too many for a client, or in all")            \
+	X(limit_runs, "streams refused: too many runs are open")                         \
+	X(limit_size, "frames refused: the stream is too large")                         \
+	X(limit_quota, "frames refused: the quota is used up")                           \
+	X(limit_free, "frames refused: too little of the disk is free")                  \
+	X(limit_rate, "times that a client had to wait: too many bytes a second")        \
+	X(runs_removed, "runs removed: too old, or for a quota")                         \
+	X(bytes_removed, "bytes of runs removed")                                        \
+	X(runs_unbilled, "runs removed for a quota before their digest was made")        \
+	X(digests, "digests of runs handed over")                                        \
+	X(digest_failures, "digests of runs that failed, and are tried again")           \
+	X(digests_parked, "digests of runs that failed too often, and are parked")       \
+	X(children_failed, "programs started by the collector that failed")              \
 	X(reloads, "times that files of settings were read again")
 
 #define COLL_COMMIT_BUCKETS 13 /* the last one holds what took longer than all bounds */

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "wire/bytes.h"
 
 #define KEEP_ROOM (4u << 20)
-#define STREAM_AT 16 /* where a header has it */
 
 void coll_batch_clear(struct coll_batch *b)
 {
@@ -140,7 +140,7 @@ int coll_batch_add(struct coll_batch *b, struct coll_out_run *run, struct coll_o
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	*p = (struct coll_batch_part){ .run = run, .file = f };
+	*p = (struct coll_batch_part){ .run = run, .file = f, .from = f->at };
 	p->body_from = b->body.len;
 	err = add_frames(b, f, fd, &to);
 	close(fd);
@@ -192,38 +192,54 @@ bool coll_batch_is_between(const struct coll_batch *b, uint64_t at)
 	return here == at;
 }
 
-static bool is_among(const uint8_t *acks, size_t count, const uint8_t *stream)
+/* The Ack at *at in the answer; *at: behind it. False: none is there. */
+static bool next_ack(const uint8_t *answer, size_t len, size_t *at, struct wire_frame *f)
 {
-	while (count && memcmp(acks + (count - 1) * WIRE_FRAME_HEADER_BYTES + STREAM_AT, stream,
-			       WIRE_STREAM_ID_BYTES) != 0)
-		count--;
-	return count > 0;
+	if (*at + WIRE_FRAME_HEADER_BYTES > len || wire_frame_header_get(f, answer + *at) ||
+	    f->type != WIRE_FRAME_ACK || f->body_len ||
+	    (f->head_len && f->head_len != WIRE_ACK_HEAD_BYTES) ||
+	    wire_frame_bytes(f) > len - *at ||
+	    !wire_frame_payload_ok(f, answer + *at + WIRE_FRAME_HEADER_BYTES))
+		return false;
+	*at += (size_t)wire_frame_bytes(f);
+	return true;
 }
 
-static bool is_ack(const uint8_t *bytes, const uint8_t *stream)
+bool coll_batch_ack_of(const uint8_t *answer, size_t len, const uint8_t *stream,
+		       struct coll_ack *ack)
 {
-	struct wire_frame ack;
+	struct wire_frame f;
+	size_t at = 0;
 
-	return !wire_frame_header_get(&ack, bytes) && ack.type == WIRE_FRAME_ACK &&
-	       wire_frame_bytes(&ack) == WIRE_FRAME_HEADER_BYTES &&
-	       !memcmp(ack.stream, stream, sizeof(ack.stream));
+	while (next_ack(answer, len, &at, &f)) {
+		const uint8_t *head = answer + at - WIRE_ACK_HEAD_BYTES;
+
+		if (memcmp(f.stream, stream, sizeof(f.stream)))
+			continue;
+		*ack = (struct coll_ack){ .top = f.seq, .extents = f.head_len != 0 };
+		if (ack->extents) {
+			ack->had = wire_get64(head);
+			ack->has = wire_get64(head + 8);
+		}
+		return true;
+	}
+	return false;
 }
 
 bool coll_batch_is_acked(const struct coll_batch *b, const uint8_t *answer, size_t len)
 {
 	size_t at = 0, acks = 0;
-	struct wire_frame f;
+	struct wire_frame f, ack;
+	struct coll_ack before;
 
 	while (next_frame(b, &at, &f)) {
-		const uint8_t *next = answer + acks * WIRE_FRAME_HEADER_BYTES;
-
-		if (is_among(answer, acks, f.stream))
+		if (coll_batch_ack_of(answer, acks, f.stream, &before))
 			continue;
-		if ((acks + 1) * WIRE_FRAME_HEADER_BYTES > len || !is_ack(next, f.stream))
+		if (!next_ack(answer, len, &acks, &ack) ||
+		    memcmp(ack.stream, f.stream, sizeof(f.stream)) != 0)
 			return false;
-		acks++;
 	}
-	return acks * WIRE_FRAME_HEADER_BYTES == len;
+	return acks == len;
 }
 
 void coll_batch_stored(struct coll_batch *b, uint64_t stored, struct coll_batch_part **next,

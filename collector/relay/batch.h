@@ -17,7 +17,8 @@
 struct coll_batch_part {
 	struct coll_out_run *run;
 	struct coll_out_file *file;
-	uint64_t to; /* in the file: where the part ends; before it, in the body as in the file, */
+	uint64_t from; /* in the file: where the part begins, damage before it included, ... */
+	uint64_t to; /* ... and ends; before it, in the body as in the file, */
 	size_t body_from, body_to; /* stands this piece of the body */
 };
 
@@ -44,6 +45,17 @@ bool coll_batch_shrink(struct coll_batch *b);
 
 /* Whether a frame of the body begins at @at, or the body ends there. */
 bool coll_batch_is_between(const struct coll_batch *b, uint64_t at);
+
+/* What a centre says of a stream that was in the body. */
+struct coll_ack {
+	uint64_t top; /* it has all numbers up to this one */
+	bool extents; /* it says how long the stream is there: */
+	uint64_t had, has; /* before the body came, and now */
+};
+
+/* Of the stream; coll_batch_is_acked was true. False: it says nothing of it. */
+bool coll_batch_ack_of(const uint8_t *answer, size_t len, const uint8_t *stream,
+		       struct coll_ack *ack);
 
 /*
  * Whether @answer is what a collector says that has all of the body: an Ack frame per stream, in

@@ -14,6 +14,7 @@
 #include "link.h"
 #include "node_name.h"
 #include "outbox.h"
+#include "store/held.h"
 #include "unsent_runs.h"
 #include "upstream_options.h"
 
@@ -39,6 +40,18 @@ struct coll_upstream {
 		char condition[COLL_SIDE_TAG_BYTES + 32], digest[128]; /* headers */
 		const char *headers[3];
 	} side;
+
+	struct { /* the question about what the centre holds that is under way, see check.h */
+		struct wire_buf body;
+		struct {
+			struct coll_out_run *run;
+			struct coll_out_file *file;
+		} item[COLL_HELD_LINES];
+		size_t count;
+	} check;
+
+	char epoch[sizeof(COLL_EPOCH_HEADER) + 64]; /* header: the store that is meant */
+	const char *epoch_headers[2];
 
 	bool held_too; /* nothing else is left to send: runs that are held back may go now, ... */
 	bool frames_first; /* ... their frames or their side files first, in turn */

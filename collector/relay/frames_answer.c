@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include "check.h"
 #include "core/clock.h"
 #include "core/log.h"
 
@@ -92,35 +93,76 @@ static void not_stored(struct coll_upstream *u, const struct coll_answer *a)
 		coll_out_hold_longer(&next->run->frames);
 }
 
-static void all_stored(struct coll_upstream *u)
+/* What it said of itself in between may have moved the file back: then this is not all before p->to. */
+static void part_stored(struct coll_upstream *u, struct coll_batch_part *p,
+			const struct coll_answer *a)
 {
-	struct coll_batch_part *next;
-	uint64_t at;
+	struct coll_out_file *f = p->file;
+	struct coll_ack ack = { .extents = false };
 
-	u->context->count.up_bytes += u->batch.body.len;
-	for (size_t i = 0; i < u->batch.parts; i++) {
-		u->batch.part[i].file->begun_again = 0;
-		coll_out_hold_end(&u->batch.part[i].run->frames);
+	coll_batch_ack_of(a->bytes, a->len, f->stream, &ack);
+	if (ack.extents)
+		coll_check_fell_back(u, p->run, f, ack.had);
+	if (p->from <= f->at && f->at < p->to) {
+		coll_out_file_sent(p->run, f, p->to);
+		coll_out_file_extent(f, ack.extents ? ack.has : COLL_OUT_UNKNOWN, &u->box.centre);
 	}
-	coll_batch_stored(&u->batch, u->batch.body.len, &next, &at);
+	if (f->again)
+		coll_check_leave_out(p->run, f, ack.top);
+	f->begun_again = 0;
+	coll_out_hold_end(&p->run->frames);
+}
+
+static void all_stored(struct coll_upstream *u, const struct coll_answer *a)
+{
+	u->context->count.up_bytes += u->batch.body.len;
+	for (size_t i = 0; i < u->batch.parts; i++)
+		part_stored(u, &u->batch.part[i], a);
+}
+
+/*
+ * Of a body that was stored in part it is not said how long streams are now. They are asked for before
+ * more of them goes.
+ */
+static void extents_unknown(struct coll_upstream *u)
+{
+	if (coll_centre_is_mute(&u->box.centre))
+		return;
+	for (size_t i = 0; i < u->batch.parts; i++) {
+		struct coll_batch_part *p = &u->batch.part[i];
+
+		if (p->file->at == p->from)
+			continue;
+		coll_out_file_extent(p->file, p->file->at ? COLL_OUT_UNKNOWN : 0, &u->box.centre);
+		p->file->sure = 0;
+		p->run->start = 0;
+	}
 }
 
 void coll_frames_answer(struct coll_upstream *u, const struct coll_answer *a)
 {
+	bool other = coll_check_heard(u, a);
+
 	if (a->trouble) {
 		coll_backoff_failed(&u->backoff, a);
+	} else if (a->status == 412 && other) {
+		coll_backoff_succeeded(&u->backoff); /* nothing is stored; it is asked first */
 	} else if (a->status == 200 && coll_batch_is_acked(&u->batch, a->bytes, a->len)) {
-		all_stored(u);
+		if (!a->epoch[0])
+			coll_check_heard_mute(u);
+		all_stored(u, a);
 		coll_backoff_succeeded(&u->backoff);
 	} else if ((a->status == 400 || a->status == 409) && a->stored >= 0 &&
 		   coll_batch_is_between(&u->batch, (uint64_t)a->stored)) {
 		refused(u, a);
+		extents_unknown(u);
 		coll_backoff_succeeded(&u->backoff);
 	} else if (a->status == 200) {
 		coll_backoff_failed_strangely(&u->backoff, a);
 	} else {
 		if (a->status >= 500 || a->status == 413)
 			not_stored(u, a);
+		extents_unknown(u);
 		coll_backoff_failed(&u->backoff, a);
 	}
 	coll_batch_clear(&u->batch);

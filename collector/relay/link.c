@@ -207,6 +207,21 @@ static void read_tag(struct coll_answer *a, const char *line, size_t len)
 		snprintf(a->tag, sizeof(a->tag), "%.*s", (int)(len - n), line + n);
 }
 
+static void read_epoch(struct coll_answer *a, const char *line, size_t len)
+{
+	static const char name[] = COLL_EPOCH_HEADER ":";
+	size_t n = sizeof(name) - 1;
+
+	if (len <= n || strncasecmp(line, name, n))
+		return;
+	while (n < len && line[n] == ' ')
+		n++;
+	while (len > n && strchr("\r\n ", line[len - 1]))
+		len--;
+	if (len - n < sizeof(a->epoch))
+		snprintf(a->epoch, sizeof(a->epoch), "%.*s", (int)(len - n), line + n);
+}
+
 static size_t on_header(char *line, size_t one, size_t len, void *own)
 {
 	struct coll_link *l = own;
@@ -217,7 +232,9 @@ static size_t on_header(char *line, size_t one, size_t len, void *own)
 		l->a.stored = -1;
 		l->a.damaged = false;
 		l->a.tag[0] = '\0';
+		l->a.epoch[0] = '\0';
 	}
+	read_epoch(&l->a, line, len);
 	read_tag(&l->a, line, len);
 	l->a.retry_after_s = number_of(line, len, "Retry-After:", l->a.retry_after_s);
 	l->a.stored = number_of(line, len, "Gpustarve-Stored:", l->a.stored);

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "core/loop.h"
+#include "store/epoch.h"
 #include "store/side.h"
 #include "wire/buf.h"
 
@@ -33,6 +34,7 @@ struct coll_answer {
 	int64_t stored; /* Gpustarve-Stored; -1: not said */
 	bool damaged; /* Gpustarve-Damaged: what it refuses was damaged when it came */
 	char tag[COLL_SIDE_TAG_BYTES]; /* ETag of a side file; "": not said */
+	char epoch[COLL_EPOCH_BYTES]; /* Gpustarve-Epoch: which store answers; "": not said */
 	int64_t sent_ns, got_ns; /* realtime */
 	bool reused; /* it went over a connection that was open already */
 };

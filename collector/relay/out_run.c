@@ -111,3 +111,29 @@ void coll_out_file_sent(struct coll_out_run *run, struct coll_out_file *f, uint6
 	if (f->kind != COLL_OUT_SIDE)
 		f->at = to;
 }
+
+void coll_out_file_extent(struct coll_out_file *f, uint64_t extent,
+			  const struct coll_centre *centre)
+{
+	f->extent = extent;
+	f->unknown_since = extent == COLL_OUT_UNKNOWN ? centre->start : 0;
+}
+
+bool coll_out_file_is_claimed(const struct coll_out_file *f)
+{
+	return f->kind == COLL_OUT_SIDE ? f->sent_mtime_ns != 0 : f->at != 0;
+}
+
+bool coll_out_run_is_sure(struct coll_out_run *run, const struct coll_centre *centre)
+{
+	const struct coll_out_file *f;
+
+	if (run->start == centre->start)
+		return true;
+	for (f = run->files; f; f = f->next)
+		if (coll_out_file_is_claimed(f) && f->sure != centre->start)
+			return false;
+	run->start = centre->start;
+	run->changed = true;
+	return true;
+}

@@ -9,9 +9,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "centre.h"
 #include "store/side.h"
 #include "wire/frame.h"
 
+#define COLL_OUT_UNKNOWN UINT64_MAX
 #define COLL_CURSOR_FILE ".upstream"
 #define COLL_CLOCK_PREFIX "clock-"
 
@@ -26,7 +28,11 @@ struct coll_out_file {
 	enum coll_out_kind kind;
 	char *name;
 	uint8_t stream[WIRE_STREAM_ID_BYTES]; /* frames and spools */
-	uint64_t at; /* acknowledged bytes */
+	uint64_t at; /* bytes that the present centre has acknowledged, ... */
+	uint64_t extent; /* ... and how long its stream was then, at least; COLL_OUT_UNKNOWN */
+	uint64_t unknown_since; /* the centre's start in which that came to be; 0: before */
+	uint64_t sure; /* the centre's start in which it said that it still has that; 0: none */
+	bool again; /* sent again from the beginning: frames that it says it has are left out */
 	uint64_t size; /* as last seen; of a stream's file: what is durable */
 	uint64_t stuck; /* no whole frame begins at `at` while the size is this; 0: not so */
 	unsigned int begun_again; /* how often the centre did not know the stream */
@@ -52,6 +58,11 @@ struct coll_out_run {
 	char *dir; /* path */
 	char *name; /* run id: the directory's name without .gst */
 	struct coll_out_file *files;
+	char centre
+		[COLL_EPOCH_ID_BYTES]; /* the store whose acknowledgements the files have, see cursor.h */
+	uint64_t start; /* of the centre, in which it was last asked about all of them */
+	char *others; /* what is kept of other stores; NULL: nothing */
+	bool mute_before; /* what it has acknowledged was taken over from a centre that did not say */
 	bool changed; /* the cursor is not written yet */
 	bool forwarded; /* the centre has all that is here, and nobody writes any more */
 	int64_t mtime_ns; /* of its newest file */
@@ -70,6 +81,16 @@ void coll_out_files_free(struct coll_out_run *run);
 
 /* Bytes of @f that could be sent now; 0: none. Side files: 1 if it is to be sent. */
 uint64_t coll_out_file_pending(const struct coll_out_file *f);
+
+/* How long the centre's stream was when it acknowledged what is before f->at. */
+void coll_out_file_extent(struct coll_out_file *f, uint64_t extent,
+			  const struct coll_centre *centre);
+
+/* The centre has acknowledged something of it. */
+bool coll_out_file_is_claimed(const struct coll_out_file *f);
+
+/* Whether the centre was asked about the run; one of which it has acknowledged nothing needs no question. */
+bool coll_out_run_is_sure(struct coll_out_run *run, const struct coll_centre *centre);
 
 /* The centre has the file up to @to, or as it was seen. */
 void coll_out_file_sent(struct coll_out_run *run, struct coll_out_file *f, uint64_t to);

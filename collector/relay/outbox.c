@@ -24,6 +24,7 @@
 static void run_free(struct coll_out_run *run)
 {
 	coll_out_files_free(run);
+	free(run->others);
 	free(run->dir);
 	free(run->name);
 	free(run);
@@ -68,7 +69,7 @@ static void add_run_found(struct coll_outbox *o, const char *name)
 	run = run_new(dir);
 	if (!run)
 		return;
-	err = coll_cursor_read(run, o->to);
+	err = coll_cursor_read(run, o->to, &o->centre);
 	if (err == -ENOENT || (run->forwarded && !o->max && !o->remove)) {
 		run_free(run);
 		return;
@@ -87,6 +88,7 @@ int coll_outbox_init(struct coll_outbox *o, struct coll_store *store, const char
 
 	o->store = store;
 	o->to = to;
+	coll_centre_load(&o->centre, store->base_fd);
 	d = opendir(store->base);
 	if (!d)
 		return -errno;
@@ -123,7 +125,7 @@ void coll_outbox_follow(struct coll_outbox *o, const char *dir)
 		run = run_new(dir);
 		if (!run)
 			return;
-		coll_cursor_read(run, o->to);
+		coll_cursor_read(run, o->to, &o->centre);
 		link_run(o, run);
 		run->changed = true;
 	}
@@ -167,7 +169,7 @@ static void scan_file(struct coll_outbox *o, struct coll_out_run *run, DIR *d, c
 	s = f->kind == COLL_OUT_FRAMES ? coll_store_get(o->store, f->stream) : NULL;
 	size = s ? s->synced : (uint64_t)st.st_size;
 	if (f->at > size) /* another file than before */
-		f->at = 0;
+		f->at = f->extent = 0;
 	if (size != f->size)
 		run->changed_ns = now;
 	f->size = size;
@@ -249,7 +251,9 @@ static void scan_run(struct coll_outbox *o, struct coll_out_run *run, int64_t no
 	run->bytes = bytes;
 	o->pending += pending;
 	o->pending_files += files;
-	if (!pending && !files && !run->forwarded && is_over(o, run, now))
+	if (!coll_out_run_is_sure(run, &o->centre))
+		o->unchecked++;
+	else if (!pending && !files && !run->forwarded && is_over(o, run, now))
 		run->forwarded = run->changed = true;
 }
 
@@ -258,9 +262,11 @@ void coll_outbox_scan(struct coll_outbox *o, int64_t now_ns)
 	struct coll_out_run *run;
 
 	o->pending = o->stored = 0;
+	o->unchecked = 0;
 	o->pending_files = 0;
 	for (run = o->runs; run; run = run->next) {
-		if (!run->forwarded || !run->bytes) /* nothing happens in it any more */
+		if (!run->forwarded || !run->bytes ||
+		    !coll_out_run_is_sure(run, &o->centre)) /* nothing happens in it any more */
 			scan_run(o, run, now_ns);
 		o->stored += run->bytes;
 	}
@@ -299,9 +305,9 @@ static bool has_news(struct coll_outbox *o, struct coll_out_run *run)
 	return f != NULL;
 }
 
-static bool is_done(const struct coll_out_run *run)
+static bool is_done(const struct coll_outbox *o, struct coll_out_run *run)
 {
-	return run->forwarded && !run->changed;
+	return run->forwarded && !run->changed && coll_out_run_is_sure(run, &o->centre);
 }
 
 static struct coll_out_run *oldest_done(const struct coll_outbox *o)
@@ -309,7 +315,7 @@ static struct coll_out_run *oldest_done(const struct coll_outbox *o)
 	struct coll_out_run *run, *oldest = NULL;
 
 	for (run = o->runs; run; run = run->next)
-		if (is_done(run) && (!oldest || run->mtime_ns < oldest->mtime_ns))
+		if (is_done(o, run) && (!oldest || run->mtime_ns < oldest->mtime_ns))
 			oldest = run;
 	return oldest;
 }

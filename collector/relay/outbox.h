@@ -22,6 +22,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "centre.h"
 #include "out_run.h"
 #include "store/store.h"
 
@@ -31,9 +32,11 @@
 struct coll_outbox {
 	struct coll_store *store;
 	const char *to; /* URL of the upstream */
+	struct coll_centre centre; /* the store that it has, as it said last */
 	struct coll_out_run *runs;
 	uint64_t pending; /* bytes of frames that the centre does not have */
 	size_t pending_files; /* side files to be sent */
+	size_t unchecked; /* runs that the centre is to be asked about */
 	uint64_t stored; /* bytes of frames in all runs */
 	uint64_t max; /* 0: no bound */
 	bool remove; /* runs that are forwarded go */

@@ -128,13 +128,18 @@ static bool read_file(struct coll_upstream *u, struct coll_out_run *run, struct 
 	return true;
 }
 
+static bool may_send(struct coll_upstream *u, struct coll_out_run *run)
+{
+	return coll_forward_may(u, &run->sides) && coll_out_run_is_sure(run, &u->box.centre);
+}
+
 static bool read_next(struct coll_upstream *u)
 {
 	struct coll_out_run *run;
 	struct coll_out_file *f;
 
 	for (run = u->box.runs; run; run = run->next)
-		for (f = coll_forward_may(u, &run->sides) ? run->files : NULL; f; f = f->next)
+		for (f = may_send(u, run) ? run->files : NULL; f; f = f->next)
 			if (f->kind == COLL_OUT_SIDE && coll_out_file_pending(f) &&
 			    read_file(u, run, f))
 				return true;

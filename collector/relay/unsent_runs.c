@@ -120,7 +120,7 @@ static bool holds_spool(int base_fd, const char *name)
 	return found;
 }
 
-/* One that was done, and in which there is something that the centre does not have. */
+/* One that was done, and the centre does not have all of it, or was not asked since its start. */
 static bool has_news(int base_fd, const char *name)
 {
 	int fd = open_run(base_fd, name);
@@ -163,13 +163,19 @@ static int make_list(const struct coll_outbox *o, DIR *d)
 	return err;
 }
 
-static bool forward_run(struct coll_outbox *o, const char *name)
+/* @known: it was forwarded before. */
+static bool forward_run(struct coll_outbox *o, const char *name, bool known)
 {
 	char dir[PATH_MAX];
 
 	if (snprintf(dir, sizeof(dir), "%s/%s", o->store->base, name) >= (int)sizeof(dir))
 		return false;
-	coll_log("%s: was recorded without this collector; is forwarded from its spool files", dir);
+	if (known)
+		coll_note("%s: is looked at again", dir);
+	else
+		coll_log(
+			"%s: was recorded without this collector; is forwarded from its spool files",
+			dir);
 	coll_outbox_follow(o, dir);
 	return true;
 }
@@ -182,18 +188,20 @@ static size_t scan_entries(struct coll_unsent_runs *s, struct coll_outbox *o, DI
 
 	while ((e = readdir(d))) {
 		const char *name = e->d_name;
-		bool stray, turn = done >= s->looked && done < s->looked + COLL_UNSENT_DONE_EACH;
+		bool stray, had,
+			turn = done >= s->looked && done < s->looked + COLL_UNSENT_DONE_EACH;
 
 		if (!coll_run_dir_name_ok(name) || is_among(known, name))
 			continue;
-		if (has_cursor(dirfd(d), name)) {
+		had = has_cursor(dirfd(d), name);
+		if (had) {
 			stray = turn && has_news(dirfd(d), name);
 			done++;
 		} else {
 			stray = holds_spool(dirfd(d), name);
 		}
 		if (stray)
-			taken += forward_run(o, name);
+			taken += forward_run(o, name, had);
 	}
 	s->looked += COLL_UNSENT_DONE_EACH;
 	if (s->looked >= done)

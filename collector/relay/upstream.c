@@ -6,8 +6,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "check.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "forward.h"
@@ -24,7 +26,10 @@ static void clock_done(void *owner, const struct coll_answer *a)
 	struct coll_upstream *u = owner;
 	bool good = !a->trouble && a->status == 200;
 
+	coll_check_heard(u, a);
 	if (good && coll_clock_offset_read(&u->clock, a)) {
+		if (!a->epoch[0])
+			coll_check_heard_mute(u);
 		coll_backoff_succeeded(&u->backoff);
 		send_next(u);
 	} else if (good) {
@@ -38,6 +43,7 @@ static void side_file_done(void *owner, const struct coll_answer *a)
 {
 	struct coll_upstream *u = owner;
 
+	coll_check_heard(u, a);
 	coll_side_files_answer(u, a);
 	if (!u->backoff.failing)
 		send_next(u);
@@ -49,6 +55,24 @@ static void frames_done(void *owner, const struct coll_answer *a)
 
 	coll_frames_answer(u, a);
 	if (!u->backoff.failing && u->box.pending >= MORE_AT_ONCE)
+		send_next(u);
+}
+
+static void check_done(void *owner, const struct coll_answer *a)
+{
+	struct coll_upstream *u = owner;
+	bool good = !a->trouble && a->status == 200;
+
+	if (coll_check_heard(u, a)) {
+		coll_backoff_succeeded(&u->backoff); /* another one than was asked: once more */
+	} else if (good && a->epoch[0] && coll_check_answer(u, a)) {
+		coll_backoff_succeeded(&u->backoff);
+	} else if (good) {
+		coll_backoff_failed_strangely(&u->backoff, a);
+	} else {
+		coll_backoff_failed(&u->backoff, a);
+	}
+	if (!u->backoff.failing)
 		send_next(u);
 }
 
@@ -84,6 +108,18 @@ static bool send_side_file(struct coll_upstream *u)
 	return next != 0;
 }
 
+/* True: there was something to ask. */
+static bool send_check(struct coll_upstream *u)
+{
+	struct coll_request r = { .done = check_done };
+	int next;
+
+	if (coll_centre_is_mute(&u->box.centre))
+		return false;
+	next = coll_check_next(u, &r);
+	return next > 0 && start(u, &r);
+}
+
 static void add_run_to_batch(struct coll_upstream *u, struct coll_out_run *run)
 {
 	struct coll_out_file *f;
@@ -98,6 +134,19 @@ static void add_run_to_batch(struct coll_upstream *u, struct coll_out_run *run)
 	}
 }
 
+/* Who has another store than the one that was asked, or has one that nobody asked, stores nothing. */
+static void mean_centre(struct coll_upstream *u, struct coll_request *r)
+{
+	const char *text = u->box.centre.text;
+
+	if (coll_centre_is_mute(&u->box.centre))
+		text = COLL_CENTRE_MUTE;
+	snprintf(u->epoch, sizeof(u->epoch), COLL_EPOCH_HEADER ": %.*s", (int)strcspn(text, ","),
+		 text);
+	u->epoch_headers[0] = u->epoch;
+	r->headers = u->epoch_headers;
+}
+
 static bool send_frames(struct coll_upstream *u)
 {
 	struct coll_request r = { .method = "POST", .path = "/v1/frames", .done = frames_done };
@@ -107,7 +156,7 @@ static bool send_frames(struct coll_upstream *u)
 	coll_batch_clear(&u->batch);
 	coll_outbox_rotate(&u->box);
 	for (run = u->box.runs; run && !coll_batch_full(&u->batch); run = run->next)
-		if (coll_forward_may(u, &run->frames))
+		if (coll_forward_may(u, &run->frames) && coll_out_run_is_sure(run, &u->box.centre))
 			add_run_to_batch(u, run);
 	if (u->batch.damaged != damaged) {
 		coll_log("%" PRIu64 " damaged bytes are left out of what is forwarded",
@@ -116,6 +165,7 @@ static bool send_frames(struct coll_upstream *u)
 	}
 	if (!u->batch.parts)
 		return false;
+	mean_centre(u, &r);
 	r.body = u->batch.body.data;
 	r.len = u->batch.body.len;
 	u->box.pending -= r.len < u->box.pending ? r.len : u->box.pending;
@@ -141,6 +191,8 @@ static void send_next(struct coll_upstream *u)
 		return;
 	u->backoff.next_ns = 0;
 	if (coll_clock_offset_due(&u->clock, now) && send_clock(u))
+		return;
+	if (send_check(u))
 		return;
 	u->held_too = false;
 	if (send_side_file(u) || send_frames(u) || !any_held(u))
@@ -225,7 +277,7 @@ static bool all_sent(struct coll_upstream *u)
 	if (coll_link_busy(u->link) || (u->box.runs && u->clock.asked < COLL_CLOCK_OFFSET_FIRST))
 		return false;
 	scan_outbox(u);
-	return !u->box.pending && !u->box.pending_files;
+	return !u->box.pending && !u->box.pending_files && !u->box.unchecked;
 }
 
 void coll_upstream_linger(struct coll_upstream *u)
@@ -295,5 +347,6 @@ void coll_upstream_close(struct coll_upstream *u)
 	coll_outbox_fini(&u->box);
 	coll_batch_fini(&u->batch);
 	free(u->side.bytes);
+	wire_buf_fini(&u->check.body);
 	free(u);
 }

@@ -16,6 +16,7 @@
 #include "core/log.h"
 #include "digest_tries.h"
 #include "disk_use.h"
+#include "removed_mark.h"
 #include "run_json.h"
 #include "run_dirs.h"
 #include "sweep_clock.h"
@@ -176,8 +177,12 @@ static int remove_one(const struct sweep *s, const struct item *it, const char *
 		return err;
 	if (undigested(s, it))
 		err = coll_unbilled_note(it->team->fd, it->run, why);
-	return err ? err
-		   : coll_remove_run(it->team->fd, it->run->name, s->plan->dispensable);
+	if (!err)
+		err = coll_remove_run(it->team->fd, it->run->name, s->plan->dispensable);
+	if (!err && coll_removed_mark(it->team->fd, it->run->name))
+		coll_log("sweep: %s: cannot be marked as removed; nodes may send it again",
+			 it->run->name);
+	return err;
 }
 
 static const char *why_kept(int err)
@@ -354,8 +359,7 @@ static void name_undigested(struct sweep *s)
 		const struct item *it = &s->item[i];
 
 		if (!it->gone && undigested(s, it) && age_ns(s, it) >= after_ns &&
-		    digest_is_due(s, it) &&
-		    coll_run_is_open(it->team->fd, it->run->name) == 0)
+		    digest_is_due(s, it) && coll_run_is_open(it->team->fd, it->run->name) == 0)
 			fprintf(s->out, "digest %s %s\n", team_label(it->team->name),
 				it->run->name);
 	}
@@ -416,6 +420,7 @@ static void clean_up(struct sweep *s)
 	if (!d)
 		return;
 	err = coll_remove_leftovers(fd);
+	coll_removed_clean(fd);
 	while (!err && (e = readdir(d))) {
 		if (e->d_name[0] == '.' || coll_run_dir_name_ok(e->d_name))
 			continue;
@@ -423,6 +428,7 @@ static void clean_up(struct sweep *s)
 		if (sub < 0)
 			continue;
 		err = coll_remove_leftovers(sub);
+		coll_removed_clean(sub);
 		close(sub);
 	}
 	closedir(d);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include "core/clock.h"
+#include "epoch_header.h"
 #include "http.h"
 #include "routes.h"
 
@@ -16,6 +17,8 @@ static void clock_end(struct coll_http_request *r)
 			 "{\"received_ns\":%" PRId64 ",\"answered_ns\":%" PRId64 "}\n",
 			 r->received_ns, coll_clock_ns(CLOCK_REALTIME));
 
+	if (!coll_http_say_epoch(r))
+		return;
 	coll_http_answer(r, 200, "application/json", text, (size_t)n);
 }
 

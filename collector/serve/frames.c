@@ -9,6 +9,9 @@
  * stored now (503, 507): who sends knows then which one that is. 409 instead of 400: the stream is not
  * known here and the frame is no Hello; who has its beginning sends it again from there.
  * Gpustarve-Damaged says that the frame was damaged as it came, and may be good when it comes again.
+ *
+ * Who says which store it means (Gpustarve-Epoch) is refused (412) by every other one, and told how long
+ * each stream was before and is now: an Ack's head.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,10 +21,12 @@
 #include "auth.h"
 #include "core/clock.h"
 #include "core/counters.h"
+#include "epoch_header.h"
 #include "http.h"
 #include "ingest/intake.h"
 #include "retain/admit.h"
 #include "routes.h"
+#include "wire/bytes.h"
 
 #define BODY_MAX (64u << 20)
 #define STREAMS_MAX 16384 /* in one body */
@@ -29,12 +34,14 @@
 struct touched {
 	uint8_t id[WIRE_STREAM_ID_BYTES];
 	uint64_t serial;
+	uint64_t had; /* durable bytes of it, before the first frame */
 };
 
 struct frames {
 	struct coll_feed in;
 	struct touched *streams;
 	size_t count, room;
+	bool extents; /* its sender wants to know how long streams were and are */
 	bool lost; /* a stream was closed, or not noted: what it had may be gone */
 	int err;
 };
@@ -57,6 +64,7 @@ static void note_stream(struct frames *x, const struct coll_stream *s)
 	t = &x->streams[x->count++];
 	memcpy(t->id, s->id, sizeof(t->id));
 	t->serial = s->serial;
+	t->had = s->synced;
 }
 
 static void on_touched(struct coll_feed *in, const struct coll_stream *s)
@@ -87,6 +95,8 @@ static void frames_begin(struct coll_http_request *r)
 	int64_t wait = coll_admit_wait(r->parts->retention, &r->team->rate, coll_now_ns());
 	struct frames *x;
 
+	if (coll_http_refuse_epoch(r))
+		return;
 	if (wait) {
 		slow_down(r, wait);
 		return;
@@ -99,6 +109,7 @@ static void frames_begin(struct coll_http_request *r)
 	x->in.intake = r->parts->intake;
 	x->in.feeder = &r->team->feeder;
 	x->in.touched = on_touched;
+	x->extents = coll_http_asked(r, COLL_EPOCH_HEADER) != NULL;
 	snprintf(x->in.who, sizeof(x->in.who), "%s", r->peer);
 	r->own = x;
 }
@@ -126,31 +137,36 @@ static bool all_there(const struct coll_http_request *r, const struct frames *x)
 	return !x->lost;
 }
 
-static void put_ack(uint8_t *out, const struct coll_stream *s)
+static int put_ack(struct wire_buf *out, const struct coll_stream *s, const struct touched *t,
+		   bool extents)
 {
 	struct wire_frame f = { .version = WIRE_FRAME_VERSION, .type = WIRE_FRAME_ACK };
+	uint8_t head[WIRE_ACK_HEAD_BYTES];
 
 	memcpy(f.stream, s->id, sizeof(f.stream));
 	f.seq = s->seqs.top;
 	f.time_ns = coll_clock_ns(CLOCK_REALTIME);
-	wire_frame_header_put(&f, out);
+	wire_put64(head, t->had);
+	wire_put64(head + 8, s->synced);
+	return wire_frame_append(out, &f, head, extents ? sizeof(head) : 0, NULL, 0);
 }
 
 static void acknowledge(struct coll_http_request *r, const struct frames *x)
 {
-	uint8_t *out = malloc(x->count * WIRE_FRAME_HEADER_BYTES + 1);
+	struct wire_buf out = { .len = 0 };
+	int err = wire_buf_reserve(&out, 1); /* a body without frames has an answer, too */
 	size_t i;
 
-	if (!out) {
+	for (i = 0; !err && i < x->count; i++)
+		err = put_ack(&out, coll_store_get(r->team->store, x->streams[i].id),
+			      &x->streams[i], x->extents);
+	if (err) {
+		wire_buf_fini(&out);
 		coll_http_text(r, 503, "out of memory\n");
 		return;
 	}
-	for (i = 0; i < x->count; i++)
-		put_ack(out + i * WIRE_FRAME_HEADER_BYTES,
-			coll_store_get(r->team->store, x->streams[i].id));
 	r->count->acks += x->count;
-	coll_http_answer_taking(r, 200, "application/octet-stream", out,
-				x->count * WIRE_FRAME_HEADER_BYTES);
+	coll_http_answer_taking(r, 200, "application/octet-stream", out.data, out.len);
 }
 
 /* All frames before this byte of the body are durable. */

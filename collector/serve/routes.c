@@ -5,17 +5,11 @@
 #include "routes.h"
 
 const struct coll_route *const coll_routes[] = {
-	&coll_route_health,
-	&coll_route_clock,
-	&coll_route_frames,
-	&coll_route_file,
-	&coll_route_metrics,
-	&coll_route_runs,
-	&coll_route_list,
-	&coll_route_summary,
-	&coll_route_report,
-	&coll_route_fleet,
-	&coll_route_live_list,
-	&coll_route_live,
-	NULL,
+	&coll_route_health,  &coll_route_clock,
+	&coll_route_frames,  &coll_route_file,
+	&coll_route_held,    &coll_route_metrics,
+	&coll_route_runs,    &coll_route_list,
+	&coll_route_summary, &coll_route_report,
+	&coll_route_fleet,   &coll_route_live_list,
+	&coll_route_live,    NULL,
 };

@@ -6,11 +6,6 @@
  * Who sends says what it is to take the place of (If-Match, If-None-Match: *), so that what was late
  * or comes again never takes that of what is newer; and the sum of all of it (store/side.h), so that
  * nothing that was damaged is stored. Who says neither is believed.
- *
- * Each node of a run has a run.json of its own. The first one to come is the run's; from other nodes
- * (Gpustarve-Node) it becomes exit-node-NODE.json, of which readers take the ends of processes. Each
- * node's alerts.jsonl becomes alerts-node-NODE.jsonl: alerts.jsonl is this collector's own, which
- * remembers there what it has told, and nobody else writes into it.
  */
 #include <errno.h>
 #include <limits.h>
@@ -23,14 +18,12 @@
 #include "core/context.h"
 #include "core/files.h"
 #include "core/paths.h"
+#include "epoch_header.h"
 #include "http.h"
-#include "live/fired.h"
 #include "routes.h"
+#include "stored_as.h"
 #include "store/side.h"
 #include "wire/buf.h"
-
-#define OWNER_FILE ".run-node"
-#define NODE_BYTES 128
 
 static void refuse_name(struct coll_http_request *r)
 {
@@ -41,6 +34,8 @@ static void refuse_name(struct coll_http_request *r)
 
 static void files_begin(struct coll_http_request *r)
 {
+	if (!coll_http_say_epoch(r))
+		return;
 	/* With a digest the name may have been damaged on its way: that shows at the end. */
 	if (!coll_side_name_ok(r->param[1]) && !coll_http_asked(r, COLL_SIDE_DIGEST)) {
 		refuse_name(r);
@@ -55,44 +50,6 @@ static void files_body(struct coll_http_request *r, const uint8_t *bytes, size_t
 {
 	if (wire_buf_append(r->own, bytes, len))
 		coll_http_text(r, 503, "out of memory\n");
-}
-
-/* The node that sends, as part of a file's name; "" where it does not say. */
-static void node_of(const struct coll_http_request *r, char out[NODE_BYTES])
-{
-	const char *node = coll_http_asked(r, "Gpustarve-Node");
-	size_t i;
-
-	for (i = 0; node && node[i] && i < NODE_BYTES - 1; i++) {
-		char c = node[i];
-		bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-			    (c >= '0' && c <= '9') || c == '-' || (c == '.' && i);
-
-		out[i] = good ? c : '_';
-	}
-	out[i] = '\0';
-}
-
-/* Under which name @node's run.json is kept. */
-static int claim(const char *dir, const char *node, char *name, size_t room)
-{
-	char path[PATH_MAX];
-	uint8_t *owner;
-	size_t len;
-	int err;
-
-	snprintf(name, room, "run.json");
-	if (snprintf(path, sizeof(path), "%s/" OWNER_FILE, dir) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
-	err = coll_file_read(path, NODE_BYTES, &owner, &len);
-	if (err == -ENOENT)
-		return coll_file_replace(dir, OWNER_FILE, node, strlen(node));
-	if (err)
-		return err;
-	if (strcmp((char *)owner, node))
-		snprintf(name, room, "exit-node-%s.json", node);
-	free(owner);
-	return 0;
 }
 
 /* What it is to take the place of: a tag, COLL_SIDE_NOTHING, or "": whatever is there. */
@@ -177,7 +134,7 @@ static int store(struct coll_http_request *r, const struct wire_buf *b,
 		 char tag[COLL_SIDE_TAG_BYTES])
 {
 	const struct coll_store *st = r->team->store;
-	char dir[PATH_MAX], node[NODE_BYTES], name[COLL_ROUTE_PARAM_BYTES];
+	char dir[PATH_MAX], name[COLL_ROUTE_PARAM_BYTES];
 	int err;
 
 	if (snprintf(dir, sizeof(dir), "%s/%s.gst", st->base, r->param[0]) >= (int)sizeof(dir))
@@ -187,13 +144,7 @@ static int store(struct coll_http_request *r, const struct wire_buf *b,
 		err = coll_mkdirs_kept(dir, 0777);
 	if (err)
 		return err;
-	node_of(r, node);
-	snprintf(name, sizeof(name), "%s", r->param[1]);
-	if (!strcmp(name, "run.json"))
-		err = claim(dir, node, name, sizeof(name));
-	else if (!strcmp(name, LIVE_FIRED_FILE))
-		snprintf(name, sizeof(name), LIVE_FIRED_OTHERS "-%s.jsonl",
-			 *node ? node : "unknown");
+	err = coll_stored_as(r, dir, r->param[1], true, name, sizeof(name));
 	return err ? err : replace(r, dir, name, b, tag);
 }
 

@@ -64,6 +64,12 @@ void coll_store_fini(struct coll_store *st)
 	st->base = NULL;
 }
 
+const char *coll_store_epoch(struct coll_store *st, int *err)
+{
+	*err = st->epoch.text[0] ? 0 : coll_epoch_open(&st->epoch, st->base);
+	return *err ? NULL : st->epoch.text;
+}
+
 struct coll_stream *coll_store_get(struct coll_store *st, const uint8_t *id)
 {
 	struct coll_stream *s = st->bucket[id[0] % COLL_STORE_BUCKETS];

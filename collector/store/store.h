@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "core/counters.h"
+#include "epoch.h"
 #include "recover.h"
 #include "stream.h"
 
@@ -35,11 +36,15 @@ struct coll_store {
 	size_t streams;
 	struct coll_stream *bucket[COLL_STORE_BUCKETS];
 	struct coll_recovery_listener recovered; /* zero: nobody is told */
+	struct coll_epoch epoch; /* see coll_store_epoch */
 };
 
 /* @base is made if it is not there. 0 or -errno. */
 int coll_store_init(struct coll_store *st, const char *base, struct coll_counters *count);
 void coll_store_fini(struct coll_store *st); /* closes what is open, without a sync */
+
+/* Which store this is (epoch.h), as text; made with the first call. NULL: that cannot be kept; *err says why. */
+const char *coll_store_epoch(struct coll_store *st, int *err);
 
 /* An open stream; NULL: not open. */
 struct coll_stream *coll_store_get(struct coll_store *st, const uint8_t *id);

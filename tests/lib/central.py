@@ -123,6 +123,10 @@ class Centre(Daemon):
         assert all(a.kind == c.ACK and a.bytes == 64 for a in acks)
         return status, {a.stream: a.seq for a in acks}, headers
 
+    def names(self, team='alpha'):
+        """What lies in a team's folder, but for what is the collector's own."""
+        return sorted(n for n in os.listdir(os.path.join(self.base, team)) if n[0] != '.')
+
     def path(self, run, stream, team='alpha'):
         return os.path.join(self.base, team, run + '.gst', stream.hex() + '.gst')
 

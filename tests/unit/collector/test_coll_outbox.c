@@ -53,9 +53,12 @@ static void test_cursor(void)
 	struct coll_out_run run = { .dir = base }, again = { .dir = base };
 	struct coll_out_file *f;
 	struct coll_outbox o = { .max = 0 };
+	struct coll_centre mute;
 	static const char *const bad[] = {
 		"",
-		"gpustarve upstream 2\nto " TO "\n",
+		"gpustarve upstream 3\nto " TO "\n",
+		"gpustarve upstream 2\nto " TO "\nframes 5 5 " HEX ".gst\n",
+		"gpustarve upstream 2\nto " TO "\ncentre x\n",
 		"gpustarve upstream 1\nto http://other\n",
 		"gpustarve upstream 1\nto " TO "\nnonsense\n",
 		"gpustarve upstream 1\nto " TO "\nframes 5 ../../etc/passwd\n",
@@ -65,7 +68,9 @@ static void test_cursor(void)
 
 	begin();
 	REQUIRE(!coll_outbox_init(&o, &store, TO));
-	EXPECT_INT(coll_cursor_read(&again, TO), -ENOENT);
+	coll_centre_mute(&mute);
+	coll_cursor_turn(&run, &mute);
+	EXPECT_INT(coll_cursor_read(&again, TO, &mute), -ENOENT);
 	f = coll_out_file_named(&run, HEX ".gst");
 	f->at = 123456789012345;
 	f = coll_out_file_named(&run, "run.json");
@@ -74,17 +79,17 @@ static void test_cursor(void)
 	coll_out_file_named(&run, "exit-never-sent.json");
 	run.forwarded = true;
 	REQUIRE(!coll_cursor_write(&run, TO));
-	REQUIRE(!coll_cursor_read(&again, TO));
+	REQUIRE(!coll_cursor_read(&again, TO, &mute));
 	EXPECT(again.forwarded);
 	EXPECT_UINT(coll_out_file_named(&again, HEX ".gst")->at, 123456789012345);
 	f = coll_out_file_named(&again, "run.json");
 	EXPECT_INT(f->sent_mtime_ns, 1700000000123456789);
 	EXPECT_UINT(f->sent_size, 77);
 	coll_out_files_free(&again);
-	EXPECT_INT(coll_cursor_read(&again, "https://another:1"), -ESTALE);
+	EXPECT_INT(coll_cursor_read(&again, "https://another:1", &mute), -ESTALE);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		REQUIRE(!coll_file_replace(base, COLL_CURSOR_FILE, bad[i], strlen(bad[i])));
-		if (coll_cursor_read(&again, TO) != -ESTALE || again.files)
+		if (coll_cursor_read(&again, TO, &mute) != -ESTALE || again.files)
 			T_FAIL("read: %s", bad[i]);
 	}
 	coll_out_files_free(&run);
