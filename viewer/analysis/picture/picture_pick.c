@@ -10,7 +10,7 @@ int ana_picture_pick_init(struct ana_picture_pick *p, size_t processes, int64_t 
 {
 	*p = (struct ana_picture_pick){ .processes = processes, .middle = middle };
 	p->begun = calloc(processes + 1, sizeof(*p->begun));
-	p->bin = calloc(ANA_DURATION_BINS, sizeof(*p->bin));
+	p->bin = calloc((size_t)ANA_DURATION_BINS * ANA_PICTURE_CANDIDATES, sizeof(*p->bin));
 	return p->begun && p->bin ? 0 : -ENOMEM;
 }
 
@@ -56,12 +56,26 @@ static int64_t far(const struct ana_picture_pick *p, const struct ana_step *s)
 	return s->start_ns > p->middle ? s->start_ns - p->middle : p->middle - s->start_ns;
 }
 
-static void keep_nearer(const struct ana_picture_pick *p, struct ana_step *kept,
-			const struct ana_step *s)
+static bool nearer(const struct ana_picture_pick *p, const struct ana_step *s,
+		   const struct ana_step *kept)
 {
-	if (!length(kept) || far(p, s) < far(p, kept) ||
-	    (far(p, s) == far(p, kept) && earlier(s, kept)))
-		*kept = *s;
+	return !length(kept) || far(p, s) < far(p, kept) ||
+	       (far(p, s) == far(p, kept) && earlier(s, kept));
+}
+
+static struct ana_step *bin_of(const struct ana_picture_pick *p, int64_t ns)
+{
+	return &p->bin[(size_t)ana_duration_bin(ns) * ANA_PICTURE_CANDIDATES];
+}
+
+static void keep_nearest(const struct ana_picture_pick *p, struct ana_step *kept, struct ana_step s)
+{
+	for (size_t i = 0; i < ANA_PICTURE_CANDIDATES && length(&s); i++)
+		if (nearer(p, &s, &kept[i])) {
+			struct ana_step pushed = kept[i];
+			kept[i] = s;
+			s = pushed;
+		}
 }
 
 void ana_picture_pick_add(struct ana_picture_pick *p, const struct ana_step *s)
@@ -73,7 +87,7 @@ void ana_picture_pick_add(struct ana_picture_pick *p, const struct ana_step *s)
 	first = !p->begun[s->process];
 	p->begun[s->process] = true;
 	keep_worse(first ? &p->worst_first : &p->worst, s);
-	keep_nearer(p, &p->bin[ana_duration_bin(length(s))], s);
+	keep_nearest(p, bin_of(p, length(s)), *s);
 }
 
 static bool give(struct ana_step *to, const struct ana_step *s)
@@ -82,9 +96,10 @@ static bool give(struct ana_step *to, const struct ana_step *s)
 	return length(s) > 0;
 }
 
-bool ana_picture_pick_median(const struct ana_picture_pick *p, int64_t median_ns, struct ana_step *s)
+bool ana_picture_pick_median(const struct ana_picture_pick *p, int64_t median_ns, size_t n,
+			     struct ana_step *s)
 {
-	return median_ns > 0 && give(s, &p->bin[ana_duration_bin(median_ns)]);
+	return median_ns > 0 && n < ANA_PICTURE_CANDIDATES && give(s, bin_of(p, median_ns) + n);
 }
 
 bool ana_picture_pick_worst(const struct ana_picture_pick *p, struct ana_step *s)

@@ -8,12 +8,15 @@
 
 #include "analysis/ledger.h"
 
+#define ANA_PICTURE_CANDIDATES 4u /* of each length */
+
 struct ana_picture_pick {
 	int64_t middle; /* of the run */
 	bool *begun; /* per process: it has had a step */
 	size_t processes;
 	struct ana_step worst, worst_first; /* of all but each process's first; of these */
-	struct ana_step *bin; /* by ana_duration_bin: of each length the one nearest the middle */
+	/* by ana_duration_bin, so many of each length: those nearest the middle, the nearest first */
+	struct ana_step *bin;
 };
 
 /* 0 or -ENOMEM; fini in any case. */
@@ -23,8 +26,9 @@ void ana_picture_pick_fini(struct ana_picture_pick *p);
 /* The steps of a process come in order of start. */
 void ana_picture_pick_add(struct ana_picture_pick *p, const struct ana_step *s);
 
-/* False: there is none. @median_ns: of all steps. */
-bool ana_picture_pick_median(const struct ana_picture_pick *p, int64_t median_ns, struct ana_step *s);
+/* @n: the n-th nearest to the middle, from 0. False: there is none. @median_ns: of all steps. */
+bool ana_picture_pick_median(const struct ana_picture_pick *p, int64_t median_ns, size_t n,
+			     struct ana_step *s);
 bool ana_picture_pick_worst(const struct ana_picture_pick *p, struct ana_step *s);
 
 #endif
