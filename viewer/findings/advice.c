@@ -61,16 +61,19 @@ static const char *at_hotspot(struct view_summary *s, enum ana_class c)
 				 view_finding_words(s, &s->mem, f, LINE_COLUMNS));
 }
 
-/* "input.fetch took 1.2 s, 9.1 % of the GPU time: the loader read from storage or network; ...". */
+/* "input.fetch took 1.2 s, 9.1 % of the training time: the loader read from storage or network; ...". */
 static const char *why(struct view_summary *s, enum ana_class c)
 {
-	int64_t ns = view_advice_ns(s, c);
+	int64_t ns = view_advice_ns(s, c), working = view_working_ns(s);
+	bool outside = ana_class_is_outside(c) || working <= 0;
 	base_unit time, percent;
 
-	return base_arena_printf(&s->mem, "%s took %s, %s %% of the GPU time: %s%s%s",
-				 ana_class_names[c], base_duration(time, ns),
-				 base_percent(percent, base_ppm(ns, s->result->gpu_ns)),
-				 facts_classes[c].meaning, at_hotspot(s, c), view_advice_late(s, c));
+	return base_arena_printf(&s->mem, "%s took %s, %s %% of the %s: %s%s%s", ana_class_names[c],
+				 base_duration(time, ns),
+				 base_percent(percent,
+					      base_ppm(ns, outside ? s->result->gpu_ns : working)),
+				 outside ? "time held" : "training time", facts_classes[c].meaning,
+				 at_hotspot(s, c), view_advice_late(s, c));
 }
 
 static void add_rule(struct view_summary *s, enum ana_class c)

@@ -105,14 +105,13 @@ static const char *need_why(struct view_summary *s)
 
 	base_duration(fetch, f->fetch_ns);
 	base_duration(step, pace);
-	const char *bound =
-		v->need.bound == VIEW_WORKERS_STEP
-			? ""
-			: base_arena_printf(&s->mem, ", but %s %" PRId64,
-					    v->need.bound == VIEW_WORKERS_CORES
-						    ? "the cores here support only"
-						    : "a sensible limit is",
-					    v->need.advised);
+	const char *bound = v->need.bound == VIEW_WORKERS_STEP
+				    ? ""
+				    : base_arena_printf(&s->mem, ", but %s %" PRId64,
+							v->need.bound == VIEW_WORKERS_CORES
+								? "the cores here support only"
+								: "a sensible limit is",
+							v->need.advised);
 	return base_arena_printf(
 		&s->mem,
 		"%s takes %s for a batch, and a step without its wait takes %s: %s / %s = %" PRId64
@@ -372,12 +371,13 @@ static void advise_maker_cpu(struct view_summary *s, struct view_advice *a)
 	a->title = "Give the makers of batches CPUs";
 	if (!cpus || !makers) {
 		a->brief = "more CPUs for the makers of batches";
-		a->action = "ask for more CPU cores or a larger cgroup quota, or let each maker of batches "
-			    "use fewer threads";
+		a->action =
+			"ask for more CPU cores or a larger cgroup quota, or let each maker of batches "
+			"use fewer threads";
 		return;
 	}
 	if (makers < cpus) {
-		a->brief = "CPUs that nothing else uses";
+		a->brief = "CPUs that nothing else uses, or OMP_NUM_THREADS=1 for each maker";
 		a->action = base_arena_printf(
 			&s->mem,
 			"the job may use %" PRId64 " CPUs, enough for %" PRId64
@@ -386,7 +386,10 @@ static void advise_maker_cpu(struct view_summary *s, struct view_advice *a)
 			cpus, makers);
 		return;
 	}
-	a->brief = base_arena_printf(&s->mem, "%" PRId64 " -> %" PRId64 " CPUs", cpus, makers + 1);
+	a->brief = base_arena_printf(&s->mem,
+				     "%" PRId64 " -> %" PRId64
+				     " CPUs, or OMP_NUM_THREADS=1 for each maker",
+				     cpus, makers + 1);
 	a->action = base_arena_printf(
 		&s->mem,
 		"the job may use %" PRId64 " CPU%s (affinity and cgroup quota), and %" PRId64
@@ -424,18 +427,22 @@ bool view_advise_worker_cpu(struct view_summary *s, struct view_advice *a)
 		a->brief = "cheaper samples, then a core for each worker";
 		a->action = base_arena_printf(
 			&s->mem,
-			"%" PRId64 " worker%s and the trainer share %" PRId64 " core%s, and %" PRId64
+			"%" PRId64 " worker%s and the trainer share %" PRId64
+			" core%s, and %" PRId64
 			" would be needed to keep up: make samples cheaper first (decode ahead of time, at lower "
 			"resolution, or on the GPU), then give each worker a core%s",
 			v->facts.workers, v->facts.workers == 1 ? "" : "s", v->facts.cores,
 			v->facts.cores == 1 ? "" : "s", v->need.cores_needed, lower);
 		return true;
 	}
-	a->brief = base_arena_printf(&s->mem, "%" PRId64 " -> %" PRId64 " cores", v->facts.cores,
-				     v->need.cores_needed);
+	a->brief = base_arena_printf(&s->mem,
+				     "%" PRId64 " -> %" PRId64
+				     " cores, and OMP_NUM_THREADS=1 for each worker",
+				     v->facts.cores, v->need.cores_needed);
 	a->action = base_arena_printf(
 		&s->mem,
-		"%" PRId64 " worker%s and the main process share %" PRId64 " core%s: ask for %" PRId64
+		"%" PRId64 " worker%s and the main process share %" PRId64
+		" core%s: ask for %" PRId64
 		" or a larger cgroup quota%s, with one thread per worker (OMP_NUM_THREADS=1)",
 		v->facts.workers, v->facts.workers == 1 ? "" : "s", v->facts.cores,
 		v->facts.cores == 1 ? "" : "s", v->need.cores_needed, lower);

@@ -46,7 +46,8 @@ size_t view_told_rest(const struct view_summary *s, size_t at)
 	if (!f->where.known || !is_first_of_class(s, at))
 		return SIZE_MAX;
 	rest = rest_of(s, f->class);
-	return rest != SIZE_MAX && (!f->where.file || s->finding[rest].ns > f->ns) ? rest : SIZE_MAX;
+	return rest != SIZE_MAX && (!f->where.file || s->finding[rest].ns > f->ns) ? rest
+										   : SIZE_MAX;
 }
 
 int64_t view_told_ns(const struct view_summary *s, size_t at)
@@ -66,6 +67,12 @@ int64_t view_told_share_ppm(const struct view_summary *s, size_t at)
 						     : view_working_ns(s));
 }
 
+/* Worth a sentence of its own. */
+static bool is_told_line(const struct view_finding *f)
+{
+	return f->ppm >= VIEW_TOLD_PPM && !view_finding_is_rest(f);
+}
+
 struct said { /* of a sentence */
 	size_t at; /* the finding */
 	int64_t ns; /* with those that it speaks for */
@@ -79,7 +86,8 @@ static const char *share(const struct view_summary *s, struct base_arena *mem, c
 	base_unit text;
 
 	base_percent(text, base_ppm(x->ns, outside ? s->result->gpu_ns : view_working_ns(s)));
-	return base_arena_printf(mem, "%s %% of the %s", text, outside ? "time held" : "training time");
+	return base_arena_printf(mem, "%s %% of the %s", text,
+				 outside ? "time held" : "training time");
 }
 
 /* ---- what was lost, and to whom -------------------------------------------------------------- */
@@ -95,6 +103,36 @@ static const char *lost(const struct view_summary *s, struct base_arena *mem, co
 	*open = after && loss[before + after] == ':';
 	return base_arena_printf(mem, "The GPU%s %.*s%s%.*s", l.gpus > 1 ? "s" : "", (int)before,
 				 loss, share(s, mem, x), (int)(after - *open), loss + before + 1);
+}
+
+/* What kept the workers from the batch that was due, as far as it was seen; NULL: what the class says. */
+static const char *pipeline(const struct view_summary *s, struct base_arena *mem)
+{
+	const int64_t *share = s->loader.share_ppm;
+	int64_t workers = view_loader_workers(s), seen = 0;
+
+	for (int k = 0; k < ANA_WORKER_STATES; k++)
+		seen += share[k];
+	if (!seen || workers < 1)
+		return NULL;
+	if (workers == 1)
+		return base_arena_printf(mem,
+					 "the only worker was not making the batch that was due%s",
+					 share[ANA_WORKER_IDLE]	  ? ": it was idle"
+					 : share[ANA_WORKER_LOCK] ? ": it waited for a lock"
+								  : ", and no sample tells why");
+	return base_arena_printf(
+		mem,
+		"no worker was making the batch that was due: they were %s%sahead with later batches",
+		share[ANA_WORKER_IDLE] ? "idle or " : "",
+		share[ANA_WORKER_LOCK] ? "waiting for each other or " : "");
+}
+
+static const char *meaning(const struct view_summary *s, struct base_arena *mem, enum ana_class c)
+{
+	const char *seen = c == ANA_INPUT_PIPELINE ? pipeline(s, mem) : NULL;
+
+	return seen ? seen : facts_classes[c].meaning;
 }
 
 /* A wait for a batch is what the sentence tells already. */
@@ -129,14 +167,15 @@ static const char *late(const struct view_summary *s, struct base_arena *mem, co
 				 share(s, mem, x), f->where.rank, facts_classes[f->class].meaning);
 }
 
-static const char *waited(const struct view_summary *s, struct base_arena *mem, const struct said *x)
+static const char *waited(const struct view_summary *s, struct base_arena *mem,
+			  const struct said *x)
 {
 	const struct view_finding *f = &s->finding[x->at];
 	bool open;
 	const char *what = lost(s, mem, x, &open), *by = who(s, mem, f, open);
 
 	if (!by && open)
-		by = facts_classes[f->class].meaning;
+		by = meaning(s, mem, f->class);
 	return base_arena_printf(mem, "%s%s%s", what, by ? ": " : "", by ? by : "");
 }
 
@@ -224,7 +263,8 @@ static const char *workers(const struct view_summary *s, struct base_arena *mem,
 					  s->ranks > 1 ? " per rank" : "");
 
 	if (v->need.bound == VIEW_WORKERS_CORES)
-		return base_arena_printf(mem, "%s, as many as the cores here support, would bring", n);
+		return base_arena_printf(mem, "%s, as many as the cores here support, would bring",
+					 n);
 	if (v->need.bound == VIEW_WORKERS_LIMIT)
 		return base_arena_printf(mem, "%s would bring", n);
 	return base_arena_printf(mem, "%s would hide it%s%s:", n,
@@ -244,7 +284,8 @@ static const char *number(const struct view_summary *s, struct base_arena *mem,
 }
 
 /* On several GPUs what one waits for less may be waited for by another one. */
-static const char *prediction(const struct view_summary *s, struct base_arena *mem, const struct said *x)
+static const char *prediction(const struct view_summary *s, struct base_arena *mem,
+			      const struct said *x)
 {
 	const struct view_finding *f = &s->finding[x->at];
 	const struct view_advice *a = number_for(s, x->at);
@@ -256,7 +297,8 @@ static const char *prediction(const struct view_summary *s, struct base_arena *m
 	times = gain(s, mem, a ? a->saving_ns : x->ns, a ? a->saving_least_ns : 0);
 	if (!times)
 		return "";
-	return base_arena_printf(mem, " %s %s.", a ? number(s, mem, a, x->ns) : "Without it:", times);
+	return base_arena_printf(mem, " %s %s.",
+				 a ? number(s, mem, a, x->ns) : "Without it:", times);
 }
 
 const char *view_finding_sentence(const struct view_summary *s, struct base_arena *mem, size_t at)
@@ -275,26 +317,70 @@ int64_t view_alike_ns(const struct view_summary *s, const struct view_told *told
 	return ns;
 }
 
-/* "37, 34 and 41"; NULL: there are none. */
+const char view_confidence_words[] =
+	"confidence is how sure the cause is; how long it took is measured";
+
+enum ana_confidence view_alike_confidence(const struct view_summary *s,
+					  const struct view_told *told, size_t n)
+{
+	enum ana_confidence least = s->finding[told->at].confidence;
+
+	for (size_t i = 1; i < n; i++)
+		if (s->finding[told[i].at].confidence > least)
+			least = s->finding[told[i].at].confidence;
+	return least;
+}
+
+/* "37, 34 and 41", and last those that no line is known of; NULL: there are none. */
 static const char *lines_of(const struct view_summary *s, struct base_arena *mem,
 			    const struct view_told *told, size_t n)
 {
 	const char *t = NULL;
 
-	for (size_t i = 0; i < n; i++)
-		t = base_arena_printf(mem, "%s%s%" PRIu32, t ? t : "", !i ? "" : i + 1 < n ? ", " : " and ",
-				      s->finding[told[i].at].where.line);
+	for (size_t i = 0; i < n; i++) {
+		const struct view_hotspot *p = &s->finding[told[i].at].where;
+		const char *line = p->file ? base_arena_printf(mem, "%" PRIu32, p->line)
+					   : "where no line was seen";
+
+		t = base_arena_printf(mem, "%s%s%s", t ? t : "",
+				      !i	  ? ""
+				      : i + 1 < n ? ", "
+						  : " and ",
+				      line);
+	}
 	return t;
+}
+
+/* What is left of a class that none of its lines speaks for: the class, and what is not known. */
+static const char *without_line(const struct view_summary *s, struct base_arena *mem,
+				const struct said *x)
+{
+	return base_arena_printf(mem, "%s; no sample tells the line%s.", waited(s, mem, x),
+				 s->finding[x->at].lines_ns ? " of most of it" : "");
+}
+
+/* A line of its class is told, and what is left stands below it. */
+static bool is_below(const struct view_summary *s, size_t rest)
+{
+	for (size_t i = 0; i < s->findings; i++)
+		if (s->finding[i].class == s->finding[rest].class && is_told_line(&s->finding[i]) &&
+		    !s->finding[i].where.late)
+			return true;
+	return false;
 }
 
 const char *view_alike_sentence(const struct view_summary *s, struct base_arena *mem,
 				const struct view_told *told, size_t n)
 {
-	const struct said x = { told->at, view_alike_ns(s, told, n), lines_of(s, mem, told + 1, n - 1) };
+	const struct said x = { told->at, view_alike_ns(s, told, n),
+				lines_of(s, mem, told + 1, n - 1) };
 
-	if (view_finding_is_rest(&s->finding[x.at]))
+	bool rest = view_finding_is_rest(&s->finding[x.at]);
+
+	if (rest && is_below(s, x.at))
 		return base_arena_printf(mem, "%s.", view_rest_words(s, mem, x.at));
-	return base_arena_printf(mem, "%s%s", cause(s, mem, &x), prediction(s, mem, &x));
+	return base_arena_printf(mem, "%s%s", (rest ? without_line : cause)(s, mem, &x),
+				 prediction(s, mem, &x));
 }
 
 /* ---- which are told, and what is folded under them ------------------------------------------- */
@@ -323,7 +409,7 @@ size_t view_findings_told(const struct view_summary *s, struct base_arena *mem,
 	*told = base_arena_array(mem, s->findings + 1, sizeof(**told));
 	for (size_t i = 0; i < s->findings; i++) {
 		const struct view_finding *f = &s->finding[at[i]];
-		if (f->ppm < VIEW_TOLD_PPM || view_finding_is_rest(f))
+		if (!is_told_line(f))
 			continue;
 		(*told)[n] = (struct view_told){ at[i], SIZE_MAX };
 		if (!f->where.late && !folded[f->class])
@@ -353,8 +439,8 @@ const char *view_rest_words(const struct view_summary *s, struct base_arena *mem
 		ana_class_names[f->class],
 		base_percent(all, base_ppm(s->result->classes[f->class], whole)),
 		whole == s->result->gpu_ns ? "time held" : "training time",
-		base_percent(none, base_ppm(f->ns - lines, whole)), lines ? ", and smaller lines have " : "",
-		lines ? few : "", lines ? " %" : "");
+		base_percent(none, base_ppm(f->ns - lines, whole)),
+		lines ? ", and smaller lines have " : "", lines ? few : "", lines ? " %" : "");
 }
 
 static bool same_text(const char *a, const char *b)
@@ -367,9 +453,12 @@ bool view_told_alike(const struct view_summary *s, size_t a, size_t b)
 	const struct view_finding *f = &s->finding[a], *g = &s->finding[b];
 	const struct view_hotspot *p = &f->where, *q = &g->where;
 
-	return f->class == g->class && p->known && q->known && p->file && p->role == q->role &&
-	       p->wait == q->wait && p->runnable == q->runnable && p->chains == q->chains &&
-	       same_text(p->file, q->file) && p->line != q->line &&
+	if (f->class != g->class || !p->known || !q->known || !p->file || p->role != q->role ||
+	    p->runnable != q->runnable || p->chains != q->chains)
+		return false;
+	if (!q->file) /* the same once more, but nobody saw where */
+		return f->class == ANA_INPUT_EPOCH && !q->chains;
+	return p->wait == q->wait && same_text(p->file, q->file) && p->line != q->line &&
 	       (!p->chains || same_text(p->chain[p->chains - 1].who, q->chain[q->chains - 1].who));
 }
 
@@ -380,7 +469,8 @@ const char *view_covered_words(const struct view_summary *s, struct base_arena *
 	int64_t all = base_div_even(l.ppm, 1000), part = 0;
 	struct view_lead other;
 
-	if (!l.known || view_lead_beside(s, &other) || l.verdict == ANA_V_BUSY || l.verdict == ANA_V_INCONCLUSIVE)
+	if (!l.known || view_lead_beside(s, &other) || l.verdict == ANA_V_BUSY ||
+	    l.verdict == ANA_V_INCONCLUSIVE)
 		return NULL;
 	for (size_t i = 0; i < n; i++) {
 		const struct view_finding *f = &s->finding[told[i].at];

@@ -29,6 +29,12 @@ int64_t view_told_ns(const struct view_summary *s, size_t at);
 /* Of the training time; of the time held where it lies outside of that. */
 int64_t view_told_share_ppm(const struct view_summary *s, size_t at);
 
+/* How sure of the least certain of @n findings that are told as one. */
+struct view_told;
+enum ana_confidence view_alike_confidence(const struct view_summary *s, const struct view_told *told, size_t n);
+/* What confidence is about: once on each page. */
+extern const char view_confidence_words[];
+
 struct view_told {
 	size_t at; /* in s->finding */
 	size_t rest; /* what is left of its class, told below it; SIZE_MAX: nothing, or told elsewhere */
@@ -38,7 +44,10 @@ struct view_told {
 size_t view_findings_told(const struct view_summary *s, struct base_arena *mem,
 			  struct view_told **told);
 
-/* Two findings that say the same but for the line: who did what, of whom, in one file. */
+/*
+ * Two findings that say the same but for the line: who did what, of whom, in one file; or, of the start of an
+ * epoch, the second one where nobody saw a line.
+ */
 bool view_told_alike(const struct view_summary *s, size_t a, size_t b);
 
 /*

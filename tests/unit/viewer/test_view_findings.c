@@ -368,14 +368,14 @@ static void test_makers(void)
 	s = made_by(3, WIRE_ROLE_PRODUCER, 1, ANA_INPUT_CPU_STARVED); /* what binds them is said */
 	a = advice(s, "worker-cpu");
 	REQUIRE(a);
-	EXPECT_STR(a->brief, "1 -> 4 CPUs");
+	EXPECT_STR(a->brief, "1 -> 4 CPUs, or OMP_NUM_THREADS=1 for each maker");
 	EXPECT(strstr(a->action, "the job may use 1 CPU (affinity and cgroup quota), and 3 make batches"));
 	view_summary_free(s);
 
 	s = made_by(3, WIRE_ROLE_PRODUCER, 16, ANA_INPUT_CPU_STARVED);
 	a = advice(s, "worker-cpu");
 	REQUIRE(a);
-	EXPECT_STR(a->brief, "CPUs that nothing else uses");
+	EXPECT_STR(a->brief, "CPUs that nothing else uses, or OMP_NUM_THREADS=1 for each maker");
 	view_summary_free(s);
 
 	s = made_by(3, WIRE_ROLE_PRODUCER, 0, ANA_INPUT_CPU_STARVED);

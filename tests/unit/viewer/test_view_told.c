@@ -283,6 +283,95 @@ static void test_alike(void)
 	view_summary_free(s);
 }
 
+/* Who did the same at a line that nobody saw is told with it; confidence is that of the least certain. */
+static void test_alike_without_line(void)
+{
+	struct ana_result *r = made_result(1, H100, 5);
+	struct view_summary *s;
+	struct view_told *told;
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_no_class(r, ANA_HOST_SYNC);
+	made_class(r, ANA_INPUT_EPOCH, HALF);
+	for (int k = 0; k < 2; k++)
+		made_site(r, (struct ana_hotspot){ .class = ANA_INPUT_EPOCH,
+						   .ns = HALF / 2 - k,
+						   .role = WIRE_ROLE_SUBMITTER,
+						   .confidence = k ? ANA_LOW : ANA_HIGH,
+						   .wait = k ? WIRE_WAIT_NONE : WIRE_WAIT_QUEUE,
+						   .file = k ? NULL : (char *)"/x/train.py",
+						   .line = k ? 0 : 7,
+						   .samples = 9,
+						   .threads = 1 });
+	s = made_summary_of(r, H100, 6880000000LL);
+	REQUIRE(s && view_findings_told(s, &mem, &told) >= 2);
+	EXPECT(view_told_alike(s, told[0].at, told[1].at));
+	EXPECT(!view_told_alike(s, told[1].at, told[0].at));
+	EXPECT(strstr(view_alike_sentence(s, &mem, told, 2),
+		      "50.0 % of the training time for the first batches of an epoch: an epoch's loader was "
+		      "starting (train.py:7, also where no line was seen)."));
+	EXPECT_INT(view_alike_confidence(s, told, 1), ANA_HIGH);
+	EXPECT_INT(view_alike_confidence(s, told, 2), ANA_LOW);
+	view_summary_free(s);
+}
+
+/* What is left of a class whose lines are too small to be told is a sentence, and not a remainder. */
+static void test_left_alone(void)
+{
+	struct ana_result *r = made_result(1, H100, 5);
+	struct view_summary *s;
+	struct view_told *told;
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_no_class(r, ANA_HOST_SYNC);
+	made_class(r, ANA_INPUT_HANDOFF, HALF / 5);
+	made_site(r, (struct ana_hotspot){ .class = ANA_INPUT_HANDOFF,
+					   .ns = HALF / 4000,
+					   .role = WIRE_ROLE_PIN,
+					   .file = (char *)"/x/data.py",
+					   .line = 7,
+					   .samples = 9,
+					   .threads = 1 });
+	s = made_summary_of(r, H100, 6880000000LL);
+	REQUIRE(s && view_findings_told(s, &mem, &told) == 1);
+	EXPECT_STR(view_finding_sentence(s, &mem, told[0].at),
+		   "The GPU waited 10.0 % of the training time for batches that were made already: a "
+		   "finished batch was on its way to the main process; no sample tells the line. Without "
+		   "it: at most 1.12 times the steps per hour.");
+	view_summary_free(s);
+}
+
+/* What workers did instead is told as far as it was seen. */
+static void expect_pipeline(uint32_t workers, int64_t idle, int64_t lock, const char *words)
+{
+	struct view_summary *s = made_line(1, ANA_INPUT_PIPELINE, WIRE_ROLE_SUBMITTER, WIRE_WAIT_QUEUE);
+
+	REQUIRE(s && s->findings);
+	s->result->loader = calloc(1, sizeof(*s->result->loader));
+	REQUIRE(s->result->loader);
+	s->result->loaders = 1;
+	s->result->loader->known = ANA_LOADER_WORKERS;
+	s->result->loader->workers = workers;
+	s->loader.share_ppm[ANA_WORKER_IDLE] = idle;
+	s->loader.share_ppm[ANA_WORKER_LOCK] = lock;
+	s->loader.share_ppm[ANA_WORKER_IO] = 1000000 - idle - lock;
+	words = base_arena_printf(&mem, "for batches: %s (train.py:42 step).", words);
+	EXPECT_STR(strstr(view_finding_sentence(s, &mem, 0), words) ? words : view_finding_sentence(s, &mem, 0),
+		   words);
+	view_summary_free(s);
+}
+
+static void test_pipeline(void)
+{
+	expect_pipeline(1, 0, 0, "the only worker was not making the batch that was due, and no sample tells why");
+	expect_pipeline(1, 400000, 0, "the only worker was not making the batch that was due: it was idle");
+	expect_pipeline(1, 0, 400000, "the only worker was not making the batch that was due: it waited for a lock");
+	expect_pipeline(4, 0, 0, "no worker was making the batch that was due: they were ahead with later batches");
+	expect_pipeline(4, 1, 1,
+			"no worker was making the batch that was due: they were idle or waiting for each other "
+			"or ahead with later batches");
+}
+
 static void expect_activity(const char *leaf, const char *native, const char *words)
 {
 	struct view_hotspot p = { .known = true, .leaf = leaf, .native = native };
@@ -313,7 +402,8 @@ static void test_activities(void)
 int main(void)
 {
 	int rc = RUN(test_sentences, test_all_classes, test_bounds, test_late, test_order,
-		     test_small_lines, test_stands, test_stands_without_line, test_alike, test_activities);
+		     test_small_lines, test_stands, test_stands_without_line, test_alike,
+		     test_alike_without_line, test_left_alone, test_pipeline, test_activities);
 
 	base_arena_fini(&mem);
 	return rc;

@@ -117,11 +117,13 @@ void html_ledger(struct html *h)
 
 	view_cost_close(&s->cost, s->waste, quanta);
 	html_section(h, "ledger", "Where the GPU time went");
-	html_put(h, "<p>Every nanosecond that the GPUs were held is in exactly one class.</p>\n");
+	html_put(h, "<p>Every nanosecond that the GPUs were held is in exactly one class. Shares here "
+		    "are of all that time, start-up and shutdown with it; those of the verdict and of causes are "
+		    "of the training time.</p>\n");
 	put_bar(h);
 	html_legend(h, s->result->classes);
 	html_table(h, "GPU time by class");
-	HTML_HEADS(h, "Class", "n:Time", "n:Share", "$:Cost", "Counts as",
+	HTML_HEADS(h, "Class", "n:Time", "n:Of the time held", "$:Cost", "Counts as",
 		   "What the GPU did or waited for", "How sure");
 	for (int c = 0; c < ANA_CLASSES; c++)
 		if (s->result->classes[c])

@@ -8,10 +8,13 @@
 #include <string.h>
 #include "findings/findings.h"
 #include "findings/lead.h"
+#include "findings/told.h"
 #include "findings/unused.h"
+#include "findings/words.h"
 #include "facts/class.h"
 #include "html_priv.h"
 
+#define LINE_COLUMNS 40
 #define LEAST_PPM 1000 /* of the GPU time: a smaller class is not named */
 
 static const char *style(const struct view_summary *s)
@@ -200,8 +203,8 @@ static void put_hour(struct html *h, const struct view_lead *l)
 	const struct view_summary *s = h->s;
 
 	html_put(h, "<b>");
-	html_price_of(h, view_lead_in(s, l->nano_usd, VIEW_HOUR_NS), "%lld * %s per /ledger/working_ns",
-		      VIEW_HOUR_NS, html_lead_key(h, l, "usd"));
+	html_price_of(h, view_lead_in(s, l->nano_usd, VIEW_HOUR_NS),
+		      "%lld * %s per /ledger/working_ns", VIEW_HOUR_NS, html_lead_key(h, l, "usd"));
 	html_put(h, "</b> of each ");
 	if (one_rate(&s->cost)) {
 		html_price(h, s->cost.rate[0].nano_usd_per_hour, "/cost/rates/0/usd_per_gpu_hour");
@@ -393,6 +396,39 @@ static void put_share(struct html *h, int c, int64_t ns, const char *key, ...)
 	free(text);
 }
 
+/* The other lines at which the same was seen, as the terminal tells them in one sentence, and all of their time. */
+static void put_alike(struct html *h, size_t at)
+{
+	const struct view_summary *s = h->s;
+	const char *key = base_arena_printf(&h->mem, "/findings/%zu/ns", at),
+		   *before = "<br>The same at ";
+	int64_t ns = s->finding[at].ns;
+	bool any = false;
+
+	for (size_t i = 0; i < s->findings; i++) {
+		const struct view_hotspot *p = &s->finding[i].where;
+
+		if (i == at || !p->file || !view_told_alike(s, at, i) ||
+		    s->finding[i].ppm < VIEW_TOLD_PPM)
+			continue;
+		html_put(h, any ? ", " : before);
+		any = true;
+		fprintf(h->f, "<bdi class=\"mono\" data-from=\"/findings/%zu/where\">", i);
+		html_escape(h->f, view_words_hotspot(&h->mem, p, LINE_COLUMNS));
+		html_put(h, "</bdi> (");
+		html_pct(h, base_ppm(s->finding[i].ns, view_working_ns(s)),
+			 "/findings/%zu/ns %% /ledger/working_ns", i);
+		html_put(h, ")");
+		view_cost_add(&ns, s->finding[i].ns);
+		key = base_arena_printf(&h->mem, "%s + /findings/%zu/ns", key, i);
+	}
+	if (!any)
+		return;
+	html_put(h, ": in all ");
+	html_pct(h, base_ppm(ns, view_working_ns(s)), "%s %% /ledger/working_ns", key);
+	html_put(h, " of the training time.");
+}
+
 static void put_hotspot(struct html *h, const struct view_finding *f)
 {
 	size_t at = (size_t)(f - h->s->finding);
@@ -401,6 +437,7 @@ static void put_hotspot(struct html *h, const struct view_finding *f)
 	html_hotspot(h, at);
 	html_put(h, f->where.file ? "<br>" : "");
 	html_finding(h, at);
+	put_alike(h, at);
 	html_put(h, "</dd></div>\n");
 }
 
@@ -470,11 +507,14 @@ static void put_short(struct html *h)
 
 static void put_monitor(struct html *h)
 {
-	html_put(h, "<p class=\"soft\">A monitor that samples utilisation every 15 s would have shown "
-		    "about ");
+	html_put(h,
+		 "<p class=\"soft\">A monitor that samples utilisation every 15 s would have shown "
+		 "about ");
 	html_pct(h, h->s->sampler_ppm, "/quality/sampler_utilization_pct");
-	html_put(h, " over the whole run, and named no cause. Busy means that something ran, not that it "
-		    "ran well.</p>\n");
+	html_put(
+		h,
+		" over the whole run, and named no cause. Busy means that something ran, not that it "
+		"ran well.</p>\n");
 }
 
 void html_verdict(struct html *h)

@@ -147,8 +147,7 @@ static void put_covered(struct html *h, const struct view_told *told, size_t n)
 	int64_t working = view_working_ns(h->s), ns;
 	const char *key;
 
-	if (n <= VIEW_TOLD_FIRST ||
-	    !view_covered_words(h->s, &h->mem, told, VIEW_TOLD_FIRST))
+	if (n <= VIEW_TOLD_FIRST || !view_covered_words(h->s, &h->mem, told, VIEW_TOLD_FIRST))
 		return;
 	key = first_key(h, told, &l, &ns);
 	html_put(h, "<p>The first three are ");
@@ -166,6 +165,7 @@ void html_findings(struct html *h)
 	if (!n)
 		return;
 	html_section(h, "why", "Why, and in which line");
+	fprintf(h->f, "<p class=\"soft\">Under Evidence, %s.</p>\n", view_confidence_words);
 	html_table(h, "Time not well spent, the most costly first");
 	HTML_HEADS(h, "Class", "n:Time", "n:Of the training time", "$:Cost", "What", "Line",
 		   "Evidence");

@@ -39,15 +39,15 @@ static void put_head(const struct view_summary *s, struct base_arena *mem, FILE 
 }
 
 /* "input.fetch, 12.3 s, 1.25 ct; confidence high: 214 samples of 4 threads" */
-static void put_proof(const struct view_summary *s, struct base_arena *mem, FILE *f,
-		      size_t at)
+static void put_proof(const struct view_summary *s, struct base_arena *mem, FILE *f, size_t at)
 {
 	const struct view_finding *x = &s->finding[at];
 	size_t rest = view_told_rest(s, at);
 	int64_t nano = x->nano_usd + (rest == SIZE_MAX ? 0 : s->finding[rest].nano_usd);
 	base_unit ns, usd;
 
-	fprintf(f, "  \n   %s, %s", ana_class_names[x->class], base_duration(ns, view_told_ns(s, at)));
+	fprintf(f, "  \n   %s, %s", ana_class_names[x->class],
+		base_duration(ns, view_told_ns(s, at)));
 	if (s->cost.known)
 		fprintf(f, ", %s", view_cost_text(usd, &s->cost, nano));
 	fputs("; confidence ", f);
@@ -59,10 +59,11 @@ static void put_findings(const struct view_summary *s, struct base_arena *mem, F
 {
 	struct view_told *told;
 	size_t n = view_findings_told(s, mem, &told);
-	const char *covered = view_covered_words(s, mem, told, n < VIEW_TOLD_FIRST ? n : VIEW_TOLD_FIRST);
+	const char *covered =
+		view_covered_words(s, mem, told, n < VIEW_TOLD_FIRST ? n : VIEW_TOLD_FIRST);
 
 	if (n)
-		fputs("\nWhy, the most costly first:\n\n", f);
+		fprintf(f, "\nWhy, the most costly first:\n\nHere, %s.\n\n", view_confidence_words);
 	for (size_t i = 0; i < n && i < FINDINGS; i++) {
 		fprintf(f, "%zu. ", i + 1);
 		base_put(f, BASE_AS_MARKDOWN, view_finding_sentence(s, mem, told[i].at));
@@ -90,8 +91,8 @@ static void put_own(const struct view_own *own, FILE *f)
 		return;
 	fputs("\n   ", f);
 	base_put(f, BASE_AS_MARKDOWN, own->file);
-	fprintf(f, ", line %" PRIu32 ":\n\n   ```diff\n   - %s\n   + %s\n   ```\n", own->line, own->before,
-		own->after);
+	fprintf(f, ", line %" PRIu32 ":\n\n   ```diff\n   - %s\n   + %s\n   ```\n", own->line,
+		own->before, own->after);
 }
 
 static void put_advice(const struct view_summary *s, struct base_arena *mem, FILE *f)

@@ -35,7 +35,8 @@ static void put_ledger_row(struct page *p, char mark, const char *name, int64_t 
 		fprintf(p->f, "%c %-19s %9s %5s%%\n", mark, name, time, share);
 	else
 		fprintf(p->f, "%c %-22s %12s %7s %% %*s%s%s\n", mark, name, time, share,
-			base_width(cost, 11), cost, confidence ? "  " : "", confidence ? confidence : "");
+			base_width(cost, 11), cost, confidence ? "  " : "",
+			confidence ? confidence : "");
 }
 
 void text_ledger(struct page *p)
@@ -46,22 +47,26 @@ void text_ledger(struct page *p)
 	base_unit usd;
 
 	view_cost_close(&s->cost, s->waste, quanta);
-	text_heading(p, "Where the GPU time went");
+	text_heading(p,
+		     "Where the GPU time went (of all time held, start-up and shutdown with it)");
 	if (text_narrow(p))
-		fprintf(p->f, "  %-19s %9s %6s\n", "class", "time", "share");
+		fprintf(p->f, "  %-19s %9s %6s\n", "class", "time", "held");
 	else
-		fprintf(p->f, "  %-22s %12s %9s %11s  %s\n", "class", "time", "share",
+		fprintf(p->f, "  %-22s %12s %9s %11s  %s\n", "class", "time", "of held",
 			s->cost.known ? "cost" : "", "confidence");
 	for (int c = 0; c < ANA_CLASSES; c++)
 		if (s->result->classes[c])
 			put_ledger_row(p, s->waste[c] ? '*' : ' ', ana_class_names[c],
 				       s->result->classes[c],
-				       base_scaled_quanta(usd, scale, s->cost.classes[c], quanta[c]),
+				       base_scaled_quanta(usd, scale, s->cost.classes[c],
+							  quanta[c]),
 				       confidence_text(p, c));
-	put_ledger_row(p, ' ', "held", s->result->gpu_ns, base_scaled(usd, scale, s->cost.total), NULL);
+	put_ledger_row(p, ' ', "held", s->result->gpu_ns, base_scaled(usd, scale, s->cost.total),
+		       NULL);
 	put_ledger_row(p, ' ', text_narrow(p) ? "starved (input.*)" : "of it starved (input.*)",
 		       s->starved_ns, base_scaled(usd, scale, s->cost.starved), NULL);
-	put_ledger_row(p, '*', "of it wasted", s->wasted_ns, base_scaled(usd, scale, s->cost.wasted), NULL);
+	put_ledger_row(p, '*', "of it wasted", s->wasted_ns,
+		       base_scaled(usd, scale, s->cost.wasted), NULL);
 }
 
 static void put_gpu(struct page *p, size_t i)
@@ -100,7 +105,7 @@ void text_gpus(struct page *p)
 	const struct ana_result *r = p->s->result;
 	size_t shown = 0;
 
-	text_heading(p, "GPUs (! flagged)");
+	text_heading(p, "GPUs (! flagged; busy and starved are shares of the time held)");
 	if (text_narrow(p))
 		fprintf(p->f, "  %3s %9s %7s %7s\n", "#", "held", "busy", "starved");
 	else

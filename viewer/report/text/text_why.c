@@ -51,7 +51,8 @@ struct group { /* of findings that say the same but for their line */
 };
 
 /* Brings what says the same as told[at] but for its line behind it; how many they are then. */
-static size_t gather_alike(const struct view_summary *s, struct view_told *told, size_t at, size_t n)
+static size_t gather_alike(const struct view_summary *s, struct view_told *told, size_t at,
+			   size_t n)
 {
 	size_t end = at + 1;
 
@@ -98,7 +99,8 @@ static void put_group(struct page *p, size_t number, const struct view_told *tol
 	text_wrap(p, begins, AT,
 		  base_arena_printf(&p->mem, "%s [%s; confidence %s]",
 				    view_alike_sentence(p->s, &p->mem, told, n),
-				    ana_class_names[f->class], ana_confidence_names[f->confidence]));
+				    ana_class_names[f->class],
+				    ana_confidence_names[view_alike_confidence(p->s, told, n)]));
 }
 
 /* The causes in the box, the most costly first; what says the same of several lines of a file once. */
@@ -122,10 +124,12 @@ void text_causes(struct page *p, size_t most)
 		memcpy(first + shown, told + group[i].from, group[i].n * sizeof(*first));
 		shown += group[i].n;
 	}
+	if (shown)
+		text_line(p, view_confidence_words);
 	covered = view_covered_words(p->s, &p->mem, first, shown);
 	if (covered)
-		text_line(p, base_arena_printf(&p->mem, "%s %s", shown == 1 ? "that is" : "together",
-					       covered));
+		text_line(p, base_arena_printf(&p->mem, "%s %s",
+					       shown == 1 ? "that is" : "together", covered));
 }
 
 /* "saves at most 0.070 ¢ of this run, 1.00 ¢ per thousand steps". */
@@ -156,7 +160,9 @@ void text_next(struct page *p)
 	if (!a)
 		return;
 	fputs("  next: ", p->f);
-	text_wrap(p, 8, 8, base_arena_printf(&p->mem, "%s; %s", a->brief, view_text_saving(p->s, a, &p->mem)));
+	text_wrap(p, 8, 8,
+		  base_arena_printf(&p->mem, "%s; %s", a->brief,
+				    view_text_saving(p->s, a, &p->mem)));
 }
 
 void text_findings(struct page *p)
@@ -170,14 +176,14 @@ void text_findings(struct page *p)
 		text_heading(p, "Why (the most costly first)");
 	for (size_t i = 0; i < n; i++) {
 		put_finding(p, i + 1, told[i].at);
-		put_below(p, base_arena_printf(
-				     &p->mem, "(%s)",
-				     view_finding_evidence(&p->mem, &s->finding[told[i].at])));
+		put_below(p, base_arena_printf(&p->mem, "(%s)",
+					       view_finding_evidence(&p->mem,
+								     &s->finding[told[i].at])));
 		if (told[i].rest != SIZE_MAX)
 			put_below(p, view_rest_words(s, &p->mem, told[i].rest));
 	}
-	covered = n > VIEW_TOLD_FIRST ? view_covered_words(s, &p->mem, told, VIEW_TOLD_FIRST)
-				      : NULL;
+	covered =
+		n > VIEW_TOLD_FIRST ? view_covered_words(s, &p->mem, told, VIEW_TOLD_FIRST) : NULL;
 	if (covered)
 		text_line(p, base_arena_printf(&p->mem, "the first three are %s", covered));
 }
@@ -258,7 +264,8 @@ static const char *deliver(struct page *p)
 
 	if (!n)
 		return "the main process makes";
-	return base_arena_printf(&p->mem, "%" PRId64 " worker%s", n, n == 1 ? " delivers" : "s deliver");
+	return base_arena_printf(&p->mem, "%" PRId64 " worker%s", n,
+				 n == 1 ? " delivers" : "s deliver");
 }
 
 static void put_need(struct page *p)
@@ -272,13 +279,14 @@ static void put_need(struct page *p)
 		put_line(p,
 			 base_arena_printf(&p->mem, "workers made batches for %s %% of their time",
 					   base_percent(step, v->busy_ppm)));
-	put_line(p, base_arena_printf(&p->mem,
-				      "the GPU could take a batch every %s; %s one every %s. %" PRId64
-				      " worker%s would keep up%s; a step then takes %s at least",
-				      base_duration(fed, v->facts.step_ns - v->facts.wait_ns),
-				      deliver(p), base_duration(step, v->facts.step_ns),
-				      v->need.needed, v->need.needed == 1 ? "" : "s", need_bound(p),
-				      base_duration(then, v->need.predicted_step_ns)));
+	put_line(p,
+		 base_arena_printf(&p->mem,
+				   "the GPU could take a batch every %s; %s one every %s. %" PRId64
+				   " worker%s would keep up%s; a step then takes %s at least",
+				   base_duration(fed, v->facts.step_ns - v->facts.wait_ns),
+				   deliver(p), base_duration(step, v->facts.step_ns),
+				   v->need.needed, v->need.needed == 1 ? "" : "s", need_bound(p),
+				   base_duration(then, v->need.predicted_step_ns)));
 }
 
 static void put_shares(struct page *p)
@@ -329,8 +337,8 @@ static const char *file_line(struct page *p, const struct view_file *f)
 	return base_arena_printf(&p->mem, "blocked %s on %s%s%s%s%s%s",
 				 base_duration(time, f->blocked_ns),
 				 view_short_path(&p->mem, f->path, 50), f->fs[0] ? " (" : "",
-				 view_short_path(&p->mem, f->fs, 20),
-				 f->fs[0] ? ")" : "", looks, rate);
+				 view_short_path(&p->mem, f->fs, 20), f->fs[0] ? ")" : "", looks,
+				 rate);
 }
 
 static void put_files(struct page *p)
@@ -396,7 +404,9 @@ void text_advice(struct page *p)
 	for (size_t i = 0; i < s->advices; i++) {
 		const struct view_advice *a = &s->advice[i];
 		fprintf(p->f, "  %zu. ", i + 1);
-		text_wrap(p, 5, 5, base_arena_printf(&p->mem, "%s (%s)", a->title, view_text_saving(p->s, a, &p->mem)));
+		text_wrap(p, 5, 5,
+			  base_arena_printf(&p->mem, "%s (%s)", a->title,
+					    view_text_saving(p->s, a, &p->mem)));
 		fputs("     ", p->f);
 		text_wrap(p, 5, 5, base_arena_printf(&p->mem, "%s.", a->why));
 		fputs("     ", p->f);
