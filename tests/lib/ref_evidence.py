@@ -109,6 +109,15 @@ def once(method):
     return get
 
 
+@cache
+def library(native):
+    """The file of the innermost frame of a native stack that is not libc's."""
+    libc = ('libc.so', 'libc-2', 'libpthread', 'ld-linux', '[vdso]')
+    files = [row.split('|')[0] for row in native.split(FRAME)]
+    file = next((f for f in files if not f.rpartition('/')[2].startswith(libc)), '')
+    return '' if file.startswith('<') else file
+
+
 class Row(dict):
     """A sample, the same one whatever it says: what it tells is told once. n: its place among its thread's."""
     __slots__ = ('n',)
@@ -288,7 +297,7 @@ class Chain:
 
     def ask(self, path, key, at, s, a, far):
         """(ends, circle) of the wait at @at of thread @key, which awaits what @s does."""
-        ends, circle, idle = self.makers(path, s, a, far)
+        ends, circle, idle = self.beyond(path, s, a, far, *self.makers(path, s, a, far))
         if ids(s, '?') and (idle if ends else not circle):
             ends = self.as_before(path, key, at, s, a, far, ends)
         if s['wait'] == SLEEP and idle and not self.at_work(ends):
@@ -317,6 +326,35 @@ class Chain:
             if self.at_work(more):
                 ends, idle = more, False
         return ends, circle, idle
+
+    def beyond(self, path, s, a, far, ends, circle, idle):
+        """The same, or in place of those who make nothing the ones who give to the library's own threads from elsewhere."""
+        kinds = {i[0] for i in ids(s, '?')}
+        if len(path) < 2 or 'n' not in kinds or kinds & set('oqf') or self.batches(ends):
+            return ends, circle, idle
+        found = self.outside_library(path, s, a if far else a - LOOK_BACK)
+        for since, long_ago in ((a, far), (a - LOOK_BACK, True))[:1 if far else 2]:
+            more = [e for e in self.gather(path, found, ids(s, '?'), since, long_ago, False) if e[0] != 'host.no_work']
+            if self.batches(more):
+                return more, False, False
+        if found:
+            ends = [(c, LOST if c == 'host.no_work' else i, ns, whose) for c, i, ns, whose in ends]
+        return ends, circle, idle
+
+    def outside_library(self, path, s, since):
+        """Threads with the program's own code, of other processes, that have the other end of a connection of the library's
+        threads, or of a process between."""
+        rows = {key: self.w.within(key, since, self.b) for key in self.w.samples}
+        of = library(s['native'])
+        talks = {i for key, seen in rows.items() if key[0] == s['pid'] and of for x in seen
+                 if not x['stack'] and library(x['native']) == of for i in ids(x, '?') if i[0] in 'ut'}
+        between = {key[0] for key, seen in rows.items() if key[0] != s['pid'] for x in seen
+                   if not x['stack'] and any(i[0] == 'l' for i in ids(x, '?')) and ids(x, '?!>') & talks}
+        talks |= {i for key, seen in rows.items() if key[0] in between for x in seen
+                  if not x['stack'] for i in ids(x, '?') if i[0] in 'ut'}
+        but = between | {key[0] for key in path}
+        return [key for key, seen in rows.items() if key[0] not in but and any(ids(x, '!>') & talks for x in seen) and
+                any(x['stack'] and any(generators(x['stack'])[1]) for x in seen)]
 
     def gather(self, path, found, wanted, a, far, strong):
         each = []
@@ -408,8 +446,10 @@ class Chain:
             if s['state'] == RUNNING or not h.running:
                 of = h.running or h.waiting
                 ends.append(('input.prep', False, h.run * w // of, key))
-                ends.append(('input.cpu_starved', False, h.delay * w // of, key))
         waits = [(s, part, self.asks_as(key, s, a)) for s, _, part in h.parts() if s['state'] != RUNNING and not self.in_driver(key, s)]
+        asleep = sum(part for _, part, of in waits if of and of['wait'] == SLEEP)
+        late = h.delay if 2 * asleep >= self.b - a - h.delay else 0
+        left = h.delay
         for s, part, of in waits:
             if of:
                 if of['links'] in done:
@@ -417,17 +457,20 @@ class Chain:
                 done.add(of['links'])
                 same = [(x, p) for x, p, y in waits if y and y['links'] == of['links']]
                 ns, more, circle = sum(p for _, p in same), [], False
+                extra = late * ns // asleep if of['wait'] == SLEEP and asleep else 0
                 if len(path) <= 4 and ns:
                     more, circle = self.ask(path, key, s, of, a, far)
                 if is_messenger(of):
                     more, circle = self.batches(more), False
                 circle = circle and of['wait'] != SLEEP and not self.outside(path, of, a)
                 total = sum(e[2] for e in more)
+                native = {i[0] for i in ids(of, '?')} & set('noqf') == {'n'}
                 if total:
-                    ends += [(c, idle, ns * n // total, whose) for c, idle, n, whose in more]
+                    left -= extra
+                    ends += [(c, idle, (ns + extra) * n // total, whose) for c, idle, n, whose in more]
                 else:
                     alone = [('input.pipeline', True if strong else AROUND, p, key) if circle else
-                             self.blocked(x, p, key) if len(path) > 4 else self.lost(self.blocked(x, p, key), x)
+                             self.blocked(x, p, key) if len(path) > 4 and not native else self.lost(self.blocked(x, p, key), x)
                              for x, p in same]
                     unnamed = is_messenger(of) and any(i[0] == 's' for i in ids(of, '?'))
                     ends += [(c, UNNAMED if unnamed and c == 'host.no_work' else idle, p, whose)
@@ -441,6 +484,9 @@ class Chain:
             untold = s['wait'] in (LOCK, LOCK_SHARED) and not ids(s, '?') and take_of(s) in ('item', 'event')
             untold = untold and strong and c != 'host.no_work'
             ends.append((c, RESTS if rests else LOST if untold else idle, part, whose))
+        for s, w, _ in h.parts():
+            if not self.in_driver(key, s) and (s['state'] == RUNNING or not h.running):
+                ends.append(('input.cpu_starved', False, left * w // (h.running or h.waiting), key))
         return [e for e in ends if e[2] > 0]
 
     @staticmethod

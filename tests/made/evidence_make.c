@@ -12,6 +12,7 @@
  *	batch WHAT START END PID TID LOADER WORKER BATCH CPU DELAY TEXT
  *	file FS PATH					what the samples that follow wait for, if they wait
  *	links [TEXT]					of the samples that follow (wire/evidence.h)
+ *	native [STACK]					the same
  *	bytes RCHAR READ				of the batches and samples that follow
  *
  *	evidence_make FOLDER [ROWS]	ROWS: of evidence in a frame
@@ -29,7 +30,7 @@ struct make {
 	struct wire_batch *batch;
 	size_t samples, batches, per_frame;
 	int64_t pid, start, end;
-	uint32_t fs, path, links;
+	uint32_t fs, path, links, native;
 	uint64_t rchar, read;
 };
 
@@ -91,6 +92,7 @@ static void take_sample(struct make *m, char *p)
 				   .throttled_ns = v[9],
 				   .rchar_bytes = m->rchar,
 				   .stack = made_rest(&m->s, p),
+				   .native = m->native,
 				   .links = m->links };
 	if (s->wait) {
 		s->target = m->path;
@@ -111,6 +113,11 @@ static void take_file(struct make *m, char *p)
 static void take_links(struct make *m, char *p)
 {
 	m->links = p[strspn(p, " ")] ? made_rest(&m->s, p) : 0;
+}
+
+static void take_native(struct make *m, char *p)
+{
+	m->native = p[strspn(p, " ")] ? made_rest(&m->s, p) : 0;
 }
 
 static void take_bytes(struct make *m, char *p)
@@ -162,6 +169,7 @@ static const struct {
 	{ "api ", take_api },
 	{ "range ", take_range },     { "sample ", take_sample }, { "batch ", take_batch },
 	{ "file ", take_file },	      { "bytes ", take_bytes },	  { "links", take_links },
+	{ "native", take_native },
 };
 
 static void take_line(struct make *m, char *line)

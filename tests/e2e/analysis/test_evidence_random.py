@@ -70,6 +70,16 @@ IDS = ['oa', 'ob', 'oa', 'ob', 'q9', 't1', 's2', 'p1', 'l1', 'n40', 'f1:2:3', 'u
 IDLE = [('put', ref.LOCK, '!oa'), ('get', ref.LOCK, '!oa ?ob'), ('get', ref.LOCK, '~oa ?oa'), ('join', ref.LOCK, '!oa !ob'),
         ('plain', ref.SLEEP, '~oa'), ('get', ref.LOCK, '!ob ?oa')]
 RARE = [('plain', 0, '!oa'), ('data', 0, '!oa'), ('plain', ref.READ, '!oa !ob'), ('plain', ref.SLEEP, '!oa')]
+LIBC, SOME, OTHER = '/lib/libc.so.6|1f|ab~', '/x/some.so|2a|cd', '/x/other.so|3b|ef~/x/some.so|2a|cd'
+# A library's threads that talk with other processes, one of which may pass on what others give: what each does at a look.
+BEYOND = {103: [('get', ref.LOCK, '!oa ?n40', LIBC + SOME), ('get', ref.LOCK, '!oa ?n40', LIBC + SOME),
+                ('get', ref.LOCK, '!oa ?n40', LIBC + OTHER), ('nap', ref.SLEEP, '!oa ?ob', ''), ('nap', 0, '!oa', ''),
+                ('plain', 0, '!oa', '')],
+          104: [('none', ref.SOCKET, '?u1 ~n40', LIBC + SOME), ('none', ref.SOCKET, '?l1 ?t1 ~n40', LIBC + SOME),
+                ('none', ref.LOCK, '?n48 ~n40', LIBC + SOME), ('none', ref.SOCKET, '?u1', OTHER), ('none', ref.LOCK, '!ob ?n40', SOME)],
+          300: [('plain', 0, '!u1', ''), ('data', 0, '!u2', ''), ('data', ref.READ, '!u2 !t1', ''), ('package', 0, '!u2', ''),
+                ('package', ref.OTHER, '!u2', ''), ('accept', ref.SOCKET, '!u1 ?l3', '')],
+          301: [('none', ref.SOCKET, '?l2 ?u1 ?u2', SOME), ('none', ref.SOCKET, '?l2 ?u2 !u1', ''), ('none', ref.LOCK, '!u1', '')]}
 TO_DEVICE, TO_HOST = 1, 2
 
 
@@ -84,6 +94,8 @@ class Case:
         self.feeds = self.links and r.random() < .6  # the trainer mostly takes what its threads make
         self.naps = self.feeds and r.random() < .3  # ... and asks again and again whether it is there
         self.idlers = self.feeds and self.gaps.random() < .4  # who gives is idle, but for those who are seldom looked at
+        self.talks = random.Random(~seed ^ 99)  # ... with other processes, by a library's threads
+        self.beyond = self.feeds and self.talks.random() < .5
         self.works = r.random() < .3          # the trainer mostly makes them itself
         self.workers = r.choice([0, 1, 2, 3])
         self.told = r.random() < .8           # the loader tells its settings
@@ -252,9 +264,12 @@ class Case:
         if self.links:
             threads += [(tid, 5) for tid in r.sample(MAKERS, r.randrange(1, len(MAKERS) + 1))]
             threads += r.choice([[], [(110, 6)]])
+        if self.beyond:
+            threads = [(tid, role) for tid, role in threads if role != 5] + [(tid, 5) for tid in BEYOND]
         for tid, role in threads:
             if r.random() < .1:
                 continue
+            usual = self.talks.choice(BEYOND[tid]) if tid in BEYOND else None
             t, cpu, delay, throttled = r.randrange(self.period), 1, 0, r.choice([0, 1])
             rchar = r.choice([0, 1, 1]) if self.reads else 0
             name, wait, links, target = 'plain', 0, '', ''
@@ -282,6 +297,10 @@ class Case:
                     target = ''
                 if self.feeds and r.random() < .15:  # Python's lock, which others may have
                     name, wait, links, target = r.choice(OWN), ref.GIL, r.choice(['', links]), ''
+                native = ''
+                if self.beyond and tid in BEYOND and self.talks.random() < .9:
+                    name, wait, links, native = usual if self.talks.random() < .7 else self.talks.choice(BEYOND[tid])
+                    target = ''
                 name = 'none' if mute else name
                 state = 1 if not wait else r.choice([2, 2, 2, 3])
                 flags = r.choice([0, 0, 8, 64, 72])
@@ -290,7 +309,7 @@ class Case:
                                          state=state, wait=wait, flags=flags,
                                          cpu=cpu if self.counted else 0, delay=delay,
                                          throttled=throttled, rchar=rchar, code=code, user=user, take=take, own=name in OWN,
-                                         iterates=iterates, stack=stack, links=links,
+                                         iterates=iterates, stack=stack, links=links, native=native,
                                          target=target if wait else ''))
                 step = r.randrange(1, 2 * self.period)
                 if r.random() < .02:
@@ -314,7 +333,7 @@ class Case:
         rows = sorted(self.samples, key=lambda s: (r.random() * 50 * MS + s['t'], s['tid']))
         rows.sort(key=lambda s: (s['tid'], s['t'])) if r.random() < .3 else rows.sort(
             key=lambda s: (s['t'] // (100 * MS), s['tid'], s['t']))
-        links, target, rchar = '', '', 0
+        links, target, rchar, native = '', '', 0, ''
         for s in rows:
             if s['rchar'] != rchar:
                 rchar = s['rchar']
@@ -322,6 +341,9 @@ class Case:
             if s['links'] != links:
                 links = s['links']
                 out.append(f'links {links}'.rstrip())
+            if s['native'] != native:
+                native = s['native']
+                out.append(f'native {native}'.rstrip())
             if s['wait'] and s['target'] != target:
                 target = s['target']
                 out.append(f'file x {target}')
@@ -330,7 +352,7 @@ class Case:
         return '\n'.join(moved(line, shift) for line in out) + '\n'
 
 
-PLACES = {'process': (2, 3), 'op': (1, 2), 'copy': (1, 2), 'links': (), 'file': (), 'bytes': (), 'api': (1, 2), 'range': (2, 3), 'sample': (1,),
+PLACES = {'process': (2, 3), 'op': (1, 2), 'copy': (1, 2), 'links': (), 'native': (), 'file': (), 'bytes': (), 'api': (1, 2), 'range': (2, 3), 'sample': (1,),
           'batch': (2, 3)}
 
 

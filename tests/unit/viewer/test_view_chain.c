@@ -830,6 +830,32 @@ static void test_wakes_late(void)
 	end(&t);
 }
 
+/* Who gives to the trainer naps for what another one makes, and comes late to it: so is that one's batch. */
+static void test_maker_wakes_late(void)
+{
+	const int64_t all = (int64_t)40000 * US, ms = 1000 * US;
+	struct bench t;
+
+	begin(&t);
+	see(&t, PID, 0, WIRE_WAIT_LOCK, "?o1", GET);
+	see_counted(&t, 101, 0, WIRE_WAIT_SLEEP, "!o1 ?o2", NAP USER, ms, ms);
+	see_counted(&t, 101, 20000, WIRE_WAIT_SLEEP, "!o1 ?o2", NAP USER, ms, 6 * ms);
+	see_counted(&t, 101, 39000, WIRE_WAIT_SLEEP, "!o1 ?o2", NAP USER, ms, 10750 * US);
+	keep(&t, 102, WIRE_WAIT_READ, "!o2", MAKE);
+	EXPECT(host_of(&t, 0, 40000));
+	EXPECT_INT(t.b.ns[ANA_INPUT_FETCH], all);
+	end(&t);
+
+	begin(&t); /* nobody makes that: it lacks a CPU itself */
+	see(&t, PID, 0, WIRE_WAIT_LOCK, "?o1", GET);
+	see_counted(&t, 101, 0, WIRE_WAIT_SLEEP, "!o1 ?o2", NAP USER, ms, ms);
+	see_counted(&t, 101, 20000, WIRE_WAIT_SLEEP, "!o1 ?o2", NAP USER, ms, 6 * ms);
+	see_counted(&t, 101, 39000, WIRE_WAIT_SLEEP, "!o1 ?o2", NAP USER, ms, 10750 * US);
+	EXPECT(host_of(&t, 0, 40000));
+	EXPECT_INT(t.b.ns[ANA_INPUT_CPU_STARVED], all / 4);
+	end(&t);
+}
+
 /* All samples of a thread show it with Python's lock. */
 static void lock(struct bench *t, uint32_t tid)
 {
@@ -939,6 +965,83 @@ static void test_messenger(void)
 	keep(&t, 101, WIRE_WAIT_SOCKET, "?l/tmp/feed ?u1-2 =io ~n40", "");
 	keep(&t, 300, WIRE_WAIT_SOCKET, "?l0.0.0.0:80 !u1-2", LOOP);
 	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+	end(&t);
+}
+
+#define NATIVE "/lib/libc.so.6\t85f16\tab\n/x/site-packages/some.so\tc5a\tcd"
+#define ELSEWHERE "/x/site-packages/other.so\tc5a\tcd"
+
+static void keep_native(struct bench *t, uint32_t tid, enum wire_wait wait, const char *links,
+			const char *stack, const char *native)
+{
+	int64_t i;
+
+	for (i = 0; i < 4; i++) {
+		struct wire_sample s = { .t_ns = i * 1000 * US,
+					 .pid = tid < 200 ? PID : tid,
+					 .tid = tid,
+					 .role = WIRE_ROLE_PRODUCER,
+					 .state = WIRE_STATE_SLEEPING,
+					 .wait = (uint8_t)wait,
+					 .stack = name(t, stack),
+					 .native = name(t, native),
+					 .links = name(t, links) };
+
+		REQUIRE(!ana_evidence_add_sample(&t->e, &s, INT64_MIN));
+	}
+}
+
+/* Who gives to the trainer waits within a library whose threads all wait, one of them for others (@awaits). */
+static void begin_beyond(struct bench *t, const char *awaits, const char *in)
+{
+	begin(t);
+	keep(t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep_native(t, 101, WIRE_WAIT_LOCK, "!o1 ?n40", MAKE, NATIVE);
+	keep_native(t, 102, WIRE_WAIT_LOCK, "?n80 ~n40", "", NATIVE);
+	keep_native(t, 103, WIRE_WAIT_SOCKET, awaits, "", in);
+}
+
+static void test_beyond(void)
+{
+	struct bench t;
+
+	begin_beyond(&t, "?u1-2", NATIVE);
+	keep(&t, 300, WIRE_WAIT_NONE, "!u1-2", USER);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_LOW);
+	end(&t);
+
+	begin_beyond(&t, "?u1-2", NATIVE); /* a process between passes on */
+	keep_native(&t, 301, WIRE_WAIT_SOCKET, "?l/tmp/raylet ?u1-2 ?u3-4", "", "");
+	keep(&t, 300, WIRE_WAIT_READ, "!u3-4", USER);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_LOW);
+	end(&t);
+
+	begin_beyond(&t, "?u1-2", ELSEWHERE); /* that is another library's */
+	keep(&t, 300, WIRE_WAIT_NONE, "!u1-2", USER);
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	end(&t);
+
+	begin_beyond(&t, "?u1-2", NATIVE); /* of somebody who merely is busy */
+	keep(&t, 300, WIRE_WAIT_NONE, "!u5-6", USER);
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	end(&t);
+
+	begin_beyond(&t, "?u1-2", NATIVE); /* no code of the program's */
+	keep(&t, 300, WIRE_WAIT_NONE, "!u1-2", "watch\t" PACKAGES "some/agent.py\t3");
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	end(&t);
+
+	begin_beyond(&t, "?l/tmp/s ?u1-2 ~n40", NATIVE); /* it serves others, or receives batches: nobody works */
+	keep(&t, 300, WIRE_WAIT_OTHER, "!u1-2", USER);
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* who waits for the trainer may wait for anything */
+	keep_native(&t, PID, WIRE_WAIT_LOCK, "?n40", USER, NATIVE);
+	keep_native(&t, 103, WIRE_WAIT_SOCKET, "?u1-2", "", NATIVE);
+	keep(&t, 300, WIRE_WAIT_NONE, "!u1-2", USER);
+	t.given.at_once = true;
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
 	end(&t);
 }
 
@@ -1571,6 +1674,8 @@ static const struct t_case cases[] = {
 	T_CASE(test_line), T_CASE(test_seen_running),
 	T_CASE(test_sender),	T_CASE(test_queue_alone),	T_CASE(test_messenger),
 	T_CASE(test_messenger_loop),
+	T_CASE(test_beyond),
+	T_CASE(test_maker_wakes_late),
 	T_CASE(test_nap),		T_CASE(test_wakes_late),
 	T_CASE(test_lock_of_makers),	T_CASE(test_makers_by_turns),
 };

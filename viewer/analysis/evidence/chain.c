@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Follows waits from thread to thread: who gives is chain_givers.c, what a sample of theirs says
- * chain_waits.c, what the ends come to chain_weigh.c.
+ * Follows waits from thread to thread: who gives is chain_givers.c and, behind a library's threads, chain_beyond.c, what
+ * a sample of theirs says chain_waits.c, what the ends come to chain_weigh.c.
  */
 #include "chain_priv.h"
 
@@ -63,6 +63,8 @@ static void add_end(struct chain_search *f, const struct ana_chain_end *end)
 }
 
 static void follow(struct chain_search *f, const struct ana_links *links, struct answer *out);
+static void gather_all(struct chain_search *f, const struct chain_givers *g,
+		       const struct ana_links *links);
 
 /*
  * What is made anew for each wait, a future or a pool's result, is often gone before anybody was asked
@@ -103,6 +105,71 @@ static void forget_idle(struct ana_chain *c, uint32_t first, struct answer *out)
 	out->ns = 0;
 }
 
+/* Who waits for requests there waits for those of this library: it makes nothing. */
+static void forget_requests(struct ana_chain *c, uint32_t first)
+{
+	uint32_t i, n = first;
+
+	for (i = first; i < c->ends; i++)
+		if (c->end[i].class != ANA_HOST_NO_WORK)
+			c->end[n++] = c->end[i];
+	c->ends = n;
+}
+
+/* Those of @first to @last serve others, and that is not what is waited for: they tell nothing. */
+static void lose_servers(struct ana_chain *c, uint32_t first, uint32_t last)
+{
+	uint32_t i;
+
+	for (i = first; i < last; i++)
+		if (c->end[i].class == ANA_HOST_NO_WORK)
+			c->end[i].lost = true;
+}
+
+static void gather_makers(struct chain_search *f, const struct chain_givers *g,
+			  const struct ana_links *links)
+{
+	const uint32_t first = f->c->ends;
+
+	gather_all(f, g, links);
+	forget_requests(f->c, first);
+}
+
+/*
+ * A wait within a library of which nobody in this process makes anything: who gives to the library's threads from other
+ * processes takes their place if he works. Not of the first one, which may wait for anything there.
+ */
+static void ask_beyond(struct chain_search *f, const struct wire_sample *w,
+		       const struct ana_links *links, uint32_t first, struct answer *out)
+{
+	const uint32_t last = f->c->ends;
+	const int64_t a = f->a;
+	const bool far = f->far;
+	struct chain_givers g;
+
+	if (f->path.links < 2 || !ana_chain_is_native(links) ||
+	    ana_chain_brings_batches(f->c, first))
+		return;
+	ana_chain_find_beyond(&g, f, w);
+	gather_makers(f, &g, links);
+	if (g.count && !far && !ana_chain_brings_batches(f->c, last)) {
+		f->c->ends = last;
+		f->a = a - ANA_LOOK_BACK_NS;
+		f->far = true;
+		gather_makers(f, &g, links);
+		f->a = a;
+		f->far = far;
+	}
+	if (!ana_chain_brings_batches(f->c, last) || !ana_chain_take_place(f->c, first, last)) {
+		f->c->ends = last;
+		if (g.count)
+			lose_servers(f->c, first, last);
+		return;
+	}
+	out->ns = ana_chain_time_of(f->c, first);
+	out->idle = out->circle = false;
+}
+
 /* What the thread's wait at @at, which awaits as @sample does, is for. */
 static void ask(struct chain_search *f, const struct ana_thread_samples *s, size_t at,
 		size_t sample, struct answer *out)
@@ -112,6 +179,7 @@ static void ask(struct chain_search *f, const struct ana_thread_samples *s, size
 
 	f->path.link[f->path.links - 1].sample = at;
 	follow(f, l, out);
+	ask_beyond(f, &s->sample[sample], l, first, out);
 	if (l->awaits && (out->ns ? out->idle : !out->circle))
 		ask_as_before(f, s, at, sample, first, out);
 	if (s->sample[sample].wait == WIRE_WAIT_SLEEP && out->idle)
@@ -193,12 +261,33 @@ static bool awaits(const struct chain_search *f, const struct ana_thread_samples
 	return k != CHAIN_NOTHING && s->sample[k].links == links;
 }
 
+struct late { /* who sleeps and looks: that he lacks a CPU as he wakes up */
+	int64_t asleep; /* most of his time but that, else 0 */
+	int64_t ns, left; /* all of it, and what is his own */
+};
+
+static struct late late_of(const struct chain_search *f, const struct ana_thread_samples *s,
+			   const struct ana_shares *h, size_t mine)
+{
+	struct late late = { .ns = h->delay, .left = h->delay };
+	size_t i, k;
+
+	for (i = h->first; i < h->end; i++) {
+		k = asks_as(f, h, mine, i);
+		if (k != CHAIN_NOTHING && s->sample[k].wait == WIRE_WAIT_SLEEP)
+			late.asleep += ana_shares_part(s, h, i);
+	}
+	if (2 * (__int128)late.asleep < h->stop - h->start - h->delay)
+		late.asleep = 0;
+	return late;
+}
+
 /*
  * Samples that await the same as the first of them, at @at, together. end->rests: the thread merely
  * holds what is awaited of it; if it waits in a circle, it may be the wrong one to ask.
  */
 static void awaiting(struct chain_search *f, struct ana_chain_end *end, const struct ana_shares *h,
-		     size_t mine, size_t at)
+		     size_t mine, size_t at, struct late *late)
 {
 	const struct ana_thread_samples *s = end->thread;
 	const size_t sample = asks_as(f, h, mine, at);
@@ -208,18 +297,23 @@ static void awaiting(struct chain_search *f, struct ana_chain_end *end, const st
 	const bool holds = end->rests;
 	uint32_t first = f->c->ends;
 	bool circle = false;
-	int64_t ns = 0;
+	int64_t ns = 0, more;
 	size_t i;
 
 	end->rests = false;
 	for (i = at; i < h->end; i++)
 		if (awaits(f, s, h, mine, i, w->links))
 			ns += ana_shares_part(s, h, i);
-	if (f->path.links <= ANA_CHAIN_DEPTH && ns && pass_on(f, s, at, sample, ns, &circle) &&
-	    (!messenger || ana_chain_brings_batches(f->c, first)))
+	more = w->wait == WIRE_WAIT_SLEEP ? ana_scale(late->ns, ns, late->asleep) : 0;
+	if (f->path.links <= ANA_CHAIN_DEPTH && ns &&
+	    pass_on(f, s, at, sample, ns + more, &circle) &&
+	    (!messenger || ana_chain_brings_batches(f->c, first))) {
+		late->left -= more;
 		return;
+	}
 	f->c->ends = first;
-	circle = circle && !messenger && w->wait != WIRE_WAIT_SLEEP && !ana_chain_waits_outside(f, l);
+	circle = circle && !messenger && w->wait != WIRE_WAIT_SLEEP &&
+		 !ana_chain_waits_outside(f, l);
 	for (i = at; i < h->end; i++) {
 		if (!awaits(f, s, h, mine, i, w->links))
 			continue;
@@ -231,7 +325,8 @@ static void awaiting(struct chain_search *f, struct ana_chain_end *end, const st
 			end->rests = holds;
 			add_end(f, end);
 		} else {
-			end->lost = f->path.links <= ANA_CHAIN_DEPTH && is_within(&s->sample[i]);
+			end->lost = (f->path.links <= ANA_CHAIN_DEPTH || ana_chain_is_native(l)) &&
+				    is_within(&s->sample[i]);
 			end->unnamed = messenger && ana_links_await_kind(l, 's');
 			blocked_end(f, end, &s->sample[i]);
 		}
@@ -255,10 +350,10 @@ static bool met(struct chain_search *f, size_t mine, uint32_t links)
 }
 
 /* Time on a CPU, or waiting for one; the second by the first's lines. */
-static void running(struct chain_search *f, struct ana_chain_end *end, const struct ana_shares *h)
+static void running(struct chain_search *f, struct ana_chain_end *end, const struct ana_shares *h,
+		    int64_t run, int64_t delay)
 {
 	const struct ana_thread_samples *s = end->thread;
-	int64_t run = h->run, delay = h->delay;
 	size_t i;
 
 	for (i = h->first; i < h->end; i++) {
@@ -284,6 +379,7 @@ static void gather(struct chain_search *f, const struct chain_giver *g)
 	struct ana_chain_end end = { .thread = g->thread };
 	const size_t met_before = f->dones, mine = f->asked;
 	struct ana_shares h;
+	struct late late;
 	bool behind;
 	size_t i, k;
 
@@ -295,12 +391,13 @@ static void gather(struct chain_search *f, const struct chain_giver *g)
 		.sample = h.first,
 		.samples = g->samples,
 		.confidence = f->far || g->kind == ANA_LINK_HOLDS ? ANA_LOW
-			      : g->samples >= 3		  ? ANA_HIGH
+			      : g->samples >= 3			  ? ANA_HIGH
 								  : ANA_MEDIUM,
 	};
 	end.path = keep_path(f);
 	f->c->piped = f->c->piped || ana_chain_was_piped(f, g->thread);
-	running(f, &end, &h);
+	late = late_of(f, g->thread, &h, mine);
+	running(f, &end, &h, h.run, 0);
 	for (i = h.first; i < h.end; i++) {
 		const struct wire_sample *w = &g->thread->sample[i];
 
@@ -310,7 +407,7 @@ static void gather(struct chain_search *f, const struct chain_giver *g)
 		if (k != CHAIN_NOTHING) {
 			end.rests = g->kind == ANA_LINK_HOLDS;
 			if (!met(f, met_before, g->thread->sample[k].links))
-				awaiting(f, &end, &h, mine, i);
+				awaiting(f, &end, &h, mine, i, &late);
 			end.rests = false;
 			continue;
 		}
@@ -326,6 +423,7 @@ static void gather(struct chain_search *f, const struct chain_giver *g)
 		blocked_end(f, &end, w);
 		end.idle = end.rests = end.lost = false;
 	}
+	running(f, &end, &h, 0, late.left);
 	f->dones = met_before;
 	f->asked = mine;
 	f->path.links--;
@@ -383,9 +481,9 @@ static void follow(struct chain_search *f, const struct ana_links *links, struct
 	bool idle;
 
 	ana_chain_find(&g, f, links);
-	f->c->piped |= g.count && (ana_links_await_kind(links, 'p') ||
-				   ana_links_await_kind(links, 'u') ||
-				   ana_links_await_kind(links, 't'));
+	f->c->piped |=
+		g.count && (ana_links_await_kind(links, 'p') || ana_links_await_kind(links, 'u') ||
+			    ana_links_await_kind(links, 't'));
 	if (f->path.links == 1)
 		f->c->gives = g.count && g.giver[0].kind == ANA_LINK_GIVES;
 	gather_all(f, &g, links);
@@ -407,7 +505,8 @@ static size_t last_before(const struct ana_thread_samples *who, size_t sample, u
 {
 	size_t i = ana_samples_from(who, a);
 
-	while (i > sample && (who->sample[i - 1].links != links || ana_sample_runs(&who->sample[i - 1])))
+	while (i > sample &&
+	       (who->sample[i - 1].links != links || ana_sample_runs(&who->sample[i - 1])))
 		i--;
 	return i > sample ? i - 1 : sample;
 }

@@ -48,11 +48,16 @@ static int by_thread(const void *a, const void *b)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
+void ana_chain_sort(struct chain_givers *g)
+{
+	qsort(g->giver, g->count, sizeof(*g->giver), by_thread);
+}
+
 /*
  * That a thread of C has the address of such a thing about it, in code that gives, tells less than that it has an
  * object: who has many stages of a library about it is not the only one that could end a wait within that.
  */
-static bool is_native(const struct ana_links *links)
+bool ana_chain_is_native(const struct ana_links *links)
 {
 	return ana_links_await_kind(links, 'n') && !ana_links_await_kind(links, 'o') &&
 	       !ana_links_await_kind(links, 'q') && !ana_links_await_kind(links, 'f');
@@ -85,7 +90,7 @@ static void find_in(struct chain_givers *g, const struct chain_search *f,
 		if (kind == ANA_LINK_AWAITS || (unseen && is_seen(s, f->a, f->b)))
 			continue;
 		if (in_path(&f->path, s)) {
-			g->circle |= !is_native(links);
+			g->circle |= !ana_chain_is_native(links);
 			continue;
 		}
 		if (kind == ANA_LINK_GIVES && best != ANA_LINK_GIVES)
@@ -97,7 +102,7 @@ static void find_in(struct chain_givers *g, const struct chain_search *f,
 		g->giver[g->count++] = (struct chain_giver){ s, kind, n };
 	}
 	g->circle &= !g->count;
-	qsort(g->giver, g->count, sizeof(*g->giver), by_thread);
+	ana_chain_sort(g);
 }
 
 void ana_chain_find_before(struct chain_givers *g, const struct chain_search *f,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parts of chain.h: chain.c follows, chain_givers.c finds who can end a wait, chain_waits.c tells what
- * a sample of theirs says, chain_weigh.c what all ends come to. Nobody else includes this. One thread.
+ * The parts of chain.h: chain.c follows, chain_givers.c finds who can end a wait, chain_beyond.c who does behind a
+ * library's own threads, chain_waits.c tells what a sample of theirs says, chain_weigh.c what all ends come to. Nobody
+ * else includes this. One thread.
  */
 #ifndef ANALYSIS_CHAIN_PRIV_H
 #define ANALYSIS_CHAIN_PRIV_H
@@ -51,11 +52,25 @@ void ana_chain_find(struct chain_givers *g, struct chain_search *f, const struct
 void ana_chain_find_before(struct chain_givers *g, const struct chain_search *f,
 			   const struct ana_links *links, bool unseen);
 
+/* What is awaited is an address of a library of C alone. */
+bool ana_chain_is_native(const struct ana_links *links);
+
+void ana_chain_sort(struct chain_givers *g);
+
 /* Giver @i merely listens for others to come, and its process has one that does not. */
 bool ana_chain_is_porter(const struct chain_search *f, const struct chain_givers *g, uint32_t i);
 
 /* @links await a socket, too, of which nobody of the path has the other end. */
 bool ana_chain_waits_outside(struct chain_search *f, const struct ana_links *links);
+
+/* ---- chain_beyond.c: who gives to a library's own threads ---------------------------------------- */
+
+/*
+ * @w waits in native code. Threads with Python of other processes that have, since 2 s before the interval, the
+ * other end of a connection for which a thread without Python in the same library waits in the process of @w; or of one
+ * for which a process between waits.
+ */
+void ana_chain_find_beyond(struct chain_givers *g, struct chain_search *f, const struct wire_sample *w);
 
 /* ---- chain_waits.c: what a sample of a giver says --------------------------------------------- */
 

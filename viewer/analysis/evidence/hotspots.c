@@ -9,6 +9,7 @@
 #include "analysis/observer.h"
 #include "base/hash.h"
 #include "base/vec.h"
+#include "frames.h"
 
 void ana_hotspot_fini(struct ana_hotspot *s)
 {
@@ -233,46 +234,6 @@ static int add_thread(struct ana_hotspot_row *r, uint64_t thread, uint8_t role)
 	return 0;
 }
 
-static struct ana_text first_line(struct ana_text t)
-{
-	const char *stop = t.len ? memchr(t.at, '\n', t.len) : NULL;
-
-	if (stop)
-		t.len = (uint32_t)(stop - t.at);
-	return t;
-}
-
-/* In these every thread that blocks ends, whatever it does. */
-static bool is_of_libc(struct ana_text frame)
-{
-	static const char *const module[] = { "libc.so", "libc-2", "libpthread", "ld-linux",
-					      "[vdso]" };
-	const char *end = memchr(frame.at, '\t', frame.len);
-	size_t i, n, at = end ? (size_t)(end - frame.at) : frame.len;
-
-	while (at && frame.at[at - 1] != '/')
-		at--;
-	for (i = 0; i < sizeof(module) / sizeof(module[0]); i++) {
-		n = strlen(module[i]);
-		if (frame.len - at >= n && !memcmp(frame.at + at, module[i], n))
-			return true;
-	}
-	return false;
-}
-
-/* The innermost frame below Python that is not libc's, else the innermost. */
-static struct ana_text telling_frame(struct ana_text stack)
-{
-	struct ana_text first = first_line(stack), frame = first;
-
-	while (frame.len && is_of_libc(frame) && frame.len < stack.len) {
-		stack.at += frame.len + 1;
-		stack.len -= frame.len + 1;
-		frame = first_line(stack);
-	}
-	return frame.len && *frame.at != '<' && !is_of_libc(frame) ? frame : first;
-}
-
 /* "function\tfile" of the innermost frame, if that is not the @line itself. */
 static int add_leaf(struct ana_hotspot_row *r, const struct ana_pystack *line,
 		    const struct ana_pystack *k, int64_t ns)
@@ -354,7 +315,7 @@ static int add_details(struct ana_hotspot_row *r, const struct ana_pystacks *s,
 		       const struct ana_pystack *line, const struct ana_pystack *k,
 		       const struct wire_sample *w, int64_t ns)
 {
-	struct ana_text native = telling_frame(ana_pystacks_text(s, w->native));
+	struct ana_text native = ana_frames_native(ana_pystacks_text(s, w->native));
 	int err = add_thread(r, (uint64_t)w->pid << 32 | w->tid, w->role);
 
 	add_feeder(&r->hotspot, k->feeder);
