@@ -18,7 +18,10 @@
 #include "sockbytes.h"
 #include "sockpeer.h"
 
-#define PLACES 256u /* a power of two */
+#define SETS 64u /* a power of two */
+#define WAYS \
+	4u /* sockets of a program have numbers that lie together, those of several programs meet */
+#define PLACES (SETS * WAYS)
 #define LISTENERS 256u
 #define DATA_BYTES 65536
 #define DATA_LOOK_BYTES 4096
@@ -28,11 +31,13 @@
 #define SHARE 400 /* of a core, one in so many */
 #define SAVED_MOST_NS 80000000ll /* the first passes have that */
 #define KEEP_NS (60 * PASS_NS)
-#define KEEP_PART_NS (3 * PASS_NS) /* an answer that may still come whole: nobody has accepted yet */
+#define KEEP_PART_NS \
+	(3 * PASS_NS) /* an answer that may still come whole: nobody has accepted yet */
 #define FILE_BYTES (256u << 10) /* about 1,700 sockets */
 #define FILE_NS 5000000ll
 #define TITLE_BYTES 200u
-#define LAST_BYTES 2048 /* a read that brings less was the last: the kernel fills a page with lines */
+#define LAST_BYTES \
+	2048 /* a read that brings less was the last: the kernel fills a page with lines */
 #define TCP_LISTENS 0x0au
 #define UNIX_LISTENS 0x10000u /* __SO_ACCEPTCON */
 
@@ -55,6 +60,7 @@ enum family {
 
 struct place {
 	uint64_t inode; /* 0: free */
+	int64_t asked_ns; /* last */
 	int64_t known_ns; /* looked up then; 0: wanted */
 	unsigned int tables; /* in which it may be; a bit each */
 	enum family family; /* UNKNOWN: not found */
@@ -73,6 +79,36 @@ static unsigned int refusals; /* of answers about bytes, in a row */
 static bool tells; /* the kernel has told a connection's inode by its ends */
 static int64_t pass_ns, pass_unix_ns; /* not before then */
 static int64_t fed_ns, saved_ns; /* CPU time that may be spent; below 0: too much was */
+
+/* ---- places ----------------------------------------------------------------------------------- */
+
+static struct place *find(uint64_t inode)
+{
+	struct place *set = place + inode % SETS * WAYS;
+	size_t i;
+
+	for (i = 0; inode && i < WAYS; i++)
+		if (set[i].inode == inode)
+			return &set[i];
+	return NULL;
+}
+
+/* Its place; else that of the one that was asked for longest ago, as a new one. */
+static struct place *place_for(uint64_t inode, int64_t now_ns)
+{
+	struct place *set = place + inode % SETS * WAYS, *p = find(inode);
+	size_t i;
+
+	if (!p) {
+		p = set;
+		for (i = 1; i < WAYS; i++)
+			if (set[i].asked_ns < p->asked_ns)
+				p = &set[i];
+		*p = (struct place){ .inode = inode, .tables = ANY };
+	}
+	p->asked_ns = now_ns;
+	return p;
+}
 
 /* ---- lines ------------------------------------------------------------------------------------ */
 
@@ -126,9 +162,8 @@ bool prof_socket_line_tcp(const char *line, bool six, struct prof_socket_line *o
 	unsigned int near_port, far_port, state;
 	unsigned long long number;
 
-	if (sscanf(line,
-		   " %*u: %35[0-9A-F]:%x %35[0-9A-F]:%x %x %*x:%*x %*x:%*x %*x %*u %*u %llu", near,
-		   &near_port, far, &far_port, &state, &number) != 6 ||
+	if (sscanf(line, " %*u: %35[0-9A-F]:%x %35[0-9A-F]:%x %x %*x:%*x %*x:%*x %*x %*u %*u %llu",
+		   near, &near_port, far, &far_port, &state, &number) != 6 ||
 	    strlen(near) != (six ? 32 : 8) || strlen(far) != strlen(near) || !number ||
 	    near_port > UINT16_MAX || far_port > UINT16_MAX)
 		return false;
@@ -211,8 +246,8 @@ static void take_line(const char *line, enum table table)
 		return;
 	if (l.listens && listeners < LISTENERS && *name_of_listener(&l))
 		listener[listeners++] = prof_hash_text(name_of_listener(&l));
-	p = &place[l.inode % PLACES];
-	if (p->inode == l.inode) {
+	p = find(l.inode);
+	if (p) {
 		p->tables = BIT(table);
 		p->family = family;
 		p->line = l;
@@ -358,14 +393,16 @@ static bool is_old(const struct place *p, int64_t now_ns)
 
 static const struct place *place_of(uint64_t inode)
 {
-	struct place *p = &place[inode % PLACES];
+	static const struct place none;
 	int64_t now = prof_mono_ns();
+	struct place *p;
 
-	if (inode && p->inode != inode)
-		*p = (struct place){ .inode = inode, .tables = ANY };
-	else if (inode && is_old(p, now))
-		*p = (struct place){ .inode = inode, .tables = p->tables };
-	if (inode && is_wanted(p))
+	if (!inode)
+		return &none;
+	p = place_for(inode, now);
+	if (is_old(p, now))
+		*p = (struct place){ .inode = inode, .asked_ns = now, .tables = p->tables };
+	if (is_wanted(p))
 		look_up(p, now);
 	return p;
 }
@@ -385,13 +422,11 @@ static unsigned int tables_of(const char *path)
 
 void prof_socket_met(uint64_t inode, const char *path)
 {
-	struct place *p = &place[inode % PLACES];
+	struct place *p = find(inode);
 
-	if (!inode || (p->inode == inode && p->tables != ANY))
+	if (!inode || (p && p->tables != ANY))
 		return;
-	if (p->inode != inode)
-		*p = (struct place){ .inode = inode };
-	p->tables = tables_of(path);
+	place_for(inode, prof_mono_ns())->tables = tables_of(path);
 }
 
 /* A unix socket's name that does not begin with / is abstract, or there is none. */
@@ -460,11 +495,11 @@ static void count_bytes(struct place *p)
 
 void prof_socket_data(uint64_t inode, char id[PROF_LINK_ID])
 {
-	struct place *p = &place[inode % PLACES];
+	struct place *p = find(inode);
 	char far[64];
 
 	*id = 0;
-	if (!inode || p->inode != inode || p->family != TCP_SOCKET || p->line.listens)
+	if (!p || p->family != TCP_SOCKET || p->line.listens)
 		return;
 	if (refusals < REFUSALS)
 		count_bytes(p);

@@ -334,6 +334,54 @@ static int pair_without(int one, int other)
 }
 
 /* Where the kernel may not be asked the tables tell it all. First: a child knows what was told before. */
+/* The number of a new socket, of which fd[1] is the other end. */
+static uint64_t new_pair(int fd[2])
+{
+	struct stat st;
+
+	REQUIRE(!socketpair(AF_UNIX, SOCK_STREAM, 0, fd));
+	REQUIRE(!fstat(fd[0], &st));
+	return st.st_ino;
+}
+
+static bool is_known(uint64_t inode)
+{
+	char id[PROF_LINK_ID];
+	uint64_t peer;
+
+	prof_socket_link(inode, id, &peer);
+	return peer != 0;
+}
+
+/* Two whose numbers lie 256 or 512 apart, as those of several programs do, are both known once they were asked for. */
+static void test_meet(void)
+{
+	uint64_t inode[3] = { 0 }, n;
+	int fd[3][2], other[2], i, known = 0;
+
+	inode[0] = new_pair(fd[0]);
+	for (i = 1; i < 3;) {
+		n = new_pair(other);
+		if ((n - inode[0]) % 256) {
+			close(other[0]);
+			close(other[1]);
+			continue;
+		}
+		memcpy(fd[i], other, sizeof(other));
+		inode[i++] = n;
+	}
+	for (i = 0; i < 20; i++) {
+		is_known(inode[i % 3]);
+		nanosleep(&(struct timespec){ .tv_nsec = 110000000 }, NULL);
+	}
+	for (i = 0; i < 3; i++) {
+		known += is_known(inode[i]);
+		close(fd[i][0]);
+		close(fd[i][1]);
+	}
+	EXPECT_INT(known, 3);
+}
+
 static void test_refused(void)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET };
@@ -479,6 +527,6 @@ static void test_damaged_answers(void)
 int main(void)
 {
 	be_alone();
-	return RUN(test_refused, test_real, test_lines, test_damaged_lines, test_links, test_met,
+	return RUN(test_refused, test_real, test_lines, test_damaged_lines, test_links, test_met, test_meet,
 		   test_accepted, test_data, test_damaged_answers);
 }
