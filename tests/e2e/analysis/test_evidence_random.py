@@ -73,10 +73,11 @@ RARE = [('plain', 0, '!oa'), ('data', 0, '!oa'), ('plain', ref.READ, '!oa !ob'),
 LIBC, SOME, OTHER = '/lib/libc.so.6|1f|ab~', '/x/some.so|2a|cd', '/x/other.so|3b|ef~/x/some.so|2a|cd'
 # A library's threads that talk with other processes, one of which may pass on what others give: what each does at a look.
 BEYOND = {103: [('get', ref.LOCK, '!oa ?n40', LIBC + SOME), ('get', ref.LOCK, '!oa ?n40', LIBC + SOME),
-                ('get', ref.LOCK, '!oa ?n40', LIBC + OTHER), ('nap', ref.SLEEP, '!oa ?ob', ''), ('nap', 0, '!oa', ''),
+                ('get', ref.LOCK, '!oa ?n40', LIBC + OTHER), ('nap', ref.SLEEP, '!oa ?ob', ''), ('nap', ref.SLEEP, '!oa ?ob', ''),
                 ('plain', 0, '!oa', '')],
           104: [('none', ref.SOCKET, '?u1 ~n40', LIBC + SOME), ('none', ref.SOCKET, '?l1 ?t1 ~n40', LIBC + SOME),
                 ('none', ref.LOCK, '?n48 ~n40', LIBC + SOME), ('none', ref.SOCKET, '?u1', OTHER), ('none', ref.LOCK, '!ob ?n40', SOME)],
+          105: [('data', ref.READ, '!ob', ''), ('plain', 0, '!ob', ''), ('get', ref.LOCK, '!ob ?n40', LIBC + SOME)],
           300: [('plain', 0, '!u1', ''), ('data', 0, '!u2', ''), ('data', ref.READ, '!u2 !t1', ''), ('package', 0, '!u2', ''),
                 ('package', ref.OTHER, '!u2', ''), ('accept', ref.SOCKET, '!u1 ?l3', '')],
           301: [('none', ref.SOCKET, '?l2 ?u1 ?u2', SOME), ('none', ref.SOCKET, '?l2 ?u2 !u1', ''), ('none', ref.LOCK, '!u1', '')]}
@@ -95,7 +96,7 @@ class Case:
         self.naps = self.feeds and r.random() < .3  # ... and asks again and again whether it is there
         self.idlers = self.feeds and self.gaps.random() < .4  # who gives is idle, but for those who are seldom looked at
         self.talks = random.Random(~seed ^ 99)  # ... with other processes, by a library's threads
-        self.beyond = self.feeds and self.talks.random() < .5
+        self.beyond = self.feeds and self.talks.random() < .6
         self.works = r.random() < .3          # the trainer mostly makes them itself
         self.workers = r.choice([0, 1, 2, 3])
         self.told = r.random() < .8           # the loader tells its settings
