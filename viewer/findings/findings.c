@@ -60,14 +60,17 @@ static bool same_side(const struct ana_hotspot *a, const struct ana_hotspot *b)
 	       (a->chains && b->chains && makes_batches(a->role) && makes_batches(b->role));
 }
 
-/* Without a line, what the thread was blocked on is all there is to tell hotspots apart. */
+/*
+ * Without a line, what the thread was blocked on is all there is to tell hotspots apart. With one, functions do not:
+ * several at one line are a comprehension or a lambda and what is around it.
+ */
 static bool same_group(const struct ana_hotspot *a, const struct ana_hotspot *b)
 {
-	bool line = a->file || a->function;
+	bool place = a->file || a->function, line = a->file && a->line;
 
 	return same_side(a, b) && a->runnable == b->runnable && a->line == b->line &&
-	       same_text(a->file, b->file) && same_text(a->function, b->function) &&
-	       (line || (a->wait == b->wait && same_text(a->native, b->native)));
+	       same_text(a->file, b->file) && (line || same_text(a->function, b->function)) &&
+	       (place || (a->wait == b->wait && same_text(a->native, b->native)));
 }
 
 static bool target_seen(const struct ana_result *r, const struct ana_hotspot *upto)

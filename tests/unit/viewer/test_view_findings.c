@@ -115,6 +115,44 @@ static void test_rank(void)
 	view_summary_free(s);
 }
 
+/* A comprehension in a comprehension: three functions, one line, one finding. Without lines functions are places. */
+static void test_one_line(void)
+{
+	struct ana_hotspot place = { .class = ANA_INPUT_INLINE,
+				     .ns = 3000000000,
+				     .role = WIRE_ROLE_SUBMITTER,
+				     .function = (char *)"encode.<locals>.<listcomp>",
+				     .file = (char *)"t.py",
+				     .line = 28,
+				     .samples = 30,
+				     .threads = 1 };
+	struct ana_result *r = made_result(1, H100, 5);
+	struct view_summary *s;
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_no_class(r, ANA_HOST_SYNC);
+	made_class(r, ANA_INPUT_INLINE, 7000000000);
+	made_site(r, place);
+	place.function = (char *)"encode";
+	place.ns = 2000000000;
+	made_site(r, place);
+	place.line = 0;
+	place.ns = 1000000000;
+	made_site(r, place);
+	place.function = (char *)"main";
+	made_site(r, place);
+	s = made_summary_of(r, H100, 1);
+	expect_sums(s);
+	REQUIRE(s->findings >= 3);
+	EXPECT_INT(s->finding[0].where.line, 28);
+	EXPECT_INT(s->finding[0].ns, 5000000000);
+	EXPECT_STR(s->finding[0].where.function, "encode.<locals>.<listcomp>");
+	EXPECT_UINT(s->finding[0].where.samples, 60);
+	EXPECT_INT(s->finding[1].ns, 1000000000);
+	EXPECT_INT(s->finding[2].ns, 1000000000);
+	view_summary_free(s);
+}
+
 /* Of gaps much shorter than the time from look to look samples see little: three of a line tell it. */
 static void test_short_gaps(void)
 {
@@ -677,10 +715,27 @@ static void test_short_path(void)
 	base_arena_fini(&mem);
 }
 
+static const struct t_case cases[] = {
+	T_CASE(test_places),
+	T_CASE(test_overdrawn),
+	T_CASE(test_rank),
+	T_CASE(test_one_line),
+	T_CASE(test_short_gaps),
+	T_CASE(test_confidence),
+	T_CASE(test_many),
+	T_CASE(test_shares),
+	T_CASE(test_workers),
+	T_CASE(test_makers),
+	T_CASE(test_two_trainers),
+	T_CASE(test_no_contradiction),
+	T_CASE(test_cores),
+	T_CASE(test_epoch),
+	T_CASE(test_by_evidence),
+	T_CASE(test_words),
+	T_CASE(test_short_path),
+};
+
 int main(void)
 {
-	return RUN(test_places, test_overdrawn, test_rank, test_short_gaps, test_confidence,
-		   test_many, test_shares, test_workers, test_makers, test_two_trainers,
-		   test_no_contradiction,
-		   test_cores, test_epoch, test_by_evidence, test_words, test_short_path);
+	return t_run(cases, sizeof(cases) / sizeof(cases[0]));
 }
