@@ -9,11 +9,11 @@ import torch
 import torch.nn as nn
 
 WORDS = {f'word{i}': i for i in range(512)}
-LENGTH, WIDTH, BATCH = 128, 256, 256
+LENGTH, WIDTH, BATCH = 256, 64, 256
 
 
 class Language(nn.Module):
-    def __init__(self, layers=4):
+    def __init__(self, layers=2):
         super().__init__()
         self.embed = nn.Embedding(len(WORDS), WIDTH)
         layer = nn.TransformerEncoderLayer(WIDTH, 4, 4 * WIDTH, batch_first=True, norm_first=True)
