@@ -3,7 +3,7 @@
 # ctest: labels=e2e serial timeout=900
 """The advice works: a run whose loader starves the GPU, then the same run with as many workers as
 the report advises. The realised step is printed beside the predicted one; the realised saving must
-never exceed the predicted one, which is said to be an upper bound, and must be a good part of it.
+lie in the interval that is predicted, and be a good part of its upper end.
 Also what the report says on the way: the line, the schema, verify. Two cases from a seed; ten with
 GS_BIG=1; GS_SEED gives others."""
 import json
@@ -145,11 +145,11 @@ def one(i, case, again):
         gs.check(f'num_workers={n["workers_advised"]}' in advice['action'], advice['action'])
         after, step_after = run(case, made(where, 'b'), workers=n['workers_advised'])
     saved, beside = compare(before, after)
-    most = advice['saving_upper_ns']
+    least, most = advice['saving_lower_ns'], advice['saving_upper_ns']
     exposed = before['loader']['exposed_ns']
     print(f'{i}: {case}: {n["workers_now"]} -> {n["workers_advised"]} workers ({n["bound"]}); step '
           f'{step_before / 1e6:.2f} ms, predicted {n["predicted_step_ns"] / 1e6:.2f}, realised '
-          f'{step_after / 1e6:.2f}; saving {saved / 1e6:.0f} ms of at most {most / 1e6:.0f} ms '
+          f'{step_after / 1e6:.2f}; saving {saved / 1e6:.0f} ms of {least / 1e6:.0f} to {most / 1e6:.0f} ms '
           f'(exposed {exposed / 1e6:.0f} ms), beside it {beside / 1e6:.0f} ms', flush=True)
     gs.check(abs(n['step_ns'] - step_before) <= 0.05 * step_before,
              f'{case}: step {n["step_ns"]}, by the script {step_before:.0f}')
@@ -157,7 +157,8 @@ def one(i, case, again):
     gs.check(saved <= most, f'{case}: the saving was no upper bound')
     gs.check(step_after + beside / STEPS >= 0.99 * n['predicted_step_ns'],
              f'{case}: faster than the least step')
-    helped = saved >= (0.4 if case['dataset'] != 'jpeg' else 0.1) * most
+    gs.check(saved >= least or again, f'{case}: less came true than was sure')
+    helped = saved >= max(least, (0.4 if case['dataset'] != 'jpeg' else 0.1) * most)
     gs.check(helped or again, f'{case}: the advice did not help')
     return helped
 

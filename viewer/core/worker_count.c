@@ -6,7 +6,6 @@
 /* Beyond this, memory and start-up cost more than workers bring. */
 #define WORKERS_PER_CORE 8
 #define WORKERS_LEAST_LIMIT 32
-#define DELAY_PART 10 /* of making a batch: as much of it without a CPU is a lack */
 
 const char *const view_worker_bounds[VIEW_WORKERS_BOUNDS] = { "step", "cores", "limit" };
 
@@ -41,17 +40,17 @@ static int64_t most_sensible(const struct view_worker_facts *f)
 }
 
 /*
- * If every batch took as long as the slow ones do. Where those who make them lack a CPU already, whoever is
- * added may find none: then nothing is sure.
+ * If every batch took as long as the slow ones do, and a part of that is lost on the way. Where those who make
+ * them lack a CPU already, whoever is added may find none: then nothing is sure.
  */
 static int64_t most_step(const struct view_worker_facts *f, int64_t advised)
 {
-	int64_t slow = base_max(f->fetch_slow_ns, f->fetch_ns);
+	int64_t slow = base_max(f->fetch_slow_ns, f->fetch_ns), then;
 
-	if (f->fetch_slow_ns <= 0 || f->fetch_delay_ns > f->fetch_ns / DELAY_PART)
+	if (f->fetch_slow_ns <= 0 || f->fetch_delay_ns > f->fetch_ns / VIEW_LACK_PART)
 		return f->step_ns;
-	return base_min(f->step_ns,
-			base_max(f->step_ns - f->wait_ns, div_up(slow, base_max(1, advised))));
+	then = base_max(f->step_ns - f->wait_ns, div_up(slow, base_max(1, advised)));
+	return then < f->step_ns ? f->step_ns - (f->step_ns - then) / VIEW_SURE_PART : f->step_ns;
 }
 
 bool view_worker_count_find(const struct view_worker_facts *f, struct view_worker_count *n)

@@ -16,7 +16,6 @@
 #define STARVED_PPM 400000 /* of starved time or of making a batch: without a CPU */
 #define BUSY_PPM 850000 /* of the workers' time: they do nothing else */
 #define LOCKED_PPM 50000 /* of the starved time: workers wait for each other */
-#define DELAY_PART 10 /* of making a batch without a CPU: nothing is sure then */
 #define JITTER(median) ((median) * 3 / 2) /* a 95th percentile from here on: batches differ */
 
 /* Somebody was making the batch, or may have been: what more workers share. */
@@ -201,10 +200,12 @@ static int64_t surviving_ns(const struct ana_loader_facts *l, int64_t epochs_ns)
 	int64_t again = (int64_t)l->iterators - (l->trainers ? l->trainers : 1), whole;
 
 	if (again <= 0 || l->fetch_p95_ns <= 0 ||
-	    l->fetch_delay_ns > (l->fetch_ns - l->fetch_delay_ns) / DELAY_PART)
+	    l->fetch_delay_ns > (l->fetch_ns - l->fetch_delay_ns) / VIEW_LACK_PART)
 		return 0;
 	whole = (int64_t)((__int128)epochs_ns * again / (int64_t)l->iterators);
-	return (__int128)l->fetch_p95_ns * again < whole ? whole - l->fetch_p95_ns * again : 0;
+	if ((__int128)l->fetch_p95_ns * again >= whole)
+		return 0;
+	return (whole - l->fetch_p95_ns * again) / VIEW_SURE_PART;
 }
 
 bool view_advise_epoch(struct view_summary *s, struct view_advice *a)

@@ -167,14 +167,14 @@ static void test_most(void)
 
 	EXPECT_INT(n.advised, 1);
 	EXPECT_INT(n.predicted_step_ns, 40 * MS);
-	EXPECT_INT(n.most_step_ns, 42 * MS);
+	EXPECT_INT(n.most_step_ns, 56 * MS); /* of 28 ms less half is sure */
 	f.fetch_slow_ns = 35 * MS; /* hidden, all of them */
-	EXPECT_INT(need(f).most_step_ns, 40 * MS);
+	EXPECT_INT(need(f).most_step_ns, 55 * MS);
 	f.fetch_slow_ns = 90 * MS; /* no slower than now */
 	EXPECT_INT(need(f).most_step_ns, 70 * MS);
 	f.fetch_slow_ns = 35 * MS;
 	f.fetch_delay_ns = 3 * MS; /* a tenth */
-	EXPECT_INT(need(f).most_step_ns, 40 * MS);
+	EXPECT_INT(need(f).most_step_ns, 55 * MS);
 	f.fetch_delay_ns++; /* others have the cores */
 	EXPECT_INT(need(f).most_step_ns, 70 * MS);
 	EXPECT_INT(need(f).predicted_step_ns, 40 * MS);
@@ -188,7 +188,7 @@ static void test_most(void)
 					.fed_median_ns = -1 };
 	EXPECT_INT(need(f).advised, 4);
 	EXPECT_INT(need(f).predicted_step_ns, 10 * MS);
-	EXPECT_INT(need(f).most_step_ns, 15 * MS);
+	EXPECT_INT(need(f).most_step_ns, 27500000);
 }
 
 static void test_unknown(void)
