@@ -584,6 +584,56 @@ static void test_lines_of_copies(void)
 	t_run_end(&r);
 }
 
+#define TORCH "/v/lib/python3.11/site-packages/torch/autograd/"
+#define BACKWARD                                                                          \
+	"_engine_run_backward\t" TORCH "graph.py\t1072\nbackward\t" TORCH "__init__.py\t395\n" \
+	"train\t/home/me/train.py\t46"
+
+/* A gap inside a launch of a thread without Python; thread 1 was at @stack meanwhile, if thread 3 was at @other. */
+static uint32_t line_of_backward(const char *stack, uint8_t state, const char *other)
+{
+	struct t_run r;
+	struct t_proc p;
+	struct wire_sample row[3];
+	uint32_t line;
+
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_launch(&p, US(50), US(100), US(200), 1);
+	t_call(&p, "cudaLaunchKernel", US(300), US(9000), 2)->tid = 2;
+	t_kernel(&p, US(9000), US(9100), 2);
+	row[0] = at_line(&p, US(3000), stack);
+	row[0].state = state;
+	row[0].wait = state == WIRE_STATE_SLEEPING ? WIRE_WAIT_LOCK : WIRE_WAIT_NONE;
+	row[1] = at_line(&p, US(3100), other);
+	row[1].tid = 3;
+	row[1].state = WIRE_STATE_SLEEPING;
+	row[1].wait = WIRE_WAIT_LOCK;
+	row[2] = (struct wire_sample){ .t_ns = US(3200),
+				       .pid = 10,
+				       .tid = 2,
+				       .role = WIRE_ROLE_SUBMITTER,
+				       .state = WIRE_STATE_RUNNING };
+	t_samples(&p, row, 3);
+	t_proc_end(&p, US(20000), true);
+	t_analyse(&r, ANA_WINDOW_DEVICE);
+	REQUIRE(r.result->hotspots >= 1);
+	line = r.result->hotspot[0].line;
+	t_run_end(&r);
+	return line;
+}
+
+/* torch's engine runs backward() on threads of its own: the line is that of who called it, and waits. */
+static void test_line_of_backward(void)
+{
+	EXPECT_INT(line_of_backward(BACKWARD, WIRE_STATE_SLEEPING, "serve\t/home/me/web.py\t7"), 46);
+	EXPECT_INT(line_of_backward(BACKWARD, WIRE_STATE_RUNNING, "serve\t/home/me/web.py\t7"), 0);
+	EXPECT_INT(line_of_backward(BACKWARD, WIRE_STATE_SLEEPING, BACKWARD), 0); /* which of them? */
+	EXPECT_INT(line_of_backward("train\t/home/me/train.py\t46", WIRE_STATE_SLEEPING,
+				    "serve\t/home/me/web.py\t7"),
+		   0);
+}
+
 /* What a kernel's name tells is counted where it ran; of a graph launch nothing is known. */
 static void test_kernels_by_name(void)
 {
@@ -739,6 +789,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_siblings_that_come_and_go),
 	T_CASE(test_a_call_is_no_fetch),
 	T_CASE(test_lines_of_copies),
+	T_CASE(test_line_of_backward),
 	T_CASE(test_kernels_by_name),
 	T_CASE(test_a_tail_without_work),
 	T_CASE(test_a_tail_that_nothing_tells_of),

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/observer.h"
+#include "backward.h"
 #include "base/hash.h"
 #include "base/vec.h"
 #include "frames.h"
@@ -339,7 +340,7 @@ static uint32_t stack_of(const struct ana_thread_samples *s, size_t i)
 
 /*
  * The stack (string id) whose line is told: of a producer that has no line of the user's, that of the nearest
- * one that waits for it and has; its own if none has.
+ * one that waits for it and has; of a thread without Python that of who has it run backward(); its own if none has.
  */
 static uint32_t line_of(struct ana_evidence *e, const struct ana_cause *b, const struct ana_vote *v)
 {
@@ -349,6 +350,8 @@ static uint32_t line_of(struct ana_evidence *e, const struct ana_cause *b, const
 
 	for (; i && !ana_pystacks_get(&e->stacks, id)->user; i--)
 		id = stack_of(p->link[i - 1].thread, p->link[i - 1].sample);
+	if (!id)
+		id = ana_backward_caller(e, v->thread, v->thread->sample[v->sample].t_ns);
 	return ana_pystacks_get(&e->stacks, id)->user ? id : own;
 }
 
