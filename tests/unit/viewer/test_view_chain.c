@@ -335,6 +335,194 @@ static void test_circles(void)
 	keep(&t, 102, WIRE_WAIT_LOCK, "!o2 ?o3", TASKS);
 	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_MEDIUM);
 	end(&t);
+
+	begin(&t); /* of a pipe, too */
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1 ~p2", GET);
+	keep(&t, 101, WIRE_WAIT_PIPE, "!o1 ?p2", RECV);
+	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_MEDIUM);
+	end(&t);
+}
+
+/* What closes a circle is known: neither waits at the same place before nor who held it then are asked. */
+static void test_circle_is_told(void)
+{
+	struct bench t;
+
+	begin(&t);
+	see(&t, 101, -1000, WIRE_WAIT_LOCK, "!o1 ?o3", TASKS);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1 ~o2", GET);
+	keep(&t, 101, WIRE_WAIT_LOCK, "!o1 ?o2", TASKS);
+	keep(&t, 103, WIRE_WAIT_READ, "!o3", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_MEDIUM);
+	end(&t);
+
+	begin(&t);
+	see(&t, 102, -1000000, WIRE_WAIT_NONE, "~o2", MAKE);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1 ~o2", GET);
+	keep(&t, 101, WIRE_WAIT_LOCK, "!o1 ?o2", TASKS);
+	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_MEDIUM);
+	end(&t);
+}
+
+/* Who naps asks again by itself: it waits for no other's end, and what only the trainer holds is no circle. */
+static void test_nap_in_circle(void)
+{
+	struct bench t;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1 ~o2", GET);
+	keep(&t, 101, WIRE_WAIT_SLEEP, "!o1 ?o2", NAP MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	EXPECT_INT(t.b.idle, 0);
+	end(&t);
+}
+
+/*
+ * No sample in the piece shows the wait: it is asked as it was last, blocked, whichever sample comes to
+ * mind first; another place has other waits before it.
+ */
+static void test_as_it_was_last(void)
+{
+	const struct ana_thread_samples *who;
+	struct ana_chain c = { 0 };
+	struct bench t;
+	size_t i;
+
+	begin(&t);
+	see(&t, PID, -1900000, WIRE_WAIT_LOCK, "?o2", GET);
+	see(&t, PID, -1800000, WIRE_WAIT_LOCK, "?o3", RESULT);
+	see(&t, PID, -1700000, WIRE_WAIT_LOCK, "?o1", GET);
+	see(&t, PID, -1600000, WIRE_WAIT_LOCK, "?o1", RESULT);
+	see(&t, PID, -1500000, WIRE_WAIT_NONE, "?o1", MAKE);
+	see(&t, PID, -1400000, WIRE_WAIT_LOCK, "?o4", GET);
+	keep(&t, 102, WIRE_WAIT_NONE, "!o2", MAKE);
+	keep(&t, 103, WIRE_WAIT_READ, "!o3", MAKE);
+	who = ana_evidence_thread(&t.e, PID, PID);
+	for (i = 2; i < 4; i++) {
+		ana_chain_forget(&c);
+		ana_chain_follow(&c, &t.e, who, i, 0, (int64_t)4000 * US);
+		EXPECT_INT(c.found, ANA_CHAIN_MAKERS);
+		EXPECT_INT(c.path[c.end[0].path].link[1].thread->tid, 103);
+		EXPECT_INT(c.end[0].class, ANA_INPUT_FETCH);
+	}
+	ana_chain_fini(&c);
+	end(&t);
+}
+
+/* The kernel's counters tell of one sample alone by the one before it, if that is a second old at most. */
+static void test_sample_before(void)
+{
+	static const struct {
+		int64_t us, starved;
+	} row[] = { { -999900, 2000 }, { -999901, 0 } };
+	const int64_t part = (int64_t)250000 * US; /* on a CPU, and as much in want of one */
+	struct bench t;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		begin(&t);
+		keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+		see_counted(&t, 101, row[i].us, WIRE_WAIT_LOCK, "!o1", MAKE, 1, 0);
+		see_counted(&t, 101, 100, WIRE_WAIT_NONE, "!o1", MAKE, 1 + part, part);
+		EXPECT(host_of(&t, 0, 4000));
+		EXPECT_INT(t.b.ns[ANA_INPUT_CPU_STARVED], row[i].starved * US);
+		EXPECT_INT(t.b.ns[ANA_INPUT_PREP], (4000 - row[i].starved) * US);
+		end(&t);
+	}
+}
+
+/* At the very line of a wait it may read a file, which is for nobody; asleep in no iterator it asks nobody. */
+static void test_is_for_nobody(void)
+{
+	struct bench t;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	see(&t, 101, 0, WIRE_WAIT_LOCK, "!o1 ?o2", TASKS);
+	see(&t, 101, 1000, WIRE_WAIT_READ, "!o1", TASKS);
+	see(&t, 101, 2000, WIRE_WAIT_READ, "!o1", TASKS);
+	see(&t, 101, 3000, WIRE_WAIT_READ, "!o1", TASKS);
+	keep(&t, 102, WIRE_WAIT_NONE, "!o2", MAKE);
+	EXPECT(host_of(&t, 0, 4000));
+	EXPECT_INT(t.b.weight[ANA_INPUT_PREP], (int64_t)1000 * US);
+	EXPECT_INT(t.b.weight[ANA_INPUT_FETCH], (int64_t)3000 * US);
+	end(&t);
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_SLEEP, "!o1 ?o2", MAKE);
+	keep(&t, 102, WIRE_WAIT_NONE, "!o2", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+}
+
+/* What the chain of the trainer's last wait comes to. */
+static void expect_chain(struct bench *t, enum ana_chain_found found, bool gives)
+{
+	struct ana_chain c = { 0 };
+
+	ana_chain_follow(&c, &t->e, ana_evidence_thread(&t->e, PID, PID),
+			 ana_evidence_thread(&t->e, PID, PID)->tail - 1, 0, (int64_t)4000 * US);
+	EXPECT_INT(c.found, found);
+	EXPECT_INT(c.gives, gives);
+	ana_chain_fini(&c);
+}
+
+/* Four waits at the same place are asked, the newest first, and no more. */
+static void test_four_before(void)
+{
+	struct bench t;
+	char awaits[8];
+	int k, tries;
+
+	for (tries = 4; tries <= 5; tries++) {
+		begin(&t);
+		for (k = tries; k >= 1; k--) {
+			snprintf(awaits, sizeof(awaits), "?o%d", k == tries ? 90 : k);
+			see(&t, PID, -1000 * k, WIRE_WAIT_LOCK, awaits, RESULT);
+		}
+		keep(&t, PID, WIRE_WAIT_LOCK, "?o80", RESULT);
+		keep(&t, 102, WIRE_WAIT_READ, "!o90", MAKE);
+		expect_chain(&t, tries == 4 ? ANA_CHAIN_MAKERS : ANA_CHAIN_NOBODY, tries == 4);
+		end(&t);
+	}
+}
+
+/* Code that gives was seen, or it was merely held. */
+static void test_gives(void)
+{
+	struct bench t;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	expect_chain(&t, ANA_CHAIN_NOBODY, false);
+	keep(&t, 101, WIRE_WAIT_READ, "~o1", MAKE);
+	expect_chain(&t, ANA_CHAIN_MAKERS, false);
+	keep(&t, 102, WIRE_WAIT_READ, "!o1", MAKE);
+	expect_chain(&t, ANA_CHAIN_MAKERS, true);
+	end(&t);
+}
+
+/* Requests whose other ends are not known: nine tenths of all of the time or more, or it is known what they are. */
+static void test_unnamed(void)
+{
+	struct ana_chain c = { 0 };
+	struct bench t;
+	int64_t n, i;
+
+	for (n = 17; n <= 18; n++) {
+		begin(&t);
+		see(&t, PID, 0, WIRE_WAIT_LOCK, "?o1", GET);
+		for (i = 0; i < 20; i++)
+			see(&t, 101, i * 200, WIRE_WAIT_SOCKET, i < n ? "!o1 ?l5 ?s7" : "!o1",
+			    i < n ? "" : SERVER);
+		ana_chain_forget(&c);
+		ana_chain_follow(&c, &t.e, ana_evidence_thread(&t.e, PID, PID), 0, 0, (int64_t)4000 * US);
+		EXPECT_INT(c.found, ANA_CHAIN_REQUESTS);
+		EXPECT_INT(c.unnamed, n == 18);
+		end(&t);
+	}
+	ana_chain_fini(&c);
 }
 
 /* An event loop, which the trainer could wake, too, waits for a socket whose other end is nobody's here. */
@@ -1664,7 +1852,10 @@ static const struct t_case cases[] = {
 	T_CASE(test_words),	T_CASE(test_takes),
 	T_CASE(test_iterators),
 	T_CASE(test_asks_late),   T_CASE(test_producer), T_CASE(test_nobody),
-	T_CASE(test_depth),	T_CASE(test_circles),  T_CASE(test_outside), T_CASE(test_far),	     T_CASE(test_no_input),
+	T_CASE(test_depth),	T_CASE(test_circles),  T_CASE(test_circle_is_told), T_CASE(test_nap_in_circle),
+	T_CASE(test_as_it_was_last), T_CASE(test_sample_before), T_CASE(test_is_for_nobody),
+	T_CASE(test_unnamed), T_CASE(test_four_before), T_CASE(test_gives),
+	T_CASE(test_outside), T_CASE(test_far),	     T_CASE(test_no_input),
 	T_CASE(test_writer),	T_CASE(test_event),   T_CASE(test_answer),   T_CASE(test_requests),
 	T_CASE(test_driver),	T_CASE(test_feeder),	T_CASE(test_feeder_not_seen),  T_CASE(test_copier),  T_CASE(test_loader),
 	T_CASE(test_helpers),	T_CASE(test_served),  T_CASE(test_word),     T_CASE(test_word_of_child),

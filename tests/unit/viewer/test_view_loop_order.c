@@ -15,6 +15,7 @@
 #define DECODE "decode\t/home/me/data.py\t7\nload\t/home/me/data.py\t20\nloop\t/home/me/train.py\t40\n" MAIN
 #define LOAD "load\t/home/me/data.py\t21\nloop\t/home/me/train.py\t40\n" MAIN
 #define SYNC "wait\t/home/me/gpu.py\t3\nloop\t/home/me/train.py\t44\n" MAIN
+#define EARLY "wait\t/home/me/gpu.py\t3\nloop\t/home/me/train.py\t38\n" MAIN
 #define SCORE "score\t/home/me/train.py\t9\nloop\t/home/me/train.py\t45\n" MAIN
 #define STEP "step\t/home/me/gpu.py\t30\nloop\t/home/me/train.py\t40\n" MAIN
 #define MODEL "f\t/venv/lib/python3.11/site-packages/torch/optim/adam.py\t9\nloop\t/home/me/train.py\t43\n" MAIN
@@ -292,6 +293,95 @@ static void test_rarely(void)
 	end(&t);
 }
 
+/* Of each 16 ms of work, @ahead us are ahead of what gives; what of the last such piece, of 15 ms, is input. */
+static int64_t input_if_ahead(int64_t ahead)
+{
+	struct bench t;
+	int64_t us, ns;
+
+	begin(&t);
+	for (us = 0; us < 60000; us += 20000) {
+		see(&t, us, WIRE_WAIT_NONE, SCORE);
+		see(&t, us + 16000 - ahead, WIRE_WAIT_NONE, DECODE);
+		REQUIRE(!ana_longcalls_add(&t.calls, (us + 15500) * US, (us + 19500) * US));
+		see(&t, us + 16000, WIRE_WAIT_NONE, SYNC);
+	}
+	third(&t);
+	ns = t.b.weight[ANA_INPUT_INLINE];
+	end(&t);
+	return ns;
+}
+
+/* A fifth is a part of the loop's work; less is where the thread lost its CPU now and then. */
+static void test_a_fifth(void)
+{
+	EXPECT_INT(input_if_ahead(3199), 0);
+	EXPECT_INT(input_if_ahead(3200), (int64_t)2200 * US);
+	EXPECT_INT(input_if_ahead(8000), (int64_t)7000 * US);
+}
+
+/* Most of the calls behind it decide; of as many on both sides it is behind. */
+static void test_majority(void)
+{
+	struct bench t;
+
+	begin(&t);
+	step(&t, -20000, WIRE_WAIT_NONE, DECODE, EARLY);
+	step(&t, 0, WIRE_WAIT_NONE, DECODE, SYNC);
+	step(&t, 20000, WIRE_WAIT_NONE, DECODE, SYNC);
+	step(&t, 40000, WIRE_WAIT_NONE, DECODE, SYNC);
+	EXPECT_INT(third(&t), ANA_INPUT_INLINE);
+	end(&t);
+
+	begin(&t);
+	step(&t, 0, WIRE_WAIT_NONE, DECODE, EARLY);
+	step(&t, 20000, WIRE_WAIT_NONE, DECODE, SYNC);
+	step(&t, 40000, WIRE_WAIT_NONE, DECODE, SYNC);
+	EXPECT_INT(third(&t), ANA_HOST_CPU_WORK);
+	end(&t);
+}
+
+/* Three steps, in each: asleep up to @first, @wait up to @then, on a CPU; the latter's part of the third that is input. */
+static int64_t input_of(int64_t first, enum wire_wait wait, int64_t then)
+{
+	struct bench t;
+	int64_t us, ns;
+
+	begin(&t);
+	for (us = 0; us < 60000; us += 20000) {
+		see(&t, us, WIRE_WAIT_SLEEP, DECODE);
+		if (first < then)
+			see(&t, us + first, wait, DECODE);
+		see(&t, us + then, WIRE_WAIT_NONE, LOAD);
+		REQUIRE(!ana_longcalls_add(&t.calls, (us + 15500) * US, (us + 19500) * US));
+		see(&t, us + 16000, WIRE_WAIT_NONE, SYNC);
+	}
+	third(&t);
+	ns = t.b.weight[ANA_INPUT_INLINE];
+	end(&t);
+	return ns;
+}
+
+/* To read is to make, from wherever it comes: it outweighs sleep; to wait for others does not. */
+static void test_what_work_is(void)
+{
+	static const enum wire_wait work[] = { WIRE_WAIT_READ, WIRE_WAIT_FAULT, WIRE_WAIT_SOCKET };
+	static const enum wire_wait none[] = { WIRE_WAIT_LOCK, WIRE_WAIT_OTHER };
+	size_t i;
+
+	for (i = 0; i < 3; i++)
+		EXPECT(input_of(3000, work[i], 13500) >= (int64_t)1500 * US);
+	for (i = 0; i < 2; i++)
+		EXPECT_INT(input_of(3000, none[i], 13500), 0);
+}
+
+/* As long asleep as at work: that is no waiting for others yet. */
+static void test_as_much_waiting(void)
+{
+	EXPECT_INT(input_of(8000, WIRE_WAIT_NONE, 8000), (int64_t)7000 * US);
+	EXPECT_INT(input_of(8001, WIRE_WAIT_NONE, 8001), 0);
+}
+
 static bool apart(const char *a, const char *b, const char *want)
 {
 	struct ana_text x = { a, (uint32_t)strlen(a) }, y = { b, (uint32_t)strlen(b) };
@@ -384,6 +474,10 @@ static const struct t_case cases[] = {
 	T_CASE(test_poll),
 	T_CASE(test_once),
 	T_CASE(test_rarely),
+	T_CASE(test_a_fifth),
+	T_CASE(test_majority),
+	T_CASE(test_what_work_is),
+	T_CASE(test_as_much_waiting),
 	T_CASE(test_apart),
 	T_CASE(test_copies), T_CASE(test_comes_often),
 	T_CASE(test_long_calls),
