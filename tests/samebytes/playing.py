@@ -21,6 +21,7 @@ MASKS = [
     (rb'\b\d+(\.\d+)? (MB|KB|B|events|rows)/s', b'RATE', 'how fast it went'),
     (rb'\bin \d+(\.\d+)? (ms|s)\b', b'in TIME', 'how long it took'),
     (rb'\bpid \d+', b'pid PID', 'process ids'),
+    (rb'\bboot \d+ of \b', b'boot TIME of ', 'time since boot, of the last sweep'),
     (rb'\b(0{6}[0-9a-f]{2}0{6}[0-9a-f]{2})[0-9a-f]{16}\b', rb'\1*', 'ids of streams that an import draws'),
 ]
 
