@@ -426,6 +426,53 @@ static void test_copies(void)
 	ana_copied_fini(&c);
 }
 
+/* Half as much that comes back as was given, to the byte, is an answer, just now or of the last 2 s. */
+static void test_half_is_answer(void)
+{
+	struct ana_copied c;
+	int less;
+
+	for (less = 0; less <= 1; less++) {
+		struct ana_given g;
+
+		c = (struct ana_copied){ 0 };
+		REQUIRE(!ana_copied_add(&c, 0, 1 << 20, true));
+		REQUIRE(!ana_copied_add(&c, 1 * MS, (1 << 19) - less, false));
+		g = ana_copied_given(&c, 2 * MS, 3 * MS, true, 1 << 20);
+		EXPECT_INT(g.answer, !less);
+		EXPECT_INT(g.made, less);
+		ana_copied_fini(&c);
+	}
+}
+
+static enum ana_read read_beside(const struct ana_copied *c, uint64_t bytes)
+{
+	struct wire_sample look[] = { { .t_ns = 0, .rchar_bytes = 7 },
+				      { .t_ns = 2 * MS, .rchar_bytes = 7 + bytes } };
+	struct ana_thread_samples s = { .sample = look, .tail = 2 };
+
+	return ana_copied_read(c, &s, 3 * MS, 4 * MS);
+}
+
+/* 4 KiB for each copy to the device are words, and no more; nor what is a sixteenth of what was copied. */
+static void test_words(void)
+{
+	struct ana_copied c = { 0 };
+
+	EXPECT_INT(read_beside(&c, 1), ANA_READ_NOT_KNOWN);
+	REQUIRE(!ana_copied_add(&c, 1 * MS, 1 << 20, true));
+	REQUIRE(!ana_copied_add(&c, 2 * MS, 1 << 20, true));
+	REQUIRE(!ana_copied_add(&c, 2 * MS, 1 << 20, false));
+	EXPECT_INT(read_beside(&c, 8192), ANA_READ_WORDS);
+	EXPECT_INT(read_beside(&c, 8193), ANA_READ_DATA);
+	ana_copied_fini(&c);
+
+	REQUIRE(!ana_copied_add(&c, 1 * MS, 16384, true));
+	EXPECT_INT(read_beside(&c, 1023), ANA_READ_WORDS);
+	EXPECT_INT(read_beside(&c, 1024), ANA_READ_DATA);
+	ana_copied_fini(&c);
+}
+
 /* A batch of two parts every 10 ms; every second one has a gap before it, then fewer. */
 static void test_comes_often(void)
 {
@@ -479,7 +526,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_what_work_is),
 	T_CASE(test_as_much_waiting),
 	T_CASE(test_apart),
-	T_CASE(test_copies), T_CASE(test_comes_often),
+	T_CASE(test_copies), T_CASE(test_half_is_answer), T_CASE(test_words), T_CASE(test_comes_often),
 	T_CASE(test_long_calls),
 };
 
