@@ -104,14 +104,14 @@ class Daemon:
 
 
 class Centre(Daemon):
-    def __init__(self, folder, space, disk, tls):
+    def __init__(self, folder, space, disk, tls, name='centre'):
         tokens = os.path.join(folder, 'tokens')
         with open(tokens, 'w') as f:
             f.write(f'{TOKEN} team read,write\n')
         os.chmod(tokens, 0o600)
         self.port, self.scheme = 0, 'https' if tls else 'http'
         own = ['--cert', os.path.join(folder, 'server.pem'), '--key', os.path.join(folder, 'server.key')]
-        super().__init__('centre', folder, space, disk,
+        super().__init__(name, folder, space, disk,
                          ['--token-file', tokens, *(own if tls else []), '--listen', None])
         if not self.alive:
             raise RuntimeError(self.log())

@@ -3,6 +3,12 @@
 and mends it. @w: the world. @r: what it may throw dice with. What cannot be done just now (the process
 is dead already) returns without a yield, and does not count."""
 
+import os
+import shutil
+import subprocess
+
+from . import daemons, disks
+
 HOUR = 3600 * 10**9
 
 
@@ -167,6 +173,70 @@ def clock_step(w, r):
         daemon.step(0)
 
 
+def _copy(w, to):
+    """The centre's store as cp -a takes it, while it is being written."""
+    shutil.rmtree(to, ignore_errors=True)
+    subprocess.run(['cp', '-a', w.centre.base, to], capture_output=True)
+    return to
+
+
+def _roll_back(store, backup):
+    """In its place, as a snapshot does: every file is the one that it was."""
+    for at, _, names in os.walk(store):
+        for name in names:
+            path = os.path.join(at, name)
+            old = os.path.join(backup, os.path.relpath(path, store))
+            if not os.path.exists(old):
+                os.remove(path)
+                continue
+            with open(old, 'rb') as f, open(path, 'r+b') as g:
+                g.write(f.read())
+                g.truncate()
+
+
+def restore_centre(w, r):
+    """It goes back to what it was some seconds ago: from a copy, or below the file system."""
+    if not w.centre.alive or w.centre.paused or w.centre in w.full:
+        return
+    backup = _copy(w, os.path.join(w.folder, 'backup'))
+    yield r.uniform(0.3, 1.5)
+    yield from _until(w, lambda: w.centre not in w.full)
+    if w.centre in w.full:
+        return
+    w.centre.kill()
+    if r.random() < 0.5:
+        shutil.rmtree(w.centre.base)
+        subprocess.run(['cp', '-a', backup, w.centre.base], check=True)
+    else:
+        _roll_back(w.centre.base, backup)
+    w.went_back()
+    shutil.rmtree(backup)
+    _revive(w, w.centre)
+
+
+def two_centres(w, r):
+    """Nodes are led in turn to it and to another one, which began as a copy and stays behind."""
+    if not w.centre.alive or w.second:
+        return
+    place = os.path.join(w.folder, 'second')
+    os.makedirs(place)
+    _copy(w, os.path.join(place, 'runs'))
+    w.second = daemons.Centre(w.folder, w.network.centre, disks.Capped(place), w.tls, 'second')
+    try:
+        for turn in range(4):
+            for wire in w.wires:
+                wire.to = w.centre.port if turn % 2 else w.second.port
+                wire.do(wire.reset)
+            yield r.uniform(0.3, 1)
+    finally:
+        for wire in w.wires:
+            wire.to = w.centre.port
+            wire.do(wire.reset)
+        w.second.kill()
+        w.second = None
+        shutil.rmtree(place)
+
+
 def _until(w, condition, seconds=3):
     for _ in range(int(seconds / 0.05)):
         if condition():
@@ -182,5 +252,6 @@ KINDS = {
     'reordered': reorder, 'duplicated': duplicate, 'corrupted on the way': corrupt,
     'corrupted by a client': corrupt_client, 'answer cut': cut_answer,
     'disk full at a node': disk_node, 'disk full at the centre': disk_centre, 'clock step': clock_step,
+    'centre restored': restore_centre, 'two centres in turn': two_centres,
 }
 LONG = ('partition', 'half-open peer')

@@ -66,12 +66,18 @@ class World:
                       for i in range(NODES)]
         place = os.path.join(folder, 'faultless')
         os.mkdir(place)
+        self.second = None  # while there are two centres
         self.faultless = daemons.Faultless(place, spaces.Space(), disks.Capped(place))
         self.made_up = senders.MadeUp(seed)
         self.recorded = [senders.Recorded(path) for path in recorded]
         self.known, self.runs, self.diaries = [], set(), []
         self.full, self.was_full, self.to_revive = set(), set(), []
         self.long, self.problems, self.now = False, [], None
+
+    def went_back(self):
+        """The centre has files of before: what it had is not to be had against it."""
+        for d in self.diaries:
+            d.seen = 0
 
     def problem(self, text):
         self.now.problems.append(text)
@@ -210,7 +216,7 @@ class World:
 
     def close(self):
         """Nothing of it remains, however far it came."""
-        for daemon in [*self.nodes, self.centre, self.faultless]:
+        for daemon in [*self.nodes, self.centre, self.faultless, *([self.second] if self.second else [])]:
             daemon.kill()
         for disk in self.disks:
             disk.close()
