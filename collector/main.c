@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "core/log.h"
 #include "options.h"
-#include "relay/cursor.h"
+#include "relay/gone.h"
 #include "retain/sweep.h"
 #include "server.h"
 
@@ -49,7 +49,7 @@ static int sweep(const struct coll_options *opts)
 		.limits = &limits,
 		.dry = opts->dry_run,
 		.digests = opts->digest.store != NULL,
-		.dispensable = coll_cursor_lets_go,
+		.dispensable = coll_gone_lets_go,
 	};
 
 	if (opts->limits_file && coll_limits_load(&limits, &opts->limits, opts->limits_file))

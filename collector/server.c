@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "core/clock.h"
 #include "core/log.h"
-#include "relay/cursor.h"
+#include "relay/gone.h"
 #include "relay/upstream.h"
 #include "retain/admit.h"
 #include "serve/http.h"
@@ -27,7 +27,7 @@ static void init_retention(struct coll_server *sv)
 	const struct coll_options *o = sv->opts;
 	sv->limits = o->limits;
 	coll_retention_init(&sv->retention, sv->store.base, &sv->limits, &sv->context);
-	sv->retention.dispensable = coll_cursor_lets_go;
+	sv->retention.dispensable = coll_gone_lets_go;
 	coll_admit_attach(&sv->retention, &sv->store, "");
 	if (!o->digest.store)
 		return;

@@ -9,6 +9,7 @@
 #include "log.h"
 
 #define LOG_EVERY_NS (60 * COLL_SECOND_NS)
+#define LOST_NS (3600 * COLL_SECOND_NS)
 
 int coll_context_init(struct coll_context *c)
 {
@@ -44,4 +45,14 @@ void coll_context_trouble(struct coll_context *c, const char *path, int err)
 bool coll_context_in_trouble(const struct coll_context *c)
 {
 	return c->trouble_logged_ns && coll_now_ns() - c->trouble_logged_ns < LOG_EVERY_NS;
+}
+
+void coll_context_lost(struct coll_context *c)
+{
+	c->lost_ns = coll_now_ns();
+}
+
+bool coll_context_has_lost(const struct coll_context *c)
+{
+	return c->lost_ns && coll_now_ns() - c->lost_ns < LOST_NS;
 }

@@ -18,6 +18,7 @@ struct coll_context {
 	struct coll_children children;
 	int trouble; /* -errno of the last line on storing */
 	int64_t trouble_logged_ns; /* when that was logged, 0: never */
+	int64_t lost_ns; /* monotonic: when it was last found that traces are lost, 0: never */
 };
 
 /* 0 or -errno; fini is right in both cases. */
@@ -29,5 +30,9 @@ void coll_context_trouble(struct coll_context *c, const char *path, int err);
 
 /* That was so a moment ago. */
 bool coll_context_in_trouble(const struct coll_context *c);
+
+/* Traces are lost that the upstream had acknowledged; whether that was found within the last hour. */
+void coll_context_lost(struct coll_context *c);
+bool coll_context_has_lost(const struct coll_context *c);
 
 #endif

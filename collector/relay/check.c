@@ -131,7 +131,10 @@ static void send_again(struct coll_upstream *u, struct coll_out_run *run, struct
 
 	tell(u, run, f, has, gone);
 	u->context->count.up_behind++;
-	u->context->count.up_lost += gone;
+	if (gone) {
+		u->context->count.up_lost++;
+		coll_context_lost(u->context);
+	}
 	f->at = f->extent = f->stuck = 0;
 	f->again = true;
 	run->forwarded = false;

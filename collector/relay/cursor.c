@@ -329,7 +329,6 @@ static bool directory_covered(struct coll_out_run *run, int run_fd)
 	return all;
 }
 
-/* As the centre that was last heard of has acknowledged it, since its last start. */
 static bool read_present(struct coll_out_run *run, int run_fd, char *text)
 {
 	int base_fd = openat(run_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -345,30 +344,33 @@ static bool read_present(struct coll_out_run *run, int run_fd, char *text)
 	}
 	found = sections ? section_of(sections, centre.id) : NULL;
 	good = found && read_section(run, found) && run->start == centre.start;
+	snprintf(run->centre, sizeof(run->centre), "%s", centre.id);
 	free(sections);
 	return good;
+}
+
+int coll_cursor_read_present(struct coll_out_run *run, int run_fd)
+{
+	uint8_t *text;
+	size_t len;
+	bool good;
+	int err = coll_file_read_at(run_fd, COLL_CURSOR_FILE, COLL_CURSOR_MAX, &text, &len);
+
+	if (err)
+		return err == -ENOENT ? err : -ESTALE;
+	good = strlen((char *)text) == len && read_present(run, run_fd, (char *)text);
+	free(text);
+	return good ? 0 : -ESTALE;
 }
 
 int coll_cursor_has_all(int run_fd)
 {
 	struct coll_out_run run = { .files = NULL };
-	uint8_t *text;
-	size_t len;
-	bool all;
-	int err = coll_file_read_at(run_fd, COLL_CURSOR_FILE, COLL_CURSOR_MAX, &text, &len);
+	int err = coll_cursor_read_present(&run, run_fd);
+	bool all = !err && directory_covered(&run, run_fd);
 
-	if (err)
-		return err == -ENOENT ? err : 0;
-	all = strlen((char *)text) == len && read_present(&run, run_fd, (char *)text) &&
-	      directory_covered(&run, run_fd);
-	free(text);
 	coll_out_files_free(&run);
-	return all;
-}
-
-bool coll_cursor_lets_go(int run_fd)
-{
-	return coll_cursor_has_all(run_fd) != 0;
+	return err == -ENOENT ? err : all;
 }
 
 int coll_cursor_write(const struct coll_out_run *run, const char *to)

@@ -43,8 +43,12 @@ void coll_cursor_turn(struct coll_out_run *run, const struct coll_centre *centre
  */
 int coll_cursor_has_all(int run_fd);
 
-/* The same as a coll_run_dispensable: what is not forwarded may go. */
-bool coll_cursor_lets_go(int run_fd);
+/*
+ * What the store that the upstream had when it was last heard of has acknowledged of the run whose directory
+ * that is, read into files that are added. 0; -ENOENT: there is no cursor; -ESTALE: it cannot be read,
+ * or that store was not asked about it since its start.
+ */
+int coll_cursor_read_present(struct coll_out_run *run, int run_fd);
 
 /* 0 or -errno. */
 int coll_cursor_write(const struct coll_out_run *run, const char *to);

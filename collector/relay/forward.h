@@ -11,6 +11,7 @@
 #include "batch.h"
 #include "clock_offset.h"
 #include "core/context.h"
+#include "gone.h"
 #include "link.h"
 #include "node_name.h"
 #include "outbox.h"
@@ -49,6 +50,8 @@ struct coll_upstream {
 		} item[COLL_HELD_LINES];
 		size_t count;
 	} check;
+
+	struct coll_gone gone;
 
 	char epoch[sizeof(COLL_EPOCH_HEADER) + 64]; /* header: the store that is meant */
 	const char *epoch_headers[2];

@@ -17,6 +17,7 @@
 #include "core/files.h"
 #include "core/log.h"
 #include "cursor.h"
+#include "gone.h"
 #include "retain/remove_run.h"
 #include "retain/run_dirs.h"
 #include "store/run_name.h"
@@ -287,7 +288,7 @@ static bool remove_run(const struct coll_outbox *o, const struct coll_out_run *r
 
 	if (fd < 0)
 		return false;
-	err = coll_remove_run(fd, strrchr(run->dir, '/') + 1, coll_cursor_lets_go);
+	err = coll_remove_run(fd, strrchr(run->dir, '/') + 1, coll_gone_lets_go);
 	close(fd);
 	if (err && err != -EBUSY && err != -ENOENT)
 		coll_note("%s: cannot be removed: %s", run->dir, strerror(-err));

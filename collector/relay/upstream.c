@@ -14,6 +14,7 @@
 #include "core/log.h"
 #include "forward.h"
 #include "frames_answer.h"
+#include "gone_check.h"
 #include "side_files.h"
 
 #define NS_PER_MS 1000000LL
@@ -76,6 +77,27 @@ static void check_done(void *owner, const struct coll_answer *a)
 		send_next(u);
 }
 
+static void gone_done(void *owner, const struct coll_answer *a)
+{
+	struct coll_upstream *u = owner;
+	bool good = !a->trouble && a->status == 200;
+
+	if (coll_check_heard(u, a)) {
+		coll_gone_again(&u->gone);
+		coll_backoff_succeeded(&u->backoff);
+	} else if (good && coll_gone_answer(u, a)) {
+		coll_backoff_succeeded(&u->backoff);
+	} else {
+		coll_gone_again(&u->gone);
+		if (good)
+			coll_backoff_failed_strangely(&u->backoff, a);
+		else
+			coll_backoff_failed(&u->backoff, a);
+	}
+	if (!u->backoff.failing)
+		send_next(u);
+}
+
 /* False: it failed at once, which backoff knows. */
 static bool start(struct coll_upstream *u, struct coll_request *r)
 {
@@ -117,6 +139,18 @@ static bool send_check(struct coll_upstream *u)
 	if (coll_centre_is_mute(&u->box.centre))
 		return false;
 	next = coll_check_next(u, &r);
+	return next > 0 && start(u, &r);
+}
+
+/* The same of what is not here any more; nobody waits for that. */
+static bool send_gone(struct coll_upstream *u)
+{
+	struct coll_request r = { .done = gone_done };
+	int next;
+
+	if (coll_centre_is_mute(&u->box.centre))
+		return false;
+	next = coll_gone_next(u, &r);
 	return next > 0 && start(u, &r);
 }
 
@@ -192,7 +226,7 @@ static void send_next(struct coll_upstream *u)
 	u->backoff.next_ns = 0;
 	if (coll_clock_offset_due(&u->clock, now) && send_clock(u))
 		return;
-	if (send_check(u))
+	if (send_check(u) || send_gone(u))
 		return;
 	u->held_too = false;
 	if (send_side_file(u) || send_frames(u) || !any_held(u))
@@ -348,5 +382,6 @@ void coll_upstream_close(struct coll_upstream *u)
 	coll_batch_fini(&u->batch);
 	free(u->side.bytes);
 	wire_buf_fini(&u->check.body);
+	coll_gone_fini(&u->gone);
 	free(u);
 }

@@ -103,9 +103,9 @@ static int lock_streams(struct locks *l, int run_fd)
 }
 
 /* What is to be forwarded stays until that is done. */
-static int check(coll_run_dispensable *dispensable, int run_fd)
+static int check(coll_run_dispensable *dispensable, int run_fd, const char *going)
 {
-	return !dispensable || dispensable(run_fd) ? 0 : -EINPROGRESS;
+	return !dispensable || dispensable(run_fd, going) ? 0 : -EINPROGRESS;
 }
 
 int coll_run_may_go(int dir_fd, const char *name, coll_run_dispensable *dispensable)
@@ -117,7 +117,7 @@ int coll_run_may_go(int dir_fd, const char *name, coll_run_dispensable *dispensa
 	fd = open_dir(dir_fd, name);
 	if (fd < 0)
 		return fd;
-	err = check(dispensable, fd);
+	err = check(dispensable, fd, NULL);
 	close(fd);
 	return err;
 }
@@ -212,14 +212,14 @@ static int set_aside(struct removal *r)
 
 	unlock_all(&r->locks);
 	if (!err)
-		err = check(r->dispensable, r->run_fd);
+		err = check(r->dispensable, r->run_fd, NULL);
 	if (!err)
 		err = rename_aside(r->dir_fd, r->name, r->aside);
 	if (err)
 		return err;
 	err = lock_streams(&r->locks, r->run_fd);
 	if (!err)
-		err = check(r->dispensable, r->run_fd);
+		err = check(r->dispensable, r->run_fd, r->name);
 	if (!err)
 		err = sync_dir(r->dir_fd);
 	if (err && renameat(r->dir_fd, r->aside, r->dir_fd, r->name))

@@ -16,8 +16,11 @@
 
 #define COLL_GONE_PREFIX ".gone-"
 
-/* Whether all of the run whose directory is @run_fd may be lost here. NULL: each may. */
-typedef bool coll_run_dispensable(int run_fd);
+/*
+ * Whether all of the run whose directory is @run_fd may be lost here. @going: its name, if it goes now and for
+ * good where that is true; NULL: somebody asks. A pointer of NULL: each may.
+ */
+typedef bool coll_run_dispensable(int run_fd, const char *going);
 
 /*
  * @name in the directory @dir_fd. 0; nothing was changed: -EBUSY: a stream is open, -EINPROGRESS:

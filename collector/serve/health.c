@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * GET /healthz: whether the collector serves and stores. Says nothing that an unknown asker should
- * not know.
+ * GET /healthz: whether the collector serves and stores, and has lost nothing lately. Says nothing that
+ * an unknown asker should not know.
  */
 #include "core/context.h"
 #include "http.h"
@@ -11,6 +11,8 @@ static void health_end(struct coll_http_request *r)
 {
 	if (coll_context_in_trouble(r->parts->context))
 		coll_http_text(r, 503, "cannot store\n");
+	else if (coll_context_has_lost(r->parts->context))
+		coll_http_text(r, 503, "traces are lost\n");
 	else
 		coll_http_text(r, 200, "ok\n");
 }

@@ -43,7 +43,7 @@ struct coll_store {
 int coll_store_init(struct coll_store *st, const char *base, struct coll_counters *count);
 void coll_store_fini(struct coll_store *st); /* closes what is open, without a sync */
 
-/* Which store this is (epoch.h), as text; made with the first call. NULL: that cannot be kept; *err says why. */
+/* Which store this is (epoch.h), as text. NULL: that cannot be kept; *err says why. */
 const char *coll_store_epoch(struct coll_store *st, int *err);
 
 /* An open stream; NULL: not open. */

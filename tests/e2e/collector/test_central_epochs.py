@@ -3,6 +3,7 @@
 # ctest: labels=e2e,fault waits
 """A centre that goes back in time, or is another one: restored from a copy, rolled back in its place, two
 that answer in turn. Nodes find out, send again what is missing, and every frame is there once."""
+import http.client
 import os
 import re
 import select
@@ -261,6 +262,76 @@ def test_removed_on_purpose():
             until_there(centre, old)
 
 
+def health(port):
+    k = http.client.HTTPConnection('127.0.0.1', port, timeout=30)
+    try:
+        k.request('GET', '/healthz')
+        answer = k.getresponse()
+        return answer.status, answer.read()
+    finally:
+        k.close()
+
+
+def grow_old(run):
+    """With what is known of its side files."""
+    path = os.path.join(run, '.upstream')
+    with open(path) as f:
+        lines = f.read().splitlines()
+    for name in os.listdir(run):
+        central.grow_old(os.path.join(run, name), 3600)
+        mtime = os.stat(os.path.join(run, name)).st_mtime_ns
+        lines = [re.sub(r'^side \d+', f'side {mtime}', line) if line.endswith(' ' + name) else line
+                 for line in lines]
+    with open(path, 'w') as f:
+        f.write('\n'.join([*lines, '']))
+
+
+def test_gone_for_good():
+    """What the node has removed, for the centre had it, and the centre has lost since: it is said and
+    counted, once, and /healthz says so. What the centre itself has removed is nothing to say."""
+    with folder() as root, central.Centre(BIN, root, https=False) as centre:
+        store, backup = os.path.join(centre.base, 'alpha'), os.path.join(root, 'backup')
+        port = gs.free_ports(1)[0]
+        listen = ['--listen', f'http://127.0.0.1:{port}', '--no-token']
+        with node_of(root, centre, listen) as node:
+            kept, lost, spared = Sender('kept'), Sender('lost'), Sender('spared')
+            for s in kept, spared:
+                s.send(node, BEHIND)
+            until_there(centre, kept, spared)
+            copy(store, backup)
+            lost.send(node, BEHIND)
+            until_there(centre, lost)
+            gs.equal(health(port), (200, b'ok\n'), 'before')
+            gs.equal(node.stop(timeout=PATIENCE), 0, 'the node ended')
+            for s in lost, spared:
+                grow_old(os.path.join(node.base, s.run + '.gst'))
+            done = gs.command([centre.program, '--dir', node.base, '--sweep', '--keep', '30m'])
+            gs.equal(sorted(n for n in os.listdir(node.base) if n.endswith('.gst')), ['kept.gst'], done.stdout)
+            with open(os.path.join(node.base, '.upstream-gone')) as f:
+                gs.equal(sorted(line.split()[3] for line in f), ['lost', 'spared'], 'what is gone')
+            centre.kill()
+            restore(store, backup)
+            centre.start()
+            node.start()
+            said = f'lost: {centre.url} has 0 of'
+            c.wait_for(lambda: said in node.log(), 'it is said')
+            gs.equal(health(port), (503, b'traces are lost\n'), 'after')
+            gs.check('spared: ' not in node.log(), 'what is there')
+            c.wait_for(lambda: 'lost' not in open(os.path.join(node.base, '.upstream-gone')).read(), 'taken out')
+            node.stop(timeout=PATIENCE)
+            node.start()
+            centre.kill()
+            shutil.rmtree(os.path.join(store, 'spared.gst'))
+            os.mkdir(os.path.join(store, '.removed'))
+            open(os.path.join(store, '.removed', 'spared.gst'), 'w').close()
+            centre.start()
+            kept.send(node, 5)
+            until_there(centre, kept)
+            node.stop(timeout=PATIENCE)
+            gs.equal((node.log().count(said), 'spared: ' in node.log()), (1, False), 'said once')
+            gs.check('up_lost' in node.log(), 'counted')
+
+
 def two_centres(make_second):
     """One is ahead, one behind; the way leads to them in turn while frames come. Both get all of it."""
     with folder() as root:
@@ -385,7 +456,8 @@ def test_protocol():
         status, headers, body = centre.ask('POST', '/v1/held', path)
         gs.equal((status, body.decode().split('\n'), headers['gpustarve-epoch']),
                  (200, [str(len(hello + frame)), '-', '-', ''], epoch), 'what is held')
-        for bad in b'p\n', b'../p run.json\n', b'p ../x\n', b'p .epoch\n', b'p x y\n', b'\0\n', b'p run.json\0\n', b'p run.json\n' * 300:
+        for bad in (b'p\n', b'../p run.json\n', b'p ../x\n', b'p .epoch\n', b'p x y\n', b'\0\n',
+                    b'p run.json\0\n', b'p run.json\n' * 300):
             gs.equal(centre.ask('POST', '/v1/held', bad)[0], 400, bad[:20])
         gs.equal(centre.ask('POST', '/v1/held', path, token=central.TOKENS['reader'])[0], 403, 'who may ask')
         status, _, body = centre.ask('POST', '/v1/held', path, token=central.TOKENS['beta'])
