@@ -83,7 +83,36 @@ def check_absent(run, why, words):
     gs.check('class="lane"' not in page, f'{run}: nothing is drawn')
 
 
+def backward(where):
+    """The main thread waits at a lock inside loss.backward() while autograd's thread, without Python, submits;
+    a thread beside them has no work."""
+    run = made.Made('backward')
+    p = run.process('node1', 4242, made.BEGIN, made.BEGIN + 10 * 10**9, gpus=[(1, made.H100)])
+    t = p.kernel(made.BEGIN + 10**9, 5 * MS, 'warm_up')
+    for _ in range(60):
+        p.samples(t, t + 90 * MS, p.pid, made.SUBMITTER, made.SLEEPING, made.LOCK, made.PLAIN)
+        for k in range(18):
+            p.sample(t + (2 + 5 * k) * MS, p.pid + 9, made.SUBMITTER, made.RUNNING, 0, '')
+        p.samples(t, t + 90 * MS, p.pid + 50, made.WORKER, made.SLEEPING, made.QUEUE, made.PLAIN)
+        t = p.kernel(t + 90 * MS, 10 * MS)
+        p.range(made.OPTIMIZER, t - 40 * US, t - 30 * US, 'Optimizer.step#SGD.step')
+    return run.write(where, made.BEGIN + 10 * 10**9)
+
+
+def check_backward(run):
+    usual = summary(run)['step_picture']['steps'][0]
+    main, = rows(usual, 'main')
+    gs.check(main['states_ns'].get('cpu', 0) > 80 * MS and 'lock' not in main['states_ns'],
+             f'what autograd does the main process does: {main["states_ns"]}')
+    gs.equal((main['where']['line'], main['where']['did']), (41, 'cpu'), 'at the line that called it')
+    page = gs.gpustarve('report', run, '--format', 'html').stdout.decode()
+    drawn, table = page.split('<figure class="step">')[1].split('<details', 1)
+    gs.check('Thread' in table and drawn.count('class="lane"') == 3, 'who has no work stands in the table alone')
+    gs.check('Other threads that were seen without work' in drawn, 'and the page says so')
+
+
 with gs.scratch() as where:
+    check_backward(backward(where))
     run = made.starved(where)
     check_starved(summary(run))
     check_tampering(run)

@@ -112,9 +112,12 @@ static bool takes(const struct ana_pystack *stack, uint8_t wait)
 static enum ana_picture_state blocked(const struct ana_pystack *stack, uint8_t wait, bool main)
 {
 	static const enum ana_picture_state of[ANA_WORKER_STATES] = {
-		[ANA_WORKER_IO] = ANA_DOES_IO,	     [ANA_WORKER_CPU] = ANA_DOES_CPU,
-		[ANA_WORKER_RUNNABLE] = ANA_DOES_RUNNABLE, [ANA_WORKER_IDLE] = ANA_DOES_NO_WORK,
-		[ANA_WORKER_LOCK] = ANA_DOES_LOCK,   [ANA_WORKER_OTHER] = ANA_DOES_OTHER,
+		[ANA_WORKER_IO] = ANA_DOES_IO,
+		[ANA_WORKER_CPU] = ANA_DOES_CPU,
+		[ANA_WORKER_RUNNABLE] = ANA_DOES_RUNNABLE,
+		[ANA_WORKER_IDLE] = ANA_DOES_NO_WORK,
+		[ANA_WORKER_LOCK] = ANA_DOES_LOCK,
+		[ANA_WORKER_OTHER] = ANA_DOES_OTHER,
 	};
 
 	if (wait == WIRE_WAIT_GPU)
@@ -126,17 +129,49 @@ static enum ana_picture_state blocked(const struct ana_pystack *stack, uint8_t w
 	return of[ana_worker_blocked(wait)];
 }
 
-static enum ana_picture_state state_of(const struct ana_picture_thread *t, size_t i,
+static enum ana_picture_state running(const struct wire_sample *s, bool has_next)
+{
+	int64_t run, delay;
+
+	return has_next && ana_shares_between(s, s + 1, &run, &delay) && delay > run
+		       ? ANA_DOES_RUNNABLE
+		       : ANA_DOES_CPU;
+}
+
+/*
+ * What a thread without Python that gives the GPU work does while the main thread waits for it at a lock, as
+ * autograd's does inside loss.backward(): that is what the main process does. ANA_DOES_LOCK: nobody was seen.
+ */
+static enum ana_picture_state done_for(const struct ana_picture_reading *r,
+				       const struct wire_sample *s)
+{
+	const struct wire_sample *best = NULL;
+
+	for (size_t i = 0; i < r->samples && r->sample[i].pid <= s->pid; i++) {
+		const struct wire_sample *o = &r->sample[i];
+
+		if (o->pid == s->pid && o->tid != s->tid && o->role == WIRE_ROLE_SUBMITTER &&
+		    !o->stack && ana_sample_runs(o) &&
+		    (!best || llabs(o->t_ns - s->t_ns) < llabs(best->t_ns - s->t_ns)))
+			best = o;
+	}
+	if (!best || llabs(best->t_ns - s->t_ns) > 2 * PERIOD_NS)
+		return ANA_DOES_LOCK;
+	return running(best, best + 1 < r->sample + r->samples && best[1].pid == best->pid &&
+				     best[1].tid == best->tid);
+}
+
+static enum ana_picture_state state_of(const struct ana_picture_reading *r,
+				       const struct ana_picture_thread *t, size_t i,
 				       const struct ana_pystack *stack, bool main)
 {
 	const struct wire_sample *s = &t->sample[i];
-	int64_t run, delay;
+	enum ana_picture_state state;
 
-	if (!ana_sample_runs(s))
-		return blocked(stack, s->wait, main);
-	if (i + 1 < t->samples && ana_shares_between(s, s + 1, &run, &delay) && delay > run)
-		return ANA_DOES_RUNNABLE;
-	return ANA_DOES_CPU;
+	if (ana_sample_runs(s))
+		return running(s, i + 1 < t->samples);
+	state = blocked(stack, s->wait, main);
+	return main && state == ANA_DOES_LOCK ? done_for(r, s) : state;
 }
 
 /* A sample stands until the thread's next one, for at most twice the sampler's period. */
@@ -230,9 +265,9 @@ static int paint_known(const struct ana_picture_reading *r, const struct ana_pic
 	return err;
 }
 
-static int paint_samples(struct ana_picture_paint *p, struct ana_pystacks *stacks,
-			 const struct ana_picture_thread *t, struct ana_picture_row *row,
-			 struct ana_spans *awaits)
+static int paint_samples(const struct ana_picture_reading *r, struct ana_picture_paint *p,
+			 struct ana_pystacks *stacks, const struct ana_picture_thread *t,
+			 struct ana_picture_row *row, struct ana_spans *awaits)
 {
 	struct seen *seen = calloc(LINES_MAX, sizeof(*seen));
 	bool known = awaits && awaits->count; /* waits are told to the nanosecond */
@@ -243,7 +278,7 @@ static int paint_samples(struct ana_picture_paint *p, struct ana_pystacks *stack
 	for (size_t i = 0; i < t->samples && !err; i++) {
 		const struct wire_sample *s = &t->sample[i];
 		const struct ana_pystack *k = ana_pystacks_get(stacks, s->stack);
-		enum ana_picture_state state = state_of(t, i, k, awaits != NULL);
+		enum ana_picture_state state = state_of(r, t, i, k, awaits != NULL);
 		int64_t until = stands_until(t, i);
 
 		if (state != ANA_DOES_AWAITS || !known) {
@@ -295,7 +330,7 @@ int ana_picture_paint_thread(const struct ana_picture_reading *r, struct ana_pys
 	ana_paint_begin(p, row, &r->step);
 	err = awaits ? paint_known(r, t, p, awaits) : 0;
 	if (!err)
-		err = paint_samples(p, stacks, t, row, awaits);
+		err = paint_samples(r, p, stacks, t, row, awaits);
 	if (!err && !awaits)
 		err = paint_batches(p, t);
 	if (awaits)

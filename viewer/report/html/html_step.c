@@ -13,6 +13,7 @@
 
 #define LINE_COLUMNS 40
 #define CHANGES_MAX 3
+#define QUIET_PPM 50000 /* of a step: less of another thread is not drawn */
 #define CELL_WIDTH 6 /* 160 of them are 960 */
 
 /* Colours of the states, in the style sheet; NULL: nothing is drawn. */
@@ -74,6 +75,16 @@ static void put_cells(struct html *h, const char *cell)
 				style, i * CELL_WIDTH, n * CELL_WIDTH);
 	}
 	html_put(h, "</svg>");
+}
+
+/* Another thread that was hardly seen at anything: no picture of what held the GPU up. The table has it. */
+static bool is_quiet(const struct ana_picture_step *s, size_t i)
+{
+	const struct ana_picture_row *r = &s->row[i];
+	int64_t ns = s->step.end_ns - s->step.start_ns;
+
+	return r->kind == ANA_ROW_WORKER && r->number < 0 &&
+	       base_ppm(ns - r->ns[ANA_DOES_NO_WORK] - r->ns[ANA_DOES_UNSEEN], ns) < QUIET_PPM;
 }
 
 static void put_lane(struct html *h, int k, size_t i)
@@ -146,7 +157,7 @@ static void put_doings(struct html *h, int k)
 	bool any = false;
 
 	for (size_t i = 0; i < s->rows; i++) {
-		bool told = !s->row[i].file;
+		bool told = !s->row[i].file || is_quiet(s, i);
 
 		for (size_t before = 0; before < i && !told; before++)
 			told = same_line(&s->row[before], &s->row[i]);
@@ -251,16 +262,23 @@ static void put_caption(struct html *h, int k)
 static void put_step(struct html *h, int k)
 {
 	const struct ana_picture_step *s = step_of(h, k);
+	size_t quiet = 0;
 
 	html_put(h, "<figure class=\"step\">\n");
 	put_caption(h, k);
-	for (size_t i = 0; i < s->rows; i++)
-		put_lane(h, k, i);
+	for (size_t i = 0; i < s->rows; i++) {
+		if (is_quiet(s, i))
+			quiet++;
+		else
+			put_lane(h, k, i);
+	}
 	html_put(h, "<div class=\"lane\"><span></span>");
 	html_axis(h, s->step.end_ns - s->step.start_ns);
 	html_put(h, "</div>\n");
 	put_doings(h, k);
 	put_left_out(h, k);
+	if (quiet)
+		html_put(h, "<p class=\"soft\">Other threads that were seen without work are in the table alone.</p>\n");
 	put_table(h, k);
 	html_put(h, "</figure>\n");
 }
@@ -369,7 +387,7 @@ static void put_picture(struct html *h, const struct ana_picture *p)
 			ana_picture_absent_words[p->absent]);
 		return;
 	}
-	html_put(h, "<p>Two real steps of this run: one as long as the median, nearest to the run&#8217;s "
+	html_put(h, "<p>Two real steps of this run: one as long as the median, near the run&#8217;s "
 		    "middle, and the slowest, each process&#8217;s first left aside. Time runs from left "
 		    "to right.</p>\n");
 	put_legend(h);
