@@ -179,21 +179,61 @@ static const char *waited(const struct view_summary *s, struct base_arena *mem,
 	return base_arena_printf(mem, "%s%s%s", what, by ? ": " : "", by ? by : "");
 }
 
+/* Who had the CPUs that were wanted, as far as it is known: whether those of the job are enough for its own. */
+static const char *cpus_taken(const struct view_summary *s, struct base_arena *mem)
+{
+	int64_t cores =
+		s->loader.facts.cores > 0 ? s->loader.facts.cores : (int64_t)s->result->cpus;
+	int64_t workers = view_loader_workers(s);
+	const char *own;
+
+	if (cores <= 0 || s->ranks > 1)
+		return "; who had the CPUs is not recorded";
+	own = workers > 0 ? base_arena_printf(mem, "%" PRId64 " worker%s and the main process",
+					      workers, workers == 1 ? "" : "s")
+			  : "the main process";
+	if (workers + 1 > cores)
+		return base_arena_printf(mem, "; %s share %" PRId64 " core%s", own, cores,
+					 cores == 1 ? "" : "s");
+	return base_arena_printf(mem,
+				 "; %s ha%s %" PRId64
+				 " core%s, which other threads of the job or other "
+				 "programs used: the run does not tell which",
+				 own, workers > 0 ? "ve" : "s", cores, cores == 1 ? "" : "s");
+}
+
+/* Who had what was wanted, said once of the class; "": nothing was, or the sentence tells. */
+static const char *taken(const struct view_summary *s, struct base_arena *mem, size_t at)
+{
+	const struct view_finding *f = &s->finding[at];
+	bool cpu = f->class == ANA_INPUT_CPU_STARVED || f->class == ANA_HOST_CPU_STARVED;
+
+	if (f->where.late || !is_first_of_class(s, at))
+		return "";
+	if (cpu)
+		return cpus_taken(s, mem);
+	if (f->class != ANA_HOST_LOCK || f->where.chains > 1)
+		return "";
+	return f->where.wait == WIRE_WAIT_GIL
+		       ? "; another thread of the process ran Python meanwhile: the run does not tell which"
+		       : "; who held it is not recorded";
+}
+
 static const char *cause(const struct view_summary *s, struct base_arena *mem, const struct said *x)
 {
 	const struct view_hotspot *p = &s->finding[x->at].where;
-	const char *what = (p->late ? late : waited)(s, mem, x);
+	const char *what = (p->late ? late : waited)(s, mem, x), *by = taken(s, mem, x->at);
 	const char *line = view_words_line(mem, p, COLUMNS);
 	const char *seen = view_told_rest(s, x->at) != SIZE_MAX ? ", as far as samples tell" : "";
 
 	if (x->also)
-		seen = base_arena_printf(mem, ", also %s%s", x->also, seen);
-
+		seen = base_arena_printf(mem, "%s %s%s", line ? ", also" : ", in part at", x->also,
+					 seen);
 	if (!line)
-		return base_arena_printf(mem, "%s%s.", what, seen);
+		return base_arena_printf(mem, "%s%s%s.", what, seen, by);
 	if (what[strlen(what) - 1] == ')')
-		return base_arena_printf(mem, "%s at %s%s.", what, line, seen);
-	return base_arena_printf(mem, "%s (%s%s).", what, line, seen);
+		return base_arena_printf(mem, "%s at %s%s%s.", what, line, seen, by);
+	return base_arena_printf(mem, "%s (%s%s)%s.", what, line, seen, by);
 }
 
 /* ---- what it would bring --------------------------------------------------------------------- */
@@ -331,22 +371,25 @@ enum ana_confidence view_alike_confidence(const struct view_summary *s,
 	return least;
 }
 
-/* "37, 34 and 41", and last those that no line is known of; NULL: there are none. */
+/* "37, 34 and 41", with "data.py:" before them where the first one has no line; NULL: there are none. */
 static const char *lines_of(const struct view_summary *s, struct base_arena *mem,
 			    const struct view_told *told, size_t n)
 {
+	bool named = s->finding[told->at].where.file != NULL;
 	const char *t = NULL;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 1; i < n; i++) {
 		const struct view_hotspot *p = &s->finding[told[i].at].where;
-		const char *line = p->file ? base_arena_printf(mem, "%" PRIu32, p->line)
-					   : "where no line was seen";
+		const char *line = !p->file ? "where no line was seen"
+				   : named  ? base_arena_printf(mem, "%" PRIu32, p->line)
+					    : view_words_hotspot(mem, p, COLUMNS);
 
 		t = base_arena_printf(mem, "%s%s%s", t ? t : "",
-				      !i	  ? ""
+				      i == 1	  ? ""
 				      : i + 1 < n ? ", "
 						  : " and ",
 				      line);
+		named |= p->file != NULL;
 	}
 	return t;
 }
@@ -372,8 +415,7 @@ static bool is_below(const struct view_summary *s, size_t rest)
 const char *view_alike_sentence(const struct view_summary *s, struct base_arena *mem,
 				const struct view_told *told, size_t n)
 {
-	const struct said x = { told->at, view_alike_ns(s, told, n),
-				lines_of(s, mem, told + 1, n - 1) };
+	const struct said x = { told->at, view_alike_ns(s, told, n), lines_of(s, mem, told, n) };
 
 	bool rest = view_finding_is_rest(&s->finding[x.at]);
 
@@ -453,11 +495,12 @@ bool view_told_alike(const struct view_summary *s, size_t a, size_t b)
 	const struct view_finding *f = &s->finding[a], *g = &s->finding[b];
 	const struct view_hotspot *p = &f->where, *q = &g->where;
 
-	if (f->class != g->class || !p->known || !q->known || !p->file || p->role != q->role ||
-	    p->runnable != q->runnable || p->chains != q->chains)
+	if (f->class != g->class || !p->known || !q->known || p->role != q->role ||
+	    p->runnable != q->runnable || p->chains != q->chains || a == b)
 		return false;
-	if (!q->file) /* the same once more, but nobody saw where */
-		return f->class == ANA_INPUT_EPOCH && !q->chains;
+	if (!p->file || !q->file) /* the same once more, but of one nobody saw where */
+		return !p->chains &&
+		       (f->class == ANA_INPUT_EPOCH || f->class == ANA_HOST_CPU_STARVED);
 	return p->wait == q->wait && same_text(p->file, q->file) && p->line != q->line &&
 	       (!p->chains || same_text(p->chain[p->chains - 1].who, q->chain[q->chains - 1].who));
 }

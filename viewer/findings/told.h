@@ -46,7 +46,7 @@ size_t view_findings_told(const struct view_summary *s, struct base_arena *mem,
 
 /*
  * Two findings that say the same but for the line: who did what, of whom, in one file; or, of the start of an
- * epoch, the second one where nobody saw a line.
+ * epoch and of a main process without a CPU, one of them where nobody saw a line.
  */
 bool view_told_alike(const struct view_summary *s, size_t a, size_t b);
 

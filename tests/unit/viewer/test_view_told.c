@@ -306,10 +306,12 @@ static void test_alike_without_line(void)
 	s = made_summary_of(r, H100, 6880000000LL);
 	REQUIRE(s && view_findings_told(s, &mem, &told) >= 2);
 	EXPECT(view_told_alike(s, told[0].at, told[1].at));
-	EXPECT(!view_told_alike(s, told[1].at, told[0].at));
+	EXPECT(view_told_alike(s, told[1].at, told[0].at));
 	EXPECT(strstr(view_alike_sentence(s, &mem, told, 2),
 		      "50.0 % of the training time for the first batches of an epoch: an epoch's loader was "
 		      "starting (train.py:7, also where no line was seen)."));
+	struct view_told turned[] = { told[1], told[0] };
+	EXPECT(strstr(view_alike_sentence(s, &mem, turned, 2), ", in part at train.py:7."));
 	EXPECT_INT(view_alike_confidence(s, told, 1), ANA_HIGH);
 	EXPECT_INT(view_alike_confidence(s, told, 2), ANA_LOW);
 	view_summary_free(s);
@@ -372,6 +374,34 @@ static void test_pipeline(void)
 			"or ahead with later batches");
 }
 
+/* Who had what was wanted, as far as the run tells. */
+static void expect_taken(enum ana_class c, uint8_t wait, uint32_t cores, size_t ranks, const char *words)
+{
+	struct view_summary *s = made_line(1, c, WIRE_ROLE_SUBMITTER, wait);
+	const char *told;
+
+	REQUIRE(s && s->findings);
+	s->result->cpus = cores;
+	s->ranks = ranks;
+	told = view_finding_sentence(s, &mem, 0);
+	EXPECT_STR(strstr(told, words) ? words : told, words);
+	view_summary_free(s);
+}
+
+static void test_taken(void)
+{
+	expect_taken(ANA_HOST_CPU_STARVED, WIRE_WAIT_NONE, 4, 1,
+		     "(train.py:42 step); the main process has 4 cores, which other threads of the job or "
+		     "other programs used: the run does not tell which.");
+	expect_taken(ANA_HOST_CPU_STARVED, WIRE_WAIT_NONE, 0, 1, "(train.py:42 step); who had the CPUs is not recorded.");
+	expect_taken(ANA_HOST_CPU_STARVED, WIRE_WAIT_NONE, 4, 8, "(train.py:42 step); who had the CPUs is not recorded.");
+	expect_taken(ANA_HOST_LOCK, WIRE_WAIT_LOCK, 4, 1, "(train.py:42 step); who held it is not recorded.");
+	expect_taken(ANA_HOST_LOCK, WIRE_WAIT_GIL, 4, 1,
+		     "(train.py:42 step); another thread of the process ran Python meanwhile: the run does not tell "
+		     "which.");
+	expect_taken(ANA_HOST_NET, WIRE_WAIT_SOCKET, 4, 1, "(train.py:42 step). ");
+}
+
 static void expect_activity(const char *leaf, const char *native, const char *words)
 {
 	struct view_hotspot p = { .known = true, .leaf = leaf, .native = native };
@@ -403,7 +433,7 @@ int main(void)
 {
 	int rc = RUN(test_sentences, test_all_classes, test_bounds, test_late, test_order,
 		     test_small_lines, test_stands, test_stands_without_line, test_alike,
-		     test_alike_without_line, test_left_alone, test_pipeline, test_activities);
+		     test_alike_without_line, test_left_alone, test_pipeline, test_taken, test_activities);
 
 	base_arena_fini(&mem);
 	return rc;
