@@ -85,7 +85,7 @@ def check_absent(run, why, words):
 
 def backward(where):
     """The main thread waits at a lock inside loss.backward() while autograd's thread, without Python, submits;
-    a thread beside them has no work."""
+    of two threads beside them one has no work and the other listens."""
     run = made.Made('backward')
     p = run.process('node1', 4242, made.BEGIN, made.BEGIN + 10 * 10**9, gpus=[(1, made.H100)])
     t = p.kernel(made.BEGIN + 10**9, 5 * MS, 'warm_up')
@@ -94,6 +94,9 @@ def backward(where):
         for k in range(18):
             p.sample(t + (2 + 5 * k) * MS, p.pid + 9, made.SUBMITTER, made.RUNNING, 0, '')
         p.samples(t, t + 90 * MS, p.pid + 50, made.WORKER, made.SLEEPING, made.QUEUE, made.PLAIN)
+        for at in range(t + MS, t + 90 * MS, 5 * MS):  # in accept4()
+            p.put('sample', at, p.pid + 51, p.pid + 51, made.WORKER, made.SLEEPING, made.SOCKET, 0, 0, 0, made.word(made.PLAIN),
+                  '-', '-', '-', 289)
         t = p.kernel(t + 90 * MS, 10 * MS)
         p.range(made.OPTIMIZER, t - 40 * US, t - 30 * US, 'Optimizer.step#SGD.step')
     return run.write(where, made.BEGIN + 10 * 10**9)
@@ -107,7 +110,7 @@ def check_backward(run):
     gs.equal((main['where']['line'], main['where']['did']), (41, 'cpu'), 'at the line that called it')
     page = gs.gpustarve('report', run, '--format', 'html').stdout.decode()
     drawn, table = page.split('<figure class="step">')[1].split('<details', 1)
-    gs.check('Thread' in table and drawn.count('class="lane"') == 3, 'who has no work stands in the table alone')
+    gs.check('Thread' in table and drawn.count('class="lane"') == 3, f'who has no work stands in the table alone: {[(r["row"], r.get("tid"), r["states_ns"]) for r in usual["rows"]]}')
     gs.check('Other threads that were seen without work' in drawn, 'and the page says so')
 
 

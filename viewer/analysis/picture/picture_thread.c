@@ -109,7 +109,21 @@ static bool takes(const struct ana_pystack *stack, uint8_t wait)
 	       (ana_worker_blocked(wait) == ANA_WORKER_LOCK || wait == WIRE_WAIT_PIPE);
 }
 
-static enum ana_picture_state blocked(const struct ana_pystack *stack, uint8_t wait, bool main)
+/* A listener reads nothing: it has no work until somebody comes. */
+static bool listens(const struct wire_sample *s)
+{
+	static const uint16_t accept[] = { 43, 288, 202,
+					   242 }; /* and accept4; x86-64, then the newer table */
+
+	for (size_t i = 0; s->wait == WIRE_WAIT_SOCKET && i < sizeof(accept) / sizeof(accept[0]);
+	     i++)
+		if (s->syscall == accept[i] + 1)
+			return true;
+	return false;
+}
+
+static enum ana_picture_state blocked(const struct ana_pystack *stack, const struct wire_sample *s,
+				      bool main)
 {
 	static const enum ana_picture_state of[ANA_WORKER_STATES] = {
 		[ANA_WORKER_IO] = ANA_DOES_IO,
@@ -120,8 +134,12 @@ static enum ana_picture_state blocked(const struct ana_pystack *stack, uint8_t w
 		[ANA_WORKER_OTHER] = ANA_DOES_OTHER,
 	};
 
+	const uint8_t wait = s->wait;
+
 	if (wait == WIRE_WAIT_GPU)
 		return ANA_DOES_DEVICE;
+	if (listens(s))
+		return ANA_DOES_NO_WORK;
 	if (wait == WIRE_WAIT_SLEEP)
 		return ANA_DOES_ASLEEP;
 	if (wait == WIRE_WAIT_QUEUE || takes(stack, wait) || (main && stack->waits))
@@ -170,7 +188,7 @@ static enum ana_picture_state state_of(const struct ana_picture_reading *r,
 
 	if (ana_sample_runs(s))
 		return running(s, i + 1 < t->samples);
-	state = blocked(stack, s->wait, main);
+	state = blocked(stack, s, main);
 	return main && state == ANA_DOES_LOCK ? done_for(r, s) : state;
 }
 
