@@ -114,7 +114,29 @@ def check_backward(run):
     gs.check('Other threads that were seen without work' in drawn, 'and the page says so')
 
 
+def rare(where, odd):
+    """The main thread computes before each step, but for one, in the middle, in which it waits for a lock."""
+    run = made.Made(f'rare{odd}')
+    p = run.process('node1', 4242, made.BEGIN, made.BEGIN + 10 * 10**9, gpus=[(1, made.H100)])
+    t = p.kernel(made.BEGIN + 2 * 10**9, 5 * MS, 'warm_up')
+    for k in range(60):
+        how = (made.SLEEPING, made.LOCK) if k == odd else (made.RUNNING, 0)
+        p.samples(t, t + 90 * MS, p.pid, made.SUBMITTER, *how, made.PLAIN)
+        t = p.kernel(t + 90 * MS, 10 * MS)
+        p.range(made.OPTIMIZER, t - 40 * US, t - 30 * US, 'Optimizer.step#SGD.step')
+    return run.write(where, made.BEGIN + 10 * 10**9)
+
+
+def check_rare(where):
+    """Wherever the odd step lies, the usual one shows what GPUs waited for, and as the cause says it."""
+    for odd in range(27, 33):
+        s = summary(rare(where, odd))
+        main, = rows(s['step_picture']['steps'][0], 'main')
+        gs.equal((main['where']['did'], s['findings'][0]['class']), ('cpu', 'host.cpu_work'), f'step {odd} is odd: {main["states_ns"]}')
+
+
 with gs.scratch() as where:
+    check_rare(where)
     check_backward(backward(where))
     run = made.starved(where)
     check_starved(summary(run))
