@@ -62,6 +62,16 @@ def line_of(case, true, summary, marks):
     return at in want, got if at in want else f'{got}, want {told}'
 
 
+def has_cpu(summary, marks):
+    """(who is told to have the CPU that the first finding's thread lacks, right?); on a busy machine nobody of the job has it."""
+    where = next((f['where'] or {} for f in summary['findings']), {})
+    if not where.get('has_cpu'):
+        return 'nobody has the CPU', True
+    who, _, file, n = where['has_cpu'].split('\t')
+    at = os.path.basename(file), int(n)
+    return f'{who} at {at[0]}:{at[1]} has the CPU', at in marks['has']
+
+
 def idle_only(classes):
     return {c: ns for c, ns in sorted(classes.items(), key=lambda x: -x[1])
             if ns and c.startswith(('input.', 'host.', 'device.'))}
@@ -83,6 +93,10 @@ def judge(result, summary, true, facts, marks, whole=None):
     result.unknown = sum(gpu['classes'].get(c, 0) for c in cases.UNKNOWN)
     result.line, result.where = line_of(case, true, summary, marks)
     result.notes += doubts(case, facts)
+    if marks['has']:
+        told, right = has_cpu(summary, marks)
+        result.where += f', {told}'
+        result.notes += [] if right else [told]
     return groups
 
 

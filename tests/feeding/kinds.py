@@ -140,6 +140,13 @@ def shared_ring(c, rng, around):
     some(c, rng, around, 0.7)
 
 
+@kind('mills.py', S)
+def own_load(c, rng, around):
+    """What the maker lacks a CPU for is the job's own."""
+    c.plan.update(core=around.cores(2)[1], rounds=round(8 / 0.8), root=around.folder(jpeg(160, rng.randrange(1 << 20))))
+    c.expect.update(make=NO_CPU, get=dict(IO, delay=[STARVED]))
+
+
 # ---- futures ----
 
 @kind('maps.py', P, F)

@@ -199,6 +199,8 @@ struct ana_hotspot {
 	uint32_t line; /* 0: not known */
 	char *leaf; /* function and file of the innermost frame, "function\tfile"; NULL: same */
 	char *native; /* the native leaf below Python, as wire/evidence.h writes it; NULL: none */
+	/* runnable: who ran meanwhile, for a third of the time or more, "who\tfunction\tfile\tline"; NULL: nobody was seen */
+	char *has_cpu;
 	char *target, *fs; /* file, peer, ... and the file system's type; NULL: not known */
 	uint64_t samples; /* that show it, each once */
 	uint32_t threads; /* distinct threads seen in it */

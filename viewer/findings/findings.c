@@ -171,6 +171,7 @@ static void set_where(struct view_summary *s, struct view_finding *f, const stru
 		.line = hotspot->line,
 		.leaf = base_arena_text(&s->mem, hotspot->leaf),
 		.native = base_arena_text(&s->mem, hotspot->native),
+		.has_cpu = base_arena_text(&s->mem, hotspot->has_cpu),
 		.target = base_arena_text(&s->mem, hotspot->target),
 		.fs = base_arena_text(&s->mem, hotspot->fs),
 		.targets = p->targets,

@@ -176,7 +176,8 @@ static const char *waited(const struct view_summary *s, struct base_arena *mem,
 
 	if (!by && open)
 		by = meaning(s, mem, f->class);
-	return base_arena_printf(mem, "%s%s%s", what, by ? ": " : "", by ? by : "");
+	return base_arena_printf(mem, "%s%s%s", what, by ? ": " : "",
+				 by ? by : view_words_cpu(mem, &f->where, COLUMNS));
 }
 
 /* Who had the CPUs that were wanted, as far as it is known: whether those of the job are enough for its own. */

@@ -142,13 +142,44 @@ static const char *running(struct base_arena *mem, const struct view_hotspot *p,
 	return p->file ? "running Python" : "running";
 }
 
+static const char main_process[] = "the main process";
+
+/* Of a chain: the engine calls the process that trains the trainer. */
+static const char *chain_who(const char *who)
+{
+	return who && !strcmp(who, "the trainer") ? main_process : who;
+}
+
+const char *view_words_cpu(struct base_arena *mem, const struct view_hotspot *p, size_t columns)
+{
+	const char *at = p->runnable ? p->has_cpu : NULL, *part[4];
+	size_t i;
+
+	for (i = 0; at && i < 4; i++) {
+		size_t n = strcspn(at, "\t");
+
+		part[i] = base_arena_copy(mem, at, n);
+		at += n;
+		if (i < 3 && *at++ != '\t')
+			return "";
+	}
+	if (!at || !*part[0])
+		return "";
+	if (!*part[2])
+		return base_arena_printf(mem, " while %s ran", chain_who(part[0]));
+	return base_arena_printf(mem, " while %s ran at %s:%s", chain_who(part[0]),
+				 view_short_path(mem, columns == SIZE_MAX ? part[2] : view_file_name(part[2]),
+						 columns),
+				 part[3]);
+}
+
 const char *view_words_doing(struct base_arena *mem, enum ana_class c, const struct view_hotspot *p,
 			     size_t columns)
 {
 	if (c == ANA_HOST_GC)
 		return "in the garbage collector";
 	if (p->runnable)
-		return "waiting for a CPU";
+		return base_arena_printf(mem, "waiting for a CPU%s", view_words_cpu(mem, p, columns));
 	if (p->wait == WIRE_WAIT_NONE)
 		return running(mem, p, columns);
 	if (p->wait == WIRE_WAIT_SLEEP)
@@ -162,14 +193,6 @@ const char *view_words_doing(struct base_arena *mem, enum ana_class c, const str
 		return base_arena_printf(mem, "waiting in %s", p->target);
 	const char *what = view_words_blocked(mem, p, columns);
 	return what ? base_arena_printf(mem, "%s %s", blocked[p->wait].verb, what) : "";
-}
-
-static const char main_process[] = "the main process";
-
-/* Of a chain: the engine calls the process that trains the trainer. */
-static const char *chain_who(const char *who)
-{
-	return who && !strcmp(who, "the trainer") ? main_process : who;
 }
 
 /* How many of the workers it was is known. */

@@ -29,6 +29,9 @@ extern const char *const view_role_names[VIEW_ROLES]; /* by enum wire_role: "wor
 const char *view_words_blocked(struct base_arena *mem, const struct view_hotspot *p,
 			       size_t columns);
 
+/* " while process mill ran at mill.py:12": who had the CPU that the thread lacked; "": nobody is known. */
+const char *view_words_cpu(struct base_arena *mem, const struct view_hotspot *p, size_t columns);
+
 /* "running resize (Image.py)", "blocked reading /data/x (nfs4)", "waiting for a CPU", "asleep". */
 const char *view_words_doing(struct base_arena *mem, enum ana_class c, const struct view_hotspot *p,
 			     size_t columns);

@@ -37,6 +37,7 @@ struct view_hotspot {
 	uint32_t line; /* 0: not known */
 	const char *leaf; /* the innermost frame, "function\tfile", where that is another one */
 	const char *native, *symbol; /* the native frame below it, and its name */
+	const char *has_cpu; /* runnable: who ran meanwhile, "who\tfunction\tfile\tline" */
 	const char *target, *fs;
 	uint64_t targets; /* different ones */
 	uint64_t samples; /* that show it */

@@ -142,6 +142,7 @@ static void read_where(struct view_summary *s, const struct base_json *finding,
 	p->leaf = summary_text(s, n, "leaf");
 	p->native = summary_text(s, n, "native");
 	p->symbol = summary_text(s, n, "symbol");
+	p->has_cpu = summary_text(s, n, "has_cpu");
 	p->feeder = (uint8_t)facts_feeder_by_name(base_json_get_text(n, "feeder", NULL));
 	read_chain(s, base_json_get(n, "chain"), p);
 	p->samples = base_json_get_uint(evidence, "samples", 0);

@@ -169,6 +169,7 @@ static void put_where(struct base_jsonout *j, const struct view_hotspot *p, stru
 		base_json_string(j, "leaf", p->leaf);
 		base_json_string(j, "native", p->native);
 		base_json_string(j, "symbol", p->symbol);
+		base_json_string(j, "has_cpu", p->has_cpu);
 		base_json_string(j, "feeder", facts_feeders[p->feeder].name);
 		if (p->chains)
 			put_chain(j, p);

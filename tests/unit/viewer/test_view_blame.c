@@ -1010,6 +1010,47 @@ static void test_sites_starved(void)
 	end(&t);
 }
 
+/* Who ran meanwhile has the CPU; nobody where none ran for a third of it, is not told. */
+static void test_sites_cpu(void)
+{
+	struct ana_hotspots s = { 0 }, all = { 0 };
+	struct ana_hotspot *list;
+	struct bench t;
+	size_t n;
+
+	begin(&t);
+	count(&t, PID, 2000, WIRE_WAIT_NONE, 0, 0);
+	count(&t, PID, 32000, WIRE_WAIT_NONE, 1000, 29000);
+	count(&t, 210, 2000, WIRE_WAIT_NONE, 0, 0);
+	count(&t, 210, 32000, WIRE_WAIT_NONE, 25000, 0);
+	count(&t, 211, 2000, WIRE_WAIT_LOCK, 0, 0);
+	count(&t, 211, 32000, WIRE_WAIT_LOCK, 14000, 0);
+	EXPECT(host_of(&t, 1000, 41000));
+	EXPECT(t.b.ns[ANA_HOST_CPU_STARVED] > 30000 * US);
+	REQUIRE(!ana_hotspots_add(&s, &t.e, &t.b));
+	EXPECT_STR(site_of(&s, ANA_HOST_CPU_STARVED, 88)->has_cpu,
+		   "a worker\twork\t/home/me/train.py\t88");
+	REQUIRE(!ana_hotspots_merge(&all, &s));
+	/* for longer than that nobody ran */
+	count(&t, PID, 102000, WIRE_WAIT_NONE, 1100, 29000);
+	count(&t, PID, 202000, WIRE_WAIT_NONE, 1200, 128000);
+	EXPECT(host_of(&t, 100000, 210000));
+	REQUIRE(!ana_hotspots_add(&all, &t.e, &t.b));
+	REQUIRE(!ana_hotspots_finish(&all, &list, &n));
+	EXPECT(n && list[0].runnable && !list[0].has_cpu);
+	while (n)
+		ana_hotspot_fini(&list[--n]);
+	free(list);
+	ana_hotspots_fini(&all);
+	REQUIRE(!ana_hotspots_finish(&s, &list, &n));
+	EXPECT(n && list[0].runnable && list[0].has_cpu);
+	while (n)
+		ana_hotspot_fini(&list[--n]);
+	free(list);
+	ana_hotspots_fini(&s);
+	end(&t);
+}
+
 /* More lines than there is room for: the rest is counted. */
 static void test_sites_bound(void)
 {
@@ -1126,6 +1167,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_sites),
 	T_CASE(test_sites_sockets),
 	T_CASE(test_sites_starved),
+	T_CASE(test_sites_cpu),
 	T_CASE(test_sites_bound),
 	T_CASE(test_loaders),
 	T_CASE(test_forgetting),

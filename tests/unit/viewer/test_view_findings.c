@@ -669,6 +669,15 @@ static void test_words(void)
 	EXPECT_STR(view_words_who(&mem, &p, -1), "workers");
 	p.runnable = true;
 	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_CPU_STARVED, &p, 40), "waiting for a CPU");
+	p.has_cpu = "process mill\tgrind\t/home/me/mill.py\t12";
+	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_CPU_STARVED, &p, 40),
+		   "waiting for a CPU while process mill ran at mill.py:12");
+	p.has_cpu = "the trainer\t\t\t0";
+	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_CPU_STARVED, &p, 40),
+		   "waiting for a CPU while the main process ran");
+	p.has_cpu = "anything"; /* of a file that somebody made */
+	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_CPU_STARVED, &p, 40), "waiting for a CPU");
+	p.has_cpu = NULL;
 	EXPECT(!view_words_blocked(&mem, &p, 40));
 	p.runnable = false;
 	p.wait = WIRE_WAIT_LOCK_SHARED;

@@ -158,6 +158,7 @@ static void made_site(struct ana_result *r, struct ana_hotspot hotspot)
 	hotspot.file = made_text(hotspot.file);
 	hotspot.leaf = made_text(hotspot.leaf);
 	hotspot.native = made_text(hotspot.native);
+	hotspot.has_cpu = made_text(hotspot.has_cpu);
 	hotspot.target = made_text(hotspot.target);
 	hotspot.fs = made_text(hotspot.fs);
 	r->hotspot[r->hotspots++] = hotspot;

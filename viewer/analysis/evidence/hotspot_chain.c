@@ -123,6 +123,20 @@ static bool put_link(char *out, size_t room, size_t *len, struct ana_evidence *e
 	return true;
 }
 
+bool ana_hotspot_chain_tell(char *out, size_t room, struct ana_evidence *e,
+			    const struct wire_sample *w)
+{
+	const struct ana_pystack k = *ana_pystacks_get(&e->stacks, w->stack);
+	int n = put_who(out, room, e, w, &k, true), m;
+
+	if (n < 0 || (size_t)n >= room)
+		return false;
+	m = snprintf(out + n, room - (size_t)n, "\t%.*s\t%.*s\t%u", (int)k.function.len,
+		     k.function.len ? k.function.at : "", (int)k.file.len,
+		     k.file.len ? k.file.at : "", k.line);
+	return m >= 0 && (size_t)m < room - (size_t)n;
+}
+
 /* ---- the one that has most of the time ---------------------------------------------------------- */
 
 static void count(struct ana_hotspot_chain *c, const struct ana_chain_path *path)

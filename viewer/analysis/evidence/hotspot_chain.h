@@ -28,6 +28,10 @@ void ana_hotspot_chain_fini(struct ana_hotspot_chain *c);
 int ana_hotspot_chain_add(struct ana_hotspot_chain *c, struct ana_evidence *e,
 			  const struct ana_chain_path *path, int64_t ns, bool again);
 
+/* "who\tfunction\tfile\tline" of the thread of a sample. False: no room. */
+bool ana_hotspot_chain_tell(char *out, size_t room, struct ana_evidence *e,
+			    const struct wire_sample *w);
+
 /* That of another part of the run, which had @ns. */
 int ana_hotspot_chain_merge(struct ana_hotspot_chain *to, const struct ana_hotspot_chain *from,
 			    int64_t ns);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the votes of a decided piece to the lines they are for. */
 #include "hotspots.h"
+#include "hotspot_cpu.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@ void ana_hotspot_fini(struct ana_hotspot *s)
 	free(s->file);
 	free(s->leaf);
 	free(s->native);
+	free(s->has_cpu);
 	free(s->target);
 	free(s->fs);
 	for (i = 0; i < s->chains; i++) {
@@ -366,6 +368,23 @@ static void add_feeders(struct ana_hotspot *h, struct ana_evidence *e, const str
 				      ->feeder);
 }
 
+#define NOBODY "\t" /* in the vote on who has the CPU: a text, for many such pieces are an answer */
+
+/* Who ran while the thread of the vote could not. */
+static int add_cpu(struct ana_hotspot_row *r, struct ana_evidence *e, const struct ana_cause *b,
+		   const struct ana_vote *v, int64_t ns)
+{
+	const struct ana_thread_samples *s;
+	char text[1024] = NOBODY;
+	size_t sample;
+
+	s = ana_hotspot_cpu_of(e, v->thread, b->start, b->end, &sample);
+	if (s && !ana_hotspot_chain_tell(text, sizeof(text), e, &s->sample[sample]))
+		snprintf(text, sizeof(text), NOBODY);
+	return vote_text(&r->hotspot.has_cpu, &r->cpu_lead,
+			 (struct ana_text){ text, (uint32_t)strlen(text) }, ns);
+}
+
 /* Samples of a path count once in a piece, whatever number of votes came by it. */
 static int add_chain(const struct ana_hotspots *s, struct ana_evidence *e,
 		     struct ana_hotspot_row *r, const struct ana_cause *b, uint32_t path, int64_t ns)
@@ -436,6 +455,8 @@ static int add_vote(struct ana_hotspots *s, struct ana_evidence *e, const struct
 	add_ns(r, confidence, ns);
 	r->hotspot.samples++;
 	err = add_details(r, &e->stacks, &line, &k, w, ns);
+	if (!err && key.runnable)
+		err = add_cpu(r, e, b, v, ns);
 	return err || !v->path ? err : add_chain(s, e, r, b, v->path, ns);
 }
 
@@ -529,6 +550,8 @@ static int merge_row(struct ana_hotspots *to, const struct ana_hotspot_row *f)
 	if (!err)
 		err = vote_text(&r->hotspot.native, &r->native_lead, own_text(x->native), x->ns);
 	if (!err)
+		err = vote_text(&r->hotspot.has_cpu, &r->cpu_lead, own_text(x->has_cpu), x->ns);
+	if (!err)
 		err = add_target(&r->hotspot.target, own_text(x->target));
 	if (!err && !r->hotspot.fs)
 		err = copy_text(&r->hotspot.fs, own_text(x->fs));
@@ -580,6 +603,14 @@ static void give_nearby(const struct ana_hotspots *s, struct ana_hotspot *hotspo
 	}
 }
 
+static void forget_nobody(struct ana_hotspot *h)
+{
+	if (h->has_cpu && strcmp(h->has_cpu, NOBODY))
+		return;
+	free(h->has_cpu);
+	h->has_cpu = NULL;
+}
+
 int ana_hotspots_finish(struct ana_hotspots *s, struct ana_hotspot **out, size_t *count)
 {
 	struct ana_hotspot *hotspot = calloc((size_t)s->count + 1, sizeof(*hotspot));
@@ -592,6 +623,7 @@ int ana_hotspots_finish(struct ana_hotspots *s, struct ana_hotspot **out, size_t
 	for (i = 0; i < s->count; i++) {
 		if (s->row[i].hotspot.ns) {
 			err = err ? err : ana_hotspot_chain_put(&s->row[i].chain, &s->row[i].hotspot);
+			forget_nobody(&s->row[i].hotspot);
 			hotspot[n++] = s->row[i].hotspot;
 			s->row[i].hotspot = (struct ana_hotspot){ 0 };
 		}

@@ -24,7 +24,7 @@ struct ana_hotspot_row {
 	 * Which leaf and which native frame had most of the time is found by majority vote (Boyer and
 	 * Moore): the candidate's time less that of all others since it became the candidate.
 	 */
-	int64_t leaf_lead, native_lead;
+	int64_t leaf_lead, native_lead, cpu_lead;
 	struct ana_hotspot_chain chain;
 	uint64_t chain_piece; /* the piece and the path that it was last told of */
 	uint32_t chain_path;
