@@ -700,7 +700,7 @@ class Piece:
         if f:
             self.rows = True
             self.owner(take, f, fetches)
-        elif own or not self.workers_seen(take):
+        elif own or not self.workers_seen(take) or not take and self.is_followed(tid):
             if own and 2 * self.overlap(own) >= self.b - self.a:
                 self.rows = True
                 self.row(own, True, self.b - self.a)
@@ -710,6 +710,14 @@ class Piece:
             return None
         out = self.decide('input.unknown')
         return None if not self.makers and out.get('input.unknown') else out
+
+    def is_followed(self, tid):
+        """Of a wait outside of torch's loader it is known who makes what the trainer takes."""
+        h = self.shares(self.w.pid, tid, self.a, self.b)
+        return bool(h) and any(
+            s['state'] != RUNNING and s['code'] != 'next' and not self.w.call((self.w.pid, tid), s['t'], self.a) and
+            ids(s, '?') and take_of(s) in ('item', 'event') and self.chain((self.w.pid, tid), s).found == 'makers'
+            for s, _, _ in h.parts())
 
     def measure(self, rows, a, b):
         ns, at = 0, a

@@ -1395,6 +1395,21 @@ static void test_helpers(void)
 	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_MEDIUM);
 	end(&t);
 
+	begin(&t); /* a process that merely works meanwhile has no part in it; torch's loader knows its workers */
+	keep(&t, PID, WIRE_WAIT_QUEUE, "?p5", RECV);
+	keep(&t, 300, WIRE_WAIT_READ, "!p5", MAKE);
+	keep(&t, 301, WIRE_WAIT_NONE, "", MAKE);
+	t.e.thread[2]->role = WIRE_ROLE_WORKER;
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_MEDIUM);
+	end(&t);
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_QUEUE, "?p5", NEXT);
+	keep(&t, 300, WIRE_WAIT_READ, "!p5", MAKE);
+	keep(&t, 301, WIRE_WAIT_NONE, "", MAKE);
+	t.e.thread[2]->role = WIRE_ROLE_WORKER;
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_MEDIUM);
+	end(&t);
+
 	begin(&t); /* of our own process each holds for itself */
 	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
 	keep(&t, 101, WIRE_WAIT_SLEEP, "!o1", MAKE);

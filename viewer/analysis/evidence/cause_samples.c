@@ -34,6 +34,25 @@ static bool in_call(const struct ana_cause *b, const struct ana_evidence *e,
 	return true;
 }
 
+bool ana_wait_is_followed(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
+{
+	const struct ana_thread_samples *s = ana_evidence_thread(e, e->pid, tid);
+	struct ana_shares h;
+	enum ana_class c;
+	size_t i;
+
+	if (!ana_shares_of(s, b->start, b->end, &h))
+		return false;
+	for (i = h.first; i < h.end; i++) {
+		const struct wire_sample *w = &s->sample[i];
+
+		if (!ana_sample_runs(w) && !ana_pystacks_get(&e->stacks, w->stack)->waits &&
+		    !in_call(b, e, w, &c) && others_make(b, e, s, i, ANA_PRODUCER_TRAINER))
+			return true;
+	}
+	return false;
+}
+
 /* One that waits for work has nothing to do with the batch: it gets no hotspot. */
 static void blocked_part(struct ana_cause *b, struct ana_evidence *e,
 			 const struct ana_thread_samples *s, size_t i, enum ana_producer producer,

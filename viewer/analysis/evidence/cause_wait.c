@@ -428,7 +428,8 @@ bool ana_cause_wait(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 	if (f) {
 		by_owner(b, e, take, f);
 		told = true;
-	} else if (own || !worker_seen(b, e, take)) {
+	} else if (own || !worker_seen(b, e, take) ||
+		   (!take && ana_wait_is_followed(b, e, tid))) {
 		told = by_trainer(b, e, tid, own);
 	} else {
 		told = by_rows(b, e, take) || ana_wait_by_samples(b, e, tid);

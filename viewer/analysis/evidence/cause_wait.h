@@ -56,6 +56,12 @@ bool ana_wait_share_block(struct ana_cause *b, struct ana_evidence *e,
 bool ana_wait_producer(struct ana_cause *b, struct ana_evidence *e,
 		       const struct ana_thread_samples *s, enum ana_producer producer);
 
+/*
+ * Whether a wait of the trainer @tid, outside of torch's loader, is one of which a chain tells who makes what it takes: then
+ * other processes that work meanwhile have no part in it.
+ */
+bool ana_wait_is_followed(struct ana_cause *b, struct ana_evidence *e, uint32_t tid);
+
 /* All workers that were seen, and the trainer @tid. False: none was. */
 bool ana_wait_by_samples(struct ana_cause *b, struct ana_evidence *e, uint32_t tid);
 
