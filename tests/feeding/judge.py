@@ -93,7 +93,7 @@ def judge(result, summary, true, facts, marks, whole=None):
     result.unknown = sum(gpu['classes'].get(c, 0) for c in cases.UNKNOWN)
     result.line, result.where = line_of(case, true, summary, marks)
     result.notes += doubts(case, facts)
-    if marks['has']:
+    if marks.get('has'):
         told, right = has_cpu(summary, marks)
         result.where += f', {told}'
         result.notes += [] if right else [told]
