@@ -269,6 +269,13 @@ def pickles_from_beside(c, rng, around):
     some(c, rng, around, 1.5)
 
 
+@kind('trays.py', P, F)
+def polled_folder(c, rng, around):
+    """No rule finds who fills it: nothing that a nap shows leads there (docs/CAUSES.md, what a chain cannot see)."""
+    c.plan['start'] = rng.choice(('fork', 'spawn'))
+    some(c, rng, around, 1.1)
+
+
 @kind('polls.py', P, F)
 def managers_queues(c, rng, around):
     c.plan['start'] = rng.choice(('fork', 'spawn'))
