@@ -560,10 +560,8 @@ static int from_beside(bool climbed)
 	int status = -1;
 	pid_t pid = fork();
 
-	if (!pid) {
-		close_writing();
+	if (!pid)
 		_exit(see_beside(climbed));
-	}
 	waitpid(pid, &status, 0);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }

@@ -1034,6 +1034,8 @@ static void test_sites_cpu(void)
 	/* for longer than that nobody ran */
 	count(&t, PID, 102000, WIRE_WAIT_NONE, 1100, 29000);
 	count(&t, PID, 202000, WIRE_WAIT_NONE, 1200, 128000);
+	count(&t, 210, 102000, WIRE_WAIT_NONE, 25100, 0);
+	count(&t, 210, 202000, WIRE_WAIT_LOCK, 45000, 0);
 	EXPECT(host_of(&t, 100000, 210000));
 	REQUIRE(!ana_hotspots_add(&all, &t.e, &t.b));
 	REQUIRE(!ana_hotspots_finish(&all, &list, &n));
