@@ -58,8 +58,12 @@ def is_done(path):
 
 
 def tries_of(path):
-    with open(os.path.join(path, ".digest-tries")) as f:
-        return f.read()
+    """What is noted of the tries; nothing as long as none has failed: the note comes after the try's end."""
+    try:
+        with open(os.path.join(path, ".digest-tries")) as f:
+            return f.read()
+    except FileNotFoundError:
+        return ""
 
 
 def calls(d):
