@@ -138,8 +138,8 @@ def first_cause(box):
 
 def gain_of(before, after, advice):
     """What the run before promised per step, at least and at most, and what the later one brought, in ns: the time by
-    which the classes of the advice shrank, or all of the step if that is less and others do not have the cores, who
-    make steps longer as they like; not cut at the bound."""
+    which the classes of the advice shrank, or all of the step if that is less; not cut at the bound. Then the first of
+    these alone: where others have the cores, steps get longer by themselves."""
     done = gs.gpustarve('report', before, after, '--format', 'json')
     gs.equal(done.returncode, 0, f'compare: {done.stderr.decode()[-500:]}')
     told = json.loads(done.stdout)['comparisons'][0]
@@ -147,7 +147,7 @@ def gain_of(before, after, advice):
     step = next(m for m in told['measures'] if m['id'] == 'gpu_step_working')
     low = advice['saving_lower_ns'] // gs.summary(before)['steps']['count']
     change = promise['change_step_ns']
-    return low, promise['upper_step']['ns'], change if busy() else min(change, -step['difference'])
+    return low, promise['upper_step']['ns'], min(change, -step['difference']), change
 
 
 def expect_named(name, source, s, box):
@@ -173,13 +173,14 @@ def busy():
 
 def expect_kept(name, mistake, advice, before, after):
     """What came true lies between what the advice promised at least and at most."""
-    low, upper, kept = gain_of(before, after, advice)
+    low, upper, kept, change = gain_of(before, after, advice)
     took, takes = (gs.summary(run)['steps']['median_ns'] for run in (before, after))
     print(f'{name}: {advice["id"]}: {low / 1e6:.1f} to {upper / 1e6:.1f} ms a step, {kept / 1e6:.1f} came true '
           f'({100 * kept / upper:.0f} %); a step {took / 1e6:.1f} -> {takes / 1e6:.1f} ms', flush=True)
     noise = took * NOISE_PCT // 100
     gs.check(low <= upper, f'{name}: {mistake.mark}: at least {low}, at most {upper}')
     gs.check(kept <= upper + noise, f'{name}: {mistake.mark}: {kept} ns of {upper} at most came true')
+    kept = change if busy() else kept
     needy = busy() and not set(mistake.classes) & set(WAITS)
     if low or not needy:
         gs.check(kept >= low - noise, f'{name}: {mistake.mark}: {kept} ns of {low} at least came true')
@@ -199,6 +200,9 @@ def expect_program(torch, name, url):
         expect_named(name, source, gs.summary(before), box)
         for mistake in mistakes if gs.BIG else mistakes[:1]:
             given = [a for a in gs.summary(before)['advice'] if a['id'] in mistake.advice]
+            if not given and busy():  # what others take makes a small class less than 1 % of the time
+                gs.left_out(f'{name}: no advice {mistake.advice}: others have the cores')
+                continue
             if not gs.check(given, f'{name}: advice {mistake.advice} is missing'):
                 continue
             source = followed(source, mistake, given[0])
