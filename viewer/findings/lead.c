@@ -56,7 +56,8 @@ static const char *const warmup_before[2] = {
 	"The GPUs waited for modules to be loaded and compiled for",
 };
 
-static struct view_lead lead_about(const struct view_summary *s, enum ana_verdict verdict, bool warmup)
+static struct view_lead lead_about(const struct view_summary *s, enum ana_verdict verdict,
+				   bool warmup)
 {
 	struct view_unused u = view_unused_gpus(s);
 	struct view_lead l = { .verdict = verdict, .warmup = warmup };
@@ -67,9 +68,9 @@ static struct view_lead lead_about(const struct view_summary *s, enum ana_verdic
 		l.set[c] = l.warmup ? c == ANA_HOST_WARMUP : is_about(l.verdict, c);
 		skewed |= l.set[c] && s->result->skew_causes[c];
 	}
-	l.ns = l.verdict == ANA_V_BUSY ? view_busy_ns(s)
-				       : view_set_sum(l.set, s->result->classes,
-						      s->result->skew_causes);
+	l.ns = l.verdict == ANA_V_BUSY
+		       ? view_busy_ns(s)
+		       : view_set_sum(l.set, s->result->classes, s->result->skew_causes);
 	l.ppm = base_ppm(l.ns, view_working_ns(s));
 	l.known = l.gpus && view_working_ns(s) > 0;
 	if (l.verdict == ANA_V_INPUT_BOUND)
@@ -103,6 +104,15 @@ struct view_lead view_lead_of(const struct view_summary *s)
 			l = other;
 	}
 	return l;
+}
+
+bool view_is_healthy(const struct view_summary *s)
+{
+	struct view_unused u = view_unused_gpus(s);
+	struct view_lead l = view_lead_of(s);
+
+	return l.known && l.verdict == ANA_V_BUSY && l.ppm >= VIEW_HEALTHY_PPM && !u.no_process &&
+	       !u.no_work && !view_advice_first(s);
 }
 
 bool view_lead_beside(const struct view_summary *s, struct view_lead *input)
@@ -164,7 +174,8 @@ const char *view_short_words(const struct view_summary *s, struct base_arena *me
 	if (!l.known || view_working_ns(s) / (int64_t)l.gpus >= VIEW_SHORT_NS)
 		return NULL;
 	return base_arena_printf(
-		mem, "only %s of training time were seen, and first steps are slow: a longer run tells more",
+		mem,
+		"only %s of training time were seen, and first steps are slow: a longer run tells more",
 		base_gpu_time(time, view_working_ns(s)));
 }
 
@@ -195,10 +206,9 @@ const char *view_lead_hour_words(const struct view_summary *s, struct base_arena
 		return NULL;
 	base_money_ascii(part, view_lead_in(s, l.nano_usd, VIEW_HOUR_NS));
 	if (one_price(&s->cost))
-		return base_arena_printf(
-			mem, "%s of each %s GPU-hour was %s", part,
-			base_price_text(whole, s->cost.rate[0].nano_usd_per_hour),
-			view_lead_paid(&l));
+		return base_arena_printf(mem, "%s of each %s GPU-hour was %s", part,
+					 base_price_text(whole, s->cost.rate[0].nano_usd_per_hour),
+					 view_lead_paid(&l));
 	return base_arena_printf(mem, "%s of each GPU-hour, which cost %s on average, was %s", part,
 				 base_money_ascii(whole, price), view_lead_paid(&l));
 }
@@ -253,8 +263,8 @@ const char *view_lead_rate_words(const struct view_summary *s, struct base_arena
 		return t;
 	part = view_per_thousand(s, part);
 	whole = view_per_thousand(s, whole);
-	struct base_scale scale = s->cost.known ? base_money_scale(whole)
-						: base_gpu_time_scale(whole);
+	struct base_scale scale =
+		s->cost.known ? base_money_scale(whole) : base_gpu_time_scale(whole);
 	return base_arena_printf(mem, "%s; %s of %s per thousand steps", t,
 				 base_scaled(step, scale, part), base_scaled(all, scale, whole));
 }
@@ -285,7 +295,8 @@ const char *view_judgement_words(const struct view_summary *s, struct base_arena
 	words_of = view_judged_words(&s->result->judgement, mem);
 	lead = view_lead_of(s);
 	if (lead.verdict != s->result->judgement.verdict)
-		return base_arena_printf(mem, "%s and %s", ana_verdict_names[lead.verdict], words_of);
+		return base_arena_printf(mem, "%s and %s", ana_verdict_names[lead.verdict],
+					 words_of);
 	return words_of;
 }
 

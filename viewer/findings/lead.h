@@ -58,7 +58,16 @@ int64_t view_working_nano_usd(const struct view_summary *s);
 
 /* What @amount of the training time comes to in @ns of it. */
 int64_t view_lead_in(const struct view_summary *s, int64_t amount, int64_t ns);
-int64_t view_per_thousand(const struct view_summary *s, int64_t amount); /* steps, which there are */
+int64_t view_per_thousand(const struct view_summary *s,
+			  int64_t amount); /* steps, which there are */
+
+/*
+ * Busy for so much of the training time that nothing is lost, no GPU idle, no rank late: there is nothing
+ * to do first (view_advice_first). The words end the sentence of view_lead_words.
+ */
+#define VIEW_HEALTHY_PPM 900000
+#define VIEW_HEALTHY_WORDS ": a healthy run, nothing in it is worth acting on"
+bool view_is_healthy(const struct view_summary *s);
 
 /* "The GPUs waited for input for"; what follows is the share. */
 const char *view_lead_before(const struct view_lead *l);

@@ -75,7 +75,8 @@ struct view_advice {
 	enum ana_class class;
 	int64_t saving_ns, saving_nano_usd; /* at most; savings of several never add up */
 	int64_t saving_least_ns; /* 0: nothing is sure */
-	int64_t makers, makers_now; /* of batches at a time: so many instead of ...; 0: not about these */
+	int64_t makers,
+		makers_now; /* of batches at a time: so many instead of ...; 0: not about these */
 	bool with_need; /* the arithmetic of view_loader.need stands behind it */
 };
 
@@ -178,8 +179,10 @@ struct view_summary {
 
 /* Sums that several pages show; all stand in summary.json. */
 int64_t view_busy_ns(const struct view_summary *s);
-int64_t view_working_ns(const struct view_summary *s); /* held, without what is outside of verdicts */
+int64_t view_working_ns(
+	const struct view_summary *s); /* held, without what is outside of verdicts */
 int64_t view_gpu_starved_ns(const struct ana_gpu *g); /* with what lies under comm.skew */
+int64_t view_gpu_working_ns(const struct ana_gpu *g); /* its training time */
 int64_t view_gpu_nano_usd(const struct view_summary *s, size_t gpu);
 
 /* What working_ns leaves out, of what there was: "start-up and shutdown". */

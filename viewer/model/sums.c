@@ -14,6 +14,11 @@ int64_t view_working_ns(const struct view_summary *s)
 			 ana_class_sum(s->result->classes, ana_class_is_outside));
 }
 
+int64_t view_gpu_working_ns(const struct ana_gpu *g)
+{
+	return (int64_t)(g->held_ns - ana_class_sum(g->classes, ana_class_is_outside));
+}
+
 const char *view_outside_words(const struct view_summary *s)
 {
 	static const char *const words[2][2] = {

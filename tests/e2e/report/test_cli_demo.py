@@ -43,6 +43,8 @@ with gs.scratch() as where:
                   *(f'gpustarve demo {name}' for name in RUNS)):
         gs.check(words in text, f'demo says {words}: {text[-2000:]}')
     gs.equal(text.count('GPU waited for input for') >= 2, True, 'verdicts')
+    gs.check(re.search(r'gpustarve: busy\. The GPU was busy for 9[\d.]+ % of the training time: a healthy run, nothing', text),
+             f'the healthy one is called so: {text[-3000:]}')
 
     starved = {}
     for name, told in RUNS.items():

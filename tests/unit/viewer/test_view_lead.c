@@ -56,11 +56,28 @@ static void test_verdicts(void)
 	       "$1.00 of each $3.99 GPU-hour was paid for communication");
 	expect(ANA_COPY, "The GPU did nothing but copy for 25.0 % of the training time",
 	       "$1.00 of each $3.99 GPU-hour was paid for copying");
-	expect(ANA_DEVICE_LAUNCH, "Queued work waited on the device for 25.0 % of the training time",
+	expect(ANA_DEVICE_LAUNCH,
+	       "Queued work waited on the device for 25.0 % of the training time",
 	       "$1.00 of each $3.99 GPU-hour was paid for waiting");
 	expect(ANA_HOST_UNKNOWN,
 	       "Nobody knows what the GPU waited for in 25.0 % of the training time", "nothing");
 	expect(ANA_COMPUTE, "The GPU was busy for 100.0 % of the training time", "nothing");
+}
+
+/* Busy is no praise by itself: a tenth of the training time lost is told of. */
+static void test_healthy(void)
+{
+	struct view_summary *s = run_of(ANA_COMPUTE, 3990000000LL);
+	int64_t *classes = s->result->classes;
+
+	EXPECT(view_is_healthy(s));
+	classes[ANA_COMPUTE] -= MADE_HOUR_NS / 12;
+	classes[ANA_HOST_UNKNOWN] += MADE_HOUR_NS / 12;
+	EXPECT(!view_is_healthy(s)); /* 89.6 % */
+	view_summary_free(s);
+	s = run_of(ANA_INPUT_FETCH, 3990000000LL);
+	EXPECT(!view_is_healthy(s));
+	view_summary_free(s);
 }
 
 static void test_words(void)
@@ -70,10 +87,12 @@ static void test_words(void)
 	EXPECT_STR(view_lead_sum_words(s, &mem), "$0.80 of $3.99");
 	EXPECT_STR(view_outside_sentence(s, &mem),
 		   "start-up and shutdown: $0.80, 20.0 % of what was paid");
-	EXPECT_STR(view_lead_rate_words(s, &mem),
-		   "at this rate, day and night, $23.94 per day and $718 per month; $7.98 of $31.92 per thousand steps");
+	EXPECT_STR(
+		view_lead_rate_words(s, &mem),
+		"at this rate, day and night, $23.94 per day and $718 per month; $7.98 of $31.92 per thousand steps");
 	s->result->steps = 0;
-	EXPECT_STR(view_lead_rate_words(s, &mem), "at this rate, day and night, $23.94 per day and $718 per month");
+	EXPECT_STR(view_lead_rate_words(s, &mem),
+		   "at this rate, day and night, $23.94 per day and $718 per month");
 	s->no_projection = true;
 	EXPECT(!view_lead_rate_words(s, &mem));
 	EXPECT(!view_lead_hour_words(s, &mem));
@@ -110,8 +129,9 @@ static void test_short(void)
 	s->result->gpu_ns = VIEW_SHORT_NS;
 	EXPECT(!view_short_words(s, &mem));
 	s->result->gpu_ns--;
-	EXPECT_STR(view_short_words(s, &mem), "only 10.0 GPU-seconds of training time were seen, and "
-					      "first steps are slow: a longer run tells more");
+	EXPECT_STR(view_short_words(s, &mem),
+		   "only 10.0 GPU-seconds of training time were seen, and "
+		   "first steps are slow: a longer run tells more");
 	view_summary_free(s);
 }
 
@@ -124,9 +144,10 @@ static void test_no_price(void)
 	EXPECT_STR(view_lead_sum_words(s, &mem), "0.20 GPU-hours of 1.00 GPU-hours");
 	EXPECT_STR(view_outside_sentence(s, &mem),
 		   "start-up and shutdown: 0.20 GPU-hours, 20.0 % of what was held");
-	EXPECT_STR(view_lead_rate_words(s, &mem),
-		   "at this rate, day and night, 6.00 GPU-hours per day and 180.00 GPU-hours per month; "
-		   "2.00 GPU-hours of 8.00 GPU-hours per thousand steps");
+	EXPECT_STR(
+		view_lead_rate_words(s, &mem),
+		"at this rate, day and night, 6.00 GPU-hours per day and 180.00 GPU-hours per month; "
+		"2.00 GPU-hours of 8.00 GPU-hours per thousand steps");
 	view_summary_free(s);
 }
 
@@ -203,11 +224,10 @@ static void expect_larger(enum ana_class c, int64_t ns, const char *words)
 	EXPECT_INT(view_lead_paid_of(s).ns, l.ns + (beside ? input.ns : 0));
 	EXPECT_INT(view_lead_paid_of(s).nano_usd, l.nano_usd + (beside ? input.nano_usd : 0));
 	EXPECT_INT(input.ppm / 1000, 100);
-	EXPECT_STR(view_verdict_words(s, &mem), l.verdict == ANA_V_HOST_BOUND ?
-							"host-bound and input-bound, warning" :
-						l.verdict == ANA_V_COPY_BOUND ?
-							"copy-bound and input-bound, warning" :
-							"input-bound, warning");
+	EXPECT_STR(view_verdict_words(s, &mem),
+		   l.verdict == ANA_V_HOST_BOUND   ? "host-bound and input-bound, warning"
+		   : l.verdict == ANA_V_COPY_BOUND ? "copy-bound and input-bound, warning"
+						   : "input-bound, warning");
 	REQUIRE(a);
 	EXPECT(ana_class_is_input(a->class) == !beside);
 	view_summary_free(s);
@@ -230,8 +250,8 @@ static void test_larger(void)
 
 int main(void)
 {
-	int failed = RUN(test_verdicts, test_words, test_warmup, test_short, test_no_price, test_skew, test_no_training,
-			 test_by_cost, test_larger);
+	int failed = RUN(test_verdicts, test_healthy, test_words, test_warmup, test_short,
+			 test_no_price, test_skew, test_no_training, test_by_cost, test_larger);
 
 	base_arena_fini(&mem);
 	return failed;

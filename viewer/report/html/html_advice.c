@@ -61,14 +61,14 @@ static void put_saving(struct html *h, size_t i, const char *before)
 	if (h->s->cost.known) {
 		html_usd(h, a->saving_nano_usd, "/advice/%zu/saving_upper_usd", i);
 		html_put(h, "</b> <span class=\"soft\">");
-		html_ns(h, a->saving_ns, "/advice/%zu/saving_upper_ns", i);
+		html_gpu_time(h, a->saving_ns, "/advice/%zu/saving_upper_ns", i);
 	} else {
-		html_ns(h, a->saving_ns, "/advice/%zu/saving_upper_ns", i);
-		html_put(h, "</b> <span class=\"soft\">of GPU time");
+		html_gpu_time(h, a->saving_ns, "/advice/%zu/saving_upper_ns", i);
+		html_put(h, "</b><span class=\"soft\">");
 	}
 	if (a->saving_least_ns > 0) {
 		html_put(h, ", at least ");
-		html_ns(h, a->saving_least_ns, "/advice/%zu/saving_lower_ns", i);
+		html_gpu_time(h, a->saving_least_ns, "/advice/%zu/saving_lower_ns", i);
 	}
 	html_put(h, "</span></p>\n");
 }

@@ -110,6 +110,8 @@ static void put_headline(struct html *h)
 	fprintf(h->f, "<h1>%s <span class=\"%s\">", view_lead_before(&l), style(h->s));
 	html_pct(h, l.ppm, "%s %% /ledger/working_ns", html_lead_key(h, &l, "ns"));
 	html_put(h, "</span> of the training time");
+	if (view_is_healthy(h->s))
+		html_put(h, VIEW_HEALTHY_WORDS);
 	put_beside(h);
 	html_put(h, ".</h1>\n");
 }
@@ -355,7 +357,7 @@ static int worst_class(const struct view_summary *s)
 	int best = ANA_CLASSES;
 
 	for (int c = 0; c < ANA_CLASSES; c++)
-		if (s->waste[c] && s->result->classes[c] &&
+		if (s->waste[c] && class_ns(s, c) &&
 		    (best == ANA_CLASSES || class_ns(s, c) > class_ns(s, best)))
 			best = c;
 	return best;
@@ -446,7 +448,7 @@ static void put_cause(struct html *h)
 	const struct view_summary *s = h->s;
 	int c = worst_class(s);
 
-	if (c == ANA_CLASSES || base_ppm(s->result->classes[c], s->result->gpu_ns) < LEAST_PPM)
+	if (c == ANA_CLASSES || 1000000 * class_ns(s, c) < (__int128)LEAST_PPM * s->result->gpu_ns)
 		return;
 	html_put(h, "<div><dt>Mostly on</dt><dd>");
 	html_class(h, (enum ana_class)c);
@@ -460,7 +462,8 @@ static void put_cause(struct html *h)
 	}
 	if (s->result->skew_causes[c] > 0) {
 		html_put(h, "; and ");
-		html_ns(h, s->result->skew_causes[c], "/ledger/skew_causes/%s", ana_class_names[c]);
+		put_share(h, c, s->result->skew_causes[c], "/ledger/skew_causes/%s",
+			  ana_class_names[c]);
 		html_put(h, " in which other ranks waited for one that was late by it");
 	}
 	html_put(h, "</dd></div>\n");

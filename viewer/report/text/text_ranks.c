@@ -38,11 +38,12 @@ static const char *cause(struct page *p, const struct ana_rank *r)
 static const char *caused(struct page *p, size_t i)
 {
 	base_unit time, usd;
-	const char *ns = base_duration(time, ranks(p)->row[i].caused_ns);
+	const char *ns = base_gpu_time(time, ranks(p)->row[i].caused_ns);
 
 	if (!p->s->cost.known)
 		return base_arena_printf(&p->mem, "%s", ns);
-	return base_arena_printf(&p->mem, "%s = %s", ns, view_cost_text(usd, &p->s->cost, p->s->rank_nano_usd[i]));
+	return base_arena_printf(&p->mem, "%s = %s", ns,
+				 view_cost_text(usd, &p->s->cost, p->s->rank_nano_usd[i]));
 }
 
 static void put(struct page *p, int at, const char *text)

@@ -22,11 +22,13 @@ const char *view_text_gpus(const struct view_summary *s, struct base_arena *mem)
 
 	for (size_t i = 0; i < r->gpus; i++) {
 		size_t n = 0;
+		base_unit count;
 		if (name_seen(r, i))
 			continue;
 		for (size_t k = i; k < r->gpus; k++)
 			n += !strcmp(r->gpu[k].name, r->gpu[i].name);
-		all = base_arena_printf(mem, "%s%s%zux %s", all, *all ? " + " : "", n,
+		all = base_arena_printf(mem, "%s%s%sx %s", all, *all ? " + " : "",
+					base_count(count, n),
 					r->gpu[i].name[0] ? r->gpu[i].name : "GPU");
 	}
 	return all;

@@ -41,8 +41,7 @@ static const char *unused_sentence(const struct view_summary *s, struct base_are
 					 view_cost_text(idle, &s->cost, u.nano_usd),
 					 view_cost_text(all, &s->cost, s->cost.total),
 					 view_text_rates(s, mem));
-	return base_arena_printf(mem,
-				 "%s: %s; no price known: set one with --price USD", words,
+	return base_arena_printf(mem, "%s: %s; no price known: set one with --price USD", words,
 				 base_gpu_time(hours, s->result->gpu_ns));
 }
 
@@ -60,7 +59,8 @@ const char *view_text_money(const struct view_summary *s, struct base_arena *mem
 	if (view_lead_beside(s, &input))
 		beside = base_arena_printf(mem, ", %s %s %%", view_lead_and(&input),
 					   base_percent(share, input.ppm));
-	return base_arena_printf(mem, "%s%s%s%s", view_lead_words(&l, mem), beside,
+	return base_arena_printf(mem, "%s%s%s%s%s", view_lead_words(&l, mem),
+				 view_is_healthy(s) ? VIEW_HEALTHY_WORDS : "", beside,
 				 hour ? ": " : "", hour ? hour : "");
 }
 
@@ -73,7 +73,8 @@ const char *view_text_sums(const struct view_summary *s, struct base_arena *mem)
 					 base_duration(wall, s->wall_ns));
 	return base_arena_printf(mem, "%s; %s, %s%s%s", view_lead_sum_words(s, mem),
 				 view_text_gpus(s, mem), base_duration(wall, s->wall_ns),
-				 s->cost.known ? ", at " : "; no price known: set one with --price USD",
+				 s->cost.known ? ", at "
+					       : "; no price known: set one with --price USD",
 				 s->cost.known ? view_text_rates(s, mem) : "");
 }
 
@@ -114,7 +115,8 @@ static void put_flags(struct page *p)
 		flagged += r->gpu[i].judgement.flagged;
 	if (!flagged || (r->gpus == 1 && r->judgement.flagged))
 		return;
-	fprintf(p->f, "  flagged: %zu of %zu GPUs\n", flagged, r->gpus);
+	base_unit a, b;
+	fprintf(p->f, "  flagged: %s of %s GPUs\n", base_count(a, flagged), base_count(b, r->gpus));
 	for (size_t i = 0; i < r->gpus && shown < FLAGGED_SHOWN; i++) {
 		const struct ana_gpu *g = &r->gpu[i];
 		base_unit share;
@@ -122,10 +124,12 @@ static void put_flags(struct page *p)
 			continue;
 		fputs("    ", p->f);
 		text_wrap(p, 4, 6,
-			  base_arena_printf(&p->mem, "%s on %s:%" PRIu32 ", starved %s %%",
+			  base_arena_printf(&p->mem,
+					    "%s on %s:%" PRIu32
+					    ", starved for %s %% of its training time",
 					    g->uuid ? g->uuid : g->name, g->host, g->index,
 					    base_percent(share, base_ppm(view_gpu_starved_ns(g),
-									 g->held_ns))));
+									 view_gpu_working_ns(g)))));
 		shown++;
 	}
 	if (shown < flagged)

@@ -137,6 +137,7 @@ const char *view_text_saving(const struct view_summary *s, const struct view_adv
 			     struct base_arena *mem)
 {
 	int64_t amount = s->cost.known ? a->saving_nano_usd : a->saving_ns;
+	struct base_scale scale;
 	base_unit run, steps;
 	const char *t;
 
@@ -147,10 +148,11 @@ const char *view_text_saving(const struct view_summary *s, const struct view_adv
 	t = base_arena_printf(mem, "saves at most %s of this run", run);
 	if (!s->result->steps || s->no_projection || ana_class_is_outside(a->class))
 		return t;
-	amount = view_per_thousand(s, amount);
+	/* In the unit of what view_lead_rate_words says of them. */
+	scale = s->cost.known ? base_money_scale(view_per_thousand(s, view_working_nano_usd(s)))
+			      : base_gpu_time_scale(view_per_thousand(s, view_working_ns(s)));
 	return base_arena_printf(mem, "%s, %s per thousand steps", t,
-				 s->cost.known ? base_money(steps, amount)
-					       : base_gpu_time(steps, amount));
+				 base_scaled(steps, scale, view_per_thousand(s, amount)));
 }
 
 void text_next(struct page *p)
