@@ -51,6 +51,15 @@ def check_findings(page, s, args):
                  f'{args}: their lines: {where}')
 
 
+def check_captions(page, args):
+    """GPUs that their processes number alike are told apart."""
+    page = page.split('<section id="timeline"')[1].split('</section>')[0]
+    captions = [re.sub('<[^>]*>', '', c) for c in re.findall(r'<figcaption><span>(.*?) <span class="soft"', page)]
+    gs.check(captions and len(set(captions)) == len(captions) and all(re.match(r'Rank \d+, GPU \d', c) for c in captions),
+             f'{args}: charts of GPUs: {captions}')
+    gs.equal(all(' of node' in c for c in captions), '--hosts' in args, f'{args}: hosts in {captions}')
+
+
 def one(where, k, args, words):
     run = os.path.join(where, f'{k}.gst')
     done = gs.command([gs.PYTHON, MADE, run, '--seed', k + 1, *args])
@@ -69,6 +78,7 @@ def one(where, k, args, words):
     skew = s['ledger']['classes'].get('comm.skew', {}).get('usd', Decimal(0))
     gs.check(usd <= skew + Decimal('1e-8'), f'{args}: ranks caused ${usd} of ${skew}')
     check_advice(s, args)
+    check_captions(page, args)
     check_findings(page, s, args)
     with open(os.path.join(run, 'summary.json'), 'w') as f:
         f.write(report('json'))

@@ -1,10 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A row per GPU, the flagged first. */
 #include <inttypes.h>
+#include <string.h>
 #include "findings/unused.h"
 #include "html_priv.h"
 
 #define UUIDS_MAX 32 /* of more GPUs host and index alone are told */
+
+static bool several_hosts(const struct ana_result *r)
+{
+	for (size_t i = 1; i < r->gpus; i++)
+		if (r->gpu[i].host && r->gpu[0].host && strcmp(r->gpu[i].host, r->gpu[0].host))
+			return true;
+	return false;
+}
+
+void html_gpu_place(struct html *h, size_t g)
+{
+	const struct ana_result *r = h->s->result;
+	const struct ana_gpu *gpu = &r->gpu[g];
+	size_t row = 0;
+
+	while (row < r->ranks.rows && (r->ranks.row[row].gpu != g || !r->ranks.row[row].has_rank))
+		row++;
+	if (row < r->ranks.rows) {
+		html_rank_name(h, row, "Rank ");
+		html_put(h, ", ");
+	}
+	html_put(h, "GPU ");
+	html_id(h, gpu->index, "/gpus/%zu/index", g);
+	if (several_hosts(r)) {
+		html_put(h, " of ");
+		html_text(h, "bdi", gpu->host, "/gpus/%zu/host", g);
+	}
+}
+
+void html_gpu_starved(struct html *h, size_t g)
+{
+	const struct ana_gpu *gpu = &h->s->result->gpu[g];
+	const char *key = base_arena_printf(&h->mem, "/gpus/%zu/held_ns", g);
+
+	for (int c = 0; c < ANA_CLASSES; c++)
+		if (ana_class_is_outside(c) && gpu->classes[c])
+			key = base_arena_printf(&h->mem, "%s - /gpus/%zu/classes/%s", key, g,
+						ana_class_names[c]);
+	html_pct(h, base_ppm(view_gpu_starved_ns(gpu), view_gpu_working_ns(gpu)),
+		 "/gpus/%zu/starved_ns %% %s", g, key);
+}
 
 static void put_name(struct html *h, size_t i)
 {

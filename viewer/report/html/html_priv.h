@@ -223,6 +223,9 @@ void html_ledger(struct html *h); /* html_ledger.c */
 void html_findings(struct html *h); /* html_why.c */
 void html_timelines(struct html *h); /* html_timeline.c */
 void html_gpus(struct html *h); /* html_gpus.c */
+/* "Rank 17, GPU 1 of node3", as far as there are ranks, and several hosts. */
+void html_gpu_place(struct html *h, size_t g);
+void html_gpu_starved(struct html *h, size_t g); /* share of its training time */
 void html_steps(struct html *h); /* html_steps.c */
 void html_loader(struct html *h); /* html_loader.c */
 void html_workers(struct html *h); /* html_workers.c: its charts over time */

@@ -173,15 +173,14 @@ static void put_caption(struct html *h, size_t g)
 {
 	const struct ana_gpu *gpu = &h->s->result->gpu[g];
 
-	html_put(h, "<figcaption><span>GPU ");
-	html_id(h, gpu->index, "/gpus/%zu/index", g);
+	html_put(h, "<figcaption><span>");
+	html_gpu_place(h, g);
 	html_put(h, " <span class=\"soft\">");
 	html_text(h, "bdi", gpu->name, "/gpus/%zu/name", g);
 	html_put(h, "</span>");
 	html_put(h, gpu->judgement.flagged ? " <strong class=\"bad\">flagged</strong>" : "");
 	html_put(h, "</span> <span>starved ");
-	html_pct(h, base_ppm(view_gpu_starved_ns(gpu), gpu->held_ns),
-		 "/gpus/%zu/starved_ns %% /gpus/%zu/held_ns", g, g);
+	html_gpu_starved(h, g);
 	html_put(h, "</span></figcaption>\n");
 }
 
@@ -220,8 +219,7 @@ static void put_gap(struct html *h, size_t i)
 	HTML_NUMBER(h, html_ns(h, g->empty_ns, "/longest_gaps/%zu/empty_ns", i));
 	html_put(h, "<td>");
 	if (g->gpu < r->gpus) {
-		html_put(h, "GPU ");
-		html_id(h, r->gpu[g->gpu].index, "/gpus/%" PRIu32 "/index", g->gpu);
+		html_gpu_place(h, g->gpu);
 		html_put(h, "</td><td class=\"n\">");
 		html_ns(h, g->start_ns - r->gpu[g->gpu].held_start_ns,
 			"/longest_gaps/%zu/start_ns - /gpus/%" PRIu32 "/held_start_ns", i, g->gpu);
