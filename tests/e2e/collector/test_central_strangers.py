@@ -92,8 +92,9 @@ def put_record(node, run):
 
 
 def cursor(node, run):
+    """The streams' lines of the cursor, of all stores that it knows."""
     with open(os.path.join(node.base, run + '.gst', '.upstream')) as f:
-        return f.read().splitlines()[2:]
+        return [line for line in f.read().splitlines()[2:] if not line.startswith('centre ')]
 
 
 def is_there(centre, run, stream, count):
