@@ -192,34 +192,35 @@ static int64_t number_of(const char *line, size_t len, const char *name, int64_t
 	return value;
 }
 
+/* What stands behind @name, without blanks about it, and its length; NULL: this line is another header. */
+static const char *text_of(const char *line, size_t *len, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (*len <= n || strncasecmp(line, name, n))
+		return NULL;
+	while (n < *len && line[n] == ' ')
+		n++;
+	while (*len > n && strchr("\r\n ", line[*len - 1]))
+		--*len;
+	*len -= n;
+	return line + n;
+}
+
 static void read_tag(struct coll_answer *a, const char *line, size_t len)
 {
-	static const char name[] = "ETag:";
-	size_t n = sizeof(name) - 1;
+	const char *tag = text_of(line, &len, "ETag:");
 
-	if (len <= n || strncasecmp(line, name, n))
-		return;
-	while (n < len && line[n] == ' ')
-		n++;
-	while (len > n && strchr("\r\n ", line[len - 1]))
-		len--;
-	if (coll_side_tag_ok(line + n, len - n))
-		snprintf(a->tag, sizeof(a->tag), "%.*s", (int)(len - n), line + n);
+	if (tag && coll_side_tag_ok(tag, len))
+		snprintf(a->tag, sizeof(a->tag), "%.*s", (int)len, tag);
 }
 
 static void read_epoch(struct coll_answer *a, const char *line, size_t len)
 {
-	static const char name[] = COLL_EPOCH_HEADER ":";
-	size_t n = sizeof(name) - 1;
+	const char *epoch = text_of(line, &len, COLL_EPOCH_HEADER ":");
 
-	if (len <= n || strncasecmp(line, name, n))
-		return;
-	while (n < len && line[n] == ' ')
-		n++;
-	while (len > n && strchr("\r\n ", line[len - 1]))
-		len--;
-	if (len - n < sizeof(a->epoch))
-		snprintf(a->epoch, sizeof(a->epoch), "%.*s", (int)(len - n), line + n);
+	if (epoch && len < sizeof(a->epoch))
+		snprintf(a->epoch, sizeof(a->epoch), "%.*s", (int)len, epoch);
 }
 
 static size_t on_header(char *line, size_t one, size_t len, void *own)
