@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 
+import central
+
 from . import daemons, disks
 
 HOUR = 3600 * 10**9
@@ -180,20 +182,6 @@ def _copy(w, to):
     return to
 
 
-def _roll_back(store, backup):
-    """In its place, as a snapshot does: every file is the one that it was."""
-    for at, _, names in os.walk(store):
-        for name in names:
-            path = os.path.join(at, name)
-            old = os.path.join(backup, os.path.relpath(path, store))
-            if not os.path.exists(old):
-                os.remove(path)
-                continue
-            with open(old, 'rb') as f, open(path, 'r+b') as g:
-                g.write(f.read())
-                g.truncate()
-
-
 def restore_centre(w, r):
     """It goes back to what it was some seconds ago: from a copy, or below the file system."""
     if not w.centre.alive or w.centre.paused or w.centre in w.full:
@@ -208,7 +196,7 @@ def restore_centre(w, r):
         shutil.rmtree(w.centre.base)
         subprocess.run(['cp', '-a', backup, w.centre.base], check=True)
     else:
-        _roll_back(w.centre.base, backup)
+        central.roll_back(w.centre.base, backup)
     w.went_back()
     shutil.rmtree(backup)
     _revive(w, w.centre)

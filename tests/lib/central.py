@@ -141,6 +141,21 @@ class Centre(Daemon):
             return []
 
 
+def roll_back(store, backup):
+    """Back to what @backup is a copy of, in its place, as a snapshot of the file system does: every file is the
+    one that it was."""
+    for at, _, names in os.walk(store):
+        for name in names:
+            path = os.path.join(at, name)
+            old = os.path.join(backup, os.path.relpath(path, store))
+            if not os.path.exists(old):
+                os.remove(path)
+                continue
+            with open(old, 'rb') as f, open(path, 'r+b') as g:
+                g.write(f.read())
+                g.truncate()
+
+
 def upstream(centre, token=TOKENS['alpha'], cert=None):
     """A node collector's options for @centre."""
     path = write(os.path.join(centre.root, 'upstream-token'), token + '\n')

@@ -131,22 +131,6 @@ def restore(store, backup):
     copy(backup, store)
 
 
-def roll_back(store, backup):
-    """As a snapshot of the file system: every file is the one that it was."""
-    for at, _, names in os.walk(store):
-        for name in names:
-            path = os.path.join(at, name)
-            old = os.path.join(backup, os.path.relpath(path, store))
-            if name == '.epoch':
-                continue
-            if not os.path.exists(old):
-                os.remove(path)
-                continue
-            with open(old, 'rb') as f, open(path, 'r+b') as g:
-                g.write(f.read())
-                g.truncate()
-
-
 def until_there(centre, *senders):
     for s in senders:
         c.wait_for(lambda s=s: s.is_at(centre), f'{s.run} at the centre: {s.wrong(centre)}', PATIENCE)
@@ -191,13 +175,13 @@ def test_restored_copy():
 
 
 def test_rolled_back():
-    back_in_time(roll_back, 20)
+    back_in_time(central.roll_back, 20)
 
 
 def test_nothing_more_comes():
     """The node finds out although it has nothing to send."""
     back_in_time(restore, 0)
-    back_in_time(roll_back, 0)
+    back_in_time(central.roll_back, 0)
 
 
 def test_killed_between():
@@ -211,7 +195,7 @@ def test_killed_between():
                 centre.start()
             node.start()
     back_in_time(restore, 10, kills)
-    back_in_time(roll_back, 10, kills)
+    back_in_time(central.roll_back, 10, kills)
 
 
 def test_over_and_forwarded():
@@ -251,7 +235,7 @@ def test_removed_on_purpose():
                 central.grow_old(os.path.join(at, name), 3600)
             done = gs.command([centre.program, '--dir', centre.base, '--sweep', '--keep', '30m'])
             gs.equal((done.returncode, os.path.exists(at)), (0, False), done.stdout + done.stderr)
-            roll_back(os.path.join(store, 'young.gst'), '/nonexistent')
+            central.roll_back(os.path.join(store, 'young.gst'), '/nonexistent')
             centre.start()
             until_there(centre, young)
             time.sleep(3)
