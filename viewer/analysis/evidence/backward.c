@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backward.h"
 
-#include <string.h>
-
 #define STANDS_NS INT64_C(200000000) /* as far back as the caller's own sample may lie */
-
-static bool ends_with(struct ana_text t, const char *end)
-{
-	size_t n = strlen(end);
-
-	return t.len >= n && !memcmp(t.at + t.len - n, end, n);
-}
 
 /* The innermost frame is the call of the engine, as torch has it since 2.1, and before. */
 static bool runs_engine(const struct ana_pystack *k)
 {
-	return ends_with(k->leaf_file, "torch/autograd/__init__.py") ||
-	       (ends_with(k->leaf_file, "torch/autograd/graph.py") &&
-		ends_with(k->leaf_function, "_engine_run_backward"));
+	return ana_text_ends(k->leaf_file, "torch/autograd/__init__.py") ||
+	       (ana_text_ends(k->leaf_file, "torch/autograd/graph.py") &&
+		ana_text_ends(k->leaf_function, "_engine_run_backward"));
 }
 
 /* The stack in which the thread slept at @t, if that is in a call of the engine; 0: it is not. */

@@ -5,8 +5,6 @@
  */
 #include "chain_priv.h"
 
-#include <string.h>
-
 #define TALKS_MAX 64u /* connections */
 #define BETWEEN_MAX 8u /* processes */
 
@@ -18,17 +16,12 @@ struct talk { /* what is awaited of others */
 	int64_t since, until;
 };
 
-static bool same_text(struct ana_text a, struct ana_text b)
-{
-	return a.len == b.len && !memcmp(a.at, b.at, a.len);
-}
-
 static bool has(const struct talk *t, const struct ana_link *id)
 {
 	uint32_t i;
 
 	for (i = 0; i < t->count; i++)
-		if (t->of[i].hash == id->hash && same_text(t->of[i].id, id->id))
+		if (ana_link_same(&t->of[i], id))
 			return true;
 	return false;
 }
@@ -50,7 +43,7 @@ static void add_awaited(struct talk *t, const struct ana_links *l)
 
 static bool is_of(struct ana_evidence *e, const struct wire_sample *w, struct ana_text library)
 {
-	return same_text(ana_frames_library(ana_pystacks_text(&e->stacks, w->native)), library);
+	return ana_text_same(ana_frames_library(ana_pystacks_text(&e->stacks, w->native)), library);
 }
 
 /* What threads without Python of the process await at connections; @library: those that are in it then. */

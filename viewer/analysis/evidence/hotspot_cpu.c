@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "hotspot_cpu.h"
 
-#include <string.h>
-
 #define GROUPS 16u /* beyond these nobody is told: so many share the CPUs */
 
 struct group { /* threads of one name, which do the same */
@@ -30,8 +28,7 @@ static struct group *group_of(struct group *g, uint32_t *groups, struct ana_text
 	uint32_t i;
 
 	for (i = 0; name.len && i < *groups; i++)
-		if (g[i].own == own && g[i].name.len == name.len &&
-		    !memcmp(g[i].name.at, name.at, name.len))
+		if (g[i].own == own && ana_text_same(g[i].name, name))
 			return &g[i];
 	if (*groups == GROUPS)
 		return NULL;

@@ -115,10 +115,9 @@ const struct ana_links *ana_linktexts_get(struct ana_linktexts *l, uint32_t id)
 	return k;
 }
 
-static bool same_id(const struct ana_link *a, const struct ana_link *b)
+bool ana_link_same(const struct ana_link *a, const struct ana_link *b)
 {
-	return a->hash == b->hash && a->id.len == b->id.len &&
-	       !memcmp(a->id.at, b->id.at, a->id.len);
+	return a->hash == b->hash && ana_text_same(a->id, b->id);
 }
 
 bool ana_links_await(const struct ana_links *l, const struct ana_link *id)
@@ -126,7 +125,7 @@ bool ana_links_await(const struct ana_links *l, const struct ana_link *id)
 	uint8_t i;
 
 	for (i = 0; i < l->count; i++)
-		if (l->link[i].kind == ANA_LINK_AWAITS && same_id(&l->link[i], id))
+		if (l->link[i].kind == ANA_LINK_AWAITS && ana_link_same(&l->link[i], id))
 			return true;
 	return false;
 }

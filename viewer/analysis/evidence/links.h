@@ -52,6 +52,9 @@ const struct ana_links *ana_linktexts_get(struct ana_linktexts *l, uint32_t id);
 /* The same of a text. Pure; borrows. Words that are no links are skipped. */
 void ana_links_read(struct ana_links *out, const char *text, uint32_t len);
 
+/* Whether both speak of the same thing, whatever they say of it. */
+bool ana_link_same(const struct ana_link *a, const struct ana_link *b);
+
 /* Whether some word awaits the id. */
 bool ana_links_await(const struct ana_links *l, const struct ana_link *id);
 

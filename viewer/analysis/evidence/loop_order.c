@@ -28,11 +28,6 @@ static struct ana_text take_row(struct ana_text *t)
 	return row;
 }
 
-static bool equal(struct ana_text a, struct ana_text b)
-{
-	return a.len == b.len && !memcmp(a.at, b.at, a.len);
-}
-
 static struct ana_frame frame_of(struct ana_text row)
 {
 	struct ana_frame f;
@@ -52,14 +47,14 @@ bool ana_order_apart(struct ana_text a, struct ana_text b, uint32_t *line_a, uin
 			return false;
 		x = take_row(&a);
 		y = take_row(&b);
-	} while (equal(x, y));
+	} while (ana_text_same(x, y));
 	f = frame_of(x);
 	g = frame_of(y);
 	*line_a = f.line;
 	*line_b = g.line;
 	*common = (uint32_t)(whole.at + whole.len - x.at);
-	return equal(f.function, g.function) && equal(f.file, g.file) && f.line && g.line &&
-	       f.line != g.line;
+	return ana_text_same(f.function, g.function) && ana_text_same(f.file, g.file) && f.line &&
+	       g.line && f.line != g.line;
 }
 
 static bool ends_with(struct ana_text t, struct ana_text end)
@@ -92,7 +87,8 @@ static bool is_within(struct ana_text stack, const struct ana_pystack *k)
 
 	while (p < end) {
 		ana_frames_next(&f, &p, end);
-		if (f.generator && equal(f.function, k->resumed) && equal(f.file, k->resumed_file))
+		if (f.generator && ana_text_same(f.function, k->resumed) &&
+		    ana_text_same(f.file, k->resumed_file))
 			return true;
 	}
 	return false;

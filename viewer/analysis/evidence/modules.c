@@ -208,11 +208,23 @@ static const struct rule standard[] = {
 	{ "xml/", NULL, ANA_CODE_DATA, ANA_SAY_WEAKLY },
 };
 
+bool ana_text_same(struct ana_text a, struct ana_text b)
+{
+	return a.len == b.len && !memcmp(a.at, b.at, a.len);
+}
+
 bool ana_text_begins(struct ana_text t, const char *with)
 {
 	size_t n = strlen(with);
 
 	return t.len >= n && !memcmp(t.at, with, n);
+}
+
+bool ana_text_ends(struct ana_text t, const char *with)
+{
+	size_t n = strlen(with);
+
+	return t.len >= n && !memcmp(t.at + t.len - n, with, n);
 }
 
 static const char *find(struct ana_text t, const char *what)

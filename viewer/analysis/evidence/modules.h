@@ -14,7 +14,9 @@ struct ana_text {
 	uint32_t len;
 };
 
+bool ana_text_same(struct ana_text a, struct ana_text b);
 bool ana_text_begins(struct ana_text t, const char *with);
+bool ana_text_ends(struct ana_text t, const char *with);
 bool ana_text_among(struct ana_text t, const char *list); /* of "|name|name|" */
 
 /* Who is at work. The innermost frame that decides does. */

@@ -211,18 +211,13 @@ struct seen {
 	uint64_t samples, by[ANA_DOES];
 };
 
-static bool same(struct ana_text a, struct ana_text b)
-{
-	return a.len == b.len && !memcmp(a.at, b.at, a.len);
-}
-
 static void see(struct seen *seen, size_t *count, const struct ana_pystack *k,
 		enum ana_picture_state state)
 {
 	size_t i = 0;
 
-	while (i < *count && !(seen[i].line == k->line && same(seen[i].file, k->file) &&
-			       same(seen[i].function, k->function)))
+	while (i < *count && !(seen[i].line == k->line && ana_text_same(seen[i].file, k->file) &&
+			       ana_text_same(seen[i].function, k->function)))
 		i++;
 	if (i == LINES_MAX)
 		return;
