@@ -25,7 +25,8 @@ int coll_folder_sync(const char *dir)
 	return err;
 }
 
-int coll_file_replace(const char *dir, const char *name, const void *bytes, size_t len)
+int coll_file_replace_by(const char *dir, const char *name, int (*put)(int fd, void *arg),
+			 void *arg)
 {
 	char path[PATH_MAX], tmp[PATH_MAX];
 	int fd, err;
@@ -36,7 +37,7 @@ int coll_file_replace(const char *dir, const char *name, const void *bytes, size
 	fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return -errno;
-	err = base_write_all(fd, bytes, len);
+	err = put(fd, arg);
 	if (!err && fsync(fd))
 		err = -errno;
 	close(fd);
@@ -45,6 +46,25 @@ int coll_file_replace(const char *dir, const char *name, const void *bytes, size
 	if (err)
 		unlink(tmp);
 	return err ? err : coll_folder_sync(dir);
+}
+
+struct bytes {
+	const void *at;
+	size_t len;
+};
+
+static int put_bytes(int fd, void *arg)
+{
+	const struct bytes *b = arg;
+
+	return base_write_all(fd, b->at, b->len);
+}
+
+int coll_file_replace(const char *dir, const char *name, const void *bytes, size_t len)
+{
+	struct bytes b = { bytes, len };
+
+	return coll_file_replace_by(dir, name, put_bytes, &b);
 }
 
 static int read_all(int fd, size_t max, uint8_t **bytes, size_t *len)

@@ -119,43 +119,23 @@ static int read_file(struct stored *s, const char *path)
 	return err;
 }
 
-static int write_text(int fd, const struct stored *s)
+/* A file says of itself which one it is: a rename leaves that as it is. */
+static int put_text(int fd, void *arg)
 {
+	struct stored *s = arg;
 	char text[FILE_MAX];
 	size_t len;
 	unsigned int i;
+	int err = which_of(fd, "", AT_EMPTY_PATH, &s->file);
 
+	if (err)
+		return err;
 	len = (size_t)snprintf(text, sizeof(text),
 			       FIRST_LINE "\nid %s\nfile %" PRIu64 " %" PRId64 " %" PRIu32 "\n",
 			       s->id, s->file.inode, s->file.made_s, s->file.made_ns);
 	for (i = 0; i < s->parents; i++)
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "of %s\n", s->parent[i]);
 	return base_write_all(fd, text, len);
-}
-
-/* Of a new file, for what it says of itself: a rename leaves both as they are. */
-static int write_file(struct stored *s, const char *base, const char *path)
-{
-	char tmp[PATH_MAX];
-	int fd, err;
-
-	if (snprintf(tmp, sizeof(tmp), "%s.tmp", path) >= (int)sizeof(tmp))
-		return -ENAMETOOLONG;
-	unlink(tmp);
-	fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return -errno;
-	err = which_of(fd, "", AT_EMPTY_PATH, &s->file);
-	if (!err)
-		err = write_text(fd, s);
-	if (!err && fsync(fd))
-		err = -errno;
-	close(fd);
-	if (!err && rename(tmp, path))
-		err = -errno;
-	if (err)
-		unlink(tmp);
-	return err ? err : coll_folder_sync(base);
 }
 
 /* What it was is the first of its parents. */
@@ -191,7 +171,7 @@ static int load(struct stored *s, const char *base)
 			"it lacks",
 			base);
 	err = renew(s);
-	return err ? err : write_file(s, base, path);
+	return err ? err : coll_file_replace_by(base, COLL_EPOCH_FILE, put_text, s);
 }
 
 int coll_epoch_open(struct coll_epoch *e, const char *base)
