@@ -93,6 +93,7 @@ static void test_cursor(void)
 			T_FAIL("read: %s", bad[i]);
 	}
 	coll_out_files_free(&run);
+	free(again.others);
 	end(&o);
 }
 
