@@ -105,17 +105,20 @@ static void write_into(const struct coll_clock_offset *c, const struct coll_out_
 	free(text);
 }
 
-void coll_clock_offset_write(struct coll_clock_offset *c, struct coll_outbox *box)
+bool coll_clock_offset_write(struct coll_clock_offset *c, struct coll_outbox *box)
 {
 	struct coll_out_run *run;
+	bool wrote = false;
 
 	if (!c->count)
-		return;
+		return false;
 	for (run = box->runs; run; run = run->next) {
 		if (run->forwarded || run->clocks == c->version ||
 		    coll_now_ns() - run->changed_ns > 2 * COLL_CLOCK_OFFSET_KEEP_S * COLL_SECOND_NS)
 			continue;
 		run->clocks = c->version;
 		write_into(c, run);
+		wrote = true;
 	}
+	return wrote;
 }

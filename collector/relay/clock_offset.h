@@ -46,7 +46,10 @@ bool coll_clock_offset_due(struct coll_clock_offset *c, int64_t now_ns);
 /* An answer of GET /v1/clock. False: it is no collector's. */
 bool coll_clock_offset_read(struct coll_clock_offset *c, const struct coll_answer *a);
 
-/* Writes what is new into the runs that are forwarded, as long as something happens in them. */
-void coll_clock_offset_write(struct coll_clock_offset *c, struct coll_outbox *box);
+/*
+ * Writes what is new into the runs that are forwarded, as long as something happens in them. True: into some, of which
+ * that is to be forwarded, too.
+ */
+bool coll_clock_offset_write(struct coll_clock_offset *c, struct coll_outbox *box);
 
 #endif

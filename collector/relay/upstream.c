@@ -257,7 +257,9 @@ static void scan_outbox(struct coll_upstream *u)
 				 : "more waits for %s than --outbox-max allows; frames are dropped "
 				   "and counted until it takes some",
 			 u->box.to);
-	coll_clock_offset_write(&u->clock, &u->box);
+	/* What is written is new, too: who asks next whether all is sent is to hear of it. */
+	if (coll_clock_offset_write(&u->clock, &u->box))
+		coll_outbox_scan(&u->box, coll_now_ns());
 }
 
 void coll_upstream_tick(struct coll_upstream *u)
