@@ -185,7 +185,7 @@ case('perl', '''perl -e 'print join(",", map { $_ ** 2 } 1..5), "\\n"; my $p = f
      'perl', 'perl', ci=True)
 case('ruby', '''/usr/bin/ruby -e 'puts (1..5).map { |x| x * x }.sum; puts `echo sub`; pid = fork { exit! 3 }; Process.wait pid; puts $?.exitstatus; Thread.new { puts 1 }.join; abort "done"'; echo $?''',
      '/usr/bin/ruby', 'ruby')
-case('node', '''node -e 'const { Worker } = require("worker_threads"); new Worker("require('"'worker_threads'"').parentPort.postMessage(6*7)", { eval: true }).on("message", m => console.log(m)); require("child_process").exec("echo child", (e, o) => { process.stdout.write(o); process.exitCode = 5 }); fetch' ; echo $?
+case('node', '''node -e 'const { Worker } = require("worker_threads"); new Worker("require('"'worker_threads'"').parentPort.postMessage(6*7)", { eval: true }).on("message", m => require("child_process").exec("echo child", (e, o) => { process.stdout.write(m + o); process.exitCode = 5 })); fetch' ; echo $?
     node -e 'throw new Error("x")' 2>&1 | head -5; node -p 'process.argv.length' ''', 'node', 'nodejs', ci=True)
 case('lua', '''lua5.4 -e 'local t = {} for i = 1, 5 do t[#t + 1] = i * i end print(table.concat(t, " ")) print(os.execute("exit 3")) io.popen("echo p"):read() os.exit(4)'; echo $?''',
      'lua5.4', 'lua5.4')
