@@ -17,7 +17,7 @@ FIRST = 1                                                         # enum wire_ev
 OPEN, FETCH, TAKE = 1, 2, 3                                       # enum wire_batch_what
 SUBMITTER, WORKER = 1, 2                                          # enum wire_role
 RUNNING, SLEEPING, DISK = 1, 2, 3                                 # enum wire_state
-READ, SOCKET, QUEUE, GIL, LOCK = 1, 4, 6, 8, 10                   # enum wire_wait
+READ, SOCKET, QUEUE, NAP, GIL, LOCK = 1, 4, 6, 7, 8, 10           # enum wire_wait
 HOSTILE = '</title></script><script>document.title="owned"</script><img src=x onerror=alert(1)>"\'&'
 TURNED = '\u202egnp.exe\u202c \u2067\u05d0\u05d1\u05d2\u2069 \u0645\u0631\u062d\u0628\u0627'
 H100 = 'NVIDIA H100 80GB HBM3'
@@ -82,9 +82,10 @@ class Process:
         self.range(LOADER, start, end, 'enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__',
                    flags)
 
-    def sample(self, t, tid, role, state, wait, code, target='', fs='', cpu=0, delay=0, native=''):
+    def sample(self, t, tid, role, state, wait, code, target='', fs='', cpu=0, delay=0, native='',
+               period=0):
         self.put('sample', t, tid if role == WORKER else self.pid, tid, role, state, wait, 0, cpu,
-                 delay, word(code), word(target), word(fs), word(native))
+                 delay, word(code), word(target), word(fs), word(native), 0, period)
 
     def samples(self, start, end, tid, role, state, wait, code, period=5 * MS, target='', fs=''):
         for t in range(start + MS, end, period):

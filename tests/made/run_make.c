@@ -13,7 +13,7 @@
  *	api START END CORR TID NAME:T
  *	sync OP START END CORR STREAM DEVICE	OP: enum wire_sync
  *	range OP START END TID FLAGS NAME:T	OP: enum wire_range
- *	sample T PID TID ROLE STATE WAIT FLAGS CPU DELAY STACK:T TARGET:T FS:T NATIVE:T [SYSCALL]
+ *	sample T PID TID ROLE STATE WAIT FLAGS CPU DELAY STACK:T TARGET:T FS:T NATIVE:T [SYSCALL [PERIOD]]
  *	batch WHAT START END PID TID LOADER WORKER BATCH CPU DELAY RCHAR READ SAMPLES TEXT:T
  *	loss REASON START END COUNT
  *	facts T DEVICE USED TOTAL PERCENT OTHERS
@@ -325,7 +325,8 @@ static void take_sample(struct make *m)
 				   .target = name(m, 11),
 				   .fs = name(m, 12),
 				   .native = name(m, 13),
-				   .syscall = m->words > 14 ? (uint16_t)u32(m, 14) : 0 };
+				   .syscall = m->words > 14 ? (uint16_t)u32(m, 14) : 0,
+				   .period_ns = m->words > 15 ? u32(m, 15) : 0 };
 }
 
 static void take_batch(struct make *m)

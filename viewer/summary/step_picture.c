@@ -4,7 +4,6 @@
 #include "analysis/picture/picture.h"
 #include "summary_priv.h"
 
-
 /* What is negative is not known. */
 static void put_or_null(struct base_jsonout *j, const char *key, int64_t v)
 {
@@ -42,6 +41,8 @@ static void put_row(struct base_jsonout *j, const struct ana_picture_row *r)
 		base_json_uint(j, "samples", r->samples);
 	}
 	base_json_string(j, "cells", r->cell);
+	if (gpu)
+		base_json_string(j, "busy_eighths", r->eighth);
 	base_json_flat_object(j, "states_ns");
 	for (int k = 0; k < ANA_DOES; k++)
 		if (r->ns[k])
@@ -107,18 +108,33 @@ static void read_cells(char *cell, const char *text)
 	cell[ANA_PICTURE_CELLS] = '\0';
 }
 
+/* Documents from before it was there have letters alone. */
+static void read_eighths(struct ana_picture_row *r, const char *text)
+{
+	size_t n = strlen(text);
+
+	for (size_t i = 0; i < ANA_PICTURE_CELLS; i++)
+		r->eighth[i] = i < n && text[i] >= '0' && text[i] <= '8'	       ? text[i]
+			       : r->cell[i] == ana_picture_words[ANA_DOES_BUSY].letter ? '8'
+										       : '0';
+	r->eighth[ANA_PICTURE_CELLS] = '\0';
+}
+
 static void read_row(struct view_summary *s, const struct base_json *n, struct ana_picture_row *r)
 {
-	const struct base_json *ns = base_json_get(n, "states_ns"), *where = base_json_get(n, "where");
+	const struct base_json *ns = base_json_get(n, "states_ns"),
+			       *where = base_json_get(n, "where");
 
 	r->kind = (enum ana_picture_kind)summary_by_name(base_json_get_text(n, "row", NULL),
 							 ana_picture_kinds, ANA_ROW_KINDS,
 							 ANA_ROW_WORKER);
-	r->number = summary_within(n, r->kind == ANA_ROW_GPU ? "gpu" : "worker", -1, -1, UINT32_MAX);
+	r->number =
+		summary_within(n, r->kind == ANA_ROW_GPU ? "gpu" : "worker", -1, -1, UINT32_MAX);
 	r->pid = summary_within(n, "pid", 0, 0, UINT32_MAX);
 	r->tid = summary_within(n, "tid", 0, 0, UINT32_MAX);
 	r->samples = base_json_get_uint(n, "samples", 0);
 	read_cells(r->cell, base_json_get_text(n, "cells", ""));
+	read_eighths(r, base_json_get_text(n, "busy_eighths", ""));
 	for (int k = 0; k < ANA_DOES; k++)
 		r->ns[k] = summary_span(ns, ana_picture_words[k].name);
 	r->file = summary_text(s, where, "file");
@@ -151,7 +167,8 @@ void summary_read_picture(struct view_summary *s, const struct base_json *n)
 		return;
 	p = base_arena_alloc(&s->mem, sizeof(*p));
 	p->absent = (enum ana_picture_absent)summary_by_name(
-		base_json_get_text(n, "absent", NULL), ana_picture_absent_names, ANA_PICTURE_ABSENTS,
+		base_json_get_text(n, "absent", NULL), ana_picture_absent_names,
+		ANA_PICTURE_ABSENTS,
 		base_json_count(steps) == ANA_PICTURES ? ANA_PICTURE_DRAWN : ANA_PICTURE_NO_STEPS);
 	BASE_JSON_EACH(step, steps)
 		if (k < ANA_PICTURES)

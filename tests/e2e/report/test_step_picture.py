@@ -5,6 +5,7 @@
 the nanosecond, whose line; that verify sees a changed letter; and that the page says why it is absent."""
 import json
 import os
+import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -13,7 +14,7 @@ import gs
 import made
 
 MS, US = 10**6, 10**3
-STATES = {'b': 'busy', 's': 'starved', 'i': 'idle', 'w': 'awaits', 'd': 'device', 'c': 'cpu', 'r': 'io', 'z': 'asleep', 'q': 'runnable',
+STATES = {'b': 'busy', 's': 'starved', 'i': 'idle', 'w': 'awaits', 'd': 'device', 'g': 'call', 'c': 'cpu', 'r': 'io', 'z': 'asleep', 'q': 'runnable',
           'l': 'lock', 'o': 'other', 'm': 'making', 'n': 'no_work', 'u': 'unseen'}
 
 
@@ -114,6 +115,95 @@ def check_backward(run):
     gs.check('Other threads that were seen without work' in drawn, 'and the page says so')
 
 
+def stretched(where, period):
+    """A look at the main thread each 100 ms, while the sampler meant to look each @period: of a step of 300 ms that is three."""
+    run = made.Made('stretched')
+    p = run.process('node1', 4242, made.BEGIN, made.BEGIN + 30 * 10**9, gpus=[(1, made.H100)])
+    t = p.kernel(made.BEGIN + 10**9, 5 * MS, 'warm_up')
+    for _ in range(60):
+        for k in range(3):
+            p.sample(t + (20 + 100 * k) * MS, p.pid, made.SUBMITTER, made.RUNNING, 0, made.PLAIN, period=period)
+        t = p.kernel(t + 290 * MS, 10 * MS)
+        p.range(made.OPTIMIZER, t - 40 * US, t - 30 * US, 'Optimizer.step#SGD.step')
+    return run.write(where, made.BEGIN + 30 * 10**9)
+
+
+def check_stretched(run, period):
+    """A sample stands for no more than its period and a quarter; the rest is told as not sampled, hatched."""
+    step = summary(run)['step_picture']['steps'][0]
+    main, = rows(step, 'main')
+    gs.equal(main['states_ns']['cpu'], 3 * period * 5 // 4, 'three samples')
+    gs.check(main['states_ns']['unseen'] > 100 * MS and 'u' * 20 in main['cells'], f'between them nobody looked: {main}')
+    page = gs.gpustarve('report', run, '--format', 'html').stdout.decode()
+    gs.check('<rect class="f-unseen"' in page and '</span>not sampled</li>' in page, 'the page hatches it and says so')
+
+
+def launching(where):
+    """Kernels of 100 us, each 5 ms; autograd's thread is in a call of 40 ms, which the main thread waits out at a lock."""
+    run = made.Made('launching')
+    p = run.process('node1', 4242, made.BEGIN, made.BEGIN + 20 * 10**9, gpus=[(1, made.H100)])
+    t = p.kernel(made.BEGIN + 10**9, 5 * MS, 'warm_up')
+    for _ in range(60):
+        p.samples(t, t + 100 * MS, p.pid, made.SUBMITTER, made.SLEEPING, made.LOCK, made.PLAIN)
+        for k in range(20):
+            p.sample(t + (1 + 5 * k) * MS, p.pid + 9, made.SUBMITTER, made.RUNNING, 0, '')
+        p.put('api', t + 10 * MS, t + 50 * MS, 10**6 + p.corr, p.pid + 9, 'cudaMemcpyAsync')
+        p.put('api', t + 60 * MS, t + 70 * MS, 2 * 10**6 + p.corr, p.pid + 50, 'cudaMemcpyAsync')
+        for k in range(20):
+            p.kernel(t + 5 * k * MS + 2 * MS, 100 * US)
+        t += 100 * MS
+        p.range(made.OPTIMIZER, t - 40 * US, t - 30 * US, 'Optimizer.step#SGD.step')
+    return run.write(where, made.BEGIN + 20 * 10**9)
+
+
+def check_launching(run):
+    step = summary(run)['step_picture']['steps'][0]
+    gpu, = rows(step, 'gpu')
+    main, = rows(step, 'main')
+    gs.check('b' not in gpu['cells'], f'no kernel takes most of a part: {gpu["cells"]}')
+    seen = sum(c != '0' for c in gpu['busy_eighths'])
+    gs.check(20 <= seen <= 40 and set(gpu['busy_eighths']) <= set('01234'), f'but kernels are there: {gpu["busy_eighths"]}')
+    calls = 40 * MS + 12 * 2 * US  # of both threads, those of 8 launches within the long one; a third thread's are its own
+    gs.check(abs(main['states_ns']['call'] - calls) <= 4 * US, f'calls are exact: {main["states_ns"]}')
+    page = gs.gpustarve('report', run, '--format', 'html').stdout.decode()
+    lane = page.split('<div class="lane">')[1].split('</svg>')[0]
+    gs.check(lane.count('<rect class="f-busy"') >= 20 and '"f-excluded"' in lane, f'the GPU row shows them as work: {lane}')
+
+
+def check_legend(run):
+    """In a legend each colour has one meaning, and each meaning one colour."""
+    page = gs.gpustarve('report', run, '--format', 'html').stdout.decode()
+    legend = page.split('id="step"')[1].split('<ul class="legend">')[1].split('</ul>')[0]
+    entries = re.findall(r'<li><span class="key ([\w-]+)"></span>([^<;]+)</li>', legend)
+    gs.equal(len(entries), legend.count('<li>'), f'an entry is one colour and one meaning: {legend}')
+    for k in 0, 1:
+        gs.equal(len({e[k] for e in entries}), len(entries), f'once each: {entries}')
+    drawn = set(re.findall(r'<rect class="([\w-]+)"', page.split('id="step"')[1].split('<details')[0]))
+    gs.check(drawn <= {e[0] for e in entries}, f'what is drawn is told: {drawn}, {entries}')
+
+
+def odd_worker(where, odd):
+    """A worker reads in each step, but for one, in which it sleeps."""
+    run = made.Made(f'odd{odd}')
+    p = run.process('node1', 4242, made.BEGIN, made.BEGIN + 10 * 10**9, gpus=[(1, made.H100)])
+    t = p.kernel(made.BEGIN + 2 * 10**9, 5 * MS, 'warm_up')
+    for k in range(60):
+        p.wait(t, t + 90 * MS)
+        p.batch(made.FETCH, t, t + 90 * MS, p.pid + 1000, 1, k)
+        how = (made.SLEEPING, made.NAP) if k == odd else (made.DISK, made.READ)
+        p.samples(t, t + 100 * MS, p.pid + 1000, made.WORKER, *how, made.READS)
+        t = p.kernel(t + 90 * MS + 10 * US, 10 * MS)
+        p.range(made.OPTIMIZER, t - 40 * US, t - 30 * US, 'Optimizer.step#SGD.step')
+    return run.write(where, made.BEGIN + 10 * 10**9)
+
+
+def check_odd_worker(where):
+    """Wherever the odd step lies, the usual one is like the others."""
+    for odd in range(27, 33):
+        worker, = rows(summary(odd_worker(where, odd))['step_picture']['steps'][0], 'worker')
+        gs.equal(worker['where']['did'], 'io', f'step {odd} is odd: {worker["states_ns"]}')
+
+
 def rare(where, odd):
     """The main thread computes before each step, but for one, in the middle, in which it waits for a lock."""
     run = made.Made(f'rare{odd}')
@@ -137,10 +227,14 @@ def check_rare(where):
 
 with gs.scratch() as where:
     check_rare(where)
+    check_odd_worker(where)
+    check_stretched(stretched(where, 20 * MS), 20 * MS)
+    check_launching(launching(where))
     check_backward(backward(where))
     run = made.starved(where)
     check_starved(summary(run))
     check_tampering(run)
+    check_legend(run)
     check_absent(made.healthy(where), 'no_samples', 'samples of the host')
     check_absent(made.idle(where), 'no_steps', 'no steps were found')
     ranks = summary(made.ranks(where))['step_picture']['steps']

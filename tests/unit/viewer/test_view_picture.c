@@ -6,6 +6,7 @@
 #include "harness.h"
 #include "analysis/picture/picture_pick.h"
 #include "analysis/picture/picture_row.h"
+#include "analysis/picture/picture_usual.h"
 
 #define MS INT64_C(1000000)
 
@@ -45,8 +46,10 @@ static void check_pick(uint32_t first)
 	EXPECT_INT(s.end_ns - s.start_ns, 10 * MS);
 	EXPECT_INT(s.start_ns, 700 * MS); /* nearest to the middle */
 	EXPECT_UINT(s.process, 0);
-	for (size_t n = 1; n < ANA_PICTURE_CANDIDATES; n++) { /* others as long, farther and farther */
-		int64_t nearer = s.start_ns > 700 * MS ? s.start_ns - 700 * MS : 700 * MS - s.start_ns;
+	for (size_t n = 1; n < ANA_PICTURE_CANDIDATES;
+	     n++) { /* others as long, farther and farther */
+		int64_t nearer =
+			s.start_ns > 700 * MS ? s.start_ns - 700 * MS : 700 * MS - s.start_ns;
 
 		REQUIRE(ana_picture_pick_median(&p, 10 * MS, n, &s));
 		EXPECT(llabs(s.start_ns - 700 * MS) >= nearer);
@@ -118,11 +121,88 @@ static void test_layers(void)
 	EXPECT_INT(sum_of(&row), 16000);
 	EXPECT_UINT(strlen(row.cell), ANA_PICTURE_CELLS);
 	EXPECT_UINT(strspn(row.cell, "b"), 20);
-	EXPECT_UINT(strspn(row.cell + 20, "s"), 20); /* 40 ns of the next are less than most of it */
+	EXPECT_UINT(strspn(row.cell + 20, "s"),
+		    20); /* 40 ns of the next are less than most of it */
 	EXPECT_UINT(strspn(row.cell + 40, "i"), 119);
 	EXPECT_STR(row.cell + 159, "s");
+	EXPECT_UINT(strspn(row.eighth, "8"), 20);
+	EXPECT_UINT(strspn(row.eighth + 20, "0"), 140);
 	ana_spans_fini(&busy);
 	ana_spans_fini(&waits);
+}
+
+/* Work that takes less than most of a part is seen in it, however short; rounded up. */
+static void test_eighths(void)
+{
+	struct ana_step s = step(0, 0, 16000, 0); /* cells of 100 ns */
+	struct ana_picture_row row = { .kind = ANA_ROW_GPU };
+	static struct ana_picture_paint p;
+	struct ana_spans busy = { 0 };
+
+	REQUIRE(!ana_spans_add(&busy, 110, 111) && !ana_spans_add(&busy, 205, 230));
+	REQUIRE(!ana_spans_add(&busy, 300, 376) && !ana_spans_add(&busy, 450, 550));
+	ana_paint_begin(&p, &row, &s);
+	REQUIRE(!ana_paint_layer(&p, ANA_DOES_BUSY, &busy));
+	ana_paint_end(&p, ANA_DOES_IDLE);
+	EXPECT_UINT(strlen(row.eighth), ANA_PICTURE_CELLS);
+	EXPECT(!strncmp(row.eighth, "01274400", 8));
+	EXPECT(!strncmp(row.cell, "iiibibii", 4));
+	ana_spans_fini(&busy);
+}
+
+static struct ana_picture_step drawn(int64_t cpu, int64_t lock, int64_t io)
+{
+	struct ana_picture_step s = { .step = step(0, 0, 100, 0), .rows = 3 };
+
+	s.row[0] = (struct ana_picture_row){ .kind = ANA_ROW_GPU, .ns = { [ANA_DOES_IDLE] = 100 } };
+	s.row[1] = (struct ana_picture_row){ .kind = ANA_ROW_MAIN,
+					     .ns = { [ANA_DOES_CPU] = cpu,
+						     [ANA_DOES_LOCK] = lock,
+						     [ANA_DOES_UNSEEN] = 100 - cpu - lock } };
+	s.row[2] = (struct ana_picture_row){
+		.kind = ANA_ROW_WORKER, .ns = { [ANA_DOES_IO] = io, [ANA_DOES_ASLEEP] = 100 - io }
+	};
+	return s;
+}
+
+/* The one most like the others, by the main row and by workers' alike; the first of equal ones. */
+static void test_usual(void)
+{
+	struct ana_picture_step main_odd[] = { drawn(0, 90, 80), drawn(70, 10, 80),
+					       drawn(60, 10, 80), drawn(90, 0, 80) };
+	struct ana_picture_step worker_odd[] = { drawn(50, 0, 10), drawn(50, 0, 80),
+						 drawn(50, 0, 80) };
+
+	EXPECT_UINT(ana_picture_usual(main_odd, 4), 1);
+	EXPECT_UINT(ana_picture_usual(worker_odd, 3), 1);
+	worker_odd[1].step.end_ns *= 2; /* parts of its time: a longer step is another one */
+	EXPECT_UINT(ana_picture_usual(worker_odd, 3), 2);
+	EXPECT_UINT(ana_picture_usual(worker_odd, 2), 0); /* of two neither */
+	EXPECT_UINT(ana_picture_usual(NULL, 0), 0);
+}
+
+/* Where few steps have the median's bin, those of the bins beside it, the nearest first; none far away. */
+static void test_near(void)
+{
+	static const int64_t ms[] = { 100, 130, 103, 99, 101, 80 };
+	struct ana_picture_pick p;
+	struct ana_step s;
+	int64_t before = 0;
+	size_t n = 0;
+
+	REQUIRE(!ana_picture_pick_init(&p, 1, 0));
+	for (size_t i = 0; i < sizeof(ms) / sizeof(ms[0]); i++) {
+		s = step(0, (int64_t)i * 200 * MS, ms[i] * MS, 0);
+		ana_picture_pick_add(&p, &s);
+	}
+	for (; ana_picture_pick_median(&p, 100 * MS, n, &s); n++) {
+		int64_t far = llabs(s.end_ns - s.start_ns - 100 * MS);
+
+		EXPECT(far >= before && far <= 3 * MS);
+		before = far;
+	}
+	EXPECT_UINT(n, 4);
+	ana_picture_pick_fini(&p);
 }
 
 /* Spans at random, steps shorter than they have cells: the sum stays the step. */
@@ -141,9 +221,11 @@ static void test_sums(void)
 		for (int layer = 0; layer < 3; layer++) {
 			struct ana_spans spans = { 0 };
 			for (int i = 0; i < 20; i++) {
-				int64_t a = start - 50 + (int64_t)(t_random(&random) % (uint64_t)(ns + 100));
-				REQUIRE(!ana_spans_add(&spans, a,
-						       a + (int64_t)(t_random(&random) % (uint64_t)(ns / 8 + 2))));
+				int64_t a = start - 50 +
+					    (int64_t)(t_random(&random) % (uint64_t)(ns + 100));
+				REQUIRE(!ana_spans_add(
+					&spans, a,
+					a + (int64_t)(t_random(&random) % (uint64_t)(ns / 8 + 2))));
 			}
 			REQUIRE(!ana_paint_layer(&p, (enum ana_picture_state)layer, &spans));
 			ana_spans_fini(&spans);
@@ -166,5 +248,6 @@ static void test_words(void)
 
 int main(void)
 {
-	return RUN(test_pick, test_ranks_that_meet, test_layers, test_sums, test_words);
+	return RUN(test_pick, test_ranks_that_meet, test_near, test_layers, test_eighths,
+		   test_usual, test_sums, test_words);
 }

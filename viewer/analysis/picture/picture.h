@@ -60,6 +60,8 @@ struct ana_picture_row {
 	int64_t number; /* of a GPU: in ana_result.gpu; of a worker: the loader's, else -1 */
 	int64_t pid, tid; /* not of a GPU */
 	char cell[ANA_PICTURE_CELLS + 1]; /* what took most of each part; a text */
+	/* of a GPU: of each part the eighths in which an operation ran, rounded up: '0' to '8'; a text */
+	char eighth[ANA_PICTURE_CELLS + 1];
 	int64_t ns[ANA_DOES]; /* exact; they sum to the step */
 	uint64_t samples; /* looks at this thread that stand in the step */
 	/* the line that most of them show at work or waiting; file NULL: none does */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "picture_thread.h"
+#include "picture_usual.h"
 
 struct drawing {
 	struct ana_picture_reading r;
@@ -138,62 +139,6 @@ static int draw(struct ana_picture_step *to, const struct ana_plan *plan,
 
 /* ---- the usual step -------------------------------------------------------------------------- */
 
-/* What the main process is seen at while the GPU waits for this reason; ANA_DOES: that is not told by its row. */
-static enum ana_picture_state shows(enum ana_class c)
-{
-	switch (c) {
-	case ANA_HOST_DISPATCH:
-	case ANA_HOST_CPU_WORK:
-	case ANA_HOST_GC:
-	case ANA_INPUT_INLINE:
-		return ANA_DOES_CPU;
-	case ANA_HOST_CPU_STARVED:
-		return ANA_DOES_RUNNABLE;
-	case ANA_HOST_LOCK:
-		return ANA_DOES_LOCK;
-	case ANA_HOST_NET:
-	case ANA_HOST_CHECKPOINT:
-		return ANA_DOES_IO;
-	default:
-		return ANA_DOES;
-	}
-}
-
-/* What the GPUs waited for most. */
-static enum ana_picture_state usual_state(const struct ana_result *r)
-{
-	int most = ANA_CLASSES;
-
-	for (int c = 0; c < ANA_CLASSES; c++)
-		if ((ana_class_is_input(c) || ana_class_is_host(c)) && r->classes[c] > 0 &&
-		    (most == ANA_CLASSES || r->classes[c] > r->classes[most]))
-			most = c;
-	return most == ANA_CLASSES ? ANA_DOES : shows((enum ana_class)most);
-}
-
-static const struct ana_picture_row *main_row(const struct ana_picture_step *s)
-{
-	for (size_t i = 0; i < s->rows; i++)
-		if (s->row[i].kind == ANA_ROW_MAIN)
-			return &s->row[i];
-	return NULL;
-}
-
-/* The main process is seen at that more than at anything else a sample tells, and where its line is told as well. */
-static bool is_usual(const struct ana_picture_step *s, enum ana_picture_state usual)
-{
-	const struct ana_picture_row *row = main_row(s);
-
-	if (usual == ANA_DOES || !row)
-		return true;
-	if (row->file && row->line_state != usual)
-		return false;
-	for (int k = 0; k < ANA_DOES; k++)
-		if (k != ANA_DOES_DEVICE && k != ANA_DOES_UNSEEN && row->ns[k] > row->ns[usual])
-			return false;
-	return row->ns[usual] > 0;
-}
-
 static void drop_rows(struct ana_picture_step *s)
 {
 	for (size_t i = 0; i < s->rows; i++)
@@ -202,26 +147,27 @@ static void drop_rows(struct ana_picture_step *s)
 }
 
 /*
- * Of the steps as long as the median the first that shows what GPUs waited for most, from the middle of the run
- * outwards: a single step, of a sample or two, may show what is rare. None does: the one nearest to it.
+ * A single step, of a sample or two, may show what is rare: of several about as long as the median the one
+ * most like the others.
  */
 static int draw_median(struct ana_picture_step *to, const struct ana_plan *plan,
 		       const struct ana_result *result, const struct ana_picture_pick *pick)
 {
-	enum ana_picture_state usual = usual_state(result);
+	struct ana_picture_step *all = calloc(ANA_PICTURE_CANDIDATES, sizeof(*all));
 	struct ana_step step;
-	int err = 0;
+	size_t n = 0, usual;
+	int err = all ? 0 : -ENOMEM;
 
-	for (size_t n = 0; !err && ana_picture_pick_median(pick, result->step_median_ns, n, &step);
-	     n++) {
-		drop_rows(to);
-		err = draw(to, plan, &step);
-		if (err || is_usual(to, usual))
-			return err;
-	}
-	drop_rows(to);
-	ana_picture_pick_median(pick, result->step_median_ns, 0, &step);
-	return draw(to, plan, &step);
+	while (!err && ana_picture_pick_median(pick, result->step_median_ns, n, &step))
+		err = draw(&all[n++], plan, &step);
+	usual = err ? n : ana_picture_usual(all, n);
+	for (size_t i = 0; i < n; i++)
+		if (i == usual)
+			*to = all[i];
+		else
+			drop_rows(&all[i]);
+	free(all);
+	return err;
 }
 
 int ana_picture_make(struct ana_picture **out, const struct ana_plan *plan,

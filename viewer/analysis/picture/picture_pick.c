@@ -96,10 +96,31 @@ static bool give(struct ana_step *to, const struct ana_step *s)
 	return length(s) > 0;
 }
 
+/* Those of a bin, less what @n skips of them. */
+static bool give_of(const struct ana_picture_pick *p, size_t bin, size_t *n, struct ana_step *s)
+{
+	const struct ana_step *of = &p->bin[bin * ANA_PICTURE_CANDIDATES];
+
+	for (size_t i = 0; i < ANA_PICTURE_CANDIDATES && length(&of[i]); i++)
+		if (!(*n)--)
+			return give(s, &of[i]);
+	return false;
+}
+
 bool ana_picture_pick_median(const struct ana_picture_pick *p, int64_t median_ns, size_t n,
 			     struct ana_step *s)
 {
-	return median_ns > 0 && n < ANA_PICTURE_CANDIDATES && give(s, bin_of(p, median_ns) + n);
+	const size_t at = median_ns > 0 ? ana_duration_bin(median_ns) : 0;
+
+	if (median_ns <= 0 || n >= ANA_PICTURE_CANDIDATES)
+		return false;
+	for (size_t d = 0; d <= ANA_PICTURE_NEAR; d++) {
+		if (at >= d && give_of(p, at - d, &n, s))
+			return true;
+		if (d && at + d < ANA_DURATION_BINS && give_of(p, at + d, &n, s))
+			return true;
+	}
+	return false;
 }
 
 bool ana_picture_pick_worst(const struct ana_picture_pick *p, struct ana_step *s)

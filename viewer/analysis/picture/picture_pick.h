@@ -8,7 +8,8 @@
 
 #include "analysis/ledger.h"
 
-#define ANA_PICTURE_CANDIDATES 4u /* of each length */
+#define ANA_PICTURE_CANDIDATES 8u /* for the usual step */
+#define ANA_PICTURE_NEAR 8u /* bins to either side of the median's: 6 % */
 
 struct ana_picture_pick {
 	int64_t middle; /* of the run */
@@ -26,7 +27,10 @@ void ana_picture_pick_fini(struct ana_picture_pick *p);
 /* The steps of a process come in order of start. */
 void ana_picture_pick_add(struct ana_picture_pick *p, const struct ana_step *s);
 
-/* @n: the n-th nearest to the middle, from 0. False: there is none. @median_ns: of all steps. */
+/*
+ * The @n-th of those about as long as the median, from 0: the median's bin first, then the bins beside it,
+ * within each the one nearest to the middle. False: there is none. @median_ns: of all steps.
+ */
 bool ana_picture_pick_median(const struct ana_picture_pick *p, int64_t median_ns, size_t n,
 			     struct ana_step *s);
 bool ana_picture_pick_worst(const struct ana_picture_pick *p, struct ana_step *s);

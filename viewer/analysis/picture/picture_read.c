@@ -45,7 +45,7 @@ static int take_op(struct ana_picture_reading *r, const struct wire_event *e)
 static struct ana_picture_wait within(const struct ana_picture_reading *r, const struct wire_event *e)
 {
 	return (struct ana_picture_wait){ base_max(e->start_ns, r->step.start_ns),
-					  base_min(e->end_ns, r->step.end_ns), e->tid };
+					  base_min(e->end_ns, r->step.end_ns), e->tid, false };
 }
 
 static int take_range(struct ana_picture_reading *r, const struct wire_event *e)
@@ -62,13 +62,12 @@ static int take_range(struct ana_picture_reading *r, const struct wire_event *e)
 
 static int take_call(struct ana_picture_reading *r, const struct wire_event *e)
 {
-	if (!(ana_names_flags(&r->names, e->name) & ANA_NAME_SYNC))
-		return 0;
 	if (r->calls == ANA_PICTURE_READ_MAX)
 		return -E2BIG;
 	if (!base_vec_more(r->call, r->calls, r->call_room))
 		return -ENOMEM;
-	r->call[r->calls++] = within(r, e);
+	r->call[r->calls] = within(r, e);
+	r->call[r->calls++].sync = ana_names_flags(&r->names, e->name) & ANA_NAME_SYNC;
 	return 0;
 }
 

@@ -12,9 +12,10 @@
 
 #define ANA_PICTURE_READ_MAX (1u << 20) /* spans of a kind, rows of a kind */
 
-struct ana_picture_wait { /* of the process's loader, or of one of its threads for the GPU */
+struct ana_picture_wait { /* for the process's loader; a call to the driver */
 	int64_t start, end;
 	uint32_t tid;
+	bool sync; /* of a call: it blocks until the GPU is done */
 };
 
 struct ana_picture_reading {
@@ -26,7 +27,7 @@ struct ana_picture_reading {
 	uint32_t ordinal[ANA_PICTURE_GPUS], gpu[ANA_PICTURE_GPUS]; /* of the rows; in the result */
 	struct ana_spans ops[ANA_PICTURE_GPUS];
 	size_t gpus, gpus_left_out;
-	struct ana_picture_wait *wait, *call; /* for a batch; for the GPU */
+	struct ana_picture_wait *wait, *call; /* for a batch; into the driver */
 	size_t waits, wait_room, calls, call_room;
 	struct wire_sample *sample; /* by pid, tid, time; some from before the step */
 	size_t samples, sample_room;

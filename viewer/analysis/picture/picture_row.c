@@ -16,13 +16,14 @@ void ana_paint_begin(struct ana_picture_paint *p, struct ana_picture_row *row,
 
 static int64_t edge(const struct ana_picture_paint *p, size_t cell)
 {
-	return p->start + (int64_t)((__int128)(p->end - p->start) * (__int128)cell /
-				    (int)ANA_PICTURE_CELLS);
+	return p->start +
+	       (int64_t)((__int128)(p->end - p->start) * (__int128)cell / (int)ANA_PICTURE_CELLS);
 }
 
 static size_t cell_at(const struct ana_picture_paint *p, int64_t t)
 {
-	size_t i = (size_t)((__int128)(t - p->start) * (int)ANA_PICTURE_CELLS / (p->end - p->start));
+	size_t i =
+		(size_t)((__int128)(t - p->start) * (int)ANA_PICTURE_CELLS / (p->end - p->start));
 
 	while (i + 1 < ANA_PICTURE_CELLS && edge(p, i + 1) <= t)
 		i++;
@@ -30,7 +31,8 @@ static size_t cell_at(const struct ana_picture_paint *p, int64_t t)
 }
 
 /* [start, end) within the step, covered by nothing. */
-static void put(struct ana_picture_paint *p, enum ana_picture_state state, int64_t start, int64_t end)
+static void put(struct ana_picture_paint *p, enum ana_picture_state state, int64_t start,
+		int64_t end)
 {
 	p->row->ns[state] += end - start;
 	while (start < end) {
@@ -42,7 +44,8 @@ static void put(struct ana_picture_paint *p, enum ana_picture_state state, int64
 	}
 }
 
-void ana_paint(struct ana_picture_paint *p, enum ana_picture_state state, int64_t start, int64_t end)
+void ana_paint(struct ana_picture_paint *p, enum ana_picture_state state, int64_t start,
+	       int64_t end)
 {
 	start = base_max(start, p->start);
 	end = base_min(end, p->end);
@@ -76,6 +79,14 @@ int ana_paint_layer(struct ana_picture_paint *p, enum ana_picture_state state,
 	return ana_paint_cover(p, layer);
 }
 
+static char eighths(const struct ana_picture_paint *p, size_t cell)
+{
+	int64_t ns = edge(p, cell + 1) - edge(p, cell);
+
+	return ns > 0 ? (char)('0' + ((__int128)p->part[cell][ANA_DOES_BUSY] * 8 + ns - 1) / ns)
+		      : '0';
+}
+
 void ana_paint_end(struct ana_picture_paint *p, enum ana_picture_state rest)
 {
 	ana_paint(p, rest, p->start, p->end);
@@ -86,7 +97,9 @@ void ana_paint_end(struct ana_picture_paint *p, enum ana_picture_state rest)
 			if (p->part[i][k] > p->part[i][most])
 				most = k;
 		p->row->cell[i] = ana_picture_words[most].letter;
+		p->row->eighth[i] = eighths(p, i);
 	}
+	p->row->eighth[ANA_PICTURE_CELLS] = '\0';
 	p->row->cell[ANA_PICTURE_CELLS] = '\0';
 	ana_spans_fini(&p->covered);
 }

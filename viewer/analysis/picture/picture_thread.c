@@ -192,11 +192,11 @@ static enum ana_picture_state state_of(const struct ana_picture_reading *r,
 	return main && state == ANA_DOES_LOCK ? done_for(r, s) : state;
 }
 
-/* A sample stands until the thread's next one, for at most twice the sampler's period. */
+/* A sample stands until the thread's next one, for its period and a quarter at most: looks come late. */
 static int64_t stands_until(const struct ana_picture_thread *t, size_t i)
 {
 	const struct wire_sample *s = &t->sample[i];
-	int64_t most = s->period_ns ? 2 * (int64_t)s->period_ns : PERIOD_NS;
+	int64_t most = s->period_ns ? (int64_t)s->period_ns * 5 / 4 : PERIOD_NS;
 
 	if (i + 1 < t->samples)
 		most = base_min(most, t->sample[i + 1].t_ns - s->t_ns);
@@ -257,59 +257,120 @@ static int name_line(struct ana_picture_row *row, const struct seen *seen, size_
 
 /* ---- the row --------------------------------------------------------------------------------- */
 
-/* What is known to the nanosecond covers what samples show. */
-static int paint_known(const struct ana_picture_reading *r, const struct ana_picture_thread *t,
-		       struct ana_picture_paint *p, struct ana_spans *awaits)
+/* What is known to the nanosecond, and covers what samples show; of a worker nothing is. */
+struct known {
+	struct ana_spans *awaits; /* borrowed; NULL: of a worker */
+	struct ana_spans device, call;
+};
+
+/* A thread that gives the GPU work, and that no sample shows in Python, does so for the main thread (autograd's). */
+static bool gives_for_main(const struct ana_picture_reading *r, uint32_t pid, uint32_t tid)
 {
-	struct ana_spans calls = { 0 };
+	bool gives = false;
+
+	for (size_t i = 0; i < r->samples; i++) {
+		const struct wire_sample *s = &r->sample[i];
+
+		if (s->pid != pid || s->tid != tid)
+			continue;
+		if (s->stack)
+			return false;
+		gives |= s->role == WIRE_ROLE_SUBMITTER;
+	}
+	return gives;
+}
+
+#define THREADS 16u /* whose calls come in turns */
+
+static int know_calls(const struct ana_picture_reading *r, const struct ana_picture_thread *t,
+		      struct known *k)
+{
+	struct {
+		uint32_t tid;
+		bool known, counts;
+	} asked[THREADS] = { 0 }, *a;
+	int err = 0;
+
+	for (size_t i = 0; i < r->calls && !err; i++) {
+		const struct ana_picture_wait *c = &r->call[i];
+
+		a = &asked[c->tid % THREADS];
+		if (!a->known || a->tid != c->tid) {
+			a->known = true;
+			a->tid = c->tid;
+			a->counts = c->tid == t->tid || gives_for_main(r, t->pid, c->tid);
+		}
+		if (a->counts)
+			err = ana_spans_add(c->sync ? &k->device : &k->call, c->start, c->end);
+	}
+	return err;
+}
+
+static int paint_known(const struct ana_picture_reading *r, const struct ana_picture_thread *t,
+		       struct ana_picture_paint *p, struct known *k)
+{
 	int err = 0;
 
 	for (size_t i = 0; i < r->waits && !err; i++)
 		if (r->wait[i].tid == t->tid)
-			err = ana_spans_add(awaits, r->wait[i].start, r->wait[i].end);
-	for (size_t i = 0; i < r->calls && !err; i++)
-		if (r->call[i].tid == t->tid)
-			err = ana_spans_add(&calls, r->call[i].start, r->call[i].end);
+			err = ana_spans_add(k->awaits, r->wait[i].start, r->wait[i].end);
 	if (!err)
-		err = ana_paint_layer(p, ANA_DOES_AWAITS, awaits);
+		err = know_calls(r, t, k);
 	if (!err)
-		err = ana_paint_layer(p, ANA_DOES_DEVICE, &calls);
-	ana_spans_fini(&calls);
-	return err;
+		err = ana_paint_layer(p, ANA_DOES_AWAITS, k->awaits);
+	if (!err)
+		err = ana_paint_layer(p, ANA_DOES_DEVICE, &k->device);
+	return err ? err : ana_paint_layer(p, ANA_DOES_CALL, &k->call);
+}
+
+/* What the row shows at @t; ANA_DOES: samples alone tell. */
+static enum ana_picture_state known_at(struct known *k, int64_t t)
+{
+	int64_t until;
+
+	if (k->awaits && ana_spans_at(k->awaits, t, &until))
+		return ANA_DOES_AWAITS;
+	if (ana_spans_at(&k->device, t, &until))
+		return ANA_DOES_DEVICE;
+	return ana_spans_at(&k->call, t, &until) ? ANA_DOES_CALL : ANA_DOES;
 }
 
 static int paint_samples(const struct ana_picture_reading *r, struct ana_picture_paint *p,
 			 struct ana_pystacks *stacks, const struct ana_picture_thread *t,
-			 struct ana_picture_row *row, struct ana_spans *awaits)
+			 struct ana_picture_row *row, struct known *known)
 {
 	struct seen *seen = calloc(LINES_MAX, sizeof(*seen));
-	bool known = awaits && awaits->count; /* waits are told to the nanosecond */
-	struct ana_spans layer = { 0 };
+	struct ana_spans layer = { 0 }, awaits = { 0 };
+	bool told = known->awaits && known->awaits->count; /* waits are, to the nanosecond */
 	size_t lines = 0;
 	int err = seen ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < t->samples && !err; i++) {
 		const struct wire_sample *s = &t->sample[i];
 		const struct ana_pystack *k = ana_pystacks_get(stacks, s->stack);
-		enum ana_picture_state state = state_of(r, t, i, k, awaits != NULL);
+		enum ana_picture_state state = state_of(r, t, i, k, known->awaits != NULL);
+		enum ana_picture_state exact = known_at(known, s->t_ns);
 		int64_t until = stands_until(t, i);
 
-		if (state != ANA_DOES_AWAITS || !known) {
+		if (state != ANA_DOES_AWAITS || !told) {
 			ana_paint(p, state, s->t_ns, until);
 			err = ana_spans_add(&layer, s->t_ns, until);
 		}
-		if (!err && !known && state == ANA_DOES_AWAITS)
-			err = ana_spans_add(awaits, s->t_ns, until);
+		if (!err && !told && state == ANA_DOES_AWAITS)
+			err = ana_spans_add(&awaits, s->t_ns, until);
 		if (until <= p->start)
 			continue;
 		row->samples++;
 		if (k->file.len && state != ANA_DOES_NO_WORK)
-			see(seen, &lines, k, state);
+			see(seen, &lines, k, exact == ANA_DOES ? state : exact);
 	}
+	for (size_t i = 0; i < awaits.count && !err; i++)
+		err = ana_spans_add(known->awaits, awaits.span[i].start, awaits.span[i].end);
 	if (!err)
 		err = ana_paint_cover(p, &layer);
 	if (!err)
 		err = name_line(row, seen, lines);
+	ana_spans_fini(&awaits);
 	ana_spans_fini(&layer);
 	free(seen);
 	return err;
@@ -332,6 +393,7 @@ int ana_picture_paint_thread(const struct ana_picture_reading *r, struct ana_pys
 			     const struct ana_picture_thread *t, struct ana_picture_paint *p,
 			     struct ana_picture_row *row, struct ana_spans *awaits)
 {
+	struct known known = { .awaits = awaits };
 	int err;
 
 	*row = (struct ana_picture_row){
@@ -341,13 +403,15 @@ int ana_picture_paint_thread(const struct ana_picture_reading *r, struct ana_pys
 		.tid = t->tid,
 	};
 	ana_paint_begin(p, row, &r->step);
-	err = awaits ? paint_known(r, t, p, awaits) : 0;
+	err = awaits ? paint_known(r, t, p, &known) : 0;
 	if (!err)
-		err = paint_samples(r, p, stacks, t, row, awaits);
+		err = paint_samples(r, p, stacks, t, row, &known);
 	if (!err && !awaits)
 		err = paint_batches(p, t);
 	if (awaits)
 		ana_spans_merge(awaits);
 	ana_paint_end(p, ANA_DOES_UNSEEN);
+	ana_spans_fini(&known.device);
+	ana_spans_fini(&known.call);
 	return err;
 }

@@ -15,16 +15,18 @@
 #define CHANGES_MAX 3
 #define QUIET_PPM 50000 /* of a step: less of another thread is not drawn */
 #define CELL_WIDTH 6 /* 160 of them are 960 */
+#define LANE_HEIGHT ((size_t)24)
 
-/* Colours of the states, in the style sheet; NULL: nothing is drawn. */
+/* Colours of the states, in the style sheet: one each. */
 static const char *const styles[ANA_DOES] = {
-	[ANA_DOES_BUSY] = "f-busy",	[ANA_DOES_STARVED] = "f-input",
-	[ANA_DOES_IDLE] = "f-excluded", [ANA_DOES_AWAITS] = "f-input",
-	[ANA_DOES_DEVICE] = "f-comm",	[ANA_DOES_CPU] = "f-busy",
-	[ANA_DOES_IO] = "f-device",	[ANA_DOES_ASLEEP] = "f-device",	[ANA_DOES_RUNNABLE] = "f-host",
-	[ANA_DOES_LOCK] = "f-copy",	[ANA_DOES_OTHER] = "f-other",
-	[ANA_DOES_MAKING] = "f-making", [ANA_DOES_NO_WORK] = "f-excluded",
-	[ANA_DOES_UNSEEN] = NULL,
+	[ANA_DOES_BUSY] = "f-busy",	  [ANA_DOES_STARVED] = "f-input",
+	[ANA_DOES_IDLE] = "f-excluded",	  [ANA_DOES_AWAITS] = "f-awaits",
+	[ANA_DOES_DEVICE] = "f-comm",	  [ANA_DOES_CALL] = "f-call",
+	[ANA_DOES_CPU] = "f-cpu",	  [ANA_DOES_IO] = "f-device",
+	[ANA_DOES_ASLEEP] = "f-asleep",	  [ANA_DOES_RUNNABLE] = "f-host",
+	[ANA_DOES_LOCK] = "f-copy",	  [ANA_DOES_OTHER] = "f-other",
+	[ANA_DOES_MAKING] = "f-making",	  [ANA_DOES_NO_WORK] = "f-no-work",
+	[ANA_DOES_UNSEEN] = "f-unseen",
 };
 
 static const char *const titles[ANA_PICTURES] = { "The usual step", "The slowest step" };
@@ -59,21 +61,48 @@ static const char *style_of(char letter)
 	for (int k = 0; k < ANA_DOES; k++)
 		if (ana_picture_words[k].letter == letter)
 			return styles[k];
-	return NULL;
+	return styles[ANA_DOES_UNSEEN];
 }
 
-static void put_cells(struct html *h, const char *cell)
+static void put_rect(struct html *h, const char *style, size_t i, size_t n, size_t height)
 {
-	html_put(h, "<svg viewBox=\"0 0 960 20\" preserveAspectRatio=\"none\" aria-hidden=\"true\">");
-	for (size_t i = 0, n; i < ANA_PICTURE_CELLS; i += n) {
-		const char *style = style_of(cell[i]);
+	fprintf(h->f, "<rect class=\"%s\" x=\"%zu\" ", style, i * CELL_WIDTH);
+	if (height < LANE_HEIGHT)
+		fprintf(h->f, "y=\"%zu\" ", LANE_HEIGHT - height);
+	fprintf(h->f, "width=\"%zu\" height=\"%zu\"/>", n * CELL_WIDTH, height);
+}
 
+static void put_letters(struct html *h, const char *cell)
+{
+	for (size_t i = 0, n; i < ANA_PICTURE_CELLS; i += n) {
 		for (n = 1; i + n < ANA_PICTURE_CELLS && cell[i + n] == cell[i]; n++)
 			;
-		if (style)
-			fprintf(h->f, "<rect class=\"%s\" x=\"%zu\" width=\"%zu\" height=\"20\"/>",
-				style, i * CELL_WIDTH, n * CELL_WIDTH);
+		put_rect(h, style_of(cell[i]), i, n, LANE_HEIGHT);
 	}
+}
+
+/* Where a GPU worked for less than most of a part: a bar as high as its share, before what else stands there. */
+static void put_bars(struct html *h, const struct ana_picture_row *r)
+{
+	const char busy = ana_picture_words[ANA_DOES_BUSY].letter;
+
+	for (size_t i = 0, n; i < ANA_PICTURE_CELLS; i += n) {
+		for (n = 1; i + n < ANA_PICTURE_CELLS && r->eighth[i + n] == r->eighth[i] &&
+			    (r->cell[i + n] == busy) == (r->cell[i] == busy);
+		     n++)
+			;
+		if (r->cell[i] != busy && r->eighth[i] > '0')
+			put_rect(h, styles[ANA_DOES_BUSY], i, n,
+				 (size_t)(r->eighth[i] - '0') * LANE_HEIGHT / 8);
+	}
+}
+
+static void put_cells(struct html *h, const struct ana_picture_row *r)
+{
+	html_put(h, "<svg viewBox=\"0 0 960 24\" preserveAspectRatio=\"none\" aria-hidden=\"true\">");
+	put_letters(h, r->cell);
+	if (r->kind == ANA_ROW_GPU)
+		put_bars(h, r);
 	html_put(h, "</svg>");
 }
 
@@ -92,7 +121,7 @@ static void put_lane(struct html *h, int k, size_t i)
 	html_put(h, "<div class=\"lane\"><span>");
 	put_who(h, k, i);
 	html_put(h, "</span>");
-	put_cells(h, step_of(h, k)->row[i].cell);
+	put_cells(h, &step_of(h, k)->row[i]);
 	html_put(h, "</div>\n");
 }
 
@@ -283,7 +312,20 @@ static void put_step(struct html *h, int k)
 	html_put(h, "</figure>\n");
 }
 
-/* A square per colour, with all that it stands for in these two steps. */
+static bool drawn(const struct ana_picture_row *r, int state)
+{
+	if (strchr(r->cell, ana_picture_words[state].letter))
+		return true;
+	return state == ANA_DOES_BUSY && r->kind == ANA_ROW_GPU && strspn(r->eighth, "0") < ANA_PICTURE_CELLS;
+}
+
+static void put_key(struct html *h, int state)
+{
+	fprintf(h->f, "<li><span class=\"key %s\"></span>%s</li>", styles[state],
+		ana_picture_words[state].words);
+}
+
+/* A square per state that is drawn in these two steps. */
 static void put_legend(struct html *h)
 {
 	bool in[ANA_DOES] = { false };
@@ -291,21 +333,12 @@ static void put_legend(struct html *h)
 	for (int k = 0; k < ANA_PICTURES; k++)
 		for (size_t i = 0; i < step_of(h, k)->rows; i++)
 			for (int d = 0; d < ANA_DOES; d++)
-				in[d] |= strchr(step_of(h, k)->row[i].cell,
-						ana_picture_words[d].letter) != NULL;
+				in[d] |= !is_quiet(step_of(h, k), i) &&
+					 drawn(&step_of(h, k)->row[i], d);
 	html_put(h, "<ul class=\"legend\">");
-	for (int d = 0; d < ANA_DOES; d++) {
-		if (!in[d])
-			continue;
-		fprintf(h->f, "<li><span class=\"key %s\"></span>%s",
-			styles[d] ? styles[d] : "f-unseen", ana_picture_words[d].words);
-		for (int e = d + 1; e < ANA_DOES; e++)
-			if (in[e] && styles[e] && styles[d] && !strcmp(styles[e], styles[d])) {
-				fprintf(h->f, "; %s", ana_picture_words[e].words);
-				in[e] = false;
-			}
-		html_put(h, "</li>");
-	}
+	for (int d = 0; d < ANA_DOES; d++)
+		if (in[d])
+			put_key(h, d);
 	html_put(h, "</ul>\n");
 }
 
@@ -387,9 +420,10 @@ static void put_picture(struct html *h, const struct ana_picture *p)
 			ana_picture_absent_words[p->absent]);
 		return;
 	}
-	html_put(h, "<p>Two real steps of this run: one as long as the median, near the run&#8217;s "
-		    "middle, and the slowest, each process&#8217;s first left aside. Time runs from left "
-		    "to right.</p>\n");
+	html_put(h, "<p>Two real steps of this run: of those about as long as the median the one most like "
+		    "the others, and the slowest, each process&#8217;s first left aside. Time runs from left "
+		    "to right. What a GPU did, calls of its driver and waits for a batch are exact; the rest "
+		    "is samples, and a sample stands for no longer than the sampler&#8217;s period.</p>\n");
 	put_legend(h);
 	for (int k = 0; k < ANA_PICTURES; k++)
 		put_step(h, k);
