@@ -26,7 +26,6 @@ static view_advise *const fit[ANA_CLASSES] = {
 	[ANA_INPUT_EPOCH] = view_advise_epoch,
 	[ANA_INPUT_H2D] = view_advise_h2d,
 	[ANA_INPUT_FETCH] = view_advise_fetch,
-	[ANA_INPUT_PREP] = view_advise_prep,
 	[ANA_INPUT_CPU_STARVED] = view_advise_worker_cpu,
 	[ANA_INPUT_PIPELINE] = view_advise_pipeline,
 	[ANA_INPUT_HANDOFF] = view_advise_handoff,

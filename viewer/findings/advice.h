@@ -11,15 +11,25 @@
 
 typedef bool view_advise(struct view_summary *s, struct view_advice *a);
 
-/* The number of workers (advice_loader.c), of other makers (advice_maker.c); fill all of @a. */
+/* The number of workers and their cores (advice_workers.c), of other makers (advice_maker.c); fill all of @a. */
 view_advise view_advise_workers, view_advise_makers;
 
 view_advise view_advise_unknown, view_advise_epoch, view_advise_h2d, view_advise_fetch,
-	view_advise_prep, view_advise_worker_cpu, view_advise_pipeline, view_advise_handoff;
+	view_advise_pipeline, view_advise_handoff;
+view_advise view_advise_worker_cpu, view_advise_host_cpu; /* advice_cpu.c */
 view_advise view_advise_uneven; /* advice_rank.c */
 view_advise view_advise_no_process, view_advise_idle_gpu; /* advice_idle.c */
-view_advise view_advise_sync, view_advise_lock, view_advise_host_cpu, view_advise_host_wait,
+view_advise view_advise_sync, view_advise_lock, view_advise_host_wait,
 	view_advise_no_work; /* advice_host.c */
+
+#define VIEW_BUSY_PPM 850000 /* of the workers' time: they do nothing else but make batches */
+
+/* More workers are advised, on the cores there are; or more workers and cores (view_loader_wants_cores). */
+bool view_advice_more_workers(const struct view_summary *s);
+bool view_advice_more_cores(const struct view_summary *s);
+/* Workers want a CPU and get none; they wait for each other. */
+bool view_advice_workers_starved(const struct view_summary *s);
+bool view_advice_workers_serialised(const struct view_summary *s);
 
 /* Time and dollars of a class, with what others waited for ranks that were late by it. */
 int64_t view_advice_ns(const struct view_summary *s, enum ana_class c);

@@ -98,15 +98,3 @@ bool view_advise_no_work(struct view_summary *s, struct view_advice *a)
 {
 	return base_ppm(a->saving_ns, s->result->gpu_ns) >= NO_WORK_PPM;
 }
-
-bool view_advise_host_cpu(struct view_summary *s, struct view_advice *a)
-{
-	if (!s->result->cpus)
-		return true;
-	a->action = base_arena_printf(&s->mem,
-				      "the job may use %" PRIu32
-				      " core%s: ask for more or for a larger cgroup quota, or "
-				      "lower the threads and workers beside the main process",
-				      s->result->cpus, s->result->cpus == 1 ? "" : "s");
-	return true;
-}

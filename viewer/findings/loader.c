@@ -169,11 +169,30 @@ static void set_facts(struct view_summary *s, const struct ana_loader_facts *l)
 		f->cores = 1;
 }
 
-/* What the run would have been shorter by, over all GPUs, with steps of @then_ns; never more than it waited. */
-static int64_t spared_ns(const struct view_summary *s, const struct ana_loader_facts *l,
-			 int64_t then_ns)
+bool view_loader_wants_cores(const struct view_summary *s)
 {
+	const struct view_loader *v = &s->loader;
+
+	return v->has_need && v->need.bound == VIEW_WORKERS_CORES &&
+	       v->need.advised <= v->facts.workers && v->need.cores_needed > v->facts.cores &&
+	       !view_worker_count_is_beyond(&v->facts, &v->need);
+}
+
+bool view_loader_by_socket(const struct view_summary *s)
+{
+	for (size_t i = 0; i < s->findings; i++)
+		if (s->finding[i].class == ANA_INPUT_FETCH && s->finding[i].where.known)
+			return s->finding[i].where.wait == WIRE_WAIT_SOCKET;
+	return false;
+}
+
+int64_t view_loader_spared_ns(const struct view_summary *s, int64_t then_ns)
+{
+	const struct ana_loader_facts *l = view_loader_facts(s);
 	const struct ana_result *r = s->result;
+
+	if (!l || !s->loader.has_need)
+		return 0;
 	__int128 ns = (__int128)(s->loader.facts.step_ns - then_ns) * (__int128)batches(r) *
 		      (__int128)r->gpus / (l->trainers ? l->trainers : 1);
 	int64_t exposed = exposed_ns(s), most = exposed < s->starved_ns ? exposed : s->starved_ns;
@@ -181,12 +200,12 @@ static int64_t spared_ns(const struct view_summary *s, const struct ana_loader_f
 	return ns > most ? most : (int64_t)ns;
 }
 
-static void set_saving(struct view_summary *s, const struct ana_loader_facts *l)
+static void set_saving(struct view_summary *s)
 {
 	struct view_loader *v = &s->loader;
 
-	v->saving_ns = spared_ns(s, l, v->need.predicted_step_ns);
-	v->saving_least_ns = spared_ns(s, l, v->need.most_step_ns);
+	v->saving_ns = view_loader_spared_ns(s, v->need.predicted_step_ns);
+	v->saving_least_ns = view_loader_spared_ns(s, v->need.most_step_ns);
 	if (s->cost.known && s->starved_ns)
 		v->saving_nano_usd =
 			base_div_even((__int128)s->cost.starved * v->saving_ns, s->starved_ns);
@@ -237,7 +256,7 @@ void view_loader_add(struct view_summary *s)
 	}
 	if (v->has_need) {
 		set_busy(v);
-		set_saving(s, l);
+		set_saving(s);
 	}
 	set_bytes(s, l);
 }

@@ -14,4 +14,19 @@ const struct ana_loader_facts *view_loader_facts(const struct view_summary *s);
 /* Its workers; -1: not known. */
 int64_t view_loader_workers(const struct view_summary *s);
 
+/*
+ * To keep up takes more workers, and these more cores: those here carry no more than there are. (False where
+ * nobody has so many.)
+ */
+bool view_loader_wants_cores(const struct view_summary *s);
+
+/*
+ * What the run would have been shorter by, over all GPUs, with steps of @then_ns; never more than it waited. 0
+ * without view_loader.has_need.
+ */
+int64_t view_loader_spared_ns(const struct view_summary *s, int64_t then_ns);
+
+/* What took longest of fetching was a socket: what files say of bytes and the page cache is not about it. */
+bool view_loader_by_socket(const struct view_summary *s);
+
 #endif

@@ -24,7 +24,7 @@ static const char *workers(struct view_summary *s)
 	return with_number(s,
 			   v->facts.workers ? "DataLoader(..., num_workers=#)"
 					    : "DataLoader(..., num_workers=#, persistent_workers=True)",
-			   v->need.advised);
+			   view_loader_wants_cores(s) ? v->need.needed : v->need.advised);
 }
 
 /* Threads that compute in Python share its lock: more of them make no more. */

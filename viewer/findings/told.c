@@ -6,13 +6,13 @@
 #include "base/units.h"
 #include "facts/class.h"
 #include "findings.h"
+#include "gain.h"
 #include "lead.h"
 #include "loader.h"
 #include "wire/evidence.h"
 #include "words.h"
 
 #define COLUMNS 40 /* of a path or a file's name */
-#define GAIN_PCT 105 /* of the steps per hour; less is not worth a sentence */
 
 /* The finding of its class that cost most. */
 static bool is_first_of_class(const struct view_summary *s, size_t at)
@@ -115,12 +115,12 @@ static const char *pipeline(const struct view_summary *s, struct base_arena *mem
 		seen += share[k];
 	if (!seen || workers < 1)
 		return NULL;
+	if (workers == 1 && !share[ANA_WORKER_IDLE] && !share[ANA_WORKER_LOCK])
+		return "no sample tells what the only worker did";
 	if (workers == 1)
-		return base_arena_printf(mem,
-					 "the only worker was not making the batch that was due%s",
-					 share[ANA_WORKER_IDLE]	  ? ": it was idle"
-					 : share[ANA_WORKER_LOCK] ? ": it waited for a lock"
-								  : ", and no sample tells why");
+		return base_arena_printf(
+			mem, "the only worker was not making the batch that was due: %s",
+			share[ANA_WORKER_IDLE] ? "it was idle" : "it waited for a lock");
 	return base_arena_printf(
 		mem,
 		"no worker was making the batch that was due: they were %s%sahead with later batches",
@@ -251,79 +251,6 @@ static const struct view_advice *number_for(const struct view_summary *s, size_t
 	return NULL;
 }
 
-/* Without @saved of the training time, the work of an hour in hundredths of today's; 0: nothing would be left. */
-static int64_t times_pct(const struct view_summary *s, int64_t saved, bool up)
-{
-	int64_t t = view_working_ns(s), left = t - saved;
-
-	return left > 0 ? (int64_t)(((__int128)t * 100 + (up ? left - 1 : 0)) / left) : 0;
-}
-
-static const char *times_words(struct base_arena *mem, int64_t pct, bool up)
-{
-	int64_t tenth = up ? 9 : 0;
-
-	if (pct < 200)
-		return base_arena_printf(mem, "1.%02" PRId64, pct % 100);
-	if (pct <= 990)
-		return base_arena_printf(mem, "%" PRId64 ".%" PRId64, (pct + tenth) / 100,
-					 (pct + tenth) / 10 % 10);
-	return base_arena_printf(mem, "%" PRId64, (pct + (up ? 99 : 0)) / 100);
-}
-
-/*
- * "at most 1.4 times the steps per hour", "1.2 to 1.4 times" where something is sure. Rounded outwards, for these
- * are bounds. NULL: next to nothing, or all of the time is saved.
- */
-static const char *gain(const struct view_summary *s, struct base_arena *mem, int64_t saved,
-			int64_t least)
-{
-	int64_t most_pct = times_pct(s, saved, true), least_pct = times_pct(s, least, false);
-	const char *times, *from = "at most ";
-
-	if (saved <= 0 || most_pct < GAIN_PCT)
-		return NULL;
-	times = times_words(mem, most_pct, true);
-	if (least_pct >= GAIN_PCT)
-		from = base_arena_printf(mem, "%s to ", times_words(mem, least_pct, false));
-	return base_arena_printf(mem, "%s%s times the %s per hour", from, times,
-				 s->result->steps ? "steps" : "work");
-}
-
-/* "4 workers per rank would hide it"; what binds them is said. */
-static const char *workers(const struct view_summary *s, struct base_arena *mem,
-			   const struct view_advice *a, int64_t told_ns)
-{
-	const struct view_loader *v = &s->loader;
-	bool more = a->saving_ns > told_ns + told_ns / 20;
-	const char *n = base_arena_printf(mem, "%" PRId64 " %s%s%s", v->need.advised,
-					  v->facts.workers ? "worker" : "worker process",
-					  v->need.advised == 1 ? ""
-					  : v->facts.workers   ? "s"
-							       : "es",
-					  s->ranks > 1 ? " per rank" : "");
-
-	if (v->need.bound == VIEW_WORKERS_CORES)
-		return base_arena_printf(mem, "%s, as many as the cores here support, would bring",
-					 n);
-	if (v->need.bound == VIEW_WORKERS_LIMIT)
-		return base_arena_printf(mem, "%s would bring", n);
-	return base_arena_printf(mem, "%s would hide it%s%s:", n,
-				 more ? " and other waits for batches" : "",
-				 a->class == ANA_INPUT_FETCH ? " if the source keeps up" : "");
-}
-
-static const char *number(const struct view_summary *s, struct base_arena *mem,
-			  const struct view_advice *a, int64_t told_ns)
-{
-	const char *brief = a->brief, *rank = strstr(brief, ", on rank ");
-
-	if (a->with_need)
-		return workers(s, mem, a, told_ns);
-	return base_arena_printf(mem, "%.*s would bring",
-				 (int)(rank ? rank - brief : (ptrdiff_t)strlen(brief)), brief);
-}
-
 /* On several GPUs what one waits for less may be waited for by another one. */
 static const char *prediction(const struct view_summary *s, struct base_arena *mem,
 			      const struct said *x)
@@ -335,11 +262,11 @@ static const char *prediction(const struct view_summary *s, struct base_arena *m
 	if (f->where.late || ana_class_is_outside(f->class) || !s->waste[f->class] ||
 	    (!a && s->result->gpus > 1))
 		return "";
-	times = gain(s, mem, a ? a->saving_ns : x->ns, a ? a->saving_least_ns : 0);
+	times = view_gain_words(s, mem, a ? a->saving_ns : x->ns, a ? a->saving_least_ns : 0);
 	if (!times)
 		return "";
 	return base_arena_printf(mem, " %s %s.",
-				 a ? number(s, mem, a, x->ns) : "Without it:", times);
+				 a ? view_gain_by(s, mem, a, x->ns) : "Without it:", times);
 }
 
 const char *view_finding_sentence(const struct view_summary *s, struct base_arena *mem, size_t at)

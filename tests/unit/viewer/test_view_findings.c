@@ -250,7 +250,7 @@ static void test_workers(void)
 	REQUIRE(a);
 	EXPECT(a == &s->advice[0]);
 	EXPECT_STR(a->action, "set num_workers=6, if the storage serves them 133.3 MB/s");
-	EXPECT_STR(a->brief, "4 -> 6 workers or a local cache");
+	EXPECT_STR(a->brief, "4 -> 6 workers");
 	EXPECT(strstr(a->why, "144 ms / 24.0 ms = 6 workers keep up (now 4)") != NULL);
 	EXPECT_INT(s->loader.facts.step_ns, 36000000);
 	EXPECT_INT(s->loader.facts.wait_ns, 12000000);
@@ -260,7 +260,7 @@ static void test_workers(void)
 	EXPECT(!advice(s, "loader-wait"));
 	a = advice(s, "storage");
 	REQUIRE(a);
-	EXPECT(strstr(a->why, "read at 88.9 MB/s where 133.3 MB/s are needed; 50.0 % of it") !=
+	EXPECT(strstr(a->why, "read at 88.9 MB/s where 133.3 MB/s would keep up; 50.0 % of it") !=
 	       NULL);
 	EXPECT(strstr(a->action, "local disk") != NULL);
 	view_summary_free(s);
@@ -474,7 +474,7 @@ static void test_no_contradiction(void)
 	const struct view_advice *a = advice(s, "worker-cpu");
 	REQUIRE(a);
 	EXPECT(strstr(a->action, "4 workers and the main process share 2 cores: ask for 7") != NULL);
-	EXPECT(strstr(a->action, "lower num_workers to 1") != NULL);
+	EXPECT(strstr(a->action, "quota and set num_workers=6, with one thread") != NULL);
 	view_summary_free(s);
 
 	/* Nobody has so many cores as that would take. */
@@ -552,10 +552,14 @@ static void test_cores(void)
 	r->loader[0].fetch_cpu_ns = r->loader[0].fetch_ns;
 	s = made_summary_of(r, H100, 6880000000LL);
 	EXPECT(!advice(s, "workers")); /* four are there, and four cores beside the trainer's */
-	const struct view_advice *a = advice(s, "decode");
-	REQUIRE(a);
-	EXPECT_STR(a->brief, "5 -> 7 cores, or decoding on the GPU");
-	EXPECT(strstr(a->action, "set num_workers=6") != NULL);
+	const struct view_advice *a = advice(s, "workers-and-cores");
+	REQUIRE(a && a == &s->advice[0]);
+	EXPECT_STR(a->brief, "4 -> 6 workers and 5 -> 7 cores");
+	EXPECT_STR(a->change, "DataLoader(..., num_workers=6)");
+	EXPECT(strstr(a->action, "ask for 7 cores (now 5) and set num_workers=6 (now 4)") == a->action);
+	EXPECT(strstr(a->why, "; each computes all the time, so that they want 7 cores (now 5)"));
+	EXPECT_INT(a->saving_ns, MADE_HOUR_NS / 3); /* they keep up */
+	EXPECT_INT(a->saving_least_ns, 0);
 	view_summary_free(s);
 
 	r = made_starved(NULL);
@@ -566,8 +570,164 @@ static void test_cores(void)
 	a = advice(s, "workers");
 	REQUIRE(a);
 	EXPECT(strstr(a->action, "set num_workers=3") == a->action);
-	EXPECT(strstr(a->why, "= 4 workers keep up, but the cores here support only 3"));
+	EXPECT(strstr(a->why, "= 4 workers keep up (now 2); each computes all the time, so that 4 cores carry no more than 3."));
 	EXPECT_INT(a->saving_ns, 4000000LL * 100000); /* 36 to 32 ms */
+	view_summary_free(s);
+}
+
+/* The number behind @before in @text, once it stands there; else @so_far. False: two that differ. */
+static bool one_number(const char *text, const char *before, long *so_far)
+{
+	for (const char *at = text; (at = strstr(at, before)) != NULL; at += strlen(before)) {
+		long n = strtol(at + strlen(before), NULL, 10);
+
+		if (*so_far >= 0 && n && n != *so_far)
+			return false;
+		*so_far = n ? n : *so_far;
+	}
+	return true;
+}
+
+/* All that a run's advice says of workers and cores is one proposal. */
+static bool agrees(const struct view_summary *s)
+{
+	long workers = -1, cores = -1;
+	bool same = true, more = advice(s, "workers") || advice(s, "workers-and-cores");
+
+	for (size_t i = 0; i < s->advices; i++) {
+		const char *action = s->advice[i].action;
+
+		same &= one_number(action, "num_workers=", &workers);
+		same &= one_number(action, "ask for ", &cores) && one_number(action, "with ", &cores);
+		same &= !(more && (strstr(action, "lower num_workers") || strstr(action, "lower the workers")));
+	}
+	return same;
+}
+
+static struct view_summary *made_loader_of(uint32_t workers, uint32_t cpus, int64_t cpu_pct,
+					   int64_t starved)
+{
+	struct ana_result *r = made_starved(NULL);
+
+	made_class(r, ANA_INPUT_CPU_STARVED, starved);
+	made_class(r, ANA_HOST_CPU_STARVED, MADE_HOUR_NS / 20);
+	r->cpus = cpus;
+	r->loader[0].workers = workers;
+	r->loader[0].fetch_cpu_ns = r->loader[0].fetch_ns / 100 * cpu_pct;
+	return made_summary_of(r, H100, 6880000000LL);
+}
+
+static void test_one_proposal(void)
+{
+	static const uint32_t workers[] = { 0, 1, 2, 4, 8, 40 }, cpus[] = { 1, 2, 4, 8, 64 };
+	static const int64_t pct[] = { 1, 6, 50, 100 }, starved[] = { 0, 20, 3 };
+	size_t said = 0;
+
+	for (size_t i = 0; i < 6 * 5 * 4 * 3; i++) {
+		uint32_t w = workers[i % 6], c = cpus[i / 6 % 5];
+		int64_t part = starved[i / 120], share = pct[i / 30 % 4];
+		struct view_summary *s = made_loader_of(w, c, share, part ? MADE_HOUR_NS / part : 0);
+
+		if (!agrees(s)) {
+			T_FAIL("%u workers, %u cores, %d %% CPU, 1/%d starved", w, c, (int)share, (int)part);
+			for (size_t k = 0; k < s->advices; k++)
+				fprintf(stderr, "  %s: %s\n", s->advice[k].id, s->advice[k].action);
+		}
+		said += advice(s, "workers") || advice(s, "workers-and-cores");
+		view_summary_free(s);
+	}
+	EXPECT(said > 100);
+}
+
+/* A worker that waits for a server on this machine, on two cores that others use, too. */
+static struct view_summary *made_served(const char *server)
+{
+	struct ana_result *r = made_result(1, H100, 10);
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_class(r, ANA_INPUT_FETCH, MADE_HOUR_NS / 2);
+	made_class(r, ANA_INPUT_PIPELINE, MADE_HOUR_NS / 16);
+	made_class(r, ANA_INPUT_CPU_STARVED, MADE_HOUR_NS / 16);
+	r->cpus = 2;
+	r->batches = r->steps = 20000;
+	r->gpu[0].span_ns = MADE_HOUR_NS;
+	r->loader_wait_ns = r->loader_exposed_ns = r->gpu[0].loader_exposed_ns = MADE_HOUR_NS / 8 * 5;
+	r->step_fed_median_ns = -1;
+	made_site(r, (struct ana_hotspot){ .class = ANA_INPUT_FETCH,
+					   .ns = MADE_HOUR_NS / 2,
+					   .role = WIRE_ROLE_WORKER,
+					   .wait = WIRE_WAIT_SOCKET,
+					   .file = (char *)"train.py",
+					   .line = 25,
+					   .target = (char *)server,
+					   .samples = 100,
+					   .threads = 1,
+					   .workers = 1 });
+	made_loader(r, 1, 20000, 170000000, 20000000);
+	return made_summary_of(r, H100, 6880000000LL);
+}
+
+/* What is not so is not advised. */
+static void test_premises(void)
+{
+	struct view_summary *s = made_served("socket:127.0.0.1:38211");
+	const struct view_advice *a;
+
+	REQUIRE(s && s->loader.busy_ppm > 900000);
+	EXPECT(agrees(s));
+	EXPECT(!advice(s, "prefetch")); /* who makes batches all the time makes none ahead */
+	a = advice(s, "workers");
+	REQUIRE(a);
+	EXPECT_STR(a->action, "set num_workers=3, if the server answers so many at a time");
+	EXPECT_STR(a->brief, "1 -> 3 workers");
+	EXPECT(strstr(a->why, "; each waits for 88 % of its time, so that 2 cores carry them. "));
+	a = advice(s, "storage");
+	REQUIRE(a);
+	EXPECT_STR(a->title, "Fetch more at a time");
+	EXPECT(!strstr(a->action, "local disk") && !strstr(a->brief, "cache"));
+	EXPECT(!strstr(a->why, "page cache") && !strstr(a->why, "/s")); /* that is of files */
+	a = advice(s, "worker-cpu");
+	REQUIRE(a);
+	EXPECT(strstr(a->action, "1 worker and the main process have 2 cores, enough for them") == a->action);
+	view_summary_free(s);
+
+	s = made_served("socket:10.0.0.7:443");
+	a = advice(s, "storage");
+	REQUIRE(a);
+	EXPECT(strstr(a->action, "local disk") && strstr(a->brief, "a local cache"));
+	view_summary_free(s);
+}
+
+/* One worker makes batches in order whatever is set. */
+static void test_order_of_one(void)
+{
+	struct ana_result *r = made_starved(NULL);
+	struct view_summary *s;
+	const struct view_advice *a;
+
+	made_class(r, ANA_INPUT_PIPELINE, MADE_HOUR_NS / 2);
+	r->loader[0].workers = 1;
+	r->loader[0].fetch_ns /= 10;
+	r->loader[0].fetch_cpu_ns /= 10;
+	s = made_summary_of(r, H100, 6880000000LL);
+	a = advice(s, "prefetch");
+	REQUIRE(a);
+	EXPECT(strstr(a->action, "prefetch_factor=4") && !strstr(a->action, "in_order"));
+	EXPECT(!strstr(a->brief, "in_order"));
+	view_summary_free(s);
+}
+
+/* The bound and the lengths beside it are of the same numbers. */
+static void test_lengths(void)
+{
+	struct view_summary *s = made_summary_of(made_starved(NULL), H100, 6880000000LL);
+	const struct view_advice *a = advice(s, "workers");
+
+	REQUIRE(a);
+	EXPECT(strstr(a->why, "for a batch, and a step without its wait takes 24.0 ms, both on average: "));
+	/* an hour less a second, 100000 steps; a third of an hour less */
+	EXPECT(strstr(a->why, "The training time of 59 m 59 s, 36.0 ms for each step, would be at least 39 m 59 s, "
+			      "24.0 ms for each step: at most 1.51 times the steps per hour"));
 	view_summary_free(s);
 }
 
@@ -738,6 +898,10 @@ static const struct t_case cases[] = {
 	T_CASE(test_two_trainers),
 	T_CASE(test_no_contradiction),
 	T_CASE(test_cores),
+	T_CASE(test_one_proposal),
+	T_CASE(test_premises),
+	T_CASE(test_order_of_one),
+	T_CASE(test_lengths),
 	T_CASE(test_epoch),
 	T_CASE(test_by_evidence),
 	T_CASE(test_words),

@@ -82,8 +82,8 @@ static const char golden[] =
 	"     the steps per hour. [input.prep; confidence high]\n"
 	"  confidence is how sure the cause is; how long it took is measured\n"
 	"  together 29.1 of the 33.3 %; the rest has smaller causes, or no line is known\n"
-	"  next: 4 -> 6 workers or a local cache; saves at most $2.29 of this run, 2.29 \302\242\n"
-	"        per thousand steps\n"
+	"  next: 4 -> 6 workers; saves at most $2.29 of this run, 2.29 \302\242 per thousand\n"
+	"        steps\n"
 	"  report: runs/x.gst/report.html\n";
 
 static void test_causes(void)
@@ -98,7 +98,7 @@ static void test_causes(void)
 	EXPECT(strstr(text, "\nWhy (the most costly first)\n") != NULL);
 	EXPECT(strstr(text, "(high: 1,514 samples of 4 threads)\n") != NULL);
 	EXPECT(strstr(text, "num_workers=4 (fork), batch_size=16, prefetch_factor=2,") != NULL);
-	EXPECT(strstr(text, "the GPU could take a batch every 24.0 ms; 4 workers deliver one") !=
+	EXPECT(strstr(text, "the GPU could take a batch every 24.0 ms on average; 4 workers") !=
 	       NULL);
 	EXPECT(strstr(text, "workers were: 71.4 % blocked on files or the") != NULL);
 	EXPECT(strstr(text, "2,000 samples of threads: 3 torn") != NULL);

@@ -33,7 +33,7 @@ static void put_waits(struct html *h)
 	html_put(h, ".</p>\n");
 }
 
-/* "The GPU could take a batch every 24 ms ... A worker makes a batch in 144 ms: 6 workers would keep up." */
+/* "The GPU could take a batch every 24 ms on average ... A worker makes a batch in 144 ms: 6 workers would keep up." */
 static void put_need(struct html *h)
 {
 	const struct view_loader *v = &h->s->loader;
@@ -45,7 +45,7 @@ static void put_need(struct html *h)
 		 "every ");
 	html_ns(h, v->facts.step_ns - v->facts.wait_ns,
 		"/loader/need/step_ns - /loader/need/wait_ns");
-	html_put(h, "; now it gets one every ");
+	html_put(h, " on average; now it gets one every ");
 	html_ns(h, v->facts.step_ns, "/loader/need/step_ns");
 	html_put(h, " and waits ");
 	html_ns(h, v->facts.wait_ns, "/loader/need/wait_ns");
@@ -58,11 +58,11 @@ static void put_need(struct html *h)
 	html_put(h, v->facts.workers == 1 ? "is " : "are ");
 	html_count(h, (uint64_t)v->facts.workers, "/loader/need/workers_now");
 	if (v->need.bound != VIEW_WORKERS_STEP) {
-		html_put(h, v->need.bound == VIEW_WORKERS_CORES ? ", and the cores here support only "
+		html_put(h, v->need.bound == VIEW_WORKERS_CORES ? ", and the cores here carry only "
 								: ", and a sensible limit is ");
 		html_count(h, (uint64_t)v->need.advised, "/loader/need/workers_advised");
 	}
-	html_put(h, ". A step then takes at least ");
+	html_put(h, ". A batch then comes at least every ");
 	html_ns(h, v->need.predicted_step_ns, "/loader/need/predicted_step_ns");
 	html_put(h, ".</p></div>\n");
 }
@@ -159,7 +159,7 @@ static void put_bytes(struct html *h)
 {
 	const struct view_loader *v = &h->s->loader;
 
-	if (v->batch_bytes <= 0)
+	if (v->batch_bytes <= 0 || view_loader_by_socket(h->s))
 		return;
 	html_put(h, "<dt>Read per batch</dt><dd>");
 	html_bytes(h, (uint64_t)v->batch_bytes, "/loader/batch_bytes");

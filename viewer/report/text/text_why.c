@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "findings/findings.h"
+#include "findings/gain.h"
 #include "findings/lead.h"
 #include "findings/loader.h"
 #include "findings/told.h"
@@ -249,14 +250,18 @@ static void put_fetches(struct page *p, const struct ana_loader_facts *l)
 /* What keeps the advised workers from keeping up. */
 static const char *need_bound(struct page *p)
 {
-	const struct view_worker_count *n = &p->s->loader.need;
+	const struct view_loader *v = &p->s->loader;
+	const char *busy = view_gain_busy(p->s, &p->mem);
 
-	if (n->bound == VIEW_WORKERS_STEP)
+	if (v->need.bound == VIEW_WORKERS_STEP)
 		return "";
-	return base_arena_printf(&p->mem, ", but %s %" PRId64,
-				 n->bound == VIEW_WORKERS_CORES ? "the cores here support only"
-								: "a sensible limit is",
-				 n->advised);
+	if (v->need.bound == VIEW_WORKERS_LIMIT || !busy)
+		return base_arena_printf(&p->mem, ", but a sensible limit is %" PRId64,
+					 v->need.advised);
+	return base_arena_printf(&p->mem,
+				 ", but %" PRId64 " core%s here carr%s only %" PRId64 " (%s)",
+				 v->facts.cores, v->facts.cores == 1 ? "" : "s",
+				 v->facts.cores == 1 ? "ies" : "y", v->need.advised, busy);
 }
 
 /* "2 workers deliver", "the main process makes". */
@@ -281,14 +286,15 @@ static void put_need(struct page *p)
 		put_line(p,
 			 base_arena_printf(&p->mem, "workers made batches for %s %% of their time",
 					   base_percent(step, v->busy_ppm)));
-	put_line(p,
-		 base_arena_printf(&p->mem,
-				   "the GPU could take a batch every %s; %s one every %s. %" PRId64
-				   " worker%s would keep up%s; a step then takes %s at least",
-				   base_duration(fed, v->facts.step_ns - v->facts.wait_ns),
-				   deliver(p), base_duration(step, v->facts.step_ns),
-				   v->need.needed, v->need.needed == 1 ? "" : "s", need_bound(p),
-				   base_duration(then, v->need.predicted_step_ns)));
+	put_line(p, base_arena_printf(
+			    &p->mem,
+			    "the GPU could take a batch every %s on average; %s one every %s. "
+			    "%" PRId64 " worker%s would keep up%s; a batch then comes every %s "
+			    "at least",
+			    base_duration(fed, v->facts.step_ns - v->facts.wait_ns), deliver(p),
+			    base_duration(step, v->facts.step_ns), v->need.needed,
+			    v->need.needed == 1 ? "" : "s", need_bound(p),
+			    base_duration(then, v->need.predicted_step_ns)));
 }
 
 static void put_shares(struct page *p)
@@ -311,7 +317,7 @@ static void put_bytes(struct page *p)
 	base_unit each, now, needed, miss;
 	const char *t;
 
-	if (v->batch_bytes <= 0)
+	if (v->batch_bytes <= 0 || view_loader_by_socket(p->s))
 		return;
 	t = base_arena_printf(&p->mem, "%s read per batch",
 			      base_bytes(each, (uint64_t)v->batch_bytes));

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gain.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include "base/units.h"
+#include "findings.h"
+#include "loader.h"
+
+#define GAIN_PCT 105 /* of the steps per hour; less is not worth a sentence */
+
+/* Without @saved of the training time, the work of an hour in hundredths of today's; 0: nothing would be left. */
+static int64_t times_pct(const struct view_summary *s, int64_t saved, bool up)
+{
+	int64_t t = view_working_ns(s), left = t - saved;
+
+	return left > 0 ? (int64_t)(((__int128)t * 100 + (up ? left - 1 : 0)) / left) : 0;
+}
+
+static const char *times_words(struct base_arena *mem, int64_t pct, bool up)
+{
+	int64_t tenth = up ? 9 : 0;
+
+	if (pct < 200)
+		return base_arena_printf(mem, "1.%02" PRId64, pct % 100);
+	if (pct <= 990)
+		return base_arena_printf(mem, "%" PRId64 ".%" PRId64, (pct + tenth) / 100,
+					 (pct + tenth) / 10 % 10);
+	return base_arena_printf(mem, "%" PRId64, (pct + (up ? 99 : 0)) / 100);
+}
+
+const char *view_gain_words(const struct view_summary *s, struct base_arena *mem, int64_t saved,
+			    int64_t least)
+{
+	int64_t most_pct = times_pct(s, saved, true), least_pct = times_pct(s, least, false);
+	const char *times, *from = "at most ";
+
+	if (saved <= 0 || most_pct < GAIN_PCT)
+		return NULL;
+	times = times_words(mem, most_pct, true);
+	if (least_pct >= GAIN_PCT)
+		from = base_arena_printf(mem, "%s to ", times_words(mem, least_pct, false));
+	return base_arena_printf(mem, "%s%s times the %s per hour", from, times,
+				 s->result->steps ? "steps" : "work");
+}
+
+const char *view_gain_lengths(const struct view_summary *s, struct base_arena *mem, int64_t saved)
+{
+	int64_t now = view_working_ns(s), then = now - saved, steps = (int64_t)s->result->steps;
+	const char *each = "", *each_then = "";
+	base_unit text, of;
+
+	if (!view_gain_words(s, mem, saved, 0))
+		return NULL;
+	if (steps) {
+		each = base_arena_printf(mem, ", %s for each step,",
+					 base_duration(of, base_div_even(now, steps)));
+		each_then = base_arena_printf(mem, ", %s for each step",
+					      base_duration(of, base_div_even(then, steps)));
+	}
+	base_duration(text, now);
+	return base_arena_printf(mem, "The training time of %s%s would be at least %s%s", text,
+				 each, base_duration(of, then), each_then);
+}
+
+const char *view_gain_busy(const struct view_summary *s, struct base_arena *mem)
+{
+	const struct view_worker_facts *f = &s->loader.facts;
+	int64_t pct;
+
+	if (f->fetch_ns <= 0 || f->fetch_cpu_ns <= 0)
+		return NULL;
+	pct = base_div_even((__int128)100 * f->fetch_cpu_ns, f->fetch_ns);
+	if (pct < 50)
+		return base_arena_printf(mem, "each waits for %" PRId64 " %% of its time",
+					 100 - pct);
+	if (pct >= 99)
+		return "each computes all the time";
+	return base_arena_printf(mem, "each computes for %" PRId64 " %% of its time", pct);
+}
+
+/* "4 worker processes per rank". */
+static const char *so_many(const struct view_summary *s, struct base_arena *mem, int64_t n)
+{
+	bool first = !s->loader.facts.workers;
+
+	return base_arena_printf(mem, "%" PRId64 " %s%s%s", n, first ? "worker process" : "worker",
+				 n == 1	 ? ""
+				 : first ? "es"
+					 : "s",
+				 s->ranks > 1 ? " per rank" : "");
+}
+
+/* "2 cores", "one core". */
+static const char *cores(const struct view_summary *s, struct base_arena *mem)
+{
+	int64_t n = s->loader.facts.cores;
+
+	return n == 1 ? "one core" : base_arena_printf(mem, "%" PRId64 " cores", n);
+}
+
+/* More of them than the cores have room for, if each wanted one: why that is no mistake. */
+static const char *crowded(const struct view_summary *s, struct base_arena *mem)
+{
+	const struct view_loader *v = &s->loader;
+	const char *busy = view_gain_busy(s, mem);
+
+	if (!busy || v->facts.cores <= 0 || v->need.advised < v->facts.cores)
+		return "";
+	return base_arena_printf(mem, " (%s: %s carry them)", busy, cores(s, mem));
+}
+
+/* "4 workers per rank would hide it"; what binds them is said. */
+static const char *workers(const struct view_summary *s, struct base_arena *mem,
+			   const struct view_advice *a, int64_t told_ns)
+{
+	const struct view_loader *v = &s->loader;
+	const char *more =
+		a->saving_ns > told_ns + told_ns / 20 ? " and other waits for batches" : "";
+	const char *n = so_many(s, mem, v->need.advised), *busy = view_gain_busy(s, mem);
+
+	if (busy && view_loader_wants_cores(s))
+		return base_arena_printf(mem,
+					 "%s on %" PRId64 " cores%s (now %" PRId64
+					 "; %s) would hide it%s:",
+					 so_many(s, mem, v->need.needed), v->need.cores_needed,
+					 s->ranks > 1 ? " each" : "", v->facts.cores, busy, more);
+	if (busy && v->need.bound == VIEW_WORKERS_CORES)
+		return base_arena_printf(mem, "%s, all that %s carry here (%s), would bring", n,
+					 cores(s, mem), busy);
+	if (v->need.bound != VIEW_WORKERS_STEP)
+		return base_arena_printf(mem, "%s would bring", n);
+	return base_arena_printf(mem, "%s%s would hide it%s%s:", n, crowded(s, mem), more,
+				 a->class == ANA_INPUT_FETCH ? " if the source keeps up" : "");
+}
+
+const char *view_gain_by(const struct view_summary *s, struct base_arena *mem,
+			 const struct view_advice *a, int64_t told_ns)
+{
+	const char *brief = a->brief, *rank = strstr(brief, ", on rank ");
+
+	if (a->with_need)
+		return workers(s, mem, a, told_ns);
+	return base_arena_printf(mem, "%.*s would bring",
+				 (int)(rank ? rank - brief : (ptrdiff_t)strlen(brief)), brief);
+}
