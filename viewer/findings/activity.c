@@ -25,6 +25,19 @@ static const struct {
 	{ "/bz2.py", "read", "decompressing" },
 };
 
+/* Of the thread that trains alone: a worker's transforms are modules of torch, too. */
+static const struct {
+	const char *file; /* what the frame's path has in it */
+	const char *words;
+} training[] = {
+	{ "/torch/autograd/graph.py", "running the backward pass" },
+	{ "/torch/autograd/__init__.py", "running the backward pass" },
+	{ "/torch/nn/modules/", "running the forward pass" },
+	{ "/torch/nn/functional.py", "running the forward pass" },
+	{ "/torch/optim/lr_scheduler.py", "setting the learning rate" },
+	{ "/torch/optim/", "running the optimizer's step" },
+};
+
 static const struct {
 	const char *module; /* what its file's name begins with */
 	const char *words;
@@ -75,6 +88,16 @@ static const char *of_module(const char *native)
 	return NULL;
 }
 
+const char *view_words_training(const struct view_hotspot *p)
+{
+	const char *tab = p->role == WIRE_ROLE_SUBMITTER && p->leaf ? strchr(p->leaf, '\t') : NULL;
+
+	for (size_t i = 0; tab && i < sizeof(training) / sizeof(training[0]); i++)
+		if (strstr(tab + 1, training[i].file))
+			return training[i].words;
+	return NULL;
+}
+
 const char *view_words_activity(const struct view_hotspot *p)
 {
 	const char *words;
@@ -82,5 +105,6 @@ const char *view_words_activity(const struct view_hotspot *p)
 	if (p->runnable || p->wait != WIRE_WAIT_NONE)
 		return NULL;
 	words = of_module(p->native);
-	return words ? words : of_frame(p->leaf);
+	words = words ? words : of_frame(p->leaf);
+	return words ? words : view_words_training(p);
 }

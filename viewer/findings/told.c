@@ -13,6 +13,7 @@
 #include "words.h"
 
 #define COLUMNS 40 /* of a path or a file's name */
+#define LINE_PART 4 /* of what a line stands for: seen there for less, it is a guess */
 
 /* The finding of its class that cost most. */
 static bool is_first_of_class(const struct view_summary *s, size_t at)
@@ -76,6 +77,7 @@ static bool is_told_line(const struct view_finding *f)
 struct said { /* of a sentence */
 	size_t at; /* the finding */
 	int64_t ns; /* with those that it speaks for */
+	int64_t seen_ns; /* of it, what samples saw at the lines that are named */
 	const char *also; /* their lines; NULL: it speaks for itself */
 };
 
@@ -220,12 +222,29 @@ static const char *taken(const struct view_summary *s, struct base_arena *mem, s
 		       : "; who held it is not recorded";
 }
 
+/* ", at least 35.9 of these 72.7 %": of a line that speaks for more than samples saw of it. */
+static const char *seen_words(const struct view_summary *s, struct base_arena *mem,
+			      const struct said *x)
+{
+	bool outside = ana_class_is_outside(s->finding[x->at].class);
+	int64_t whole = outside ? s->result->gpu_ns : view_working_ns(s);
+	base_unit seen, all;
+
+	if (view_told_rest(s, x->at) == SIZE_MAX)
+		return "";
+	if (!s->finding[x->at].where.file && !x->also)
+		return ", as far as samples tell";
+	return base_arena_printf(mem, ", at least %s of these %s %%",
+				 base_percent(seen, base_ppm(x->seen_ns, whole)),
+				 base_percent(all, base_ppm(x->ns, whole)));
+}
+
 static const char *cause(const struct view_summary *s, struct base_arena *mem, const struct said *x)
 {
 	const struct view_hotspot *p = &s->finding[x->at].where;
 	const char *what = (p->late ? late : waited)(s, mem, x), *by = taken(s, mem, x->at);
 	const char *line = view_words_line(mem, p, COLUMNS);
-	const char *seen = view_told_rest(s, x->at) != SIZE_MAX ? ", as far as samples tell" : "";
+	const char *seen = seen_words(s, mem, x);
 
 	if (x->also)
 		seen = base_arena_printf(mem, "%s %s%s", line ? ", also" : ", in part at", x->also,
@@ -285,8 +304,36 @@ int64_t view_alike_ns(const struct view_summary *s, const struct view_told *told
 	return ns;
 }
 
-const char view_confidence_words[] =
-	"confidence is how sure the cause is; how long it took is measured";
+const char *view_confidence_words(const struct view_summary *s)
+{
+	/* What a simulated GPU does meanwhile is computed, so what is left as a wait is as well. */
+	return s->result->simulated
+		       ? "confidence is how sure the cause is, not how long it took"
+		       : "confidence is how sure the cause is; how long it took is measured";
+}
+
+/* The line stands for more of its class than samples saw: for most of what they saw, or for one of several. */
+static enum ana_confidence of_line(const struct view_summary *s, size_t at)
+{
+	const struct view_finding *f = &s->finding[at];
+	int64_t seen = s->finding[view_told_rest(s, at)].lines_ns;
+
+	for (size_t i = 0; i < s->findings; i++)
+		if (s->finding[i].class == f->class && s->finding[i].where.known)
+			view_cost_add(&seen, s->finding[i].ns);
+	return f->ns >= seen / 2 && f->ns >= view_told_ns(s, at) / LINE_PART ? ANA_MEDIUM : ANA_LOW;
+}
+
+const char *view_alike_confidence_words(const struct view_summary *s, struct base_arena *mem,
+					const struct view_told *told, size_t n)
+{
+	const char *cause = ana_confidence_names[view_alike_confidence(s, told, n)];
+
+	if (view_told_rest(s, told->at) == SIZE_MAX || !s->finding[told->at].where.file)
+		return base_arena_printf(mem, "confidence %s", cause);
+	return base_arena_printf(mem, "confidence %s, of the line %s", cause,
+				 ana_confidence_names[of_line(s, told->at)]);
+}
 
 enum ana_confidence view_alike_confidence(const struct view_summary *s,
 					  const struct view_told *told, size_t n)
@@ -297,6 +344,17 @@ enum ana_confidence view_alike_confidence(const struct view_summary *s,
 		if (s->finding[told[i].at].confidence > least)
 			least = s->finding[told[i].at].confidence;
 	return least;
+}
+
+/* What samples saw at the lines of @n findings. */
+static int64_t seen_ns(const struct view_summary *s, const struct view_told *told, size_t n)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (s->finding[told[i].at].where.file)
+			view_cost_add(&ns, s->finding[told[i].at].ns);
+	return ns;
 }
 
 /* "37, 34 and 41", with "data.py:" before them where the first one has no line; NULL: there are none. */
@@ -343,8 +401,8 @@ static bool is_below(const struct view_summary *s, size_t rest)
 const char *view_alike_sentence(const struct view_summary *s, struct base_arena *mem,
 				const struct view_told *told, size_t n)
 {
-	const struct said x = { told->at, view_alike_ns(s, told, n), lines_of(s, mem, told, n) };
-
+	const struct said x = { told->at, view_alike_ns(s, told, n), seen_ns(s, told, n),
+				lines_of(s, mem, told, n) };
 	bool rest = view_finding_is_rest(&s->finding[x.at]);
 
 	if (rest && is_below(s, x.at))

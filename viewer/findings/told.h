@@ -22,7 +22,7 @@ const char *view_finding_sentence(const struct view_summary *s, struct base_aren
 /*
  * The first line of a class stands for all of it that samples do not place (view_told_rest, an index; SIZE_MAX:
  * it stands for itself) where that is more than the line's own time, or no line was seen: its sentence says
- * so.
+ * so ("at least 35.9 of these 72.7 %").
  */
 size_t view_told_rest(const struct view_summary *s, size_t at);
 int64_t view_told_ns(const struct view_summary *s, size_t at);
@@ -32,8 +32,14 @@ int64_t view_told_share_ppm(const struct view_summary *s, size_t at);
 /* How sure of the least certain of @n findings that are told as one. */
 struct view_told;
 enum ana_confidence view_alike_confidence(const struct view_summary *s, const struct view_told *told, size_t n);
+/*
+ * "confidence high"; "confidence high, of the line medium" where the line stands for more of its class than samples
+ * saw of it: medium if it has most of what they saw, and that is a quarter of it.
+ */
+const char *view_alike_confidence_words(const struct view_summary *s, struct base_arena *mem,
+					const struct view_told *told, size_t n);
 /* What confidence is about: once on each page. */
-extern const char view_confidence_words[];
+const char *view_confidence_words(const struct view_summary *s);
 
 struct view_told {
 	size_t at; /* in s->finding */

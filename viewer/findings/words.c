@@ -137,6 +137,8 @@ static const char *leaf_text(struct base_arena *mem, const char *leaf, size_t co
 
 static const char *running(struct base_arena *mem, const struct view_hotspot *p, size_t columns)
 {
+	if (view_words_training(p))
+		return view_words_training(p);
 	if (p->leaf)
 		return base_arena_printf(mem, "running %s", leaf_text(mem, p->leaf, columns));
 	return p->file ? "running Python" : "running";

@@ -39,6 +39,9 @@ const char *view_words_doing(struct base_arena *mem, enum ana_class c, const str
 /* activity.c: "decoding images", of a thread that ran well-known code; NULL: of any other. */
 const char *view_words_activity(const struct view_hotspot *p);
 
+/* The same of a training thread in torch's own code: "running the backward pass". */
+const char *view_words_training(const struct view_hotspot *p);
+
 /* "workers", "3 of 4 workers", "the main process", "the pin thread". @workers: of the loader, -1. */
 const char *view_words_who(struct base_arena *mem, const struct view_hotspot *p, int64_t workers);
 

@@ -231,7 +231,7 @@ const char *const *fleet_words_notes(const struct fleet *f, struct base_arena *m
 	if (m[FLEET_SIMULATED])
 		note[n++] =
 			base_arena_printf(mem,
-					  "%s on a simulated GPU: times are computed, not measured",
+					  "%s on a simulated GPU: how long its work takes is computed, not measured",
 					  fleet_runs_of(a, (uint64_t)m[FLEET_SIMULATED]));
 	if (f->bill.untagged_cents)
 		note[n++] = base_arena_printf(mem, "%s has no team label; add --label team=NAME",

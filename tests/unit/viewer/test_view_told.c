@@ -222,10 +222,59 @@ static void test_stands(void)
 	EXPECT_INT(view_told_ns(s, told[0].at), HALF / 2); /* before the collector's quarter */
 	EXPECT_STR(view_finding_sentence(s, &mem, told[0].at),
 		   "The GPU waited 25.0 % of the training time to be given work: the main process was "
-		   "running Python (t.py:7, as far as samples tell). Without it: at most 1.34 times the "
+		   "running Python (t.py:7, at least 5.0 of these 25.0 %). Without it: at most 1.34 times the "
 		   "steps per hour.");
 	EXPECT(told[0].rest == view_told_rest(s, told[0].at));
 	EXPECT(view_told_rest(s, told[1].at) == SIZE_MAX);
+	view_summary_free(s);
+}
+
+/* How sure the cause is and how sure the line is are two things. */
+static void test_line_confidence(void)
+{
+	static const struct {
+		int64_t here, there; /* of a hundred: at the line, at others too small to be told */
+		const char *words;
+	} cases[] = {
+		{ 49, 1, "confidence high, of the line medium" },
+		{ 26, 20, "confidence high, of the line medium" },
+		{ 26, 30, "confidence high, of the line low" }, /* one of many */
+		{ 20, 1, "confidence high, of the line low" }, /* hardly anything was seen */
+		{ 60, 1, "confidence high" }, /* it speaks for itself */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ana_result *r = made_result(1, H100, 5);
+		struct view_summary *s;
+		struct view_told *told;
+
+		made_no_class(r, ANA_INPUT_UNKNOWN);
+		made_no_class(r, ANA_HOST_SYNC);
+		made_class(r, ANA_HOST_DISPATCH, HALF);
+		for (int64_t k = 0; k <= cases[i].there; k++)
+			made_site(r, (struct ana_hotspot){ .class = ANA_HOST_DISPATCH,
+							   .ns = HALF / 100 * (k ? 1 : cases[i].here),
+							   .role = WIRE_ROLE_SUBMITTER,
+							   .file = (char *)"t.py",
+							   .line = (uint32_t)k + 7,
+							   .samples = 1,
+							   .threads = 1 });
+		s = made_summary_of(r, H100, 6880000000LL);
+		REQUIRE(s && view_findings_told(s, &mem, &told));
+		EXPECT_STR(view_alike_confidence_words(s, &mem, told, 1), cases[i].words);
+		view_summary_free(s);
+	}
+}
+
+/* Of a simulated GPU nothing is called measured that is not. */
+static void test_simulated(void)
+{
+	struct view_summary *s = made_line(1, ANA_INPUT_PREP, WIRE_ROLE_WORKER, WIRE_WAIT_NONE);
+
+	REQUIRE(s);
+	EXPECT(strstr(view_confidence_words(s), "is measured"));
+	s->result->simulated = true;
+	EXPECT(!strstr(view_confidence_words(s), "is measured"));
 	view_summary_free(s);
 }
 
@@ -403,9 +452,9 @@ static void test_taken(void)
 	expect_taken(ANA_HOST_NET, WIRE_WAIT_SOCKET, 4, 1, "(train.py:42 step). ");
 }
 
-static void expect_activity(const char *leaf, const char *native, const char *words)
+static void expect_doing(uint8_t role, const char *leaf, const char *native, const char *words)
 {
-	struct view_hotspot p = { .known = true, .leaf = leaf, .native = native };
+	struct view_hotspot p = { .known = true, .role = role, .leaf = leaf, .native = native };
 	const char *is = view_words_activity(&p);
 
 	if (words)
@@ -416,6 +465,16 @@ static void expect_activity(const char *leaf, const char *native, const char *wo
 	EXPECT(!view_words_activity(&p));
 }
 
+static void expect_activity(const char *leaf, const char *native, const char *words)
+{
+	expect_doing(WIRE_ROLE_WORKER, leaf, native, words);
+}
+
+static void expect_training(const char *leaf, const char *words)
+{
+	expect_doing(WIRE_ROLE_SUBMITTER, leaf, NULL, words);
+}
+
 static void test_activities(void)
 {
 	expect_activity("ImageFile.load\t/usr/lib/python3/dist-packages/PIL/ImageFile.py", NULL,
@@ -423,6 +482,12 @@ static void test_activities(void)
 	expect_activity("load\t/x/PIL/ImageFile.py", NULL, "decoding images");
 	expect_activity("ImageFile.download\t/x/PIL/ImageFile.py", NULL, NULL);
 	expect_activity("load\t/x/my/ImageFile.py", NULL, NULL);
+	expect_activity("Linear.forward\t/x/torch/nn/modules/linear.py", NULL, NULL); /* a worker's transform */
+	expect_training("_engine_run_backward\t/x/torch/autograd/graph.py", "running the backward pass");
+	expect_training("Linear.forward\t/x/torch/nn/modules/linear.py", "running the forward pass");
+	expect_training("Adam.step\t/x/torch/optim/adam.py", "running the optimizer's step");
+	expect_training("load\t/x/PIL/ImageFile.py", "decoding images");
+	expect_training("forward\t/x/my/modules/linear.py", NULL);
 	expect_activity("", NULL, NULL);
 	expect_activity("load", "", NULL);
 	expect_activity(NULL, "/usr/lib/libjpeg.so.62\t1a2b\t", "decoding JPEGs");
@@ -434,7 +499,8 @@ int main(void)
 {
 	int rc = RUN(test_sentences, test_all_classes, test_bounds, test_late, test_order,
 		     test_small_lines, test_stands, test_stands_without_line, test_alike,
-		     test_alike_without_line, test_left_alone, test_pipeline, test_taken, test_activities);
+		     test_alike_without_line, test_left_alone, test_pipeline, test_taken, test_activities,
+		     test_line_confidence, test_simulated);
 
 	base_arena_fini(&mem);
 	return rc;

@@ -33,7 +33,7 @@ static void put_badge(struct html *h)
 	html_idle_badge(h);
 	if (h->s->result->simulated)
 		html_put(h,
-			 " <span class=\"badge\">simulated GPU: a model, not a measurement</span>");
+			 " <span class=\"badge\">" VIEW_SIMULATED_WORDS "</span>");
 	html_put(h, "</p>\n");
 }
 

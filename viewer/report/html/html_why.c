@@ -165,7 +165,7 @@ void html_findings(struct html *h)
 	if (!n)
 		return;
 	html_section(h, "why", "Why, and in which line");
-	fprintf(h->f, "<p class=\"soft\">Under Evidence, %s.</p>\n", view_confidence_words);
+	fprintf(h->f, "<p class=\"soft\">Under Evidence, %s.</p>\n", view_confidence_words(h->s));
 	html_table(h, "Time not well spent, the most costly first");
 	HTML_HEADS(h, "Class", "n:Time", "n:Of the training time", "$:Cost", "What", "Line",
 		   "Evidence");

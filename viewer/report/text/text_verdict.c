@@ -96,7 +96,7 @@ static void put_sums(struct page *p)
 	const char *outside = view_outside_sentence(p->s, &p->mem);
 
 	if (p->s->result->simulated)
-		text_line(p, "a simulated GPU: its times are computed, not measured");
+		text_line(p, VIEW_SIMULATED_WORDS);
 	text_line(p, base_arena_printf(&p->mem, "this run: %s", view_text_sums(p->s, &p->mem)));
 	if (view_all_unused(p->s))
 		return;

@@ -98,10 +98,10 @@ static void put_group(struct page *p, size_t number, const struct view_told *tol
 	int begins = fprintf(p->f, "  %zu. ", number);
 
 	text_wrap(p, begins, AT,
-		  base_arena_printf(&p->mem, "%s [%s; confidence %s]",
+		  base_arena_printf(&p->mem, "%s [%s; %s]",
 				    view_alike_sentence(p->s, &p->mem, told, n),
 				    ana_class_names[f->class],
-				    ana_confidence_names[view_alike_confidence(p->s, told, n)]));
+				    view_alike_confidence_words(p->s, &p->mem, told, n)));
 }
 
 /* The causes in the box, the most costly first; what says the same of several lines of a file once. */
@@ -126,7 +126,7 @@ void text_causes(struct page *p, size_t most)
 		shown += group[i].n;
 	}
 	if (shown)
-		text_line(p, view_confidence_words);
+		text_line(p, view_confidence_words(p->s));
 	covered = view_covered_words(p->s, &p->mem, first, shown);
 	if (covered)
 		text_line(p, base_arena_printf(&p->mem, "%s %s",
