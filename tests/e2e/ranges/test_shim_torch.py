@@ -12,7 +12,19 @@ import gs
 import ranges
 
 LOOP = os.path.join(gs.SOURCE, 'tests', 'lib', 'shimloop.py')
+TICK = 10 * ranges.MS  # the clock of files goes by the kernel's
 SITE = 'import sys, os\nos.environ["OWN_SITE"] = "yes"\n'
+
+
+def starting(waits):
+    """How long these waited for workers that had not begun with any batch of their epoch."""
+    begun, lasted = {}, 0
+    for w in waits:
+        of, batch = (w['epoch'], w['batch']['pid']), w['batch']
+        if of not in begun:
+            begun[of] = batch['begin']
+            lasted += max(0, min(w['end'], batch['begin']) - w['begin'])
+    return lasted
 
 
 def epochs():
@@ -30,14 +42,18 @@ def epochs():
                 gs.gpustarve('dump', run).stdout.decode().splitlines() if line[:1] != '#']
     first = [w for w in own['waits'] if w['batch'] and w['batch']['ids'][0] == 0]
     gs.equal(len(first), 4, 'epochs: first waits')
+    starts = starting([w for w in own['waits'] if w['batch'] and w not in first])
     lost = sum(w['end'] - w['begin'] for w in first[1:])
     ends = [w for w in own['waits'] if not w['batch']]
-    # Between two epochs; and what lies in a wait before the first operation or after the last one.
+    # Between two epochs; what lies in a wait before the first operation or after the last one; and what
+    # a later batch waits for while its worker has not begun with any. A wait that nothing explains is
+    # given what its neighbours are, and marked as low: that is no claim to hold against the program.
     most = sum(b['end'] - a['begin'] for a, b in zip(ends, first[1:])) \
-        + first[0]['end'] - first[0]['made'] + ends[-1]['end'] - ends[-1]['begin']
-    got = s['gpus'][0]['classes'].get('input.epoch', 0)
-    gs.check(0.9 * lost <= got <= most,
-             f'epochs: input.epoch is {got}, first waits {lost}, between epochs {most}')
+        + first[0]['end'] - first[0]['made'] + ends[-1]['end'] - ends[-1]['begin'] + starts
+    told = s['ledger']['classes'].get('input.epoch', {'ns': 0, 'confidence': {}})
+    got, guessed = told['ns'], told['confidence'].get('low', 0)
+    gs.check(0.9 * lost <= got and got - guessed <= most, f'epochs: input.epoch is {got}, of which {guessed} are '
+             f'guessed, first waits {lost}, between epochs {most}, of which {starts} are starts of workers')
     found = sorted({r[1] for r in rows})
     print(f'epochs: input.epoch {got / 1e6:.1f} ms, first waits {lost / 1e6:.1f} ms; {found}')
 
@@ -54,13 +70,13 @@ def saves_and_collections():
         out = os.path.join(where, 'own.json')
         ranges.run([gs.PYTHON, LOOP, out, 'workers=0'], where)
         own, stream = json.load(open(out)), ranges.trace(where)[0]
-        size = os.path.getsize(out + '.pt')
+        there = os.stat(out + '.pt')
     path = out + '.pt'
     saved = inside([r for r in ranges.ranges(stream, 7) if r['name'] == path], own['saves'][0], 'save')
-    late = own['saves'][0][1] - own['saves'][0][0] - (saved['end'] - saved['start']) if saved else 0
-    gs.check(late < 200 * ranges.MS, f'save: {saved}, own {own["saves"]}')
+    gs.check(saved and saved['start'] - TICK <= there.st_mtime_ns <= saved['end'],
+             f'save: {saved}, own {own["saves"]}, written {there.st_mtime_ns}')
     points = [c for r in stream if r.get('frame') == 'facts' for c in r['checkpoints']]
-    gs.equal([(c['path'], c['bytes']) for c in points], [(path, size)], 'checkpoints')
+    gs.equal([(c['path'], c['bytes']) for c in points], [(path, there.st_size)], 'checkpoints')
     gc = inside(ranges.joined(ranges.ranges(stream, 6)), own['collected'], 'gc')
     gs.check(gc and gc['end'] - gc['start'] > 1_000_000, f'gc: {gc}')
     gs.equal(ranges.hello(stream)['notes'], [], 'notes')
