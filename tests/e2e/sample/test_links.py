@@ -15,6 +15,7 @@ import prof
 SCRIPT = os.path.join(gs.WORKLOADS, 'handing.py')
 PRODUCER = 5
 DEPTH = 5
+STEPS = 100
 BRIEF = 20  # of the looks at who gives most, one in so many
 
 
@@ -52,7 +53,7 @@ class Links:
 
 def played(way, where, seconds=8):
     os.makedirs(where)
-    done = prof.run([gs.PYTHON, SCRIPT, way, '--seconds', seconds], where,
+    done = prof.run([gs.PYTHON, SCRIPT, way, '--seconds', seconds, '--steps', STEPS], where,
                     HANDING_LOG=os.path.join(where, 'told'))
     if not gs.equal(done.returncode, 0, f'{way}: {done.stderr.decode()[-800:]}'):
         return None, None
