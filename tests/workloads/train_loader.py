@@ -101,12 +101,22 @@ class StoreDataset(Dataset):
 DATASETS = {'sleep': SleepDataset, 'jpeg': JpegDataset, 'file': FileDataset, 'store': StoreDataset}
 
 
+def run_delay():
+    """How long this thread has been runnable without a core, by the kernel's account; 0 where that has none."""
+    try:
+        with open(f'/proc/self/task/{os.getpid()}/schedstat') as f:
+            return int(f.read().split()[1])
+    except OSError:
+        return 0
+
+
 class Ledger:
     """The script's own record of its steps; kept in memory so that writing costs no step."""
 
     def __init__(self, path):
         self.path, self.rows, self.endings = path, [], []
         self.idle_since = 0
+        self.delay = run_delay()
 
     def step(self, i, wait, begin, end, gpu_ns, copy_ns, busy_until):
         idle = max(0, wait[1] - max(wait[0], self.idle_since))
@@ -125,7 +135,7 @@ class Ledger:
         total = dict(total=True, steps=len(self.rows), pid=os.getpid(), started_ns=started,
                      ended_ns=time.time_ns(), gpu_ns=sum(r['gpu_ns'] for r in self.rows),
                      wait_ns=sum(r['wait_end_ns'] - r['wait_begin_ns'] for r in self.rows),
-                     ending_ns=sum(self.endings),
+                     ending_ns=sum(self.endings), delay_ns=run_delay() - self.delay,
                      exposed_ns=sum(r['exposed_ns'] for r in self.rows) + sum(self.endings),
                      copy_ns=sum(r['copy_ns'] for r in self.rows), args=vars(args))
         with open(self.path, 'w') as f:
