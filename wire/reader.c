@@ -199,6 +199,14 @@ static bool stream_accept(struct wire_file *f, const uint8_t *stream)
 	return true;
 }
 
+void wire_file_start_at(struct wire_file *f, uint64_t offset,
+			const uint8_t stream[WIRE_STREAM_ID_BYTES])
+{
+	f->pos = f->window_at = offset;
+	f->window_len = 0;
+	stream_accept(f, stream);
+}
+
 static void take(struct wire_file *f, struct wire_entry *e)
 {
 	uint64_t bytes = wire_frame_bytes(&e->frame);

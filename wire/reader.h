@@ -36,6 +36,10 @@ struct wire_entry { /* one whole, CRC-checked frame */
 int wire_file_open(struct wire_file **f, const char *path);
 void wire_file_close(struct wire_file *f);
 
+/* The scan is to begin at @offset, where frames of @stream end. Before the first wire_file_next. */
+void wire_file_start_at(struct wire_file *f, uint64_t offset,
+			const uint8_t stream[WIRE_STREAM_ID_BYTES]);
+
 /* The next whole frame: 1 and *e, 0 at the end, or -errno of reading. */
 int wire_file_next(struct wire_file *f, struct wire_entry *e);
 

@@ -27,6 +27,7 @@ struct batch {
 	uint64_t from; /* where it begins, in all bytes of the feed */
 	struct coll_seq_set before; /* the stream's, should the append fail */
 	size_t index_before;
+	struct coll_marks marks_before;
 };
 
 /* Names the frame that stands where all taken ones end. @f: its header, if that is good. */
@@ -54,6 +55,7 @@ static int batch_store(struct coll_feed *in, struct batch *b)
 	err = coll_stream_append(s, b->at, b->len);
 	if (err) {
 		coll_seq_set_copy(&s->seqs, &b->before);
+		s->marks = b->marks_before;
 		s->cut = true;
 		in->taken = b->from;
 		coll_index_forget(&s->index, b->index_before);
@@ -89,9 +91,11 @@ static int batch_add(struct coll_feed *in, struct batch *b, struct coll_stream *
 		b->frames = 0;
 		coll_seq_set_copy(&b->before, &s->seqs);
 		b->index_before = s->index.waiting.len;
+		b->marks_before = s->marks;
 	}
 	coll_index_add(&s->index, f, at + WIRE_FRAME_HEADER_BYTES, s->size + b->len);
 	coll_seq_set_add(&s->seqs, f->seq);
+	coll_marks_add(&s->marks, f, s->size + b->len);
 	b->len += bytes;
 	b->frames++;
 	return 0;

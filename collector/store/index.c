@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "wire/block.h"
 #include "wire/bytes.h"
@@ -70,6 +71,20 @@ void coll_index_open(struct coll_index *x, const char *path,
 void coll_index_resume(struct coll_index *x, const char *path)
 {
 	open_file(x, path, 0);
+}
+
+bool coll_index_resume_at(struct coll_index *x, const char *path, uint64_t bytes)
+{
+	struct stat st;
+
+	open_file(x, path, 0);
+	if (!bytes)
+		drop_index(x);
+	if (!bytes || (x->fd >= 0 && !fstat(x->fd, &st) && (uint64_t)st.st_size >= bytes &&
+		       !ftruncate(x->fd, (off_t)bytes)))
+		return true;
+	coll_index_close(x);
+	return false;
 }
 
 void coll_index_add(struct coll_index *x, const struct wire_frame *f, const uint8_t *head,

@@ -8,6 +8,7 @@
 #ifndef COLL_INDEX_H
 #define COLL_INDEX_H
 
+#include <stdbool.h>
 #include "wire/buf.h"
 #include "wire/frame.h"
 
@@ -28,6 +29,12 @@ void coll_index_open(struct coll_index *x, const char *path,
 
 /* Goes on with the index that coll_index_close has left. Always usable after. */
 void coll_index_resume(struct coll_index *x, const char *path);
+
+/*
+ * Goes on with its first @bytes, and forgets what follows them; with 0 there is none. False: it is shorter
+ * than that, or not there.
+ */
+bool coll_index_resume_at(struct coll_index *x, const char *path, uint64_t bytes);
 
 /* Remembers a frame if it is a Block or Ranges frame. @head: its head_len bytes, checked. */
 void coll_index_add(struct coll_index *x, const struct wire_frame *f, const uint8_t *head,

@@ -17,6 +17,7 @@
 #include "core/files.h"
 #include "core/log.h"
 #include "core/paths.h"
+#include "known.h"
 #include "stream_cache.h"
 
 int coll_store_init(struct coll_store *st, const char *base, struct coll_counters *count)
@@ -139,15 +140,22 @@ static void cut_end(struct coll_store *st, struct coll_stream *s)
 }
 
 /*
- * Reads the file. It is not known to be on disk (the collector before may have died without a
- * sync), so it is synced once more.
+ * Reads the file, or what of it is not known. That is not known to be on disk (the collector before may
+ * have died without a sync), so it is synced once more.
  */
 static int read_file(struct coll_store *st, struct coll_stream *s)
 {
+	uint64_t known = s->size;
 	int err = coll_recover(s, &st->recovered);
 
 	if (err)
 		return err;
+	if (known && s->size == known) {
+		cut_end(st, s);
+		s->entry_new = false;
+		coll_stream_acknowledge(s);
+		return 0;
+	}
 	cut_end(st, s);
 	if (!s->size)
 		return 0;
@@ -164,6 +172,8 @@ static int load_stream(struct coll_store *st, struct coll_stream *s)
 	snprintf(index, sizeof(index), "%s/%s.idx", s->dir, s->hex);
 	if (coll_stream_cache_restore(st->cache, s)) {
 		coll_index_resume(&s->index, index);
+	} else if (coll_known_restore(s)) {
+		err = read_file(st, s);
 	} else {
 		coll_index_open(&s->index, index, s->id);
 		err = read_file(st, s);
@@ -294,6 +304,7 @@ int coll_stream_synced(struct coll_store *st, struct coll_stream *s)
 	s->entry_new = false;
 	st->count->commits++;
 	coll_stream_is_durable(s);
+	coll_known_save(s);
 	return 0;
 }
 
@@ -310,11 +321,13 @@ int coll_stream_commit(struct coll_store *st, struct coll_stream *s)
 	}
 	coll_counters_commit(st->count, coll_now_ns() - began_ns);
 	coll_stream_is_durable(s);
+	coll_known_save(s);
 	return 0;
 }
 
 void coll_store_close(struct coll_store *st, struct coll_stream *s)
 {
+	coll_known_close(s);
 	coll_stream_cache_add(st->cache, s);
 	*s->link = s->next;
 	if (s->next)

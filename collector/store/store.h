@@ -4,8 +4,8 @@
  *
  * A stream is open while a client feeds it, and its file is locked (flock) meanwhile, so that two
  * collectors never write one file. Between two calls a file ends with a whole frame. What the
- * file holds decides: a stream opened again is read once from its beginning, a torn end is cut
- * off, and which frames it has is known from that alone.
+ * file holds decides: a stream opened again is read once, from its beginning or from where it is known what
+ * it holds (known.h), a torn end is cut off, and which frames it has is known from that alone.
  *
  * The store owns its streams; one thread. Durations: commit waits for the disk.
  */

@@ -12,6 +12,7 @@
 #include "admission.h"
 #include "hello.h"
 #include "index.h"
+#include "marks.h"
 #include "seq_set.h"
 
 #define COLL_HEX_BYTES (2 * WIRE_STREAM_ID_BYTES + 1)
@@ -37,6 +38,9 @@ struct coll_stream {
 	uint64_t high; /* highest number that its present client has sent */
 	bool cut; /* an append failed: high may be of a frame that is not there */
 	struct coll_index index;
+	struct coll_marks marks;
+	uint64_t known; /* so much of it `.known` tells of, see known.h */
+	uint64_t known_generation;
 	bool bye; /* it has said goodbye */
 	struct coll_fed_stream *fed; /* of who feeds it, see ingest/feed.h; NULL: nobody does */
 	struct coll_stream *next, **link; /* in its bucket */

@@ -16,6 +16,8 @@ struct entry {
 	struct stat file; /* size 0: the entry is free */
 	struct coll_seq_set seqs;
 	struct coll_hello who;
+	struct coll_marks marks;
+	uint64_t known, known_generation;
 	bool who_known, bye;
 	uint64_t acked;
 };
@@ -49,6 +51,9 @@ void coll_stream_cache_add(struct coll_stream_cache *k, const struct coll_stream
 	e->who = s->who;
 	e->who_known = s->who_known;
 	e->bye = s->bye;
+	e->marks = s->marks;
+	e->known = s->known;
+	e->known_generation = s->known_generation;
 	e->acked = s->acked;
 	k->next = (k->next + 1) % STREAMS;
 }
@@ -76,6 +81,9 @@ bool coll_stream_cache_restore(struct coll_stream_cache *k, struct coll_stream *
 	s->who = e->who;
 	s->who_known = e->who_known;
 	s->bye = e->bye;
+	s->marks = e->marks;
+	s->known = e->known;
+	s->known_generation = e->known_generation;
 	s->acked = e->acked;
 	s->size = s->synced = (uint64_t)now.st_size;
 	e->file.st_size = 0;
