@@ -268,18 +268,20 @@ class Chain:
         self.unnamed = self.found == 'requests' and 10 * unnamed >= 9 * self.total
 
     @once
-    def hands(self, key, wanted, a):
-        for mark, marks in (('!', '!>'), ('~', '~')):
-            n = sum(bool((ids(s, marks) & wanted) - ids(s, '?')) for s in self.w.within(key, a, self.b))
+    def hands(self, key, wanted, kept, a):
+        for mark, marks, of in (('!', '!>', wanted), ('~', '~', kept)):
+            n = sum(bool((ids(s, marks) & of) - ids(s, '?')) for s in self.w.within(key, a, self.b))
             if n:
                 return {mark: n}
         return {}
 
-    def givers(self, path, wanted, a, but=()):
+    def givers(self, path, s, a, but=()):
         """(those who give, else those who hold; whether only the path holds it)"""
-        best, circle = {}, False
+        best, circle, wanted = {}, False, ids(s, '?')
+        read = s['wait'] == SOCKET and s['take'] == 'item'
+        kept = frozenset(i for i in wanted if not read or i[0] != 'o')
         for key in self.w.samples:
-            how = self.hands(key, wanted, a) if key not in but else {}
+            how = self.hands(key, wanted, kept, a) if key not in but else {}
             kinds = {i[0] for i in wanted}
             if how and key in path:
                 circle |= 'n' not in kinds or bool(kinds & set('oqf'))
@@ -307,9 +309,9 @@ class Chain:
     def makers(self, path, s, a, far):
         """(ends, whether only the path holds it, whether the ends are of those who merely hold it, and do nothing)"""
         wanted, near = ids(s, '?'), far
-        found, strong, circle = self.givers(path, wanted, a)
+        found, strong, circle = self.givers(path, s, a)
         if not circle and not far and self.porters(path, found, a):
-            more = self.givers(path, wanted, a - LOOK_BACK)
+            more = self.givers(path, s, a - LOOK_BACK)
             if not self.porters(path, more[0], a - LOOK_BACK) or not found and (more[0] or more[2]):
                 found, strong, circle = more
                 a, far = a - LOOK_BACK, True
@@ -321,7 +323,7 @@ class Chain:
             since = a + LOOK_BACK if far else a
             seen = [key for key in self.w.samples if self.w.within(key, since, self.b)]
             a = since - LOOK_BACK
-            found, strong, _ = self.givers(path, wanted, a, () if idle else seen)
+            found, strong, _ = self.givers(path, s, a, () if idle else seen)
             more = self.gather(path, found, wanted, a, True, True) if strong else []
             if self.at_work(more):
                 ends, idle = more, False
@@ -1063,9 +1065,9 @@ class Piece:
             if take == 'lock':
                 c = self.chain((self.w.pid, self.tid), s)
                 here, wanted = [(self.w.pid, self.tid)], ids(s, '?')
-                held, _, own = c.givers(here, wanted, self.a)
+                held, _, own = c.givers(here, s, self.a)
                 if not held and not own:
-                    held = c.givers(here, wanted, self.a - LOOK_BACK)[0]
+                    held = c.givers(here, s, self.a - LOOK_BACK)[0]
                 if not held and not wanted:
                     self.at_place(s, part)
                 return 'host.lock' if held else 'host.wait'

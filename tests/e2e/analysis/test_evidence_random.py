@@ -70,6 +70,9 @@ IDS = ['oa', 'ob', 'oa', 'ob', 'q9', 't1', 's2', 'p1', 'l1', 'n40', 'f1:2:3', 'u
 IDLE = [('put', ref.LOCK, '!oa'), ('get', ref.LOCK, '!oa ?ob'), ('get', ref.LOCK, '~oa ?oa'), ('join', ref.LOCK, '!oa !ob'),
         ('plain', ref.SLEEP, '~oa'), ('get', ref.LOCK, '!ob ?oa')]
 RARE = [('plain', 0, '!oa'), ('data', 0, '!oa'), ('plain', ref.READ, '!oa !ob'), ('plain', ref.SLEEP, '!oa')]
+# Who reads from a socket, and has about it what others have, too.
+READS = [('get', ref.SOCKET, '?oa'), ('get', ref.SOCKET, '!oa ?ob'), ('get', ref.SOCKET, '!oa ?ob ?t1'), ('get', ref.SOCKET, '?ob ~oa'),
+         ('plain', 0, '~oa'), ('get', ref.LOCK, '~ob ?oa'), ('get', ref.LOCK, '!oa ?ob')]
 LIBC, SOME, OTHER = '/lib/libc.so.6|1f|ab~', '/x/some.so|2a|cd', '/x/other.so|3b|ef~/x/some.so|2a|cd'
 # A library's threads that talk with other processes, one of which may pass on what others give: what each does at a look.
 BEYOND = {103: [('get', ref.LOCK, '!oa ?n40', LIBC + SOME), ('get', ref.LOCK, '!oa ?n40', LIBC + SOME),
@@ -97,6 +100,8 @@ class Case:
         self.idlers = self.feeds and self.gaps.random() < .4  # who gives is idle, but for those who are seldom looked at
         self.talks = random.Random(~seed ^ 99)  # ... with other processes, by a library's threads
         self.beyond = self.feeds and self.talks.random() < .6
+        self.ends = random.Random(seed ^ 77)  # of sockets, at which they read
+        self.asks = self.links and not self.beyond and self.ends.random() < .2
         self.works = r.random() < .3          # the trainer mostly makes them itself
         self.workers = r.choice([0, 1, 2, 3])
         self.told = r.random() < .8           # the loader tells its settings
@@ -301,6 +306,9 @@ class Case:
                 native = ''
                 if self.beyond and tid in BEYOND and self.talks.random() < .9:
                     name, wait, links, native = usual if self.talks.random() < .7 else self.talks.choice(BEYOND[tid])
+                    target = ''
+                if self.asks and role in (1, 2, 5) and self.ends.random() < .3:
+                    name, wait, links = self.ends.choice(READS)
                     target = ''
                 name = 'none' if mute else name
                 state = 1 if not wait else r.choice([2, 2, 2, 3])

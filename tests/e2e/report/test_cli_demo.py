@@ -59,6 +59,8 @@ with gs.scratch() as where:
         if told:
             most = max(s['findings'], key=lambda f: f['ns'])
             gs.equal((s['verdict'], most['class'], most['where']['function']), told, name)
+            late = {c: ns for c, ns in s['gpus'][0]['classes'].items() if c.startswith('input.') and c != 'input.epoch'}
+            gs.check(late[told[1]] >= .98 * sum(late.values()), f'{name}: nothing else is accused: {late}')
         gs.equal(demo('verify', os.path.join(folder, name + '.gst')).returncode in (0, 1), True, f'{name}: verify')
     gs.check(starved['healthy'] < starved['storage'] / 2, f'what is advised helps: {starved}')
 

@@ -409,6 +409,79 @@ static void test_as_it_was_last(void)
 	end(&t);
 }
 
+#define STATUS                                                                        \
+	"readinto\t" LIB "socket.py\t706\n_read_status\t" LIB "http/client.py\t279\n" \
+	"getresponse\t" LIB "http/client.py\t1374\n" MAKE
+
+/*
+ * Who reads from a socket waits for its other end. Another thread that has something at the address of his
+ * object, or had what was there before that, is nobody who ends his wait.
+ */
+static void test_socket_of_others(void)
+{
+	static const struct {
+		int64_t us;
+		enum wire_wait wait;
+		const char *links, *stack;
+	} has[] = {
+		{ -1000000, WIRE_WAIT_NONE, "~o3", MAKE }, /* busy */
+		{ -1000000, WIRE_WAIT_LOCK, "~o3 ?o9",
+		  TASKS }, /* waits for him, as he seems to for it */
+		{ -1000000, WIRE_WAIT_LOCK, "~o3 ?o8", TASKS }, /* waits for others who are busy */
+		{ 1000, WIRE_WAIT_NONE, "~o3", MAKE },
+	};
+	struct bench t;
+	size_t i;
+
+	for (i = 0; i < sizeof(has) / sizeof(*has); i++) {
+		begin(&t);
+		see(&t, 102, has[i].us, has[i].wait, has[i].links, has[i].stack);
+		keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+		keep(&t, 101, WIRE_WAIT_SOCKET, "!o1 !o9 ?o3", STATUS);
+		keep(&t, 103, WIRE_WAIT_NONE, "!o8", MAKE);
+		EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+		EXPECT_INT(t.b.idle, 0);
+		end(&t);
+	}
+
+	begin(&t); /* the trainer's own */
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?o3", "readinto\t" LIB "socket.py\t706\n" TURN);
+	keep(&t, 101, WIRE_WAIT_NONE, "~o3", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_INLINE, ANA_HIGH);
+	end(&t);
+}
+
+/* Who sends to that object, or has the other end, does; and what an event loop waits for comes from threads, too. */
+static void test_socket_of_givers(void)
+{
+	struct bench t;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?u1-2 ?o3", RECV);
+	keep(&t, 101, WIRE_WAIT_NONE, "!o3", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_HIGH);
+	end(&t);
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?u1-2 ?o3", RECV);
+	keep(&t, 101, WIRE_WAIT_NONE, "~u1-2", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_LOW);
+	end(&t);
+
+	begin(&t);
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?s1 ?o3", LOOP);
+	keep(&t, 101, WIRE_WAIT_NONE, "~o3", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_LOW);
+	end(&t);
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_PIPE, "?p1 ?o3", RECV);
+	keep(&t, 101, WIRE_WAIT_NONE, "~o3", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_LOW);
+	end(&t);
+}
+
 /* The kernel's counters tell of one sample alone by the one before it, if that is a second old at most. */
 static void test_sample_before(void)
 {
@@ -1864,26 +1937,60 @@ static void test_loader(void)
 }
 
 static const struct t_case cases[] = {
-	T_CASE(test_words),	T_CASE(test_takes),
+	T_CASE(test_words),
+	T_CASE(test_takes),
 	T_CASE(test_iterators),
-	T_CASE(test_asks_late),   T_CASE(test_producer), T_CASE(test_nobody),
-	T_CASE(test_depth),	T_CASE(test_circles),  T_CASE(test_circle_is_told), T_CASE(test_nap_in_circle),
-	T_CASE(test_as_it_was_last), T_CASE(test_sample_before), T_CASE(test_is_for_nobody),
-	T_CASE(test_unnamed), T_CASE(test_four_before), T_CASE(test_gives),
-	T_CASE(test_outside), T_CASE(test_far),	     T_CASE(test_no_input),
-	T_CASE(test_writer),	T_CASE(test_event),   T_CASE(test_answer),   T_CASE(test_requests),
-	T_CASE(test_driver),	T_CASE(test_feeder),	T_CASE(test_feeder_not_seen),  T_CASE(test_copier),  T_CASE(test_loader),
-	T_CASE(test_helpers),	T_CASE(test_served),  T_CASE(test_word),     T_CASE(test_word_of_child),
-	T_CASE(test_delivery),	T_CASE(test_callers),  T_CASE(test_anew),	     T_CASE(test_lost),
-	T_CASE(test_anew_at_once), T_CASE(test_held_by_idle), T_CASE(test_comes_back),
+	T_CASE(test_asks_late),
+	T_CASE(test_producer),
+	T_CASE(test_nobody),
+	T_CASE(test_depth),
+	T_CASE(test_circles),
+	T_CASE(test_circle_is_told),
+	T_CASE(test_nap_in_circle),
+	T_CASE(test_as_it_was_last),
+	T_CASE(test_socket_of_others),
+	T_CASE(test_socket_of_givers),
+	T_CASE(test_sample_before),
+	T_CASE(test_is_for_nobody),
+	T_CASE(test_unnamed),
+	T_CASE(test_four_before),
+	T_CASE(test_gives),
+	T_CASE(test_outside),
+	T_CASE(test_far),
+	T_CASE(test_no_input),
+	T_CASE(test_writer),
+	T_CASE(test_event),
+	T_CASE(test_answer),
+	T_CASE(test_requests),
+	T_CASE(test_driver),
+	T_CASE(test_feeder),
+	T_CASE(test_feeder_not_seen),
+	T_CASE(test_copier),
+	T_CASE(test_loader),
+	T_CASE(test_helpers),
+	T_CASE(test_served),
+	T_CASE(test_word),
+	T_CASE(test_word_of_child),
+	T_CASE(test_delivery),
+	T_CASE(test_callers),
+	T_CASE(test_anew),
+	T_CASE(test_lost),
+	T_CASE(test_anew_at_once),
+	T_CASE(test_held_by_idle),
+	T_CASE(test_comes_back),
 	T_CASE(test_waits_for_all_but_unseen),
-	T_CASE(test_line), T_CASE(test_seen_running),
-	T_CASE(test_sender),	T_CASE(test_queue_alone),	T_CASE(test_messenger),
+	T_CASE(test_line),
+	T_CASE(test_seen_running),
+	T_CASE(test_sender),
+	T_CASE(test_queue_alone),
+	T_CASE(test_messenger),
 	T_CASE(test_messenger_loop),
 	T_CASE(test_beyond),
 	T_CASE(test_maker_wakes_late),
-	T_CASE(test_nap),		T_CASE(test_wakes_late),
-	T_CASE(test_lock_of_makers),	T_CASE(test_makers_by_turns),
+	T_CASE(test_nap),
+	T_CASE(test_wakes_late),
+	T_CASE(test_lock_of_makers),
+	T_CASE(test_makers_by_turns),
 };
 
 int main(void)

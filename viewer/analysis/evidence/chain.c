@@ -77,6 +77,7 @@ static void ask_as_before(struct chain_search *f, const struct ana_thread_sample
 	const int64_t since = f->a - ANA_LOOK_BACK_NS;
 	const uint32_t own = s->sample[sample].links, end = f->c->ends;
 	uint32_t tried = 0, last = own;
+	struct ana_links room;
 	struct answer before;
 	size_t i;
 
@@ -86,7 +87,7 @@ static void ask_as_before(struct chain_search *f, const struct ana_thread_sample
 		if (!ana_chain_at_one_place(f, &s->sample[at], v) || v->links == own ||
 		    v->links == last || !ana_chain_asks_on(f, v))
 			continue;
-		follow(f, ana_linktexts_get(&f->e->links, v->links), &before);
+		follow(f, ana_chain_awaited(f, v, &room), &before);
 		if (out->ns ? ana_chain_take_place(f->c, first, end) : before.ns != 0) {
 			out->ns = ana_chain_time_of(f->c, first);
 			return;
@@ -174,7 +175,8 @@ static void ask_beyond(struct chain_search *f, const struct wire_sample *w,
 static void ask(struct chain_search *f, const struct ana_thread_samples *s, size_t at,
 		size_t sample, struct answer *out)
 {
-	const struct ana_links *l = ana_linktexts_get(&f->e->links, s->sample[sample].links);
+	struct ana_links room;
+	const struct ana_links *l = ana_chain_awaited(f, &s->sample[sample], &room);
 	const uint32_t first = f->c->ends;
 
 	f->path.link[f->path.links - 1].sample = at;

@@ -78,6 +78,13 @@ void ana_chain_find_beyond(struct chain_givers *g, struct chain_search *f, const
 
 bool ana_chain_is_writer(const struct chain_search *f, const struct ana_thread_samples *s,
 			 const struct ana_links *links);
+
+/*
+ * What the sample awaits, perhaps in @room. A read from a socket is ended at the other end of that: at the address of the
+ * reader's object another thread has a copy, or had something before, and neither tells who is there.
+ */
+const struct ana_links *ana_chain_awaited(struct chain_search *f, const struct wire_sample *w,
+					  struct ana_links *room);
 bool ana_chain_is_messenger(const struct chain_search *f, const struct wire_sample *w,
 			    const struct ana_links *l);
 

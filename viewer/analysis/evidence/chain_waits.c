@@ -102,6 +102,19 @@ bool ana_chain_serves(struct chain_search *f, const struct wire_sample *w)
 	       take_of(f->e, w) == ANA_TAKE_SERVES || ana_chain_no_work(f->e, w);
 }
 
+const struct ana_links *ana_chain_awaited(struct chain_search *f, const struct wire_sample *w,
+					  struct ana_links *room)
+{
+	const struct ana_links *l = ana_linktexts_get(&f->e->links, w->links);
+
+	if (w->wait != WIRE_WAIT_SOCKET ||
+	    ana_pystacks_get(&f->e->stacks, w->stack)->take != ANA_TAKE_ITEM)
+		return l;
+	*room = *l;
+	room->reads = true;
+	return room;
+}
+
 bool ana_chain_asks_on(struct chain_search *f, const struct wire_sample *w)
 {
 	const struct ana_links *l = ana_linktexts_get(&f->e->links, w->links);

@@ -142,7 +142,8 @@ enum ana_link_kind ana_links_hand(const struct ana_links *l, const struct ana_li
 			continue;
 		if (k->kind == ANA_LINK_GIVES)
 			return ANA_LINK_GIVES;
-		best = ANA_LINK_HOLDS;
+		if (!who->reads || *k->id.at != 'o')
+			best = ANA_LINK_HOLDS;
 	}
 	return best;
 }
