@@ -44,10 +44,12 @@ bool view_advise_epoch(struct view_summary *s, struct view_advice *a)
 	if (l->iterators > 1 && !persistent && !no_workers) {
 		a->action = base_arena_printf(
 			&s->mem,
-			"set persistent_workers=True: %" PRIu64 " iterators were made, each took "
+			"set persistent_workers=True: %" PRIu64 " iterators were made%s, each took "
 			"%s to start; workers then survive the epoch",
-			l->iterators,
+			l->iterators, view_advice_line(s, a->class),
 			base_duration(each, base_div_even(l->open_ns, (__int128)l->iterators)));
+		a->brief =
+			base_arena_printf(&s->mem, "%s%s", a->brief, view_advice_line(s, a->class));
 		a->saving_least_ns = surviving_ns(l, a->saving_ns);
 		return true;
 	}

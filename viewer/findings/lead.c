@@ -7,6 +7,8 @@
 #include "findings.h"
 #include "unused.h"
 
+#define OTHER_PPM 10000 /* of the waste: other causes with less are not told */
+
 /* Of which classes each verdict is (LEDGER 7), as far as the run's counts causes of comm.skew. */
 static bool is_about(enum ana_verdict v, int c)
 {
@@ -206,11 +208,12 @@ const char *view_lead_hour_words(const struct view_summary *s, struct base_arena
 		return NULL;
 	base_money_ascii(part, view_lead_in(s, l.nano_usd, VIEW_HOUR_NS));
 	if (one_price(&s->cost))
-		return base_arena_printf(mem, "%s of each %s GPU-hour was %s", part,
+		return base_arena_printf(mem, "%s of each %s GPU-hour of training was %s", part,
 					 base_price_text(whole, s->cost.rate[0].nano_usd_per_hour),
 					 view_lead_paid(&l));
-	return base_arena_printf(mem, "%s of each GPU-hour, which cost %s on average, was %s", part,
-				 base_money_ascii(whole, price), view_lead_paid(&l));
+	return base_arena_printf(
+		mem, "%s of each GPU-hour of training, which cost %s on average, was %s", part,
+		base_money_ascii(whole, price), view_lead_paid(&l));
 }
 
 /* In dollars, or without a price in GPU time. */
@@ -233,9 +236,12 @@ const char *view_lead_sum_words(const struct view_summary *s, struct base_arena 
 	if (!paid)
 		return base_arena_printf(mem, "%s, %s of it wasted", b, c);
 	amount_text(a, s, part);
-	if (!strcmp(a, c))
+	if (waste < part)
+		return base_arena_printf(mem, "%s of %s (wasted: %s)", a, b, c);
+	if (base_ppm(waste - part, waste) < OTHER_PPM)
 		return base_arena_printf(mem, "%s of %s", a, b);
-	return base_arena_printf(mem, "%s of %s (wasted %s in all)", a, b, c);
+	amount_text(c, s, waste - part);
+	return base_arena_printf(mem, "%s of %s (and %s wasted by other causes)", a, b, c);
 }
 
 /* The amount that a rate is told of: dollars, or GPU time. */

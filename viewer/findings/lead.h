@@ -79,9 +79,12 @@ const char *view_lead_paid(const struct view_lead *l);
 
 /* "The GPU waited for input for 36.0 % of the training time". */
 const char *view_lead_words(const struct view_lead *l, struct base_arena *mem);
-/* "$1.44 of each $3.99 GPU-hour was paid for waiting"; NULL: nothing was, or nobody knows its price. */
+/* "$1.44 of each $3.99 GPU-hour of training was paid for waiting"; NULL: nothing was, or nobody knows its price. */
 const char *view_lead_hour_words(const struct view_summary *s, struct base_arena *mem);
-/* "0.140 ¢ of 0.554 ¢"; in GPU time where no price is known. */
+/*
+ * "0.140 ¢ of 0.554 ¢ (and 0.010 ¢ wasted by other causes)": what the lead is of what was paid, start-up included; in GPU
+ * time where no price is known.
+ */
 const char *view_lead_sum_words(const struct view_summary *s, struct base_arena *mem);
 /*
  * "at this rate $34.47 per day and $1,034 per month; 2.00 ¢ of each 5.54 ¢ per thousand steps"; NULL:

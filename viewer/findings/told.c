@@ -143,6 +143,22 @@ static bool says_more(const struct view_hotspot *p)
 	return p->wait != WIRE_WAIT_QUEUE || p->runnable || p->role == WIRE_ROLE_WORKER;
 }
 
+/* What the main process does with the workers of an epoch, if that was seen; NULL. */
+static const char *turnover(const struct view_summary *s, const struct view_hotspot *p)
+{
+	const struct ana_loader_facts *l = view_loader_facts(s);
+	bool again = l && l->iterators > 1 && !(l->known & ANA_LOADER_PERSISTENT && l->persistent);
+
+	if (p->role != WIRE_ROLE_SUBMITTER)
+		return NULL;
+	if (p->wait == WIRE_WAIT_CHILD && p->target && !strcmp(p->target, "Process.join"))
+		return again ? "ending workers that the next epoch starts anew"
+			     : "ending the loader's workers";
+	if (p->wait == WIRE_WAIT_NONE && p->leaf && strstr(p->leaf, "/multiprocessing/popen_"))
+		return again ? "starting workers anew" : "starting the loader's workers";
+	return NULL;
+}
+
 /* "both workers were decoding images"; NULL: who it was says no more than the class. */
 static const char *who(const struct view_summary *s, struct base_arena *mem,
 		       const struct view_finding *f, bool open)
@@ -153,6 +169,8 @@ static const char *who(const struct view_summary *s, struct base_arena *mem,
 
 	if (!p->known || (own && ((!open && !ana_class_is_doubt(f->class)) || !says_more(p))))
 		return NULL;
+	if (!doing && f->class == ANA_INPUT_EPOCH)
+		doing = turnover(s, p);
 	if (!doing)
 		doing = view_words_doing(mem, f->class, p, COLUMNS);
 	return base_arena_printf(mem, "%s %s",
@@ -205,7 +223,24 @@ static const char *cpus_taken(const struct view_summary *s, struct base_arena *m
 				 own, workers > 0 ? "ve" : "s", cores, cores == 1 ? "" : "s");
 }
 
-/* Who had what was wanted, said once of the class; "": nothing was, or the sentence tells. */
+/* Of all that lacked a CPU, whoever it was: what is told of the CPUs is told once. */
+static bool is_first_without_cpu(const struct view_summary *s, size_t at)
+{
+	int64_t ns = view_told_ns(s, at);
+
+	for (size_t i = 0; i < s->findings; i++) {
+		const struct view_finding *f = &s->finding[i];
+		bool cpu = f->class == ANA_INPUT_CPU_STARVED || f->class == ANA_HOST_CPU_STARVED;
+
+		if (i == at || !cpu || f->where.late || !is_told_line(f))
+			continue;
+		if (view_told_ns(s, i) > ns || (view_told_ns(s, i) == ns && i < at))
+			return false;
+	}
+	return true;
+}
+
+/* Who had what was wanted, said once; "": nothing was, or the sentence tells. */
 static const char *taken(const struct view_summary *s, struct base_arena *mem, size_t at)
 {
 	const struct view_finding *f = &s->finding[at];
@@ -214,7 +249,7 @@ static const char *taken(const struct view_summary *s, struct base_arena *mem, s
 	if (f->where.late || !is_first_of_class(s, at))
 		return "";
 	if (cpu)
-		return cpus_taken(s, mem);
+		return is_first_without_cpu(s, at) ? cpus_taken(s, mem) : "";
 	if (f->class != ANA_HOST_LOCK || f->where.chains > 1)
 		return "";
 	return f->where.wait == WIRE_WAIT_GIL

@@ -744,6 +744,26 @@ static void test_epoch(void)
 	REQUIRE(a);
 	EXPECT(strstr(a->action, "persistent_workers=True: 30 iterators were made, each took "
 				 "100 ms") != NULL);
+	EXPECT_STR(a->brief, "persistent_workers=True");
+	view_summary_free(s);
+
+	r = made_starved(NULL); /* with the line that makes them */
+	made_class(r, ANA_INPUT_EPOCH, MADE_HOUR_NS / 10);
+	made_site(r, (struct ana_hotspot){ .class = ANA_INPUT_EPOCH,
+					   .ns = MADE_HOUR_NS / 20,
+					   .role = WIRE_ROLE_SUBMITTER,
+					   .wait = WIRE_WAIT_CHILD,
+					   .file = (char *)"/x/train.py",
+					   .line = 15,
+					   .target = (char *)"Process.join",
+					   .samples = 9,
+					   .threads = 1 });
+	r->loader[0].iterators = 30;
+	s = made_summary_of(r, H100, 0);
+	a = advice(s, "loader-epoch");
+	REQUIRE(a);
+	EXPECT_STR(a->brief, "persistent_workers=True (train.py:15)");
+	EXPECT(strstr(a->action, "30 iterators were made (train.py:15), each took") != NULL);
 	view_summary_free(s);
 
 	r = made_starved(NULL);

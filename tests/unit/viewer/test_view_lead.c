@@ -45,20 +45,20 @@ static void expect(enum ana_class class, const char *lead, const char *hour)
 static void test_verdicts(void)
 {
 	expect(ANA_INPUT_FETCH, "The GPU waited for input for 25.0 % of the training time",
-	       "$1.00 of each $3.99 GPU-hour was paid for waiting");
+	       "$1.00 of each $3.99 GPU-hour of training was paid for waiting");
 	expect(ANA_HOST_SYNC,
 	       "The GPU waited for the training program for 25.0 % of the training time",
-	       "$1.00 of each $3.99 GPU-hour was paid for waiting");
+	       "$1.00 of each $3.99 GPU-hour of training was paid for waiting");
 	expect(ANA_HOST_WARMUP,
 	       "The GPU waited for modules to be loaded and compiled for 25.0 % of the training time",
-	       "$1.00 of each $3.99 GPU-hour was paid for waiting");
+	       "$1.00 of each $3.99 GPU-hour of training was paid for waiting");
 	expect(ANA_COMM, "The GPU communicated for 25.0 % of the training time",
-	       "$1.00 of each $3.99 GPU-hour was paid for communication");
+	       "$1.00 of each $3.99 GPU-hour of training was paid for communication");
 	expect(ANA_COPY, "The GPU did nothing but copy for 25.0 % of the training time",
-	       "$1.00 of each $3.99 GPU-hour was paid for copying");
+	       "$1.00 of each $3.99 GPU-hour of training was paid for copying");
 	expect(ANA_DEVICE_LAUNCH,
 	       "Queued work waited on the device for 25.0 % of the training time",
-	       "$1.00 of each $3.99 GPU-hour was paid for waiting");
+	       "$1.00 of each $3.99 GPU-hour of training was paid for waiting");
 	expect(ANA_HOST_UNKNOWN,
 	       "Nobody knows what the GPU waited for in 25.0 % of the training time", "nothing");
 	expect(ANA_COMPUTE, "The GPU was busy for 100.0 % of the training time", "nothing");
@@ -97,6 +97,10 @@ static void test_words(void)
 	EXPECT(!view_lead_rate_words(s, &mem));
 	EXPECT(!view_lead_hour_words(s, &mem));
 	EXPECT_STR(view_lead_sum_words(s, &mem), "$0.80 of $3.99");
+	s->cost.wasted += s->cost.wasted / 200; /* next to nothing else */
+	EXPECT_STR(view_lead_sum_words(s, &mem), "$0.80 of $3.99");
+	s->cost.wasted += s->cost.wasted / 4;
+	EXPECT_STR(view_lead_sum_words(s, &mem), "$0.80 of $3.99 (and $0.20 wasted by other causes)");
 	view_summary_free(s);
 }
 

@@ -67,9 +67,10 @@ static void test_verdict(void)
 
 static const char golden[] =
 	"gpustarve: input-bound, critical. The GPU waited for input for 33.3 % of the\n"
-	"  training time: $2.29 of each $6.88 GPU-hour was paid for waiting\n"
-	"  this run: $2.29 of $6.88 (wasted $2.36 in all); 1x NVIDIA H100 80GB HBM3, 1 h\n"
-	"  0 m, at $6.88 per GPU-hour (aws p5.48xlarge us-east-1, on-demand, 2026-11-09)\n"
+	"  training time: $2.29 of each $6.88 GPU-hour of training was paid for waiting\n"
+	"  this run: $2.29 of $6.88 (and $0.07 wasted by other causes); 1x NVIDIA H100\n"
+	"  80GB HBM3, 1 h 0 m, at $6.88 per GPU-hour (aws p5.48xlarge us-east-1,\n"
+	"  on-demand, 2026-11-09)\n"
 	"  at this rate, day and night, $55.06 per day and $1,652 per month; 2.29 \302\242 of\n"
 	"  6.88 \302\242 per thousand steps\n"
 	"  1. The GPU waited 20.8 % of the training time for batches: all 4 workers were\n"
@@ -103,6 +104,25 @@ static void test_causes(void)
 	EXPECT(strstr(text, "workers were: 71.4 % blocked on files or the") != NULL);
 	EXPECT(strstr(text, "2,000 samples of threads: 3 torn") != NULL);
 	expect_narrow(text);
+	free(text);
+	view_summary_free(s);
+}
+
+/* Whose ever a cause is, a larger one stands before a smaller one; what that adds up to is of the verdict's. */
+static void test_order_of_all(void)
+{
+	struct ana_result *r = made_starved(NULL);
+	struct view_summary *s;
+	const char *collector, *decoding;
+	char *text;
+
+	made_class(r, ANA_HOST_GC, MADE_HOUR_NS / 10);
+	s = made_summary_of(r, "NVIDIA H100 80GB HBM3", 6880000000LL);
+	text = made_page(s, verdict);
+	collector = strstr(text, "  2. The GPU waited 10.0 % of the training time for Python's garbage");
+	decoding = strstr(text, "  3. The GPU waited 8.3 % of the training time for batches");
+	EXPECT(collector && decoding && collector < decoding);
+	EXPECT(strstr(text, "\n  those of the verdict are 29.1 of the 33.3 %;"));
 	free(text);
 	view_summary_free(s);
 }
@@ -339,6 +359,6 @@ static void test_ascii(void)
 int main(void)
 {
 	return RUN(test_every_width, test_box, test_cut_words, test_look, test_narrow, test_verdict,
-		   test_causes, test_evil_places, test_no_price, test_tame, test_direction,
+		   test_causes, test_order_of_all, test_evil_places, test_no_price, test_tame, test_direction,
 		   test_cents_close, test_wrap, test_ascii);
 }

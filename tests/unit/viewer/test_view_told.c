@@ -59,8 +59,8 @@ static void test_sentences(void)
 		    "times the steps per hour.");
 	/* and more than the wait does */
 	expect_line(ANA_INPUT_EPOCH, WIRE_ROLE_SUBMITTER, WIRE_WAIT_QUEUE,
-		    "The GPU waited 50.0 % of the training time for the first batches of an epoch: an "
-		    "epoch's loader was starting (train.py:42 step). Without it: at most 2.1 times the "
+		    "The GPU waited 50.0 % of the training time for an epoch to begin or end: an "
+		    "epoch's loader was starting or ending (train.py:42 step). Without it: at most 2.1 times the "
 		    "steps per hour.");
 	/* nobody knows what it would bring */
 	expect_line(ANA_HOST_UNKNOWN, WIRE_ROLE_SUBMITTER, WIRE_WAIT_NONE,
@@ -358,8 +358,8 @@ static void test_alike_without_line(void)
 	EXPECT(view_told_alike(s, told[0].at, told[1].at));
 	EXPECT(view_told_alike(s, told[1].at, told[0].at));
 	EXPECT(strstr(view_alike_sentence(s, &mem, told, 2),
-		      "50.0 % of the training time for the first batches of an epoch: an epoch's loader was "
-		      "starting (train.py:7, also where no line was seen)."));
+		      "50.0 % of the training time for an epoch to begin or end: an epoch's loader was "
+		      "starting or ending (train.py:7, also where no line was seen)."));
 	struct view_told turned[] = { told[1], told[0] };
 	EXPECT(strstr(view_alike_sentence(s, &mem, turned, 2), ", in part at train.py:7."));
 	EXPECT_INT(view_alike_confidence(s, told, 1), ANA_HIGH);
@@ -452,6 +452,71 @@ static void test_taken(void)
 	expect_taken(ANA_HOST_NET, WIRE_WAIT_SOCKET, 4, 1, "(train.py:42 step). ");
 }
 
+/* Of two classes that lacked a CPU the larger one tells of the CPUs; the other one does not again. */
+static void test_taken_once(void)
+{
+	struct ana_result *r = made_result(1, H100, 5);
+	const enum ana_class class[] = { ANA_INPUT_CPU_STARVED, ANA_HOST_CPU_STARVED };
+	size_t said = 0;
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_no_class(r, ANA_HOST_SYNC);
+	r->cpus = 4;
+	for (int k = 0; k < 2; k++) {
+		made_class(r, class[k], HALF / (4 - 2 * k));
+		made_site(r, (struct ana_hotspot){ .class = class[k],
+						   .ns = HALF / (4 - 2 * k),
+						   .role = WIRE_ROLE_SUBMITTER,
+						   .runnable = true,
+						   .file = (char *)"/x/train.py",
+						   .line = 42,
+						   .samples = 9,
+						   .threads = 1 });
+	}
+	struct view_summary *s = made_summary_of(r, H100, 6880000000LL);
+
+	REQUIRE(s && s->findings >= 2);
+	for (size_t i = 0; i < s->findings; i++) {
+		bool tells = strstr(view_finding_sentence(s, &mem, i), "does not tell which") != NULL;
+
+		said += tells;
+		EXPECT(tells == (s->finding[i].class == ANA_HOST_CPU_STARVED));
+	}
+	EXPECT(said == 1);
+	view_summary_free(s);
+}
+
+/* Workers of an epoch that end or start are told as what they are, and whether they need not have. */
+static void expect_turnover(uint64_t iterators, bool persistent, bool ends, const char *words)
+{
+	struct view_summary *s = made_line(1, ANA_INPUT_EPOCH, WIRE_ROLE_SUBMITTER,
+					   ends ? WIRE_WAIT_CHILD : WIRE_WAIT_NONE);
+	const char *told;
+
+	REQUIRE(s && s->findings);
+	s->result->loader = calloc(1, sizeof(*s->result->loader));
+	REQUIRE(s->result->loader);
+	s->result->loaders = 1;
+	s->result->loader->iterators = iterators;
+	s->result->loader->known = ANA_LOADER_PERSISTENT;
+	s->result->loader->persistent = persistent;
+	s->finding[0].where.target = ends ? "Process.join" : NULL;
+	s->finding[0].where.leaf = ends ? NULL : "Popen._launch\t/usr/lib/python3.11/multiprocessing/popen_fork.py";
+	told = view_finding_sentence(s, &mem, 0);
+	words = base_arena_printf(&mem, "for an epoch to begin or end: the main process was %s (train.py:42 step).", words);
+	EXPECT_STR(strstr(told, words) ? words : told, words);
+	view_summary_free(s);
+}
+
+static void test_turnover(void)
+{
+	expect_turnover(1, false, true, "ending the loader's workers");
+	expect_turnover(30, false, true, "ending workers that the next epoch starts anew");
+	expect_turnover(30, true, true, "ending the loader's workers");
+	expect_turnover(30, false, false, "starting workers anew");
+	expect_turnover(1, false, false, "starting the loader's workers");
+}
+
 static void expect_doing(uint8_t role, const char *leaf, const char *native, const char *words)
 {
 	struct view_hotspot p = { .known = true, .role = role, .leaf = leaf, .native = native };
@@ -495,12 +560,30 @@ static void test_activities(void)
 	expect_activity(NULL, "/usr/lib/libjpeg/libc.so.6\t1\t", NULL);
 }
 
+static const struct t_case cases[] = {
+	T_CASE(test_sentences),
+	T_CASE(test_all_classes),
+	T_CASE(test_bounds),
+	T_CASE(test_late),
+	T_CASE(test_order),
+	T_CASE(test_small_lines),
+	T_CASE(test_stands),
+	T_CASE(test_stands_without_line),
+	T_CASE(test_alike),
+	T_CASE(test_alike_without_line),
+	T_CASE(test_left_alone),
+	T_CASE(test_pipeline),
+	T_CASE(test_taken),
+	T_CASE(test_activities),
+	T_CASE(test_line_confidence),
+	T_CASE(test_simulated),
+	T_CASE(test_taken_once),
+	T_CASE(test_turnover),
+};
+
 int main(void)
 {
-	int rc = RUN(test_sentences, test_all_classes, test_bounds, test_late, test_order,
-		     test_small_lines, test_stands, test_stands_without_line, test_alike,
-		     test_alike_without_line, test_left_alone, test_pipeline, test_taken, test_activities,
-		     test_line_confidence, test_simulated);
+	int rc = t_run(cases, sizeof(cases) / sizeof(cases[0]));
 
 	base_arena_fini(&mem);
 	return rc;

@@ -199,7 +199,7 @@ static bool one_rate(const struct view_cost *c)
 	return c->gpus > 0;
 }
 
-/* "$1.44 of each $3.99 GPU-hour; " */
+/* "$1.44 of each $3.99 GPU-hour of training; " */
 static void put_hour(struct html *h, const struct view_lead *l)
 {
 	const struct view_summary *s = h->s;
@@ -210,10 +210,10 @@ static void put_hour(struct html *h, const struct view_lead *l)
 	html_put(h, "</b> of each ");
 	if (one_rate(&s->cost)) {
 		html_price(h, s->cost.rate[0].nano_usd_per_hour, "/cost/rates/0/usd_per_gpu_hour");
-		html_put(h, " GPU-hour; ");
+		html_put(h, " GPU-hour of training; ");
 		return;
 	}
-	html_put(h, "GPU-hour, which cost ");
+	html_put(h, "GPU-hour of training, which cost ");
 	html_price_of(h, view_lead_in(s, view_working_nano_usd(s), VIEW_HOUR_NS),
 		      "%lld * %s per /ledger/working_ns", VIEW_HOUR_NS, working_usd_key(h));
 	html_put(h, " on average; ");
@@ -275,7 +275,7 @@ static void put_rates(struct html *h, const struct view_lead *l)
 	html_put(h, ".");
 }
 
-/* "$1.44 of each $3.99 GPU-hour; 0.140 ¢ of this run. At this rate, day and night, ..." */
+/* "$1.44 of each $3.99 GPU-hour of training; 0.140 ¢ of this run. At this rate, day and night, ..." */
 static void put_paid(struct html *h)
 {
 	const struct view_summary *s = h->s;
