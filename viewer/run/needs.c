@@ -77,8 +77,9 @@ static bool entry(const struct elf *e, const Elf64_Phdr *dynamic, size_t i, Elf6
 
 static bool is_runtime(const char *library)
 {
-	static const char *const runtime[] = { "libasan.so", "libclang_rt.asan", "libtsan.so",
-					       "libclang_rt.tsan" };
+	static const char *const runtime[] = { "libasan.so",   "libclang_rt.asan",
+					       "libhwasan.so", "libclang_rt.hwasan",
+					       "libtsan.so",   "libclang_rt.tsan" };
 
 	for (size_t i = 0; i < sizeof(runtime) / sizeof(runtime[0]); i++)
 		if (!strncmp(library, runtime[i], strlen(runtime[i])))

@@ -34,8 +34,13 @@ FLAGS = ['address', 'thread', 'undefined', 'leak', 'memory']
 # A program that is built with the runtime as a library is refused by nobody but it.
 BUILDS = {f'{c}-{flag}': [c, f'-fsanitize={flag}'] for c in ('gcc', 'clang') for flag in FLAGS}
 BUILDS['clang-address-shared'] = ['clang', '-fsanitize=address', '-shared-libsan']
+# Tags of addresses need aarch64 or a newest x86; by aliases of pages any x86-64 does.
+HWADDRESS = ['clang', '-fsanitize=hwaddress', '-fsanitize-hwaddress-experimental-aliasing', '-Wl,--no-relax']
+BUILDS['clang-hwaddress'] = HWADDRESS
+BUILDS['clang-hwaddress-shared'] = [*HWADDRESS, '-shared-libsan']
 BUILDS['gcc-address-static'] = ['gcc', '-fsanitize=address', '-static-libasan']
 BUILDS['gcc-address-own'] = ['gcc', '-fsanitize=address', '-DOWN']
+WITHOUT = ('clang-hwaddress-shared',)  # refuses nothing, and is given nothing as those that do
 REFUSING = ('gcc-address', 'gcc-address-own', 'clang-address-shared')
 JUDGING = ('thread', 'memory')  # they report what code does that they have not built
 ADDR_NO_RANDOMIZE = 0x0040000
@@ -142,10 +147,10 @@ def check_note(h, build, path):
     done = gs.command([gs.CLI, 'run', '--no-report', '-o', os.path.join(h.dir, 'note'), '--', path], cwd=h.dir,
                       env=gs.environment(LD_LIBRARY_PATH=h.runtime))
     said = [line for line in done.stderr.decode().splitlines() if 'is not preloaded' in line]
-    needed = build in REFUSING or build == 'gcc-thread'
+    needed = build in (*REFUSING, *WITHOUT, 'gcc-thread')
     gs.equal(len(said), int(needed), f'{build}: a line tells: {said}')
     if said:
-        gs.check(('through CUDA alone' in said[0]) == (build in REFUSING), f'{build}: {said}')
+        gs.check(('through CUDA alone' in said[0]) == (build in REFUSING + WITHOUT), f'{build}: {said}')
 
 
 def check_preloaded(h, place):

@@ -90,7 +90,9 @@ static bool needs(const char *command)
 static void test_names(void)
 {
 	static const char *const yes[] = { "libasan.so.8", "libtsan.so.2", "libclang_rt.asan-x86_64.so",
-					   "libclang_rt.tsan.so", "/opt/llvm/lib/libclang_rt.asan.so" };
+					   "libclang_rt.tsan.so", "/opt/llvm/lib/libclang_rt.asan.so",
+					   "libhwasan.so.0", "libclang_rt.hwasan-aarch64.so",
+					   "libclang_rt.hwasan_aliases-x86_64.so" };
 	static const char *const no[] = { "libc.so.6",	  "mylibasan.so.1", "libubsan.so.1",
 					  "liblsan.so.0", "libasan",	    "",
 					  "/libasan.so/libc.so" };
