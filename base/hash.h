@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * FNV-1a, 64 bits: for tables in memory, and where a name must be the same in every run. Whoever
- * chooses the text chooses the hash: never where that would matter. Any thread.
+ * FNV-1a, 64 bits: where a name must be the same in every run, and to tell texts apart quickly.
+ * Whoever chooses the text chooses the hash: tables have wire/keyed_hash.h. Any thread.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H

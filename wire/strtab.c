@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "bytes.h"
+#include "keyed_hash.h"
 
 #define IDS_MAX (1u << 24)
 #define CHUNK_BYTES (64u << 10)
@@ -34,25 +34,12 @@ struct wire_strtab {
 	uint32_t slots; /* power of two */
 	uint32_t hashed; /* slots used */
 	size_t bytes;
+	struct wire_secret secret;
 };
 
-static uint64_t mix(uint64_t h, uint64_t v)
+static uint32_t hash_of(const struct wire_strtab *t, const char *text, size_t len)
 {
-	h = (h ^ v) * 0x9e3779b97f4a7c15u;
-	return h ^ (h >> 32);
-}
-
-static uint32_t hash_of(const char *text, size_t len)
-{
-	const uint8_t *p = (const uint8_t *)text;
-	uint64_t h = len;
-	uint8_t tail[8] = { 0 };
-
-	for (; len >= 8; len -= 8, p += 8)
-		h = mix(h, wire_get64(p));
-	if (len)
-		memcpy(tail, p, len);
-	return (uint32_t)mix(h, wire_get64(tail));
+	return (uint32_t)wire_keyed_hash(text, len, &t->secret);
 }
 
 struct wire_strtab *wire_strtab_new(void)
@@ -66,8 +53,18 @@ struct wire_strtab *wire_strtab_new(void)
 		free(t);
 		return NULL;
 	}
+	t->secret = (struct wire_secret){ 0, 0x9e3779b97f4a7c15u };
 	t->slots = SLOTS_FIRST;
 	t->bytes = sizeof(*t) + SLOTS_FIRST * sizeof(*t->slot);
+	return t;
+}
+
+struct wire_strtab *wire_strtab_new_guarded(void)
+{
+	struct wire_strtab *t = wire_strtab_new();
+
+	if (t)
+		t->secret = wire_secret();
 	return t;
 }
 
@@ -208,7 +205,7 @@ static int add(struct wire_strtab *t, uint32_t id, const char *text, size_t len,
 uint32_t wire_strtab_find(const struct wire_strtab *t, const char *text, size_t len)
 {
 	len = cut_len(len);
-	return *find_slot(t, text, len, hash_of(text, len));
+	return *find_slot(t, text, len, hash_of(t, text, len));
 }
 
 uint32_t wire_strtab_intern(struct wire_strtab *t, const char *text, size_t len)
@@ -216,7 +213,7 @@ uint32_t wire_strtab_intern(struct wire_strtab *t, const char *text, size_t len)
 	uint32_t hash, id;
 
 	len = cut_len(len);
-	hash = hash_of(text, len);
+	hash = hash_of(t, text, len);
 	id = *find_slot(t, text, len, hash);
 	if (id)
 		return id;
@@ -236,7 +233,7 @@ int wire_strtab_set(struct wire_strtab *t, uint32_t id, const char *text, size_t
 		/* A spool segment repeats all names: the first text of an id stays. */
 		return e->len == len && !memcmp(e->text, text, len) ? 0 : -EEXIST;
 	}
-	return add(t, id, text, len, hash_of(text, len));
+	return add(t, id, text, len, hash_of(t, text, len));
 }
 
 const char *wire_strtab_get(const struct wire_strtab *t, uint32_t id, size_t *len)

@@ -13,7 +13,9 @@
 
 struct wire_strtab;
 
-struct wire_strtab *wire_strtab_new(void); /* NULL: no memory */
+/* NULL: no memory. The second is for texts that others chose: see keyed_hash.h. */
+struct wire_strtab *wire_strtab_new(void);
+struct wire_strtab *wire_strtab_new_guarded(void);
 void wire_strtab_free(struct wire_strtab *t);
 
 /* Id of the text, added if new. 0 when out of memory or full (the limit is 1 << 24 names). */

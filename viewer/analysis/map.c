@@ -10,12 +10,10 @@
 
 static uint32_t place(const struct ana_map *m, uint64_t key)
 {
-	uint64_t h = key * 0x9e3779b97f4a7c15u;
 	uint32_t i;
 
-	h ^= h >> 29;
-	h *= 0xbf58476d1ce4e5b9u;
-	for (i = (uint32_t)(h >> 32) & m->mask; m->value[i] != ANA_MAP_NONE && m->key[i] != key;)
+	for (i = (uint32_t)wire_keyed_number(key, &m->secret) & m->mask;
+	     m->value[i] != ANA_MAP_NONE && m->key[i] != key;)
 		i = (i + 1) & m->mask;
 	return i;
 }
@@ -30,6 +28,7 @@ static int grow(struct ana_map *m)
 	struct ana_map n = { .mask = m->value ? m->mask * 2 + 1 : 15, .count = m->count };
 	uint32_t i;
 
+	n.secret = m->value ? m->secret : wire_secret();
 	n.key = malloc(((size_t)n.mask + 1) * sizeof(*n.key));
 	n.value = malloc(((size_t)n.mask + 1) * sizeof(*n.value));
 	if (!n.key || !n.value) {

@@ -7,6 +7,7 @@
 #define ANALYSIS_MAP_H
 
 #include <stdint.h>
+#include "wire/keyed_hash.h"
 
 #define ANA_MAP_NONE UINT32_MAX
 
@@ -14,6 +15,7 @@ struct ana_map {
 	uint64_t *key;
 	uint32_t *value; /* ANA_MAP_NONE: free */
 	uint32_t mask, count;
+	struct wire_secret secret; /* keys come from files */
 };
 
 uint32_t ana_map_get(const struct ana_map *m, uint64_t key); /* ANA_MAP_NONE: not there */

@@ -154,7 +154,9 @@ static void put_strings(struct page *p)
 
 int view_export_pprof(struct view_export *x)
 {
-	struct page p = { .x = x, .strings = wire_strtab_new(), .functions = wire_strtab_new() };
+	struct page p = { .x = x,
+			  .strings = wire_strtab_new_guarded(),
+			  .functions = wire_strtab_new_guarded() };
 	int err = p.strings && p.functions ? 0 : -ENOMEM;
 
 	if (!err) {

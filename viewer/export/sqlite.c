@@ -149,7 +149,9 @@ static int fill(struct view_db *p)
 
 int view_export_sqlite(struct view_export *x)
 {
-	struct view_db p = { .x = x, .strings = wire_strtab_new(), .next_tid = VIEW_DB_TID_BITS };
+	struct view_db p = { .x = x,
+			     .strings = wire_strtab_new_guarded(),
+			     .next_tid = VIEW_DB_TID_BITS };
 	char *part = view_out_beside(x->file);
 	int err = -ENOMEM;
 

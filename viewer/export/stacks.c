@@ -7,11 +7,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "base/hash.h"
 #include "base/vec.h"
 #include "trace/symbols.h"
 #include "base/units.h"
 #include "wire/evidence.h"
+#include "wire/keyed_hash.h"
 
 struct key {
 	uint32_t process, stack, native, fs;
@@ -53,7 +53,8 @@ static struct gathered *add_row(struct gathering *g, const struct key *k, uint64
 /* NULL: no room, and the time stays without a stack. */
 static struct gathered *find_row(struct gathering *g, const struct key *k)
 {
-	uint64_t h = base_hash(BASE_HASH, k, sizeof(struct key));
+	const struct wire_secret secret = wire_secret();
+	uint64_t h = wire_keyed_hash(k, sizeof(*k), &secret);
 	uint32_t i;
 
 	while ((i = ana_map_get(&g->of, h)) != ANA_MAP_NONE) {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/hash.h"
 #include "core/log.h"
+#include "wire/keyed_hash.h"
 
 void fleet_sums_add(struct fleet_sums *to, const struct fleet_sums *from)
 {
@@ -17,11 +17,12 @@ void fleet_sums_add(struct fleet_sums *to, const struct fleet_sums *from)
 /* Of the keys and their ends. */
 static uint64_t hash(int keys, const char *const *key)
 {
-	uint64_t h = BASE_HASH;
+	const struct wire_secret secret = wire_secret();
+	uint64_t h = secret.start;
 
 	for (int i = 0; i < keys; i++)
-		h = base_hash(h, key[i], strlen(key[i]) + 1);
-	return h ^ h >> 29;
+		h = wire_keyed_mix(h, wire_keyed_hash(key[i], strlen(key[i]), &secret), &secret);
+	return h;
 }
 
 static bool same(const struct fleet_group *g, int keys, const char *const *key)

@@ -395,7 +395,7 @@ static int open_stream(struct writer *w, int dirfd)
 		sprintf(name + i * 2, "%02x", id[i]);
 	strcpy(name + sizeof(id) * 2, ".gst");
 	w->encoder = wire_encoder_new(id, ZSTD_LEVEL);
-	w->strings = wire_strtab_new();
+	w->strings = wire_strtab_new_guarded();
 	w->next_string = 1;
 	memset(w->name, 0, w->names * sizeof(*w->name));
 	if (!w->encoder || !w->strings)

@@ -15,7 +15,7 @@
 int view_import_trace_init(struct view_import_trace *t)
 {
 	memset(t, 0, sizeof(*t));
-	t->texts = wire_strtab_new();
+	t->texts = wire_strtab_new_guarded();
 	return t->texts ? 0 : -ENOMEM;
 }
 

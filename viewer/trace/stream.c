@@ -238,7 +238,7 @@ int view_stream_build(struct view_trace *t, struct view_stream *s, const struct 
 	memcpy(s->id, frame->entry.frame.stream, sizeof(s->id));
 	s->complete_ns = INT64_MIN;
 	s->priv = x;
-	s->strings = wire_strtab_new();
+	s->strings = wire_strtab_new_guarded();
 	if (!x || !s->strings)
 		return -ENOMEM;
 	for (i = 0; i < n && !err; i++)

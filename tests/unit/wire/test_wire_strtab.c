@@ -5,6 +5,7 @@
 #include "harness.h"
 
 #include <errno.h>
+#include "wire/keyed_hash.h"
 #include "wire/strtab.h"
 
 static void test_intern(void)
@@ -81,7 +82,63 @@ static void test_set(void)
 	wire_strtab_free(t);
 }
 
+/* Texts from files: ids as without a secret. */
+static void test_guarded(void)
+{
+	struct wire_strtab *t = wire_strtab_new_guarded();
+	char name[32];
+	uint32_t i;
+
+	for (i = 1; i <= 2000; i++) {
+		snprintf(name, sizeof(name), "kernel %u", i);
+		EXPECT_UINT(wire_strtab_intern(t, name, strlen(name)), i);
+	}
+	EXPECT_UINT(wire_strtab_find(t, "kernel 77", 9), 77);
+	wire_strtab_free(t);
+}
+
+/* One bit more in the last place of a word, and what undoes it in the next if factors are known. */
+static void test_a_difference_cannot_be_undone(void)
+{
+	const struct wire_secret a = wire_secret(), b = { a.start + 2, a.factor + 2 };
+	uint64_t one[2] = { 1, 2 }, other[2] = { one[0] ^ 1ull << 63, 0 };
+	int bit, i, alike = 0;
+
+	EXPECT(a.factor & 1);
+	EXPECT_UINT(wire_secret().factor, a.factor);
+	EXPECT(wire_keyed_hash(one, 16, &a) != wire_keyed_hash(one, 16, &b));
+	EXPECT(wire_keyed_hash(one, 15, &a) != wire_keyed_hash(one, 16, &a));
+	for (bit = 0; bit < 64; bit++) {
+		for (i = 0; i < 64; i++) {
+			other[1] = one[1] ^ 1ull << bit ^ 1ull << i;
+			alike += wire_keyed_hash(one, 16, &a) == wire_keyed_hash(other, 16, &a);
+		}
+	}
+	EXPECT_INT(alike, 0);
+}
+
+/* Numbers that follow each other, and those that differ above, spread over a table. */
+static void test_numbers_spread(void)
+{
+	const struct wire_secret s = wire_secret();
+	int shift;
+
+	for (shift = 0; shift < 64; shift += 8) {
+		unsigned char hit[4096] = { 0 };
+		uint64_t i;
+		int used = 0;
+
+		for (i = 0; i < 256; i++)
+			hit[wire_keyed_number(i << shift, &s) & 4095] = 1;
+		for (i = 0; i < 4096; i++)
+			used += hit[i];
+		EXPECT(used >
+		       200); /* by chance 248; at the last shift all differ in eight bits alone */
+	}
+}
+
 int main(void)
 {
-	return RUN(test_intern, test_texts, test_set);
+	return RUN(test_intern, test_texts, test_set, test_guarded,
+		   test_a_difference_cannot_be_undone, test_numbers_spread);
 }

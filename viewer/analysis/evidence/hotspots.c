@@ -9,9 +9,9 @@
 #include <string.h>
 #include "analysis/observer.h"
 #include "backward.h"
-#include "base/hash.h"
 #include "base/vec.h"
 #include "frames.h"
+#include "wire/keyed_hash.h"
 
 void ana_hotspot_fini(struct ana_hotspot *s)
 {
@@ -68,11 +68,11 @@ static bool is_starved(enum ana_class c)
 static uint64_t hash_of(const struct key *k)
 {
 	uint32_t number[5] = { (uint32_t)k->class, k->role, k->wait, k->runnable, k->line };
-	uint64_t h = base_hash(BASE_HASH, number, sizeof(number));
+	const struct wire_secret secret = wire_secret();
+	uint64_t h = wire_keyed_hash(number, sizeof(number), &secret);
 
-	h = base_hash(h, k->function.at, k->function.len);
-	h = base_hash(h, "\t", 1);
-	return base_hash(h, k->file.at, k->file.len);
+	h = wire_keyed_mix(h, wire_keyed_hash(k->function.at, k->function.len, &secret), &secret);
+	return wire_keyed_mix(h, wire_keyed_hash(k->file.at, k->file.len, &secret), &secret);
 }
 
 static bool same_text(const char *own, struct ana_text t)

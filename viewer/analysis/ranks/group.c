@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/hash.h"
 #include "base/vec.h"
+#include "wire/keyed_hash.h"
 
 #define TRIAL 20000u /* collectives that a tolerance is tried on, times GPUs up to a bound */
 #define TRIAL_MAX 400000u
@@ -38,9 +38,9 @@ static int by_number(const void *a, const void *b)
 
 static uint64_t hash_of(const uint32_t *lane, size_t n)
 {
-	uint64_t h = base_hash(BASE_HASH, lane, n * sizeof(*lane));
+	const struct wire_secret secret = wire_secret();
 
-	return h ^ h >> 29;
+	return wire_keyed_hash(lane, n * sizeof(*lane), &secret);
 }
 
 static struct ana_set *find_set(const struct ana_groups *g, const uint32_t *lane, size_t n)

@@ -9,8 +9,8 @@
 #include <string.h>
 #include "analysis/evidence/pystack.h"
 #include "analysis/time/span.h"
-#include "base/hash.h"
 #include "series_parts.h"
+#include "wire/keyed_hash.h"
 
 #define FUNCTION_BYTES 64u
 #define PATH_BYTES 80u
@@ -79,8 +79,9 @@ static uint32_t new_name(struct ana_flames *f, const char *text, size_t len, uin
 /* Its number; NONE: there is no room for a new one. */
 static uint32_t name_of(struct ana_flames *f, const char *text, bool always)
 {
+	const struct wire_secret secret = wire_secret();
 	size_t len = strlen(text);
-	uint64_t h = base_hash(BASE_HASH, text, len);
+	uint64_t h = wire_keyed_hash(text, len, &secret);
 	uint32_t i;
 
 	for (; (i = ana_map_get(&f->name_of, h)) != ANA_MAP_NONE; h++)
