@@ -18,10 +18,13 @@
 #define BUDGET_PER_BYTE 4u /* see WIRE_SCAN_BUDGET; what going on adds to it */
 
 struct wire_file {
-	int fd;
+	int fd; /* -1: opened for each read */
+	char *path;
+	dev_t device; /* and number, by which the file is known again */
+	ino_t number;
 	uint64_t size;
 	uint64_t pos; /* where the scan stands */
-	uint8_t *window; /* bytes of the file from window_at on */
+	uint8_t *window; /* bytes of the file from window_at on; NULL: scanned */
 	size_t window_len, window_room;
 	uint64_t window_at;
 	const uint8_t *head;
@@ -33,45 +36,48 @@ struct wire_file {
 	size_t streams;
 };
 
-static int open_regular(const char *path, uint64_t *size)
+static int open_regular(const char *path, struct stat *st)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
 	int err;
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st))
+	if (fstat(fd, st))
 		err = -errno;
-	else if (S_ISDIR(st.st_mode))
+	else if (S_ISDIR(st->st_mode))
 		err = -EISDIR;
 	else
-		err = S_ISREG(st.st_mode) ? 0 : -EINVAL;
+		err = S_ISREG(st->st_mode) ? 0 : -EINVAL;
 	if (err) {
 		close(fd);
 		return err;
 	}
-	*size = (uint64_t)st.st_size;
 	return fd;
 }
 
 int wire_file_open(struct wire_file **out, const char *path)
 {
 	struct wire_file *f = calloc(1, sizeof(*f));
+	struct stat st;
 	int err;
 
 	if (!f)
 		return -ENOMEM;
 	f->window = malloc(WINDOW_BYTES);
 	f->stream = malloc(STREAMS_MAX * sizeof(*f->stream));
+	f->path = strdup(path);
 	f->fd = -1;
 	err = -ENOMEM;
-	if (!f->window || !f->stream)
+	if (!f->window || !f->stream || !f->path)
 		goto free_file;
-	f->fd = open_regular(path, &f->size);
+	f->fd = open_regular(path, &st);
 	err = f->fd;
 	if (f->fd < 0)
 		goto free_file;
+	f->size = (uint64_t)st.st_size;
+	f->device = st.st_dev;
+	f->number = st.st_ino;
 	f->window_room = WINDOW_BYTES;
 	f->budget = WIRE_SCAN_BUDGET;
 	*out = f;
@@ -90,15 +96,42 @@ void wire_file_close(struct wire_file *f)
 	free(f->damage);
 	free(f->stream);
 	free(f->window);
+	free(f->path);
 	free(f);
 }
 
-ssize_t wire_file_pread(const struct wire_file *f, void *bytes, size_t len, uint64_t at)
+void wire_file_scanned(struct wire_file *f, bool stays_open)
+{
+	free(f->stream);
+	free(f->window);
+	f->stream = NULL;
+	f->window = NULL;
+	f->head = NULL;
+	f->streams = f->window_len = f->window_room = 0;
+	if (stays_open)
+		return;
+	close(f->fd);
+	f->fd = -1;
+}
+
+/* A descriptor of the file that was scanned, the caller's to close, or -errno. */
+static int open_again(const struct wire_file *f)
+{
+	struct stat st;
+	int fd = open_regular(f->path, &st);
+
+	if (fd < 0 || (st.st_dev == f->device && st.st_ino == f->number))
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
+static ssize_t read_at(int fd, void *bytes, size_t len, uint64_t at)
 {
 	size_t got = 0;
 
 	while (got < len) {
-		ssize_t n = pread(f->fd, (uint8_t *)bytes + got, len - got, (off_t)(at + got));
+		ssize_t n = pread(fd, (uint8_t *)bytes + got, len - got, (off_t)(at + got));
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -109,6 +142,21 @@ ssize_t wire_file_pread(const struct wire_file *f, void *bytes, size_t len, uint
 		got += (size_t)n;
 	}
 	return (ssize_t)got;
+}
+
+ssize_t wire_file_pread(const struct wire_file *f, void *bytes, size_t len, uint64_t at)
+{
+	ssize_t got;
+	int fd;
+
+	if (f->fd >= 0)
+		return read_at(f->fd, bytes, len, at);
+	fd = open_again(f);
+	if (fd < 0)
+		return fd;
+	got = read_at(fd, bytes, len, at);
+	close(fd);
+	return got;
 }
 
 static size_t window_left(const struct wire_file *f)
@@ -222,7 +270,7 @@ static void take(struct wire_file *f, struct wire_entry *e)
 int wire_file_next(struct wire_file *f, struct wire_entry *e)
 {
 	f->head = NULL;
-	for (;;) {
+	while (f->window) {
 		bool final = f->window_at + f->window_len >= f->size;
 		size_t left = window_left(f), skip;
 		enum wire_scan got;
@@ -246,6 +294,7 @@ int wire_file_next(struct wire_file *f, struct wire_entry *e)
 		if (err)
 			return err;
 	}
+	return 0;
 }
 
 const uint8_t *wire_file_head(const struct wire_file *f)

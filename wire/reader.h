@@ -8,6 +8,7 @@
 #ifndef WIRE_READER_H
 #define WIRE_READER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <protobuf-c/protobuf-c.h>
 #include "block.h"
@@ -48,6 +49,13 @@ int wire_file_next(struct wire_file *f, struct wire_entry *e);
  * checked; valid until the next call. So an index needs no second reading.
  */
 const uint8_t *wire_file_head(const struct wire_file *f);
+
+/*
+ * The scan is over, or will not go on: gives back what it took, some 300 KB, and unless @stays_open
+ * the descriptor. Then the file is opened for each read, and -ESTALE if its path has become another
+ * one's. No other thread may be using the file.
+ */
+void wire_file_scanned(struct wire_file *f, bool stays_open);
 
 /*
  * Damage met so far, in order; valid until the next call. After WIRE_DAMAGE_MAX places further

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define FILES_OPEN 256u /* of one run; others are opened for each block, for descriptors are few */
+
 static bool ends_with(const char *text, const char *end)
 {
 	size_t n = strlen(text), m = strlen(end);
@@ -102,6 +104,7 @@ static int scan_file(struct view_trace *t, uint32_t part, const char *path, cons
 	if (got < 0)
 		view_trace_note(t, "%s: cannot be read to its end: %s", name, strerror(-got));
 	note_damage(t, f);
+	wire_file_scanned(f->file, p->files <= FILES_OPEN);
 	return 0;
 }
 

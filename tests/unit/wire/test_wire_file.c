@@ -398,6 +398,49 @@ static void test_greedy_message(void)
 	wire_encoder_free(e);
 }
 
+/* What was scanned is read without a descriptor of its own, as long as it is the same file. */
+static void test_scanned(void)
+{
+	struct seen s;
+	struct wire_file *f;
+	unsigned int i;
+	int open;
+
+	t_write_file(path, good.bytes.data, good.bytes.len);
+	see(&s);
+	for (open = 0; open < 2; open++) {
+		REQUIRE(!wire_file_open(&f, path));
+		wire_file_scanned(f, open);
+		for (i = 0; i < s.frames; i++)
+			if (s.entry[i].frame.type == WIRE_FRAME_BLOCK)
+				check_block(f, &s.entry[i]);
+		EXPECT_INT(wire_file_next(f, &s.entry[0]), 0);
+		wire_file_close(f);
+	}
+}
+
+static void test_another_file(void)
+{
+	const uint8_t *head, *raw;
+	struct seen s;
+	struct wire_file *f;
+	char moved[600];
+	size_t len;
+
+	t_write_file(path, good.bytes.data, good.bytes.len);
+	see(&s);
+	REQUIRE(!wire_file_open(&f, path));
+	wire_file_scanned(f, false);
+	snprintf(moved, sizeof(moved), "%s.moved", path);
+	REQUIRE(!rename(path, moved));
+	EXPECT_INT(wire_file_load(f, scratch, &s.entry[0], &head, &raw, &len), -ENOENT);
+	t_write_file(path, good.bytes.data, good.bytes.len);
+	EXPECT_INT(wire_file_load(f, scratch, &s.entry[0], &head, &raw, &len), -ESTALE);
+	REQUIRE(!rename(moved, path));
+	EXPECT_INT(wire_file_load(f, scratch, &s.entry[0], &head, &raw, &len), 0);
+	wire_file_close(f);
+}
+
 /* More names than one frame takes. */
 static void test_many_names(void)
 {
@@ -446,7 +489,7 @@ int main(void)
 	t_stream_make(&good, "stream of test 1", 40, 1);
 	status = RUN(test_round, test_encoder_errors, test_load, test_cut, test_damage,
 		     test_streams, test_large, test_changed, test_no_file, test_lies,
-		     test_greedy_message, test_many_names);
+		     test_greedy_message, test_many_names, test_scanned, test_another_file);
 	wire_buf_fini(&good.bytes);
 	wire_scratch_free(scratch);
 	unlink(path);
