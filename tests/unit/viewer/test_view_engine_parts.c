@@ -222,7 +222,7 @@ static void test_lines(void)
 		size_t i;
 
 		for (i = 0; i < 12; i++) {
-			at += (int64_t)(t_random(&rnd) % 5);
+			at += (int64_t)(t_random(&rnd) % (round % 2 ? 5 : 2)); /* many at once */
 			row[i][0] = at;
 			row[i][1] = at + (int64_t)(t_random(&rnd) % 20);
 			EXPECT_INT(ana_timeline_stack_add(&l, row[i][0], row[i][1], (uint32_t)i,
@@ -442,6 +442,69 @@ static void test_steps(void)
 	ana_steps_fini(&s);
 }
 
+#define NESTED 40u
+
+struct exposures {
+	int64_t ns[NESTED]; /* what is to come out, by number of the step */
+	size_t n;
+};
+
+static void compare(void *arg, const struct ana_step *s)
+{
+	struct exposures *x = arg;
+
+	EXPECT_INT(s->exposed_ns, x->ns[x->n++]);
+}
+
+/* The sum over all pieces, slowly. */
+static int64_t exposed_of(const struct ana_step *s, const int64_t piece[][2], size_t pieces)
+{
+	int64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < pieces; i++) {
+		int64_t a = piece[i][0] > s->start_ns ? piece[i][0] : s->start_ns;
+		int64_t b = piece[i][1] < s->end_ns ? piece[i][1] : s->end_ns;
+
+		sum += a < b ? b - a : 0;
+	}
+	return sum;
+}
+
+/* Steps within and across steps, pieces of several GPUs that are not equally far. */
+static void test_nested_steps(void)
+{
+	uint64_t rnd = t_seed(2);
+	int round;
+
+	for (round = 0; round < 300; round++) {
+		struct exposures x = { .n = 0 };
+		struct ana_steps s = { .source = ANA_STEPS_RANGE, .on_step = compare, .arg = &x };
+		struct ana_step step[NESTED];
+		int64_t piece[NESTED][2], at = 0;
+		size_t i;
+
+		for (i = 0; i < NESTED; i++) {
+			int64_t most = t_random(&rnd) % 4 ? 10 : 300;
+
+			at += (int64_t)(t_random(&rnd) % 8);
+			step[i].start_ns = at;
+			step[i].end_ns = at + (int64_t)(t_random(&rnd) % (uint64_t)most);
+			EXPECT_INT(ana_steps_range(&s, at, step[i].end_ns), 0);
+		}
+		for (i = 0; i < NESTED; i++) {
+			piece[i][0] = (int64_t)(t_random(&rnd) % 400);
+			piece[i][1] = piece[i][0] + (int64_t)(t_random(&rnd) % 60);
+			ana_steps_expose(&s, piece[i][0], piece[i][1]);
+		}
+		for (i = 0; i < NESTED; i++)
+			x.ns[i] = exposed_of(&step[i], piece, NESTED);
+		EXPECT_INT(ana_steps_finish(&s), 0);
+		EXPECT_UINT(x.n, NESTED);
+		ana_steps_fini(&s);
+	}
+}
+
 static void test_steps_by_optimizer(void)
 {
 	struct seen seen = { .n = 0 };
@@ -561,6 +624,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_no_period_in_noise),
 	T_CASE(test_durations),
 	T_CASE(test_steps),
+	T_CASE(test_nested_steps),
 	T_CASE(test_steps_by_optimizer),
 	T_CASE(test_timelines),
 	T_CASE(test_fine_timelines),

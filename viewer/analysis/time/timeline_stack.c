@@ -58,10 +58,50 @@ static int push(struct ana_timeline_stack *l, int64_t start, int64_t end, uint32
 	return 0;
 }
 
+/* Both having begun, @a is inside of @b. */
+static bool inside(const struct ana_row *a, const struct ana_row *b)
+{
+	if (a->start != b->start)
+		return a->start > b->start;
+	if (a->end != b->end)
+		return a->end < b->end;
+	return (int32_t)(a->turn - b->turn) > 0;
+}
+
+/* A heap and not a sorted array: any number of rows may begin at one instant. */
+static int insert(struct ana_timeline_stack *l, struct ana_row row)
+{
+	size_t at;
+
+	if (!base_vec_more(l->row, l->rows, l->row_room))
+		return -ENOMEM;
+	row.turn = l->turn++;
+	for (at = l->rows++; at > 0 && inside(&row, &l->row[(at - 1) / 2]); at = (at - 1) / 2)
+		l->row[at] = l->row[(at - 1) / 2];
+	l->row[at] = row;
+	return 0;
+}
+
+/* The innermost row is over. */
+static void drop(struct ana_timeline_stack *l)
+{
+	const struct ana_row last = l->row[--l->rows];
+	size_t at = 0, child;
+
+	for (; (child = 2 * at + 1) < l->rows; at = child) {
+		if (child + 1 < l->rows && inside(&l->row[child + 1], &l->row[child]))
+			child++;
+		if (!inside(&l->row[child], &last))
+			break;
+		l->row[at] = l->row[child];
+	}
+	l->row[at] = last;
+}
+
 int ana_timeline_stack_upto(struct ana_timeline_stack *l, int64_t t, int64_t floor)
 {
 	while (l->rows && l->done < t) {
-		const struct ana_row *top = &l->row[l->rows - 1];
+		const struct ana_row *top = l->row;
 		int64_t end = top->end < t ? top->end : t;
 		int err;
 
@@ -72,29 +112,10 @@ int ana_timeline_stack_upto(struct ana_timeline_stack *l, int64_t t, int64_t flo
 			l->done = end;
 		}
 		if (top->end <= l->done)
-			l->rows--;
+			drop(l);
 	}
 	if (l->done < t)
 		l->done = t;
-	return 0;
-}
-
-/* @a lies outside of @b, both having begun. Of equals the later row is inside. */
-static bool outside(const struct ana_row *a, const struct ana_row *b)
-{
-	return a->start < b->start || (a->start == b->start && a->end >= b->end);
-}
-
-static int insert(struct ana_timeline_stack *l, struct ana_row row)
-{
-	size_t at;
-
-	if (!base_vec_more(l->row, l->rows, l->row_room))
-		return -ENOMEM;
-	for (at = l->rows; at > 0 && !outside(&l->row[at - 1], &row); at--)
-		l->row[at] = l->row[at - 1];
-	l->row[at] = row;
-	l->rows++;
 	return 0;
 }
 
@@ -113,7 +134,7 @@ static int follow(struct ana_timeline_stack *l, struct ana_row row, int64_t floo
 int ana_timeline_stack_add(struct ana_timeline_stack *l, int64_t start, int64_t end, uint32_t value,
 			   int64_t floor)
 {
-	struct ana_row row = { start, end, value };
+	struct ana_row row = { start, end, value, 0 };
 	int err;
 
 	if (end <= start)

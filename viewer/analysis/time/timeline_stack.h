@@ -21,14 +21,16 @@ struct ana_stretch {
 struct ana_row { /* one that has begun and may still run */
 	int64_t start, end;
 	uint32_t value;
+	uint32_t turn; /* in which they came, and begins anew at 2^32 */
 };
 
 struct ana_timeline_stack {
 	struct ana_stretch *stretch; /* [head, tail) are alive */
 	size_t head, tail, room;
 	size_t cursor; /* where the last search ended */
-	struct ana_row *row; /* the last is the innermost */
+	struct ana_row *row; /* a heap: the first is the innermost */
 	size_t rows, row_room;
+	uint32_t turn; /* of the next row */
 	bool begun;
 	int64_t done; /* the stretches are complete up to here, once begun */
 	int64_t total; /* measure of all stretches there ever were */

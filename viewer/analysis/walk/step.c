@@ -27,13 +27,33 @@ static int done(struct ana_steps *s, const struct ana_step *t)
 	return err;
 }
 
+/* One above the nearest step before @i that ends later; s->head: there is none. */
+static size_t longer_before(const struct ana_steps *s, size_t i)
+{
+	uint32_t back = s->open[i].back;
+
+	return back && back <= i - s->head ? i - back + 1 : s->head;
+}
+
+/* Gives the last step its end, and its place among those before it. */
+static void close_last(struct ana_steps *s, int64_t end)
+{
+	size_t last = s->tail - 1, i = last;
+
+	s->open[last].step.end_ns = end;
+	while (i > s->head && s->open[i - 1].step.end_ns <= end)
+		i = longer_before(s, i - 1);
+	s->open[last].back = i > s->head ? (uint32_t)(last - i + 1) : 0;
+}
+
 static int append(struct ana_steps *s, int64_t start, int64_t end)
 {
-	if (s->tail - s->head == OPEN_MAX && done(s, &s->open[s->head++]))
+	if (s->tail - s->head == OPEN_MAX && done(s, &s->open[s->head++].step))
 		return -ENOMEM;
 	if (ana_window_room(&s->open, &s->head, &s->tail, &s->room, sizeof(*s->open)))
 		return -ENOMEM;
-	s->open[s->tail++] = (struct ana_step){ start, end, 0, s->process };
+	s->open[s->tail++].step = (struct ana_step){ start, INT64_MAX, 0, s->process };
+	close_last(s, end);
 	return 0;
 }
 
@@ -49,7 +69,7 @@ int ana_steps_boundary(struct ana_steps *s, int64_t t)
 	if (s->source != ANA_STEPS_PERIOD)
 		return 0;
 	if (s->tail > s->head)
-		s->open[s->tail - 1].end_ns = t;
+		close_last(s, t);
 	return append(s, t, INT64_MAX);
 }
 
@@ -61,26 +81,50 @@ int ana_steps_range(struct ana_steps *s, int64_t start, int64_t end)
 		return append(s, start, end);
 	if (s->source != ANA_STEPS_OPTIMIZER)
 		return 0;
-	if (s->tail > s->head && s->open[s->tail - 1].start_ns >= end)
+	if (s->tail > s->head && s->open[s->tail - 1].step.start_ns >= end)
 		return 0; /* inside the one before it */
 	if (s->tail > s->head)
-		s->open[s->tail - 1].end_ns = end;
+		close_last(s, end);
 	else
 		s->skipped++; /* nobody knows where it began */
 	return append(s, end, INT64_MAX);
 }
 
+/* The first step that begins at @t or later. */
+static size_t first_from(const struct ana_steps *s, int64_t t)
+{
+	size_t low = s->head, high = s->tail;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->open[mid].step.start_ns < t)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/*
+ * Backwards from the last that can be meant: another GPU may be far behind, so that many steps are
+ * open that ended long before.
+ */
 void ana_steps_expose(struct ana_steps *s, int64_t start, int64_t end)
 {
-	size_t i;
+	size_t i = first_from(s, end);
 
-	for (i = s->head; i < s->tail && s->open[i].start_ns < end; i++) {
-		struct ana_step *t = &s->open[i];
+	while (i > s->head) {
+		struct ana_step *t = &s->open[i - 1].step;
 		int64_t a = start > t->start_ns ? start : t->start_ns;
 		int64_t b = end < t->end_ns ? end : t->end_ns;
 
 		if (a < b)
 			t->exposed_ns += b - a;
+		if (t->end_ns > start)
+			i--;
+		else
+			i = longer_before(s, i - 1);
 	}
 }
 
@@ -88,8 +132,8 @@ int ana_steps_upto(struct ana_steps *s, int64_t t)
 {
 	int err = 0;
 
-	while (!err && s->head < s->tail && s->open[s->head].end_ns <= t)
-		err = done(s, &s->open[s->head++]);
+	while (!err && s->head < s->tail && s->open[s->head].step.end_ns <= t)
+		err = done(s, &s->open[s->head++].step);
 	return err;
 }
 
@@ -99,9 +143,9 @@ int ana_steps_finish(struct ana_steps *s)
 	int err = 0;
 
 	for (; s->head < s->tail && !err; s->head++) {
-		if (s->open[s->head].end_ns == INT64_MAX)
+		if (s->open[s->head].step.end_ns == INT64_MAX)
 			continue;
-		err = done(s, &s->open[s->head]);
+		err = done(s, &s->open[s->head].step);
 	}
 	return err;
 }
@@ -113,8 +157,9 @@ int ana_steps_median(const struct ana_steps *s, int64_t *ns)
 	size_t i;
 
 	for (i = s->head; i < s->tail && !err; i++)
-		if (s->open[i].end_ns != INT64_MAX)
-			err = ana_durations_add(&all, s->open[i].end_ns - s->open[i].start_ns);
+		if (s->open[i].step.end_ns != INT64_MAX)
+			err = ana_durations_add(&all,
+						s->open[i].step.end_ns - s->open[i].step.start_ns);
 	*ns = err ? -1 : ana_durations_rank(&all, 500);
 	ana_durations_fini(&all);
 	return err;

@@ -10,13 +10,20 @@
 #include "analysis/ledger.h"
 #include "analysis/time/durations.h"
 
+struct ana_open_step {
+	struct ana_step step;
+	/* So many steps before it is the nearest that ends later; 0: none. Of the last one without
+	 * an end, not known yet. */
+	uint32_t back;
+};
+
 struct ana_steps {
 	enum ana_step_source source;
 	uint32_t process; /* for on_step */
 	void (*on_step)(void *arg, const struct ana_step *s);
 	void *arg;
 	const struct ana_observer *observer; /* borrowed; NULL: nobody looks on */
-	struct ana_step *open;
+	struct ana_open_step *open;
 	size_t head, tail, room;
 	uint64_t count, skipped;
 	struct ana_durations durations, fed; /* fed: less what was exposed */
