@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include "due.h"
 
+/* Of the open blocks: 128 MB, a usual block for each of 128 threads. */
+#define OPEN_EVENTS_MAX (UINT32_C(1) << 21)
+
 struct ana_feed_block {
 	struct wire_event *ev;
 	size_t room, count, pos;
@@ -143,7 +146,10 @@ static void give_spare(struct ana_feed *f, struct ana_feed_block *b)
 	f->spare = b;
 }
 
-/* Decodes the next due block and puts it on the heap. */
+/*
+ * Decodes the next due block and puts it on the heap. What a capture writes overlaps a little; where
+ * blocks without end do, as only a made-up file's can, those that do not fit count as unreadable.
+ */
 static int open_next(struct ana_feed *f)
 {
 	const struct view_block *due = f->due[f->next++];
@@ -152,6 +158,10 @@ static int open_next(struct ana_feed *f)
 
 	if (err)
 		return err;
+	if (f->opens && f->held + due->head->count > OPEN_EVENTS_MAX) {
+		f->unreadable++;
+		return 0;
+	}
 	b = take_spare(f);
 	if (!b)
 		return -ENOMEM;
@@ -171,6 +181,7 @@ static int open_next(struct ana_feed *f)
 		return 0;
 	}
 	f->open[f->opens++] = b;
+	f->held += b->count;
 	sift_up(f, f->opens - 1);
 	return 0;
 }
@@ -185,6 +196,7 @@ static void store_position(struct ana_feed *f)
 	b->pos = (size_t)(f->at - b->ev);
 	if (b->pos == b->count) {
 		f->open[0] = f->open[--f->opens];
+		f->held -= b->count;
 		give_spare(f, b);
 	}
 	if (f->opens)

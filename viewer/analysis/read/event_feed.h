@@ -21,6 +21,7 @@ struct ana_feed {
 	size_t dues, next;
 	struct ana_feed_block **open; /* a heap by next event */
 	size_t opens, open_room;
+	size_t held; /* events of the open blocks */
 	struct ana_feed_block *spare;
 	const struct wire_event *at, *stop; /* events that may be taken before looking again */
 	uint64_t bad; /* events left out: stamps beyond what the axis can hold */

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e timeout=300
+"""What a file costs does not depend on how it was thought out: runs that are made to aim at one place of a table, or at
+a search that begins at the wrong end, against runs of the same size that are not. CPU time of the one against the
+other's, in one run; each of them took fifty times as long before. And a run of more files than a process may hold."""
+import json
+import os
+import resource
+import subprocess
+import sys
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import gs
+
+MAKE = os.path.join(gs.BUILD, 'tests', 'run_make')
+TIMES, GRACE_S = 10, 0.3
+BASE = 1_000_000
+
+
+def make(where, name, lines):
+    run = os.path.join(where, name + '.gst')
+    os.mkdir(run)
+    subprocess.run([MAKE, run], input=('\n'.join(lines) + '\n').encode(), check=True)
+    return run
+
+
+def cpu_of(run):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = gs.gpustarve('report', run, '--format', 'json')
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    gs.equal(done.returncode, 0, f'{run}: {done.stderr.decode()[-500:]}')
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def expect_alike(where, name, plain, hostile):
+    usual, cost = (cpu_of(make(where, f'{name}-{i}', lines)) for i, lines in enumerate((plain, hostile)))
+    print(f'{name}: {usual:.2f} s of CPU as usual, {cost:.2f} s as made up')
+    gs.check(cost <= TIMES * usual + GRACE_S, f'{name}: {cost:.2f} s where {usual:.2f} s are usual')
+
+
+def launch(t, corr, device=0):
+    return [f'api {t} {t + 2000} {corr} 5 cudaLaunchKernel', f'kernel {t + 5000} {t + 200_000} {corr} 7 {device} k']
+
+
+def steps(count, stray):
+    """Steps that wait for input; @stray: one operation on a second GPU, which then has nothing to tell."""
+    lines = [f'stream node 10 0 {BASE + count * 400_000} -1 0 - train', 'device 0 1 GPU', 'device 1 2 GPU']
+    if stray:
+        lines += launch(BASE, count + 1, 1)
+    for i in range(count):
+        t = BASE + 300_000 + i * 400_000
+        lines.append(f'range 1 {t} {t + 100_000} 5 0 enumerate(DataLoader)#x.__next__')
+        lines += launch(t + 100_000, i + 1)
+        lines.append(f'range 2 {t + 103_000} {t + 104_000} 5 0 Optimizer.step#SGD.step')
+    return lines
+
+
+def waits(count, rising):
+    """Ranges that all begin at once; @rising: each is outside of those before it."""
+    lines = ['stream node 10 0 500000000 -1 0 - train', 'device 0 1 GPU'] + launch(BASE, 1)
+    for i in range(count):
+        end = 30_000_000 + (i if rising else count - i)
+        lines.append(f'range 1 20000000 {end} 5 0 enumerate(DataLoader)#x.__next__')
+    return lines + launch(BASE + 100_000_000, 2)
+
+
+def aimed(number):
+    """Eight bytes that a table without a secret put where all of these went."""
+    odd, all64 = 0x9e3779b97f4a7c15, (1 << 64) - 1
+    back = pow(odd, -1, 1 << 64)
+
+    def undone(out, into):
+        return ((out ^ out >> 32) * back & all64) ^ into
+
+    return undone(undone((number + 1) << 32 | 0x12345678, 0), 8).to_bytes(8, 'little')
+
+
+def names(count, hostile):
+    lines = [f'stream node 10 0 {BASE + count * 1000} -1 0 - train', 'device 0 1 GPU']
+    for i in range(count):
+        name = aimed(i) if hostile else b'name%04x' % i
+        text = ''.join(f'%{b:02x}' for b in name)
+        lines.append(f'kernel {BASE + i * 1000} {BASE + i * 1000 + 900} {i + 1} 7 0 {text}')
+    return lines
+
+
+def test_a_gpu_that_is_behind():
+    with gs.scratch() as where:
+        expect_alike(where, 'steps', steps(60_000, False), steps(60_000, True))
+
+
+def test_ranges_that_begin_together():
+    with gs.scratch() as where:
+        expect_alike(where, 'waits', waits(40_000, False), waits(40_000, True))
+
+
+def test_names_that_collide():
+    gs.equal(len({aimed(i) for i in range(1000)}), 1000, 'names')
+    with gs.scratch() as where:
+        expect_alike(where, 'names', names(40_000, False), names(40_000, True))
+
+
+def test_more_files_than_descriptors():
+    ranks = 400
+    lines = []
+    for i in range(ranks):
+        lines += [f'stream node{i} {100 + i} 0 {BASE + 1_000_000} {i} {ranks} - train', f'device 0 {i + 1} GPU']
+        lines += launch(BASE, 1)
+    with gs.scratch() as where:
+        run = make(where, 'files', lines)
+        done = subprocess.run(['prlimit', '--nofile=300:300', gs.CLI, 'report', run,
+                               '--format', 'json'],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        gs.equal(done.returncode, 0, done.stderr.decode()[-500:])
+        gs.equal(len(json.loads(done.stdout)['gpus']), ranks, 'GPUs in the report')
+        gs.check(b'cannot be read' not in done.stdout + done.stderr, 'all files are read')
+
+
+gs.run_tests(globals())
