@@ -278,6 +278,7 @@ int coll_server_run(struct coll_server *sv)
 		coll_server_settle(sv, false);
 		coll_http_turn(sv->http);
 		coll_upstream_turn(sv->upstream);
+		coll_sdnotify_tick(&sv->notify, coll_now_ns());
 		if (sv->wakeups.reload)
 			reload(sv);
 	}

@@ -129,7 +129,8 @@ static int open_stream(struct coll_feed *in, const struct wire_frame *f, const u
 		in->refused.unknown = err == -ENOENT;
 		return -EPROTO;
 	}
-	coll_context_trouble(in->intake->context, st->base, err);
+	if (err != -EAGAIN)
+		coll_context_trouble(in->intake->context, st->base, err);
 	return err;
 }
 

@@ -19,6 +19,7 @@
 #include "removed_mark.h"
 #include "run_json.h"
 #include "run_dirs.h"
+#include "store/stream_links.h"
 #include "sweep_clock.h"
 #include "unbilled.h"
 
@@ -421,6 +422,7 @@ static void clean_up(struct sweep *s)
 		return;
 	err = coll_remove_leftovers(fd);
 	coll_removed_clean(fd);
+	coll_stream_links_clean(fd, s->now_ns);
 	while (!err && (e = readdir(d))) {
 		if (e->d_name[0] == '.' || coll_run_dir_name_ok(e->d_name))
 			continue;
@@ -429,6 +431,7 @@ static void clean_up(struct sweep *s)
 			continue;
 		err = coll_remove_leftovers(sub);
 		coll_removed_clean(sub);
+		coll_stream_links_clean(sub, s->now_ns);
 		close(sub);
 	}
 	closedir(d);

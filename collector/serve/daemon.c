@@ -19,6 +19,8 @@
 #define DRAIN_MS 3000
 #define NS_PER_MS 1000000LL
 #define MHD_RUNS_PER_TURN 64 /* so that one busy connection cannot keep the loop */
+#define MHD_TURN_MS 200 /* nor many that take long */
+#define AWAY_NS (5 * COLL_SECOND_NS) /* the clock of streams stands still while this loop is stuck */
 
 static void on_ready(struct coll_source *s, uint32_t events)
 {
@@ -203,13 +205,15 @@ int coll_http_timeout(struct coll_http *h)
 
 void coll_http_turn(struct coll_http *h)
 {
+	int64_t until = coll_now_ns() + MHD_TURN_MS * NS_PER_MS;
 	int runs = 0;
 
 	if (!h)
 		return;
 	if (h->commit_ns && coll_now_ns() >= h->commit_ns)
 		coll_http_commit(h);
-	while (runs++ < MHD_RUNS_PER_TURN && (h->resumed || daemon_timeout(h) == 0)) {
+	while (runs++ < MHD_RUNS_PER_TURN && coll_now_ns() < until &&
+	       (h->resumed || daemon_timeout(h) == 0)) {
 		h->resumed = false;
 		MHD_run(h->daemon);
 	}
@@ -217,11 +221,14 @@ void coll_http_turn(struct coll_http *h)
 
 void coll_http_tick(struct coll_http *h)
 {
-	int64_t now = coll_now_ns();
+	int64_t now = coll_now_ns(), away = h && h->ticked_ns ? now - h->ticked_ns : 0;
 	struct coll_team *team;
 
 	if (!h)
 		return;
+	h->ticked_ns = now;
+	for (team = h->teams.list; team && away > AWAY_NS; team = team->next)
+		coll_team_was_away(team, away);
 	coll_http_close_slow(h, now);
 	coll_http_commit(h);
 	for (team = h->teams.list; team; team = team->next)

@@ -35,6 +35,7 @@ struct coll_http {
 	struct coll_http_request *requests; /* all that have begun */
 	size_t suspended;
 	bool resumed; /* a connection was, since MHD_run: MHD_get_timeout does not count that */
+	int64_t ticked_ns; /* monotonic: when the clock was followed last, 0: never */
 	int64_t commit_ns; /* monotonic: when to commit for those that wait, 0: nobody does */
 	int64_t logged_s; /* monotonic seconds: when a refusal was last logged or left out */
 	unsigned int lines; /* that may be logged now */

@@ -57,6 +57,7 @@ struct coll_team *coll_team_get(struct coll_teams *t, const char *name)
 		return NULL;
 	}
 	team->store = &team->own;
+	coll_store_keep_links(team->store);
 	if (t->retention)
 		coll_admit_attach(t->retention, &team->own, name);
 	if (t->runs)
@@ -71,6 +72,7 @@ struct coll_team *coll_team_sharing(struct coll_teams *t, struct coll_store *sto
 	if (!team)
 		return NULL;
 	team->store = store;
+	coll_store_keep_links(team->store);
 	return link_team(t, team);
 }
 
@@ -93,6 +95,14 @@ void coll_team_close_idle(struct coll_team *team, int64_t before_ns, int64_t bye
 		if (fed->heard_ns < (s->bye ? bye_before_ns : before_ns) && !coll_stream_dirty(s))
 			close_stream(team, s);
 	}
+}
+
+void coll_team_was_away(struct coll_team *team, int64_t away_ns)
+{
+	struct coll_fed_stream *fed;
+
+	for (fed = team->feeder.first; fed; fed = fed->next)
+		fed->heard_ns += away_ns;
 }
 
 void coll_teams_fini(struct coll_teams *t)

@@ -51,6 +51,9 @@ struct coll_team *coll_team_sharing(struct coll_teams *t, struct coll_store *sto
  */
 void coll_team_close_idle(struct coll_team *team, int64_t before_ns, int64_t bye_before_ns);
 
+/* The loop was away for so long: nothing could come for streams meanwhile. */
+void coll_team_was_away(struct coll_team *team, int64_t away_ns);
+
 void coll_teams_fini(struct coll_teams *t);
 
 #endif

@@ -58,11 +58,18 @@ void coll_store_fini(struct coll_store *st)
 		}
 	}
 	coll_stream_cache_free(st->cache);
+	coll_stream_links_close(&st->links);
 	if (st->base)
 		close(st->base_fd);
 	free(st->base);
 	st->cache = NULL;
 	st->base = NULL;
+}
+
+void coll_store_keep_links(struct coll_store *st)
+{
+	if (!st->links.kept)
+		coll_stream_links_open(&st->links, st->base_fd);
 }
 
 const char *coll_store_epoch(struct coll_store *st, int *err)
@@ -163,6 +170,24 @@ static int read_file(struct coll_store *st, struct coll_stream *s)
 	return coll_stream_commit(st, s);
 }
 
+/* Whoever waits for all to be read would find us dead. One stream is read, however long it is. */
+static int may_read(struct coll_store *st, const struct coll_stream *s)
+{
+	int64_t now = coll_now_ns();
+	struct stat at;
+
+	if (!st->links.kept || fstat(s->fd, &at))
+		return 0;
+	if (now - st->read_ns >= COLL_SECOND_NS) {
+		st->read_ns = now;
+		st->read_bytes = 0;
+	}
+	if (st->read_bytes >= COLL_STORE_READ_BYTES)
+		return -EAGAIN;
+	st->read_bytes += (uint64_t)at.st_size - s->size;
+	return 0;
+}
+
 /* What the file holds, from memory where it is as we left it. */
 static int load_stream(struct coll_store *st, struct coll_stream *s)
 {
@@ -172,11 +197,14 @@ static int load_stream(struct coll_store *st, struct coll_stream *s)
 	snprintf(index, sizeof(index), "%s/%s.idx", s->dir, s->hex);
 	if (coll_stream_cache_restore(st->cache, s)) {
 		coll_index_resume(&s->index, index);
-	} else if (coll_known_restore(s)) {
-		err = read_file(st, s);
 	} else {
-		coll_index_open(&s->index, index, s->id);
-		err = read_file(st, s);
+		bool known = coll_known_restore(s);
+
+		err = may_read(st, s);
+		if (!err && !known)
+			coll_index_open(&s->index, index, s->id);
+		if (!err)
+			err = read_file(st, s);
 	}
 	st->count->streams_resumed += !err && s->size;
 	return err;
@@ -219,6 +247,7 @@ static int open_in(struct coll_store *st, const uint8_t *id, char *dir, bool mak
 	if (err)
 		goto close_run;
 	put_in_bucket(st, s);
+	coll_stream_links_put(&st->links, s->hex, strrchr(dir, '/') + 1);
 	*out = s;
 	return 0;
 close_run:
@@ -240,22 +269,29 @@ int coll_store_open(struct coll_store *st, const uint8_t *id, const struct coll_
 	return open_in(st, id, dir, true, out);
 }
 
-/* The run directory that holds the stream, to be freed; NULL: none, or no memory. */
-static char *search(const struct coll_store *st, const uint8_t *id)
+/* The run directory @name, to be freed, if it holds the stream. */
+static char *dir_with(const struct coll_store *st, const char *hex, const char *name)
 {
-	char hex[COLL_HEX_BYTES], path[PATH_MAX], *found = NULL;
+	char path[PATH_MAX], *dir;
+
+	/* By the path: the folder may have been removed and put back since it was opened. */
+	if (snprintf(path, sizeof(path), "%s/%s/%s.gst", st->base, name, hex) >= PATH_MAX ||
+	    faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) ||
+	    asprintf(&dir, "%s/%s", st->base, name) < 0)
+		return NULL;
+	return dir;
+}
+
+/* The run directory that holds the stream, to be freed; NULL: none, or no memory. */
+static char *search(const struct coll_store *st, const char *hex)
+{
 	DIR *d = opendir(st->base);
+	char *found = NULL;
 	struct dirent *e;
 
-	coll_hex_of(hex, id);
-	while (d && !found && (e = readdir(d))) {
-		if (!coll_run_dir_is(e->d_name))
-			continue;
-		snprintf(path, sizeof(path), "%s/%s.gst", e->d_name, hex);
-		if (!faccessat(dirfd(d), path, F_OK, AT_SYMLINK_NOFOLLOW) &&
-		    asprintf(&found, "%s/%s", st->base, e->d_name) < 0)
-			found = NULL;
-	}
+	while (d && !found && (e = readdir(d)))
+		if (coll_run_dir_is(e->d_name))
+			found = dir_with(st, hex, e->d_name);
 	if (d)
 		closedir(d);
 	return found;
@@ -263,9 +299,20 @@ static char *search(const struct coll_store *st, const uint8_t *id)
 
 int coll_store_find(struct coll_store *st, const uint8_t *id, struct coll_stream **out)
 {
-	char *dir = search(st, id);
+	char hex[COLL_HEX_BYTES], name[NAME_MAX + 1], *dir = NULL;
+	int err;
 
-	return dir ? open_in(st, id, dir, false, out) : -ENOENT;
+	coll_hex_of(hex, id);
+	err = coll_stream_links_get(&st->links, hex, name);
+	if (!err) {
+		dir = dir_with(st, hex, name);
+		err = dir ? 0 : -ENOENT; /* the run was removed */
+	} else if (err == -ENODATA) {
+		dir = search(st, hex);
+		st->links.searched_ns = coll_now_ns();
+		err = dir ? 0 : -ENOENT;
+	}
+	return err ? err : open_in(st, id, dir, false, out);
 }
 
 /* A new file is durable when its name is. */
@@ -334,5 +381,7 @@ void coll_store_close(struct coll_store *st, struct coll_stream *s)
 		s->next->link = s->link;
 	st->streams--;
 	coll_admission_closed(&st->admission, s->dir);
+	if (s->bye)
+		coll_stream_links_remove(&st->links, s->hex);
 	stream_free(s);
 }

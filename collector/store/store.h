@@ -19,9 +19,11 @@
 #include "core/counters.h"
 #include "epoch.h"
 #include "recover.h"
+#include "stream_links.h"
 #include "stream.h"
 
 #define COLL_STORE_BUCKETS 256
+#define COLL_STORE_READ_BYTES (256ull << 20) /* of streams that are opened again, in a second */
 
 struct coll_stream_cache;
 
@@ -37,6 +39,9 @@ struct coll_store {
 	struct coll_stream *bucket[COLL_STORE_BUCKETS];
 	struct coll_recovery_listener recovered; /* zero: nobody is told */
 	struct coll_epoch epoch; /* see coll_store_epoch */
+	int64_t read_ns; /* monotonic: since when... */
+	uint64_t read_bytes; /* ... so much was read of streams that were opened again */
+	struct coll_stream_links links; /* see coll_store_keep_links */
 };
 
 /* @base is made if it is not there. 0 or -errno. */
@@ -46,17 +51,27 @@ void coll_store_fini(struct coll_store *st); /* closes what is open, without a s
 /* Which store this is (epoch.h), as text. NULL: that cannot be kept; *err says why. */
 const char *coll_store_epoch(struct coll_store *st, int *err);
 
+/*
+ * From now on streams have links (stream_links.h), as they are to where frames come whose Hello came long ago,
+ * from nodes. A folder of one user's runs needs none: processes say Hello on each connection.
+ */
+void coll_store_keep_links(struct coll_store *st);
+
 /* An open stream; NULL: not open. */
 struct coll_stream *coll_store_get(struct coll_store *st, const uint8_t *id);
 
 /*
  * Opens a stream of @hello's run, new or from disk. 0; -EBADMSG: no run id; -EBUSY: another
- * collector writes it; -errno.
+ * collector writes it; -EAGAIN: so much was read of others in this second that the loop has to turn (only where
+ * links are kept: who feeds such a store comes again); -errno.
  */
 int coll_store_open(struct coll_store *st, const uint8_t *id, const struct coll_hello *hello,
 		    struct coll_stream **out);
 
-/* Opens a stream that some run directory of BASE has. -ENOENT: none has it. */
+/*
+ * Opens a stream that some run directory of BASE has. -ENOENT: none has it, as far as its links tell;
+ * -EAGAIN: that is not known yet.
+ */
 int coll_store_find(struct coll_store *st, const uint8_t *id, struct coll_stream **out);
 
 /*
