@@ -15,7 +15,8 @@
 
 #define COLL_STREAM_LINKS ".streams"
 #define COLL_STREAM_LINKS_ALL ".all"
-#define COLL_STREAM_LINKS_DAYS 2 /* who was away for longer sends a stream again from its beginning */
+#define COLL_STREAM_LINKS_DAYS \
+	2 /* who was away for longer sends a stream again from its beginning */
 
 struct coll_stream_links {
 	bool kept; /* else nothing of all this is done */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "analysis/picture/picture.h"
+#include "core/local.h"
 
 #define FILE_MAX (1 << 20)
 #define FILES_MAX 8u
@@ -311,7 +312,7 @@ void view_own_lines_add(struct view_summary *s)
 	struct search f = { .s = s };
 
 	find_files(&f);
-	for (size_t k = 0; k < f.files; k++)
+	for (size_t k = 0; view_local_files() && k < f.files; k++)
 		f.text[k] = read_file(&s->mem, f.file[k], s->start_unix_ns);
 	for (size_t i = 0; i < s->advices; i++) {
 		struct view_own own = { 0 }, *keep;

@@ -19,7 +19,7 @@ struct view_own { /* of advice; not part of summary.json */
 	const char *before, *after; /* without the white space around them */
 };
 
-/* Fills own of all advice whose call is found. */
+/* Fills own of all advice whose call is found, where files may be opened for it (core/local.h). */
 void view_own_lines_add(struct view_summary *s);
 
 /*

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/hash.h"
+#include "core/local.h"
 
 #define FILES_MAX 128u /* open at a time */
 #define NAMES_MAX 65536u /* known, found or not */
@@ -357,7 +358,7 @@ const char *view_symbol_of_frame(struct view_symbols *s, const char *frame, size
 
 struct view_symbols *view_symbols_new(void)
 {
-	if (elf_version(EV_CURRENT) == EV_NONE)
+	if (!view_local_files() || elf_version(EV_CURRENT) == EV_NONE)
 		return NULL;
 	return calloc(1, sizeof(struct view_symbols));
 }

@@ -15,7 +15,7 @@
 
 struct view_symbols; /* a cache, bounded */
 
-struct view_symbols *view_symbols_new(void); /* NULL: no memory */
+struct view_symbols *view_symbols_new(void); /* NULL: no memory, or not to be opened: core/local.h */
 void view_symbols_free(struct view_symbols *s);
 
 /*

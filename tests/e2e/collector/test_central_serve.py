@@ -2,6 +2,7 @@
 # ctest: labels=e2e waits
 """What a central collector shows, and to whom: metrics, lists, reports and pages behind tokens;
 hostile labels; programs that fail, hang or pile up; slow and greedy clients; settings read again."""
+import ctypes
 import hashlib
 import html.parser
 import http.client
@@ -357,6 +358,46 @@ def status_of(s):
             break
         got += more
     return int(got.split()[1]) if got else 0
+
+
+class Opened:
+    """Which files of a folder were opened since it was last asked."""
+
+    def __init__(self, folder):
+        self.libc = ctypes.CDLL(None, use_errno=True)
+        self.fd = self.libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        gs.check(self.libc.inotify_add_watch(self.fd, os.fsencode(folder), 0x20) > 0, "IN_OPEN")
+
+    def names(self):
+        try:
+            data, out = os.read(self.fd, 1 << 16), []
+        except BlockingIOError:
+            return []
+        while data:
+            length = int.from_bytes(data[12:16], "little")
+            out.append(data[16:16 + length].rstrip(b"\0").decode())
+            data = data[16 + length:]
+        return out
+
+
+def test_nothing_that_a_trace_names_is_opened():
+    """Neither the program's own lines nor modules, though the trace says that it is of this host. By hand
+    the same run's own lines are looked for."""
+    with place() as root, Centre(BIN, root, https=False) as c:
+        mine = os.path.join(root, "mine")
+        os.mkdir(mine)
+        script = central.write(os.path.join(mine, "train.py"), "loader = DataLoader(d)\n")
+        central.grow_old(script)
+        real(c, "named")
+        run = os.path.join(c.base, "alpha", "named.gst")
+        central.write(os.path.join(run, "run.json"),
+                      json.dumps({"run_id": "named", "host": socket.gethostname(), "command": ["python", script]}))
+        opened = Opened(mine)
+        for path in "/runs/named", "/v1/runs/named/summary":
+            gs.equal(c.ask("GET", path)[0], 200, path)
+        gs.equal(opened.names(), [], "opened at the centre")
+        done = gs.command([os.path.join(BIN, "gpustarve"), "report", run, "--format", "markdown"])
+        gs.equal((done.returncode, opened.names()[:1]), (0, ["train.py"]), done.stderr)
 
 
 def test_programs():

@@ -165,7 +165,8 @@ static void test_cleaned(void)
 /* Names that lead elsewhere are none. */
 static void test_hostile(void)
 {
-	static const char *const bad[] = { "../../etc", "/etc/one.gst", ".x.gst", "one", "a/b.gst" };
+	static const char *const bad[] = { "../../etc", "/etc/one.gst", ".x.gst", "one",
+					   "a/b.gst" };
 	char path[300], hex[COLL_HEX_BYTES];
 	struct coll_stream *s;
 	struct coll_store st;

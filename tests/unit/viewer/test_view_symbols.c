@@ -176,13 +176,22 @@ static void test_hostile_files(void)
 	rmdir(folder);
 }
 
+/* Who reads traces of others opens nothing, and is told as where there is no libelf. */
+static void test_not_allowed(void)
+{
+	setenv("GPUSTARVE_LOCAL_FILES", "0", 1);
+	EXPECT(!view_symbols_new());
+	unsetenv("GPUSTARVE_LOCAL_FILES");
+}
+
 int main(void)
 {
 	int rc;
 
 	symbols = view_symbols_new();
 	REQUIRE(symbols);
-	rc = RUN(test_own, test_libc, test_other_build, test_hostile_names, test_hostile_files);
+	rc = RUN(test_own, test_libc, test_other_build, test_hostile_names, test_hostile_files,
+		 test_not_allowed);
 	view_symbols_free(symbols);
 	return rc;
 }

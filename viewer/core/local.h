@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether files of this machine may be opened because a trace names them: the program's own lines, modules
+ * whose functions are to be named. Whoever reads traces of others (a centre, a cluster's controller) says no,
+ * for what a trace says of its host and its paths is its sender's to choose.
+ */
+#ifndef VIEW_LOCAL_H
+#define VIEW_LOCAL_H
+
+#include <stdbool.h>
+
+#define VIEW_LOCAL_ENV "GPUSTARVE_LOCAL_FILES" /* "0": no */
+
+bool view_local_files(void);
+
+#endif
