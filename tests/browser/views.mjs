@@ -22,6 +22,8 @@ function measure() {
     width,
     scroll: document.documentElement.scrollWidth,
     wide,
+    cut: [...document.querySelectorAll('#why .scroll')].filter((e) => e.scrollWidth > e.clientWidth + 1)
+      .map((e) => `${e.scrollWidth} px in ${e.clientWidth}`),
     light: rgb[3] === 0 ? 255 : (rgb[0] + rgb[1] + rgb[2]) / 3,
   };
 }
@@ -29,6 +31,7 @@ function measure() {
 export async function layout(page, complain, view) {
   const m = await page.evaluate(measure);
   if (m.scroll > m.width) complain('width', `${m.scroll} px in a window of ${m.width}: ${m.wide}`);
+  if (m.width > 1100 && m.cut.length) complain('width', `columns of the causes are cut off: ${m.cut}`);
   if (view === 'dark' && m.light > 90) complain('dark', `background of brightness ${m.light}`);
   if (view !== 'dark' && m.light < 200) complain('light', `background of brightness ${m.light}`);
 }

@@ -34,13 +34,16 @@ struct ana_judgement {
 	bool flagged;
 };
 
-/* The verdict over classes that sum to @held (LEDGER 7). Pure. */
 /*
  * The number of the rules that give time its class (docs/LEDGER.md). Another one says that equal
  * traces may give other classes. What was kept without a number has number 1.
  */
 #define ANA_RULES 2u
 
+#define ANA_WARNING_PCT 10 /* of the training time lost to input, from where a run is graded so */
+#define ANA_CRITICAL_PCT 20
+
+/* The verdict over classes that sum to @held (LEDGER 7). Pure. */
 struct ana_judgement ana_verdict_of(int64_t held_ns, const int64_t classes[ANA_CLASSES]);
 
 enum ana_copy_dir {

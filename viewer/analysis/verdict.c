@@ -25,9 +25,9 @@ static bool host_waste(int c)
 
 static enum ana_severity severity_of(__int128 input, __int128 whole)
 {
-	if (reaches(input, 20, whole))
+	if (reaches(input, ANA_CRITICAL_PCT, whole))
 		return ANA_S_CRITICAL;
-	return reaches(input, 10, whole) ? ANA_S_WARNING : ANA_S_NOTICE;
+	return reaches(input, ANA_WARNING_PCT, whole) ? ANA_S_WARNING : ANA_S_NOTICE;
 }
 
 static enum ana_verdict verdict_of(const int64_t classes[ANA_CLASSES], __int128 whole)

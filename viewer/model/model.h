@@ -177,6 +177,9 @@ struct view_summary {
 	int64_t sampler_ppm; /* what a utilisation sampler would have averaged */
 };
 
+/* From this length on a run is told what a monitor that looks every 15 s would have shown of it. */
+#define VIEW_MONITOR_NS INT64_C(60000000000)
+
 /* Sums that several pages show; all stand in summary.json. */
 int64_t view_busy_ns(const struct view_summary *s);
 int64_t view_working_ns(

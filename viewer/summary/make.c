@@ -232,6 +232,12 @@ static const char *sampler_note(struct view_summary *s)
 	if (nvml >= 0)
 		said = base_arena_printf(&s->mem, " (NVML itself said %s %% while it was asked)",
 					 base_percent(own, nvml));
+	if (s->wall_ns < VIEW_MONITOR_NS)
+		return base_arena_printf(
+			&s->mem,
+			"GPU utilisation, as monitors show it, was about %s %%%s; it names no cause, and "
+			"busy here means that something runs, not that it runs well",
+			base_percent(percent, s->sampler_ppm), said);
 	return base_arena_printf(
 		&s->mem,
 		"a sampler that reads GPU utilisation every 15 s would have averaged about %s %%%s "

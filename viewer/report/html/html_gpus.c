@@ -35,17 +35,21 @@ void html_gpu_place(struct html *h, size_t g)
 	}
 }
 
-void html_gpu_starved(struct html *h, size_t g)
+/* "busy 12.0 %, waited for input 0.2 %": of its training time. */
+void html_gpu_shares(struct html *h, size_t g)
 {
 	const struct ana_gpu *gpu = &h->s->result->gpu[g];
 	const char *key = base_arena_printf(&h->mem, "/gpus/%zu/held_ns", g);
+	int64_t working = view_gpu_working_ns(gpu);
 
 	for (int c = 0; c < ANA_CLASSES; c++)
 		if (ana_class_is_outside(c) && gpu->classes[c])
 			key = base_arena_printf(&h->mem, "%s - /gpus/%zu/classes/%s", key, g,
 						ana_class_names[c]);
-	html_pct(h, base_ppm(view_gpu_starved_ns(gpu), view_gpu_working_ns(gpu)),
-		 "/gpus/%zu/starved_ns %% %s", g, key);
+	html_put(h, "busy ");
+	html_pct(h, base_ppm(gpu->busy_ns, working), "/gpus/%zu/busy_ns %% %s", g, key);
+	html_put(h, ", waited for input ");
+	html_pct(h, base_ppm(view_gpu_starved_ns(gpu), working), "/gpus/%zu/starved_ns %% %s", g, key);
 }
 
 static void put_name(struct html *h, size_t i)
@@ -115,7 +119,7 @@ void html_gpus(struct html *h)
 		return;
 	html_section(h, "gpus", "GPUs");
 	html_table(h, "Each GPU, flagged ones first");
-	HTML_HEADS(h, "#", "GPU", "n:Held", "n:Busy, of that", "n:Starved, of that", "$:Cost", "n:Memory, peak",
+	HTML_HEADS(h, "#", "GPU", "n:Held", "n:Busy, of that", "n:Lost to input, of that", "$:Cost", "n:Memory, peak",
 		   "Verdict");
 	for (int flagged = 1; flagged >= 0; flagged--)
 		for (size_t i = 0; i < r->gpus && shown < html_budget(h, HTML_GPUS_MAX); i++)

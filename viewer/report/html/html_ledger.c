@@ -98,7 +98,7 @@ static void put_sums(struct html *h)
 	const struct sum sums[] = {
 		{ "Held", s->result->gpu_ns, s->cost.total, "/ledger/gpu_ns",
 		  "/ledger/gpu_ns % /ledger/gpu_ns", "/cost/usd" },
-		{ "of it starved", s->starved_ns, s->cost.starved, "/ledger/starved_ns",
+		{ "of it lost to input", s->starved_ns, s->cost.starved, "/ledger/starved_ns",
 		  "/ledger/starved_pct", "/cost/starved_usd" },
 		{ "of it wasted", s->wasted_ns, s->cost.wasted, "/ledger/wasted_ns",
 		  "/ledger/wasted_pct", "/cost/wasted_usd" },

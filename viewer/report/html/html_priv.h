@@ -130,6 +130,9 @@ const char *html_lead_key(struct html *h, const struct view_lead *l, const char 
 /* A finding as a sentence; and its line. No line if none is known. */
 void html_finding(struct html *h, size_t finding);
 void html_hotspot(struct html *h, size_t finding);
+void html_own_share(struct html *h, size_t finding); /* of the training time, without what else it stands for */
+/* @before, then "1,514 samples of 4 threads"; nothing where none is known. */
+void html_evidence(struct html *h, size_t finding, const char *before);
 
 /* <section id> with its heading; the id, a word, is noted for the list at the top; html_section_end closes it. */
 void html_section(struct html *h, const char *id, const char *title);
@@ -225,7 +228,7 @@ void html_timelines(struct html *h); /* html_timeline.c */
 void html_gpus(struct html *h); /* html_gpus.c */
 /* "Rank 17, GPU 1 of node3", as far as there are ranks, and several hosts. */
 void html_gpu_place(struct html *h, size_t g);
-void html_gpu_starved(struct html *h, size_t g); /* share of its training time */
+void html_gpu_shares(struct html *h, size_t g); /* of its training time: busy, waiting for input */
 void html_steps(struct html *h); /* html_steps.c */
 void html_loader(struct html *h); /* html_loader.c */
 void html_workers(struct html *h); /* html_workers.c: its charts over time */

@@ -158,7 +158,7 @@ static void put_table(struct html *h, const struct axis *a, size_t g)
 	rows = rows > t->count ? t->count : rows;
 	html_details(h, "Table");
 	html_table_from(h, "/gpus", "GPU %" PRIu32 " over time", h->s->result->gpu[g].index);
-	HTML_HEADS(h, "From, to", "n:Busy", "n:Starved", "n:Host", "n:On the device",
+	HTML_HEADS(h, "From, to", "n:Busy", "n:Lost to input", "n:Host", "n:On the device",
 		   "n:Start-up, shutdown, unused");
 	for (size_t i = 0; i < rows; i++) {
 		struct span s = { g, i * t->count / rows, (i + 1) * t->count / rows - 1, t,
@@ -179,8 +179,8 @@ static void put_caption(struct html *h, size_t g)
 	html_text(h, "bdi", gpu->name, "/gpus/%zu/name", g);
 	html_put(h, "</span>");
 	html_put(h, gpu->judgement.flagged ? " <strong class=\"bad\">flagged</strong>" : "");
-	html_put(h, "</span> <span>starved ");
-	html_gpu_starved(h, g);
+	html_put(h, "</span> <span>");
+	html_gpu_shares(h, g);
 	html_put(h, "</span></figcaption>\n");
 }
 

@@ -431,6 +431,18 @@ static void put_alike(struct html *h, size_t at)
 	html_put(h, " of the training time.");
 }
 
+/* What is known of the time that the line stands for beside its own (view_told_rest). */
+static void put_rest(struct html *h, size_t at)
+{
+	size_t rest = view_told_rest(h->s, at);
+
+	if (rest == SIZE_MAX || !h->s->finding[at].where.file)
+		return;
+	html_put(h, "<br>");
+	html_text(h, "span class=\"soft\"", view_finding_sentence(h->s, &h->mem, rest),
+		  "/findings/%zu/sentence", rest);
+}
+
 static void put_hotspot(struct html *h, const struct view_finding *f)
 {
 	size_t at = (size_t)(f - h->s->finding);
@@ -439,8 +451,35 @@ static void put_hotspot(struct html *h, const struct view_finding *f)
 	html_hotspot(h, at);
 	html_put(h, f->where.file ? "<br>" : "");
 	html_finding(h, at);
+	put_rest(h, at);
 	put_alike(h, at);
 	html_put(h, "</dd></div>\n");
+}
+
+/* As the box says it, which tells findings that are alike as one. */
+static const char *confidence_of(struct html *h, size_t at)
+{
+	const struct view_summary *s = h->s;
+	struct view_told *alike = base_arena_array(&h->mem, s->findings + 1, sizeof(*alike));
+	size_t n = 1;
+
+	alike[0].at = at;
+	for (size_t i = 0; i < s->findings; i++)
+		if (i != at && view_told_alike(s, at, i) && s->finding[i].ppm >= VIEW_TOLD_PPM)
+			alike[n++].at = i;
+	return view_alike_confidence_words(s, &h->mem, alike, n);
+}
+
+static void put_sure(struct html *h, const struct view_finding *f)
+{
+	size_t at;
+
+	if (!f)
+		return;
+	at = (size_t)(f - h->s->finding);
+	fprintf(h->f, "<div><dt>How sure</dt><dd>Of the cause: <b>%s</b>", confidence_of(h, at));
+	html_evidence(h, at, ", by ");
+	html_put(h, ".</dd></div>\n");
 }
 
 static void put_cause(struct html *h)
@@ -469,6 +508,8 @@ static void put_cause(struct html *h)
 	html_put(h, "</dd></div>\n");
 	if (worst_hotspot(s, c))
 		put_hotspot(h, worst_hotspot(s, c));
+	put_sure(h, worst_hotspot(s, c) ? worst_hotspot(s, c)
+					: view_finding_of(s, (enum ana_class)c));
 }
 
 static void put_first_step(struct html *h)
@@ -508,16 +549,31 @@ static void put_short(struct html *h)
 		    "more.</p>\n");
 }
 
+/* Runs of a few looks of such a monitor are not told of what it would have shown. */
 static void put_monitor(struct html *h)
 {
-	html_put(h,
-		 "<p class=\"soft\">A monitor that samples utilisation every 15 s would have shown "
-		 "about ");
+	html_put(h, h->s->wall_ns >= VIEW_MONITOR_NS
+			    ? "<p class=\"soft\">A monitor that samples utilisation every 15 s would "
+			      "have shown about "
+			    : "<p class=\"soft\">Utilisation, as monitors show it, was about ");
 	html_pct(h, h->s->sampler_ppm, "/quality/sampler_utilization_pct");
-	html_put(
-		h,
-		" over the whole run, and named no cause. Busy means that something ran, not that it "
-		"ran well.</p>\n");
+	html_put(h, h->s->wall_ns >= VIEW_MONITOR_NS ? " over the whole run, and named no cause."
+						: " over the whole run, and names no cause.");
+	html_put(h, " Busy means that something ran, not that it ran well.</p>\n");
+}
+
+/* Why one run is critical and another one is not. */
+static void put_grades(struct html *h)
+{
+	const char *name = ana_severity_names[h->s->result->judgement.severity];
+
+	if (!name)
+		return;
+	fprintf(h->f,
+		"<p class=\"soft\">&#8220;%s&#8221; grades what is lost to input alone: notice below "
+		"%d %% of the training time, warning from there, critical from %d %%. Other verdicts "
+		"have no grades.</p>\n",
+		name, ANA_WARNING_PCT, ANA_CRITICAL_PCT);
 }
 
 void html_verdict(struct html *h)
@@ -535,6 +591,7 @@ void html_verdict(struct html *h)
 	put_first_step(h);
 	html_put(h, "</dl>\n");
 	put_short(h);
+	put_grades(h);
 	put_monitor(h);
 	html_section_end(h);
 }

@@ -48,14 +48,13 @@ static void put_native(struct html *h, size_t at)
 	put_escaped(h, "<bdi>", view_words_native(&h->mem, p), "</bdi></span>");
 }
 
-/* "high: 1,514 samples of 4 threads"; what proves a class stands with the class, below. */
-static void put_evidence(struct html *h, size_t at)
+/* What proves a class stands with the class, below. */
+void html_evidence(struct html *h, size_t at, const char *before)
 {
 	const struct view_finding *f = &h->s->finding[at];
 
-	html_put(h, ana_confidence_names[f->confidence]);
 	if (f->where.known) {
-		html_put(h, ": ");
+		html_put(h, before);
 		html_count(h, f->where.samples, "/findings/%zu/evidence/samples", at);
 		html_put(h, f->where.samples == 1 ? " sample of " : " samples of ");
 		html_count(h, f->where.threads, "/findings/%zu/evidence/threads", at);
@@ -101,6 +100,40 @@ static void put_rest(struct html *h, size_t rest)
 		  "/findings/%zu/sentence", rest);
 }
 
+/* A line that stands for more than was seen at it (view_told_rest) says how much was. */
+static void put_seen_here(struct html *h, size_t at)
+{
+	const struct view_finding *f = &h->s->finding[at];
+
+	if (!f->where.file || view_told_rest(h->s, at) == SIZE_MAX)
+		return;
+	html_put(h, "<br><span class=\"soft small\">");
+	html_own_share(h, at);
+	html_put(h, " seen at this line</span>");
+}
+
+void html_own_share(struct html *h, size_t at)
+{
+	const struct view_finding *f = &h->s->finding[at];
+	bool outside = ana_class_is_outside(f->class);
+
+	html_pct(h, base_ppm(f->ns, outside ? h->s->result->gpu_ns : view_working_ns(h->s)),
+		 "/findings/%zu/ns %% /ledger/%s", at, outside ? "gpu_ns" : "working_ns");
+}
+
+/* The line, how much of the time was seen there, and "high: 1,514 samples of 4 threads". */
+static void put_line(struct html *h, size_t at)
+{
+	const struct view_told told = { .at = at };
+
+	html_hotspot(h, at);
+	put_seen_here(h, at);
+	fprintf(h->f, "<span class=\"proof soft small\">%s",
+		view_alike_confidence_words(h->s, &h->mem, &told, 1));
+	html_evidence(h, at, ": ");
+	html_put(h, "</span>");
+}
+
 static void put_finding(struct html *h, const struct view_told *told)
 {
 	const struct view_finding *f = &h->s->finding[told->at];
@@ -117,8 +150,7 @@ static void put_finding(struct html *h, const struct view_told *told)
 	put_native(h, at);
 	put_rest(h, told->rest);
 	html_put(h, "</td>");
-	HTML_CELL(h, html_hotspot(h, at));
-	HTML_CELL_IN(h, "td class=\"proof\"", put_evidence(h, at));
+	HTML_CELL_IN(h, "td class=\"where\"", put_line(h, at));
 	html_put(h, "</tr>\n");
 }
 
@@ -165,10 +197,10 @@ void html_findings(struct html *h)
 	if (!n)
 		return;
 	html_section(h, "why", "Why, and in which line");
-	fprintf(h->f, "<p class=\"soft\">Under Evidence, %s.</p>\n", view_confidence_words(h->s));
+	fprintf(h->f, "<p class=\"soft\">Here, %s.</p>\n", view_confidence_words(h->s));
 	html_table(h, "Time not well spent, the most costly first");
-	HTML_HEADS(h, "Class", "n:Time", "n:Of the training time", "$:Cost", "What", "Line",
-		   "Evidence");
+	HTML_HEADS(h, "Class", "n:Time", "n:Of the training time", "$:Cost", "What",
+		   "Line, and how sure");
 	for (size_t i = 0; i < n; i++)
 		put_finding(h, &told[i]);
 	html_table_end(h);

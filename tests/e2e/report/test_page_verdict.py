@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e
+"""What the page says at its top, of runs whose doings are known: how much of a cause its line was seen at, how sure that
+is, no monitor that looked once, no number without a name, and the same as the box."""
+import html
+import json
+import os
+import re
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, '..', '..', 'lib'), os.path.join(HERE, '..', '..', 'browser')]
+import gs
+import made
+
+MS, US = 10**6, 10**3
+
+
+def words(markup):
+    """What one reads: no pictures, no markup, single spaces."""
+    text = re.sub(r'<svg.*?</svg>|<script.*?</script>', '', markup, flags=re.S)
+    return re.sub(r'\s+', ' ', html.unescape(re.sub(r'<[^>]*>', ' ', text)))
+
+
+class Seen:
+    """A run's box, its page, and what both are made of."""
+
+    def __init__(self, run):
+        self.page, self.box, self.summary = (gs.gpustarve('report', run, '--format', f).stdout.decode() for f in ('html', 'text', 'json'))
+        self.box = re.sub(r'\s+', ' ', self.box)
+        self.summary = json.loads(self.summary)
+        self.top = words(self.page.split('id="verdict"')[1].split('</section>')[0])
+
+    def section(self, name):
+        return self.page.split(f'<section id="{name}"')[1].split('</section>')[0]
+
+
+def half_seen(where):
+    """A call of the driver makes the GPU wait 90 ms in each step; in two of five steps a look falls into it."""
+    run = made.Made('half')
+    p = run.process('node1', 4242, made.BEGIN, made.BEGIN + 10 * 10**9, gpus=[(1, made.H100)])
+    t = p.kernel(made.BEGIN + 10**9, 5 * MS, 'warm_up')
+    for k in range(60):
+        if k % 5 < 2:
+            p.sample(t + 30 * MS, p.pid, made.SUBMITTER, made.RUNNING, 0, made.PLAIN)
+        p.put('api', t + 10 * US, t + 90 * MS, 10**6 + k, p.pid, 'cudaMemcpyAsync')
+        t = p.kernel(t + 90 * MS + 10 * US, 10 * MS)
+        p.range(made.OPTIMIZER, t - 40 * US, t - 30 * US, 'Optimizer.step#SGD.step')
+    return run.write(where, made.BEGIN + 10 * 10**9)
+
+
+def check_half_seen(run):
+    s = Seen(run)
+    first, rest = s.summary['findings'][:2]
+    if first['rest']:
+        first, rest = rest, first
+    working = s.summary['ledger']['working_ns']
+    own = f'{100 * first["ns"] / working:.1f} %'
+    gs.check(30 < 100 * first['ns'] / working < 40, f'two of five steps: {own}')
+    line = s.top.split('At line')[1].split('How sure')[0]
+    gs.check(f'at least {own[:-2]} of these' in line, f'the line tells its own share: {line}')
+    gs.check(rest['sentence'] in line, f'and what of the rest is known: {line}')
+    gs.check(f'{own} seen at this line' in words(s.section('why')), 'so does the table')
+    sure = s.top.split('How sure')[1].split('Do first')[0]
+    said = re.search(r'1\. .*?; (confidence [^]]+)', s.box).group(1)
+    gs.check(said in sure and said in words(s.section('why')) and f'{first["evidence"]["samples"]} samples of 1 thread' in sure,
+             f'how sure it is stands on top, as in the box ({said}): {sure}')
+    gs.check('every 15 s' not in s.top and 'Utilisation, as monitors show it, was about' in s.top,
+             f'a monitor that looks each 15 s tells nothing of 10 s: {s.top}')
+    gs.check('tarved' not in s.top, f'{s.top}')
+    gs.check('lost to input' in words(s.section('ledger')) and 'starved' not in words(s.section('timeline')).split('Table')[0],
+             'what a share of a host-bound run is of is said')
+    gs.check('grades' not in s.top, 'no grade, no rule')
+
+
+def check_graded(run):
+    s = Seen(run)
+    gs.check(f'{s.summary["severity"]}” grades what is lost to input alone: notice below 10 %' in s.top and 'critical from 20 %' in s.top,
+             f'the word stands with its rule: {s.top}')
+
+
+with gs.scratch() as where:
+    check_half_seen(half_seen(where))
+    check_graded(made.starved(where))
+gs.finish()
