@@ -18,6 +18,7 @@
 #include "core/log.h"
 #include "core/values.h"
 #include "feed/feed.h"
+#include "findings/words.h"
 #include "run/child.h"
 #include "run/install.h"
 #include "run/preload_path.h"
@@ -32,6 +33,7 @@
 struct opts {
 	int64_t step_ns; /* 0: not given */
 	const char *from; /* NULL: not given */
+	const char *what; /* which step of it that is: "the median step without its wait in a.gst" */
 	int64_t seconds; /* 0: until it ends */
 	bool json;
 };
@@ -129,13 +131,15 @@ static int summary_of(const char *run, struct view_summary **s)
 	return view_analyse(run, &a, s);
 }
 
-/* A step without its wait for the loader; 0: the run has none. */
-static int64_t fed_step(const struct view_summary *s)
+/* A step without its wait for the loader, and which; 0: the run has none. */
+static int64_t fed_step(const struct view_summary *s, const char **which)
 {
 	const struct view_worker_facts *f = &s->loader.facts;
 
+	*which = "median";
 	if (s->result->step_fed_median_ns > 0)
 		return s->result->step_fed_median_ns;
+	*which = "average";
 	return f->step_ns > f->wait_ns ? f->step_ns - f->wait_ns : 0;
 }
 
@@ -143,6 +147,7 @@ static bool take_step(struct opts *o, struct base_arena *mem)
 {
 	char name[] = "loader", *run[] = { name, base_arena_text(mem, o->from) };
 	struct view_summary *s;
+	const char *which;
 
 	if (!o->from)
 		return true;
@@ -152,7 +157,9 @@ static bool take_step(struct opts *o, struct base_arena *mem)
 	}
 	if (!view_name_runs(&view_loader_options, 2, run) || summary_of(run[1], &s))
 		return false;
-	o->step_ns = fed_step(s);
+	o->step_ns = fed_step(s, &which);
+	o->what = base_arena_printf(mem, "the %s step without its waits in %s", which,
+				    view_file_name(run[1]));
 	view_summary_free(s);
 	if (o->step_ns)
 		return true;
@@ -241,7 +248,7 @@ static int show(const struct opts *o, const char *dir, const char *command, stru
 	else if (o->json)
 		feed_json(&f, o->step_ns, stdout);
 	else
-		feed_text(&f, o->step_ns, o->from, stdout);
+		feed_text(&f, o->step_ns, o->what, stdout);
 	feed_fini(&f);
 	if (!err && (fflush(stdout) || ferror(stdout))) {
 		view_error("standard output: %s; nothing more is written", strerror(errno));

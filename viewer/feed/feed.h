@@ -75,7 +75,7 @@ struct feed_pace {
 void feed_pace(const struct feed *f, const struct feed_loader *l, int64_t workers, int64_t step_ns,
 	       struct feed_pace *out);
 
-/* Of each loader; @step_ns 0: none was given. @from: where it comes from, NULL. */
+/* Of each loader; @step_ns 0: none was given. @from: "the median step without its waits in a.gst", NULL. */
 void feed_text(struct feed *f, int64_t step_ns, const char *from, FILE *out);
 void feed_json(struct feed *f, int64_t step_ns, FILE *out);
 

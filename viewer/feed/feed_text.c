@@ -73,7 +73,7 @@ static void put_head(struct feed *f, const struct feed_loader *l, int64_t step_n
 	if (step_ns && feed_need(f, l, step_ns, &n))
 		text = base_arena_printf(&f->mem, "%s A step of %s%s%s%s needs %s; the program has %s",
 					 text, base_duration(step, step_ns), from ? " (" : "",
-					 from ? view_file_name(from) : "", from ? ")" : "",
+					 from ? from : "", from ? ")" : "",
 					 needed(f, l, step_ns, n.needed),
 					 present(l) ? base_arena_printf(&f->mem, "%" PRId64, present(l)) : "none");
 	view_wrap(out, 0, 2, text);

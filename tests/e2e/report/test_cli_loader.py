@@ -143,6 +143,8 @@ with gs.scratch() as where:
     median = fed[(len(fed) - 1) // 2]
     done = loader('--from', run, '--format', 'json', program=(2, 'quick', 0))
     gs.equal(json.loads(done.stdout.decode().partition('\n')[2])['step_ns'], median, '--from')
+    done = loader('--from', run, program=(2, 'quick', 0))
+    gs.check('(the median step without its waits in' in ' '.join(done.stdout.decode().split()), f'which step: {done.stdout}')
     done = loader('--from', run, '--step-ms', '3')
     gs.check(done.returncode == 1 and b'name one of them' in done.stderr, f'both: {done.stderr}')
     for wrong in '0', '-3', '12x', 'nan':

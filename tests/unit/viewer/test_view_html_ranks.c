@@ -5,6 +5,7 @@
  */
 #include "harness.h"
 #include "report/html/html.h"
+#include "report/text/text.h"
 #include "view_made.h"
 
 #define SECOND 1000000000LL
@@ -124,6 +125,11 @@ static void test_troubles(void)
 	view_summary_free(s);
 }
 
+static void verdict(const struct view_summary *s, FILE *f)
+{
+	view_text_verdict(s, f, &view_text_style_plain, NULL);
+}
+
 static void test_nobody(void)
 {
 	struct ana_result *r = made_ranks(3, 0, NULL);
@@ -135,6 +141,25 @@ static void test_nobody(void)
 	page = made_page(s, view_html_write);
 	EXPECT(strstr(page, "No rank made the others wait by more than chance") != NULL);
 	EXPECT(strstr(page, "again and again") == NULL);
+	free(page);
+	view_summary_free(s);
+
+	/* A rank that cost much, in too few events to tell, is not told to be chance. */
+	r = made_ranks(3, 0, NULL);
+	r->ranks.row[0].culprit = ANA_CULPRIT_NONE;
+	r->ranks.row[0].late_much = 9;
+	r->ranks.row[0].caused_ns = r->gpu_ns / 20;
+	s = made_summary_of(r, "x", SECOND);
+	page = made_page(s, view_html_write);
+	EXPECT(!strstr(page, "No rank made the others wait by more than chance"));
+	EXPECT(strstr(page, ", but came last by much only to ") && strstr(page, "collectives, too few to tell"));
+	free(page);
+	page = made_page(s, verdict);
+	EXPECT(strstr(page, "  rank 0 made the others wait ") && strstr(page, "came last by much only"));
+	free(page);
+	s->result->ranks.row[0].late_much = 10; /* enough of them, and chance all the same */
+	page = made_page(s, view_html_write);
+	EXPECT(strstr(page, "No rank made the others wait by more than chance"));
 	free(page);
 	view_summary_free(s);
 	s = made_summary(2, "x", SECOND, 10);

@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <string.h>
+#include "findings/seldom.h"
 #include "findings/words.h"
 #include "html_priv.h"
 
@@ -69,12 +70,14 @@ static void put_culprit(struct html *h, size_t i)
 	html_rank_name(h, i, "Rank ");
 	html_put(h, "</b> made the others wait ");
 	put_caused(h, i);
-	html_put(h, r->culprit == ANA_CULPRIT_STABLE ? ", again and again: it came last by much to "
-						     : ", at times: it came last by much to ");
+	html_put(h, r->culprit == ANA_CULPRIT_STABLE	 ? ", again and again: it came last by much to "
+		    : r->culprit == ANA_CULPRIT_ROTATING ? ", at times: it came last by much to "
+							 : ", but came last by much only to ");
 	html_count(h, r->late_much, "/ranks/rows/%zu/late_much", i);
 	html_put(h, " of ");
 	html_count(h, r->matched, "/ranks/rows/%zu/matched", i);
-	html_put(h, " collectives.");
+	html_put(h, r->culprit == ANA_CULPRIT_NONE ? " collectives, " VIEW_SELDOM_WORDS "."
+						   : " collectives.");
 	if (r->top_cause < ANA_CLASSES) {
 		html_put(h, " Meanwhile it was mostly in ");
 		html_class(h, r->top_cause);
@@ -84,13 +87,19 @@ static void put_culprit(struct html *h, size_t i)
 	html_put(h, "</li>\n");
 }
 
+/* Who is late by its own test, or too seldom for it. */
+static bool is_named(struct html *h, size_t i)
+{
+	return ranks(h)->row[i].culprit != ANA_CULPRIT_NONE || view_rank_is_seldom(h->s, i);
+}
+
 static void put_culprits(struct html *h)
 {
 	const struct ana_ranks *r = ranks(h);
 	size_t named = 0;
 
 	for (size_t i = 0; i < r->rows; i++) {
-		if (r->row[i].culprit == ANA_CULPRIT_NONE)
+		if (!is_named(h, i))
 			continue;
 		if (named++ < NAMED_MAX) {
 			html_put(h, named == 1 ? "<ul>\n" : "");

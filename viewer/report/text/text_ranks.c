@@ -2,6 +2,7 @@
 /* The ranks in the text report: whom the others waited for, who is slow, dead or hung. */
 #include <inttypes.h>
 #include <string.h>
+#include "findings/seldom.h"
 #include "findings/words.h"
 #include "text_priv.h"
 #include "base/units.h"
@@ -62,6 +63,18 @@ static void put_culprit(struct page *p, size_t i)
 			      cause(p, r)));
 }
 
+static void put_seldom(struct page *p, size_t i)
+{
+	const struct ana_rank *r = &ranks(p)->row[i];
+
+	put(p, 2,
+	    base_arena_printf(&p->mem,
+			      "%s made the others wait %s, but came last by much only %" PRIu64
+			      " time%s: " VIEW_SELDOM_WORDS "%s",
+			      name(p, i), caused(p, i), r->late_much, r->late_much == 1 ? "" : "s",
+			      cause(p, r)));
+}
+
 static void put_trouble(struct page *p, size_t i)
 {
 	const struct ana_rank *r = &ranks(p)->row[i];
@@ -84,11 +97,13 @@ static void put_trouble(struct page *p, size_t i)
 void text_culprits(struct page *p, size_t most)
 {
 	const struct ana_ranks *r = ranks(p);
-	size_t named = 0, troubled = 0;
+	size_t named = 0, troubled = 0, seldom = 0;
 
 	for (size_t i = 0; i < r->rows; i++) {
 		if (r->row[i].culprit != ANA_CULPRIT_NONE && named++ < most)
 			put_culprit(p, i);
+		if (view_rank_is_seldom(p->s, i) && seldom++ < most)
+			put_seldom(p, i);
 		if ((r->row[i].state != ANA_RANK_ENDED || r->row[i].straggler) && troubled++ < most)
 			put_trouble(p, i);
 	}
