@@ -180,7 +180,7 @@ static const char *arithmetic(struct view_summary *s, const struct makers *m,
 		m->now ? base_arena_printf(&s->mem, "%s made batches", so_many(s, m->now, m, f))
 		       : "the main process made its batches itself",
 		base_duration(busy, t - m->ns), so_many(s, m->needed, m, f),
-		m->cores ? base_arena_printf(&s->mem, ", but the cores support only %" PRId64, m->advised)
+		m->cores ? base_arena_printf(&s->mem, ", but the cores here carry only %" PRId64, m->advised)
 			 : "");
 }
 

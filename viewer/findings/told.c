@@ -118,7 +118,7 @@ static const char *pipeline(const struct view_summary *s, struct base_arena *mem
 	if (!seen || workers < 1)
 		return NULL;
 	if (workers == 1 && !share[ANA_WORKER_IDLE] && !share[ANA_WORKER_LOCK])
-		return "no sample tells what the only worker did";
+		return "no sample tells what the only worker did while the main process waited";
 	if (workers == 1)
 		return base_arena_printf(
 			mem, "the only worker was not making the batch that was due: %s",

@@ -346,7 +346,7 @@ static void test_makers(void)
 	a = advice(s, "makers");
 	REQUIRE(a);
 	EXPECT_STR(a->brief, "max_workers=4");
-	EXPECT(strstr(a->why, "but the cores support only 4") != NULL);
+	EXPECT(strstr(a->why, "but the cores here carry only 4") != NULL);
 	EXPECT_INT(a->saving_ns, w - w * 3 / 4);
 	view_summary_free(s);
 
@@ -377,7 +377,7 @@ static void test_makers(void)
 	a = advice(s, "makers");
 	REQUIRE(a);
 	EXPECT_INT(a->makers, 4);
-	EXPECT(strstr(a->why, "but the cores support only 4") != NULL);
+	EXPECT(strstr(a->why, "but the cores here carry only 4") != NULL);
 	view_summary_free(s);
 
 	s = made_mixed(4, 3, MADE_HOUR_NS / 4, 0);

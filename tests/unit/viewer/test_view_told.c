@@ -415,7 +415,7 @@ static void expect_pipeline(uint32_t workers, int64_t idle, int64_t lock, const 
 
 static void test_pipeline(void)
 {
-	expect_pipeline(1, 0, 0, "no sample tells what the only worker did");
+	expect_pipeline(1, 0, 0, "no sample tells what the only worker did while the main process waited");
 	expect_pipeline(1, 400000, 0, "the only worker was not making the batch that was due: it was idle");
 	expect_pipeline(1, 0, 400000, "the only worker was not making the batch that was due: it waited for a lock");
 	expect_pipeline(4, 0, 0, "no worker was making the batch that was due: they were ahead with later batches");
