@@ -1098,13 +1098,17 @@ class Piece:
 
     def is_word(self, makers):
         """Little is read, and none of these threads did more than sleep."""
-        for key in makers if self.read == 'words' else ():
+        return self.read == 'words' and self.rest(makers)
+
+    def rest(self, makers, but=frozenset()):
+        """None of these threads did more than sleep, or wait for the same."""
+        for key in makers:
             h = self.shares(*key, self.a - LOOK_BACK, self.b)
             work = h.run + sum(p for s, _, p in h.parts() if s['state'] != RUNNING and s['wait'] != SLEEP and
-                               maker_block(s, False) == 'input.fetch') if h else 0
+                               not ids(s, '?') & but and maker_block(s, False) == 'input.fetch') if h else 0
             if h and len(h.rows) > 1 and 10 * work >= self.b - self.a + LOOK_BACK - h.delay:
                 return False
-        return self.read == 'words'
+        return True
 
     def at_place(self, s, alone):
         place = s['stack'] or NATIVE
@@ -1127,9 +1131,14 @@ class Piece:
                 return 'host.wait'
             if self.answer and c.piped:
                 return 'host.net'
-            if self.fed if take == 'item' else self.at_once:
-                return 'chain'
-            return 'host.wait'
+            if not (self.fed if take == 'item' else self.at_once):
+                return 'host.wait'
+            kinds = {i[0] for i in ids(s, '?')}
+            if s['wait'] == SOCKET and 'a' in kinds and self.rest([e[3] for e in c.ends], ids(s, '?')):
+                return 'host.no_work'
+            little = s['wait'] == SOCKET and s['take'] == 'item' and not s['iterates'] and s['code'] != 'data'
+            little = little and 't' in kinds and 'd' not in kinds
+            return 'host.net' if little and not self.before_copy(s) else 'chain'
         if c.found:
             return 'host.no_work' if c.found == 'requests' else 'host.wait'
         data = self.fed and s['code'] == 'data'

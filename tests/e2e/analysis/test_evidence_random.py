@@ -73,6 +73,11 @@ RARE = [('plain', 0, '!oa'), ('data', 0, '!oa'), ('plain', ref.READ, '!oa !ob'),
 # Who reads from a socket, and has about it what others have, too.
 READS = [('get', ref.SOCKET, '?oa'), ('get', ref.SOCKET, '!oa ?ob'), ('get', ref.SOCKET, '!oa ?ob ?t1'), ('get', ref.SOCKET, '?ob ~oa'),
          ('plain', 0, '~oa'), ('get', ref.LOCK, '~ob ?oa'), ('get', ref.LOCK, '!oa ?ob')]
+# A connection: the trainer's end, at the line of the others and before it, with what comes back to it; and the other end.
+ASKED = ('', False, 'item', False, f'getresponse|{LIB}http/client.py|3~work|/home/me/train.py|6~main|/home/me/train.py|9')
+HERE = [('asked', ref.SOCKET, '?t1'), ('get', ref.SOCKET, '?t1'), ('asked', ref.SOCKET, '?t1 ?d1'), ('draw', ref.SOCKET, '?t1'),
+        ('get', ref.SOCKET, '?t1 ?a1'), ('plain', ref.SOCKET, '?u1 ?a1'), ('model', ref.GPU, '')]
+THERE = [('plain', ref.SLEEP, '!u1 !t1')] * 3 + [('get', ref.SOCKET, '?t1'), ('plain', ref.SOCKET, '?u1'), ('plain', 0, '!t1 !u1')]
 LIBC, SOME, OTHER = '/lib/libc.so.6|1f|ab~', '/x/some.so|2a|cd', '/x/other.so|3b|ef~/x/some.so|2a|cd'
 # A library's threads that talk with other processes, one of which may pass on what others give: what each does at a look.
 BEYOND = {103: [('get', ref.LOCK, '!oa ?n40', LIBC + SOME), ('get', ref.LOCK, '!oa ?n40', LIBC + SOME),
@@ -101,6 +106,7 @@ class Case:
         self.talks = random.Random(~seed ^ 99)  # ... with other processes, by a library's threads
         self.beyond = self.feeds and self.talks.random() < .6
         self.ends = random.Random(seed ^ 77)  # of sockets, at which they read
+        self.visits = self.feeds and self.ends.random() < .25
         self.asks = self.links and not self.beyond and self.ends.random() < .2
         self.works = r.random() < .3          # the trainer mostly makes them itself
         self.workers = r.choice([0, 1, 2, 3])
@@ -310,14 +316,17 @@ class Case:
                 if self.asks and role in (1, 2, 5) and self.ends.random() < .3:
                     name, wait, links = self.ends.choice(READS)
                     target = ''
+                if self.visits and role in (1, 5) and self.ends.random() < .8:
+                    name, wait, links = self.ends.choice(HERE if role == 1 else THERE)
+                    target = ''
                 name = 'none' if mute else name
                 state = 1 if not wait else r.choice([2, 2, 2, 3])
                 flags = r.choice([0, 0, 8, 64, 72])
-                code, user, take, iterates, stack = STACKS[name]
+                code, user, take, iterates, stack = STACKS[name] if name != 'asked' else ASKED
                 self.samples.append(dict(t=t, pid=PID if tid < 200 else tid, tid=tid, role=role,
                                          state=state, wait=wait, flags=flags,
                                          cpu=cpu if self.counted else 0, delay=delay,
-                                         throttled=throttled, rchar=rchar, code=code, user=user, take=take, own=name in OWN,
+                                         throttled=throttled, rchar=rchar, code=code, user=user, take=take, own=name in (*OWN, 'asked'),
                                          iterates=iterates, stack=stack, links=links, native=native,
                                          target=target if wait else ''))
                 step = r.randrange(1, 2 * self.period)

@@ -1754,6 +1754,95 @@ static void test_word(void)
 	end(&t);
 }
 
+#define REPLY                                                                         \
+	"readinto\t" LIB "socket.py\t706\n_read_status\t" LIB "http/client.py\t279\n" \
+	"getresponse\t" LIB "http/client.py\t1374\n" USER
+#define LAUNCH \
+	"launch\t/home/me/gpu.py\t5\nloop\t/home/me/train.py\t%d\nmain\t/home/me/train.py\t90"
+
+/* Twice in turn: it waits for a reply, then gives the GPU work at @line of the same function. */
+static void see_turns(struct bench *t, int line)
+{
+	char launch[128];
+	int64_t us;
+
+	snprintf(launch, sizeof(launch), LAUNCH, line);
+	for (us = -8000; us < 0; us += 4000) {
+		see(t, PID, us, WIRE_WAIT_SOCKET, "?t1:2-3:4", REPLY);
+		see(t, PID, us + 1000, WIRE_WAIT_SOCKET, "?t1:2-3:4", REPLY);
+		see(t, PID, us + 3000, WIRE_WAIT_GPU, "", launch);
+	}
+}
+
+/* What comes back over a connection for what was sent there: little, and behind the lines that give the GPU work. */
+static void test_reply(void)
+{
+	struct bench t;
+
+	begin(&t);
+	t.given.at_once = t.given.made = true;
+	see_turns(&t, 30);
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?t1:2-3:4", REPLY);
+	keep(&t, 300, WIRE_WAIT_NONE, "!t1:2-3:4", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_NET, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* before them it is what is copied next, however small each answer is */
+	t.given.at_once = t.given.made = true;
+	see_turns(&t, 50);
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?t1:2-3:4", REPLY);
+	keep(&t, 300, WIRE_WAIT_NONE, "!t1:2-3:4", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* that is much */
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?t1:2-3:4 ?d3:4", REPLY);
+	keep(&t, 300, WIRE_WAIT_NONE, "!t1:2-3:4", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* an iterator's next item */
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?t1:2-3:4", "recv_into\t" LIB "socket.py\t1200\n" TURN);
+	keep(&t, 300, WIRE_WAIT_NONE, "!t1:2-3:4", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_HIGH);
+	end(&t);
+}
+
+/* Who connected here and rests between what he sends has requests; one who makes it meanwhile feeds. */
+static void test_visitor(void)
+{
+	static const char *const at[] = { "?t1:2-3:4 ?a1:2 ?d3:4", "?u1-2 ?a/run/x" };
+	static const char *const sends[] = { "!t1:2-3:4", "!u1-2" };
+	static const char *const awaits[] = { "?t1:2-3:4", "?u1-2" };
+	struct bench t;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		begin(&t);
+		t.given.at_once = true;
+		keep(&t, PID, WIRE_WAIT_SOCKET, at[i], USER);
+		see(&t, 300, -3000, WIRE_WAIT_SOCKET, awaits[i], MAKE); /* for the answer */
+		see(&t, 300, -2000, WIRE_WAIT_SOCKET, awaits[i], MAKE);
+		keep(&t, 300, WIRE_WAIT_SLEEP, sends[i], MAKE);
+		EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+		end(&t);
+
+		begin(&t);
+		t.given.at_once = true;
+		keep(&t, PID, WIRE_WAIT_SOCKET, at[i], USER);
+		keep(&t, 300, WIRE_WAIT_READ, sends[i], MAKE);
+		EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+		end(&t);
+	}
+
+	begin(&t); /* it asked for the connection itself */
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?u1-2", USER);
+	keep(&t, 300, WIRE_WAIT_SLEEP, "!u1-2", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+}
+
 /* The same of multiprocessing's pipes, where the processes below tell; torch's loader's are its own. */
 static void test_word_of_child(void)
 {
@@ -1950,6 +2039,8 @@ static const struct t_case cases[] = {
 	T_CASE(test_as_it_was_last),
 	T_CASE(test_socket_of_others),
 	T_CASE(test_socket_of_givers),
+	T_CASE(test_reply),
+	T_CASE(test_visitor),
 	T_CASE(test_sample_before),
 	T_CASE(test_is_for_nobody),
 	T_CASE(test_unnamed),

@@ -157,11 +157,21 @@ static bool at_place(struct ana_cause *b, const struct wire_sample *w)
 	return b->place == place;
 }
 
+/* Blocked in what makes a batch, and not at the other end of what @of awaits. */
+static bool is_fetching(struct ana_evidence *e, const struct wire_sample *w,
+			const struct ana_links *of)
+{
+	return !ana_sample_runs(w) && w->wait != WIRE_WAIT_SLEEP &&
+	       ana_maker_class(w, ANA_PRODUCER_WORKER) == ANA_INPUT_FETCH &&
+	       !ana_links_share(ana_linktexts_get(&e->links, w->links), of);
+}
+
 /*
  * For a tenth of its time since 2 s before the piece, but of that without a CPU, it computed or
- * read: a piece alone shows too little of who sends a word now and then.
+ * read, from others than who waits for it: a piece alone shows too little of who sends a word now and then.
  */
-static bool is_at_work(const struct ana_cause *b, const struct ana_thread_samples *s)
+static bool is_at_work(const struct ana_cause *b, struct ana_evidence *e,
+		       const struct ana_thread_samples *s, const struct ana_links *of)
 {
 	const int64_t from = b->start - ANA_LOOK_BACK_NS;
 	struct ana_shares h;
@@ -171,27 +181,69 @@ static bool is_at_work(const struct ana_cause *b, const struct ana_thread_sample
 	if (!ana_shares_of(s, from, b->end, &h) || h.end - h.first == 1)
 		return false; /* one look does not tell a thread that wakes up from one that works */
 	work = h.run;
-	for (i = h.first; i < h.end; i++) {
-		const struct wire_sample *w = &s->sample[i];
-
-		if (!ana_sample_runs(w) && w->wait != WIRE_WAIT_SLEEP &&
-		    ana_maker_class(w, ANA_PRODUCER_WORKER) == ANA_INPUT_FETCH)
+	for (i = h.first; i < h.end; i++)
+		if (is_fetching(e, &s->sample[i], of))
 			work += ana_shares_part(s, &h, i);
-	}
 	return ana_works(work, b->end - from - h.delay);
 }
 
-/* Few bytes come, from somebody who only slept: a sign of life, a turn, a barrier; no batch. */
-static bool is_word(const struct ana_cause *b)
+/* Whoever is at the ends of the chain of a wait for @of. */
+static bool all_rest(const struct ana_cause *b, struct ana_evidence *e, const struct ana_links *of)
 {
 	uint32_t i;
 
-	if (b->given.read != ANA_READ_WORDS)
-		return false;
 	for (i = 0; i < b->chain.ends; i++)
-		if (is_at_work(b, b->chain.end[i].thread))
+		if (is_at_work(b, e, b->chain.end[i].thread, of))
 			return false;
 	return true;
+}
+
+/* Few bytes come, from somebody who only slept: a sign of life, a turn, a barrier; no batch. */
+static bool is_word(const struct ana_cause *b, struct ana_evidence *e)
+{
+	static const struct ana_links nothing;
+
+	return b->given.read == ANA_READ_WORDS && all_rest(b, e, &nothing);
+}
+
+/*
+ * Somebody connected to this process, sends now and then, and else waits for its answers or sleeps: a visitor
+ * with requests, though he be a process of the job.
+ */
+static bool is_visited(const struct ana_cause *b, struct ana_evidence *e,
+		       const struct wire_sample *w)
+{
+	const struct ana_links *l = ana_linktexts_get(&e->links, w->links);
+
+	return w->wait == WIRE_WAIT_SOCKET && ana_links_await_kind(l, 'a') && all_rest(b, e, l);
+}
+
+/*
+ * A connection that brings little each time, at a line that does not come before the copy to the GPU: the
+ * answer to what was sent (metrics, a turn, a barrier), no batch.
+ */
+static bool is_reply(struct ana_cause *b, struct ana_evidence *e,
+		     const struct ana_thread_samples *s, size_t i, const struct ana_pystack *k)
+{
+	const struct ana_links *l = ana_linktexts_get(&e->links, s->sample[i].links);
+
+	return s->sample[i].wait == WIRE_WAIT_SOCKET && k->take == ANA_TAKE_ITEM && !k->iterates &&
+	       k->code != ANA_CODE_DATA && ana_links_await_kind(l, 't') &&
+	       !ana_links_await_kind(l, 'd') && !is_before_copy(b, e, s, i);
+}
+
+/* What a chain that has makers makes of it. */
+static enum ana_class class_of_made(struct ana_cause *b, struct ana_evidence *e,
+				    const struct ana_thread_samples *s, size_t i,
+				    const struct ana_pystack *k, enum ana_take take)
+{
+	if (s->sample[i].wait == WIRE_WAIT_PIPE && is_word(b, e))
+		return ANA_HOST_WAIT;
+	if (!feeds(b, take))
+		return b->given.answer && b->chain.piped ? ANA_HOST_NET : ANA_HOST_WAIT;
+	if (is_visited(b, e, &s->sample[i]))
+		return ANA_HOST_NO_WORK;
+	return is_reply(b, e, s, i, k) ? ANA_HOST_NET : FOLLOWED;
 }
 
 static enum ana_class class_of_take(struct ana_cause *b, struct ana_evidence *e,
@@ -201,11 +253,7 @@ static enum ana_class class_of_take(struct ana_cause *b, struct ana_evidence *e,
 	ana_chain_follow(&b->chain, e, s, i, b->start, b->end);
 	switch (b->chain.found) {
 	case ANA_CHAIN_MAKERS:
-		if (s->sample[i].wait == WIRE_WAIT_PIPE && is_word(b))
-			return ANA_HOST_WAIT;
-		if (feeds(b, take))
-			return FOLLOWED;
-		return b->given.answer && b->chain.piped ? ANA_HOST_NET : ANA_HOST_WAIT;
+		return class_of_made(b, e, s, i, k, take);
 	case ANA_CHAIN_REQUESTS:
 		b->unnamed = b->chain.unnamed;
 		return ANA_HOST_NO_WORK;
@@ -270,7 +318,7 @@ static enum ana_class class_of_queue(struct ana_cause *b, struct ana_evidence *e
 
 	if (k->waits)
 		return c;
-	return is_word(b) ? ANA_HOST_WAIT : c;
+	return is_word(b, e) ? ANA_HOST_WAIT : c;
 }
 
 /* Asleep, for all that is known of it, though it may ask others in between: its place may tell. */
@@ -592,14 +640,16 @@ static void as_wait(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 }
 
 /* The same of what multiprocessing reads, where only processes below are known. */
-static bool is_word_of_workers(const struct ana_cause *b, const struct ana_evidence *e)
+static bool is_word_of_workers(const struct ana_cause *b, struct ana_evidence *e)
 {
+	static const struct ana_links nothing;
 	uint32_t i;
 
 	if (b->given.read != ANA_READ_WORDS)
 		return false;
 	for (i = 0; i < e->threads; i++)
-		if (e->thread[i]->role == WIRE_ROLE_WORKER && is_at_work(b, e->thread[i]))
+		if (e->thread[i]->role == WIRE_ROLE_WORKER &&
+		    is_at_work(b, e, e->thread[i], &nothing))
 			return false;
 	return true;
 }

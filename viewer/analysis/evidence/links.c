@@ -130,6 +130,16 @@ bool ana_links_await(const struct ana_links *l, const struct ana_link *id)
 	return false;
 }
 
+bool ana_links_share(const struct ana_links *a, const struct ana_links *b)
+{
+	uint8_t i;
+
+	for (i = 0; i < a->count; i++)
+		if (a->link[i].kind == ANA_LINK_AWAITS && ana_links_await(b, &a->link[i]))
+			return true;
+	return false;
+}
+
 enum ana_link_kind ana_links_hand(const struct ana_links *l, const struct ana_links *who)
 {
 	enum ana_link_kind best = ANA_LINK_AWAITS;

@@ -65,6 +65,9 @@ bool ana_links_await(const struct ana_links *l, const struct ana_link *id);
  */
 enum ana_link_kind ana_links_hand(const struct ana_links *l, const struct ana_links *who);
 
+/* Whether both await some one thing. */
+bool ana_links_share(const struct ana_links *a, const struct ana_links *b);
+
 /* Whether what these are blocked giving to is what @who awaits. */
 bool ana_links_deliver(const struct ana_links *l, const struct ana_links *who);
 
