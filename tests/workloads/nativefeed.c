@@ -133,16 +133,6 @@ static OWN_FRAME bool queue_take(struct queue *q, struct item *i)
 	return taken;
 }
 
-static bool queue_has(struct queue *q)
-{
-	bool has;
-
-	pthread_mutex_lock(&q->lock);
-	has = q->used > 0;
-	pthread_mutex_unlock(&q->lock);
-	return has;
-}
-
 static void queue_end(struct queue *q)
 {
 	pthread_mutex_lock(&q->lock);
@@ -350,7 +340,7 @@ static void start(struct feed *f, long number, bool fetches, bool decodes)
 
 EXPORT struct feed *feed_open(const struct feed_plan *plan);
 EXPORT long feed_take(struct feed *f);
-EXPORT bool feed_ready(struct feed *f);
+EXPORT void feed_drop(struct feed *f);
 EXPORT void feed_told(struct feed *f, struct feed_ledger *out);
 EXPORT void feed_close(struct feed *f);
 
@@ -392,10 +382,20 @@ long feed_take(struct feed *f)
 	return taken ? i.number : -1;
 }
 
-/* Would it be taken at once? */
-bool feed_ready(struct feed *f)
+/*
+ * Takes an item away, if there is one and its maker is not at the queue just now: on a busy machine that
+ * may have lost its core there, and who asks would wait for it.
+ */
+void feed_drop(struct feed *f)
 {
-	return queue_has(&f->ready);
+	if (pthread_mutex_trylock(&f->ready.lock))
+		return;
+	if (f->ready.used) {
+		f->ready.next++;
+		f->ready.used--;
+		pthread_cond_signal(&f->ready.emptied);
+	}
+	pthread_mutex_unlock(&f->ready.lock);
 }
 
 void feed_told(struct feed *f, struct feed_ledger *out)

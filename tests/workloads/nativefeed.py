@@ -12,7 +12,7 @@ thread waits in it, it holds no lock of Python's.
     feed = Feed(event=True, ...)                         # the taker polls an eventfd
     feed = Feed(producers=4, cpu=0, spin_ns=4_000_000, items=100)     # four threads on one CPU
     for number in feed: ...             # items in the order in which they got ready, ends
-    feed.ready()                        # would the next one be taken without a wait?
+    feed.drop()                         # takes an item away, if one is there, without any wait
     feed.ledger()                       # what the threads did, by their own clocks, ns
     feed.close()                        # ends its threads, also before all items were taken; a
                                         # FIFO's writers have to have closed it
@@ -55,8 +55,8 @@ def load(name=OWN):
         lib = ctypes.CDLL(os.path.join(BUILD, 'workloads', name))
         lib.feed_open.restype = lib.launcher_open.restype = ctypes.c_void_p
         lib.feed_take.restype = lib.launcher_submit.restype = LONG
-        lib.feed_ready.restype = ctypes.c_bool
-        lib.feed_take.argtypes = lib.feed_ready.argtypes = lib.feed_close.argtypes = [ctypes.c_void_p]
+        lib.feed_drop.restype = None
+        lib.feed_take.argtypes = lib.feed_drop.argtypes = lib.feed_close.argtypes = [ctypes.c_void_p]
         lib.feed_told.argtypes = [ctypes.c_void_p, ctypes.POINTER(Ledger)]
         lib.launcher_open.argtypes = [LONG]
         lib.launcher_submit.argtypes = [ctypes.c_void_p, ctypes.c_void_p, LONG, LONG]
@@ -83,8 +83,8 @@ class Feed:
             raise StopIteration
         return number
 
-    def ready(self):
-        return self.lib.feed_ready(self.feed)
+    def drop(self):
+        self.lib.feed_drop(self.feed)
 
     def ledger(self):
         told = Ledger()

@@ -56,7 +56,7 @@ def crowd(count):
 
 
 class Decoys:
-    """Each computes for some ms once the trainer is about to wait."""
+    """Each computes for some ms once the trainer is about to wait, which never waits for one of them."""
 
     def __init__(self):
         self.feeds = [Feed(name='decoy', depth=1, spin_ns=3 * MS),
@@ -64,12 +64,7 @@ class Decoys:
 
     def go(self):
         for feed in self.feeds:
-            if feed.ready():
-                next(feed)
-
-    def close(self):
-        for feed in self.feeds:
-            feed.close()
+            feed.drop()
 
 
 def train(feed, steps, decoys):
@@ -149,7 +144,6 @@ if __name__ == '__main__':
     with tempfile.TemporaryDirectory() as folder:
         said = play(args.mode, args.steps, decoys, folder)
     looked = (looking_ns() - cpu) / (time.perf_counter_ns() - began)
-    decoys.close()
-    for feed in others:
+    for feed in others:  # not decoys, whom one would wait for
         feed.close()
     print(json.dumps({'pid': os.getpid(), 'threads': said, 'looked': looked}))

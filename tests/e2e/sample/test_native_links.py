@@ -54,7 +54,8 @@ def check_decoys(mode, samples, threads):
     # An event lies in no memory: nothing but the library tells who gives it, which is told as holding.
     for name in ('foreign',) if mode == 'event' else ('decoy', 'foreign'):
         linked = [s for s in of(samples, threads, name) if s.links or s.role != 'other']
-        gs.check(not linked, f'{mode}: {name} makes nothing: {linked[:2]}')
+        waits = [s for s in samples for i in linked[:1] for w in i.links if '?' + w[1:] in s.links]
+        gs.check(not linked, f'{mode}: {name} makes nothing: {linked[:2]}, for which waited {waits[:2]}')
 
 
 def check_trainer(mode, samples, threads):
