@@ -138,5 +138,8 @@ bool coll_auth(struct coll_http_request *r)
 {
 	if (!r->route->scope)
 		return true;
-	return r->http->open_team ? without_tokens(r) : with_tokens(r);
+	if (!(r->http->open_team ? without_tokens(r) : with_tokens(r)))
+		return false;
+	coll_http_is_known(r->http, r->connection);
+	return true;
 }

@@ -2,6 +2,7 @@
 /*
  * Connections, and who is too slow to keep one.
  */
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include "core/clock.h"
@@ -24,6 +25,41 @@ static int socket_of(struct MHD_Connection *connection)
 	return info ? info->connect_fd : -1;
 }
 
+static const struct sockaddr *address_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+
+	return info ? info->client_addr : NULL;
+}
+
+/* The daemon sees its end and closes it. */
+static void hang_up(struct coll_http_conn *c)
+{
+	if (c->fd >= 0)
+		shutdown(c->fd, SHUT_RDWR);
+	c->fd = -1;
+}
+
+static void greet(struct coll_http *h, struct coll_http_conn *c)
+{
+	struct coll_stranger *out =
+		coll_strangers_add(&h->strangers, &c->stranger, address_of(c->connection));
+
+	if (!out)
+		return;
+	h->context->count.http_crowded++;
+	hang_up((struct coll_http_conn *)((char *)out - offsetof(struct coll_http_conn, stranger)));
+}
+
+void coll_http_is_known(struct coll_http *h, struct MHD_Connection *connection)
+{
+	struct coll_http_conn *c = coll_http_conn_of(connection);
+
+	if (c)
+		coll_strangers_remove(&h->strangers, &c->stranger);
+}
+
 static void opened(struct coll_http *h, struct MHD_Connection *connection, void **context)
 {
 	struct coll_http_conn *c = calloc(1, sizeof(*c));
@@ -42,6 +78,7 @@ static void opened(struct coll_http *h, struct MHD_Connection *connection, void 
 	h->conns = c;
 	h->conn_count++;
 	*context = c;
+	greet(h, c);
 }
 
 static void closed(struct coll_http *h, struct coll_http_conn *c)
@@ -49,6 +86,7 @@ static void closed(struct coll_http *h, struct coll_http_conn *c)
 	if (!c)
 		return;
 	h->context->count.http_mute += !c->spoke;
+	coll_strangers_remove(&h->strangers, &c->stranger);
 	*c->link = c->next;
 	if (c->next)
 		c->next->link = c->link;
@@ -92,7 +130,6 @@ void coll_http_close_slow(struct coll_http *h, int64_t now_ns)
 			continue;
 		h->context->count.http_slow++;
 		coll_note("%s: too slow; closed", c->request ? c->request->peer : "a connection");
-		shutdown(c->fd, SHUT_RDWR); /* the daemon sees its end and closes it */
-		c->fd = -1;
+		hang_up(c);
 	}
 }

@@ -6,6 +6,7 @@
 #include <microhttpd.h>
 #include "core/context.h"
 #include "http.h"
+#include "strangers.h"
 #include "tcp_listen.h"
 #include "tls.h"
 
@@ -15,6 +16,7 @@ struct coll_http_conn {
 	int fd;
 	int64_t since_ns; /* connected, or its last request was done */
 	bool spoke; /* at least one request came */
+	struct coll_stranger stranger;
 	struct coll_http_request *request; /* the present one */
 	struct coll_http_conn *next, **link;
 };
@@ -32,6 +34,7 @@ struct coll_http {
 	struct coll_team *open_team; /* no tokens are used: everybody is of it */
 	struct coll_http_conn *conns;
 	size_t conn_count;
+	struct coll_strangers strangers;
 	struct coll_http_request *requests; /* all that have begun */
 	size_t suspended;
 	bool resumed; /* a connection was, since MHD_run: MHD_get_timeout does not count that */
@@ -47,6 +50,8 @@ struct coll_http {
 void coll_http_on_connection(void *cls, struct MHD_Connection *connection, void **context,
 			     enum MHD_ConnectionNotificationCode code);
 struct coll_http_conn *coll_http_conn_of(struct MHD_Connection *connection);
+/* A request on it was authenticated: it is no stranger any more. */
+void coll_http_is_known(struct coll_http *h, struct MHD_Connection *connection);
 void coll_http_close_slow(struct coll_http *h, int64_t now_ns);
 
 /* request.c: of the access handler, and of NOTIFY_COMPLETED. */

@@ -24,7 +24,8 @@
  * An answer may be given in begin, body, end or later, and only once: r->answered says so, further
  * ones are ignored. Everything handed over is copied or taken, as said.
  *
- * Limits: headers of at most about COLL_HTTP_MEMORY bytes; COLL_HTTP_CONNECTIONS connections; with S
+ * Limits: headers of at most about COLL_HTTP_MEMORY bytes; COLL_HTTP_CONNECTIONS connections, of which
+ * strangers (strangers.h) have a quarter at most; with S
  * the seconds of --silence, a connection that says nothing for COLL_HTTP_IDLE * S is closed; so is
  * one that takes longer than COLL_HTTP_HEADERS * S for the headers of its next request, sends a body
  * more slowly than COLL_HTTP_BYTES_PER_S on average (after a start of S), or takes longer than

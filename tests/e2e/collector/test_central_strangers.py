@@ -6,9 +6,12 @@ up for what something else on the way says, and one run that the centre cannot t
 import http.client
 import http.server
 import os
+import resource
+import socket
 import sys
 import tempfile
 import threading
+import time
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import central
@@ -159,5 +162,42 @@ def test_one_run():
         gs.equal(centre.stop(), 0, 'centre.stop()')
 
 
+def test_crowd():
+    """One host opens more sockets than the centre has, and says nothing, or stops amid a handshake: others post
+    as ever, from the same address too."""
+    hello = bytes.fromhex('160301020001000020')  # a handshake's first bytes
+    with tempfile.TemporaryDirectory(prefix='gpustarve-crowd-') as root, central.Centre(BIN, root) as centre:
+        stays, stream = centre.connect(), R.randbytes(16)  # it has authenticated, and stays
+        asked = {'Authorization': 'Bearer ' + central.TOKENS['alpha']}
+        stays.request('POST', '/v1/frames', c.hello(stream, 'stays'), asked)
+        gs.equal(stays.getresponse().read() != b'', True, 'before the crowd')
+        crowd = []
+        try:
+            for i in range(4200):
+                s = socket.socket()
+                s.bind(('127.0.0.2' if i % 2 else '127.0.0.1', 0))
+                s.connect(('127.0.0.1', centre.port))
+                if i % 4 == 0:
+                    s.send(hello)
+                crowd.append(s)
+            took = []
+            for i in range(40):
+                began = time.monotonic()
+                status = centre.post(c.hello(R.randbytes(16), f'run-{i}'))[0]
+                took.append(time.monotonic() - began)
+                gs.equal(status, 200, f'post {i}')
+            took.sort()
+            print(f'posts beside 4,200 silent sockets: median {took[20] * 1000:.0f} ms, '
+                  f'longest {took[-1] * 1000:.0f} ms')
+            stays.request('POST', '/v1/frames', c.frame(stream, 2), asked)
+            gs.equal(stays.getresponse().status, 200, 'the connection of before')
+        finally:
+            for s in crowd:
+                s.close()
+        gs.equal(centre.stop(), 0, 'the end')
+        gs.check(centre.counters()['http_crowded'] > 3000, centre.counters())
+
+
 if __name__ == '__main__':
+    resource.setrlimit(resource.RLIMIT_NOFILE, [resource.getrlimit(resource.RLIMIT_NOFILE)[1]] * 2)
     gs.run_tests(globals())
