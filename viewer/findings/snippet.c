@@ -6,6 +6,7 @@
 #include "facts/feeder.h"
 #include "findings.h"
 #include "loader.h"
+#include "words.h"
 
 /* "#" stands for the number. */
 static const char *with_number(struct view_summary *s, const char *call, int64_t n)
@@ -68,6 +69,16 @@ static const char *setting(struct view_summary *s, const struct view_advice *a)
 	}
 }
 
+/* Where torch's own code was seen to launch: no call is to be changed, one is to be added. */
+static const char *compile(const struct view_summary *s, const struct view_advice *a)
+{
+	const struct view_finding *f = view_finding_of(s, a->class);
+
+	return a->class == ANA_HOST_DISPATCH && f && view_words_training(&f->where)
+		       ? "model = torch.compile(model)"
+		       : NULL;
+}
+
 void view_snippets_add(struct view_summary *s)
 {
 	for (size_t i = 0; i < s->advices; i++) {
@@ -78,6 +89,6 @@ void view_snippets_add(struct view_summary *s)
 		else if (a->makers)
 			a->change = makers(s, a);
 		else
-			a->change = setting(s, a);
+			a->change = compile(s, a) ? compile(s, a) : setting(s, a);
 	}
 }

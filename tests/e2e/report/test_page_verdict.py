@@ -36,14 +36,14 @@ class Seen:
         return self.page.split(f'<section id="{name}"')[1].split('</section>')[0]
 
 
-def half_seen(where):
+def half_seen(where, name='half', code=made.PLAIN):
     """A call of the driver makes the GPU wait 90 ms in each step; in two of five steps a look falls into it."""
-    run = made.Made('half')
+    run = made.Made(name)
     p = run.process('node1', 4242, made.BEGIN, made.BEGIN + 10 * 10**9, gpus=[(1, made.H100)])
     t = p.kernel(made.BEGIN + 10**9, 5 * MS, 'warm_up')
     for k in range(60):
         if k % 5 < 2:
-            p.sample(t + 30 * MS, p.pid, made.SUBMITTER, made.RUNNING, 0, made.PLAIN)
+            p.sample(t + 30 * MS, p.pid, made.SUBMITTER, made.RUNNING, 0, code)
         p.put('api', t + 10 * US, t + 90 * MS, 10**6 + k, p.pid, 'cudaMemcpyAsync')
         t = p.kernel(t + 90 * MS + 10 * US, 10 * MS)
         p.range(made.OPTIMIZER, t - 40 * US, t - 30 * US, 'Optimizer.step#SGD.step')
@@ -74,6 +74,16 @@ def check_half_seen(run):
     gs.check('grades' not in s.top, 'no grade, no rule')
 
 
+def check_change(plain, torch):
+    """What to change stands with the picture: a call, or that it is none."""
+    said = words(Seen(plain).section('step')).split('The change')[1]
+    gs.check('is no argument of a call' in said, f'no call is known: {said}')
+    s = Seen(torch)
+    said = words(s.section('step')).split('The change')[1]
+    gs.equal(s.summary['advice'][0]['change'], 'model = torch.compile(model)', 'torch launches: compile it')
+    gs.check('model = torch.compile(model) once, where the model is made' in said and 'train.py:41' in said, f'and where: {said}')
+
+
 def check_graded(run):
     s = Seen(run)
     gs.check(f'{s.summary["severity"]}” grades what is lost to input alone: notice below 10 %' in s.top and 'critical from 20 %' in s.top,
@@ -82,5 +92,7 @@ def check_graded(run):
 
 with gs.scratch() as where:
     check_half_seen(half_seen(where))
+    backward = made.stack('_engine_run_backward /x/site-packages/torch/autograd/graph.py 9', made.TRAIN)
+    check_change(half_seen(where, 'plain'), half_seen(where, 'torch', backward))
     check_graded(made.starved(where))
 gs.finish()

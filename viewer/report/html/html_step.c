@@ -362,6 +362,18 @@ static void put_own(struct html *h, const struct view_own *own)
 	html_put(h, "</ins></code>\n");
 }
 
+/* A call that is to be added stands in no file yet. */
+static void put_place(struct html *h, const struct view_advice *a)
+{
+	const struct view_finding *f = view_finding_of(h->s, a->class);
+
+	if (a->class != ANA_HOST_DISPATCH || !f)
+		return;
+	html_put(h, " <span>once, where the model is made, before the loop; the time was seen at </span>");
+	html_hotspot(h, (size_t)(f - h->s->finding));
+	html_put(h, "<br>");
+}
+
 static void put_change(struct html *h, size_t i)
 {
 	const struct view_advice *a = &h->s->advice[i];
@@ -371,6 +383,7 @@ static void put_change(struct html *h, size_t i)
 	html_text(h, "span", a->brief, "/advice/%zu/brief", i);
 	html_text(h, "code", a->change, "/advice/%zu/change", i);
 	put_own(h, a->own);
+	put_place(h, a);
 	html_put(h, " <span>saves at most <b>");
 	if (usd)
 		html_usd(h, a->saving_nano_usd, "/advice/%zu/saving_upper_usd", i);
@@ -392,6 +405,14 @@ static bool is_within(const struct view_summary *s, size_t at)
 	return false;
 }
 
+static void put_no_change(struct html *h, size_t i)
+{
+	html_put(h, "<p>What would save most, ");
+	html_text(h, "b", h->s->advice[i].brief, "/advice/%zu/brief", i);
+	html_put(h, ", is no argument of a call that this page could show: <a href=\"#advice\">what to do "
+		    "stands below</a>.</p>\n");
+}
+
 /*
  * The user's own calls, if that to be changed first is one; what else is advised has words alone, below.
  * A call that is second on the list is no "change": people paste what they see.
@@ -401,9 +422,14 @@ static void put_changes(struct html *h)
 	const struct view_advice *first = view_advice_first(h->s);
 	size_t shown = 0;
 
-	if (!first || !first->change)
+	if (!first)
 		return;
-	html_put(h, "<h3>The change</h3>\n<ul class=\"changes\">\n");
+	html_put(h, "<h3>The change</h3>\n");
+	if (!first->change) {
+		put_no_change(h, (size_t)(first - h->s->advice));
+		return;
+	}
+	html_put(h, "<ul class=\"changes\">\n");
 	for (size_t i = (size_t)(first - h->s->advice); i < h->s->advices && shown < CHANGES_MAX; i++) {
 		if (!h->s->advice[i].change || is_within(h->s, i))
 			continue;
