@@ -123,14 +123,14 @@ static const char *need_why(struct view_summary *s, const struct view_advice *a)
 {
 	const struct view_loader *v = &s->loader;
 	const struct view_worker_facts *f = &v->facts;
-	int64_t fed = f->step_ns - f->wait_ns;
-	bool median = f->fed_median_ns > 0 && f->fed_median_ns < fed;
+	bool median;
+	int64_t pace = view_loader_pace_ns(s, &median);
 	const char *then = view_gain_lengths(s, &s->mem, a->saving_ns);
 	const char *times = view_gain_words(s, &s->mem, a->saving_ns, 0);
 	base_unit fetch, step;
 
 	base_duration(fetch, f->fetch_ns);
-	base_duration(step, median ? f->fed_median_ns : fed);
+	base_duration(step, pace);
 	return base_arena_printf(
 		&s->mem,
 		"%s takes %s for a batch%s takes %s%s: %s / %s = %" PRId64

@@ -7,8 +7,6 @@
 #include "findings.h"
 #include "unused.h"
 
-#define OTHER_PPM 10000 /* of the waste: other causes with less are not told */
-
 /* Of which classes each verdict is (LEDGER 7), as far as the run's counts causes of comm.skew. */
 static bool is_about(enum ana_verdict v, int c)
 {
@@ -238,7 +236,7 @@ const char *view_lead_sum_words(const struct view_summary *s, struct base_arena 
 	amount_text(a, s, part);
 	if (waste < part)
 		return base_arena_printf(mem, "%s of %s (wasted: %s)", a, b, c);
-	if (base_ppm(waste - part, waste) < OTHER_PPM)
+	if (base_ppm(waste - part, waste) < VIEW_OTHER_PPM)
 		return base_arena_printf(mem, "%s of %s", a, b);
 	amount_text(c, s, waste - part);
 	return base_arena_printf(mem, "%s of %s (and %s wasted by other causes)", a, b, c);

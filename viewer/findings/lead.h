@@ -91,6 +91,7 @@ const char *view_lead_sum_words(const struct view_summary *s, struct base_arena 
  * nothing to tell, or s->no_projection.
  */
 const char *view_lead_rate_words(const struct view_summary *s, struct base_arena *mem);
+#define VIEW_OTHER_PPM 10000 /* of the waste: other causes than the lead's with less are not told */
 #define VIEW_OUTSIDE_PPM 500 /* of what was held; less is not told of */
 /* "start-up and shutdown: 0.166 ¢, 30.0 % of what was paid"; NULL: there was next to none. */
 const char *view_outside_sentence(const struct view_summary *s, struct base_arena *mem);

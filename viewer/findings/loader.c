@@ -178,6 +178,15 @@ bool view_loader_wants_cores(const struct view_summary *s)
 	       !view_worker_count_is_beyond(&v->facts, &v->need);
 }
 
+int64_t view_loader_pace_ns(const struct view_summary *s, bool *median)
+{
+	const struct view_worker_facts *f = &s->loader.facts;
+	int64_t fed = f->step_ns - f->wait_ns;
+
+	*median = f->fed_median_ns > 0 && f->fed_median_ns < fed;
+	return *median ? f->fed_median_ns : fed;
+}
+
 bool view_loader_by_socket(const struct view_summary *s)
 {
 	for (size_t i = 0; i < s->findings; i++)

@@ -26,6 +26,9 @@ bool view_loader_wants_cores(const struct view_summary *s);
  */
 int64_t view_loader_spared_ns(const struct view_summary *s, int64_t then_ns);
 
+/* The step without its wait that workers are counted by (core/worker_count.h); *median: of the steps, else their average. */
+int64_t view_loader_pace_ns(const struct view_summary *s, bool *median);
+
 /* What took longest of fetching was a socket: what files say of bytes and the page cache is not about it. */
 bool view_loader_by_socket(const struct view_summary *s);
 

@@ -223,16 +223,22 @@ static const char *cpus_taken(const struct view_summary *s, struct base_arena *m
 				 own, workers > 0 ? "ve" : "s", cores, cores == 1 ? "" : "s");
 }
 
-/* Of all that lacked a CPU, whoever it was: what is told of the CPUs is told once. */
+/*
+ * Of all that lacked a CPU, whoever it was: what is told of the CPUs is told once, and not where the finding knows who
+ * ran meanwhile.
+ */
 static bool is_first_without_cpu(const struct view_summary *s, size_t at)
 {
 	int64_t ns = view_told_ns(s, at);
+
+	if (s->finding[at].where.has_cpu)
+		return false;
 
 	for (size_t i = 0; i < s->findings; i++) {
 		const struct view_finding *f = &s->finding[i];
 		bool cpu = f->class == ANA_INPUT_CPU_STARVED || f->class == ANA_HOST_CPU_STARVED;
 
-		if (i == at || !cpu || f->where.late || !is_told_line(f))
+		if (i == at || !cpu || f->where.late || f->where.has_cpu || !is_told_line(f))
 			continue;
 		if (view_told_ns(s, i) > ns || (view_told_ns(s, i) == ns && i < at))
 			return false;

@@ -717,6 +717,27 @@ static void test_order_of_one(void)
 	view_summary_free(s);
 }
 
+/* The number of workers is that of the lengths that stand beside it. */
+static void test_pace(void)
+{
+	struct ana_result *r = made_starved(NULL);
+	struct view_summary *s;
+	bool median;
+
+	r->step_fed_median_ns = 18000000;
+	s = made_summary_of(r, H100, 6880000000LL);
+	EXPECT_INT(view_loader_pace_ns(s, &median), 18000000);
+	EXPECT(median);
+	EXPECT_INT(s->loader.need.needed, 8); /* 144 / 18 */
+	EXPECT(advice(s, "workers") && strstr(advice(s, "workers")->why,
+		"144 ms for a batch on average, and the median step without its wait takes 18.0 ms: 144 ms / 18.0 ms = 8 "));
+	view_summary_free(s);
+	s = made_summary_of(made_starved(NULL), H100, 6880000000LL);
+	EXPECT_INT(view_loader_pace_ns(s, &median), 24000000);
+	EXPECT(!median);
+	view_summary_free(s);
+}
+
 /* The bound and the lengths beside it are of the same numbers. */
 static void test_lengths(void)
 {
@@ -922,6 +943,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_premises),
 	T_CASE(test_order_of_one),
 	T_CASE(test_lengths),
+	T_CASE(test_pace),
 	T_CASE(test_epoch),
 	T_CASE(test_by_evidence),
 	T_CASE(test_words),

@@ -135,6 +135,28 @@ static void test_self_contained(void)
 }
 
 /* Every table has a caption, and every head of a column or row says which it is. */
+/* Beside what the verdict is about a larger sum says what else is in it. */
+static void test_waste(void)
+{
+	struct ana_result *r = made_starved(NULL);
+	struct view_summary *s;
+	char *page;
+
+	made_class(r, ANA_HOST_GC, MADE_HOUR_NS / 10);
+	s = made_summary_of(r, "x", 1000000000);
+	page = made_page(s, view_html_write);
+	EXPECT(strstr(page, "</b> in all, other causes included") != NULL);
+	free(page);
+	view_summary_free(s);
+	r = made_starved(NULL);
+	made_no_class(r, ANA_HOST_SYNC);
+	s = made_summary_of(r, "x", 1000000000);
+	page = made_page(s, view_html_write);
+	EXPECT(strstr(page, "</b> in all,") && !strstr(page, "other causes included"));
+	free(page);
+	view_summary_free(s);
+}
+
 static void test_tables(void)
 {
 	struct view_summary *s = made_summary_of(made_starved(NULL), "x", 1000000000);
@@ -306,6 +328,6 @@ static void test_from_file(void)
 
 int main(void)
 {
-	return RUN(test_self_contained, test_tables, test_evil_names, test_evil_places, test_places,
+	return RUN(test_self_contained, test_waste, test_tables, test_evil_names, test_evil_places, test_places,
 		   test_advice, test_no_price, test_no_gpu, test_small, test_from_file);
 }

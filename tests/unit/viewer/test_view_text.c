@@ -99,7 +99,7 @@ static void test_causes(void)
 	EXPECT(strstr(text, "\nWhy (the most costly first)\n") != NULL);
 	EXPECT(strstr(text, "(high: 1,514 samples of 4 threads)\n") != NULL);
 	EXPECT(strstr(text, "num_workers=4 (fork), batch_size=16, prefetch_factor=2,") != NULL);
-	EXPECT(strstr(text, "the GPU could take a batch every 24.0 ms on average; 4 workers") !=
+	EXPECT(strstr(text, "the GPU could take a batch every 24.0 ms (on average); 4") !=
 	       NULL);
 	EXPECT(strstr(text, "workers were: 71.4 % blocked on files or the") != NULL);
 	EXPECT(strstr(text, "2,000 samples of threads: 3 torn") != NULL);

@@ -483,6 +483,15 @@ static void test_taken_once(void)
 		EXPECT(tells == (s->finding[i].class == ANA_HOST_CPU_STARVED));
 	}
 	EXPECT(said == 1);
+	/* who is known to have run had them: the other one does not know */
+	for (size_t i = 0; i < s->findings; i++)
+		if (s->finding[i].class == ANA_HOST_CPU_STARVED)
+			s->finding[i].where.has_cpu = "process mill\tgrind\t/home/me/mill.py\t12";
+	for (size_t i = 0; i < s->findings; i++) {
+		bool tells = strstr(view_finding_sentence(s, &mem, i), "does not tell which") != NULL;
+
+		EXPECT(tells == (s->finding[i].class == ANA_INPUT_CPU_STARVED));
+	}
 	view_summary_free(s);
 }
 

@@ -37,17 +37,22 @@ static void put_waits(struct html *h)
 static void put_need(struct html *h)
 {
 	const struct view_loader *v = &h->s->loader;
+	bool median;
 
 	if (!v->has_need)
 		return;
 	html_put(h,
 		 "<div class=\"sum\"><h3>How many workers it takes</h3>\n<p>The GPU could take a batch "
 		 "every ");
-	html_ns(h, v->facts.step_ns - v->facts.wait_ns,
-		"/loader/need/step_ns - /loader/need/wait_ns");
-	html_put(h, " on average; now it gets one every ");
+	if (view_loader_pace_ns(h->s, &median) == v->facts.fed_median_ns)
+		html_ns(h, v->facts.fed_median_ns, "/loader/need/fed_median_ns");
+	else
+		html_ns(h, v->facts.step_ns - v->facts.wait_ns,
+			"/loader/need/step_ns - /loader/need/wait_ns");
+	html_put(h, median ? ", by the median step without its wait; now it gets one every "
+			   : " on average; now it gets one every ");
 	html_ns(h, v->facts.step_ns, "/loader/need/step_ns");
-	html_put(h, " and waits ");
+	html_put(h, " on average and waits ");
 	html_ns(h, v->facts.wait_ns, "/loader/need/wait_ns");
 	html_put(h, " of that. A worker makes a batch in ");
 	html_ns(h, v->facts.fetch_ns, "/loader/need/fetch_ns");

@@ -296,11 +296,22 @@ static void put_paid(struct html *h)
 	html_put(h, "</dd></div>\n");
 }
 
+/* More than what the verdict is about was wasted. */
+static bool others_wasted(const struct view_summary *s)
+{
+	struct view_lead l = view_lead_paid_of(s);
+	int64_t part = s->cost.known ? l.nano_usd : l.ns;
+	int64_t waste = s->cost.known ? s->cost.wasted : s->wasted_ns;
+
+	return l.known && view_lead_paid(&l) && part < waste &&
+	       base_ppm(waste - part, waste) >= VIEW_OTHER_PPM;
+}
+
 static void put_waste(struct html *h)
 {
 	html_put(h, "<div><dt>Wasted</dt><dd><b>");
 	put_wasted(h);
-	html_put(h, "</b> in all");
+	html_put(h, others_wasted(h->s) ? "</b> in all, other causes included" : "</b> in all");
 	if (h->s->cost.known) {
 		html_put(h, ", ");
 		html_pct(h, base_ppm(h->s->wasted_ns, h->s->result->gpu_ns), "/ledger/wasted_pct");

@@ -42,7 +42,8 @@ static bool of_verdict(const struct view_summary *s, const struct view_finding *
 
 	if (ana_class_is_outside(f->class))
 		return false;
-	return s->waste[f->class] || ana_class_is_doubt(f->class) || starved == (f->of_starved_ppm >= 0) ||
+	return s->waste[f->class] || ana_class_is_doubt(f->class) ||
+	       starved == (f->of_starved_ppm >= 0) ||
 	       (lead->verdict != s->result->judgement.verdict && lead->set[f->class]);
 }
 
@@ -287,19 +288,23 @@ static void put_need(struct page *p)
 {
 	const struct view_loader *v = &p->s->loader;
 	base_unit step, fed, then;
+	int64_t pace;
+	bool median;
 
 	if (!v->has_need)
 		return;
+	pace = view_loader_pace_ns(p->s, &median);
 	if (v->busy_ppm >= 0)
 		put_line(p,
 			 base_arena_printf(&p->mem, "workers made batches for %s %% of their time",
 					   base_percent(step, v->busy_ppm)));
 	put_line(p, base_arena_printf(
 			    &p->mem,
-			    "the GPU could take a batch every %s on average; %s one every %s. "
+			    "the GPU could take a batch every %s (%s); %s one every %s on average. "
 			    "%" PRId64 " worker%s would keep up%s; a batch then comes every %s "
 			    "at least",
-			    base_duration(fed, v->facts.step_ns - v->facts.wait_ns), deliver(p),
+			    base_duration(fed, pace),
+			    median ? "the median step without its wait" : "on average", deliver(p),
 			    base_duration(step, v->facts.step_ns), v->need.needed,
 			    v->need.needed == 1 ? "" : "s", need_bound(p),
 			    base_duration(then, v->need.predicted_step_ns)));
