@@ -4,6 +4,7 @@
  */
 #include "context.h"
 
+#include <errno.h>
 #include <string.h>
 #include "clock.h"
 #include "log.h"
@@ -29,11 +30,31 @@ void coll_context_fini(struct coll_context *c)
 	coll_loop_fini(&c->loop);
 }
 
+/* What is wrong with one stream, or who sends it has used up what is his: others are stored. */
+static bool is_of_one(int err)
+{
+	return err == -EBUSY || err == -EUSERS || err == -EFBIG || err == -EINVAL || err == -ELOOP;
+}
+
+static void one_in_trouble(struct coll_context *c, const char *path, int err)
+{
+	int64_t now = coll_now_ns();
+
+	if (c->one_logged_ns && now - c->one_logged_ns < LOG_EVERY_NS)
+		return;
+	c->one_logged_ns = now;
+	coll_log("cannot store %s: %s; others are stored", path, strerror(-err));
+}
+
 void coll_context_trouble(struct coll_context *c, const char *path, int err)
 {
 	int64_t now = coll_now_ns();
 
 	c->count.store_errors++;
+	if (is_of_one(err)) {
+		one_in_trouble(c, path, err);
+		return;
+	}
 	if (c->trouble == err && now - c->trouble_logged_ns < LOG_EVERY_NS)
 		return;
 	c->trouble = err;

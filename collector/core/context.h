@@ -18,6 +18,7 @@ struct coll_context {
 	struct coll_children children;
 	int trouble; /* -errno of the last line on storing */
 	int64_t trouble_logged_ns; /* when that was logged, 0: never */
+	int64_t one_logged_ns; /* the same of what kept one stream alone */
 	int64_t lost_ns; /* monotonic: when it was last found that traces are lost, 0: never */
 };
 
@@ -25,7 +26,10 @@ struct coll_context {
 int coll_context_init(struct coll_context *c);
 void coll_context_fini(struct coll_context *c);
 
-/* Something could not be stored in @path: counted, and logged once in a while. */
+/*
+ * Something could not be stored in @path: counted, and logged once in a while. A stream that is held by another
+ * collector, too long, no file or one too many is no trouble of all.
+ */
 void coll_context_trouble(struct coll_context *c, const char *path, int err);
 
 /* That was so a moment ago. */

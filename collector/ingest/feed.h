@@ -33,6 +33,7 @@ struct coll_feeder {
 	struct coll_store *store; /* where its streams are */
 	struct coll_fed_stream *first; /* of those it feeds */
 	size_t stream_count;
+	bool is_team; /* of many nodes, not one client */
 	size_t held; /* room of half frames of all its feeds */
 	/* A commit of @s failed: @s must be closed, at once or at the end of this turn. */
 	void (*failed)(struct coll_feeder *f, struct coll_stream *s);

@@ -108,7 +108,7 @@ static int open_stream(struct coll_feed *in, const struct wire_frame *f, const u
 	struct coll_hello hello;
 	int err;
 
-	err = coll_admit_feed(in->intake->retention, in->feeder->stream_count);
+	err = coll_admit_feed(in->intake->retention, in->feeder->stream_count, in->feeder->is_team);
 	if (err)
 		return err;
 	if (f->type != WIRE_FRAME_HELLO)

@@ -113,9 +113,9 @@ void coll_admit_closed(struct coll_retention *k, const char *dir)
 	free(r);
 }
 
-int coll_admit_feed(struct coll_retention *k, size_t streams)
+int coll_admit_feed(struct coll_retention *k, size_t streams, bool team)
 {
-	if (!k || !too_many(k, COLL_LIMIT_CLIENT_STREAMS, streams))
+	if (!k || !too_many(k, team ? COLL_LIMIT_TEAM_STREAMS : COLL_LIMIT_CLIENT_STREAMS, streams))
 		return 0;
 	k->context->count.limit_streams++;
 	return -EUSERS;

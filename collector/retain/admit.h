@@ -28,8 +28,8 @@ const struct coll_use *coll_admit_use_of(const struct coll_store *st);
 int coll_admit_open(struct coll_retention *k, const char *dir);
 void coll_admit_closed(struct coll_retention *k, const char *dir);
 
-/* Whether a client that feeds @streams already may feed one more: 0 or -EUSERS. */
-int coll_admit_feed(struct coll_retention *k, size_t streams);
+/* Whether a client, or a @team, that feeds @streams already may feed one more: 0 or -EUSERS. */
+int coll_admit_feed(struct coll_retention *k, size_t streams, bool team);
 
 /*
  * Whether @len bytes more may be appended to a stream of @size: 0 (then they are counted); -EFBIG:

@@ -20,6 +20,7 @@
 #define COLL_LIMITS(X)                                                                     \
 	X(CLIENTS, "clients", COUNT, 0, "connections to the Unix socket at a time")        \
 	X(CLIENT_STREAMS, "client-streams", COUNT, 4096, "streams that a client may feed") \
+	X(TEAM_STREAMS, "team-streams", COUNT, 12288, "streams that a team may feed")      \
 	X(STREAMS, "streams", COUNT, 16384, "streams open at a time")                      \
 	X(RUNS, "runs", COUNT, 4096, "runs open at a time")                                \
 	X(CLIENT_RATE, "client-rate", SIZE, 0, "bytes a second from a client")             \

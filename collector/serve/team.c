@@ -28,7 +28,8 @@ static void on_failed(struct coll_feeder *f, struct coll_stream *s)
 
 static struct coll_team *link_team(struct coll_teams *t, struct coll_team *team)
 {
-	team->feeder = (struct coll_feeder){ .store = team->store, .failed = on_failed };
+	team->feeder =
+		(struct coll_feeder){ .store = team->store, .is_team = true, .failed = on_failed };
 	team->next = t->list;
 	t->list = team;
 	return team;

@@ -133,7 +133,7 @@ def test_centre():
         make_store(os.path.join(root, 'centre', 'alpha'), streams, RUNS)
         watchdog = Watchdog(root)
         began, first, acked = time.monotonic(), [], {}
-        options = ['--limit', f'client-streams={STREAMS + 1}', '--limit', f'streams={STREAMS + 1}']
+        options = ['--limit', f'team-streams={STREAMS + 1}', '--limit', f'streams={STREAMS + 1}']
         with central.Centre(BIN, root, https=False, options=options) as centre:
             del os.environ['NOTIFY_SOCKET'], os.environ['WATCHDOG_USEC']
             parts = [streams[i::8] for i in range(8)]

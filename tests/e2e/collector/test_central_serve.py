@@ -572,6 +572,31 @@ def test_limits():
             gs.equal(c.log().count("limit team-quota is reached"), 1, 'c.log().count("limit team-quota is reached")')
 
 
+def test_trouble_of_one():
+    """A stream that cannot be stored is its team's alone: /healthz goes on, and so do others."""
+    with place() as root, Centre(BIN, root, https=False) as c:
+        stored(c, "good", token=TOKENS["beta"])
+        s, folder = rng.randbytes(16), os.path.join(c.base, "beta", "bad.gst")
+        os.mkdir(folder)
+        os.symlink("/dev/null", os.path.join(folder, s.hex() + ".gst"))
+        status, _, words = c.post(hello(s, "bad"), token=TOKENS["beta"])
+        gs.equal(status, 503, words)
+        gs.equal(c.ask("GET", "/healthz", token=None)[0], 200, "others are served")
+        stored(c, "good", token=TOKENS["alpha"])
+        gs.equal(c.stop(), 0, "c.stop()")
+        gs.equal((c.counters()["store_errors"], "others are stored" in c.log()), (1, True), c.log())
+
+
+def test_streams_of_a_team():
+    """The nodes of a team send as one: what one client may feed is no limit of theirs."""
+    limits = ["--limit", "client-streams=2", "--limit", "team-streams=5"]
+    with place() as root, Centre(BIN, root, https=False, options=limits) as c:
+        got = [c.post(hello(rng.randbytes(16), "wide"))[0] for _ in range(6)]
+        gs.equal(got, [200] * 5 + [503], "six streams")
+        gs.equal(c.post(hello(rng.randbytes(16), "wide"), token=TOKENS["beta"])[0], 200, "another team")
+        gs.equal(c.ask("GET", "/healthz", token=None)[0], 200, "others are served")
+
+
 def test_reload_of_tokens():
     with place() as root, Centre(BIN, root, https=False) as c:
         stored(c, "one")
