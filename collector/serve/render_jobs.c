@@ -15,7 +15,8 @@
 #include "core/clock.h"
 #include "core/log.h"
 
-#define RUNNING_MAX 2
+#define RUNNING_MAX 3
+#define RUNNING_TEAM_MAX 2
 #define MEMORY (4ull << 30)
 #define OUTPUT_MAX 4096 /* of why it failed */
 #define FRESH_NS (30 * COLL_SECOND_NS) /* of a run that goes on */
@@ -31,6 +32,7 @@ struct coll_render_job {
 	struct coll_render_jobs *jobs;
 	struct coll_render_job *next;
 	struct waiter *waiters;
+	const struct coll_team *team; /* who asks; NULL: nobody's */
 	char *key;
 	const char *type; /* a constant */
 	bool page, running;
@@ -198,14 +200,40 @@ static int start(struct coll_render_job *j)
 	return 0;
 }
 
+static size_t jobs_of(const struct coll_render_jobs *m, const struct coll_team *team, bool running)
+{
+	size_t n = 0;
+
+	for (const struct coll_render_job *j = m->jobs; j; j = j->next)
+		n += j->team == team && j->running == running;
+	return n;
+}
+
+/* Of the team that has the fewest running, who asked first. NULL: nobody may. */
+static struct coll_render_job *next_job(const struct coll_render_jobs *m)
+{
+	struct coll_render_job *best = NULL;
+	size_t least = RUNNING_TEAM_MAX;
+
+	for (struct coll_render_job *j = m->jobs; j; j = j->next) {
+		size_t running = j->running ? least : jobs_of(m, j->team, true);
+
+		if (running >= least)
+			continue;
+		best = j;
+		least = running;
+	}
+	return best;
+}
+
 static void start_next(struct coll_render_jobs *m)
 {
-	struct coll_render_job *j, *next;
+	struct coll_render_job *j;
 	int err;
 
-	for (j = m->jobs; j && m->running < RUNNING_MAX; j = next) {
-		next = j->next;
-		if (j->running || !(err = start(j)))
+	while (m->running < RUNNING_MAX && (j = next_job(m))) {
+		err = start(j);
+		if (!err)
 			continue;
 		refuse_all(j, strerror(-err));
 		job_free(j);
@@ -300,14 +328,20 @@ static void busy(struct coll_http_request *r, const char *why)
 	coll_http_text(r, 503, "%s\n", why);
 }
 
+static bool too_many(const struct coll_render_jobs *m, const struct coll_render_job *j)
+{
+	uint64_t limit = m->limits->value[COLL_LIMIT_REPORTS];
+
+	return limit && (m->waiting >= limit || jobs_of(m, j->team, false) >= limit - limit / 4);
+}
+
 /* Takes @j. */
 static void enqueue(struct coll_render_jobs *m, struct coll_http_request *r,
 		    struct coll_render_job *j)
 {
 	struct coll_render_job *have = same(m, j);
-	uint64_t limit = m->limits->value[COLL_LIMIT_REPORTS];
 
-	if (have || (limit && m->waiting >= limit)) {
+	if (have || too_many(m, j)) {
 		job_free(j);
 		if (!have || !wait_for(have, r))
 			busy(r, "too many wait already");
@@ -328,7 +362,7 @@ void coll_render_jobs_ask(struct coll_render_jobs *m, struct coll_http_request *
 	struct coll_render_job *j = calloc(1, sizeof(*j));
 
 	if (j)
-		j->jobs = m;
+		*j = (struct coll_render_job){ .jobs = m, .team = r->team };
 	if (!j || !describe_job(j, what)) {
 		if (j)
 			job_free(j);

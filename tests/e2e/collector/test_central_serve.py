@@ -401,7 +401,7 @@ def test_nothing_that_a_trace_names_is_opened():
 
 
 def test_programs():
-    """One child per page, two at a time, a bounded queue; failures are told; a slow one ends with us."""
+    """One child per page, two of a team at a time, a bounded queue; failures are told; a slow one ends with us."""
     with place() as root:
         count = os.path.join(root, "count")
         folder = with_program(root, f'echo "$2" >>{count}\n'
@@ -438,6 +438,23 @@ def test_programs():
             gs.check(c.process.wait(60) == 0 and time.monotonic() - begin < 60,
                      'c.process.wait(60) == 0 and time.monotonic() - begin < 60')
             s.close()
+
+
+def test_reports_of_others():
+    """A team whose reports hang, and fill what there is of the queue for one, keeps nobody else's back."""
+    with place() as root:
+        folder = with_program(root, 'case "$2" in */alpha/*) sleep 600;; esac\n'
+                              'for o; do :; done\necho "<p>made</p>" >"$o"\n')
+        with Centre(folder, root, https=False, options=["--limit", "reports=8"]) as c:
+            for i in range(12):
+                stored(c, f"a{i}")
+            stored(c, "b", token=TOKENS["beta"])
+            waiting = [later(c, f"/runs/a{i}") for i in range(8)]
+            wait_for(lambda: b"waiting_reports 6\n" in c.ask("GET", "/metrics")[2], "a queue", 60)
+            gs.equal(c.ask("GET", "/runs/a9")[0], 503, "no more of one team")
+            gs.equal(c.ask("GET", "/runs/b", token=TOKENS["beta"])[0], 200, "another team's")
+            for s in waiting:
+                s.close()
 
 
 def half_hello(context):
