@@ -81,6 +81,12 @@ def tracker(c, rng, around):
     c.plan['port'] = around.site(rng.uniform(12, 18), b'{"stored": true}')
 
 
+@other('ledgers.py', SLOW, BUSY)
+def books_of_ours(c, rng, around):
+    """Whoever answers is of the job, and may well compute before it does."""
+    asleep_or_busy(c, rng, 0.04)
+
+
 @other('trees.py', AS_IS)
 def subprocess_ends(c, rng, around):
     if not shutil.which('git'):
@@ -220,6 +226,12 @@ def queued_requests(c, rng, around):
         kept[0].sendall(struct.pack('<I', SIZE) + b'\2' * SIZE)
         kept[0].recv(2)
     around.asks(c.plan['port'], rng.uniform(15, 25), c.plan['steps'], talk)
+
+
+@other('inns.py', AS_IS)
+def guests_of_ours(c, rng, around):
+    c.expect['hold'] = NO_WORK
+    c.plan.update(nap=rng.uniform(0.015, 0.025), count=rng.randrange(1000))
 
 
 @other('keys.py', AS_IS)
