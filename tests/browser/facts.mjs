@@ -17,6 +17,7 @@ function read() {
     key: e.dataset.key,
     unit: e.dataset.unit,
     closed: 'closed' in e.dataset,
+    of: e.dataset.of,
     text: shown(e),
     place: place(e),
   }));

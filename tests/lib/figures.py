@@ -206,17 +206,21 @@ def dollars(v):
     return scaled(v * 10**9, (quantum, decimals, '$', ''))
 
 
-def gpu_time(v):
+def gpu_time_scale(v):
     ns = int(v)
     if not ns:
-        return '0 GPU-seconds'
+        return 10**8, 1, '', ' GPU-seconds'
     if fine(ns, 10**8, 9) and even(D(ns) / 10**8, 0) < 600:
-        return scaled(ns, (*fine(ns, 10**8, 9), '', ' GPU-seconds'))
+        return *fine(ns, 10**8, 9), '', ' GPU-seconds'
     for quantum, decimals, most, unit in ((6 * 10**8, 2, 1000, 'minutes'), (6 * S, 1, 600, 'minutes'),
                                           (36 * S, 2, 10**7, 'hours')):
         if even(D(ns) / quantum, 0) < most:
-            return scaled(ns, (quantum, decimals, '', f' GPU-{unit}'))
-    return scaled(ns, (3600 * S, 0, '', ' GPU-hours'))
+            return quantum, decimals, '', f' GPU-{unit}'
+    return 3600 * S, 0, '', ' GPU-hours'
+
+
+def gpu_time(v):
+    return scaled(int(v), gpu_time_scale(v))
 
 
 def price(v):
@@ -245,6 +249,11 @@ SHOWN = {'ns': duration, 'usd': money, 'price': price, 'money': money, 'about': 
 
 def shown_right(number, value, documents):
     text, unit = number['text'].replace('\u00a0', ' '), number['unit']
+    if number.get('of'):  # in the scale of what it is a part of
+        whole = documents.value(number['of'], unit)
+        return text == (scaled(value * 10**9, money_scale(whole)) if unit == 'money' else scaled(value, gpu_time_scale(whole)))
+    if unit == 'pct' and number['closed']:  # a sum of shares that are shown
+        return text in [SHOWN[unit](value + D(k) / 10) for k in (-2, -1, 0, 1, 2)]
     if unit != 'usd':
         return text == SHOWN[unit](value)
     scale, nano = money_scale(documents.number('/cost/usd')), value * 10**9

@@ -65,7 +65,7 @@ class Page(html.parser.HTMLParser):
         text = ''.join(text)
         if tag == 'data':
             self.numbers.append(dict(value=attrs.get('value'), key=attrs.get('data-key'), place=place,
-                                     unit=attrs.get('data-unit'), closed='data-closed' in attrs,
+                                     unit=attrs.get('data-unit'), closed='data-closed' in attrs, of=attrs.get('data-of'),
                                      text=' '.join(text.split())))
         if 'data-text' in attrs:
             self.texts.append({'key': attrs['data-text'], 'as': attrs.get('data-text-as', ''),

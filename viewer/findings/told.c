@@ -532,22 +532,32 @@ bool view_told_alike(const struct view_summary *s, size_t a, size_t b)
 	       (!p->chains || same_text(p->chain[p->chains - 1].who, q->chain[q->chains - 1].who));
 }
 
-const char *view_covered_words(const struct view_summary *s, struct base_arena *mem,
-			       const struct view_told *told, size_t n)
+bool view_covered(const struct view_summary *s, const struct view_told *told, size_t n,
+		  int64_t *tenths, int64_t *of)
 {
 	struct view_lead l = view_lead_of(s);
-	int64_t all = base_div_even(l.ppm, 1000), part = 0;
+	int64_t part = 0;
 	struct view_lead other;
 
 	if (!l.known || view_lead_beside(s, &other) || l.verdict == ANA_V_BUSY ||
 	    l.verdict == ANA_V_INCONCLUSIVE)
-		return NULL;
+		return false;
 	for (size_t i = 0; i < n; i++) {
 		const struct view_finding *f = &s->finding[told[i].at];
 		if (l.set[f->class])
 			part += base_div_even(view_told_share_ppm(s, told[i].at), 1000);
 	}
-	if (!part || part >= all)
+	*tenths = part;
+	*of = base_div_even(l.ppm, 1000);
+	return part > 0 && part < *of;
+}
+
+const char *view_covered_words(const struct view_summary *s, struct base_arena *mem,
+			       const struct view_told *told, size_t n)
+{
+	int64_t part, all;
+
+	if (!view_covered(s, told, n, &part, &all))
 		return NULL;
 	return base_arena_printf(mem,
 				 "%" PRId64 ".%" PRId64 " of the %" PRId64 ".%" PRId64

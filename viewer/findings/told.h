@@ -74,6 +74,8 @@ const char *view_rest_words(const struct view_summary *s, struct base_arena *mem
  * "73.9 of the 78.8 %; the rest has smaller causes, or no line is known": the first
  * @n of @told. NULL: they are all of it, the verdict is not about waiting, or more went elsewhere.
  */
+bool view_covered(const struct view_summary *s, const struct view_told *told, size_t n,
+		  int64_t *tenths, int64_t *of); /* of a percent: the sum of what is shown of each */
 const char *view_covered_words(const struct view_summary *s, struct base_arena *mem,
 			       const struct view_told *told, size_t n);
 

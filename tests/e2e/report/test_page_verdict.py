@@ -7,12 +7,15 @@ import html
 import json
 import os
 import re
+import shutil
 import sys
+from decimal import Decimal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, '..', '..', 'lib'), os.path.join(HERE, '..', '..', 'browser')]
 import gs
 import made
+import pagekeys
 
 MS, US = 10**6, 10**3
 
@@ -20,7 +23,8 @@ MS, US = 10**6, 10**3
 def words(markup):
     """What one reads: no pictures, no markup, single spaces."""
     text = re.sub(r'<svg.*?</svg>|<script.*?</script>', '', markup, flags=re.S)
-    return re.sub(r'\s+', ' ', html.unescape(re.sub(r'<[^>]*>', ' ', text)))
+    text = re.sub(r'\s+', ' ', html.unescape(re.sub(r'<[^>]*>', ' ', text)))
+    return re.sub(r' ([.,;])(?= |$)', r'\1', text)  # between elements
 
 
 class Seen:
@@ -28,7 +32,8 @@ class Seen:
 
     def __init__(self, run):
         self.page, self.box, self.summary = (gs.gpustarve('report', run, '--format', f).stdout.decode() for f in ('html', 'text', 'json'))
-        self.box = re.sub(r'\s+', ' ', self.box)
+        self.box = re.sub(r'\s+', ' ', self.box).replace(' ct', ' \u00a2')
+        self.exact = json.loads(self.summary, parse_float=Decimal)
         self.summary = json.loads(self.summary)
         self.top = words(self.page.split('id="verdict"')[1].split('</section>')[0])
 
@@ -84,6 +89,24 @@ def check_change(plain, torch):
     gs.check('model = torch.compile(model) once, where the model is made' in said and 'train.py:41' in said, f'and where: {said}')
 
 
+def check_digits(run):
+    """Box and page tell the same digits, of whatever both tell."""
+    s = Seen(run)
+    thousand = re.search(r'; ([^;]+) of ([^;]+?) per thousand steps', s.box)
+    gs.equal(bool(thousand), 'that a thousand steps take' in s.top, 'of a thousand steps both or none')
+    part, whole = thousand.groups() if thousand else ('', '')
+    gs.check(not thousand or f'Of the {whole} that a thousand steps take, {part.strip()}.' in s.top, f'{part} of {whole}: {s.top}')
+    saves = re.search(r'saves at most (.*? of this run(, .*? per thousand steps)?)', s.box)[1]
+    gs.check(f'It saves at most {saves}.' in s.top, f'{saves}: {s.top}')
+    first = re.search(r'the first three are ([\d.]+) of the ([\d.]+) %', s.box)
+    if first:
+        gs.check(f'The first three are {first[1]} % of the {first[2]} %' in re.sub(r' ([;.,])', r'\1', words(s.section('why'))),
+                 f'{first[0]}: {words(s.section("why"))[-200:]}')
+    wrong, _ = pagekeys.problems(s.page, s.exact)
+    gs.equal([w for w in wrong if not w.startswith('joined')][:5], [], 'and each is what its key names')
+    return first
+
+
 def check_graded(run):
     s = Seen(run)
     gs.check(f'{s.summary["severity"]}” grades what is lost to input alone: notice below 10 %' in s.top and 'critical from 20 %' in s.top,
@@ -94,5 +117,11 @@ with gs.scratch() as where:
     check_half_seen(half_seen(where))
     backward = made.stack('_engine_run_backward /x/site-packages/torch/autograd/graph.py 9', made.TRAIN)
     check_change(half_seen(where, 'plain'), half_seen(where, 'torch', backward))
+    for demo in 'decoding', 'storage':
+        run = os.path.join(where, demo + '.gst')
+        shutil.copytree(os.path.join(gs.SOURCE, 'docs', 'demo', demo + '.gst'), run)
+        check_digits(run)
+        gs.check('that a thousand steps take' in Seen(run).top, f'{demo}: has steps and a price')
+    gs.check(check_digits(made.ranks(where)), 'a run with more than three causes, whose shares round to less than their sum')
     check_graded(made.starved(where))
 gs.finish()

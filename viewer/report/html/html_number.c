@@ -87,6 +87,23 @@ void html_about(struct html *h, int64_t nano, const char *key, ...)
 	PUT("about", base_dollars_exact(value, nano), base_money_about(shown, nano));
 }
 
+/* In the scale of what it is a part of, whose key stands in data-of. */
+void html_part_usd(struct html *h, int64_t nano, int64_t whole, const char *of, const char *key, ...)
+{
+	const char *unit = base_arena_printf(&h->mem, "money\" data-of=\"%s", of);
+	base_unit value, shown;
+
+	PUT(unit, base_dollars_exact(value, nano), base_scaled(shown, base_money_scale(whole), nano));
+}
+
+void html_part_gpu_time(struct html *h, int64_t ns, int64_t whole, const char *of, const char *key, ...)
+{
+	const char *unit = base_arena_printf(&h->mem, "gpu-time\" data-of=\"%s", of);
+	base_unit value, shown;
+
+	PUT(unit, decimal(value, ns), base_scaled(shown, base_gpu_time_scale(whole), ns));
+}
+
 void html_price_of(struct html *h, int64_t nano, const char *key, ...)
 {
 	base_unit value, shown;
@@ -114,6 +131,14 @@ void html_pct(struct html *h, int64_t ppm, const char *key, ...)
 
 	snprintf(shown, sizeof(shown), "%.40s %%", base_percent(digits, ppm));
 	PUT("pct", base_percent_exact(value, ppm), shown);
+}
+
+void html_pct_closed(struct html *h, int64_t ppm, int64_t tenths, const char *key, ...)
+{
+	base_unit value, shown, digits;
+
+	snprintf(shown, sizeof(shown), "%.40s %%", base_percent(digits, tenths * 1000));
+	PUT("pct\" data-closed=\"", base_percent_exact(value, ppm), shown);
 }
 
 void html_bytes(struct html *h, uint64_t bytes, const char *key, ...)

@@ -32,8 +32,9 @@
  *     ns     integer ns, as base_duration has it: "2 h 14 m", "12.3 s", "831 ms"
  *     usd    decimal dollars: a sum of the run, in the scale of /cost/usd (base/amounts.h): "$46.86",
  *            "0.140 &#162;"; a cell of a table that must close may differ by the one of the last
- *            digit that base_close moved: data-closed on it
- *     money  decimal dollars, in a scale of its own; about: what is only projected, whole dollars from
+ *            digit that base_close moved: data-closed on it, as on a pct that is shown as the sum of
+ *            shares that are told beside it
+ *     money  decimal dollars, in a scale of its own or, as gpu-time, of the one whose key is in data-of; about: what is only projected, whole dollars from
  *            $100; dollars: without the cent sign, "$1.44", "$0.00432"
  *     price  decimal dollars, all digits and at least two: "$6.88", "$2.7447"
  *     gpu-time  integer ns, "17.87 GPU-hours", "5.00 GPU-seconds" (base/amounts.h)
@@ -106,7 +107,14 @@ void html_price(struct html *h, int64_t nano, const char *key, ...) HTML_KEY(3);
 void html_about(struct html *h, int64_t nano, const char *key, ...) HTML_KEY(3);
 void html_price_of(struct html *h, int64_t nano, const char *key, ...) HTML_KEY(3);
 void html_gpu_time(struct html *h, int64_t ns, const char *key, ...) HTML_KEY(3);
+/* In the scale of @whole, which has the key @of: what stands beside it, in the box as here. */
+void html_part_usd(struct html *h, int64_t nano, int64_t whole, const char *of, const char *key, ...)
+	HTML_KEY(5);
+void html_part_gpu_time(struct html *h, int64_t ns, int64_t whole, const char *of, const char *key, ...)
+	HTML_KEY(5);
 void html_pct(struct html *h, int64_t ppm, const char *key, ...) HTML_KEY(3);
+/* Shown as @tenths: of shares that are told one by one, their sum. */
+void html_pct_closed(struct html *h, int64_t ppm, int64_t tenths, const char *key, ...) HTML_KEY(4);
 void html_bytes(struct html *h, uint64_t bytes, const char *key, ...) HTML_KEY(3);
 void html_rate(struct html *h, uint64_t bytes, const char *key, ...) HTML_KEY(3); /* per second */
 void html_count(struct html *h, uint64_t n, const char *key, ...) HTML_KEY(3);

@@ -243,6 +243,21 @@ HTML_KEY(3) static void put_about(struct html *h, int64_t amount, const char *ke
 	free(text);
 }
 
+/* Of a thousand steps, in the scale of all that these take: as the box has it. @key: of the run. */
+static void put_thousand(struct html *h, int64_t amount, const char *key)
+{
+	const struct view_summary *s = h->s;
+	bool usd = s->cost.known;
+	int64_t whole = view_per_thousand(s, usd ? view_working_nano_usd(s) : view_working_ns(s));
+	const char *of = base_arena_printf(&h->mem, "1000 * %s per /steps/count",
+					   usd ? working_usd_key(h) : "/ledger/working_ns");
+
+	if (usd)
+		html_part_usd(h, amount, whole, of, "1000 * %s per /steps/count", key);
+	else
+		html_part_gpu_time(h, amount, whole, of, "1000 * %s per /steps/count", key);
+}
+
 /* "At this rate, day and night, $34.49 per day and $1,035 per month on 8 GPUs." */
 static void put_rates(struct html *h, const struct view_lead *l)
 {
@@ -269,9 +284,9 @@ static void put_rates(struct html *h, const struct view_lead *l)
 	if (!s->result->steps)
 		return;
 	html_put(h, " Of the ");
-	put_about(h, view_per_thousand(s, all), "1000 * %s per /steps/count", whole);
+	put_thousand(h, view_per_thousand(s, all), whole);
 	html_put(h, " that a thousand steps take, ");
-	put_about(h, view_per_thousand(s, amount), "1000 * %s per /steps/count", part);
+	put_thousand(h, view_per_thousand(s, amount), part);
 	html_put(h, ".");
 }
 
@@ -541,10 +556,9 @@ static void put_first_step(struct html *h)
 	html_put(h, " of this run");
 	if (s->result->steps && !s->no_projection && !ana_class_is_outside(a->class)) {
 		html_put(h, ", ");
-		put_about(h,
-			  view_per_thousand(s, s->cost.known ? a->saving_nano_usd : a->saving_ns),
-			  "1000 * /advice/%zu/saving_upper_%s per /steps/count", at,
-			  s->cost.known ? "usd" : "ns");
+		put_thousand(h, view_per_thousand(s, s->cost.known ? a->saving_nano_usd : a->saving_ns),
+			     base_arena_printf(&h->mem, "/advice/%zu/saving_upper_%s", at,
+					       s->cost.known ? "usd" : "ns"));
 		html_put(h, " per thousand steps");
 	}
 	html_put(h, ".</dd></div>\n");

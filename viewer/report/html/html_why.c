@@ -176,14 +176,14 @@ static const char *first_key(struct html *h, const struct view_told *told,
 static void put_covered(struct html *h, const struct view_told *told, size_t n)
 {
 	struct view_lead l = view_lead_of(h->s);
-	int64_t working = view_working_ns(h->s), ns;
+	int64_t working = view_working_ns(h->s), ns, part, all;
 	const char *key;
 
-	if (n <= VIEW_TOLD_FIRST || !view_covered_words(h->s, &h->mem, told, VIEW_TOLD_FIRST))
+	if (n <= VIEW_TOLD_FIRST || !view_covered(h->s, told, VIEW_TOLD_FIRST, &part, &all))
 		return;
 	key = first_key(h, told, &l, &ns);
 	html_put(h, "<p>The first three are ");
-	html_pct(h, base_ppm(ns, working), "%s %% /ledger/working_ns", key);
+	html_pct_closed(h, base_ppm(ns, working), part, "%s %% /ledger/working_ns", key);
 	html_put(h, " of the ");
 	html_pct(h, l.ppm, "%s %% /ledger/working_ns", html_lead_key(h, &l, "ns"));
 	html_put(h, "; the rest has smaller causes, or no line is known.</p>\n");
