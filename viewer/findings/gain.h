@@ -23,7 +23,7 @@ const char *view_gain_lengths(const struct view_summary *s, struct base_arena *m
 
 /*
  * "16 workers, all that the 2 cores here carry (each waits for 94 % of its time), would bring", "4 workers on 5 cores
- * (now 2; each computes for 99 % of its time) would hide it:", "max_workers=6 would bring". What follows is
+ * instead of 2 (each computes all the time) would hide it:", "max_workers=6 would bring". What follows is
  * the gain. @told_ns: of the finding that it ends.
  */
 const char *view_gain_by(const struct view_summary *s, struct base_arena *mem,

@@ -354,7 +354,7 @@ const char *view_confidence_words(const struct view_summary *s)
 }
 
 /* The line stands for more of its class than samples saw: for most of what they saw, or for one of several. */
-static enum ana_confidence of_line(const struct view_summary *s, size_t at)
+enum ana_confidence view_told_line_confidence(const struct view_summary *s, size_t at)
 {
 	const struct view_finding *f = &s->finding[at];
 	int64_t seen = s->finding[view_told_rest(s, at)].lines_ns;
@@ -373,7 +373,7 @@ const char *view_alike_confidence_words(const struct view_summary *s, struct bas
 	if (view_told_rest(s, told->at) == SIZE_MAX || !s->finding[told->at].where.file)
 		return base_arena_printf(mem, "confidence %s", cause);
 	return base_arena_printf(mem, "confidence %s, of the line %s", cause,
-				 ana_confidence_names[of_line(s, told->at)]);
+				 ana_confidence_names[view_told_line_confidence(s, told->at)]);
 }
 
 enum ana_confidence view_alike_confidence(const struct view_summary *s,

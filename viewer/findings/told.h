@@ -38,6 +38,8 @@ enum ana_confidence view_alike_confidence(const struct view_summary *s, const st
  */
 const char *view_alike_confidence_words(const struct view_summary *s, struct base_arena *mem,
 					const struct view_told *told, size_t n);
+/* Of the line alone, where view_told_rest has an index. */
+enum ana_confidence view_told_line_confidence(const struct view_summary *s, size_t at);
 /* What confidence is about: once on each page. */
 const char *view_confidence_words(const struct view_summary *s);
 

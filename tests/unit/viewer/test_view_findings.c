@@ -6,6 +6,7 @@
 #include "findings/findings.h"
 #include "harness.h"
 #include "findings/loader.h"
+#include "findings/told.h"
 #include "facts/feeder.h"
 #include "view_made.h"
 #include "findings/words.h"
@@ -560,6 +561,24 @@ static void test_cores(void)
 	EXPECT(strstr(a->why, "; each computes all the time, so that they want 7 cores (now 5)"));
 	EXPECT_INT(a->saving_ns, MADE_HOUR_NS / 3); /* they keep up */
 	EXPECT_INT(a->saving_least_ns, 0);
+	view_summary_free(s);
+
+	/* the finding, the box's "next", the advice and the snippet say the same */
+	r = made_starved(NULL);
+	made_no_class(r, ANA_INPUT_FETCH);
+	made_class(r, ANA_INPUT_PREP, MADE_HOUR_NS / 4);
+	r->cpus = 5;
+	r->loader[0].fetch_cpu_ns = r->loader[0].fetch_ns;
+	s = made_summary_of(r, H100, 6880000000LL);
+	a = advice(s, "workers-and-cores");
+	REQUIRE(a && a->class == ANA_INPUT_PREP && s->findings);
+	struct base_arena mem = { 0 };
+
+	for (size_t i = 0; i < s->findings; i++)
+		if (s->finding[i].class == ANA_INPUT_PREP && s->finding[i].where.known)
+			EXPECT(strstr(view_finding_sentence(s, &mem, i),
+				      " 6 workers on 7 cores instead of 5 (each computes all the time) would hide it"));
+	base_arena_fini(&mem);
 	view_summary_free(s);
 
 	r = made_starved(NULL);

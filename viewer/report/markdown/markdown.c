@@ -52,6 +52,9 @@ static void put_proof(const struct view_summary *s, struct base_arena *mem, FILE
 		fprintf(f, ", %s", view_cost_text(usd, &s->cost, nano));
 	fputs("; confidence ", f);
 	base_put(f, BASE_AS_MARKDOWN, view_finding_evidence(mem, x));
+	if (rest != SIZE_MAX && x->where.file)
+		fprintf(f, "; of the line %s",
+			ana_confidence_names[view_told_line_confidence(s, at)]);
 	putc('\n', f);
 }
 

@@ -246,7 +246,7 @@ static void put_fetches(struct page *p, const struct ana_loader_facts *l)
 		return;
 	put_line(p, base_arena_printf(
 			    &p->mem,
-			    "%s batches made, %s each (median %s, p95 %s); %s of it on a "
+			    "%s batches made, %s each on average (median %s, p95 %s); %s of it on a "
 			    "CPU, %s waiting for one",
 			    base_count(made, l->made), base_duration(mean, v->fetch_ns),
 			    base_duration(median, l->fetch_median_ns),
