@@ -272,6 +272,10 @@ size_t fuzz_seed(unsigned int number, uint8_t **data)
 		add(&b,
 		    "PUT /v1/runs/run/files/exit-a.json HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " TOKEN
 		    "\r\nIf-Match: \"1f-5e0be100.0\"\r\nContent-Length: 2\r\n\r\n{}");
+	} else if (number == 16) {
+		add(&b, "POST /v1/held HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " TOKEN
+			"\r\nContent-Length: 87\r\n\r\nrun 73747265616d20746f2066757a7a2e2e.gst\n"
+			"run run.json\nrun alerts.jsonl\nrun exit-a.json\n");
 	} else {
 		wire_buf_fini(&b);
 		return 0;
