@@ -4,6 +4,7 @@
  */
 #include "run.h"
 
+#include <stdlib.h>
 #include "numbers.h"
 
 /* The stream's use of the GPU; NULL: none. */
@@ -56,6 +57,51 @@ int64_t live_gpu_idle_ns(const struct live_run *r, size_t gpu, int64_t now_ns)
 	return least;
 }
 
+struct gpu_now { /* what live_gpu_share and live_gpu_idle_ns say of a GPU */
+	struct live_share share;
+	int64_t idle_ns; /* -1: none is alive */
+};
+
+static bool used_before(const struct live_stream *s, size_t device)
+{
+	for (size_t i = 0; i < device; i++)
+		if (s->device[i].used && s->device[i].gpu == s->device[device].gpu)
+			return true;
+	return false;
+}
+
+static void add_uses(const struct live_stream *s, struct gpu_now *now)
+{
+	struct live_share share = live_stream_share(s);
+
+	for (size_t i = 0; i < s->devices; i++) {
+		const struct live_device *d = &s->device[i];
+		int64_t idle = s->unseen ? 0 : base_max(0, s->complete_ns - d->active_ns);
+
+		if (!d->used || used_before(s, i))
+			continue;
+		join_share(&now[d->gpu].share, &share);
+		if (now[d->gpu].idle_ns < 0 || idle < now[d->gpu].idle_ns)
+			now[d->gpu].idle_ns = idle;
+	}
+}
+
+/*
+ * Of all GPUs by one way through the processes: to ask each GPU for its own costs the product of both, each
+ * second. The caller's to free; NULL: no memory.
+ */
+static struct gpu_now *all_now(const struct live_run *r, int64_t now_ns)
+{
+	struct gpu_now *now = calloc(r->gpus + 1, sizeof(*now));
+
+	for (size_t i = 0; now && i < r->gpus; i++)
+		now[i].idle_ns = -1;
+	for (size_t i = 0; now && i < r->streams; i++)
+		if (live_stream_alive(r->stream[i], now_ns))
+			add_uses(r->stream[i], now);
+	return now;
+}
+
 int64_t live_gpu_starved_ns(const struct live_gpu *g)
 {
 	return base_min(g->wait_ns, base_max(0, g->held_ns - g->busy_ns));
@@ -76,12 +122,11 @@ struct now_sums { /* over the GPUs alive */
 	int64_t busy_ppm, starved_ppm, known;
 };
 
-static void add_alive(const struct live_run *r, size_t i, int64_t now_ns, struct live_totals *t,
+static void add_alive(const struct live_gpu *g, const struct gpu_now *now, struct live_totals *t,
 		      struct now_sums *n)
 {
-	const struct live_gpu *g = &r->gpu[i];
-	int64_t idle = live_gpu_idle_ns(r, i, now_ns), price = base_max(0, g->nano_usd_per_hour);
-	struct live_share share;
+	int64_t idle = now->idle_ns, price = base_max(0, g->nano_usd_per_hour);
+	struct live_share share = now->share;
 
 	if (idle < 0)
 		return;
@@ -89,7 +134,6 @@ static void add_alive(const struct live_run *r, size_t i, int64_t now_ns, struct
 	t->idle_ns = t->idle_ns < 0 ? idle : base_min(t->idle_ns, idle);
 	t->gpu_idle_ns = base_max(t->gpu_idle_ns, idle);
 	t->nano_usd_per_hour = live_add(t->nano_usd_per_hour, price);
-	share = live_gpu_share(r, i, now_ns);
 	if (!share.known)
 		return;
 	n->busy_ppm += share.busy_ppm;
@@ -103,6 +147,7 @@ static void add_alive(const struct live_run *r, size_t i, int64_t now_ns, struct
 
 static void add_gpus(const struct live_run *r, int64_t now_ns, struct live_totals *t)
 {
+	struct gpu_now *now = all_now(r, now_ns);
 	struct now_sums n = { 0 };
 
 	t->priced = r->gpus > 0;
@@ -114,13 +159,15 @@ static void add_gpus(const struct live_run *r, int64_t now_ns, struct live_total
 		t->held_ns = live_add(t->held_ns, g->held_ns);
 		t->busy_ns = live_add(t->busy_ns, base_min(g->busy_ns, g->held_ns));
 		t->training_ns = live_add(t->training_ns, g->training_ns);
-		t->training_starved_ns = live_add(t->training_starved_ns,
-						  base_min(g->training_wait_ns, starved));
+		t->training_starved_ns =
+			live_add(t->training_starved_ns, base_min(g->training_wait_ns, starved));
 		t->starved_ns = live_add(t->starved_ns, starved);
 		t->nano_usd = live_add(t->nano_usd, live_amount(price, g->held_ns));
 		t->starved_nano_usd = live_add(t->starved_nano_usd, live_amount(price, starved));
-		add_alive(r, i, now_ns, t, &n);
+		if (now)
+			add_alive(g, &now[i], t, &n);
 	}
+	free(now);
 	t->now.known = n.known > 0;
 	t->now.busy_ppm = n.known ? n.busy_ppm / n.known : 0;
 	t->now.starved_ppm = n.known ? n.starved_ppm / n.known : 0;

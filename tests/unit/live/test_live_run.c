@@ -371,6 +371,51 @@ static void test_late_name(void)
 	live_run_fini(&run);
 }
 
+/* What is told of all GPUs is what each of them says, whoever shares which. */
+static void test_all_at_once(void)
+{
+	int64_t alive = 0, least = -1, most = -1, busy = 0, starved = 0, known = 0;
+	struct live_totals t;
+
+	live_run_init(&run);
+	for (uint8_t id = 1; id <= 60; id++)
+		hello(id, 1 + id % 4, (uint8_t)(id * 7 % 50)); /* neighbours share some */
+	for (int64_t i = 1; i <= 40; i++)
+		for (uint8_t id = 1; id <= 60; id++) {
+			struct pulse p = { i * S,
+					   0,
+					   (uint64_t)(i < id ? i * S / (1 + id % 5) : S),
+					   (uint64_t)(i * S / (2 + id % 3)),
+					   (uint64_t)i,
+					   id % 11 ? "1" : "off" };
+			struct live_when when = { p.t, START + p.t, false };
+
+			EXPECT_INT(pulse_of(id, (uint64_t)i + 1, 1 + id % 4, p, &when), 0);
+		}
+	t = totals(40 * S);
+	for (size_t i = 0; i < run.gpus; i++) {
+		int64_t idle = live_gpu_idle_ns(&run, i, 40 * S);
+		struct live_share share = live_gpu_share(&run, i, 40 * S);
+
+		if (idle < 0)
+			continue;
+		alive++;
+		least = least < 0 || idle < least ? idle : least;
+		most = idle > most ? idle : most;
+		busy += share.known ? share.busy_ppm : 0;
+		starved += share.known ? share.starved_ppm : 0;
+		known += share.known;
+	}
+	EXPECT(alive > 40 && most > least);
+	EXPECT_INT(t.alive, alive);
+	EXPECT_INT(t.idle_ns, least);
+	EXPECT_INT(t.gpu_idle_ns, most);
+	EXPECT_INT(t.now.busy_ppm, busy / known);
+	EXPECT_INT(t.now.starved_ppm, starved / known);
+	EXPECT_INT(totals(400 * S).alive, 0);
+	live_run_fini(&run);
+}
+
 static void test_limits(void)
 {
 	struct live_when when = { S, START + S, false };
@@ -436,5 +481,5 @@ int main(void)
 {
 	return RUN(test_sums, test_training, test_first_pulse, test_bounds, test_order, test_shared,
 		   test_idle, test_clock_steps, test_history, test_late_name, test_limits,
-		   test_frames);
+		   test_frames, test_all_at_once);
 }
