@@ -15,7 +15,6 @@
 #include "wire/bytes.h"
 #include "wire/crc32c.h"
 
-#define MAGIC "GSTK"
 #define VERSION 1
 #define SLOT_BYTES 4096
 #define RANGES_MAX 128 /* a stream with more is read whole */
@@ -46,6 +45,8 @@ enum {
 	AT_CRC = SLOT_BYTES - 4,
 };
 _Static_assert(AT_RANGE + 16 * RANGES_MAX <= AT_CRC, "a slot holds all");
+
+static const uint8_t magic[4] = { 'G', 'S', 'T', 'K' };
 
 static bool path_of(const struct coll_stream *s, char path[PATH_MAX])
 {
@@ -99,7 +100,7 @@ static bool put_slot(uint8_t *slot, const struct coll_stream *s)
 	    s->marks.last + wire_frame_bytes(&f) != s->size || fstat(s->fd, &st))
 		return false;
 	memset(slot, 0, SLOT_BYTES);
-	memcpy(slot + AT_MAGIC, MAGIC, 4);
+	memcpy(slot + AT_MAGIC, magic, sizeof(magic));
 	wire_put16(slot + AT_VERSION, VERSION);
 	wire_put64(slot + AT_GENERATION, s->known_generation + 1);
 	memcpy(slot + AT_STREAM, s->id, sizeof(s->id));
@@ -143,9 +144,21 @@ void coll_known_save(struct coll_stream *s)
 		save(s);
 }
 
+/* Nothing comes after Bye, as a rule: a store does not keep these for ever. */
+static void forget(struct coll_stream *s)
+{
+	char path[PATH_MAX];
+
+	if (s->known_generation && path_of(s, path))
+		unlink(path);
+	s->known = s->known_generation = 0;
+}
+
 void coll_known_close(struct coll_stream *s)
 {
-	if (!coll_stream_dirty(s) && s->size != s->known && s->size >= SMALL_BYTES)
+	if (s->bye)
+		forget(s);
+	else if (!coll_stream_dirty(s) && s->size != s->known && s->size >= SMALL_BYTES)
 		save(s);
 }
 
@@ -192,7 +205,8 @@ static bool get_seqs(const uint8_t *slot, struct coll_seq_set *set)
 
 static bool is_whole(const struct coll_stream *s, const uint8_t *slot)
 {
-	return !memcmp(slot + AT_MAGIC, MAGIC, 4) && wire_get16(slot + AT_VERSION) == VERSION &&
+	return !memcmp(slot + AT_MAGIC, magic, sizeof(magic)) &&
+	       wire_get16(slot + AT_VERSION) == VERSION &&
 	       wire_get32(slot + AT_CRC) == wire_crc32c(0, slot, AT_CRC) &&
 	       !memcmp(slot + AT_STREAM, s->id, sizeof(s->id));
 }

@@ -14,7 +14,7 @@
 /* Writes it, if the stream has grown enough since. To be called when all of it is durable. */
 void coll_known_save(struct coll_stream *s);
 
-/* The same before the stream is closed, however little it has grown. */
+/* The same before the stream is closed, however little it has grown. After its Bye it is removed instead. */
 void coll_known_close(struct coll_stream *s);
 
 /*

@@ -218,6 +218,25 @@ static void test_killed(void)
 	end(&st);
 }
 
+/* Of a process that has said goodbye nothing stays but its trace. */
+static void test_bye(void)
+{
+	char path[400];
+	struct coll_stream *s;
+	struct coll_store st;
+
+	begin();
+	start(&st);
+	s = fill(&st, 1, FRAMES);
+	path_of(path, ".", ".known");
+	EXPECT(!access(path, F_OK));
+	s->bye = true;
+	coll_store_close(&st, s);
+	EXPECT(access(path, F_OK) && errno == ENOENT);
+	fill(&st, FRAMES + 1, FRAMES + 1); /* late frames all the same */
+	end(&st);
+}
+
 /* Changes the store and asks what is believed of it: nothing that is not so. */
 static void expect_read_again(void (*change)(void), uint64_t to)
 {
@@ -336,5 +355,5 @@ static void test_any_byte(void)
 
 int main(void)
 {
-	return RUN(test_ended, test_killed, test_wrong, test_touched, test_any_byte);
+	return RUN(test_ended, test_killed, test_bye, test_wrong, test_touched, test_any_byte);
 }
