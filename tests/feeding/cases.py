@@ -68,6 +68,7 @@ def marks(program):
             m = re.search(r'#: ([\w ]+)$', line.rstrip())
             for mark in m.group(1).split() if m else ():
                 out[mark].add((os.path.basename(path), n))
-        todo += [os.path.join(PROGRAMS, name) for name in re.findall(r"'(\w+\.py)'", text)]
-        todo += [os.path.join(gs.WORKLOADS, 'nativefeed.py')] if 'from nativefeed import Feed' in text else []
+        more = [os.path.join(PROGRAMS, name) for name in re.findall(r"'(\w+\.py)'", text)]
+        more += [os.path.join(gs.WORKLOADS, 'nativefeed.py')] if 'from nativefeed import Feed' in text else []
+        todo += [name for name in dict.fromkeys(more) if name not in todo]  # some name themselves, or each other
     return out

@@ -4,6 +4,7 @@
 """What tests/feeds takes for true and what it says of reports, over made-up diaries and reports: whose work an
 idle nanosecond is, which report is right, at which line, and that each bar can be missed."""
 import os
+import signal
 import sys
 import tempfile
 
@@ -140,6 +141,20 @@ def programs():
     gs.equal(len(names), len(set(names)), 'kinds are named once')
 
 
-for test in (owners, reports, never, diaries, programs):
+def each_other():
+    """Programs that start themselves, and each other, are read once each."""
+    was = cases.PROGRAMS
+    with tempfile.TemporaryDirectory() as folder:
+        cases.PROGRAMS = folder
+        for name, other in ('first.py', 'second.py'), ('second.py', 'first.py'):
+            with open(os.path.join(folder, name), 'w') as f:
+                f.write(f"start('{name}', '{other}')  #: make\n")
+        signal.alarm(20)  # for one that never ends
+        gs.equal(dict(cases.marks(os.path.join(folder, 'first.py'))), {'make': {('first.py', 1), ('second.py', 1)}}, 'marks')
+        signal.alarm(0)
+    cases.PROGRAMS = was
+
+
+for test in (owners, reports, never, diaries, programs, each_other):
     test()
 gs.finish()
