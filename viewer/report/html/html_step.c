@@ -449,7 +449,7 @@ static void put_picture(struct html *h, const struct ana_picture *p)
 	html_put(h, "<p>Two real steps of this run: of those about as long as the median the one most like "
 		    "the others, and the slowest, each process&#8217;s first left aside. Time runs from left "
 		    "to right. What a GPU did, calls of its driver and waits for a batch are exact; the rest "
-		    "is samples, and a sample stands for no longer than the sampler&#8217;s period.</p>\n");
+		    "is samples, each of which stands for about the sampler&#8217;s period at most.</p>\n");
 	put_legend(h);
 	for (int k = 0; k < ANA_PICTURES; k++)
 		put_step(h, k);

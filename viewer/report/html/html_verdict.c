@@ -32,8 +32,7 @@ static void put_badge(struct html *h)
 		view_judgement_words(h->s, &h->mem));
 	html_idle_badge(h);
 	if (h->s->result->simulated)
-		html_put(h,
-			 " <span class=\"badge\">" VIEW_SIMULATED_WORDS "</span>");
+		html_put(h, " <span class=\"badge\">simulated GPU</span>");
 	html_put(h, "</p>\n");
 }
 
@@ -564,6 +563,12 @@ static void put_first_step(struct html *h)
 	html_put(h, ".</dd></div>\n");
 }
 
+static void put_simulated(struct html *h)
+{
+	if (h->s->result->simulated)
+		html_put(h, "<p>On " VIEW_SIMULATED_WORDS ".</p>\n");
+}
+
 static void put_short(struct html *h)
 {
 	if (!view_short_words(h->s, &h->mem))
@@ -615,6 +620,7 @@ void html_verdict(struct html *h)
 	put_cause(h);
 	put_first_step(h);
 	html_put(h, "</dl>\n");
+	put_simulated(h);
 	put_short(h);
 	put_grades(h);
 	put_monitor(h);
