@@ -293,6 +293,9 @@ static const struct base_opt opt[] = {
 	{ "upstream-key", 0, "FILE",
 	  "and its key",
 	  BASE_TEXT(struct coll_options, upstream.key), .words = BASE_WORDS_FILE },
+	{ "upstream-exec", 0, "CMD",
+	  "start this where it had less than it had acknowledged",
+	  BASE_TEXT(struct coll_options, upstream.exec) },
 	{ "outbox-max", 0, "SIZE",
 	  "what waits to be forwarded may take so much disk (K, M, G, T);\n"
 	  "what comes beyond is dropped and counted",
@@ -366,6 +369,7 @@ static bool complete(const struct coll_options *o, int argc, char **argv)
 	}
 	if (!o->upstream.url &&
 	    (o->upstream.token_file || o->upstream.ca || o->upstream.cert || o->upstream.key ||
+	     o->upstream.exec ||
 	     o->upstream.outbox_max || o->upstream.remove_forwarded)) {
 		coll_log("options of an upstream without one; give --upstream https://HOST:PORT");
 		return false;

@@ -24,7 +24,7 @@ declare -A _gpustarve_options=(
 	[prices]='-o --output --provider --date --price-model'
 	[demo]='--open --path'
 	[doctor]=''
-	[collector]='--dir --unix --listen --cert --key --client-ca --token-file --no-token --insecure-http --limits --limit --quota --keep --keep-label --store --budget --sweep --dry-run --alert --exec --usd-per-gpu-hour --upstream --upstream-token-file --upstream-ca --upstream-cert --upstream-key --outbox-max --forwarded --linger --until-eof --grace --silence --idle-exit --ready-fd --foreground --verbose --version'
+	[collector]='--dir --unix --listen --cert --key --client-ca --token-file --no-token --insecure-http --limits --limit --quota --keep --keep-label --store --budget --sweep --dry-run --alert --exec --usd-per-gpu-hour --upstream --upstream-token-file --upstream-ca --upstream-cert --upstream-key --upstream-exec --outbox-max --forwarded --linger --until-eof --grace --silence --idle-exit --ready-fd --foreground --verbose --version'
 )
 
 # Of "command option": the words that its value may be, or what kind of file. An option
@@ -146,6 +146,7 @@ declare -A _gpustarve_values=(
 	[collector --upstream-ca]=@file
 	[collector --upstream-cert]=@file
 	[collector --upstream-key]=@file
+	[collector --upstream-exec]=@none
 	[collector --outbox-max]=@none
 	[collector --forwarded]='keep remove'
 	[collector --linger]=@none

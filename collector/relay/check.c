@@ -131,6 +131,7 @@ static void send_again(struct coll_upstream *u, struct coll_out_run *run, struct
 
 	tell(u, run, f, has, gone);
 	u->context->count.up_behind++;
+	coll_behind_note(&u->behind, gone);
 	if (gone) {
 		u->context->count.up_lost++;
 		coll_context_lost(u->context);

@@ -9,6 +9,7 @@
 
 #include "backoff.h"
 #include "batch.h"
+#include "behind.h"
 #include "clock_offset.h"
 #include "core/context.h"
 #include "gone.h"
@@ -52,6 +53,7 @@ struct coll_upstream {
 	} check;
 
 	struct coll_gone gone;
+	struct coll_behind behind;
 
 	char epoch[sizeof(COLL_EPOCH_HEADER) + 64]; /* header: the store that is meant */
 	const char *epoch_headers[2];

@@ -123,6 +123,7 @@ static void tell(struct coll_upstream *u, const struct gone_line *g, const char 
 {
 	wire_buf_append(&u->gone.lost, line, strlen(line) + 1);
 	coll_context_lost(u->context);
+	coll_behind_note(&u->behind, true);
 	if (++u->context->count.up_lost <= LOGGED)
 		coll_log("%s: %s has %" PRIu64 " of the %" PRIu64 " bytes of stream %s that it has "
 			 "acknowledged, and they were removed here: they are lost",

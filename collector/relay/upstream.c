@@ -266,6 +266,7 @@ void coll_upstream_tick(struct coll_upstream *u)
 {
 	if (!u)
 		return;
+	coll_behind_tick(&u->behind, u->box.to);
 	scan_outbox(u);
 	if (!coll_link_busy(u->link)) {
 		send_next(u);
@@ -354,6 +355,7 @@ int coll_upstream_open(struct coll_upstream **out, const struct coll_upstream_op
 		return -ENOMEM;
 	u->context = context;
 	u->opts = o;
+	u->behind.exec = o->exec;
 	coll_backoff_init(&u->backoff, o->url, &context->count);
 	coll_node_name(u->node);
 	u->box.max = o->outbox_max;

@@ -9,6 +9,7 @@
 struct coll_upstream_options {
 	const char *url; /* NULL: nothing is forwarded */
 	const char *token_file, *ca, *cert, *key; /* NULL: not given */
+	const char *exec; /* see behind.h; NULL: nothing is started */
 	bool insecure_http;
 	int linger_s;
 	uint64_t outbox_max; /* bytes, 0: no bound */

@@ -150,12 +150,17 @@ def until_there(centre, *senders):
         c.wait_for(lambda s=s: s.is_at(centre), f'{s.run} at the centre: {s.wrong(centre)}', PATIENCE)
 
 
+def hook(told):
+    return ['--upstream-exec', f'echo "$GPUSTARVE_ALERT_CONDITION $GPUSTARVE_ALERT_VALUE" > {told}']
+
+
 def back_in_time(way, more, end=None):
     """A copy is made when BEHIND frames are there, and takes the place of the store when there are AHEAD.
     @more frames come after; @end(root, centre, node) is something that happens then."""
     with folder() as root, central.Centre(BIN, root, https=False) as centre:
         store, backup = os.path.join(centre.base, 'alpha'), os.path.join(root, 'backup')
-        with node_of(root, centre) as node:
+        told = os.path.join(root, 'told')
+        with node_of(root, centre, hook(told)) as node:
             s, quiet = Sender('back'), Sender('quiet')
             for sender in s, quiet:
                 sender.send(node, BEHIND)
@@ -179,8 +184,13 @@ def back_in_time(way, more, end=None):
                 end(root, centre, node)
             until_there(centre, s, quiet)
             c.wait_for(lambda: os.path.exists(there), 'the side file again')
+            if not end:  # no one killed the node before it had told
+                c.wait_for(lambda: os.path.exists(told), 'the command is started')
             gs.equal(node.stop(timeout=PATIENCE), 0, 'the node ended')
             gs.check('sent again' in node.log(), 'it is said')
+            if not end:
+                with open(told) as f:
+                    gs.check(re.fullmatch('upstream_behind [12]\n', f.read()), 'the command was told')
             until_there(centre, s, quiet)
 
 
@@ -290,7 +300,8 @@ def test_gone_for_good():
         store, backup = os.path.join(centre.base, 'alpha'), os.path.join(root, 'backup')
         port = gs.free_ports(1)[0]
         listen = ['--listen', f'http://127.0.0.1:{port}', '--no-token']
-        with node_of(root, centre, listen) as node:
+        told = os.path.join(root, 'told')
+        with node_of(root, centre, listen + hook(told)) as node:
             kept, lost, spared = Sender('kept'), Sender('lost'), Sender('spared')
             for s in kept, spared:
                 s.send(node, BEHIND)
@@ -312,6 +323,7 @@ def test_gone_for_good():
             node.start()
             said = f'lost: {centre.url} has 0 of'
             c.wait_for(lambda: said in node.log(), 'it is said')
+            c.wait_for(lambda: os.path.exists(told) and open(told).read() == 'upstream_lost 1\n', 'the command')
             gs.equal(health(port), (503, b'traces are lost\n'), 'after')
             gs.check('spared: ' not in node.log(), 'what is there')
             c.wait_for(lambda: 'lost' not in open(os.path.join(node.base, '.upstream-gone')).read(), 'taken out')
