@@ -11,9 +11,9 @@ import json
 import os
 import random
 import sys
-import time
 
 sys.path.insert(0, sys.path[0] + '/../lib')
+import cores
 import gs
 
 try:
@@ -24,7 +24,7 @@ except ImportError:
 STEPS, BATCH = 60, 4
 SCRIPT = os.path.join(gs.WORKLOADS, 'train_loader.py')
 SEED = int(os.environ.get('GS_SEED', '3'))
-DELAYED, IDLE = 0.05, 0.15  # of its time in line at most, of all cores' time idle at least
+DELAYED = 0.05  # of its time in line, at most
 CASES = 10 if os.environ.get('GS_BIG') else 2
 
 
@@ -50,39 +50,31 @@ def cases():
         yield computing(rng) if i % 4 == 1 else blocking(rng)
 
 
-def idle_ns():
-    """How long all cores of the machine together had nothing to do."""
-    with open('/proc/stat') as f:
-        return int(f.readline().split()[4]) * 1_000_000_000 // os.sysconf('SC_CLK_TCK')
-
-
-def others(total, idle, wall):
-    """What tells that others had the cores while this ran; None where nothing does. The kernel's figures
-    alone: what the report says of it is what is tried here."""
+def others(total, watch):
+    """What tells that others had the cores while this ran; None where nothing does."""
     delay = total['delay_ns'] / max(1, total['ended_ns'] - total['started_ns'])
-    free = idle / max(1, wall * os.cpu_count())
-    if delay <= DELAYED and free >= IDLE:
-        return None
-    return f'the trainer stood in line for {100 * delay:.0f} % of its time, {100 * free:.0f} % of the cores idle'
+    if delay > DELAYED:
+        return f'the trainer stood in line for {100 * delay:.0f} % of its time'
+    return watch.taken()
 
 
 def run(case, where, **changed):
     """(summary, mean step in ns by the script's own clock, what tells of others) of one run."""
     args, ledger = dict(case, **changed), os.path.join(where, 'own.jsonl')
     options = [x for k, v in args.items() for x in (f'--{k.replace("_", "-")}', v)]
-    begin, idle = time.monotonic_ns(), idle_ns()
+    watch = cores.Watch()
     done, path, _ = gs.traced([gs.PYTHON, SCRIPT, '--steps', STEPS, '--batch', BATCH,
                                '--own-ledger', ledger, *options], where, ['--quiet'])
     gs.equal(done.returncode, 0, f'{args}: {done.stderr.decode()[-500:]}')
     if not path:
         gs.finish()
-    idle, wall = idle_ns() - idle, time.monotonic_ns() - begin
     *rows, total = [json.loads(line) for line in open(ledger)]
+    busy = others(total, watch)
     check_report(path, args)
     s = gs.summary(path)
     if not changed and any(a['id'] == 'workers' for a in s['advice']):
         check_pages(path, s, args)
-    return s, (rows[-1]['end_ns'] - rows[0]['wait_end_ns']) / len(rows), others(total, idle, wall)
+    return s, (rows[-1]['end_ns'] - rows[0]['wait_end_ns']) / len(rows), busy
 
 
 def check_report(path, args):
