@@ -20,6 +20,9 @@ def settle(w, name):
     w.runs.update(runs)
     w.drive(lambda: not any(s.missing(path_of(w, s)) for s in streams) and
             all(not differences(w, run) for run in runs), 'all of it at the centre', LOOK_S)
+    if not os.path.exists(w.archive):  # it was taken, and what came since went
+        w.drive(lambda: not any(s.missing(path_of(w, s)) for s in w.known) and
+                all(not differences(w, run) for run in w.runs), 'all earlier runs at the centre', LOOK_S * 10)
     for s in streams:
         w.now.problems += s.check(path_of(w, s))
     for run in runs:

@@ -175,7 +175,7 @@ def clock_step(w, r):
         daemon.step(0)
 
 
-def _copy(w, to):
+def copy_centre(w, to):
     """The centre's store as cp -a takes it, while it is being written."""
     shutil.rmtree(to, ignore_errors=True)
     subprocess.run(['cp', '-a', w.centre.base, to], capture_output=True)
@@ -186,8 +186,20 @@ def restore_centre(w, r):
     """It goes back to what it was some seconds ago: from a copy, or below the file system."""
     if not w.centre.alive or w.centre.paused or w.centre in w.full:
         return
-    backup = _copy(w, os.path.join(w.folder, 'backup'))
+    backup = copy_centre(w, os.path.join(w.folder, 'backup'))
     yield r.uniform(0.3, 1.5)
+    yield from _go_back(w, r, backup)
+
+
+def restore_old(w, r):
+    """It goes back to what it was rounds ago: whole runs are not there any more."""
+    if not w.centre.alive or w.centre.paused or w.centre in w.full or not os.path.exists(w.archive):
+        return
+    yield r.uniform(0, 0.5)
+    yield from _go_back(w, r, w.archive)
+
+
+def _go_back(w, r, backup):
     yield from _until(w, lambda: w.centre not in w.full)
     if w.centre in w.full:
         return
@@ -208,7 +220,7 @@ def two_centres(w, r):
         return
     place = os.path.join(w.folder, 'second')
     os.makedirs(place)
-    _copy(w, os.path.join(place, 'runs'))
+    copy_centre(w, os.path.join(place, 'runs'))
     w.second = daemons.Centre(w.folder, w.network.centre, disks.Capped(place), w.tls, 'second')
     try:
         for turn in range(4):
@@ -240,6 +252,7 @@ KINDS = {
     'reordered': reorder, 'duplicated': duplicate, 'corrupted on the way': corrupt,
     'corrupted by a client': corrupt_client, 'answer cut': cut_answer,
     'disk full at a node': disk_node, 'disk full at the centre': disk_centre, 'clock step': clock_step,
-    'centre restored': restore_centre, 'two centres in turn': two_centres,
+    'centre restored': restore_centre, 'centre restored from rounds ago': restore_old,
+    'two centres in turn': two_centres,
 }
 LONG = ('partition', 'half-open peer')

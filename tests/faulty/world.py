@@ -68,6 +68,7 @@ class World:
         os.mkdir(place)
         self.second = None  # while there are two centres
         self.faultless = daemons.Faultless(place, spaces.Space(), disks.Capped(place))
+        self.archive = os.path.join(folder, 'archive')  # what the centre was some rounds ago
         self.made_up = senders.MadeUp(seed)
         self.recorded = [senders.Recorded(path) for path in recorded]
         self.known, self.runs, self.diaries = [], set(), []
@@ -163,6 +164,8 @@ class World:
         self.now = Round(number, names, long, clean)
         self.long, begin = long, time.monotonic()
         self.was_full.clear()
+        if not os.path.exists(self.archive) and self.centre.alive:
+            kinds.copy_centre(self, self.archive)
         name = f'{number}' + ('c' if clean else '')
         r = random.Random(f'{self.seed} cast {name}')
         try:
