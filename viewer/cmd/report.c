@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "core/browser.h"
+#include "core/confine.h"
+#include "core/local.h"
 #include "core/values.h"
 #include "base/options.h"
 #include "summary/analyse.h"
@@ -453,6 +455,40 @@ static int report_job(struct opts *o)
 	return status;
 }
 
+/* The folder that a file lies in; what is a folder already, itself. Free it. */
+static char *folder_of(const char *path, bool is_file)
+{
+	const char *slash = strrchr(path, '/');
+	struct stat st;
+
+	if (!is_file && (stat(path, &st) || S_ISDIR(st.st_mode)))
+		return strdup(path);
+	if (!slash)
+		return strdup(".");
+	return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+/* Where traces of others are read, this process keeps the runs and the place of its output, and no more. */
+static void confine(const struct opts *o, char **run, int runs)
+{
+	bool file = o->out && strcmp(o->out, "-") != 0;
+	char *read[VIEW_COMPARE_RUNS_MAX + 2] = { NULL };
+	char *write = file ? folder_of(o->out, true) : NULL;
+	const char *prices = getenv("GPUSTARVE_PRICES");
+	struct view_confine c = { .read = (const char *const *)read, .write = write };
+
+	if (o->job)
+		read[c.reads++] = strdup(view_job_out(o->dir));
+	for (int i = 0; i < runs; i++)
+		read[c.reads++] = folder_of(run[i], false);
+	if (prices)
+		read[c.reads++] = strdup(prices);
+	view_confine(&c);
+	for (size_t i = 0; i < c.reads; i++)
+		free(read[i]);
+	free(write);
+}
+
 static int report(struct opts *o, char **run, int runs)
 {
 	if (o->open && !o->has_format)
@@ -461,6 +497,8 @@ static int report(struct opts *o, char **run, int runs)
 		return VIEW_EXIT_ERROR;
 	o->analysis.series = o->format == HTML;
 	o->analysis.waste = o->has_waste ? o->waste : NULL;
+	if (!view_local_files() && !o->open)
+		confine(o, run, runs);
 	return o->job ? report_job(o) : report_runs(o, run, runs);
 }
 

@@ -43,7 +43,8 @@ const struct view_env_entry view_env_table[] = {
 	  "for measuring: kernel, copy, set, sync, graph, driver, runtime, none" },
 	{ "GPUSTARVE_DMI", "/sys/class/dmi/id", "where the machine says what it is" },
 	{ "GPUSTARVE_LOCAL_FILES", "1",
-	  "0: open no file that a trace names (lines of yours, names of functions); set by collectors" },
+	  "0: open no file that a trace names (lines of yours, names of functions), and confine "
+	  "reports to their runs; set by collectors" },
 	{ "NO_COLOR", "none", "set: no colours" },
 	{ NULL, NULL, NULL },
 };
