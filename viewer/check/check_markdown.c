@@ -12,11 +12,13 @@ static const char *const mark[] = { "pass", "warning", "**failed**", "**not comp
 
 static void put_cell(FILE *f, const char *text)
 {
-	size_t left = strlen(text), took;
+	size_t left = strlen(text), took, bytes;
 	char c[BASE_ESCAPED_MAX];
 
-	for (int n = 0; left && n < CELL_MAX; n++, text += took, left -= took)
-		fwrite(c, 1, base_escape(c, BASE_AS_MARKDOWN, text, left, &took), f);
+	for (int n = 0; left && n < CELL_MAX; n++, text += took, left -= took) {
+		bytes = base_escape(c, BASE_AS_MARKDOWN, text, left, &took);
+		fwrite(c, 1, bytes, f);
+	}
 }
 
 static void put_row(const struct check_result *r, const struct check_judgement *j, FILE *f)

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "cmd.h"
+#include "core/confine.h"
+#include "core/local.h"
 #include "core/log.h"
 #include "base/units.h"
 #include "findings/unused.h"
@@ -118,13 +120,18 @@ static void write_comment(struct line *l, const struct view_summary *s)
 
 int view_job_comment(const char *id, const struct view_job_choice *o)
 {
+	const char *const out = view_job_out(o->dir);
+	const struct view_confine only = { .read = &out, .reads = 1 };
 	struct view_analysis a = { .rates = o->rates };
 	struct view_jobs jobs;
-	struct view_job *job = view_job_or_say(&jobs, o->dir, id, o->cluster);
 	struct view_summary *s = NULL;
+	struct view_job *job;
 	struct line l = { .len = 0 };
 	int status = VIEW_EXIT_ERROR;
 
+	if (!view_local_files())
+		view_confine(&only);
+	job = view_job_or_say(&jobs, o->dir, id, o->cluster);
 	a.job = job;
 	if (job && !view_analyse(id, &a, &s)) {
 		write_comment(&l, s);

@@ -472,17 +472,14 @@ static char *folder_of(const char *path, bool is_file)
 static void confine(const struct opts *o, char **run, int runs)
 {
 	bool file = o->out && strcmp(o->out, "-") != 0;
-	char *read[VIEW_COMPARE_RUNS_MAX + 2] = { NULL };
+	char *read[VIEW_COMPARE_RUNS_MAX + 1] = { NULL };
 	char *write = file ? folder_of(o->out, true) : NULL;
-	const char *prices = getenv("GPUSTARVE_PRICES");
 	struct view_confine c = { .read = (const char *const *)read, .write = write };
 
 	if (o->job)
 		read[c.reads++] = strdup(view_job_out(o->dir));
 	for (int i = 0; i < runs; i++)
 		read[c.reads++] = folder_of(run[i], false);
-	if (prices)
-		read[c.reads++] = strdup(prices);
 	view_confine(&c);
 	for (size_t i = 0; i < c.reads; i++)
 		free(read[i]);

@@ -15,7 +15,8 @@
 #define VIEW_CONFINE_MEMORY (4ull << 30) /* address space, as collectors give their children */
 
 struct view_confine {
-	const char *const *read; /* files, or folders with all below */
+	const char *const
+		*read; /* files, or folders with all below; the site's prices go without saying */
 	size_t reads;
 	const char *write; /* a folder; NULL: no file is written */
 };
