@@ -234,27 +234,31 @@ static bool was_accepted(const struct prof_socket_line *l)
 }
 
 /* A connection's other end may come before the one that is wanted: it is found in a second round. */
-static void take_line(const char *line, enum table table)
+static void take(const struct prof_socket_line *l, enum table table)
 {
 	enum family family = table == UNIX ? UNIX_SOCKET : TCP_SOCKET;
-	struct prof_socket_line l;
-	struct place *p;
+	struct place *p = find(l->inode);
 	size_t i;
 
-	if (table == UNIX ? !prof_socket_line_unix(line, &l)
-			  : !prof_socket_line_tcp(line, table == TCP6, &l))
-		return;
-	if (l.listens && listeners < LISTENERS && *name_of_listener(&l))
-		listener[listeners++] = prof_hash_text(name_of_listener(&l));
-	p = find(l.inode);
+	if (l->listens && listeners < LISTENERS && *name_of_listener(l))
+		listener[listeners++] = prof_hash_text(name_of_listener(l));
 	if (p) {
 		p->tables = BIT(table);
 		p->family = family;
-		p->line = l;
+		p->line = *l;
 	}
 	for (i = 0; family == TCP_SOCKET && i < PLACES; i++)
-		if (place[i].family == TCP_SOCKET && is_pair(&place[i].line, &l))
-			place[i].peer = l.inode;
+		if (place[i].family == TCP_SOCKET && is_pair(&place[i].line, l))
+			place[i].peer = l->inode;
+}
+
+static void take_line(const char *line, enum table table)
+{
+	struct prof_socket_line l;
+
+	if (table == UNIX ? prof_socket_line_unix(line, &l)
+			  : prof_socket_line_tcp(line, table == TCP6, &l))
+		take(&l, table);
 }
 
 /* Takes the whole lines and leaves the rest at the beginning; how long that is. */
@@ -272,7 +276,27 @@ static size_t take_lines(char *text, size_t len, enum table table)
 	return len;
 }
 
-static void read_table(enum table table)
+static enum table listed;
+
+static void take_listed(const struct prof_tcp_socket *s)
+{
+	struct prof_socket_line l = { .inode = s->inode, .listens = s->listens };
+
+	snprintf(l.near, sizeof(l.near), "%s", inner(s->near));
+	snprintf(l.far, sizeof(l.far), "%s", inner(s->far));
+	empty[listed] = false;
+	take(&l, listed);
+}
+
+/* False: the kernel does not tell. */
+static bool list_table(enum table table)
+{
+	listed = table;
+	empty[table] = true;
+	return prof_tcp_list(table == TCP6, FILE_NS, take_listed) != PROF_TCP_REFUSED;
+}
+
+static void print_table(enum table table)
 {
 	static const char *const path[] = { "/proc/self/net/tcp", "/proc/self/net/tcp6",
 					    "/proc/self/net/unix" };
@@ -293,6 +317,12 @@ static void read_table(enum table table)
 		 prof_cpu_ns() < until);
 	empty[table] = all < TITLE_BYTES;
 	syscall(SYS_close, (int)fd);
+}
+
+static void read_table(enum table table)
+{
+	if (table == UNIX || !list_table(table))
+		print_table(table);
 }
 
 static bool lacks_peer(const struct place *p)

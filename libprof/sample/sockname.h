@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who is at the other end of a socket, by its inode, from /proc/self/net/{tcp,tcp6,unix}, and of a
- * unix socket from the kernel (sockpeer.h). The socket itself is not asked: a thread with a table of its own has no descriptor of it, and calls that would
- * borrow one are not on every service's list of what a program may do.
+ * Who is at the other end of a socket, by its inode, from the kernel's lists of TCP's (sockbytes.h), from
+ * /proc/self/net/{tcp,tcp6} where it tells none, from /proc/self/net/unix, and of a unix socket from the kernel
+ * (sockpeer.h). The socket itself is not asked: a thread with a table of its own has no descriptor of it, and
+ * calls that would borrow one are not on every service's list of what a program may do.
  *
- * The tables are read at most once a second, that of unix sockets ten times, each 256 KiB and 5 ms of CPU
- * time at most, and in the long run for no more than 0.25 % of a core: where the kernel has many hash
+ * The tables are read at most once a second, that of unix sockets ten times, each 5 ms of CPU time and a file
+ * 256 KiB at most, and in the long run for no more than 0.25 % of a core: where the kernel has many hash
  * buckets one of TCP takes 4 ms, however few lines it has; so each is read only if a socket may stand in
  * it. Answers are kept for a minute. A new socket may be without a name for some seconds.
  * Of one thread; allocates nothing.
@@ -58,7 +59,8 @@ uint64_t prof_socket_inode(const char *link);
 struct prof_socket_line {
 	uint64_t inode;
 	bool listens;
-	char near[48], far[48]; /* TCP's: address and port, an IPv4 one in IPv6 as IPv4; far "": none */
+	char near[48],
+		far[48]; /* TCP's: address and port, an IPv4 one in IPv6 as IPv4; far "": none */
 	char path[108]; /* a unix socket's, "" if it has none */
 };
 

@@ -60,8 +60,8 @@ const void *prof_diag_attribute(const void *answer, size_t len, size_t message, 
 uint64_t prof_unix_peer_of(const void *answer, size_t len)
 {
 	size_t bytes;
-	const void *at = prof_diag_attribute(answer, len, sizeof(struct answer), ATTRIBUTE_PEER,
-					     &bytes);
+	const void *at =
+		prof_diag_attribute(answer, len, sizeof(struct answer), ATTRIBUTE_PEER, &bytes);
 	uint32_t peer;
 
 	if (!at || bytes != sizeof(peer))
@@ -70,15 +70,21 @@ uint64_t prof_unix_peer_of(const void *answer, size_t len)
 	return peer;
 }
 
+int prof_diag_open(void)
+{
+	return (int)syscall(SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, DIAG_PROTOCOL);
+}
+
 long prof_diag_ask(const void *request, size_t len, void *answer, size_t room)
 {
-	long fd = syscall(SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, DIAG_PROTOCOL), n = -1;
+	int fd = prof_diag_open();
+	long n = -1;
 
 	if (fd < 0)
 		return -1;
-	if (syscall(SYS_sendto, (int)fd, request, len, MSG_DONTWAIT, NULL, 0) == (long)len)
-		n = syscall(SYS_recvfrom, (int)fd, answer, room, MSG_DONTWAIT, NULL, NULL);
-	syscall(SYS_close, (int)fd);
+	if (syscall(SYS_sendto, fd, request, len, MSG_DONTWAIT, NULL, 0) == (long)len)
+		n = syscall(SYS_recvfrom, fd, answer, room, MSG_DONTWAIT, NULL, NULL);
+	syscall(SYS_close, fd);
 	return n;
 }
 

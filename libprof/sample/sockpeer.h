@@ -14,6 +14,9 @@
 /* Its inode; 0: it has none, the kernel does not tell (no unix_diag, a filter), or not at once. */
 uint64_t prof_unix_peer(uint64_t inode);
 
+/* A socket to ask through, of the caller's; below 0: the kernel refuses. */
+int prof_diag_open(void);
+
 /* Sends a request to sock_diag. The answer's bytes; -1: none came at once, or the kernel refuses. */
 long prof_diag_ask(const void *request, size_t len, void *answer, size_t room);
 

@@ -9,6 +9,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/filter.h>
+#include <linux/netlink.h>
 #include <linux/seccomp.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -441,6 +442,56 @@ static void test_accepted(void)
 	}
 }
 
+/* Connections that were closed stand in /proc/net/tcp for a minute, more of them than of a file is read. */
+static void close_many(void)
+{
+	union address a = { .v4 = { .sin_family = AF_INET } };
+	int server = socket(AF_INET, SOCK_STREAM, 0), fd, far, i;
+	socklen_t len = sizeof(a.v4);
+
+	a.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	REQUIRE(!bind(server, &a.any, len) && !listen(server, 1) &&
+		!getsockname(server, &a.any, &len));
+	for (i = 0; i < 6000; i++) {
+		fd = socket(AF_INET, SOCK_STREAM, 0);
+		REQUIRE(!connect(fd, &a.any, len));
+		far = accept(server, NULL, NULL);
+		close(fd);
+		close(far);
+	}
+	close(server);
+}
+
+static int names_beside_closed(void)
+{
+	char far[6][80];
+	int fd[6], i, wrong = 0;
+
+	close_many();
+	for (i = 0; i < 6; i++)
+		fd[i] = connected(AF_INET, far[i], sizeof(far[i]));
+	for (i = 0; i < 6; i++)
+		name_of(fd[i]);
+	wait_a_pass();
+	for (i = 0; i < 6; i++)
+		wrong += strcmp(name_of(fd[i]), far[i]) != 0;
+	return wrong;
+}
+
+/* In a child: its closed connections are nobody else's. First: who was asked before has less time left. */
+static void test_closed(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		be_alone();
+		_exit(names_beside_closed());
+	}
+	REQUIRE(waitpid(pid, &status, 0) == pid);
+	EXPECT_INT(status, 0);
+}
+
 static char *printed(const struct sockaddr_in *a, char out[16])
 {
 	snprintf(out, 16, "%08X:%04X", a->sin_addr.s_addr, ntohs(a->sin_port));
@@ -493,6 +544,43 @@ static void test_data(void)
 	EXPECT_STR(id, "");
 }
 
+static uint64_t last_listed;
+
+static void take_listed(const struct prof_tcp_socket *s)
+{
+	EXPECT(memchr(s->near, 0, sizeof(s->near)) && memchr(s->far, 0, sizeof(s->far)));
+	last_listed = s->inode;
+}
+
+/* What the kernel says of all sockets: one, the end, that it cannot tell, and nonsense. */
+static void test_listed(void)
+{
+	_Alignas(8) uint8_t answer[88 + 20] = { [0] = 88,  [4] = 20,  [16] = AF_INET,
+						1,	   [20] = 1,  [24] = 127,
+						[84] = 77, [88] = 20, [92] = NLMSG_DONE };
+	uint64_t seed = 1;
+	size_t i, k;
+
+	EXPECT_INT(prof_tcp_list_of(answer, 88, false, take_listed), PROF_TCP_MORE);
+	EXPECT_UINT(last_listed, 77);
+	EXPECT_INT(prof_tcp_list_of(answer, sizeof(answer), false, take_listed), PROF_TCP_ALL);
+	answer[104] = 0xfe; /* -ENOENT, but for its other bytes */
+	answer[105] = answer[106] = answer[107] = 0xff;
+	EXPECT_INT(prof_tcp_list_of(answer + 88, 20, false, take_listed), PROF_TCP_REFUSED);
+	answer[4] = NLMSG_ERROR;
+	EXPECT_INT(prof_tcp_list_of(answer, 88, false, take_listed), PROF_TCP_REFUSED);
+	for (i = 0; i < 100000; i++) {
+		for (k = 0; k < sizeof(answer); k++)
+			answer[k] = (uint8_t)(t_random(&seed) % 3 ? t_random(&seed) % 100 : 0);
+		answer[0] = (uint8_t)(t_random(&seed) % 110);
+		answer[1] = answer[2] = answer[3] = 0;
+		answer[4] = 20;
+		answer[5] = 0;
+		prof_tcp_list_of(answer, t_random(&seed) % (sizeof(answer) + 1), i & 1,
+				 take_listed);
+	}
+}
+
 /* Answers that are cut, or say that they are longer than they are. */
 static void test_damaged_answers(void)
 {
@@ -527,6 +615,7 @@ static void test_damaged_answers(void)
 int main(void)
 {
 	be_alone();
-	return RUN(test_refused, test_real, test_lines, test_damaged_lines, test_links, test_met, test_meet,
-		   test_accepted, test_data, test_damaged_answers);
+	return RUN(test_closed, test_refused, test_real, test_lines, test_damaged_lines, test_links,
+		   test_met, test_meet, test_accepted, test_data, test_listed,
+		   test_damaged_answers);
 }
