@@ -60,6 +60,9 @@ class Loop:
 
     def __init__(self, main=None):
         self.loop, self.pairs, self.tasks = asyncio.new_event_loop(), Pairs(), []
+        # Of tasks that are left at the end nobody is told: in telling it Python 3.10 may run out of its stack, for
+        # futures that gather() holds print each other, and ends.
+        self.loop.set_exception_handler(lambda loop, context: None)
         self.thread = threading.Thread(target=self.run, args=(main,), daemon=True)
         self.thread.start()
 
