@@ -3,8 +3,10 @@
 
     python3 native_train.py LIBRARY STEPS"""
 import ctypes
+import fcntl
 import os
 import sys
+import termios
 import time
 
 sys.path.insert(0, os.environ['WORKLOADS'])
@@ -27,9 +29,11 @@ class Slow(Dataset):
 
 feeder = os.fork()
 if not feeder:
-    while True:  # a source that gives a byte each 20 ms
+    while True:  # a source that gives a byte 20 ms after the last one was taken, so that it is never ahead
         time.sleep(0.02)
         os.write(w, b'x')
+        while fcntl.ioctl(r, termios.FIONREAD, bytes(4)) != bytes(4):
+            time.sleep(0.001)
 dev = gpudev.Device(0)
 stream = gpudev.Stream(dev)
 for batch in DataLoader(Slow(), num_workers=1):
