@@ -48,6 +48,11 @@ def within(intervals, begin, end):
     return gs.measure(gs.intersect(intervals[i:j], [[begin, end]]))
 
 
+def delay_of(rows, begin, end):
+    """How long the script was runnable without a core in its own steps that meet this one."""
+    return sum(r['delay_ns'] for r in rows if r['begin_ns'] < end and r['end_ns'] > begin)
+
+
 def steps_of(run):
     done = gs.gpustarve('dump', run, '--steps')
     gs.equal(done.returncode, 0, f'dump --steps: {done.stderr.decode()}')
@@ -55,10 +60,14 @@ def steps_of(run):
             if line[:1].isdigit()]
 
 
-def one(name, args, again):
-    """False: run it again. The script reads its clock some instructions away from the hook, and where it
-    loses its core in between its own waits are no truth: that shows in steps that are off by more than
-    1 ms, of which the sums are made. Only such a play is asked for again, and the third one counts."""
+def excused(off, delay):
+    """The script reads its clock some instructions away from the hook. Where it lost its core in between, its own
+    waits are no truth: what a step is off by more than 1 ms is excused for as long as the script says that it was
+    runnable without a core in that step."""
+    return min(abs(off), delay) if abs(off) > 1_000_000 else 0
+
+
+def one(name, args):
     with gs.scratch() as where:
         ledger = os.path.join(where, 'own.jsonl')
         done, run, truth = gs.traced(
@@ -67,7 +76,7 @@ def one(name, args, again):
         gs.equal(done.returncode, 0, f'{name}: {done.stderr.decode()[-500:]}')
         s = run and gs.summary(run)
         if not s:
-            return True
+            return
         rows, total = own_ledger(ledger)
         exposed = exposed_by_truth(rows, gs.truth_ops(truth))
         want = gs.measure(exposed)
@@ -75,19 +84,18 @@ def one(name, args, again):
         held = gpu['held_ns']
         steps = steps_of(run)
         gs.check(len(steps) >= STEPS - 3, f'{name}: {len(steps)} steps dumped of {STEPS}')
-        good = sum(abs(got - within(exposed, begin, begin + dur)) <= 1_000_000
-                   for begin, dur, got in steps)
-        near = good >= 0.95 * len(steps)
-        if not near and again:
-            print(f'{name}: {good} of {len(steps)} steps within 1 ms: once more', flush=True)
-            return False
-        gs.check(near, f'{name}: {good} of {len(steps)} steps within 1 ms')
+        offs = [(got - within(exposed, begin, begin + dur), delay_of(rows, begin, begin + dur))
+                for begin, dur, got in steps]
+        good = sum(abs(off) - excused(off, delay) <= 1_000_000 for off, delay in offs)
+        without = sum(excused(off, delay) for off, delay in offs)
+        gs.check(good >= 0.95 * len(steps), f'{name}: {good} of {len(steps)} steps within 1 ms: '
+                 f'{[o for o in offs if abs(o[0]) > 1_000_000]}')
         off = abs(gpu['loader_exposed_ns'] - want)
-        gs.check(off <= 0.01 * held, f'{name}: exposed {gpu["loader_exposed_ns"]}, truth {want}, off '
-                 f'by {100 * off / held:.3f} % of the held time')
+        gs.check(off <= 0.01 * held + without, f'{name}: exposed {gpu["loader_exposed_ns"]}, truth {want}, off '
+                 f'by {100 * off / held:.3f} % of the held time, {without} ns of it excused')
         starved = s['ledger']['starved_ns']
         told = total['exposed_ns'] + total['copy_ns']
-        points = 100 * abs(starved - told) / held
+        points = 100 * (abs(starved - told) - without) / held
         # Without a synchronisation in each step the script cannot know when the device ran dry.
         gs.check('late' in args or points <= 2, f'{name}: starved {starved}, by the script '
                  f'{told}, {points:.2f} points apart')
@@ -95,11 +103,9 @@ def one(name, args, again):
         gs.check(unknown <= 0.02 * held, f'{name}: device.unknown {100 * unknown / held:.2f} %')
         print(f'{name}: held {held / 1e9:.2f} s, exposed off by {100 * off / held:.3f} %, starved '
               f'{points:.2f} points from the script, {good}/{len(steps)} steps ({s["steps"]["source"]}) within 1 ms, '
-              f'{s["verdict"]}', flush=True)
-        return near
+              f'{without / 1e6:.1f} ms excused, {s["verdict"]}', flush=True)
 
 
 for case in CASES:
-    if not one(*case, again=True) and not one(*case, again=True):
-        one(*case, again=False)
+    one(*case)
 gs.finish()

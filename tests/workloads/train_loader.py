@@ -116,14 +116,15 @@ class Ledger:
     def __init__(self, path):
         self.path, self.rows, self.endings = path, [], []
         self.idle_since = 0
-        self.delay = run_delay()
+        self.delay = self.delayed = run_delay()
 
     def step(self, i, wait, begin, end, gpu_ns, copy_ns, busy_until):
         idle = max(0, wait[1] - max(wait[0], self.idle_since))
+        delayed = run_delay()
         self.rows.append(dict(step=i, wait_begin_ns=wait[0], wait_end_ns=wait[1], begin_ns=begin,
                               end_ns=end, gpu_ns=gpu_ns, copy_ns=copy_ns,
-                              exposed_ns=idle))
-        self.idle_since = busy_until
+                              exposed_ns=idle, delay_ns=delayed - self.delayed))
+        self.idle_since, self.delayed = busy_until, delayed
 
     def ending_wait(self, begin, end):
         """The wait that found the epoch at its end, workers' shutdown included."""
