@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "core/ownfds.h"
@@ -17,6 +18,8 @@
 #define HIGH_FD 900
 #define FILE_MODE 0644 /* at most: some jobs have no umask */
 #define FOLDER_MODE 0755
+#define FREE_FLOOR (64ull << 20)
+#define FLOOR_SHARE 8 /* a part of a small disk, not all of it */
 
 void prof_spool_init(struct prof_spool *s, const char *base, const char *run_id,
 		     const uint8_t stream[16])
@@ -136,6 +139,20 @@ static void cut_part_off(struct prof_spool *s, int fd)
 	}
 }
 
+/* As much as a collector leaves (limit free-floor): checkpoints of the job come to the same disk. */
+static bool is_nearly_full(int fd, size_t len)
+{
+	uint64_t floor = FREE_FLOOR, block;
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) || !fs.f_blocks)
+		return false;
+	block = (uint64_t)(fs.f_frsize ? fs.f_frsize : fs.f_bsize);
+	if (floor > fs.f_blocks * block / FLOOR_SHARE)
+		floor = fs.f_blocks * block / FLOOR_SHARE;
+	return fs.f_bavail * block < floor + len;
+}
+
 int prof_spool_write(struct prof_spool *s, const uint8_t *head, size_t head_len,
 		     const uint8_t *body, size_t body_len)
 {
@@ -145,7 +162,7 @@ int prof_spool_write(struct prof_spool *s, const uint8_t *head, size_t head_len,
 
 	if (fd < 0)
 		return fd;
-	err = write_all(fd, part, 2);
+	err = is_nearly_full(fd, head_len + body_len) ? -ENOSPC : write_all(fd, part, 2);
 	if (err)
 		cut_part_off(s, fd);
 	if (close(fd) && !err)

@@ -35,7 +35,8 @@ bool prof_spool_at_start(struct prof_spool *s);
 
 /*
  * Appends @head and @body with one open and close. 0 or -errno; then nothing of the batch stays in
- * the file (a rest that cannot be removed begins a new segment).
+ * the file (a rest that cannot be removed begins a new segment). -ENOSPC also where 64 MiB of the disk,
+ * or an eighth of a small one, would not stay free.
  */
 int prof_spool_write(struct prof_spool *s, const uint8_t *head, size_t head_len,
 		     const uint8_t *body, size_t body_len);
