@@ -50,7 +50,8 @@ def train(args, note):
     x = torch.rand(args.batch, args.width)
     for _ in range(args.steps):
         if dist.get_rank() == args.late:
-            think(args)
+            with note.planted():
+                think(args)
         there = x.cuda()
         note.count('copy-h2d')
         opt.zero_grad()

@@ -4,7 +4,8 @@ the programs it knows nothing of gpustarve or of the simulated GPU, and runs on 
 
     --told FILE     JSON: waits_ns, how long each fetch of a batch took by the program's own clock; steps;
                     each, what of device operations the program itself asked for, by its own count; line,
-                    [file, number] of the marked line of the source at which the planted cost is
+                    [file, number] of the marked line of the source at which the planted cost is; planted_ns,
+                    [[begin, end], ...] of what the training thread did there, unix ns
     --profile FILE  the whole run inside torch.profiler; JSON: {"kernel": {name: n}, "copy-h2d": ...}"""
 import argparse
 import contextlib
@@ -32,7 +33,7 @@ class Told:
     """Collects while the program runs; nothing is written before its end."""
 
     def __init__(self, args):
-        self.args, self.waits, self.each, self.began = args, [], {}, time.time_ns()
+        self.args, self.waits, self.each, self.spans, self.began = args, [], {}, [], time.time_ns()
 
     def batches(self, loader):
         """The loader's batches; how long each took is noted, the end of the data too."""
@@ -45,6 +46,13 @@ class Told:
                 return
             yield batch
 
+    @contextlib.contextmanager
+    def planted(self):
+        """Around the marked line."""
+        begin = time.time_ns()
+        yield
+        self.spans.append((begin, time.time_ns()))
+
     def count(self, kind, n=1):
         self.each[kind] = self.each.get(kind, 0) + n
 
@@ -52,8 +60,8 @@ class Told:
         if not self.args.told:
             return
         with open(self.args.told, 'w') as f:
-            json.dump(dict(waits_ns=self.waits, each=self.each, began_ns=self.began, ended_ns=time.time_ns(),
-                           **more), f)
+            json.dump(dict(waits_ns=self.waits, each=self.each, planted_ns=self.spans, began_ns=self.began,
+                           ended_ns=time.time_ns(), **more), f)
 
 
 def marked(module, mark):
