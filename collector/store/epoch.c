@@ -41,9 +41,10 @@ static int which_of(int dir, const char *path, int flags, struct which_file *w)
 {
 	struct statx st;
 
+	*w = (struct which_file){ .inode = 0 };
 	if (statx(dir, path, flags, STATX_INO | STATX_BTIME, &st))
 		return -errno;
-	*w = (struct which_file){ .inode = st.stx_ino };
+	w->inode = st.stx_ino;
 	if (st.stx_mask & STATX_BTIME) {
 		w->made_s = st.stx_btime.tv_sec;
 		w->made_ns = st.stx_btime.tv_nsec;
