@@ -277,7 +277,7 @@ static int fill_block(struct writer *w, int kind, size_t *n)
 {
 	const struct view_import_table *table = &w->t->table[kind];
 	struct order *o = &w->order[kind];
-	uint32_t device[WIRE_BLOCK_DEVICES_MAX];
+	uint32_t device[WIRE_BLOCK_DEVICES_MAX] = { 0 };
 	size_t devices = 0;
 	int err;
 
@@ -393,7 +393,7 @@ static int open_stream(struct writer *w, int dirfd)
 		return err;
 	for (i = 0; i < sizeof(id); i++)
 		sprintf(name + i * 2, "%02x", id[i]);
-	strcpy(name + sizeof(id) * 2, ".gst");
+	memcpy(name + sizeof(id) * 2, ".gst", sizeof(".gst"));
 	w->encoder = wire_encoder_new(id, ZSTD_LEVEL);
 	w->strings = wire_strtab_new_guarded();
 	w->next_string = 1;
