@@ -335,6 +335,11 @@ struct ana_options {
 	size_t top_gaps; /* 0: none */
 	bool series; /* fill ana_result.series: what a page draws */
 	/*
+	 * Only how long each GPU was held, for a first bill: no event is read, and all held time counts as
+	 * excluded.unobserved, but that of GPUs nobody used.
+	 */
+	bool held_only;
+	/*
 	 * Imports with at most so many API records are joined as a whole, which holds them in memory
 	 * and is exact whatever the order of their stamps; larger ones are streamed like live runs.
 	 * 0: 4 Mi.

@@ -45,7 +45,7 @@ static bool add_budget(void *into, char *text)
 }
 
 static const char usage[] =
-	"usage: gpustarve digest RUN... [--store URL] [-o FILE] [--team NAME]\n"
+	"usage: gpustarve digest RUN... [--store URL] [-o FILE] [--team NAME] [--provisional]\n"
 	"       gpustarve digest --from FILE --store URL\n"
 	"       gpustarve digest --flush --store URL\n"
 	"\n"
@@ -70,6 +70,10 @@ static const struct base_opt opt[] = {
 	  "of two digests of a run the one with the higher revision holds;\n"
 	  "default: the time of day in nanoseconds",
 	  .take = set_revision },
+	{ "provisional", 0, NULL,
+	  "without analysis: what the run held and what that cost, until its\n"
+	  "digest takes the place of this one",
+	  BASE_FLAG(struct opts, source.provisional) },
 	{ "price", 0, "USD",
 	  "per GPU-hour, of a run that was recorded without or with another",
 	  BASE_TEXT(struct opts, source.rates.price) },
@@ -115,6 +119,10 @@ static bool fits(struct opts *o, int argc, char **argv)
 	}
 	if ((operands && (o->from || o->flush)) || (o->from && o->flush)) {
 		view_error("digest: name runs, or --from, or --flush; see gpustarve digest --help");
+		return false;
+	}
+	if (o->source.provisional && (!operands || o->source.revision)) {
+		view_error("digest: --provisional is of runs, and has a revision of its own");
 		return false;
 	}
 	if ((!operands || o->budgets.n) && !o->store) {
@@ -181,6 +189,8 @@ static int take_place(const struct opts *o, struct fleet_store *s, struct fleet_
 		return 0; /* of a store that does not answer the outbox knows */
 	if (stored.tenant[0])
 		fleet_digest_own(d, stored.tenant);
+	if (o->source.provisional)
+		return 0; /* of one that is analysed already it changes nothing */
 	if (!o->source.revision && d->revision <= stored.revision)
 		d->revision = stored.revision + 1;
 	return 0;

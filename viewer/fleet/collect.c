@@ -259,6 +259,13 @@ static int prepare(struct fleet *f, struct fleet_store *s)
 	return fleet_store_prepare(s, view, n, &f->options.query);
 }
 
+static void find_provisional(struct fleet *f)
+{
+	for (size_t i = 0; i < f->classes.groups; i++)
+		if (!strcmp(f->classes.group[i].key[0], FLEET_NOT_ANALYSED))
+			f->not_analysed = &f->classes.group[i];
+}
+
 static void sort_all(struct fleet *f)
 {
 	for (int d = 0; d < FLEET_DIMS; d++) {
@@ -300,6 +307,7 @@ int fleet_collect(struct fleet *f, struct fleet_store *s, const struct fleet_opt
 	if (err)
 		return err;
 	sort_all(f);
+	find_provisional(f);
 	fleet_bill_make(f);
 	return 0;
 }

@@ -108,6 +108,20 @@ struct fleet_digest {
 void fleet_digest_make(struct fleet_digest *d, const struct view_summary *s, const char *tenant,
 		       int64_t revision);
 
+/*
+ * A provisional digest: of a run that has ended and is not analysed yet. It has whose the run was, what it
+ * held and what that cost; the verdict is FLEET_PROVISIONAL, and all time is of FLEET_NOT_ANALYSED, which
+ * is no class of the ledger. Its revision is the time of day in seconds, and so lower than any that is a
+ * time in nanoseconds: whatever comes first, the digest holds.
+ */
+#define FLEET_PROVISIONAL "provisional"
+#define FLEET_NOT_ANALYSED "not_analysed"
+#define FLEET_REVISION_PROVISIONAL (INT64_C(1) << 40) /* all provisional ones are below */
+
+/* Makes it one. @s: of ana_options.held_only. */
+void fleet_digest_make_provisional(struct fleet_digest *d, const struct view_summary *s,
+				   const char *tenant);
+
 /* Makes @tenant the one whose it is, whatever its labels say. */
 void fleet_digest_own(struct fleet_digest *d, const char *tenant);
 

@@ -300,6 +300,29 @@ void fleet_digest_make(struct fleet_digest *d, const struct view_summary *s, con
 	set_labels(d, s);
 }
 
+/* Minutes, too, are only told of what was observed. */
+void fleet_digest_make_provisional(struct fleet_digest *d, const struct view_summary *s,
+				   const char *tenant)
+{
+	*d = (struct fleet_digest){ .revision = now_ns() / 1000000000, .rules = s->rules };
+	set_names(d, s, tenant);
+	set_facts(d, s);
+	set_lines(d, s);
+	set_labels(d, s);
+	TAME(d->verdict, FLEET_PROVISIONAL);
+	for (size_t i = 0; i < d->lines; i++) {
+		struct fleet_line *l = &d->line[i];
+
+		l->busy_ns = l->starved_ns = l->wasted_ns = 0;
+		l->starved_usd = l->wasted_usd = l->idle_usd = 0;
+		memset(l->minutes, 0, sizeof(l->minutes));
+	}
+	d->shares = 1;
+	TAME(d->share[0].class, FLEET_NOT_ANALYSED);
+	d->share[0].ns = fleet_digest_held_ns(d);
+	d->share[0].usd = fleet_digest_usd(d);
+}
+
 struct fleet_derived fleet_digest_derive(const struct fleet_digest *d)
 {
 	struct fleet_derived more = { 0 };

@@ -94,6 +94,7 @@ struct fleet {
 	struct fleet_sums total;
 	struct fleet_table dim[FLEET_DIMS]; /* FLEET_DIM_LABEL is empty unless it was asked for */
 	struct fleet_table classes, hotspots, fixes, rates, bill_groups;
+	const struct fleet_group *not_analysed; /* of classes: what is provisional; NULL: nothing is */
 	struct fleet_bill bill;
 	struct fleet_runs failed, unlabelled, costly;
 	struct fleet_spike *spike;

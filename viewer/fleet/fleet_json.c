@@ -42,8 +42,8 @@ static void put_dim(struct base_jsonout *j, const struct fleet *f, enum fleet_di
 {
 	const struct fleet_table *t = &f->dim[d];
 	struct base_arena mem = { 0 };
-	const int64_t *cents = fleet_table_quanta(t, FLEET_USD, f->total.m[FLEET_USD], FLEET_CENT,
-						  &mem);
+	const int64_t *cents =
+		fleet_table_quanta(t, FLEET_USD, f->total.m[FLEET_USD], FLEET_CENT, &mem);
 
 	base_json_array(j, fleet_dim_names[d]);
 	for (size_t i = 0; i < t->groups; i++) {
@@ -222,6 +222,14 @@ static void put_rules(struct base_jsonout *j, const struct fleet *f)
 	base_json_end(j);
 }
 
+static void put_provisional(struct base_jsonout *j, const struct fleet *f)
+{
+	const struct fleet_group none = { 0 };
+
+	base_json_flat_object(j, "provisional");
+	put_pair(j, f->not_analysed ? f->not_analysed : &none);
+}
+
 static void put_bound(struct base_jsonout *j, const char *key, int64_t ns, int64_t none)
 {
 	if (ns == none)
@@ -243,6 +251,7 @@ void fleet_write_json(const struct fleet *f, FILE *out)
 	base_json_object(&j, "total");
 	put_sums(&j, &f->total);
 	base_json_end(&j);
+	put_provisional(&j, f);
 	base_json_object(&j, "by");
 	for (int d = 0; d < FLEET_DIMS; d++)
 		if (d != FLEET_DIM_LABEL || f->options.query.label)

@@ -215,6 +215,20 @@ static const char *words_of_rules(const struct fleet *f, struct base_arena *mem)
 		all);
 }
 
+static const char *words_of_provisional(const struct fleet *f, struct base_arena *mem)
+{
+	const base_wide *m = f->not_analysed->sums.m;
+	base_unit runs, hours, usd;
+
+	return base_arena_printf(
+		mem,
+		"provisional: %s, %s%s%s, not analysed yet; what was held is in all sums, and how much of "
+		"it was wasted is not known",
+		fleet_runs_of(runs, (uint64_t)m[FLEET_RUNS]),
+		fleet_gpu_time(f, hours, m[FLEET_HELD_NS]), m[FLEET_USD] ? ", " : "",
+		m[FLEET_USD] ? fleet_usd(f, usd, m[FLEET_USD]) : "");
+}
+
 const char *const *fleet_words_notes(const struct fleet *f, struct base_arena *mem)
 {
 	const char **note = base_arena_array(mem, NOTES_MAX + 1, sizeof(*note));
@@ -228,11 +242,13 @@ const char *const *fleet_words_notes(const struct fleet *f, struct base_arena *m
 			"%s have no price and are in no amount; gpustarve digest RUN "
 			"--price USD --store URL gives them one",
 			fleet_gpu_time(f, a, m[FLEET_UNPRICED_NS]));
+	if (f->not_analysed)
+		note[n++] = words_of_provisional(f, mem);
 	if (m[FLEET_SIMULATED])
-		note[n++] =
-			base_arena_printf(mem,
-					  "%s on a simulated GPU: how long its work takes is computed, not measured",
-					  fleet_runs_of(a, (uint64_t)m[FLEET_SIMULATED]));
+		note[n++] = base_arena_printf(
+			mem,
+			"%s on a simulated GPU: how long its work takes is computed, not measured",
+			fleet_runs_of(a, (uint64_t)m[FLEET_SIMULATED]));
 	if (f->bill.untagged_cents)
 		note[n++] = base_arena_printf(mem, "%s has no team label; add --label team=NAME",
 					      fleet_quanta(f, a, f->bill.untagged_quanta));

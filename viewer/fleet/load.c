@@ -53,9 +53,12 @@ static int read_summary(const char *path, struct view_summary **s)
 	return err;
 }
 
-static int analyse(const char *path, const struct view_rate_options *rates, struct view_summary **s)
+static int analyse(const char *path, const struct view_rate_options *rates, bool held_only,
+		   struct view_summary **s)
 {
-	struct view_analysis a = { .window = ANA_WINDOW_JOB, .rates = *rates };
+	struct view_analysis a = { .window = ANA_WINDOW_JOB,
+				   .rates = *rates,
+				   .held_only = held_only };
 
 	return view_analyse(path, &a, s);
 }
@@ -97,17 +100,21 @@ static int summary_of(const char *path, const struct view_rate_options *rates,
 		*s = NULL;
 		err = -ENOENT;
 	}
-	return err ? analyse(path, rates, s) : 0;
+	return err ? analyse(path, rates, false, s) : 0;
 }
 
 int fleet_digest_of(struct fleet_digest *d, const char *path, const struct fleet_digest_source *o)
 {
 	struct view_summary *s = NULL;
-	int err = summary_of(path, &o->rates, &s);
+	int err = o->provisional ? analyse(path, &o->rates, true, &s)
+				 : summary_of(path, &o->rates, &s);
 
 	if (err)
 		return err;
-	fleet_digest_make(d, s, o->team, o->revision);
+	if (o->provisional)
+		fleet_digest_make_provisional(d, s, o->team);
+	else
+		fleet_digest_make(d, s, o->team, o->revision);
 	view_summary_free(s);
 	if (d->run[0])
 		return 0;
@@ -183,7 +190,8 @@ int fleet_load(const char *store, const char *file, size_t *waiting)
 	return err ? err : l.bad ? -EBADMSG : 0;
 }
 
-static int put_run(struct fleet_store *s, const char *path, struct fleet_digest *d, size_t *left_out)
+static int put_run(struct fleet_store *s, const char *path, struct fleet_digest *d,
+		   size_t *left_out)
 {
 	static const struct fleet_digest_source as_recorded;
 	size_t waiting = 0;
@@ -208,7 +216,8 @@ static bool is_folder(const char *path)
 	return !run;
 }
 
-static int put_folder(struct fleet_store *s, const char *folder, struct fleet_digest *d, size_t *left_out)
+static int put_folder(struct fleet_store *s, const char *folder, struct fleet_digest *d,
+		      size_t *left_out)
 {
 	struct view_run_entry *list;
 	size_t count, i;

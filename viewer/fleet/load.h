@@ -9,13 +9,14 @@
 struct fleet_digest_source {
 	const char *team; /* whose it is whatever labels say; NULL: labels tell */
 	int64_t revision; /* 0: the time of day */
+	bool provisional; /* of what was held alone, without analysis: digest.h */
 	struct view_rate_options rates; /* where one is given, instead of the summary's */
 };
 
 /*
  * The digest of a run directory or a summary.json. A directory's own summary.json is taken if
- * nothing of the trace is younger and no price was given, else the trace is analysed. 0 or negative
- * errno.
+ * nothing of the trace is younger and no price was given, else the trace is analysed; a provisional
+ * one is made of the trace in any case. 0 or negative errno.
  */
 int fleet_digest_of(struct fleet_digest *d, const char *path, const struct fleet_digest_source *o);
 

@@ -144,6 +144,7 @@ static int engine(struct view_trace *t, const char *path, const struct view_anal
 				  .timeline_buckets = TIMELINE_BUCKETS,
 				  .top_gaps = TOP_GAPS,
 				  .series = o->series,
+				  .held_only = o->held_only,
 				  .on_step = o->on_step,
 				  .arg = o->arg };
 	int err = watched_run(t, path, o, &ao, r);

@@ -13,6 +13,7 @@ import fleets
 import fleetcheck
 import fleetown
 import gs
+import provisional
 
 COUNT = 1310  # of 10,000
 
@@ -167,6 +168,7 @@ with gs.scratch() as where, clickhouse.servers(where, 2) as shards:
     check_nobody(where, found)
     own = f'clickhouse://127.0.0.1:{shards[0].http}/own?outbox={where}/own.sqlite'
     fleetown.check_all(where, own)
+    provisional.check_all(where, own.replace('own', 'row'))
     check_untold(own, shards[0])
     check_replicas(where, shards[0], found)
     check_unasked(where)

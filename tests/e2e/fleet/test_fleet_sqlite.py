@@ -14,6 +14,7 @@ import fleets
 import fleetcheck
 import fleetown
 import gs
+import provisional
 import schema
 
 COUNT = 10000
@@ -122,4 +123,5 @@ with gs.scratch() as where:
     check_pages(store, found)
     check_refused(where)
     fleetown.check_all(where, 'sqlite:' + os.path.join(where, 'own.sqlite'))
+    provisional.check_all(where, 'sqlite:' + os.path.join(where, 'row.sqlite'))
 gs.finish()

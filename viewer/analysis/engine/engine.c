@@ -250,6 +250,18 @@ static int collect(struct engine *e)
 	return err ? err : ana_picture_make(&e->result->picture, &e->plan, e->result, &e->pick);
 }
 
+/* Without the walks, whose sums these are. */
+static int hold_only(struct engine *e)
+{
+	struct ana_result_parts r = { .plan = &e->plan, .options = e->given, .found = e->found };
+	int err = ana_result_begin(&e->result, &e->plan, e->given);
+
+	r.result = e->result;
+	if (!err)
+		err = ana_unused_finish(&e->plan, e->result, e->given);
+	return err ? err : ana_result_finish(&r);
+}
+
 static int begin_series(struct engine *e)
 {
 	struct ana_series_parts *x = &e->series;
@@ -275,6 +287,8 @@ static int run(struct engine *e, struct view_trace *t)
 	if (!e->plan.devices && !e->plan.unuseds)
 		return -ENODATA;
 	err = make_room(e);
+	if (!err && e->options.held_only)
+		return hold_only(e);
 	if (!err)
 		err = in_parallel(e, e->plan.sources, scan_source);
 	if (!err)

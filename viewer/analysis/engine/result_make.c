@@ -153,6 +153,13 @@ static void take_clock(struct ana_gpu *g, const struct ana_device *d)
 	g->confidence[ANA_EXCLUDED_UNOBSERVED][ANA_NONE] -= ns;
 }
 
+/* No event was read: nobody has observed it. */
+static void leave_unobserved(struct ana_gpu *g)
+{
+	g->classes[ANA_EXCLUDED_UNOBSERVED] = g->held_ns;
+	g->confidence[ANA_EXCLUDED_UNOBSERVED][ANA_NONE] = g->held_ns;
+}
+
 /* What its processes held, and what was given and they did not live in. */
 static void sum_held(struct ana_result_parts *r, struct ana_gpu *g, struct ana_device *d)
 {
@@ -161,6 +168,8 @@ static void sum_held(struct ana_result_parts *r, struct ana_gpu *g, struct ana_d
 		return;
 	g->held_ns = ana_spans_measure(&d->held) +
 		     ana_allocations_outside(&d->given, &d->held, NULL, NULL);
+	if (r->options->held_only)
+		leave_unobserved(g);
 	take_clock(g, d);
 }
 
@@ -382,7 +391,7 @@ int ana_result_finish(struct ana_result_parts *r)
 	size_t i;
 	int err = sum_steps(r);
 
-	if (!err)
+	if (!err && !r->options->held_only)
 		err = ana_skew_finish(r->plan, r->result, r->found, r->result->step_median_ns);
 	if (err)
 		return err;
