@@ -56,6 +56,7 @@
 	X(bytes_removed, "bytes of runs removed")                                        \
 	X(runs_unbilled, "runs removed for a quota before their digest was made")        \
 	X(digests, "digests of runs handed over")                                        \
+	X(digest_rows, "provisional rows of runs handed over")                           \
 	X(digest_failures, "digests of runs that failed, and are tried again")           \
 	X(digests_parked, "digests of runs that failed too often, and are parked")       \
 	X(children_failed, "programs started by the collector that failed")              \

@@ -24,7 +24,7 @@ enum coll_digest_size {
 struct coll_digest_team {
 	char *name; /* "": of no team */
 	struct coll_digest *first;
-	size_t count, running; /* running: of small ones */
+	size_t count, running; /* running: in slots that it shares with other teams' small ones */
 	struct coll_digest_team *next; /* after it in turn */
 };
 
@@ -37,6 +37,8 @@ struct coll_digest { /* but for the links the owner's to set */
 	enum coll_digest_size size; /* when it was last looked at */
 	uint64_t trace_bytes;
 	int64_t trace_ns; /* realtime: the trace's last write at that look */
+	bool has_row; /* a provisional one is there of that trace, or cannot be */
+	bool wants_row; /* and is to come before the digest */
 	bool running;
 	struct coll_digest *next, **link; /* of the team */
 	struct coll_digest *chain; /* of the bucket */

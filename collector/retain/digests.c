@@ -25,6 +25,7 @@
 #define TIME_MAX_S (90 * 86400)
 #define MEMORY (4ull << 30)
 #define FILE_BYTES (16ull << 30) /* a store in SQLite grows */
+#define ROW_AFTER_NS (30 * COLL_SECOND_NS) /* that the digest was due, and others had their turns */
 #define LOOKS_MAX 256 /* each time; a look reads a directory */
 #define LOOKS_NS (COLL_SECOND_NS / 50)
 #define PARKED_LOG_NS (86400 * COLL_SECOND_NS)
@@ -79,7 +80,7 @@ void coll_digests_found_parked(struct coll_digests *d, uint64_t runs)
 	if (!runs || (d->parked_logged_ns && now - d->parked_logged_ns < PARKED_LOG_NS))
 		return;
 	d->parked_logged_ns = now;
-	coll_log("%" PRIu64 " runs have no digest, for it failed %d times: no bill has them; see "
+	coll_log("%" PRIu64 " runs have no digest, for it failed %d times: a bill has what they held at most; see "
 		 "Digests in docs/OPERATIONS.md",
 		 runs, COLL_DIGEST_ATTEMPTS);
 }
@@ -106,17 +107,18 @@ static void run_path(const struct coll_digests *d, const struct coll_digest *e, 
 }
 
 /* The mark is as old as the last write that the child can have seen. */
-static int mark(const struct coll_digest *e, const char *path)
+static int mark(const struct coll_digest *e, const char *path, const char *name, const char *text)
 {
 	struct timespec times[2] = {
 		{ .tv_nsec = UTIME_NOW },
 		{ .tv_sec = e->trace_ns / COLL_SECOND_NS, .tv_nsec = e->trace_ns % COLL_SECOND_NS },
 	};
-	char file[PATH_MAX + sizeof(COLL_DIGEST_MARK)];
+	char file[PATH_MAX + sizeof(COLL_DIGEST_ROW_MARK)];
 	int err;
 
-	err = coll_file_replace(path, COLL_DIGEST_MARK, "", 0);
-	snprintf(file, sizeof(file), "%s/%s", path, COLL_DIGEST_MARK);
+	_Static_assert(sizeof(COLL_DIGEST_ROW_MARK) >= sizeof(COLL_DIGEST_MARK), "room");
+	err = coll_file_replace(path, name, text, strlen(text));
+	snprintf(file, sizeof(file), "%s/%s", path, name);
 	if (!err && utimensat(AT_FDCWD, file, times, AT_SYMLINK_NOFOLLOW))
 		err = -errno;
 	return err;
@@ -145,12 +147,15 @@ static void park(struct coll_digests *d, struct coll_digest *e, const char *why)
 	d->context->count.digests_parked++;
 	d->parked++;
 	coll_log("digest of %s%s%s failed %d times, and is not tried again until the run grows or "
-		 "its " COLL_DIGEST_TRIES " is removed: no bill has it: %s",
+		 "its " COLL_DIGEST_TRIES " is removed: a bill has what it held at most: %s",
 		 team, *team ? "/" : "", e->run, COLL_DIGEST_ATTEMPTS, why);
 	coll_digest_queue_remove(&d->queue, e);
 }
 
-/* By the run's own fault, as far as one can tell: remembered in its directory. */
+/*
+ * By the run's own fault, as far as one can tell: remembered in its directory. The next look asks what
+ * that says, and whether there is a row until then.
+ */
 static void failed(struct coll_digests *d, struct coll_digest *e, const char *why)
 {
 	struct coll_digest_tries tries = { .attempts = ++e->attempts };
@@ -165,6 +170,8 @@ static void failed(struct coll_digests *d, struct coll_digest *e, const char *wh
 	err = coll_digest_tries_write(&tries, path, e->trace_ns);
 	if (err)
 		coll_note("%s/" COLL_DIGEST_TRIES ": %s", path, strerror(-err));
+	else if (!e->has_row)
+		e->due_ns = now;
 	if (coll_digest_tries_parked(&tries))
 		park(d, e, why);
 }
@@ -181,7 +188,7 @@ static void digest_made(struct coll_digests *d, struct coll_digest *e)
 	int err;
 
 	run_path(d, e, path);
-	err = mark(e, path);
+	err = mark(e, path, COLL_DIGEST_MARK, "");
 	if (err && err != -ENOENT) {
 		try_again(d, e, strerror(-err));
 		return;
@@ -191,6 +198,37 @@ static void digest_made(struct coll_digests *d, struct coll_digest *e)
 	coll_digest_queue_remove(&d->queue, e);
 }
 
+/*
+ * Either there is a row now, or none can be made of this trace, which the digest will not do better. A
+ * store that is away has the row tried again, before all else.
+ */
+static void row_done(struct coll_digests *d, struct coll_digest *e,
+		     const struct coll_child_end *end, const char *why)
+{
+	char path[PATH_MAX];
+	int err;
+
+	if (store_failed(end)) {
+		try_again(d, e, why);
+		return;
+	}
+	if (coll_child_ok(end))
+		d->context->count.digest_rows++;
+	else
+		coll_note("provisional row of %s: %s", e->run, why);
+	run_path(d, e, path);
+	err = mark(e, path, COLL_DIGEST_ROW_MARK, coll_child_ok(end) ? "" : "none\n");
+	if (err && err != -ENOENT)
+		try_again(d, e, strerror(-err));
+	else
+		e->due_ns = coll_now_ns();
+}
+
+static bool is_for_large(const struct coll_digest_slot *s)
+{
+	return s == &s->digests->slot[0];
+}
+
 /* The slot's run, which is there no longer. */
 static struct coll_digest *leave(struct coll_digest_slot *s)
 {
@@ -198,7 +236,7 @@ static struct coll_digest *leave(struct coll_digest_slot *s)
 
 	s->run = NULL;
 	e->running = false;
-	if (e->size == COLL_DIGEST_SMALL)
+	if (!is_for_large(s))
 		e->team->running--;
 	return e;
 }
@@ -211,7 +249,9 @@ static void digest_done(void *owner, const struct coll_child_end *end)
 	char why[400];
 
 	coll_child_why(end, why, sizeof(why));
-	if (coll_child_ok(end))
+	if (e->wants_row)
+		row_done(d, e, end, why);
+	else if (coll_child_ok(end))
 		digest_made(d, e);
 	else if (store_failed(end))
 		try_again(d, e, why);
@@ -233,13 +273,13 @@ static size_t add_option(const char **argv, size_t n, const char *option, const 
 static void start(struct coll_digests *d, struct coll_digest_slot *slot, struct coll_digest *e)
 {
 	char path[PATH_MAX];
-	const char *argv[10 + 2 * COLL_BUDGETS_MAX] = { d->program, "digest", path };
+	const char *argv[11 + 2 * COLL_BUDGETS_MAX] = { d->program, "digest", path };
 	size_t n = add_option(argv, 3, "--store", d->to->store);
 	struct coll_child_plan plan = {
 		.argv = argv,
 		.stderr_kept = true,
 		.output_max = 4096,
-		.timeout_s = coll_digests_time_s(e->trace_bytes),
+		.timeout_s = coll_digests_time_s(e->wants_row ? 0 : e->trace_bytes),
 		.memory = MEMORY,
 		.file_bytes = FILE_BYTES,
 	};
@@ -248,11 +288,13 @@ static void start(struct coll_digests *d, struct coll_digest_slot *slot, struct 
 	n = add_option(argv, n, "--team", e->team->name);
 	for (size_t i = 0; i < d->to->budgets; i++)
 		n = add_option(argv, n, "--budget", d->to->budget[i]);
-	add_option(argv, n, "--exec", d->to->exec);
+	n = add_option(argv, n, "--exec", d->to->exec);
+	if (e->wants_row)
+		argv[n] = "--provisional";
 	run_path(d, e, path);
 	slot->run = e;
 	e->running = true;
-	if (e->size == COLL_DIGEST_SMALL)
+	if (!is_for_large(slot))
 		e->team->running++;
 	err = coll_child_start(&d->context->children, &plan, digest_done, slot);
 	if (!err)
@@ -264,10 +306,10 @@ static void start(struct coll_digests *d, struct coll_digest_slot *slot, struct 
 /* A free one for such a run. NULL: none. */
 static struct coll_digest_slot *slot_for(struct coll_digests *d, const struct coll_digest *e)
 {
-	size_t i = e->size == COLL_DIGEST_LARGE ? 0 : 1;
-	size_t end = e->size == COLL_DIGEST_LARGE ? 1 : COLL_DIGEST_SLOTS;
+	bool large = e->size == COLL_DIGEST_LARGE && !e->wants_row;
+	size_t i = large ? 0 : 1, end = large ? 1 : COLL_DIGEST_SLOTS;
 
-	if (e->size == COLL_DIGEST_SMALL && e->team->running >= COLL_DIGEST_SLOTS_TEAM)
+	if (!large && e->team->running >= COLL_DIGEST_SLOTS_TEAM)
 		return NULL;
 	for (; i < end; i++)
 		if (!d->slot[i].run)
@@ -284,6 +326,8 @@ static bool fits(const void *arg, const struct coll_digest *e)
 	for (size_t i = 1; i < COLL_DIGEST_SLOTS; i++)
 		small |= !d->slot[i].run;
 	small = small && e->team->running < COLL_DIGEST_SLOTS_TEAM;
+	if (e->wants_row)
+		return small;
 	return (large && e->size != COLL_DIGEST_SMALL) || (small && e->size != COLL_DIGEST_LARGE);
 }
 
@@ -315,9 +359,11 @@ static enum state ask_directory(const struct coll_digests *d, struct coll_digest
 	e->attempts = tries.attempts;
 	if (e->failures < e->attempts)
 		e->failures = e->attempts;
-	if (coll_digest_tries_parked(&tries))
+	e->wants_row = !e->has_row && (e->trace_bytes >= COLL_DIGEST_LONG || e->attempts ||
+				       coll_now_ns() - e->due_ns > ROW_AFTER_NS);
+	if (coll_digest_tries_parked(&tries) && !e->wants_row)
 		state = GONE;
-	else if (*wait_ns > 0)
+	else if (*wait_ns > 0 && !e->wants_row)
 		state = NOT_YET;
 	if (state == READY && coll_run_is_open(fd, e->run) > 0) {
 		*wait_ns = grace_ns(d);
@@ -345,6 +391,7 @@ static enum state state_of(const struct coll_digests *d, struct coll_digest *e, 
 	*wait_ns = grace_ns(d) - quiet_ns;
 	e->trace_ns = run.newest_ns;
 	e->trace_bytes = run.trace_bytes;
+	e->has_row = run.row_ns >= run.newest_ns;
 	e->size = run.trace_bytes < COLL_DIGEST_LARGE ? COLL_DIGEST_SMALL : COLL_DIGEST_LARGE;
 	if (!run.trace_bytes || run.digest_ns >= run.newest_ns)
 		state = GONE;

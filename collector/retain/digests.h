@@ -11,6 +11,11 @@
  * each 4 MiB of the trace, an hour for each 14 GiB: reading takes about a twelfth of that. One that is ended
  * begins anew, for it keeps nothing of what it has read.
  *
+ * The digest of a long run takes its time, and that of one that fails may never come. Such a run (of
+ * COLL_DIGEST_LONG bytes), and one whose turn does not come for half a minute, gets a provisional row first (`gpustarve digest
+ * --provisional`), in a slot for small runs: what it held is billed at once, and the digest takes the row's
+ * place. That there is a row, or that none can be made, is marked in the run's directory, too.
+ *
  * A digest that fails is tried again with growing pauses, also after a restart, and after
  * COLL_DIGEST_ATTEMPTS is parked, which a line and a counter tell (digest_tries.h). A store that takes
  * nothing is no fault of the run: it is tried again for as long as it takes. One thread.
@@ -27,6 +32,7 @@
 
 #define COLL_BUDGETS_MAX 16
 #define COLL_DIGEST_LARGE (256ull << 20)
+#define COLL_DIGEST_LONG (1ull << 20) /* it may take seconds: blocks of like events are small */
 #define COLL_DIGEST_SLOTS 4 /* the first is for large traces */
 #define COLL_DIGEST_SLOTS_TEAM 2 /* of those for small ones, at most */
 #define COLL_DIGEST_STORE_FAILED 3 /* exit status: the run could be read, and not be stored */

@@ -57,6 +57,10 @@ static bool add_file(struct coll_run_dir *run, const char *name, const struct st
 	}
 	if (!strcmp(name, COLL_DIGEST_MARK))
 		run->digest_ns = coll_timespec_ns(st->st_mtim);
+	if (!strcmp(name, COLL_DIGEST_ROW_MARK)) {
+		run->row_ns = coll_timespec_ns(st->st_mtim);
+		run->row_made = !st->st_size;
+	}
 	if (!is_made(name) && coll_timespec_ns(st->st_mtim) > run->newest_ns)
 		run->newest_ns = coll_timespec_ns(st->st_mtim);
 	return trace || !strcmp(name, "run.json");

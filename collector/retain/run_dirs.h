@@ -14,6 +14,12 @@
 #define COLL_DIGEST_MARK \
 	"digest.done" /* the run's digest was handed over; as old as what it tells */
 
+/*
+ * A provisional row of the run is in the store (digests.h); as old as what it tells. With a text in it:
+ * none can be made.
+ */
+#define COLL_DIGEST_ROW_MARK ".digest-row"
+
 struct coll_run_dir {
 	char *team; /* "": BASE itself */
 	char *name; /* with .gst */
@@ -22,6 +28,8 @@ struct coll_run_dir {
 	unsigned int streams;
 	int64_t newest_ns; /* realtime: the last write to anything but what is made of the trace */
 	int64_t digest_ns; /* realtime: of the mark; 0: none */
+	int64_t row_ns; /* realtime: of the row's mark; 0: none */
+	bool row_made; /* that mark tells of a row */
 };
 
 struct coll_run_dirs {

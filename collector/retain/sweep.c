@@ -339,7 +339,7 @@ static void by_quota(struct sweep *s)
 		remove_item(s, it, "the quota is used up");
 }
 
-/* Parked ones are counted; whose next try is not near will be named by a later sweep. */
+/* Parked ones are counted, and named where they lack a provisional row; whose next try is not near will be named by a later sweep. */
 static bool digest_is_due(struct sweep *s, const struct item *it)
 {
 	struct coll_digest_tries tries;
@@ -347,7 +347,7 @@ static bool digest_is_due(struct sweep *s, const struct item *it)
 	read_tries(it, &tries);
 	if (coll_digest_tries_parked(&tries)) {
 		s->parked++;
-		return false;
+		return it->run->row_ns < it->run->newest_ns;
 	}
 	return coll_digest_tries_wait_ns(&tries, s->now_ns) < COLL_SWEEP_EVERY_S * COLL_SECOND_NS;
 }

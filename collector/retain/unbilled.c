@@ -49,6 +49,7 @@ static void put_line(FILE *f, const struct coll_run_dir *run, int run_fd, const 
 	fprintf(f, ",\"removed_unix_ns\":%" PRId64 ",\"last_write_unix_ns\":%" PRId64,
 		coll_clock_ns(CLOCK_REALTIME), run->newest_ns);
 	put_held(f, &held);
+	fprintf(f, ",\"provisional\":%s", run->row_made ? "true" : "false");
 	fprintf(f, ",\"bytes\":%" PRIu64 ",\"digest_attempts\":%u", run->bytes, tries.attempts);
 	if (tries.attempts)
 		put_text(f, "digest_error", tries.error);

@@ -2,9 +2,12 @@
 # ctest: labels=e2e waits
 """Digests that a collector has made: whose come when others' cannot be made, what of that a restart
 remembers, how long they may take."""
+import json
 import os
 import re
+import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -66,17 +69,19 @@ def tries_of(path):
         return ""
 
 
-def calls(d):
-    """Runs that a digest was begun of, in order."""
+def calls(d, of="calls"):
+    """Runs that a digest was begun of, in order; or what else the script noted."""
     try:
-        with open(os.path.join(d, "calls")) as f:
+        with open(os.path.join(d, of)) as f:
             return f.read().split()
     except FileNotFoundError:
         return []
 
 
-# Says in the file `calls` which run it is for.
-NOTE = 'for a; do case "$a" in *.gst) run="${a##*/}"; run="${run%.gst}";; esac; done\necho "$run" >>"$(dirname "$0")/../calls"\n'
+# Says in the file `calls` which run it is for; of a provisional row in `rows`, after which that is made.
+NAME = 'for a; do case "$a" in *.gst) run="${a##*/}"; run="${run%.gst}";; --provisional) row=1;; esac; done\n'
+NOTE_ROW = '[ "$row" ] && echo "$run" >>"$(dirname "$0")/../rows"\n'
+NOTE = NAME + NOTE_ROW + '[ "$row" ] && exit 0\necho "$run" >>"$(dirname "$0")/../calls"\n'
 
 
 def test_a_thousand_that_fail():
@@ -206,6 +211,95 @@ def test_large():
         for name, want in ("small", 901), ("large0", 901 + 40 * 256), ("large1", 901 + 40 * 256):
             with open(os.path.join(d, "limit-" + name)) as f:
                 gs.equal(f.read().strip(), str(want), name)
+
+
+def row_mark(path):
+    """What the mark of the run's provisional row says; None: there is none."""
+    try:
+        with open(os.path.join(path, ".digest-row")) as f:
+            return f.read()
+    except FileNotFoundError:
+        return None
+
+
+def test_rows():
+    """What may take long, and what has failed, gets a provisional row first, once for what is there; where none can
+    be made, or the store is away, the digest comes all the same in its turn."""
+    with tempfile.TemporaryDirectory() as d:
+        where = beside(d, NAME + NOTE_ROW + f'case "$run$row" in none1) exit 1;; away1) [ -e {d}/back ] || exit 3;; esac\n'
+                       '[ "$row" ] && exit 0\necho "$run" >>"$(dirname "$0")/../calls"\n[ "$run" != bad ]\n')
+        runs = {name: make_run(d, "alpha", name, size) for name, size in
+                (("small", 200), ("bad", 200), ("long", 2 << 20), ("none", 2 << 20), ("away", 2 << 20))}
+        with centre(d, where) as c:
+            wait_for(lambda: is_done(runs["small"]) and is_done(runs["long"]) and is_done(runs["none"]), "digests")
+            wait_for(lambda: calls(d, "rows").count("bad") == 1, "the row of one that failed")
+            gs.equal((row_mark(runs["long"]), row_mark(runs["none"]), row_mark(runs["small"])), ("", "none\n", None), "marks")
+            gs.equal((row_mark(runs["away"]), "away" in calls(d)), (None, False), "as long as the store is away")
+            gs.equal(metrics(c)["digest_rows_total"], 2, "rows")
+            c.stop()
+        open(os.path.join(d, "back"), "w").close()
+        with centre(d, where) as c:
+            wait_for(lambda: is_done(runs["away"]), "the digest, once the store is back")
+            c.stop()
+        rows = calls(d, "rows")
+        gs.equal([rows.count(name) for name in ("small", "bad", "long", "none")], [0, 1, 1, 1], rows)
+        stream = next(e.path for e in os.scandir(runs["bad"]) if e.name.endswith(".gst"))
+        os.utime(stream, (time.time() - 30, time.time() - 30))
+        with centre(d, where) as c:
+            wait_for(lambda: calls(d, "rows").count("bad") == 2, "another row, once it has grown")
+            c.stop()
+
+
+def fleet(d):
+    p = gs.gpustarve("fleet", "--store", f"sqlite:{d}/fleet", "--format", "json")
+    gs.equal(p.returncode, 0, p.stderr)
+    return json.loads(p.stdout)
+
+
+def make_long(d, team, name, events, gpus):
+    """A run that was made up, of so many events in all."""
+    path = os.path.join(d, "runs", team, name + ".gst")
+    os.makedirs(path)
+    subprocess.run([os.path.join(gs.BUILD, "tests", "long_make"), path, str(events), str(gpus)], check=True,
+                   stdout=subprocess.DEVNULL)
+    with open(os.path.join(path, "run.json"), "w") as f:
+        json.dump({"schema": "gpustarve.run/1", "run_id": name}, f)
+    for entry in os.scandir(path):
+        os.utime(entry.path, (time.time() - 60, time.time() - 60))
+    return path
+
+
+def test_billed_at_once():
+    """What a long run held is billed while its digest is being made, also by a collector that was killed meanwhile;
+    others' runs are billed, too; and when the digest is there, it counts in the row's place."""
+    with tempfile.TemporaryDirectory() as d:
+        real = os.path.join(BIN, "gpustarve")
+        where = beside(d, NAME + f'if [ ! "$row" ] && [ "$run" = long ]; then while [ ! -e {d}/go ]; do sleep 0.1; done; fi\n'
+                       f'exec {shlex.quote(real)} "$@"\n')
+        run = make_long(d, "alpha", "long", 33_000_000, 2)
+        gs.check(sum(e.stat().st_size for e in os.scandir(run)) >= 1 << 20, "long enough for a row")
+        for _ in range(2):
+            with centre(d, where) as c:
+                wait_for(lambda: os.path.exists(f"{d}/fleet") and fleet(d)["provisional"]["runs"] == 1, "a row", 60)
+                row = fleet(d)
+                gs.equal((row["total"]["runs"], row["by"]["class"][0]["class"]), (1, "not_analysed"), "the row alone")
+                gs.equal(row["bill"]["lines"][0]["team"], "alpha", "whose it is")
+                c.kill()
+        small = make_run(d, "beta", "small")
+        for entry in os.scandir(small):
+            shutil.copy(TRACE, entry.path)
+            os.utime(entry.path, (time.time() - 60, time.time() - 60))
+        with centre(d, where) as c:
+            wait_for(lambda: is_done(small), "another team's digest meanwhile", 60)
+            gs.check(not is_done(run), "the long one's digest")
+            open(os.path.join(d, "go"), "w").close()
+            wait_for(lambda: is_done(run), "the long one's digest", 120)
+            c.stop()
+        now = fleet(d)
+        gs.equal((now["total"]["runs"], now["provisional"]["runs"]), (2, 0), "each of both once")
+        held = {l["team"]: l["held_ns"] for l in now["bill"]["lines"]}
+        gs.equal(held["alpha"], row["total"]["held_ns"], "it held as long as its row had")
+        gs.equal(sum(k["ns"] for k in now["by"]["class"]), now["total"]["held_ns"], "classes sum to what was held")
 
 
 def test_nobody_has_all_slots():

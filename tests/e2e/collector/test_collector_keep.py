@@ -364,6 +364,7 @@ def test_quota_takes_digested_first():
         pulses(old, began, 250, name="GPU-2")
         grow_old(old, 80 * DAY)
         mute = make_run(base, "red", "mute", 70 * DAY, size=3 << 20)
+        open(os.path.join(mute, ".digest-row"), "w").close()
         parked = make_run(base, "red", "parked", 60 * DAY, size=3 << 20)
         newest = int(max(os.stat(e.path).st_mtime_ns for e in os.scandir(parked)))
         with open(os.path.join(parked, ".digest-tries"), "w") as f:
@@ -384,6 +385,7 @@ def test_quota_takes_digested_first():
         told = sweep(base, *quota, "1")
         lines = unbilled(os.path.join(base, "red"))
         gs.equal([(n["run"], n["team"]) for n in lines], [("parked", "red"), ("old", "red"), ("mute", "red")], lines)
+        gs.equal([n["provisional"] for n in lines], [False, False, True], lines)
         gs.equal(lines[0]["held_ns"], None, lines[0])
         gs.equal((lines[0]["digest_attempts"], lines[0]["digest_error"]), (8, 'no "trace"'), lines[0])
         gs.equal((lines[1]["held_ns"], lines[1]["gpus"]), (6250 * 10**9, 2), lines[1])
