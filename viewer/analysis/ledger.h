@@ -328,6 +328,17 @@ struct ana_hotspot_sample {
 	int64_t ns;
 };
 
+/*
+ * Where results of components are kept, so that an analysis that is ended need not begin anew. Called from
+ * any of the engine's threads.
+ */
+struct ana_keeper {
+	/* 0 and *bytes, to be freed by who asks; else negative errno: the component is walked. */
+	int (*get)(void *arg, uint32_t component, uint8_t **bytes, size_t *len);
+	void (*put)(void *arg, uint32_t component, const uint8_t *bytes, size_t len);
+	void *arg;
+};
+
 struct ana_options {
 	enum ana_window window;
 	unsigned int threads; /* 0: as many as there are processors */
@@ -339,6 +350,11 @@ struct ana_options {
 	 * excluded.unobserved, but that of GPUs nobody used.
 	 */
 	bool held_only;
+	/*
+	 * NULL: nothing is kept. With one there is neither series nor picture nor call of the user, for what is
+	 * not walked feeds none of them; all else is the same.
+	 */
+	const struct ana_keeper *keeper;
 	/*
 	 * Imports with at most so many API records are joined as a whole, which holds them in memory
 	 * and is exact whatever the order of their stamps; larger ones are streamed like live runs.

@@ -74,6 +74,10 @@ static const struct base_opt opt[] = {
 	  "without analysis: what the run held and what that cost, until its\n"
 	  "digest takes the place of this one",
 	  BASE_FLAG(struct opts, source.provisional) },
+	{ "resume", 0, NULL,
+	  "keep what is finished beside the trace (.digest-parts), and go on\n"
+	  "from there where an earlier one was ended",
+	  BASE_FLAG(struct opts, source.resume) },
 	{ "price", 0, "USD",
 	  "per GPU-hour, of a run that was recorded without or with another",
 	  BASE_TEXT(struct opts, source.rates.price) },

@@ -53,12 +53,12 @@ static int read_summary(const char *path, struct view_summary **s)
 	return err;
 }
 
-static int analyse(const char *path, const struct view_rate_options *rates, bool held_only,
-		   struct view_summary **s)
+static int analyse(const char *path, const struct fleet_digest_source *o, struct view_summary **s)
 {
 	struct view_analysis a = { .window = ANA_WINDOW_JOB,
-				   .rates = *rates,
-				   .held_only = held_only };
+				   .rates = o->rates,
+				   .held_only = o->provisional,
+				   .keep = o->resume && !o->provisional };
 
 	return view_analyse(path, &a, s);
 }
@@ -76,10 +76,10 @@ static bool is_json(const char *path)
 	return c == '{';
 }
 
-static int summary_of(const char *path, const struct view_rate_options *rates,
+static int summary_of(const char *path, const struct fleet_digest_source *o,
 		      struct view_summary **s)
 {
-	bool priced_anew = rates->price || rates->model;
+	bool priced_anew = o->rates.price || o->rates.model;
 	struct stat st;
 	char *stored;
 
@@ -100,14 +100,13 @@ static int summary_of(const char *path, const struct view_rate_options *rates,
 		*s = NULL;
 		err = -ENOENT;
 	}
-	return err ? analyse(path, rates, false, s) : 0;
+	return err ? analyse(path, o, s) : 0;
 }
 
 int fleet_digest_of(struct fleet_digest *d, const char *path, const struct fleet_digest_source *o)
 {
 	struct view_summary *s = NULL;
-	int err = o->provisional ? analyse(path, &o->rates, true, &s)
-				 : summary_of(path, &o->rates, &s);
+	int err = o->provisional ? analyse(path, o, &s) : summary_of(path, o, &s);
 
 	if (err)
 		return err;

@@ -10,6 +10,7 @@ struct fleet_digest_source {
 	const char *team; /* whose it is whatever labels say; NULL: labels tell */
 	int64_t revision; /* 0: the time of day */
 	bool provisional; /* of what was held alone, without analysis: digest.h */
+	bool resume; /* keep what is finished beside the run, and go on from there: parts_file.h */
 	struct view_rate_options rates; /* where one is given, instead of the summary's */
 };
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "core/log.h"
 #include "core/progress.h"
+#include "parts_file.h"
 #include "trace/newest.h"
 #include "trace/runjson.h"
 
@@ -147,8 +148,13 @@ static int engine(struct view_trace *t, const char *path, const struct view_anal
 				  .held_only = o->held_only,
 				  .on_step = o->on_step,
 				  .arg = o->arg };
+	struct view_parts_file *parts = o->keep ? view_parts_file_open(path) : NULL;
+
+	if (parts)
+		ao.keeper = view_parts_file_keeper(parts);
 	int err = watched_run(t, path, o, &ao, r);
 
+	view_parts_file_close(parts);
 	if (err == -ENODATA && say_no_records(t, path))
 		return -EBADMSG;
 	if (err == -ENODATA && !o->quiet_when_empty)

@@ -19,6 +19,7 @@ struct view_analysis {
 	const struct view_job *job; /* instead of a path: all its runs; NULL: the path's */
 	bool series; /* what the page draws besides: ana_result.series */
 	bool held_only; /* ana_options.held_only */
+	bool keep; /* what is finished in the run's directory, and go on from there: parts_file.h */
 	const char *remedy; /* for a trace that cannot be opened; NULL: by what is wrong */
 	bool no_projection; /* the summary's */
 	bool quiet_when_empty; /* -ENODATA is the caller's to say */

@@ -14,6 +14,7 @@
 #include "analysis/picture/picture_make.h"
 #include "analysis/series/series_parts.h"
 #include "component.h"
+#include "kept.h"
 
 #define THREADS_MAX 64u
 
@@ -178,6 +179,41 @@ static void finish_series(struct engine *e, struct ana_series_walk *x, struct an
 	pthread_mutex_unlock(&e->tell_lock);
 }
 
+static struct ana_kept kept_of(struct engine *e, uint32_t component)
+{
+	return (struct ana_kept){ &e->plan, component, e->result, &e->found[component] };
+}
+
+/* Whether what an earlier analysis found is in place of the walk. */
+static bool recall(struct engine *e, uint32_t component)
+{
+	const struct ana_keeper *keeper = e->options.keeper;
+	const struct ana_kept k = kept_of(e, component);
+	uint8_t *bytes = NULL;
+	size_t len = 0;
+	bool known;
+
+	if (!keeper || keeper->get(keeper->arg, component, &bytes, &len))
+		return false;
+	known = !ana_kept_read(&k, bytes, len);
+	free(bytes);
+	return known;
+}
+
+/* What cannot be kept is walked again. */
+static void keep(struct engine *e, uint32_t component)
+{
+	const struct ana_keeper *keeper = e->options.keeper;
+	const struct ana_kept k = kept_of(e, component);
+	uint8_t *bytes = NULL;
+	size_t len = 0;
+
+	if (!keeper || ana_kept_write(&k, &bytes, &len))
+		return;
+	keeper->put(keeper->arg, component, bytes, len);
+	free(bytes);
+}
+
 static void walk_component(struct engine *e, size_t i, struct wire_scratch *scratch)
 {
 	uint32_t c = e->order[i];
@@ -191,7 +227,7 @@ static void walk_component(struct engine *e, size_t i, struct wire_scratch *scra
 					    .result = e->result };
 	int err = 0;
 
-	if (!e->plan.component[c].devices)
+	if (!e->plan.component[c].devices || recall(e, c))
 		return;
 	if (drawn)
 		err = ana_series_walk_init(&series, &e->series, c);
@@ -203,6 +239,8 @@ static void walk_component(struct engine *e, size_t i, struct wire_scratch *scra
 		finish_series(e, &series, &w);
 	if (!err)
 		err = take_walk(&e->plan, &e->found[c], &w);
+	if (!err)
+		keep(e, c);
 	ana_walk_fini(&w);
 	ana_series_walk_fini(&series);
 	fail(e, err);
@@ -247,7 +285,9 @@ static int collect(struct engine *e)
 		err = ana_result_finish(&r);
 	if (!err && e->options.series)
 		err = ana_series_finish(&e->series, e->result);
-	return err ? err : ana_picture_make(&e->result->picture, &e->plan, e->result, &e->pick);
+	return err || e->options.keeper
+		       ? err
+		       : ana_picture_make(&e->result->picture, &e->plan, e->result, &e->pick);
 }
 
 /* Without the walks, whose sums these are. */
@@ -299,7 +339,7 @@ static int run(struct engine *e, struct view_trace *t)
 		err = ana_result_begin(&e->result, &e->plan, e->given);
 	if (!err && e->options.series)
 		err = begin_series(e);
-	if (!err)
+	if (!err && !e->options.keeper)
 		err = begin_pick(e);
 	if (!err)
 		err = in_parallel(e, e->plan.components, walk_component);
@@ -328,11 +368,16 @@ int ana_run(struct view_trace *t, const struct ana_options *o, struct ana_result
 
 	pthread_mutex_init(&e.tell_lock, NULL);
 	e.options.arg = &e;
-	e.options.on_step = on_step;
+	e.options.on_step = o->keeper ? NULL : on_step;
 	if (o->on_piece)
 		e.options.on_piece = on_piece;
 	if (o->on_hotspot_sample)
 		e.options.on_hotspot_sample = on_hotspot_sample;
+	if (o->keeper) {
+		e.options.series = false;
+		e.options.on_piece = NULL;
+		e.options.on_hotspot_sample = NULL;
+	}
 	err = run(&e, t);
 	fini(&e);
 	if (err) {

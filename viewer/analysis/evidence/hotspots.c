@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analysis/archive.h"
 #include "analysis/observer.h"
 #include "backward.h"
 #include "base/vec.h"
+#include "facts/feeder.h"
 #include "frames.h"
 #include "wire/keyed_hash.h"
 
@@ -633,4 +635,60 @@ int ana_hotspots_finish(struct ana_hotspots *s, struct ana_hotspot **out, size_t
 	*out = hotspot;
 	*count = n;
 	return err;
+}
+
+/* ---- kept ------------------------------------------------------------------------------------ */
+
+static void archive_chain(struct ana_hotspot_chain *c, struct ana_archive *a)
+{
+	ana_archive_text(a, &c->text);
+	ana_archive_time(a, &c->lead);
+	for (size_t i = 0; i < ANA_CHAIN_DEPTH + 1; i++) {
+		ana_archive_field(a, c->link[i].samples);
+		c->link[i].confidence =
+			(uint8_t)ana_archive_number(a, c->link[i].confidence, ANA_CONFIDENCES - 1);
+	}
+}
+
+static void archive_texts(struct ana_hotspot *h, struct ana_archive *a)
+{
+	ana_archive_text(a, &h->function);
+	ana_archive_text(a, &h->file);
+	ana_archive_text(a, &h->leaf);
+	ana_archive_text(a, &h->native);
+	ana_archive_text(a, &h->has_cpu);
+	ana_archive_text(a, &h->target);
+	ana_archive_text(a, &h->fs);
+}
+
+/* What merge_row() asks for. */
+static void archive_row(struct ana_hotspot_row *r, struct ana_archive *a)
+{
+	struct ana_hotspot *h = &r->hotspot;
+
+	archive_texts(h, a);
+	h->class = (enum ana_class)ana_archive_number(a, h->class, ANA_CLASSES - 1);
+	ana_archive_time(a, &h->ns);
+	ana_archive_field(a, h->role);
+	ana_archive_field(a, h->wait);
+	ana_archive_bool(a, &h->runnable);
+	ana_archive_field(a, h->line);
+	ana_archive_field(a, h->samples);
+	ana_archive_field(a, h->threads);
+	ana_archive_field(a, h->workers);
+	h->feeder = (uint8_t)ana_archive_number(a, h->feeder, FACTS_FEEDERS - 1);
+	for (int c = 0; c < ANA_CONFIDENCES; c++)
+		ana_archive_time(a, &r->by[c]);
+	archive_chain(&r->chain, a);
+}
+
+void ana_hotspots_archive(struct ana_hotspots *s, struct ana_archive *a)
+{
+	ana_archive_vec(a, s->row, s->count, ANA_HOTSPOTS_MAX);
+	for (uint32_t i = 0; i < s->count; i++)
+		archive_row(&s->row[i], a);
+	ana_archive_time(a, &s->other_ns);
+	for (int c = 0; c < ANA_CLASSES; c++)
+		ana_archive_time(a, &s->nearby_ns[c]);
+	ana_targets_archive(&s->targets, a);
 }

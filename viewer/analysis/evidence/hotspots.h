@@ -58,6 +58,10 @@ void ana_hotspots_add_nearby(struct ana_hotspots *s, enum ana_class c, int64_t n
 /* Adds the hotspots of another part of the run. 0 or -ENOMEM. */
 int ana_hotspots_merge(struct ana_hotspots *to, const struct ana_hotspots *from);
 
+/* For merging alone. Read into zeroed ones; fini in any case. */
+struct ana_archive; /* archive.h */
+void ana_hotspots_archive(struct ana_hotspots *s, struct ana_archive *a);
+
 /* The hotspots, most time first; the texts are now the caller's. 0 or -ENOMEM. */
 int ana_hotspots_finish(struct ana_hotspots *s, struct ana_hotspot **out, size_t *count);
 

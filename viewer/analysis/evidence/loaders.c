@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analysis/archive.h"
 #include "base/vec.h"
 
 #define LOADERS_MAX 64u /* of different settings */
@@ -291,4 +292,35 @@ int ana_loaders_finish(struct ana_loaders *l, struct ana_loader_facts **out, siz
 	*out = f;
 	*count = l->count;
 	return 0;
+}
+
+/* What add_facts() asks for. */
+static void archive_facts(struct ana_loader_facts *f, struct ana_archive *a)
+{
+	ana_archive_field(a, f->iterators);
+	ana_archive_time(a, &f->open_ns);
+	ana_archive_field(a, f->taken);
+	ana_archive_time(a, &f->take_ns);
+	ana_archive_field(a, f->made);
+	ana_archive_field(a, f->made_samples);
+	ana_archive_time(a, &f->fetch_ns);
+	ana_archive_time(a, &f->fetch_cpu_ns);
+	ana_archive_time(a, &f->fetch_delay_ns);
+	ana_archive_field(a, f->rchar_bytes);
+	ana_archive_field(a, f->read_bytes);
+	ana_archive_field(a, f->major_faults);
+	ana_archive_time(a, &f->seen_ns);
+}
+
+void ana_loaders_archive(struct ana_loaders *l, struct ana_archive *a)
+{
+	uint32_t i;
+
+	ana_archive_vec(a, l->loader, l->count, LOADERS_MAX);
+	for (i = 0; i < l->count; i++) {
+		ana_archive_text(a, &l->loader[i].settings);
+		ana_archive_check(a, l->loader[i].settings != NULL);
+		archive_facts(&l->loader[i].facts, a);
+		ana_durations_archive(&l->loader[i].fetches, a);
+	}
 }

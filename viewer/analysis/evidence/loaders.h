@@ -40,6 +40,10 @@ const struct ana_loader_facts *ana_loaders_get(const struct ana_loaders *l, uint
 
 /* Adds the loaders of another process; finish makes facts of the sums, most time in next() first. */
 int ana_loaders_merge(struct ana_loaders *to, const struct ana_loaders *from);
+/* For merging alone. Read into zeroed ones; fini in any case. */
+struct ana_archive; /* archive.h */
+void ana_loaders_archive(struct ana_loaders *l, struct ana_archive *a);
+
 int ana_loaders_finish(struct ana_loaders *l, struct ana_loader_facts **out, size_t *count);
 
 #endif

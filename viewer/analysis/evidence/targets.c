@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analysis/archive.h"
 #include "analysis/time/span.h"
 #include "base/hash.h"
 #include "base/vec.h"
@@ -127,4 +128,23 @@ int ana_targets_finish(struct ana_targets *t, struct ana_target **out, size_t *c
 	*count = t->count;
 	t->count = 0;
 	return 0;
+}
+
+/* For merging alone: the hashes are not told. */
+void ana_targets_archive(struct ana_targets *t, struct ana_archive *a)
+{
+	size_t i;
+
+	ana_archive_vec(a, t->row, t->count, ANA_TARGETS_MAX);
+	for (i = 0; i < t->count; i++) {
+		struct ana_target *x = &t->row[i].target;
+
+		ana_archive_text(a, &x->name);
+		ana_archive_text(a, &x->fs);
+		ana_archive_check(a, x->name && x->fs);
+		ana_archive_time(a, &x->ns);
+		ana_archive_field(a, x->samples);
+		ana_archive_field(a, x->bytes);
+		ana_archive_time(a, &x->read_ns);
+	}
 }

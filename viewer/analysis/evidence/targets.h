@@ -34,4 +34,7 @@ int ana_targets_merge(struct ana_targets *to, const struct ana_targets *from);
 /* The slowest ones, at most ANA_TARGETS_TOLD, most time first; they are now the caller's. 0 or -ENOMEM. */
 int ana_targets_finish(struct ana_targets *t, struct ana_target **out, size_t *count);
 
+struct ana_archive; /* archive.h */
+void ana_targets_archive(struct ana_targets *t, struct ana_archive *a);
+
 #endif

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analysis/archive.h"
 #include "base/hash.h"
 #include "wire/bytes.h"
 #include "facts/kernel.h"
@@ -408,4 +409,181 @@ bool ana_log_cursor_next(struct ana_log_cursor *c, struct ana_log_mark *m)
 		finish(c, m);
 	}
 	return true;
+}
+
+/* --- kept --- */
+
+static void archive_lanes(struct ana_collective_log *t, struct ana_archive *a,
+			  const char *(*text)(const void *arg, uint32_t source, uint32_t name),
+			  const void *arg)
+{
+	ana_archive_vec(a, t->lane, t->lanes, ANA_LOG_LANES_MAX);
+	if (a->reading)
+		t->lane_room = t->lanes;
+	for (uint32_t i = 0; i < t->lanes; i++) {
+		struct ana_lane *l = &t->lane[i];
+
+		ana_archive_field(a, l->source);
+		ana_archive_field(a, l->stream);
+		ana_archive_field(a, l->name);
+		ana_archive_field(a, l->count);
+		if (!a->reading)
+			continue;
+		l->text = text(arg, l->source, l->name);
+		ana_archive_check(a, l->text != NULL);
+		l->text = l->text ? l->text : "";
+		l->hash = base_hash_text(BASE_HASH, l->text);
+		l->p2p = !facts_kernel_meets(l->text);
+	}
+}
+
+static void archive_late(struct ana_late_pieces *l, struct ana_archive *a)
+{
+	ana_archive_vec(a, l->at, l->count, SIZE_MAX / 64);
+	if (a->reading)
+		l->room = l->count;
+	for (size_t i = 0; i < l->count; i++) {
+		ana_archive_time(a, &l->at[i].start);
+		ana_archive_field(a, l->at[i].ns_and_class);
+		ana_archive_check(a, ana_late_piece_class(&l->at[i]) < ANA_CLASSES);
+	}
+}
+
+/* What the cursor takes for granted of marks that we wrote: so many, one after the other, of known lanes. */
+struct check {
+	const struct ana_collective_log *log;
+	int64_t at;
+	uint32_t opens;
+	uint64_t collectives;
+	uint64_t ns; /* of classes, all together */
+};
+
+static const uint8_t *number(const uint8_t *p, const uint8_t *end, uint64_t *v)
+{
+	return p ? wire_varint_get(p, end, v) : NULL;
+}
+
+static bool is_time(const struct check *c, uint64_t since, int64_t *t)
+{
+	if (c->at == INT64_MIN)
+		*t = (int64_t)wire_unzigzag(since);
+	else if (since > ANA_ARCHIVE_TIME_MAX)
+		return false;
+	else
+		*t = c->at + (int64_t)since;
+	return *t >= -ANA_ARCHIVE_TIME_MAX && *t <= ANA_ARCHIVE_TIME_MAX;
+}
+
+static const uint8_t *check_classes(struct check *c, const uint8_t *p, const uint8_t *end,
+				    unsigned int classes)
+{
+	uint64_t ns;
+
+	for (; classes; classes--) {
+		if (!p || p == end || *p++ >= ANA_CLASSES || !(p = number(p, end, &ns)) ||
+		    ns > ANA_ARCHIVE_TIME_MAX)
+			return NULL;
+		c->ns += ns;
+		if (c->ns > ANA_ARCHIVE_TIME_MAX)
+			return NULL;
+	}
+	return p;
+}
+
+/* The byte behind the mark; NULL: it is none. */
+static const uint8_t *check_mark(struct check *c, const uint8_t *p, const uint8_t *end)
+{
+	unsigned int head = *p++, kind = head & 3;
+	uint64_t since = 0, lane = 0, ns = 0;
+	int64_t t;
+
+	p = number(p, end, &since);
+	if (kind == ANA_MARK_BEGIN)
+		p = number(p, end, &lane);
+	if (kind != ANA_MARK_END)
+		p = number(p, end, &ns);
+	if (!p || kind > ANA_MARK_END || !is_time(c, since, &t) || lane >= c->log->lanes ||
+	    ns > ANA_ARCHIVE_TIME_MAX || (kind == ANA_MARK_END && !c->opens) ||
+	    (kind == ANA_MARK_BEGIN && c->opens == ANA_LOG_OPEN_MAX) ||
+	    (kind == ANA_MARK_PIECE && head >> 2))
+		return NULL;
+	c->opens += kind == ANA_MARK_BEGIN;
+	c->opens -= kind == ANA_MARK_END;
+	c->collectives += kind == ANA_MARK_BEGIN;
+	c->at = kind == ANA_MARK_PIECE ? t + (int64_t)ns : t;
+	c->ns += kind == ANA_MARK_PIECE ? ns : 0;
+	return check_classes(c, p, end, head >> 2);
+}
+
+static bool is_sound(const struct ana_collective_log *t)
+{
+	struct check c = { .log = t, .at = INT64_MIN };
+
+	for (const struct ana_log_chunk *k = t->first; k; k = k->next) {
+		const uint8_t *p = k->byte, *end = k->byte + k->len;
+
+		while (p && p < end)
+			p = check_mark(&c, p, end);
+		if (!p)
+			return false;
+	}
+	return !c.opens && c.collectives == t->collectives &&
+	       (!t->collectives || t->last_lane < t->lanes);
+}
+
+static void read_chunk(struct ana_collective_log *t, struct ana_archive *a, size_t len)
+{
+	struct ana_log_chunk *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		a->err = a->err ? a->err : -ENOMEM;
+		return;
+	}
+	if (t->chunk)
+		t->chunk->next = c;
+	else
+		t->first = c;
+	t->chunk = c;
+	t->used += sizeof(*c);
+	c->len = len;
+	ana_archive_bytes(a, c->byte, len);
+}
+
+static void archive_chunks(struct ana_collective_log *t, struct ana_archive *a)
+{
+	struct ana_log_chunk *c = t->first;
+	size_t len;
+
+	for (;;) { /* a length of 0 is the end */
+		len = ana_archive_number(a, !a->reading && c ? c->len : 0, CHUNK_BYTES);
+		if (!len || a->err)
+			return;
+		if (a->reading) {
+			read_chunk(t, a, len);
+		} else {
+			ana_archive_bytes(a, c->byte, len);
+			c = c->next;
+		}
+	}
+}
+
+void ana_collective_log_archive(struct ana_collective_log *t, struct ana_archive *a,
+				const char *(*text)(const void *arg, uint32_t source,
+						    uint32_t name),
+				const void *arg)
+{
+	archive_lanes(t, a, text, arg);
+	ana_archive_field(a, t->collectives);
+	ana_archive_field(a, t->p2p);
+	ana_archive_field(a, t->left_out);
+	ana_archive_bool(a, &t->full);
+	ana_archive_field(a, t->full_ns);
+	ana_archive_field(a, t->last_ns);
+	ana_archive_check(a, !t->collectives || (t->last_ns >= -ANA_ARCHIVE_TIME_MAX &&
+						 t->last_ns <= ANA_ARCHIVE_TIME_MAX));
+	ana_archive_field(a, t->last_lane);
+	archive_late(&t->late, a);
+	archive_chunks(t, a);
+	if (a->reading)
+		ana_archive_check(a, is_sound(t));
 }

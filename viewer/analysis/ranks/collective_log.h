@@ -81,6 +81,16 @@ void ana_collective_log_begin(struct ana_collective_log *t, uint32_t source, uin
 /* No more will come. 0 or -ENOMEM, also for what went wrong before. */
 int ana_collective_log_finish(struct ana_collective_log *t);
 
+/*
+ * A finished one, read into a new one. @text: the text of a name of a source, NULL if there is no such
+ * source; it lives as long as the log.
+ */
+struct ana_archive; /* archive.h */
+void ana_collective_log_archive(struct ana_collective_log *t, struct ana_archive *a,
+				const char *(*text)(const void *arg, uint32_t source,
+						    uint32_t name),
+				const void *arg);
+
 enum ana_log_mark_kind {
 	ANA_MARK_PIECE, /* exposed collective time: [t, end) */
 	ANA_MARK_BEGIN, /* of a collective: [t, end) */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analysis/archive.h"
 
 static struct ana_kernel_times *list_of(struct ana_kernel_speed *p, uint32_t source)
 {
@@ -137,4 +138,22 @@ void ana_kernel_speed_compare(struct ana_kernel_speed_row *row, size_t rows,
 			(int64_t)((scale[i].own - scale[i].others) * 1000000 / scale[i].others);
 	}
 	free(scale);
+}
+
+void ana_kernel_speed_archive(struct ana_kernel_speed *p, uint32_t sources, struct ana_archive *a)
+{
+	uint32_t i, k;
+
+	ana_archive_vec(a, p->list, p->lists, sources);
+	for (i = 0; i < p->lists; i++) {
+		struct ana_kernel_times *l = &p->list[i];
+
+		l->source = (uint32_t)ana_archive_number(a, l->source, sources - 1);
+		ana_archive_vec(a, l->cell, l->room, 2 * ANA_KERNEL_NAMES_MAX);
+		for (k = 0; k < l->room; k++) {
+			l->cell[k].count =
+				ana_archive_number(a, l->cell[k].count, ANA_ARCHIVE_TIME_MAX);
+			ana_archive_time(a, &l->cell[k].ns);
+		}
+	}
 }

@@ -34,6 +34,10 @@ struct ana_kernel_speed { /* of one GPU; zero-initialise */
 void ana_kernel_speed_grow(struct ana_kernel_speed *p, uint32_t source, uint32_t name);
 void ana_kernel_speed_fini(struct ana_kernel_speed *p);
 
+/* @sources: how many the plan has. Read into a zeroed one. */
+struct ana_archive; /* archive.h */
+void ana_kernel_speed_archive(struct ana_kernel_speed *p, uint32_t sources, struct ana_archive *a);
+
 static inline void ana_kernel_speed_add(struct ana_kernel_speed *p, uint32_t source, uint32_t name,
 					int64_t ns)
 {

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "analysis/archive.h"
 #include "base/vec.h"
 
 #define EXACT_MAX ((size_t)1 << 16)
@@ -114,4 +115,26 @@ void ana_durations_fini(struct ana_durations *d)
 	free(d->ns);
 	free(d->bin);
 	*d = (struct ana_durations){ 0 };
+}
+
+void ana_durations_archive(struct ana_durations *d, struct ana_archive *a)
+{
+	bool rough = d->bin != NULL;
+	size_t bins = BINS;
+
+	ana_archive_field(a, d->total);
+	ana_archive_bool(a, &rough);
+	if (rough) {
+		ana_archive_vec(a, d->bin, bins, BINS);
+		ana_archive_check(a, bins == BINS);
+		ana_archive_bytes(a, d->bin, bins * sizeof(*d->bin));
+		if (a->err)
+			d->total = 0; /* of no bins */
+		return;
+	}
+	ana_archive_vec(a, d->ns, d->count, EXACT_MAX);
+	if (a->reading)
+		d->room = d->count;
+	ana_archive_bytes(a, d->ns, d->count * sizeof(*d->ns));
+	ana_archive_check(a, d->total == d->count);
 }

@@ -24,4 +24,7 @@ int ana_durations_merge(struct ana_durations *d, const struct ana_durations *mor
 int64_t ana_durations_rank(struct ana_durations *d, unsigned int permille);
 void ana_durations_fini(struct ana_durations *d);
 
+struct ana_archive; /* archive.h */
+void ana_durations_archive(struct ana_durations *d, struct ana_archive *a);
+
 #endif

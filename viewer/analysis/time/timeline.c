@@ -6,6 +6,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "analysis/archive.h"
+
+#define TOP_MAX 65536u /* that are read back */
+#define BUCKETS_MAX (1u << 20)
 
 int ana_buckets_init(struct ana_buckets *r, struct ana_timeline *t, int64_t start, int64_t end,
 		     size_t count, size_t fine)
@@ -130,4 +134,35 @@ void ana_top_sort(struct ana_top *t)
 {
 	if (t->count)
 		qsort(t->gap, t->count, sizeof(*t->gap), by_length);
+}
+
+void ana_top_archive(struct ana_top *t, size_t gpus, struct ana_archive *a)
+{
+	size_t i;
+
+	ana_archive_vec(a, t->gap, t->count, TOP_MAX);
+	for (i = 0; i < t->count; i++) {
+		struct ana_gap *g = &t->gap[i];
+
+		g->gpu = (uint32_t)ana_archive_number(a, g->gpu, gpus ? gpus - 1 : 0);
+		ana_archive_time(a, &g->start_ns);
+		ana_archive_time(a, &g->end_ns);
+		ana_archive_time(a, &g->empty_ns);
+		g->major = (enum ana_class)ana_archive_number(a, g->major, ANA_CLASSES - 1);
+		ana_archive_field(a, g->pid);
+		ana_archive_field(a, g->tid);
+	}
+}
+
+void ana_timeline_archive(struct ana_timeline *t, struct ana_archive *a)
+{
+	size_t i, c;
+
+	ana_archive_vec(a, t->bucket, t->count, BUCKETS_MAX);
+	for (i = 0; i < t->count; i++) {
+		ana_archive_time(a, &t->bucket[i].start_ns);
+		ana_archive_time(a, &t->bucket[i].end_ns);
+		for (c = 0; c < ANA_CLASSES; c++)
+			ana_archive_time(a, &t->bucket[i].classes[c]);
+	}
 }

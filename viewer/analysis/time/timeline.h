@@ -50,6 +50,12 @@ void ana_top_fini(struct ana_top *t);
 void ana_top_add(struct ana_top *t, const struct ana_gap *g);
 void ana_top_sort(struct ana_top *t); /* longest first; no more adding after it */
 
+struct ana_archive; /* archive.h */
+
+/* @gpus: how many there are. */
+void ana_top_archive(struct ana_top *t, size_t gpus, struct ana_archive *a);
+void ana_timeline_archive(struct ana_timeline *t, struct ana_archive *a);
+
 /* Would a gap of this length be kept? */
 static inline bool ana_top_wants(const struct ana_top *t, int64_t ns)
 {
