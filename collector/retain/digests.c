@@ -22,6 +22,7 @@
 
 #define TIME_S 900
 #define TIME_BYTES (4ull << 20) /* of the trace: a second more for each */
+#define TIME_DOUBLED_MAX 2
 #define TIME_MAX_S (90 * 86400)
 #define MEMORY (4ull << 30)
 #define FILE_BYTES (16ull << 30) /* a store in SQLite grows */
@@ -80,14 +81,17 @@ void coll_digests_found_parked(struct coll_digests *d, uint64_t runs)
 	if (!runs || (d->parked_logged_ns && now - d->parked_logged_ns < PARKED_LOG_NS))
 		return;
 	d->parked_logged_ns = now;
-	coll_log("%" PRIu64 " runs have no digest, for it failed %d times: a bill has what they held at most; see "
-		 "Digests in docs/OPERATIONS.md",
-		 runs, COLL_DIGEST_ATTEMPTS);
+	coll_log(
+		"%" PRIu64
+		" runs have no digest, for it failed %d times: a bill has what they held at most; see "
+		"Digests in docs/OPERATIONS.md",
+		runs, COLL_DIGEST_ATTEMPTS);
 }
 
-int coll_digests_time_s(uint64_t trace_bytes)
+int coll_digests_time_s(uint64_t trace_bytes, unsigned int failures)
 {
-	uint64_t s = TIME_S + trace_bytes / TIME_BYTES;
+	uint64_t s = (TIME_S + trace_bytes / TIME_BYTES)
+		     << (failures < TIME_DOUBLED_MAX ? failures : TIME_DOUBLED_MAX);
 
 	return s < TIME_MAX_S ? (int)s : TIME_MAX_S;
 }
@@ -140,12 +144,34 @@ static void try_again(struct coll_digests *d, struct coll_digest *e, const char 
 	log_failure(e, why);
 }
 
+/* What the child has kept of its work. 0: nothing, or it cannot be asked. */
+static uint64_t parts_bytes(const struct coll_digests *d, const struct coll_digest *e)
+{
+	char path[PATH_MAX], file[PATH_MAX + sizeof(COLL_DIGEST_PARTS)];
+	struct stat st;
+
+	run_path(d, e, path);
+	snprintf(file, sizeof(file), "%s/" COLL_DIGEST_PARTS, path);
+	return lstat(file, &st) ? 0 : (uint64_t)st.st_size;
+}
+
+static void remove_parts(const char *path)
+{
+	char file[PATH_MAX + sizeof(COLL_DIGEST_PARTS)];
+
+	snprintf(file, sizeof(file), "%s/" COLL_DIGEST_PARTS, path);
+	unlink(file);
+}
+
 static void park(struct coll_digests *d, struct coll_digest *e, const char *why)
 {
 	const char *team = e->team->name;
+	char path[PATH_MAX];
 
 	d->context->count.digests_parked++;
 	d->parked++;
+	run_path(d, e, path);
+	remove_parts(path); /* of no use: it will be another trace or another version */
 	coll_log("digest of %s%s%s failed %d times, and is not tried again until the run grows or "
 		 "its " COLL_DIGEST_TRIES " is removed: a bill has what it held at most: %s",
 		 team, *team ? "/" : "", e->run, COLL_DIGEST_ATTEMPTS, why);
@@ -182,6 +208,13 @@ static bool store_failed(const struct coll_child_end *end)
 	       WEXITSTATUS(end->status) == COLL_DIGEST_STORE_FAILED;
 }
 
+/* Ended in the midst of its work, and there is more of that than before: as often as it takes. */
+static bool got_on(const struct coll_digests *d, const struct coll_digest *e,
+		   const struct coll_child_end *end)
+{
+	return (end->timed_out || WIFSIGNALED(end->status)) && parts_bytes(d, e) > e->parts_bytes;
+}
+
 static void digest_made(struct coll_digests *d, struct coll_digest *e)
 {
 	char path[PATH_MAX];
@@ -194,6 +227,7 @@ static void digest_made(struct coll_digests *d, struct coll_digest *e)
 		return;
 	}
 	coll_digest_tries_remove(path);
+	remove_parts(path);
 	d->context->count.digests++;
 	coll_digest_queue_remove(&d->queue, e);
 }
@@ -253,7 +287,7 @@ static void digest_done(void *owner, const struct coll_child_end *end)
 		row_done(d, e, end, why);
 	else if (coll_child_ok(end))
 		digest_made(d, e);
-	else if (store_failed(end))
+	else if (store_failed(end) || got_on(d, e, end))
 		try_again(d, e, why);
 	else
 		failed(d, e, why);
@@ -279,7 +313,8 @@ static void start(struct coll_digests *d, struct coll_digest_slot *slot, struct 
 		.argv = argv,
 		.stderr_kept = true,
 		.output_max = 4096,
-		.timeout_s = coll_digests_time_s(e->wants_row ? 0 : e->trace_bytes),
+		.timeout_s =
+			e->wants_row ? TIME_S : coll_digests_time_s(e->trace_bytes, e->failures),
 		.memory = MEMORY,
 		.file_bytes = FILE_BYTES,
 	};
@@ -291,6 +326,9 @@ static void start(struct coll_digests *d, struct coll_digest_slot *slot, struct 
 	n = add_option(argv, n, "--exec", d->to->exec);
 	if (e->wants_row)
 		argv[n] = "--provisional";
+	else if (e->trace_bytes >= COLL_DIGEST_LONG)
+		argv[n] = "--resume";
+	e->parts_bytes = parts_bytes(d, e);
 	run_path(d, e, path);
 	slot->run = e;
 	e->running = true;

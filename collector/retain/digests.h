@@ -8,8 +8,13 @@
  * Teams have their turns (digest_queue.h), and no team has all the slots for small runs, so that nobody's
  * runs keep another's waiting for longer than one of them takes. Traces of COLL_DIGEST_LARGE bytes and
  * more have a slot of their own. A child may take 900 s of time, and of CPU time, and a second more for
- * each 4 MiB of the trace, an hour for each 14 GiB: reading takes about a twelfth of that. One that is ended
- * begins anew, for it keeps nothing of what it has read.
+ * each 4 MiB of the trace, an hour for each 14 GiB: reading takes about a twelfth of that. One that comes
+ * again may take twice as long, and four times from the third on.
+ *
+ * The child of a long run keeps what it has finished, a GPU or those that share processes at a time, in
+ * COLL_DIGEST_PARTS of the run (`gpustarve digest --resume`). One that is ended, by its limit, by the end of
+ * this program or otherwise, goes on from there; an end after which there is more than before is no failure
+ * of the run.
  *
  * The digest of a long run takes its time, and that of one that fails may never come. Such a run (of
  * COLL_DIGEST_LONG bytes), and one whose turn does not come for half a minute, gets a provisional row first (`gpustarve digest
@@ -32,9 +37,10 @@
 
 #define COLL_BUDGETS_MAX 16
 #define COLL_DIGEST_LARGE (256ull << 20)
-#define COLL_DIGEST_LONG (1ull << 20) /* it may take seconds: blocks of like events are small */
+#define COLL_DIGEST_LONG (256ull << 10) /* it may take seconds: blocks of like events are small */
 #define COLL_DIGEST_SLOTS 4 /* the first is for large traces */
 #define COLL_DIGEST_SLOTS_TEAM 2 /* of those for small ones, at most */
+#define COLL_DIGEST_PARTS ".digest-parts" /* the child's */
 #define COLL_DIGEST_STORE_FAILED 3 /* exit status: the run could be read, and not be stored */
 
 struct coll_digest_to { /* of the command line, which owns the texts */
@@ -79,7 +85,7 @@ void coll_digests_found_parked(struct coll_digests *d, uint64_t runs);
 /* To be called about once a second. */
 void coll_digests_tick(struct coll_digests *d, int64_t now_ns);
 
-/* Seconds that a digest of such a trace may take. */
-int coll_digests_time_s(uint64_t trace_bytes);
+/* Seconds that a digest of such a trace may take, after so many that failed. */
+int coll_digests_time_s(uint64_t trace_bytes, unsigned int failures);
 
 #endif

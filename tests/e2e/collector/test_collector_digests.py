@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -269,22 +270,50 @@ def make_long(d, team, name, events, gpus):
     return path
 
 
+def kept(run):
+    """The components of which a digest has kept what it found, in order; the torn end does not count."""
+    with open(os.path.join(run, ".digest-parts"), "rb") as f:
+        text = f.read()
+    at, found = 32, []
+    while at + 24 <= len(text):
+        _, component, length = struct.unpack_from("<IIQ", text, at)
+        at += 24 + length
+        if at <= len(text):
+            found.append(component)
+    return found
+
+
 def test_billed_at_once():
-    """What a long run held is billed while its digest is being made, also by a collector that was killed meanwhile;
-    others' runs are billed, too; and when the digest is there, it counts in the row's place."""
+    """What a long run held is billed while its digest is being made. That is ended again and again, and the collector
+    with it: it goes on where it was, and is not blamed. Others' runs are billed meanwhile, and when the digest is
+    there, it counts in the row's place."""
+    gpus = 4
     with tempfile.TemporaryDirectory() as d:
         real = os.path.join(BIN, "gpustarve")
-        where = beside(d, NAME + f'if [ ! "$row" ] && [ "$run" = long ]; then while [ ! -e {d}/go ]; do sleep 0.1; done; fi\n'
+        # ended by the write of a record beyond the limit, so that we know behind how many
+        where = beside(d, NAME + 'if [ ! "$row" ] && [ "$run" = long ]; then ulimit -c 0\n'
+                       f'while [ -e {d}/wait ]; do sleep 0.1; done\nread most <{d}/most && ulimit -f "$most"; fi\n'
                        f'exec {shlex.quote(real)} "$@"\n')
-        run = make_long(d, "alpha", "long", 33_000_000, 2)
-        gs.check(sum(e.stat().st_size for e in os.scandir(run)) >= 1 << 20, "long enough for a row")
-        for _ in range(2):
+        run = make_long(d, "alpha", "long", 8_000_000, gpus)
+        gs.check(sum(e.stat().st_size for e in os.scandir(run)) >= 256 << 10, "long enough for a row")
+        trial = make_long(d, "", "trial", 2_000_000, 1)
+        gs.equal(gs.gpustarve("digest", trial, "--resume").returncode, 0, "one GPU of it, alone")
+        record = os.path.getsize(os.path.join(trial, ".digest-parts")) - 32
+        shutil.rmtree(trial)
+        for n in (1, 3):
+            with open(f"{d}/most", "w") as f:
+                f.write("%d\n" % ((32 + n * record + record // 2) // 512))
             with centre(d, where) as c:
-                wait_for(lambda: os.path.exists(f"{d}/fleet") and fleet(d)["provisional"]["runs"] == 1, "a row", 60)
+                wait_for(lambda: metrics(c)["digest_failures_total"] == 1, "the end of a digest", 120)
+                gs.equal(len(kept(run)), n, "what it had finished")
+                gs.equal(tries_of(run), "", "it got on, and is not blamed")
                 row = fleet(d)
-                gs.equal((row["total"]["runs"], row["by"]["class"][0]["class"]), (1, "not_analysed"), "the row alone")
-                gs.equal(row["bill"]["lines"][0]["team"], "alpha", "whose it is")
+                gs.equal((row["total"]["runs"], row["provisional"]["runs"]), (1, 1), "the row alone")
+                gs.equal((row["by"]["class"][0]["class"], row["bill"]["lines"][0]["team"]), ("not_analysed", "alpha"), "as such")
                 c.kill()
+        open(f"{d}/wait", "w").close()
+        with open(f"{d}/most", "w") as f:
+            f.write("unlimited\n")
         small = make_run(d, "beta", "small")
         for entry in os.scandir(small):
             shutil.copy(TRACE, entry.path)
@@ -292,8 +321,13 @@ def test_billed_at_once():
         with centre(d, where) as c:
             wait_for(lambda: is_done(small), "another team's digest meanwhile", 60)
             gs.check(not is_done(run), "the long one's digest")
-            open(os.path.join(d, "go"), "w").close()
+            mark = os.open(os.path.join(run, ".digest-parts"), os.O_RDONLY)
+            os.unlink(f"{d}/wait")
             wait_for(lambda: is_done(run), "the long one's digest", 120)
+            gs.check(not os.path.exists(os.path.join(run, ".digest-parts")), "what was kept is of no use any more")
+            found = os.fstat(mark).st_size
+            gs.check(abs(found - 32 - gpus * record) < record // 2, f"each was walked once: {found} bytes, {record} each")
+            os.close(mark)
             c.stop()
         now = fleet(d)
         gs.equal((now["total"]["runs"], now["provisional"]["runs"]), (2, 0), "each of both once")

@@ -145,10 +145,12 @@ static void test_pauses(void)
 
 static void test_time(void)
 {
-	EXPECT_INT(coll_digests_time_s(0), 900);
-	EXPECT_INT(coll_digests_time_s(COLL_DIGEST_LARGE), 964);
-	EXPECT_INT(coll_digests_time_s(56ull << 30), 900 + 14336);
-	EXPECT_INT(coll_digests_time_s(UINT64_MAX), 90 * 86400);
+	EXPECT_INT(coll_digests_time_s(0, 0), 900);
+	EXPECT_INT(coll_digests_time_s(COLL_DIGEST_LARGE, 0), 964);
+	EXPECT_INT(coll_digests_time_s(56ull << 30, 0), 900 + 14336);
+	EXPECT_INT(coll_digests_time_s(0, 1), 1800);
+	EXPECT_INT(coll_digests_time_s(0, 7), 3600);
+	EXPECT_INT(coll_digests_time_s(UINT64_MAX, 3), 90 * 86400);
 }
 
 int main(void)
