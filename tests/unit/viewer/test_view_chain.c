@@ -409,6 +409,44 @@ static void test_as_it_was_last(void)
 	end(&t);
 }
 
+static void add_chain(struct ana_hotspot_chain *to, const char *text, int64_t ns)
+{
+	struct ana_hotspot_chain from = { .text = (char *)text };
+
+	REQUIRE(!ana_hotspot_chain_merge(to, &from, ns));
+}
+
+static uint32_t chains(const struct ana_hotspot_chain *c)
+{
+	struct ana_hotspot h = { 0 };
+	uint32_t n;
+
+	REQUIRE(!ana_hotspot_chain_put(c, &h));
+	n = h.chains;
+	ana_hotspot_fini(&h);
+	return n;
+}
+
+/* A chain that was seen behind little of a line's time is none of the line's. */
+static void test_most_have_none(void)
+{
+	static const char chain[] =
+		"a worker\ta socket\tget\tdata.py\t8\nanother process\t\trun\tx.py\t3\n";
+	struct ana_hotspot_chain c = { 0 }, other = { 0 };
+
+	REQUIRE(!ana_hotspot_chain_none(&c, 100));
+	EXPECT_UINT(chains(&c), 0);
+	add_chain(&c, chain, 40);
+	EXPECT_UINT(chains(&c), 0);
+	add_chain(&c, chain, 90);
+	EXPECT_UINT(chains(&c), 2);
+	REQUIRE(!ana_hotspot_chain_none(&other, 60)); /* of another part of the run */
+	REQUIRE(!ana_hotspot_chain_merge(&c, &other, 60));
+	EXPECT_UINT(chains(&c), 0);
+	ana_hotspot_chain_fini(&c);
+	ana_hotspot_chain_fini(&other);
+}
+
 #define STATUS                                                                        \
 	"readinto\t" LIB "socket.py\t706\n_read_status\t" LIB "http/client.py\t279\n" \
 	"getresponse\t" LIB "http/client.py\t1374\n" MAKE
@@ -2037,6 +2075,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_circle_is_told),
 	T_CASE(test_nap_in_circle),
 	T_CASE(test_as_it_was_last),
+	T_CASE(test_most_have_none),
 	T_CASE(test_socket_of_others),
 	T_CASE(test_socket_of_givers),
 	T_CASE(test_reply),

@@ -185,6 +185,13 @@ int ana_hotspot_chain_add(struct ana_hotspot_chain *c, struct ana_evidence *e,
 	return is < 0 ? is : 0;
 }
 
+int ana_hotspot_chain_none(struct ana_hotspot_chain *c, int64_t ns)
+{
+	int is = vote(c, "", ns);
+
+	return is < 0 ? is : 0;
+}
+
 int ana_hotspot_chain_merge(struct ana_hotspot_chain *to, const struct ana_hotspot_chain *from,
 			    int64_t ns)
 {
@@ -247,7 +254,7 @@ int ana_hotspot_chain_put(const struct ana_hotspot_chain *c, struct ana_hotspot 
 	const char *p = c->text;
 	int err = 0;
 
-	if (!p)
+	if (!p || !*p)
 		return 0;
 	out->chain = calloc(ANA_CHAIN_DEPTH + 1, sizeof(*out->chain));
 	if (!out->chain)

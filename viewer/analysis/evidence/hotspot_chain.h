@@ -12,7 +12,7 @@
 #define ANA_CHAIN_NAP "sleep" /* between looks for the next item */
 
 struct ana_hotspot_chain { /* zero-initialise */
-	char *text; /* NULL: none yet */
+	char *text; /* NULL: none yet; empty: that there is none */
 	int64_t lead;
 	struct {
 		uint64_t samples;
@@ -27,6 +27,9 @@ void ana_hotspot_chain_fini(struct ana_hotspot_chain *c);
  */
 int ana_hotspot_chain_add(struct ana_hotspot_chain *c, struct ana_evidence *e,
 			  const struct ana_chain_path *path, int64_t ns, bool again);
+
+/* @ns of it came by no path: where that is most, no chain is told. 0 or -ENOMEM. */
+int ana_hotspot_chain_none(struct ana_hotspot_chain *c, int64_t ns);
 
 /* "who\tfunction\tfile\tline" of the thread of a sample. False: no room. */
 bool ana_hotspot_chain_tell(char *out, size_t room, struct ana_evidence *e,

@@ -459,7 +459,9 @@ static int add_vote(struct ana_hotspots *s, struct ana_evidence *e, const struct
 	err = add_details(r, &e->stacks, &line, &k, w, ns);
 	if (!err && key.runnable)
 		err = add_cpu(r, e, b, v, ns);
-	return err || !v->path ? err : add_chain(s, e, r, b, v->path, ns);
+	if (err)
+		return err;
+	return v->path ? add_chain(s, e, r, b, v->path, ns) : ana_hotspot_chain_none(&r->chain, ns);
 }
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
