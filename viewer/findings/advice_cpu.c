@@ -16,7 +16,10 @@ static bool makes_itself(const struct view_summary *s)
 	       f->where.chains < 2;
 }
 
-/* Makers that no loader counts: a CPU for each that was seen to want one, and one for the trainer. */
+/*
+ * Makers that no loader counts: a CPU for each that was seen to want one, and one for the trainer. They compute at once
+ * then, so that this may spare what was waited for that as well.
+ */
 static void advise_maker_cpu(struct view_summary *s, struct view_advice *a)
 {
 	const struct view_finding *f = view_finding_of(s, ANA_INPUT_CPU_STARVED);
@@ -40,16 +43,15 @@ static void advise_maker_cpu(struct view_summary *s, struct view_advice *a)
 			cpus, makers);
 		return;
 	}
-	a->brief = base_arena_printf(&s->mem,
-				     "%" PRId64 " -> %" PRId64
-				     " CPUs, or OMP_NUM_THREADS=1 for each maker",
-				     cpus, makers + 1);
+	a->brief = base_arena_printf(&s->mem, "%" PRId64 " -> %" PRId64 " CPUs", cpus, makers + 1);
+	view_cost_add(&a->saving_ns, view_advice_ns(s, ANA_INPUT_PREP));
+	view_cost_add(&a->saving_nano_usd, view_advice_nano_usd(s, ANA_INPUT_PREP));
 	a->action = base_arena_printf(
 		&s->mem,
 		"the job may use %" PRId64 " CPU%s (affinity and cgroup quota), and %" PRId64
 		" make%s batches: ask for %" PRId64
-		", one for each and one for the main process, or let each use one thread "
-		"(OMP_NUM_THREADS=1)",
+		", one for each and one for the main process; a maker that uses several threads needs as "
+		"many, or one of them (OMP_NUM_THREADS=1)",
 		cpus, cpus == 1 ? "" : "s", makers, makers == 1 ? "s" : "", makers + 1);
 }
 

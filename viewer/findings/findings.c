@@ -196,10 +196,10 @@ static void add_group(struct view_summary *s, const struct group *p, struct view
 		f->by_confidence[k] = p->by_confidence[k];
 		rest->by_confidence[k] -= p->by_confidence[k];
 	}
-	set_where(s, f, p);
-	set_share(s, f);
 	f->by_confidence[ANA_LOW] += p->nearby_ns;
 	rest->by_confidence[ANA_LOW] -= p->nearby_ns;
+	set_where(s, f, p);
+	set_share(s, f);
 	rest->rest = true;
 	s->findings++;
 }

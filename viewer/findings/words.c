@@ -152,6 +152,14 @@ static const char *chain_who(const char *who)
 	return who && !strcmp(who, "the trainer") ? main_process : who;
 }
 
+/* One that is called as the one that waits: "thread fill", of four. */
+static const char *who_ran(const struct view_hotspot *p, const char *who)
+{
+	if (p->chains && !strcmp(who, p->chain[p->chains - 1].who))
+		return "another of its kind";
+	return chain_who(who);
+}
+
 const char *view_words_cpu(struct base_arena *mem, const struct view_hotspot *p, size_t columns)
 {
 	const char *at = p->runnable ? p->has_cpu : NULL, *part[4];
@@ -168,8 +176,8 @@ const char *view_words_cpu(struct base_arena *mem, const struct view_hotspot *p,
 	if (!at || !*part[0])
 		return "";
 	if (!*part[2])
-		return base_arena_printf(mem, " while %s ran", chain_who(part[0]));
-	return base_arena_printf(mem, " while %s ran at %s:%s", chain_who(part[0]),
+		return base_arena_printf(mem, " while %s ran", who_ran(p, part[0]));
+	return base_arena_printf(mem, " while %s ran at %s:%s", who_ran(p, part[0]),
 				 view_short_path(mem, columns == SIZE_MAX ? part[2] : view_file_name(part[2]),
 						 columns),
 				 part[3]);

@@ -328,6 +328,65 @@ static struct view_summary *made_mixed(uint32_t threads, uint32_t cpus, int64_t 
 	return made_summary_of(r, H100, 6880000000LL);
 }
 
+/* What makers compute by turns they compute at once where each has a CPU: that is spared, too. */
+static void test_maker_cpus(void)
+{
+	struct ana_result *r = made_result(1, H100, 5);
+	struct view_summary *s;
+	const struct view_advice *a;
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_no_class(r, ANA_HOST_SYNC);
+	made_class(r, ANA_INPUT_CPU_STARVED, MADE_HOUR_NS / 4);
+	made_class(r, ANA_INPUT_PREP, MADE_HOUR_NS / 8);
+	r->cpus = 1;
+	made_site(r, (struct ana_hotspot){ .class = ANA_INPUT_CPU_STARVED,
+					   .ns = MADE_HOUR_NS / 4,
+					   .role = WIRE_ROLE_PRODUCER,
+					   .runnable = true,
+					   .file = (char *)"data.py",
+					   .line = 20,
+					   .samples = 100,
+					   .threads = 4 });
+	s = made_summary_of(r, H100, 6880000000LL);
+	a = advice(s, "worker-cpu");
+	REQUIRE(a);
+	EXPECT_STR(a->brief, "1 -> 5 CPUs");
+	EXPECT_INT(a->saving_ns, MADE_HOUR_NS / 8 * 3);
+	EXPECT_INT(a->saving_nano_usd, 6880000000LL / 8 * 3);
+	view_summary_free(s);
+}
+
+/* Most of a finding's time lies beside its samples: it is no surer than that. */
+static void test_sure_as_its_time(void)
+{
+	struct ana_result *r = made_result(1, H100, 5);
+	const struct view_finding *f = NULL;
+	struct view_summary *s;
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_no_class(r, ANA_HOST_SYNC);
+	made_class(r, ANA_HOST_DISPATCH, MADE_HOUR_NS / 4);
+	made_site(r, (struct ana_hotspot){ .class = ANA_HOST_DISPATCH,
+					   .ns = MADE_HOUR_NS / 40,
+					   .nearby_ns = MADE_HOUR_NS / 4 - MADE_HOUR_NS / 40,
+					   .confidence = ANA_MEDIUM,
+					   .role = WIRE_ROLE_SUBMITTER,
+					   .file = (char *)"train.py",
+					   .line = 32,
+					   .samples = 191,
+					   .threads = 1 });
+	s = made_summary_of(r, H100, 6880000000LL);
+	for (size_t i = 0; i < s->findings; i++)
+		if (s->finding[i].class == ANA_HOST_DISPATCH)
+			f = &s->finding[i];
+	REQUIRE(f);
+	EXPECT_INT(f->ns, MADE_HOUR_NS / 4);
+	EXPECT_INT(f->confidence, ANA_LOW);
+	EXPECT_INT(f->by_confidence[ANA_LOW], MADE_HOUR_NS / 4 - MADE_HOUR_NS / 40);
+	view_summary_free(s);
+}
+
 /* Half of the time is starved: twice as many of those who are at work all the time keep up. */
 static void test_makers(void)
 {
@@ -407,8 +466,9 @@ static void test_makers(void)
 	s = made_by(3, WIRE_ROLE_PRODUCER, 1, ANA_INPUT_CPU_STARVED); /* what binds them is said */
 	a = advice(s, "worker-cpu");
 	REQUIRE(a);
-	EXPECT_STR(a->brief, "1 -> 4 CPUs, or OMP_NUM_THREADS=1 for each maker");
+	EXPECT_STR(a->brief, "1 -> 4 CPUs");
 	EXPECT(strstr(a->action, "the job may use 1 CPU (affinity and cgroup quota), and 3 make batches"));
+	EXPECT_INT(a->saving_ns, MADE_HOUR_NS / 2);
 	view_summary_free(s);
 
 	s = made_by(3, WIRE_ROLE_PRODUCER, 16, ANA_INPUT_CPU_STARVED);
@@ -892,6 +952,11 @@ static void test_words(void)
 	p.has_cpu = "process mill\tgrind\t/home/me/mill.py\t12";
 	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_CPU_STARVED, &p, 40),
 		   "waiting for a CPU while process mill ran at mill.py:12");
+	p.chain = (struct view_link[]){ { .who = "the trainer" }, { .who = "process mill" } };
+	p.chains = 2;
+	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_CPU_STARVED, &p, 40),
+		   "waiting for a CPU while another of its kind ran at mill.py:12");
+	p.chains = 0;
 	p.has_cpu = "the trainer\t\t\t0";
 	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_CPU_STARVED, &p, 40),
 		   "waiting for a CPU while the main process ran");
@@ -955,6 +1020,8 @@ static const struct t_case cases[] = {
 	T_CASE(test_shares),
 	T_CASE(test_workers),
 	T_CASE(test_makers),
+	T_CASE(test_maker_cpus),
+	T_CASE(test_sure_as_its_time),
 	T_CASE(test_two_trainers),
 	T_CASE(test_no_contradiction),
 	T_CASE(test_cores),
