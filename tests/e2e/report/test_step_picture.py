@@ -167,7 +167,7 @@ def check_launching(run):
     gs.check(abs(main['states_ns']['call'] - calls) <= 4 * US, f'calls are exact: {main["states_ns"]}')
     page = gs.gpustarve('report', run, '--format', 'html').stdout.decode()
     lane = page.split('<div class="lane">')[1].split('</svg>')[0]
-    gs.check(lane.count('<rect class="f-busy"') >= 20 and '"f-excluded"' in lane, f'the GPU row shows them as work: {lane}')
+    gs.check(lane.count('<rect class="f-busy"') >= 20 and '"f-idle"' in lane, f'the GPU row shows them as work: {lane}')
 
 
 def check_legend(run):
@@ -180,6 +180,31 @@ def check_legend(run):
         gs.equal(len({e[k] for e in entries}), len(entries), f'once each: {entries}')
     drawn = set(re.findall(r'<rect class="([\w-]+)"', page.split('id="step"')[1].split('<details')[0]))
     gs.check(drawn <= {e[0] for e in entries}, f'what is drawn is told: {drawn}, {entries}')
+    ledger = page.split('id="ledger"')[1].split('<ul class="legend">')[1].split('</ul>')[0]
+    gs.equal({e[0] for e in entries} & set(re.findall(r'class="key ([\w-]+)"', ledger)) - {'f-busy', 'f-input'}, set(),
+             'nor has one another meaning in the ledger')
+
+
+def crowded(where):
+    """A thread is looked at twice in a step of 20 ms: for 16 ms it waits for a CPU, for the rest it has one."""
+    run = made.Made('crowded')
+    p = run.process('node1', 4242, made.BEGIN, made.BEGIN + 10 * 10**9, gpus=[(1, made.H100)])
+    t, cpu, delay = p.kernel(made.BEGIN + 10**9, 5 * MS, 'warm_up'), 0, 0
+    for _ in range(60):
+        p.wait(t, t + 15 * MS)
+        for at, ran, wanted in (0, 0, 16 * MS), (16 * MS, 4 * MS, 0):
+            p.sample(t + at, p.pid + 9, made.WORKER, made.RUNNING, 0, made.DECODES, cpu=cpu, delay=delay, period=16 * MS)
+            cpu, delay = cpu + ran, delay + wanted
+        t = p.kernel(t + 15 * MS, 5 * MS)
+        p.range(made.OPTIMIZER, t - 1, t, 'Optimizer.step#SGD.step')
+    return run.write(where, made.BEGIN + 10 * 10**9)
+
+
+def check_crowded(run):
+    step = summary(run)['step_picture']['steps'][0]
+    worker, = rows(step, 'worker')
+    gs.check(worker['states_ns'].get('runnable', 0) >= 15 * MS and worker['samples'] == 2, f'it lacked a CPU: {worker}')
+    gs.equal((worker['where']['did'], worker['where']['samples']), ('runnable', 2), 'which is what it did at its line')
 
 
 def odd_worker(where, odd):
@@ -229,6 +254,7 @@ with gs.scratch() as where:
     check_rare(where)
     check_odd_worker(where)
     check_stretched(stretched(where, 20 * MS), 20 * MS)
+    check_crowded(crowded(where))
     check_launching(launching(where))
     check_backward(backward(where))
     run = made.starved(where)

@@ -181,6 +181,21 @@ static void test_usual(void)
 	EXPECT_UINT(ana_picture_usual(NULL, 0), 0);
 }
 
+/* In steps shorter than the time from look to look: of those in which the main process was looked at. */
+static void test_usual_looked_at(void)
+{
+	struct ana_picture_step s[] = { drawn(0, 0, 80), drawn(0, 0, 80), drawn(0, 90, 80),
+					drawn(70, 0, 80), drawn(80, 0, 80), drawn(0, 0, 80) };
+
+	EXPECT_UINT(ana_picture_usual(s, 6), 0);
+	s[4].row[1].samples = 1;
+	EXPECT_UINT(ana_picture_usual(s, 6), 4);
+	s[2].row[1].samples = s[3].row[1].samples = 1;
+	EXPECT_UINT(ana_picture_usual(s, 6), 3); /* by those alone */
+	s[0].row[2].samples = 9; /* workers' tell nothing of it */
+	EXPECT_UINT(ana_picture_usual(s, 6), 3);
+}
+
 /* Where few steps have the median's bin, those of the bins beside it, the nearest first; none far away. */
 static void test_near(void)
 {
@@ -249,5 +264,5 @@ static void test_words(void)
 int main(void)
 {
 	return RUN(test_pick, test_ranks_that_meet, test_near, test_layers, test_eighths,
-		   test_usual, test_sums, test_words);
+		   test_usual, test_usual_looked_at, test_sums, test_words);
 }

@@ -208,11 +208,12 @@ static int64_t stands_until(const struct ana_picture_thread *t, size_t i)
 struct seen {
 	struct ana_text function, file;
 	uint32_t line;
-	uint64_t samples, by[ANA_DOES];
+	uint64_t samples;
+	int64_t by[ANA_DOES]; /* ns of the step for which they stand */
 };
 
 static void see(struct seen *seen, size_t *count, const struct ana_pystack *k,
-		enum ana_picture_state state)
+		enum ana_picture_state state, int64_t ns)
 {
 	size_t i = 0;
 
@@ -224,7 +225,7 @@ static void see(struct seen *seen, size_t *count, const struct ana_pystack *k,
 	if (i == *count)
 		seen[(*count)++] = (struct seen){ k->function, k->file, k->line, 0, { 0 } };
 	seen[i].samples++;
-	seen[i].by[state]++;
+	ana_sum(&seen[i].by[state], ns);
 }
 
 /* Where a batch was awaited says more than where much else was done. */
@@ -362,7 +363,9 @@ static int paint_samples(const struct ana_picture_reading *r, struct ana_picture
 			continue;
 		row->samples++;
 		if (k->file.len && state != ANA_DOES_NO_WORK)
-			see(seen, &lines, k, exact == ANA_DOES ? state : exact);
+			see(seen, &lines, k, exact == ANA_DOES ? state : exact,
+			    base_max(base_min(until, r->step.end_ns) - base_max(s->t_ns, p->start),
+				     0));
 	}
 	for (size_t i = 0; i < awaits.count && !err; i++)
 		err = ana_spans_add(known->awaits, awaits.span[i].start, awaits.span[i].end);

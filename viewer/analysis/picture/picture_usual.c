@@ -29,16 +29,36 @@ static int64_t distance(const struct ana_picture_step *a, const struct ana_pictu
 	return sum;
 }
 
+static bool is_looked_at(const struct ana_picture_step *s)
+{
+	for (size_t i = 0; i < s->rows; i++)
+		if (s->row[i].kind == ANA_ROW_MAIN && s->row[i].samples)
+			return true;
+	return false;
+}
+
+/* Of steps shorter than the time from look to look most show nothing of who was to give the GPU work. */
+static bool any_looked_at(const struct ana_picture_step *step, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is_looked_at(&step[i]))
+			return true;
+	return false;
+}
+
 size_t ana_picture_usual(const struct ana_picture_step *step, size_t n)
 {
+	const bool looks = any_looked_at(step, n);
 	int64_t least = INT64_MAX;
 	size_t usual = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		int64_t sum = 0;
 
+		if (looks && !is_looked_at(&step[i]))
+			continue;
 		for (size_t k = 0; k < n; k++)
-			sum += distance(&step[i], &step[k]);
+			sum += looks && !is_looked_at(&step[k]) ? 0 : distance(&step[i], &step[k]);
 		if (sum < least) {
 			least = sum;
 			usual = i;

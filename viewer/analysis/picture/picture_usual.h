@@ -8,7 +8,7 @@
 #include "picture.h"
 
 /*
- * The index of the step with the least sum of distances to all others, of equal ones the first; 0 if
+ * Where some have a sample of the main process, of these. The index of the step with the least sum of distances to all others, of equal ones the first; 0 if
  * @n is 0. A distance is the sum, over kinds of rows and states, of how much the parts of the time of all
  * rows of the kind differ, in millionths (LEDGER 8).
  */

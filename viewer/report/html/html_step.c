@@ -17,14 +17,14 @@
 #define CELL_WIDTH 6 /* 160 of them are 960 */
 #define LANE_HEIGHT ((size_t)24)
 
-/* Colours of the states, in the style sheet: one each. */
+/* Colours of the states, in the style sheet: one each, and none that stands for another thing in the ledger. */
 static const char *const styles[ANA_DOES] = {
 	[ANA_DOES_BUSY] = "f-busy",	  [ANA_DOES_STARVED] = "f-input",
-	[ANA_DOES_IDLE] = "f-excluded",	  [ANA_DOES_AWAITS] = "f-awaits",
-	[ANA_DOES_DEVICE] = "f-comm",	  [ANA_DOES_CALL] = "f-call",
-	[ANA_DOES_CPU] = "f-cpu",	  [ANA_DOES_IO] = "f-device",
-	[ANA_DOES_ASLEEP] = "f-asleep",	  [ANA_DOES_RUNNABLE] = "f-host",
-	[ANA_DOES_LOCK] = "f-copy",	  [ANA_DOES_OTHER] = "f-other",
+	[ANA_DOES_IDLE] = "f-idle",	  [ANA_DOES_AWAITS] = "f-awaits",
+	[ANA_DOES_DEVICE] = "f-awaits-gpu", [ANA_DOES_CALL] = "f-call",
+	[ANA_DOES_CPU] = "f-cpu",	  [ANA_DOES_IO] = "f-io",
+	[ANA_DOES_ASLEEP] = "f-asleep",	  [ANA_DOES_RUNNABLE] = "f-runnable",
+	[ANA_DOES_LOCK] = "f-lock",	  [ANA_DOES_OTHER] = "f-other",
 	[ANA_DOES_MAKING] = "f-making",	  [ANA_DOES_NO_WORK] = "f-no-work",
 	[ANA_DOES_UNSEEN] = "f-unseen",
 };
