@@ -47,8 +47,10 @@ struct base_scale base_money_scale(base_wide nano_usd)
 struct base_scale base_gpu_time_scale(base_wide ns)
 {
 	static const struct base_scale coarse[] = {
-		{ 6 * NS_PER_S / 10, 2, "", " GPU-minutes" }, { 6 * NS_PER_S, 1, "", " GPU-minutes" },
+		{ 6 * NS_PER_S / 10, 2, "", " GPU-minutes" },
+		{ 6 * NS_PER_S, 1, "", " GPU-minutes" },
 		{ 36 * NS_PER_S, 2, "", " GPU-hours" },
+		{ 360 * NS_PER_S, 1, "", " GPU-hours" },
 	};
 	struct base_scale s = { .before = "", .after = " GPU-seconds" };
 	base_wide v = base_wide_size(ns);
@@ -61,8 +63,10 @@ struct base_scale base_gpu_time_scale(base_wide ns)
 		return coarse[0];
 	if (base_quanta(coarse[1], v) < 600)
 		return coarse[1];
-	if (base_quanta(coarse[2], v) < 10000000)
+	if (base_quanta(coarse[2], v) < 100000)
 		return coarse[2];
+	if (base_quanta(coarse[3], v) < 100000)
+		return coarse[3];
 	return (struct base_scale){ 3600 * NS_PER_S, 0, "", " GPU-hours" };
 }
 
@@ -94,7 +98,8 @@ const char *base_scaled_quanta(char *out, struct base_scale scale, base_wide amo
 	else
 		put_digits(digits, hidden ? 1 : (uint64_t)base_wide_size(quanta), scale.decimals);
 	snprintf(out, BASE_UNIT_BYTES, "%s%s%s%.26s%.14s", hidden && amount > 0 ? "<" : "",
-		 quanta < 0 || (hidden && amount < 0) ? "-" : "", scale.before, digits, scale.after);
+		 quanta < 0 || (hidden && amount < 0) ? "-" : "", scale.before, digits,
+		 scale.after);
 	return out;
 }
 

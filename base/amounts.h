@@ -6,7 +6,7 @@
  * what is printed adds up. Integers only. Amounts may be up to BASE_WIDE_MAX either way. Any thread.
  *
  *     dollars   from $100,000 whole ones, from $1 with cents, below in cents: "43.2 ¢", "0.432 ¢"
- *     GPU time  from 1 h in GPU-hours ("17.87 GPU-hours", from 100,000 whole ones), from 1 min in
+ *     GPU time  from 1 h in GPU-hours ("17.87 GPU-hours", from 1,000 with a digit less, from 10,000 whole ones), from 1 min in
  *               GPU-minutes, below in GPU-seconds
  */
 #ifndef BASE_AMOUNTS_H

@@ -213,7 +213,7 @@ def gpu_time_scale(v):
     if fine(ns, 10**8, 9) and even(D(ns) / 10**8, 0) < 600:
         return *fine(ns, 10**8, 9), '', ' GPU-seconds'
     for quantum, decimals, most, unit in ((6 * 10**8, 2, 1000, 'minutes'), (6 * S, 1, 600, 'minutes'),
-                                          (36 * S, 2, 10**7, 'hours')):
+                                          (36 * S, 2, 10**5, 'hours'), (360 * S, 1, 10**5, 'hours')):
         if even(D(ns) / quantum, 0) < most:
             return quantum, decimals, '', f' GPU-{unit}'
     return 3600 * S, 0, '', ' GPU-hours'

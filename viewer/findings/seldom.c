@@ -12,3 +12,20 @@ bool view_rank_is_seldom(const struct view_summary *s, size_t i)
 	       r->late_much < ANA_STRAGGLER_EVENTS_LEAST &&
 	       base_ppm(r->caused_ns, view_working_ns(s)) >= ANA_STRAGGLER_EFFECT_PPM;
 }
+
+size_t view_ranks_named(const struct view_summary *s, struct base_arena *mem, size_t **rows)
+{
+	const struct ana_ranks *r = &s->result->ranks;
+	size_t n = 0, at;
+
+	*rows = base_arena_array(mem, r->rows + 1, sizeof(**rows));
+	for (size_t i = 0; i < r->rows; i++) {
+		if (r->row[i].culprit == ANA_CULPRIT_NONE ||
+		    base_ppm(r->row[i].caused_ns, view_working_ns(s)) < VIEW_NAMED_PPM)
+			continue;
+		for (at = n++; at && r->row[(*rows)[at - 1]].caused_ns < r->row[i].caused_ns; at--)
+			(*rows)[at] = (*rows)[at - 1];
+		(*rows)[at] = i;
+	}
+	return n;
+}

@@ -552,6 +552,12 @@ bool view_covered(const struct view_summary *s, const struct view_told *told, si
 	return part > 0 && part < *of;
 }
 
+const char *view_uncovered_words(int64_t part, int64_t all)
+{
+	return 2 * part < all ? "the rest has other causes, or no line is known"
+			      : "the rest has smaller causes, or no line is known";
+}
+
 const char *view_covered_words(const struct view_summary *s, struct base_arena *mem,
 			       const struct view_told *told, size_t n)
 {
@@ -560,7 +566,7 @@ const char *view_covered_words(const struct view_summary *s, struct base_arena *
 	if (!view_covered(s, told, n, &part, &all))
 		return NULL;
 	return base_arena_printf(mem,
-				 "%" PRId64 ".%" PRId64 " of the %" PRId64 ".%" PRId64
-				 " %%; the rest has smaller causes, or no line is known",
-				 part / 10, part % 10, all / 10, all % 10);
+				 "%" PRId64 ".%" PRId64 " of the %" PRId64 ".%" PRId64 " %%; %s",
+				 part / 10, part % 10, all / 10, all % 10,
+				 view_uncovered_words(part, all));
 }

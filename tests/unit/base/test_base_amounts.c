@@ -62,7 +62,9 @@ static void test_gpu_time(void)
 	EXPECT_STR(base_gpu_time(u, 2400 * USD), "40.0 GPU-minutes");
 	EXPECT_STR(base_gpu_time(u, HOUR - USD), "1.00 GPU-hours");
 	EXPECT_STR(base_gpu_time(u, 64332 * USD), "17.87 GPU-hours");
-	EXPECT_STR(base_gpu_time(u, 1234 * HOUR), "1,234.00 GPU-hours");
+	EXPECT_STR(base_gpu_time(u, 1000 * HOUR - 19 * USD), "999.99 GPU-hours");
+	EXPECT_STR(base_gpu_time(u, 1234 * HOUR), "1,234.0 GPU-hours");
+	EXPECT_STR(base_gpu_time(u, 39917 * HOUR - 720 * USD), "39,917 GPU-hours");
 	EXPECT_STR(base_gpu_time(u, 2412345 * HOUR), "2,412,345 GPU-hours");
 	EXPECT_STR(base_gpu_time(u, INT64_MAX), "2,562,048 GPU-hours");
 }

@@ -111,6 +111,7 @@ static void test_troubles(void)
 	r->ranks.row[0].last_name = strdup("ncclDevKernel_Last");
 	r->ranks.row[1].state = ANA_RANK_HUNG;
 	r->ranks.row[2].culprit = ANA_CULPRIT_ROTATING;
+	r->ranks.row[2].caused_ns = SECOND;
 	r->ranks.row[3].has_straggler = r->ranks.row[3].straggler = true;
 	r->ranks.row[3].straggler_ppm = 81234;
 	s = made_summary_of(r, "x", 0);
@@ -128,6 +129,41 @@ static void test_troubles(void)
 static void verdict(const struct view_summary *s, FILE *f)
 {
 	view_text_verdict(s, f, &view_text_style_plain, NULL);
+}
+
+/* Who is late for next to nothing is not named; of others the most costly first. */
+static void test_costly_first(void)
+{
+	static const struct {
+		size_t row;
+		int64_t caused;
+	} late[] = {
+		{ 0, 0 }, { 1, SECOND }, { 4, 5 * SECOND }, { 5, 3 * SECOND }, { 6, 2 * SECOND }
+	};
+	struct ana_result *r = made_ranks(8, 2, NULL);
+	const char *first, *second, *third;
+	struct view_summary *s;
+	char *text;
+
+	r->ranks.row[2].caused_ns = 4 * SECOND;
+	for (size_t i = 0; i < sizeof(late) / sizeof(late[0]); i++) {
+		r->ranks.row[late[i].row].culprit = ANA_CULPRIT_STABLE;
+		r->ranks.row[late[i].row].caused_ns = late[i].caused;
+	}
+	r->ranks.row[1].caused_ns = (r->gpu_ns - r->classes[ANA_EXCLUDED_STARTUP]) / 110000;
+	s = made_summary_of(r, "x", SECOND);
+	text = made_page(s, verdict);
+	first = strstr(text, "rank 4 made the others wait");
+	second = strstr(text, "rank 2 made the others wait");
+	third = strstr(text, "rank 5 made the others wait");
+	EXPECT(first && second && third && first < second && second < third);
+	EXPECT(strstr(text, "and 1 more rank was late") != NULL);
+	EXPECT(!strstr(text, "rank 0 made") && !strstr(text, "rank 1 made"));
+	free(text);
+	text = made_page(s, view_html_write);
+	EXPECT(strstr(text, "waited for input ") && strstr(text, ", in part within collectives"));
+	free(text);
+	view_summary_free(s);
 }
 
 static void test_nobody(void)
@@ -152,10 +188,12 @@ static void test_nobody(void)
 	s = made_summary_of(r, "x", SECOND);
 	page = made_page(s, view_html_write);
 	EXPECT(!strstr(page, "No rank made the others wait by more than chance"));
-	EXPECT(strstr(page, ", but came last by much only to ") && strstr(page, "collectives, too few to tell"));
+	EXPECT(strstr(page, ", but came last by much only to ") &&
+	       strstr(page, "collectives, too few to tell"));
 	free(page);
 	page = made_page(s, verdict);
-	EXPECT(strstr(page, "but came last by much\n    only 9 times: too few to tell whether it is"));
+	EXPECT(strstr(page,
+		      "but came last by much\n    only 9 times: too few to tell whether it is"));
 	free(page);
 	s->result->ranks.row[0].late_much = 10; /* enough of them, and chance all the same */
 	page = made_page(s, view_html_write);
@@ -239,6 +277,6 @@ static void test_from_file(void)
 
 int main(void)
 {
-	return RUN(test_named, test_troubles, test_nobody, test_harmless, test_small,
+	return RUN(test_named, test_troubles, test_costly_first, test_nobody, test_harmless, test_small,
 		   test_far_clocks, test_from_file);
 }

@@ -169,6 +169,8 @@ static void test_order(void)
 		   "input.fetch in all: 25.0 % of the training time; for 4.2 % no sample tells the line");
 	EXPECT_STR(view_covered_words(s, &mem, told, 2),
 		   "29.1 of the 33.3 %; the rest has smaller causes, or no line is known");
+	EXPECT_STR(view_covered_words(s, &mem, told + 1, 1),
+		   "8.3 of the 33.3 %; the rest has other causes, or no line is known");
 	s->finding[told[0].rest].lines_ns = MADE_HOUR_NS / 100;
 	EXPECT_STR(view_rest_words(s, &mem, told[0].rest),
 		   "input.fetch in all: 25.0 % of the training time; for 3.2 % no sample tells the line, "

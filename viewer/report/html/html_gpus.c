@@ -35,6 +35,15 @@ void html_gpu_place(struct html *h, size_t g)
 	}
 }
 
+/* It ran a collective while it waited there for a rank that was late by input: that is busy, too. */
+static bool waits_in_collectives(const struct ana_gpu *g)
+{
+	for (int c = 0; c < ANA_CLASSES; c++)
+		if (ana_class_is_input((enum ana_class)c) && g->skew_causes[c])
+			return true;
+	return false;
+}
+
 /* "busy 12.0 %, waited for input 0.2 %": of its training time. */
 void html_gpu_shares(struct html *h, size_t g)
 {
@@ -50,6 +59,8 @@ void html_gpu_shares(struct html *h, size_t g)
 	html_pct(h, base_ppm(gpu->busy_ns, working), "/gpus/%zu/busy_ns %% %s", g, key);
 	html_put(h, ", waited for input ");
 	html_pct(h, base_ppm(view_gpu_starved_ns(gpu), working), "/gpus/%zu/starved_ns %% %s", g, key);
+	if (waits_in_collectives(gpu))
+		html_put(h, ", in part within collectives");
 }
 
 static void put_name(struct html *h, size_t i)

@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <string.h>
+#include "base/minmax.h"
 #include "findings/seldom.h"
 #include "findings/words.h"
 #include "html_priv.h"
@@ -87,28 +88,24 @@ static void put_culprit(struct html *h, size_t i)
 	html_put(h, "</li>\n");
 }
 
-/* Who is late by its own test, or too seldom for it. */
-static bool is_named(struct html *h, size_t i)
-{
-	return ranks(h)->row[i].culprit != ANA_CULPRIT_NONE || view_rank_is_seldom(h->s, i);
-}
-
 static void put_culprits(struct html *h)
 {
-	const struct ana_ranks *r = ranks(h);
-	size_t named = 0;
+	size_t *row, named = view_ranks_named(h->s, &h->mem, &row), all = named;
 
-	for (size_t i = 0; i < r->rows; i++) {
-		if (!is_named(h, i))
-			continue;
-		if (named++ < NAMED_MAX) {
-			html_put(h, named == 1 ? "<ul>\n" : "");
+	for (size_t i = 0; i < ranks(h)->rows; i++)
+		all += view_rank_is_seldom(h->s, i);
+	html_put(h, all ? "<ul>\n" : "");
+	for (size_t i = 0; i < named && i < NAMED_MAX; i++)
+		put_culprit(h, row[i]);
+	named = base_min(named, NAMED_MAX);
+	for (size_t i = 0; i < ranks(h)->rows && named < NAMED_MAX; i++)
+		if (view_rank_is_seldom(h->s, i)) {
 			put_culprit(h, i);
+			named++;
 		}
-	}
-	html_put(h, named ? "</ul>\n"
+	html_put(h, all ? "</ul>\n"
 			  : "<p>No rank made the others wait by more than chance explains.</p>\n");
-	if (named > NAMED_MAX)
+	if (all > NAMED_MAX)
 		html_put(h, "<p class=\"soft\">The table below names all of them.</p>\n");
 }
 

@@ -186,7 +186,7 @@ static void put_covered(struct html *h, const struct view_told *told, size_t n)
 	html_pct_closed(h, base_ppm(ns, working), part, "%s %% /ledger/working_ns", key);
 	html_put(h, " of the ");
 	html_pct(h, l.ppm, "%s %% /ledger/working_ns", html_lead_key(h, &l, "ns"));
-	html_put(h, "; the rest has smaller causes, or no line is known.</p>\n");
+	fprintf(h->f, "; %s.</p>\n", view_uncovered_words(part, all));
 }
 
 void html_findings(struct html *h)

@@ -97,21 +97,24 @@ static void put_trouble(struct page *p, size_t i)
 void text_culprits(struct page *p, size_t most)
 {
 	const struct ana_ranks *r = ranks(p);
-	size_t named = 0, troubled = 0, seldom = 0;
+	size_t *row, named = view_ranks_named(p->s, &p->mem, &row), troubled = 0, seldom = 0;
 
+	for (size_t i = 0; i < named && i < most; i++)
+		put_culprit(p, row[i]);
 	for (size_t i = 0; i < r->rows; i++) {
-		if (r->row[i].culprit != ANA_CULPRIT_NONE && named++ < most)
-			put_culprit(p, i);
 		if (view_rank_is_seldom(p->s, i) && seldom++ < most)
 			put_seldom(p, i);
 		if ((r->row[i].state != ANA_RANK_ENDED || r->row[i].straggler) && troubled++ < most)
 			put_trouble(p, i);
 	}
 	if (named > most)
-		put(p, 2, base_arena_printf(&p->mem, "and %zu more ranks were late", named - most));
+		put(p, 2,
+		    base_arena_printf(&p->mem, "and %zu more rank%s late", named - most,
+				      named - most == 1 ? " was" : "s were"));
 	if (troubled > most)
 		put(p, 2,
-		    base_arena_printf(&p->mem, "and %zu more ranks are not well", troubled - most));
+		    base_arena_printf(&p->mem, "and %zu more rank%s not well", troubled - most,
+				      troubled - most == 1 ? " is" : "s are"));
 }
 
 static void put_row(struct page *p, size_t i)

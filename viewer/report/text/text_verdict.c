@@ -116,7 +116,10 @@ static void put_flags(struct page *p)
 	if (!flagged || (r->gpus == 1 && r->judgement.flagged))
 		return;
 	base_unit a, b;
-	fprintf(p->f, "  flagged: %s of %s GPUs\n", base_count(a, flagged), base_count(b, r->gpus));
+	text_line(p, base_arena_printf(&p->mem,
+				       "flagged: %s of %s GPUs; how much of its training time each "
+				       "starved:",
+				       base_count(a, flagged), base_count(b, r->gpus)));
 	for (size_t i = 0; i < r->gpus && shown < FLAGGED_SHOWN; i++) {
 		const struct ana_gpu *g = &r->gpu[i];
 		base_unit share;
@@ -125,8 +128,7 @@ static void put_flags(struct page *p)
 		fputs("    ", p->f);
 		text_wrap(p, 4, 6,
 			  base_arena_printf(&p->mem,
-					    "%s on %s:%" PRIu32
-					    ", starved for %s %% of its training time",
+					    "%s on %s:%" PRIu32 ": %s %%",
 					    g->uuid ? g->uuid : g->name, g->host, g->index,
 					    base_percent(share, base_ppm(view_gpu_starved_ns(g),
 									 view_gpu_working_ns(g)))));
