@@ -47,6 +47,16 @@ test('another version is refused by its name', () => {
 	refused((d) => (d.schema = 'gpustarve.page/2'), /another version, gpustarve.page\/2/);
 });
 
+test('a thousand GPUs wait for more than a double holds to the nanosecond', () => {
+	const d = block(), many = '1234567890123456789';
+	d.flame.total_ns = d.flame.sampled_ns = d.flame.graphs[0].ns_below[0] = d.loader.states.io[0] = d.steps.series[0].sum_ns[0] = 'MANY';
+	const read = readBlock(JSON.stringify(d).replaceAll('"MANY"', many));
+	assert.equal(read.flame.total_ns, 1234567890123456800);
+	refused((e) => (e.flame.total_ns = -1), /flame/);
+	refused((e) => (e.flame.sampled_ns = 1e300), /flame/);
+	refused((e) => (e.loader.states.io[0] = 0.5), /loader/);
+});
+
 test('what the charts rely on is checked', () => {
 	refused((d) => (d.axis_ns = 1.5), /axis/);
 	refused((d) => (d.classes = 'compute'), /classes/);

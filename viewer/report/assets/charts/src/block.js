@@ -15,8 +15,13 @@ function isNs(n) {
 	return Number.isSafeInteger(n) && n >= 0;
 }
 
+// A sum over GPUs or threads, whose 104 days are soon had: a double holds it to a part in 10^15.
+function isSum(n) {
+	return Number.isInteger(n) && Math.abs(n) <= 2 ** 63;
+}
+
 function needInts(list, length, what) {
-	need(Array.isArray(list) && list.length === length && list.every(Number.isSafeInteger), what);
+	need(Array.isArray(list) && list.length === length && list.every(isSum), what);
 }
 
 function needText(text, what) {
@@ -107,7 +112,7 @@ function checkGraph(g, frames, processes) {
 }
 
 function checkFlame(f, processes) {
-	need(isNs(f.total_ns) && isNs(f.sampled_ns), 'flame graphs');
+	need([f.total_ns, f.sampled_ns].every((n) => isSum(n) && n >= 0), 'flame graphs');
 	need(Array.isArray(f.frames) && f.frames.every((n) => typeof n === 'string'), 'flame graphs');
 	need(Array.isArray(f.graphs), 'flame graphs');
 	for (const g of f.graphs)
