@@ -2,7 +2,8 @@
 """What the programs of this folder share: their options, and the file in which each tells what it knows by itself. Like
 the programs it knows nothing of gpustarve or of the simulated GPU, and runs on a real one unchanged.
 
-    --told FILE     JSON: waits_ns, how long each fetch of a batch took by the program's own clock; steps;
+    --told FILE     JSON: waits_ns, how long each fetch of a batch took by the program's own clock; delays_ns, how
+                    long in each its thread was runnable without a core, by the kernel's account; steps;
                     each, what of device operations the program itself asked for, by its own count; line,
                     [file, number] of the marked line of the source at which the planted cost is; planted_ns,
                     [[begin, end], ...] of what the training thread did there, unix ns
@@ -29,19 +30,27 @@ def options(doc, **defaults):
     return p
 
 
+def run_delay():
+    """How long this thread has been runnable without a core so far, in ns."""
+    with open('/proc/thread-self/schedstat') as f:
+        return int(f.read().split()[1])
+
+
 class Told:
     """Collects while the program runs; nothing is written before its end."""
 
     def __init__(self, args):
-        self.args, self.waits, self.each, self.spans, self.began = args, [], {}, [], time.time_ns()
+        self.args, self.waits, self.delays, self.each, self.spans = args, [], [], {}, []
+        self.began = time.time_ns()
 
     def batches(self, loader):
         """The loader's batches; how long each took is noted, the end of the data too."""
         it = iter(loader)
         while True:
-            begin = time.monotonic_ns()
+            delayed, begin = run_delay(), time.monotonic_ns()
             batch = next(it, None)
             self.waits.append(time.monotonic_ns() - begin)
+            self.delays.append(run_delay() - delayed)
             if batch is None:
                 return
             yield batch
@@ -60,8 +69,8 @@ class Told:
         if not self.args.told:
             return
         with open(self.args.told, 'w') as f:
-            json.dump(dict(waits_ns=self.waits, each=self.each, planted_ns=self.spans, began_ns=self.began,
-                           ended_ns=time.time_ns(), **more), f)
+            json.dump(dict(waits_ns=self.waits, delays_ns=self.delays, each=self.each, planted_ns=self.spans,
+                           began_ns=self.began, ended_ns=time.time_ns(), **more), f)
 
 
 def marked(module, mark):

@@ -30,9 +30,15 @@ def waits(trace):
     return [end - start for start, end in found]
 
 
-def expect_near(got, want, what):
-    """The program's clock starts before the wait and stops after it."""
-    gs.check(want * 0.99 - 20 * MS <= got <= want, f'{what}: waits of {got} ns, {want} ns by the script\'s clock')
+def excused(found, mine, delays):
+    """The program's clock starts before the wait and stops after it. Where it lost its core in between, its own clock
+    is no truth: what a wait is off by more than 1 ms is excused for as long as it was runnable without a core."""
+    return sum(min(want - got, delay) for got, want, delay in zip(found, mine, delays) if want - got > MS)
+
+
+def expect_near(got, want, without, what):
+    gs.check(want * 0.99 - 20 * MS - without <= got <= want,
+             f'{what}: waits of {got} ns, {want} ns by the script\'s clock, {without} ns excused')
 
 
 def loaders(torch):
@@ -42,16 +48,18 @@ def loaders(torch):
             return
         told, at = play.told(), 0
         t, = playing.with_gpu(play)
-        found, mine = waits(t), told['waits_ns']
+        found, mine, delays = waits(t), told['waits_ns'], told['delays_ns']
         gs.equal(len(found), len(mine), f'{play.what}: waits')
         for loader in told['loaders']:
             part = slice(at, at + loader['waits'])
-            expect_near(sum(found[part]), sum(mine[part]), f'{play.what}: {loader}')
+            expect_near(sum(found[part]), sum(mine[part]), excused(found[part], mine[part], delays[part]),
+                        f'{play.what}: {loader}')
             at += loader['waits']
         gpu, = play.summary['gpus']
-        print(f'{play.what}: {gpu["loader_wait_ns"]} ns of {sum(mine)}', flush=True)
+        without = excused(found, mine, delays)
+        print(f'{play.what}: {gpu["loader_wait_ns"]} ns of {sum(mine)}, {without} ns excused', flush=True)
         gs.equal(gpu['loader_wait_ns'], sum(found), f'{play.what}: the report\'s waits')
-        gs.check(0.99 * sum(mine) <= sum(found), f'{play.what}: {sum(found)} ns of waits, not {sum(mine)}')
+        gs.check(0.99 * sum(mine) - without <= sum(found), f'{play.what}: {sum(found)} ns of waits, not {sum(mine)}')
         playing.expect_classes(play)
 
 
