@@ -218,6 +218,23 @@ static void test_stacks(void)
 		ANA_CODE_MODEL);
 	EXPECT_INT(code_of("_save\t/x/dist-packages/torch/serialization.py\t650\n" USER),
 		   ANA_CODE_CHECKPOINT);
+	/* what a reader's package writes is no data, but for whoever makes data of it */
+	EXPECT_INT(code_of("_ZipWriteFile.write\t/usr/lib/python3.11/zipfile.py\t1168\n"
+			   "write_array\t/x/dist-packages/numpy/lib/format.py\t727\n"
+			   "_savez\t/x/dist-packages/numpy/lib/npyio.py\t719\n" USER),
+		   ANA_CODE_SAVE);
+	EXPECT_INT(code_of("read_array\t/x/dist-packages/numpy/lib/format.py\t790\n"
+			   "load\t/x/dist-packages/numpy/lib/npyio.py\t440\n" USER),
+		   ANA_CODE_DATA);
+	EXPECT_INT(code_of("_encode_tile\t/x/dist-packages/PIL/ImageFile.py\t540\n"
+			   "_save\t/x/dist-packages/PIL/JpegImagePlugin.py\t800\n"
+			   "Image.save\t/x/dist-packages/PIL/Image.py\t2430\n" USER),
+		   ANA_CODE_SAVE);
+	EXPECT_INT(code_of("Image.save\t/x/dist-packages/PIL/Image.py\t2430\n"
+			   "f\t/x/site-packages/torchvision/transforms/v2/_augment.py\t9\n" USER),
+		   ANA_CODE_DATA);
+	EXPECT_INT(code_of("DataFrame.to_csv\t/x/site-packages/pandas/core/generic.py\t3\n" USER),
+		   ANA_CODE_SAVE);
 	EXPECT_INT(code_of("__init__\t/x/site-packages/torch/utils/data/dataloader.py\t9\n" USER),
 		   ANA_CODE_EPOCH);
 	EXPECT_INT(
@@ -247,14 +264,17 @@ static bool named(const struct ana_pystack *k, const char *file, uint32_t line)
 static void test_stacks_made(void)
 {
 #define STANDARD "/usr/lib/python3.11/"
-	static const char proxy[] = "Connection._recv\t" STANDARD
-				    "multiprocessing/connection.py\t378\nBaseProxy._callmethod\t" STANDARD
-				    "multiprocessing/managers.py\t810\nget\t<string>\t2\n" USER,
+	static const char proxy[] =
+		"Connection._recv\t" STANDARD
+		"multiprocessing/connection.py\t378\nBaseProxy._callmethod\t" STANDARD
+		"multiprocessing/managers.py\t810\nget\t<string>\t2\n" USER,
 			  command[] = "Queue.get\t" STANDARD "queue.py\t171\nmain\t<string>\t5\n"
 				      "<module>\t<string>\t9",
-			  spawned[] = "worker\t" STANDARD "multiprocessing/pool.py\t114\nspawn_main\t" STANDARD
+			  spawned[] = "worker\t" STANDARD
+				      "multiprocessing/pool.py\t114\nspawn_main\t" STANDARD
 				      "multiprocessing/spawn.py\t122\n<module>\t<string>\t1",
-			  typed[] = "get\t<stdin>\t3\n" USER, data[] = "__init__\t<string>\t4\n" USER;
+			  typed[] = "get\t<stdin>\t3\n" USER,
+			  data[] = "__init__\t<string>\t4\n" USER;
 	struct ana_pystack k;
 
 	ana_pystack_read(&k, proxy, strlen(proxy));
@@ -1126,7 +1146,8 @@ static void test_forgetting(void)
 		s = sample(&t, 200, i * 10000, WIRE_WAIT_NONE, USER);
 		REQUIRE(!ana_evidence_add_sample(&t.e, &s, i * 10000 * US));
 	}
-	EXPECT(t.e.thread[0]->room <= 2048); /* 600 in the 6 s that are kept, and as many to be dropped */
+	EXPECT(t.e.thread[0]->room <=
+	       2048); /* 600 in the 6 s that are kept, and as many to be dropped */
 	EXPECT_INT(t.e.count, 100000);
 	EXPECT(t.e.thread[0]->sample[t.e.thread[0]->head].t_ns <=
 	       (99999 * 10000 - 2000000) * (int64_t)US);

@@ -19,6 +19,7 @@ static enum ana_class class_of_code(const struct ana_pystack *k, enum ana_class 
 	case ANA_CODE_DATA:
 		return ANA_INPUT_INLINE;
 	case ANA_CODE_CHECKPOINT:
+	case ANA_CODE_SAVE:
 		return ANA_HOST_CHECKPOINT;
 	case ANA_CODE_LOAD:
 		return ANA_HOST_WARMUP;

@@ -16,6 +16,9 @@ struct rule { /* file: beginning of its path within where packages are, '/' betw
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
+#define NUMPY_WRITES \
+	"|write_array|_write_array_header|write_array_header_1_0|write_array_header_2_0|_wrap_header|_wrap_header_guess_version|header_data_from_array_1_0|dtype_to_descr|_has_metadata|"
+
 /* Of installed packages, the first that fits decides. */
 static const struct rule packages[] = {
 	/* torch's loader */
@@ -30,6 +33,35 @@ static const struct rule packages[] = {
 	{ "torch/multiprocessing/reductions.py", NULL, ANA_CODE_HANDOFF, ANA_SAY_DECIDES },
 	{ "torch/multiprocessing/queue.py", NULL, ANA_CODE_HANDOFF, ANA_SAY_DECIDES },
 	{ "torch/utils/data/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	/* what readers' packages write is no input; who reads or transforms further out decides */
+	{ "PIL/", "|save|_save|_save_all|_save_frame|_encode_tile|_write_multiple_frames|",
+	  ANA_CODE_SAVE, ANA_SAY_WEAKLY },
+	{ "torchvision/io/", "|write_video|write_jpeg|write_png|write_file|", ANA_CODE_SAVE,
+	  ANA_SAY_WEAKLY },
+	{ "torchaudio/", "|save|save_with_torchcodec|", ANA_CODE_SAVE, ANA_SAY_WEAKLY },
+	{ "imageio/", "|imwrite|imsave|mimwrite|mimsave|volwrite|write|append_data|", ANA_CODE_SAVE,
+	  ANA_SAY_WEAKLY },
+	{ "skimage/", "|imsave|", ANA_CODE_SAVE, ANA_SAY_WEAKLY },
+	{ "scipy/io/", "|savemat|put_variables|write|write_top|", ANA_CODE_SAVE, ANA_SAY_WEAKLY },
+	{ "tifffile", "|imwrite|write|", ANA_CODE_SAVE, ANA_SAY_WEAKLY },
+	{ "soundfile.py", "|write|_array_io|_cdata_io|", ANA_CODE_SAVE, ANA_SAY_WEAKLY },
+	{ "h5py/", "|create_dataset|make_new_dset|__setitem__|write_direct|flush|", ANA_CODE_SAVE,
+	  ANA_SAY_WEAKLY },
+	{ "zarr/", "|save|save_array|save_group|__setitem__|set_basic_selection|", ANA_CODE_SAVE,
+	  ANA_SAY_WEAKLY },
+	{ "pyarrow/", "|write_table|write_dataset|write_to_dataset|write_feather|write_csv|",
+	  ANA_CODE_SAVE, ANA_SAY_WEAKLY },
+	{ "pandas/",
+	  "|to_csv|to_parquet|to_pickle|to_json|to_hdf|to_feather|to_excel|to_sql|save|_save|_save_body|_save_chunk|write|",
+	  ANA_CODE_SAVE, ANA_SAY_WEAKLY },
+	{ "polars/", "|write_csv|write_parquet|write_ipc|write_ndjson|sink_parquet|", ANA_CODE_SAVE,
+	  ANA_SAY_WEAKLY },
+	{ "numpy/lib/npyio.py", "|save|savez|savez_compressed|_savez|savetxt|", ANA_CODE_SAVE,
+	  ANA_SAY_WEAKLY },
+	{ "numpy/lib/_npyio_impl.py", "|save|savez|savez_compressed|_savez|savetxt|", ANA_CODE_SAVE,
+	  ANA_SAY_WEAKLY },
+	{ "numpy/lib/format.py", NUMPY_WRITES, ANA_CODE_SAVE, ANA_SAY_WEAKLY },
+	{ "numpy/lib/_format_impl.py", NUMPY_WRITES, ANA_CODE_SAVE, ANA_SAY_WEAKLY },
 	/* readers, decoders, transforms */
 	{ "PIL/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
 	{ "cv2/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },

@@ -25,6 +25,7 @@ enum ana_code {
 	ANA_CODE_DATA, /* reads, decodes or transforms data */
 	ANA_CODE_MODEL, /* a framework: launches, modules, optimizers */
 	ANA_CODE_CHECKPOINT, /* writes a checkpoint */
+	ANA_CODE_SAVE, /* writes something through a package that also reads data */
 	ANA_CODE_LOAD, /* imports or compiles code */
 	ANA_CODE_EPOCH, /* makes a loader's iterator, or takes it down */
 	ANA_CODE_NEXT, /* in the loader's next() */
