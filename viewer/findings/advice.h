@@ -15,7 +15,8 @@ typedef bool view_advise(struct view_summary *s, struct view_advice *a);
 view_advise view_advise_workers, view_advise_makers;
 
 view_advise view_advise_unknown, view_advise_epoch, view_advise_h2d, view_advise_fetch,
-	view_advise_pipeline, view_advise_handoff;
+	view_advise_pipeline;
+view_advise view_advise_handoff; /* advice_handoff.c */
 view_advise view_advise_worker_cpu, view_advise_host_cpu; /* advice_cpu.c */
 view_advise view_advise_uneven; /* advice_rank.c */
 view_advise view_advise_no_process, view_advise_idle_gpu; /* advice_idle.c */
@@ -27,6 +28,8 @@ view_advise view_advise_sync, view_advise_lock, view_advise_host_wait,
 /* More workers are advised, on the cores there are; or more workers and cores (view_loader_wants_cores). */
 bool view_advice_more_workers(const struct view_summary *s);
 bool view_advice_more_cores(const struct view_summary *s);
+/* Batches are made sooner than they come from a worker: the main process can make them (advice_handoff.c). */
+bool view_advice_without_workers(const struct view_summary *s);
 /* Workers want a CPU and get none; they wait for each other. */
 bool view_advice_workers_starved(const struct view_summary *s);
 bool view_advice_workers_serialised(const struct view_summary *s);

@@ -39,6 +39,8 @@ bool view_advise_epoch(struct view_summary *s, struct view_advice *a)
 
 	if (!l)
 		return true;
+	if (view_advice_without_workers(s)) /* that spares this as well */
+		return false;
 	bool persistent = l->known & ANA_LOADER_PERSISTENT && l->persistent;
 	bool no_workers = l->known & ANA_LOADER_WORKERS && !l->workers;
 	if (l->iterators > 1 && !persistent && !no_workers) {
@@ -212,7 +214,7 @@ bool view_advise_pipeline(struct view_summary *s, struct view_advice *a)
 	if (!l || !(l->known & ANA_LOADER_WORKERS))
 		return true;
 	/* Nothing is in flight without workers; and those who always make batches have no time for more. */
-	if (!l->workers || s->loader.busy_ppm >= VIEW_BUSY_PPM)
+	if (!l->workers || s->loader.busy_ppm >= VIEW_BUSY_PPM || view_advice_without_workers(s))
 		return false;
 	/* What one worker makes comes in order. */
 	bool ordered = (!(l->known & ANA_LOADER_IN_ORDER) || l->in_order) && l->workers > 1;
@@ -229,19 +231,5 @@ bool view_advise_pipeline(struct view_summary *s, struct view_advice *a)
 	a->action =
 		base_arena_printf(&s->mem, "%sset prefetch_factor=%" PRIu32 " (now %" PRIu32 ")%s",
 				  jitter(s, l), more, l->prefetch, any);
-	return true;
-}
-
-bool view_advise_handoff(struct view_summary *s, struct view_advice *a)
-{
-	const struct view_finding *f = view_finding_of(s, a->class);
-	const struct ana_loader_facts *l = view_loader_facts(s);
-
-	if (f && f->where.role == WIRE_ROLE_PIN)
-		a->action = "the pin thread is the bottleneck: send few large tensors instead of "
-			    "many small ones, and smaller types (uint8 until the GPU)";
-	else if (l && l->known & ANA_LOADER_PIN && l->pin)
-		a->action = "send few large tensors instead of many small objects, and smaller "
-			    "types (uint8 until the GPU)";
 	return true;
 }

@@ -195,18 +195,48 @@ bool view_loader_by_socket(const struct view_summary *s)
 	return false;
 }
 
+/* A time of each batch, over all batches and GPUs. */
+static __int128 of_all(const struct view_summary *s, const struct ana_loader_facts *l,
+		       int64_t each_ns)
+{
+	const struct ana_result *r = s->result;
+
+	return (__int128)each_ns * (__int128)batches(r) * (__int128)r->gpus /
+	       (l->trainers ? l->trainers : 1);
+}
+
 int64_t view_loader_spared_ns(const struct view_summary *s, int64_t then_ns)
 {
 	const struct ana_loader_facts *l = view_loader_facts(s);
-	const struct ana_result *r = s->result;
+	int64_t exposed = exposed_ns(s), most = exposed < s->starved_ns ? exposed : s->starved_ns;
+	__int128 ns;
 
 	if (!l || !s->loader.has_need)
 		return 0;
-	__int128 ns = (__int128)(s->loader.facts.step_ns - then_ns) * (__int128)batches(r) *
-		      (__int128)r->gpus / (l->trainers ? l->trainers : 1);
-	int64_t exposed = exposed_ns(s), most = exposed < s->starved_ns ? exposed : s->starved_ns;
-
+	ns = of_all(s, l, s->loader.facts.step_ns - then_ns);
 	return ns > most ? most : (int64_t)ns;
+}
+
+int64_t view_loader_each_ns(const struct view_summary *s, int64_t all_ns)
+{
+	const struct ana_loader_facts *l = view_loader_facts(s);
+
+	return l ? per_batch(s, l, all_ns) : 0;
+}
+
+int64_t view_loader_inline_ns(const struct view_summary *s)
+{
+	const struct ana_loader_facts *l = view_loader_facts(s);
+	const struct view_worker_facts *f = &s->loader.facts;
+	int64_t hidden, more;
+	__int128 ns;
+
+	if (!l || !s->loader.has_need || !batches(s->result))
+		return 0;
+	hidden = base_div_even(l->take_ns, (__int128)batches(s->result)) - f->wait_ns;
+	more = f->fetch_ns - base_max(hidden, 0);
+	ns = of_all(s, l, base_max(more, 0));
+	return ns > s->result->gpu_ns ? s->result->gpu_ns : (int64_t)ns;
 }
 
 static void set_saving(struct view_summary *s)

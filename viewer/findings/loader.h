@@ -26,6 +26,15 @@ bool view_loader_wants_cores(const struct view_summary *s);
  */
 int64_t view_loader_spared_ns(const struct view_summary *s, int64_t then_ns);
 
+/* The part of one trainer and batch of a time summed over GPUs. */
+int64_t view_loader_each_ns(const struct view_summary *s, int64_t all_ns);
+
+/*
+ * For how long GPUs would wait, at least, if each trainer made its batches itself: making one, less what of a wait for
+ * one was hidden behind queued work. 0 without view_loader.has_need.
+ */
+int64_t view_loader_inline_ns(const struct view_summary *s);
+
 /* The step without its wait that workers are counted by (core/worker_count.h); *median: of the steps, else their average. */
 int64_t view_loader_pace_ns(const struct view_summary *s, bool *median);
 

@@ -23,8 +23,9 @@ static const char *workers(struct view_summary *s)
 	const struct view_loader *v = &s->loader;
 
 	return with_number(s,
-			   v->facts.workers ? "DataLoader(..., num_workers=#)"
-					    : "DataLoader(..., num_workers=#, persistent_workers=True)",
+			   v->facts.workers
+				   ? "DataLoader(..., num_workers=#)"
+				   : "DataLoader(..., num_workers=#, persistent_workers=True)",
 			   view_loader_wants_cores(s) ? v->need.needed : v->need.advised);
 }
 
@@ -44,7 +45,17 @@ static const char *makers(struct view_summary *s, const struct view_advice *a)
 	return with_number(s, facts_feeders[feeder].call, a->makers);
 }
 
-/* As view_advise_epoch, _h2d and _pipeline decide. */
+/* torch refuses what goes with workers where there are none. */
+static const char *no_workers(struct view_summary *s, const struct ana_loader_facts *l)
+{
+	return base_arena_printf(
+		&s->mem, "DataLoader(..., num_workers=0%s%s)",
+		l->known & ANA_LOADER_PREFETCH && l->prefetch != 2 ? ", prefetch_factor=None" : "",
+		l->known & ANA_LOADER_PERSISTENT && l->persistent ? ", persistent_workers=False"
+								  : "");
+}
+
+/* As view_advise_epoch, _h2d, _pipeline and _handoff decide. */
 static const char *setting(struct view_summary *s, const struct view_advice *a)
 {
 	const struct ana_loader_facts *l = view_loader_facts(s);
@@ -58,12 +69,16 @@ static const char *setting(struct view_summary *s, const struct view_advice *a)
 			       ? "DataLoader(..., persistent_workers=True)"
 			       : NULL;
 	case ANA_INPUT_H2D:
-		return l->known & ANA_LOADER_PIN && !l->pin ? "DataLoader(..., pin_memory=True)" : NULL;
+		return l->known & ANA_LOADER_PIN && !l->pin ? "DataLoader(..., pin_memory=True)"
+							    : NULL;
 	case ANA_INPUT_PIPELINE:
-		if (strcmp(a->id, "worker-lock") == 0 || !(l->known & ANA_LOADER_PREFETCH) || !l->workers)
+		if (strcmp(a->id, "worker-lock") == 0 || !(l->known & ANA_LOADER_PREFETCH) ||
+		    !l->workers)
 			return NULL;
 		return with_number(s, "DataLoader(..., prefetch_factor=#)",
 				   l->prefetch < 2 ? 4 : (int64_t)l->prefetch * 2);
+	case ANA_INPUT_HANDOFF:
+		return strcmp(a->id, "no-workers") == 0 ? no_workers(s, l) : NULL;
 	default:
 		return NULL;
 	}

@@ -1009,6 +1009,58 @@ static void test_short_path(void)
 	base_arena_fini(&mem);
 }
 
+/* An hour of 100,000 batches, of which each is on its way for 9 ms while the GPU waits, and was made in @fetch_ns. */
+static struct view_summary *handed_over(int64_t fetch_ns, bool pin)
+{
+	struct ana_result *r = made_result(1, H100, 5);
+	int64_t ns = MADE_HOUR_NS / 4;
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_class(r, ANA_INPUT_HANDOFF, ns);
+	made_class(r, ANA_INPUT_EPOCH, ns / 10);
+	r->cpus = 16;
+	r->batches = r->steps = 100000;
+	r->gpu[0].span_ns = MADE_HOUR_NS;
+	r->loader_exposed_ns = r->gpu[0].loader_exposed_ns = ns;
+	r->step_fed_median_ns = -1;
+	made_loader(r, 2, 100000, fetch_ns, fetch_ns);
+	r->loader[0].iterators = 4;
+	r->loader[0].take_ns = ns + MADE_HOUR_NS / 36000; /* 1 us of each is hidden */
+	r->loader[0].pin = pin;
+	return made_summary_of(r, H100, 6880000000LL);
+}
+
+/* What is made sooner than it comes from a worker is made in the main process, and then waited for. */
+static void test_without_workers(void)
+{
+	int64_t waits = MADE_HOUR_NS / 4 + MADE_HOUR_NS / 40;
+	struct view_summary *s = handed_over(1000000, false);
+	const struct view_advice *a = advice(s, "no-workers");
+
+	REQUIRE(a && a == &s->advice[0]);
+	EXPECT_STR(a->brief, "num_workers=0, batches made in the main process (1.0 ms each, their way from a "
+			     "worker 9.0 ms)");
+	EXPECT(strstr(a->action, "num_workers=0 (a batch takes 1.0 ms to make, its way from a worker 9.0 ms)"));
+	EXPECT_INT(a->saving_ns, waits - 100000 * (int64_t)(1000000 - 1000));
+	EXPECT_STR(a->change, "DataLoader(..., num_workers=0)");
+	EXPECT(!advice(s, "handoff") && !advice(s, "loader-epoch")); /* which is within */
+	view_summary_free(s);
+
+	s = handed_over(4500000, false); /* half of the way, and no more */
+	EXPECT(advice(s, "no-workers"));
+	view_summary_free(s);
+	s = handed_over(4600000, false);
+	a = advice(s, "handoff");
+	EXPECT(!advice(s, "no-workers") && advice(s, "loader-epoch"));
+	REQUIRE(a);
+	EXPECT_INT(a->saving_ns, MADE_HOUR_NS / 4);
+	EXPECT(!a->change);
+	view_summary_free(s);
+	s = handed_over(1000000, true); /* how long pinning takes is not known */
+	EXPECT(!advice(s, "no-workers") && advice(s, "handoff"));
+	view_summary_free(s);
+}
+
 static const struct t_case cases[] = {
 	T_CASE(test_places),
 	T_CASE(test_overdrawn),
@@ -1032,6 +1084,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_pace),
 	T_CASE(test_epoch),
 	T_CASE(test_by_evidence),
+	T_CASE(test_without_workers),
 	T_CASE(test_words),
 	T_CASE(test_short_path),
 };

@@ -45,7 +45,7 @@ static void test_settings(void)
 {
 	struct view_summary *s = made();
 	struct ana_loader_facts *l = &s->result->loader[0];
-	struct view_advice locked = about(ANA_INPUT_PIPELINE);
+	struct view_advice locked = about(ANA_INPUT_PIPELINE), without = about(ANA_INPUT_HANDOFF);
 
 	REQUIRE(s->result->loaders && l->kind);
 	l->known = ANA_LOADER_WORKERS | ANA_LOADER_PIN | ANA_LOADER_PREFETCH | ANA_LOADER_PERSISTENT;
@@ -58,6 +58,13 @@ static void test_settings(void)
 	EXPECT_STR(change(s, about(ANA_INPUT_PIPELINE)), "DataLoader(..., prefetch_factor=4)");
 	locked.id = "worker-lock";
 	EXPECT(!change(s, locked));
+	EXPECT(!change(s, about(ANA_INPUT_HANDOFF)));
+	without.id = "no-workers";
+	EXPECT_STR(change(s, without), "DataLoader(..., num_workers=0)");
+	l->persistent = true; /* torch refuses these without workers */
+	l->prefetch = 4;
+	EXPECT_STR(change(s, without),
+		   "DataLoader(..., num_workers=0, prefetch_factor=None, persistent_workers=False)");
 	EXPECT(!change(s, about(ANA_HOST_GC)));
 	l->pin = l->persistent = true;
 	EXPECT(!change(s, about(ANA_INPUT_H2D)));

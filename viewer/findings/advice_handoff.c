@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Advice for batches that are made soon and take long from a worker to the main process. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "advice.h"
+#include "findings.h"
+#include "loader.h"
+#include "base/units.h"
+#include "wire/evidence.h"
+
+#define CHEAP_PART \
+	2 /* of the way that a GPU waits for: making a batch takes no more than this part of it */
+
+/* What the loader's workers are waited for: batches, and epochs that start them. */
+static int64_t waits_ns(const struct view_summary *s)
+{
+	int64_t ns = view_advice_ns(s, ANA_INPUT_EPOCH);
+
+	for (int c = 0; c < ANA_CLASSES; c++)
+		if (ana_class_wants_workers(c))
+			view_cost_add(&ns, view_advice_ns(s, (enum ana_class)c));
+	return ns;
+}
+
+static int64_t way_ns(const struct view_summary *s)
+{
+	return view_loader_each_ns(s, view_advice_ns(s, ANA_INPUT_HANDOFF));
+}
+
+/*
+ * Pinning would come along into the main process, and how long it takes is not recorded. Making a batch counts with what
+ * it waited for a CPU, for the main process may do so as well.
+ */
+bool view_advice_without_workers(const struct view_summary *s)
+{
+	const struct ana_loader_facts *l = view_loader_facts(s);
+	const struct view_loader *v = &s->loader;
+
+	if (!l || !v->has_need || !l->workers || !l->kind || strcmp(l->kind, "torch") != 0 ||
+	    !(l->known & ANA_LOADER_PIN) || l->pin || v->fetch_ns <= 0 ||
+	    view_advice_more_workers(s) || view_advice_more_cores(s))
+		return false;
+	return v->fetch_ns <= way_ns(s) / CHEAP_PART &&
+	       view_advice_ns(s, ANA_INPUT_HANDOFF) >= waits_ns(s) / 2 &&
+	       view_loader_inline_ns(s) < waits_ns(s);
+}
+
+static void make_them_here(struct view_summary *s, struct view_advice *a)
+{
+	int64_t waits = waits_ns(s), then = view_loader_inline_ns(s);
+	base_unit make, way, all, left;
+
+	base_duration(make, s->loader.fetch_ns);
+	base_duration(way, way_ns(s));
+	a->id = "no-workers";
+	a->title = "Make batches in the main process";
+	a->brief = base_arena_printf(
+		&s->mem,
+		"num_workers=0, batches made in the main process (%s each, their way from a worker %s)",
+		make, way);
+	a->action = base_arena_printf(
+		&s->mem,
+		"make batches in the main process: num_workers=0 (a batch takes %s to make, its way from a "
+		"worker %s), without prefetch_factor, persistent_workers, timeout and "
+		"multiprocessing_context, which go with workers; or send few large tensors instead of many "
+		"small objects",
+		make, way);
+	a->why = base_arena_printf(
+		&s->mem,
+		"%s. The GPU%s waited %s for all that workers were to bring, and would wait %s for batches made then",
+		a->why, s->result->gpus > 1 ? "s" : "", base_duration(all, waits),
+		base_duration(left, then));
+	a->saving_nano_usd =
+		base_div_even((__int128)a->saving_nano_usd * (waits - then), a->saving_ns);
+	a->saving_ns = waits - then;
+}
+
+bool view_advise_handoff(struct view_summary *s, struct view_advice *a)
+{
+	const struct view_finding *f = view_finding_of(s, a->class);
+	const struct ana_loader_facts *l = view_loader_facts(s);
+
+	if (view_advice_without_workers(s))
+		make_them_here(s, a);
+	else if (f && f->where.role == WIRE_ROLE_PIN)
+		a->action = "the pin thread is the bottleneck: send few large tensors instead of "
+			    "many small ones, and smaller types (uint8 until the GPU)";
+	else if (l && l->known & ANA_LOADER_PIN && l->pin)
+		a->action = "send few large tensors instead of many small objects, and smaller "
+			    "types (uint8 until the GPU)";
+	return true;
+}
