@@ -50,8 +50,8 @@ static void advise_maker_cpu(struct view_summary *s, struct view_advice *a)
 		&s->mem,
 		"the job may use %" PRId64 " CPU%s (affinity and cgroup quota), and %" PRId64
 		" make%s batches: ask for %" PRId64
-		", one for each and one for the main process; a maker that uses several threads needs as "
-		"many, or one of them (OMP_NUM_THREADS=1)",
+		", one for each and one for the main process. Makers whose libraries start threads of their own "
+		"want a CPU for each of these, too, unless OMP_NUM_THREADS=1 keeps each maker to one thread",
 		cpus, cpus == 1 ? "" : "s", makers, makers == 1 ? "s" : "", makers + 1);
 }
 

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "analysis/evidence/hotspot_chain.h"
 #include "base/utf8.h"
@@ -177,6 +178,9 @@ const char *view_words_cpu(struct base_arena *mem, const struct view_hotspot *p,
 		return "";
 	if (!*part[2])
 		return base_arena_printf(mem, " while %s ran", who_ran(p, part[0]));
+	/* The sentence tells that line itself. */
+	if (p->file && !strcmp(part[2], p->file) && strtoul(part[3], NULL, 10) == p->line)
+		return base_arena_printf(mem, " while %s ran the same line", who_ran(p, part[0]));
 	return base_arena_printf(mem, " while %s ran at %s:%s", who_ran(p, part[0]),
 				 view_short_path(mem, columns == SIZE_MAX ? part[2] : view_file_name(part[2]),
 						 columns),

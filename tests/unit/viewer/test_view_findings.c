@@ -468,6 +468,7 @@ static void test_makers(void)
 	REQUIRE(a);
 	EXPECT_STR(a->brief, "1 -> 4 CPUs");
 	EXPECT(strstr(a->action, "the job may use 1 CPU (affinity and cgroup quota), and 3 make batches"));
+	EXPECT(strstr(a->action, "want a CPU for each of these, too, unless OMP_NUM_THREADS=1 keeps each maker to one"));
 	EXPECT_INT(a->saving_ns, MADE_HOUR_NS / 2);
 	view_summary_free(s);
 
@@ -956,6 +957,15 @@ static void test_words(void)
 	p.chains = 2;
 	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_CPU_STARVED, &p, 40),
 		   "waiting for a CPU while another of its kind ran at mill.py:12");
+	p.file = "/home/me/mill.py"; /* which its sentence tells */
+	p.line = 12;
+	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_CPU_STARVED, &p, 40),
+		   "waiting for a CPU while another of its kind ran the same line");
+	p.line = 13;
+	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_CPU_STARVED, &p, 40),
+		   "waiting for a CPU while another of its kind ran at mill.py:12");
+	p.file = NULL;
+	p.line = 0;
 	p.chains = 0;
 	p.has_cpu = "the trainer\t\t\t0";
 	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_CPU_STARVED, &p, 40),

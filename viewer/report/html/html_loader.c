@@ -67,7 +67,7 @@ static void put_need(struct html *h)
 								: ", and a sensible limit is ");
 		html_count(h, (uint64_t)v->need.advised, "/loader/need/workers_advised");
 	}
-	html_put(h, ". A batch then comes at least every ");
+	html_put(h, ". A batch then comes at best every ");
 	html_ns(h, v->need.predicted_step_ns, "/loader/need/predicted_step_ns");
 	html_put(h, ".</p></div>\n");
 }

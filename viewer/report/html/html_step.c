@@ -405,14 +405,6 @@ static bool is_within(const struct view_summary *s, size_t at)
 	return false;
 }
 
-static void put_no_change(struct html *h, size_t i)
-{
-	html_put(h, "<p>What would save most, ");
-	html_text(h, "b", h->s->advice[i].brief, "/advice/%zu/brief", i);
-	html_put(h, ", is no argument of a call that this page could show: <a href=\"#advice\">what to do "
-		    "stands below</a>.</p>\n");
-}
-
 /*
  * The user's own calls, if that to be changed first is one; what else is advised has words alone, below.
  * A call that is second on the list is no "change": people paste what they see.
@@ -422,14 +414,9 @@ static void put_changes(struct html *h)
 	const struct view_advice *first = view_advice_first(h->s);
 	size_t shown = 0;
 
-	if (!first)
+	if (!first || !first->change)
 		return;
-	html_put(h, "<h3>The change</h3>\n");
-	if (!first->change) {
-		put_no_change(h, (size_t)(first - h->s->advice));
-		return;
-	}
-	html_put(h, "<ul class=\"changes\">\n");
+	html_put(h, "<h3>The change</h3>\n<ul class=\"changes\">\n");
 	for (size_t i = (size_t)(first - h->s->advice); i < h->s->advices && shown < CHANGES_MAX; i++) {
 		if (!h->s->advice[i].change || is_within(h->s, i))
 			continue;

@@ -301,8 +301,7 @@ static void put_need(struct page *p)
 	put_line(p, base_arena_printf(
 			    &p->mem,
 			    "the GPU could take a batch every %s (%s); %s one every %s on average. "
-			    "%" PRId64 " worker%s would keep up%s; a batch then comes every %s "
-			    "at least",
+			    "%" PRId64 " worker%s would keep up%s; a batch then comes at best every %s",
 			    base_duration(fed, pace),
 			    median ? "the median step without its wait" : "on average", deliver(p),
 			    base_duration(step, v->facts.step_ns), v->need.needed,
