@@ -446,13 +446,13 @@ const char *view_finding_evidence(struct base_arena *mem, const struct view_find
 {
 	const struct view_hotspot *p = &f->where;
 	const char *saw = "";
-	base_unit samples;
+	base_unit samples, share;
 
 	if (!p->known)
 		return ana_confidence_names[f->confidence];
 	if (f->nearby_ns > 0)
-		saw = base_arena_printf(mem, ", which saw %" PRId64 " %% of this time",
-					base_ppm(f->ns - f->nearby_ns, f->ns) / 10000);
+		saw = base_arena_printf(mem, ", which saw %s %% of this time",
+					base_percent(share, base_ppm(f->ns - f->nearby_ns, f->ns)));
 	return base_arena_printf(mem, "%s: %s sample%s of %" PRIu32 " thread%s%s",
 				 ana_confidence_names[f->confidence],
 				 base_count(samples, p->samples), p->samples == 1 ? "" : "s",

@@ -13,6 +13,7 @@
 #include "words.h"
 
 #define COLUMNS 40 /* of a path or a file's name */
+#define LEAST_SHOWN_PPM 500 /* less is 0.0 % */
 #define LINE_PART 4 /* of what a line stands for: seen there for less, it is a guess */
 
 /* The finding of its class that cost most. */
@@ -78,6 +79,7 @@ struct said { /* of a sentence */
 	size_t at; /* the finding */
 	int64_t ns; /* with those that it speaks for */
 	int64_t seen_ns; /* of it, what samples saw at the lines that are named */
+	int64_t lines_ns, nearby_ns; /* of all that are named, and of that without samples of its own */
 	const char *also; /* their lines; NULL: it speaks for itself */
 };
 
@@ -439,17 +441,39 @@ static bool is_below(const struct view_summary *s, size_t rest)
 	return false;
 }
 
+/* Where most of it lies in gaps without a sample, it is told what the line is taken from. */
+static const char *from_neighbours(struct base_arena *mem, const struct said *x)
+{
+	base_unit share;
+
+	if (x->nearby_ns <= x->lines_ns / 2)
+		return "";
+	return base_arena_printf(mem, " Samples lie in only %s %% of it; the rest is taken from the gaps beside.",
+				 base_percent(share, base_ppm(x->lines_ns - x->nearby_ns, x->lines_ns)));
+}
+
+static void add_lines(const struct view_summary *s, const struct view_told *told, size_t n, struct said *x)
+{
+	for (size_t i = 0; i < n; i++) {
+		view_cost_add(&x->lines_ns, s->finding[told[i].at].ns);
+		view_cost_add(&x->nearby_ns, s->finding[told[i].at].nearby_ns);
+	}
+}
+
 const char *view_alike_sentence(const struct view_summary *s, struct base_arena *mem,
 				const struct view_told *told, size_t n)
 {
-	const struct said x = { told->at, view_alike_ns(s, told, n), seen_ns(s, told, n),
-				lines_of(s, mem, told, n) };
+	struct said x = { .at = told->at,
+			  .ns = view_alike_ns(s, told, n),
+			  .seen_ns = seen_ns(s, told, n),
+			  .also = lines_of(s, mem, told, n) };
 	bool rest = view_finding_is_rest(&s->finding[x.at]);
 
 	if (rest && is_below(s, x.at))
 		return base_arena_printf(mem, "%s.", view_rest_words(s, mem, x.at));
-	return base_arena_printf(mem, "%s%s", (rest ? without_line : cause)(s, mem, &x),
-				 prediction(s, mem, &x));
+	add_lines(s, told, n, &x);
+	return base_arena_printf(mem, "%s%s%s", (rest ? without_line : cause)(s, mem, &x),
+				 from_neighbours(mem, &x), prediction(s, mem, &x));
 }
 
 /* ---- which are told, and what is folded under them ------------------------------------------- */
@@ -500,16 +524,21 @@ const char *view_rest_words(const struct view_summary *s, struct base_arena *mem
 	const struct view_finding *f = &s->finding[rest];
 	int64_t whole = ana_class_is_outside(f->class) ? s->result->gpu_ns : view_working_ns(s);
 	int64_t lines = f->lines_ns < f->ns ? f->lines_ns : f->ns;
-	base_unit all, none, few;
+	bool all_told = lines && base_ppm(f->ns - lines, whole) < LEAST_SHOWN_PPM;
+	const char *unseen = "", *few = "";
+	base_unit all, share;
 
-	base_percent(few, base_ppm(lines, whole));
+	if (!all_told)
+		unseen = base_arena_printf(mem, "for %s %% no sample tells the line%s",
+					   base_percent(share, base_ppm(f->ns - lines, whole)),
+					   lines ? ", and " : "");
+	if (lines)
+		few = base_arena_printf(mem, "smaller lines have %s %%",
+					base_percent(share, base_ppm(lines, whole)));
 	return base_arena_printf(
-		mem, "%s in all: %s %% of the %s; for %s %% no sample tells the line%s%s%s",
-		ana_class_names[f->class],
+		mem, "%s in all: %s %% of the %s; %s%s", ana_class_names[f->class],
 		base_percent(all, base_ppm(s->result->classes[f->class], whole)),
-		whole == s->result->gpu_ns ? "time held" : "training time",
-		base_percent(none, base_ppm(f->ns - lines, whole)),
-		lines ? ", and smaller lines have " : "", lines ? few : "", lines ? " %" : "");
+		whole == s->result->gpu_ns ? "time held" : "training time", unseen, few);
 }
 
 static bool same_text(const char *a, const char *b)

@@ -5,6 +5,7 @@
  */
 #include "findings/told.h"
 #include "harness.h"
+#include "findings/findings.h"
 #include "findings/words.h"
 #include "view_made.h"
 
@@ -175,6 +176,24 @@ static void test_order(void)
 	EXPECT_STR(view_rest_words(s, &mem, told[0].rest),
 		   "input.fetch in all: 25.0 % of the training time; for 3.2 % no sample tells the line, "
 		   "and smaller lines have 1.0 %");
+	s->finding[told[0].rest].lines_ns = s->finding[told[0].rest].ns; /* not "for 0.0 %" */
+	EXPECT_STR(view_rest_words(s, &mem, told[0].rest),
+		   "input.fetch in all: 25.0 % of the training time; smaller lines have 4.2 %");
+	view_summary_free(s);
+}
+
+/* A line that most gaps take from their neighbours says so; one that samples show in most of its time does not. */
+static void test_from_neighbours(void)
+{
+	struct view_summary *s = made_line(1, ANA_HOST_DISPATCH, WIRE_ROLE_SUBMITTER, WIRE_WAIT_NONE);
+	const char *said = " Samples lie in only 17.0 % of it; the rest is taken from the gaps beside. Without it:";
+
+	REQUIRE(s && s->findings);
+	s->finding[0].nearby_ns = s->finding[0].ns / 100 * 83;
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0), said) != NULL);
+	EXPECT(strstr(view_finding_evidence(&mem, &s->finding[0]), ", which saw 17.0 % of this time") != NULL);
+	s->finding[0].nearby_ns = s->finding[0].ns / 2;
+	EXPECT(!strstr(view_finding_sentence(s, &mem, 0), "Samples lie"));
 	view_summary_free(s);
 }
 
@@ -577,6 +596,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_bounds),
 	T_CASE(test_late),
 	T_CASE(test_order),
+	T_CASE(test_from_neighbours),
 	T_CASE(test_small_lines),
 	T_CASE(test_stands),
 	T_CASE(test_stands_without_line),

@@ -33,9 +33,10 @@ void html_method(struct html *h)
 		"a billionth of a dollar; totals are sums of these. Cents appear only in print.</dd>\n"
 		"<dt>At most</dt><dd>A saving is the whole time of its cause, or less where arithmetic "
 		"says so. It is never a promise.</dd>\n"
-		"<dt>How sure</dt><dd>High: the records, and a range or three samples, say the same. "
-		"Medium: fewer samples, or a split in proportion. Low: taken from its neighbours. None: "
-		"not known.</dd>\n</dl>\n<h3>The classes of this run</h3>\n<dl class=\"classes\">\n");
+		"<dt>How sure</dt><dd>High: the records, and a range or three samples of the gap, say the same. "
+		"Medium: one or two samples of each gap, however many of all, or a gap that is split in "
+		"proportion between those at work. Low: no sample of the gap; taken from the gaps beside. "
+		"None: not known. A cause is as sure as most of its time.</dd>\n</dl>\n<h3>The classes of this run</h3>\n<dl class=\"classes\">\n");
 	for (int c = 0; c < ANA_CLASSES; c++)
 		if (h->s->result->classes[c])
 			put_class(h, c);
