@@ -29,6 +29,7 @@ static view_advise *const fit[ANA_CLASSES] = {
 	[ANA_INPUT_CPU_STARVED] = view_advise_worker_cpu,
 	[ANA_INPUT_PIPELINE] = view_advise_pipeline,
 	[ANA_INPUT_HANDOFF] = view_advise_handoff,
+	[ANA_HOST_DISPATCH] = view_advise_dispatch,
 	[ANA_HOST_SYNC] = view_advise_sync,
 	[ANA_HOST_LOCK] = view_advise_lock,
 	[ANA_HOST_CPU_STARVED] = view_advise_host_cpu,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Advice on the training program's own doings. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "advice.h"
 #include "findings.h"
@@ -9,6 +10,7 @@
 #include "words.h"
 #include "wire/evidence.h"
 
+#define LINES_MAX 3 /* of a function, beside the first */
 #define NO_WORK_PPM 200000 /* 20 % of the GPU time, from where a smaller share of a GPU would do */
 
 const char *view_advice_line(struct view_summary *s, enum ana_class c)
@@ -17,6 +19,58 @@ const char *view_advice_line(struct view_summary *s, enum ana_class c)
 	const char *line = f ? view_words_line(&s->mem, &f->where, 40) : NULL;
 
 	return line ? base_arena_printf(&s->mem, " (%s)", line) : "";
+}
+
+/*
+ * The innermost Python frame is the program's own: neither torch's nor another package's code was at work below it. (An
+ * operator that the line itself calls is native, and no running thread's native frames are known: the words leave it
+ * open.)
+ */
+static bool is_own_python(const struct view_hotspot *p)
+{
+	return p->known && p->role == WIRE_ROLE_SUBMITTER && p->wait == WIRE_WAIT_NONE &&
+	       !p->runnable && p->chains < 2 && p->file && p->line && p->function && !p->leaf &&
+	       !p->native && !strstr(p->file, "/site-packages/") &&
+	       !strstr(p->file, "/dist-packages/") && !strstr(p->file, "/lib/python");
+}
+
+/* ", also 31": the function's other lines of the same class. */
+static const char *other_lines(struct view_summary *s, const struct view_finding *f)
+{
+	const char *text = "";
+
+	for (size_t i = 0, n = 0; i < s->findings && n < LINES_MAX; i++) {
+		const struct view_hotspot *p = &s->finding[i].where;
+
+		if (&s->finding[i] == f || s->finding[i].class != f->class || !is_own_python(p) ||
+		    strcmp(p->file, f->where.file) != 0 ||
+		    strcmp(p->function, f->where.function) != 0)
+			continue;
+		text = base_arena_printf(&s->mem, "%s%s%" PRIu32, text, n ? ", " : ", also ",
+					 p->line);
+		n++;
+	}
+	return text;
+}
+
+bool view_advise_dispatch(struct view_summary *s, struct view_advice *a)
+{
+	const struct view_finding *f = view_finding_of(s, a->class);
+	const char *where;
+
+	if (!f || !is_own_python(&f->where))
+		return true;
+	where = base_arena_printf(&s->mem, "%s%s", view_words_line(&s->mem, &f->where, 40),
+				  other_lines(s, f));
+	a->brief = base_arena_printf(
+		&s->mem, "less Python in the step (%s); else torch.compile or CUDA graphs", where);
+	a->action = base_arena_printf(
+		&s->mem,
+		"spend less Python there (%s): compute it once, or outside of the step; else, and where "
+		"the line calls the framework's operators, use torch.compile or CUDA graphs, fuse "
+		"small operators, or raise the batch size",
+		where);
+	return true;
 }
 
 bool view_advise_sync(struct view_summary *s, struct view_advice *a)

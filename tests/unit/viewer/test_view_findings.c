@@ -1071,6 +1071,56 @@ static void test_without_workers(void)
 	view_summary_free(s);
 }
 
+/* A line that gives the GPU its work, with @leaf as its innermost frame ("function\tfile"), and one more of its function. */
+static struct ana_result *launching(const char *file, const char *leaf)
+{
+	struct ana_result *r = made_result(1, H100, 5);
+	struct ana_hotspot place = { .class = ANA_HOST_DISPATCH,
+				     .ns = MADE_HOUR_NS / 5,
+				     .role = WIRE_ROLE_SUBMITTER,
+				     .function = (char *)"Layer.plan",
+				     .file = (char *)file,
+				     .line = 32,
+				     .leaf = (char *)leaf,
+				     .samples = 20,
+				     .threads = 1 };
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_no_class(r, ANA_HOST_SYNC);
+	made_class(r, ANA_HOST_DISPATCH, MADE_HOUR_NS / 2);
+	made_site(r, place);
+	place.line = 31;
+	place.ns = MADE_HOUR_NS / 10;
+	made_site(r, place);
+	place.function = (char *)"main";
+	place.line = 60;
+	made_site(r, place);
+	return r;
+}
+
+/* Where the program's own Python is what takes long, it is named first; where a package's is, not. */
+static void test_own_python(void)
+{
+	static const char *const others[][2] = {
+		{ "/x/train.py", "relu\t/usr/lib/python3.11/site-packages/torch/nn/functional.py" },
+		{ "/venv/lib/python3.11/site-packages/pack/loop.py", NULL },
+	};
+	struct view_summary *s = made_summary_of(launching("/x/train.py", NULL), H100, 1000000000);
+	const struct view_advice *a = advice(s, "dispatch");
+
+	REQUIRE(a);
+	EXPECT_STR(a->brief, "less Python in the step (train.py:32 Layer.plan, also 31); else torch.compile or CUDA graphs");
+	EXPECT(strstr(a->action, "spend less Python there (train.py:32 Layer.plan, also 31): compute it once, or outside of the step; else"));
+	view_summary_free(s);
+	for (size_t i = 0; i < 2; i++) {
+		s = made_summary_of(launching(others[i][0], others[i][1]), H100, 1000000000);
+		a = advice(s, "dispatch");
+		REQUIRE(a);
+		EXPECT_STR(a->brief, "torch.compile or CUDA graphs");
+		view_summary_free(s);
+	}
+}
+
 static const struct t_case cases[] = {
 	T_CASE(test_places),
 	T_CASE(test_overdrawn),
@@ -1095,6 +1145,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_epoch),
 	T_CASE(test_by_evidence),
 	T_CASE(test_without_workers),
+	T_CASE(test_own_python),
 	T_CASE(test_words),
 	T_CASE(test_short_path),
 };
