@@ -312,7 +312,7 @@ static int show_runs(const struct opts *o, char **run, int runs, FILE *f, bool *
 			   "them out",
 			   failed, runs);
 	} else if (!failed && runs == 1) {
-		if (o->format == HTML || o->format == MARKDOWN)
+		if (o->format != JSON)
 			view_own_lines_add(s[0]);
 		show(o, s[0], f);
 	} else if (!failed) {

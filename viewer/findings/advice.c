@@ -18,6 +18,8 @@
 #define LEAST_PPM 10000 /* 1 % of the GPU time: below it, advice is noise */
 #define ADVICE_MAX 8
 #define LINE_COLUMNS 40
+#define SECOND_PART \
+	3 /* of what the first one saves: from here on another cause's remedy is told beside it */
 #define NUMBER_PCT 80 /* of the most that can be saved: from here on a setting goes first */
 
 /* How the advice of a class is fitted to the run; NULL: it always holds, as it stands. */
@@ -133,6 +135,19 @@ static void prefer_number(struct view_summary *s)
 	s->advice[0] = number;
 }
 
+/* One that saves more than the finding that is told of its class says what of. */
+static void tell_of_what(struct view_summary *s)
+{
+	for (size_t i = 0; i < s->advices; i++) {
+		struct view_advice *a = &s->advice[i];
+		const char *of = view_advice_about_words(s, &s->mem, a);
+
+		if (of)
+			a->why = base_arena_printf(&s->mem, "%s; the saving is out %s of the training time",
+						   a->why, of);
+	}
+}
+
 void view_advice_add(struct view_summary *s)
 {
 	struct view_advice a = { .class = ANA_INPUT_UNKNOWN };
@@ -151,6 +166,7 @@ void view_advice_add(struct view_summary *s)
 		prefer_number(s);
 	if (s->advices > ADVICE_MAX)
 		s->advices = ADVICE_MAX;
+	tell_of_what(s);
 }
 
 /*
@@ -170,6 +186,21 @@ static bool urgent(const struct view_summary *s, const struct view_advice *a)
 	default:
 		return true;
 	}
+}
+
+const struct view_advice *view_advice_second(const struct view_summary *s)
+{
+	const struct view_advice *first = view_advice_first(s);
+
+	for (size_t i = 0; first && i < s->advices; i++) {
+		const struct view_advice *a = &s->advice[i];
+
+		if (a != first && !view_advice_is_of(s, first, a->class) &&
+		    !view_advice_is_of(s, a, first->class) && !ana_class_is_outside(a->class) &&
+		    s->waste[a->class] && a->saving_ns >= first->saving_ns / SECOND_PART)
+			return a;
+	}
+	return NULL;
 }
 
 const struct view_advice *view_advice_first(const struct view_summary *s)

@@ -86,7 +86,7 @@ static void advise_more_cores(struct view_summary *s, struct view_advice *a)
 	}
 	if (n->needed != v->facts.workers) {
 		set = base_arena_printf(&s->mem, " and set num_workers=%" PRId64, n->needed);
-		brief = base_arena_printf(&s->mem, " and %" PRId64 " -> %" PRId64 " workers",
+		brief = base_arena_printf(&s->mem, " and num_workers %" PRId64 " -> %" PRId64,
 					  v->facts.workers, n->needed);
 	}
 	a->brief = base_arena_printf(&s->mem,
@@ -114,7 +114,7 @@ static void advise_fewer(struct view_summary *s, struct view_advice *a)
 {
 	const struct view_loader *v = &s->loader;
 
-	a->brief = base_arena_printf(&s->mem, "%" PRId64 " -> %" PRId64 " workers",
+	a->brief = base_arena_printf(&s->mem, "num_workers %" PRId64 " -> %" PRId64,
 				     v->facts.workers, v->need.needed);
 	a->action = base_arena_printf(&s->mem,
 				      "%s, and %" PRId64 " would keep up: set num_workers=%" PRId64

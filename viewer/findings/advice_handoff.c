@@ -68,7 +68,8 @@ static void make_them_here(struct view_summary *s, struct view_advice *a)
 		make, way);
 	a->why = base_arena_printf(
 		&s->mem,
-		"%s. The GPU%s waited %s for all that workers were to bring, and would wait %s for batches made then",
+		"%s. The GPU%s waited %s for all that workers were to bring, and would wait %s for "
+		"batches made then",
 		a->why, s->result->gpus > 1 ? "s" : "", base_duration(all, waits),
 		base_duration(left, then));
 	a->saving_nano_usd =

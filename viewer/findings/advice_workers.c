@@ -192,7 +192,7 @@ static void set_words(struct view_summary *s, struct view_advice *a)
 					      n->cores_needed, cores, n->needed, v->facts.workers,
 					      serves);
 		a->brief = base_arena_printf(&s->mem,
-					     "%" PRId64 " -> %" PRId64 " workers and %" PRId64
+					     "num_workers %" PRId64 " -> %" PRId64 " and %" PRId64
 					     " -> %" PRId64 " cores",
 					     v->facts.workers, n->needed, cores, n->cores_needed);
 		return;
@@ -205,7 +205,7 @@ static void set_words(struct view_summary *s, struct view_advice *a)
 					    n->cores_needed, n->needed)
 			: "");
 	a->brief = base_arena_printf(
-		&s->mem, "%" PRId64 " -> %" PRId64 " workers%s", v->facts.workers, n->advised,
+		&s->mem, "num_workers %" PRId64 " -> %" PRId64 "%s", v->facts.workers, n->advised,
 		n->bound != VIEW_WORKERS_CORES ? ""
 		: cores == 1		       ? " on the core here"
 			     : base_arena_printf(&s->mem, " on the %" PRId64 " cores here", cores));

@@ -251,7 +251,7 @@ static void test_workers(void)
 	REQUIRE(a);
 	EXPECT(a == &s->advice[0]);
 	EXPECT_STR(a->action, "set num_workers=6, if the storage serves them 133.3 MB/s");
-	EXPECT_STR(a->brief, "4 -> 6 workers");
+	EXPECT_STR(a->brief, "num_workers 4 -> 6");
 	EXPECT(strstr(a->why, "144 ms / 24.0 ms = 6 workers keep up (now 4)") != NULL);
 	EXPECT_INT(s->loader.facts.step_ns, 36000000);
 	EXPECT_INT(s->loader.facts.wait_ns, 12000000);
@@ -616,7 +616,7 @@ static void test_cores(void)
 	EXPECT(!advice(s, "workers")); /* four are there, and four cores beside the trainer's */
 	const struct view_advice *a = advice(s, "workers-and-cores");
 	REQUIRE(a && a == &s->advice[0]);
-	EXPECT_STR(a->brief, "4 -> 6 workers and 5 -> 7 cores");
+	EXPECT_STR(a->brief, "num_workers 4 -> 6 and 5 -> 7 cores");
 	EXPECT_STR(a->change, "DataLoader(..., num_workers=6)");
 	EXPECT(strstr(a->action, "ask for 7 cores (now 5) and set num_workers=6 (now 4)") == a->action);
 	EXPECT(strstr(a->why, "; each computes all the time, so that they want 7 cores (now 5)"));
@@ -759,7 +759,7 @@ static void test_premises(void)
 	a = advice(s, "workers");
 	REQUIRE(a);
 	EXPECT_STR(a->action, "set num_workers=3, if the server answers so many at a time");
-	EXPECT_STR(a->brief, "1 -> 3 workers");
+	EXPECT_STR(a->brief, "num_workers 1 -> 3");
 	EXPECT(strstr(a->why, "; each waits for 88 % of its time, so that 2 cores carry them. "));
 	a = advice(s, "storage");
 	REQUIRE(a);
@@ -1121,6 +1121,54 @@ static void test_own_python(void)
 	}
 }
 
+/* A saving that is larger than the finding told first of its class says what it is of. */
+static void test_about(void)
+{
+	struct base_arena mem = { 0 };
+	struct view_summary *s = made_summary_of(launching("/x/train.py", NULL), H100, 1000000000);
+	const char *of = view_advice_about_words(s, &mem, advice(s, "dispatch"));
+
+	EXPECT_STR(of ? of : "", "of all of host.dispatch, 50.0 %");
+	EXPECT(strstr(advice(s, "dispatch")->why, "; the saving is out of all of host.dispatch, 50.0 % of the training time"));
+	view_summary_free(s);
+
+	s = made_summary_of(made_starved(NULL), H100, 6880000000LL);
+	of = view_advice_about_words(s, &mem, advice(s, "workers"));
+	EXPECT_STR(of ? of : "", "of all waits for input, 33.3 %");
+	view_summary_free(s);
+
+	s = made_by(4, WIRE_ROLE_SUBMITTER, 16, ANA_INPUT_FETCH); /* one line has all of it */
+	EXPECT(!view_advice_about_words(s, &mem, advice(s, "storage")));
+	view_summary_free(s);
+	base_arena_fini(&mem);
+}
+
+/* A second cause has its own remedy, where that is worth a third of the first one's and spares another time. */
+static void test_second(void)
+{
+	struct ana_result *r = launching("/x/train.py", NULL);
+	struct view_summary *s;
+	const struct view_advice *a;
+
+	made_class(r, ANA_INPUT_HANDOFF, MADE_HOUR_NS / 5);
+	s = made_summary_of(r, H100, 1000000000);
+	a = view_advice_second(s);
+	EXPECT(view_advice_first(s) == advice(s, "dispatch"));
+	EXPECT(a && a == advice(s, "handoff"));
+	view_summary_free(s);
+
+	r = launching("/x/train.py", NULL);
+	made_class(r, ANA_INPUT_HANDOFF, MADE_HOUR_NS / 7); /* of a half: less than a third */
+	s = made_summary_of(r, H100, 1000000000);
+	EXPECT(advice(s, "handoff") && !view_advice_second(s));
+	view_summary_free(s);
+
+	s = made_summary_of(made_starved(NULL), H100, 6880000000LL); /* workers spare what nearer data does */
+	EXPECT(view_advice_first(s) == advice(s, "workers") && advice(s, "storage"));
+	EXPECT(!view_advice_second(s));
+	view_summary_free(s);
+}
+
 static const struct t_case cases[] = {
 	T_CASE(test_places),
 	T_CASE(test_overdrawn),
@@ -1146,6 +1194,8 @@ static const struct t_case cases[] = {
 	T_CASE(test_by_evidence),
 	T_CASE(test_without_workers),
 	T_CASE(test_own_python),
+	T_CASE(test_about),
+	T_CASE(test_second),
 	T_CASE(test_words),
 	T_CASE(test_short_path),
 };

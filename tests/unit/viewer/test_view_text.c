@@ -3,6 +3,7 @@
  * The text pages: 80 columns, no foreign control character, cents that add up, no dollar sign
  * without a price.
  */
+#include "findings/own_line.h"
 #include "harness.h"
 #include "report/text/text.h"
 #include "base/utf8.h"
@@ -83,9 +84,25 @@ static const char golden[] =
 	"     the steps per hour. [input.prep; confidence high]\n"
 	"  confidence is how sure the cause is; how long it took is measured\n"
 	"  together 29.1 of the 33.3 %; the rest has smaller causes, or no line is known\n"
-	"  next: 4 -> 6 workers; saves at most $2.29 of this run, 2.29 \302\242 per thousand\n"
-	"        steps\n"
+	"  next: num_workers 4 -> 6; saves at most $2.29 of this run, 2.29 \302\242 per thousand\n"
+	"        steps (of all waits for input, 33.3 %)\n"
 	"  report: runs/x.gst/report.html\n";
+
+/* Where the user's own call was found, it is named. */
+static void test_own_call(void)
+{
+	struct view_summary *s =
+		made_summary_of(made_starved(NULL), "NVIDIA H100 80GB HBM3", 6880000000LL);
+	struct view_own own = { .file = "/home/me/train.py", .line = 45 };
+	char *text;
+
+	REQUIRE(s && s->advices);
+	s->advice[0].own = &own;
+	text = made_page(s, verdict);
+	EXPECT(strstr(text, "  next: num_workers 4 -> 6 (train.py:45); saves at most $2.29 of this run, 2.29") != NULL);
+	free(text);
+	view_summary_free(s);
+}
 
 static void test_causes(void)
 {
@@ -359,6 +376,6 @@ static void test_ascii(void)
 int main(void)
 {
 	return RUN(test_every_width, test_box, test_cut_words, test_look, test_narrow, test_verdict,
-		   test_causes, test_order_of_all, test_evil_places, test_no_price, test_tame, test_direction,
+		   test_causes, test_own_call, test_order_of_all, test_evil_places, test_no_price, test_tame, test_direction,
 		   test_cents_close, test_wrap, test_ascii);
 }

@@ -406,14 +406,16 @@ static bool is_within(const struct view_summary *s, size_t at)
 }
 
 /*
- * The user's own calls, if that to be changed first is one; what else is advised has words alone, below.
- * A call that is second on the list is no "change": people paste what they see.
+ * The user's own calls, if that to be changed first is one, or what is told beside it; what else is advised
+ * has words alone, below. A call further down the list is no "change": people paste what they see.
  */
 static void put_changes(struct html *h)
 {
 	const struct view_advice *first = view_advice_first(h->s);
 	size_t shown = 0;
 
+	if (!first || !first->change)
+		first = view_advice_second(h->s);
 	if (!first || !first->change)
 		return;
 	html_put(h, "<h3>The change</h3>\n<ul class=\"changes\">\n");

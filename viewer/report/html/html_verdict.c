@@ -537,15 +537,14 @@ static void put_cause(struct html *h)
 					: view_finding_of(s, (enum ana_class)c));
 }
 
-static void put_first_step(struct html *h)
+static void put_advised(struct html *h, const char *term, const struct view_advice *a)
 {
 	const struct view_summary *s = h->s;
-	const struct view_advice *a = view_advice_first(s);
 	size_t at = a ? (size_t)(a - s->advice) : 0;
 
 	if (!a)
 		return;
-	html_put(h, "<div><dt>Do first</dt><dd><a href=\"#advice\">");
+	fprintf(h->f, "<div><dt>%s</dt><dd><a href=\"#advice\">", term);
 	html_text(h, "b", a->brief, "/advice/%zu/brief", at);
 	html_put(h, "</a>. It saves at most ");
 	if (s->cost.known)
@@ -618,7 +617,8 @@ void html_verdict(struct html *h)
 	put_outside(h);
 	html_idle(h);
 	put_cause(h);
-	put_first_step(h);
+	put_advised(h, "Do first", view_advice_first(h->s));
+	put_advised(h, "Do also", view_advice_second(h->s));
 	html_put(h, "</dl>\n");
 	put_simulated(h);
 	put_short(h);

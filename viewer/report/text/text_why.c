@@ -7,12 +7,14 @@
 #include "findings/gain.h"
 #include "findings/lead.h"
 #include "findings/loader.h"
+#include "findings/own_line.h"
 #include "findings/told.h"
 #include "text_priv.h"
 #include "base/units.h"
 #include "findings/words.h"
 
 #define FILES_SHOWN 10
+#define LINE_COLUMNS 40 /* of a file's name */
 #define AT 5 /* where the lines of a finding begin */
 
 /* "  1. The GPU waited ...", with its class for who looks it up. */
@@ -165,16 +167,36 @@ const char *view_text_saving(const struct view_summary *s, const struct view_adv
 				 base_scaled(steps, scale, view_per_thousand(s, amount)));
 }
 
-void text_next(struct page *p)
+/* " (train.py:45)": the user's own line, where it was found. */
+static const char *where_to_change(struct page *p, const struct view_advice *a)
 {
-	const struct view_advice *a = view_advice_first(p->s);
+	struct view_hotspot at = { .known = true };
+
+	if (!a->own)
+		return "";
+	at.file = a->own->file;
+	at.line = a->own->line;
+	return base_arena_printf(&p->mem, " (%s)", view_words_hotspot(&p->mem, &at, LINE_COLUMNS));
+}
+
+static void put_next(struct page *p, const char *which, const struct view_advice *a)
+{
+	const char *of;
 
 	if (!a)
 		return;
-	fputs("  next: ", p->f);
+	of = view_advice_about_words(p->s, &p->mem, a);
+	fputs(which, p->f);
 	text_wrap(p, 8, 8,
-		  base_arena_printf(&p->mem, "%s; %s", a->brief,
-				    view_text_saving(p->s, a, &p->mem)));
+		  base_arena_printf(&p->mem, "%s%s; %s%s%s%s", a->brief, where_to_change(p, a),
+				    view_text_saving(p->s, a, &p->mem), of ? " (" : "", of ? of : "",
+				    of ? ")" : ""));
+}
+
+void text_next(struct page *p)
+{
+	put_next(p, "  next: ", view_advice_first(p->s));
+	put_next(p, "  also: ", view_advice_second(p->s));
 }
 
 void text_findings(struct page *p)

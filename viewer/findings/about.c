@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the saving of a piece of advice is of, where that is more than the finding that pages tell first of its class. */
+#include "findings.h"
+#include "told.h"
+
+#include <string.h>
+#include "advice.h"
+#include "base/units.h"
+
+#define LEAST_PPM 500 /* of the training time: less is 0.0 % */
+#define MORE_PART 50 /* of the finding: less beside it is not told */
+
+bool view_advice_is_of(const struct view_summary *s, const struct view_advice *a, enum ana_class c)
+{
+	if (view_advice_is_number(a))
+		return ana_class_is_input(c);
+	if (a->class == ANA_INPUT_HANDOFF && !strcmp(a->id, "no-workers"))
+		return ana_class_wants_workers(c) || c == ANA_INPUT_EPOCH;
+	if (a->class == ANA_INPUT_CPU_STARVED && a->saving_ns > view_advice_ns(s, a->class))
+		return c == ANA_INPUT_PREP ||
+		       c == a->class; /* advice_cpu.c: makers compute at once then */
+	return c == a->class;
+}
+
+/* What the class's most costly finding is told to have taken, with those that it speaks for. */
+static int64_t told_ns(const struct view_summary *s, struct base_arena *mem, enum ana_class c)
+{
+	int64_t most = 0;
+	struct view_told *told;
+	size_t n = view_findings_told(s, mem, &told);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct view_finding *f = &s->finding[told[i].at];
+		int64_t ns = view_told_ns(s, told[i].at);
+
+		if (f->class != c || f->where.late)
+			continue;
+		for (size_t k = 0; k < n; k++)
+			if (k != i && view_told_alike(s, told[i].at, told[k].at))
+				view_cost_add(&ns, view_told_ns(s, told[k].at));
+		most = ns > most ? ns : most;
+	}
+	return most;
+}
+
+const char *view_advice_about_words(const struct view_summary *s, struct base_arena *mem,
+				    const struct view_advice *a)
+{
+	int64_t all = 0, input = 0, told = told_ns(s, mem, a->class);
+	size_t classes = 0;
+	base_unit share;
+
+	if (ana_class_is_outside(a->class) || !told || a->saving_ns - told / MORE_PART <= told)
+		return NULL;
+	for (int c = 0; c < ANA_CLASSES; c++) {
+		int64_t ns = view_advice_ns(s, (enum ana_class)c);
+
+		view_cost_add(&input, ana_class_is_input(c) ? ns : 0);
+		if (!ns || !view_advice_is_of(s, a, (enum ana_class)c))
+			continue;
+		view_cost_add(&all, ns);
+		classes++;
+	}
+	base_percent(share, base_ppm(all, view_working_ns(s)));
+	if (classes < 2)
+		return base_arena_printf(mem, "of all of %s, %s %%", ana_class_names[a->class],
+					 share);
+	return base_arena_printf(
+		mem, "of %s waits for input, %s %%",
+		base_ppm(input - all, view_working_ns(s)) < LEAST_PPM ? "all" : "these and other",
+		share);
+}
