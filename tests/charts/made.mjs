@@ -24,11 +24,11 @@ export function block() {
 			series: [{
 				process: 0, each: 1, start_ns: [100, 100, 110], end_ns: [100, 110, 120],
 				min_ns: [100, 110, 120], max_ns: [100, 110, 120], sum_ns: [100, 110, 120],
-				exposed_ns: [10, 10, 10], count: [1, 1, 1],
+				input_ns: [10, 10, 10], count: [1, 1, 1],
 			}],
 			series_left_out: 0,
 			histogram: { edges_ns: [96, 104, 112, 120, 128], count: [1, 1, 0, 1] },
-			outliers: [{ process: 0, start_ns: 310, end_ns: 430, exposed_ns: 10 }],
+			outliers: [{ process: 0, start_ns: 310, end_ns: 430, input_ns: 10 }],
 		},
 		loader: {
 			cell_ns: 500, cells: 2,

@@ -119,6 +119,11 @@ struct ana_gap { /* the longest gaps, exact */
 struct ana_step {
 	int64_t start_ns, end_ns;
 	int64_t exposed_ns; /* loader waits of this process inside its GPUs' gaps, within the step */
+	/*
+	 * What its GPUs waited for input within it: all input.* that the ledger has there, by whatever
+	 * evidence. Known to observers (observer.h) alone.
+	 */
+	int64_t input_ns;
 	uint32_t process;
 };
 

@@ -54,7 +54,9 @@ static void made_steps(struct ana_series *s, size_t n, size_t buckets)
 	s->histogram[ana_histogram_bin(90 * SECOND)] = 1;
 	s->outlier = room(1, sizeof(*s->outlier));
 	s->outliers = 1;
-	s->outlier[0] = (struct ana_step){ s->start_ns, s->start_ns + 90 * SECOND, 80 * SECOND, 0 };
+	s->outlier[0] = (struct ana_step){ .start_ns = s->start_ns,
+					   .end_ns = s->start_ns + 90 * SECOND,
+					   .input_ns = 80 * SECOND };
 }
 
 static void made_cells(struct ana_series *s)

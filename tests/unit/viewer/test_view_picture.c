@@ -12,7 +12,9 @@
 
 static struct ana_step step(uint32_t process, int64_t start, int64_t ns, int64_t exposed)
 {
-	return (struct ana_step){ start, start + ns, exposed, process };
+	return (struct ana_step){
+		.start_ns = start, .end_ns = start + ns, .exposed_ns = exposed, .process = process
+	};
 }
 
 /* Two processes of steps of 10 ms; one step of 90 ms, the first of each of 500 ms. */

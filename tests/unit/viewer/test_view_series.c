@@ -22,7 +22,9 @@ static void check_steps(size_t n, size_t max, uint64_t seed)
 	ana_step_gather_init(&g, 3, max);
 	for (i = 0; i < n; i++) {
 		int64_t ns = (int64_t)(t_random(&random) % 1000000);
-		struct ana_step s = { at, at + ns, ns / 2, 3 };
+		struct ana_step s = {
+			.start_ns = at, .end_ns = at + ns, .input_ns = ns / 2, .process = 3
+		};
 
 		REQUIRE(!ana_step_gather_add(&g, &s));
 		at += ns;

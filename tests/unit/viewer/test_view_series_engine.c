@@ -316,9 +316,81 @@ static void test_nothing_to_tell(void)
 	t_run_end(&r);
 }
 
+#define INLINE                                                                      \
+	"load\t/home/p/data.py\t12\n_next_data\t/x/site-packages/torch/utils/data/" \
+	"dataloader.py\t1300\nmain\t/home/p/t.py\t9"
+
+/*
+ * Nobody announces a wait: samples alone tell that the thread makes its batch in each step's first
+ * half, and in every second step no sample lies, so that it waits for what its neighbours tell.
+ */
+static void made_unannounced(struct t_run *r)
+{
+	struct wire_sample sample[8 * STEPS], *s = sample;
+	struct t_proc p;
+	int64_t at = T0 + 10 * MS;
+	uint64_t corr = 0;
+
+	t_run_begin(r);
+	t_proc_begin(r, &p, 10, 0, T0);
+	memset(sample, 0, sizeof(sample));
+	t_launch(&p, at - 6 * MS, at - 5 * MS, at, ++corr);
+	for (int i = 0; i < STEPS; i++) {
+		int64_t start = at, half = 100 * MS + i * MS;
+
+		for (int k = 1; i % 2 && k <= 8; k++)
+			*s++ = (struct wire_sample){ .t_ns = at + k * half / 9,
+						     .cpu_ns = (uint64_t)(at + k * half / 9 - T0),
+						     .period_ns = 10000000,
+						     .pid = 10,
+						     .tid = 1,
+						     .stack = t_name(&p, INLINE),
+						     .role = WIRE_ROLE_SUBMITTER,
+						     .state = WIRE_STATE_RUNNING };
+		t_launch(&p, at + half, at + half, at + 2 * half, ++corr);
+		at += 2 * half;
+		t_range(&p, WIRE_RANGE_STEP, "ProfilerStep#1", start, at);
+	}
+	t_samples(&p, sample, (size_t)(s - sample));
+	t_proc_end(&p, at + 20 * MS, true);
+}
+
+static int64_t sum_of_input(const int64_t *classes)
+{
+	int64_t ns = 0;
+
+	for (int c = 0; c < ANA_CLASSES; c++)
+		ns += ana_class_is_input(c) ? classes[c] : 0;
+	return ns;
+}
+
+/* What a step tells is what the ledger has in it, whoever told and however late. */
+static void test_waits_of_steps_are_the_ledgers(void)
+{
+	const struct ana_result *a;
+	const struct ana_series *s;
+	int64_t input, told = 0;
+	struct t_run r;
+
+	made_unannounced(&r);
+	a = analyse(&r, 1, true, 240);
+	s = a->series;
+	input = sum_of_input(a->classes);
+	EXPECT_INT(a->loader_exposed_ns, 0);
+	EXPECT_INT(input, (STEPS * 100 + STEPS * (STEPS - 1) / 2) * MS);
+	REQUIRE(s->step_series == 1);
+	for (size_t i = 0; i < s->steps[0].buckets; i++)
+		told += s->steps[0].bucket[i].input_ns;
+	EXPECT_INT(told, input);
+	for (size_t i = 0; i < s->outliers; i++)
+		EXPECT_INT(s->outlier[i].input_ns,
+			   (s->outlier[i].end_ns - s->outlier[i].start_ns) / 2);
+	t_run_end(&r);
+}
+
 int main(void)
 {
 	return RUN(test_any_number_of_threads, test_no_effect_on_the_totals,
 		   test_agrees_with_the_totals, test_flames_are_what_samples_explain,
-		   test_nothing_to_tell);
+		   test_nothing_to_tell, test_waits_of_steps_are_the_ledgers);
 }

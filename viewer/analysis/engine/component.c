@@ -117,6 +117,7 @@ int ana_walk_init(struct ana_walk *w, const struct ana_walk_task *task,
 		.floor_was = INT64_MIN,
 		.forgotten = INT64_MIN,
 		.unsampled_at = INT64_MIN,
+		.booked = INT64_MIN,
 		.hotspots = { .options = task->options, .observer = task->observer },
 	};
 	look_at_sources(w, &calls, &imported);
@@ -201,10 +202,13 @@ static int64_t pending(struct ana_walk *w)
 	return least;
 }
 
-/* Steps that ended before every GPU's last known work can have no more gaps in them. */
+/*
+ * Steps that ended before every GPU's last known work can have no more gaps in them. What a wait in
+ * them was for may still be told by what comes later; who looks on is told of steps by then.
+ */
 static void pass_steps(struct ana_walk *w)
 {
-	int64_t t = INT64_MAX;
+	int64_t t = w->observer ? w->booked : INT64_MAX;
 	uint32_t i;
 	int err = 0;
 
@@ -251,6 +255,18 @@ static void move_floor(struct ana_walk *w)
 	w->floor = w->floor_was = floor;
 }
 
+/* Gaps that are not decided begin at the floor or later, but for leads (move_floor). */
+static int64_t booked_upto(const struct ana_walk *w)
+{
+	int64_t t = base_min(w->floor, ana_attribute_first(w));
+	uint32_t i;
+
+	for (i = 0; i < w->gpus; i++)
+		if (w->gpu[i].lead_open)
+			t = base_min(t, w->gpu[i].lead.start);
+	return t;
+}
+
 static void decide(struct ana_walk *w)
 {
 	int64_t until = pending(w);
@@ -266,6 +282,7 @@ static void decide(struct ana_walk *w)
 	} else if (w->floor / UNSAMPLED_EVERY_NS != w->unsampled_at / UNSAMPLED_EVERY_NS) {
 		w->unsampled_at = w->floor;
 		ana_attribute_unsampled(w, w->floor);
+		w->booked = booked_upto(w);
 	}
 }
 
@@ -358,11 +375,11 @@ int ana_walk_run(struct ana_walk *w)
 		return w->err;
 	if (!w->exact)
 		ana_host_ranges(w, INT64_MAX);
-	for (i = 0; i < w->processes && !w->err; i++) /* nothing more is exposed */
-		w->err = ana_steps_finish(&w->process[i].steps);
 	for (i = 0; i < w->gpus && !w->err; i++)
 		ana_gpu_finish(w, &w->gpu[i]);
 	ana_attribute_unsampled(w, INT64_MAX);
+	for (i = 0; i < w->processes && !w->err; i++) /* all in them has its class */
+		w->err = ana_steps_finish(&w->process[i].steps);
 	note_unanswered(w);
 	for (i = 0; i < w->processes && !w->err; i++)
 		w->err = finish_process(&w->process[i]);

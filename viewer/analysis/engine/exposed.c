@@ -42,6 +42,19 @@ static void expose_steps(struct ana_walk *w, struct ana_proc *p, int64_t start, 
 	}
 }
 
+/* For the steps of each process that uses the GPU; only observers ask. */
+void ana_exposed_input(struct ana_walk *w, const struct ana_gpu_state *g, int64_t start,
+		       int64_t end)
+{
+	for (uint32_t i = 0; w->observer && i < w->processes; i++) {
+		struct ana_proc *p = &w->process[i];
+
+		if (p->steps.source != ANA_STEPS_NONE &&
+		    ana_plan_waits(w->plan, g->plan, p->source_index))
+			ana_steps_input(&p->steps, start, end);
+	}
+}
+
 void ana_exposed_gap(struct ana_walk *w, struct ana_gpu_state *g, int64_t start, int64_t end)
 {
 	uint32_t i;

@@ -253,6 +253,8 @@ static void give_part(struct ana_walk *w, const struct ana_proc *p,
 	};
 
 	ana_gpu_add(&w->gpu[o->gpu], piece.class, piece.confidence, start, end);
+	if (ana_class_is_input(piece.class))
+		ana_exposed_input(w, &w->gpu[o->gpu], start, end);
 	if (o->stack && !known)
 		book_line(w, p, o, &piece);
 	else if (known)
@@ -335,4 +337,31 @@ void ana_attribute_unsampled(struct ana_walk *w, int64_t floor)
 		for (k = 0; p->evidence && k < p->threads; k++)
 			give_thread(w, p, p->thread[k], floor);
 	}
+}
+
+static int64_t first_of(const struct ana_thread *t)
+{
+	int64_t first = INT64_MAX;
+	uint32_t i;
+	int kind;
+
+	for (i = 0; i < t->take_count; i++)
+		first = base_min(first, ana_unsampled_first(&t->takes[i].waits));
+	for (kind = 0; kind < ANA_PIECE_KINDS; kind++)
+		first = base_min(first, ana_unsampled_first(&t->unsampled[kind]));
+	return first;
+}
+
+int64_t ana_attribute_first(const struct ana_walk *w)
+{
+	int64_t first = INT64_MAX;
+	uint32_t i, k;
+
+	for (i = 0; i < w->processes; i++) {
+		const struct ana_proc *p = &w->process[i];
+
+		for (k = 0; p->evidence && k < p->threads; k++)
+			first = base_min(first, first_of(p->thread[k]));
+	}
+	return first;
 }

@@ -44,5 +44,7 @@ bool ana_attribute_line(struct ana_walk *w, struct ana_proc *p,
 
 /* Gives classes to the pieces that wait for their neighbours, as far as those are decided. */
 void ana_attribute_unsampled(struct ana_walk *w, int64_t floor);
+/* When the first piece begins that waits for its neighbours; INT64_MAX: none does. */
+int64_t ana_attribute_first(const struct ana_walk *w);
 
 #endif

@@ -37,6 +37,8 @@ static void add(struct ana_gap_decision *d, const struct ana_ruled_piece *p, int
 		int64_t end)
 {
 	ana_gpu_add(d->g, p->c, p->confidence, start, end);
+	if (ana_class_is_input(p->c))
+		ana_exposed_input(d->w, d->g, start, end);
 	if (d->w->options->on_piece)
 		tell(d, p, start, end);
 }

@@ -31,7 +31,7 @@
 struct ana_step_bucket {
 	int64_t start_ns, end_ns; /* of its first step, of its last */
 	int64_t min_ns, max_ns, sum_ns;
-	int64_t exposed_ns; /* sum of ana_step.exposed_ns, each at most its step */
+	int64_t input_ns; /* sum of ana_step.input_ns, each at most its step */
 	uint64_t count;
 };
 struct ana_step_series {

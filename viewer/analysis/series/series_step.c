@@ -82,7 +82,7 @@ static void join(struct ana_step_bucket *to, const struct ana_step_bucket *b)
 	if (b->max_ns > to->max_ns)
 		to->max_ns = b->max_ns;
 	ana_sum(&to->sum_ns, b->sum_ns);
-	ana_sum(&to->exposed_ns, b->exposed_ns);
+	ana_sum(&to->input_ns, b->input_ns);
 	to->count += b->count;
 }
 
@@ -126,7 +126,7 @@ int ana_step_gather_add(struct ana_step_gather *g, const struct ana_step *s)
 		.min_ns = ns,
 		.max_ns = ns,
 		.sum_ns = ns,
-		.exposed_ns = s->exposed_ns < ns ? s->exposed_ns : ns,
+		.input_ns = s->input_ns < ns ? s->input_ns : ns,
 		.count = 1,
 	};
 	struct ana_step_series *l = &g->line;

@@ -52,7 +52,8 @@ static int append(struct ana_steps *s, int64_t start, int64_t end)
 		return -ENOMEM;
 	if (ana_window_room(&s->open, &s->head, &s->tail, &s->room, sizeof(*s->open)))
 		return -ENOMEM;
-	s->open[s->tail++].step = (struct ana_step){ start, INT64_MAX, 0, s->process };
+	s->open[s->tail++].step =
+		(struct ana_step){ .start_ns = start, .end_ns = INT64_MAX, .process = s->process };
 	close_last(s, end);
 	return 0;
 }
@@ -107,10 +108,11 @@ static size_t first_from(const struct ana_steps *s, int64_t t)
 }
 
 /*
+ * Adds what of [start, end) lies in each step to its wait for input, or to what of it is exposed.
  * Backwards from the last that can be meant: another GPU may be far behind, so that many steps are
  * open that ended long before.
  */
-void ana_steps_expose(struct ana_steps *s, int64_t start, int64_t end)
+static void add_within(struct ana_steps *s, int64_t start, int64_t end, bool input)
 {
 	size_t i = first_from(s, end);
 
@@ -119,13 +121,25 @@ void ana_steps_expose(struct ana_steps *s, int64_t start, int64_t end)
 		int64_t a = start > t->start_ns ? start : t->start_ns;
 		int64_t b = end < t->end_ns ? end : t->end_ns;
 
-		if (a < b)
+		if (a < b && input)
+			t->input_ns += b - a;
+		else if (a < b)
 			t->exposed_ns += b - a;
 		if (t->end_ns > start)
 			i--;
 		else
 			i = longer_before(s, i - 1);
 	}
+}
+
+void ana_steps_expose(struct ana_steps *s, int64_t start, int64_t end)
+{
+	add_within(s, start, end, false);
+}
+
+void ana_steps_input(struct ana_steps *s, int64_t start, int64_t end)
+{
+	add_within(s, start, end, true);
 }
 
 int ana_steps_upto(struct ana_steps *s, int64_t t)

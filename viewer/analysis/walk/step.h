@@ -41,7 +41,13 @@ int ana_steps_boundary(struct ana_steps *s, int64_t t);
 /* [start, end) is idle under a wait. All ranges that begin before @end have come. */
 void ana_steps_expose(struct ana_steps *s, int64_t start, int64_t end);
 
-/* Nothing before @t will be exposed any more: steps that ended are done. 0 or -ENOMEM. */
+/* In [start, end) a GPU waited for input. */
+void ana_steps_input(struct ana_steps *s, int64_t start, int64_t end);
+
+/*
+ * Nothing before @t will be exposed, or found to be a wait for input, any more: steps that ended are
+ * done. 0 or -ENOMEM.
+ */
 int ana_steps_upto(struct ana_steps *s, int64_t t);
 
 int ana_steps_finish(struct ana_steps *s);

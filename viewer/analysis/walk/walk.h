@@ -203,6 +203,7 @@ struct ana_walk {
 	struct ana_cause cause; /* the piece at hand */
 	struct ana_hotspots hotspots;
 	int64_t unsampled_at; /* the floor when pieces without samples were last given classes */
+	int64_t booked; /* then, all that begins before had its class */
 	uint64_t unsampled_pieces; /* that wait for their neighbours */
 	struct ana_quality quality;
 	int err;
@@ -236,5 +237,9 @@ void ana_gpu_fini(struct ana_gpu_state *g);
 /* [@start, @end) of the GPU's time is of class @c. */
 void ana_gpu_add(struct ana_gpu_state *g, int c, enum ana_confidence confidence, int64_t start,
 		 int64_t end);
+
+/* engine/exposed.c: [@start, @end) of the GPU's time is of an input.* class. */
+void ana_exposed_input(struct ana_walk *w, const struct ana_gpu_state *g, int64_t start,
+		       int64_t end);
 
 #endif

@@ -31,12 +31,13 @@
  *  "steps": {				null: none was seen
  *	"count": N, "skipped": N, "median_ns": N, "p95_ns": N,	the summary's; -1: not known
  *	"series": [{"process": I, "each": N, "start_ns": DELTAS, "end_ns": [], "min_ns": [],
- *		    "max_ns": [], "sum_ns": [], "exposed_ns": [], "count": []}, ...],
+ *		    "max_ns": [], "sum_ns": [], "input_ns": [], "count": []}, ...],
  *					`each` consecutive steps per bucket; end_ns is a moment less
- *					the bucket's own start
+ *					the bucket's own start; input_ns: what the process's GPUs
+					waited for input within them, all input.* of the ledger
  *	"series_left_out": N,
  *	"histogram": {"edges_ns": [n + 1], "count": [n]},	from the first to the last bin in use
- *	"outliers": [{"process": I, "start_ns", "end_ns", "exposed_ns"}, ...]	slowest first
+ *	"outliers": [{"process": I, "start_ns", "end_ns", "input_ns"}, ...]	slowest first
  *  },
  *  "loader": {				null: none was seen
  *	"cell_ns": N, "cells": N,	cell i is [i * cell_ns, (i + 1) * cell_ns) of the axis

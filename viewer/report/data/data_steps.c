@@ -30,7 +30,7 @@ static struct ana_step_bucket merged(const struct ana_step_series *l, size_t at,
 		b.min_ns = k->min_ns < b.min_ns ? k->min_ns : b.min_ns;
 		b.max_ns = k->max_ns > b.max_ns ? k->max_ns : b.max_ns;
 		ana_sum(&b.sum_ns, k->sum_ns);
-		ana_sum(&b.exposed_ns, k->exposed_ns);
+		ana_sum(&b.input_ns, k->input_ns);
 		b.count += k->count;
 	}
 	return b;
@@ -50,7 +50,7 @@ static int64_t column(const struct ana_step_bucket *b, int which)
 	case 4:
 		return b->sum_ns;
 	case 5:
-		return b->exposed_ns;
+		return b->input_ns;
 	default:
 		return (int64_t)b->count;
 	}
@@ -58,8 +58,8 @@ static int64_t column(const struct ana_step_bucket *b, int which)
 
 static void put_series(struct data *d, const struct ana_step_series *l, size_t merge)
 {
-	static const char *const name[] = { "start_ns", "end_ns",     "min_ns", "max_ns",
-					    "sum_ns",	"exposed_ns", "count" };
+	static const char *const name[] = { "start_ns", "end_ns",   "min_ns", "max_ns",
+					    "sum_ns",	"input_ns", "count" };
 
 	data_open(&d->out, NULL, '{');
 	data_uint(&d->out, "process", data_process(d, l->process));
@@ -107,7 +107,7 @@ static void put_outliers(struct data *d)
 		data_uint(&d->out, "process", data_process(d, s->process));
 		data_int(&d->out, "start_ns", s->start_ns - d->axis_start);
 		data_int(&d->out, "end_ns", s->end_ns - d->axis_start);
-		data_int(&d->out, "exposed_ns", s->exposed_ns);
+		data_int(&d->out, "input_ns", s->input_ns);
 		data_close(&d->out, '}');
 	}
 	data_close(&d->out, ']');

@@ -36,7 +36,7 @@ static void add(struct html_point *p, int64_t *count, const struct ana_step_buck
 		p->max = b->max_ns;
 	p->any = true;
 	view_cost_add(&p->mean, b->sum_ns);
-	view_cost_add(&p->part, b->exposed_ns);
+	view_cost_add(&p->part, b->input_ns);
 	view_cost_add(count, (int64_t)b->count);
 }
 
@@ -99,7 +99,7 @@ static void put_row(struct html *h, const struct rows *w)
 	HTML_NUMBER(
 		h,
 		html_ns(h, base_div_even(p.part, count ? count : 1),
-			"page:/steps/series/%zu/exposed_ns/%zu..%zu / page:/steps/series/%zu/count/%zu..%zu",
+			"page:/steps/series/%zu/input_ns/%zu..%zu / page:/steps/series/%zu/count/%zu..%zu",
 			w->at, w->a, w->b, w->at, w->a, w->b));
 	html_put(h, "</tr>\n");
 }
@@ -115,7 +115,7 @@ static void put_table(struct html *h, const struct ana_step_series *l, size_t at
 	html_details(h, "Table");
 	html_table_from(h, "page:/steps", "Steps over time, series %zu", at + 1);
 	HTML_HEADS(h, "From", "n:Steps", "n:Shortest", "n:Mean", "n:Longest",
-		   "n:Waited for the loader");
+		   "n:Its GPU waited for input");
 	for (size_t i = 0; i < rows; i++) {
 		struct rows w = { at, i * l->buckets / rows, (i + 1) * l->buckets / rows - 1, l };
 		put_row(h, &w);
@@ -169,8 +169,8 @@ static void put_series(struct html *h)
 	html_put(
 		h,
 		"<h3>Over time</h3>\n<p class=\"soft\">From the shortest to the longest step of each "
-		"moment, with their mean; below, in red, the part of it that waited for the loader "
-		"while a GPU was idle.</p>\n");
+		"moment, with their mean; below, in red, the part of it in which its GPU waited for "
+		"input: all <code>input.*</code> of the ledger that lies in it.</p>\n");
 	fprintf(h->f, "<div class=\"strips%s\">\n", n > 2 ? " many" : "");
 	for (size_t i = 0; i < n; i++)
 		put_one(h, i, columns < COLUMNS_MOST ? columns : COLUMNS_MOST, top);
@@ -276,7 +276,7 @@ static void put_outlier(struct html *h, size_t i)
 	HTML_CELL_IN(h, "th scope=\"row\" class=\"keep\"", put_process(h, o->process));
 	HTML_NUMBER(h,
 		    html_ns(h, o->start_ns - s->start_ns, "page:/steps/outliers/%zu/start_ns", i));
-	HTML_NUMBER(h, html_ns(h, o->exposed_ns, "page:/steps/outliers/%zu/exposed_ns", i));
+	HTML_NUMBER(h, html_ns(h, o->input_ns, "page:/steps/outliers/%zu/input_ns", i));
 	html_put(h, "</tr>\n");
 }
 
@@ -288,7 +288,7 @@ static void put_outliers(struct html *h)
 		return;
 	html_put(h, "<h3>The slowest</h3>\n");
 	html_table(h, "The slowest steps, exactly");
-	HTML_HEADS(h, "n:Took", "Of", "n:Began after", "n:Waited for the loader");
+	HTML_HEADS(h, "n:Took", "Of", "n:Began after", "n:Its GPU waited for input");
 	for (size_t i = 0; i < s->outliers && i < OUTLIERS_SHOWN; i++)
 		put_outlier(h, i);
 	html_table_end(h);

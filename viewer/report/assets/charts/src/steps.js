@@ -46,7 +46,7 @@ function describe(s, slow, at, near, step) {
 
 	if (close)
 		return `${moment(close.start_ns, step)}: a slow step, ${duration(close.end_ns - close.start_ns)}, ` +
-			`${duration(close.exposed_ns)} of it without work on the GPU`;
+			`in ${duration(close.input_ns)} of it its GPU waited for input`;
 	const i = lastNotAbove(s.start_ns, at);
 	if (i < 0 || at > s.start_ns[i] + s.end_ns[i])
 		return `${moment(at, step)}: no step`;
