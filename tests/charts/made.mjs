@@ -15,7 +15,7 @@ export function block() {
 			timeline: strip(0, 100, 950, [[4, 100], ...Array(8).fill([0, 60, 2, 40]), [2, 50]],
 				[0, 40, 40, 40, 40, 40, 40, 40, 40, 50]),
 			fine: [strip(800, 10, 950, Array(15).fill([2, 10]), Array(15).fill(10))],
-			gaps: [{ start_ns: 860, end_ns: 950, empty_ns: 80, class: 2 }],
+			gaps: [{ start_ns: 860, end_ns: 950, empty_ns: 80, class: 2, class_ns: 88 }],
 		}],
 		gpus_left_out: 0,
 		processes: [{ process: 0, label: 'rank 0', rank: 0 }],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { byFamily, FAMILIES, familyOf, lost } from '../../viewer/report/assets/charts/src/classes.js';
-import { describe } from '../../viewer/report/assets/charts/src/reading.js';
+import { describe, gapClass } from '../../viewer/report/assets/charts/src/reading.js';
 import { bounds, bucketAt, columns, finestAt, layers, stripsOf } from '../../viewer/report/assets/charts/src/strip.js';
 import { block, strip } from './made.mjs';
 
@@ -72,5 +72,7 @@ test('the readout names classes, shares and gaps', () => {
 		'150 ns: compute 60.0 %, input.fetch 40.0 % of 100 ns; longest gap 40 ns');
 	assert.equal(describe(gpu, classes, 900, 1),
 		'900 ns: input.fetch 100.0 % of 10 ns; in a gap of 90 ns, input.fetch');
+	assert.equal(gapClass({ start_ns: 0, end_ns: 100, class: 2, class_ns: 100 }, classes), 'input.fetch');
+	assert.equal(gapClass({ start_ns: 0, end_ns: 100, class: 2, class_ns: 95 }, classes), 'mostly input.fetch');
 	assert.equal(describe(gpu, classes, 990, 1), '990 ns: the GPU was not held');
 });

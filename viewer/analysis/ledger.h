@@ -112,8 +112,11 @@ struct ana_timeline {
 struct ana_gap { /* the longest gaps, exact */
 	uint32_t gpu;
 	int64_t start_ns, end_ns, empty_ns;
-	enum ana_class major; /* the class with most of it */
+	enum ana_class
+		major; /* the class with most of it, by what the ledger booked for its pieces */
 	int64_t pid, tid; /* submitter, 0: not known */
+	int64_t class_ns; /* how much of it is of that class; 0: not known */
+	int64_t classes[ANA_CLASSES]; /* its pieces that have a class by now; of a walk alone */
 };
 
 struct ana_step {

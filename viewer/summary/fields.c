@@ -120,7 +120,8 @@ const struct summary_field summary_gap[] = {
 	{ 0 }
 };
 
-const struct summary_field summary_gap_submitter[] = {
+const struct summary_field summary_gap_rest[] = {
+	F(SPAN, class_ns),
 	F(NUMBER, pid),
 	F(NUMBER, tid),
 	{ 0 }

@@ -45,7 +45,7 @@ extern const struct summary_field summary_quality_head[]; /* struct ana_quality 
 extern const struct summary_field summary_quality_rest[];
 extern const struct summary_field summary_evidence[];
 extern const struct summary_field summary_gap[]; /* struct ana_gap */
-extern const struct summary_field summary_gap_submitter[];
+extern const struct summary_field summary_gap_rest[];
 extern const struct summary_field summary_settings[]; /* struct ana_loader_facts */
 extern const struct summary_field summary_need_workers[]; /* struct view_loader */
 extern const struct summary_field summary_need_times[];

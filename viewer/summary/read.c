@@ -329,7 +329,7 @@ static void read_gaps(struct view_summary *s, const struct base_json *gaps)
 
 		summary_read_fields(s, n, summary_gap, g);
 		g->major = (enum ana_class)(c < 0 ? ANA_DEVICE_UNKNOWN : c);
-		summary_read_fields(s, n, summary_gap_submitter, g);
+		summary_read_fields(s, n, summary_gap_rest, g);
 	}
 }
 

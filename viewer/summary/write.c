@@ -319,7 +319,7 @@ static void put_gaps(struct base_jsonout *j, const struct ana_result *r)
 		base_json_flat_object(j, NULL);
 		summary_put_fields(j, summary_gap, g);
 		base_json_string(j, "class", ana_class_names[g->major]);
-		summary_put_fields(j, summary_gap_submitter, g);
+		summary_put_fields(j, summary_gap_rest, g);
 		base_json_end(j);
 	}
 	base_json_end(j);

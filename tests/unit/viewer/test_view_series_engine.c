@@ -388,9 +388,34 @@ static void test_waits_of_steps_are_the_ledgers(void)
 	t_run_end(&r);
 }
 
+static void check_gap(const struct ana_gap *g)
+{
+	EXPECT(ana_class_is_input(g->major));
+	EXPECT_INT(g->class_ns, g->end_ns - g->start_ns);
+}
+
+/* A gap is called what the ledger booked for it, not what it was before its neighbours told. */
+static void test_gaps_are_called_as_they_are_booked(void)
+{
+	const struct ana_result *a;
+	struct t_run r;
+
+	made_unannounced(&r);
+	a = analyse(&r, 1, true, 240);
+	EXPECT_INT(a->classes[ANA_HOST_UNKNOWN], 0);
+	EXPECT(a->top_gaps > 10);
+	for (size_t i = 0; i < a->top_gaps; i++)
+		check_gap(&a->top_gap[i]);
+	EXPECT(a->series->gpu[0].gaps > 10);
+	for (size_t i = 0; i < a->series->gpu[0].gaps; i++)
+		check_gap(&a->series->gpu[0].gap[i]);
+	t_run_end(&r);
+}
+
 int main(void)
 {
 	return RUN(test_any_number_of_threads, test_no_effect_on_the_totals,
 		   test_agrees_with_the_totals, test_flames_are_what_samples_explain,
-		   test_nothing_to_tell, test_waits_of_steps_are_the_ledgers);
+		   test_nothing_to_tell, test_waits_of_steps_are_the_ledgers,
+		   test_gaps_are_called_as_they_are_booked);
 }

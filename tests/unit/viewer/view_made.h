@@ -92,10 +92,13 @@ static struct ana_result *made_result(size_t gpus, const char *name, size_t buck
 	made_totals(r);
 	r->top_gaps = 2;
 	r->top_gap = calloc(2, sizeof(*r->top_gap));
-	r->top_gap[0] =
-		(struct ana_gap){ 0,	r->gpu[0].held_start_ns + 5, r->gpu[0].held_start_ns + 9000,
-				  8000, ANA_INPUT_UNKNOWN,	     4242,
-				  4243 };
+	r->top_gap[0] = (struct ana_gap){ .gpu = 0,
+					  .start_ns = r->gpu[0].held_start_ns + 5,
+					  .end_ns = r->gpu[0].held_start_ns + 9000,
+					  .empty_ns = 8000,
+					  .major = ANA_INPUT_UNKNOWN,
+					  .pid = 4242,
+					  .tid = 4243 };
 	r->top_gap[1] = r->top_gap[0];
 	r->processes = 1;
 	r->process = calloc(1, sizeof(*r->process));

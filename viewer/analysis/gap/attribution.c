@@ -244,6 +244,7 @@ static void book_line(struct ana_walk *w, const struct ana_proc *p,
 static void give_part(struct ana_walk *w, const struct ana_proc *p,
 		      const struct ana_unsampled_piece *o, int c, int64_t start, int64_t end)
 {
+	struct ana_gpu_state *g = &w->gpu[o->gpu];
 	bool known = c != o->unknown && c != ANA_HOST_UNKNOWN && c != ANA_INPUT_UNKNOWN;
 	struct ana_piece piece = {
 		.class = known ? (enum ana_class)c : (enum ana_class)o->unknown,
@@ -252,9 +253,11 @@ static void give_part(struct ana_walk *w, const struct ana_proc *p,
 		.end_ns = end,
 	};
 
-	ana_gpu_add(&w->gpu[o->gpu], piece.class, piece.confidence, start, end);
+	ana_gpu_add(g, piece.class, piece.confidence, start, end);
 	if (ana_class_is_input(piece.class))
-		ana_exposed_input(w, &w->gpu[o->gpu], start, end);
+		ana_exposed_input(w, g, start, end);
+	ana_top_book(&w->top, g->index, o->gap_start, o->gap_end, piece.class, end - start);
+	ana_top_book(&g->top, g->index, o->gap_start, o->gap_end, piece.class, end - start);
 	if (o->stack && !known)
 		book_line(w, p, o, &piece);
 	else if (known)

@@ -121,9 +121,7 @@ static bool give_attributed(struct ana_gap_decision *d, const struct ana_ruled_p
 		give(d, &part, at, at + b->ns[c]);
 		at += b->ns[c];
 	}
-	if (at == start && d->sums) /* it waits for its neighbours */
-		d->sums[p->c] += end - start;
-	return true;
+	return true; /* at == start: it waits for its neighbours (give_part) */
 }
 
 static bool has_evidence(const struct ana_gap_decision *d, const struct ana_ruled_piece *p)
@@ -282,11 +280,9 @@ static void keep_top(struct ana_gap_decision *d)
 		.end_ns = gap->end,
 		.empty_ns = d->queued_start - gap->start,
 	};
-	int c;
 
-	for (c = 1; c < ANA_CLASSES; c++)
-		if (d->sums[c] > d->sums[top.major])
-			top.major = (enum ana_class)c;
+	memcpy(top.classes, d->sums, sizeof(top.classes));
+	ana_gap_judge(&top);
 	if (d->call) {
 		top.pid = d->process->source->pid;
 		top.tid = d->call->tid;

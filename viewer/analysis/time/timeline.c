@@ -125,6 +125,34 @@ void ana_top_add(struct ana_top *t, const struct ana_gap *g)
 	t->gap[i] = *g;
 }
 
+void ana_gap_judge(struct ana_gap *g)
+{
+	int c;
+
+	g->major = (enum ana_class)0;
+	for (c = 1; c < ANA_CLASSES; c++)
+		if (g->classes[c] > g->classes[g->major])
+			g->major = (enum ana_class)c;
+	g->class_ns = g->classes[g->major];
+}
+
+void ana_top_book(struct ana_top *t, uint32_t gpu, int64_t start, int64_t end, enum ana_class c,
+		  int64_t ns)
+{
+	size_t i;
+
+	if (!t->count || end - start < t->gap[0].end_ns - t->gap[0].start_ns)
+		return;
+	for (i = 0; i < t->count; i++) {
+		struct ana_gap *g = &t->gap[i];
+
+		if (g->gpu != gpu || g->start_ns != start || g->end_ns != end)
+			continue;
+		g->classes[c] += ns;
+		ana_gap_judge(g);
+	}
+}
+
 static int by_length(const void *a, const void *b)
 {
 	return goes_first(a, b) ? -1 : goes_first(b, a) ? 1 : 0;
@@ -151,6 +179,7 @@ void ana_top_archive(struct ana_top *t, size_t gpus, struct ana_archive *a)
 		g->major = (enum ana_class)ana_archive_number(a, g->major, ANA_CLASSES - 1);
 		ana_archive_field(a, g->pid);
 		ana_archive_field(a, g->tid);
+		ana_archive_time(a, &g->class_ns);
 	}
 }
 

@@ -22,7 +22,8 @@
  *	"start_ns": N, "end_ns": N,	held
  *	"timeline": STRIP or null,
  *	"fine": [STRIP, ...],		closer windows around its longest gaps, by time
- *	"gaps": [{"start_ns", "end_ns", "empty_ns", "class": I}, ...]	exact, longest first
+ *	"gaps": [{"start_ns", "end_ns", "empty_ns", "class": I, "class_ns"}, ...]	exact, longest first;
+ *					class_ns: how much of it is of that class, the largest
  *  }, ...],
  *  "gpus_left_out": N,
  *  "processes": [{"process": I, "label": "rank 0" or "pid 7 on host", "rank": N or null}, ...],

@@ -104,6 +104,7 @@ static void put_gaps(struct data *d, size_t g, size_t most)
 		data_int(&d->out, "end_ns", k->end_ns - d->axis_start);
 		data_int(&d->out, "empty_ns", k->empty_ns);
 		data_int(&d->out, "class", k->major);
+		data_int(&d->out, "class_ns", k->class_ns);
 		data_close(&d->out, '}');
 	}
 	data_close(&d->out, ']');

@@ -207,6 +207,21 @@ static void put_gpu(struct html *h, const struct axis *a, size_t g)
 	html_put(h, "</figure>\n");
 }
 
+/* "input.fetch", or where a twentieth or more of it is of other classes "input.fetch 61.0 % of it". */
+static void put_gap_class(struct html *h, const struct ana_gap *g, size_t i)
+{
+	html_class(h, g->major);
+	if (g->class_ns <= 0 ||
+	    (__int128)20 * g->class_ns > (__int128)19 * ((__int128)g->end_ns - g->start_ns))
+		return;
+	html_put(h, " <span class=\"soft small\">");
+	html_pct(
+		h, base_ppm(g->class_ns, g->end_ns - g->start_ns),
+		"/longest_gaps/%zu/class_ns %% /longest_gaps/%zu/end_ns - /longest_gaps/%zu/start_ns",
+		i, i, i);
+	html_put(h, " of it</span>");
+}
+
 static void put_gap(struct html *h, size_t i)
 {
 	const struct ana_result *r = h->s->result;
@@ -215,7 +230,7 @@ static void put_gap(struct html *h, size_t i)
 	html_put(h, "<tr>");
 	HTML_NUMBER(h, html_ns(h, g->end_ns - g->start_ns,
 			       "/longest_gaps/%zu/end_ns - /longest_gaps/%zu/start_ns", i, i));
-	HTML_ROW(h, html_class(h, g->major));
+	HTML_ROW(h, put_gap_class(h, g, i));
 	HTML_NUMBER(h, html_ns(h, g->empty_ns, "/longest_gaps/%zu/empty_ns", i));
 	html_put(h, "<td>");
 	if (g->gpu < r->gpus) {

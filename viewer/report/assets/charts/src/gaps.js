@@ -2,6 +2,7 @@
 // The longest gaps as buttons that zoom to them.
 import { FAMILIES } from './classes.js';
 import { button, el } from './dom.js';
+import { gapClass } from './reading.js';
 import { duration, moment, niceStep } from './units.js';
 
 // Of @gaps, each with where it is ("" for the only place there is); go() after the zoom. Nothing where
@@ -11,7 +12,7 @@ export function gapList(gaps, block, view, { open, go }) {
 		return [];
 	const step = Math.max(niceStep(view.whole, 200), 1e6);
 	const items = gaps.map(({ gap: g, where }) => {
-		const text = [duration(g.end_ns - g.start_ns), block.classes[g.class], where].filter(Boolean);
+		const text = [duration(g.end_ns - g.start_ns), gapClass(g, block.classes), where].filter(Boolean);
 		const zoom = button(`${text.join(' ')} at ${moment(g.start_ns, Math.min(step, g.start_ns || 1))}`, () => {
 			view.show(g.start_ns, g.end_ns);
 			go?.();

@@ -3,6 +3,13 @@
 import { bounds, bucketAt, finestAt, stripsOf } from './strip.js';
 import { duration, moment, percent } from './units.js';
 
+// "input.fetch", or where a twentieth or more of the gap is of other classes "mostly input.fetch".
+export function gapClass(gap, classes) {
+	const mixed = gap.class_ns > 0 && 20 * gap.class_ns <= 19 * (gap.end_ns - gap.start_ns);
+
+	return mixed ? `mostly ${classes[gap.class]}` : classes[gap.class];
+}
+
 // "12.35 s: input.fetch 88.0 %, compute 12.0 % of 120 ms; in a gap of 3.2 s".
 export function describe(gpu, classes, at, step) {
 	const strip = finestAt(stripsOf(gpu), at);
@@ -21,7 +28,7 @@ export function describe(gpu, classes, at, step) {
 	const gap = gpu.gaps.find((g) => g.start_ns <= at && at < g.end_ns);
 	const longest = strip.longest_ns?.[i];
 	const tail = gap
-		? `; in a gap of ${duration(gap.end_ns - gap.start_ns)}, ${classes[gap.class]}`
+		? `; in a gap of ${duration(gap.end_ns - gap.start_ns)}, ${gapClass(gap, classes)}`
 		: longest ? `; longest gap ${duration(longest)}` : '';
 	return `${moment(at, step)}: ${text || 'nothing'} of ${duration(end - start)}${tail}`;
 }
