@@ -581,6 +581,26 @@ bool view_covered(const struct view_summary *s, const struct view_told *told, si
 	return part > 0 && part < *of;
 }
 
+const char *view_covering_words(const struct view_summary *s, const struct view_told *told)
+{
+	static const char *const words[1 << VIEW_TOLD_FIRST] = {
+		"first three are",
+		"first is",
+		"second is",
+		"first two are",
+		"third is",
+		"first and the third are",
+		"second and the third are",
+		"first three are",
+	};
+	struct view_lead l = view_lead_of(s);
+	unsigned int which = 0;
+
+	for (unsigned int i = 0; i < VIEW_TOLD_FIRST; i++)
+		which |= (unsigned int)l.set[s->finding[told[i].at].class] << i;
+	return words[which];
+}
+
 const char *view_uncovered_words(int64_t part, int64_t all)
 {
 	return 2 * part < all ? "the rest has other causes, or no line is known"

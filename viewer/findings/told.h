@@ -78,6 +78,8 @@ const char *view_rest_words(const struct view_summary *s, struct base_arena *mem
  */
 bool view_covered(const struct view_summary *s, const struct view_told *told, size_t n,
 		  int64_t *tenths, int64_t *of); /* of a percent: the sum of what is shown of each */
+/* Which of the first three are what the verdict is about: "first two are", "first and the third are". */
+const char *view_covering_words(const struct view_summary *s, const struct view_told *told);
 /* What is told of the rest; where that is more than is covered it has no smaller causes alone. */
 const char *view_uncovered_words(int64_t tenths, int64_t of);
 const char *view_covered_words(const struct view_summary *s, struct base_arena *mem,

@@ -172,6 +172,14 @@ static void test_order(void)
 		   "29.1 of the 33.3 %; the rest has smaller causes, or no line is known");
 	EXPECT_STR(view_covered_words(s, &mem, told + 1, 1),
 		   "8.3 of the 33.3 %; the rest has other causes, or no line is known");
+	/* rows of which the verdict does not speak are not of its share */
+	EXPECT_STR(view_covering_words(s, told), "first two are");
+	s->finding[told[1].at].class = ANA_HOST_SYNC;
+	EXPECT_STR(view_covering_words(s, told), "first is");
+	s->finding[told[2].at].class = ANA_INPUT_PREP;
+	EXPECT_STR(view_covering_words(s, told), "first and the third are");
+	s->finding[told[1].at].class = ANA_INPUT_PREP;
+	EXPECT_STR(view_covering_words(s, told), "first three are");
 	s->finding[told[0].rest].lines_ns = MADE_HOUR_NS / 100;
 	EXPECT_STR(view_rest_words(s, &mem, told[0].rest),
 		   "input.fetch in all: 25.0 % of the training time; for 3.2 % no sample tells the line, "

@@ -172,7 +172,7 @@ static const char *first_key(struct html *h, const struct view_told *told,
 	return key;
 }
 
-/* How much of what the verdict is about the first three are. */
+/* How much of what the verdict is about those of the first three are that are of it. */
 static void put_covered(struct html *h, const struct view_told *told, size_t n)
 {
 	struct view_lead l = view_lead_of(h->s);
@@ -182,7 +182,7 @@ static void put_covered(struct html *h, const struct view_told *told, size_t n)
 	if (n <= VIEW_TOLD_FIRST || !view_covered(h->s, told, VIEW_TOLD_FIRST, &part, &all))
 		return;
 	key = first_key(h, told, &l, &ns);
-	html_put(h, "<p>The first three are ");
+	fprintf(h->f, "<p>The %s ", view_covering_words(h->s, told));
 	html_pct_closed(h, base_ppm(ns, working), part, "%s %% /ledger/working_ns", key);
 	html_put(h, " of the ");
 	html_pct(h, l.ppm, "%s %% /ledger/working_ns", html_lead_key(h, &l, "ns"));

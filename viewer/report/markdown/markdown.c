@@ -78,7 +78,7 @@ static void put_findings(const struct view_summary *s, struct base_arena *mem, F
 		putc('\n', f);
 	}
 	if (n > VIEW_TOLD_FIRST && covered)
-		fprintf(f, "\nThe first three are %s.\n", covered);
+		fprintf(f, "\nThe %s %s.\n", view_covering_words(s, told), covered);
 }
 
 /* Ours but for its number: no back quote stands in it. */

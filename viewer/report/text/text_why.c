@@ -219,7 +219,8 @@ void text_findings(struct page *p)
 	covered =
 		n > VIEW_TOLD_FIRST ? view_covered_words(s, &p->mem, told, VIEW_TOLD_FIRST) : NULL;
 	if (covered)
-		text_line(p, base_arena_printf(&p->mem, "the first three are %s", covered));
+		text_line(p, base_arena_printf(&p->mem, "the %s %s", view_covering_words(s, told),
+					       covered));
 }
 
 static const char *yes_no(bool yes)
