@@ -90,10 +90,11 @@ static struct view_lead own_lead(const struct view_summary *s)
 	return lead_about(s, s->result->judgement.verdict, view_is_warmup(s));
 }
 
+/* One of these leads where it is larger than what was lost to input. */
+static const enum ana_verdict losses[] = { ANA_V_HOST_BOUND, ANA_V_COPY_BOUND, ANA_V_DEVICE_BOUND };
+
 struct view_lead view_lead_of(const struct view_summary *s)
 {
-	static const enum ana_verdict losses[] = { ANA_V_HOST_BOUND, ANA_V_COPY_BOUND,
-						   ANA_V_DEVICE_BOUND };
 	struct view_lead l = own_lead(s);
 
 	if (!l.known || l.verdict != ANA_V_INPUT_BOUND)
@@ -313,4 +314,33 @@ const char *view_verdict_words(const struct view_summary *s, struct base_arena *
 	if (!n || n == s->result->gpus)
 		return judgement;
 	return base_arena_printf(mem, "%s, %zu of %zu GPUs idle", judgement, n, s->result->gpus);
+}
+
+static int64_t gpu_sum(const struct ana_gpu *g, enum ana_verdict v)
+{
+	bool set[ANA_CLASSES];
+
+	for (int c = 0; c < ANA_CLASSES; c++)
+		set[c] = is_about(v, c);
+	return view_set_sum(set, g->classes, g->skew_causes);
+}
+
+const char *view_gpu_verdict_words(const struct view_summary *s, size_t i, struct base_arena *mem)
+{
+	const struct ana_gpu *g = &s->result->gpu[i];
+	const char *own = view_judged_words(&g->judgement, mem);
+	enum ana_verdict most = g->judgement.verdict;
+
+	if (view_gpu_did_nothing(g))
+		return "idle";
+	if (s->result->gpus == 1)
+		return view_judgement_words(s, mem);
+	for (size_t k = 0;
+	     g->judgement.verdict == ANA_V_INPUT_BOUND && k < sizeof(losses) / sizeof(losses[0]);
+	     k++)
+		if (gpu_sum(g, losses[k]) > gpu_sum(g, most))
+			most = losses[k];
+	return most == g->judgement.verdict
+		       ? own
+		       : base_arena_printf(mem, "%s and %s", ana_verdict_names[most], own);
 }

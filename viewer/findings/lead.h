@@ -49,6 +49,9 @@ const char *view_lead_and(const struct view_lead *input);
 const char *view_verdict_words(const struct view_summary *s, struct base_arena *mem);
 const char *view_judgement_words(const struct view_summary *s, struct base_arena *mem);
 
+/* The same of the GPU @i by itself: of the only one, the run's words. */
+const char *view_gpu_verdict_words(const struct view_summary *s, size_t i, struct base_arena *mem);
+
 /* Of a run on a simulated GPU, what of it is a model; once on each page. */
 #define VIEW_SIMULATED_WORDS "a simulated GPU: how long its own work takes is computed; what the program took is measured"
 

@@ -3,8 +3,7 @@
 
 #include "cost/waste.h"
 
-/* All of its time is of classes that say that nothing ran. */
-static bool did_nothing(const struct ana_gpu *g)
+bool view_gpu_did_nothing(const struct ana_gpu *g)
 {
 	return g->held_ns > 0 && !g->ops &&
 	       ana_class_sum(g->classes, ana_class_is_outside) == g->held_ns;
@@ -12,7 +11,7 @@ static bool did_nothing(const struct ana_gpu *g)
 
 static bool nobody_used(const struct ana_gpu *g)
 {
-	return did_nothing(g) && g->classes[ANA_EXCLUDED_NO_PROCESS] == g->held_ns;
+	return view_gpu_did_nothing(g) && g->classes[ANA_EXCLUDED_NO_PROCESS] == g->held_ns;
 }
 
 struct view_unused view_unused_gpus(const struct view_summary *s)
@@ -21,7 +20,7 @@ struct view_unused view_unused_gpus(const struct view_summary *s)
 
 	for (size_t i = 0; i < s->result->gpus; i++) {
 		const struct ana_gpu *g = &s->result->gpu[i];
-		if (!did_nothing(g))
+		if (!view_gpu_did_nothing(g))
 			continue;
 		view_cost_add(&u.ns, g->held_ns);
 		view_cost_add(&u.nano_usd, view_gpu_nano_usd(s, i));
@@ -86,9 +85,4 @@ bool view_is_warmup(const struct view_summary *s)
 	return s->result->judgement.verdict == ANA_V_HOST_BOUND &&
 	       (__int128)10 * view_set_sum(set, s->result->classes, s->result->skew_causes) <
 		       view_working_ns(s);
-}
-
-const char *view_gpu_verdict_words(const struct ana_gpu *g, struct base_arena *mem)
-{
-	return did_nothing(g) ? "idle" : view_judged_words(&g->judgement, mem);
 }

@@ -36,7 +36,7 @@ bool view_is_warmup(const struct view_summary *s);
 /* "input-bound, critical" */
 const char *view_judged_words(const struct ana_judgement *v, struct base_arena *mem);
 
-/* The same of a GPU by itself; "idle". Those of a run are in lead.h. */
-const char *view_gpu_verdict_words(const struct ana_gpu *g, struct base_arena *mem);
+/* All of its time is of classes that say that nothing ran. */
+bool view_gpu_did_nothing(const struct ana_gpu *g);
 
 #endif

@@ -252,10 +252,35 @@ static void test_larger(void)
 	expect_larger(ANA_HOST_UNKNOWN, MADE_HOUR_NS / 2, INPUT_LEADS);
 }
 
+/* A table of GPUs says of each what the headline says of the only one. */
+static void test_gpus_say_as_the_run(void)
+{
+	struct view_summary *s = beside_input(ANA_HOST_SYNC, MADE_HOUR_NS / 2);
+	struct ana_result *r = s->result;
+	struct ana_gpu *two = calloc(2, sizeof(*two));
+
+	EXPECT_STR(view_verdict_words(s, &mem), "host-bound and input-bound, warning");
+	EXPECT_STR(view_gpu_verdict_words(s, 0, &mem), "host-bound and input-bound, warning");
+	REQUIRE(two);
+	two[0] = r->gpu[0];
+	two[1] = r->gpu[0];
+	two[1].classes[ANA_HOST_SYNC] = 0;
+	struct ana_gpu *one = r->gpu;
+	r->gpu = two;
+	r->gpus = 2;
+	EXPECT_STR(view_gpu_verdict_words(s, 0, &mem), "host-bound and input-bound, warning");
+	EXPECT_STR(view_gpu_verdict_words(s, 1, &mem), "input-bound, warning");
+	r->gpu = one;
+	r->gpus = 1;
+	free(two);
+	view_summary_free(s);
+}
+
 int main(void)
 {
 	int failed = RUN(test_verdicts, test_healthy, test_words, test_warmup, test_short,
-			 test_no_price, test_skew, test_no_training, test_by_cost, test_larger);
+			 test_no_price, test_skew, test_no_training, test_by_cost, test_larger,
+			 test_gpus_say_as_the_run);
 
 	base_arena_fini(&mem);
 	return failed;

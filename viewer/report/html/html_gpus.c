@@ -2,7 +2,6 @@
 /* A row per GPU, the flagged first. */
 #include <inttypes.h>
 #include <string.h>
-#include "findings/unused.h"
 #include "html_priv.h"
 
 #define UUIDS_MAX 32 /* of more GPUs host and index alone are told */
@@ -118,7 +117,7 @@ static void put_row(struct html *h, size_t i)
 		HTML_NUMBER(h, html_usd(h, view_gpu_nano_usd(h->s, i), "/gpus/%zu/usd", i));
 	HTML_NUMBER(h, put_memory(h, i));
 	fprintf(h->f, "<td%s>%s</td></tr>\n", g->judgement.flagged ? " class=\"bad\"" : "",
-		view_gpu_verdict_words(g, &h->mem));
+		view_gpu_verdict_words(h->s, i, &h->mem));
 }
 
 void html_gpus(struct html *h)

@@ -2,7 +2,7 @@
 /* The tables: where the GPU time went, by class, GPU, step, copy and gap. */
 #include <inttypes.h>
 #include "base/units.h"
-#include "findings/unused.h"
+#include "findings/lead.h"
 #include "findings/words.h"
 #include "text_priv.h"
 
@@ -87,14 +87,14 @@ static void put_gpu(struct page *p, size_t i)
 		fprintf(p->f, "%c %3" PRIu32 " %9s %5s %% %5s %%\n",
 			g->judgement.flagged ? '!' : ' ', g->index, held, busy, starved);
 		text_line(p, base_arena_printf(&p->mem, "%s; %s",
-					       view_gpu_verdict_words(g, &p->mem), who));
+					       view_gpu_verdict_words(p->s, i, &p->mem), who));
 		return;
 	}
 	if (p->s->cost.known)
 		cost = view_cost_text(text, &p->s->cost, usd);
 	fprintf(p->f, "%c %3" PRIu32 "  %10s %6s %% %6s %% %*s  %s\n",
 		g->judgement.flagged ? '!' : ' ', g->index, held, busy, starved,
-		base_width(cost, 10), cost, view_gpu_verdict_words(g, &p->mem));
+		base_width(cost, 10), cost, view_gpu_verdict_words(p->s, i, &p->mem));
 	fputs("       ", p->f);
 	text_wrap(p, 7, 9, who);
 }
