@@ -196,6 +196,8 @@ export async function charts(page, complain, ms) {
   }
   for (const one of all) {
     if (!await enliven(page, one, complain)) continue;
+    const tall = await one.figure.$('figcaption > .axis');
+    if (tall && await tall.isVisible()) complain('chart', `${one.kind}: the height of its static form stands above the live one`);
     one.gpu = await one.figure.getAttribute('data-gpu');
     if (OVER_TIME.has(one.kind)) await overTime(page, one, complain);
     if (one.kind === 'timeline') await gap(page, one, block, complain);

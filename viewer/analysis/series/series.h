@@ -24,7 +24,8 @@
 #define ANA_SERIES_STEPS 1024u /* buckets per process */
 #define ANA_SERIES_OUTLIERS 20u
 #define ANA_SERIES_CELLS 480u /* of the loader's time */
-#define ANA_SERIES_GAPS 16u /* the longest per GPU */
+#define ANA_SERIES_GAPS \
+	20u /* the longest per GPU; of the only one these are all that a summary has */
 #define ANA_SERIES_ZOOMS 8u /* windows in all */
 
 /* Steps of one process, @each consecutive ones per bucket (a power of 2; the last may hold fewer). */

@@ -251,9 +251,12 @@ static void put_histogram(struct html *h)
 
 	if (b.first >= b.end)
 		return;
-	html_put(h, "<h3>How they spread</h3>\n<figure class=\"chart\" data-chart=\"histogram\">\n"
-		    "<figcaption>Steps by duration, on a logarithmic axis</figcaption>\n"
-		    "<div class=\"plot\">\n");
+	html_put(
+		h,
+		"<h3>How they spread</h3>\n<figure class=\"chart\" data-chart=\"histogram\">\n"
+		"<figcaption>Steps by duration; each doubling of it is cut into eight equal bins, drawn "
+		"equally wide</figcaption>\n"
+		"<div class=\"plot\">\n");
 	put_bars(h, s, &b);
 	fprintf(h->f, "<div class=\"axis\" aria-hidden=\"true\"><span>%s</span>",
 		base_duration(text, ana_histogram_edge(b.first)));

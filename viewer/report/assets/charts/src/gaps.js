@@ -22,7 +22,7 @@ export function gapList(gaps, block, view, { open, go }) {
 	});
 	return [el('details', { class: 'gaps', open },
 		el('summary', {}, gaps.length > 1
-			? `Zoom to one of the ${gaps.length} longest gaps` : 'Zoom to the longest gap'), el('ol', {}, ...items))];
+			? `Zoom to one of ${gaps.length} long gaps` : 'Zoom to the longest gap'), el('ol', {}, ...items))];
 }
 
 // The longest of all GPUs.

@@ -63,6 +63,9 @@ function draw(figure, block, view) {
 	}
 	if (drawn) {
 		figure.dataset.live = 'yes';
+		// Of the static chart's height; this one has an axis.
+		for (const e of figure.querySelectorAll('figcaption > .axis'))
+			e.classList.add('still');
 	} else {
 		figure.classList.remove('is-live');
 		live.remove();
@@ -75,7 +78,7 @@ function help(figure, block, view) {
 		'+ \u2212 zoom, 0 the whole run, Shift with \u2190 \u2192 the cursor. Charts over time move together.'),
 	...(block.gpus.length > MANY
 		? [el('div', { class: 'bar-above' }, timeButtons(view)),
-			...gapList(longestOf(block, 16), block, view, { open: false })]
+			...gapList(longestOf(block, 20), block, view, { open: false })]
 		: []));
 }
 
