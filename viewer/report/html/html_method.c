@@ -9,7 +9,7 @@ static void put_class(struct html *h, int c)
 
 	fprintf(h->f,
 		"<div id=\"class-%s\"><dt><span class=\"key f-%s\"></span>%s</dt><dd>%s%s "
-		"<span class=\"soft\">docs/CAUSES.md, &#8220;%s&#8221;.</span></dd></div>\n",
+		"<span class=\"soft\">CAUSES.md, &#8220;%s&#8221;.</span></dd></div>\n",
 		row->name, html_colour(c), row->name, row->proof,
 		h->s->waste[c] ? " Counts as waste." : "", facts_groups[row->group].chapter);
 }
@@ -40,6 +40,8 @@ void html_method(struct html *h)
 	for (int c = 0; c < ANA_CLASSES; c++)
 		if (h->s->result->classes[c])
 			put_class(h, c);
-	html_put(h, "</dl>\n");
+	html_put(h, "</dl>\n<p class=\"soft\">CAUSES.md has each rule at length: "
+		    "<code>share/doc/gpustarve/CAUSES.md</code> where gpustarve is installed, "
+		    "<code>docs/CAUSES.md</code> of its source.</p>\n");
 	html_section_end(h);
 }
