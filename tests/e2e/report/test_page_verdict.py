@@ -98,13 +98,25 @@ def check_digits(run):
     gs.check(not thousand or f'Of the {whole} that a thousand steps take, {part.strip()}.' in s.top, f'{part} of {whole}: {s.top}')
     saves = re.search(r'saves at most (.*? of this run(, .*? per thousand steps)?)', s.box)[1]
     gs.check(f'It saves at most {saves}.' in s.top, f'{saves}: {s.top}')
-    first = re.search(r'the first three are ([\d.]+) of the ([\d.]+) %', s.box)
+    first = re.search(r'the ((?:first|second|third)[a-z ]*) ([\d.]+) of the ([\d.]+) %', s.box)
     if first:
-        gs.check(f'The first three are {first[1]} % of the {first[2]} %' in re.sub(r' ([;.,])', r'\1', words(s.section('why'))),
+        gs.check(f'The {first[1]} {first[2]} % of the {first[3]} %' in re.sub(r' ([;.,])', r'\1', words(s.section('why'))),
                  f'{first[0]}: {words(s.section("why"))[-200:]}')
     wrong, _ = pagekeys.problems(s.page, s.exact)
     gs.equal([w for w in wrong if not w.startswith('joined')][:5], [], 'and each is what its key names')
     return first
+
+
+def check_bases(run):
+    """What a figure, a chart or a cited document is about stands beside it, and is so."""
+    s = Seen(run)
+    steps, method = words(s.section('steps')), words(s.section('method'))
+    gs.check('start-up, shutdown and all else that was paid included' in steps, f'what each step cost is of all: {steps[:300]}')
+    gs.check('each doubling of it is cut into eight equal bins' in steps, 'how bins grow')
+    gs.check('share/doc/gpustarve/CAUSES.md' in method, 'where CAUSES.md lies')
+    with open(os.path.join(HERE, '..', '..', '..', 'docs', 'CMakeLists.txt')) as f:
+        gs.check(re.search(r'install\(FILES [^)]* CAUSES\.md [^)]*CMAKE_INSTALL_DOCDIR', f.read()), 'and that it is installed there')
+    gs.check('Its GPU waited for input' in steps and 'Waited for the loader' not in steps, 'what the column of steps is')
 
 
 def check_graded(run):
@@ -124,4 +136,5 @@ with gs.scratch() as where:
         gs.check('that a thousand steps take' in Seen(run).top, f'{demo}: has steps and a price')
     gs.check(check_digits(made.ranks(where)), 'a run with more than three causes, whose shares round to less than their sum')
     check_graded(made.starved(where))
+    check_bases(made.starved(where, 'bases'))
 gs.finish()

@@ -87,6 +87,9 @@ static void put_sentence(struct html *h)
 	if (s->step_nano_usd >= 0) {
 		html_put(h, ", a step ");
 		html_money(h, s->step_nano_usd, "/cost/usd_per_step");
+		html_put(h, view_working_ns(s) < s->result->gpu_ns
+				    ? ", start-up and shutdown included"
+				    : "");
 	}
 	html_put(h, ". This is the price of the GPUs only, for the time they were held.</p>\n");
 }

@@ -314,6 +314,12 @@ static void put_sentence(struct html *h)
 	if (s->step_nano_usd >= 0) {
 		html_put(h, "; each cost ");
 		html_money(h, s->step_nano_usd, "/cost/usd_per_step");
+		html_put(
+			h,
+			view_working_ns(s) < r->gpu_ns
+				? ", start-up, shutdown and all else that was paid included; what stands "
+				  "per thousand steps is of the training time alone"
+				: "");
 	}
 	html_put(h, ".</p>\n");
 }

@@ -135,8 +135,9 @@ void text_steps(struct page *p)
 				      base_duration(median, r->step_median_ns),
 				      base_duration(p95, r->step_p95_ns));
 	if (p->s->step_nano_usd >= 0)
-		t = base_arena_printf(&p->mem, "%s; %s each", t,
-				      base_money(usd, p->s->step_nano_usd));
+		t = base_arena_printf(
+			&p->mem, "%s; %s each%s", t, base_money(usd, p->s->step_nano_usd),
+			view_working_ns(p->s) < r->gpu_ns ? ", with start-up and shutdown" : "");
 	text_line(p, t);
 }
 
