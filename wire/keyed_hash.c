@@ -30,5 +30,5 @@ uint64_t wire_keyed_hash(const void *bytes, size_t len, const struct wire_secret
 		h = wire_keyed_mix(h, wire_get64(p), s);
 	if (len)
 		memcpy(tail, p, len);
-	return wire_keyed_mix(h, wire_get64(tail), s);
+	return wire_keyed_end(wire_keyed_mix(h, wire_get64(tail), s), s);
 }
