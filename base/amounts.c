@@ -145,7 +145,10 @@ int base_width(const char *text, int columns)
 	return columns;
 }
 
-/* The one whose printed amount is furthest below (@sign 1) or above (-1) what it is; -1: there is none. */
+/*
+ * The one whose printed amount is furthest below (@sign 1) or above (-1) what it is; -1: there is
+ * none.
+ */
 static int furthest(const int64_t *amount, int n, int64_t quantum, const int64_t *quanta, int sign)
 {
 	int best = -1;

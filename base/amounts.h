@@ -3,7 +3,8 @@
  * Money and GPU time at every scale: which unit and how many digits, chosen here for every page.
  * Three digits that count at least, from a nano-dollar to billions of dollars and from a nanosecond
  * to centuries. Amounts that stand beside their sum take the sum's scale and are closed, so that
- * what is printed adds up. Integers only. Amounts may be up to BASE_WIDE_MAX either way. Any thread.
+ * what is printed adds up. Integers only. Amounts may be up to BASE_WIDE_MAX either way. Any
+ * thread.
  *
  *     dollars   from $100,000 whole ones, from $1 with cents, below in cents: "43.2 ¢", "0.432 ¢"
  *     GPU time  from 1 h in GPU-hours ("17.87 GPU-hours", from 1,000 with a digit less, from 10,000 whole ones), from 1 min in
@@ -28,9 +29,12 @@ struct base_scale base_gpu_time_scale(base_wide ns);
 /* Whole quanta of an amount, half to even. */
 int64_t base_quanta(struct base_scale scale, base_wide amount);
 
-/* As text: "$1,234.56"; "<$0.01" where it would show as nothing. The second: so many quanta of it. */
+/*
+ * As text: "$1,234.56"; "<$0.01" where it would show as nothing. The second: so many quanta of it.
+ */
 const char *base_scaled(char *out, struct base_scale scale, base_wide amount);
-const char *base_scaled_quanta(char *out, struct base_scale scale, base_wide amount, int64_t quanta);
+const char *base_scaled_quanta(char *out, struct base_scale scale, base_wide amount,
+			       int64_t quanta);
 
 /* In a scale of its own. */
 const char *base_money(char *out, base_wide nano_usd);
@@ -39,10 +43,16 @@ const char *base_gpu_time(char *out, base_wide ns);
 /* Of what is only projected: from $100 whole dollars. */
 const char *base_money_about(char *out, int64_t nano_usd);
 
-/* Without the cent sign, beside a price and for terminals whose letters nobody knows: "$0.43", "$0.00432". */
+/*
+ * Without the cent sign, beside a price and for terminals whose letters nobody knows: "$0.43",
+ * "$0.00432".
+ */
 const char *base_money_ascii(char *out, int64_t nano_usd);
 
-/* The width for printf's %*s that fills @text up to @columns: a cent sign has more bytes than columns. */
+/*
+ * The width for printf's %*s that fills @text up to @columns: a cent sign has more bytes than
+ * columns.
+ */
 int base_width(const char *text, int columns);
 
 /*

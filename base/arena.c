@@ -19,7 +19,8 @@ struct base_arena_chunk {
 
 static _Noreturn void out_of_memory(void)
 {
-	fputs("gpustarve: out of memory: the result does not fit; use a machine with more\n", stderr);
+	fputs("gpustarve: out of memory: the result does not fit; use a machine with more\n",
+	      stderr);
 	exit(1);
 }
 

@@ -20,15 +20,17 @@ struct base_csv { /* zero-initialise, set p and end */
 
 void base_csv_init(struct base_csv *c, const char *text, size_t len);
 
-/* The next row that is not empty: its number of fields (more than BASE_CSV_FIELDS are cut), or 0. */
+/*
+ * The next row that is not empty: its number of fields (more than BASE_CSV_FIELDS are cut), or 0.
+ */
 int base_csv_row(struct base_csv *c, struct base_arena *a, const char *field[BASE_CSV_FIELDS]);
 
 /* Writes one field, quoted where it needs to be: for base_csv_row and others that read text. */
 void base_csv_put(FILE *f, const char *text);
 
 /*
- * The same for spreadsheets, which run what begins like a formula: that is quoted and begins with an
- * apostrophe.
+ * The same for spreadsheets, which run what begins like a formula: that is quoted and begins with
+ * an apostrophe.
  */
 void base_csv_put_guarded(FILE *f, const char *text);
 

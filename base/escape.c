@@ -61,7 +61,9 @@ static const struct {
 	[BASE_AS_XML] = { .c1 = MARK, .turn = MARK, .none = MARK, .mark = BASE_UTF8_MARK },
 	[BASE_AS_MARKDOWN] = { .c1 = MARK, .turn = MARK, .none = MARK, .mark = BASE_UTF8_MARK },
 	[BASE_AS_GITHUB] = { .c1 = MARK, .turn = MARK, .none = MARK, .mark = BASE_UTF8_MARK },
-	[BASE_AS_GITHUB_PROPERTY] = { .c1 = MARK, .turn = MARK, .none = MARK,
+	[BASE_AS_GITHUB_PROPERTY] = { .c1 = MARK,
+				      .turn = MARK,
+				      .none = MARK,
 				      .mark = BASE_UTF8_MARK },
 	[BASE_AS_LABEL] = { .c1 = MARK, .line = MARK, .mark = BASE_UTF8_MARK },
 	[BASE_AS_CSV] = { .mark = BASE_UTF8_MARK },
@@ -130,7 +132,8 @@ size_t base_escape_plain(enum base_escape how, const char *text, size_t len)
 {
 	size_t n = 0;
 
-	while (n < len && (unsigned char)text[n] < 128 && ascii[how][(unsigned char)text[n]] == KEEP)
+	while (n < len && (unsigned char)text[n] < 128 &&
+	       ascii[how][(unsigned char)text[n]] == KEEP)
 		n++;
 	return n;
 }

@@ -39,8 +39,8 @@ size_t base_escape(char out[BASE_ESCAPED_MAX], enum base_escape how, const char 
 size_t base_escape_plain(enum base_escape how, const char *text, size_t len);
 
 /*
- * All of it into @out[room], ended by a NUL: characters that do not fit as a whole are left out with
- * all behind them. Returns the length.
+ * All of it into @out[room], ended by a NUL: characters that do not fit as a whole are left out
+ * with all behind them. Returns the length.
  */
 size_t base_escape_text(char *out, size_t room, enum base_escape how, const char *text);
 

@@ -13,14 +13,17 @@
 
 #define DEPTH_MAX 64
 
-/* yajl calls back in the order of the text; what it names goes behind what came last in its depth. */
+/*
+ * yajl calls back in the order of the text; what it names goes behind what came last in its depth.
+ */
 struct builder {
 	struct base_arena *mem;
 	yajl_handle yajl;
 	struct base_json *root, **tail[DEPTH_MAX + 1];
 	int depth;
 	const char *key; /* of the value that comes next */
-	size_t end; /* of the root, once it is complete; 0: it is not, or with the text's end only */
+	/* of the root, once it is complete; 0: it is not, or with the text's end only */
+	size_t end;
 	const char *why; /* it was given up; NULL: not by us */
 };
 
@@ -164,8 +167,8 @@ static size_t good_escape(const char *p, const char *end)
 }
 
 /*
- * yajl makes other characters of half a pair of surrogates, and a NUL of \u0000, which would end a C
- * string: U+FFFD takes their place, in a copy. The text itself if there are none.
+ * yajl makes other characters of half a pair of surrogates, and a NUL of \u0000, which would end a
+ * C string: U+FFFD takes their place, in a copy. The text itself if there are none.
  */
 static const char *mended(struct base_arena *a, const char *text, size_t len)
 {

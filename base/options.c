@@ -4,7 +4,9 @@
 #include <string.h>
 #include "spelling.h"
 
-/* ---- help ------------------------------------------------------------------------------------- */
+/*
+ * ---- help -------------------------------------------------------------------------------------
+ */
 
 /* Each line of the text at the column; the first behind the @at characters that are there. */
 static void put_lines(FILE *f, const char *text, int column, int at)
@@ -49,7 +51,9 @@ void base_options_help(const struct base_options *o, FILE *f)
 		fputs(o->tail, f);
 }
 
-/* ---- the command line ------------------------------------------------------------------------- */
+/*
+ * ---- the command line -------------------------------------------------------------------------
+ */
 
 struct getopt_table {
 	struct option longs[BASE_OPTIONS_MAX + 1];
@@ -67,9 +71,9 @@ static void fill(struct getopt_table *t, const struct base_options *o)
 	if (o->error)
 		*p++ = ':';
 	for (const struct base_opt *row = o->opt; row->name && n < BASE_OPTIONS_MAX; row++, n++) {
-		t->longs[n] = (struct option){ row->name,
-					       row->argument ? required_argument : no_argument,
-					       NULL, 256 + n };
+		t->longs[n] =
+			(struct option){ row->name, row->argument ? required_argument : no_argument,
+					 NULL, 256 + n };
 		if (!row->letter)
 			continue;
 		*p++ = row->letter;

@@ -30,7 +30,8 @@ struct base_opt {
 	size_t at; /* TEXT, FLAG, VALUE: where the member is in what is filled in */
 	/* TAKE: @value is NULL without an argument. False: it will not do, which has been said. */
 	bool (*take)(void *into, char *value);
-	bool (*good)(const char *value); /* TEXT: the same of a value, which is kept; NULL: any is */
+	/* TEXT: the same of a value, which is kept; NULL: any is */
+	bool (*good)(const char *value);
 	int value;
 	const char *print;
 	/* What a shell completes the value with: words, or one of those below; NULL: nothing. */

@@ -67,7 +67,8 @@ static const char *fixed(char *out, base_wide value, int decimals, int keep)
 		strcpy(out, "-0");
 	if (keep) {
 		size_t len = strlen(out);
-		snprintf(out + len, BASE_UNIT_BYTES - len, ".%0*" PRId64, keep, rest < 0 ? -rest : rest);
+		snprintf(out + len, BASE_UNIT_BYTES - len, ".%0*" PRId64, keep,
+			 rest < 0 ? -rest : rest);
 	}
 	return out;
 }

@@ -12,8 +12,8 @@
 typedef char base_unit[BASE_UNIT_BYTES];
 
 /*
- * A sum over any number of runs, ns or nano-dollars: int64 ends at 2,562,047 GPU-hours, which a large
- * cluster holds in two weeks. What is shown here may be up to BASE_WIDE_MAX either way.
+ * A sum over any number of runs, ns or nano-dollars: int64 ends at 2,562,047 GPU-hours, which a
+ * large cluster holds in two weeks. What is shown here may be up to BASE_WIDE_MAX either way.
  */
 typedef __int128 base_wide;
 #define BASE_WIDE_MAX ((base_wide)1 << 86) /* 77 million billion dollars; whole cents fit int64 */
@@ -36,7 +36,8 @@ const char *base_wide_text(char *out, base_wide v);
 const char *base_duration(char *out, int64_t ns); /* "2 h 14 m", "12.3 s", "831 ms" */
 const char *base_percent(char *out, int64_t ppm); /* "38.1" */
 const char *base_percent_exact(char *out, int64_t ppm); /* "38.0951", zeros trimmed */
-const char *base_cents_of(char *out, int64_t cents); /* "$46.86" from whole cents; amounts.h has the rest */
+/* "$46.86" from whole cents; amounts.h has the rest */
+const char *base_cents_of(char *out, int64_t cents);
 const char *base_dollars_exact(char *out, base_wide nano_usd); /* "46.86", all digits that count */
 const char *base_price_text(char *out, int64_t nano_usd); /* "$6.88", "$2.7447" */
 const char *base_hours_exact(char *out, base_wide ns); /* nine decimals at most */

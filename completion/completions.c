@@ -47,7 +47,9 @@ static bool is_list(const struct base_opt *o)
 	return o->words && !strcmp(o->words, BASE_WORDS_LIST);
 }
 
-/* ---- bash ------------------------------------------------------------------------------------- */
+/*
+ * ---- bash -------------------------------------------------------------------------------------
+ */
 
 static void bash_names(FILE *f, const struct base_options *o)
 {
@@ -105,12 +107,15 @@ static void put_bash(FILE *f)
 	each_table(f, bash_names);
 	fputs(")\n\n# Of \"command option\": the words that its value may be, or what kind of file. An option\n"
 	      "# that is not here takes no value.\n"
-	      "declare -A _gpustarve_values=(\n", f);
+	      "declare -A _gpustarve_values=(\n",
+	      f);
 	each_table(f, bash_values);
 	fputs(")\n", f);
 }
 
-/* ---- zsh -------------------------------------------------------------------------------------- */
+/*
+ * ---- zsh --------------------------------------------------------------------------------------
+ */
 
 /* Inside single quotes; what of @special would end it gets a backslash. */
 static void put_quoted(FILE *f, const char *text, size_t len, const char *special)
@@ -207,7 +212,9 @@ static void put_zsh(FILE *f)
 	fputs("\tesac\n}\n", f);
 }
 
-/* ---- files ------------------------------------------------------------------------------------ */
+/*
+ * ---- files ------------------------------------------------------------------------------------
+ */
 
 /* Its marks must be there, in order. */
 static int make(FILE *f, const char *text)

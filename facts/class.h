@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The classes of GPU time and all that is said of them: classes.def as constants. The index of a
- * class is its enum ana_class (viewer/analysis/class.h), made of the same rows. Any thread, any time.
+ * class is its enum ana_class (viewer/analysis/class.h), made of the same rows. Any thread, any
+ * time.
  */
 #ifndef FACTS_CLASS_H
 #define FACTS_CLASS_H

@@ -33,7 +33,10 @@
 static const struct facts_cupti rows[] = {
 	/* kernel, memcpy, memset, peer, sync, api, graph */
 	{ 18, "11.8", OLD, { 200, 88, 88, 96, 40, 40, 48 } }, /* cu11 11.8.87 */
-	{ 18, "12.0 or 12.1", OLD_LONG, { 208, 88, 88, 96, 40, 40, 48 } }, /* cu12 12.0.90, 12.0.146,
+	{ 18,
+	  "12.0 or 12.1",
+	  OLD_LONG,
+	  { 208, 88, 88, 96, 40, 40, 48 } }, /* cu12 12.0.90, 12.0.146,
 									     12.1.62, 12.1.105 */
 	{ 19, "12.0", OLD_LONG, { 208, 88, 88, 96, 40, 40, 48 } }, /* none: cupti_version.h alone */
 	{ 20, "12.2", OLD_LONG, { 208, 88, 88, 96, 40, 40, 48 } }, /* 12.2.60, .131, .142 */
@@ -98,8 +101,7 @@ static const struct facts_cupti_trouble troubles[] = {
 	  "use CUDA 13.0 update 1 (nvidia-cuda-cupti 13.0.85) or newer",
 	  "https://forums.developer.nvidia.com/t/"
 	  "cuda-profiler-tools-interface-cupti-13-0-is-now-available/341320" },
-	{ FACTS_CUPTI_LONG_GRAPHS,
-	  "it may end long programs that launch CUDA graphs",
+	{ FACTS_CUPTI_LONG_GRAPHS, "it may end long programs that launch CUDA graphs",
 	  "use CUDA 13.0 update 1 or newer for those, or GPUSTARVE=0",
 	  "https://docs.nvidia.com/cupti/release-notes/release-notes.html" },
 	{ FACTS_CUPTI_ENDLESS,
@@ -109,7 +111,10 @@ static const struct facts_cupti_trouble troubles[] = {
 	  "seen: nvidia-cuda-cupti 13.2.23, 13.2.75 and 13.2.86 without a driver" },
 };
 
-/* Rows of cupti_kinds.def that are not whole. What libprof does not know by name does not compile there. */
+/*
+ * Rows of cupti_kinds.def that are not whole. What libprof does not know by name does not compile
+ * there.
+ */
 #define KIND(symbol, number, bytes, event, only, when, needed, handed, parse, words, place, name)  \
 	_Static_assert((number) > 0 && (bytes) >= 8 && (bytes) % 8 == 0, #symbol ": its numbers"); \
 	_Static_assert(sizeof(words) > 1, #symbol ": what notes call it");                         \
@@ -118,7 +123,9 @@ static const struct facts_cupti_trouble troubles[] = {
 	_Static_assert((bit) > 0 && ((bit) & ((bit)-1)) == 0, #symbol ": one bit"); \
 	_Static_assert(sizeof(word) > 1, #symbol ": its word");
 #include "cupti_kinds.def"
-/* Places in doctor's list have neither a gap nor two rows: as many bits, the lowest ones, as rows. */
+/*
+ * Places in doctor's list have neither a gap nor two rows: as many bits, the lowest ones, as rows.
+ */
 #define KIND(symbol, number, bytes, event, only, when, needed, handed, parse, words, place, name) \
 	| 1u << (place)
 enum {

@@ -3,9 +3,10 @@
  * CUPTI's versions: the one place for what differs between them. libprof does what a row says, and
  * `gpustarve doctor` tells of it. Constant data: any thread, any time.
  *
- * Record sizes and exported functions are those of the wheels that PyPI has (nvidia-cuda-cupti-cu11,
- * nvidia-cuda-cupti-cu12, nvidia-cuda-cupti; docs/MEASUREMENTS.md names each), which
- * tests/e2e/libprof/test_cupti_wheels.py compares with these rows. The rest is from NVIDIA's release notes.
+ * Record sizes and exported functions are those of the wheels that PyPI has
+ * (nvidia-cuda-cupti-cu11, nvidia-cuda-cupti-cu12, nvidia-cuda-cupti; docs/MEASUREMENTS.md names
+ * each), which tests/e2e/libprof/test_cupti_wheels.py compares with these rows. The rest is from
+ * NVIDIA's release notes.
  */
 #ifndef FACTS_CUPTI_H
 #define FACTS_CUPTI_H
@@ -50,8 +51,8 @@ struct facts_cupti {
 };
 
 /*
- * The row of a version: its own, else that of the last version before it. @kernel_bytes tells releases
- * apart that share a number, 0: not known. NULL for versions before the oldest.
+ * The row of a version: its own, else that of the last version before it. @kernel_bytes tells
+ * releases apart that share a number, 0: not known. NULL for versions before the oldest.
  */
 const struct facts_cupti *facts_cupti(uint32_t version, uint32_t kernel_bytes);
 const struct facts_cupti *facts_cupti_rows(size_t *count);
@@ -60,13 +61,15 @@ const struct facts_cupti *facts_cupti_rows(size_t *count);
 void facts_cupti_release(char out[32], uint32_t version, uint32_t kernel_bytes);
 
 /*
- * At least which version a library is, by what it exports, for one that may not be asked or does not
- * answer: 130200, 130300 or 130400; 0: one that may be asked. @has: does it export a function of this
- * name?
+ * At least which version a library is, by what it exports, for one that may not be asked or does
+ * not answer: 130200, 130300 or 130400; 0: one that may be asked. @has: does it export a function
+ * of this name?
  */
 uint32_t facts_cupti_by_symbols(bool (*has)(void *library, const char *name), void *library);
 
-/* A library that calls itself endlessly without a driver may be asked beside one as new as itself. */
+/*
+ * A library that calls itself endlessly without a driver may be asked beside one as new as itself.
+ */
 #define FACTS_CUPTI_ENDLESS_DRIVER 13020 /* as cuDriverGetVersion counts */
 
 struct facts_cupti_trouble { /* what a person should know, and where NVIDIA says so */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every part that has something to do at a fork, in one order. In the child nothing is closed, freed or
- * locked: the descriptors may be somebody else's by now, and the locks may be held by threads that do
- * not exist.
+ * Every part that has something to do at a fork, in one order. In the child nothing is closed,
+ * freed or locked: the descriptors may be somebody else's by now, and the locks may be held by
+ * threads that do not exist.
  */
 #include "atfork.h"
 
@@ -18,8 +18,8 @@
 #include "sample/shared.h"
 
 /*
- * What pthread_atfork calls in glibc, and what only glibc has. Weak: other loaders end every program
- * at its start over a symbol that they do not find.
+ * What pthread_atfork calls in glibc, and what only glibc has. Weak: other loaders end every
+ * program at its start over a symbol that they do not find.
  */
 extern int __register_atfork(void (*before)(void), void (*parent)(void), void (*child)(void),
 			     void *library) __attribute__((weak));

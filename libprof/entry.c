@@ -84,8 +84,8 @@ static bool is_other_tool(void)
 }
 
 /*
- * Some of them refuse to start where these variables are set, and a shell script that starts them has
- * inherited ours. What they start in turn sees to itself.
+ * Some of them refuse to start where these variables are set, and a shell script that starts them
+ * has inherited ours. What they start in turn sees to itself.
  */
 static void withdraw(const char *name)
 {
@@ -105,8 +105,8 @@ static bool is_python(void)
 }
 
 /*
- * Puts the shim's folder first on PYTHONPATH, where its sitecustomize takes it away again. A program
- * that shares no sitecustomize with us (python -I, -E, -S) has no shim.
+ * Puts the shim's folder first on PYTHONPATH, where its sitecustomize takes it away again. A
+ * program that shares no sitecustomize with us (python -I, -E, -S) has no shim.
  */
 static void prepend_shim(void)
 {
@@ -160,8 +160,9 @@ static void set_variables(int argc, char **argv)
 }
 
 /*
- * Nothing else may happen here: no thread, no descriptor, no output. Loaded later, into a program that
- * is well on its way, what would be set is kept: prof_env finds it here and in forked children.
+ * Nothing else may happen here: no thread, no descriptor, no output. Loaded later, into a program
+ * that is well on its way, what would be set is kept: prof_env finds it here and in forked
+ * children.
  */
 __attribute__((constructor)) static void prepare(int argc, char **argv)
 {
@@ -302,8 +303,9 @@ static void start_shared(void)
 static bool load_libraries(bool may, char *why, size_t size)
 {
 	if (!may) {
-		snprintf(why, size, "the program forks all the time, and no library may be loaded "
-				    "meanwhile");
+		snprintf(why, size,
+			 "the program forks all the time, and no library may be loaded "
+			 "meanwhile");
 		return false;
 	}
 	prof_devices_load();
@@ -311,8 +313,8 @@ static bool load_libraries(bool may, char *why, size_t size)
 }
 
 /*
- * Threads first, kinds last: whatever fails on the way, nothing of CUPTI's is on that nobody takes. A
- * session of another client may begin meanwhile (cupti/handover.h).
+ * Threads first, kinds last: whatever fails on the way, nothing of CUPTI's is on that nobody takes.
+ * A session of another client may begin meanwhile (cupti/handover.h).
  */
 static void arm_apart(bool may_load)
 {
@@ -350,8 +352,9 @@ static void arm_apart(bool may_load)
 }
 
 /*
- * Forks of other threads wait until it is done, CUPTI's first calls included, for these may load more:
- * a child that is made in the middle of a load cannot load anything itself (core/fork_lock.h).
+ * Forks of other threads wait until it is done, CUPTI's first calls included, for these may load
+ * more: a child that is made in the middle of a load cannot load anything itself
+ * (core/fork_lock.h).
  */
 static void arm(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The command of an alert or a budget: /bin/sh -c in a session of its own, with every signal as it
- * is by default, /dev/null as its input and output and no other descriptor of ours. Nobody waits for
- * it. Its variables come before ours in its environment; GPUSTARVE=0 is always one, and no
+ * is by default, /dev/null as its input and output and no other descriptor of ours. Nobody waits
+ * for it. Its variables come before ours in its environment; GPUSTARVE=0 is always one, and no
  * GPUSTARVE_ALERT_* of ours is passed on.
  */
 #ifndef LIVE_COMMAND_H

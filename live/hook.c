@@ -36,7 +36,9 @@ size_t live_watch_fired(const struct live_watch *w)
 	return n;
 }
 
-/* ---- the file --------------------------------------------------------------------------------- */
+/*
+ * ---- the file ---------------------------------------------------------------------------------
+ */
 
 static int file_path(char path[PATH_MAX], const char *dir, const char *name)
 {
@@ -151,7 +153,9 @@ void live_alerts_each_anywhere(const char *dir, void (*each)(void *arg, const st
 	free(name);
 }
 
-/* ---- the command ------------------------------------------------------------------------------ */
+/*
+ * ---- the command ------------------------------------------------------------------------------
+ */
 
 static int run_command(struct live_watch_entry *e, const struct live_fired *f, const char *dir,
 		       const char *id)
@@ -179,7 +183,9 @@ static int run_command(struct live_watch_entry *e, const struct live_fired *f, c
 	return err;
 }
 
-/* ---- watching --------------------------------------------------------------------------------- */
+/*
+ * ---- watching ---------------------------------------------------------------------------------
+ */
 
 static void copy(char *out, size_t room, const char *text)
 {

@@ -4,8 +4,8 @@
  * alerts.jsonl, and a command. With command.h the only part of live/ that touches files
  * and processes.
  *
- * The command is left alone when its watcher ends (command.h), and it may hang, fork or fail: that is
- * between it and its system; a watcher starts each one once. It finds in its environment:
+ * The command is left alone when its watcher ends (command.h), and it may hang, fork or fail: that
+ * is between it and its system; a watcher starts each one once. It finds in its environment:
  * GPUSTARVE_ALERT_CONDITION, _METRIC, _VALUE (integer) and _UNIT of it, _TEXT (a sentence), _BY,
  * _TIME_NS (Unix time), _RUN (the run directory) and _RUN_ID.
  *

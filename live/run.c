@@ -268,8 +268,8 @@ static int64_t life_before(const struct live_stream *s, int64_t made_ns)
 }
 
 /*
- * What of [begin, end) no other process has held the GPU for yet counts for it; @pulse_ns of it at most
- * can be training, if it is the first of a device.
+ * What of [begin, end) no other process has held the GPU for yet counts for it; @pulse_ns of it at
+ * most can be training, if it is the first of a device.
  */
 static void hold(struct live_gpu *g, int64_t begin, int64_t end, int64_t busy, int64_t wait,
 		 int64_t pulse_ns)
@@ -299,8 +299,8 @@ static int64_t step_of(int64_t *sum, int64_t now)
 }
 
 /*
- * Pulses begin about a second after the first operation; what a process lived before is start-up. One
- * that was busy for longer was at work before we heard of it: all of its life may be training.
+ * Pulses begin about a second after the first operation; what a process lived before is start-up.
+ * One that was busy for longer was at work before we heard of it: all of its life may be training.
  */
 static void take_busy(struct live_run *r, struct live_stream *s, const Wire__Pulse *m,
 		      int64_t begin, int64_t wait)

@@ -52,7 +52,8 @@ enum live_gap { /* what the last interval between two pulses was, as far as puls
 	LIVE_GAP_UNSEEN, /* kernels are not recorded at present */
 	LIVE_GAP_SILENT, /* no pulse for LIVE_SILENT_NS */
 	LIVE_GAP_ENDED, /* it has said goodbye */
-	LIVE_GAP_KILLED, /* it said none, and its end was seen: by who asks, pulses do not tell it */
+	/* it said none, and its end was seen: by who asks, pulses do not tell it */
+	LIVE_GAP_KILLED,
 	LIVE_GAPS
 };
 extern const char *const live_gap_names[LIVE_GAPS];

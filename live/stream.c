@@ -42,7 +42,8 @@ static uint64_t window_begin(const struct live_stream *s, int64_t window_ns)
 }
 
 /* From the device's first operation on, if that came later: what was before is start-up. */
-static uint64_t working_from(const struct live_stream *s, const struct live_device *d, uint64_t from)
+static uint64_t working_from(const struct live_stream *s, const struct live_device *d,
+			     uint64_t from)
 {
 	while (d->busy_ns && from + 2 < s->pulses && !d->busy_at[(from + 1) % LIVE_POINTS])
 		from++;
@@ -65,7 +66,7 @@ static struct live_share device_since(const struct live_stream *s, const struct 
 	share.known = true;
 	share.busy_ppm = live_ppm(d->busy_ns - d->busy_at[from % LIVE_POINTS], share.window_ns);
 	share.starved_ppm = base_min(live_ppm(s->wait_ns - a->wait_ns, share.window_ns),
-				       1000000 - share.busy_ppm);
+				     1000000 - share.busy_ppm);
 	return share;
 }
 

@@ -87,8 +87,8 @@ static void add_uses(const struct live_stream *s, struct gpu_now *now)
 }
 
 /*
- * Of all GPUs by one way through the processes: to ask each GPU for its own costs the product of both, each
- * second. The caller's to free; NULL: no memory.
+ * Of all GPUs by one way through the processes: to ask each GPU for its own costs the product of
+ * both, each second. The caller's to free; NULL: no memory.
  */
 static struct gpu_now *all_now(const struct live_run *r, int64_t now_ns)
 {

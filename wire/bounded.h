@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unpacking messages of others in bounded memory: a body of some hundred bytes, compressed, may hold
- * half a million empty messages of a hundred bytes each.
+ * Unpacking messages of others in bounded memory: a body of some hundred bytes, compressed, may
+ * hold half a million empty messages of a hundred bytes each.
  */
 #ifndef WIRE_BOUNDED_H
 #define WIRE_BOUNDED_H

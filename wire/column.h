@@ -27,8 +27,8 @@ struct wire_cuts {
 void wire_cut(struct wire_cuts *cut, const uint8_t *p);
 
 /*
- * A column in the making. It takes values in chunks and keeps their bytes as planes at once, so that
- * no value is touched twice; how many planes are written is known at the end.
+ * A column in the making. It takes values in chunks and keeps their bytes as planes at once, so
+ * that no value is touched twice; how many planes are written is known at the end.
  */
 struct wire_column_writer {
 	uint8_t *plane; /* the first; the others follow at @room bytes' distance */

@@ -53,7 +53,9 @@ struct wire_columns {
 	struct wire_column_writer column[ARRAYS];
 	uint8_t *planes; /* of all of them */
 	size_t room; /* values a column can hold */
-	/* The values at hand, which stay in the first cache; the sparse ones may be carried over. */
+	/*
+	 * The values at hand, which stay in the first cache; the sparse ones may be carried over.
+	 */
 	uint64_t chunk[ARRAYS][2 * WIRE_COLUMN_CHUNK];
 	size_t sparse[ARRAYS]; /* of BYTES and GRAPH: values in their chunk */
 };

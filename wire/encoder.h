@@ -51,8 +51,8 @@ int wire_encoder_batches(struct wire_encoder *e, const struct wire_batch *b, siz
 			 int64_t now_ns, struct wire_buf *out);
 
 /*
- * The head of the block or rows that were made last, as it stands in their frame, so that nobody parses
- * what was just made. It changes with the next one, made or failed.
+ * The head of the block or rows that were made last, as it stands in their frame, so that nobody
+ * parses what was just made. It changes with the next one, made or failed.
  */
 const struct wire_block_head *wire_encoder_head(const struct wire_encoder *e);
 

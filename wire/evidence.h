@@ -82,13 +82,15 @@ enum wire_sample_flag { /* wire_sample.flags */
 
 /*
  * Stacks are strings: one frame per line ('\n'), innermost first, at most WIRE_STACK_FRAMES_MAX of
- * them; a frame is function, tab, file, tab, line, and of a generator or coroutine tab, "g"; what else
- * stands behind the line is to be left out. Behind the functions of an event loop that sleeps in its selector may
- * stand those of a coroutine of it that is suspended, with "s" in place of "g": where it will go on. A native frame is module path, tab, hexadecimal offset in the file's address space, tab, build id in hexadecimal ("" if it has none); frames
- * inside Python's own interpreter are one frame "<python>". A native stack is that of a blocked thread;
- * a thread without Python that runs (WIRE_ROLE_PRODUCER) has its outermost frames alone: the function
- * that it was started with, below it perhaps the first one of a library. A string holds WIRE_STRING_BYTES_MAX
- * bytes: of a longer stack whoever makes it leaves out whole frames, the outermost ones.
+ * them; a frame is function, tab, file, tab, line, and of a generator or coroutine tab, "g"; what
+ * else stands behind the line is to be left out. Behind the functions of an event loop that sleeps
+ * in its selector may stand those of a coroutine of it that is suspended, with "s" in place of "g":
+ * where it will go on. A native frame is module path, tab, hexadecimal offset in the file's address
+ * space, tab, build id in hexadecimal ("" if it has none); frames inside Python's own interpreter
+ * are one frame "<python>". A native stack is that of a blocked thread; a thread without Python
+ * that runs (WIRE_ROLE_PRODUCER) has its outermost frames alone: the function that it was started
+ * with, below it perhaps the first one of a library. A string holds WIRE_STRING_BYTES_MAX bytes: of
+ * a longer stack whoever makes it leaves out whole frames, the outermost ones.
  */
 struct wire_sample {
 	int64_t t_ns;
@@ -154,9 +156,10 @@ struct wire_batch {
 	int64_t start_ns, end_ns;
 	uint64_t batch; /* its index in the iterator's order, from 0; OPEN, CLOSE: none, 0 */
 	uint64_t cpu_ns, delay_ns; /* of the thread, during this row */
-	uint64_t rchar_bytes; /* FETCH: bytes returned by read() and the like, page cache included */
-	uint64_t
-		read_bytes; /* FETCH: bytes that came from a disk; 0 where the kernel does not tell */
+	/* FETCH: bytes returned by read() and the like, page cache included */
+	uint64_t rchar_bytes;
+	/* FETCH: bytes that came from a disk; 0 where the kernel does not tell */
+	uint64_t read_bytes;
 	uint64_t major_faults; /* FETCH */
 	uint32_t pid, tid;
 	uint32_t loader; /* number of the iterator in the trainer, from 1 */

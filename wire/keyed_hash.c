@@ -14,7 +14,9 @@ struct wire_secret wire_secret(void)
 		s.start ^= wire_get64(random);
 		s.factor ^= wire_get64(random + 8);
 	}
-	/* What else is made of these bytes guards stacks and pointers: not to be had from a hash. */
+	/*
+	 * What else is made of these bytes guards stacks and pointers: not to be had from a hash.
+	 */
 	s.start *= 0xd6e8feb86659fd93u;
 	s.factor = (s.factor * 0xd6e8feb86659fd93u) | 1;
 	return s;

@@ -16,7 +16,8 @@ struct wire_secret {
 
 /*
  * From the 16 random bytes that the kernel gives each program at its start (AT_RANDOM, see
- * getauxval(3)): the same whenever it is asked, unless the program writes over them. No system call.
+ * getauxval(3)): the same whenever it is asked, unless the program writes over them. No system
+ * call.
  */
 struct wire_secret wire_secret(void);
 
@@ -29,8 +30,8 @@ static inline uint64_t wire_keyed_mix(uint64_t h, uint64_t v, const struct wire_
 }
 
 /*
- * The last step. After one product numbers that follow each other share the places of a table under one
- * secret in fifty or so; after a second one they do not.
+ * The last step. After one product numbers that follow each other share the places of a table under
+ * one secret in fifty or so; after a second one they do not.
  */
 static inline uint64_t wire_keyed_end(uint64_t h, const struct wire_secret *s)
 {

@@ -2,8 +2,8 @@
 /*
  * Programs that the collector runs beside its own work (`gpustarve report`, a sweep of its store):
  * at low priority, with limits on time, memory and the size of files, in a process group of their
- * own, and ended when the collector ends. What a child writes is kept up to a bound, and the rest is
- * read and dropped; or it is handed on line by line, however much it is. One thread, the loop's.
+ * own, and ended when the collector ends. What a child writes is kept up to a bound, and the rest
+ * is read and dropped; or it is handed on line by line, however much it is. One thread, the loop's.
  */
 #ifndef COLL_CHILD_H
 #define COLL_CHILD_H
@@ -25,7 +25,8 @@ struct coll_child_plan {
 	void *arg;
 	bool stderr_kept; /* keep stderr (stdout goes nowhere); else stdout (stderr stays ours) */
 	size_t output_max; /* bytes kept of it */
-	coll_child_line *line; /* gets each whole line as it comes, and none is kept; NULL: all is */
+	/* gets each whole line as it comes, and none is kept; NULL: all is */
+	coll_child_line *line;
 	int timeout_s; /* then it is killed; 0: never */
 	uint64_t memory; /* bytes of address space; 0: no limit */
 	uint64_t file_bytes; /* the largest file that it may write; 0: no limit */

@@ -27,15 +27,17 @@ int coll_context_init(struct coll_context *c);
 void coll_context_fini(struct coll_context *c);
 
 /*
- * Something could not be stored in @path: counted, and logged once in a while. A stream that is held by another
- * collector, too long, no file or one too many is no trouble of all.
+ * Something could not be stored in @path: counted, and logged once in a while. A stream that is
+ * held by another collector, too long, no file or one too many is no trouble of all.
  */
 void coll_context_trouble(struct coll_context *c, const char *path, int err);
 
 /* That was so a moment ago. */
 bool coll_context_in_trouble(const struct coll_context *c);
 
-/* Traces are lost that the upstream had acknowledged; whether that was found within the last hour. */
+/*
+ * Traces are lost that the upstream had acknowledged; whether that was found within the last hour.
+ */
 void coll_context_lost(struct coll_context *c);
 bool coll_context_has_lost(const struct coll_context *c);
 

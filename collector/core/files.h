@@ -9,7 +9,10 @@
 /* Replaces @dir/@name, durably; by way of @dir/.@name.tmp. 0 or -errno. */
 int coll_file_replace(const char *dir, const char *name, const void *bytes, size_t len);
 
-/* The same with what @put writes into the empty file; it is the one that gets the name. @put: 0 or -errno. */
+/*
+ * The same with what @put writes into the empty file; it is the one that gets the name. @put: 0 or
+ * -errno.
+ */
 int coll_file_replace_by(const char *dir, const char *name, int (*put)(int fd, void *arg),
 			 void *arg);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All connections of the Unix socket (client.h): what is due for them after a turn of the loop, each
- * second, and at the end. One thread.
+ * All connections of the Unix socket (client.h): what is due for them after a turn of the loop,
+ * each second, and at the end. One thread.
  */
 #ifndef COLL_CLIENTS_H
 #define COLL_CLIENTS_H
@@ -18,8 +18,8 @@ void coll_clients_fini(struct coll_clients *all);
 void coll_clients_tick(struct coll_clients *all, int64_t now_ns);
 
 /*
- * After each turn: makes durable what is due, or @everything, acknowledges it, and closes who is to be
- * closed.
+ * After each turn: makes durable what is due, or @everything, acknowledges it, and closes who is to
+ * be closed.
  */
 void coll_clients_settle(struct coll_clients *all, bool everything);
 

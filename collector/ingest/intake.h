@@ -30,8 +30,8 @@ struct coll_intake {
 
 /*
  * Takes @len bytes. 0, or why the connection must end: -EBADMSG (damage), -EPROTO (no Hello, or
- * not for us), -ENOBUFS (too many half frames), or what the store said (already logged). in->refused
- * names the frame.
+ * not for us), -ENOBUFS (too many half frames), or what the store said (already logged).
+ * in->refused names the frame.
  */
 int coll_intake(struct coll_feed *in, const uint8_t *bytes, size_t len);
 

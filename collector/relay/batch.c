@@ -64,8 +64,9 @@ static ssize_t read_behind(struct coll_batch *b, int fd, uint64_t at, size_t len
 /*
  * Of @len bytes behind the body: whole frames join it. *used: bytes looked at for good. Damage is
  * passed over where it comes first, and ends the taking where it comes later, so that what joins is
- * one piece of the file, the last one of what was used. At the end of a file (@final) it stays where it
- * is: half a frame there is cut off, and others come in its place, when the stream goes on.
+ * one piece of the file, the last one of what was used. At the end of a file (@final) it stays
+ * where it is: half a frame there is cut off, and others come in its place, when the stream goes
+ * on.
  */
 static void take_frames(struct coll_batch *b, size_t len, bool final, size_t *used, bool *bye)
 {
@@ -161,7 +162,9 @@ int coll_batch_add(struct coll_batch *b, struct coll_out_run *run, struct coll_o
 	return 0;
 }
 
-/* The header at *at in the body, which holds whole frames alone; *at: behind them. False: its end. */
+/*
+ * The header at *at in the body, which holds whole frames alone; *at: behind them. False: its end.
+ */
 static bool next_frame(const struct coll_batch *b, size_t *at, struct wire_frame *f)
 {
 	if (*at + WIRE_FRAME_HEADER_BYTES > b->body.len ||

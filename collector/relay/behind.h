@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --upstream-exec: a command for who is to know that the upstream's store went back in time, restored from a
- * backup or failed over to an older copy: it had less than it had acknowledged. Once a minute at most, one at a
- * time, with what has come since the last. As the command of an alert (live/command.h) it finds in its
- * environment GPUSTARVE_ALERT_CONDITION (upstream_behind; upstream_lost where a file of it is gone here, too),
- * _VALUE (how many files), _TEXT, _BY (collector) and _TIME_NS. One thread.
+ * --upstream-exec: a command for who is to know that the upstream's store went back in time,
+ * restored from a
+ * backup or failed over to an older copy: it had less than it had acknowledged. Once a minute at
+ * most, one at a time, with what has come since the last. As the command of an alert
+ * (live/command.h) it finds in its environment GPUSTARVE_ALERT_CONDITION (upstream_behind;
+ * upstream_lost where a file of it is gone here, too), _VALUE (how many files), _TEXT, _BY
+ * (collector) and _TIME_NS. One thread.
  */
 #ifndef COLL_BEHIND_H
 #define COLL_BEHIND_H

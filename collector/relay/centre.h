@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which store the centre said last that it has (store/epoch.h): kept in BASE/.upstream-centre, where
- * what may remove runs here reads it, too. One thread.
+ * Which store the centre said last that it has (store/epoch.h): kept in BASE/.upstream-centre,
+ * where what may remove runs here reads it, too. One thread.
  */
 #ifndef COLL_CENTRE_H
 #define COLL_CENTRE_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Questions of many files at a time; a file that was asked about is sure until the centre's next start.
+ * Questions of many files at a time; a file that was asked about is sure until the centre's next
+ * start.
  */
 #include "check.h"
 
@@ -154,7 +155,10 @@ void coll_check_fell_back(struct coll_upstream *u, struct coll_out_run *run,
 			send_again(u, run, other, has);
 }
 
-/* It says so; of runs that were over it did not before, and where it has nothing of them that was it. */
+/*
+ * It says so; of runs that were over it did not before, and where it has nothing of them that was
+ * it.
+ */
 static bool was_removed_there(const struct coll_out_run *run, const char *line)
 {
 	return !strcmp(line, COLL_HELD_REMOVED) ||
@@ -255,7 +259,10 @@ bool coll_check_answer(struct coll_upstream *u, const struct coll_answer *a)
 	return true;
 }
 
-/* Behind it stands a frame that the centre may lack, half a one, or nothing that one could leave out. */
+/*
+ * Behind it stands a frame that the centre may lack, half a one, or nothing that one could leave
+ * out.
+ */
 static bool is_held(int fd, const struct coll_out_file *f, uint64_t top, uint64_t *bytes)
 {
 	uint8_t header[WIRE_FRAME_HEADER_BYTES];

@@ -47,8 +47,8 @@ bool coll_clock_offset_due(struct coll_clock_offset *c, int64_t now_ns);
 bool coll_clock_offset_read(struct coll_clock_offset *c, const struct coll_answer *a);
 
 /*
- * Writes what is new into the runs that are forwarded, as long as something happens in them. True: into some, of which
- * that is to be forwarded, too.
+ * Writes what is new into the runs that are forwarded, as long as something happens in them. True:
+ * into some, of which that is to be forwarded, too.
  */
 bool coll_clock_offset_write(struct coll_clock_offset *c, struct coll_outbox *box);
 

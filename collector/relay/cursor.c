@@ -171,8 +171,9 @@ static char *sections_text(const struct coll_out_run *run)
 }
 
 /*
- * Of a centre that did not say which it was it is not known how long its streams were. Of a run that was
- * over they are as long as what was sent of them, or longer; of others all is to be gone through.
+ * Of a centre that did not say which it was it is not known how long its streams were. Of a run
+ * that was over they are as long as what was sent of them, or longer; of others all is to be gone
+ * through.
  */
 static void inherit_mute(struct coll_out_run *run)
 {
@@ -286,8 +287,8 @@ static bool covers(const struct coll_out_file *f, const struct stat *st)
 }
 
 /*
- * What was damaged for good is behind the cursor for ever. So where it says that the run is forwarded
- * only what was written since counts: @since_ns; else INT64_MIN.
+ * What was damaged for good is behind the cursor for ever. So where it says that the run is
+ * forwarded only what was written since counts: @since_ns; else INT64_MIN.
  */
 static bool covers_all(struct coll_out_run *run, DIR *d, int64_t since_ns)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the centre's answer to a batch of frames means: what it has, what goes again, what never will.
+ * What the centre's answer to a batch of frames means: what it has, what goes again, what never
+ * will.
  */
 #include "frames_answer.h"
 
@@ -93,7 +94,10 @@ static void not_stored(struct coll_upstream *u, const struct coll_answer *a)
 		coll_out_hold_longer(&next->run->frames);
 }
 
-/* What it said of itself in between may have moved the file back: then this is not all before p->to. */
+/*
+ * What it said of itself in between may have moved the file back: then this is not all before
+ * p->to.
+ */
 static void part_stored(struct coll_upstream *u, struct coll_batch_part *p,
 			const struct coll_answer *a)
 {
@@ -121,8 +125,8 @@ static void all_stored(struct coll_upstream *u, const struct coll_answer *a)
 }
 
 /*
- * Of a body that was stored in part it is not said how long streams are now. They are asked for before
- * more of them goes.
+ * Of a body that was stored in part it is not said how long streams are now. They are asked for
+ * before more of them goes.
  */
 static void extents_unknown(struct coll_upstream *u)
 {

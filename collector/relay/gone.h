@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was removed here because the centre had it: BASE/.upstream-gone, a line `ID EXTENT STREAM RUN` for
- * each stream (the store that had it, how long it was there). Should that store go back in time, nobody
- * can send it again; but it is found out and said, once: when the centre is new or was started anew it is
- * asked about these, too (POST /v1/held). Bounded: beyond COLL_GONE_MAX the older half is forgotten.
+ * What was removed here because the centre had it: BASE/.upstream-gone, a line `ID EXTENT STREAM
+ * RUN` for each stream (the store that had it, how long it was there). Should that store go back in
+ * time, nobody can send it again; but it is found out and said, once: when the centre is new or was
+ * started anew it is asked about these, too (POST /v1/held). Bounded: beyond COLL_GONE_MAX the
+ * older half is forgotten.
  *
  * coll_gone_lets_go is called by whoever removes runs, in any process; gone_check.h asks.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The list is cut into lines where it lies; those that a question is about stay until it is answered.
+ * The list is cut into lines where it lies; those that a question is about stay until it is
+ * answered.
  */
 #include "gone_check.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks a centre that is new, or was started anew, about what is not here any more (gone.h). For upstream.c alone. */
+/*
+ * Asks a centre that is new, or was started anew, about what is not here any more (gone.h). For
+ * upstream.c alone.
+ */
 #ifndef COLL_GONE_CHECK_H
 #define COLL_GONE_CHECK_H
 

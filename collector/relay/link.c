@@ -192,7 +192,10 @@ static int64_t number_of(const char *line, size_t len, const char *name, int64_t
 	return value;
 }
 
-/* What stands behind @name, without blanks about it, and its length; NULL: this line is another header. */
+/*
+ * What stands behind @name, without blanks about it, and its length; NULL: this line is another
+ * header.
+ */
 static const char *text_of(const char *line, size_t *len, const char *name)
 {
 	size_t n = strlen(name);

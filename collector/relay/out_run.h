@@ -59,10 +59,12 @@ struct coll_out_run {
 	char *name; /* run id: the directory's name without .gst */
 	struct coll_out_file *files;
 	char centre
-		[COLL_EPOCH_ID_BYTES]; /* the store whose acknowledgements the files have, see cursor.h */
+		/* the store whose acknowledgements the files have, see cursor.h */
+		[COLL_EPOCH_ID_BYTES];
 	uint64_t start; /* of the centre, in which it was last asked about all of them */
 	char *others; /* what is kept of other stores; NULL: nothing */
-	bool mute_before; /* what it has acknowledged was taken over from a centre that did not say */
+	/* what it has acknowledged was taken over from a centre that did not say */
+	bool mute_before;
 	bool changed; /* the cursor is not written yet */
 	bool forwarded; /* the centre has all that is here, and nobody writes any more */
 	int64_t mtime_ns; /* of its newest file */
@@ -89,7 +91,10 @@ void coll_out_file_extent(struct coll_out_file *f, uint64_t extent,
 /* The centre has acknowledged something of it. */
 bool coll_out_file_is_claimed(const struct coll_out_file *f);
 
-/* Whether the centre was asked about the run; one of which it has acknowledged nothing needs no question. */
+/*
+ * Whether the centre was asked about the run; one of which it has acknowledged nothing needs no
+ * question.
+ */
 bool coll_out_run_is_sure(struct coll_out_run *run, const struct coll_centre *centre);
 
 /* The centre has the file up to @to, or as it was seen. */

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is to be forwarded, and how far that is done. The run directories themselves are the outbox:
- * nothing is copied, nothing encoded again. Of each run that came in here, its streams' files, spool
- * files beside them and small side files are forwarded, and RUN.gst/.upstream holds what the centre
- * has acknowledged of each (the cursor): replaced as a whole, synced, and never ahead of the truth.
- * It may be behind: then some frames go twice, and the centre drops them.
+ * nothing is copied, nothing encoded again. Of each run that came in here, its streams' files,
+ * spool files beside them and small side files are forwarded, and RUN.gst/.upstream holds what the
+ * centre has acknowledged of each (the cursor): replaced as a whole, synced, and never ahead of the
+ * truth. It may be behind: then some frames go twice, and the centre drops them.
  *
  * A run directory without a cursor is left alone: it was recorded before there was an upstream (but
  * see unsent_runs.h). A cursor of another upstream begins anew.
  *
- * Bounded, on request: what the centre does not have may take `max` bytes. Beyond, the outbox is full:
- * intake then drops what is bulky (coll_outbox_drops), acknowledges it to its client all the same, so
- * that no job ever waits, and counts it; the numbers that are missing show in the run as lost frames.
- * And runs that are forwarded and over are removed, oldest first, while all that is known here takes
- * more than `max`; or all of them, with `remove`.
+ * Bounded, on request: what the centre does not have may take `max` bytes. Beyond, the outbox is
+ * full: intake then drops what is bulky (coll_outbox_drops), acknowledges it to its client all the
+ * same, so that no job ever waits, and counts it; the numbers that are missing show in the run as
+ * lost frames. And runs that are forwarded and over are removed, oldest first, while all that is
+ * known here takes more than `max`; or all of them, with `remove`.
  *
- * The outbox owns runs and files; they live until it ends, or until the run is forgotten. One thread.
+ * The outbox owns runs and files; they live until it ends, or until the run is forgotten. One
+ * thread.
  */
 #ifndef COLL_OUTBOX_H
 #define COLL_OUTBOX_H
@@ -66,8 +67,8 @@ void coll_outbox_save(struct coll_outbox *o);
 bool coll_outbox_drops(const struct coll_outbox *o, uint16_t type);
 
 /*
- * Removes and forgets runs that are forwarded, as far as that was asked for. How many went. None goes
- * unseen: what was written to it since it was forwarded is forwarded first.
+ * Removes and forgets runs that are forwarded, as far as that was asked for. How many went. None
+ * goes unseen: what was written to it since it was forwarded is forwarded first.
  */
 size_t coll_outbox_retire(struct coll_outbox *o);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One readdir of the folder; a run that is known costs nothing, another a look for its cursor. Names
- * are asked for in a table that is made for each scan: of runs, known ones and listed ones there may be
- * a hundred thousand each.
+ * One readdir of the folder; a run that is known costs nothing, another a look for its cursor.
+ * Names are asked for in a table that is made for each scan: of runs, known ones and listed ones
+ * there may be a hundred thousand each.
  */
 #include "unsent_runs.h"
 
@@ -26,7 +26,9 @@
 #define LIST_MAX (16u << 20)
 #define HEAD "# runs that lay here before there was an upstream; they are not forwarded\n"
 
-/* Names that are not looked at, in a table with at least as many empty places. Texts are borrowed. */
+/*
+ * Names that are not looked at, in a table with at least as many empty places. Texts are borrowed.
+ */
 struct names {
 	const char **at;
 	size_t room; /* a power of two */

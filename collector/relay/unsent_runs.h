@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs in our folder that were recorded without us: their processes found no collector and wrote spool
- * files. Looked for at the start and every COLL_UNSENT_EVERY_S; whoever writes one may live or be
- * dead, its file is followed as those beside known streams are, frame by frame (outbox.h).
+ * Runs in our folder that were recorded without us: their processes found no collector and wrote
+ * spool files. Looked for at the start and every COLL_UNSENT_EVERY_S; whoever writes one may live
+ * or be dead, its file is followed as those beside known streams are, frame by frame (outbox.h).
  *
  * A run directory without a cursor that holds a spool file is given one, and is forwarded from then
  * on. But what lay there before the folder first had an upstream is nobody's to send:
  * BASE/.upstream-not names these runs, a line each, and is made once. A run that was begun at most
- * COLL_UNSENT_WITH_US_S before that was begun along with us, and is sent. Who does not want a run to
- * be sent adds a line (and removes its cursor). Without that file nothing is forwarded.
+ * COLL_UNSENT_WITH_US_S before that was begun along with us, and is sent. Who does not want a run
+ * to be sent adds a line (and removes its cursor). Without that file nothing is forwarded.
  *
  * And runs that were forwarded and over, in which somebody has gone on since: some at a time. One
  * thread.

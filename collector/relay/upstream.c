@@ -168,7 +168,9 @@ static void add_run_to_batch(struct coll_upstream *u, struct coll_out_run *run)
 	}
 }
 
-/* Who has another store than the one that was asked, or has one that nobody asked, stores nothing. */
+/*
+ * Who has another store than the one that was asked, or has one that nobody asked, stores nothing.
+ */
 static void mean_centre(struct coll_upstream *u, struct coll_request *r)
 {
 	const char *text = u->box.centre.text;

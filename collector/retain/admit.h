@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Admission: whether a client may open a stream or a run, append bytes, or send more a second, as the
- * limits and quotas stand. What is refused is counted, and logged at most once a minute. One thread.
+ * Admission: whether a client may open a stream or a run, append bytes, or send more a second, as
+ * the limits and quotas stand. What is refused is counted, and logged at most once a minute. One
+ * thread.
  */
 #ifndef COLL_ADMIT_H
 #define COLL_ADMIT_H
@@ -11,8 +12,8 @@
 struct coll_store;
 
 /*
- * The store belongs to the team ("": none): what it opens, appends and closes is admitted and counted
- * here, see store/admission.h.
+ * The store belongs to the team ("": none): what it opens, appends and closes is admitted and
+ * counted here, see store/admission.h.
  */
 void coll_admit_attach(struct coll_retention *k, struct coll_store *st, const char *team);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs that wait for their digest, by team. Teams have their turns one after the other, however many runs
- * each of them has here; within a team those come first that have failed least. Bounded: where it is full,
- * what the team with most runs here can spare makes place for a run of another team, and comes again with
- * a later sweep. Plain memory; one thread.
+ * Runs that wait for their digest, by team. Teams have their turns one after the other, however
+ * many runs each of them has here; within a team those come first that have failed least. Bounded:
+ * where it is full, what the team with most runs here can spare makes place for a run of another
+ * team, and comes again with a later sweep. Plain memory; one thread.
  */
 #ifndef COLL_DIGEST_QUEUE_H
 #define COLL_DIGEST_QUEUE_H

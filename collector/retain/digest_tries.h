@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is remembered of a run whose digest failed: COLL_DIGEST_TRIES in its directory, so that neither a
- * restart nor a later sweep begins anew. It holds of the trace as it was then and of this version of the
- * program; of a run that has grown, or with another version, nothing is remembered. Removing the file
- * forgets, too.
+ * What is remembered of a run whose digest failed: COLL_DIGEST_TRIES in its directory, so that
+ * neither a restart nor a later sweep begins anew. It holds of the trace as it was then and of this
+ * version of the program; of a run that has grown, or with another version, nothing is remembered.
+ * Removing the file forgets, too.
  *
- * After COLL_DIGEST_ATTEMPTS the run is parked: not tried again until one of these happens. The file is
- * hostile, as all of a run directory is: nothing in it makes a run wait longer than
+ * After COLL_DIGEST_ATTEMPTS the run is parked: not tried again until one of these happens. The
+ * file is hostile, as all of a run directory is: nothing in it makes a run wait longer than
  * COLL_DIGEST_PAUSE_MAX_S. Pure but for the file; any thread.
  */
 #ifndef COLL_DIGEST_TRIES_H
@@ -40,8 +40,8 @@ bool coll_digest_tries_parked(const struct coll_digest_tries *t);
 int64_t coll_digest_tries_wait_ns(const struct coll_digest_tries *t, int64_t now_ns);
 
 /*
- * After the failure number @failures, from 1: doubled each time, and a part of it by chance, so that many
- * collectors do not come together.
+ * After the failure number @failures, from 1: doubled each time, and a part of it by chance, so
+ * that many collectors do not come together.
  */
 int64_t coll_digest_pause_ns(unsigned int failures);
 

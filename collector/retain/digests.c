@@ -179,8 +179,8 @@ static void park(struct coll_digests *d, struct coll_digest *e, const char *why)
 }
 
 /*
- * By the run's own fault, as far as one can tell: remembered in its directory. The next look asks what
- * that says, and whether there is a row until then.
+ * By the run's own fault, as far as one can tell: remembered in its directory. The next look asks
+ * what that says, and whether there is a row until then.
  */
 static void failed(struct coll_digests *d, struct coll_digest *e, const char *why)
 {
@@ -233,8 +233,8 @@ static void digest_made(struct coll_digests *d, struct coll_digest *e)
 }
 
 /*
- * Either there is a row now, or none can be made of this trace, which the digest will not do better. A
- * store that is away has the row tried again, before all else.
+ * Either there is a row now, or none can be made of this trace, which the digest will not do
+ * better. A store that is away has the row tried again, before all else.
  */
 static void row_done(struct coll_digests *d, struct coll_digest *e,
 		     const struct coll_child_end *end, const char *why)

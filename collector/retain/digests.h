@@ -1,29 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Digests of runs that have ended: `gpustarve digest RUN --store URL` as children, some at a time. On
- * success the run gets a mark, a file with the time of the trace that was digested, so that nothing is
- * digested twice after a restart and a run that grew is digested again. Runs to digest come from the
- * sweeps, and from streams that were closed; what does not fit into the queue is found by a later sweep.
+ * Digests of runs that have ended: `gpustarve digest RUN --store URL` as children, some at a time.
+ * On success the run gets a mark, a file with the time of the trace that was digested, so that
+ * nothing is digested twice after a restart and a run that grew is digested again. Runs to digest
+ * come from the sweeps, and from streams that were closed; what does not fit into the queue is
+ * found by a later sweep.
  *
- * Teams have their turns (digest_queue.h), and no team has all the slots for small runs, so that nobody's
- * runs keep another's waiting for longer than one of them takes. Traces of COLL_DIGEST_LARGE bytes and
- * more have a slot of their own. A child may take 900 s of time, and of CPU time, and a second more for
- * each 4 MiB of the trace, an hour for each 14 GiB: reading takes about a twelfth of that. One that comes
- * again may take twice as long, and four times from the third on.
+ * Teams have their turns (digest_queue.h), and no team has all the slots for small runs, so that
+ * nobody's runs keep another's waiting for longer than one of them takes. Traces of
+ * COLL_DIGEST_LARGE bytes and more have a slot of their own. A child may take 900 s of time, and of
+ * CPU time, and a second more for each 4 MiB of the trace, an hour for each 14 GiB: reading takes
+ * about a twelfth of that. One that comes again may take twice as long, and four times from the
+ * third on.
  *
- * The child of a long run keeps what it has finished, a GPU or those that share processes at a time, in
- * COLL_DIGEST_PARTS of the run (`gpustarve digest --resume`). One that is ended, by its limit, by the end of
- * this program or otherwise, goes on from there; an end after which there is more than before is no failure
- * of the run.
+ * The child of a long run keeps what it has finished, a GPU or those that share processes at a
+ * time, in COLL_DIGEST_PARTS of the run (`gpustarve digest --resume`). One that is ended, by its
+ * limit, by the end of this program or otherwise, goes on from there; an end after which there is
+ * more than before is no failure of the run.
  *
- * The digest of a long run takes its time, and that of one that fails may never come. Such a run (of
- * COLL_DIGEST_LONG bytes), and one whose turn does not come for half a minute, gets a provisional row first (`gpustarve digest
- * --provisional`), in a slot for small runs: what it held is billed at once, and the digest takes the row's
+ * The digest of a long run takes its time, and that of one that fails may never come. Such a run
+ * (of COLL_DIGEST_LONG bytes), and one whose turn does not come for half a minute, gets a
+ * provisional row first (`gpustarve digest
+ * --provisional`), in a slot for small runs: what it held is billed at once, and the digest takes
+ * the row's
  * place. That there is a row, or that none can be made, is marked in the run's directory, too.
  *
  * A digest that fails is tried again with growing pauses, also after a restart, and after
- * COLL_DIGEST_ATTEMPTS is parked, which a line and a counter tell (digest_tries.h). A store that takes
- * nothing is no fault of the run: it is tried again for as long as it takes. One thread.
+ * COLL_DIGEST_ATTEMPTS is parked, which a line and a counter tell (digest_tries.h). A store that
+ * takes nothing is no fault of the run: it is tried again for as long as it takes. One thread.
  */
 #ifndef COLL_DIGESTS_H
 #define COLL_DIGESTS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two edges of each file through a live model of its own, which says from when to when it held which
- * GPU; then the union of these spans for each GPU, for files come in no order.
+ * The two edges of each file through a live model of its own, which says from when to when it held
+ * which GPU; then the union of these spans for each GPU, for files come in no order.
  */
 #include "held_time.h"
 

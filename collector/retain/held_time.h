@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long a run held its GPUs, as far as that can be told without analysis: from the first and the last
- * COLL_HELD_EDGE bytes of each stream and spool file, in which its Hello and its last pulses are. A GPU is
- * held from the start of a process that used it to that process's last pulse; what several processes hold
- * at the same time counts once. Reads the run's directory, whose bytes are hostile, and changes
- * nothing. Any thread.
+ * How long a run held its GPUs, as far as that can be told without analysis: from the first and the
+ * last COLL_HELD_EDGE bytes of each stream and spool file, in which its Hello and its last pulses
+ * are. A GPU is held from the start of a process that used it to that process's last pulse; what
+ * several processes hold at the same time counts once. Reads the run's directory, whose bytes are
+ * hostile, and changes nothing. Any thread.
  */
 #ifndef COLL_HELD_TIME_H
 #define COLL_HELD_TIME_H

@@ -25,7 +25,9 @@ struct coll_keep_rules {
 	struct coll_keep_rule rule[COLL_KEEP_RULES_MAX];
 };
 
-/* "KEY=VALUE:SPAN"; SPAN may be `forever`. A rule for the same label takes its place. 0, -EINVAL. */
+/*
+ * "KEY=VALUE:SPAN"; SPAN may be `forever`. A rule for the same label takes its place. 0, -EINVAL.
+ */
 int coll_keep_rules_add(struct coll_keep_rules *r, const char *text);
 
 /* A span, or `forever`. 0 or -EINVAL. */

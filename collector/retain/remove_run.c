@@ -203,8 +203,8 @@ struct removal {
 };
 
 /*
- * Once more after the renaming: a stream may have been opened before it, and not locked yet, or have
- * come and gone, and its frames are to be forwarded.
+ * Once more after the renaming: a stream may have been opened before it, and not locked yet, or
+ * have come and gone, and its frames are to be forwarded.
  */
 static int set_aside(struct removal *r)
 {

@@ -6,8 +6,8 @@
  *
  * A run of which a stream is being written, by any collector, is left alone: its files are locked
  * for as long as they are open (store/store.h), and are held locked here until they are gone. So is
- * one that must not go for another reason, which is asked for: it is forwarded, and the upstream does
- * not have all of it.
+ * one that must not go for another reason, which is asked for: it is forwarded, and the upstream
+ * does not have all of it.
  */
 #ifndef COLL_REMOVE_RUN_H
 #define COLL_REMOVE_RUN_H
@@ -17,8 +17,8 @@
 #define COLL_GONE_PREFIX ".gone-"
 
 /*
- * Whether all of the run whose directory is @run_fd may be lost here. @going: its name, if it goes now and for
- * good where that is true; NULL: somebody asks. A pointer of NULL: each may.
+ * Whether all of the run whose directory is @run_fd may be lost here. @going: its name, if it goes
+ * now and for good where that is true; NULL: somebody asks. A pointer of NULL: each may.
  */
 typedef bool coll_run_dispensable(int run_fd, const char *going);
 

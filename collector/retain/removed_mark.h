@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs that were removed on purpose, by age or for a quota: an empty file FOLDER/.removed/RUN.gst each, so
- * that a node that asks what became of one (serve/held.c) does not send it again. Only where nodes ask:
- * the folder has an .epoch (store/epoch.h). They go after COLL_REMOVED_DAYS. Any thread.
+ * Runs that were removed on purpose, by age or for a quota: an empty file FOLDER/.removed/RUN.gst
+ * each, so that a node that asks what became of one (serve/held.c) does not send it again. Only
+ * where nodes ask: the folder has an .epoch (store/epoch.h). They go after COLL_REMOVED_DAYS. Any
+ * thread.
  */
 #ifndef COLL_REMOVED_MARK_H
 #define COLL_REMOVED_MARK_H

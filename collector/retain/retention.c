@@ -72,8 +72,8 @@ static void read_team(struct coll_retention *k, const char *name, uint64_t bytes
 }
 
 /*
- * The last line. Teams that the sweep did not name have nothing any more. What came since it began it
- * may have seen or not: it counts as not, so that a quota is never exceeded.
+ * The last line. Teams that the sweep did not name have nothing any more. What came since it began
+ * it may have seen or not: it counts as not, so that a quota is never exceeded.
  */
 static void read_total(struct coll_retention *k, const uint64_t sum[4])
 {
@@ -108,7 +108,8 @@ static void log_jump(struct coll_retention *k, uint64_t seconds)
 {
 	k->clock_jump_s = seconds;
 	if (seconds)
-		coll_log("since the last sweep the clock has jumped by %" PRIu64 " days: nothing is "
+		coll_log("since the last sweep the clock has jumped by %" PRIu64
+			 " days: nothing is "
 			 "removed. Set it right; or if it is, remove %s/" COLL_SWEEP_CLOCK,
 			 seconds / 86400, k->base);
 }

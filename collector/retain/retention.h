@@ -4,8 +4,8 @@
  * sweeps what is appended is added to what the last one found, so that a quota holds to the frame;
  * when one is exceeded a sweep makes room, and until it has, frames are refused (admit.h).
  *
- * And looks each second how much of the disk is free: COLL_LIMIT_FREE_FLOOR of it stay so, an eighth of
- * the disk at most, for what else has to be written there.
+ * And looks each second how much of the disk is free: COLL_LIMIT_FREE_FLOOR of it stay so, an
+ * eighth of the disk at most, for what else has to be written there.
  *
  * Sweeps run every ten minutes where a quota, a time to keep or a store for digests is set, else
  * never. One thread.

@@ -15,8 +15,8 @@
 	"digest.done" /* the run's digest was handed over; as old as what it tells */
 
 /*
- * A provisional row of the run is in the store (digests.h); as old as what it tells. With a text in it:
- * none can be made.
+ * A provisional row of the run is in the store (digests.h); as old as what it tells. With a text in
+ * it: none can be made.
  */
 #define COLL_DIGEST_ROW_MARK ".digest-row"
 

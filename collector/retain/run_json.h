@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What run.json says of a run: its labels, how its command ended. The file is hostile: it may be of
- * any size and shape. Memory is of malloc, and running out of it reads as a file that cannot be read.
+ * any size and shape. Memory is of malloc, and running out of it reads as a file that cannot be
+ * read.
  */
 #ifndef COLL_RUN_JSON_H
 #define COLL_RUN_JSON_H

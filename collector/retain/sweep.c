@@ -251,7 +251,9 @@ static void read_tries(const struct item *it, struct coll_digest_tries *tries)
 	close(fd);
 }
 
-/* Whoever sends runs that cannot be digested is not to have others' go first: parked ones are not. */
+/*
+ * Whoever sends runs that cannot be digested is not to have others' go first: parked ones are not.
+ */
 static bool is_wanted(const struct sweep *s, struct item *it)
 {
 	struct coll_digest_tries tries;
@@ -266,7 +268,10 @@ static bool is_wanted(const struct sweep *s, struct item *it)
 	return it->digest == WANTED;
 }
 
-/* The oldest of the team that may go; @wanted: of those whose digest is still to be made. NULL: none. */
+/*
+ * The oldest of the team that may go; @wanted: of those whose digest is still to be made. NULL:
+ * none.
+ */
 static struct item *oldest(struct sweep *s, const struct team *team, bool wanted)
 {
 	for (size_t i = 0; i < s->runs.count; i++) {
@@ -339,7 +344,10 @@ static void by_quota(struct sweep *s)
 		remove_item(s, it, "the quota is used up");
 }
 
-/* Parked ones are counted, and named where they lack a provisional row; whose next try is not near will be named by a later sweep. */
+/*
+ * Parked ones are counted, and named where they lack a provisional row; whose next try is not near
+ * will be named by a later sweep.
+ */
 static bool digest_is_due(struct sweep *s, const struct item *it)
 {
 	struct coll_digest_tries tries;
@@ -382,8 +390,8 @@ static void print_sums(struct sweep *s)
 }
 
 /*
- * Whether the clock may be believed; else nothing is removed, which is said each time. Not written where
- * it went back: then the later time is what the next one has to be compared with.
+ * Whether the clock may be believed; else nothing is removed, which is said each time. Not written
+ * where it went back: then the later time is what the next one has to be compared with.
  */
 static bool clock_is_good(struct sweep *s)
 {

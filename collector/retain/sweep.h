@@ -3,8 +3,8 @@
  * One pass over all runs that removes those that are too old, and those that the quotas have no
  * room for, oldest first. A run is never removed while a stream of it is open, nor within ten
  * minutes of its last write, nor before the upstream has all of it where it is forwarded; and,
- * where digests are wanted, not for its age before its digest was handed over, and for a quota then only
- * when no run may go whose digest was, or failed too often.
+ * where digests are wanted, not for its age before its digest was handed over, and for a quota then
+ * only when no run may go whose digest was, or failed too often.
  *
  * It runs in a process of its own, for removing a large directory takes long. It reports in lines,
  * of which the collector reads all but `removed` and `kept`:

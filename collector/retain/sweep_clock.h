@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether the clock may be believed when a sweep is about to remove what is old. BASE/.sweep-clock has the
- * time of day of the last sweep, the time since boot (CLOCK_BOOTTIME, which nobody sets), and which boot it
- * was. The clock has jumped
+ * Whether the clock may be believed when a sweep is about to remove what is old. BASE/.sweep-clock
+ * has the time of day of the last sweep, the time since boot (CLOCK_BOOTTIME, which nobody sets),
+ * and which boot it was. The clock has jumped
  *
  *   in the same boot, when the time of day has gone on by a day more than the time since boot;
  *   after another boot, when it has gone on by more than COLL_CLOCK_AWAY_S since the last sweep.
  *
- * Then nothing is removed, and the file stays as it is, so that this holds until the clock is set right or
- * somebody removes the file. A clock that went back makes nothing old; then the file stays, too. Steps below
- * these are believed. Without the file there is nothing to compare with. Pure but for the file.
+ * Then nothing is removed, and the file stays as it is, so that this holds until the clock is set
+ * right or somebody removes the file. A clock that went back makes nothing old; then the file
+ * stays, too. Steps below these are believed. Without the file there is nothing to compare with.
+ * Pure but for the file.
  */
 #ifndef COLL_SWEEP_CLOCK_H
 #define COLL_SWEEP_CLOCK_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unbilled.jsonl in a team's folder: a line for each run that a quota removed before its digest was made,
- * with the time it held GPUs as far as its pulses tell (held_time.h). docs/OPERATIONS.md has the members.
- * Written by sweeps, one process at a time per line.
+ * unbilled.jsonl in a team's folder: a line for each run that a quota removed before its digest was
+ * made, with the time it held GPUs as far as its pulses tell (held_time.h). docs/OPERATIONS.md has
+ * the members. Written by sweeps, one process at a time per line.
  */
 #ifndef COLL_UNBILLED_H
 #define COLL_UNBILLED_H

@@ -20,8 +20,8 @@
 #define NS_PER_MS 1000000LL
 #define MHD_RUNS_PER_TURN 64 /* so that one busy connection cannot keep the loop */
 #define MHD_TURN_MS 200 /* nor many that take long */
-#define AWAY_NS \
-	(5 * COLL_SECOND_NS) /* the clock of streams stands still while this loop is stuck */
+/* the clock of streams stands still while this loop is stuck */
+#define AWAY_NS (5 * COLL_SECOND_NS)
 
 static void on_ready(struct coll_source *s, uint32_t events)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* struct coll_http, for daemon.c, conn.c, request.c, answer.c and auth.c, which make up the server. */
+/*
+ * struct coll_http, for daemon.c, conn.c, request.c, answer.c and auth.c, which make up the server.
+ */
 #ifndef COLL_DAEMON_H
 #define COLL_DAEMON_H
 

@@ -6,7 +6,10 @@
 #include <stdbool.h>
 #include "http.h"
 
-/* Says in the answer which store the asker's team has. False: it cannot be told; answered, 503 or 507. */
+/*
+ * Says in the answer which store the asker's team has. False: it cannot be told; answered, 503 or
+ * 507.
+ */
 bool coll_http_say_epoch(struct coll_http_request *r);
 
 /* The same; who says that he means another store is answered with 412. True: it is answered. */

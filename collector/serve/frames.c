@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * POST /v1/frames: frames one after another, stored as they are, answered once they are durable with
- * an Ack frame per stream. The body is cut and checked as it comes, by the same code as what comes
- * over the node's socket. Frames that are there already are dropped: a body may be sent again.
+ * POST /v1/frames: frames one after another, stored as they are, answered once they are durable
+ * with an Ack frame per stream. The body is cut and checked as it comes, by the same code as what
+ * comes over the node's socket. Frames that are there already are dropped: a body may be sent
+ * again.
  *
  * A refused frame ends what is taken of a body; the frames before it are stored all the same, and
- * Gpustarve-Stored says how many bytes of the body they are, as it does where the next frame cannot be
- * stored now (503, 507): who sends knows then which one that is. 409 instead of 400: the stream is not
- * known here and the frame is no Hello; who has its beginning sends it again from there.
- * Gpustarve-Damaged says that the frame was damaged as it came, and may be good when it comes again.
+ * Gpustarve-Stored says how many bytes of the body they are, as it does where the next frame cannot
+ * be stored now (503, 507): who sends knows then which one that is. 409 instead of 400: the stream
+ * is not known here and the frame is no Hello; who has its beginning sends it again from there.
+ * Gpustarve-Damaged says that the frame was damaged as it came, and may be good when it comes
+ * again.
  *
- * Who says which store it means (Gpustarve-Epoch) is refused (412) by every other one, and told how long
- * each stream was before and is now: an Ack's head.
+ * Who says which store it means (Gpustarve-Epoch) is refused (412) by every other one, and told how
+ * long each stream was before and is now: an Ack's head.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * GET /healthz: whether the collector serves and stores, and has lost nothing lately. Says nothing that
- * an unknown asker should not know.
+ * GET /healthz: whether the collector serves and stores, and has lost nothing lately. Says nothing
+ * that an unknown asker should not know.
  */
 #include "core/context.h"
 #include "http.h"

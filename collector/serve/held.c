@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * POST /v1/held: what the store holds of files that the asker has sent before: a line RUN NAME for each, a
- * line for each in the answer, in the same order: the length of a stream (NAME is its hex digits and
- * .gst), the length and CRC32C of a side file; - where there is none, "removed" where the run was removed
- * by age or for a quota. Streams are not opened for it:
+ * POST /v1/held: what the store holds of files that the asker has sent before: a line RUN NAME for
+ * each, a line for each in the answer, in the same order: the length of a stream (NAME is its hex
+ * digits and .gst), the length and CRC32C of a side file; - where there is none, "removed" where
+ * the run was removed by age or for a quota. Streams are not opened for it:
  * a length costs a look at the file.
  */
 #include <errno.h>
@@ -56,7 +56,10 @@ static void put_none(FILE *f, const struct coll_store *st, const char *run)
 		fputs(COLL_HELD_NONE "\n", f);
 }
 
-/* Bytes behind what is durable may be among them: who asks compares with what he was told was durable. */
+/*
+ * Bytes behind what is durable may be among them: who asks compares with what he was told was
+ * durable.
+ */
 static void put_stream(FILE *f, const struct coll_store *st, const char *run, const char *name)
 {
 	char path[PATH_MAX];

@@ -24,11 +24,11 @@
  * An answer may be given in begin, body, end or later, and only once: r->answered says so, further
  * ones are ignored. Everything handed over is copied or taken, as said.
  *
- * Limits: headers of at most about COLL_HTTP_MEMORY bytes; COLL_HTTP_CONNECTIONS connections, of which
- * strangers (strangers.h) have a quarter at most; with S
+ * Limits: headers of at most about COLL_HTTP_MEMORY bytes; COLL_HTTP_CONNECTIONS connections, of
+ * which strangers (strangers.h) have a quarter at most; with S
  * the seconds of --silence, a connection that says nothing for COLL_HTTP_IDLE * S is closed; so is
- * one that takes longer than COLL_HTTP_HEADERS * S for the headers of its next request, sends a body
- * more slowly than COLL_HTTP_BYTES_PER_S on average (after a start of S), or takes longer than
+ * one that takes longer than COLL_HTTP_HEADERS * S for the headers of its next request, sends a
+ * body more slowly than COLL_HTTP_BYTES_PER_S on average (after a start of S), or takes longer than
  * COLL_HTTP_ANSWER_S to read an answer.
  */
 #ifndef COLL_HTTP_H
@@ -171,8 +171,9 @@ int coll_http_open(struct coll_http **out, const struct coll_http_options *o,
 const char *coll_http_url(const struct coll_http *h);
 
 /*
- * Reads tokens and certificates again, and says so. Each by itself: of files with a mistake, which is
- * logged, what they said before holds. Connections that are there go on; new ones see what is new.
+ * Reads tokens and certificates again, and says so. Each by itself: of files with a mistake, which
+ * is logged, what they said before holds. Connections that are there go on; new ones see what is
+ * new.
  */
 void coll_http_reload(struct coll_http *h);
 

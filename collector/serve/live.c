@@ -197,7 +197,9 @@ static void put_alerts(FILE *f, const char *dir)
 	free(all);
 }
 
-/* How the command ended, as its wrapper wrote it into run.json; null: it goes on, or nobody knows. */
+/*
+ * How the command ended, as its wrapper wrote it into run.json; null: it goes on, or nobody knows.
+ */
 static void put_exit(FILE *f, const char *dir)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * GET /metrics: what the collector counts, what is open now, how long commits take, what is on disk,
- * in Prometheus' text format. Of runs and disks a token sees its own team's alone. Made from memory.
+ * GET /metrics: what the collector counts, what is open now, how long commits take, what is on
+ * disk, in Prometheus' text format. Of runs and disks a token sees its own team's alone. Made from
+ * memory.
  */
 #include <inttypes.h>
 #include <sys/resource.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * GET /runs/ID, /v1/runs/ID/summary and /: what `gpustarve report` and `gpustarve fleet` make. A team
- * sees its own runs alone: everything is looked up in its own store's folder.
+ * GET /runs/ID, /v1/runs/ID/summary and /: what `gpustarve report` and `gpustarve fleet` make. A
+ * team sees its own runs alone: everything is looked up in its own store's folder.
  */
 #include <errno.h>
 #include <limits.h>

@@ -2,11 +2,11 @@
 /*
  * Answers that `gpustarve` or a child of ours makes: reports, summaries, the fleet's page, lists of
  * runs. Each is made by a child at low priority (core/child.h); requests for the same wait for the
- * same child, three children run at a time, of a team two at most, and the team with the fewest is next.
- * Beyond the limit `reports` of those that wait, or three quarters of it of one team, requests are told to come
- * back: nobody's reports wait for all of another's. What is made of a run stays in its directory, and is given again
- * until the run's trace grows; of a run that goes on it is made anew after half a minute at the
- * earliest.
+ * same child, three children run at a time, of a team two at most, and the team with the fewest is
+ * next. Beyond the limit `reports` of those that wait, or three quarters of it of one team,
+ * requests are told to come back: nobody's reports wait for all of another's. What is made of a run
+ * stays in its directory, and is given again until the run's trace grows; of a run that goes on it
+ * is made anew after half a minute at the earliest.
  *
  * One thread, the loop's.
  */

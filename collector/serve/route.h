@@ -5,8 +5,8 @@
  *
  * A pattern is a path; a segment `*` takes any one segment of the characters that names of runs and
  * files are made of (A-Z a-z 0-9 . _ - + = @, no leading dot, at most 251). A request's path is
- * matched as it came: nothing is unescaped, so that no `%` ever matches, and what a `*` took is safe
- * to be looked up as the name of a directory entry.
+ * matched as it came: nothing is unescaped, so that no `%` ever matches, and what a `*` took is
+ * safe to be looked up as the name of a directory entry.
  */
 #ifndef COLL_ROUTE_H
 #define COLL_ROUTE_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PUT /v1/runs/ID/files/NAME: the small files beside a run's streams. Kept whole in memory, replaced
- * as a whole. Names come from a short list; nothing else can be written.
+ * PUT /v1/runs/ID/files/NAME: the small files beside a run's streams. Kept whole in memory,
+ * replaced as a whole. Names come from a short list; nothing else can be written.
  *
- * Who sends says what it is to take the place of (If-Match, If-None-Match: *), so that what was late
- * or comes again never takes that of what is newer; and the sum of all of it (store/side.h), so that
- * nothing that was damaged is stored. Who says neither is believed.
+ * Who sends says what it is to take the place of (If-Match, If-None-Match: *), so that what was
+ * late or comes again never takes that of what is newer; and the sum of all of it (store/side.h),
+ * so that nothing that was damaged is stored. Who says neither is believed.
  */
 #include <errno.h>
 #include <limits.h>
@@ -113,7 +113,10 @@ static bool is_same(const char *dir, const char *name, const struct wire_buf *b)
 	return same;
 }
 
-/* -EEXIST: something else is there than what it is to take the place of. @tag: of what is there then. */
+/*
+ * -EEXIST: something else is there than what it is to take the place of. @tag: of what is there
+ * then.
+ */
 static int replace(const struct coll_http_request *r, const char *dir, const char *name,
 		   const struct wire_buf *b, char tag[COLL_SIDE_TAG_BYTES])
 {

@@ -17,7 +17,8 @@ struct coll_run_list {
 	char base[4096], team[COLL_TEAM_BYTES];
 	unsigned int limit;
 	char after
-		[COLL_RUN_LIST_AFTER_BYTES]; /* "NANOSECONDS:NAME" of the last one seen; "": from the top */
+		/* "NANOSECONDS:NAME" of the last one seen; "": from the top */
+		[COLL_RUN_LIST_AFTER_BYTES];
 	bool page; /* HTML */
 };
 

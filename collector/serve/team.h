@@ -39,7 +39,9 @@ struct coll_teams {
 /* The team, made if need be. @name has been checked. NULL: no memory or no folder; logged. */
 struct coll_team *coll_team_get(struct coll_teams *t, const char *name);
 
-/* Whether the run directory lies in the team's folder itself: other teams' lie below that of none. */
+/*
+ * Whether the run directory lies in the team's folder itself: other teams' lie below that of none.
+ */
 bool coll_team_has(const struct coll_team *team, const char *dir);
 
 /* A team that has @store, which is not its own. NULL: no memory. */

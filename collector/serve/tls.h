@@ -5,7 +5,8 @@
  * who has none.
  *
  * libmicrohttpd takes certificates once, when it starts. So that they can be read again it is given
- * none: each connection is handed ours before it shakes hands, and keeps those to its end. One thread.
+ * none: each connection is handed ours before it shakes hands, and keeps those to its end. One
+ * thread.
  */
 #ifndef COLL_TLS_H
 #define COLL_TLS_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who says what a store may take: the store asks before it opens a stream or appends to one, and says
- * what it has closed. It knows nothing else of limits and quotas. Plain data; NULL: nobody is asked.
+ * Who says what a store may take: the store asks before it opens a stream or appends to one, and
+ * says what it has closed. It knows nothing else of limits and quotas. Plain data; NULL: nobody is
+ * asked.
  */
 #ifndef COLL_ADMISSION_H
 #define COLL_ADMISSION_H

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which store this is, so that who sends to it knows when it is another one than before, or may have
- * gone back in time: ID-START, and then a comma and the ID of each store that it was copied from.
+ * Which store this is, so that who sends to it knows when it is another one than before, or may
+ * have gone back in time: ID-START, and then a comma and the ID of each store that it was copied
+ * from.
  *
- * ID is a random number that stands in BASE/.epoch, made when it is first asked for. That file tells, too,
- * which file it is (its inode, and when that was made): neither is kept by a copy (cp -a, rsync, tar), so
- * a store that was restored from one, or a copy that somebody else serves, takes a number of its own. What
- * was made below the file system (a snapshot, an image) keeps it; so does one that was copied back file
- * by file into the folder. START is therefore another one at each start: who sees a new one asks what
- * the store holds. One thread.
+ * ID is a random number that stands in BASE/.epoch, made when it is first asked for. That file
+ * tells, too, which file it is (its inode, and when that was made): neither is kept by a copy (cp
+ * -a, rsync, tar), so a store that was restored from one, or a copy that somebody else serves,
+ * takes a number of its own. What was made below the file system (a snapshot, an image) keeps it;
+ * so does one that was copied back file by file into the folder. START is therefore another one at
+ * each start: who sees a new one asks what the store holds. One thread.
  */
 #ifndef COLL_EPOCH_H
 #define COLL_EPOCH_H

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What asker and asked agree on where a store is asked what it holds (serve/held.c, relay/check.c). */
+/*
+ * What asker and asked agree on where a store is asked what it holds (serve/held.c, relay/check.c).
+ */
 #ifndef COLL_HELD_H
 #define COLL_HELD_H
 

@@ -31,8 +31,8 @@ void coll_index_open(struct coll_index *x, const char *path,
 void coll_index_resume(struct coll_index *x, const char *path);
 
 /*
- * Goes on with its first @bytes, and forgets what follows them; with 0 there is none. False: it is shorter
- * than that, or not there.
+ * Goes on with its first @bytes, and forgets what follows them; with 0 there is none. False: it is
+ * shorter than that, or not there.
  */
 bool coll_index_resume_at(struct coll_index *x, const char *path, uint64_t bytes);
 

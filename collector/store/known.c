@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two slots that are written in turn, each with a sum: one that was written only in part leaves the other.
+ * Two slots that are written in turn, each with a sum: one that was written only in part leaves the
+ * other.
  */
 #include "known.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where in a stream's file stands what is told of a run that goes on (live/): Hello, Bye and some of its
- * pulses, whose sums go on from one to the next. The last COLL_MARKS_RECENT pulses are all there; of those
- * before, COLL_MARKS_THIN at most, as far apart as they have to be. Plain data, bounded.
+ * Where in a stream's file stands what is told of a run that goes on (live/): Hello, Bye and some
+ * of its pulses, whose sums go on from one to the next. The last COLL_MARKS_RECENT pulses are all
+ * there; of those before, COLL_MARKS_THIN at most, as far apart as they have to be. Plain data,
+ * bounded.
  */
 #ifndef COLL_MARKS_H
 #define COLL_MARKS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads a stream's file from where it is known (s->size, 0: its beginning): which frames it holds, where the
- * last whole one ends, who the process was. Fills the stream's seqs, size, marks, who and index. Of what is
- * known already, the frames that the marks name are read. Bounded memory.
+ * Reads a stream's file from where it is known (s->size, 0: its beginning): which frames it holds,
+ * where the last whole one ends, who the process was. Fills the stream's seqs, size, marks, who and
+ * index. Of what is known already, the frames that the marks name are read. Bounded memory.
  */
 #ifndef COLL_RECOVER_H
 #define COLL_RECOVER_H

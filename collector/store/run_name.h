@@ -7,8 +7,7 @@
 
 #define COLL_RUN_BYTES 252 /* with the end; a file name has 255 characters, four are .gst */
 #define COLL_RUN_SUFFIX ".gst" /* of a run's directory, and of a stream's file in it */
-#define COLL_NAME_CHARACTERS \
-	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-+=@"
+#define COLL_NAME_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-+=@"
 
 /*
  * A run id as a file name: at most 251 characters of A-Z a-z 0-9 . _ - + = @; others and a leading

@@ -65,7 +65,10 @@ bool coll_side_digest(char hex[COLL_SIDE_DIGEST_BYTES], const struct coll_side *
 	return good;
 }
 
-/* A new file has another number than the one whose place it takes; numbers come again, times do not. */
+/*
+ * A new file has another number than the one whose place it takes; numbers come again, times do
+ * not.
+ */
 void coll_side_tag(char tag[COLL_SIDE_TAG_BYTES], const struct stat *st)
 {
 	snprintf(tag, COLL_SIDE_TAG_BYTES, "\"%llx-%llx.%lx-%llx\"", (unsigned long long)st->st_ino,

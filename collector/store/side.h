@@ -30,8 +30,8 @@ struct coll_side {
 bool coll_side_digest(char hex[COLL_SIDE_DIGEST_BYTES], const struct coll_side *s);
 
 /*
- * The entity tag of a file as it lies there. Each time that it is replaced as a whole, also by what it
- * was before, it gets another.
+ * The entity tag of a file as it lies there. Each time that it is replaced as a whole, also by what
+ * it was before, it gets another.
  */
 void coll_side_tag(char tag[COLL_SIDE_TAG_BYTES], const struct stat *st);
 
@@ -39,8 +39,8 @@ void coll_side_tag(char tag[COLL_SIDE_TAG_BYTES], const struct stat *st);
 bool coll_side_tag_ok(const char *tag, size_t len);
 
 /*
- * run.json, alerts.jsonl, alerts-node-*.jsonl, exit-*.json, alloc-*.json, clock-*.json; * as in names of
- * runs.
+ * run.json, alerts.jsonl, alerts-node-*.jsonl, exit-*.json, alloc-*.json, clock-*.json; * as in
+ * names of runs.
  */
 bool coll_side_name_ok(const char *name);
 

@@ -147,8 +147,8 @@ static void cut_end(struct coll_store *st, struct coll_stream *s)
 }
 
 /*
- * Reads the file, or what of it is not known. That is not known to be on disk (the collector before may
- * have died without a sync), so it is synced once more.
+ * Reads the file, or what of it is not known. That is not known to be on disk (the collector before
+ * may have died without a sync), so it is synced once more.
  */
 static int read_file(struct coll_store *st, struct coll_stream *s)
 {

@@ -4,8 +4,9 @@
  *
  * A stream is open while a client feeds it, and its file is locked (flock) meanwhile, so that two
  * collectors never write one file. Between two calls a file ends with a whole frame. What the
- * file holds decides: a stream opened again is read once, from its beginning or from where it is known what
- * it holds (known.h), a torn end is cut off, and which frames it has is known from that alone.
+ * file holds decides: a stream opened again is read once, from its beginning or from where it is
+ * known what it holds (known.h), a torn end is cut off, and which frames it has is known from that
+ * alone.
  *
  * The store owns its streams; one thread. Durations: commit waits for the disk.
  */
@@ -52,8 +53,9 @@ void coll_store_fini(struct coll_store *st); /* closes what is open, without a s
 const char *coll_store_epoch(struct coll_store *st, int *err);
 
 /*
- * From now on streams have links (stream_links.h), as they are to where frames come whose Hello came long ago,
- * from nodes. A folder of one user's runs needs none: processes say Hello on each connection.
+ * From now on streams have links (stream_links.h), as they are to where frames come whose Hello
+ * came long ago, from nodes. A folder of one user's runs needs none: processes say Hello on each
+ * connection.
  */
 void coll_store_keep_links(struct coll_store *st);
 
@@ -62,14 +64,15 @@ struct coll_stream *coll_store_get(struct coll_store *st, const uint8_t *id);
 
 /*
  * Opens a stream of @hello's run, new or from disk. 0; -EBADMSG: no run id; -EBUSY: another
- * collector writes it; -EAGAIN: so much was read of others in this second that the loop has to turn (only where
- * links are kept: who feeds such a store comes again); -errno.
+ * collector writes it; -EAGAIN: so much was read of others in this second that the loop has to turn
+ * (only where links are kept: who feeds such a store comes again); -errno.
  */
 int coll_store_open(struct coll_store *st, const uint8_t *id, const struct coll_hello *hello,
 		    struct coll_stream **out);
 
 /*
- * Opens a stream that some run directory of BASE has. -ENOENT: none has it, as far as its links tell;
+ * Opens a stream that some run directory of BASE has. -ENOENT: none has it, as far as its links
+ * tell;
  * -EAGAIN: that is not known yet.
  */
 int coll_store_find(struct coll_store *st, const uint8_t *id, struct coll_stream **out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A stream's file while it is open: appended to, taken back, synced. The store (store.h) finds, opens
- * and closes streams, and owns them. One thread.
+ * A stream's file while it is open: appended to, taken back, synced. The store (store.h) finds,
+ * opens and closes streams, and owns them. One thread.
  */
 #ifndef COLL_STREAM_H
 #define COLL_STREAM_H
@@ -58,8 +58,8 @@ int coll_stream_append(struct coll_stream *s, const uint8_t *bytes, size_t len);
 void coll_stream_push(struct coll_stream *s);
 
 /*
- * The file's bytes are on disk after, unless somebody removed the file: then it is written anew from
- * what only we still see, and its directory entry is new. 0 or -errno.
+ * The file's bytes are on disk after, unless somebody removed the file: then it is written anew
+ * from what only we still see, and its directory entry is new. 0 or -errno.
  */
 int coll_stream_sync_file(struct coll_stream *s);
 

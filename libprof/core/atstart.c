@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * By the order in which ld.so lists libraries: what is preloaded comes before the C library, what is
- * opened later behind it. No file is opened, nothing allocated.
+ * By the order in which ld.so lists libraries: what is preloaded comes before the C library, what
+ * is opened later behind it. No file is opened, nothing allocated.
  */
 #include "atstart.h"
 

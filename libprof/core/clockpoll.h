@@ -21,7 +21,9 @@ int64_t prof_realtime_ns(void);
 int64_t prof_cpu_ns(void); /* CPU time of the calling thread */
 int64_t prof_process_cpu_ns(void);
 
-/* Finds out which clock CUPTI uses; get_timestamp may be NULL (no CUPTI: REALTIME). Once, at arm. */
+/*
+ * Finds out which clock CUPTI uses; get_timestamp may be NULL (no CUPTI: REALTIME). Once, at arm.
+ */
 void prof_clock_settle(int (*get_timestamp)(uint64_t *));
 
 /*

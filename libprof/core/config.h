@@ -38,11 +38,13 @@ struct prof_config {
 	uint64_t max_trace; /* GPUSTARVE_MAX_TRACE bytes (K, M, G, T allowed); 0: no limit */
 	char labels[1024]; /* GPUSTARVE_LABELS k=v,k=v */
 	bool debug; /* GPUSTARVE_DEBUG */
-	bool quiet_errors; /* GPUSTARVE_QUIET_ERRORS, a wrapper tells of a trace that cannot be written */
+	/* GPUSTARVE_QUIET_ERRORS, a wrapper tells of a trace that cannot be written */
+	bool quiet_errors;
 	bool nvtx; /* GPUSTARVE_NVTX, default on */
 	bool torch; /* GPUSTARVE_TORCH, default on */
 	bool shim; /* GPUSTARVE_SHIM, default on: the Python shim is handed to Python */
-	bool loader; /* GPUSTARVE_LOADER, gpustarve loader: what feeds is recorded, and no GPU is looked for */
+	/* GPUSTARVE_LOADER, gpustarve loader: what feeds is recorded, and no GPU is looked for */
+	bool loader;
 	bool sampler; /* GPUSTARVE_SAMPLER, default on: samples threads */
 	char cupti[1024]; /* GPUSTARVE_CUPTI, path of the libcupti to use; "" finds one */
 	char dmi[256]; /* GPUSTARVE_DMI, folder where the machine says what it is */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looks names up in environ, and puts another array in its place. Nothing of either is ever freed; all
- * that is allocated is named by a static, for checkers of leaks.
+ * Looks names up in environ, and puts another array in its place. Nothing of either is ever freed;
+ * all that is allocated is named by a static, for checkers of leaks.
  */
 #include "env.h"
 
@@ -103,9 +103,9 @@ static size_t change_of(const char *line)
 }
 
 /*
- * The program's lines with what takes the place of some: of lines of one name the first gives way, the
- * others go. @done: changes that have their place. @own: how many of the result end with the program's
- * last line.
+ * The program's lines with what takes the place of some: of lines of one name the first gives way,
+ * the others go. @done: changes that have their place. @own: how many of the result end with the
+ * program's last line.
  */
 static size_t replace(char **to, char **from, size_t n, bool *done, size_t *own)
 {

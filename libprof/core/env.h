@@ -3,8 +3,8 @@
  * Reads the environment without getenv: some programs (bash) bring one of their own, whose result
  * the next call frees. Like getenv, only on a thread of the program, or before it has others.
  *
- * And changes it, without setenv, which moves and frees what other threads may be reading: changes are
- * collected, and seen by all others at once if they are published. Whoever reads on in the old
+ * And changes it, without setenv, which moves and frees what other threads may be reading: changes
+ * are collected, and seen by all others at once if they are published. Whoever reads on in the old
  * environment finds it as it was. Who sets a variable at the same moment loses that.
  */
 #ifndef PROF_ENV_H
@@ -13,8 +13,8 @@
 #include <stdbool.h>
 
 /*
- * The value, NULL if unset. Where the environment has none or an empty one, what was set here and is
- * not published. Valid until the program changes the variable.
+ * The value, NULL if unset. Where the environment has none or an empty one, what was set here and
+ * is not published. Valid until the program changes the variable.
  */
 const char *prof_env(const char *name);
 

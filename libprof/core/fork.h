@@ -9,13 +9,19 @@
 
 #include <stdbool.h>
 
-/* This process and its children are never to be armed: from the constructor, and in an owner's child. */
+/*
+ * This process and its children are never to be armed: from the constructor, and in an owner's
+ * child.
+ */
 void prof_fork_never(void);
 
 /* From InitializeInjection: this process is now the owner. */
 void prof_fork_own(void);
 
-/* True in the process that called prof_fork_own, false in its forked children. Any thread, signal-safe. */
+/*
+ * True in the process that called prof_fork_own, false in its forked children. Any thread,
+ * signal-safe.
+ */
 bool prof_fork_mine(void);
 
 /* True in a forked child of an owner, and after prof_fork_never. */

@@ -45,7 +45,9 @@ static atomic_uint forked; /* bumped when one has ended or stepped back */
 
 static _Thread_local unsigned char mine; /* locks that this thread is in, a bit each */
 
-/* ---- the threads inside ----------------------------------------------------------------------- */
+/*
+ * ---- the threads inside -----------------------------------------------------------------------
+ */
 
 static void step_out(struct fork_lock *g)
 {
@@ -138,7 +140,9 @@ bool prof_fork_lock_nvml_shut(void)
 	return atomic_load(&locks[NVML].late);
 }
 
-/* ---- forks ------------------------------------------------------------------------------------ */
+/*
+ * ---- forks ------------------------------------------------------------------------------------
+ */
 
 static bool is_mine(unsigned int which)
 {

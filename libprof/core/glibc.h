@@ -11,7 +11,10 @@
 
 #include <features.h>
 
-/* Since 2.38 the headers give C23's strtol and sscanf, which are symbols of their own, to C17 as well. */
+/*
+ * Since 2.38 the headers give C23's strtol and sscanf, which are symbols of their own, to C17 as
+ * well.
+ */
 #undef __GLIBC_USE_C2X_STRTOL
 #define __GLIBC_USE_C2X_STRTOL 0
 #undef __GLIBC_USE_C23_STRTOL /* as 2.41 calls it */

@@ -56,8 +56,9 @@ static void withdraw_signal(int number)
 }
 
 /*
- * stderr may be a pipe that nobody reads, or a file as large as it may get, and this a thread of the
- * program: the signals that such a write brings end programs. One that was pending before stays.
+ * stderr may be a pipe that nobody reads, or a file as large as it may get, and this a thread of
+ * the program: the signals that such a write brings end programs. One that was pending before
+ * stays.
  */
 static void say(const char *line, size_t n)
 {

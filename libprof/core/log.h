@@ -8,8 +8,8 @@
 #define PROF_LOG_H
 
 /*
- * In the constructor: what stderr is. A program may close it and open its own file under that number:
- * from then on nothing is printed. One system call.
+ * In the constructor: what stderr is. A program may close it and open its own file under that
+ * number: from then on nothing is printed. One system call.
  */
 void prof_log_remember(void);
 

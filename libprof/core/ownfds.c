@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * close_range with CLOSE_RANGE_UNSHARE; where that is not to be had (before Linux 5.9, or a filter of
- * system calls that does not know it) unshare, and then one by one.
+ * close_range with CLOSE_RANGE_UNSHARE; where that is not to be had (before Linux 5.9, or a filter
+ * of system calls that does not know it) unshare, and then one by one.
  */
 #include "ownfds.h"
 

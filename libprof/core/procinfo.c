@@ -27,7 +27,8 @@ static void fill_random(void *out, size_t n)
 	uint8_t *p = out;
 	size_t i;
 
-	if (syscall(SYS_getrandom, out, n, GRND_NONBLOCK) == (long)n) /* no function before glibc 2.25 */
+	if (syscall(SYS_getrandom, out, n, GRND_NONBLOCK) ==
+	    (long)n) /* no function before glibc 2.25 */
 		return;
 	for (i = 0; i < n; i++) /* early boot or an old kernel: differ at least by time and pid */
 		p[i] = (uint8_t)((uint64_t)(prof_mono_ns() ^ getpid()) * 0x9e3779b97f4a7c15u >>

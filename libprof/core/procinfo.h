@@ -37,8 +37,8 @@ struct prof_process {
 };
 
 /*
- * Never fails: what cannot be read stays empty. Reads the environment, so it must run on a thread of
- * the program, as any getenv.
+ * Never fails: what cannot be read stays empty. Reads the environment, so it must run on a thread
+ * of the program, as any getenv.
  */
 void prof_process_read(struct prof_process *p);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runtimes are known by functions that they export, whether they are libraries or linked into the program.
+ * Runtimes are known by functions that they export, whether they are libraries or linked into the
+ * program.
  */
 #include "sanitizer.h"
 

@@ -89,8 +89,8 @@ static void remember_move(const unsigned long *mask)
 }
 
 /*
- * Several CPUs are a share of the machine that the program has chosen, beside other ranks perhaps: we
- * stay within. One CPU is a thread that shall have it for itself.
+ * Several CPUs are a share of the machine that the program has chosen, beside other ranks perhaps:
+ * we stay within. One CPU is a thread that shall have it for itself.
  */
 static void leave_pinned_cpu(void)
 {

@@ -22,7 +22,8 @@
 static const struct prof_cupti *cupti;
 static struct prof_activity_hooks hooks;
 static atomic_flag started = ATOMIC_FLAG_INIT;
-static uint64_t loads[2][CALLS / 64]; /* calls of the driver, of the runtime, that load or unload code */
+/* calls of the driver, of the runtime, that load or unload code */
+static uint64_t loads[2][CALLS / 64];
 
 static void find_loads(uint64_t *set, uint8_t domain)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What CUPTI calls us for: a buffer to fill, and a filled one. Both run on any thread of the
- * program, perhaps inside its locks: no I/O, no call of CUDA, errno kept, and no allocation as long as
- * the sender keeps up (bufpool.h).
+ * program, perhaps inside its locks: no I/O, no call of CUDA, errno kept, and no allocation as long
+ * as the sender keeps up (bufpool.h).
  */
 #ifndef PROF_ACTIVITY_H
 #define PROF_ACTIVITY_H

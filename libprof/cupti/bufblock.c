@@ -115,7 +115,9 @@ bool prof_block_freed(const uint8_t *block)
 	return false;
 }
 
-/* ---- limits ----------------------------------------------------------------------------------- */
+/*
+ * ---- limits -----------------------------------------------------------------------------------
+ */
 
 static bool read_file(const char *path, char *text, size_t room)
 {

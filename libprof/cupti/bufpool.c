@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Free lists per size class and one list of done buffers, all lock-free: heads carry a counter
- * beside the index, so that a buffer that leaves and comes back in between is noticed. A table leads
- * from an address to its buffer.
+ * beside the index, so that a buffer that leaves and comes back in between is noticed. A table
+ * leads from an address to its buffer.
  *
- * A buffer's state carries the number of its block, so that whoever has read it for one block cannot
- * change it for the next. It becomes OUT by the taker, BACK by who completes it, LOST by who gives it
- * up: whichever of the two comes first. From LOST the sender alone leads on, to EMPTY.
+ * A buffer's state carries the number of its block, so that whoever has read it for one block
+ * cannot change it for the next. It becomes OUT by the taker, BACK by who completes it, LOST by who
+ * gives it up: whichever of the two comes first. From LOST the sender alone leads on, to EMPTY.
  */
 #include "bufpool.h"
 
@@ -118,7 +118,9 @@ static struct {
 /* Handed to many at once, and to nobody who takes NULL. Nothing of it is read. */
 static uint64_t shared_discard[DISCARD_BYTES / sizeof(uint64_t)];
 
-/* ---- lists ------------------------------------------------------------------------------------ */
+/*
+ * ---- lists ------------------------------------------------------------------------------------
+ */
 
 static void push(struct list *l, uint32_t index)
 {
@@ -171,8 +173,8 @@ static void lower_int(atomic_int *to, int n)
 {
 	int seen = atomic_load_explicit(to, memory_order_relaxed);
 
-	while (n < seen && !atomic_compare_exchange_weak_explicit(to, &seen, n, memory_order_relaxed,
-								  memory_order_relaxed))
+	while (n < seen && !atomic_compare_exchange_weak_explicit(
+				   to, &seen, n, memory_order_relaxed, memory_order_relaxed))
 		;
 }
 
@@ -214,7 +216,9 @@ static uint32_t take_free(uint32_t list)
 	return index;
 }
 
-/* ---- the table -------------------------------------------------------------------------------- */
+/*
+ * ---- the table --------------------------------------------------------------------------------
+ */
 
 /* No two blocks begin within the bytes of one, so that neighbours get places of their own. */
 static uint32_t place_of(const uint8_t *data)
@@ -250,7 +254,9 @@ static void table_remove(uint32_t index)
 	}
 }
 
-/* ---- blocks ----------------------------------------------------------------------------------- */
+/*
+ * ---- blocks -----------------------------------------------------------------------------------
+ */
 
 static bool overlap(const uint8_t *a, const uint8_t *b)
 {
@@ -259,8 +265,8 @@ static bool overlap(const uint8_t *a, const uint8_t *b)
 }
 
 /*
- * malloc has given memory that a buffer of ours lies in which is out: somebody has freed that, so it
- * was in another client's hands. Any thread.
+ * malloc has given memory that a buffer of ours lies in which is out: somebody has freed that, so
+ * it was in another client's hands. Any thread.
  */
 static void lose_overlapped(const uint8_t *block)
 {
@@ -363,15 +369,16 @@ int prof_pool_init(bool may_refuse)
 	return pool.on ? 0 : -ENOMEM;
 }
 
-/* ---- taking ----------------------------------------------------------------------------------- */
+/*
+ * ---- taking -----------------------------------------------------------------------------------
+ */
 
 /* Of the list, or one that gets its block now, unless malloc has refused. */
 static uint32_t take_from(uint32_t list)
 {
 	uint32_t index = take_free(list);
 
-	if (index == PROF_POOL_NONE &&
-	    !atomic_load_explicit(&pool.refused, memory_order_relaxed))
+	if (index == PROF_POOL_NONE && !atomic_load_explicit(&pool.refused, memory_order_relaxed))
 		index = take_new(list);
 	return index;
 }
@@ -432,7 +439,9 @@ uint8_t *prof_pool_take(int64_t request_ns, size_t *size)
 	return atomic_load_explicit(&b->data, memory_order_relaxed);
 }
 
-/* ---- completing ------------------------------------------------------------------------------- */
+/*
+ * ---- completing -------------------------------------------------------------------------------
+ */
 
 /* All buffers are zero when they are handed out, this one too. */
 static void return_discard(uint32_t index, size_t valid)
@@ -551,7 +560,9 @@ void prof_pool_give_back(const struct prof_pool_done *d)
 	make_free(d->id);
 }
 
-/* ---- sizes ------------------------------------------------------------------------------------ */
+/*
+ * ---- sizes ------------------------------------------------------------------------------------
+ */
 
 void prof_pool_want(size_t bytes)
 {
@@ -567,7 +578,9 @@ size_t prof_pool_wanted(void)
 	return classes[atomic_load(&pool.wanted)].bytes;
 }
 
-/* ---- what is out ------------------------------------------------------------------------------ */
+/*
+ * ---- what is out ------------------------------------------------------------------------------
+ */
 
 static bool is_out(const struct buffer *b)
 {
@@ -614,7 +627,9 @@ int64_t prof_pool_discards(uint64_t *count)
 	start = least(start, oldest_of(POOL_BUFFERS, BUFFERS));
 	*count = all - pool.discards_told;
 	pool.discards_told = all;
-	/* The shared one's takers are only counted, so the first one's time holds until all left. */
+	/*
+	 * The shared one's takers are only counted, so the first one's time holds until all left.
+	 */
 	if (atomic_load(&pool.shared) > 0 && pool.shared_since < start)
 		start = pool.shared_since;
 	if (atomic_load(&pool.shared) <= 0)
@@ -624,7 +639,9 @@ int64_t prof_pool_discards(uint64_t *count)
 	return start;
 }
 
-/* ---- what others have ------------------------------------------------------------------------- */
+/*
+ * ---- what others have -------------------------------------------------------------------------
+ */
 
 void prof_pool_disown(void)
 {
@@ -759,7 +776,9 @@ void prof_pool_refill(void)
 	asked();
 }
 
-/* ---- giving back to malloc -------------------------------------------------------------------- */
+/*
+ * ---- giving back to malloc --------------------------------------------------------------------
+ */
 
 static int kept_ready(uint32_t list)
 {
@@ -768,7 +787,9 @@ static int kept_ready(uint32_t list)
 	return wanted ? (int)classes[list].ready : 0;
 }
 
-/* It is out of every list, so nobody else has it. Its address is found no more before it is freed. */
+/*
+ * It is out of every list, so nobody else has it. Its address is found no more before it is freed.
+ */
 static void free_block(uint32_t index)
 {
 	struct buffer *b = &pool.buffer[index];
@@ -813,7 +834,9 @@ void prof_pool_trim(int64_t mono_ns)
 	pool.idle_ns = mono_ns;
 }
 
-/* ---- figures ---------------------------------------------------------------------------------- */
+/*
+ * ---- figures ----------------------------------------------------------------------------------
+ */
 
 static void count_buffers(struct prof_pool_stats *s)
 {

@@ -4,20 +4,21 @@
  * another client of CUPTI may be handed one. What is written to them is bounded (PROF_POOL_BYTES).
  * All are zero when they are handed out.
  *
- * A buffer is free, out (CUPTI's, which may write into it at any time), back (complete, on its way to
- * the sender) or done (the sender reads it). One that is out is ours when it comes back: before we
- * register callbacks anew, all that are out are given up, so only buffers that no other client can
- * have had come back as out. What is given up is never touched again, not even to free it: another
- * client may have freed it, or use it. New blocks take its place. One that is free is ours alone, so
- * the sender gives it back to malloc when it has not been needed for some seconds (prof_pool_trim).
+ * A buffer is free, out (CUPTI's, which may write into it at any time), back (complete, on its way
+ * to the sender) or done (the sender reads it). One that is out is ours when it comes back: before
+ * we register callbacks anew, all that are out are given up, so only buffers that no other client
+ * can have had come back as out. What is given up is never touched again, not even to free it:
+ * another client may have freed it, or use it. New blocks take its place. One that is free is ours
+ * alone, so the sender gives it back to malloc when it has not been needed for some seconds
+ * (prof_pool_trim).
  *
- * take and done run on any thread, inside CUPTI's locks: they do not lock, and take allocates only if
- * the sender did not keep up. give_back and the rest run on the sender thread.
+ * take and done run on any thread, inside CUPTI's locks: they do not lock, and take allocates only
+ * if the sender did not keep up. give_back and the rest run on the sender thread.
  *
  * CUPTI before 12.9 crashes on NULL, so when all buffers are out or waiting to be read, take hands
- * out one whose content is never read, and counts it. These come from a reserve of their own; beyond
- * that a later CUPTI gets NULL, and drops and counts the record itself, and an earlier one gets one
- * that many share, which is no block.
+ * out one whose content is never read, and counts it. These come from a reserve of their own;
+ * beyond that a later CUPTI gets NULL, and drops and counts the record itself, and an earlier one
+ * gets one that many share, which is no block.
  */
 #ifndef PROF_BUFPOOL_H
 #define PROF_BUFPOOL_H
@@ -32,8 +33,8 @@
 #define PROF_POOL_IDLE_NS INT64_C(10000000000)
 
 /*
- * CUPTI asks for a buffer after the work was handed to the device, by a thread that may be preempted
- * in between: what the buffer will hold began at most so long before the request.
+ * CUPTI asks for a buffer after the work was handed to the device, by a thread that may be
+ * preempted in between: what the buffer will hold began at most so long before the request.
  */
 #define PROF_POOL_BEFORE_NS 10000000
 
@@ -56,7 +57,8 @@ struct prof_pool_stats {
 	uint32_t gone; /* given up, and not known to have been freed */
 	size_t gone_bytes; /* of them that may have been written to */
 	uint64_t freed; /* given up, and freed by others */
-	bool taken; /* one that is out was freed by another client since the last abandon or disown */
+	/* one that is out was freed by another client since the last abandon or disown */
+	bool taken;
 };
 
 /*
@@ -117,14 +119,14 @@ int64_t prof_pool_oldest_out(void);
 int64_t prof_pool_discards(uint64_t *count);
 
 /*
- * Another client took our callbacks: buffers that are out will not come back. They are given up and no
- * longer waited for. Returns how many; *oldest_ns gets their earliest request time.
+ * Another client took our callbacks: buffers that are out will not come back. They are given up and
+ * no longer waited for. Returns how many; *oldest_ns gets their earliest request time.
  */
 uint32_t prof_pool_abandon(int64_t *oldest_ns);
 
 /*
- * The same, right before callbacks are registered anew, on the thread that does it: until then others
- * may have had what is out. prof_pool_refill counts them.
+ * The same, right before callbacks are registered anew, on the thread that does it: until then
+ * others may have had what is out. prof_pool_refill counts them.
  */
 void prof_pool_disown(void);
 

@@ -80,9 +80,14 @@ bool prof_policy_full(void)
 	return g.off;
 }
 
-/* ---- changes of what is traced ---------------------------------------------------------------- */
+/*
+ * ---- changes of what is traced ----------------------------------------------------------------
+ */
 
-/* What CUPTI dropped meanwhile was the other client's: Kineto gives it no more buffers over its limit. */
+/*
+ * What CUPTI dropped meanwhile was the other client's: Kineto gives it no more buffers over its
+ * limit.
+ */
 static int take_back(void)
 {
 	prof_pool_disown();
@@ -167,7 +172,9 @@ static void change(void)
 	end_change();
 }
 
-/* ---- another client --------------------------------------------------------------------------- */
+/*
+ * ---- another client ---------------------------------------------------------------------------
+ */
 
 /* What is out stays there, and what was launched since the earliest of it was asked for is lost. */
 static void give_up_buffers(void)
@@ -302,7 +309,9 @@ bool prof_policy_may_flush(void)
 	return !g.handed_over && (!g.dog.foreign || g.dog.rearmed) && !g.detached;
 }
 
-/* ---- handing over ----------------------------------------------------------------------------- */
+/*
+ * ---- handing over -----------------------------------------------------------------------------
+ */
 
 static void switch_off(void)
 {
@@ -341,7 +350,9 @@ void prof_policy_reclaim(bool busy)
 	change();
 }
 
-/* ---- cost ------------------------------------------------------------------------------------- */
+/*
+ * ---- cost -------------------------------------------------------------------------------------
+ */
 
 /* Does everything that wants to run get a core? Then our own threads take nothing away. */
 static bool cores_short(void)
@@ -399,7 +410,9 @@ static void govern(void)
 	note_step(step, g.governor.step > before);
 }
 
-/* ---- size ------------------------------------------------------------------------------------- */
+/*
+ * ---- size -------------------------------------------------------------------------------------
+ */
 
 static void watch_size(void)
 {
@@ -420,7 +433,9 @@ static void watch_size(void)
 	prof_stream_stop();
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/*
+ * ---- all of it --------------------------------------------------------------------------------
+ */
 
 /* Losses that go on are written piece by piece, so that they stand in a killed process's trace. */
 static void write_ongoing(int64_t now_ns)

@@ -59,7 +59,10 @@ static bool claim(uint32_t ordinal, const struct prof_device *d)
 	return !taken;
 }
 
-/* On the writer. In the program's table it could be closed by the program, and inherited by children. */
+/*
+ * On the writer. In the program's table it could be closed by the program, and inherited by
+ * children.
+ */
 static void claim_all(void *unused)
 {
 	const struct prof_device *list;

@@ -4,8 +4,8 @@
  * same for all. Whoever has bound an abstract socket with the run's and the device's name. It needs
  * no file, is there as long as its process, and is never waited for.
  *
- * The name is of this network namespace and of this user: ranks in containers of their own, and those
- * that cannot have a socket, each ask for themselves.
+ * The name is of this network namespace and of this user: ranks in containers of their own, and
+ * those that cannot have a socket, each ask for themselves.
  */
 #ifndef PROF_CLAIM_H
 #define PROF_CLAIM_H

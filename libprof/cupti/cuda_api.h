@@ -3,8 +3,8 @@
  * CUPTI, the CUDA driver and NVML as found at run time: one struct of pointers each. Nothing of
  * NVIDIA is needed to build, and a library that is not there leaves its pointers NULL.
  *
- * All of it runs once, on the arming thread, which keeps forks away meanwhile (core/fork_lock.h). Libraries
- * are never closed.
+ * All of it runs once, on the arming thread, which keeps forks away meanwhile (core/fork_lock.h).
+ * Libraries are never closed.
  */
 #ifndef PROF_CUDA_API_H
 #define PROF_CUDA_API_H
@@ -61,10 +61,10 @@ struct prof_cupti {
 
 /*
  * Finds libcupti: one that is already in the process; else @wanted and no other, if it is not "";
- * beside the loaded libcudart; in LD_LIBRARY_PATH; in the toolkit; by its name alone. Never a second
- * one. 0, -ENOENT (none), -ENOSYS (symbols are missing), -ENOTSUP (of no use here, or of a version that
- * is not to be used, facts/cupti.h) or -EPROTO (records are shorter than what we read); why gets a
- * sentence.
+ * beside the loaded libcudart; in LD_LIBRARY_PATH; in the toolkit; by its name alone. Never a
+ * second one. 0, -ENOENT (none), -ENOSYS (symbols are missing), -ENOTSUP (of no use here, or of a
+ * version that is not to be used, facts/cupti.h) or -EPROTO (records are shorter than what we
+ * read); why gets a sentence.
  */
 int prof_cupti_open(struct prof_cupti *c, const char *wanted, char *why, size_t size);
 

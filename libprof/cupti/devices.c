@@ -74,7 +74,9 @@ static bool uuid_parse(const char *text, uint8_t out[16])
 	return n == 16;
 }
 
-/* ---- NVML ------------------------------------------------------------------------------------- */
+/*
+ * ---- NVML -------------------------------------------------------------------------------------
+ */
 
 static bool enter(void)
 {
@@ -158,8 +160,8 @@ void prof_devices_identify(void)
 }
 
 /*
- * Processes on the device that are not this one, which has worked on it; those of the same run are the
- * reader's to take off. Pids tell nothing: NVML may count in a namespace around ours.
+ * Processes on the device that are not this one, which has worked on it; those of the same run are
+ * the reader's to take off. Pids tell nothing: NVML may count in a namespace around ours.
  */
 static uint32_t other_processes(void *handle)
 {
@@ -200,7 +202,9 @@ void prof_devices_nvml_off(void)
 	atomic_store(&dev.hushed, true);
 }
 
-/* ---- the driver ------------------------------------------------------------------------------- */
+/*
+ * ---- the driver -------------------------------------------------------------------------------
+ */
 
 void prof_devices_load(void)
 {

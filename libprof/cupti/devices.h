@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The devices that the process sees, by the driver's count (events name these ordinals), and what
- * NVML tells about them: index, MIG, memory, utilisation, other processes. The driver is asked by the
- * sender thread, NVML by a thread that may wait (nvml.h), one call at a time and apart from forks
- * (core/fork_lock.h). Every call may take milliseconds.
+ * NVML tells about them: index, MIG, memory, utilisation, other processes. The driver is asked by
+ * the sender thread, NVML by a thread that may wait (nvml.h), one call at a time and apart from
+ * forks (core/fork_lock.h). Every call may take milliseconds.
  */
 #ifndef PROF_DEVICES_H
 #define PROF_DEVICES_H
@@ -35,8 +35,8 @@ struct prof_device_facts {
 };
 
 /*
- * At arm, on the thread that does: finds the driver and loads NVML. Takes the loader's lock: between
- * prof_fork_lock_load_enter and _leave.
+ * At arm, on the thread that does: finds the driver and loads NVML. Takes the loader's lock:
+ * between prof_fork_lock_load_enter and _leave.
  */
 void prof_devices_load(void);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Idle: some time has passed between the last end of an operation and the flush, and since the flush
- * before the devices were not busy all the time. The first alone would take a long kernel for a gap.
+ * Idle: some time has passed between the last end of an operation and the flush, and since the
+ * flush before the devices were not busy all the time. The first alone would take a long kernel for
+ * a gap.
  */
 #include "drained.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Have the devices run dry? Judged after each flush, from what came back with it. It only steers how
- * often the sampler samples: a kernel that still runs is not seen, and costs some samples too many.
- * Sender thread.
+ * Have the devices run dry? Judged after each flush, from what came back with it. It only steers
+ * how often the sampler samples: a kernel that still runs is not seen, and costs some samples too
+ * many. Sender thread.
  */
 #ifndef PROF_DRAINED_H
 #define PROF_DRAINED_H

@@ -27,7 +27,8 @@ static struct {
 	int64_t last_end_ns[PROF_STREAM_DEVICES];
 	struct prof_exposure sum;
 	unsigned int silent; /* operations since the last API record */
-	uint64_t gaps, exposed; /* operations behind a gap whose API record came, and of them exposed */
+	/* operations behind a gap whose API record came, and of them exposed */
+	uint64_t gaps, exposed;
 	uint64_t share; /* of a gap without API record: up to `gaps` it adds up to one exposed */
 } ex;
 

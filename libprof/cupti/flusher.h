@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The thread that calls CUPTI. cuptiActivityFlushAll blocks for as long as a kernel runs, and may
- * hang, so it has a thread of its own: ranges, pulses and sending never wait for it. The sender asks
- * and looks for the answer; nobody ever joins the thread.
+ * hang, so it has a thread of its own: ranges, pulses and sending never wait for it. The sender
+ * asks and looks for the answer; nobody ever joins the thread.
  */
 #ifndef PROF_FLUSHER_H
 #define PROF_FLUSHER_H
@@ -22,8 +22,8 @@ struct prof_flush { /* one that has ended */
 };
 
 /*
- * done() runs on the flusher when an order has been carried out: it wakes the sender. canary() makes
- * one traced call; NULL: there is none. 0 or -errno.
+ * done() runs on the flusher when an order has been carried out: it wakes the sender. canary()
+ * makes one traced call; NULL: there is none. 0 or -errno.
  */
 int prof_flusher_start(const struct prof_cupti *cupti, void (*done)(void), void (*canary)(void));
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeps the cost of tracing under the user's limit: adds our own CPU time, where cores are short, to
- * the exposed launches times the cost of one, and steps down when a window of time was too dear: API
- * records off first, then kernels. After a while it tries the step above again, for a phase of many
- * small launches may be over. The first window is seen whole, so that a short run is; after a first
- * step a window ends as soon as it has cost what all of it may cost.
+ * Keeps the cost of tracing under the user's limit: adds our own CPU time, where cores are short,
+ * to the exposed launches times the cost of one, and steps down when a window of time was too dear:
+ * API records off first, then kernels. After a while it tries the step above again, for a phase of
+ * many small launches may be over. The first window is seen whole, so that a short run is; after a
+ * first step a window ends as soon as it has cost what all of it may cost.
  *
  * A pure function of what it is fed. Sender thread.
  */

@@ -29,8 +29,8 @@ static struct {
 } handover;
 
 /*
- * Who announces a session sets `out` and then looks for `start`; the arm sets `start` and then looks for `out`. All
- * of it is sequentially consistent, so at least one of them sees the other.
+ * Who announces a session sets `out` and then looks for `start`; the arm sets `start` and then
+ * looks for `out`. All of it is sequentially consistent, so at least one of them sees the other.
  */
 bool prof_handover_init(void (*start_sender)(void), void (*wake_sender)(void))
 {

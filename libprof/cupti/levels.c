@@ -88,8 +88,8 @@ static int enable(const struct prof_cupti *cupti, int kind)
 }
 
 /*
- * Calls that were switched off one by one may stay off for every later client: what was never switched
- * on is left alone. Arming thread, then the flusher.
+ * Calls that were switched off one by one may stay off for every later client: what was never
+ * switched on is left alone. Arming thread, then the flusher.
  */
 static bool calls_on;
 
@@ -237,8 +237,8 @@ void prof_level_hand_over(const struct prof_cupti *cupti)
 	int ops;
 
 	/*
-	 * Whole kinds, as the other client does: calls that are switched off one by one may stay off. What
-	 * submits and waits for operations first, then these.
+	 * Whole kinds, as the other client does: calls that are switched off one by one may stay
+	 * off. What submits and waits for operations first, then these.
 	 */
 	for (ops = 0; ops < 2; ops++)
 		for (i = 0; i < COUNT(kinds); i++)

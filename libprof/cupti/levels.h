@@ -27,8 +27,8 @@ void prof_level_choose(struct prof_level *l, const struct prof_config *config,
 void prof_level_prepare(const struct prof_cupti *cupti);
 
 /*
- * Switches on what @l says. 0, or CUPTI's error for copies or kernels: then all is off again, whatever
- * was on before. Other kinds that are refused become notes.
+ * Switches on what @l says. 0, or CUPTI's error for copies or kernels: then all is off again,
+ * whatever was on before. Other kinds that are refused become notes.
  */
 int prof_level_enable(const struct prof_level *l, const struct prof_cupti *cupti);
 

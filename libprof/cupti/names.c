@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pointers to numbers, texts to numbers, and the hand-over of new texts to the sender. All of it lies in
- * static memory that is only touched as it fills; nothing is allocated in a callback.
+ * Pointers to numbers, texts to numbers, and the hand-over of new texts to the sender. All of it
+ * lies in static memory that is only touched as it fills; nothing is allocated in a callback.
  */
 #include "names.h"
 
@@ -38,8 +38,8 @@ struct pending { /* in front of each text on its way */
 };
 
 static struct {
-	pthread_mutex_t
-		lock; /* writes to cache; text, pending, used, last; held around no call but memcpy */
+	/* writes to cache; text, pending, used, last; held around no call but memcpy */
+	pthread_mutex_t lock;
 	struct slot cache[CACHE_SLOTS];
 	struct text text[TEXT_SLOTS];
 	uint8_t space[2][PENDING_BYTES];
@@ -125,8 +125,9 @@ static uint32_t number_of(const char *text, size_t length)
 }
 
 /*
- * Who reads a pointer or an age that was written here (release, acquire) reads the 0 before it, or a
- * later number, too, when it reads the number once more: so it takes no half of two names for one.
+ * Who reads a pointer or an age that was written here (release, acquire) reads the 0 before it, or
+ * a later number, too, when it reads the number once more: so it takes no half of two names for
+ * one.
  */
 static void fill_slot(struct slot *s, const char *pointer, uint32_t number, uint32_t age)
 {

@@ -41,9 +41,9 @@ static int by_kernel(const char *from, char *to, size_t n)
 }
 
 /*
- * Old filters of containers forbid that call. This one reads a set of signals from the page and then
- * refuses, for there is no such operation: it changes nothing and says whether the page is there. The
- * page could go between the question and the copy, which takes some nanoseconds.
+ * Old filters of containers forbid that call. This one reads a set of signals from the page and
+ * then refuses, for there is no such operation: it changes nothing and says whether the page is
+ * there. The page could go between the question and the copy, which takes some nanoseconds.
  */
 static int by_asking(const char *from, char *to, size_t n)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The text behind a pointer that may point nowhere: CUPTI before 13.4 update 1 goes on giving the names
- * of kernels whose module was unloaded (facts/cupti.h). Any thread, inside CUPTI's callback
+ * The text behind a pointer that may point nowhere: CUPTI before 13.4 update 1 goes on giving the
+ * names of kernels whose module was unloaded (facts/cupti.h). Any thread, inside CUPTI's callback
  * too: no allocation, no descriptor; errno changes.
  */
 #ifndef PROF_NAMETEXT_H
@@ -10,8 +10,8 @@
 #include <sys/types.h>
 
 /*
- * Copies the text at @from, without its NUL and cut to @room bytes. Its length, or -EFAULT where there
- * is no memory before it ends. About 0.5 us.
+ * Copies the text at @from, without its NUL and cut to @room bytes. Its length, or -EFAULT where
+ * there is no memory before it ends. About 0.5 us.
  */
 ssize_t prof_nametext_read(const char *from, char *to, size_t room);
 

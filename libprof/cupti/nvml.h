@@ -16,7 +16,10 @@ int prof_nvml_start(void);
 
 /* ---- sender ---- */
 
-/* The devices were read: has NVML identify them. Returns when it has, or at the deadline (monotonic). */
+/*
+ * The devices were read: has NVML identify them. Returns when it has, or at the deadline
+ * (monotonic).
+ */
 void prof_nvml_identify(int64_t deadline_ns);
 
 /* Devices that have had operations, a bit for each ordinal. */

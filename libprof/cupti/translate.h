@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One CUPTI record to one wire event: fields by fixed offsets (record.h), stamps checked, 32-bit
- * correlation ids extended. A pure function of the record and the translator's state. Sender thread.
+ * correlation ids extended. A pure function of the record and the translator's state. Sender
+ * thread.
  */
 #ifndef PROF_TRANSLATE_H
 #define PROF_TRANSLATE_H

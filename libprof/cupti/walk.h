@@ -46,7 +46,8 @@ static inline void prof_record_fetch_ahead(const uint8_t *record)
 
 /*
  * Steps to the next record: by the probed sizes, and by asking CUPTI where a kind is not known.
- * False at the end. Any thread. Inline: the callbacks pay for each record on a thread of the program.
+ * False at the end. Any thread. Inline: the callbacks pay for each record on a thread of the
+ * program.
  */
 static inline bool prof_record_next(struct prof_record_walk *w)
 {

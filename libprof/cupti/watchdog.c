@@ -72,7 +72,9 @@ static void see_operations(struct prof_watchdog *w, const struct prof_watchdog_i
 
 static bool stolen(struct prof_watchdog *w, const struct prof_watchdog_input *in)
 {
-	/* Before the first answer, so many canaries that a buffer which is out could not hold them. */
+	/*
+	 * Before the first answer, so many canaries that a buffer which is out could not hold them.
+	 */
 	const bool asked = in->canaries && (w->answered || in->out);
 
 	if (in->traffic != w->traffic || (!asked && !in->loaded))
@@ -84,9 +86,10 @@ static bool stolen(struct prof_watchdog *w, const struct prof_watchdog_input *in
 }
 
 /*
- * Buffers come back with calls that launch and calls that waited for it, but none of what was launched.
- * Launches into a capture make nothing either, but none may wait for them. A buffer that is out may hold
- * the operations; but it may also be an empty one, of a thread that does nothing any more.
+ * Buffers come back with calls that launch and calls that waited for it, but none of what was
+ * launched. Launches into a capture make nothing either, but none may wait for them. A buffer that
+ * is out may hold the operations; but it may also be an empty one, of a thread that does nothing
+ * any more.
  */
 static bool enough(const struct prof_watchdog_input *in, uint64_t launches, unsigned int waits)
 {
@@ -154,8 +157,8 @@ static enum prof_watchdog_action rearm_detached(struct prof_watchdog *w, int64_t
 
 /*
  * Buffers come to us, but what was launched before runs on and leaves no records. The first
- * operation that leaves one ran behind it, at least on its own stream; for others one more check must
- * do. If none comes for so long, the device is taken to have nothing to do.
+ * operation that leaves one ran behind it, at least on its own stream; for others one more check
+ * must do. If none comes for so long, the device is taken to have nothing to do.
  */
 static enum prof_watchdog_action queue_runs_on(struct prof_watchdog *w,
 					       const struct prof_watchdog_input *in)

@@ -5,15 +5,15 @@
  * when to register again.
  *
  * No call tells. So when nothing has come for a second, the flusher makes a harmless driver call
- * that is traced, a canary, before it flushes: its record must come back. While an unfinished record
- * withholds the buffer that the canary landed in, so many follow that they must need another buffer.
- * Silence proves nothing until a first canary has come back: until then each flush makes one. Only
- * if a buffer is out, and does not come back however many follow, it does, after some seconds. A
- * program that does not touch the GPU for an hour is no theft.
+ * that is traced, a canary, before it flushes: its record must come back. While an unfinished
+ * record withholds the buffer that the canary landed in, so many follow that they must need another
+ * buffer. Silence proves nothing until a first canary has come back: until then each flush makes
+ * one. Only if a buffer is out, and does not come back however many follow, it does, after some
+ * seconds. A program that does not touch the GPU for an hour is no theft.
  * Where calls cannot be traced, silence together with NVML's load has to do. Disabled kinds show as
  * calls that launch kernels and calls that wait for that, without any operation. Copies and graphs
- * prove less: one of nothing, or of host functions, makes none. Then the kinds are enabled anew, for
- * the callbacks are ours; if operations come again, they had been off.
+ * prove less: one of nothing, or of host functions, makes none. Then the kinds are enabled anew,
+ * for the callbacks are ours; if operations come again, they had been off.
  *
  * A pure function of what it is fed. Sender thread.
  */
@@ -81,9 +81,10 @@ enum prof_watchdog_action {
 };
 
 /*
- * @pause_ns: how long it yields before it first registers again. No call tells that the other client
- * is done, and registering again during its session takes its records away, so it is long, and grows
- * with each time until CUPTI was left to us for ten minutes.
+ * @pause_ns: how long it yields before it first registers again. No call tells that the other
+ * client
+ * is done, and registering again during its session takes its records away, so it is long, and
+ * grows with each time until CUPTI was left to us for ten minutes.
  */
 void prof_watchdog_init(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns, int64_t pause_ns);
 
@@ -91,10 +92,10 @@ void prof_watchdog_init(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns
 uint32_t prof_watchdog_canaries(const struct prof_watchdog *w, int64_t mono_ns, uint64_t out_bytes);
 
 /*
- * CUPTI was handed over (handover.h): what was launched after @lost_ns is not ours. And it has come back, we have
- * registered again. If it falls silent soon after that, the borrower has detached it: nobody has it,
- * and the next try comes at once and does not count. @busy: the program launched on meanwhile; what it
- * had launched before we registered runs on, and is foreign as after any rearm.
+ * CUPTI was handed over (handover.h): what was launched after @lost_ns is not ours. And it has come
+ * back, we have registered again. If it falls silent soon after that, the borrower has detached it:
+ * nobody has it, and the next try comes at once and does not count. @busy: the program launched on
+ * meanwhile; what it had launched before we registered runs on, and is foreign as after any rearm.
  */
 void prof_watchdog_handed_over(struct prof_watchdog *w, int64_t lost_ns);
 void prof_watchdog_back(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns, bool busy);

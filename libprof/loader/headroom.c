@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The controllers lie where every distribution mounts them; what a container does not see of the path
- * in /proc/self/cgroup is not there, and its own group is the top.
+ * The controllers lie where every distribution mounts them; what a container does not see of the
+ * path in /proc/self/cgroup is not there, and its own group is the top.
  */
 #include "headroom.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Is there room for one more thread of ours, and for its memory? Near the limits of a cgroup (memory,
- * pids; version 1 or 2) the program needs what is left, and so do threads of its own that are yet to
- * come. Some ten small files, read once: own group and those above it. Any thread; allocates nothing.
+ * Is there room for one more thread of ours, and for its memory? Near the limits of a cgroup
+ * (memory, pids; version 1 or 2) the program needs what is left, and so do threads of its own that
+ * are yet to come. Some ten small files, read once: own group and those above it. Any thread;
+ * allocates nothing.
  */
 #ifndef PROF_HEADROOM_H
 #define PROF_HEADROOM_H

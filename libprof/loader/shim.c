@@ -55,8 +55,9 @@ struct counters { /* of a thread, since it began */
 };
 
 /*
- * A dataset may read through a loader of its own, so that a call lies inside another one of its kind:
- * calls are counted, also those of which nothing is kept, and only the outermost one gives a row.
+ * A dataset may read through a loader of its own, so that a call lies inside another one of its
+ * kind: calls are counted, also those of which nothing is kept, and only the outermost one gives a
+ * row.
  */
 struct span {
 	unsigned int calls;
@@ -125,7 +126,9 @@ static uint64_t field(const char *in, const char *name)
 	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-/* Returns the bytes that were read for it: the kernel counts them, too, but not in what it gives. */
+/*
+ * Returns the bytes that were read for it: the kernel counts them, too, but not in what it gives.
+ */
 static size_t read_io(struct counters *c)
 {
 	char in[512];
@@ -275,7 +278,10 @@ static void put(const struct wire_batch *row, const char *words)
 		wake();
 }
 
-/* Both are asked once for each fork: where system calls are dear, they would cost more than all else. */
+/*
+ * Both are asked once for each fork: where system calls are dear, they would cost more than all
+ * else.
+ */
 static uint32_t my_pid(void)
 {
 	uint32_t pid = atomic_load_explicit(&own_pid, memory_order_relaxed);
@@ -483,7 +489,10 @@ static void name_awaited(struct wire_batch *row)
 	row->batch = me.batch;
 }
 
-/* How much is read of the next one; true when telling of each is too dear. Within a wait the wait tells. */
+/*
+ * How much is read of the next one; true when telling of each is too dear. Within a wait the wait
+ * tells.
+ */
 static bool judge_fetch(const struct wire_batch *row)
 {
 	me.brief = row->end_ns - row->start_ns < BRIEF_NS;
@@ -752,9 +761,10 @@ static void drain_shared(const struct prof_shim_sink *sink, bool final)
 	missed = stats.missed;
 	tell_silence(&stats);
 	if (stats.declined)
-		prof_note("loader workers have no sampler of their own where memory or pids of "
-			  "their cgroup are almost used up: the main process samples them, as far as "
-			  "it may");
+		prof_note(
+			"loader workers have no sampler of their own where memory or pids of "
+			"their cgroup are almost used up: the main process samples them, as far as "
+			"it may");
 	if (stats.closed)
 		prof_note("the program closed a descriptor of ours: workers that were started by "
 			  "spawn or forkserver after that are not seen");

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the Python shim (libprof/python/shim.py) tells: calls of torch's DataLoader, runs of Python's
- * garbage collector, torch.save. The entry points run on the program's threads, inside its calls:
- * no lock, no allocation, nothing raised, errno kept; what does not fit is counted. In a process that
- * neither records nor works for one that does they return at once.
+ * What the Python shim (libprof/python/shim.py) tells: calls of torch's DataLoader, runs of
+ * Python's garbage collector, torch.save. The entry points run on the program's threads, inside its
+ * calls: no lock, no allocation, nothing raised, errno kept; what does not fit is counted. In a
+ * process that neither records nor works for one that does they return at once.
  *
- * A thing has a beginning and an end on the same thread. Ranges go into the marks (marks.h); rows of
- * struct wire_batch into a queue that the sender drains. Names are zero-terminated and are copied.
+ * A thing has a beginning and an end on the same thread. Ranges go into the marks (marks.h); rows
+ * of struct wire_batch into a queue that the sender drains. Names are zero-terminated and are
+ * copied.
  */
 #ifndef PROF_SHIM_H
 #define PROF_SHIM_H
@@ -21,9 +22,9 @@
 #define PROF_SHIM_ABI 3 /* shim.py says the same */
 
 /*
- * First call. 0: this library is of another version; 1: go on; 2: go on, and call InitializeInjection
- * (entry.h): the process is to be recorded though it may never touch a GPU (GPUSTARVE_LOADER), and works
- * for none that is recorded already.
+ * First call. 0: this library is of another version; 1: go on; 2: go on, and call
+ * InitializeInjection (entry.h): the process is to be recorded though it may never touch a GPU
+ * (GPUSTARVE_LOADER), and works for none that is recorded already.
  */
 PROF_EXPORT int gpustarve_shim(int abi);
 
@@ -43,8 +44,8 @@ PROF_EXPORT int gpustarve_took(uint64_t key, uint32_t loader, uint64_t batch);
 
 /*
  * FETCH, PIN and CLOSE rows (enum wire_batch_what). In a loader worker @loader is which of its
- * epochs this is, from 1, and the trainer knows what number that is. In the trainer a FETCH is of the
- * batch that the thread is taking. @in_worker: the thread runs torch's worker loop.
+ * epochs this is, from 1, and the trainer knows what number that is. In the trainer a FETCH is of
+ * the batch that the thread is taking. @in_worker: the thread runs torch's worker loop.
  */
 PROF_EXPORT void gpustarve_begin(uint32_t what, uint32_t in_worker);
 PROF_EXPORT int gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, uint32_t worker,
@@ -98,8 +99,8 @@ void prof_shim_forked(void);
 void prof_shim_init(void (*wake)(void));
 
 /*
- * Leaves a note when torch's loader was waited for (@waits: so often) and Python has not called. True
- * when that is news. Sender thread.
+ * Leaves a note when torch's loader was waited for (@waits: so often) and Python has not called.
+ * True when that is news. Sender thread.
  */
 bool prof_shim_missing(uint64_t waits);
 uint64_t prof_shim_dropped(void); /* rows that found no room */

@@ -66,7 +66,9 @@ void prof_worker_forked(void)
 	asked = false;
 }
 
-/* ---- looks ------------------------------------------------------------------------------------ */
+/*
+ * ---- looks ------------------------------------------------------------------------------------
+ */
 
 /* As the trainer's (sampler.c). */
 static bool enter(void)
@@ -122,8 +124,7 @@ static void look_at_makers(int64_t now_ns, int64_t period_ns)
 			return;
 		prof_givers_thread(&w.givers, w.self, (uint32_t)getpid(), w.maker[i], now_ns);
 		prof_fork_lock_sample_leave();
-		if (look_at(w.maker[i],
-			    PROF_SAMPLE_WAIT | PROF_SAMPLE_PYTHON | PROF_SAMPLE_LINKS))
+		if (look_at(w.maker[i], PROF_SAMPLE_WAIT | PROF_SAMPLE_PYTHON | PROF_SAMPLE_LINKS))
 			hand_over(WIRE_ROLE_PRODUCER, period_ns);
 	}
 }
@@ -160,7 +161,9 @@ static void find_makers(int64_t now_ns)
 	prof_fork_lock_sample_leave();
 }
 
-/* Threads that wait for each other, or for who may call, are no news: some of torch's do all day. */
+/*
+ * Threads that wait for each other, or for who may call, are no news: some of torch's do all day.
+ */
 static bool is_at_work(const struct wire_sample *s)
 {
 	if (s->syscall == SYS_accept + 1 || s->syscall == SYS_accept4 + 1)
@@ -186,7 +189,9 @@ static void look_at_others(int64_t now_ns)
 	}
 }
 
-/* ---- turns ------------------------------------------------------------------------------------ */
+/*
+ * ---- turns ------------------------------------------------------------------------------------
+ */
 
 static void settle(int64_t now_ns)
 {
@@ -269,7 +274,9 @@ static void *run(void *unused)
 	return NULL;
 }
 
-/* ---- starting --------------------------------------------------------------------------------- */
+/*
+ * ---- starting ---------------------------------------------------------------------------------
+ */
 
 /* A spawned worker has read no configuration yet. This is a thread of the program. */
 static bool is_wanted(void)

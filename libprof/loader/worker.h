@@ -5,14 +5,17 @@
  * trainer, which does not sample workers that sample themselves.
  *
  * It starts with the first batch that the process makes in torch's worker loop, so that helpers,
- * servers and commands that a job starts never have one. A forked child of a worker has none either.
+ * servers and commands that a job starts never have one. A forked child of a worker has none
+ * either.
  */
 #ifndef PROF_WORKER_H
 #define PROF_WORKER_H
 
 #include <stdbool.h>
 
-/* This process makes a batch for a trainer, on this thread. Starts the sampler at the first call. */
+/*
+ * This process makes a batch for a trainer, on this thread. Starts the sampler at the first call.
+ */
 void prof_worker_fetches(void);
 
 /* Is there one in this process? Then forks must wait for its samples (core/fork_lock.h). */

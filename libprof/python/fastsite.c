@@ -142,11 +142,14 @@ static struct object *folder_of(struct object *module)
 	return here;
 }
 
-/* ---- what the program sees -------------------------------------------------------------------- */
+/*
+ * ---- what the program sees --------------------------------------------------------------------
+ */
 
 static void leave_path(struct object *here)
 {
-	struct object *path = PySys_GetObject("path"), *known = PySys_GetObject("path_importer_cache");
+	struct object *path = PySys_GetObject("path"),
+		      *known = PySys_GetObject("path_importer_cache");
 	ptrdiff_t i = path ? PyList_Size(path) : 0;
 
 	while (i-- > 0)
@@ -186,7 +189,9 @@ static void leave_environment(struct object *here)
 	Py_DecRef(os);
 }
 
-/* ---- the finder ------------------------------------------------------------------------------- */
+/*
+ * ---- the finder -------------------------------------------------------------------------------
+ */
 
 static bool read_file(struct object *path, char *text)
 {
@@ -317,7 +322,9 @@ static void wait_for_modules(struct object *module)
 		PyErr_Clear();
 }
 
-/* ---- the module ------------------------------------------------------------------------------- */
+/*
+ * ---- the module -------------------------------------------------------------------------------
+ */
 
 /* 0, or -1 with an error set: also that the program has no sitecustomize of its own. */
 static int run(struct object *module)

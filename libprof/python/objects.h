@@ -30,7 +30,10 @@ int prof_objects_each(struct prof_pymem *m,
 /* Has the list grown behind @last, or is @last not the object any more that it was? */
 bool prof_objects_grown(struct prof_pymem *m, const struct prof_object *last);
 
-/* The same as the first for those behind @last. -ESTALE: it is another one, or not in the list any more. */
+/*
+ * The same as the first for those behind @last. -ESTALE: it is another one, or not in the list any
+ * more.
+ */
 int prof_objects_after(struct prof_pymem *m, const struct prof_object *last,
 		       int (*one)(struct prof_pymem *m, const struct prof_object *o, void *arg),
 		       void *arg);

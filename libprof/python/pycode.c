@@ -65,7 +65,8 @@ static uint8_t home_of(const char *file)
 		return PROF_PYCODE_LIBRARYS;
 	for (; lib; lib = strstr(lib + 1, "/python3."))
 		if (lib[9 + strspn(lib + 9, "0123456789")] == '/' && lib - file >= 4 &&
-		    (!strncmp(lib - 4, "/lib", 4) || (lib - file >= 6 && !strncmp(lib - 6, "/lib64", 6))))
+		    (!strncmp(lib - 4, "/lib", 4) ||
+		     (lib - file >= 6 && !strncmp(lib - 6, "/lib64", 6))))
 			return PROF_PYCODE_LIBRARYS;
 	return PROF_PYCODE_USERS;
 }
@@ -77,7 +78,8 @@ static bool read_code_bytes(struct prof_pymem *m, const struct prof_pylayout *l,
 	uint64_t n = prof_pymem_word(raw, PROF_PYVAR_SIZE);
 
 	if (l->frames == PROF_PYFRAME_OBJECT &&
-	    prof_pymem_read(m, prof_pymem_word(raw, l->code.bytecode) + PROF_PYVAR_SIZE, &n, sizeof(n)))
+	    prof_pymem_read(m, prof_pymem_word(raw, l->code.bytecode) + PROF_PYVAR_SIZE, &n,
+			    sizeof(n)))
 		return false;
 	if (!n || n > CODE_MAX)
 		return false;

@@ -64,7 +64,9 @@ struct prof_pycode *prof_pycode_get(struct prof_pycodes *c, struct prof_pymem *m
 				    const struct prof_pylayout *l, uint64_t address,
 				    const uint8_t *raw);
 
-/* The line of the instruction at @lasti (bytes); false: there is no such instruction in the code. */
+/*
+ * The line of the instruction at @lasti (bytes); false: there is no such instruction in the code.
+ */
 bool prof_pycode_line(struct prof_pycodes *c, struct prof_pymem *m, const struct prof_pylayout *l,
 		      struct prof_pycode *code, int64_t lasti, uint32_t *line);
 

@@ -105,9 +105,9 @@ static uint64_t top_of(const struct prof_pylayout *l, const struct step *s)
 	if (refs->frame.evaluation != PROF_PYLAYOUT_NONE)
 		base = prof_pymem_word(s->raw, refs->frame.evaluation);
 	memcpy(&index, s->raw + refs->suspended.top, sizeof(index));
-	return base && index > 0 && index < (int32_t)PROF_PYREACH_SLOTS ?
-		       base + ((uint64_t)index - 1) * 8 :
-		       0;
+	return base && index > 0 && index < (int32_t)PROF_PYREACH_SLOTS
+		       ? base + ((uint64_t)index - 1) * 8
+		       : 0;
 }
 
 /* No frame leads to one that does not run. */
@@ -160,8 +160,7 @@ static int read_frames(struct prof_py *py, struct step **s, size_t n)
 
 	for (i = 0; i < n; i++) {
 		s[i]->frame = frame_place(l, s[i]);
-		part[i] = (struct prof_pymem_part){ s[i]->frame, s[i]->raw,
-						    l->refs.frame.locals };
+		part[i] = (struct prof_pymem_part){ s[i]->frame, s[i]->raw, l->refs.frame.locals };
 	}
 	rc = prof_pyreach_read(py, part, n);
 	for (i = 0; i < n && !rc; i++) {
@@ -197,9 +196,9 @@ static int read_tasks(struct prof_py *py, struct step **s, size_t n)
 	int rc;
 
 	for (i = 0; i < n; i++)
-		part[i] = (struct prof_pymem_part){
-			s[i]->t->object + py->layout.refs.suspended.task, &s[i]->next, 8
-		};
+		part[i] =
+			(struct prof_pymem_part){ s[i]->t->object + py->layout.refs.suspended.task,
+						  &s[i]->next, 8 };
 	rc = prof_pyreach_read(py, part, n);
 	for (i = 0; i < n && !rc; i++) {
 		s[i]->t->last = s[i]->t->object;
@@ -313,7 +312,10 @@ static size_t worth(const struct prof_pycoros *c, const struct prof_pytask *t)
 	       ((size_t)t->end << 8) + count_there(c, t);
 }
 
-/* What tasks wait for that wait for others: the objects of the innermost functions, queues and events. */
+/*
+ * What tasks wait for that wait for others: the objects of the innermost functions, queues and
+ * events.
+ */
 static size_t read_waited(struct prof_py *py, uint64_t *object)
 {
 	const struct prof_pycoros *c = &py->coros;
@@ -377,8 +379,7 @@ static const struct prof_pytask *choose(const struct prof_pycoros *c, uint64_t m
 	if (c->tasks && c->task[0].task == main && is_told(&c->task[0]))
 		return &c->task[0];
 	for (i = 0; i < c->tasks; i++)
-		if (is_told(&c->task[i]) &&
-		    (!best || worth(c, &c->task[i]) > worth(c, best)))
+		if (is_told(&c->task[i]) && (!best || worth(c, &c->task[i]) > worth(c, best)))
 			best = &c->task[i];
 	return best;
 }
@@ -387,9 +388,9 @@ static const struct prof_pytask *choose(const struct prof_pycoros *c, uint64_t m
 
 static const struct prof_pycode *code_of(struct prof_py *py, const struct prof_pywalk *w, size_t i)
 {
-	return i < w->frames ? prof_pycode_get(&py->codes, &py->mem, &py->layout,
-					       w->frame[i].code, py->raw[i]) :
-			       NULL;
+	return i < w->frames ? prof_pycode_get(&py->codes, &py->mem, &py->layout, w->frame[i].code,
+					       py->raw[i])
+			     : NULL;
 }
 
 /* How many functions of asyncio there are from the selector outwards; 0: it is not in a loop. */
@@ -415,8 +416,8 @@ static uint64_t word_at(struct prof_py *py, uint64_t at)
 {
 	uint64_t value;
 
-	return prof_pymem_read(&py->mem, at, &value, sizeof(value)) ? 0 :
-								      value & ~py->layout.code_tag;
+	return prof_pymem_read(&py->mem, at, &value, sizeof(value)) ? 0
+								    : value & ~py->layout.code_tag;
 }
 
 /* The task for which the loop is run; 0: none is known. */

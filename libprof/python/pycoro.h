@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the coroutines of an event loop are suspended while its thread sleeps in the selector: from a
- * task down its chain of awaits to the function that waits for something outside of the loop.
+ * Where the coroutines of an event loop are suspended while its thread sleeps in the selector: from
+ * a task down its chain of awaits to the function that waits for something outside of the loop.
  */
 #ifndef PROF_PYCORO_H
 #define PROF_PYCORO_H
@@ -35,7 +35,8 @@ struct prof_pytask { /* of one loop */
 	bool gives; /* a variable of it is a queue or the like, for which another task waits */
 };
 
-struct prof_pykept { /* which task was told of a loop: it is told again as long as it stays where it is */
+/* which task was told of a loop: it is told again as long as it stays where it is */
+struct prof_pykept {
 	uint64_t loop;
 	struct prof_pytask task;
 	uint8_t left; /* so many times, before all are looked at again */
@@ -57,15 +58,17 @@ struct prof_py;
  * If the thread of @w, whose codes are in py->raw, sleeps in asyncio's selector, puts frames of the
  * task that is waited for into @w, behind those of the loop's functions, from the program's
  * innermost outwards; marks them as suspended. Of several tasks: the one the loop is run for, if it
- * waits for anything outside; else one that another thread waits for; else one of the most that wait
- * at the same line. Without such a one @w stays as it is.
+ * waits for anything outside; else one that another thread waits for; else one of the most that
+ * wait at the same line. Without such a one @w stays as it is.
  */
 void prof_pycoro_add(struct prof_py *py, struct prof_pywalk *w);
 
 /* Another thread waits for this task. */
 void prof_pycoro_note(struct prof_pycoros *c, uint64_t task);
 
-/* The tasks of @loop, whose functions have @globals, into py->coros, behind those that are there. */
+/*
+ * The tasks of @loop, whose functions have @globals, into py->coros, behind those that are there.
+ */
 void prof_pytasks_find(struct prof_py *py, uint64_t loop, uint64_t globals);
 
 #endif

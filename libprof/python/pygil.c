@@ -131,7 +131,9 @@ static int is_collecting(struct prof_py *py, uint64_t interp, void *arg)
 	int32_t collecting;
 
 	(void)arg;
-	return !prof_pymem_read(&py->mem, collecting_of(py, interp), &collecting, sizeof(collecting)) && collecting == 1;
+	return !prof_pymem_read(&py->mem, collecting_of(py, interp), &collecting,
+				sizeof(collecting)) &&
+	       collecting == 1;
 }
 
 pid_t prof_py_lock_state(struct prof_py *py, bool *collecting)

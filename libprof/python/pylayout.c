@@ -15,42 +15,42 @@
 /* ---- _Py_DebugOffsets ---- */
 
 /* What is taken from it: first offsets in large structures, then from @thread on in small ones. */
-#define FIELDS(word)                                                        \
-	word version, free_threaded;                                        \
-	word interpreters;                                                  \
-	struct {                                                            \
-		word next, threads, gc, gil;                                \
-	} interp;                                                           \
-	struct {                                                            \
-		word lock, locked, holder;                                  \
-	} gil;                                                              \
-	struct {                                                            \
-		word next, interp, frame, ident, native, chunk;             \
-	} thread;                                                           \
-	struct {                                                            \
-		word previous, code, instr, owner, locals;                  \
-	} frame;                                                            \
-	struct {                                                            \
-		word file, name, qualname, table, firstline, bytecode;      \
-		word arguments;                                             \
-	} code;                                                             \
-	struct {                                                            \
-		word type;                                                  \
-	} object;                                                           \
-	struct {                                                            \
-		word size, data;                                            \
-	} bytes;                                                            \
-	struct {                                                            \
-		word state, length, ascii;                                  \
-	} text;                                                             \
-	struct {                                                            \
-		word items;                                                 \
-	} tuple, list;                                                      \
-	struct {                                                            \
-		word keys, values;                                          \
-	} dict;                                                             \
-	struct {                                                            \
-		word collecting;                                            \
+#define FIELDS(word)                                                   \
+	word version, free_threaded;                                   \
+	word interpreters;                                             \
+	struct {                                                       \
+		word next, threads, gc, gil;                           \
+	} interp;                                                      \
+	struct {                                                       \
+		word lock, locked, holder;                             \
+	} gil;                                                         \
+	struct {                                                       \
+		word next, interp, frame, ident, native, chunk;        \
+	} thread;                                                      \
+	struct {                                                       \
+		word previous, code, instr, owner, locals;             \
+	} frame;                                                       \
+	struct {                                                       \
+		word file, name, qualname, table, firstline, bytecode; \
+		word arguments;                                        \
+	} code;                                                        \
+	struct {                                                       \
+		word type;                                             \
+	} object;                                                      \
+	struct {                                                       \
+		word size, data;                                       \
+	} bytes;                                                       \
+	struct {                                                       \
+		word state, length, ascii;                             \
+	} text;                                                        \
+	struct {                                                       \
+		word items;                                            \
+	} tuple, list;                                                 \
+	struct {                                                       \
+		word keys, values;                                     \
+	} dict;                                                        \
+	struct {                                                       \
+		word collecting;                                       \
 	} gc;
 
 #define WORDS 39u
@@ -88,10 +88,7 @@ struct row {
 static const struct row rows[] = {
 #define FACTS_PYTHON_TABLE(number, ...) { .minor = number, .layout = { __VA_ARGS__ } },
 #define FACTS_PYTHON_TELLS(number, tag, ...) \
-	{ .minor = number,                   \
-	  .tells = true,                     \
-	  .where.words = { __VA_ARGS__ },    \
-	  .layout.code_tag = tag },
+	{ .minor = number, .tells = true, .where.words = { __VA_ARGS__ }, .layout.code_tag = tag },
 #include "facts/pythons.def"
 };
 
@@ -226,7 +223,10 @@ static void take_text(const union told *t, struct prof_pylayout *l)
 	l->compact = (uint32_t)t->text.ascii + 16; /* utf8_length, utf8 */
 }
 
-/* What it tells of objects must be what the table has, which has more: else nothing is taken from that. */
+/*
+ * What it tells of objects must be what the table has, which has more: else nothing is taken from
+ * that.
+ */
 static void check_refs(const union told *t, struct prof_pylayout *l)
 {
 	l->refs.known = t->frame.locals == l->refs.frame.locals &&

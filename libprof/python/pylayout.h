@@ -26,7 +26,8 @@ enum prof_pyframe_kind { /* what a frame is */
 
 enum prof_pyattributes { /* where objects of classes have their attributes */
 	PROF_PYATTRIBUTES_PLAIN = 0, /* to 3.10: in a dictionary at tp_dictoffset */
-	PROF_PYATTRIBUTES_TWO = 1, /* 3.11: before the object stand pointers to values and to a dictionary */
+	/* 3.11: before the object stand pointers to values and to a dictionary */
+	PROF_PYATTRIBUTES_TWO = 1,
 	PROF_PYATTRIBUTES_TAGGED = 2, /* 3.12: before it one pointer; to values if it is odd */
 	PROF_PYATTRIBUTES_INLINE = 3, /* from 3.13 on: values behind the object, and a dictionary */
 };
@@ -34,17 +35,21 @@ enum prof_pyattributes { /* where objects of classes have their attributes */
 struct prof_pyrefs { /* where frames and objects refer to others */
 	struct {
 		uint32_t locals, globals;
-		uint32_t evaluation; /* a pointer to the end of the variables; NONE: the code counts them */
+		/* a pointer to the end of the variables; NONE: the code counts them */
+		uint32_t evaluation;
 		uint32_t top; /* of the evaluation stack; NONE: not told */
 		uint32_t top_bytes; /* 4: its index, counted from locals; 8: its address */
-		uint32_t blocks; /* to 3.10: how many blocks it is in (f_iblock), behind it the blocks */
+		/* to 3.10: how many blocks it is in (f_iblock), behind it the blocks */
+		uint32_t blocks;
 	} frame;
 	struct {
-		uint32_t variables; /* how many: locals, cells and free ones; NONE: see evaluation */
+		/* how many: locals, cells and free ones; NONE: see evaluation */
+		uint32_t variables;
 		uint32_t stack; /* how deep the evaluation stack gets */
 		uint32_t names, arguments;
 		uint32_t handlers; /* the table of exceptions' handlers; NONE: see frame.blocks */
-		uint32_t enters; /* the opcode that calls __enter__; NONE: that is called as others are */
+		/* the opcode that calls __enter__; NONE: that is called as others are */
+		uint32_t enters;
 	} code;
 	struct {
 		uint32_t closure, defaults, name, code;
@@ -66,7 +71,8 @@ struct prof_pyrefs { /* where frames and objects refer to others */
 		uint32_t generator; /* to 3.10: of the frame: whose it is */
 		uint32_t task; /* of a task: its coroutine */
 	} suspended;
-	uint32_t ring; /* of a SimpleQueue: its items, behind it their places; NONE: it has a list */
+	/* of a SimpleQueue: its items, behind it their places; NONE: it has a list */
+	uint32_t ring;
 };
 
 struct prof_pylayout {

@@ -21,7 +21,8 @@
 
 #define PIPE_BYTES 4096u /* what a pipe takes at once for sure */
 #define COPY_BYTES 65536u /* of one read by copying, at most */
-#define COPY_FLAGS 9u /* MFD_CLOEXEC, MFD_NOEXEC_SEAL: without that Linux 6.3 complains in its log */
+/* MFD_CLOEXEC, MFD_NOEXEC_SEAL: without that Linux 6.3 complains in its log */
+#define COPY_FLAGS 9u
 #define PAGE 4096u
 
 static const char *const ways[] = { "by process_vm_readv", "by /proc/PID/mem", "by a pipe" };
@@ -32,13 +33,13 @@ const char *prof_pymem_way_name(enum prof_pymem_way way)
 }
 
 /*
- * The kernel writes all parts into a file in memory that is mapped here. It copies as this thread would,
- * while process_vm_readv pins the page of each part: a search with dozens of parts in each read is a
- * tenth as dear. Parts begin at whole words there, so that none is copied in two pieces. The number of
- * parts that were read whole, or -1: they cannot be had so.
+ * The kernel writes all parts into a file in memory that is mapped here. It copies as this thread
+ * would, while process_vm_readv pins the page of each part: a search with dozens of parts in each
+ * read is a tenth as dear. Parts begin at whole words there, so that none is copied in two pieces.
+ * The number of parts that were read whole, or -1: they cannot be had so.
  *
- * By the kernel's own call: libc's is a sanitizer's in a program built with one, which ends a program that
- * writes what is not an object of its, or calls it a race.
+ * By the kernel's own call: libc's is a sanitizer's in a program built with one, which ends a
+ * program that writes what is not an object of its, or calls it a race.
  */
 static int by_copy(const struct prof_pymem *m, const struct prof_pymem_part *part, size_t parts)
 {
@@ -124,7 +125,9 @@ static int by_file(const struct prof_pymem *m, const struct prof_pymem_part *par
 	return rc == -EFAULT ? (int)i - 1 : rc ? rc : (int)parts;
 }
 
-/* What was written comes back at once: nobody else has the pipe, and it is empty before and after. */
+/*
+ * What was written comes back at once: nobody else has the pipe, and it is empty before and after.
+ */
 static int through_pipe(const struct prof_pymem *m, uint64_t from, uint8_t *to, size_t bytes)
 {
 	size_t done = 0;
@@ -221,8 +224,8 @@ ssize_t prof_pymem_text(struct prof_pymem *m, uint64_t from, char *to, size_t ro
 }
 
 /*
- * Numbers are kept in a table of our own only. What goes into a pipe in the program's table might go
- * into a file of the program's that has its number by then: rather nothing is read.
+ * Numbers are kept in a table of our own only. What goes into a pipe in the program's table might
+ * go into a file of the program's that has its number by then: rather nothing is read.
  */
 static int prepare_way(struct prof_pymem *m)
 {
@@ -258,8 +261,8 @@ static const uint8_t *map_copy(int fd)
 }
 
 /*
- * A write beyond a limit of the size of files would send a signal. The program may set one later: then our
- * threads, which block them all, get it, and never see it.
+ * A write beyond a limit of the size of files would send a signal. The program may set one later:
+ * then our threads, which block them all, get it, and never see it.
  */
 static void prepare_copy(struct prof_pymem *m)
 {

@@ -31,7 +31,8 @@ struct prof_py {
 	struct prof_pywalk walk[2];
 	const struct prof_pywalk *last; /* the last of them, whose codes are in raw; NULL: none */
 	uint64_t last_tstate; /* of its thread */
-	uint64_t interp, gil; /* the only interpreter there is and its lock, as seen last; 0: not known */
+	/* the only interpreter there is and its lock, as seen last; 0: not known */
+	uint64_t interp, gil;
 	uint8_t raw[PROF_PY_FRAMES][PROF_PYCODE_BYTES]; /* code objects of a walk */
 	struct prof_pycodes codes;
 	struct prof_pyreach reach;
@@ -49,8 +50,9 @@ int prof_py_interpreters(struct prof_py *py,
 struct prof_py_known *prof_py_known(struct prof_py *py, uint64_t tstate);
 
 /*
- * A walk during which the thread stayed in one frame, with its codes in py->raw; of a thread that keeps
- * moving the frames that lasted for a while. In *found, until the next walk. As prof_py_walk it returns.
+ * A walk during which the thread stayed in one frame, with its codes in py->raw; of a thread that
+ * keeps moving the frames that lasted for a while. In *found, until the next walk. As prof_py_walk
+ * it returns.
  */
 int prof_py_walk_frames(struct prof_py *py, const struct prof_py_thread *t,
 			struct prof_pywalk **found);

@@ -161,8 +161,8 @@ size_t prof_py_own_frames(struct prof_py *py, const struct prof_pywalk *w)
 	size_t i;
 
 	for (i = 0; i < w->frames; i++) {
-		const struct prof_pycode *code = prof_pycode_get(
-			&py->codes, &py->mem, &py->layout, w->frame[i].code, py->raw[i]);
+		const struct prof_pycode *code = prof_pycode_get(&py->codes, &py->mem, &py->layout,
+								 w->frame[i].code, py->raw[i]);
 
 		if (!code || is_parents(inner, code->mark))
 			break;

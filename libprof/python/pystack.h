@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Python stacks of this process or of a child, read from its memory: nothing is called in Python,
- * no lock of it is taken, no thread is stopped. CPythons of facts/pythons.def on 64-bit Linux, builds with
- * the global lock; every structure read is checked, and a version that does not look as expected is
- * refused as a whole.
+ * no lock of it is taken, no thread is stopped. CPythons of facts/pythons.def on 64-bit Linux,
+ * builds with the global lock; every structure read is checked, and a version that does not look as
+ * expected is refused as a whole.
  *
  * A prof_py belongs to one process and may be used by one thread at a time. A forked child opens
  * its own. Only prof_py_open and prof_py_close map memory; the others allocate nothing, take no
@@ -50,10 +50,11 @@ uint32_t prof_py_version(const struct prof_py *py);
 int prof_py_threads(struct prof_py *py, struct prof_py_thread *t, size_t room);
 
 /*
- * The stack of a thread as wire/evidence.h has it: function, tab, file, tab, line, and of a generator
- * or coroutine tab, g, of one that pycoro.h put in tab, s; one frame per line, innermost first; line 0: none known. NUL-terminated; whole frames only, as many as fit.
- * What a forked worker of multiprocessing inherited from its parent's stack is left out.
- * Its length (0: the thread runs no Python now); -EAGAIN: the stack changed while it was read;
+ * The stack of a thread as wire/evidence.h has it: function, tab, file, tab, line, and of a
+ * generator or coroutine tab, g, of one that pycoro.h put in tab, s; one frame per line, innermost
+ * first; line 0: none known. NUL-terminated; whole frames only, as many as fit. What a forked
+ * worker of multiprocessing inherited from its parent's stack is left out. Its length (0: the
+ * thread runs no Python now); -EAGAIN: the stack changed while it was read;
  * -ENOENT: the thread is gone.
  */
 ssize_t prof_py_walk(struct prof_py *py, const struct prof_py_thread *t, char *text, size_t room);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tasks of an event loop, out of the set of weak references that asyncio.tasks has of all of them
- * (_all_tasks, from 3.12 on _scheduled_tasks).
+ * The tasks of an event loop, out of the set of weak references that asyncio.tasks has of all of
+ * them (_all_tasks, from 3.12 on _scheduled_tasks).
  */
 #include <string.h>
 
@@ -84,11 +84,11 @@ static uint64_t first_attribute(struct prof_py *py, uint64_t object, const struc
 	uint64_t before[2] = { 0, 0 }, values = 0, dict, value = 0;
 
 	if (!(t->flags & PROF_PYTYPE_MANAGED))
-		return t->dictionary > 0 && !prof_pymem_read(&py->mem,
-							     object + (uint64_t)t->dictionary,
-							     &dict, sizeof(dict)) ?
-			       first_of_dict(py, dict) :
-			       0;
+		return t->dictionary > 0 &&
+				       !prof_pymem_read(&py->mem, object + (uint64_t)t->dictionary,
+							&dict, sizeof(dict))
+			       ? first_of_dict(py, dict)
+			       : 0;
 	if (prof_pymem_read(&py->mem, object - 32, before, sizeof(before)))
 		return 0;
 	dict = before[1];
@@ -112,9 +112,9 @@ static uint64_t first_attribute(struct prof_py *py, uint64_t object, const struc
 static size_t read_set(struct prof_py *py, uint64_t *out)
 {
 	const struct prof_pytype *type = type_of(py, py->coros.set);
-	uint64_t set = type && type->kind == PROF_PYKIND_INSTANCE ?
-			       first_attribute(py, py->coros.set, type) :
-			       0;
+	uint64_t set = type && type->kind == PROF_PYKIND_INSTANCE
+			       ? first_attribute(py, py->coros.set, type)
+			       : 0;
 	uint64_t mask, table, *word = py->reach.words;
 	size_t n = 0, i;
 

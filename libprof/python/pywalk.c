@@ -76,7 +76,8 @@ static int read_frame(struct prof_pymem *m, const struct prof_pylayout *l, struc
 	return 0;
 }
 
-struct prof_pyframe prof_pywalk_frame_of(const struct prof_pylayout *l, uint64_t at, const uint8_t *raw)
+struct prof_pyframe prof_pywalk_frame_of(const struct prof_pylayout *l, uint64_t at,
+					 const uint8_t *raw)
 {
 	struct prof_pyframe f = { .at = at,
 				  .previous = prof_pymem_word(raw, l->frame.previous),

@@ -50,7 +50,8 @@ int prof_pywalk(struct prof_pymem *m, const struct prof_pylayout *l, const struc
 		struct prof_pywalk *w);
 
 /* The frame at @at, whose first layout.frame.bytes are @raw. */
-struct prof_pyframe prof_pywalk_frame_of(const struct prof_pylayout *l, uint64_t at, const uint8_t *raw);
+struct prof_pyframe prof_pywalk_frame_of(const struct prof_pylayout *l, uint64_t at,
+					 const uint8_t *raw);
 
 /*
  * Leaves in @w those of its frames, from the root inwards, that @before has too: they lasted from

@@ -52,8 +52,8 @@ static size_t count_library(struct prof_py *py, const struct prof_pywalk *w)
 	size_t i;
 
 	for (i = 0; i < w->frames; i++) {
-		const struct prof_pycode *code = prof_pycode_get(
-			&py->codes, &py->mem, &py->layout, w->frame[i].code, py->raw[i]);
+		const struct prof_pycode *code = prof_pycode_get(&py->codes, &py->mem, &py->layout,
+								 w->frame[i].code, py->raw[i]);
 
 		if (!code || code->home != PROF_PYCODE_LIBRARYS || is_begin(code))
 			break;
@@ -117,7 +117,8 @@ static void add_object(struct prof_py *py, struct awaited *a, uint64_t object,
 
 struct seen { /* an object and what it is */
 	uint64_t at;
-	uint64_t inner; /* what a cell or an iterator holds, what a function of C is bound to; or 0 */
+	/* what a cell or an iterator holds, what a function of C is bound to; or 0 */
+	uint64_t inner;
 	uint64_t method; /* a function of C: its PyMethodDef */
 	const struct prof_pytype *type;
 };
@@ -227,9 +228,9 @@ static bool is_descriptor(const struct prof_pytype *type)
 }
 
 /*
- * Of the innermost function's evaluation stack what is waited for within C: a bound function, or a method
- * and behind it what it is called for. Where a with statement begins, what lies right above those that it
- * is in. What has been left behind above the stack's end seldom looks so.
+ * Of the innermost function's evaluation stack what is waited for within C: a bound function, or a
+ * method and behind it what it is called for. Where a with statement begins, what lies right above
+ * those that it is in. What has been left behind above the stack's end seldom looks so.
  */
 static int add_called(struct prof_py *py, const struct prof_pyframe *f, size_t library,
 		      struct awaited *a)
@@ -282,8 +283,8 @@ static bool is_object(const struct prof_pytype *type)
 
 static bool is_in(struct prof_py *py, const struct prof_pywalk *w, size_t frame, const char *file)
 {
-	const struct prof_pycode *code = prof_pycode_get(
-		&py->codes, &py->mem, &py->layout, w->frame[frame].code, py->raw[frame]);
+	const struct prof_pycode *code = prof_pycode_get(&py->codes, &py->mem, &py->layout,
+							 w->frame[frame].code, py->raw[frame]);
 
 	return code && ends_with(code->text, file);
 }
@@ -378,8 +379,7 @@ static void note_loops(struct behind *b, const struct seen *s, size_t n)
 	size_t i;
 
 	for (i = 0; i < n && b->n < PROF_PYREACH_BATCH; i++)
-		if (s[i].type &&
-		    (s[i].type->asyncio || s[i].type->takes == PROF_PYGIVES_CALL))
+		if (s[i].type && (s[i].type->asyncio || s[i].type->takes == PROF_PYGIVES_CALL))
 			b->from[b->n++] = s[i].at;
 }
 
@@ -405,9 +405,10 @@ static bool has(const struct seen *s, size_t n, uint64_t at)
 }
 
 /*
- * A function that has a coroutine run by a loop, and an event set behind it, waits for that loop alone: only
- * the coroutine has the event then, and is on no stack while it waits. A loop or a task of one beside the event, in the variables of a function
- * that calls a loop, or of one further in that it made to wait.
+ * A function that has a coroutine run by a loop, and an event set behind it, waits for that loop
+ * alone: only the coroutine has the event then, and is on no stack while it waits. A loop or a task
+ * of one beside the event, in the variables of a function that calls a loop, or of one further in
+ * that it made to wait.
  */
 static int add_asked(struct prof_py *py, const struct prof_pywalk *w, size_t library,
 		     struct awaited *a)
@@ -448,9 +449,9 @@ static int check_place(struct prof_py *py, const struct prof_py_thread *t,
 	if (rc)
 		return rc;
 	return w->frames && w->frame[0].at == before->at && w->frame[0].code == before->code &&
-			       w->frame[0].instr == before->instr ?
-		       0 :
-		       -EAGAIN;
+			       w->frame[0].instr == before->instr
+		       ? 0
+		       : -EAGAIN;
 }
 
 static int awaited_at(struct prof_py *py, const struct prof_pywalk *w, struct awaited *a)
@@ -527,8 +528,8 @@ static size_t count_asking(struct prof_py *py, const struct prof_pywalk *w)
 	size_t i;
 
 	for (i = 0; i < w->frames && i < ASKING_MOST; i++) {
-		const struct prof_pycode *code = prof_pycode_get(
-			&py->codes, &py->mem, &py->layout, w->frame[i].code, py->raw[i]);
+		const struct prof_pycode *code = prof_pycode_get(&py->codes, &py->mem, &py->layout,
+								 w->frame[i].code, py->raw[i]);
 
 		if (!code || w->frame[i].suspended)
 			break;
@@ -538,7 +539,9 @@ static size_t count_asking(struct prof_py *py, const struct prof_pywalk *w)
 	return 0;
 }
 
-/* Their objects, and the futures and results that these have: whatever comes is looked for there. */
+/*
+ * Their objects, and the futures and results that these have: whatever comes is looked for there.
+ */
 static int asked_at(struct prof_py *py, const struct prof_pywalk *w, struct awaited *a)
 {
 	size_t frames = count_asking(py, w), n = 0, from = 0, i;
@@ -603,8 +606,7 @@ static int set_wanted(struct prof_py *py, const uint64_t *wanted, size_t n, bool
 	r->wanteds = r->open = n;
 	memset(r->found, 0, sizeof(r->found));
 	for (i = 0; i < n; i++)
-		r->takes[i] = s[i].type && s[i].type->takes ? s[i].type->takes :
-							      PROF_PYGIVES_HANDS;
+		r->takes[i] = s[i].type && s[i].type->takes ? s[i].type->takes : PROF_PYGIVES_HANDS;
 	for (i = 0; !own && py->mem.pid != getpid() && i < n; i++) {
 		if (s[i].type && s[i].type->shared)
 			continue;
@@ -698,8 +700,8 @@ static size_t want_found(struct prof_pyreach *r, const struct prof_py_hold *firs
 }
 
 /*
- * The program runs on: memory that was a list's is another object's before its items are read, and such
- * a way leads anywhere. So what was found counts if it is found again.
+ * The program runs on: memory that was a list's is another object's before its items are read, and
+ * such a way leads anywhere. So what was found counts if it is found again.
  */
 static int look_twice(struct prof_py *py, const struct prof_py_thread *t, size_t n,
 		      enum depth depth, struct prof_py_hold *out)

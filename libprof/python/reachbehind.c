@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a future, a task or some futures to what stands behind them: futures of threads and pools, and the
- * loop that runs the coroutine that a future is for. Only callbacks, and the C objects of asyncio, lead
- * there; the program's own objects do not.
+ * From a future, a task or some futures to what stands behind them: futures of threads and pools,
+ * and the loop that runs the coroutine that a future is for. Only callbacks, and the C objects of
+ * asyncio, lead there; the program's own objects do not.
  */
 #include <string.h>
 
@@ -28,7 +28,10 @@ static void add(struct prof_pyreach *r, uint64_t at)
 		r->behind[r->behinds++] = at;
 }
 
-/* A future of a thread's or a pool's is what somebody works on: it is one itself, and nothing is behind. */
+/*
+ * A future of a thread's or a pool's is what somebody works on: it is one itself, and nothing is
+ * behind.
+ */
 static bool is_end(const struct prof_pynode *node, const struct prof_pytype *type)
 {
 	return type->takes == OF_SELECTOR || (type->plain_future && node->way.depth);
@@ -67,7 +70,8 @@ bool prof_pyreach_leads_behind(struct prof_pyreach *r, struct prof_pynode *node,
 		if (type->takes != OF_SELECTOR || !r->in_loop)
 			add(r, node->at);
 		if (type->takes == OF_SELECTOR || node->way.depth > 1)
-			return false; /* else one of several that are waited for: it may be a loop's */
+			/* else one of several that are waited for: it may be a loop's */
+			return false;
 	}
 	if (type->awaits == PROF_PYAWAITS_TASK && !r->in_loop)
 		r->task_behind = node->at;

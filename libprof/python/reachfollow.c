@@ -24,7 +24,8 @@ enum form { /* of a piece */
 	FORM_PAIRS, /* the second of each two words does */
 	FORM_TRIPLES, /* the third of each three */
 	FORM_TABLE, /* the first of each two */
-	FORM_NAMES_PAIRS, /* none does: they name the words of the next piece, the first of each two */
+	/* none does: they name the words of the next piece, the first of each two */
+	FORM_NAMES_PAIRS,
 	FORM_NAMES_TRIPLES, /* the second of each three */
 };
 
@@ -34,8 +35,8 @@ enum form { /* of a piece */
 /* ---- what is offered ---- */
 
 /*
- * A class is hardly made, used and freed, and its memory another one's, within the time of some looks,
- * all of which meet the same few dozen of classes.
+ * A class is hardly made, used and freed, and its memory another one's, within the time of some
+ * looks, all of which meet the same few dozen of classes.
  */
 static void begin_epoch(struct prof_pyreach *r)
 {
@@ -90,7 +91,10 @@ static void note_found(struct prof_pyreach *r, uint64_t at, uint16_t gives,
 	}
 }
 
-/* By a bound method of what is looked for: one that gives nothing does not tell that it is held now. */
+/*
+ * By a bound method of what is looked for: one that gives nothing does not tell that it is held
+ * now.
+ */
 static void note_method(struct prof_pyreach *r, uint64_t at, uint16_t gives,
 			const struct prof_pyway *way)
 {
@@ -184,9 +188,9 @@ static int read_pieces(struct prof_py *py, size_t first)
 	int rc;
 
 	for (i = first; i < r->pieces; i++)
-		part[i - first] = (struct prof_pymem_part){ r->piece[i].from,
-							    r->words + r->piece[i].at,
-							    r->piece[i].bytes };
+		part[i - first] =
+			(struct prof_pymem_part){ r->piece[i].from, r->words + r->piece[i].at,
+						  r->piece[i].bytes };
 	rc = prof_pyreach_read(py, part, r->pieces - first);
 	for (i = first; i < r->pieces; i++)
 		r->piece[i].bytes = (uint32_t)part[i - first].bytes;
@@ -195,7 +199,9 @@ static int read_pieces(struct prof_py *py, size_t first)
 
 /* ---- dictionaries ---- */
 
-/* Where the entries of keys are, whose head is @head. Their values are apart if there are @values. */
+/*
+ * Where the entries of keys are, whose head is @head. Their values are apart if there are @values.
+ */
 static struct prof_pyentries entries_of(const struct prof_pyrefs *refs, uint64_t keys,
 					const uint8_t *head, uint64_t values)
 {
@@ -208,7 +214,10 @@ static struct prof_pyentries entries_of(const struct prof_pyrefs *refs, uint64_t
 		return e;
 	}
 	if (refs->keys.log2 == PROF_PYLAYOUT_NONE)
-		indices = size * (size <= 0xff ? 1 : size <= 0xffff ? 2 : size <= UINT32_MAX ? 4 : 8);
+		indices = size * (size <= 0xff	       ? 1
+				  : size <= 0xffff     ? 2
+				  : size <= UINT32_MAX ? 4
+						       : 8);
 	else
 		indices = UINT64_C(1) << (head[refs->keys.log2] & 63);
 	e.stride = refs->keys.kind == PROF_PYLAYOUT_NONE || !head[refs->keys.kind] ? 3 : 2;
@@ -236,14 +245,15 @@ static void add_entries(struct prof_py *py, size_t node, uint64_t keys, const ui
 	struct prof_pyentries e = entries_of(&py->layout.refs, keys, head, 0);
 
 	if (values && e.count <= PROF_PYREACH_ATTRIBUTES)
-		add_items(&py->reach, node,
-			  e.stride == 2 ? FORM_NAMES_PAIRS : FORM_NAMES_TRIPLES, e.at, e.count,
-			  e.stride);
+		add_items(&py->reach, node, e.stride == 2 ? FORM_NAMES_PAIRS : FORM_NAMES_TRIPLES,
+			  e.at, e.count, e.stride);
 	if (values)
 		e = entries_of(&py->layout.refs, keys, head, values);
 	add_items(&py->reach, node,
-		  e.stride == 1 ? FORM_WORDS : e.stride == 2 ? FORM_PAIRS : FORM_TRIPLES, e.at,
-		  e.count, e.stride);
+		  e.stride == 1	  ? FORM_WORDS
+		  : e.stride == 2 ? FORM_PAIRS
+				  : FORM_TRIPLES,
+		  e.at, e.count, e.stride);
 }
 
 /* ---- what an object refers to by itself ---- */
@@ -356,7 +366,8 @@ static void open_deque(struct prof_py *py, const struct object *o)
 	uint64_t items = word(o, PROF_PYVAR_SIZE), left = word(o, 24), right = word(o, 32);
 	uint64_t first = word(o, 40), last = word(o, 48);
 
-	if (!items || first >= BLOCK_ITEMS || last >= BLOCK_ITEMS || (left == right && last < first))
+	if (!items || first >= BLOCK_ITEMS || last >= BLOCK_ITEMS ||
+	    (left == right && last < first))
 		return;
 	if (left != right)
 		add_piece(&py->reach, o->number, FORM_WORDS, right + 8, (last + 1) * 8);
@@ -401,9 +412,9 @@ static void open_method(struct prof_py *py, const struct object *o)
 	uint64_t self = word(o, 24);
 	char name[32];
 
-	if (is_open(&py->reach, self) && (o->type->kind == PROF_PYKIND_BUILTIN ?
-						  read_builtin_name(py, o, name, sizeof(name)) :
-						  read_method_name(py, o, name, sizeof(name))))
+	if (is_open(&py->reach, self) &&
+	    (o->type->kind == PROF_PYKIND_BUILTIN ? read_builtin_name(py, o, name, sizeof(name))
+						  : read_method_name(py, o, name, sizeof(name))))
 		note_method(&py->reach, self, prof_pyreach_name_gives(name), &o->node->way);
 	offer_same(py, o, self);
 }
@@ -496,8 +507,8 @@ static void add_contents(struct prof_py *py, size_t heads)
 		if (p->form == FORM_KEYS)
 			add_entries(py, p->node, p->from, raw);
 		else if (p->form == FORM_VALUES && raw[3] && raw[0] <= PROF_PYREACH_ATTRIBUTES)
-			add_items(r, p->node, FORM_ATTRIBUTES, p->from + py->layout.refs.values, raw[0],
-				  1);
+			add_items(r, p->node, FORM_ATTRIBUTES, p->from + py->layout.refs.values,
+				  raw[0], 1);
 	}
 }
 
@@ -569,8 +580,7 @@ static int open_batch(struct prof_py *py, struct prof_pynode *node, size_t n)
 				    .raw = (const uint8_t *)r->head_of[i] + PROF_PYREACH_BEFORE,
 				    .number = i };
 
-		if (!o.type || (r->looks_behind &&
-				!prof_pyreach_leads_behind(r, &node[i], o.type)))
+		if (!o.type || (r->looks_behind && !prof_pyreach_leads_behind(r, &node[i], o.type)))
 			continue;
 		enter(&node[i].way, o.type);
 		open_object(py, &o);

@@ -40,9 +40,11 @@ static const struct {
 	{ "write", PROF_PYGIVES_SEND },
 	{ "call_soon_threadsafe", PROF_PYGIVES_CALL },
 	{ "run_coroutine_threadsafe", PROF_PYGIVES_CALL },
-	{ "add_callback", PROF_PYGIVES_ASKS }, /* tornado's, of threads that watch over others, too */
+	{ "add_callback",
+	  PROF_PYGIVES_ASKS }, /* tornado's, of threads that watch over others, too */
 	{ "_write_to_self", PROF_PYGIVES_CALL },
-	{ "_process_events", PROF_PYGIVES_CALL }, /* who runs a loop has what its selector is asked for */
+	{ "_process_events",
+	  PROF_PYGIVES_CALL }, /* who runs a loop has what its selector is asked for */
 	{ "wait", PROF_PYGIVES_WAITS },
 	{ "wait_for", PROF_PYGIVES_WAITS },
 };
@@ -116,8 +118,7 @@ static uint16_t texts_give(struct prof_py *py, const uint64_t *at, size_t n)
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		part[i] = (struct prof_pymem_part){ at[i], raw[i],
-						    py->layout.ascii + NAME_ROOM };
+		part[i] = (struct prof_pymem_part){ at[i], raw[i], py->layout.ascii + NAME_ROOM };
 	if (py->layout.ascii > HEAD || prof_pyreach_read(py, part, n))
 		return 0;
 	for (i = 0; i < n; i++)

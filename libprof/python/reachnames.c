@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The names that code on a stack uses, of globals, attributes and methods, and what they lead to. Names
- * are interned: the same one is the same object.
+ * The names that code on a stack uses, of globals, attributes and methods, and what they lead to.
+ * Names are interned: the same one is the same object.
  */
 #include <string.h>
 

@@ -84,8 +84,10 @@ struct prof_pytype {
 	uint64_t keys; /* the keys that they share; 0: not known */
 	uint64_t key[PROF_PYREACH_KEYS]; /* their names; 0: not known */
 	uint32_t search; /* the one that looked last */
-	uint32_t checked, keyed; /* the epochs in which it, and the keys, were seen to be as they are here */
-	uint16_t takes; /* enum prof_pygives: who waits for such an object takes by these; 0: not known */
+	/* the epochs in which it, and the keys, were seen to be as they are here */
+	uint32_t checked, keyed;
+	/* enum prof_pygives: who waits for such an object takes by these; 0: not known */
+	uint16_t takes;
 	uint8_t kind; /* enum prof_pykind */
 	uint8_t awaits; /* enum prof_pyawaits */
 	bool waited; /* of C, and waited for within C */
@@ -104,8 +106,8 @@ enum prof_pyhow {
 };
 
 /*
- * How an object was reached. Threads that share an object reach all its attributes, and use but some:
- * those whose names their code has. What a library's own queue consists of needs no name.
+ * How an object was reached. Threads that share an object reach all its attributes, and use but
+ * some: those whose names their code has. What a library's own queue consists of needs no name.
  */
 struct prof_pyway {
 	uint8_t depth; /* steps */
@@ -136,7 +138,8 @@ struct prof_pypiece { /* memory that belongs to an object */
 
 struct prof_pyentries { /* of a dictionary */
 	uint64_t at, count;
-	unsigned int stride; /* words of each, the last is the value; the one before, if any, the key */
+	/* words of each, the last is the value; the one before, if any, the key */
+	unsigned int stride;
 };
 
 struct prof_pyslots { /* of a frame */
@@ -177,7 +180,8 @@ struct prof_pyreach {
 	size_t seens;
 	struct prof_pynode queue[PROF_PYREACH_QUEUE];
 	size_t head, tail;
-	size_t objects, depth; /* opened at most, and so many steps from a variable, in this search */
+	/* opened at most, and so many steps from a variable, in this search */
+	size_t objects, depth;
 	uint64_t behind[PROF_PYREACH_BEHIND]; /* what stands behind what is awaited */
 	size_t behinds;
 	uint64_t task_behind; /* and a task there; 0: none was seen */
@@ -197,14 +201,14 @@ struct prof_pyreach {
 struct prof_py;
 
 /*
- * Reads each part that can be read; the others have 0 bytes from then on. 0, or an error that ends all
- * reading, such as -ESRCH.
+ * Reads each part that can be read; the others have 0 bytes from then on. 0, or an error that ends
+ * all reading, such as -ESRCH.
  */
 int prof_pyreach_read(struct prof_py *py, struct prof_pymem_part *part, size_t parts);
 
 /*
- * The types at @at[@n], at most PROF_PYREACH_BATCH, into out[n]; NULL: it is none, or 0. @keys: their keys,
- * too.
+ * The types at @at[@n], at most PROF_PYREACH_BATCH, into out[n]; NULL: it is none, or 0. @keys:
+ * their keys, too.
  */
 int prof_pyreach_types(struct prof_py *py, const uint64_t *at, size_t n, bool keys,
 		       struct prof_pytype **out);
@@ -222,7 +226,9 @@ int prof_pyreach_slots(struct prof_py *py, const struct prof_pywalk *w, size_t f
 /* The word of a frame as an address of an object. */
 uint64_t prof_pyreach_slot(const struct prof_py *py, size_t frame, size_t slot);
 
-/* How many words of the evaluation stack are there at least; @head: the frame before its variables. */
+/*
+ * How many words of the evaluation stack are there at least; @head: the frame before its variables.
+ */
 uint32_t prof_pyreach_in_use(struct prof_py *py, const struct prof_pyframe *f, const uint8_t *head,
 			     const uint8_t *code, uint32_t variables);
 
@@ -248,19 +254,21 @@ void prof_pyreach_names(struct prof_py *py, size_t frames);
 bool prof_pyreach_named(const struct prof_pyreach *r, uint64_t name, size_t frame, uint16_t *gives);
 
 /*
- * What is held and not given: does the code name a method of the class it is an attribute of, which gives
- * by it?
+ * What is held and not given: does the code name a method of the class it is an attribute of, which
+ * gives by it?
  */
 void prof_pyreach_methods(struct prof_py *py);
 
 /*
- * What stands behind these futures, tasks and lists of futures into reach.behind: futures of threads and
- * pools whose results they take, and the selectors of the loops that run what they are for. @in_loop: of
- * a thread that runs a loop. 0, or an error that ends all reading.
+ * What stands behind these futures, tasks and lists of futures into reach.behind: futures of
+ * threads and pools whose results they take, and the selectors of the loops that run what they are
+ * for. @in_loop: of a thread that runs a loop. 0, or an error that ends all reading.
  */
 int prof_pyreach_behind(struct prof_py *py, const uint64_t *from, size_t n, bool in_loop);
 
-/* The futures and results of pools that these objects have, the nearest first, into reach.behind. */
+/*
+ * The futures and results of pools that these objects have, the nearest first, into reach.behind.
+ */
 int prof_pyreach_results(struct prof_py *py, const uint64_t *from, size_t n);
 
 /* In such searches: keeps what is looked for. False: no way leads on from there. */

@@ -78,8 +78,7 @@ static int read_heads(struct prof_py *py, const struct prof_pywalk *w, size_t fr
 	for (i = 0; i < frames && !rc; i++)
 		if (part[i].bytes) {
 			size_slots(py, &w->frame[i], head[i], py->raw[i], &r->slots[i]);
-			r->globals[i] =
-				prof_pymem_word(head[i], py->layout.refs.frame.globals);
+			r->globals[i] = prof_pymem_word(head[i], py->layout.refs.frame.globals);
 		}
 	return rc;
 }
@@ -95,10 +94,10 @@ int prof_pyreach_slots(struct prof_py *py, const struct prof_pywalk *w, size_t f
 	memset(r->globals, 0, frames * sizeof(r->globals[0]));
 	rc = read_heads(py, w, frames);
 	for (i = 0; i < frames; i++)
-		part[i] = (struct prof_pymem_part){
-			w->frame[i].at + py->layout.refs.frame.locals, r->slot[i],
-			(r->slots[i].locals + r->slots[i].stack) * sizeof(uint64_t)
-		};
+		part[i] = (struct prof_pymem_part){ w->frame[i].at + py->layout.refs.frame.locals,
+						    r->slot[i],
+						    (r->slots[i].locals + r->slots[i].stack) *
+							    sizeof(uint64_t) };
 	if (!rc)
 		rc = prof_pyreach_read(py, part, frames);
 	for (i = 0; i < frames; i++)

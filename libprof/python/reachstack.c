@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much of a frame's evaluation stack is in use. A running function keeps the end of it in a register;
- * but from what an exception would leave of it at this instruction one knows how much is there at least,
- * which has all that with statements hold. What stands above may be of earlier functions, and even of
- * other threads'.
+ * How much of a frame's evaluation stack is in use. A running function keeps the end of it in a
+ * register; but from what an exception would leave of it at this instruction one knows how much is
+ * there at least, which has all that with statements hold. What stands above may be of earlier
+ * functions, and even of other threads'.
  */
 #include <string.h>
 
@@ -55,7 +55,9 @@ static uint32_t level_of_blocks(const struct prof_pyrefs *refs, const uint8_t *h
 
 /* ---- from 3.11 on: the table of handlers ---- */
 
-/* Numbers of six bits a byte, the most significant first; another byte follows where bit 6 is set. */
+/*
+ * Numbers of six bits a byte, the most significant first; another byte follows where bit 6 is set.
+ */
 static uint64_t take_number(const uint8_t **at, const uint8_t *end)
 {
 	uint64_t n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known of the types of objects. A type is looked at once in each search, since its memory may
- * be another's by now; what its name and its bases say is kept.
+ * What is known of the types of objects. A type is looked at once in each search, since its memory
+ * may be another's by now; what its name and its bases say is kept.
  */
 #include <string.h>
 #include <unistd.h>
@@ -29,8 +29,8 @@
 #define FLAG_TEXT (UINT64_C(1) << 28)
 #define FLAG_DICT (UINT64_C(1) << 29)
 #define FLAG_TYPE (UINT64_C(1) << 31)
-#define FLAGS                                                                                  \
-	(PROF_PYTYPE_INLINE | PROF_PYTYPE_MANAGED | FLAG_HEAP | FLAG_READY | FLAG_COLLECTED |  \
+#define FLAGS                                                                                 \
+	(PROF_PYTYPE_INLINE | PROF_PYTYPE_MANAGED | FLAG_HEAP | FLAG_READY | FLAG_COLLECTED | \
 	 FLAG_LONG | FLAG_LIST | FLAG_TUPLE | FLAG_BYTES | FLAG_TEXT | FLAG_DICT | FLAG_TYPE)
 
 #define BASES_MAX 8u
@@ -115,8 +115,8 @@ static void learn_awaits(struct prof_pytype *t, const char *name, bool itself, b
 /* What one name in the chain of bases tells. A class of the program's may be called "cell". */
 static void learn_name(struct prof_pytype *t, const char *name, bool itself, bool heap)
 {
-	static const char *const waited[] = { "_queue.SimpleQueue", "_thread.lock",
-					      "_thread.RLock", "_multiprocessing.SemLock", NULL };
+	static const char *const waited[] = { "_queue.SimpleQueue", "_thread.lock", "_thread.RLock",
+					      "_multiprocessing.SemLock", NULL };
 	static const char *const locks[] = { "_thread.lock", "_thread.RLock", NULL };
 	size_t i;
 
@@ -167,7 +167,8 @@ static bool is_type(struct prof_py *py, const uint8_t *raw)
 	if (!r->type_type && prof_pymem_read(&py->mem, py->at.code_type + PROF_PYOBJECT_TYPE,
 					     &r->type_type, sizeof(r->type_type)))
 		return false;
-	if (meta == r->type_type) /* to 3.9 some types of C are made ready when they are first looked into */
+	/* to 3.9 some types of C are made ready when they are first looked into */
+	if (meta == r->type_type)
 		return prof_pymem_word(raw, TYPE_FLAGS) & FLAG_READY ||
 		       !(prof_pymem_word(raw, TYPE_FLAGS) & FLAG_HEAP);
 	return prof_pymem_word(raw, TYPE_FLAGS) & FLAG_READY && meta % 8 == 0 &&
@@ -305,8 +306,8 @@ static void take_keys(struct prof_py *py, struct prof_pytype *t, const struct sh
 }
 
 /*
- * Leaves those of the types whose keys are not as they were: such keys only grow, and in another place
- * if there is no room. Their number, or an error of reading.
+ * Leaves those of the types whose keys are not as they were: such keys only grow, and in another
+ * place if there is no room. Their number, or an error of reading.
  */
 static int sort_out_known(struct prof_py *py, struct prof_pytype **type, size_t n)
 {
@@ -317,10 +318,10 @@ static int sort_out_known(struct prof_py *py, struct prof_pytype **type, size_t 
 	int rc;
 
 	for (i = 0; i < n; i++) {
-		part[2 * i] = (struct prof_pymem_part){ type[i]->at + refs->cached_keys, &now[i][0],
-							8 };
-		part[2 * i + 1] = (struct prof_pymem_part){ type[i]->keys + refs->keys.count,
-							    &now[i][1], 8 };
+		part[2 * i] =
+			(struct prof_pymem_part){ type[i]->at + refs->cached_keys, &now[i][0], 8 };
+		part[2 * i + 1] =
+			(struct prof_pymem_part){ type[i]->keys + refs->keys.count, &now[i][1], 8 };
 	}
 	rc = prof_pyreach_read(py, part, 2 * n);
 	if (rc)
@@ -332,7 +333,10 @@ static int sort_out_known(struct prof_py *py, struct prof_pytype **type, size_t 
 	return (int)left;
 }
 
-/* How many attributes the objects of these classes have and their names: by the keys that they share. */
+/*
+ * How many attributes the objects of these classes have and their names: by the keys that they
+ * share.
+ */
 static int read_keys(struct prof_py *py, struct prof_pytype **type, size_t n)
 {
 	const struct prof_pyrefs *refs = &py->layout.refs;
@@ -354,11 +358,10 @@ static int read_keys(struct prof_py *py, struct prof_pytype **type, size_t n)
 	for (i = 0; i < n; i++) {
 		if (!part[i].bytes)
 			memset(k[i].head, 0, sizeof(k[i].head));
-		part[i] = (struct prof_pymem_part){
-			k[i].at + refs->keys.entries +
-				(UINT64_C(1) << (k[i].head[refs->keys.log2] & 63)),
-			k[i].entry, count_of(py, &k[i]) * 16
-		};
+		part[i] = (struct prof_pymem_part){ k[i].at + refs->keys.entries +
+							    (UINT64_C(1)
+							     << (k[i].head[refs->keys.log2] & 63)),
+						    k[i].entry, count_of(py, &k[i]) * 16 };
 	}
 	if (!rc)
 		rc = prof_pyreach_read(py, part, n);

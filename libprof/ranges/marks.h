@@ -3,8 +3,9 @@
  * The hooks' side of ranges: beginnings and ends, stamped and put into a log of the thread's own.
  * begin, end, push and pop run on the host's threads, inside torch and NVTX calls: they take no
  * lock, allocate nothing, keep errno, and drop what does not fit (counted). The first one of a
- * thread claims one of PROF_RANGE_LOGS logs; the sender takes a log back when its thread is gone. A thread
- * that finds none looks again when one was taken back, and until then a mark costs it a few loads.
+ * thread claims one of PROF_RANGE_LOGS logs; the sender takes a log back when its thread is gone. A
+ * thread that finds none looks again when one was taken back, and until then a mark costs it a few
+ * loads.
  *
  * The reading half (prof_range_log_*) belongs to the sender thread.
  */
@@ -17,8 +18,8 @@
 #include <stdint.h>
 
 #define PROF_RANGE_LOGS 64u
-#define PROF_RANGE_LOG_BYTES \
-	(256u << 10) /* address space each; only what is touched becomes memory */
+/* address space each; only what is touched becomes memory */
+#define PROF_RANGE_LOG_BYTES (256u << 10)
 #define PROF_MARK_NAME_MAX 511u /* longer names are cut */
 
 enum prof_source {
@@ -83,8 +84,8 @@ uint64_t prof_marks_dropped(void); /* beginnings and ends that found no room */
 struct prof_range_log;
 
 /*
- * Log @i (below PROF_RANGE_LOGS) if a thread has it, else NULL. @owner: which one; its low half is the
- * thread's id.
+ * Log @i (below PROF_RANGE_LOGS) if a thread has it, else NULL. @owner: which one; its low half is
+ * the thread's id.
  */
 struct prof_range_log *prof_range_log_at(unsigned int i, uint64_t *owner);
 

@@ -17,7 +17,9 @@
 /* Exported. Always 1. With GPUSTARVE_NVTX=0 or GPUSTARVE=0 no slot is taken. */
 int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id));
 
-/* From the constructor, where nothing of libprof may run: InitializeInjectionNvtx2 takes no slot. */
+/*
+ * From the constructor, where nothing of libprof may run: InitializeInjectionNvtx2 takes no slot.
+ */
 void prof_nvtx_off(void);
 
 /* From the arm: ranges are recorded from now on. */

@@ -35,9 +35,11 @@ struct prof_ranges_opts {
 struct prof_ranges_stats {
 	uint64_t events; /* events handed to the sink */
 	uint64_t dropped; /* ranges lost: log full, no log left, nested too deep, name limit */
-	uint64_t
-		loader_wait_ns; /* loader waits written so far, open ones up to the last drain; nested
-				  * waits of a thread count once, waits of two threads twice */
+	/*
+	 * loader waits written so far, open ones up to the last drain; nested waits of a thread
+	 * count once, waits of two threads twice
+	 */
+	uint64_t loader_wait_ns;
 	uint64_t loader_waits; /* outermost waits that ended */
 	uint64_t bytes; /* memory held */
 	uint32_t threads; /* threads that emit ranges, now */
@@ -94,8 +96,8 @@ int64_t prof_ranges_loader_mono(void); /* the same on the monotonic clock */
 
 /*
  * atfork: prepare keeps the sender out of the loader's list of libraries, whose lock glibc does not
- * mend in a child (waits at most some microseconds); parent lets it go on. dead, in the child: every
- * hook returns at once from now on; async-signal-safe, frees nothing.
+ * mend in a child (waits at most some microseconds); parent lets it go on. dead, in the child:
+ * every hook returns at once from now on; async-signal-safe, frees nothing.
  * A child that arms itself calls prof_ranges_init like any other process.
  */
 void prof_ranges_fork_prepare(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call rel32: e8; call *...: ff /2. A stub of the procedure linkage table: endbr64 or not, bnd or not,
- * jmp *disp32(%rip).
+ * call rel32: e8; call *...: ff /2. A stub of the procedure linkage table: endbr64 or not, bnd or
+ * not, jmp *disp32(%rip).
  */
 #include "callsite.h"
 
@@ -13,7 +13,8 @@
 
 bool prof_callsite_before(const struct prof_cfi_memory *mem, uint64_t address)
 {
-	static const uint8_t at[] = { 0, 1, 3, 4, 5 }; /* where ff stands in calls of 7 to 2 bytes */
+	/* where ff stands in calls of 7 to 2 bytes */
+	static const uint8_t at[] = { 0, 1, 3, 4, 5 };
 	uint8_t code[LONGEST];
 	size_t i;
 

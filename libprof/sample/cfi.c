@@ -57,7 +57,9 @@ struct program {
 	bool bad;
 };
 
-/* ---- finding the entry ------------------------------------------------------------------------ */
+/*
+ * ---- finding the entry ------------------------------------------------------------------------
+ */
 
 bool prof_cfi_open(const struct prof_cfi_memory *mem, uint64_t header, uint64_t bytes,
 		   struct prof_cfi_table *t)
@@ -65,7 +67,10 @@ bool prof_cfi_open(const struct prof_cfi_memory *mem, uint64_t header, uint64_t 
 	uint8_t head[12];
 	uint32_t rows;
 
-	/* Version, encodings of the pointer to .eh_frame, of the count (four bytes) and of the rows. */
+	/*
+	 * Version, encodings of the pointer to .eh_frame, of the count (four bytes) and of the
+	 * rows.
+	 */
 	if (bytes < sizeof(head) || !mem->read(mem->arg, header, head, sizeof(head)))
 		return false;
 	if (head[0] != 1 || head[2] != 0x03 || head[3] != 0x3b || (head[1] & 0x0f) != 0x0b)
@@ -197,7 +202,9 @@ static bool read_entry(const struct prof_cfi_memory *mem, uint64_t at, struct en
 	return !b.bad;
 }
 
-/* ---- its instructions ------------------------------------------------------------------------- */
+/*
+ * ---- its instructions -------------------------------------------------------------------------
+ */
 
 static void set_rule(struct program *p, uint64_t reg, uint8_t how, int64_t number)
 {
@@ -398,7 +405,9 @@ static int find_row_of_code(const struct prof_cfi_memory *mem, const struct entr
 	return 0;
 }
 
-/* ---- the caller ------------------------------------------------------------------------------- */
+/*
+ * ---- the caller -------------------------------------------------------------------------------
+ */
 
 static bool is_known(const struct prof_cfi_frame *f, uint64_t reg)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DWARF expressions as tables for unwinding have them: for the frames of signal handlers, the PLT, and
- * functions that align their stack.
+ * DWARF expressions as tables for unwinding have them: for the frames of signal handlers, the PLT,
+ * and functions that align their stack.
  */
 #ifndef PROF_CFIEXPR_H
 #define PROF_CFIEXPR_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The worker processes of this one: children that run the same program, and those of a fork server
- * of multiprocessing; not its helpers, nor what it runs as a command. One thread; allocates nothing.
+ * of multiprocessing; not its helpers, nor what it runs as a command. One thread; allocates
+ * nothing.
  */
 #ifndef PROF_CHILDREN_H
 #define PROF_CHILDREN_H
@@ -35,15 +36,16 @@ enum prof_child_kind {
 };
 
 /*
- * By its command line and ours, words ended by NUL. Its program is the same as ours: a forked worker
- * has our words, a spawned one those of multiprocessing, anything else is a command that we run.
+ * By its command line and ours, words ended by NUL. Its program is the same as ours: a forked
+ * worker has our words, a spawned one those of multiprocessing, anything else is a command that we
+ * run.
  */
 enum prof_child_kind prof_child_kind(const char *command, size_t len, const char *ours,
 				     size_t our_len);
 
 /*
- * Was it forked off this process, or off one that was, and runs the same program on? Then it has our
- * addresses, and got all our descriptors. Any thread.
+ * Was it forked off this process, or off one that was, and runs the same program on? Then it has
+ * our addresses, and got all our descriptors. Any thread.
  */
 bool prof_forked_from_us(pid_t pid);
 

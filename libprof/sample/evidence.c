@@ -36,7 +36,9 @@ static struct {
 	size_t name_bytes; /* sender: of texts that were new to the trace */
 } ev = { .lock = PTHREAD_MUTEX_INITIALIZER, .filling = &ev.buffer[0] };
 
-/* ---- in --------------------------------------------------------------------------------------- */
+/*
+ * ---- in ---------------------------------------------------------------------------------------
+ */
 
 /* Makes room for one more row; false: there is none. */
 static bool grow(void **rows, uint32_t *room, uint32_t count, uint32_t most, size_t bytes)
@@ -197,7 +199,9 @@ int prof_evidence_batch(const struct wire_batch *batch, const char *text)
 	return err;
 }
 
-/* ---- out, sender ------------------------------------------------------------------------------ */
+/*
+ * ---- out, sender ------------------------------------------------------------------------------
+ */
 
 static size_t buffer_bytes(const struct buffer *b)
 {

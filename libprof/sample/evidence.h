@@ -23,14 +23,14 @@ struct prof_evidence_stats {
 };
 
 /*
- * Takes one sample: the row and its texts. A row of the same thread that was to stand for longer than
- * till now is shortened, so that no time counts twice. 0 or -ENOBUFS (counted).
+ * Takes one sample: the row and its texts. A row of the same thread that was to stand for longer
+ * than till now is shortened, so that no time counts twice. 0 or -ENOBUFS (counted).
  */
 int prof_evidence_sample(const struct prof_thread_sample *l);
 
 /*
- * The last sample of this thread of this process still holds: takes it once more, as of @t_ns. False:
- * it has been handed on already; sample it again.
+ * The last sample of this thread of this process still holds: takes it once more, as of @t_ns.
+ * False: it has been handed on already; sample it again.
  */
 bool prof_evidence_again(uint32_t pid, uint32_t tid, int64_t t_ns, uint32_t period_ns);
 

@@ -27,7 +27,9 @@
 #define RUN_ID "GPUSTARVE_RUN_ID="
 #define BIT(i) (UINT32_C(1) << (i))
 
-/* ---- who there is ----------------------------------------------------------------------------- */
+/*
+ * ---- who there is -----------------------------------------------------------------------------
+ */
 
 static struct prof_kin *find(struct prof_family *f, uint32_t pid)
 {
@@ -134,7 +136,9 @@ void prof_family_read(struct prof_family *f, const uint32_t *tid, size_t tids)
 		read_kin(f, f->above[i], true);
 }
 
-/* ---- who is above ----------------------------------------------------------------------------- */
+/*
+ * ---- who is above -----------------------------------------------------------------------------
+ */
 
 bool prof_family_is_of_run(const char *environment, size_t len, const char *run_id)
 {
@@ -189,7 +193,9 @@ void prof_family_climb(struct prof_family *f, const char *run_id, int64_t now_ns
 	}
 }
 
-/* ---- what they have --------------------------------------------------------------------------- */
+/*
+ * ---- what they have ---------------------------------------------------------------------------
+ */
 
 /* What was found of one awaited end among the descriptors of a process. */
 struct seen {
@@ -250,9 +256,9 @@ static int see_all(const struct prof_links *l, struct seen *seen, pid_t pid)
 }
 
 /*
- * A program that was started has only what it was meant to have. A copy of ours has everything, and one of who
- * made us may: that it closed the end of who waits shows that it means to give. Who is beside us may be at any end of
- * a connection for reasons of its own, as another rank is.
+ * A program that was started has only what it was meant to have. A copy of ours has everything, and
+ * one of who made us may: that it closed the end of who waits shows that it means to give. Who is
+ * beside us may be at any end of a connection for reasons of its own, as another rank is.
  */
 static void judge(struct prof_link_holder *h, const struct prof_links *l, const struct seen *seen,
 		  const struct prof_kin *k)

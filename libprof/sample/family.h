@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * All processes below this one, whatever program they run, and which of them have a descriptor that
- * leads to who waits: the writing end of a pipe, the other end of a connection. Some of them at each
- * call, others at the next. And those beside it, which a launcher of the same run began: of these it is only
- * asked who writes to a pipe or FIFO. From /proc (children, fd, fdinfo); one thread; allocates nothing.
+ * leads to who waits: the writing end of a pipe, the other end of a connection. Some of them at
+ * each call, others at the next. And those beside it, which a launcher of the same run began: of
+ * these it is only asked who writes to a pipe or FIFO. From /proc (children, fd, fdinfo); one
+ * thread; allocates nothing.
  */
 #ifndef PROF_FAMILY_H
 #define PROF_FAMILY_H
@@ -43,8 +44,8 @@ struct prof_family {
 void prof_family_read(struct prof_family *f, const uint32_t *tid, size_t tids);
 
 /*
- * The processes above this one that are of the run with this id, by their environment, now and then; the other
- * two know those below them from then on. An empty id: none are.
+ * The processes above this one that are of the run with this id, by their environment, now and
+ * then; the other two know those below them from then on. An empty id: none are.
  */
 void prof_family_climb(struct prof_family *f, const char *run_id, int64_t now_ns);
 
@@ -53,8 +54,8 @@ bool prof_family_is_of_run(const char *environment, size_t len, const char *run_
 
 /*
  * Looks at descriptors of some: those not seen since something new is awaited, and after a second
- * again. What is found is noted in @l for the process's main thread. At most for about @most_ns of CPU
- * time.
+ * again. What is found is noted in @l for the process's main thread. At most for about @most_ns of
+ * CPU time.
  */
 void prof_family_look(struct prof_family *f, struct prof_links *l, int64_t now_ns, int64_t most_ns);
 

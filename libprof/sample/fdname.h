@@ -29,15 +29,17 @@ struct prof_fd {
 	uint64_t inode; /* of a pipe, a socket, a file; 0: not known */
 };
 
-/* @pid 0: this process. @name gets the path, "pipe", "socket:peer" or "socket", or the link's text. */
+/*
+ * @pid 0: this process. @name gets the path, "pipe", "socket:peer" or "socket", or the link's text.
+ */
 struct prof_fd prof_fd_look(pid_t pid, int fd, struct prof_mounts *m, char *name, size_t room);
 
 /* By the text of its link. */
 enum prof_fd_kind prof_fd_kind_of(const char *link);
 
 /*
- * The id of a pipe or socket, or of a file that the caller knows to be a FIFO (linktext.h); "": it has
- * none, or it is not known.
+ * The id of a pipe or socket, or of a file that the caller knows to be a FIFO (linktext.h); "": it
+ * has none, or it is not known.
  */
 void prof_fd_link(const struct prof_fd *f, bool fifo, char id[PROF_LINK_ID]);
 

@@ -12,7 +12,8 @@
 #include "python/reach.h"
 #include "target_parts.h"
 
-#define SHARE 200 /* of a core, one in so many, for the search, and again for those who made before */
+/* of a core, one in so many, for the search, and again for those who made before */
+#define SHARE 200
 #define BUDGET_MOST_NS 2000000ll /* a fork waits for no more than that */
 #define NEWEST 4u
 #define OWN_AT_ONCE 24u /* threads whose times are read */
@@ -42,11 +43,14 @@ bool prof_givers_want(const struct prof_givers *g)
 	return prof_links_of_objects(&g->links) || prof_links_of_ends(&g->links);
 }
 
-/* ---- threads ---------------------------------------------------------------------------------- */
+/*
+ * ---- threads ----------------------------------------------------------------------------------
+ */
 
 /*
- * One that has not run has the stack that it had. But what can be reached from there others may change:
- * a pool's thread that sleeps has every new result at once, and is asked about it first of all.
+ * One that has not run has the stack that it had. But what can be reached from there others may
+ * change: a pool's thread that sleeps has every new result at once, and is asked about it first of
+ * all.
  */
 static bool is_due(const struct prof_givers *g, const struct prof_link_holder *h, uint64_t cpu_ns,
 		   int64_t now_ns)
@@ -60,7 +64,7 @@ static bool is_due(const struct prof_givers *g, const struct prof_link_holder *h
 		return since >= GAVE_AGAIN_NS;
 	if (ran)
 		return since >= (new ? RAN_AGAIN_NS : RUNS_ON_NS);
-	return new && since >= SLEEPS_ON_NS;
+	return new &&since >= SLEEPS_ON_NS;
 }
 
 /*
@@ -89,9 +93,8 @@ static size_t wanted(const struct prof_links *l, uint32_t pid, bool own, uint32_
 	for (n = 0; left && n < PROF_PY_WANTED; n++) {
 		last = PROF_LINKS_WANTED;
 		for (i = 0; i < PROF_LINKS_WANTED; i++)
-			if (left & BIT(i) &&
-			    (last == PROF_LINKS_WANTED ||
-			     l->wanted[i].seen_ns > l->wanted[last].seen_ns))
+			if (left & BIT(i) && (last == PROF_LINKS_WANTED ||
+					      l->wanted[i].seen_ns > l->wanted[last].seen_ns))
 				last = i;
 		object[n] = l->wanted[last].object;
 		bit[n] = (uint8_t)last;
@@ -124,8 +127,7 @@ static void look_through(struct prof_givers *g, struct prof_target *t, pid_t tid
 	size_t n = wanted(&g->links, h->pid, what != OTHERS, among, object, bit), i;
 	uint32_t of = 0, gives = 0, holds = 0;
 
-	if (!thread || !n ||
-	    search[what](t->py, thread, object, n, hold) < 0)
+	if (!thread || !n || search[what](t->py, thread, object, n, hold) < 0)
 		return;
 	for (i = 0; i < n; i++) {
 		of |= BIT(bit[i]);
@@ -193,20 +195,23 @@ void prof_givers_own(struct prof_givers *g, struct prof_target *self, int64_t no
 		return;
 	n = prof_target_pythons(self, &list);
 	for (i = 0; i < n && i < NEWEST; i++)
-		if (!prof_links_holder(&g->links, (uint32_t)getpid(), (uint32_t)list[i].tid)->looked_ns)
+		if (!prof_links_holder(&g->links, (uint32_t)getpid(), (uint32_t)list[i].tid)
+			     ->looked_ns)
 			prof_givers_thread(g, self, (uint32_t)getpid(), list[i].tid, now_ns);
 	for (i = 0; i < n && i < OWN_AT_ONCE && g->budget_ns > 0; i++)
 		prof_givers_thread(g, self, (uint32_t)getpid(), list[g->next++ % n].tid, now_ns);
 }
 
 /*
- * Where each step has an object of its own, a future, whoever made the last one is asked as soon as the
- * next one is awaited, and for nothing else: it takes a tenth of the time if all is found at once.
+ * Where each step has an object of its own, a future, whoever made the last one is asked as soon as
+ * the next one is awaited, and for nothing else: it takes a tenth of the time if all is found at
+ * once.
  */
 static void ask_first(struct prof_givers *g, struct prof_target *t, pid_t tid, uint32_t bits,
 		      int64_t now_ns)
 {
-	struct prof_link_holder *h = prof_links_holder(&g->links, (uint32_t)getpid(), (uint32_t)tid);
+	struct prof_link_holder *h =
+		prof_links_holder(&g->links, (uint32_t)getpid(), (uint32_t)tid);
 	int64_t begin = prof_cpu_ns();
 
 	if (h->firsts == g->links.firsts || bits & h->awaits ||
@@ -261,7 +266,9 @@ void prof_givers_child(struct prof_givers *g, struct prof_target *t, uint32_t pi
 			prof_givers_thread(g, t, pid, list[i].tid, now_ns);
 }
 
-/* ---- descriptors ------------------------------------------------------------------------------ */
+/*
+ * ---- descriptors ------------------------------------------------------------------------------
+ */
 
 void prof_givers_family(struct prof_givers *g, const uint32_t *tid, size_t tids, int64_t now_ns)
 {

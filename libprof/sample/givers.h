@@ -2,8 +2,8 @@
 /*
  * The search for those who hold what is awaited (links.h): among the threads of this process that
  * run Python, idle ones too, among those of children, and among the descriptors of all processes
- * below. A seventy-fifth of a core at most, whatever there is to look through: the rest the next time.
- * Sampler thread only; allocates nothing; under the fork lock.
+ * below. A seventy-fifth of a core at most, whatever there is to look through: the rest the next
+ * time. Sampler thread only; allocates nothing; under the fork lock.
  */
 #ifndef PROF_GIVERS_H
 #define PROF_GIVERS_H
@@ -36,15 +36,15 @@ void prof_givers_thread(struct prof_givers *g, struct prof_target *t, uint32_t p
 			int64_t now_ns);
 
 /*
- * The same, of one of this process that was found to make: while there is time for those who were not asked
- * yet, too. They come by turns, and of two threads of a pool the second is missed else.
+ * The same, of one of this process that was found to make: while there is time for those who were
+ * not asked yet, too. They come by turns, and of two threads of a pool the second is missed else.
  */
 void prof_givers_again(struct prof_givers *g, struct prof_target *self, pid_t tid, int64_t now_ns);
 
 /*
- * Does this thread of this process hold that for which a submitter has begun to wait in this turn? Of
- * one that made lately, before it is sampled; and, where nobody does, of some others. For an object
- * that is made for one step the next scan comes too late.
+ * Does this thread of this process hold that for which a submitter has begun to wait in this turn?
+ * Of one that made lately, before it is sampled; and, where nobody does, of some others. For an
+ * object that is made for one step the next scan comes too late.
  */
 void prof_givers_first(struct prof_givers *g, struct prof_target *self, pid_t tid, int64_t now_ns);
 void prof_givers_others(struct prof_givers *g, struct prof_target *self, int64_t now_ns);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A chunk's size stands 8 bytes before what malloc gives out, its three low bits are flags; the next
- * chunk's stands 8 bytes behind that chunk's end and has the flag that the one before is in use.
+ * A chunk's size stands 8 bytes before what malloc gives out, its three low bits are flags; the
+ * next chunk's stands 8 bytes behind that chunk's end and has the flag that the one before is in
+ * use.
  */
 #include "heapblock.h"
 
@@ -39,8 +40,7 @@ bool prof_heapblock_at(const struct prof_cfi_memory *mem, uint64_t at, struct pr
 	return true;
 }
 
-bool prof_heapblock_of(const struct prof_cfi_memory *mem, uint64_t object,
-		       struct prof_heapblock *b)
+bool prof_heapblock_of(const struct prof_cfi_memory *mem, uint64_t object, struct prof_heapblock *b)
 {
 	return prof_heapblock_at(mem, object, b) ||
 	       (object > COUNTS && prof_heapblock_at(mem, object - COUNTS, b));

@@ -20,8 +20,8 @@ struct prof_heapblock {
 };
 
 /*
- * The block that begins at @at, as malloc gave it out. False: none does, as far as can be told; what
- * looks like one by chance, a size before and one behind, is as rare as two such words are.
+ * The block that begins at @at, as malloc gave it out. False: none does, as far as can be told;
+ * what looks like one by chance, a size before and one behind, is as rare as two such words are.
  */
 bool prof_heapblock_at(const struct prof_cfi_memory *mem, uint64_t at, struct prof_heapblock *b);
 

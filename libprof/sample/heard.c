@@ -43,7 +43,10 @@ void prof_heard_sample(const struct prof_thread_sample *s)
 {
 	struct prof_heard h = { .pid = s->s.pid, .tid = s->s.tid };
 
-	/* For work it waits at a queue of the trainer's, and every copy of the trainer has both ends. */
+	/*
+	 * For work it waits at a queue of the trainer's, and every copy of the trainer has both
+	 * ends.
+	 */
 	if (s->s.wait == WIRE_WAIT_QUEUE && prof_wait_in_loader(s->stack))
 		return;
 	ends_of(s->links, h.links);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What workers that look at themselves wait for, on its way from the sender, who reads their samples,
- * to the sampler, who searches for whoever makes it among all processes. The last few waits; one lock,
- * held while they are copied.
+ * What workers that look at themselves wait for, on its way from the sender, who reads their
+ * samples, to the sampler, who searches for whoever makes it among all processes. The last few
+ * waits; one lock, held while they are copied.
  */
 #ifndef PROF_HEARD_H
 #define PROF_HEARD_H
@@ -12,7 +12,10 @@
 
 #define PROF_HEARD_MAX 16u
 
-/* Sender. Only waits for what descriptors lead to are kept: of objects the worker's own sampler knows. */
+/*
+ * Sender. Only waits for what descriptors lead to are kept: of objects the worker's own sampler
+ * knows.
+ */
 void prof_heard_sample(const struct prof_thread_sample *s);
 
 /* What a wait is told by; the rest of a sample is not kept. */

@@ -16,7 +16,9 @@
 #define SHARE 6u /* places of each depth that others do not take; all have less than all places */
 #define PLACES 8u /* of a thread: others' that hold nothing make room */
 
-/* ---- who holds -------------------------------------------------------------------------------- */
+/*
+ * ---- who holds --------------------------------------------------------------------------------
+ */
 
 /* Its place among the few that it may have; else one that may be taken for it. */
 static struct prof_link_holder *place_of(struct prof_links *l, uint32_t pid, uint32_t tid)
@@ -182,8 +184,8 @@ static void add_words(const struct prof_links *l, char *text, enum prof_link_mar
 static bool is_on_trial(struct prof_links *l, const struct prof_thread_sample *s)
 {
 	const struct prof_link_holder *h = place_of(l, s->s.pid, s->s.tid);
-	uint16_t looks = s->s.flags & WIRE_SAMPLE_FL_BY_PARENT ? PROF_LINKS_TRIAL_FAR
-							       : PROF_LINKS_TRIAL;
+	uint16_t looks =
+		s->s.flags & WIRE_SAMPLE_FL_BY_PARENT ? PROF_LINKS_TRIAL_FAR : PROF_LINKS_TRIAL;
 
 	return h->pid != s->s.pid || h->tid != s->s.tid || h->looks < looks;
 }
@@ -206,7 +208,9 @@ void prof_links_tell(struct prof_links *l, struct prof_thread_sample *s)
 	add_words(l, s->links, PROF_LINK_HOLDS, holds & ~gives);
 }
 
-/* ---- what is awaited -------------------------------------------------------------------------- */
+/*
+ * ---- what is awaited --------------------------------------------------------------------------
+ */
 
 uint32_t prof_links_of_objects(const struct prof_links *l)
 {
@@ -283,10 +287,10 @@ static bool gives_way(const uint32_t count[PROF_LINKS_DEPTH + 1], uint8_t its, u
 }
 
 /*
- * A free place, or that of one that is farther from a submitter, of several the farthest one that was
- * awaited longest ago. A submitter may wait for another object each time, and who makes for it always
- * for the same: so much of the room is each depth's that the next one forward does not take it.
- * PROF_LINKS_WANTED: there is none.
+ * A free place, or that of one that is farther from a submitter, of several the farthest one that
+ * was awaited longest ago. A submitter may wait for another object each time, and who makes for it
+ * always for the same: so much of the room is each depth's that the next one forward does not take
+ * it. PROF_LINKS_WANTED: there is none.
  */
 static uint32_t room_for_one(struct prof_links *l, uint8_t depth, int64_t now_ns)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who waits for what, and who holds that: the ids that threads were last seen to wait for, those of
- * submitters first, then those of whoever was found to hold such a one and waits himself; and of each
- * thread looked through, which of them it holds. What is awaited is forgotten a second after it
- * was. Pure but for what it is told; one thread; allocates nothing.
+ * submitters first, then those of whoever was found to hold such a one and waits himself; and of
+ * each thread looked through, which of them it holds. What is awaited is forgotten a second after
+ * it was. Pure but for what it is told; one thread; allocates nothing.
  */
 #ifndef PROF_LINKS_H
 #define PROF_LINKS_H
@@ -84,13 +84,16 @@ struct prof_link_holder *prof_links_holder(struct prof_links *l, uint32_t pid, u
 
 /*
  * What was found in it: replaces the bits of @of. A descriptor that it @inherits is told only if an
- * object that is awaited with it is held as well, or nobody else has it. What a thread holds is told
- * when it was looked at PROF_LINKS_TRIAL times (of another process, _FAR): one that takes from it has then been seen to.
+ * object that is awaited with it is held as well, or nobody else has it. What a thread holds is
+ * told when it was looked at PROF_LINKS_TRIAL times (of another process, _FAR): one that takes from
+ * it has then been seen to.
  */
 void prof_links_found(struct prof_link_holder *h, uint32_t of, uint32_t gives, uint32_t holds,
 		      uint32_t inherits);
 
-/* Of the ends those that one process alone was found to hold, and of which it is not known to give. */
+/*
+ * Of the ends those that one process alone was found to hold, and of which it is not known to give.
+ */
 uint32_t prof_links_lone(const struct prof_links *l);
 
 /* Of these the process gives what it holds. */
@@ -100,8 +103,8 @@ void prof_links_sure(struct prof_links *l, uint32_t pid, uint32_t bits);
 int prof_links_makes(struct prof_links *l, uint32_t pid, uint32_t tid);
 
 /*
- * It was looked through. Who held what others waited for is asked first of all for some time: where each
- * step has an object of its own, a future, it is over before all threads were asked.
+ * It was looked through. Who held what others waited for is asked first of all for some time: where
+ * each step has an object of its own, a future, it is over before all threads were asked.
  */
 void prof_links_looked(struct prof_links *l, struct prof_link_holder *h, int64_t now_ns);
 

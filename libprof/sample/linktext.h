@@ -59,7 +59,9 @@ void prof_link_data(char id[PROF_LINK_ID], const char *address);
 
 void prof_link_native(char id[PROF_LINK_ID], uint64_t address);
 
-/* A name as a word can hold it: spaces, '%' and what is no text as '%' and two digits of base 16. */
+/*
+ * A name as a word can hold it: spaces, '%' and what is no text as '%' and two digits of base 16.
+ */
 void prof_link_name(char id[PROF_LINK_ID], const char *name);
 
 void prof_link_shared(char id[PROF_LINK_ID], uint32_t major, uint32_t minor, uint64_t inode,

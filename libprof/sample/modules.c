@@ -147,8 +147,8 @@ static bool is_called(const char *path, const char *name)
 
 static bool is_runtime(const char *path)
 {
-	static const char *const names[] = { "libc",	  "libpthread", "ld-linux", "ld-musl",
-					     "libstdc++", "libc++",	"libgcc_s", "libffi",
+	static const char *const names[] = { "libc",	  "libpthread",	  "ld-linux", "ld-musl",
+					     "libstdc++", "libc++",	  "libgcc_s", "libffi",
 					     "_ctypes",	  "_cffi_backend" };
 	size_t i;
 
@@ -274,7 +274,10 @@ const struct prof_module *prof_module_at(const struct prof_modules *all, uint64_
 	return m && address < m->end ? m : NULL;
 }
 
-/* Modules do not overlap: what does not belong to the one before belongs to the next one, or to none. */
+/*
+ * Modules do not overlap: what does not belong to the one before belongs to the next one, or to
+ * none.
+ */
 bool prof_module_has(const struct prof_modules *all, uint64_t address)
 {
 	size_t n = count_before(all, address);

@@ -23,7 +23,8 @@ struct prof_module {
 	uint64_t unwind, unwind_bytes; /* .eh_frame_hdr, 0: none */
 	uint64_t fixed_begin, fixed_end; /* the read-only memory in which that lies */
 	bool python; /* the interpreter itself */
-	bool runtime; /* of C or C++, or a way from Python into C: all programs' code passes through */
+	/* of C or C++, or a way from Python into C: all programs' code passes through */
+	bool runtime;
 	bool driver; /* the GPU's */
 	char build_id[2 * PROF_BUILD_ID + 1]; /* hexadecimal, "" if it has none */
 	char path[PROF_MODULE_PATH];
@@ -41,7 +42,8 @@ struct prof_modules {
 int prof_modules_read(struct prof_modules *all, struct prof_pymem *m);
 
 /*
- * Only those that were loaded since. -ESTALE: others have gone meanwhile, and all are to be read anew.
+ * Only those that were loaded since. -ESTALE: others have gone meanwhile, and all are to be read
+ * anew.
  */
 int prof_modules_more(struct prof_modules *all, struct prof_pymem *m);
 

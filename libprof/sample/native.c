@@ -88,7 +88,9 @@ static void refresh(struct native *n)
 	bool old = !n->read_ns || now - n->read_ns >= OLD_NS;
 
 	if (n->mem.pid != getpid()) {
-		/* We were forked: addresses are the same, the numbers of its descriptors others'. */
+		/*
+		 * We were forked: addresses are the same, the numbers of its descriptors others'.
+		 */
 		if (prof_pymem_open(&n->mem, 0, PROF_PYMEM_VM))
 			return;
 		memset(n->page, 0, sizeof(n->page));
@@ -104,9 +106,10 @@ static void refresh(struct native *n)
 }
 
 /*
- * Code built with frame pointers finds its frame by rbp, which the kernel does not tell. It lies where
- * the caller's stands, right below where it returns to: the first such pair whose call goes to the
- * function that we are in. What was left behind by functions that are over was hardly called so.
+ * Code built with frame pointers finds its frame by rbp, which the kernel does not tell. It lies
+ * where the caller's stands, right below where it returns to: the first such pair whose call goes
+ * to the function that we are in. What was left behind by functions that are over was hardly called
+ * so.
  */
 static bool find_base(struct native *n, const struct prof_cfi_table *table,
 		      struct prof_cfi_frame *f)
@@ -251,7 +254,9 @@ ssize_t prof_native_walk(uint64_t sp, uint64_t pc, char *text, size_t room)
 	return n < 0 ? n : prof_native_describe(address, (size_t)n, text, room);
 }
 
-/* ---- the process otherwise -------------------------------------------------------------------- */
+/*
+ * ---- the process otherwise --------------------------------------------------------------------
+ */
 
 const struct prof_cfi_memory *prof_native_memory(void)
 {
@@ -272,7 +277,9 @@ bool prof_native_has(uint64_t address)
 	return native && prof_module_has(&native->modules, address);
 }
 
-/* ---- the walk from a known place -------------------------------------------------------------- */
+/*
+ * ---- the walk from a known place --------------------------------------------------------------
+ */
 
 /*
  * Unwinds from inside this function: the first caller must be where we return to. The compiler may

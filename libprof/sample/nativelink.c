@@ -24,18 +24,20 @@
 #define ASKS 16u /* of them for the stack pointer: three system calls each */
 #define FEEDERS 4u
 #define ROUNDS 2u /* until a thread with a pointer would have been found */
-#define TURN_NS INT64_C(2000000) /* a thread is looked at so soon after another one in the same turn */
+/* a thread is looked at so soon after another one in the same turn */
+#define TURN_NS INT64_C(2000000)
 #define PRESSED 3u /* looks that found a maker and who waits for it blocked in the same turn */
 #define PAGE 4096u
-#define ARGUMENT_BLOCK 256u /* bytes of what a thread is started with, if its bounds are known, ... */
+/* bytes of what a thread is started with, if its bounds are known, ... */
+#define ARGUMENT_BLOCK 256u
 #define ARGUMENT_BYTES 32u /* ... and if not, for its neighbour may be another thread's */
-#define SAVED 6u /* registers that its function saves first: as they were in the thread that made it */
+/* registers that its function saves first: as they were in the thread that made it */
+#define SAVED 6u
 #define BLOCKS 16u /* pointers before a futex that are tried for the block they begin */
 
 static struct prof_nativelink_thread *slot_of(const struct prof_nativelink *l, pid_t tid)
 {
-	return (struct prof_nativelink_thread *)&l->thread[(uint32_t)tid %
-							   PROF_NATIVELINK_THREADS];
+	return (struct prof_nativelink_thread *)&l->thread[(uint32_t)tid % PROF_NATIVELINK_THREADS];
 }
 
 static const struct prof_nativelink_thread *find_thread(const struct prof_nativelink *l, pid_t tid)
@@ -45,7 +47,9 @@ static const struct prof_nativelink_thread *find_thread(const struct prof_native
 	return t->tid == tid ? t : NULL;
 }
 
-/* ---- waits ------------------------------------------------------------------------------------ */
+/*
+ * ---- waits ------------------------------------------------------------------------------------
+ */
 
 static struct prof_nativelink_wait *find_wait(struct prof_nativelink *l, uint64_t id, uint64_t sp)
 {
@@ -148,8 +152,8 @@ static struct prof_nativelink_wait *make_room(struct prof_nativelink *l,
 }
 
 static struct prof_nativelink_wait *note_wait(struct prof_nativelink *l,
-					      const struct prof_nativelink_look *look,
-					      uint64_t id, const struct prof_nativewait *of)
+					      const struct prof_nativelink_look *look, uint64_t id,
+					      const struct prof_nativewait *of)
 {
 	struct prof_nativelink_wait *w = make_room(l, look);
 
@@ -204,8 +208,8 @@ static bool still_blocked(const struct prof_nativelink_look *look)
 }
 
 /*
- * Somebody nearer to the submitter was found waiting in this turn, too: a maker that waits meanwhile
- * waits for something to make from, not for room.
+ * Somebody nearer to the submitter was found waiting in this turn, too: a maker that waits
+ * meanwhile waits for something to make from, not for room.
  */
 static void press(const struct prof_nativelink *l, struct prof_nativelink_wait *w, int64_t now_ns)
 {
@@ -246,7 +250,10 @@ uint64_t prof_nativelink_await(struct prof_nativelink *l, const struct prof_nati
 			note_plain(l, look, id);
 			return 0;
 		}
-		/* An event lies in no memory: what else is in these frames says nothing of who gives it. */
+		/*
+		 * An event lies in no memory: what else is in these frames says nothing of who
+		 * gives it.
+		 */
 		if (look->futex >= PROF_SAMPLE_EVENT)
 			of.others = 0;
 		w = find_site(l, id, of.site);
@@ -291,7 +298,9 @@ static bool forget_old(struct prof_nativelink *l, int64_t now_ns)
 	return any;
 }
 
-/* ---- one thread ------------------------------------------------------------------------------- */
+/*
+ * ---- one thread -------------------------------------------------------------------------------
+ */
 
 struct looking {
 	struct prof_nativelink *l;
@@ -364,7 +373,9 @@ static void raise(uint8_t *kind, enum prof_nativelink_kind to)
 		*kind = (uint8_t)to;
 }
 
-/* Did it have the value from the thread that made it? So has every other one that was made there. */
+/*
+ * Did it have the value from the thread that made it? So has every other one that was made there.
+ */
 static bool is_inherited(const struct looking *k, uint64_t word)
 {
 	const struct prof_stacktop *top = &k->l->top;
@@ -416,7 +427,9 @@ static void match_memory(struct looking *k, uint64_t from, size_t bytes)
 		match(k, word[i]);
 }
 
-/* What it was started with is often an object of its own, which points to the one that all share. */
+/*
+ * What it was started with is often an object of its own, which points to the one that all share.
+ */
 static void match_argument(struct looking *k, const struct prof_stacktop *top)
 {
 	struct prof_heapblock b;
@@ -552,7 +565,10 @@ static void begin_look(struct looking *k)
 	k->blocks = 0;
 }
 
-/* Python started it: what it waits for and holds are objects (links.h). Others may call Python, too. */
+/*
+ * Python started it: what it waits for and holds are objects (links.h). Others may call Python,
+ * too.
+ */
 static bool is_pythons(const struct prof_stacktop *top)
 {
 	const struct prof_module *m = prof_native_module(top->entry);
@@ -561,9 +577,9 @@ static bool is_pythons(const struct prof_stacktop *top)
 }
 
 /*
- * What joins it may lie below its frames, left there by calls that are over, or by a thread that had
- * the same stack before: of a blocked one only what is live counts. Where one that runs has got to,
- * nobody tells.
+ * What joins it may lie below its frames, left there by calls that are over, or by a thread that
+ * had the same stack before: of a blocked one only what is live counts. Where one that runs has got
+ * to, nobody tells.
  */
 static void match_live(struct looking *k, pid_t tid)
 {
@@ -606,7 +622,9 @@ static void look_at(struct looking *k, pid_t tid, int64_t now_ns)
 	take_kinds(k, t, now_ns);
 }
 
-/* ---- scans ------------------------------------------------------------------------------------ */
+/*
+ * ---- scans ------------------------------------------------------------------------------------
+ */
 
 static bool has_python(const struct prof_py_thread *python, size_t n, pid_t tid)
 {
@@ -643,7 +661,9 @@ static void scan_some(struct looking *k, int64_t now_ns)
 		l->wait[i].rounds++;
 }
 
-/* A Python thread that is blocked with a pointer to what a submitter waits on has put work there. */
+/*
+ * A Python thread that is blocked with a pointer to what a submitter waits on has put work there.
+ */
 static void scan_feeders(struct looking *k, const struct prof_py_thread *python, size_t n)
 {
 	struct prof_nativelink *l = k->l;
@@ -677,8 +697,8 @@ static bool asks_back(const struct prof_nativelink *l, pid_t tid,
 
 /*
  * That its library is the same says little: not before all threads were looked at for more, and not
- * of who feeds, which is Python; nor of who makes something for one who makes, unless that one waits
- * while it is waited for.
+ * of who feeds, which is Python; nor of who makes something for one who makes, unless that one
+ * waits while it is waited for.
  */
 static bool counts(const struct prof_nativelink *l, const struct prof_nativelink_thread *t,
 		   size_t i)
@@ -787,7 +807,9 @@ void prof_nativelink_scan(struct prof_nativelink *l, const struct prof_py_thread
 			find_best(l, i);
 }
 
-/* ---- what was found --------------------------------------------------------------------------- */
+/*
+ * ---- what was found ---------------------------------------------------------------------------
+ */
 
 /* A thread that waits itself in the object that it is waited for in uses it, too. */
 static bool uses(const struct prof_nativelink *l, pid_t tid, const struct prof_nativelink_wait *w)
@@ -838,8 +860,7 @@ enum prof_nativelink_kind prof_nativelink_of(const struct prof_nativelink *l, pi
 	const struct prof_nativelink_wait *w = &l->wait[i];
 
 	*id = w->id;
-	return w->id && w->tid != tid && !is_over(l, w) ? kind_of(l, tid, i)
-							: PROF_NATIVELINK_NONE;
+	return w->id && w->tid != tid && !is_over(l, w) ? kind_of(l, tid, i) : PROF_NATIVELINK_NONE;
 }
 
 static bool is_maker(const struct prof_nativelink *l, const struct prof_nativelink_thread *t)
@@ -868,8 +889,8 @@ static bool passes_on(const struct prof_nativelink *l, pid_t tid)
 	return false;
 }
 
-static size_t add_makers(const struct prof_nativelink *l, size_t *at, bool links, pid_t *tid, size_t n,
-			 size_t room)
+static size_t add_makers(const struct prof_nativelink *l, size_t *at, bool links, pid_t *tid,
+			 size_t n, size_t room)
 {
 	size_t from = *at, i;
 

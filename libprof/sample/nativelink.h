@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who may end a wait in native code: a thread that is blocked on a futex which is no lock of Python's
- * waits for another thread of the process, and the address of the futex joins the two. It lies in an
- * object that both use, so whoever ends the wait keeps a pointer to that object: on its stack, or as
- * what it was started with. Found are, the first kind that there is:
+ * Who may end a wait in native code: a thread that is blocked on a futex which is no lock of
+ * Python's waits for another thread of the process, and the address of the futex joins the two. It
+ * lies in an object that both use, so whoever ends the wait keeps a pointer to that object: on its
+ * stack, or as what it was started with. Found are, the first kind that there is:
  *
  *   gives    threads with a pointer into the object that the futex lies in: the block of malloc's if
  *            its bounds can be told (heapblock.h), else as far as the waiting function's own pointers
@@ -16,8 +16,8 @@
  *
  * A thread that waits itself for the one that waits is not among them but by the first kind.
  * Only the first of these kinds counts of one wait: a thread that has a pointer is no reason to
- * believe in its neighbours. No thread without Python that has none of the three gets a link, however
- * busy it is while somebody waits.
+ * believe in its neighbours. No thread without Python that has none of the three gets a link,
+ * however busy it is while somebody waits.
  *
  * What waits inside of the GPU's driver waits for the GPU. x86-64 with glibc only;
  * elsewhere nothing is found. Sampler thread; allocates nothing; under the fork lock.
@@ -67,7 +67,8 @@ struct prof_nativelink_thread { /* not started by Python; may be overwritten by 
 	char name[PROF_NATIVELINK_NAME];
 	int64_t looked_ns;
 	uint32_t serial; /* the newest wait when it was looked at */
-	uint64_t entry, inner; /* code: what it was started with, and the first of a library below */
+	/* code: what it was started with, and the first of a library below */
+	uint64_t entry, inner;
 	struct {
 		uint32_t serial; /* of the wait */
 		uint8_t kind;
@@ -89,14 +90,18 @@ struct prof_nativelink {
 	uint32_t answered; /* ... that at the last scan */
 	uint32_t scan_at; /* threads that this round has got to */
 	unsigned int looks, asks; /* that this scan may still take; of them by the kernel's word */
-	size_t maker_at, middle_at; /* whose turn it is: of those at the ends of chains, and between */
-	pid_t feeder; /* a Python thread that uses the object that a submitter without Python waits on */
+	/* whose turn it is: of those at the ends of chains, and between */
+	size_t maker_at, middle_at;
+	/* a Python thread that uses the object that a submitter without Python waits on */
+	pid_t feeder;
 	size_t python_at;
 	struct prof_stacktop top; /* to work with, */
-	uint64_t page[PROF_NATIVELINK_PAGES / 64]; /* and where objects lie: a bit for some pages each */
+	/* and where objects lie: a bit for some pages each */
+	uint64_t page[PROF_NATIVELINK_PAGES / 64];
 };
 
-struct prof_nativelink_look { /* a thread that is blocked on a futex, not the global lock, or an event */
+/* a thread that is blocked on a futex, not the global lock, or an event */
+struct prof_nativelink_look {
 	pid_t tid;
 	bool python; /* it runs Python */
 	uint8_t depth;
@@ -115,9 +120,9 @@ uint64_t prof_nativelink_await(struct prof_nativelink *l, const struct prof_nati
 void prof_nativelink_await_on(struct prof_nativelink *l, pid_t tid, int64_t now_ns);
 
 /*
- * Looks at the process's threads that Python did not start, at most 64 of them and others the next time, and of
- * each once a second: who of them is joined to a wait? Nothing is done while nobody waits. @python: the
- * threads that have Python.
+ * Looks at the process's threads that Python did not start, at most 64 of them and others the next
+ * time, and of each once a second: who of them is joined to a wait? Nothing is done while nobody
+ * waits. @python: the threads that have Python.
  */
 void prof_nativelink_scan(struct prof_nativelink *l, const struct prof_py_thread *python, size_t n,
 			  int64_t now_ns);
@@ -126,14 +131,14 @@ void prof_nativelink_scan(struct prof_nativelink *l, const struct prof_py_thread
 bool prof_nativelink_asks(const struct prof_nativelink *l);
 
 /*
- * Those that are joined to a wait, at most @room, others the next time; half of it at most are those who
- * wait for one another themselves. How many.
+ * Those that are joined to a wait, at most @room, others the next time; half of it at most are
+ * those who wait for one another themselves. How many.
  */
 size_t prof_nativelink_makers(struct prof_nativelink *l, pid_t *tid, size_t room);
 
 /*
- * While a submitter without Python waits: who feeds it. @main: the main thread, if it has Python; what
- * else is known to use the same object goes before it. 0: nobody.
+ * While a submitter without Python waits: who feeds it. @main: the main thread, if it has Python;
+ * what else is known to use the same object goes before it. 0: nobody.
  */
 pid_t prof_nativelink_feeder(const struct prof_nativelink *l, pid_t main);
 
@@ -145,8 +150,8 @@ enum prof_nativelink_kind prof_nativelink_of(const struct prof_nativelink *l, pi
 const char *prof_nativelink_name(const struct prof_nativelink *l, pid_t tid);
 
 /*
- * The outermost frames of a maker that runs, as wire/evidence.h has native stacks: the function that it
- * was started with and, if that is one of the C++ library, the first one below. Length.
+ * The outermost frames of a maker that runs, as wire/evidence.h has native stacks: the function
+ * that it was started with and, if that is one of the C++ library, the first one below. Length.
  */
 size_t prof_nativelink_stack(const struct prof_nativelink *l, pid_t tid, char *text, size_t room);
 

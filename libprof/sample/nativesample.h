@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a sample of a thread of this process has of native links (nativelink.h): the words, and where
- * a native thread's code is while it runs. Sampler thread; under the fork lock.
+ * What a sample of a thread of this process has of native links (nativelink.h): the words, and
+ * where a native thread's code is while it runs. Sampler thread; under the fork lock.
  */
 #ifndef PROF_NATIVESAMPLE_H
 #define PROF_NATIVESAMPLE_H

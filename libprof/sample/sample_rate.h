@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * When to look again: often when the GPU has just begun to starve, seldom when that lasts or when
- * all is well, and never for more than its share of a core. A pure function of what it is fed; times
- * are monotonic nanoseconds. One thread.
+ * all is well, and never for more than its share of a core. A pure function of what it is fed;
+ * times are monotonic nanoseconds. One thread.
  *
  * A wrong trigger costs density, not truth: samples carry their time and are joined to the exact
  * gaps afterwards.
@@ -17,9 +17,10 @@
 #define PROF_SAMPLE_RATE_CENSUS_NS 500000000ll
 
 /*
- * Of a core: while nothing starves; and while something does, or did just now, so that the next wait is
- * looked out for. That alone is more than the first share grants: counted there, a job that starves for
- * milliseconds again and again was looked at so seldom within a second that its waits were not found.
+ * Of a core: while nothing starves; and while something does, or did just now, so that the next
+ * wait is looked out for. That alone is more than the first share grants: counted there, a job that
+ * starves for milliseconds again and again was looked at so seldom within a second that its waits
+ * were not found.
  */
 struct prof_sample_rate_share {
 	int64_t time_ns; /* of the window so far */
@@ -33,7 +34,8 @@ struct prof_sample_rate {
 	int64_t next_look_ns, next_census_ns;
 	int64_t alert_ns; /* until then the next wait is looked out for */
 	int64_t fed_ns, fed_cpu_ns, passed_ns; /* passed: between the last two turns */
-	struct prof_sample_rate_share share[2]; /* nothing starves; something does, did, or may at the start */
+	/* nothing starves; something does, did, or may at the start */
+	struct prof_sample_rate_share share[2];
 	bool starving, alert; /* at the last turn; alert: which share it counts for */
 	uint64_t halvings, leasts;
 	uint64_t left_out; /* looks that would have been taken at the full rate */

@@ -76,7 +76,9 @@ static struct counted {
 	struct prof_sched sched;
 } counted[COUNTED];
 
-/* ---- samples ----------------------------------------------------------------------------------- */
+/*
+ * ---- samples -----------------------------------------------------------------------------------
+ */
 
 /* A program that forks all the time keeps us out; as many looks are lost as fit into the time. */
 static bool enter(void)
@@ -136,7 +138,10 @@ static void hand_over(uint8_t role, int64_t period_ns)
 	prof_evidence_sample(&sm.sample);
 }
 
-/* What is awaited may have changed since: whether it holds that, too, is asked more often than of others. */
+/*
+ * What is awaited may have changed since: whether it holds that, too, is asked more often than of
+ * others.
+ */
 static void look_through(pid_t tid, int64_t now_ns)
 {
 	if (!enter())
@@ -258,8 +263,9 @@ static bool may_make(const struct prof_target_worker *w, const struct prof_targe
 }
 
 /*
- * Its main thread, and of one that makes what is awaited those that are at work, and some of the others in
- * turn: what the process has all its threads have, and one may be blocked in reading the batch.
+ * Its main thread, and of one that makes what is awaited those that are at work, and some of the
+ * others in turn: what the process has all its threads have, and one may be blocked in reading the
+ * batch.
  */
 static void look_at_worker(struct prof_target_worker *w, int64_t period_ns)
 {
@@ -304,7 +310,9 @@ static void look_at_workers(int64_t period_ns)
 	look_at_some(period_ns, false, making < WORKERS_AT_ONCE ? WORKERS_AT_ONCE - making : 1);
 }
 
-/* ---- census ----------------------------------------------------------------------------------- */
+/*
+ * ---- census -----------------------------------------------------------------------------------
+ */
 
 /* One that has not been put on a CPU since still sleeps as it did: it need not be asked how. */
 static bool sleeps_on(const struct counted *c, uint32_t tid, const struct prof_sched *now)
@@ -358,11 +366,13 @@ static void census(int64_t period_ns)
 	sm.census_at = i < n || n == CENSUS_MAX ? sm.census_at + (uint32_t)i : 0;
 }
 
-/* ---- turns ------------------------------------------------------------------------------------ */
+/*
+ * ---- turns ------------------------------------------------------------------------------------
+ */
 
 /*
- * Finding Python and reading tables for unwinding costs some milliseconds once: no rate of looks would
- * make that less, so it is no reason to look less often.
+ * Finding Python and reading tables for unwinding costs some milliseconds once: no rate of looks
+ * would make that less, so it is no reason to look less often.
  */
 static void settle(int64_t now_ns)
 {
@@ -462,7 +472,8 @@ static void ask_rate(struct prof_sample_rate_turn *t, int64_t now_ns)
 	if (drained)
 		in.drained_ns = now_ns - drained;
 	if (prof_config()->loader)
-		in.waited_ns = LOADER_NS; /* who makes batches is wanted, whether one is waited for or not */
+		/* who makes batches is wanted, whether one is waited for or not */
+		in.waited_ns = LOADER_NS;
 	in.cpu_ns = prof_cpu_ns();
 	atomic_store_explicit(&sm.cpu_ns, in.cpu_ns, memory_order_relaxed);
 	in.cpu_ns -= sm.once_ns;

@@ -150,8 +150,8 @@ static bool looks_right(const struct segment *s, const char *stream)
 }
 
 /*
- * PID:FD:STREAM. The link is read before the file is opened: that number may by now be a pipe, which
- * would hold us up, or a device.
+ * PID:FD:STREAM. The link is read before the file is opened: that number may by now be a pipe,
+ * which would hold us up, or a device.
  */
 static int open_above(struct segment **out)
 {
@@ -192,8 +192,8 @@ static int kept_fd = -1;
 static ino_t kept_inode;
 
 /*
- * A file that grows beyond the limit brings its thread SIGXFSZ, which ends programs. One that may not
- * grow so far by its owner's will is not made.
+ * A file that grows beyond the limit brings its thread SIGXFSZ, which ends programs. One that may
+ * not grow so far by its owner's will is not made.
  */
 static bool may_grow(void)
 {

@@ -5,9 +5,9 @@
  * (written by the thread that makes them) and one for samples (written by the sampler, worker.h).
  * What a worker has written outlives it, however it ends.
  *
- * The trainer makes the memory at the arm. A forked worker has it mapped; a spawned one, or one of a
- * fork server, finds it through GPUSTARVE_SHARED in its environment, which names a descriptor of the
- * trainer. A program that closes that descriptor has no rows from spawned workers.
+ * The trainer makes the memory at the arm. A forked worker has it mapped; a spawned one, or one of
+ * a fork server, finds it through GPUSTARVE_SHARED in its environment, which names a descriptor of
+ * the trainer. A program that closes that descriptor has no rows from spawned workers.
  *
  * All that workers wrote is checked when it is read.
  */
@@ -25,7 +25,10 @@
 
 /* ---- any process ---- */
 
-/* Constructor of a Python process: reads GPUSTARVE_SHARED, and sets one (env.h) that is filled in later. */
+/*
+ * Constructor of a Python process: reads GPUSTARVE_SHARED, and sets one (env.h) that is filled in
+ * later.
+ */
 void prof_shared_find(void);
 
 /* atfork's child handler: what is mapped is the parent's from now on. Async-signal-safe. */
@@ -40,8 +43,9 @@ void prof_shared_forked(void);
 int prof_shared_create(const uint8_t stream[16]);
 
 /*
- * The trainer begins or ends to wait: workers look at themselves so often, or sleep. Where there are
- * many, each looks less often, so that all together make PROF_SHARED_LOOKS a second. Any thread.
+ * The trainer begins or ends to wait: workers look at themselves so often, or sleep. Where there
+ * are many, each looks less often, so that all together make PROF_SHARED_LOOKS a second. Any
+ * thread.
  */
 #define PROF_SHARED_LOOKS 400u
 #define PROF_SHARED_RATE 100u /* of one worker, at most */
@@ -75,8 +79,8 @@ void prof_shared_stats(struct prof_shared_stats *s); /* sender */
 bool prof_shared_has_trainer(void);
 
 /*
- * Writes a row into this process's slot; takes one at the first call. One thread at a time. Its text
- * is 0, or PROF_SHARED_ASIDE: the process tells of no more batches for some seconds.
+ * Writes a row into this process's slot; takes one at the first call. One thread at a time. Its
+ * text is 0, or PROF_SHARED_ASIDE: the process tells of no more batches for some seconds.
  */
 #define PROF_SHARED_ASIDE 1u
 void prof_shared_row(const struct wire_batch *row);

@@ -27,7 +27,8 @@ bool prof_shmring_push(struct prof_shmring *r, uint8_t *data, uint32_t size, uin
 		       const void *record, uint32_t len);
 
 /*
- * The oldest record. @tail: the reader's place, kept by the reader, 0 at first. Its length and *kind,
+ * The oldest record. @tail: the reader's place, kept by the reader, 0 at first. Its length and
+ * *kind,
  * -EAGAIN if there is none, -EBADMSG if the ring is damaged: then it is empty again.
  */
 ssize_t prof_shmring_pull(struct prof_shmring *r, const uint8_t *data, uint32_t size,

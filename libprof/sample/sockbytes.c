@@ -122,7 +122,9 @@ uint64_t prof_tcp_inode(const char *near, const char *far)
 	return n > 0 ? prof_tcp_inode_of(text, (size_t)n) : 0;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------ */
+/*
+ * ---- all of them ------------------------------------------------------------------------------
+ */
 
 static void print_end(const uint32_t address[4], uint16_t port, bool six, char *out, size_t room)
 {

@@ -19,8 +19,8 @@
 #include "sockpeer.h"
 
 #define SETS 64u /* a power of two */
-#define WAYS \
-	4u /* sockets of a program have numbers that lie together, those of several programs meet */
+/* sockets of a program have numbers that lie together, those of several programs meet */
+#define WAYS 4u
 #define PLACES (SETS * WAYS)
 #define LISTENERS 256u
 #define DATA_BYTES 65536
@@ -31,13 +31,13 @@
 #define SHARE 400 /* of a core, one in so many */
 #define SAVED_MOST_NS 80000000ll /* the first passes have that */
 #define KEEP_NS (60 * PASS_NS)
-#define KEEP_PART_NS \
-	(3 * PASS_NS) /* an answer that may still come whole: nobody has accepted yet */
+/* an answer that may still come whole: nobody has accepted yet */
+#define KEEP_PART_NS (3 * PASS_NS)
 #define FILE_BYTES (256u << 10) /* about 1,700 sockets */
 #define FILE_NS 5000000ll
 #define TITLE_BYTES 200u
-#define LAST_BYTES \
-	2048 /* a read that brings less was the last: the kernel fills a page with lines */
+/* a read that brings less was the last: the kernel fills a page with lines */
+#define LAST_BYTES 2048
 #define TCP_LISTENS 0x0au
 #define UNIX_LISTENS 0x10000u /* __SO_ACCEPTCON */
 
@@ -80,7 +80,9 @@ static bool tells; /* the kernel has told a connection's inode by its ends */
 static int64_t pass_ns, pass_unix_ns; /* not before then */
 static int64_t fed_ns, saved_ns; /* CPU time that may be spent; below 0: too much was */
 
-/* ---- places ----------------------------------------------------------------------------------- */
+/*
+ * ---- places -----------------------------------------------------------------------------------
+ */
 
 static struct place *find(uint64_t inode)
 {
@@ -110,14 +112,18 @@ static struct place *place_for(uint64_t inode, int64_t now_ns)
 	return p;
 }
 
-/* ---- lines ------------------------------------------------------------------------------------ */
+/*
+ * ---- lines ------------------------------------------------------------------------------------
+ */
 
 uint64_t prof_socket_inode(const char *link)
 {
 	return strncmp(link, "socket:[", 8) ? 0 : strtoull(link + 8, NULL, 10);
 }
 
-/* The address is printed as words of this machine: put back into memory they are in network order. */
+/*
+ * The address is printed as words of this machine: put back into memory they are in network order.
+ */
 static bool read_address(const char *text, bool six, char *out, socklen_t room)
 {
 	size_t words = six ? 4 : 1, i;
@@ -194,7 +200,9 @@ bool prof_socket_line_unix(const char *line, struct prof_socket_line *out)
 	return true;
 }
 
-/* ---- passes ----------------------------------------------------------------------------------- */
+/*
+ * ---- passes -----------------------------------------------------------------------------------
+ */
 
 static bool empty[TABLES]; /* nothing but a title was in it */
 
@@ -203,7 +211,9 @@ static bool is_pair(const struct prof_socket_line *a, const struct prof_socket_l
 	return *a->far && !strcmp(a->far, b->near) && !strcmp(a->near, b->far);
 }
 
-/* Of a port at all addresses ":PORT", of one at one address that, too; of a unix socket its path. */
+/*
+ * Of a port at all addresses ":PORT", of one at one address that, too; of a unix socket its path.
+ */
 static const char *name_of_listener(const struct prof_socket_line *l)
 {
 	const char *port = strrchr(l->near, ':');
@@ -233,7 +243,9 @@ static bool was_accepted(const struct prof_socket_line *l)
 	return port ? is_listener(port) || is_listener(l->near) : is_listener(l->path);
 }
 
-/* A connection's other end may come before the one that is wanted: it is found in a second round. */
+/*
+ * A connection's other end may come before the one that is wanted: it is found in a second round.
+ */
 static void take(const struct prof_socket_line *l, enum table table)
 {
 	enum family family = table == UNIX ? UNIX_SOCKET : TCP_SOCKET;
@@ -343,7 +355,9 @@ static bool ask_peer(struct place *p)
 	return tells;
 }
 
-/* Else it is looked for in the tables, in which it may have stood before the one that was wanted. */
+/*
+ * Else it is looked for in the tables, in which it may have stood before the one that was wanted.
+ */
 static void ask_peers(void)
 {
 	bool again = false;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who is at the other end of a socket, by its inode, from the kernel's lists of TCP's (sockbytes.h), from
- * /proc/self/net/{tcp,tcp6} where it tells none, from /proc/self/net/unix, and of a unix socket from the kernel
- * (sockpeer.h). The socket itself is not asked: a thread with a table of its own has no descriptor of it, and
- * calls that would borrow one are not on every service's list of what a program may do.
+ * Who is at the other end of a socket, by its inode, from the kernel's lists of TCP's
+ * (sockbytes.h), from /proc/self/net/{tcp,tcp6} where it tells none, from /proc/self/net/unix, and
+ * of a unix socket from the kernel (sockpeer.h). The socket itself is not asked: a thread with a
+ * table of its own has no descriptor of it, and calls that would borrow one are not on every
+ * service's list of what a program may do.
  *
- * The tables are read at most once a second, that of unix sockets ten times, each 5 ms of CPU time and a file
- * 256 KiB at most, and in the long run for no more than 0.25 % of a core: where the kernel has many hash
- * buckets one of TCP takes 4 ms, however few lines it has; so each is read only if a socket may stand in
- * it. Answers are kept for a minute. A new socket may be without a name for some seconds.
- * Of one thread; allocates nothing.
+ * The tables are read at most once a second, that of unix sockets ten times, each 5 ms of CPU time
+ * and a file 256 KiB at most, and in the long run for no more than 0.25 % of a core: where the
+ * kernel has many hash buckets one of TCP takes 4 ms, however few lines it has; so each is read
+ * only if a socket may stand in it. Answers are kept for a minute. A new socket may be without a
+ * name for some seconds. Of one thread; allocates nothing.
  */
 #ifndef PROF_SOCKNAME_H
 #define PROF_SOCKNAME_H
@@ -20,8 +21,8 @@
 #include "linktext.h"
 
 /*
- * A descriptor of a socket: its protocol, which tells the table that it stands in. @path: in /proc. Else
- * it may be in any of them.
+ * A descriptor of a socket: its protocol, which tells the table that it stands in. @path: in /proc.
+ * Else it may be in any of them.
  */
 void prof_socket_met(uint64_t inode, const char *path);
 
@@ -32,20 +33,22 @@ void prof_socket_met(uint64_t inode, const char *path);
 void prof_socket_name(uint64_t inode, char *name, size_t room);
 
 /*
- * Its link's id: a pair, a connection, or an address at which it listens; "" while that is not known.
- * *peer: the inode of the other end; 0: of another host or namespace, there is none, or not known.
+ * Its link's id: a pair, a connection, or an address at which it listens; "" while that is not
+ * known. *peer: the inode of the other end; 0: of another host or namespace, there is none, or not
+ * known.
  */
 void prof_socket_link(uint64_t inode, char id[PROF_LINK_ID], uint64_t *peer);
 
 /*
- * Was the connection accepted, not made, here: a socket that listens has its address? Then "a" and that
- * address, else "". Of one whose listening socket is closed this is not known.
+ * Was the connection accepted, not made, here: a socket that listens has its address? Then "a" and
+ * that address, else "". Of one whose listening socket is closed this is not known.
  */
 void prof_socket_accepted(uint64_t inode, char id[PROF_LINK_ID]);
 
 /*
- * Does a TCP connection bring data: since it was asked about first, 64 KiB or more and 4 KiB or more each
- * time that somebody was seen waiting there, which is when to ask? Then "d" and the far address, else "".
+ * Does a TCP connection bring data: since it was asked about first, 64 KiB or more and 4 KiB or
+ * more each time that somebody was seen waiting there, which is when to ask? Then "d" and the far
+ * address, else "".
  */
 void prof_socket_data(uint64_t inode, char id[PROF_LINK_ID]);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One request by inode. The structures are those of linux/unix_diag.h, which an old system's headers
- * may lack.
+ * One request by inode. The structures are those of linux/unix_diag.h, which an old system's
+ * headers may lack.
  */
 #include "sockpeer.h"
 

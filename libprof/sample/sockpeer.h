@@ -17,12 +17,14 @@ uint64_t prof_unix_peer(uint64_t inode);
 /* A socket to ask through, of the caller's; below 0: the kernel refuses. */
 int prof_diag_open(void);
 
-/* Sends a request to sock_diag. The answer's bytes; -1: none came at once, or the kernel refuses. */
+/*
+ * Sends a request to sock_diag. The answer's bytes; -1: none came at once, or the kernel refuses.
+ */
 long prof_diag_ask(const void *request, size_t len, void *answer, size_t room);
 
 /*
- * What stands in attribute @type of an answer, behind its header and the @message bytes of its family, and
- * how many bytes that has. NULL: there is none, or it is no such answer. Borrows.
+ * What stands in attribute @type of an answer, behind its header and the @message bytes of its
+ * family, and how many bytes that has. NULL: there is none, or it is no such answer. Borrows.
  */
 const void *prof_diag_attribute(const void *answer, size_t len, size_t message, uint16_t type,
 				size_t *bytes);

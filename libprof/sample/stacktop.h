@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The outer end of a native thread's stack in this process, whatever the thread does: glibc keeps its
- * description of a thread right above the stack, and the kernel tells where that is, for the list of
- * robust locks lies in it (get_robust_list(2)). It holds the function that the thread was started
- * with and what that was given. Sampler thread; allocates nothing. Of other C libraries' threads, and
- * of main threads, nothing is told.
+ * The outer end of a native thread's stack in this process, whatever the thread does: glibc keeps
+ * its description of a thread right above the stack, and the kernel tells where that is, for the
+ * list of robust locks lies in it (get_robust_list(2)). It holds the function that the thread was
+ * started with and what that was given. Sampler thread; allocates nothing. Of other C libraries'
+ * threads, and of main threads, nothing is told.
  */
 #ifndef PROF_STACKTOP_H
 #define PROF_STACKTOP_H
@@ -20,8 +20,9 @@ struct prof_stacktop {
 	uint64_t end; /* address behind the last word */
 	uint32_t words;
 	/*
-	 * From here on the C library's own frames, which start the thread. They hold registers as the
-	 * thread that made this one had them: pointers that this one may have nothing to do with.
+	 * From here on the C library's own frames, which start the thread. They hold registers as
+	 * the thread that made this one had them: pointers that this one may have nothing to do
+	 * with.
 	 * @words: they were not found.
 	 */
 	uint32_t started;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which threads of this process submit to the GPU or wait for the loader: told by the sender, who
- * reads it from API records and the ranges of loaders and steps (others' makers have, too), read by the
- * sampler. Both without a lock.
+ * reads it from API records and the ranges of loaders and steps (others' makers have, too), read by
+ * the sampler. Both without a lock.
  */
 #ifndef PROF_SUBMITTERS_H
 #define PROF_SUBMITTERS_H

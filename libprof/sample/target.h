@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A process whose threads are sampled: this one, or a child of it. It belongs to one thread at a
- * time. Descriptors are opened and closed within one sample, because programs close descriptors that
- * they do not know and use the numbers again; a thread that has a table of its own (ownfds.h) keeps
- * some open. open, close and settle may allocate and load; all others allocate nothing and take no
- * lock, so that a fork can wait for them.
+ * time. Descriptors are opened and closed within one sample, because programs close descriptors
+ * that they do not know and use the numbers again; a thread that has a table of its own (ownfds.h)
+ * keeps some open. open, close and settle may allocate and load; all others allocate nothing and
+ * take no lock, so that a fork can wait for them.
  */
 #ifndef PROF_TARGET_H
 #define PROF_TARGET_H
@@ -39,7 +39,9 @@ size_t prof_target_pythons(struct prof_target *t, const struct prof_py_thread **
 /* Its times, as the next: 0 or -errno. */
 int prof_target_sched(const struct prof_target *t, pid_t tid, struct prof_sched *s);
 
-/* For how long a thread has run, without a sample: 0, or -ESRCH; *cpu_ns is 0 where it is not told. */
+/*
+ * For how long a thread has run, without a sample: 0, or -ESRCH; *cpu_ns is 0 where it is not told.
+ */
 int prof_target_cpu(const struct prof_target *t, pid_t tid, uint64_t *cpu_ns);
 /* Is it in the list of threads that run Python? */
 bool prof_target_runs_python(const struct prof_target *t, pid_t tid);

@@ -35,7 +35,9 @@ int prof_targets_init(struct prof_targets *c)
 	return prof_target_open(&c->self, 0);
 }
 
-/* ---- this process's threads ------------------------------------------------------------------- */
+/*
+ * ---- this process's threads -------------------------------------------------------------------
+ */
 
 static struct prof_target_thread *find(struct prof_target_thread *list, size_t n, pid_t tid)
 {
@@ -62,7 +64,10 @@ static void add_submitters(struct prof_targets *c)
 
 	for (i = 0; i < n; i++)
 		add(c, (pid_t)tid[i], WIRE_ROLE_SUBMITTER);
-	/* Nobody submits so far: one that opens ranges waits for the loader, perhaps for the first time. */
+	/*
+	 * Nobody submits so far: one that opens ranges waits for the loader, perhaps for the first
+	 * time.
+	 */
 	for (i = 0; !n && i < PROF_RANGE_LOGS && c->threads < PROF_SUBMITTERS_MAX; i++)
 		if (prof_range_log_at((unsigned int)i, &owner))
 			add(c, (pid_t)(uint32_t)owner, WIRE_ROLE_SUBMITTER);
@@ -137,8 +142,8 @@ static void scan_one(struct scan *m, pid_t tid)
 }
 
 /*
- * Threads of this process that hold what is awaited, or (@how 0) did so lately; of more than there is room
- * for others each time. Who pins is looked at anyway.
+ * Threads of this process that hold what is awaited, or (@how 0) did so lately; of more than there
+ * is room for others each time. Who pins is looked at anyway.
  */
 static void add_makers(struct prof_targets *c, int how, size_t most)
 {
@@ -149,7 +154,8 @@ static void add_makers(struct prof_targets *c, int how, size_t most)
 	for (n = 0; n < PROF_LINKS_HOLDERS && c->threads < before + most; n++) {
 		i = (c->maker_at + n) % PROF_LINKS_HOLDERS;
 		if (l->holder[i].pid == pid && (l->holder[i].holds || l->holder[i].made_ns) &&
-		    (how || l->holder[i].made_ns) && prof_links_makes(l, pid, l->holder[i].tid) == how)
+		    (how || l->holder[i].made_ns) &&
+		    prof_links_makes(l, pid, l->holder[i].tid) == how)
 			add(c, (pid_t)l->holder[i].tid, WIRE_ROLE_PRODUCER);
 	}
 	c->maker_at = (c->maker_at + n) % PROF_LINKS_HOLDERS;
@@ -201,7 +207,9 @@ void prof_targets_scan(struct prof_targets *c, int64_t now_ns, struct prof_threa
 		scan_one(&m, list[c->scan_at++ % n].tid);
 }
 
-/* ---- workers ---------------------------------------------------------------------------------- */
+/*
+ * ---- workers ----------------------------------------------------------------------------------
+ */
 
 static bool still_there(const struct prof_children *children, pid_t pid)
 {
@@ -338,7 +346,9 @@ void prof_targets_workers(struct prof_targets *c, int64_t now_ns)
 	settle_some(c, now_ns);
 }
 
-/* ---- who makes -------------------------------------------------------------------------------- */
+/*
+ * ---- who makes --------------------------------------------------------------------------------
+ */
 
 static bool makes(const struct prof_target_worker *w, int64_t now_ns)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whom the sampler looks at: the submitting threads, the loader's pin thread, those who hold what
- * others wait for (givers.h), other Python threads that are at work, the main threads of workers, and
- * processes that write to who waits, with those of their threads that are at work. Sampler thread
- * only.
+ * others wait for (givers.h), other Python threads that are at work, the main threads of workers,
+ * and processes that write to who waits, with those of their threads that are at work. Sampler
+ * thread only.
  */
 #ifndef PROF_TARGETS_H
 #define PROF_TARGETS_H
@@ -79,13 +79,14 @@ void prof_targets_submitters(struct prof_targets *c);
 
 /*
  * Who else is at work in this process: some of the Python threads, others the next time. Walks the
- * stacks of those that have run, and of each a few times only. Under the fork lock. @sample: to work with.
+ * stacks of those that have run, and of each a few times only. Under the fork lock. @sample: to
+ * work with.
  */
 void prof_targets_scan(struct prof_targets *c, int64_t now_ns, struct prof_thread_sample *sample);
 
 /*
- * Which workers there are that do not sample themselves: opens and closes targets, at most a few at a
- * time. Not under the fork lock.
+ * Which workers there are that do not sample themselves: opens and closes targets, at most a few at
+ * a time. Not under the fork lock.
  */
 void prof_targets_workers(struct prof_targets *c, int64_t now_ns);
 

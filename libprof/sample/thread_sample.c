@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The way of one sample: times, state, call, Python stack, what is waited for, native stack, times
- * again. If the thread was put on no CPU between the first and the last, all of it was true at once.
+ * again. If the thread was put on no CPU between the first and the last, all of it was true at
+ * once.
  */
 #include "thread_sample.h"
 
@@ -53,7 +54,9 @@ struct sampling { /* what one sample is taken with */
 	bool sends; /* ... of what it is blocked giving to */
 };
 
-/* ---- state ------------------------------------------------------------------------------------ */
+/*
+ * ---- state ------------------------------------------------------------------------------------
+ */
 
 static int read_state(struct sampling *l)
 {
@@ -102,7 +105,9 @@ static void read_call(struct sampling *l)
 	l->kind = prof_call_kind(l->call.nr);
 }
 
-/* ---- Python ----------------------------------------------------------------------------------- */
+/*
+ * ---- Python -----------------------------------------------------------------------------------
+ */
 
 /* A walk finds out when a thread is not the one that was listed. */
 static ssize_t walk(struct sampling *l, pid_t tid)
@@ -139,7 +144,9 @@ static void read_python(struct sampling *l, pid_t tid)
 		s->flags |= WIRE_SAMPLE_FL_TORN;
 }
 
-/* ---- what it waits for ------------------------------------------------------------------------ */
+/*
+ * ---- what it waits for ------------------------------------------------------------------------
+ */
 
 static bool disk(const struct sampling *l)
 {
@@ -234,7 +241,9 @@ static bool sends(const struct sampling *l)
 	       l->call.nr == SYS_sendmmsg || l->call.nr == SYS_connect;
 }
 
-/* A path that does not begin with / is seen from a folder: a descriptor, or where the process is. */
+/*
+ * A path that does not begin with / is seen from a folder: a descriptor, or where the process is.
+ */
 static size_t folder_of(const struct sampling *l, char *out, size_t room)
 {
 	int dir = l->kind->arg ? (int)l->call.arg[0] : -100; /* AT_FDCWD */
@@ -337,8 +346,8 @@ static bool await_listening(struct sampling *l, const struct polled *d, uint32_t
 }
 
 /*
- * Who polls waits for all that he means to read: one place at which he listens, for there connections come
- * from, and these. Of many others each time, so that all are told in turn.
+ * Who polls waits for all that he means to read: one place at which he listens, for there
+ * connections come from, and these. Of many others each time, so that all are told in turn.
  */
 static void await_some(struct sampling *l, const struct polled *d, uint32_t n)
 {
@@ -412,8 +421,8 @@ static void wait_poll_set(struct sampling *l)
 }
 
 /*
- * For the end of a thread? The kernel clears its number and wakes who waits for that, by an operation
- * that is not private (pthread_join of glibc). It takes nothing that the thread makes.
+ * For the end of a thread? The kernel clears its number and wakes who waits for that, by an
+ * operation that is not private (pthread_join of glibc). It takes nothing that the thread makes.
  */
 static bool joins(const struct sampling *l)
 {
@@ -452,8 +461,7 @@ static void wait_futex(struct sampling *l)
 /* A file's pages are asked for before they are needed. */
 static bool reads_ahead(const struct prof_call *c)
 {
-	return c->nr == SYS_madvise &&
-	       (c->arg[2] == MADV_WILLNEED || c->arg[2] == POPULATE_READ);
+	return c->nr == SYS_madvise && (c->arg[2] == MADV_WILLNEED || c->arg[2] == POPULATE_READ);
 }
 
 /* A mapping is made of a file; most other calls wait for memory. */
@@ -565,8 +573,8 @@ static int look_at_objects(struct sampling *l, const struct prof_py_thread *thre
 }
 
 /*
- * Objects of Python that it waits for. In a process with addresses of its own they would be mistaken
- * for others.
+ * Objects of Python that it waits for. In a process with addresses of its own they would be
+ * mistaken for others.
  */
 static void await_objects(struct sampling *l, pid_t tid)
 {
@@ -589,8 +597,8 @@ static void await_objects(struct sampling *l, pid_t tid)
 }
 
 /*
- * How much came in tells a batch from a word: seldom asked, but while it waits for something to read,
- * and once more at the next look, when it has come.
+ * How much came in tells a batch from a word: seldom asked, but while it waits for something to
+ * read, and once more at the next look, when it has come.
  */
 static void read_bytes(struct sampling *l)
 {
@@ -609,7 +617,9 @@ static void read_bytes(struct sampling *l)
 			  l->t->pid ? "workers" : "threads", prof_error_text(-err));
 }
 
-/* ---- native, and the end ---------------------------------------------------------------------- */
+/*
+ * ---- native, and the end ----------------------------------------------------------------------
+ */
 
 static void read_native(struct sampling *l)
 {

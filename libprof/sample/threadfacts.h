@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the kernel says of one thread: its state, the system call that it is in, how long it ran and
- * how long it waited for a CPU, and how much it read. Reading and taking apart are separate, for tests. Any thread;
- * allocates nothing. Sources: proc(5); fs/proc/{array,base}.c of Linux.
+ * how long it waited for a CPU, and how much it read. Reading and taking apart are separate, for
+ * tests. Any thread; allocates nothing. Sources: proc(5); fs/proc/{array,base}.c of Linux.
  */
 #ifndef PROF_THREADFACTS_H
 #define PROF_THREADFACTS_H
@@ -56,7 +56,9 @@ void prof_task_close(struct prof_task *t);
 int prof_task_state(struct prof_task *t, char *state);
 int prof_task_sched(struct prof_task *t, struct prof_sched *s);
 int prof_task_call(struct prof_task *t, struct prof_call *c);
-/* What read(), readv() and pread() gave it since it began; recv() and mapped files are not counted. */
+/*
+ * What read(), readv() and pread() gave it since it began; recv() and mapped files are not counted.
+ */
 int prof_task_rchar(struct prof_task *t, uint64_t *bytes);
 
 /* Their texts. 0 or -EBADMSG. */

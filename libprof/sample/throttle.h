@@ -22,7 +22,9 @@ void prof_throttle_find(struct prof_throttle *t, const struct prof_mounts *m);
 /* The sum of all levels, nanoseconds; 0 where none can be read. */
 uint64_t prof_throttle_read(const struct prof_throttle *t);
 
-/* For tests: the same with a text of /proc/self/cgroup; throttled_usec (2) or throttled_time (1). */
+/*
+ * For tests: the same with a text of /proc/self/cgroup; throttled_usec (2) or throttled_time (1).
+ */
 void prof_throttle_paths(struct prof_throttle *t, const struct prof_mounts *m, const char *cgroup);
 uint64_t prof_throttle_parse(const char *text);
 

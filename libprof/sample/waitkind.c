@@ -152,8 +152,8 @@ static bool in_library(const char *frame)
 	return in_helper(frame) || in_queue_code(frame) || frame_in(frame, "/queue.py") ||
 	       frame_in(frame, "concurrent/futures/_base.py") ||
 	       frame_in(frame, "concurrent/futures/thread.py") ||
-	       frame_in(frame, "concurrent/futures/process.py") ||
-	       frame_in(frame, "/socket.py") || frame_in(frame, "/subprocess.py");
+	       frame_in(frame, "concurrent/futures/process.py") || frame_in(frame, "/socket.py") ||
+	       frame_in(frame, "/subprocess.py");
 }
 
 /* Its name alone, without the class before it, which Python tells since 3.11. */
@@ -180,8 +180,8 @@ static bool goes_through(const char *stack, const char *const *name)
 
 bool prof_wait_takes(const char *stack)
 {
-	static const char *const name[] = { "get", "recv", "recv_bytes", "recv_bytes_into",
-					    "result", "next", "readinto", NULL };
+	static const char *const name[] = { "get",    "recv", "recv_bytes", "recv_bytes_into",
+					    "result", "next", "readinto",   NULL };
 
 	return goes_through(stack, name);
 }

@@ -30,8 +30,8 @@ enum wire_wait prof_wait_of_fd(enum prof_fd_kind fd, const char *fs, bool writes
 enum wire_wait prof_wait_of_path(const char *fs, bool writes, bool disk);
 
 /*
- * The same in an ioctl: of a file on a network or in user space it is asked what it is (open() of Python does so for
- * each), and whoever has it is waited for.
+ * The same in an ioctl: of a file on a network or in user space it is asked what it is (open() of
+ * Python does so for each), and whoever has it is waited for.
  */
 enum wire_wait prof_wait_of_ioctl(enum prof_fd_kind fd, const char *fs, bool disk);
 
@@ -50,16 +50,16 @@ bool prof_wait_is_queue(int64_t timeout_ns, const char *stack);
 bool prof_wait_is_queue_lock(const char *stack);
 
 /*
- * A wait inside Python's own queues, pipes, pools and futures, whose locks and conditions both sides
- * share: does it take what another one makes (get, recv, result), or give (put, send)? By the stack;
- * of a wait in other code neither is known.
+ * A wait inside Python's own queues, pipes, pools and futures, whose locks and conditions both
+ * sides share: does it take what another one makes (get, recv, result), or give (put, send)? By the
+ * stack; of a wait in other code neither is known.
  */
 bool prof_wait_takes(const char *stack);
 bool prof_wait_gives(const char *stack);
 
 /*
- * Threads of multiprocessing's pools that reach results and hand on none: the one that watches for the
- * end of workers, whose pipes are never written to, and the one that hands out work.
+ * Threads of multiprocessing's pools that reach results and hand on none: the one that watches for
+ * the end of workers, whose pipes are never written to, and the one that hands out work.
  */
 bool prof_wait_watches(const char *stack);
 bool prof_wait_hands_out(const char *stack);

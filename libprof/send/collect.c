@@ -3,11 +3,11 @@
  * Flush, drain, count, and buffers for what comes next.
  *
  * "Complete up to T" of the pulse. A flush that began at F has ended, and every buffer that CUPTI
- * gave back by then has been translated. A buffer that is still out was requested at R. CUPTI puts a
- * record into a buffer when the call is made that launches the work, so whatever that buffer holds
- * was launched, and ended, after R. Hence every operation that ended before min(F, all such R) is in
- * a frame or in a loss span. One hole is left: a thread that is preempted between handing work to
- * the device and making its record. F and R are set back by a time that covers it.
+ * gave back by then has been translated. A buffer that is still out was requested at R. CUPTI puts
+ * a record into a buffer when the call is made that launches the work, so whatever that buffer
+ * holds was launched, and ended, after R. Hence every operation that ended before min(F, all such
+ * R) is in a frame or in a loss span. One hole is left: a thread that is preempted between handing
+ * work to the device and making its record. F and R are set back by a time that covers it.
  */
 #include "collect.h"
 
@@ -39,7 +39,8 @@ static struct {
 	atomic_bool woken;
 	struct prof_counters *count; /* the sender's */
 	int64_t last_flush_ns; /* begin of the last flush that ended */
-	int64_t drops_ns; /* records of what was launched before were dropped; 0: all that has ended */
+	/* records of what was launched before were dropped; 0: all that has ended */
+	int64_t drops_ns;
 	uint64_t lost_bytes; /* in discarded buffers, as counted so far */
 	uint64_t sized_bytes; /* of records, when buffer sizes were last chosen */
 	int64_t sized_ns;

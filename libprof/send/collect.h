@@ -15,7 +15,10 @@
 /* From @armed_ns on. What is lost and how far all is there is kept in @count, which must stay. */
 void prof_collect_init(int64_t armed_ns, struct prof_counters *count);
 
-/* Much is to be translated: true for the first who says so since the last drain. Any thread, no lock. */
+/*
+ * Much is to be translated: true for the first who says so since the last drain. Any thread, no
+ * lock.
+ */
 bool prof_collect_pending(void);
 
 /* Translates what is there. True: a flush has ended, too, and its result was counted after that. */
@@ -25,15 +28,20 @@ bool prof_collect_drain(void);
 void prof_collect_flush(void);
 
 /*
- * Each tick while another client has CUPTI: a flush would hand that one its buffers before their time,
- * and make it ask for new ones. All of that time is counted as lost.
+ * Each tick while another client has CUPTI: a flush would hand that one its buffers before their
+ * time, and make it ask for new ones. All of that time is counted as lost.
  */
 void prof_collect_no_flush(void);
 
-/* A flush from its beginning to its end, both from now on; false if it takes longer than a second. */
+/*
+ * A flush from its beginning to its end, both from now on; false if it takes longer than a second.
+ */
 bool prof_collect_flush_whole(void);
 
-/* Flushes until all buffers are back or the time is up (monotonic): one may wait for work that runs. */
+/*
+ * Flushes until all buffers are back or the time is up (monotonic): one may wait for work that
+ * runs.
+ */
 void prof_collect_buffers(int64_t deadline_ns);
 
 /* At the end. What CUPTI does not give back in time (monotonic) is lost, and said to be. */

@@ -49,8 +49,8 @@ static uint64_t due(uint64_t devices, unsigned int tick)
 }
 
 /*
- * Who asks about them from now on: one process of the run each. Whoever comes in for another that has
- * ended does so at once. One whose NVML does not answer leaves them to the others.
+ * Who asks about them from now on: one process of the run each. Whoever comes in for another that
+ * has ended does so at once. One whose NVML does not answer leaves them to the others.
  */
 static uint64_t claim_devices(uint64_t worked, unsigned int tick, const char *run_id)
 {
@@ -77,8 +77,8 @@ static void ask(uint64_t devices, unsigned int tick)
 }
 
 /*
- * A device is first asked about after its first operation: few short jobs would have any, else. It is
- * every process's own, for it tells who else is there by then.
+ * A device is first asked about after its first operation: few short jobs would have any, else. It
+ * is every process's own, for it tells who else is there by then.
  */
 void prof_devicefacts_tick(unsigned int tick, const char *run_id)
 {

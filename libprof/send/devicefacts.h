@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which devices NVML is asked about and when, and its answers as Facts frames: every ten seconds, by
- * one process of the run for each device. Sender thread.
+ * Which devices NVML is asked about and when, and its answers as Facts frames: every ten seconds,
+ * by one process of the run for each device. Sender thread.
  */
 #ifndef PROF_DEVICEFACTS_H
 #define PROF_DEVICEFACTS_H
 
-/* Each tick of the sender's, once devices are known and while the trace may grow. @run_id must stay. */
+/*
+ * Each tick of the sender's, once devices are known and while the trace may grow. @run_id must
+ * stay.
+ */
 void prof_devicefacts_tick(unsigned int tick, const char *run_id);
 
 #endif

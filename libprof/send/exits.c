@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The first _exit of a process counts: its status is kept, and whoever else ends the process while the
- * sender works, another _exit or exit(), ends it with that one.
+ * The first _exit of a process counts: its status is kept, and whoever else ends the process while
+ * the sender works, another _exit or exit(), ends it with that one.
  */
 #include "exits.h"
 
@@ -30,8 +30,9 @@ static atomic_int armed; /* pid, 0: no */
 static _Atomic uint64_t first; /* CLAIMED | status of the first _exit; 0: there was none */
 
 /*
- * The pid of the kernel, for a library's may be one of before a fork. A child that shares our memory
- * has another; one that has the same in a namespace of its own does not have our sender (sender.h).
+ * The pid of the kernel, for a library's may be one of before a fork. A child that shares our
+ * memory has another; one that has the same in a namespace of its own does not have our sender
+ * (sender.h).
  */
 static bool is_armed(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Hello frame: who this process is and what is traced how. Written first, and again whenever one
- * of these facts becomes known. Sender thread.
+ * The Hello frame: who this process is and what is traced how. Written first, and again whenever
+ * one of these facts becomes known. Sender thread.
  */
 #ifndef PROF_HELLO_H
 #define PROF_HELLO_H

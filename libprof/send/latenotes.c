@@ -9,7 +9,9 @@
 #include "cupti/names.h"
 #include "facts/cupti.h"
 
-/* Noted at once, and at the end with their number: so it stands in a killed process's trace, too. */
+/*
+ * Noted at once, and at the end with their number: so it stands in a killed process's trace, too.
+ */
 static bool lost_names(void)
 {
 	static bool noted;
@@ -17,8 +19,9 @@ static bool lost_names(void)
 	if (noted || !prof_names_lost())
 		return false;
 	noted = true;
-	prof_note("the names of some kernels could not be read or found no room: these kernels have "
-		  "no name");
+	prof_note(
+		"the names of some kernels could not be read or found no room: these kernels have "
+		"no name");
 	return true;
 }
 

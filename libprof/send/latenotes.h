@@ -8,7 +8,10 @@
 #include <stdbool.h>
 #include "cupti/cuda_api.h"
 
-/* Each tick of the sender's. @cupti NULL: there is none. True: there is a new note, for another Hello. */
+/*
+ * Each tick of the sender's. @cupti NULL: there is none. True: there is a new note, for another
+ * Hello.
+ */
 bool prof_latenotes_tick(const struct prof_cupti *cupti);
 
 #endif

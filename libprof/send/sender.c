@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sender's loop: flush, drain, send; twice a second, and in between whenever much has come. What
- * it may wait for is bounded, and CUPTI is not among it (cupti/flusher.h).
+ * The sender's loop: flush, drain, send; twice a second, and in between whenever much has come.
+ * What it may wait for is bounded, and CUPTI is not among it (cupti/flusher.h).
  */
 #include "sender.h"
 
@@ -49,7 +49,8 @@
 #define SAMPLER_EXIT_NS (200 * MS)
 #define IDENTIFY_NS (200 * MS) /* NVML takes some 20 ms; what comes later stands in a later Hello */
 #define FACTS_EXIT_NS (200 * MS)
-#define LEAVE_SAMPLER_NS (150 * MS) /* left, in a hurry, for what comes after the sampler's end ... */
+/* left, in a hurry, for what comes after the sampler's end ... */
+#define LEAVE_SAMPLER_NS (150 * MS)
 #define LEAVE_FLUSH_NS (60 * MS) /* ... after the last flush ... */
 #define LEAVE_SEND_NS (10 * MS) /* ... and after the last bytes */
 #define HANDOVER_NS (500 * MS) /* for what runs on the devices when CUPTI is handed over */
@@ -59,11 +60,13 @@
 static struct {
 	const struct prof_sender_opts *o;
 	atomic_flag started;
-	atomic_uint begin; /* what it waits for before it begins: the arm's end, something to send */
+	/* what it waits for before it begins: the arm's end, something to send */
+	atomic_uint begin;
 	atomic_uint wake, ended;
 	atomic_bool stopping, alive;
 	atomic_int tid; /* of the thread; 0: it has not come to run yet */
-	_Atomic int64_t leave_ns; /* when the process is gone (monotonic); 0: it waits, within reason */
+	/* when the process is gone (monotonic); 0: it waits, within reason */
+	_Atomic int64_t leave_ns;
 
 	unsigned int tries; /* to find devices */
 	unsigned int tick;
@@ -84,7 +87,9 @@ void prof_sender_pending(void)
 		prof_word_bump(&s.wake);
 }
 
-/* ---- Hello ------------------------------------------------------------------------------------ */
+/*
+ * ---- Hello ------------------------------------------------------------------------------------
+ */
 
 static void write_hello(void)
 {
@@ -102,9 +107,9 @@ static void write_hello(void)
 }
 
 /*
- * The driver names its devices only when cuInit has returned, so they may come with a later Hello. One
- * of the calls is the canary, which CUPTI records: not while another client is about to have its
- * buffers, and would find one of ours among them.
+ * The driver names its devices only when cuInit has returned, so they may come with a later Hello.
+ * One of the calls is the canary, which CUPTI records: not while another client is about to have
+ * its buffers, and would find one of ours among them.
  */
 static bool find_devices(void)
 {
@@ -125,7 +130,9 @@ static bool find_devices(void)
 	return true;
 }
 
-/* ---- another client of CUPTI ------------------------------------------------------------------ */
+/*
+ * ---- another client of CUPTI ------------------------------------------------------------------
+ */
 
 static void hand_cupti_over(void)
 {
@@ -172,9 +179,14 @@ static void answer_handover(void)
 	prof_handover_done(number);
 }
 
-/* ---- ranges ----------------------------------------------------------------------------------- */
+/*
+ * ---- ranges -----------------------------------------------------------------------------------
+ */
 
-/* Libraries mark what their own threads do, too: who makes batches opens ranges, and submits nothing. */
+/*
+ * Libraries mark what their own threads do, too: who makes batches opens ranges, and submits
+ * nothing.
+ */
 static bool is_trainers(const struct wire_event *ev)
 {
 	return ev->op == WIRE_RANGE_LOADER || ev->op == WIRE_RANGE_ITER ||
@@ -194,10 +206,14 @@ static void drain_ranges(bool final)
 	prof_ranges_drain(prof_stream_names(), prof_traceclock_axis(), add_range, NULL, final);
 }
 
-/* Without a GPU nobody submits: who is looked at all the time are this process's threads that make batches. */
+/*
+ * Without a GPU nobody submits: who is looked at all the time are this process's threads that make
+ * batches.
+ */
 static bool is_maker(const struct wire_batch *row)
 {
-	return prof_config()->loader && row->what == WIRE_BATCH_FETCH && row->pid == (uint32_t)getpid();
+	return prof_config()->loader && row->what == WIRE_BATCH_FETCH &&
+	       row->pid == (uint32_t)getpid();
 }
 
 static void add_batch(const struct wire_batch *row, const char *text)
@@ -222,7 +238,9 @@ static void drain_shim(bool final)
 	prof_shim_drain(&sink, final);
 }
 
-/* ---- loop ------------------------------------------------------------------------------------- */
+/*
+ * ---- loop -------------------------------------------------------------------------------------
+ */
 
 static void report_lost_frames(void)
 {

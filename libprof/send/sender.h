@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one thread that turns buffers and ranges into frames and sends them. It is made at arm, before
- * CUPTI is switched on, and sleeps until CUPTI asks for its first buffer (without CUPTI: until the arm
- * is over), so that a program that never launches anything leaves no trace. Ends with Bye at exit.
+ * The one thread that turns buffers and ranges into frames and sends them. It is made at arm,
+ * before CUPTI is switched on, and sleeps until CUPTI asks for its first buffer (without CUPTI:
+ * until the arm is over), so that a program that never launches anything leaves no trace. Ends with
+ * Bye at exit.
  */
 #ifndef PROF_SENDER_H
 #define PROF_SENDER_H
@@ -32,7 +33,9 @@ int prof_sender_prepare(const struct prof_sender_opts *o);
 /* The arm is over: *o holds from here on. Arming thread, once. */
 void prof_sender_armed(void);
 
-/* There is something to send: it begins once the arm is over, too. Any thread, any time; no lock. */
+/*
+ * There is something to send: it begins once the arm is over, too. Any thread, any time; no lock.
+ */
 void prof_sender_start(void);
 
 /* Many buffers wait: wakes the sender, at most once until it has drained. Any thread, no lock. */
@@ -45,9 +48,10 @@ void prof_sender_wake(void);
 void prof_sender_stop(int64_t deadline_ns);
 
 /*
- * The process is about to go whatever comes (exits.h): flush and Bye within less time. Returns when it
- * is done or at the deadline (monotonic ns). Any thread, async-signal-safe; call it if there is a
- * sender here, which a process with the same pid in another namespace that shares our memory has not.
+ * The process is about to go whatever comes (exits.h): flush and Bye within less time. Returns when
+ * it is done or at the deadline (monotonic ns). Any thread, async-signal-safe; call it if there is
+ * a sender here, which a process with the same pid in another namespace that shares our memory has
+ * not.
  */
 bool prof_sender_there(void);
 void prof_sender_leave(int64_t deadline_ns);

@@ -17,8 +17,8 @@
 void prof_loss_span(Wire__LossReason reason, int64_t start_ns, int64_t end_ns, uint64_t count);
 
 /*
- * One operation whose stamps cannot be used: its device, stream, launch. It happened after start_ns.
- * Beyond some hundred between two flushes they become one span per device.
+ * One operation whose stamps cannot be used: its device, stream, launch. It happened after
+ * start_ns. Beyond some hundred between two flushes they become one span per device.
  */
 void prof_loss_bad_stamp(const struct wire_event *ev, int64_t start_ns);
 

@@ -139,7 +139,9 @@ static void cut_part_off(struct prof_spool *s, int fd)
 	}
 }
 
-/* As much as a collector leaves (limit free-floor): checkpoints of the job come to the same disk. */
+/*
+ * As much as a collector leaves (limit free-floor): checkpoints of the job come to the same disk.
+ */
 static bool is_nearly_full(int fd, size_t len)
 {
 	uint64_t floor = FREE_FLOOR, block;

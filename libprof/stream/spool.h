@@ -3,7 +3,8 @@
  * The local file that frames go to when no collector listens:
  * <out>/<run id>.gst/<stream>.<n>.spool. Opened, appended to and closed once per batch, so that a
  * program which closes all descriptors finds none of ours, and none of ours turns into its file.
- * Nobody but the owner may write it or into its folders, whatever the umask. The writer's (writer.h).
+ * Nobody but the owner may write it or into its folders, whatever the umask. The writer's
+ * (writer.h).
  */
 #ifndef PROF_SPOOL_H
 #define PROF_SPOOL_H
@@ -35,8 +36,8 @@ bool prof_spool_at_start(struct prof_spool *s);
 
 /*
  * Appends @head and @body with one open and close. 0 or -errno; then nothing of the batch stays in
- * the file (a rest that cannot be removed begins a new segment). -ENOSPC also where 64 MiB of the disk,
- * or an eighth of a small one, would not stay free.
+ * the file (a rest that cannot be removed begins a new segment). -ENOSPC also where 64 MiB of the
+ * disk, or an eighth of a small one, would not stay free.
  */
 int prof_spool_write(struct prof_spool *s, const uint8_t *head, size_t head_len,
 		     const uint8_t *body, size_t body_len);

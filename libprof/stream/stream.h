@@ -35,9 +35,9 @@ int prof_stream_open(const uint8_t id[WIRE_STREAM_ID_BYTES]);
 struct wire_strtab *prof_stream_names(void);
 
 /*
- * Where the next event of this kind (enum wire_kind) will stand: to be filled in place, for a copy of
- * fields that were just written costs as much as the translation. It counts once prof_stream_commit
- * was called, which makes a block when its kind has enough.
+ * Where the next event of this kind (enum wire_kind) will stand: to be filled in place, for a copy
+ * of fields that were just written costs as much as the translation. It counts once
+ * prof_stream_commit was called, which makes a block when its kind has enough.
  */
 struct wire_event *prof_stream_slot(uint8_t kind);
 void prof_stream_commit(uint8_t kind);
@@ -67,7 +67,9 @@ static inline char *prof_text(const char *s)
 /* One message frame. */
 void prof_stream_message(enum wire_frame_type type, const ProtobufCMessage *msg);
 
-/* A Loss frame of what was lost since the last one (loss.h); bad stamps get @end_ns as their end. */
+/*
+ * A Loss frame of what was lost since the last one (loss.h); bad stamps get @end_ns as their end.
+ */
 void prof_stream_losses(int64_t end_ns);
 
 const struct prof_stream_device *prof_stream_device(uint32_t ordinal);

@@ -3,8 +3,8 @@
  * Where frames go: to the collector's socket while it takes them, else to the spool. A frame stays
  * in a bounded queue until the collector has acknowledged it or the spool has taken it. When the
  * queue is full and neither works, the oldest frames are dropped, counted, and their time is lost.
- * Sender thread, which has the writer do all that needs a descriptor (writer.h); nothing here blocks
- * longer than its deadline (disks excepted).
+ * Sender thread, which has the writer do all that needs a descriptor (writer.h); nothing here
+ * blocks longer than its deadline (disks excepted).
  */
 #ifndef PROF_TRANSPORT_H
 #define PROF_TRANSPORT_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The thread that opens, writes and closes what a trace goes to. It has a table of descriptors of its
- * own: a file that the sender opened would take, if only for microseconds, the number that a program
- * expects which closes a descriptor and opens another in its place, and such a program's close could
- * hit that file, or what we write its file. The sender keeps the program's table, for it calls CUPTI,
- * NVML and the loader: what these open must be there for the program's threads, too.
+ * The thread that opens, writes and closes what a trace goes to. It has a table of descriptors of
+ * its own: a file that the sender opened would take, if only for microseconds, the number that a
+ * program expects which closes a descriptor and opens another in its place, and such a program's
+ * close could hit that file, or what we write its file. The sender keeps the program's table, for
+ * it calls CUPTI, NVML and the loader: what these open must be there for the program's threads,
+ * too.
  *
  * The sender waits while the writer works, so the two share what the sender owns without a lock.
  */

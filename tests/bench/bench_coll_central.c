@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a central collector takes in over HTTP, as nodes' collectors send it: so many streams, each
- * with so many events a second, a request per node and second. Prints how long acknowledgements took,
- * what the collector needed, and whether each of them said that all is there.
+ * with so many events a second, a request per node and second. Prints how long acknowledgements
+ * took, what the collector needed, and whether each of them said that all is there.
  *
  *	bench_coll_central [--streams N] [--nodes N] [--events PER_SECOND] [--seconds N] [--flood]
  *			   [--tls | --compare] [--dir DIRECTORY]
  *
- * --flood: no pauses, the next request follows the answer. --tls: over https, with a certificate made
- * for it, which the senders verify. --compare: first without, then with TLS, and how they compare. The
- * senders share the machine with the collector. 1,000 streams for ten minutes: --streams 1000 --nodes
- * 125 --seconds 600.
+ * --flood: no pauses, the next request follows the answer. --tls: over https, with a certificate
+ * made
+ * for it, which the senders verify. --compare: first without, then with TLS, and how they compare.
+ * The senders share the machine with the collector. 1,000 streams for ten minutes: --streams 1000
+ * --nodes 125 --seconds 600.
  */
 #include "taker.h"
 

@@ -72,7 +72,9 @@ static struct prof_cupti cupti = {
 			  [CUPTI_KIND_GRAPH_TRACE] = 56 },
 };
 
-/* ---- made-up records -------------------------------------------------------------------------- */
+/*
+ * ---- made-up records --------------------------------------------------------------------------
+ */
 
 static char kernel_name[KERNELS][192];
 
@@ -251,7 +253,9 @@ static void fill(struct set *s, struct job *j)
 		s->t1 = j->end[k] > s->t1 ? j->end[k] : s->t1;
 }
 
-/* ---- stages ----------------------------------------------------------------------------------- */
+/*
+ * ---- stages -----------------------------------------------------------------------------------
+ */
 
 enum stage {
 	CALLBACK, /* on the program's thread: names to numbers */
@@ -381,8 +385,8 @@ static void take_buffers(struct path *p, const struct set *s, uint8_t *data)
 
 	for (i = 0; i < s->count; i++) {
 		struct prof_record_walk walk = { .cupti = &cupti,
-					  .data = data + i * s->each,
-					  .valid = s->valid[i] };
+						 .data = data + i * s->each,
+						 .valid = s->valid[i] };
 
 		while (prof_record_next(&walk)) {
 			enum prof_outcome v = prof_translate(&p->translator, walk.record, &ev);
@@ -402,7 +406,9 @@ static void take_buffers(struct path *p, const struct set *s, uint8_t *data)
 	spend(p, TRANSLATE, t);
 }
 
-/* ---- the real thing ---------------------------------------------------------------------------- */
+/*
+ * ---- the real thing ----------------------------------------------------------------------------
+ */
 
 /* Buffers through the pool, drained as they would pile up. */
 static void whole(const struct set *s, int64_t *callback_ns, int64_t *drain_ns)
@@ -451,7 +457,9 @@ static void whole_open(size_t each)
 	prof_intake_init(&cupti);
 }
 
-/* ---- runs -------------------------------------------------------------------------------------- */
+/*
+ * ---- runs --------------------------------------------------------------------------------------
+ */
 
 static uint64_t total(const uint64_t *by_kind)
 {
@@ -463,7 +471,9 @@ static uint64_t total(const uint64_t *by_kind)
 	return sum;
 }
 
-/* Pointers to names become numbers in the buffers: a copy is walked, so that each round has them. */
+/*
+ * Pointers to names become numbers in the buffers: a copy is walked, so that each round has them.
+ */
 static void one_round(const struct set *s, struct path *p, struct result *r, int round)
 {
 	uint8_t *data = malloc(s->each * s->count);

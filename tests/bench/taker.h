@@ -38,8 +38,8 @@ static inline void b_renumber(uint8_t *bytes, const uint8_t *id, uint64_t seq)
 }
 
 /*
- * Starts it with @dir and @option (NULL behind the last); @line, of 200 bytes, gets what it says when
- * it is ready.
+ * Starts it with @dir and @option (NULL behind the last); @line, of 200 bytes, gets what it says
+ * when it is ready.
  */
 static inline pid_t b_collector(const char *dir, const char *const *option, char *line)
 {

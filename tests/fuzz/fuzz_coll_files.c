@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files of its own that the collector reads again after a restart: what it knows of a stream (.known), how often a
- * digest failed (.digest-tries), the clock of the last sweep (.sweep-clock). The first byte says which, and of
- * .known how much of it is made right, so that what follows is looked at.
+ * Files of its own that the collector reads again after a restart: what it knows of a stream
+ * (.known), how often a digest failed (.digest-tries), the clock of the last sweep (.sweep-clock).
+ * The first byte says which, and of .known how much of it is made right, so that what follows is
+ * looked at.
  */
 #include "fuzz.h"
 

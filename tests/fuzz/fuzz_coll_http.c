@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an HTTP client sends, byte for byte: through libmicrohttpd to every route, in pieces. The first
- * byte says how large the pieces are, the second whether sums of frames in a body are made right, so
- * that they are stored. Nothing may stay behind when the client is gone, and what was not behind a
- * token may not be answered with anything but a refusal.
+ * What an HTTP client sends, byte for byte: through libmicrohttpd to every route, in pieces. The
+ * first byte says how large the pieces are, the second whether sums of frames in a body are made
+ * right, so that they are stored. Nothing may stay behind when the client is gone, and what was not
+ * behind a token may not be answered with anything but a refusal.
  */
 #include "fuzz.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Python's structures from any bytes: which version (1 byte), then a piece of memory, in which words
- * that begin with MARK become addresses within it. All that reads Python is let loose on it; what
- * comes out must have the form of a stack.
+ * Python's structures from any bytes: which version (1 byte), then a piece of memory, in which
+ * words that begin with MARK become addresses within it. All that reads Python is let loose on it;
+ * what comes out must have the form of a stack.
  */
 #include "fuzz.h"
 

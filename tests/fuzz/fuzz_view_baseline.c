@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A baseline file from any bytes: what is accepted is compared with itself and shown in every form. */
+/*
+ * A baseline file from any bytes: what is accepted is compared with itself and shown in every form.
+ */
 #include "fuzz.h"
 
 #include <stdlib.h>

@@ -181,9 +181,9 @@ int cuDriverGetVersion(int *version)
 }
 
 /*
- * NVIDIA's runtime, where it is linked statically (CuPy, what nvcc builds by default), asks for tables that
- * no document describes, and does nothing without them. So do its compilers, which go on without, and its
- * CUPTI, whose answer says enough.
+ * NVIDIA's runtime, where it is linked statically (CuPy, what nvcc builds by default), asks for
+ * tables that no document describes, and does nothing without them. So do its compilers, which go
+ * on without, and its CUPTI, whose answer says enough.
  */
 static bool goes_on_without(const char *library)
 {
@@ -234,8 +234,9 @@ int cuGetExportTable(const void **table, const struct sim_uuid *id)
 /* ---- entry points by name ---- */
 
 /*
- * Which of a name's functions a program gets that was built for `version` of CUDA: the last of these that is
- * not newer, where they differ in what they are called with. By cudaTypedefs.h of CUDA 13.0.
+ * Which of a name's functions a program gets that was built for `version` of CUDA: the last of
+ * these that is not newer, where they differ in what they are called with. By cudaTypedefs.h of
+ * CUDA 13.0.
  */
 static const struct {
 	const char *name;

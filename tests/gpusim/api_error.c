@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api_error.c - what errors are called: those that the model answers, and those that a script has it answer
- * (GPUSIM_FAULT). Names and numbers are CUDA 13.0's.
+ * api_error.c - what errors are called: those that the model answers, and those that a script has
+ * it answer (GPUSIM_FAULT). Names and numbers are CUDA 13.0's.
  */
 #include "driver.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api_function.c - what a kernel is said to need, and how many of it fit. The model reads no device code:
- * every kernel has the same facts, those of a small one for an H100, and what a program sets it gets back.
+ * api_function.c - what a kernel is said to need, and how many of it fit. The model reads no device
+ * code: every kernel has the same facts, those of a small one for an H100, and what a program sets
+ * it gets back.
  */
 #include <string.h>
 
@@ -222,7 +223,9 @@ static int smaller(int a, int b)
 	return a < b ? a : b;
 }
 
-/* Blocks of so many threads and so much dynamic shared memory that a multiprocessor holds at once. */
+/*
+ * Blocks of so many threads and so much dynamic shared memory that a multiprocessor holds at once.
+ */
 static int blocks_per_sm(const struct sim_function *f, int threads, size_t shared)
 {
 	int warps = (threads + WARP - 1) / WARP;
@@ -400,7 +403,10 @@ int cuOccupancyMaxPotentialClusterSize(int *size, void *function, const struct s
 	return sim_call_end(&call, rc);
 }
 
-/* ---- tensor maps: what a kernel would read of memory's layout; 128 bytes that nobody here reads ---- */
+/*
+ * ---- tensor maps: what a kernel would read of memory's layout; 128 bytes that nobody here reads
+ * ----
+ */
 
 static int encode(struct sim_tensor_map *map, int type, unsigned rank, const void *address,
 		  const uint64_t *dims)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * api_memory.c - allocations. Device memory is reserved address space; it has content only with
- * GPUSIM_DATA=1 or a stand-in library in the process (zero at first), and a free gives its pages up.
- * Managed memory, which the host uses as well, always has content.
+ * GPUSIM_DATA=1 or a stand-in library in the process (zero at first), and a free gives its pages
+ * up. Managed memory, which the host uses as well, always has content.
  */
 #include <stdlib.h>
 #include <sys/mman.h>

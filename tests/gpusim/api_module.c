@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api_module.c - modules, libraries and the kernels in them. The model computes times, not results: of
- * somebody else's device code it runs nothing, its own kernels wait for as long as they are told.
+ * api_module.c - modules, libraries and the kernels in them. The model computes times, not results:
+ * of somebody else's device code it runs nothing, its own kernels wait for as long as they are
+ * told.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -57,9 +58,9 @@ static bool of_cuda(const char *image)
 /*
  * Binaries for a GPU are taken: their kernels, of whatever name, last a while and write nothing
  * (standin.h). PTX is not: the model is a machine without the compiler's library, so that what is
- * shipped as PTX ends with the driver's word for that. PTX that reads the device's clock is taken for a
- * kernel that waits, what is no code at all for a name and nothing else: these are the model's own, and
- * their first parameter is their length.
+ * shipped as PTX ends with the driver's word for that. PTX that reads the device's clock is taken
+ * for a kernel that waits, what is no code at all for a name and nothing else: these are the
+ * model's own, and their first parameter is their length.
  */
 static int judge(const char *image, bool *foreign)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api_nodes.c - what a graph consists of, nodes of any kind by one call, capture into a graph that there is,
- * and the objects of the program's that a graph keeps alive.
+ * api_nodes.c - what a graph consists of, nodes of any kind by one call, capture into a graph that
+ * there is, and the objects of the program's that a graph keeps alive.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -228,7 +228,8 @@ int cuGraphAddNode_v2(void **out, void *graph, void *const *deps, const void *ed
 		rc = cuGraphAddEmptyNode(out, graph, deps, n);
 		break;
 	default:
-		rc = SIM_NOT_SUPPORTED; /* conditions, memory of its own, events, graphs in graphs */
+		/* conditions, memory of its own, events, graphs in graphs */
+		rc = SIM_NOT_SUPPORTED;
 	}
 	return sim_call_end(&call, rc);
 }

@@ -35,7 +35,10 @@ enum {
 #define ON_HOST 1 /* CUmemorytype */
 #define ON_DEVICE 2
 
-/* Pinned memory is of the context that pinned it; the model has forgotten which, and says the current. */
+/*
+ * Pinned memory is of the context that pinned it; the model has forgotten which, and says the
+ * current.
+ */
 static int device_of(const struct sim_range *r)
 {
 	const struct sim_ctx *ctx = sim_ctx_current();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api_pool.c - allocation in a stream's order, and the pools it comes from. A pool keeps nothing back: an
- * allocation is new memory at once, and a free gives it up when the stream has come to it.
+ * api_pool.c - allocation in a stream's order, and the pools it comes from. A pool keeps nothing
+ * back: an allocation is new memory at once, and a free gives it up when the stream has come to it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -130,8 +130,8 @@ static void drop(void *address)
 }
 
 /*
- * What the stream has before it has been told its time, and has moved its bytes, unless it waits for
- * something that is not known yet: then the free waits too.
+ * What the stream has before it has been told its time, and has moved its bytes, unless it waits
+ * for something that is not known yet: then the free waits too.
  */
 static int release(uint64_t address, void *stream)
 {

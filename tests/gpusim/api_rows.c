@@ -23,7 +23,9 @@ enum {
 	UNIFIED = 4
 };
 
-/* Flags of arrays. Sparse and deferred ones are memory to be mapped later, which there is none of. */
+/*
+ * Flags of arrays. Sparse and deferred ones are memory to be mapped later, which there is none of.
+ */
 #define LAYERED 0x01u
 #define CUBEMAP 0x04u
 #define KNOWN_FLAGS 0x3fu

@@ -286,7 +286,9 @@ int cuEventRecord(void *handle, void *stream)
 	return sim_call_end(&call, rc);
 }
 
-/* The flag makes a node of its own in a capture; here the event is the stream's moment in any case. */
+/*
+ * The flag makes a node of its own in a capture; here the event is the stream's moment in any case.
+ */
 int cuEventRecordWithFlags(void *handle, void *stream, unsigned flags)
 {
 	struct sim_call call;

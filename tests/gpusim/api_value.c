@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api_value.c - numbers that a stream writes into memory in its turn. Waiting for one is not supported: the
- * model's streams wait for what has a time.
+ * api_value.c - numbers that a stream writes into memory in its turn. Waiting for one is not
+ * supported: the model's streams wait for what has a time.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api_virtual.c - virtual memory by hand: reserved addresses, physical memory, and mappings of the one
- * to the other. Physical memory counts against its device as long as a handle or a mapping holds it, and keeps
- * its content meanwhile. Handles for other processes are not supported.
+ * api_virtual.c - virtual memory by hand: reserved addresses, physical memory, and mappings of the
+ * one to the other. Physical memory counts against its device as long as a handle or a mapping
+ * holds it, and keeps its content meanwhile. Handles for other processes are not supported.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -173,7 +173,10 @@ static struct sim_physical *physical_get(uint64_t handle)
 	return p && p->magic == PHYSICAL_MAGIC ? p : NULL;
 }
 
-/* On a device that there is, for this process or for others by descriptors: those are not given out. */
+/*
+ * On a device that there is, for this process or for others by descriptors: those are not given
+ * out.
+ */
 static int check(const struct sim_allocation *is)
 {
 	if (!is || is->type != PINNED || is->location.type != ON_DEVICE)

@@ -38,7 +38,9 @@ uint32_t sim_tid(void)
 
 /* ---- callbacks ---- */
 
-/* Driver calls by which a stand-in of the runtime finds its context: the real one has other ways. */
+/*
+ * Driver calls by which a stand-in of the runtime finds its context: the real one has other ways.
+ */
 static bool housekeeping(uint32_t cbid)
 {
 	return cbid == SIM_CBID_cuInit || cbid == SIM_CBID_cuCtxGetCurrent ||

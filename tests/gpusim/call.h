@@ -77,7 +77,10 @@ int sim_call_begin_early(struct sim_call *call, enum sim_domain domain, uint32_t
 /* The same for calls that need cuInit to have succeeded in this very process. */
 int sim_call_begin(struct sim_call *call, uint32_t cbid);
 
-/* The same for a call that launches this kernel (a CUfunction, or NULL): callbacks are told its name. */
+/*
+ * The same for a call that launches this kernel (a CUfunction, or NULL): callbacks are told its
+ * name.
+ */
 int sim_call_begin_launch(struct sim_call *call, uint32_t cbid, const void *function);
 
 /*

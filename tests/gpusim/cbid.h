@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cbid.h - CUPTI's numbers of the API calls that the simulator offers, and their names as
- * cuptiGetCallbackName gives them; of the runtime's also those that torch imports, whoever has a body
- * for them. Numbers are append-only across CUDA versions; tests compare them with the real headers
- * where those are installed, and with those in the wheels that scripts/cupti-wheels fetched.
+ * cuptiGetCallbackName gives them; of the runtime's also those that torch imports, whoever has a
+ * body for them. Numbers are append-only across CUDA versions; tests compare them with the real
+ * headers where those are installed, and with those in the wheels that scripts/cupti-wheels
+ * fetched.
  */
 #ifndef SIM_CBID_H
 #define SIM_CBID_H

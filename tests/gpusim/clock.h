@@ -31,9 +31,9 @@ static inline uint64_t sim_max(uint64_t a, uint64_t b)
 
 /*
  * Returns once sim_now() >= t. Sleeps for most of it and spins for the rest, because a sleeper
- * wakes up to 60 us late and a driver's synchronisation does not. It keeps its CPU then, as a driver with
- * fewer contexts than there are CPUs does (CU_CTX_SCHED_AUTO): one that yields to a busy neighbour is
- * late by a slice of that one's.
+ * wakes up to 60 us late and a driver's synchronisation does not. It keeps its CPU then, as a
+ * driver with fewer contexts than there are CPUs does (CU_CTX_SCHED_AUTO): one that yields to a
+ * busy neighbour is late by a slice of that one's.
  */
 static inline void sim_sleep_until(uint64_t t)
 {

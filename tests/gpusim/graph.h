@@ -60,7 +60,10 @@ bool sim_capture(struct sim_stream *s, const struct sim_op *op, const struct sim
 bool sim_capture_record(struct sim_stream *s, struct sim_event *e);
 bool sim_capture_wait(struct sim_stream *s, struct sim_event *e);
 
-/* The next node of s's capture waits for these too, or (alone) for these alone. False: bad node, no memory. */
+/*
+ * The next node of s's capture waits for these too, or (alone) for these alone. False: bad node, no
+ * memory.
+ */
 bool sim_capture_depend(struct sim_stream *s, struct sim_node *const *deps, uint32_t n, bool alone);
 
 /* ---- held.c ---- */

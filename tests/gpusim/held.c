@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * held.c - objects of the program's that graphs keep alive: each graph, and each copy of it that was made to be
- * launched, has references of its own.
+ * held.c - objects of the program's that graphs keep alive: each graph, and each copy of it that
+ * was made to be launched, has references of its own.
  */
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * host.c - gpusim-host.so, preloaded: what runs under it believes to be on a host of another name
- * whose clock is off and drifts. CLOCK_REALTIME alone is another one, as on real hosts; deadlines on
- * it are carried back, so that a wait lasts as long as it was meant to.
+ * whose clock is off and drifts. CLOCK_REALTIME alone is another one, as on real hosts; deadlines
+ * on it are carried back, so that a wait lasts as long as it was meant to.
  *
  *	GPUSIM_HOST=name  GPUSIM_CLOCK_OFFSET=ns  GPUSIM_CLOCK_DRIFT=ppb
  *

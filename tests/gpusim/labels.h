@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * labels.h - the names that CUPTI's records point at. As a rule they live as long as the process. With
- * GPUSIM_NAMES they belong to their module, as in CUPTI before 13.4 update 1: "unmap", their memory is
- * gone with it; "reuse", the next module's names come to lie there.
+ * labels.h - the names that CUPTI's records point at. As a rule they live as long as the process.
+ * With GPUSIM_NAMES they belong to their module, as in CUPTI before 13.4 update 1: "unmap", their
+ * memory is gone with it; "reuse", the next module's names come to lie there.
  */
 #ifndef SIM_LABELS_H
 #define SIM_LABELS_H

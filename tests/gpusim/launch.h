@@ -17,7 +17,10 @@ uint64_t sim_kernel_fill(struct sim_op *op, void *function, const unsigned *grid
 /* Stretches a kernel that is no collective by its device's GPUSIM_SLOW. op->physical is known. */
 void sim_kernel_slow(struct sim_op *op);
 
-/* Says once, on standard error, that nothing is computed. At the first kernel that is not the model's own. */
+/*
+ * Says once, on standard error, that nothing is computed. At the first kernel that is not the
+ * model's own.
+ */
 void sim_garbage_tell(void);
 
 #endif

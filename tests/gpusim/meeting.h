@@ -13,7 +13,9 @@
 /* Gives a collective about to wait its number among its kind; NULL meetings: by name. */
 void sim_meeting_open(struct sim_pending *p, const struct sim_work *work);
 
-/* Lets the op begin, then looks whether all ranks have; true when op.end is known and all is taken. */
+/*
+ * Lets the op begin, then looks whether all ranks have; true when op.end is known and all is taken.
+ */
 bool sim_meeting_advance(struct sim_pending *p);
 
 /* Takes it out of its meetings, if need be, and frees what it needed for them. */

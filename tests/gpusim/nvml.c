@@ -95,8 +95,8 @@ __attribute__((destructor)) static void unload(void)
 }
 
 /*
- * GPUSIM_NVML: what a driver does that is not well; "outside" is no illness, see nvml_pid; "slow:MS"
- * and "stuck" come later, see nvml_call_begin.
+ * GPUSIM_NVML: what a driver does that is not well; "outside" is no illness, see nvml_pid;
+ * "slow:MS" and "stuck" come later, see nvml_call_begin.
  */
 static int be_ill(const char *how)
 {

@@ -90,8 +90,7 @@ static unsigned percent_of(int unit, uint64_t us, int32_t owner)
 {
 	uint64_t from = (us - PERIOD_US) * 1000, to = us * 1000;
 
-	return (unsigned)(100 *
-			  sim_busy_between(&sim_shm()->device[unit], from, to, owner, NULL) /
+	return (unsigned)(100 * sim_busy_between(&sim_shm()->device[unit], from, to, owner, NULL) /
 			  (to - from));
 }
 
@@ -183,8 +182,8 @@ static uint64_t refresh_ns(void)
 /* Hopper and what came after it. */
 static bool has_gpm(const struct nvml_device *d)
 {
-	static const char *const names[] = { "H100", "H200", "H800", "H20", "GH200", "B100",
-					     "B200", "B300", "GB200", "GB300" };
+	static const char *const names[] = { "H100", "H200", "H800", "H20",   "GH200",
+					     "B100", "B200", "B300", "GB200", "GB300" };
 	uint32_t gpu = d->slice ? sim_config()->unit[d->index].gpu : d->index;
 	size_t i;
 
@@ -281,9 +280,9 @@ static int evaluate(const struct nvml_gpm_sample *a, const struct nvml_gpm_sampl
 	switch (id) {
 	case 1: /* a compute or graphics engine was busy, percent of the time */
 	case 2: /* SMs that were busy */
-		*value = b->up > a->up ? 100.0 * (double)(b->busy - a->busy) /
-						 (double)(b->up - a->up)
-				       : 0;
+		*value = b->up > a->up
+				 ? 100.0 * (double)(b->busy - a->busy) / (double)(b->up - a->up)
+				 : 0;
 		return NVML_OK;
 	case 3: /* occupancy, tensor units: nothing in the model uses them */
 	case 5:
@@ -308,8 +307,8 @@ int nvmlGpmMetricsGet(struct nvml_gpm_metrics *m)
 		return NVML_INVALID_ARGUMENT;
 	for (i = 0; i < m->count; i++) {
 		m->metric[i].value = 0;
-		m->metric[i].result = evaluate(m->sample1, m->sample2, m->metric[i].id,
-					       &m->metric[i].value);
+		m->metric[i].result =
+			evaluate(m->sample1, m->sample2, m->metric[i].id, &m->metric[i].value);
 	}
 	return NVML_OK;
 }

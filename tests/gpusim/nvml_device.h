@@ -21,7 +21,7 @@ struct nvml_device {
 /* Around each exported call: one lock of the process, a line in a file, hangs by script. */
 bool nvml_call_begin(const char *what, const struct nvml_device *d);
 void nvml_call_end(const bool *unused);
-#define CALL(device)                                              \
+#define CALL(device)                                                   \
 	bool in_call __attribute__((cleanup(nvml_call_end), unused)) = \
 		nvml_call_begin(__func__, device)
 

@@ -90,7 +90,10 @@ int32_t sim_proc_slot(void);
 /* Gives up the slot and the work of the caller that has not begun: the process ends. */
 void sim_proc_leave(void);
 
-/* When a process began, in ticks since the machine did; 0: there is none of this pid, or only its remains. */
+/*
+ * When a process began, in ticks since the machine did; 0: there is none of this pid, or only its
+ * remains.
+ */
 uint64_t sim_process_began(int32_t pid);
 
 /* Is the process of this entry still the one that was registered? */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shown.h - what the ranks of a collective show each other: blocks of memory that the processes of a
- * node share, behind the segment in its file. The file is sparse, and memory is asked for before it is
- * written to, so that a full file system is an error and no signal.
+ * shown.h - what the ranks of a collective show each other: blocks of memory that the processes of
+ * a node share, behind the segment in its file. The file is sparse, and memory is asked for before
+ * it is written to, so that a full file system is an error and no signal.
  */
 #ifndef SIM_SHOWN_H
 #define SIM_SHOWN_H

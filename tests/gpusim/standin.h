@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * standin.h - what the stand-ins for CUDA's libraries (cudart/, cublas/, cudnn/, nccl/, absent/) ask of
- * the simulated driver besides its public calls. A program never sees these. Everything here may be called
- * from any thread; nothing calls cuInit by itself except where it says so.
+ * standin.h - what the stand-ins for CUDA's libraries (cudart/, cublas/, cudnn/, nccl/, absent/)
+ * ask of the simulated driver besides its public calls. A program never sees these. Everything here
+ * may be called from any thread; nothing calls cuInit by itself except where it says so.
  *
  * What a program computes through them is garbage: kernels last a known time and write nothing.
  */
@@ -16,9 +16,9 @@
 #include "call.h"
 
 /*
- * The kernel of this name, as cuLaunchKernel and graphs take it. One handle per name, which lives as long
- * as the process; NULL without memory. Its length is never read from its parameters: it is the one
- * that the launch gives, else gpusim_length_kernel's.
+ * The kernel of this name, as cuLaunchKernel and graphs take it. One handle per name, which lives
+ * as long as the process; NULL without memory. Its length is never read from its parameters: it is
+ * the one that the launch gives, else gpusim_length_kernel's.
  */
 SIM_API void *gpusim_kernel(const char *name);
 
@@ -30,8 +30,9 @@ SIM_API void *gpusim_kernel(const char *name);
  * n-th meeting under it. When the op begins, all before it on its stream having moved its bytes,
  * this rank shows the others up to GPUSIM_SHOWN bytes. When all have come, each takes what it
  * wants: from[r] is what rank r showed, NULL where that is nothing; both in the order of the
- * stream. The op ends `length` after the last of all its meetings' parties has begun. Copied at the launch;
- * show and take run once per launch (of a graph, too) on any thread and call nothing of CUDA's.
+ * stream. The op ends `length` after the last of all its meetings' parties has begun. Copied at the
+ * launch; show and take run once per launch (of a graph, too) on any thread and call nothing of
+ * CUDA's.
  */
 struct gpusim_meeting {
 	uint64_t key;
@@ -49,7 +50,9 @@ struct gpusim_launch {
 	unsigned grid[3], block[3], shared;
 	void *stream;
 	uint64_t length_ns; /* 0: by name and geometry */
-	/* A collective (its kernel's name begins with "nccl"), and what may be abandoned together. */
+	/*
+	 * A collective (its kernel's name begins with "nccl"), and what may be abandoned together.
+	 */
 	uint64_t communicator;
 	uint32_t n_meetings;
 	const struct gpusim_meeting *meetings;
@@ -57,10 +60,11 @@ struct gpusim_launch {
 };
 
 /*
- * Launches on the current context's stream, capture included. An enum sim_result. cbid: the runtime's call
- * that its API record names (SIM_CBID_cudaLaunchKernel and its kin), as CUPTI shows the launches
- * of a library that has the runtime linked in; 0 where the caller is within such a frame already. The
- * first launch of a process says on standard error that results are garbage (GPUSIM_QUIET=1: not).
+ * Launches on the current context's stream, capture included. An enum sim_result. cbid: the
+ * runtime's call that its API record names (SIM_CBID_cudaLaunchKernel and its kin), as CUPTI shows
+ * the launches of a library that has the runtime linked in; 0 where the caller is within such a
+ * frame already. The first launch of a process says on standard error that results are garbage
+ * (GPUSIM_QUIET=1: not).
  */
 SIM_API int gpusim_launch(const struct gpusim_launch *launch, uint32_t cbid);
 
@@ -79,7 +83,8 @@ SIM_API void gpusim_collectives_abandon(uint64_t communicator);
 /*
  * Processes exchange some words: `ranks` of them under one key, once. To be asked again and again:
  * true when all have come, with everybody's words; and the words of those who came are there before
- * (all zero: not yet). Under a key that all of them have had an answer for nobody is known any more.
+ * (all zero: not yet). Under a key that all of them have had an answer for nobody is known any
+ * more.
  */
 #define GPUSIM_WORDS 4
 SIM_API bool gpusim_gather(uint64_t key, uint32_t ranks, uint32_t rank,
@@ -93,15 +98,15 @@ SIM_API void gpusim_gather_leave(uint64_t key, uint32_t rank);
 SIM_API uint64_t gpusim_process_began(int32_t pid);
 
 /*
- * Bytes that a collective was to write and did not, because they were too many: counted by function, and
- * the counts written to the truth file when the process ends ({"unmoved":"ncclAllReduce","calls":2,"bytes":..}).
- * The text must live as long as the process.
+ * Bytes that a collective was to write and did not, because they were too many: counted by
+ * function, and the counts written to the truth file when the process ends
+ * ({"unmoved":"ncclAllReduce","calls":2,"bytes":..}). The text must live as long as the process.
  */
 SIM_API void gpusim_unmoved(const char *function, uint64_t bytes);
 
 /*
- * Initialises the driver and makes the primary context of the thread's device current where no context is,
- * as the runtime does at the first call that needs one. An enum sim_result.
+ * Initialises the driver and makes the primary context of the thread's device current where no
+ * context is, as the runtime does at the first call that needs one. An enum sim_result.
  */
 SIM_API int gpusim_ready(void);
 
@@ -112,9 +117,9 @@ SIM_API int gpusim_ready(void);
 SIM_API void gpusim_content(void);
 
 /*
- * A function that has no body was called: counted, and the first call of each written to the truth file
- * ({"missing":"cusparseSpMM","library":"libcusparse.so.12",...}); the counts follow when the process ends.
- * Both texts must live as long as the process.
+ * A function that has no body was called: counted, and the first call of each written to the truth
+ * file ({"missing":"cusparseSpMM","library":"libcusparse.so.12",...}); the counts follow when the
+ * process ends. Both texts must live as long as the process.
  */
 SIM_API void gpusim_missing(const char *library, const char *function);
 

@@ -78,7 +78,9 @@ void sim_stream_init(struct sim_stream *s, struct sim_ctx *ctx, uint32_t id, boo
 	ctx->streams = s;
 }
 
-/* What an H100 says at the beginning: stack, printf, heap, -, launches, fetches of L2, persisting. */
+/*
+ * What an H100 says at the beginning: stack, printf, heap, -, launches, fetches of L2, persisting.
+ */
 static const size_t limits[SIM_LIMITS] = { 1024, 1u << 20, 8u << 20, 0, 2048, 128, 0 };
 
 /* The legacy stream is no "blocking stream": it is the one that those take turns with. */

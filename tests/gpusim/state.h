@@ -25,7 +25,9 @@ struct sim_work {
 	void (*host)(void *);
 	void *host_data;
 	struct sim_data data;
-	/* Of a collective: what is abandoned together, and whom it meets; none: those of its name. */
+	/*
+	 * Of a collective: what is abandoned together, and whom it meets; none: those of its name.
+	 */
 	uint64_t comm;
 	uint32_t n_meetings;
 	const struct gpusim_meeting *meetings; /* the caller's */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prints what the unwinder makes of a file's tables: for each address at which something changes the
- * frame's address and the rules of registers, as `readelf --debug-dump=frames-interp` does.
+ * Prints what the unwinder makes of a file's tables: for each address at which something changes
+ * the frame's address and the rules of registers, as `readelf --debug-dump=frames-interp` does.
  *     cfi_rows FILE
  */
 #include "sample/cfi.c" /* its rows are nobody's business else */

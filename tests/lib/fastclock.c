@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preloaded, makes the steady clock run a hundred thousand times as fast: for tests of what waits. */
+/*
+ * Preloaded, makes the steady clock run a hundred thousand times as fast: for tests of what waits.
+ */
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A C library that blocks in functions of known names, for test_native.py to find. With FRAMED, and built
- * with frame pointers, the innermost frame is one that is found by its frame pointer alone.
+ * A C library that blocks in functions of known names, for test_native.py to find. With FRAMED, and
+ * built with frame pointers, the innermost frame is one that is found by its frame pointer alone.
  */
 #include <poll.h>
 #include <sys/syscall.h>
@@ -31,7 +31,9 @@ static inline ssize_t read_byte(int fd, void *byte)
 }
 #endif
 
-/* Not exported: named by .symtab alone. The calls are no tail calls, or the frames would be gone. */
+/*
+ * Not exported: named by .symtab alone. The calls are no tail calls, or the frames would be gone.
+ */
 static HIDDEN int hidden_read(int fd)
 {
 	volatile char byte;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prof_dump [--frames] FILE...: the frames of stream and spool files as JSON lines, for tests: merged by stream
- * and sequence number, duplicates dropped, names resolved. Damage goes to stderr and makes it exit 1.
+ * prof_dump [--frames] FILE...: the frames of stream and spool files as JSON lines, for tests:
+ * merged by stream and sequence number, duplicates dropped, names resolved. Damage goes to stderr
+ * and makes it exit 1.
  * --frames: without events, samples and batches.
  */
 #include <inttypes.h>

@@ -213,7 +213,8 @@ int probe_is_queue(int tid, unsigned long object)
 	return n < 0 ? n : prof_py_is_queue(py, object);
 }
 
-int probe_holds(int tid, const unsigned long *wanted, int n, unsigned char *held, unsigned char *gives)
+int probe_holds(int tid, const unsigned long *wanted, int n, unsigned char *held,
+		unsigned char *gives)
 {
 	struct prof_py_hold out[PROF_PY_WANTED];
 	struct prof_py_thread t;
@@ -228,7 +229,9 @@ int probe_holds(int tid, const unsigned long *wanted, int n, unsigned char *held
 	return rc;
 }
 
-/* How many of so many searches found nothing, that it holds, that it gives, and could not be made. */
+/*
+ * How many of so many searches found nothing, that it holds, that it gives, and could not be made.
+ */
 int probe_hold_many(int tid, unsigned long wanted, int times, int *seen)
 {
 	struct prof_py_hold out;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tests/lib/pystack.py calls: libprof's python/pystack.h and sample/native.h, flat for ctypes. */
+/*
+ * What tests/lib/pystack.py calls: libprof's python/pystack.h and sample/native.h, flat for ctypes.
+ */
 #ifndef PYSTACK_PROBE_H
 #define PYSTACK_PROBE_H
 
@@ -20,7 +22,8 @@ EXPORT int probe_collecting(void);
 EXPORT int probe_in_runtime(unsigned long address);
 EXPORT int probe_awaited(int tid, unsigned long *object, int room);
 EXPORT int probe_asked(int tid, unsigned long *object, int room);
-EXPORT int probe_holds(int tid, const unsigned long *wanted, int n, unsigned char *held, unsigned char *gives);
+EXPORT int probe_holds(int tid, const unsigned long *wanted, int n, unsigned char *held,
+		       unsigned char *gives);
 EXPORT int probe_hold_many(int tid, unsigned long wanted, int times, int *seen);
 EXPORT int probe_hold_times(int tid, const unsigned long *wanted, int n, int times, long *ns);
 EXPORT int probe_awaited_times(int tid, int times, long *ns);

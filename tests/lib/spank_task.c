@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spank_task LIB COMMAND [ARGUMENT...]: a task of a step with a GPU, whose environment is this one's,
- * after the SPANK plugin has seen to it. The functions of SLURM that the plugin calls stand here.
+ * spank_task LIB COMMAND [ARGUMENT...]: a task of a step with a GPU, whose environment is this
+ * one's, after the SPANK plugin has seen to it. The functions of SLURM that the plugin calls stand
+ * here.
  */
 #include <stdarg.h>
 #include <stdio.h>

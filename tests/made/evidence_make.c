@@ -165,11 +165,10 @@ static const struct {
 	const char *word;
 	void (*take)(struct make *, char *);
 } takers[] = {
-	{ "process ", take_process }, { "op ", take_op },	  { "copy ", take_copy },
-	{ "api ", take_api },
-	{ "range ", take_range },     { "sample ", take_sample }, { "batch ", take_batch },
-	{ "file ", take_file },	      { "bytes ", take_bytes },	  { "links", take_links },
-	{ "native", take_native },
+	{ "process ", take_process }, { "op ", take_op },	 { "copy ", take_copy },
+	{ "api ", take_api },	      { "range ", take_range },	 { "sample ", take_sample },
+	{ "batch ", take_batch },     { "file ", take_file },	 { "bytes ", take_bytes },
+	{ "links", take_links },      { "native", take_native },
 };
 
 static void take_line(struct make *m, char *line)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes a run of any length without holding it in memory: GPUS processes, each with a GPU that runs
- * a kernel after a launch, with a loader wait and a step now and then, until EVENTS events are
+ * Writes a run of any length without holding it in memory: GPUS processes, each with a GPU that
+ * runs a kernel after a launch, with a loader wait and a step now and then, until EVENTS events are
  * written in all.
  *
  *	long_make FOLDER EVENTS [GPUS]

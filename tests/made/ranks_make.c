@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes the streams of a run of many ranks from lines on stdin: one word, then numbers, then a name
- * to the end of the line where a row has one. Times are those of the rank's own host.
+ * Writes the streams of a run of many ranks from lines on stdin: one word, then numbers, then a
+ * name to the end of the line where a row has one. Times are those of the rank's own host.
  *
  *	stream RANK WORLD PID START HOST		begins a stream, <RANK>.gst
  *	env NAME VALUE					of the streams that follow

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * crowd.c SECONDS - everybody at once: threads that tell of loaders and lend CUPTI since before
- * libprof arms, threads that launch, threads that live for a few ranges, forks. All of libprof is in
- * this program, so that a sanitizer sees both sides of what they share.
+ * libprof arms, threads that launch, threads that live for a few ranges, forks. All of libprof is
+ * in this program, so that a sanitizer sees both sides of what they share.
  */
 #include <pthread.h>
 #include <stdatomic.h>

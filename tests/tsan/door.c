@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * door.c - what the simulated driver injects into a program that has libprof in itself: leads to it.
+ * door.c - what the simulated driver injects into a program that has libprof in itself: leads to
+ * it.
  */
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * endure.c - a mixed loop at a steady rate for as long as it is told: kernels on two streams, a graph
- * of twenty, copies and a memset per round. Once a second, and at the end, a line of JSON tells what
- * was launched so far and how much memory the process and the device use. The launches are counted,
- * so that a trace can be compared with them exactly.
+ * endure.c - a mixed loop at a steady rate for as long as it is told: kernels on two streams, a
+ * graph of twenty, copies and a memset per round. Once a second, and at the end, a line of JSON
+ * tells what was launched so far and how much memory the process and the device use. The launches
+ * are counted, so that a trace can be compared with them exactly.
  *
  *   endure SECONDS [LAUNCHES-PER-SECOND]
  */
@@ -17,8 +17,8 @@
 
 #define KERNELS 40
 #define NODES 20
-#define ROUND \
-	(KERNELS + 1 + 3) /* launches of a round: a graph is one, and so are copies and memset */
+/* launches of a round: a graph is one, and so are copies and memset */
+#define ROUND (KERNELS + 1 + 3)
 #define SYNC_ROUNDS 10
 #define ROOM (1u << 16)
 #define KERNEL_NS 4000

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exits.c - ways to end without exit(), each after fifty milliseconds of a GPU's work that has ended.
- * usage: exits WAY STATUS. Prints the time (monotonic ns) before it ends.
+ * exits.c - ways to end without exit(), each after fifty milliseconds of a GPU's work that has
+ * ended. usage: exits WAY STATUS. Prints the time (monotonic ns) before it ends.
  *   plain, capital   _exit, _Exit
  *   quick            quick_exit
  *   raw              the system call

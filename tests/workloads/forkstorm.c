@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * forkstorm.c - many threads start children while the GPU is used for the first time, CUPTI is lent and
- * taken back, and threads block.
+ * forkstorm.c - many threads start children while the GPU is used for the first time, CUPTI is lent
+ * and taken back, and threads block.
  * usage: forkstorm storm THREADS CHILDREN SECONDS KINDS [EARLY_MS]
  *            KINDS: letters of f (fork, then the loader), n (fork, then NVML), e (fork, exec),
  *            v (vfork, exec), s (posix_spawn). Each child ends with a status of its own, which is
@@ -56,7 +56,9 @@ static void nap(int ms)
 	nanosleep(&t, NULL);
 }
 
-/* ---- children --------------------------------------------------------------------------------- */
+/*
+ * ---- children ---------------------------------------------------------------------------------
+ */
 
 /* What children do that do not exec: load what is there already, and what is not, and allocate. */
 static void load(int status)
@@ -143,7 +145,9 @@ static void *start_children(void *arg)
 	return NULL;
 }
 
-/* ---- what goes on meanwhile ------------------------------------------------------------------- */
+/*
+ * ---- what goes on meanwhile -------------------------------------------------------------------
+ */
 
 static void *kernel, *stream;
 
@@ -178,7 +182,9 @@ static void *lend(void *unused)
 	return unused;
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/*
+ * ---- all of it --------------------------------------------------------------------------------
+ */
 
 static void print(void)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lateenv.c - what becomes of the environment of a program that loads libprof late, or has threads
- * before its main begins. It stands in front of the functions that change an environment and says who
- * else called them, keeps threads at getenv and along environ, and compares all of it at the end.
- * usage: lateenv WORD...
+ * before its main begins. It stands in front of the functions that change an environment and says
+ * who else called them, keeps threads at getenv and along environ, and compares all of it at the
+ * end. usage: lateenv WORD...
  *   threads   four threads read the environment all the time, from before the first call of CUDA
  *   gpu       twenty kernels
  *   load      opens the library NVTX_INJECTION64_PATH as NVTX would, before CUDA
@@ -126,8 +126,8 @@ static void start_threads(void)
 static void show(void)
 {
 	for (char **at = environ; *at; at++)
-		if ((!strncmp(*at, "GPUSTARVE_", 10) && strncmp(*at, "GPUSTARVE_BUILD", 15)) || !strncmp(*at, "LD_PRELOAD", 10) ||
-		    strstr(*at, "_INJECTION64_PATH="))
+		if ((!strncmp(*at, "GPUSTARVE_", 10) && strncmp(*at, "GPUSTARVE_BUILD", 15)) ||
+		    !strncmp(*at, "LD_PRELOAD", 10) || strstr(*at, "_INJECTION64_PATH="))
 			puts(*at);
 	fflush(stdout);
 }

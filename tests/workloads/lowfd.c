@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lowfd.c - a program that counts on its descriptors' numbers, as shells and daemons do, while its GPU
- * makes many records: what it closes it opens again under the same number, pipes end where their
- * writers close them, and descriptors that come in a message are the lowest that are free.
- * usage: lowfd SECONDS. Says how many numbers were wrong (open, pipe, end of a pipe, message), and how
- * many rounds there were. Before that it works for a while: libraries are loaded then, NVML is asked.
- * It has an open() of its own, in which spool files take their time: they stay among the descriptors
- * of whoever opens them for long enough to be met on any machine.
+ * lowfd.c - a program that counts on its descriptors' numbers, as shells and daemons do, while its
+ * GPU makes many records: what it closes it opens again under the same number, pipes end where
+ * their writers close them, and descriptors that come in a message are the lowest that are free.
+ * usage: lowfd SECONDS. Says how many numbers were wrong (open, pipe, end of a pipe, message), and
+ * how many rounds there were. Before that it works for a while: libraries are loaded then, NVML is
+ * asked. It has an open() of its own, in which spool files take their time: they stay among the
+ * descriptors of whoever opens them for long enough to be met on any machine.
  */
 #include <errno.h>
 #include <fcntl.h>

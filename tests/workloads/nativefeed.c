@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nativefeed.c - a library such as a loader written in C has: threads of its own that make items and
- * put them into a bounded queue (a mutex and two conditions), from which Python takes them through
- * ctypes, without the GIL; and a launcher, a thread that alone submits to the GPU what Python puts
- * into its queue. Used through nativefeed.py, which has the manual. No thread here runs Python.
+ * nativefeed.c - a library such as a loader written in C has: threads of its own that make items
+ * and put them into a bounded queue (a mutex and two conditions), from which Python takes them
+ * through ctypes, without the GIL; and a launcher, a thread that alone submits to the GPU what
+ * Python puts into its queue. Used through nativefeed.py, which has the manual. No thread here runs
+ * Python.
  *
  * Built twice, as libnativefeed.so and libnativeother.so: what runs in the second is no part of a
  * feed of the first.
@@ -28,7 +29,9 @@
 #define OWN_FRAME __attribute__((noinline)) /* a test names it */
 #define SECOND 1000000000ll
 
-/* ---- a queue ---------------------------------------------------------------------------------- */
+/*
+ * ---- a queue ----------------------------------------------------------------------------------
+ */
 
 struct item {
 	long number; /* from 0; of a launcher's: how long its kernel runs, ns */
@@ -143,7 +146,9 @@ static void queue_end(struct queue *q)
 	pthread_mutex_unlock(&q->lock);
 }
 
-/* ---- work ------------------------------------------------------------------------------------- */
+/*
+ * ---- work -------------------------------------------------------------------------------------
+ */
 
 static int64_t now_ns(clockid_t clock)
 {
@@ -192,7 +197,9 @@ static OWN_FRAME bool read_item(int fd, long bytes)
 	return true;
 }
 
-/* ---- a feed ----------------------------------------------------------------------------------- */
+/*
+ * ---- a feed -----------------------------------------------------------------------------------
+ */
 
 struct feed_plan { /* nativefeed.py has the same */
 	long producers, readers, depth, items;
@@ -281,7 +288,10 @@ static void settle(struct worker *w)
 	char name[16];
 	cpu_set_t set;
 
-	snprintf(name, sizeof(name), "%.9s/%ld", p->name ? p->name : w->decodes ? "maker" : "reader",
+	snprintf(name, sizeof(name), "%.9s/%ld",
+		 p->name      ? p->name
+		 : w->decodes ? "maker"
+			      : "reader",
 		 w->number);
 	pthread_setname_np(pthread_self(), name);
 	if (p->cpu < 0)
@@ -355,8 +365,7 @@ struct feed *feed_open(const struct feed_plan *plan)
 	f->plan.path = plan->path ? strdup(plan->path) : NULL;
 	f->plan.name = plan->name ? strdup(plan->name) : NULL;
 	if (!queue_init(&f->raw, plan->depth, plan->shared) ||
-	    !queue_init(&f->ready, plan->depth, plan->shared) ||
-	    pthread_mutex_init(&f->lock, NULL))
+	    !queue_init(&f->ready, plan->depth, plan->shared) || pthread_mutex_init(&f->lock, NULL))
 		abort();
 	if (plan->event)
 		f->ready.event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -383,8 +392,8 @@ long feed_take(struct feed *f)
 }
 
 /*
- * Takes an item away, if there is one and its maker is not at the queue just now: on a busy machine that
- * may have lost its core there, and who asks would wait for it.
+ * Takes an item away, if there is one and its maker is not at the queue just now: on a busy machine
+ * that may have lost its core there, and who asks would wait for it.
  */
 void feed_drop(struct feed *f)
 {
@@ -421,7 +430,9 @@ void feed_close(struct feed *f)
 	free(f);
 }
 
-/* ---- a launcher ------------------------------------------------------------------------------- */
+/*
+ * ---- a launcher -------------------------------------------------------------------------------
+ */
 
 #define LAUNCH_BYTES (8l << 20)
 

@@ -55,7 +55,9 @@ static uint64_t clock_of(clockid_t id)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* ---- calls ------------------------------------------------------------------------------------ */
+/*
+ * ---- calls ------------------------------------------------------------------------------------
+ */
 
 /* What a program does between two launches: always the same, however long it takes. */
 static void work(long rounds)
@@ -194,7 +196,9 @@ static const struct call *find_call(const char *name)
 	return NULL;
 }
 
-/* ---- commands --------------------------------------------------------------------------------- */
+/*
+ * ---- commands ---------------------------------------------------------------------------------
+ */
 
 static void one_step(const struct call *c, const struct block *b, long step)
 {

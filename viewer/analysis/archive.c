@@ -99,7 +99,10 @@ void *ana_archive_array(struct ana_archive *a, void *array, size_t *count, size_
 	*count = ana_archive_number(a, *count, most);
 	if (!a->reading)
 		return array;
-	/* each element is read from a byte at least: no file makes us allocate much more than it has */
+	/*
+	 * each element is read from a byte at least: no file makes us allocate much more than it
+	 * has
+	 */
 	ana_archive_check(a, *count <= a->len - a->pos);
 	if (a->err)
 		*count = 0;

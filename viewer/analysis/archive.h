@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parts of a result as bytes, and back: one function for both directions, so that what is written and
- * what is read cannot differ. What is read is hostile: whoever reads a number by which something is found
- * gives its bound. Numbers lie as in memory; who keeps the bytes sees to it that the same program reads them.
+ * Parts of a result as bytes, and back: one function for both directions, so that what is written
+ * and what is read cannot differ. What is read is hostile: whoever reads a number by which
+ * something is found gives its bound. Numbers lie as in memory; who keeps the bytes sees to it that
+ * the same program reads them.
  *
- * The first error stays in err (-ENOMEM, -EBADMSG); from there on nothing is read, and what would have
- * been is zero. One thread.
+ * The first error stays in err (-ENOMEM, -EBADMSG); from there on nothing is read, and what would
+ * have been is zero. One thread.
  */
 #ifndef ANALYSIS_ARCHIVE_H
 #define ANALYSIS_ARCHIVE_H
@@ -42,7 +43,8 @@ void ana_archive_time(struct ana_archive *a, int64_t *ns);
 void ana_archive_text(struct ana_archive *a, char **text);
 
 /*
- * @array and its @count elements, both lvalues: where it is read the array becomes a new one, zeroed, of as
+ * @array and its @count elements, both lvalues: where it is read the array becomes a new one,
+ * zeroed, of as
  * many as were written, which are @most at most. The elements are the caller's to write or read.
  */
 #define ana_archive_vec(a, array, count, most)                                               \

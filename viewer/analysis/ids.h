@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From string ids, which a stream counts from 1, to numbers: an array, for what is looked up with every
- * sample. Caller-owned; zero-initialise. Nothing is ever taken out. Of ids that a string table has
- * alone: a greater one takes its room.
+ * From string ids, which a stream counts from 1, to numbers: an array, for what is looked up with
+ * every sample. Caller-owned; zero-initialise. Nothing is ever taken out. Of ids that a string
+ * table has alone: a greater one takes its room.
  */
 #ifndef ANALYSIS_IDS_H
 #define ANALYSIS_IDS_H

@@ -121,10 +121,11 @@ struct ana_gap { /* the longest gaps, exact */
 
 struct ana_step {
 	int64_t start_ns, end_ns;
-	int64_t exposed_ns; /* loader waits of this process inside its GPUs' gaps, within the step */
+	/* loader waits of this process inside its GPUs' gaps, within the step */
+	int64_t exposed_ns;
 	/*
-	 * What its GPUs waited for input within it: all input.* that the ledger has there, by whatever
-	 * evidence. Known to observers (observer.h) alone.
+	 * What its GPUs waited for input within it: all input.* that the ledger has there, by
+	 * whatever evidence. Known to observers (observer.h) alone.
 	 */
 	int64_t input_ns;
 	uint32_t process;
@@ -167,7 +168,10 @@ struct ana_quality {
 	uint64_t samples_torn; /* ... whose Python stack changed while it was read */
 	uint64_t samples_without_python; /* ... of processes whose Python stacks cannot be had */
 	uint64_t samples_lost; /* taken and dropped, as libprof counted */
-	/* time that evidence could have explained and no sample lies in; 0 where there is none at all */
+	/*
+	 * time that evidence could have explained and no sample lies in; 0 where there is none at
+	 * all
+	 */
 	int64_t gap_unsampled_ns;
 	char **notes;
 	size_t note_count;
@@ -210,14 +214,18 @@ struct ana_hotspot {
 	uint32_t line; /* 0: not known */
 	char *leaf; /* function and file of the innermost frame, "function\tfile"; NULL: same */
 	char *native; /* the native leaf below Python, as wire/evidence.h writes it; NULL: none */
-	/* runnable: who ran meanwhile, for a third of the time or more, "who\tfunction\tfile\tline"; NULL: nobody was seen */
+	/*
+	 * runnable: who ran meanwhile, for a third of the time or more,
+	 * "who\tfunction\tfile\tline"; NULL: nobody was seen
+	 */
 	char *has_cpu;
 	char *target, *fs; /* file, peer, ... and the file system's type; NULL: not known */
 	uint64_t samples; /* that show it, each once */
 	uint32_t threads; /* distinct threads seen in it */
 	uint32_t workers; /* ... of these, threads of loader workers */
 	uint8_t feeder; /* enum facts_feeder, of the most telling stack */
-	struct ana_hotspot_link *chain; /* from who waits to who makes, most of the time; NULL: none */
+	/* from who waits to who makes, most of the time; NULL: none */
+	struct ana_hotspot_link *chain;
 	size_t chains; /* its links */
 };
 
@@ -337,8 +345,8 @@ struct ana_hotspot_sample {
 };
 
 /*
- * Where results of components are kept, so that an analysis that is ended need not begin anew. Called from
- * any of the engine's threads.
+ * Where results of components are kept, so that an analysis that is ended need not begin anew.
+ * Called from any of the engine's threads.
  */
 struct ana_keeper {
 	/* 0 and *bytes, to be freed by who asks; else negative errno: the component is walked. */
@@ -354,19 +362,19 @@ struct ana_options {
 	size_t top_gaps; /* 0: none */
 	bool series; /* fill ana_result.series: what a page draws */
 	/*
-	 * Only how long each GPU was held, for a first bill: no event is read, and all held time counts as
-	 * excluded.unobserved, but that of GPUs nobody used.
+	 * Only how long each GPU was held, for a first bill: no event is read, and all held time
+	 * counts as excluded.unobserved, but that of GPUs nobody used.
 	 */
 	bool held_only;
 	/*
-	 * NULL: nothing is kept. With one there is neither series nor picture nor call of the user, for what is
-	 * not walked feeds none of them; all else is the same.
+	 * NULL: nothing is kept. With one there is neither series nor picture nor call of the user,
+	 * for what is not walked feeds none of them; all else is the same.
 	 */
 	const struct ana_keeper *keeper;
 	/*
-	 * Imports with at most so many API records are joined as a whole, which holds them in memory
-	 * and is exact whatever the order of their stamps; larger ones are streamed like live runs.
-	 * 0: 4 Mi.
+	 * Imports with at most so many API records are joined as a whole, which holds them in
+	 * memory and is exact whatever the order of their stamps; larger ones are streamed like
+	 * live runs. 0: 4 Mi.
 	 */
 	uint64_t exact_calls;
 	/*
@@ -375,11 +383,11 @@ struct ana_options {
 	 */
 	void (*on_step)(void *arg, const struct ana_step *s);
 	/*
-	 * Called for each piece as it is decided; may be NULL. The pieces of a gap come together and
-	 * in order, but for those that no sample lies in, which come when their neighbours are known;
-	 * gaps of one GPU nearly so, as some are decided before what comes later is read.
-	 * Per GPU and class they sum to ana_gpu.classes, but for what a step of the clock takes from
-	 * or adds to excluded.unobserved. Threads as on_step.
+	 * Called for each piece as it is decided; may be NULL. The pieces of a gap come together
+	 * and in order, but for those that no sample lies in, which come when their neighbours are
+	 * known; gaps of one GPU nearly so, as some are decided before what comes later is read.
+	 * Per GPU and class they sum to ana_gpu.classes, but for what a step of the clock takes
+	 * from or adds to excluded.unobserved. Threads as on_step.
 	 */
 	void (*on_piece)(void *arg, const struct ana_piece *p);
 	/*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who looks on while a component is walked: told of each thing as it comes by, beside what goes into
- * the sums of the result. The walk and the evidence know no more of what is made of it than this
- * (series/series_walk.c draws pages from it).
+ * Who looks on while a component is walked: told of each thing as it comes by, beside what goes
+ * into the sums of the result. The walk and the evidence know no more of what is made of it than
+ * this (series/series_walk.c draws pages from it).
  *
  * All calls come from the thread that walks the component. Each returns 0 or -ENOMEM, which ends
  * the walk. What a pointer names is valid during the call.
@@ -35,7 +35,8 @@ struct ana_observer { /* no member is NULL */
 	int (*batch)(void *arg, uint32_t process, const struct wire_batch *b,
 		     const struct ana_loader_facts *of);
 	/* A share of a class's time, with the sample that tells where it went. */
-	void (*share)(void *arg, const struct ana_hotspot_sample *share, const struct wire_strtab *strings);
+	void (*share)(void *arg, const struct ana_hotspot_sample *share,
+		      const struct wire_strtab *strings);
 };
 
 #endif

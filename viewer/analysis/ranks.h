@@ -51,7 +51,9 @@ struct ana_rank {
 	enum ana_rank_state state;
 	int64_t last_ns; /* end of its last collective, on its own clock */
 	char *last_name; /* of that kernel; NULL: not known */
-	/* where most of the time of its top cause went, by its own samples; NULL and 0: not known */
+	/*
+	 * where most of the time of its top cause went, by its own samples; NULL and 0: not known
+	 */
 	enum ana_class top_cause; /* of causes; ANA_CLASSES: there is none */
 	char *file, *function;
 	uint32_t line;
@@ -62,7 +64,8 @@ struct ana_clock { /* of one host, against the first rank's */
 	char *host;
 	int64_t offset_ns; /* to be added to its stamps, at the middle of what was matched */
 	int64_t drift_ppb; /* how much faster the first host's clock runs */
-	int64_t residual_ns; /* 95 % of the common ends agree at least so well after that; -1: none */
+	/* 95 % of the common ends agree at least so well after that; -1: none */
+	int64_t residual_ns;
 	uint64_t points; /* collectives it was found from; 0: it stands as it is */
 	bool aligned; /* false: nothing of this host could be matched to others' */
 };
@@ -72,8 +75,8 @@ struct ana_group { /* a communicator, as far as records tell */
 	uint32_t *member; /* in ana_ranks.row, ascending */
 	size_t members;
 	uint64_t matched;
-	uint64_t
-		refused; /* collectives of members without a counterpart, or with an impossible one */
+	/* collectives of members without a counterpart, or with an impossible one */
+	uint64_t refused;
 	int64_t waited_ns; /* comm.skew within it */
 };
 

@@ -127,7 +127,9 @@ int check_baseline_write(const char *path, const struct check_run *run, size_t r
 	return err;
 }
 
-/* -- reading ------------------------------------------------------------------------------------ */
+/*
+ * -- reading ------------------------------------------------------------------------------------
+ */
 
 struct in {
 	struct base_arena *mem;

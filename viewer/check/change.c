@@ -133,7 +133,10 @@ static int side_make(struct side *s, const struct check_series *series, size_t c
 	return err;
 }
 
-/* From each run as many items as it has, in blocks: how much steps leave open, not how much runs do. */
+/*
+ * From each run as many items as it has, in blocks: how much steps leave open, not how much runs
+ * do.
+ */
 static struct drawn draw(const struct side *s, uint64_t *state)
 {
 	struct drawn d = { 0 };
@@ -194,8 +197,8 @@ static double scatter(const struct side *s, int k, double old_step)
 
 /*
  * By how much, as a standard deviation, the means of runs of the same code differ beyond what their
- * steps explain: what was assumed, drawn towards what the runs show, the more the more there are; but
- * never less than they show.
+ * steps explain: what was assumed, drawn towards what the runs show, the more the more there are;
+ * but never less than they show.
  */
 static double between(const struct side *o, const struct side *n, const struct moments drawn[2],
 		      int k, double old_step, double assumed)

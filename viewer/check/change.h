@@ -7,9 +7,9 @@
  * by more than their steps explain (another placement, other neighbours), which no number of steps
  * tells: that spread is assumed (CHECK_SPREAD), and estimated from the runs where a side has
  * several: at least what they show, and where they show less, what is assumed counts as much as
- * CHECK_SPREAD_WEIGHT differences between runs. Both widths are added as squares. The draws are seeded by a constant: the same files give the same
- * answer. An estimate, the one place of gpustarve that computes with doubles;
- * docs/gpustarve-check.md says it in words.
+ * CHECK_SPREAD_WEIGHT differences between runs. Both widths are added as squares. The draws are
+ * seeded by a constant: the same files give the same answer. An estimate, the one place of
+ * gpustarve that computes with doubles; docs/gpustarve-check.md says it in words.
  */
 #ifndef CHECK_CHANGE_H
 #define CHECK_CHANGE_H
@@ -33,8 +33,10 @@ struct check_interval { /* new / old - 1, and what it may be */
 struct check_change {
 	double old_ms, new_ms; /* mean step, from start to start */
 	struct check_interval whole, typical;
-	/* change of the part of a step spent waiting for the loader with an idle GPU, in parts of the
-	 * old step: 0.03 is three percent of a step more */
+	/*
+	 * change of the part of a step spent waiting for the loader with an idle GPU, in parts of
+	 * the old step: 0.03 is three percent of a step more
+	 */
 	struct check_interval exposed;
 	uint64_t old_steps, new_steps;
 	size_t blocks; /* on the side with fewer */

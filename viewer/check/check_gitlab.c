@@ -19,7 +19,9 @@ static bool same(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* Of the same thing at the same place the second has another one: GitLab shows each of them once. */
+/*
+ * Of the same thing at the same place the second has another one: GitLab shows each of them once.
+ */
 static const char *fingerprint(const struct check_result *r, const struct check_judgement *j,
 			       const char *path)
 {

@@ -155,10 +155,9 @@ const char *check_run_differ(struct base_arena *mem, const struct check_run *a,
 	if (a->window != b->window)
 		return "different windows (--window)";
 	if (a->rules != b->rules)
-		return base_arena_printf(
-			mem,
-			"classes by different rules (%" PRIu32 ", now %" PRIu32
-			", see LEDGER.md); make a new baseline from current runs",
-			a->rules, b->rules);
+		return base_arena_printf(mem,
+					 "classes by different rules (%" PRIu32 ", now %" PRIu32
+					 ", see LEDGER.md); make a new baseline from current runs",
+					 a->rules, b->rules);
 	return NULL;
 }

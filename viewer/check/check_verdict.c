@@ -104,7 +104,9 @@ void check_judge_budget(struct check_result *r, const struct check_budget *b,
 		set_hotspot(j, hotspot);
 }
 
-/* -- comparison --------------------------------------------------------------------------------- */
+/*
+ * -- comparison ---------------------------------------------------------------------------------
+ */
 
 struct grown {
 	double ns; /* of GPU time per step, more than before */
@@ -176,10 +178,11 @@ static const char *grown_text(struct base_arena *mem, const struct grown *g)
 static const char *runs_text(const struct check_result *r)
 {
 	if (r->old_runs == 1 && r->new_runs == 1)
-		return base_arena_printf(r->mem,
-					 "one run on each side: that equal runs differ by %.2f %% is "
-					 "assumed, not known",
-					 r->change.spread * 100);
+		return base_arena_printf(
+			r->mem,
+			"one run on each side: that equal runs differ by %.2f %% is "
+			"assumed, not known",
+			r->change.spread * 100);
 	return base_arena_printf(r->mem, "%zu runs before, %zu now; equal runs differ by %.2f %%",
 				 r->old_runs, r->new_runs, r->change.spread * 100);
 }
@@ -297,7 +300,9 @@ void check_judge_change(struct check_result *r, const struct check_run *old, siz
 	judge_estimate(r, &old[0], &new[0]);
 }
 
-/* -- before scaling out ------------------------------------------------------------------------- */
+/*
+ * -- before scaling out -------------------------------------------------------------------------
+ */
 
 static const char *scale_text(struct check_result *r, const struct check_scale *q)
 {
@@ -391,7 +396,9 @@ void check_judge_prediction(struct check_result *r, const struct check_run *run,
 		judge_predicted(r, run, &budget[i]);
 }
 
-/* -- without the GPU ---------------------------------------------------------------------------- */
+/*
+ * -- without the GPU ----------------------------------------------------------------------------
+ */
 
 static const char *cores_text(struct base_arena *mem, const struct check_replay *p)
 {

@@ -3,7 +3,9 @@
 
 #define CORE INT64_C(1000000) /* a core's millionths */
 #define ONE INT64_C(1000000000) /* chances are in billionths */
-/* EEVDF and CFS before it give 0.75 ms, and as much again each time the cores double, up to 3 ms. */
+/*
+ * EEVDF and CFS before it give 0.75 ms, and as much again each time the cores double, up to 3 ms.
+ */
 #define SLICE_NS INT64_C(2000000)
 #define CORES_MOST 4096
 

@@ -27,7 +27,9 @@ struct took { /* of one process */
 	char pid[32]; /* as its file names it */
 };
 
-/* -- the folder --------------------------------------------------------------------------------- */
+/*
+ * -- the folder ---------------------------------------------------------------------------------
+ */
 
 static int write_file(struct base_arena *mem, const char *dir, const char *name, const void *data,
 		      size_t len)
@@ -77,7 +79,9 @@ static int make_folder(struct base_arena *mem, char **made, const struct check_s
 	return err;
 }
 
-/* -- the command -------------------------------------------------------------------------------- */
+/*
+ * -- the command --------------------------------------------------------------------------------
+ */
 
 static int run_command(const char *dir, char *const *command, struct base_arena *mem)
 {
@@ -102,7 +106,9 @@ static int run_command(const char *dir, char *const *command, struct base_arena 
 	return c.exec_errno || view_child_status(&c) ? -ECHILD : 0;
 }
 
-/* -- what it took ------------------------------------------------------------------------------- */
+/*
+ * -- what it took -------------------------------------------------------------------------------
+ */
 
 static int add(struct took *t, int64_t held, int64_t waited)
 {
@@ -176,7 +182,9 @@ static int read_folder(const char *dir, struct took *best, uint64_t *processes)
 	return err;
 }
 
-/* -- the run that follows ----------------------------------------------------------------------- */
+/*
+ * -- the run that follows -----------------------------------------------------------------------
+ */
 
 static int64_t cores_here(void)
 {

@@ -2,9 +2,9 @@
 /*
  * A recorded run's GPU without the GPU: the command runs with torch's DataLoader paced by how long
  * the recorded steps took without their waits, and what the loader still lets wait is what that GPU
- * would have waited. Python does the pacing (replay/sitecustomize.py) and looks at whoever makes the
- * awaited batch (replay/look.py); nothing is preloaded, no line of the command changes. What comes
- * back is a run like others, to be held against budgets and against another replay.
+ * would have waited. Python does the pacing (replay/sitecustomize.py) and looks at whoever makes
+ * the awaited batch (replay/look.py); nothing is preloaded, no line of the command changes. What
+ * comes back is a run like others, to be held against budgets and against another replay.
  */
 #ifndef CHECK_REPLAY_H
 #define CHECK_REPLAY_H
@@ -13,7 +13,8 @@
 
 struct check_replay {
 	struct check_run run; /* the time of the replayed GPUs; owned */
-	int64_t utilization_ppm; /* predicted; compute, comm and copies of the recorded run per step */
+	/* predicted; compute, comm and copies of the recorded run per step */
+	int64_t utilization_ppm;
 	int64_t recorded_utilization_ppm,
 		recorded_starved_ppm; /* of the recorded run, steps alone */
 	int64_t recorded_cores, cores; /* 0: not known */

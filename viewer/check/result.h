@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the gate decided: a list of judgements, one per budget and comparison, with the words for
- * people and the place in the code. The outputs (check_out.h) show this and nothing else. Strings live in
- * the arena; those of a trace may be anything, and each output escapes them for where they stand.
+ * people and the place in the code. The outputs (check_out.h) show this and nothing else. Strings
+ * live in the arena; those of a trace may be anything, and each output escapes them for where they
+ * stand.
  */
 #ifndef CHECK_RESULT_H
 #define CHECK_RESULT_H

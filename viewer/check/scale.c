@@ -8,12 +8,15 @@
 
 #define PPM 1000000
 #define NS_PER_HOUR 3600000000000
-/* The loader sets the pace where a step waits for this part of itself, and workers rest no longer. */
+/*
+ * The loader sets the pace where a step waits for this part of itself, and workers rest no longer.
+ */
 #define STARVING_PPM 50000
 #define WORKING_PPM 850000
 /*
- * Threads that wake one after the other until a batch is there: the worker's feeder writes to the pipe,
- * the trainer reads it, the worker hands over the memory's descriptor, the trainer takes that.
+ * Threads that wake one after the other until a batch is there: the worker's feeder writes to the
+ * pipe, the trainer reads it, the worker hands over the memory's descriptor, the trainer takes
+ * that.
  */
 #define HANDOVERS 4
 
@@ -127,8 +130,8 @@ static int64_t handovers(const struct facts *f, int64_t ranks_now, int64_t ranks
 }
 
 /*
- * The waits that more ranks add to @step. The longer a step, the emptier the cores: the shortest step
- * that has room for its own waits is searched for.
+ * The waits that more ranks add to @step. The longer a step, the emptier the cores: the shortest
+ * step that has room for its own waits is searched for.
  */
 static int64_t crowding(const struct facts *f, int64_t ranks_now, int64_t ranks, int64_t step)
 {
@@ -176,7 +179,9 @@ bool check_scale_predict(const struct view_summary *s, const struct check_scale 
 	int64_t fed_least = faster(f.fed_least, base_min(f.compute, f.fed_least), q->faster_ppm);
 	if (f.workers > 0) {
 		loader_pace(&f, p->ranks_now, p->ranks, &p->loader_ns, &least);
-		/* What a loader that keeps up lets wait all the same (at its start) it will again. */
+		/*
+		 * What a loader that keeps up lets wait all the same (at its start) it will again.
+		 */
 		p->step_ns = base_max(p->fed_ns + (starving(&f) ? 0 : f.wait), p->loader_ns);
 		least = base_max(fed_least, least);
 	} else { /* the trainer makes them itself, between steps */
@@ -193,10 +198,9 @@ bool check_scale_predict(const struct view_summary *s, const struct check_scale 
 	}
 	p->starved_ppm =
 		base_ppm(base_min(p->step_ns, p->step_ns - p->fed_ns + f.copy), p->step_ns);
-	p->gain_most_ppm = base_max(
-		0, base_div_even((__int128)f.step * p->ranks * PPM,
-				 (__int128)base_max(1, least) * p->ranks_now) -
-			   PPM);
+	p->gain_most_ppm = base_max(0, base_div_even((__int128)f.step * p->ranks * PPM,
+						     (__int128)base_max(1, least) * p->ranks_now) -
+					       PPM);
 	int64_t price = price_per_hour(s);
 	p->nano_usd_per_1k_steps =
 		price < 0 ? -1

@@ -25,8 +25,8 @@ int check_seen_read(int dir, const char *trainer, struct base_arena *mem, struct
 
 /*
  * Shares the waits of @run (its starved_ns, which stand as input.unknown) out to what was seen, as
- * if all @waited_ns of the command were as what was looked at; what was not looked at stays unknown.
- * Fills @run's classes and hotspots.
+ * if all @waited_ns of the command were as what was looked at; what was not looked at stays
+ * unknown. Fills @run's classes and hotspots.
  */
 void check_seen_share(struct check_seen *s, int64_t waited_ns, struct check_run *run);
 

@@ -82,7 +82,9 @@ static bool among(const struct check_run *one, const struct check_run *run, size
 	return false;
 }
 
-/* What the baseline is to hold: with --add-to-baseline the runs that are there, then the new ones. */
+/*
+ * What the baseline is to hold: with --add-to-baseline the runs that are there, then the new ones.
+ */
 static int merge(const struct check_opts *o, const struct check_base *b,
 		 const struct check_run *run, size_t runs, struct base_arena *mem,
 		 struct check_run *all, size_t *count)
@@ -91,7 +93,8 @@ static int merge(const struct check_opts *o, const struct check_base *b,
 	for (size_t i = 0; i < b->runs && o->add; i++) {
 		const char *why = check_run_differ(mem, &b->run[i], &run[0]);
 		if (why) {
-			view_error("%s: %s; make a new one with --update-baseline", o->baseline, why);
+			view_error("%s: %s; make a new one with --update-baseline", o->baseline,
+				   why);
 			return -EINVAL;
 		}
 		if (!among(&b->run[i], run, runs))

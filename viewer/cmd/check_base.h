@@ -20,7 +20,9 @@ int check_base_load(const struct check_opts *o, const char *path, struct base_ar
 		    struct check_base *b);
 void check_base_fini(struct check_base *b);
 
-/* Writes @run, with --add-to-baseline beside what @b holds, if it was asked for. Errors are said. */
+/*
+ * Writes @run, with --add-to-baseline beside what @b holds, if it was asked for. Errors are said.
+ */
 int check_base_update(const struct check_opts *o, const struct check_base *b,
 		      const struct check_run *run, size_t runs, struct check_result *r);
 

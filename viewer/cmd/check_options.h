@@ -29,8 +29,8 @@ struct check_opts {
 };
 
 /*
- * From the command line, whose operands are argv[optind] and on: 1; 0: help was shown; -1: it cannot
- * be done, which has been said. Strings of argv stay there.
+ * From the command line, whose operands are argv[optind] and on: 1; 0: help was shown; -1: it
+ * cannot be done, which has been said. Strings of argv stay there.
  */
 int check_options(int argc, char **argv, struct check_opts *o);
 

@@ -11,14 +11,15 @@
 #define VIEW_EXIT_OK 0
 #define VIEW_EXIT_ERROR 1 /* usage, or the tool could not do it */
 #define VIEW_EXIT_DIFFERS 2 /* verify: the summary is not what the trace gives */
-#define VIEW_EXIT_STORE 3 /* digest: it could be made; the store, or a budget's look at it, failed */
+/* digest: it could be made; the store, or a budget's look at it, failed */
+#define VIEW_EXIT_STORE 3
 #define VIEW_EXIT_NOT_COMPARABLE 4 /* classes by different rules (ANA_RULES) */
 
 /* What they take; view_run_options stands in run/run.h. */
-extern const struct base_options view_report_options, view_runs_options, view_verify_options, view_check_options,
-	view_dump_options, view_export_options, view_import_options, view_doctor_options,
-	view_top_options, view_job_options, view_prices_options, view_digest_options,
-	view_fleet_options, view_loader_options, view_demo_options;
+extern const struct base_options view_report_options, view_runs_options, view_verify_options,
+	view_check_options, view_dump_options, view_export_options, view_import_options,
+	view_doctor_options, view_top_options, view_job_options, view_prices_options,
+	view_digest_options, view_fleet_options, view_loader_options, view_demo_options;
 
 int view_cmd_run(int argc, char **argv);
 int view_cmd_report(int argc, char **argv);

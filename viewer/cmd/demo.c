@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpustarve demo: three recorded runs that come with the installation, shown as a user's own would be.
- * What is shown is what the commands say, which run as they are typed; the folder that they run in is taken away.
+ * gpustarve demo: three recorded runs that come with the installation, shown as a user's own would
+ * be. What is shown is what the commands say, which run as they are typed; the folder that they run
+ * in is taken away.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -31,13 +32,13 @@ struct opts {
 static const struct demo {
 	const char *name, *what;
 } demos[] = {
-	{ "storage", "The one worker of a DataLoader fetches photographs from a store that is 15 ms away." },
+	{ "storage",
+	  "The one worker of a DataLoader fetches photographs from a store that is 15 ms away." },
 	{ "decoding", "The one worker decodes large JPEGs that it has in memory." },
 	{ "healthy", "The first program again, with as many workers as its report advises." },
 };
 
 #define DEMOS (sizeof(demos) / sizeof(demos[0]))
-
 
 static const char usage[] =
 	"usage: gpustarve demo [storage|decoding|healthy] [--open | --path]\n"
@@ -52,9 +53,7 @@ static const struct base_opt opt[] = {
 	  "show the page in a browser instead: of the named run, else of\n"
 	  "storage",
 	  BASE_FLAG(struct opts, open) },
-	{ "path", 0, NULL,
-	  "print the folder in which they lie",
-	  BASE_FLAG(struct opts, path) },
+	{ "path", 0, NULL, "print the folder in which they lie", BASE_FLAG(struct opts, path) },
 	{ BASE_HELP },
 	{ 0 },
 };
@@ -67,7 +66,9 @@ const struct base_options view_demo_options = {
 	.error = view_error,
 };
 
-/* ---- commands as they are typed ---------------------------------------------------------------- */
+/*
+ * ---- commands as they are typed ----------------------------------------------------------------
+ */
 
 /* What comes up to the first empty line. */
 static void pass_head(int from)
@@ -91,8 +92,8 @@ static void pass_head(int from)
 }
 
 /*
- * The command in a process of its own, in the folder of the runs; its status, -1: it could not run. @head:
- * its first paragraph is enough.
+ * The command in a process of its own, in the folder of the runs; its status, -1: it could not run.
+ * @head: its first paragraph is enough.
  */
 static int run_here(const char *folder, bool head, const char *const *word)
 {
@@ -146,7 +147,9 @@ static bool show_command(const char *folder, bool head, int want, const char *co
 	return false;
 }
 
-/* ---- what gpustarve run ends with --------------------------------------------------------------- */
+/*
+ * ---- what gpustarve run ends with ---------------------------------------------------------------
+ */
 
 static int copy_file(const char *from, const char *to)
 {
@@ -161,9 +164,12 @@ static int copy_file(const char *from, const char *to)
 	return err;
 }
 
-/* The run's files and its summary, as gpustarve run leaves them, in a folder that may be written to. */
-static bool place_run(const char *folder, const char *place, const struct demo *d, const struct view_summary *s,
-		      struct base_arena *mem)
+/*
+ * The run's files and its summary, as gpustarve run leaves them, in a folder that may be written
+ * to.
+ */
+static bool place_run(const char *folder, const char *place, const struct demo *d,
+		      const struct view_summary *s, struct base_arena *mem)
 {
 	const char *from = base_arena_printf(mem, "%s/%s.gst", folder, d->name);
 	const char *to = base_arena_printf(mem, "%s/%s.gst", place, d->name);
@@ -175,8 +181,9 @@ static bool place_run(const char *folder, const char *place, const struct demo *
 	bool good = files && f && !mkdir(to, 0700);
 
 	while (good && (e = readdir(files)))
-		good = e->d_name[0] == '.' || !copy_file(base_arena_printf(mem, "%s/%s", from, e->d_name),
-						       base_arena_printf(mem, "%s/%s", to, e->d_name));
+		good = e->d_name[0] == '.' ||
+		       !copy_file(base_arena_printf(mem, "%s/%s", from, e->d_name),
+				  base_arena_printf(mem, "%s/%s", to, e->d_name));
 	if (files)
 		closedir(files);
 	if (f) {
@@ -190,7 +197,8 @@ static bool place_run(const char *folder, const char *place, const struct demo *
 	return good;
 }
 
-static bool show_verdict(const char *folder, const char *place, const struct demo *d, struct base_arena *mem)
+static bool show_verdict(const char *folder, const char *place, const struct demo *d,
+			 struct base_arena *mem)
 {
 	bool good;
 	const char *run = base_arena_printf(mem, "%s/%s.gst", folder, d->name);
@@ -210,16 +218,18 @@ static bool show_verdict(const char *folder, const char *place, const struct dem
 
 static bool show_all(const char *folder, const char *place, struct base_arena *mem)
 {
-	static const char *const compare[] = { "gpustarve", "report", "storage.gst", "healthy.gst", NULL };
-	static const char *const fails[] = { "gpustarve", "check", "storage.gst", "--budget",
-					     "starved_pct<=40", NULL };
-	static const char *const passes[] = { "gpustarve", "check", "healthy.gst", "--budget",
-					      "starved_pct<=40", NULL };
+	static const char *const compare[] = { "gpustarve", "report", "storage.gst", "healthy.gst",
+					       NULL };
+	static const char *const fails[] = { "gpustarve", "check",	     "storage.gst",
+					     "--budget",  "starved_pct<=40", NULL };
+	static const char *const passes[] = { "gpustarve", "check",	      "healthy.gst",
+					      "--budget",  "starved_pct<=40", NULL };
 	static const char *const top[] = { "gpustarve", "top", "--once", "decoding.gst", NULL };
 	bool good = true;
 
-	view_wrap(stdout, 0, 0,
-		  "Three training runs, recorded on a simulated GPU. What gpustarve run says at the end of each:");
+	view_wrap(
+		stdout, 0, 0,
+		"Three training runs, recorded on a simulated GPU. What gpustarve run says at the end of each:");
 	for (size_t i = 0; i < DEMOS && good; i++)
 		good = show_verdict(folder, place, &demos[i], mem);
 	return good && show_command(place, true, VIEW_EXIT_OK, compare) &&
@@ -231,11 +241,13 @@ static bool show_all(const char *folder, const char *place, struct base_arena *m
 static int tour(const char *folder, struct base_arena *mem)
 {
 	const char *tmp = getenv("TMPDIR");
-	char *place = base_arena_printf(mem, "%s/gpustarve-demo-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
+	char *place =
+		base_arena_printf(mem, "%s/gpustarve-demo-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
 	bool good = mkdtemp(place) != NULL;
 
 	if (!good)
-		view_error("%s: %s; set TMPDIR to a folder you may write to", place, strerror(errno));
+		view_error("%s: %s; set TMPDIR to a folder you may write to", place,
+			   strerror(errno));
 	good = good && show_all(folder, place, mem);
 	for (size_t i = 0; i < DEMOS; i++)
 		base_folder_remove(base_arena_printf(mem, "%s/%s.gst", place, demos[i].name));
@@ -243,18 +255,23 @@ static int tour(const char *folder, struct base_arena *mem)
 	if (!good)
 		return VIEW_EXIT_ERROR;
 	putchar('\n');
-	view_wrap(stdout, 0, 0,
-		  "Next: gpustarve demo storage (the whole report), gpustarve demo --open (its page), and gpustarve "
-		  "run -- python train.py where there is a GPU, gpustarve loader -- python train.py where there is none.");
+	view_wrap(
+		stdout, 0, 0,
+		"Next: gpustarve demo storage (the whole report), gpustarve demo --open (its page), and gpustarve "
+		"run -- python train.py where there is a GPU, gpustarve loader -- python train.py where there is none.");
 	return VIEW_EXIT_OK;
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------- */
+/*
+ * ---- all of it ----------------------------------------------------------------------------------
+ */
 
-static int show_one(const struct opts *o, const char *folder, const char *name, struct base_arena *mem)
+static int show_one(const struct opts *o, const char *folder, const char *name,
+		    struct base_arena *mem)
 {
 	const char *run = base_arena_printf(mem, "%s.gst", name), *tmp = getenv("TMPDIR");
-	const char *page = base_arena_printf(mem, "%s/gpustarve-demo-%s.html", tmp && tmp[0] ? tmp : "/tmp", name);
+	const char *page = base_arena_printf(mem, "%s/gpustarve-demo-%s.html",
+					     tmp && tmp[0] ? tmp : "/tmp", name);
 	const char *const text[] = { "gpustarve", "report", run, NULL };
 	const char *const open[] = { "gpustarve", "report", run, "--open", "-o", page, NULL };
 	int status = run_here(folder, false, o->open ? open : text);

@@ -60,11 +60,9 @@ static const struct base_opt opt[] = {
 	  "put it there, where it counts once however often that is done:\n"
 	  "sqlite:FILE or clickhouse://[USER@]HOST:PORT/DATABASE",
 	  BASE_TEXT(struct opts, store) },
-	{ "output", 'o', "F",
-	  "write it to a file; - is the terminal",
-	  BASE_TEXT(struct opts, out), .words = BASE_WORDS_FILE },
-	{ "team", 0, "NAME",
-	  "whose the run is, whatever its labels say",
+	{ "output", 'o', "F", "write it to a file; - is the terminal", BASE_TEXT(struct opts, out),
+	  .words = BASE_WORDS_FILE },
+	{ "team", 0, "NAME", "whose the run is, whatever its labels say",
 	  BASE_TEXT(struct opts, source.team) },
 	{ "revision", 0, "N",
 	  "of two digests of a run the one with the higher revision holds;\n"
@@ -78,25 +76,20 @@ static const struct base_opt opt[] = {
 	  "keep what is finished beside the trace (.digest-parts), and go on\n"
 	  "from there where an earlier one was ended",
 	  BASE_FLAG(struct opts, source.resume) },
-	{ "price", 0, "USD",
-	  "per GPU-hour, of a run that was recorded without or with another",
+	{ "price", 0, "USD", "per GPU-hour, of a run that was recorded without or with another",
 	  BASE_TEXT(struct opts, source.rates.price) },
-	{ "price-model", 0, "M",
-	  "on-demand, spot, reserved or owned: the lists' price of today",
+	{ "price-model", 0, "M", "on-demand, spot, reserved or owned: the lists' price of today",
 	  BASE_TEXT(struct opts, source.rates.model), .good = view_option_price_model,
 	  .words = VIEW_PRICE_MODELS },
-	{ "from", 0, "FILE",
-	  "digests as they are, one on a line; - is standard input",
+	{ "from", 0, "FILE", "digests as they are, one on a line; - is standard input",
 	  BASE_TEXT(struct opts, from), .words = BASE_WORDS_FILE },
-	{ "flush", 0, NULL,
-	  "send what waits in the outbox of a store that was not there",
+	{ "flush", 0, NULL, "send what waits in the outbox of a store that was not there",
 	  BASE_FLAG(struct opts, flush) },
 	{ "budget", 0, "B",
 	  "then look at this budget of `gpustarve fleet`, such as\n"
 	  "team:vision=5000/month; may be repeated",
 	  .take = add_budget, .repeats = true },
-	{ "exec", 0, "CMD",
-	  "started when a budget is told; see GPUSTARVE_ALERT_TEXT",
+	{ "exec", 0, "CMD", "started when a budget is told; see GPUSTARVE_ALERT_TEXT",
 	  BASE_TEXT(struct opts, budgets.exec) },
 	{ BASE_HELP },
 	{ 0 },
@@ -171,8 +164,9 @@ static int look_at_budgets(const struct opts *o, const char *team, size_t waitin
 }
 
 /*
- * A run that a collector stored is its team's, and stays so where it is digested once more, say with a
- * price: else it would be two runs. A clock that was set back makes no digest older than what is stored.
+ * A run that a collector stored is its team's, and stays so where it is digested once more, say
+ * with a price: else it would be two runs. A clock that was set back makes no digest older than
+ * what is stored.
  */
 static int take_place(const struct opts *o, struct fleet_store *s, struct fleet_digest *d)
 {

@@ -52,7 +52,8 @@ static void check_parts(struct checkup *c)
 	else
 		broken(c, "libprof.so", path, "it is not there: install it or set GPUSTARVE_LIB");
 	if (view_preload_path(path, sizeof(path)))
-		broken(c, "libprof.so", "its path holds a space or a colon, where LD_PRELOAD is cut",
+		broken(c, "libprof.so",
+		       "its path holds a space or a colon, where LD_PRELOAD is cut",
 		       "and no link could be made in /tmp: install gpustarve elsewhere");
 	if (view_find_collector(path, sizeof(path)))
 		good("gpustarve-collector", path);
@@ -174,11 +175,12 @@ static void show_silent_cupti(const struct view_cuda_probe *p)
 		return;
 	}
 	snprintf(text, sizeof(text), "%s, CUDA %s or newer by what it exports: %s", p->cupti.path,
-		 release, p->driver.loaded ? "it cannot use this driver" :
-					     "it answers only beside a driver");
+		 release,
+		 p->driver.loaded ? "it cannot use this driver"
+				  : "it answers only beside a driver");
 	absent("libcupti", text,
-	       p->driver.loaded ? "install the driver that this CUDA asks for" :
-				  "install NVIDIA's driver on a machine with a GPU");
+	       p->driver.loaded ? "install the driver that this CUDA asks for"
+				: "install NVIDIA's driver on a machine with a GPU");
 }
 
 static void show_cupti(struct checkup *c, const struct view_cuda_probe *p)
@@ -343,13 +345,12 @@ static void show_environment(void)
 	}
 }
 
-static const char usage[] =
-	"usage: gpustarve doctor\n"
-	"\n"
-	"Says what is here, what is missing and what to do about it.\n"
-	"\n"
-	"exit status: 0 nothing needed is missing (a machine without a GPU is\n"
-	"fine), 1 a job here would run unrecorded\n";
+static const char usage[] = "usage: gpustarve doctor\n"
+			    "\n"
+			    "Says what is here, what is missing and what to do about it.\n"
+			    "\n"
+			    "exit status: 0 nothing needed is missing (a machine without a GPU is\n"
+			    "fine), 1 a job here would run unrecorded\n";
 
 static const struct base_opt opt[] = { { BASE_HELP }, { 0 } };
 

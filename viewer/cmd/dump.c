@@ -320,18 +320,11 @@ static const char usage[] =
 	"\n";
 
 static const struct base_opt opt[] = {
-	{ "samples", 0, NULL,
-	  "the samples only",
-	  BASE_VALUE(struct opts, what, SAMPLES) },
-	{ "batches", 0, NULL,
-	  "the batches only",
-	  BASE_VALUE(struct opts, what, BATCHES) },
-	{ "steps", 0, NULL,
-	  "one step per line instead: start_ns, duration_ns, exposed_ns",
+	{ "samples", 0, NULL, "the samples only", BASE_VALUE(struct opts, what, SAMPLES) },
+	{ "batches", 0, NULL, "the batches only", BASE_VALUE(struct opts, what, BATCHES) },
+	{ "steps", 0, NULL, "one step per line instead: start_ns, duration_ns, exposed_ns",
 	  BASE_VALUE(struct opts, what, STEPS) },
-	{ "streams", 0, NULL,
-	  "the # lines only",
-	  BASE_VALUE(struct opts, what, STREAMS) },
+	{ "streams", 0, NULL, "the # lines only", BASE_VALUE(struct opts, what, STREAMS) },
 	{ BASE_HELP },
 	{ 0 },
 };

@@ -230,34 +230,24 @@ static const char usage_tail[] =
 	"  gpustarve export RUN.gst --format prometheus -o /var/lib/node_exporter/job.prom\n";
 
 static const struct base_opt opt[] = {
-	{ "format", 0, "FORMAT",
-	  NULL,
-	  .take = take_format, .word = format_word, .what = format_what,
-	  .more = show_formats },
+	{ "format", 0, "FORMAT", NULL, .take = take_format, .word = format_word,
+	  .what = format_what, .more = show_formats },
 	{ "output", 'o', "FILE",
 	  "where to (default: stdout); FILE appears when it is complete;\n"
 	  ".gz compresses; FOLDER/ (kineto): a file for each process",
 	  .take = take_output, .words = BASE_WORDS_FILE },
-	{ "table", 0, "TABLE",
-	  "of csv: gaps (default), classes, gpus or steps",
+	{ "table", 0, "TABLE", "of csv: gaps (default), classes, gpus or steps",
 	  BASE_TEXT(struct options, table), .words = "gaps classes gpus steps" },
-	{ "price", 0, "USD",
-	  "per GPU-hour",
-	  BASE_TEXT(struct options, rates.price) },
-	{ "price-model", 0, "M",
-	  "on-demand, spot, reserved or owned",
+	{ "price", 0, "USD", "per GPU-hour", BASE_TEXT(struct options, rates.price) },
+	{ "price-model", 0, "M", "on-demand, spot, reserved or owned",
 	  BASE_TEXT(struct options, rates.model), .good = view_option_price_model,
 	  .words = VIEW_PRICE_MODELS },
 	{ "window", 0, "WINDOW",
 	  "job (all time the job held the GPUs) or device (first to last\n"
 	  "operation); default: as summary.json, else job",
 	  .take = take_window, .words = VIEW_WINDOWS },
-	{ "quiet", 'q', NULL,
-	  "no progress, no remarks",
-	  BASE_FLAG(struct options, quiet) },
-	{ "help", 'h', NULL,
-	  "this text",
-	  .kind = BASE_OPT_HELP },
+	{ "quiet", 'q', NULL, "no progress, no remarks", BASE_FLAG(struct options, quiet) },
+	{ "help", 'h', NULL, "this text", .kind = BASE_OPT_HELP },
 	{ 0 },
 };
 

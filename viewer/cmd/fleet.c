@@ -113,39 +113,26 @@ static const struct base_opt opt[] = {
 	  "one table: team, user, account, project, partition, qos, cluster,\n"
 	  "gpu, model, week, end, class, line, fix, failed, bill, or label:K",
 	  .take = set_by, .word = by_word },
-	{ "since", 0, "T",
-	  "runs that began at T or later: a date, or 12h, 30d, 8w ago",
+	{ "since", 0, "T", "runs that began at T or later: a date, or 12h, 30d, 8w ago",
 	  .take = set_since },
-	{ "until", 0, "T",
-	  "... and before T",
-	  .take = set_until },
-	{ "team", 0, "NAME",
-	  "of one team only",
-	  BASE_TEXT(struct opts, fleet.query.team) },
-	{ "top", 0, "N",
-	  "rows of a list (20)",
-	  .take = set_top },
-	{ "require-label", 0, "K",
-	  "list the runs without the label K; the exit status is 2 if any",
+	{ "until", 0, "T", "... and before T", .take = set_until },
+	{ "team", 0, "NAME", "of one team only", BASE_TEXT(struct opts, fleet.query.team) },
+	{ "top", 0, "N", "rows of a list (20)", .take = set_top },
+	{ "require-label", 0, "K", "list the runs without the label K; the exit status is 2 if any",
 	  BASE_TEXT(struct opts, fleet.query.required) },
 	{ "budget", 0, "B",
 	  "run=USD, team=USD/month or team:NAME=USD/week: told once at 80 %\n"
 	  "and once at 100 %; may be repeated",
 	  .take = add_budget, .repeats = true },
-	{ "exec", 0, "CMD",
-	  "started when a budget is told; see GPUSTARVE_ALERT_TEXT",
+	{ "exec", 0, "CMD", "started when a budget is told; see GPUSTARVE_ALERT_TEXT",
 	  BASE_TEXT(struct opts, budgets.exec) },
-	{ "partial", 0, NULL,
-	  "do without the parts of a store that do not answer",
+	{ "partial", 0, NULL, "do without the parts of a store that do not answer",
 	  BASE_FLAG(struct opts, fleet.query.partial) },
-	{ "format", 0, "F",
-	  "text (default), json, csv or html",
-	  .take = set_format, .words = "text json csv html" },
-	{ "links", 0, NULL,
-	  "of html: from runs to runs/ID beside the page",
+	{ "format", 0, "F", "text (default), json, csv or html", .take = set_format,
+	  .words = "text json csv html" },
+	{ "links", 0, NULL, "of html: from runs to runs/ID beside the page",
 	  BASE_FLAG(struct opts, fleet.links) },
-	{ "output", 'o', "F",
-	  "write to a file instead of the terminal",
+	{ "output", 'o', "F", "write to a file instead of the terminal",
 	  BASE_TEXT(struct opts, out), .words = BASE_WORDS_FILE },
 	{ BASE_HELP },
 	{ 0 },
@@ -222,7 +209,8 @@ static int open_store(const struct opts *o, struct fleet_store **s, size_t *left
 
 	*left_out = 0;
 	if (!o->runs) /* what was told of budgets is kept in the store */
-		return fleet_store_open(s, o->store ? o->store : FLEET_STORE_DEFAULT, o->budgets.n > 0);
+		return fleet_store_open(s, o->store ? o->store : FLEET_STORE_DEFAULT,
+					o->budgets.n > 0);
 	err = fleet_store_open(s, FLEET_STORE_MEMORY, true);
 	if (!err)
 		err = fleet_load_runs(*s, o->run, (size_t)o->runs, left_out);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpustarve loader: runs a command where there is no GPU, records what makes its batches (libprof with
- * GPUSTARVE_LOADER), and says what that comes to at a GPU's pace. The recording is taken away at the end.
+ * gpustarve loader: runs a command where there is no GPU, records what makes its batches (libprof
+ * with GPUSTARVE_LOADER), and says what that comes to at a GPU's pace. The recording is taken away
+ * at the end.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,7 +34,8 @@
 struct opts {
 	int64_t step_ns; /* 0: not given */
 	const char *from; /* NULL: not given */
-	const char *what; /* which step of it that is: "the median step without its wait in a.gst" */
+	/* which step of it that is: "the median step without its wait in a.gst" */
+	const char *what;
 	int64_t seconds; /* 0: until it ends */
 	bool json;
 };
@@ -51,7 +53,8 @@ static bool set_step(void *into, char *text)
 	double ms = strtod(text, &end);
 
 	if (text[0] < '0' || text[0] > '9' || *end || !(ms >= 0.001 && ms <= STEP_MAX_MS)) {
-		view_error("--step-ms %s: no length of a step; milliseconds such as 120 or 7.5", text);
+		view_error("--step-ms %s: no length of a step; milliseconds such as 120 or 7.5",
+			   text);
 		return false;
 	}
 	o->step_ns = (int64_t)(ms * 1e6 + 0.5);
@@ -83,18 +86,13 @@ static const char usage[] =
 	"\n";
 
 static const struct base_opt opt[] = {
-	{ "step-ms", 0, "MS",
-	  "how long the GPU takes for a step, in milliseconds",
+	{ "step-ms", 0, "MS", "how long the GPU takes for a step, in milliseconds",
 	  .take = set_step },
-	{ "from", 0, "RUN",
-	  "take that from a recorded run: its steps without their waits",
+	{ "from", 0, "RUN", "take that from a recorded run: its steps without their waits",
 	  BASE_TEXT(struct opts, from), .words = BASE_WORDS_FILE },
-	{ "seconds", 0, "N",
-	  "end COMMAND so long after its first loader was imported",
+	{ "seconds", 0, "N", "end COMMAND so long after its first loader was imported",
 	  .take = set_seconds },
-	{ "format", 0, "F",
-	  "text (default) or json",
-	  .take = set_format, .words = "text json" },
+	{ "format", 0, "F", "text (default) or json", .take = set_format, .words = "text json" },
 	{ BASE_HELP },
 	{ 0 },
 };
@@ -111,7 +109,9 @@ const struct base_options view_loader_options = {
 	.error = view_error,
 };
 
-/* ---- the step --------------------------------------------------------------------------------- */
+/*
+ * ---- the step ---------------------------------------------------------------------------------
+ */
 
 static bool is_file(const char *path)
 {
@@ -120,7 +120,10 @@ static bool is_file(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-/* Of the trace, for a stored summary knows of steps without their waits only where there is a loader. */
+/*
+ * Of the trace, for a stored summary knows of steps without their waits only where there is a
+ * loader.
+ */
 static int summary_of(const char *run, struct view_summary **s)
 {
 	struct view_analysis a = { .window = ANA_WINDOW_JOB };
@@ -167,7 +170,9 @@ static bool take_step(struct opts *o, struct base_arena *mem)
 	return false;
 }
 
-/* ---- the command ------------------------------------------------------------------------------ */
+/*
+ * ---- the command ------------------------------------------------------------------------------
+ */
 
 static void tick(void *arg)
 {
@@ -186,7 +191,8 @@ static const char *preload(struct base_arena *mem, const char *libprof)
 }
 
 /* 0 when it was run, whatever its status; what went wrong has been said. */
-static int run_command(const struct opts *o, const char *dir, char *const *command, struct base_arena *mem)
+static int run_command(const struct opts *o, const char *dir, char *const *command,
+		       struct base_arena *mem)
 {
 	char libprof[3072];
 	struct watch w = { .seconds = o->seconds,
@@ -200,12 +206,9 @@ static int run_command(const struct opts *o, const char *dir, char *const *comma
 	}
 	view_preload_path(libprof, sizeof(libprof));
 	const struct view_env env[] = {
-		{ "GPUSTARVE", "1" },
-		{ "GPUSTARVE_LOADER", "1" },
-		{ "GPUSTARVE_OUT", dir },
-		{ "GPUSTARVE_RUN_ID", RUN },
-		{ "GPUSTARVE_SOCKET", "" },
-		{ "LD_PRELOAD", preload(mem, libprof) },
+		{ "GPUSTARVE", "1" },	    { "GPUSTARVE_LOADER", "1" },
+		{ "GPUSTARVE_OUT", dir },   { "GPUSTARVE_RUN_ID", RUN },
+		{ "GPUSTARVE_SOCKET", "" }, { "LD_PRELOAD", preload(mem, libprof) },
 	};
 	err = view_child_prepare(&w.child);
 	if (!err)
@@ -217,23 +220,27 @@ static int run_command(const struct opts *o, const char *dir, char *const *comma
 	if (!w.child.exec_errno)
 		view_child_wait(&w.child, &watch);
 	if (w.child.exec_errno) {
-		view_error("%s: %s; check the name and PATH", command[0], strerror(w.child.exec_errno));
+		view_error("%s: %s; check the name and PATH", command[0],
+			   strerror(w.child.exec_errno));
 		return -w.child.exec_errno;
 	}
 	if (view_child_status(&w.child) && !(o->seconds && w.passed > o->seconds))
-		view_note("%s ended with status %d; what it had done until then is shown", command[0],
-			  view_child_status(&w.child));
+		view_note("%s ended with status %d; what it had done until then is shown",
+			  command[0], view_child_status(&w.child));
 	return 0;
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/*
+ * ---- all of it --------------------------------------------------------------------------------
+ */
 
 static void say_nothing(const char *command)
 {
-	view_error("%s: nothing was seen that makes batches: what is measured is torch's DataLoader, and "
-		   "queues of Python's that its threads or processes fill and its main thread empties; the program "
-		   "must take batches, and its Python may not leave out site's customisation (-I, -S, -E)",
-		   command);
+	view_error(
+		"%s: nothing was seen that makes batches: what is measured is torch's DataLoader, and "
+		"queues of Python's that its threads or processes fill and its main thread empties; the program "
+		"must take batches, and its Python may not leave out site's customisation (-I, -S, -E)",
+		command);
 }
 
 static int show(const struct opts *o, const char *dir, const char *command, struct base_arena *mem)
@@ -260,7 +267,8 @@ static int show(const struct opts *o, const char *dir, const char *command, stru
 static int measure(struct opts *o, char *const *command, struct base_arena *mem)
 {
 	const char *tmp = getenv("TMPDIR");
-	char *dir = base_arena_printf(mem, "%s/gpustarve-loader-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
+	char *dir =
+		base_arena_printf(mem, "%s/gpustarve-loader-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
 	int status = VIEW_EXIT_ERROR;
 
 	if (!take_step(o, mem))
@@ -285,7 +293,8 @@ int view_cmd_loader(int argc, char **argv)
 	if (go <= 0)
 		return go ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
 	if (optind >= argc) {
-		view_error("loader: no command; write gpustarve loader --step-ms 120 -- COMMAND...");
+		view_error(
+			"loader: no command; write gpustarve loader --step-ms 120 -- COMMAND...");
 		return VIEW_EXIT_ERROR;
 	}
 	status = measure(&o, argv + optind, &mem);

@@ -230,8 +230,7 @@ static const char usage[] =
 
 static const struct base_opt opt[] = {
 	{ "output", 'o', "FILE",
-	  "the site file to add to; default: GPUSTARVE_PRICES, else\n"
-	  VIEW_PRICES_SITE_FILE,
+	  "the site file to add to; default: GPUSTARVE_PRICES, else\n" VIEW_PRICES_SITE_FILE,
 	  BASE_TEXT(struct opts, out), .words = BASE_WORDS_FILE },
 	{ "provider", 0, "NAME",
 	  "whose prices SkyPilot's catalogue holds, unless its folder says so",
@@ -239,8 +238,7 @@ static const struct base_opt opt[] = {
 	{ "date", 0, "YYYY-MM-DD",
 	  "when they were taken; default: the day the file was last written",
 	  BASE_TEXT(struct opts, date), .good = good_date },
-	{ "price-model", 0, "M",
-	  "on-demand (default), spot, reserved or owned",
+	{ "price-model", 0, "M", "on-demand (default), spot, reserved or owned",
 	  BASE_TEXT(struct opts, model), .good = view_option_price_model,
 	  .words = VIEW_PRICE_MODELS },
 	{ BASE_HELP },

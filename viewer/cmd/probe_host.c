@@ -14,7 +14,8 @@
 
 #define PATIENCE_S 10
 
-static const int known_pythons[] = { /* 3.x, oldest first */
+static const int known_pythons[] = {
+	/* 3.x, oldest first */
 #define FACTS_PYTHON_TABLE(minor, ...) minor,
 #define FACTS_PYTHON_TELLS(minor, ...) minor,
 #include "facts/pythons.def"

@@ -106,42 +106,33 @@ static const char usage[] =
 	"\n";
 
 static const struct base_opt opt[] = {
-	{ "format", 0, "F",
-	  "text (default), json, html or, for a ticket, markdown",
+	{ "format", 0, "F", "text (default), json, html or, for a ticket, markdown",
 	  .take = set_format, .words = "text json html markdown" },
-	{ "output", 'o', "F",
-	  "write to a file instead of the terminal",
+	{ "output", 'o', "F", "write to a file instead of the terminal",
 	  BASE_TEXT(struct opts, out), .words = BASE_WORDS_FILE },
 	{ "open", 0, NULL,
 	  "write the page (--format html; without -o report.html into the\n"
 	  "run) and show it in a browser, if stderr is a terminal",
 	  BASE_FLAG(struct opts, open) },
-	{ "price", 0, "USD",
-	  "dollars per GPU-hour, for every GPU of every run",
+	{ "price", 0, "USD", "dollars per GPU-hour, for every GPU of every run",
 	  BASE_TEXT(struct opts, analysis.rates.price) },
-	{ "price-model", 0, "M",
-	  "which price of the lists: on-demand (default), spot, ...",
+	{ "price-model", 0, "M", "which price of the lists: on-demand (default), spot, ...",
 	  BASE_TEXT(struct opts, analysis.rates.model), .good = view_option_price_model,
 	  .words = VIEW_PRICE_MODELS },
 	{ "window", 0, "W",
 	  "job (default): the time the GPUs were held; device: from the\n"
 	  "first to the last operation of each GPU",
 	  .take = set_window, .words = VIEW_WINDOWS },
-	{ "waste", 0, "LIST",
-	  "classes that count as waste, such as input.*,host.sync",
+	{ "waste", 0, "LIST", "classes that count as waste, such as input.*,host.sync",
 	  .take = set_waste, .words = BASE_WORDS_LIST, .word = view_class_word },
-	{ "job", 0, "ID",
-	  "the job's number, or ARRAY_TASK",
-	  BASE_TEXT(struct opts, job) },
+	{ "job", 0, "ID", "the job's number, or ARRAY_TASK", BASE_TEXT(struct opts, job) },
 	{ "dir", 0, "OUT",
 	  "the folder of its runs; default: GPUSTARVE_OUT, else\n"
 	  "./gpustarve-runs",
 	  BASE_TEXT(struct opts, dir), .words = BASE_WORDS_FOLDER },
-	{ "cluster", 0, "NAME",
-	  "which cluster's, where several have a job of that number",
+	{ "cluster", 0, "NAME", "which cluster's, where several have a job of that number",
 	  BASE_TEXT(struct opts, cluster) },
-	{ "runs-per-month", 0, "N",
-	  "of a comparison: what the difference is per month at N runs",
+	{ "runs-per-month", 0, "N", "of a comparison: what the difference is per month at N runs",
 	  .take = set_rate },
 	{ "no-projection", 0, NULL,
 	  "sums of the run alone: nothing per GPU-hour, day, month or\n"
@@ -213,8 +204,8 @@ static int read_summary(const struct opts *o, const char *path, struct view_summ
 }
 
 /*
- * A summary whose classes other rules gave, made anew from the trace that lies beside it. Without one,
- * or where that fails, it stays as it is.
+ * A summary whose classes other rules gave, made anew from the trace that lies beside it. Without
+ * one, or where that fails, it stays as it is.
  */
 static void judge_anew(const char *path, struct view_summary **s)
 {
@@ -468,7 +459,10 @@ static char *folder_of(const char *path, bool is_file)
 	return strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
-/* Where traces of others are read, this process keeps the runs and the place of its output, and no more. */
+/*
+ * Where traces of others are read, this process keeps the runs and the place of its output, and no
+ * more.
+ */
 static void confine(const struct opts *o, char **run, int runs)
 {
 	bool file = o->out && strcmp(o->out, "-") != 0;

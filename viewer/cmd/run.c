@@ -24,7 +24,9 @@
 #define OTHERS_SECONDS 30
 #define FAILED_SECONDS 2
 
-/* What execvp will find: 0, 126 or 127. Asked first, so that a typing error leaves no run behind. */
+/*
+ * What execvp will find: 0, 126 or 127. Asked first, so that a typing error leaves no run behind.
+ */
 static int command_trouble(const char *name)
 {
 	const char *path = getenv("PATH");

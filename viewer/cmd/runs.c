@@ -62,12 +62,8 @@ static const char usage[] =
 	"\n";
 
 static const struct base_opt opt[] = {
-	{ "last", 0, "N",
-	  "so many of them (20)",
-	  .take = set_last },
-	{ "format", 0, "F",
-	  "text (default) or json",
-	  .take = set_format, .words = "text json" },
+	{ "last", 0, "N", "so many of them (20)", .take = set_last },
+	{ "format", 0, "F", "text (default) or json", .take = set_format, .words = "text json" },
 	{ BASE_HELP },
 	{ 0 },
 };
@@ -110,7 +106,8 @@ static void put_row(const struct row *r, FILE *f)
 
 	if (!s) {
 		base_moment(day, r->run->written_ns);
-		fprintf(f, "%4d  %-16.16s  no summary: gpustarve report %d\n", -r->back, day, -r->back);
+		fprintf(f, "%4d  %-16.16s  no summary: gpustarve report %d\n", -r->back, day,
+			-r->back);
 		return;
 	}
 	base_moment(day, s->start_unix_ns);
@@ -118,9 +115,8 @@ static void put_row(const struct row *r, FILE *f)
 	if (s->cost.known)
 		cost = base_money(usd, s->cost.total);
 	fprintf(f, "%4d  %-16.16s  %8s  %4zu  %*s  %5s %%  %-22s  ", -r->back, day,
-		base_duration(took, s->wall_ns), s->result->gpus,
-		base_width(cost, 9), cost, lead.known ? base_percent(share, lead.ppm) : "-",
-		view_verdict_words(s, &mem));
+		base_duration(took, s->wall_ns), s->result->gpus, base_width(cost, 9), cost,
+		lead.known ? base_percent(share, lead.ppm) : "-", view_verdict_words(s, &mem));
 	put_command(s, f);
 	putc('\n', f);
 	base_arena_fini(&mem);

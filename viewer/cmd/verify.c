@@ -318,9 +318,7 @@ static const char usage[] =
 	"\n";
 
 static const struct base_opt opt[] = {
-	{ "quiet", 'q', NULL,
-	  "print nothing if they agree",
-	  BASE_FLAG(struct opts, quiet) },
+	{ "quiet", 'q', NULL, "print nothing if they agree", BASE_FLAG(struct opts, quiet) },
 	{ BASE_HELP },
 	{ 0 },
 };

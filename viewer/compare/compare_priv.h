@@ -45,8 +45,8 @@ int64_t compare_new_hotspots(const struct pairing *g, enum ana_class c);
 /* figures.c: numbers as people read them; @out has BASE_UNIT_BYTES. */
 const char *compare_figure(char *out, enum view_figure figure, int64_t v);
 /*
- * Both of a row and their difference. Dollars in one scale, and the difference is that of what is shown;
- * where that is nothing, of what is.
+ * Both of a row and their difference. Dollars in one scale, and the difference is that of what is
+ * shown; where that is nothing, of what is.
  */
 void compare_row(enum view_figure figure, const int64_t v[2], base_unit text[2],
 		 base_unit difference);

@@ -133,8 +133,8 @@ static int64_t thousand(const struct view_comparison *c, const struct view_pair 
 
 	for (int i = 0; i < 2; i++) {
 		const struct view_summary *s = c->run[i ? p->run : 0].summary;
-		amount[i] = view_per_thousand(s, usd ? view_working_nano_usd(s) :
-							view_working_ns(s));
+		amount[i] =
+			view_per_thousand(s, usd ? view_working_nano_usd(s) : view_working_ns(s));
 	}
 	return amount[0] - amount[1];
 }
@@ -149,9 +149,9 @@ const char *compare_saving_words(const struct view_comparison *c, const struct v
 
 	if (p->why[VIEW_PART_GPU_STEP])
 		return NULL;
-	const char *t = base_arena_printf(
-		mem, "%s without start-up and shutdown",
-		more_or_less(mem, figure, thousand(c, p, usd), "thousand steps"));
+	const char *t =
+		base_arena_printf(mem, "%s without start-up and shutdown",
+				  more_or_less(mem, figure, thousand(c, p, usd), "thousand steps"));
 	if (p->why[VIEW_PART_GPU_RUN])
 		return base_arena_printf(mem, "%s%s", t, usd ? "" : " (GPU time)");
 	t = base_arena_printf(mem, "%s, %s", t,

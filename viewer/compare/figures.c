@@ -35,7 +35,8 @@ const char *compare_figure(char *out, enum view_figure figure, int64_t v)
 	}
 }
 
-void compare_row(enum view_figure figure, const int64_t v[2], base_unit text[2], base_unit difference)
+void compare_row(enum view_figure figure, const int64_t v[2], base_unit text[2],
+		 base_unit difference)
 {
 	int64_t less = v[1] - v[0];
 	base_unit digits;

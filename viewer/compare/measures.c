@@ -32,8 +32,8 @@ static bool usd_step(const struct view_summary *s, int64_t *v)
 /* Start-up and teardown do not grow with the steps. */
 static bool usd_step_working(const struct view_summary *s, int64_t *v)
 {
-	*v = compare_per_step(
-		s, s->cost.total - ana_class_sum(s->cost.classes, ana_class_is_outside));
+	*v = compare_per_step(s,
+			      s->cost.total - ana_class_sum(s->cost.classes, ana_class_is_outside));
 	return s->cost.known && s->result->steps;
 }
 
@@ -57,8 +57,8 @@ static bool gpu_step(const struct view_summary *s, int64_t *v)
 
 static bool gpu_step_working(const struct view_summary *s, int64_t *v)
 {
-	*v = compare_per_step(
-		s, s->result->gpu_ns - ana_class_sum(s->result->classes, ana_class_is_outside));
+	*v = compare_per_step(s, s->result->gpu_ns -
+					 ana_class_sum(s->result->classes, ana_class_is_outside));
 	return s->result->steps > 0;
 }
 

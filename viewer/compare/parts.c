@@ -77,7 +77,9 @@ static const char *windows_differ(struct pairing *g)
 	return "their windows differ (job and device)";
 }
 
-/* Another rule may call the same time otherwise: what is told of classes is about different things. */
+/*
+ * Another rule may call the same time otherwise: what is told of classes is about different things.
+ */
 static const char *rules_differ(struct pairing *g)
 {
 	uint32_t a = g->s[0]->rules, b = g->s[1]->rules;
@@ -174,9 +176,9 @@ static const char *cut_short(struct pairing *g)
 {
 	for (int i = 0; i < 2; i++)
 		if (!g->s[i]->result->complete && !g->s[i]->result->imported)
-			return base_arena_printf(&g->c->mem,
-						 "%s is incomplete: a process ended without saying so",
-						 g->label[i]);
+			return base_arena_printf(
+				&g->c->mem, "%s is incomplete: a process ended without saying so",
+				g->label[i]);
 	return NULL;
 }
 

@@ -86,7 +86,9 @@ static int64_t whole_step(const struct view_pair *p, const struct view_advice *a
 	return saved(p, "gpu_step_working");
 }
 
-/* How long a run takes to start and to end is nothing that advice is about, and differs by itself. */
+/*
+ * How long a run takes to start and to end is nothing that advice is about, and differs by itself.
+ */
 static int64_t whole_run(const struct pairing *g, const struct view_advice *a)
 {
 	if (a->class == ANA_EXCLUDED_NO_PROCESS)

@@ -65,7 +65,8 @@ static const char *starved_clause(const struct pairing *g)
 
 	if (!m->known[0] || !m->known[1])
 		return "";
-	return base_arena_printf(&g->c->mem, "; GPUs waited for input %s %s %s of the training time",
+	return base_arena_printf(&g->c->mem,
+				 "; GPUs waited for input %s %s %s of the training time",
 				 compare_figure(a, m->figure, m->value[0]),
 				 m->comparable ? "->" : "and",
 				 compare_figure(b, m->figure, m->value[1]));

@@ -70,7 +70,8 @@ static bool set_words(struct browser *b, const char *from, size_t len, const cha
 	     word = strtok_r(NULL, " ", &save)) {
 		at = placed ? NULL : strstr(word, "%s");
 		if (at) {
-			snprintf(b->page, sizeof(b->page), "%.*s%s%s", (int)(at - word), word, path, at + 2);
+			snprintf(b->page, sizeof(b->page), "%.*s%s%s", (int)(at - word), word, path,
+				 at + 2);
 			word = b->page;
 			placed = true;
 		}

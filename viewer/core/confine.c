@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Both without headers of their own, which older systems do not have; the numbers are the kernel's for good.
+ * Both without headers of their own, which older systems do not have; the numbers are the kernel's
+ * for good.
  */
 #include "confine.h"
 

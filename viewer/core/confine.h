@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gives up, for good, what a report needs nothing of. Whoever reads traces of others may be led by one to do
- * what its sender likes, under an account that can read tokens, keys and other people's runs: from here on
- * this process opens what it is told and the system's own libraries and tables, writes into one folder,
- * makes no socket, starts no program, looks into no other process and takes so much memory and no more. By
- * Landlock and a filter of system calls, as far as the kernel has them; before any thread.
+ * Gives up, for good, what a report needs nothing of. Whoever reads traces of others may be led by
+ * one to do what its sender likes, under an account that can read tokens, keys and other people's
+ * runs: from here on this process opens what it is told and the system's own libraries and tables,
+ * writes into one folder, makes no socket, starts no program, looks into no other process and takes
+ * so much memory and no more. By Landlock and a filter of system calls, as far as the kernel has
+ * them; before any thread.
  */
 #ifndef VIEW_CONFINE_H
 #define VIEW_CONFINE_H
@@ -22,9 +23,9 @@ struct view_confine {
 };
 
 /*
- * False: files stay as they were, for the kernel has no Landlock or forbids it to us; the rest holds all the
- * same. A path that is not there is left out. Sanitizers need what is given up here: with them this does
- * nothing, and false.
+ * False: files stay as they were, for the kernel has no Landlock or forbids it to us; the rest
+ * holds all the same. A path that is not there is left out. Sanitizers need what is given up here:
+ * with them this does nothing, and false.
  */
 bool view_confine(const struct view_confine *c);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether files of this machine may be opened because a trace names them: the program's own lines, modules
- * whose functions are to be named. Whoever reads traces of others (a centre, a cluster's controller) says no,
- * for what a trace says of its host and its paths is its sender's to choose. Reports are confined then
- * (confine.h).
+ * Whether files of this machine may be opened because a trace names them: the program's own lines,
+ * modules whose functions are to be named. Whoever reads traces of others (a centre, a cluster's
+ * controller) says no, for what a trace says of its host and its paths is its sender's to choose.
+ * Reports are confined then (confine.h).
  */
 #ifndef VIEW_LOCAL_H
 #define VIEW_LOCAL_H

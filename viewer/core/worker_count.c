@@ -40,8 +40,8 @@ static int64_t most_sensible(const struct view_worker_facts *f)
 }
 
 /*
- * If every batch took as long as the slow ones do, and a part of that is lost on the way. Where those who make
- * them lack a CPU already, whoever is added may find none: then nothing is sure.
+ * If every batch took as long as the slow ones do, and a part of that is lost on the way. Where
+ * those who make them lack a CPU already, whoever is added may find none: then nothing is sure.
  */
 static int64_t most_step(const struct view_worker_facts *f, int64_t advised)
 {
@@ -73,7 +73,8 @@ bool view_worker_count_find(const struct view_worker_facts *f, struct view_worke
 	return true;
 }
 
-bool view_worker_count_is_beyond(const struct view_worker_facts *f, const struct view_worker_count *n)
+bool view_worker_count_is_beyond(const struct view_worker_facts *f,
+				 const struct view_worker_count *n)
 {
 	return n->cores_needed > most_sensible(f);
 }

@@ -3,7 +3,8 @@
  * How many loader workers a training loop needs, by Little's law: batches in the making = rate x
  * time to make one. Pure arithmetic in integer nanoseconds; docs/CAUSES.md tells it in words. Every
  * step of it errs towards the faster run, so that the predicted step is the least there can be and
- * the saving that follows from it the most; but for most_step_ns, which errs the other way. Any thread.
+ * the saving that follows from it the most; but for most_step_ns, which errs the other way. Any
+ * thread.
  */
 #ifndef VIEW_WORKER_COUNT_H
 #define VIEW_WORKER_COUNT_H
@@ -13,8 +14,9 @@
 
 #define VIEW_LACK_PART 10 /* of making a batch: more than that without a CPU, and nothing is sure */
 /*
- * Of what slow batches leave, so much is sure: handing over, first batches and crowded cores take their part.
- * 59 to 96 % of the bound came true in 20 plays on cores that others used, too (docs/MEASUREMENTS.md).
+ * Of what slow batches leave, so much is sure: handing over, first batches and crowded cores take
+ * their part. 59 to 96 % of the bound came true in 20 plays on cores that others used, too
+ * (docs/MEASUREMENTS.md).
  */
 #define VIEW_SURE_PART 2
 
@@ -51,6 +53,7 @@ struct view_worker_count {
 bool view_worker_count_find(const struct view_worker_facts *f, struct view_worker_count *n);
 
 /* To keep up would take more cores than are sensible: making a batch has to get cheaper first. */
-bool view_worker_count_is_beyond(const struct view_worker_facts *f, const struct view_worker_count *n);
+bool view_worker_count_is_beyond(const struct view_worker_facts *f,
+				 const struct view_worker_count *n);
 
 #endif

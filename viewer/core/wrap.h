@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text in lines of 80 columns, or as many as there are. Foreign control characters are made visible, never sent. */
+/*
+ * Text in lines of 80 columns, or as many as there are. Foreign control characters are made
+ * visible, never sent.
+ */
 #ifndef VIEW_WRAP_H
 #define VIEW_WRAP_H
 

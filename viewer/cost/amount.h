@@ -16,7 +16,9 @@ int64_t view_cost_amount(int64_t nano_usd_per_hour, int64_t ns);
 /* Adds @usd to *sum; beyond what int64 holds (nine billion dollars) the sum stays there. */
 void view_cost_add(int64_t *sum, int64_t usd);
 
-/* "6.88" to nano-dollars; 0, -EINVAL (not a decimal, negative) or -ERANGE (over 9 decimals or 1e9). */
+/*
+ * "6.88" to nano-dollars; 0, -EINVAL (not a decimal, negative) or -ERANGE (over 9 decimals or 1e9).
+ */
 int view_cost_parse(const char *text, int64_t *nano_usd);
 
 #endif

@@ -57,7 +57,8 @@ const char *view_cost_text(char *out, const struct view_cost *c, int64_t nano_us
 
 /*
  * Quanta of the classes that sum to the total's; where no time counts under another class's causes,
- * those that starved also to what is shown as starved, and those of waste to what is shown as wasted.
+ * those that starved also to what is shown as starved, and those of waste to what is shown as
+ * wasted.
  */
 void view_cost_close(const struct view_cost *c, const bool waste[ANA_CLASSES],
 		     int64_t quanta[ANA_CLASSES]);

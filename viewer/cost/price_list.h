@@ -36,7 +36,9 @@ struct view_price_query {
 	const char *gpu, *provider, *instance_type, *price_model;
 };
 
-/* The GPU's name without what is no part of it: vendor, " (simulated)", " MIG 1g.10gb"; lower case. */
+/*
+ * The GPU's name without what is no part of it: vendor, " (simulated)", " MIG 1g.10gb"; lower case.
+ */
 void view_gpu_key(char *out, size_t room, const char *name);
 
 /* Adds the rows of a CSV text. 0, or -EBADMSG with *why (static) when its header is not ours. */

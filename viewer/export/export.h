@@ -86,9 +86,9 @@ struct view_export_kind {
 };
 
 /*
- * A process's events: kind by kind as they stand in @kind, each kind's in order of start. Operations
- * that the engine left out (no such GPU, bad stamps) are left out here. 0, -ENOMEM, -EINTR (the user
- * wants no more), or what a take returned.
+ * A process's events: kind by kind as they stand in @kind, each kind's in order of start.
+ * Operations that the engine left out (no such GPU, bad stamps) are left out here. 0, -ENOMEM,
+ * -EINTR (the user wants no more), or what a take returned.
  */
 int view_export_events(struct view_export *x, size_t source, const struct view_export_kind *kind,
 		       size_t kinds, void *arg);

@@ -3,9 +3,9 @@
  * Kineto's JSON, as torch.profiler writes it, for HTA, TensorBoard, chrome://tracing and our own
  * import. Times are microseconds with three decimals from integers; args.process names the host
  * process of a GPU's row, so that launches of several processes stay apart. args.gpustarve tells
- * our import what Kineto has no word for: kind and flags of a range, 0 for a step that it finds itself. Rows of category gpustarve
- * are the pieces of idle time; they reach from the begin to the end of the time that a GPU was
- * held, so that an import has the same window.
+ * our import what Kineto has no word for: kind and flags of a range, 0 for a step that it finds
+ * itself. Rows of category gpustarve are the pieces of idle time; they reach from the begin to the
+ * end of the time that a GPU was held, so that an import has the same window.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -34,7 +34,9 @@ int view_out_open(struct view_out *o, const char *path, bool gzip);
 /* Flushes and closes; @keep false takes away what was written. 0 or the first error. */
 int view_out_close(struct view_out *o, bool keep);
 
-/* A name beside @path for what is renamed to it at the end; the caller frees it. NULL: no memory. */
+/*
+ * A name beside @path for what is renamed to it at the end; the caller frees it. NULL: no memory.
+ */
 char *view_out_beside(const char *path);
 
 /* Room for @n (at most VIEW_OUT_BUFFER) more bytes; whoever fills them adds to o->len. */

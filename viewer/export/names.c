@@ -47,9 +47,12 @@ const char *view_export_op_name(const struct wire_event *e)
 
 const char *view_export_role(uint8_t role)
 {
-	static const char *const names[] = { "thread of the main process", "training thread",
-					     "loader worker", "pin-memory thread",
-					     "thread of a loader worker", "producer",
+	static const char *const names[] = { "thread of the main process",
+					     "training thread",
+					     "loader worker",
+					     "pin-memory thread",
+					     "thread of a loader worker",
+					     "producer",
 					     "feeding thread" };
 
 	return role < sizeof(names) / sizeof(names[0]) ? names[role] : "thread";

@@ -77,7 +77,10 @@ uint64_t perfetto_time(const struct perfetto *p, int64_t t);
 /* The first packet of a sequence: categories and annotations. */
 void perfetto_begin(struct perfetto *p, uint32_t sequence);
 
-/* Names: @iid is @text from now on; was bit @i not set yet (it is then); one of ours, below OWN_MAX. */
+/*
+ * Names: @iid is @text from now on; was bit @i not set yet (it is then); one of ours, below
+ * OWN_MAX.
+ */
 void perfetto_intern(struct perfetto *p, uint64_t iid, const char *text, size_t len);
 bool perfetto_first(uint8_t *bits, uint32_t i);
 uint64_t perfetto_own_name(struct perfetto *p, uint32_t i, const char *text);

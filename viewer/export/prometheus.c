@@ -113,8 +113,8 @@ static void put_steps(struct page *p)
 		put_one(p, "gpustarve_step_median_seconds", "gauge", "Median time of a step.",
 			r->step_median_ns);
 	if (r->step_p95_ns >= 0)
-		put_one(p, "gpustarve_step_p95_seconds", "gauge",
-			"95th percentile of step times.", r->step_p95_ns);
+		put_one(p, "gpustarve_step_p95_seconds", "gauge", "95th percentile of step times.",
+			r->step_p95_ns);
 }
 
 static void put_loader(struct page *p)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Within the SQLite export: the file that is filled, and rows by prepared statements. A row is
- * begun, its columns are bound in order, and it is inserted. The first failure stays in err. Strings
- * are bound, never pasted into SQL. One thread.
+ * begun, its columns are bound in order, and it is inserted. The first failure stays in err.
+ * Strings are bound, never pasted into SQL. One thread.
  *
  *	sqlite.c	 tables, indexes, opening and closing
  *	sqlite_bind.c	 binding

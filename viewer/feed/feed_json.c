@@ -13,7 +13,8 @@ static void put_known(struct base_jsonout *j, const char *key, int64_t n)
 		base_json_int(j, key, n);
 }
 
-static void put_need(struct base_jsonout *j, const struct feed *f, const struct feed_loader *l, int64_t step_ns)
+static void put_need(struct base_jsonout *j, const struct feed *f, const struct feed_loader *l,
+		     int64_t step_ns)
 {
 	struct view_worker_count n;
 	struct feed_pace p;
@@ -47,7 +48,9 @@ static void put_lines(struct base_jsonout *j, const struct feed_loader *l)
 		base_json_string(j, "file", x->where.file);
 		base_json_uint(j, "line", x->where.line);
 		base_json_string(j, "function", x->where.function);
-		base_json_string(j, "wait", x->where.wait < VIEW_WAITS ? view_wait_names[x->where.wait] : "unknown");
+		base_json_string(j, "wait",
+				 x->where.wait < VIEW_WAITS ? view_wait_names[x->where.wait]
+							    : "unknown");
 		base_json_string(j, "leaf", x->where.leaf);
 		base_json_string(j, "target", x->where.target);
 		base_json_int(j, "ns", x->ns);
@@ -57,7 +60,8 @@ static void put_lines(struct base_jsonout *j, const struct feed_loader *l)
 	base_json_end(j);
 }
 
-static void put_loader(struct base_jsonout *j, const struct feed *f, const struct feed_loader *l, int64_t step_ns)
+static void put_loader(struct base_jsonout *j, const struct feed *f, const struct feed_loader *l,
+		       int64_t step_ns)
 {
 	base_json_object(j, NULL);
 	base_json_string(j, "kind", l->kind);

@@ -45,7 +45,8 @@ static int64_t later(int64_t a, int64_t b)
 void feed_pace(const struct feed *f, const struct feed_loader *l, int64_t workers, int64_t step_ns,
 	       struct feed_pace *out)
 {
-	static int64_t taken[WORKERS_MAX * AHEAD_MAX], free_at[WORKERS_MAX]; /* there is one thread */
+	/* there is one thread */
+	static int64_t taken[WORKERS_MAX * AHEAD_MAX], free_at[WORKERS_MAX];
 	int64_t ahead = l->prefetch > 0 ? l->prefetch : AHEAD, room, more, ready, at = 0, from = 0;
 
 	if (workers <= 0) {
@@ -68,7 +69,6 @@ void feed_pace(const struct feed *f, const struct feed_loader *l, int64_t worker
 			from = at;
 	}
 	out->step_ns = (at - from) / (BATCHES - SETTLES);
-	out->wait_ppm = out->step_ns > step_ns ?
-				(out->step_ns - step_ns) * 1000000 / out->step_ns :
-				0;
+	out->wait_ppm =
+		out->step_ns > step_ns ? (out->step_ns - step_ns) * 1000000 / out->step_ns : 0;
 }

@@ -53,7 +53,9 @@ struct reading {
 	struct ana_pystacks stacks; /* of the stream that is read */
 };
 
-/* ---- batches ---------------------------------------------------------------------------------- */
+/*
+ * ---- batches ----------------------------------------------------------------------------------
+ */
 
 /* The loader of these settings, as far as they matter here; beyond a bound the last one. */
 static struct feed_loader *loader_of(struct feed *f, const struct ana_loader_facts *a)
@@ -87,7 +89,8 @@ static int64_t in_ns(uint64_t n)
 	return n > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)n;
 }
 
-static int add_made(struct reading *r, const struct wire_batch *b, const struct ana_loader_facts *facts)
+static int add_made(struct reading *r, const struct wire_batch *b,
+		    const struct ana_loader_facts *facts)
 {
 	int64_t took = b->end_ns - b->start_ns, delay = in_ns(b->delay_ns), cpu = in_ns(b->cpu_ns);
 	int64_t own = took - delay > cpu ? took - delay : cpu;
@@ -122,7 +125,8 @@ static int read_batches(struct reading *r, const struct view_stream *s, struct a
 	return err;
 }
 
-static int read_made(struct reading *r, const struct view_stream *s, const struct ana_loaders *loaders)
+static int read_made(struct reading *r, const struct view_stream *s,
+		     const struct ana_loaders *loaders)
 {
 	const struct ana_loader_facts *facts;
 	struct ana_row_feed rows;
@@ -142,7 +146,9 @@ static int read_made(struct reading *r, const struct view_stream *s, const struc
 	return err;
 }
 
-/* ---- samples ---------------------------------------------------------------------------------- */
+/*
+ * ---- samples ----------------------------------------------------------------------------------
+ */
 
 static int by_thread(const void *a, const void *b)
 {
@@ -198,7 +204,9 @@ static void looks_at(const struct looks *l, const struct made *m, size_t *from, 
 	*to = low;
 }
 
-/* ---- lines ------------------------------------------------------------------------------------ */
+/*
+ * ---- lines ------------------------------------------------------------------------------------
+ */
 
 static bool same(const char *own, struct ana_text t)
 {
@@ -236,13 +244,16 @@ static struct feed_line *line_of(struct feed *f, struct feed_loader *l, const st
 	return x;
 }
 
-/* The innermost frame that has most of the line's time (Boyer and Moore, as analysis/evidence/hotspots.h). */
+/*
+ * The innermost frame that has most of the line's time (Boyer and Moore, as
+ * analysis/evidence/hotspots.h).
+ */
 static void vote_leaf(struct feed *f, struct feed_line *x, const struct ana_pystack *k, int64_t ns)
 {
 	struct ana_text leaf;
 	char text[1024];
-	int n = snprintf(text, sizeof(text), "%.*s\t%.*s", (int)k->leaf_function.len, k->leaf_function.at,
-			 (int)k->leaf_file.len, k->leaf_file.at);
+	int n = snprintf(text, sizeof(text), "%.*s\t%.*s", (int)k->leaf_function.len,
+			 k->leaf_function.at, (int)k->leaf_file.len, k->leaf_file.at);
 
 	if (k->user_leaf || !k->leaf_function.len || n <= 0 || (size_t)n >= sizeof(text))
 		n = 0;
@@ -257,7 +268,8 @@ static void vote_leaf(struct feed *f, struct feed_line *x, const struct ana_pyst
 	}
 }
 
-static void add_look(struct reading *r, struct feed_loader *l, const struct wire_sample *w, int64_t ns)
+static void add_look(struct reading *r, struct feed_loader *l, const struct wire_sample *w,
+		     int64_t ns)
 {
 	const struct ana_pystack *k = ana_pystacks_get(&r->stacks, w->stack);
 	struct feed_line *x = line_of(r->feed, l, k, w);
@@ -275,13 +287,14 @@ static void add_look(struct reading *r, struct feed_loader *l, const struct wire
 }
 
 /*
- * A batch's time on a CPU goes to the samples in it that show its maker running, to each as much (one that
- * waits for a CPU is shown so, too), the rest to those that show it blocked; where there are none of a kind,
- * to the others.
+ * A batch's time on a CPU goes to the samples in it that show its maker running, to each as much
+ * (one that waits for a CPU is shown so, too), the rest to those that show it blocked; where there
+ * are none of a kind, to the others.
  */
 static void add_lines(struct reading *r, struct feed_loader *l, const struct made *m)
 {
-	int64_t cpu = m->cpu_ns < m->own_ns ? m->cpu_ns : m->own_ns, ns[2] = { m->own_ns - cpu, cpu };
+	int64_t cpu = m->cpu_ns < m->own_ns ? m->cpu_ns : m->own_ns,
+		ns[2] = { m->own_ns - cpu, cpu };
 	size_t from, to, count[2] = { 0, 0 };
 
 	looks_at(&r->looks, m, &from, &to);
@@ -302,7 +315,9 @@ static void add_lines(struct reading *r, struct feed_loader *l, const struct mad
 	}
 }
 
-/* ---- sums ------------------------------------------------------------------------------------- */
+/*
+ * ---- sums -------------------------------------------------------------------------------------
+ */
 
 static int by_number(const void *a, const void *b)
 {
@@ -360,7 +375,8 @@ static int name_maker(struct reading *r, struct made *m)
 	if (m->maker == r->makers) {
 		if (!base_vec_more(r->maker, r->makers, r->maker_room))
 			return -ENOMEM;
-		r->maker[r->makers++] = (struct maker){ .pid = m->pid, .tid = m->tid, .facts = m->facts };
+		r->maker[r->makers++] =
+			(struct maker){ .pid = m->pid, .tid = m->tid, .facts = m->facts };
 	}
 	m->first = !r->maker[m->maker].made++;
 	return 0;
@@ -377,7 +393,9 @@ static int add_sums(struct feed_loader *l, const struct made *m)
 	return 0;
 }
 
-/* The first batch of a maker opens files, imports modules and fills caches: it tells of no other. */
+/*
+ * The first batch of a maker opens files, imports modules and fills caches: it tells of no other.
+ */
 static int add_one(struct reading *r, const struct made *m)
 {
 	struct feed_loader *l = loader_of(r->feed, m->facts);

@@ -38,10 +38,12 @@ static const char *sure(struct feed *f, const struct feed_loader *l)
 	base_unit low, high;
 
 	if (!l->high_ns)
-		return base_arena_printf(&f->mem, "from %zu batch%s only: a longer measurement tells more", l->made,
-					 l->made == 1 ? "" : "es");
+		return base_arena_printf(&f->mem,
+					 "from %zu batch%s only: a longer measurement tells more",
+					 l->made, l->made == 1 ? "" : "es");
 	return base_arena_printf(&f->mem, "95 %% sure: %s to %s, from %zu batches",
-				 base_duration(low, l->low_ns), base_duration(high, l->high_ns), l->made);
+				 base_duration(low, l->low_ns), base_duration(high, l->high_ns),
+				 l->made);
 }
 
 /* How many it takes: where the mean's interval leaves several, these. */
@@ -54,8 +56,8 @@ static const char *needed(struct feed *f, const struct feed_loader *l, int64_t s
 	if (low == high)
 		return base_arena_printf(&f->mem, "%" PRId64 " %s%s", n,
 					 l->workers < 0 ? "producer" : "worker", s_of(n));
-	return base_arena_printf(&f->mem, "%" PRId64 " (%" PRId64 " to %" PRId64 ") %s", n, low, high,
-				 l->workers < 0 ? "producers" : "workers");
+	return base_arena_printf(&f->mem, "%" PRId64 " (%" PRId64 " to %" PRId64 ") %s", n, low,
+				 high, l->workers < 0 ? "producers" : "workers");
 }
 
 static int64_t present(const struct feed_loader *l)
@@ -63,19 +65,21 @@ static int64_t present(const struct feed_loader *l)
 	return l->workers < 0 ? (int64_t)l->makers : l->workers;
 }
 
-static void put_head(struct feed *f, const struct feed_loader *l, int64_t step_ns, const char *from, FILE *out)
+static void put_head(struct feed *f, const struct feed_loader *l, int64_t step_ns, const char *from,
+		     FILE *out)
 {
 	struct view_worker_count n;
 	base_unit each, step;
-	const char *text = base_arena_printf(&f->mem, "gpustarve: %s makes a batch in %s (%s).", maker_of(l),
-					     base_duration(each, l->mean_ns), sure(f, l));
+	const char *text =
+		base_arena_printf(&f->mem, "gpustarve: %s makes a batch in %s (%s).", maker_of(l),
+				  base_duration(each, l->mean_ns), sure(f, l));
 
 	if (step_ns && feed_need(f, l, step_ns, &n))
-		text = base_arena_printf(&f->mem, "%s A step of %s%s%s%s needs %s; the program has %s",
-					 text, base_duration(step, step_ns), from ? " (" : "",
-					 from ? from : "", from ? ")" : "",
-					 needed(f, l, step_ns, n.needed),
-					 present(l) ? base_arena_printf(&f->mem, "%" PRId64, present(l)) : "none");
+		text = base_arena_printf(
+			&f->mem, "%s A step of %s%s%s%s needs %s; the program has %s", text,
+			base_duration(step, step_ns), from ? " (" : "", from ? from : "",
+			from ? ")" : "", needed(f, l, step_ns, n.needed),
+			present(l) ? base_arena_printf(&f->mem, "%" PRId64, present(l)) : "none");
 	view_wrap(out, 0, 2, text);
 }
 
@@ -84,16 +88,20 @@ static void put_settings(struct feed *f, const struct feed_loader *l, FILE *out)
 	const char *text;
 
 	if (l->workers < 0)
-		text = base_arena_printf(&f->mem, "loader: a queue that %" PRIu32 " %s%s of the program fill%s",
-					 l->makers, strcmp(l->kind, "processes") ? "thread" : "process",
-					 l->makers == 1		       ? "" :
-					 strcmp(l->kind, "processes") ? "s" : "es",
-					 l->makers == 1 ? "s" : "");
+		text = base_arena_printf(
+			&f->mem, "loader: a queue that %" PRIu32 " %s%s of the program fill%s",
+			l->makers, strcmp(l->kind, "processes") ? "thread" : "process",
+			l->makers == 1		       ? ""
+			: strcmp(l->kind, "processes") ? "s"
+						       : "es",
+			l->makers == 1 ? "s" : "");
 	else
-		text = base_arena_printf(&f->mem, "loader: torch's DataLoader, %" PRId64 " worker%s",
+		text = base_arena_printf(&f->mem,
+					 "loader: torch's DataLoader, %" PRId64 " worker%s",
 					 l->workers, s_of(l->workers));
 	if (l->prefetch > 0)
-		text = base_arena_printf(&f->mem, "%s, prefetch_factor %" PRId64, text, l->prefetch);
+		text = base_arena_printf(&f->mem, "%s, prefetch_factor %" PRId64, text,
+					 l->prefetch);
 	if (l->batch > 0)
 		text = base_arena_printf(&f->mem, "%s, batches of %" PRId64, text, l->batch);
 	if (l->dataset)
@@ -102,9 +110,12 @@ static void put_settings(struct feed *f, const struct feed_loader *l, FILE *out)
 	put(out, text);
 }
 
-/* ---- the table -------------------------------------------------------------------------------- */
+/*
+ * ---- the table --------------------------------------------------------------------------------
+ */
 
-static void put_row(struct feed *f, const struct feed_loader *l, int64_t workers, int64_t step_ns, FILE *out)
+static void put_row(struct feed *f, const struct feed_loader *l, int64_t workers, int64_t step_ns,
+		    FILE *out)
 {
 	struct feed_pace p;
 	base_unit step, wait;
@@ -115,11 +126,14 @@ static void put_row(struct feed *f, const struct feed_loader *l, int64_t workers
 	fprintf(out, "  %7" PRId64 "%-6s  %6" PRId64 ".%02" PRId64, workers,
 		workers == present(l) ? " (now)" : "", rate / 100, rate % 100);
 	if (step_ns)
-		fprintf(out, "  %9s  %5s %%", base_duration(step, p.step_ns), base_percent(wait, p.wait_ppm));
+		fprintf(out, "  %9s  %5s %%", base_duration(step, p.step_ns),
+			base_percent(wait, p.wait_ppm));
 	putc('\n', out);
 }
 
-/* From one worker, or the present number, to one more than it takes: the ends, and those between. */
+/*
+ * From one worker, or the present number, to one more than it takes: the ends, and those between.
+ */
 static void put_table(struct feed *f, const struct feed_loader *l, int64_t step_ns, FILE *out)
 {
 	int64_t now = present(l), first, last, step, at;
@@ -131,7 +145,8 @@ static void put_table(struct feed *f, const struct feed_loader *l, int64_t step_
 	last = n.needed + 1 > now ? n.needed + 1 : now;
 	step = (last - first + ROWS_MAX - 1) / ROWS_MAX;
 	step = step < 1 ? 1 : step;
-	fprintf(out, "  %s       batches/s%s\n", l->workers < 0 ? "producers" : "workers  ", step_ns ? "       step  waiting for a batch" : "");
+	fprintf(out, "  %s       batches/s%s\n", l->workers < 0 ? "producers" : "workers  ",
+		step_ns ? "       step  waiting for a batch" : "");
 	for (at = first; at <= last; at++)
 		if (!((at - first) % step) || at == now || at == n.needed || at == last)
 			put_row(f, l, at, step_ns, out);
@@ -142,7 +157,9 @@ static int64_t share_ppm(int64_t part, int64_t whole)
 	return whole ? (int64_t)((__int128)part * 1000000 / whole) : 0;
 }
 
-/* ---- lines ------------------------------------------------------------------------------------ */
+/*
+ * ---- lines ------------------------------------------------------------------------------------
+ */
 
 static void put_line(struct feed *f, const struct feed_line *x, int64_t total_ns, FILE *out)
 {
@@ -151,7 +168,8 @@ static void put_line(struct feed *f, const struct feed_line *x, int64_t total_ns
 	base_unit share;
 
 	fprintf(out, "  %5s %%  ", base_percent(share, share_ppm(x->ns, total_ns)));
-	view_wrap(out, 11, 11, base_arena_printf(&f->mem, "%s%s%s", what, line ? ", " : "", line ? line : ""));
+	view_wrap(out, 11, 11,
+		  base_arena_printf(&f->mem, "%s%s%s", what, line ? ", " : "", line ? line : ""));
 }
 
 static void put_unseen(struct feed *f, const struct feed_loader *l, FILE *out)
@@ -160,14 +178,16 @@ static void put_unseen(struct feed *f, const struct feed_loader *l, FILE *out)
 	base_unit share;
 
 	if (unseen > UNSEEN_PPM)
-		put(out, base_arena_printf(&f->mem, "no look fell into the batches that took the other %s %%",
-					   base_percent(share, unseen)));
+		put(out, base_arena_printf(
+				 &f->mem, "no look fell into the batches that took the other %s %%",
+				 base_percent(share, unseen)));
 }
 
 static void put_lines(struct feed *f, const struct feed_loader *l, FILE *out)
 {
 	if (!l->lines) {
-		put(out, "no line is known: no sample fell into the making of a batch (one each 10 ms at most)");
+		put(out,
+		    "no line is known: no sample fell into the making of a batch (one each 10 ms at most)");
 		return;
 	}
 	fprintf(out, "  of the time that making batches takes:\n");
@@ -177,7 +197,9 @@ static void put_lines(struct feed *f, const struct feed_loader *l, FILE *out)
 	put_unseen(f, l, out);
 }
 
-/* ---- what limits it --------------------------------------------------------------------------- */
+/*
+ * ---- what limits it ---------------------------------------------------------------------------
+ */
 
 static int64_t stored_ns(const struct feed_loader *l)
 {
@@ -198,20 +220,25 @@ static void put_limits(struct feed *f, const struct feed_loader *l, int64_t step
 	base_unit cpu, share;
 
 	if (step_ns && f->cores && feed_need(f, l, step_ns, &n) && n.cores_needed > f->cores)
-		put(out, base_arena_printf(&f->mem,
-					    "a batch takes %s of a CPU: at that step it wants %" PRId64
-					    " cores, the main process's included, and here are %" PRId64,
-					    base_duration(cpu, l->cpu_ns), n.cores_needed, f->cores));
+		put(out,
+		    base_arena_printf(&f->mem,
+				      "a batch takes %s of a CPU: at that step it wants %" PRId64
+				      " cores, the main process's included, and here are %" PRId64,
+				      base_duration(cpu, l->cpu_ns), n.cores_needed, f->cores));
 	if (step_ns && share_ppm(stored_ns(l), l->total_ns) > STORED_PPM)
-		put(out, "whether the storage serves more workers as fast as these is not known: measure again with as many");
+		put(out,
+		    "whether the storage serves more workers as fast as these is not known: measure again with as many");
 	if (l->mean_ns && l->delay_ns > (l->mean_ns + l->delay_ns) / (1000000 / SCARCE_PPM))
-		put(out, base_arena_printf(&f->mem,
-					    "%s %% of the time in which batches were made no CPU was free; that time is left out",
-					    base_percent(share, (int64_t)((__int128)l->delay_ns * 1000000 /
-									  (l->mean_ns + l->delay_ns)))));
+		put(out,
+		    base_arena_printf(
+			    &f->mem,
+			    "%s %% of the time in which batches were made no CPU was free; that time is left out",
+			    base_percent(share, (int64_t)((__int128)l->delay_ns * 1000000 /
+							  (l->mean_ns + l->delay_ns)))));
 }
 
-static void put_loader(struct feed *f, const struct feed_loader *l, int64_t step_ns, const char *from, FILE *out)
+static void put_loader(struct feed *f, const struct feed_loader *l, int64_t step_ns,
+		       const char *from, FILE *out)
 {
 	put_head(f, l, step_ns, from, out);
 	put_settings(f, l, out);
@@ -227,8 +254,10 @@ void feed_text(struct feed *f, int64_t step_ns, const char *from, FILE *out)
 			putc('\n', out);
 		put_loader(f, &f->loader[i], step_ns, from, out);
 	}
-	put(out, base_arena_printf(&f->mem,
-				    "measured without a GPU, on %" PRId64
-				    " core%s of this machine: other CPUs and storage make batches faster or slower",
-				    f->cores, s_of(f->cores)));
+	put(out,
+	    base_arena_printf(
+		    &f->mem,
+		    "measured without a GPU, on %" PRId64
+		    " core%s of this machine: other CPUs and storage make batches faster or slower",
+		    f->cores, s_of(f->cores)));
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the saving of a piece of advice is of, where that is more than the finding that pages tell first of its class. */
+/*
+ * What the saving of a piece of advice is of, where that is more than the finding that pages tell
+ * first of its class.
+ */
 #include "findings.h"
 #include "told.h"
 

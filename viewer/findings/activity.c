@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What well-known code does, in words that name no function: "decoding images". By the innermost Python
- * frame, or by the native module below it; only where that function does nothing else.
+ * What well-known code does, in words that name no function: "decoding images". By the innermost
+ * Python frame, or by the native module below it; only where that function does nothing else.
  */
 #include <string.h>
 #include "wire/evidence.h"

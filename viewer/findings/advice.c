@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From class to action: the advice of facts/classes.def, and one piece on the number of workers. It
- * may not apply here (advice.h: the loader's settings, contradicting evidence), and may be worded by
- * what was seen. A saving is the class's own time and money, or less where arithmetic says so: an
- * upper bound, for what is won depends on what the GPU would have waited for next.
+ * may not apply here (advice.h: the loader's settings, contradicting evidence), and may be worded
+ * by what was seen. A saving is the class's own time and money, or less where arithmetic says so:
+ * an upper bound, for what is won depends on what the GPU would have waited for next.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,8 @@
 #define LEAST_PPM 10000 /* 1 % of the GPU time: below it, advice is noise */
 #define ADVICE_MAX 8
 #define LINE_COLUMNS 40
-#define SECOND_PART \
-	3 /* of what the first one saves: from here on another cause's remedy is told beside it */
+/* of what the first one saves: from here on another cause's remedy is told beside it */
+#define SECOND_PART 3
 #define NUMBER_PCT 80 /* of the most that can be saved: from here on a setting goes first */
 
 /* How the advice of a class is fitted to the run; NULL: it always holds, as it stands. */
@@ -63,7 +63,10 @@ static const char *at_hotspot(struct view_summary *s, enum ana_class c)
 				 view_finding_words(s, &s->mem, f, LINE_COLUMNS));
 }
 
-/* "input.fetch took 1.2 s, 9.1 % of the training time: the loader read from storage or network; ...". */
+/*
+ * "input.fetch took 1.2 s, 9.1 % of the training time: the loader read from storage or network;
+ * ...".
+ */
 static const char *why(struct view_summary *s, enum ana_class c)
 {
 	int64_t ns = view_advice_ns(s, c), working = view_working_ns(s);
@@ -117,8 +120,8 @@ bool view_advice_is_number(const struct view_advice *a)
 }
 
 /*
- * A setting with a value goes before a general word on the same time (nearer data, cheaper samples) that would
- * save little more at most.
+ * A setting with a value goes before a general word on the same time (nearer data, cheaper samples)
+ * that would save little more at most.
  */
 static void prefer_number(struct view_summary *s)
 {
@@ -143,7 +146,8 @@ static void tell_of_what(struct view_summary *s)
 		const char *of = view_advice_about_words(s, &s->mem, a);
 
 		if (of)
-			a->why = base_arena_printf(&s->mem, "%s; the saving is out %s of the training time",
+			a->why = base_arena_printf(&s->mem,
+						   "%s; the saving is out %s of the training time",
 						   a->why, of);
 	}
 }
@@ -170,8 +174,8 @@ void view_advice_add(struct view_summary *s)
 }
 
 /*
- * Of a run that was busy only GPUs without work and late ranks are worth a word at once; of one that is
- * input-bound, what is about input, unless more went elsewhere.
+ * Of a run that was busy only GPUs without work and late ranks are worth a word at once; of one
+ * that is input-bound, what is about input, unless more went elsewhere.
  */
 static bool urgent(const struct view_summary *s, const struct view_advice *a)
 {

@@ -11,7 +11,10 @@
 
 typedef bool view_advise(struct view_summary *s, struct view_advice *a);
 
-/* The number of workers and their cores (advice_workers.c), of other makers (advice_maker.c); fill all of @a. */
+/*
+ * The number of workers and their cores (advice_workers.c), of other makers (advice_maker.c); fill
+ * all of @a.
+ */
 view_advise view_advise_workers, view_advise_makers;
 
 view_advise view_advise_unknown, view_advise_epoch, view_advise_h2d, view_advise_fetch,
@@ -25,10 +28,16 @@ view_advise view_advise_dispatch, view_advise_sync, view_advise_lock, view_advis
 
 #define VIEW_BUSY_PPM 850000 /* of the workers' time: they do nothing else but make batches */
 
-/* More workers are advised, on the cores there are; or more workers and cores (view_loader_wants_cores). */
+/*
+ * More workers are advised, on the cores there are; or more workers and cores
+ * (view_loader_wants_cores).
+ */
 bool view_advice_more_workers(const struct view_summary *s);
 bool view_advice_more_cores(const struct view_summary *s);
-/* Batches are made sooner than they come from a worker: the main process can make them (advice_handoff.c). */
+/*
+ * Batches are made sooner than they come from a worker: the main process can make them
+ * (advice_handoff.c).
+ */
 bool view_advice_without_workers(const struct view_summary *s);
 /* Workers want a CPU and get none; they wait for each other. */
 bool view_advice_workers_starved(const struct view_summary *s);
@@ -41,7 +50,10 @@ int64_t view_advice_nano_usd(const struct view_summary *s, enum ana_class c);
 /* Whether a rank is late by it again and again. */
 bool view_advice_is_late(const struct view_summary *s, enum ana_class c);
 
-/* "; for 30.1 s of it others waited inside collectives for rank 2, which came late ..."; "": none was. */
+/*
+ * "; for 30.1 s of it others waited inside collectives for rank 2, which came late ..."; "": none
+ * was.
+ */
 const char *view_advice_late(struct view_summary *s, enum ana_class c);
 
 /* ", on rank 2": where most of the class is others' waiting for ranks that are known; "". */

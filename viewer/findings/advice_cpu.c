@@ -17,8 +17,8 @@ static bool makes_itself(const struct view_summary *s)
 }
 
 /*
- * Makers that no loader counts: a CPU for each that was seen to want one, and one for the trainer. They compute at once
- * then, so that this may spare what was waited for that as well.
+ * Makers that no loader counts: a CPU for each that was seen to want one, and one for the trainer.
+ * They compute at once then, so that this may spare what was waited for that as well.
  */
 static void advise_maker_cpu(struct view_summary *s, struct view_advice *a)
 {
@@ -67,7 +67,9 @@ static const char *share_cores(struct view_summary *s)
 				 f->cores == 1 ? "" : "s");
 }
 
-/* As many cores as keep up, and the workers that these carry: one proposal, whichever way they go. */
+/*
+ * As many cores as keep up, and the workers that these carry: one proposal, whichever way they go.
+ */
 static void advise_more_cores(struct view_summary *s, struct view_advice *a)
 {
 	const struct view_loader *v = &s->loader;

@@ -9,8 +9,8 @@
 #include "base/units.h"
 #include "wire/evidence.h"
 
-#define CHEAP_PART \
-	2 /* of the way that a GPU waits for: making a batch takes no more than this part of it */
+/* of the way that a GPU waits for: making a batch takes no more than this part of it */
+#define CHEAP_PART 2
 
 /* What the loader's workers are waited for: batches, and epochs that start them. */
 static int64_t waits_ns(const struct view_summary *s)
@@ -29,8 +29,8 @@ static int64_t way_ns(const struct view_summary *s)
 }
 
 /*
- * Pinning would come along into the main process, and how long it takes is not recorded. Making a batch counts with what
- * it waited for a CPU, for the main process may do so as well.
+ * Pinning would come along into the main process, and how long it takes is not recorded. Making a
+ * batch counts with what it waited for a CPU, for the main process may do so as well.
  */
 bool view_advice_without_workers(const struct view_summary *s)
 {

@@ -22,9 +22,9 @@ const char *view_advice_line(struct view_summary *s, enum ana_class c)
 }
 
 /*
- * The innermost Python frame is the program's own: neither torch's nor another package's code was at work below it. (An
- * operator that the line itself calls is native, and no running thread's native frames are known: the words leave it
- * open.)
+ * The innermost Python frame is the program's own: neither torch's nor another package's code was
+ * at work below it. (An operator that the line itself calls is native, and no running thread's
+ * native frames are known: the words leave it open.)
  */
 static bool is_own_python(const struct view_hotspot *p)
 {

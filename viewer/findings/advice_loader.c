@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Advice on the loader's other settings and its source; what contradicts the evidence is left out. */
+/*
+ * Advice on the loader's other settings and its source; what contradicts the evidence is left out.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -16,8 +18,8 @@
 #define JITTER(median) ((median)*3 / 2) /* a 95th percentile from here on: batches differ */
 
 /*
- * What is sure of workers that survive: all but the first of each trainer start for nothing, if the first batch
- * of each epoch, which they make anew, takes as long as the slow ones do.
+ * What is sure of workers that survive: all but the first of each trainer start for nothing, if the
+ * first batch of each epoch, which they make anew, takes as long as the slow ones do.
  */
 static int64_t surviving_ns(const struct ana_loader_facts *l, int64_t epochs_ns)
 {
@@ -92,7 +94,9 @@ static bool is_network(const char *fs)
 	return false;
 }
 
-/* "3.2 MB per batch, read at 80.1 MB/s where 302.5 MB/s would keep up; 84 % of it from the disk". */
+/*
+ * "3.2 MB per batch, read at 80.1 MB/s where 302.5 MB/s would keep up; 84 % of it from the disk".
+ */
 static const char *bytes_words(struct view_summary *s)
 {
 	const struct view_loader *v = &s->loader;
@@ -213,7 +217,10 @@ bool view_advise_pipeline(struct view_summary *s, struct view_advice *a)
 	}
 	if (!l || !(l->known & ANA_LOADER_WORKERS))
 		return true;
-	/* Nothing is in flight without workers; and those who always make batches have no time for more. */
+	/*
+	 * Nothing is in flight without workers; and those who always make batches have no time for
+	 * more.
+	 */
 	if (!l->workers || s->loader.busy_ppm >= VIEW_BUSY_PPM || view_advice_without_workers(s))
 		return false;
 	/* What one worker makes comes in order. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Advice where batches are not made by torch's loader, or that does not tell its settings and rows: how many of
- * those whom samples saw at work would keep up, by Little's law. Makers at work for all of a time T in
- * which the GPUs starved for I are as many as they must be more by T / (T - I). What that spares at most is
- * all that input was waited for, not I alone: who keeps up is not waited for, whatever held it up.
+ * Advice where batches are not made by torch's loader, or that does not tell its settings and rows:
+ * how many of those whom samples saw at work would keep up, by Little's law. Makers at work for all
+ * of a time T in which the GPUs starved for I are as many as they must be more by T / (T - I). What
+ * that spares at most is all that input was waited for, not I alone: who keeps up is not waited
+ * for, whatever held it up.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -21,7 +22,10 @@
 #define MAKERS_PER_CORE 8 /* of those that mostly wait for their source */
 #define LEAST_PPM 10000
 
-/* Somebody was at work on the batch, so that more of them share it; the last one is the trainer itself. */
+/*
+ * Somebody was at work on the batch, so that more of them share it; the last one is the trainer
+ * itself.
+ */
 static const enum ana_class making[] = { ANA_INPUT_PREP, ANA_INPUT_FETCH, ANA_INPUT_INLINE };
 #define MAKING (sizeof(making) / sizeof(making[0]))
 
@@ -42,7 +46,9 @@ static int64_t working_ns(const struct view_summary *s)
 	return ns;
 }
 
-/* The finding with a maker that took most; the trainer itself makes batches where nobody else does. */
+/*
+ * The finding with a maker that took most; the trainer itself makes batches where nobody else does.
+ */
 static const struct view_finding *largest(const struct view_summary *s)
 {
 	const struct view_finding *best = NULL;
@@ -68,13 +74,14 @@ static int64_t ceil_div(__int128 a, __int128 b)
 }
 
 /*
- * While they compute, or wait for a core, each needs one beside the trainer's; while they wait for a source
- * none.
+ * While they compute, or wait for a core, each needs one beside the trainer's; while they wait for
+ * a source none.
  */
 static int64_t carried(const struct view_summary *s, const struct makers *m)
 {
 	int64_t cores = s->result->cpus, starved = view_advice_ns(s, ANA_INPUT_CPU_STARVED);
-	int64_t computed = view_advice_ns(s, ANA_INPUT_PREP) + starved, most = cores * MAKERS_PER_CORE;
+	int64_t computed = view_advice_ns(s, ANA_INPUT_PREP) + starved,
+		most = cores * MAKERS_PER_CORE;
 
 	if (!cores)
 		return INT64_MAX;
@@ -82,8 +89,8 @@ static int64_t carried(const struct view_summary *s, const struct makers *m)
 		computed += view_advice_ns(s, ANA_INPUT_INLINE);
 	if (computed <= 0)
 		return most;
-	return base_min(most, base_max((int64_t)((__int128)(cores - 1) * (m->ns + starved) /
-						 computed), 1));
+	return base_min(
+		most, base_max((int64_t)((__int128)(cores - 1) * (m->ns + starved) / computed), 1));
 }
 
 static int64_t waits_ns(const struct view_summary *s, bool by_trainer)
@@ -150,14 +157,13 @@ static const char *so_many(struct view_summary *s, int64_t n, const struct maker
 }
 
 /*
- * "6 threads instead of 1": where no setting has a name. Threads that compute in Python share its lock:
- * more of them make no more.
+ * "6 threads instead of 1": where no setting has a name. Threads that compute in Python share its
+ * lock: more of them make no more.
  */
 static const char *instead(struct view_summary *s, const struct makers *m,
 			   const struct facts_feeder_row *f)
 {
-	bool locked = f == &facts_feeders[FACTS_FEEDER_THREADS] &&
-		      m->most->class == ANA_INPUT_PREP;
+	bool locked = f == &facts_feeders[FACTS_FEEDER_THREADS] && m->most->class == ANA_INPUT_PREP;
 
 	if (locked)
 		return base_arena_printf(&s->mem, "%" PRId64 " process%s instead of %s", m->advised,
@@ -180,7 +186,8 @@ static const char *arithmetic(struct view_summary *s, const struct makers *m,
 		m->now ? base_arena_printf(&s->mem, "%s made batches", so_many(s, m->now, m, f))
 		       : "the main process made its batches itself",
 		base_duration(busy, t - m->ns), so_many(s, m->needed, m, f),
-		m->cores ? base_arena_printf(&s->mem, ", but the cores here carry only %" PRId64, m->advised)
+		m->cores ? base_arena_printf(&s->mem, ", but the cores here carry only %" PRId64,
+					     m->advised)
 			 : "");
 }
 
@@ -197,12 +204,14 @@ bool view_advise_makers(struct view_summary *s, struct view_advice *a)
 	a->makers_now = m.now;
 	a->class = m.most->class;
 	a->saving_ns = saving_ns(s, &m);
-	a->saving_nano_usd = base_div_even((__int128)view_advice_nano_usd(s, a->class) * a->saving_ns,
-					   base_max(view_advice_ns(s, a->class), 1));
+	a->saving_nano_usd =
+		base_div_even((__int128)view_advice_nano_usd(s, a->class) * a->saving_ns,
+			      base_max(view_advice_ns(s, a->class), 1));
 	a->why = arithmetic(s, &m, f);
 	if (!m.now) {
 		a->title = "Make batches beside the training";
-		a->brief = base_arena_printf(&s->mem, "%" PRId64 " process%s that make%s batches ahead",
+		a->brief = base_arena_printf(&s->mem,
+					     "%" PRId64 " process%s that make%s batches ahead",
 					     m.advised, m.advised == 1 ? "" : "es",
 					     m.advised == 1 ? "s" : "");
 		a->action = base_arena_printf(
@@ -210,17 +219,16 @@ bool view_advise_makers(struct view_summary *s, struct view_advice *a)
 			"let %" PRId64
 			" process%s make the batches ahead (a DataLoader with num_workers=%" PRId64
 			", or a pool) instead of the training thread%s",
-			m.advised, m.advised == 1 ? "" : "es", m.advised, view_advice_line(s, a->class));
+			m.advised, m.advised == 1 ? "" : "es", m.advised,
+			view_advice_line(s, a->class));
 		return true;
 	}
 	a->title = "Make more batches at a time";
 	a->brief = f->knob ? knob(s, f, m.advised) : instead(s, &m, f);
-	a->action = base_arena_printf(&s->mem, "%s %s%s%s", f->knob ? "set" : "let", a->brief,
-				      f->knob ? base_arena_printf(&s->mem, " in %s (now %" PRId64 ")",
-								  f->name, m.now)
-					      : " make the batches",
-				      m.most->class == ANA_INPUT_FETCH
-					      ? ", if the source serves so many at a time"
-					      : "");
+	a->action = base_arena_printf(
+		&s->mem, "%s %s%s%s", f->knob ? "set" : "let", a->brief,
+		f->knob ? base_arena_printf(&s->mem, " in %s (now %" PRId64 ")", f->name, m.now)
+			: " make the batches",
+		m.most->class == ANA_INPUT_FETCH ? ", if the source serves so many at a time" : "");
 	return true;
 }

@@ -78,7 +78,9 @@ bool view_advice_more_workers(const struct view_summary *s)
 				      !view_advice_workers_serialised(s)));
 }
 
-/* The cores carry no more of them: more of both. Workers that get no CPU have advice of their own. */
+/*
+ * The cores carry no more of them: more of both. Workers that get no CPU have advice of their own.
+ */
 bool view_advice_more_cores(const struct view_summary *s)
 {
 	return view_loader_wants_cores(s) && !view_advice_workers_starved(s) && !workers_idle(s) &&
@@ -95,7 +97,10 @@ static enum ana_class largest_of_making(const struct view_summary *s)
 	return best;
 }
 
-/* What the cores have to do with it: a worker that waits needs none, one that computes needs one for itself. */
+/*
+ * What the cores have to do with it: a worker that waits needs none, one that computes needs one
+ * for itself.
+ */
 static const char *cores_why(struct view_summary *s)
 {
 	const struct view_loader *v = &s->loader;

@@ -20,8 +20,8 @@
 #define FINDINGS_MAX 32
 #define GROUPS_MAX 6 /* of one class */
 #define LATES_MAX 16 /* what others waited for late ranks */
-#define GROUP_PPM \
-	20000 /* of its class or of what was seen of it: smaller ones stay with the rest */
+/* of its class or of what was seen of it: smaller ones stay with the rest */
+#define GROUP_PPM 20000
 #define GROUP_SAMPLES 3 /* so many say the same */
 
 static enum ana_confidence usual(const int64_t by[ANA_CONFIDENCES])
@@ -61,8 +61,8 @@ static bool same_side(const struct ana_hotspot *a, const struct ana_hotspot *b)
 }
 
 /*
- * Without a line, what the thread was blocked on is all there is to tell hotspots apart. With one, functions do not:
- * several at one line are a comprehension or a lambda and what is around it.
+ * Without a line, what the thread was blocked on is all there is to tell hotspots apart. With one,
+ * functions do not: several at one line are a comprehension or a lambda and what is around it.
  */
 static bool same_group(const struct ana_hotspot *a, const struct ana_hotspot *b)
 {
@@ -222,8 +222,8 @@ static void settle_confidence(struct view_finding *rest)
 }
 
 /*
- * Of gaps much shorter than the time from look to look samples see next to nothing, be it always the
- * same line: there a group counts by its part of what was seen.
+ * Of gaps much shorter than the time from look to look samples see next to nothing, be it always
+ * the same line: there a group counts by its part of what was seen.
  */
 static bool worth_a_finding(const struct group *p, int64_t seen, int64_t whole)
 {

@@ -24,29 +24,33 @@ const struct view_finding *view_finding_of(const struct view_summary *s, enum an
 /* What to do about the findings: one piece of advice per cause, the largest saving first. */
 void view_advice_add(struct view_summary *s);
 
-/* A number of workers or makers: it is about all input, whatever its class; else it is about its class. */
+/*
+ * A number of workers or makers: it is about all input, whatever its class; else it is about its
+ * class.
+ */
 bool view_advice_is_number(const struct view_advice *a);
 
 /* Whether what it saves is of this class, alone or with others. */
 bool view_advice_is_of(const struct view_summary *s, const struct view_advice *a, enum ana_class c);
 
 /*
- * "of all waits for input, 69.0 %", "of all of host.dispatch, 43.3 %" (of the training time): what it may save of, where it saves more than
- * the first finding of its class is told to have taken. NULL: it does not.
+ * "of all waits for input, 69.0 %", "of all of host.dispatch, 43.3 %" (of the training time): what
+ * it may save of, where it saves more than the first finding of its class is told to have taken.
+ * NULL: it does not.
  */
 const char *view_advice_about_words(const struct view_summary *s, struct base_arena *mem,
 				    const struct view_advice *a);
 
 /*
- * What to do first: about what the verdict is about, though the largest saving may lie elsewhere, or
- * what saves most where more was lost there (view_lead_beside).
+ * What to do first: about what the verdict is about, though the largest saving may lie elsewhere,
+ * or what saves most where more was lost there (view_lead_beside).
  * NULL: there is nothing, or nothing pressing: the run was busy, no GPU idle, no rank late.
  */
 const struct view_advice *view_advice_first(const struct view_summary *s);
 
 /*
- * What to do beside that: about another loss, which the first one does not spare, and worth a third of it or more.
- * NULL: there is none.
+ * What to do beside that: about another loss, which the first one does not spare, and worth a third
+ * of it or more. NULL: there is none.
  */
 const struct view_advice *view_advice_second(const struct view_summary *s);
 

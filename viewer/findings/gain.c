@@ -9,7 +9,10 @@
 
 #define GAIN_PCT 105 /* of the steps per hour; less is not worth a sentence */
 
-/* Without @saved of the training time, the work of an hour in hundredths of today's; 0: nothing would be left. */
+/*
+ * Without @saved of the training time, the work of an hour in hundredths of today's; 0: nothing
+ * would be left.
+ */
 static int64_t times_pct(const struct view_summary *s, int64_t saved, bool up)
 {
 	int64_t t = view_working_ns(s), left = t - saved;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What following a piece of advice would bring, as every page says it: the work of an hour, and what the loader
- * would then be. All of it comes from the training time and the advice's own saving. Any thread.
+ * What following a piece of advice would bring, as every page says it: the work of an hour, and
+ * what the loader would then be. All of it comes from the training time and the advice's own
+ * saving. Any thread.
  */
 #ifndef VIEW_GAIN_H
 #define VIEW_GAIN_H
@@ -9,22 +10,22 @@
 #include "model/model.h"
 
 /*
- * "at most 1.4 times the steps per hour", "1.2 to 1.4 times" where something is sure. Rounded outwards, for these
- * are bounds. NULL: next to nothing, or all of the time is saved.
+ * "at most 1.4 times the steps per hour", "1.2 to 1.4 times" where something is sure. Rounded
+ * outwards, for these are bounds. NULL: next to nothing, or all of the time is saved.
  */
 const char *view_gain_words(const struct view_summary *s, struct base_arena *mem, int64_t saved,
 			    int64_t least);
 
 /*
- * "The training time of 30.4 s, 203 ms for each step, would be at least 4.2 s, 28.0 ms for each step": what
- * view_gain_words says, as lengths. NULL where it says nothing.
+ * "The training time of 30.4 s, 203 ms for each step, would be at least 4.2 s, 28.0 ms for each
+ * step": what view_gain_words says, as lengths. NULL where it says nothing.
  */
 const char *view_gain_lengths(const struct view_summary *s, struct base_arena *mem, int64_t saved);
 
 /*
- * "16 workers, all that the 2 cores here carry (each waits for 94 % of its time), would bring", "4 workers on 5 cores
- * instead of 2 (each computes all the time) would hide it:", "max_workers=6 would bring". What follows is
- * the gain. @told_ns: of the finding that it ends.
+ * "16 workers, all that the 2 cores here carry (each waits for 94 % of its time), would bring", "4
+ * workers on 5 cores instead of 2 (each computes all the time) would hide it:", "max_workers=6
+ * would bring". What follows is the gain. @told_ns: of the finding that it ends.
  */
 const char *view_gain_by(const struct view_summary *s, struct base_arena *mem,
 			 const struct view_advice *a, int64_t told_ns);

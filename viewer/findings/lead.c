@@ -78,7 +78,9 @@ static struct view_lead lead_about(const struct view_summary *s, enum ana_verdic
 	for (int c = 0; c < ANA_CLASSES && l.verdict != ANA_V_INPUT_BOUND; c++)
 		if (l.set[c])
 			view_cost_add(&l.nano_usd, s->cost.classes[c]);
-	/* The summary has what starving cost under other causes of comm.skew, and no other class. */
+	/*
+	 * The summary has what starving cost under other causes of comm.skew, and no other class.
+	 */
 	l.cost = s->cost.known && words[l.verdict].paid &&
 		 (!skewed || l.verdict == ANA_V_INPUT_BOUND);
 	return l;

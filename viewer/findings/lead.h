@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The one percentage that leads every page: how much of the training time went to what the verdict
- * names, or to what took more (view_lead_beside). Training time is what was held without start-up, shutdown and the like (view_working_ns),
- * which is paid, too, and stands beside it in a line of its own. And what that comes to per
- * GPU-hour, per day and month at this rate, and per thousand steps.
+ * names, or to what took more (view_lead_beside). Training time is what was held without start-up,
+ * shutdown and the like (view_working_ns), which is paid, too, and stands beside it in a line of
+ * its own. And what that comes to per GPU-hour, per day and month at this rate, and per thousand
+ * steps.
  */
 #ifndef VIEW_LEAD_H
 #define VIEW_LEAD_H
@@ -14,7 +15,8 @@ struct view_lead {
 	bool warmup; /* view_is_warmup */
 	bool known; /* there is training time, and some GPU was used */
 	enum ana_verdict verdict;
-	bool set[ANA_CLASSES]; /* whose time it is, with what others waited for late ranks by these */
+	/* whose time it is, with what others waited for late ranks by these */
+	bool set[ANA_CLASSES];
 	int64_t ns, ppm; /* of the training time */
 	bool cost; /* it is time that is paid for nothing, and every GPU has a price */
 	int64_t nano_usd;
@@ -32,8 +34,9 @@ const char *view_short_words(const struct view_summary *s, struct base_arena *me
 struct view_lead view_lead_of(const struct view_summary *s);
 
 /*
- * The verdict names input from 5 % of the training time on (LEDGER 7), so that no larger loss hides a
- * loader. Where there is a larger one that leads, and what was lost to input is told beside it: true, with
+ * The verdict names input from 5 % of the training time on (LEDGER 7), so that no larger loss hides
+ * a loader. Where there is a larger one that leads, and what was lost to input is told beside it:
+ * true, with
  * @input's share. Causes and advice go by what they cost then, of whichever.
  */
 bool view_lead_beside(const struct view_summary *s, struct view_lead *input);
@@ -43,8 +46,8 @@ struct view_lead view_lead_paid_of(const struct view_summary *s);
 const char *view_lead_and(const struct view_lead *input);
 
 /*
- * "input-bound, critical"; "host-bound and input-bound, warning"; "busy, 3 of 4 GPUs idle"; "idle" where
- * all of them were. The second: without the idle GPUs.
+ * "input-bound, critical"; "host-bound and input-bound, warning"; "busy, 3 of 4 GPUs idle"; "idle"
+ * where all of them were. The second: without the idle GPUs.
  */
 const char *view_verdict_words(const struct view_summary *s, struct base_arena *mem);
 const char *view_judgement_words(const struct view_summary *s, struct base_arena *mem);
@@ -53,7 +56,8 @@ const char *view_judgement_words(const struct view_summary *s, struct base_arena
 const char *view_gpu_verdict_words(const struct view_summary *s, size_t i, struct base_arena *mem);
 
 /* Of a run on a simulated GPU, what of it is a model; once on each page. */
-#define VIEW_SIMULATED_WORDS "a simulated GPU: how long its own work takes is computed; what the program took is measured"
+#define VIEW_SIMULATED_WORDS \
+	"a simulated GPU: how long its own work takes is computed; what the program took is measured"
 
 /* What was paid for the training time. */
 int64_t view_working_nano_usd(const struct view_summary *s);
@@ -68,8 +72,8 @@ int64_t view_per_thousand(const struct view_summary *s,
 			  int64_t amount); /* steps, which there are */
 
 /*
- * Busy for so much of the training time that nothing is lost, no GPU idle, no rank late: there is nothing
- * to do first (view_advice_first). The words end the sentence of view_lead_words.
+ * Busy for so much of the training time that nothing is lost, no GPU idle, no rank late: there is
+ * nothing to do first (view_advice_first). The words end the sentence of view_lead_words.
  */
 #define VIEW_HEALTHY_PPM 900000
 #define VIEW_HEALTHY_WORDS ": a healthy run, nothing in it is worth acting on"
@@ -82,16 +86,19 @@ const char *view_lead_paid(const struct view_lead *l);
 
 /* "The GPU waited for input for 36.0 % of the training time". */
 const char *view_lead_words(const struct view_lead *l, struct base_arena *mem);
-/* "$1.44 of each $3.99 GPU-hour of training was paid for waiting"; NULL: nothing was, or nobody knows its price. */
+/*
+ * "$1.44 of each $3.99 GPU-hour of training was paid for waiting"; NULL: nothing was, or nobody
+ * knows its price.
+ */
 const char *view_lead_hour_words(const struct view_summary *s, struct base_arena *mem);
 /*
- * "0.140 ¢ of 0.554 ¢ (and 0.010 ¢ wasted by other causes)": what the lead is of what was paid, start-up included; in GPU
- * time where no price is known.
+ * "0.140 ¢ of 0.554 ¢ (and 0.010 ¢ wasted by other causes)": what the lead is of what was paid,
+ * start-up included; in GPU time where no price is known.
  */
 const char *view_lead_sum_words(const struct view_summary *s, struct base_arena *mem);
 /*
- * "at this rate $34.47 per day and $1,034 per month; 2.00 ¢ of each 5.54 ¢ per thousand steps"; NULL:
- * nothing to tell, or s->no_projection.
+ * "at this rate $34.47 per day and $1,034 per month; 2.00 ¢ of each 5.54 ¢ per thousand steps";
+ * NULL: nothing to tell, or s->no_projection.
  */
 const char *view_lead_rate_words(const struct view_summary *s, struct base_arena *mem);
 #define VIEW_OTHER_PPM 10000 /* of the waste: other causes than the lead's with less are not told */

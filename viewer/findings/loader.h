@@ -15,14 +15,14 @@ const struct ana_loader_facts *view_loader_facts(const struct view_summary *s);
 int64_t view_loader_workers(const struct view_summary *s);
 
 /*
- * To keep up takes more workers, and these more cores: those here carry no more than there are. (False where
- * nobody has so many.)
+ * To keep up takes more workers, and these more cores: those here carry no more than there are.
+ * (False where nobody has so many.)
  */
 bool view_loader_wants_cores(const struct view_summary *s);
 
 /*
- * What the run would have been shorter by, over all GPUs, with steps of @then_ns; never more than it waited. 0
- * without view_loader.has_need.
+ * What the run would have been shorter by, over all GPUs, with steps of @then_ns; never more than
+ * it waited. 0 without view_loader.has_need.
  */
 int64_t view_loader_spared_ns(const struct view_summary *s, int64_t then_ns);
 
@@ -30,15 +30,21 @@ int64_t view_loader_spared_ns(const struct view_summary *s, int64_t then_ns);
 int64_t view_loader_each_ns(const struct view_summary *s, int64_t all_ns);
 
 /*
- * For how long GPUs would wait, at least, if each trainer made its batches itself: making one, less what of a wait for
- * one was hidden behind queued work. 0 without view_loader.has_need.
+ * For how long GPUs would wait, at least, if each trainer made its batches itself: making one, less
+ * what of a wait for one was hidden behind queued work. 0 without view_loader.has_need.
  */
 int64_t view_loader_inline_ns(const struct view_summary *s);
 
-/* The step without its wait that workers are counted by (core/worker_count.h); *median: of the steps, else their average. */
+/*
+ * The step without its wait that workers are counted by (core/worker_count.h); *median: of the
+ * steps, else their average.
+ */
 int64_t view_loader_pace_ns(const struct view_summary *s, bool *median);
 
-/* What took longest of fetching was a socket: what files say of bytes and the page cache is not about it. */
+/*
+ * What took longest of fetching was a socket: what files say of bytes and the page cache is not
+ * about it.
+ */
 bool view_loader_by_socket(const struct view_summary *s);
 
 #endif

@@ -32,21 +32,26 @@ static const char *behind_string(const char *p)
 	return *p ? p + 1 : p;
 }
 
-/* The call's opening parenthesis in the code of this line, and not where it is defined or imported; NULL: none. */
+/*
+ * The call's opening parenthesis in the code of this line, and not where it is defined or imported;
+ * NULL: none.
+ */
 static const char *call_at(const char *p, const char *name, size_t len)
 {
 	const char *line = p;
 
 	while (isspace((unsigned char)*line))
 		line++;
-	if (!strncmp(line, "class ", 6) || !strncmp(line, "def ", 4) || !strncmp(line, "from ", 5) ||
-	    !strncmp(line, "import ", 7))
+	if (!strncmp(line, "class ", 6) || !strncmp(line, "def ", 4) ||
+	    !strncmp(line, "from ", 5) || !strncmp(line, "import ", 7))
 		return NULL;
 	while (*p && *p != '#' && *p != '\n') {
 		if (*p == '"' || *p == '\'') {
 			p = behind_string(p);
 		} else if (is_word(*p)) {
-			size_t n = strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+			size_t n = strspn(
+				p,
+				"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
 			if (n == len && !memcmp(p, name, len) && p[n] == '(')
 				return p + n;
 			p += n;
@@ -57,7 +62,10 @@ static const char *call_at(const char *p, const char *name, size_t len)
 	return NULL;
 }
 
-/* Where the argument that begins at @p ends: at a comma or parenthesis of its own depth; NULL: not here. */
+/*
+ * Where the argument that begins at @p ends: at a comma or parenthesis of its own depth; NULL: not
+ * here.
+ */
 static const char *argument_end(const char *p)
 {
 	int depth = 0;
@@ -107,15 +115,16 @@ static const char *with_argument(struct base_arena *mem, const char *line, const
 						 (int)a->len, a->text, end);
 		if (*end == ')') /* an argument before it may end with its comma */
 			return base_arena_printf(mem, "%.*s%s%.*s%s", (int)(end - line), line,
-						 first < end ? ", " : "", (int)a->len, a->text, end);
+						 first < end ? ", " : "", (int)a->len, a->text,
+						 end);
 		p = end + 1;
 	}
 	return NULL;
 }
 
 /*
- * A constructor alone, "Pool(...)": functions of general names (set, map) are called for other things, and
- * what is made in a loop is no call to set an argument of.
+ * A constructor alone, "Pool(...)": functions of general names (set, map) are called for other
+ * things, and what is made in a loop is no call to set an argument of.
  */
 static bool is_class(const char *change, const char *name, const char *paren)
 {

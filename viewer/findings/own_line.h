@@ -2,9 +2,9 @@
 /*
  * The user's own line that a piece of advice is about, and what it would be with the value that is
  * advised: read from the source files that the run names, where they are still what they were. Text
- * alone: nothing of it is run or believed, and a trace may name any file. Taken are regular files of at
- * most a megabyte whose name ends in .py, that were not written since the run began, and of these only
- * a line of the call itself; a call that stands there more than once tells nothing.
+ * alone: nothing of it is run or believed, and a trace may name any file. Taken are regular files
+ * of at most a megabyte whose name ends in .py, that were not written since the run began, and of
+ * these only a line of the call itself; a call that stands there more than once tells nothing.
  */
 #ifndef VIEW_OWN_LINE_H
 #define VIEW_OWN_LINE_H
@@ -23,7 +23,8 @@ struct view_own { /* of advice; not part of summary.json */
 void view_own_lines_add(struct view_summary *s);
 
 /*
- * @line, or several of them, with the argument that @change ("DataLoader(..., num_workers=4)") names set, if it has the
+ * @line, or several of them, with the argument that @change ("DataLoader(..., num_workers=4)")
+ * names set, if it has the
  * whole of one such call; NULL: it has not. Pure.
  */
 const char *view_own_line_changed(struct base_arena *mem, const char *line, const char *change);

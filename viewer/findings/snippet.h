@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A piece of advice as the call to write instead: "DataLoader(..., num_workers=4)". Whose call it is,
- * the loader's settings or the stacks tell; what stands for the rest of it is "...".
+ * A piece of advice as the call to write instead: "DataLoader(..., num_workers=4)". Whose call it
+ * is, the loader's settings or the stacks tell; what stands for the rest of it is "...".
  */
 #ifndef VIEW_SNIPPET_H
 #define VIEW_SNIPPET_H

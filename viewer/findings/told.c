@@ -79,7 +79,8 @@ struct said { /* of a sentence */
 	size_t at; /* the finding */
 	int64_t ns; /* with those that it speaks for */
 	int64_t seen_ns; /* of it, what samples saw at the lines that are named */
-	int64_t lines_ns, nearby_ns; /* of all that are named, and of that without samples of its own */
+	/* of all that are named, and of that without samples of its own */
+	int64_t lines_ns, nearby_ns;
 	const char *also; /* their lines; NULL: it speaks for itself */
 };
 
@@ -109,7 +110,10 @@ static const char *lost(const struct view_summary *s, struct base_arena *mem, co
 				 loss, share(s, mem, x), (int)(after - *open), loss + before + 1);
 }
 
-/* What kept the workers from the batch that was due, as far as it was seen; NULL: what the class says. */
+/*
+ * What kept the workers from the batch that was due, as far as it was seen; NULL: what the class
+ * says.
+ */
 static const char *pipeline(const struct view_summary *s, struct base_arena *mem)
 {
 	const int64_t *share = s->loader.share_ppm;
@@ -202,7 +206,10 @@ static const char *waited(const struct view_summary *s, struct base_arena *mem,
 				 by ? by : view_words_cpu(mem, &f->where, COLUMNS));
 }
 
-/* Who had the CPUs that were wanted, as far as it is known: whether those of the job are enough for its own. */
+/*
+ * Who had the CPUs that were wanted, as far as it is known: whether those of the job are enough for
+ * its own.
+ */
 static const char *cpus_taken(const struct view_summary *s, struct base_arena *mem)
 {
 	int64_t cores =
@@ -226,8 +233,8 @@ static const char *cpus_taken(const struct view_summary *s, struct base_arena *m
 }
 
 /*
- * Of all that lacked a CPU, whoever it was: what is told of the CPUs is told once, and not where the finding knows who
- * ran meanwhile.
+ * Of all that lacked a CPU, whoever it was: what is told of the CPUs is told once, and not where
+ * the finding knows who ran meanwhile.
  */
 static bool is_first_without_cpu(const struct view_summary *s, size_t at)
 {
@@ -355,7 +362,10 @@ const char *view_confidence_words(const struct view_summary *s)
 		       : "confidence is how sure the cause is; how long it took is measured";
 }
 
-/* The line stands for more of its class than samples saw: for most of what they saw, or for one of several. */
+/*
+ * The line stands for more of its class than samples saw: for most of what they saw, or for one of
+ * several.
+ */
 enum ana_confidence view_told_line_confidence(const struct view_summary *s, size_t at)
 {
 	const struct view_finding *f = &s->finding[at];
@@ -400,7 +410,10 @@ static int64_t seen_ns(const struct view_summary *s, const struct view_told *tol
 	return ns;
 }
 
-/* "37, 34 and 41", with "data.py:" before them where the first one has no line; NULL: there are none. */
+/*
+ * "37, 34 and 41", with "data.py:" before them where the first one has no line; NULL: there are
+ * none.
+ */
 static const char *lines_of(const struct view_summary *s, struct base_arena *mem,
 			    const struct view_told *told, size_t n)
 {
@@ -448,11 +461,13 @@ static const char *from_neighbours(struct base_arena *mem, const struct said *x)
 
 	if (x->nearby_ns <= x->lines_ns / 2)
 		return "";
-	return base_arena_printf(mem, " Samples lie in only %s %% of it; the rest is taken from the gaps beside.",
-				 base_percent(share, base_ppm(x->lines_ns - x->nearby_ns, x->lines_ns)));
+	return base_arena_printf(
+		mem, " Samples lie in only %s %% of it; the rest is taken from the gaps beside.",
+		base_percent(share, base_ppm(x->lines_ns - x->nearby_ns, x->lines_ns)));
 }
 
-static void add_lines(const struct view_summary *s, const struct view_told *told, size_t n, struct said *x)
+static void add_lines(const struct view_summary *s, const struct view_told *told, size_t n,
+		      struct said *x)
 {
 	for (size_t i = 0; i < n; i++) {
 		view_cost_add(&x->lines_ns, s->finding[told[i].at].ns);
@@ -535,10 +550,10 @@ const char *view_rest_words(const struct view_summary *s, struct base_arena *mem
 	if (lines)
 		few = base_arena_printf(mem, "smaller lines have %s %%",
 					base_percent(share, base_ppm(lines, whole)));
-	return base_arena_printf(
-		mem, "%s in all: %s %% of the %s; %s%s", ana_class_names[f->class],
-		base_percent(all, base_ppm(s->result->classes[f->class], whole)),
-		whole == s->result->gpu_ns ? "time held" : "training time", unseen, few);
+	return base_arena_printf(mem, "%s in all: %s %% of the %s; %s%s", ana_class_names[f->class],
+				 base_percent(all, base_ppm(s->result->classes[f->class], whole)),
+				 whole == s->result->gpu_ns ? "time held" : "training time", unseen,
+				 few);
 }
 
 static bool same_text(const char *a, const char *b)

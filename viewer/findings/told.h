@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Findings as every page tells them: a sentence each, the most costly first, what is left of a class
- * folded under it, and how much of what the verdict is about the first ones are. Any thread.
+ * Findings as every page tells them: a sentence each, the most costly first, what is left of a
+ * class folded under it, and how much of what the verdict is about the first ones are. Any thread.
  */
 #ifndef VIEW_TOLD_H
 #define VIEW_TOLD_H
@@ -13,16 +13,17 @@
 #define VIEW_TOLD_FIRST 3 /* so many stand in the verdict */
 
 /*
- * "The GPU waited 36.0 % of the training time for batches: both workers were decoding images (data.py:56
- * load). 4 workers would hide it: at most 1.4 times the steps per hour." The second sentence stands where
- * there is arithmetic behind it: of a number of workers or makers, or on one GPU of the wait as a whole.
+ * "The GPU waited 36.0 % of the training time for batches: both workers were decoding images
+ * (data.py:56 load). 4 workers would hide it: at most 1.4 times the steps per hour." The second
+ * sentence stands where there is arithmetic behind it: of a number of workers or makers, or on one
+ * GPU of the wait as a whole.
  */
 const char *view_finding_sentence(const struct view_summary *s, struct base_arena *mem, size_t at);
 
 /*
- * The first line of a class stands for all of it that samples do not place (view_told_rest, an index; SIZE_MAX:
- * it stands for itself) where that is more than the line's own time, or no line was seen: its sentence says
- * so ("at least 35.9 of these 72.7 %").
+ * The first line of a class stands for all of it that samples do not place (view_told_rest, an
+ * index; SIZE_MAX: it stands for itself) where that is more than the line's own time, or no line
+ * was seen: its sentence says so ("at least 35.9 of these 72.7 %").
  */
 size_t view_told_rest(const struct view_summary *s, size_t at);
 int64_t view_told_ns(const struct view_summary *s, size_t at);
@@ -31,10 +32,12 @@ int64_t view_told_share_ppm(const struct view_summary *s, size_t at);
 
 /* How sure of the least certain of @n findings that are told as one. */
 struct view_told;
-enum ana_confidence view_alike_confidence(const struct view_summary *s, const struct view_told *told, size_t n);
+enum ana_confidence view_alike_confidence(const struct view_summary *s,
+					  const struct view_told *told, size_t n);
 /*
- * "confidence high"; "confidence high, of the line medium" where the line stands for more of its class than samples
- * saw of it: medium if it has most of what they saw, and that is a quarter of it.
+ * "confidence high"; "confidence high, of the line medium" where the line stands for more of its
+ * class than samples saw of it: medium if it has most of what they saw, and that is a quarter of
+ * it.
  */
 const char *view_alike_confidence_words(const struct view_summary *s, struct base_arena *mem,
 					const struct view_told *told, size_t n);
@@ -45,7 +48,8 @@ const char *view_confidence_words(const struct view_summary *s);
 
 struct view_told {
 	size_t at; /* in s->finding */
-	size_t rest; /* what is left of its class, told below it; SIZE_MAX: nothing, or told elsewhere */
+	/* what is left of its class, told below it; SIZE_MAX: nothing, or told elsewhere */
+	size_t rest;
 };
 
 /* The findings to be told, the most costly first; returns how many. */
@@ -53,22 +57,23 @@ size_t view_findings_told(const struct view_summary *s, struct base_arena *mem,
 			  struct view_told **told);
 
 /*
- * Two findings that say the same but for the line: who did what, of whom, in one file; or, of the start of an
- * epoch and of a main process without a CPU, one of them where nobody saw a line.
+ * Two findings that say the same but for the line: who did what, of whom, in one file; or, of the
+ * start of an epoch and of a main process without a CPU, one of them where nobody saw a line.
  */
 bool view_told_alike(const struct view_summary *s, size_t a, size_t b);
 
 /*
- * What is told once of @n findings of which the others are like the first one: all of their time, and a
- * sentence with their lines ("(data.py:24 load, also 37 and 41)"). Of one it is view_finding_sentence.
+ * What is told once of @n findings of which the others are like the first one: all of their time,
+ * and a sentence with their lines ("(data.py:24 load, also 37 and 41)"). Of one it is
+ * view_finding_sentence.
  */
 int64_t view_alike_ns(const struct view_summary *s, const struct view_told *told, size_t n);
 const char *view_alike_sentence(const struct view_summary *s, struct base_arena *mem,
 				const struct view_told *told, size_t n);
 
 /*
- * "input.fetch in all: 60.3 % of the training time; for 20.7 % no sample tells the line". @rest: an index
- * that view_told has.
+ * "input.fetch in all: 60.3 % of the training time; for 20.7 % no sample tells the line". @rest: an
+ * index that view_told has.
  */
 const char *view_rest_words(const struct view_summary *s, struct base_arena *mem, size_t rest);
 
@@ -77,8 +82,12 @@ const char *view_rest_words(const struct view_summary *s, struct base_arena *mem
  * @n of @told. NULL: they are all of it, the verdict is not about waiting, or more went elsewhere.
  */
 bool view_covered(const struct view_summary *s, const struct view_told *told, size_t n,
-		  int64_t *tenths, int64_t *of); /* of a percent: the sum of what is shown of each */
-/* Which of the first three are what the verdict is about: "first two are", "first and the third are". */
+		  /* of a percent: the sum of what is shown of each */
+		  int64_t *tenths, int64_t *of);
+/*
+ * Which of the first three are what the verdict is about: "first two are", "first and the third
+ * are".
+ */
 const char *view_covering_words(const struct view_summary *s, const struct view_told *told);
 /* What is told of the rest; where that is more than is covered it has no smaller causes alone. */
 const char *view_uncovered_words(int64_t tenths, int64_t of);

@@ -28,8 +28,8 @@ bool view_all_unused(const struct view_summary *s);
 const char *view_unused_words(const struct view_summary *s, struct base_arena *mem);
 
 /*
- * Whether the verdict is host-bound by what is loaded and compiled once (host.warmup) and by nothing
- * else: a short run that is otherwise well is no program to be mended.
+ * Whether the verdict is host-bound by what is loaded and compiled once (host.warmup) and by
+ * nothing else: a short run that is otherwise well is no program to be mended.
  */
 bool view_is_warmup(const struct view_summary *s);
 

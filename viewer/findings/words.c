@@ -101,7 +101,8 @@ static const char *other_end(const struct view_hotspot *p)
 
 	if (name && p->wait == WIRE_WAIT_SOCKET && !strncmp(name, "socket:", 7))
 		name += 7;
-	if (!name || !*name || !strcmp(name, "socket") || !strcmp(name, "pipe") || !strcmp(name, "*"))
+	if (!name || !*name || !strcmp(name, "socket") || !strcmp(name, "pipe") ||
+	    !strcmp(name, "*"))
 		return NULL;
 	return name;
 }
@@ -181,10 +182,11 @@ const char *view_words_cpu(struct base_arena *mem, const struct view_hotspot *p,
 	/* The sentence tells that line itself. */
 	if (p->file && !strcmp(part[2], p->file) && strtoul(part[3], NULL, 10) == p->line)
 		return base_arena_printf(mem, " while %s ran the same line", who_ran(p, part[0]));
-	return base_arena_printf(mem, " while %s ran at %s:%s", who_ran(p, part[0]),
-				 view_short_path(mem, columns == SIZE_MAX ? part[2] : view_file_name(part[2]),
-						 columns),
-				 part[3]);
+	return base_arena_printf(
+		mem, " while %s ran at %s:%s", who_ran(p, part[0]),
+		view_short_path(mem, columns == SIZE_MAX ? part[2] : view_file_name(part[2]),
+				columns),
+		part[3]);
 }
 
 const char *view_words_doing(struct base_arena *mem, enum ana_class c, const struct view_hotspot *p,
@@ -193,7 +195,8 @@ const char *view_words_doing(struct base_arena *mem, enum ana_class c, const str
 	if (c == ANA_HOST_GC)
 		return "in the garbage collector";
 	if (p->runnable)
-		return base_arena_printf(mem, "waiting for a CPU%s", view_words_cpu(mem, p, columns));
+		return base_arena_printf(mem, "waiting for a CPU%s",
+					 view_words_cpu(mem, p, columns));
 	if (p->wait == WIRE_WAIT_NONE)
 		return running(mem, p, columns);
 	if (p->wait == WIRE_WAIT_SLEEP)
@@ -264,15 +267,16 @@ const char *view_words_who(struct base_arena *mem, const struct view_hotspot *p,
 }
 
 /* "the main process waited in queue.get at train.py:40 for"; what it waits for is told next. */
-static const char *wait_of(struct base_arena *mem, const struct view_link *l, bool first, size_t columns)
+static const char *wait_of(struct base_arena *mem, const struct view_link *l, bool first,
+			   size_t columns)
 {
 	const struct view_hotspot at = { .file = l->file, .line = l->line };
 	const char *line = view_words_hotspot(mem, &at, columns);
 	const char *who = first ? chain_who(l->who) : "which";
 
 	if (l->waits_in && !strcmp(l->waits_in, ANA_CHAIN_NAP))
-		return base_arena_printf(mem, "%s was asleep, looking for the next item%s%s%s of", who,
-					 line ? " (" : "", line ? line : "", line ? ")" : "");
+		return base_arena_printf(mem, "%s was asleep, looking for the next item%s%s%s of",
+					 who, line ? " (" : "", line ? line : "", line ? ")" : "");
 	return base_arena_printf(mem, "%s waited in %s%s%s for", who,
 				 l->waits_in ? l->waits_in : "a wait", line ? " at " : "",
 				 line ? line : "");
@@ -283,11 +287,10 @@ const char *view_words_chain(struct base_arena *mem, const struct view_hotspot *
 	const char *text = "";
 
 	for (size_t i = 0; i + 1 < p->chains; i++) {
-		text = base_arena_printf(mem, "%s%s %s, ", text,
-					 wait_of(mem, &p->chain[i], !i, columns),
-					 view_short_path(mem, chain_who(p->chain[i + 1].who),
-							 columns == SIZE_MAX ? columns
-									     : NAME_COLUMNS));
+		text = base_arena_printf(
+			mem, "%s%s %s, ", text, wait_of(mem, &p->chain[i], !i, columns),
+			view_short_path(mem, chain_who(p->chain[i + 1].who),
+					columns == SIZE_MAX ? columns : NAME_COLUMNS));
 	}
 	return base_arena_printf(mem, "%swhich was", text);
 }

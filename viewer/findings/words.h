@@ -29,7 +29,10 @@ extern const char *const view_role_names[VIEW_ROLES]; /* by enum wire_role: "wor
 const char *view_words_blocked(struct base_arena *mem, const struct view_hotspot *p,
 			       size_t columns);
 
-/* " while process mill ran at mill.py:12": who had the CPU that the thread lacked; "": nobody is known. */
+/*
+ * " while process mill ran at mill.py:12": who had the CPU that the thread lacked; "": nobody is
+ * known.
+ */
 const char *view_words_cpu(struct base_arena *mem, const struct view_hotspot *p, size_t columns);
 
 /* "running resize (Image.py)", "blocked reading /data/x (nfs4)", "waiting for a CPU", "asleep". */
@@ -42,7 +45,9 @@ const char *view_words_activity(const struct view_hotspot *p);
 /* The same of a training thread in torch's own code: "running the backward pass". */
 const char *view_words_training(const struct view_hotspot *p);
 
-/* "workers", "3 of 4 workers", "the main process", "the pin thread". @workers: of the loader, -1. */
+/*
+ * "workers", "3 of 4 workers", "the main process", "the pin thread". @workers: of the loader, -1.
+ */
 const char *view_words_who(struct base_arena *mem, const struct view_hotspot *p, int64_t workers);
 
 /* "both workers were", "the main process was". */
@@ -50,8 +55,8 @@ const char *view_words_who_was(struct base_arena *mem, const struct view_hotspot
 			       int64_t workers);
 
 /*
- * "the main process waited in queue.get at train.py:40 for thread produce, which was": of a chain of two or
- * more, up to whose line it is.
+ * "the main process waited in queue.get at train.py:40 for thread produce, which was": of a chain
+ * of two or more, up to whose line it is.
  */
 const char *view_words_chain(struct base_arena *mem, const struct view_hotspot *p, size_t columns);
 

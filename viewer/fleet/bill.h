@@ -14,11 +14,13 @@
 void fleet_bill_make(struct fleet *f);
 
 /*
- * Whole quanta (such as FLEET_CENT) for @n amounts of nano-dollars that sum to @total: each is cut, and
- * the largest remainders get what is missing, the earlier of equals first. @amount may be NULL if @n is 0.
+ * Whole quanta (such as FLEET_CENT) for @n amounts of nano-dollars that sum to @total: each is cut,
+ * and the largest remainders get what is missing, the earlier of equals first. @amount may be NULL
+ * if @n is 0.
  */
 #define FLEET_CENT 10000000LL
-void fleet_close(const base_wide *amount, size_t n, int64_t total, int64_t quantum, int64_t *quanta);
+void fleet_close(const base_wide *amount, size_t n, int64_t total, int64_t quantum,
+		 int64_t *quanta);
 
 /* Quanta for the groups of a table, in its order, that sum to the total's. Allocated in @mem. */
 int64_t *fleet_table_quanta(const struct fleet_table *t, enum fleet_measure m, base_wide total_usd,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Budgets over stored runs: of each run, of one team or of each, per calendar month or week (UTC,
- * weeks from Monday) in which the runs began. Each is told once when 80 % are spent and once when all
- * is, for each run, or team and period; the store keeps what was told. Nothing is ever stopped.
+ * weeks from Monday) in which the runs began. Each is told once when 80 % are spent and once when
+ * all is, for each run, or team and period; the store keeps what was told. Nothing is ever stopped.
  */
 #ifndef FLEET_BUDGET_H
 #define FLEET_BUDGET_H
@@ -39,8 +39,9 @@ bool fleet_budgets_add(struct fleet_budgets *b, const char *text);
 /*
  * Fills f->budget with what is at 80 % or above, or of a named team in any case. What is new is
  * noted in the store and then told to b->exec, by /bin/sh -c in a session of its own
- * that nobody waits for, with GPUSTARVE_ALERT_CONDITION, _METRIC (usd), _VALUE (nano-dollars), _UNIT,
- * _TEXT, _BY (fleet), _TIME_NS, and _RUN_ID or _TEAM in its environment. 0 or negative errno.
+ * that nobody waits for, with GPUSTARVE_ALERT_CONDITION, _METRIC (usd), _VALUE (nano-dollars),
+ * _UNIT, _TEXT, _BY (fleet), _TIME_NS, and _RUN_ID or _TEAM in its environment. 0 or negative
+ * errno.
  */
 int fleet_budgets_check(struct fleet *f, struct fleet_store *s, const struct fleet_budgets *b);
 

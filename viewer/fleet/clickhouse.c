@@ -37,8 +37,8 @@ static void on_count(void *arg, const struct fleet_cell *cell)
 }
 
 /*
- * Our tables are copied by nobody. Where a shard has several replicas each insert lies on one of them, and
- * whoever asks another one is told a bill without it, and nothing of what is missing.
+ * Our tables are copied by nobody. Where a shard has several replicas each insert lies on one of
+ * them, and whoever asks another one is told a bill without it, and nothing of what is missing.
  */
 static int check_cluster(struct click *c)
 {
@@ -311,8 +311,8 @@ static int note_there(struct click *c, const char *name, int64_t at_ns)
 }
 
 /*
- * The outbox's own note keeps programs on this machine apart, which ask at the same time. It goes again
- * where the server fails, so that whoever comes next tells what was not told.
+ * The outbox's own note keeps programs on this machine apart, which ask at the same time. It goes
+ * again where the server fails, so that whoever comes next tells what was not told.
  */
 static int click_note(struct fleet_store *s, const char *name, int64_t at_ns)
 {

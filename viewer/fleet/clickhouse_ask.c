@@ -65,8 +65,7 @@ void click_say(const struct click *c, const struct fleet_request *r)
 	if (r->answer)
 		snprintf(line, sizeof(line), "%.*s", (int)strcspn(r->answer, "\n"), r->answer);
 	view_error("%s: HTTP %d: %s; %s", c->at.host[c->alive], r->status, line,
-		   click_is_new(r) ? "nothing is stored there yet"
-			   : "see gpustarve-fleet(1)");
+		   click_is_new(r) ? "nothing is stored there yet" : "see gpustarve-fleet(1)");
 }
 
 static void forget(struct fleet_request *r, size_t n)

@@ -56,11 +56,12 @@ int click_outbox_find(struct click *c, const char *run, const char *tenant, bool
 {
 	const char *const text[] = { c->at.target, run, tenant, NULL };
 
-	return fleet_db_find(c->outbox,
-			     tenant ? "SELECT tenant, revision FROM outbox WHERE target=? AND run=?"
-				      " AND tenant=?"
-				    : "SELECT tenant, revision FROM outbox WHERE target=? AND run=?",
-			     text, found, stored);
+	return fleet_db_find(
+		c->outbox,
+		tenant ? "SELECT tenant, revision FROM outbox WHERE target=? AND run=?"
+			 " AND tenant=?"
+		       : "SELECT tenant, revision FROM outbox WHERE target=? AND run=?",
+		text, found, stored);
 }
 
 /* --- sending --- */

@@ -49,7 +49,8 @@ enum click_way {
 };
 int click_ask(struct click *c, struct fleet_request *r, size_t n, char *const *sql, bool partial,
 	      enum click_way way);
-int click_ask_server(struct click *c, struct fleet_request *r, char *sql); /* of no database; loud */
+/* of no database; loud */
+int click_ask_server(struct click *c, struct fleet_request *r, char *sql);
 int click_insert(struct click *c, const char *rows, size_t len); /* quiet; makes what is missing */
 bool click_is_new(const struct fleet_request *r); /* it says that there is no table yet */
 int click_code(const struct fleet_request *r); /* of ClickHouse's error; 0: none was told */

@@ -59,7 +59,10 @@ static bool fill(const char *columns, char *const *field, int fields, struct fle
 	return fields == (int)strlen(columns);
 }
 
-/* Cuts the line at @text into fields, NULL where there is none; the text behind it, NULL at the end. */
+/*
+ * Cuts the line at @text into fields, NULL where there is none; the text behind it, NULL at the
+ * end.
+ */
 static char *cut(char *text, char **field, int most, int *fields)
 {
 	*fields = 0;

@@ -214,7 +214,9 @@ static void put_rates(FILE *f, const struct asked *a)
 	fputs(" AND known = 1 GROUP BY gpu, model, price_label, source, date, per_hour", f);
 }
 
-/* Told by the digest itself, which has it first; tables that were made before need no new column. */
+/*
+ * Told by the digest itself, which has it first; tables that were made before need no new column.
+ */
 static void put_rules(FILE *f, const struct asked *a)
 {
 	fputs("SELECT greatest(toInt64OrZero(extract(digest, '\"rules\": ?([0-9]+)')), 1) AS number",

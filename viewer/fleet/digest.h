@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The digest of a run: what an organisation keeps of it. At most 4 KB of JSON on one line
- * (docs/digest.schema.json), made of summary.json's numbers alone. Every figure is an integer: ns of
- * GPU time, nano-dollars (1e-9 USD), whole minutes. Digests add up: sums over runs are sums of
+ * (docs/digest.schema.json), made of summary.json's numbers alone. Every figure is an integer: ns
+ * of GPU time, nano-dollars (1e-9 USD), whole minutes. Digests add up: sums over runs are sums of
  * these.
  *
  * A run is known by (tenant, run). A digest with a higher revision takes the place of an earlier
@@ -109,10 +109,10 @@ void fleet_digest_make(struct fleet_digest *d, const struct view_summary *s, con
 		       int64_t revision);
 
 /*
- * A provisional digest: of a run that has ended and is not analysed yet. It has whose the run was, what it
- * held and what that cost; the verdict is FLEET_PROVISIONAL, and all time is of FLEET_NOT_ANALYSED, which
- * is no class of the ledger. Its revision is the time of day in seconds, and so lower than any that is a
- * time in nanoseconds: whatever comes first, the digest holds.
+ * A provisional digest: of a run that has ended and is not analysed yet. It has whose the run was,
+ * what it held and what that cost; the verdict is FLEET_PROVISIONAL, and all time is of
+ * FLEET_NOT_ANALYSED, which is no class of the ledger. Its revision is the time of day in seconds,
+ * and so lower than any that is a time in nanoseconds: whatever comes first, the digest holds.
  */
 #define FLEET_PROVISIONAL "provisional"
 #define FLEET_NOT_ANALYSED "not_analysed"

@@ -94,7 +94,8 @@ struct fleet {
 	struct fleet_sums total;
 	struct fleet_table dim[FLEET_DIMS]; /* FLEET_DIM_LABEL is empty unless it was asked for */
 	struct fleet_table classes, hotspots, fixes, rates, bill_groups;
-	const struct fleet_group *not_analysed; /* of classes: what is provisional; NULL: nothing is */
+	/* of classes: what is provisional; NULL: nothing is */
+	const struct fleet_group *not_analysed;
 	struct fleet_bill bill;
 	struct fleet_runs failed, unlabelled, costly;
 	struct fleet_spike *spike;
@@ -106,15 +107,15 @@ struct fleet {
 };
 
 /*
- * Reads what the options ask for. 0 or negative errno, said on stderr: -EOVERFLOW where a sum is above
- * BASE_WIDE_MAX, for no bill is better than a wrong one. Free with _fini.
+ * Reads what the options ask for. 0 or negative errno, said on stderr: -EOVERFLOW where a sum is
+ * above BASE_WIDE_MAX, for no bill is better than a wrong one. Free with _fini.
  */
 int fleet_collect(struct fleet *f, struct fleet_store *s, const struct fleet_options *o);
 void fleet_fini(struct fleet *f);
 
 /*
- * Whether what is asked for sums classes, starved or wasted time of runs that other rules judged: such
- * sums compare nothing.
+ * Whether what is asked for sums classes, starved or wasted time of runs that other rules judged:
+ * such sums compare nothing.
  */
 bool fleet_is_mixed(const struct fleet *f);
 

@@ -37,8 +37,8 @@ static void put_usd(FILE *f, base_wide nano, const char *after)
 
 static void put_dim(const struct fleet *f, FILE *out, enum fleet_dim d)
 {
-	static const enum fleet_measure plain[] = { FLEET_HELD_NS,    FLEET_BUSY_NS,
-						    FLEET_WASTED_NS,  FLEET_STARVED_NS,
+	static const enum fleet_measure plain[] = { FLEET_HELD_NS,     FLEET_BUSY_NS,
+						    FLEET_WASTED_NS,   FLEET_STARVED_NS,
 						    FLEET_UNPRICED_NS, FLEET_FAILED_RUNS };
 	const struct fleet_table *t = &f->dim[d];
 

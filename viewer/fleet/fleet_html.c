@@ -121,10 +121,10 @@ static void put_dim(struct fleet_page *s, enum fleet_dim d)
 {
 	const struct fleet_table *t = &s->f->dim[d];
 	int64_t quantum = fleet_money_scale(s->f).quantum;
-	const int64_t *cost = fleet_table_quanta(t, FLEET_USD, s->f->total.m[FLEET_USD], quantum, &s->mem);
-	const int64_t *wasted =
-		fleet_table_quanta(t, FLEET_WASTED_USD, s->f->total.m[FLEET_WASTED_USD], quantum,
-				   &s->mem);
+	const int64_t *cost =
+		fleet_table_quanta(t, FLEET_USD, s->f->total.m[FLEET_USD], quantum, &s->mem);
+	const int64_t *wasted = fleet_table_quanta(
+		t, FLEET_WASTED_USD, s->f->total.m[FLEET_WASTED_USD], quantum, &s->mem);
 	size_t n = t->groups < s->f->options.top ? t->groups : s->f->options.top;
 	size_t from = d == FLEET_DIM_WEEK ? t->groups - n : 0;
 

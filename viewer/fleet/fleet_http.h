@@ -24,8 +24,8 @@ struct fleet_http_options {
 };
 
 /*
- * 0, each request with its outcome; -ENOMEM; -ENOSYS: libcurl does not start, or is too old for what
- * base/http.h keeps to.
+ * 0, each request with its outcome; -ENOMEM; -ENOSYS: libcurl does not start, or is too old for
+ * what base/http.h keeps to.
  */
 int fleet_http_post(const struct fleet_http_options *o, struct fleet_request *r, size_t n);
 

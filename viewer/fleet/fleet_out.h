@@ -20,7 +20,9 @@ const char *fleet_group_name(const struct fleet_group *g, int by, struct base_ar
 const char *fleet_words_scope(const struct fleet *f, struct base_arena *mem);
 /* "$12.30, of which $3.10 (25.2 %) were wasted ..." */
 const char *fleet_words_cost(const struct fleet *f, struct base_arena *mem);
-/* Remarks that belong to the numbers: no price, simulated, untagged, spikes. NULL after the last. */
+/*
+ * Remarks that belong to the numbers: no price, simulated, untagged, spikes. NULL after the last.
+ */
 const char *const *fleet_words_notes(const struct fleet *f, struct base_arena *mem);
 const char *fleet_words_spike(const struct fleet *f, const struct fleet_spike *s,
 			      struct base_arena *mem);
@@ -35,7 +37,8 @@ const char *fleet_usd(const struct fleet *f, char *out, base_wide nano_usd);
 const char *fleet_usd_closed(const struct fleet *f, char *out, base_wide nano_usd, int64_t quanta);
 const char *fleet_quanta(const struct fleet *f, char *out, int64_t quanta);
 const char *fleet_time_name(const struct fleet *f); /* "GPU-hours": what ... */
-const char *fleet_hours(const struct fleet *f, char *out, base_wide ns); /* ... a table's column is in */
+/* ... a table's column is in */
+const char *fleet_hours(const struct fleet *f, char *out, base_wide ns);
 const char *fleet_hours_of_minutes(const struct fleet *f, char *out, base_wide minutes);
 const char *fleet_gpu_time(const struct fleet *f, char *out, base_wide ns); /* with its name */
 const char *fleet_runs_of(char *out, uint64_t n); /* "1 run", "10,000 runs" */

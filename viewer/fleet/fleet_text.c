@@ -76,8 +76,7 @@ static void put_row(struct sheet *s, const char *name, const struct fleet_sums *
 	put_amount(s, priced ? fleet_usd_closed(s->f, usd, m[FLEET_USD], quanta[0]) : "-");
 	fputc(' ', s->out);
 	put_amount(s, priced ? fleet_usd_closed(s->f, usd, m[FLEET_WASTED_USD], quanta[1]) : "-");
-	fprintf(s->out, " %5s",
-		base_percent(pct, base_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS])));
+	fprintf(s->out, " %5s", base_percent(pct, base_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS])));
 	if (is_wide(s)) {
 		fputc(' ', s->out);
 		put_amount(s, priced ? fleet_usd_closed(s->f, usd, m[FLEET_STARVED_USD], quanta[2])

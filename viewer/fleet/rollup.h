@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums by name: the rows of a store become the groups that are shown. A sum has 128 bits, and no cell
- * of a row is above BASE_WIDE_MAX, so that none overflows before fleet_collect looks at it.
+ * Sums by name: the rows of a store become the groups that are shown. A sum has 128 bits, and no
+ * cell of a row is above BASE_WIDE_MAX, so that none overflows before fleet_collect looks at it.
  * Caller-owned; zero-initialise. One thread at a time.
  */
 #ifndef FLEET_ROLLUP_H

@@ -92,7 +92,9 @@ static void keep_spike(struct fleet *f, const struct fleet_spike *s, size_t *roo
 	f->spike[f->spikes++] = *s;
 }
 
-/* @n groups of one team (NULL: of all) in order of their weeks, which are the last of their keys. */
+/*
+ * @n groups of one team (NULL: of all) in order of their weeks, which are the last of their keys.
+ */
 static void judge(struct fleet *f, const char *team, const struct fleet_group *g, size_t n,
 		  base_wide *week, size_t *room)
 {

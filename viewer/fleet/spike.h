@@ -4,8 +4,8 @@
  * the weeks before it, those without a run included, from the first that had one: at most
  * FLEET_SPIKE_HISTORY, at least FLEET_SPIKE_LEAST of them, else nothing is said. It is a spike if
  * it costs at least 2.5 times their median and lies above it by more than 5 x 1.4826 x their median
- * absolute deviation, which is five standard deviations where weeks scatter normally. Medians do not
- * move by a spike that came before. Weeks that are spikes stay in the history of later ones.
+ * absolute deviation, which is five standard deviations where weeks scatter normally. Medians do
+ * not move by a spike that came before. Weeks that are spikes stay in the history of later ones.
  */
 #ifndef FLEET_SPIKE_H
 #define FLEET_SPIKE_H

@@ -145,7 +145,8 @@ int fleet_db_find(sqlite3 *db, const char *sql, const char *const *text, bool fo
 	for (int i = 0; text[i]; i++)
 		sqlite3_bind_text(st, i + 1, text[i], -1, SQLITE_STATIC);
 	while ((code = sqlite3_step(st)) == SQLITE_ROW && result >= 0)
-		result = fleet_stored_add(stored, result > 0, (const char *)sqlite3_column_text(st, 0),
+		result = fleet_stored_add(stored, result > 0,
+					  (const char *)sqlite3_column_text(st, 0),
 					  sqlite3_column_int64(st, 1));
 	if (code != SQLITE_DONE && code != SQLITE_ROW)
 		result = fleet_db_error(db, code);
@@ -201,7 +202,9 @@ static int make(sqlite3 *db, void *arg)
 	return code ? fleet_db_error(db, code) : 0;
 }
 
-/* Within a transaction, too: killed in between, it is as it was, and the next who writes does it. */
+/*
+ * Within a transaction, too: killed in between, it is as it was, and the next who writes does it.
+ */
 static int upgrade(sqlite3 *db, void *arg)
 {
 	(void)arg;
@@ -260,7 +263,9 @@ static int set_up(sqlite3 *db, const char *file, bool write)
 	int err = 0;
 
 	sqlite3_busy_timeout(db, PATIENCE_MS);
-	/* Runs are looked up in the order in which they began: of 100,000 all rows of a view fit. */
+	/*
+	 * Runs are looked up in the order in which they began: of 100,000 all rows of a view fit.
+	 */
 	sqlite3_exec(db, "PRAGMA cache_size=-65536", NULL, NULL, NULL); /* KiB, as it is needed */
 	/* Not by SQL that a foreign file's schema could bring along. */
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);

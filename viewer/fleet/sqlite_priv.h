@@ -12,7 +12,10 @@
  */
 int fleet_db_open(sqlite3 **db, const char *file, bool write);
 
-/* Runs a statement, which is kept for the next time, with texts and integers bound: t char pointer (NULL: NULL), i int64_t. */
+/*
+ * Runs a statement, which is kept for the next time, with texts and integers bound: t char pointer
+ * (NULL: NULL), i int64_t.
+ */
 int fleet_db_run(sqlite3 *db, const char *sql, const char *types, ...);
 int fleet_db_prepare(sqlite3 *db, sqlite3_stmt **st, const char *sql);
 
@@ -31,13 +34,15 @@ int fleet_db_note(sqlite3 *db, const char *name, int64_t at_ns);
 int fleet_db_unnote(sqlite3 *db, const char *name);
 
 /*
- * As fleet_store_find, by a statement that takes @text[0], [1], ... and gives tenants and revisions. Adds to
- * what is *stored already, if @found.
+ * As fleet_store_find, by a statement that takes @text[0], [1], ... and gives tenants and
+ * revisions. Adds to what is *stored already, if @found.
  */
 int fleet_db_find(sqlite3 *db, const char *sql, const char *const *text, bool found,
 		  struct fleet_stored *stored);
 
-/* What a store has of a run: 1 and *stored, -ENOTUNIQ if it is another tenant's than @found says. */
+/*
+ * What a store has of a run: 1 and *stored, -ENOTUNIQ if it is another tenant's than @found says.
+ */
 int fleet_stored_add(struct fleet_stored *stored, bool found, const char *tenant, int64_t revision);
 
 /* sqlite_read.c: a view's rows. */

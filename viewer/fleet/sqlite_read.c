@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The views as SQLite's SQL. Every value is bound; rows come as they are stored, and are summed in C. */
+/*
+ * The views as SQLite's SQL. Every value is bound; rows come as they are stored, and are summed in
+ * C.
+ */
 #include <errno.h>
 #include <string.h>
 #include "sqlite_priv.h"

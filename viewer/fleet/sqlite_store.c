@@ -70,8 +70,8 @@ static int put_run(sqlite3 *db, const struct fleet_digest *d)
 #define RUN_TEXT(column, value) , value
 #define RUN_INT(column, array, value) , (int64_t)(value)
 #include "run_columns.def"
-			    , (int64_t)d->rules
-	);
+			    ,
+			    (int64_t)d->rules);
 }
 
 static int put_gpus(sqlite3 *db, int64_t key, const struct fleet_digest *d)
@@ -92,7 +92,8 @@ static int put_gpus(sqlite3 *db, int64_t key, const struct fleet_digest *d)
 #define LINE_INT(member, column, array) "i"
 #define SUM(symbol, column) "i"
 #include "facts/fleet_lines.def"
-				   , key, (int64_t)i
+				   ,
+				   key, (int64_t)i
 #define LINE_TEXT(member, array) , l->member
 #define LINE_INT(member, column, array) , (int64_t)l->member
 #define SUM(symbol, column) , l->column
@@ -200,9 +201,11 @@ static void lite_close(struct fleet_store *s)
 
 int fleet_sqlite_open(struct fleet_store **s, const char *file, bool write)
 {
-	static const struct fleet_store_ops ops = {
-		.put = lite_put, .find = lite_find, .read = lite_read, .note = lite_note, .close = lite_close
-	};
+	static const struct fleet_store_ops ops = { .put = lite_put,
+						    .find = lite_find,
+						    .read = lite_read,
+						    .note = lite_note,
+						    .close = lite_close };
 	struct lite *l = calloc(1, sizeof(*l));
 	int err = l ? fleet_db_open(&l->db, file, write) : -ENOMEM;
 

@@ -48,7 +48,8 @@ const char *const fleet_view_columns[FLEET_VIEWS] = {
 #undef X
 #define MEASURE(symbol, column) "s"
 #include "facts/fleet_lines.def"
-	, [FLEET_VIEW_CLASSES] = "tsss",
+		,
+	[FLEET_VIEW_CLASSES] = "tsss",
 	[FLEET_VIEW_HOTSPOTS] = "ttsss",
 	[FLEET_VIEW_FIXES] = "tttttsss",
 	[FLEET_VIEW_RATES] = "ttttttss",

@@ -27,11 +27,11 @@
 #define FLEET_STORE_DEFAULT "sqlite:gpustarve-runs/fleet.sqlite"
 
 /* What runs are told apart by: whose they are, then X(symbol, column, what it is called, title). */
-#define FLEET_MORE_DIM_LIST(X)                             \
-	X(GPU, "gpu", "gpu", "By GPU")                     \
-	X(MODEL, "model", "model", "By price model")       \
-	X(WEEK, "week", "week", "By week")                 \
-	X(END, "ended", "end", "By how runs ended")        \
+#define FLEET_MORE_DIM_LIST(X)                       \
+	X(GPU, "gpu", "gpu", "By GPU")               \
+	X(MODEL, "model", "model", "By price model") \
+	X(WEEK, "week", "week", "By week")           \
+	X(END, "ended", "end", "By how runs ended")  \
 	X(LABEL, "label", "label", "By label")
 
 enum fleet_dim {
@@ -55,9 +55,12 @@ enum fleet_measure {
 #include "facts/fleet_lines.def"
 	FLEET_MEASURES
 };
-extern const char *const fleet_measure_columns[FLEET_MEASURES]; /* "" where it follows from others */
+/* "" where it follows from others */
+extern const char *const fleet_measure_columns[FLEET_MEASURES];
 
-/* Columns of each view: t a text, n a text or none, i an integer, s an integer that may be a sum. */
+/*
+ * Columns of each view: t a text, n a text or none, i an integer, s an integer that may be a sum.
+ */
 enum fleet_view {
 	/*
 	 * The dims, then the measures. A row counts by those dims that have a text, and every line
@@ -115,7 +118,9 @@ struct fleet_stored { /* of a run */
 	int64_t revision;
 };
 
-/* Opens it for reading, or for writing as well, which makes what is missing. 0 or negative errno. */
+/*
+ * Opens it for reading, or for writing as well, which makes what is missing. 0 or negative errno.
+ */
 int fleet_store_open(struct fleet_store **s, const char *url, bool write);
 void fleet_store_close(struct fleet_store *s);
 
@@ -126,9 +131,9 @@ void fleet_store_close(struct fleet_store *s);
 int fleet_store_put(struct fleet_store *s, const struct fleet_digest *d, size_t n, size_t *waiting);
 
 /*
- * What is stored of @run, or waits in the outbox: of @tenant, of whoever it is if NULL. 1: *stored tells;
- * 0: nothing is; -ENOTUNIQ: of several tenants; another negative errno: it cannot be asked just now. Of a
- * server nothing is said: what is put meets the same, and waits in the outbox.
+ * What is stored of @run, or waits in the outbox: of @tenant, of whoever it is if NULL. 1: *stored
+ * tells; 0: nothing is; -ENOTUNIQ: of several tenants; another negative errno: it cannot be asked
+ * just now. Of a server nothing is said: what is put meets the same, and waits in the outbox.
  */
 int fleet_store_find(struct fleet_store *s, const char *run, const char *tenant,
 		     struct fleet_stored *stored);

@@ -95,7 +95,9 @@ static size_t last_cut(const uint8_t *text, size_t len)
 
 /* --- pieces --- */
 
-/* Everything that the pieces still hold goes to the reader of the whole file, and so will the rest. */
+/*
+ * Everything that the pieces still hold goes to the reader of the whole file, and so will the rest.
+ */
 static int give_up_pieces(struct kineto *k)
 {
 	struct view_import_piece *c;

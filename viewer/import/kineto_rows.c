@@ -307,7 +307,8 @@ static int add_range(struct maker *r, struct wire_event *e, bool as_operator)
 	uint32_t process;
 	int err;
 
-	if (row->type[F_OURS] == T_INT && !row->num[F_OURS]) /* a step that was made of other records */
+	if (row->type[F_OURS] == T_INT &&
+	    !row->num[F_OURS]) /* a step that was made of other records */
 		return 0;
 	err = take_thread(r, e, &process);
 	if (!err && take_ours(row, e)) {

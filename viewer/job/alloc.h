@@ -56,8 +56,8 @@ char *view_alloc_name(struct base_arena *mem, const char *node, int64_t restart)
 int64_t view_alloc_restart_of(const char *name);
 
 /*
- * A task that is not recorded leaves a file of this name and its node's beside the allocations: what
- * it did with the GPUs nobody knows. Of a name: the node, NULL if it is no such name.
+ * A task that is not recorded leaves a file of this name and its node's beside the allocations:
+ * what it did with the GPUs nobody knows. Of a name: the node, NULL if it is no such name.
  */
 const char *view_alloc_unrecorded_node(const char *name);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which runs in a folder belong to which job of a scheduler, told by names and run.json: a folder of
- * ten thousand runs is looked through without opening a trace. Where neither tells, the first frames
- * of a run do (Hello), if that is asked for. What lies in the folder may be hostile.
+ * Which runs in a folder belong to which job of a scheduler, told by names and run.json: a folder
+ * of ten thousand runs is looked through without opening a trace. Where neither tells, the first
+ * frames of a run do (Hello), if that is asked for. What lies in the folder may be hostile.
  */
 #ifndef VIEW_JOB_FIND_H
 #define VIEW_JOB_FIND_H

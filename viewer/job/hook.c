@@ -26,7 +26,9 @@ static int64_t now_ns(void)
 	return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
 }
 
-/* When the scheduler gave the GPUs to the job; a time to come is its clock being ahead. 0: untold. */
+/*
+ * When the scheduler gave the GPUs to the job; a time to come is its clock being ahead. 0: untold.
+ */
 static int64_t told_start(void)
 {
 	const char *text = variable("SLURM_JOB_START_TIME");
@@ -165,8 +167,10 @@ static size_t keep_ours(const struct view_hook *h, struct view_alloc *all, size_
 	return kept;
 }
 
-/* What a Prolog is told of it under a name of its own; -1: nothing. An Epilog is told so, too, but of
- * a job that is requeued the number of its next life. */
+/*
+ * What a Prolog is told of it under a name of its own; -1: nothing. An Epilog is told so, too, but
+ * of a job that is requeued the number of its next life.
+ */
 static int64_t told_restart(void)
 {
 	const char *text = variable("SLURM_JOB_RESTART_COUNT");

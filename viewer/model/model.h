@@ -27,7 +27,9 @@ struct view_link { /* one thread of a chain of waits; strings NULL if unknown */
 	enum ana_confidence confidence;
 };
 
-/* Whose line it was and what the thread did there, as samples showed it. Strings: NULL if unknown. */
+/*
+ * Whose line it was and what the thread did there, as samples showed it. Strings: NULL if unknown.
+ */
 struct view_hotspot {
 	bool known; /* false: nothing below says anything */
 	uint8_t role; /* enum wire_role */

@@ -44,8 +44,8 @@ int view_child_start(struct view_child *c, char *const *command, const struct vi
 		     size_t envs);
 
 /*
- * Waits until the command ends; @watch may be NULL. With @pause a stop from the terminal (Ctrl-Z) waits for it; the
- * shell sees this process stop of the same signal as without.
+ * Waits until the command ends; @watch may be NULL. With @pause a stop from the terminal (Ctrl-Z)
+ * waits for it; the shell sees this process stop of the same signal as without.
  */
 void view_child_wait(struct view_child *c, const struct view_child_watch *watch);
 

@@ -63,8 +63,8 @@ static bool may_preload(const struct view_run *r)
 		return true;
 	if (!r->quiet)
 		view_note("%s needs %s, so that libprof is not preloaded: %s", r->command[0], name,
-			  strstr(name, "asan") ? "GPUs are recorded through CUDA alone" :
-						 "nothing is recorded of it");
+			  strstr(name, "asan") ? "GPUs are recorded through CUDA alone"
+					       : "nothing is recorded of it");
 	return false;
 }
 

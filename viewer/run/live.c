@@ -59,8 +59,7 @@ static void say(const struct view_live *l, const struct live_totals *t, const ch
 	snprintf(w[ELAPSED], sizeof(w[0]), "gpustarve %" PRId64 ":%02d:%02d", s / 3600,
 		 (int)(s / 60 % 60), (int)(s % 60));
 	snprintf(w[GPUS], sizeof(w[0]), "%zu GPU%s", t->gpus, t->gpus == 1 ? "" : "s");
-	snprintf(w[BUSY], sizeof(w[0]), "busy %s %%",
-		 base_percent(a, live_totals_busy_ppm(t)));
+	snprintf(w[BUSY], sizeof(w[0]), "busy %s %%", base_percent(a, live_totals_busy_ppm(t)));
 	/* Pulses tell of waits, not of gaps: it is the most that can have been starvation. */
 	snprintf(w[STARVED], sizeof(w[0]), "starved ~%s %%",
 		 base_percent(a, live_totals_starved_ppm(t)));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The terminal's last row, kept free of the command's output by the scrolling region, so that what
- * the command writes is neither touched nor waited for. The cursor, its column and what stands under
- * it are left as they are. Nothing of termios is changed. Writes to standard error; one thread.
+ * the command writes is neither touched nor waited for. The cursor, its column and what stands
+ * under it are left as they are. Nothing of termios is changed. Writes to standard error; one
+ * thread.
  */
 #ifndef VIEW_LIVE_ROW_H
 #define VIEW_LIVE_ROW_H

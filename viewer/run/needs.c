@@ -152,8 +152,9 @@ static bool find(const char *name, const char *path, char out[PATH_MAX])
 	for (const char *at = path ? path : "/bin:/usr/bin"; *name; at++) {
 		size_t n = strcspn(at, ":");
 
-		if (n < PATH_MAX && snprintf(out, PATH_MAX, "%.*s%s%s", (int)n, at, n ? "/" : "",
-					     name) < PATH_MAX &&
+		if (n < PATH_MAX &&
+		    snprintf(out, PATH_MAX, "%.*s%s%s", (int)n, at, n ? "/" : "", name) <
+			    PATH_MAX &&
 		    is_program(out))
 			return true;
 		at += n;
@@ -184,7 +185,10 @@ static char *program_of_env(char *words)
 	return word;
 }
 
-/* The program that a #! line names, as the kernel and env find it. False: the file has no such line. */
+/*
+ * The program that a #! line names, as the kernel and env find it. False: the file has no such
+ * line.
+ */
 static bool interpreter(int fd, const char *path, char out[PATH_MAX])
 {
 	char line[LINE_BYTES], *words, *word, *slash;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Does a command need the runtime of a sanitizer as a shared library? AddressSanitizer's ends every
- * program at its start in which another library comes first, as one that is preloaded does; HWASan's,
- * whose home is aarch64, was not seen to, but is spared the same. In one with ThreadSanitizer nothing
- * may be recorded (libprof/core/sanitizer.h), so that nothing is preloaded either. Programs with a
- * runtime that is linked in statically refuse nothing.
+ * program at its start in which another library comes first, as one that is preloaded does;
+ * HWASan's, whose home is aarch64, was not seen to, but is spared the same. In one with
+ * ThreadSanitizer nothing may be recorded (libprof/core/sanitizer.h), so that nothing is preloaded
+ * either. Programs with a runtime that is linked in statically refuse nothing.
  *
  * Read are the files that execvp, the kernel and ld.so would read: the command as PATH finds it, #!
- * lines (of env, too), the names of needed libraries. Every byte of them is hostile; on any doubt the
- * answer is no. What the command starts in turn is not looked at.
+ * lines (of env, too), the names of needed libraries. Every byte of them is hostile; on any doubt
+ * the answer is no. What the command starts in turn is not looked at.
  *
  * The SPANK plugin is built with the same file: it needs nothing but libc. No allocation; what is
  * opened is closed.

@@ -20,7 +20,9 @@
 #include "base/hash.h"
 #include "install.h"
 
-/* It needs 30 ms. On a node without a core to spare for it the job begins that much later at most. */
+/*
+ * It needs 30 ms. On a node without a core to spare for it the job begins that much later at most.
+ */
 #define READY_MS 10000
 #define ARGUMENTS 24
 #define LINGER_SECONDS "5"

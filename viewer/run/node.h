@@ -20,7 +20,8 @@ struct view_node {
 };
 
 /*
- * @base: absolute folder of the run directories. @upstream: URL of a central collector that all of it
+ * @base: absolute folder of the run directories. @upstream: URL of a central collector that all of
+ * it
  * is forwarded to, NULL: none; the environment says with which token and certificates.
  */
 void view_node_start(struct view_node *n, const char *base, const char *run_id,

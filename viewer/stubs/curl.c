@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In place of top/fetch.c, fleet/fleet_http.c and base/http.c where there is no libcurl to build with. */
+/*
+ * In place of top/fetch.c, fleet/fleet_http.c and base/http.c where there is no libcurl to build
+ * with.
+ */
 #include <stdio.h>
 #include "core/log.h"
 #include "fleet/fleet_http.h"

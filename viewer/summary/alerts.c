@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The alerts that fired, out of the run directory's alerts.jsonl and of what nodes sent of theirs. Every
- * byte of them is hostile.
+ * The alerts that fired, out of the run directory's alerts.jsonl and of what nodes sent of theirs.
+ * Every byte of them is hostile.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -14,7 +14,10 @@
 
 #define ALERTS_MAX 64 /* that a summary has: two watchers with all they may watch */
 
-/* The end of a command belongs to the last alert of its condition and watcher, in its file: from @first on. */
+/*
+ * The end of a command belongs to the last alert of its condition and watcher, in its file: from
+ * @first on.
+ */
 static void take_end(struct view_summary *s, size_t first, const struct live_fired *f)
 {
 	for (size_t i = s->alerts; i-- > first;) {

@@ -55,8 +55,10 @@ static bool say_what_was_meant(const char *path)
 
 static void say_no_gpu(const char *path)
 {
-	view_error("%s: the job never touched a GPU, so there is nothing to report; what its loader can feed, "
-		   "gpustarve loader measures without one", path);
+	view_error(
+		"%s: the job never touched a GPU, so there is nothing to report; what its loader can feed, "
+		"gpustarve loader measures without one",
+		path);
 }
 
 /* It used CUDA, but nothing could be recorded: libprof left a note that says why. */

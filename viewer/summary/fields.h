@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Members of summary.json that stand in the model as they do in the file: one row each says their key,
- * where they lie, how they are written and how they are read back. What is computed while it is written,
- * has no member of its own or hangs on another one stands in the functions that write and read by hand.
- * test_house_summary holds the rows against docs/summary.schema.json. Private to summary/.
+ * Members of summary.json that stand in the model as they do in the file: one row each says their
+ * key, where they lie, how they are written and how they are read back. What is computed while it
+ * is written, has no member of its own or hangs on another one stands in the functions that write
+ * and read by hand. test_house_summary holds the rows against docs/summary.schema.json. Private to
+ * summary/.
  */
 #ifndef VIEW_SUMMARY_FIELDS_H
 #define VIEW_SUMMARY_FIELDS_H

@@ -47,7 +47,9 @@ int64_t summary_total(const struct base_json *node, const char *key)
 	return summary_within(node, key, 0, 0, SUMMARY_TOTAL_MAX);
 }
 
-/* Decimal text with up to @decimals places to an integer of that unit; @otherwise if there is none. */
+/*
+ * Decimal text with up to @decimals places to an integer of that unit; @otherwise if there is none.
+ */
 static int64_t decimal(const struct base_json *node, const char *key, int decimals,
 		       int64_t otherwise)
 {

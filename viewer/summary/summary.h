@@ -34,8 +34,8 @@ void view_summary_write(const struct view_summary *s, FILE *f);
 int view_summary_read(struct view_summary **s, const char *path, const char **why);
 
 /*
- * The waste set of a stored summary in the classes of today: what other rules have taken out of a class
- * is waste if that was.
+ * The waste set of a stored summary in the classes of today: what other rules have taken out of a
+ * class is waste if that was.
  */
 void view_waste_of(const struct view_summary *s, bool waste[ANA_CLASSES]);
 

@@ -177,8 +177,8 @@ static void put_where(struct base_jsonout *j, const struct view_hotspot *p, stru
 	base_json_end(j);
 }
 
-static void put_finding(struct base_jsonout *j, const struct view_summary *s,
-			size_t at, struct base_arena *mem)
+static void put_finding(struct base_jsonout *j, const struct view_summary *s, size_t at,
+			struct base_arena *mem)
 {
 	const struct view_finding *f = &s->finding[at];
 

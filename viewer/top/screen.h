@@ -9,7 +9,9 @@
 
 #include "source.h"
 
-/* Until the user quits: 0. -ENOTTY: nothing can be drawn here; else negative errno of the source. */
+/*
+ * Until the user quits: 0. -ENOTTY: nothing can be drawn here; else negative errno of the source.
+ */
 int top_screen_run(struct top_source *s, int interval_ms, enum top_sort sort);
 
 #endif

@@ -40,10 +40,14 @@ struct top_snapshot {
 	bool over; /* all of its processes have ended, or been silent for long */
 	size_t killed; /* rows whose process ended without a goodbye */
 	int64_t quiet_ns; /* the most of any row; -1 */
-	/* Of a run that is over and was judged: what its summary says, which outdoes what was seen live. */
+	/*
+	 * Of a run that is over and was judged: what its summary says, which outdoes what was seen
+	 * live.
+	 */
 	bool judged, judged_priced;
 	char verdict[96];
-	char lead[128]; /* the share of the training time that the verdict is about, as a sentence */
+	/* the share of the training time that the verdict is about, as a sentence */
+	char lead[128];
 	int64_t judged_nano_usd;
 	int exit_status; /* of the command, as a shell says it; -1: it goes on, or nobody knows */
 	char trouble[256]; /* why there is nothing newer; "": fine */

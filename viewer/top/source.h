@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a snapshot comes from: a run directory that is followed, or a collector that is asked. What is
- * read is hostile. One thread.
+ * Where a snapshot comes from: a run directory that is followed, or a collector that is asked. What
+ * is read is hostile. One thread.
  */
 #ifndef VIEW_TOP_SOURCE_H
 #define VIEW_TOP_SOURCE_H

@@ -188,8 +188,8 @@ static void take_judgement(struct top_snapshot *l, const struct view_summary *su
 }
 
 /*
- * Of a run that is over. Its trace may be judged while somebody looks on; that of one which was over
- * before, and has no summary, is judged here, so that it is told as its report would.
+ * Of a run that is over. Its trace may be judged while somebody looks on; that of one which was
+ * over before, and has no summary, is judged here, so that it is told as its report would.
  */
 static void read_judgement(struct source_dir *s, struct top_snapshot *l)
 {

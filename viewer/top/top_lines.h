@@ -9,7 +9,9 @@
 /* One snapshot as a whole: sums, alerts, every row. 0 or negative errno. */
 int top_lines_once(struct top_source *s, enum top_sort sort, FILE *f);
 
-/* A line per interval until the run is over or nobody reads; each alert once. 0 or negative errno. */
+/*
+ * A line per interval until the run is over or nobody reads; each alert once. 0 or negative errno.
+ */
 int top_lines_run(struct top_source *s, int interval_ms, FILE *f);
 
 #endif

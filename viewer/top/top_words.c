@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The words of a snapshot: lines that a narrow terminal can cut at its right end, what matters first.
+ * The words of a snapshot: lines that a narrow terminal can cut at its right end, what matters
+ * first.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -183,7 +184,8 @@ void top_row_line(const struct top_row *row, int columns, char *out, size_t room
 	put(&w, " %7s", starved);
 	put(&w, " %-12s", live_gap_names[row->gap]);
 	put(&w, " %8s", row->idle_ns > 0 ? base_duration(a, row->idle_ns) : "-");
-	put(&w, " %8s", row->priced && row->share.known && now ? base_money_ascii(a, top_row_waste(row)) : "-");
+	put(&w, " %8s",
+	    row->priced && row->share.known && now ? base_money_ascii(a, top_row_waste(row)) : "-");
 	put(&w, " %-14.14s", row->host);
 	if (wide)
 		put(&w, " %8" PRId64, row->pid);

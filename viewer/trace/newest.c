@@ -140,8 +140,9 @@ static size_t how_far_back(const char *word)
 static bool takes_value(const struct base_options *command, const char *word)
 {
 	for (const struct base_opt *o = command->opt; o->name; o++)
-		if (o->argument && ((!strncmp(word, "--", 2) && !strcmp(word + 2, o->name)) ||
-				    (o->letter && word[0] == '-' && word[1] == o->letter && !word[2])))
+		if (o->argument &&
+		    ((!strncmp(word, "--", 2) && !strcmp(word + 2, o->name)) ||
+		     (o->letter && word[0] == '-' && word[1] == o->letter && !word[2])))
 			return true;
 	return false;
 }
@@ -166,9 +167,8 @@ bool view_name_runs(const struct base_options *command, int argc, char **argv)
 			list[back - 1].path = strdup(argv[i]); /* NULL: a second -N is refused */
 			good = list[back - 1].path != NULL;
 		} else {
-			view_error("%s: %s: %s has %zu run%s; see gpustarve runs",
-				   command->command, argv[i],
-				   view_runs_folder(), count, count == 1 ? "" : "s");
+			view_error("%s: %s: %s has %zu run%s; see gpustarve runs", command->command,
+				   argv[i], view_runs_folder(), count, count == 1 ? "" : "s");
 		}
 	}
 	view_runs_free(list, count);

@@ -8,7 +8,9 @@
 #include <stdint.h>
 #include "base/options.h"
 
-/* When something was last written to a run directory, ns since 1970; -1: there is no stream in it. */
+/*
+ * When something was last written to a run directory, ns since 1970; -1: there is no stream in it.
+ */
 int64_t view_last_written(const char *dir);
 
 /* The run below @base that was written to last, as a path; false: there is none. */
@@ -30,8 +32,9 @@ const char *view_runs_folder(void);
 void view_say_no_run(const char *command);
 
 /*
- * Operands such as -1 (the newest run of view_runs_folder()) and -2 (the one before) become paths, up
- * to "--"; values of options stay. False: there are not so many, which has been said. The paths stay for the process's life.
+ * Operands such as -1 (the newest run of view_runs_folder()) and -2 (the one before) become paths,
+ * up to "--"; values of options stay. False: there are not so many, which has been said. The paths
+ * stay for the process's life.
  */
 bool view_name_runs(const struct base_options *command, int argc, char **argv);
 

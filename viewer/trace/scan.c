@@ -25,7 +25,10 @@ static bool is_stream_file(const char *name)
 	return ends_with(name, ".gst") || ends_with(name, ".spool");
 }
 
-/* The head of a block or of evidence, as small as it can be kept; NULL for other frames and for bad heads. */
+/*
+ * The head of a block or of evidence, as small as it can be kept; NULL for other frames and for bad
+ * heads.
+ */
 static struct wire_block_head *keep_head(struct trace_priv *p, const struct wire_file *file,
 					 const struct wire_entry *e)
 {

@@ -4,8 +4,8 @@
  * frames have them (wire/evidence.h), to the function that covers it. The file is believed only if
  * it is the one that was loaded: its build id must be that of the frame.
  *
- * What a trace says is hostile, and so is the file: only regular files by absolute paths are opened,
- * and libelf reads them (it checks, and never maps). One thread at a time.
+ * What a trace says is hostile, and so is the file: only regular files by absolute paths are
+ * opened, and libelf reads them (it checks, and never maps). One thread at a time.
  */
 #ifndef VIEW_SYMBOLS_H
 #define VIEW_SYMBOLS_H
@@ -15,7 +15,8 @@
 
 struct view_symbols; /* a cache, bounded */
 
-struct view_symbols *view_symbols_new(void); /* NULL: no memory, or not to be opened: core/local.h */
+/* NULL: no memory, or not to be opened: core/local.h */
+struct view_symbols *view_symbols_new(void);
 void view_symbols_free(struct view_symbols *s);
 
 /*

@@ -2,7 +2,8 @@
 /*
  * A run on disk, opened: which streams it has, what they say of themselves, and where their
  * blocks lie. Merges <stream>.gst and <stream>.<n>.spool by sequence number, drops duplicates,
- * notes holes and damage. No event and no row of evidence is decoded until asked for. Every byte read is hostile.
+ * notes holes and damage. No event and no row of evidence is decoded until asked for. Every byte
+ * read is hostile.
  */
 #ifndef VIEW_TRACE_H
 #define VIEW_TRACE_H
@@ -95,8 +96,8 @@ struct view_trace {
 	char **note; /* what was damaged or missing: file, byte, consequence */
 	size_t notes;
 	/*
-	 * For who shows progress: called by whoever reads the whole of it, once for each block, with
-	 * its bytes; from any thread. NULL: nobody looks.
+	 * For who shows progress: called by whoever reads the whole of it, once for each block,
+	 * with its bytes; from any thread. NULL: nobody looks.
 	 */
 	void (*on_read)(void *arg, uint64_t bytes);
 	void *on_read_arg;

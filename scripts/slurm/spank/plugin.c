@@ -7,8 +7,8 @@
  *		[partitions_on=A,B] [partitions_off=C,D] [lib=/opt/gpustarve/lib/.../libprof.so]
  *		[run=/run/gpustarve]
  *
- * (one line). `optional`, never `required`: a required plugin that cannot be loaded keeps slurmd from
- * starting. SLURM wants plugins built for its own major version and leaves others out.
+ * (one line). `optional`, never `required`: a required plugin that cannot be loaded keeps slurmd
+ * from starting. SLURM wants plugins built for its own major version and leaves others out.
  *
  * It is loaded into srun, sbatch, salloc, slurmd and slurmstepd, the last two root's: it has no
  * thread, no descriptor and no symbol of its own, copies what it is given into buffers that are

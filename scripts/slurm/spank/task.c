@@ -236,11 +236,14 @@ static bool may_preload(const struct task *t)
 		return false;
 	if (spank_get_item(t->sp, S_JOB_ARGV, &words, &word) != ESPANK_SUCCESS || words < 1)
 		return true;
-	return !view_needs_sanitizer(
-		word[0], get(t->sp, "PATH", path, sizeof(path)) ? path : NULL, name);
+	return !view_needs_sanitizer(word[0], get(t->sp, "PATH", path, sizeof(path)) ? path : NULL,
+				     name);
 }
 
-/* What libprof's constructor would set. TaskProlog may come after us, and is told to preload nothing. */
+/*
+ * What libprof's constructor would set. TaskProlog may come after us, and is told to preload
+ * nothing.
+ */
 static bool set_injection(const struct task *t)
 {
 	if (access(t->g->lib, R_OK))
@@ -307,8 +310,10 @@ static void know(struct task *t)
 	read_told(t);
 }
 
-/* Nobody will know what the task does with the job's GPUs, and a report must not take that for nothing:
- * said in the job's folder, if Prolog has made one for this user. */
+/*
+ * Nobody will know what the task does with the job's GPUs, and a report must not take that for
+ * nothing: said in the job's folder, if Prolog has made one for this user.
+ */
 static void tell_unrecorded(struct task *t)
 {
 	char cluster[NAME_MAX_LEN], path[GS_PATH_MAX + 3 * NAME_MAX_LEN];

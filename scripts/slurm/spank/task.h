@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the SPANK plugin sets in the environment of a task, and when it leaves the task alone: the
- * rules of ../taskprolog, so that both may be installed and either may come first. All of it runs as
- * the job's user, in the process that becomes the task; nothing fails, what cannot be had is left out.
+ * rules of ../taskprolog, so that both may be installed and either may come first. All of it runs
+ * as the job's user, in the process that becomes the task; nothing fails, what cannot be had is
+ * left out.
  */
 #ifndef GS_SPANK_TASK_H
 #define GS_SPANK_TASK_H
@@ -35,7 +36,9 @@ bool gs_spank_listed(const char *list, const char *path);
 /* Is @partition one of those between the commas of @list? */
 bool gs_spank_names(const char *list, const char *partition);
 
-/* The folder with its first %u replaced by @user, whose name must do in a path. False: it does not. */
+/*
+ * The folder with its first %u replaced by @user, whose name must do in a path. False: it does not.
+ */
 bool gs_spank_fill_in(char *out, size_t room, const char *dir, const char *user);
 
 #endif

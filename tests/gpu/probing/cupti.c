@@ -20,8 +20,9 @@
 struct cupti cupti;
 void *cupti_library;
 
-const int cupti_all[] = { KIND_KERNEL, KIND_MEMCPY, KIND_MEMCPY2, KIND_MEMSET,
-			  KIND_SYNC,   KIND_GRAPH,  0 };
+const int cupti_all[] = {
+	KIND_KERNEL, KIND_MEMCPY, KIND_MEMCPY2, KIND_MEMSET, KIND_SYNC, KIND_GRAPH, 0
+};
 const int cupti_light[] = { KIND_MEMCPY, KIND_MEMCPY2, KIND_MEMSET, KIND_SYNC, KIND_GRAPH, 0 };
 const int cupti_kernel[] = { KIND_KERNEL, 0 };
 

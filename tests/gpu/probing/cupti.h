@@ -3,7 +3,8 @@
  * cupti.h - libcupti by dlopen: activity kinds, a subscriber, buffers that are recycled or counted.
  * Numbers and layouts are those of the headers of CUPTI 13.0 (cupti_activity.h, cupti_result.h,
  * cupti_callbacks.h), which only append to those of older versions; kinds 56 to 59 are those of
- * NVIDIA's documentation of 13.4. Functions that an older library lacks are NULL. One user a process.
+ * NVIDIA's documentation of 13.4. Functions that an older library lacks are NULL. One user a
+ * process.
  */
 #ifndef PROBE_CUPTI_H
 #define PROBE_CUPTI_H

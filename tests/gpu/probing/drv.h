@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drv.h - the CUDA driver by dlopen, and two kernels of known length. Types are plain C: handles are
- * void *, CUresult is int, CUdeviceptr is uint64_t (the names and arguments are those of cuda.h,
- * stable since CUDA 4; the suffixes _v2 are what its macros append).
+ * drv.h - the CUDA driver by dlopen, and two kernels of known length. Types are plain C: handles
+ * are void *, CUresult is int, CUdeviceptr is uint64_t (the names and arguments are those of
+ * cuda.h, stable since CUDA 4; the suffixes _v2 are what its macros append).
  */
 #ifndef PROBE_DRV_H
 #define PROBE_DRV_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * figures.h - the probe's arithmetic: integers in, integers out. Pure functions, tested with made-up
- * input by test_gpu_probe_figures. Rounds are interleaved: value i of every mode comes from round i,
- * so differences are taken within a round before their median is.
+ * figures.h - the probe's arithmetic: integers in, integers out. Pure functions, tested with
+ * made-up input by test_gpu_probe_figures. Rounds are interleaved: value i of every mode comes from
+ * round i, so differences are taken within a round before their median is.
  */
 #ifndef PROBE_FIGURES_H
 #define PROBE_FIGURES_H
@@ -35,8 +35,8 @@ struct spread fig_ratio(const int64_t *mode, const int64_t *base, size_t n);
 
 /*
  * How much of a cost is left after something was switched off, in permille of what it cost while it
- * was on: medians of the differences to base within rounds. FIG_UNKNOWN while the cost itself is not
- * above the noise, which is how far `again` strays from `once`, the same thing played twice.
+ * was on: medians of the differences to base within rounds. FIG_UNKNOWN while the cost itself is
+ * not above the noise, which is how far `again` strays from `once`, the same thing played twice.
  */
 int64_t fig_left(const int64_t *left, const int64_t *on, const int64_t *base, const int64_t *once,
 		 const int64_t *again, size_t n);
@@ -54,7 +54,9 @@ struct duty fig_duty(const int64_t *truth, const int64_t *meter, size_t n);
 /* What a meter means, in words, from the above. */
 const char *fig_meaning(const struct duty *d);
 
-/* The spread of the times between changes of a value, asked at times[i]; n of them is changes - 1. */
+/*
+ * The spread of the times between changes of a value, asked at times[i]; n of them is changes - 1.
+ */
 struct spread fig_refresh(const int64_t *times, const int64_t *values, size_t n);
 
 /* The spread of the distances between neighbours. */

@@ -92,7 +92,9 @@ static int kill_children(void)
 	return found;
 }
 
-/* Kills all that a part has started. What sleeps in a driver and cannot be killed is left behind. */
+/*
+ * Kills all that a part has started. What sleeps in a driver and cannot be killed is left behind.
+ */
 static void end_all(pid_t part)
 {
 	int64_t end = mono_ns() + 3 * SECOND;
@@ -226,8 +228,10 @@ static void hand_on_facts(void)
 {
 	static const struct {
 		const char *fact, *variable;
-	} handed[] = { { "cupti_path", "PROBE_CUPTI" }, { "bus", "PROBE_BUS" },
-		       { "blocks", "PROBE_BLOCKS" }, { "newest", "PROBE_NEWEST" } };
+	} handed[] = { { "cupti_path", "PROBE_CUPTI" },
+		       { "bus", "PROBE_BUS" },
+		       { "blocks", "PROBE_BLOCKS" },
+		       { "newest", "PROBE_NEWEST" } };
 	size_t i;
 
 	for (i = 0; i < LENGTH(handed); i++)
@@ -278,8 +282,8 @@ static void play_all(char **names, int n)
 	size_t i;
 
 	for (i = 0; i < part_count; i++) {
-		const char *why = wanted(&parts[i], names, n) ? obstacle(&parts[i])
-							      : "it was not asked for";
+		const char *why =
+			wanted(&parts[i], names, n) ? obstacle(&parts[i]) : "it was not asked for";
 
 		if (why) {
 			report_close(parts[i].name, why);

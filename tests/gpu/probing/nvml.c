@@ -20,10 +20,10 @@ _Static_assert(offsetof(struct gpm_metrics, metric) == 24, "nvmlGpmMetricsGet_t"
 
 static void load(void *lib)
 {
-#define GET(field, name)                               \
-	do {                                           \
-		void *fn = dlsym(lib, name);           \
-		memcpy(&nvml.field, &fn, sizeof fn);   \
+#define GET(field, name)                             \
+	do {                                         \
+		void *fn = dlsym(lib, name);         \
+		memcpy(&nvml.field, &fn, sizeof fn); \
 	} while (0)
 	GET(Init, "nvmlInit_v2");
 	GET(ErrorString, "nvmlErrorString");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * part_gpm.c - step 4: what NVML knows of how busy a device is, held against a process that keeps it
- * busy for a known share of the time. GPM's values come as doubles in percent; here they are
+ * part_gpm.c - step 4: what NVML knows of how busy a device is, held against a process that keeps
+ * it busy for a known share of the time. GPM's values come as doubles in percent; here they are
  * thousandths of a percent.
  */
 #include <errno.h>
@@ -20,14 +20,23 @@
 #define DUTIES 6
 #define GROWTH 100000000 /* cycles */
 
-enum { GRAPHICS, SMS, OCCUPANCY, TENSOR, SWITCHES, ELAPSED, ACTIVE, IDS };
+enum {
+	GRAPHICS,
+	SMS,
+	OCCUPANCY,
+	TENSOR,
+	SWITCHES,
+	ELAPSED,
+	ACTIVE,
+	IDS
+};
 
 static const struct {
 	unsigned id;
 	const char *name;
 } wanted[IDS] = {
-	[GRAPHICS] = { 1, "id1" }, [SMS] = { 2, "id2" },	[OCCUPANCY] = { 3, "id3" },
-	[TENSOR] = { 5, "id5" },   [SWITCHES] = { 174, "id174" }, [ELAPSED] = { 248, "id248" },
+	[GRAPHICS] = { 1, "id1" },   [SMS] = { 2, "id2" },	    [OCCUPANCY] = { 3, "id3" },
+	[TENSOR] = { 5, "id5" },     [SWITCHES] = { 174, "id174" }, [ELAPSED] = { 248, "id248" },
 	[ACTIVE] = { 249, "id249" },
 };
 
@@ -82,8 +91,8 @@ static int evaluate_some(struct reading *r, int first, int n)
 		int result = rc ? rc : get->metric[i].result;
 
 		r->result[first + i] = result;
-		r->value[first + i] = result ? FIG_UNKNOWN
-					     : (int64_t)(get->metric[i].value * (raw ? 1 : 1000));
+		r->value[first + i] =
+			result ? FIG_UNKNOWN : (int64_t)(get->metric[i].value * (raw ? 1 : 1000));
 	}
 	return rc;
 }
@@ -124,9 +133,9 @@ struct point {
 };
 
 /*
- * 249 over 248 of one window. Both count since the start, or within the window where a library takes
- * the difference itself: then one window's value is about the last one's, and else it has grown by
- * a window's cycles, which are some hundred millions.
+ * 249 over 248 of one window. Both count since the start, or within the window where a library
+ * takes the difference itself: then one window's value is about the last one's, and else it has
+ * grown by a window's cycles, which are some hundred millions.
  */
 static int64_t ratio_of(const struct reading *now, const struct reading *last)
 {
@@ -305,7 +314,8 @@ static void ask_refresh(void)
 		nvml.GpmSampleGet(nvml_device, gpm[1]);
 		times[n] = mono_ns();
 		evaluate(&reading);
-		values[n] = reading.result[ACTIVE] ? reading.value[GRAPHICS] : reading.value[ACTIVE];
+		values[n] =
+			reading.result[ACTIVE] ? reading.value[GRAPHICS] : reading.value[ACTIVE];
 		equal += n && values[n] == values[n - 1];
 	}
 	s = fig_refresh(times, values, n);
@@ -348,8 +358,7 @@ static void ask_intervals(struct load *load)
 		snprintf(name, sizeof name, "ms%lld", (long long)intervals[i]);
 		row_figures(&r, name, &s);
 	}
-	row_figure(&r, "truth", fig_per((load_busy(load) - busy) * 100000,
-					mono_ns() - begin));
+	row_figure(&r, "truth", fig_per((load_busy(load) - busy) * 100000, mono_ns() - begin));
 	row_spread(&r, "least .. most of each");
 	row_send(&r);
 }
@@ -375,7 +384,8 @@ static void ask_user(void)
 	struct row r;
 
 	if (child_text(try_gpm, NULL, true, 5 * SECOND, other, sizeof other)) {
-		row_skip("gpm.user", "%s", errno == EPERM ? "only root can ask" : "it hung or died");
+		row_skip("gpm.user", "%s",
+			 errno == EPERM ? "only root can ask" : "it hung or died");
 		return;
 	}
 	if (child_text(try_gpm, NULL, false, 5 * SECOND, own, sizeof own))
@@ -390,8 +400,8 @@ static void ask_user(void)
 /* ---- the part ---- */
 
 static const char *const gpm_ids[] = {
-	"gpm.nothing", "gpm.0",	  "gpm.5",	"gpm.20",   "gpm.50",	   "gpm.90",
-	"gpm.100",     "gpm.one", "gpm.id1",	"gpm.id2",  "gpm.cycles",  "gpm.cost",
+	"gpm.nothing", "gpm.0",	   "gpm.5",	    "gpm.20",	  "gpm.50",	"gpm.90",
+	"gpm.100",     "gpm.one",  "gpm.id1",	    "gpm.id2",	  "gpm.cycles", "gpm.cost",
 	"gpm.refresh", "gpm.user", "gpm.intervals", "gpm.traced",
 };
 
@@ -537,9 +547,8 @@ static void ask_rates(int64_t truth)
 {
 	unsigned rates[2] = { 0, 0 };
 	struct row r;
-	int rc = nvml.DeviceGetUtilizationRates
-			 ? nvml.DeviceGetUtilizationRates(nvml_device, rates)
-			 : NVML_NO_FUNCTION;
+	int rc = nvml.DeviceGetUtilizationRates ? nvml.DeviceGetUtilizationRates(nvml_device, rates)
+						: NVML_NO_FUNCTION;
 
 	if (rc) {
 		row_skip("nvml.rates", "%s (%d)", nvml_words(rc), rc);

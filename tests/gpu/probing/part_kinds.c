@@ -197,7 +197,10 @@ void part_switches(void)
 
 /* ---- tracing by hardware ---- */
 
-enum { BY_VARIABLE, BY_CALL };
+enum {
+	BY_VARIABLE,
+	BY_CALL
+};
 
 /* In a child: whether kernels are recorded as ever after it was asked for. */
 static void try_hardware(int fd, void *arg)
@@ -224,8 +227,8 @@ static void try_hardware(int fd, void *arg)
 	seen = cupti_seen();
 	dprintf(fd, "%d %d %llu %llu %llu %llu", call, rc,
 		(unsigned long long)seen.records[KIND_KERNEL],
-		(unsigned long long)seen.no_start[KIND_KERNEL],
-		(unsigned long long)seen.kernel_ns, (unsigned long long)seen.unknown);
+		(unsigned long long)seen.no_start[KIND_KERNEL], (unsigned long long)seen.kernel_ns,
+		(unsigned long long)seen.unknown);
 }
 
 static void ask_hardware(const char *id, int way)
@@ -251,9 +254,10 @@ static void ask_hardware(const char *id, int way)
 		row_answer(&r, "this libcupti has no such call; ");
 	else if (way == BY_CALL)
 		row_answer(&r, "the call gives %d; ", call);
-	row_answer(&r, "first failure %d, %llu records of 1000 and some launches, %llu without "
-		       "stamps, %lld ns a kernel of 10000", rc, records, bad,
-		   (long long)fig_per((int64_t)ns, (int64_t)records));
+	row_answer(&r,
+		   "first failure %d, %llu records of 1000 and some launches, %llu without "
+		   "stamps, %lld ns a kernel of 10000",
+		   rc, records, bad, (long long)fig_per((int64_t)ns, (int64_t)records));
 	if (way == BY_CALL)
 		row_figure(&r, "call", call);
 	row_figure(&r, "rc", rc);

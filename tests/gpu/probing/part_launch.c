@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * part_launch.c - step 1: what a launch of an empty kernel costs, in modes. Each mode is a process of
- * its own, with a context and a libcupti of its own; all stay beside each other and play blocks in
- * turn, each round in another order, one at a time. In a block launches come in bursts that fit the
- * driver's queue; what is timed is the calls alone, and the calls with the wait behind them.
+ * part_launch.c - step 1: what a launch of an empty kernel costs, in modes. Each mode is a process
+ * of its own, with a context and a libcupti of its own; all stay beside each other and play blocks
+ * in turn, each round in another order, one at a time. In a block launches come in bursts that fit
+ * the driver's queue; what is timed is the calls alone, and the calls with the wait behind them.
  */
 #include <errno.h>
 #include <poll.h>
@@ -355,8 +355,8 @@ static void tell(const struct worker *w, enum mode m)
 	row_figure(&r, "records", (int64_t)one->said.kernels);
 	if (m == STAMPS) {
 		row_figure(&r, "event_records", (int64_t)one->said.stamps);
-		row_figure(&r, "over_per_event", fig_per(more.median * BURST,
-							 (BURST + EVENT_EVERY - 1) / EVENT_EVERY));
+		row_figure(&r, "over_per_event",
+			   fig_per(more.median * BURST, (BURST + EVENT_EVERY - 1) / EVENT_EVERY));
 	}
 	row_send(&r);
 }
@@ -409,7 +409,10 @@ void part_launch(void)
 	for (i = 0; w && i < MODES; i++)
 		if (begin_worker(&w[i], (enum mode)i, on, block_ns))
 			w[i].gone = true;
-	/* Beside each other, for contexts take their time; one that hangs must not take the others'. */
+	/*
+	 * Beside each other, for contexts take their time; one that hangs must not take the
+	 * others'.
+	 */
 	for (i = 0; w && i < MODES; i++)
 		tell_worker(&w[i], 'p');
 	begin = mono_ns() + left_ns() / 4;

@@ -206,14 +206,15 @@ static size_t find_all(struct found *list, size_t *by_loader)
 /* 18 is 11.8, 28 is 12.9: before 13.0 the numbers do not show the release. */
 static bool suits_driver(uint32_t version)
 {
-	uint32_t most = (uint32_t)(driver_version / 1000 * 10000 + driver_version % 1000 / 10 * 100);
+	uint32_t most =
+		(uint32_t)(driver_version / 1000 * 10000 + driver_version % 1000 / 10 * 100);
 
 	return version < 1000 || version <= most + 99;
 }
 
 /*
- * The newest that is not newer than the driver; but what PROBE_CUPTI names or, where somebody has set
- * LD_LIBRARY_PATH, what that leads to comes first.
+ * The newest that is not newer than the driver; but what PROBE_CUPTI names or, where somebody has
+ * set LD_LIBRARY_PATH, what that leads to comes first.
  */
 static const struct found *choose(const struct found *list, size_t n, size_t by_loader)
 {
@@ -335,8 +336,10 @@ void part_second(void)
 	unsigned long v = newest ? strtoul(newest, NULL, 10) : 0;
 
 	if (v < SECOND_INTERFACE)
-		row_skip("second.all", "it needs libcupti %d (CUDA 13.3) or newer, and the newest "
-				       "here is %lu", SECOND_INTERFACE, v);
+		row_skip("second.all",
+			 "it needs libcupti %d (CUDA 13.3) or newer, and the newest "
+			 "here is %lu",
+			 SECOND_INTERFACE, v);
 	else
 		row_skip("second.all", "libcupti %lu is here, but this probe does not ask yet", v);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * part_pm.c - step 3: PM sampling, as what takes the place of kernel records where these are too
- * dear: rights, samples and their loss, stamps, clocks, cost, beside our kinds, with other processes.
+ * dear: rights, samples and their loss, stamps, clocks, cost, beside our kinds, with other
+ * processes.
  */
 #include <errno.h>
 #include <signal.h>
@@ -167,8 +168,10 @@ void part_rights(void)
 		refuse("pm.passes", &pm, rc);
 	} else {
 		row_begin(&r, "pm.passes", "");
-		row_answer(&r, "%zu pass%s; configuration %zu bytes, %zu bytes for each sample of "
-			       "the image", pm.passes, pm.passes == 1 ? "" : "es", pm.config_bytes,
+		row_answer(&r,
+			   "%zu pass%s; configuration %zu bytes, %zu bytes for each sample of "
+			   "the image",
+			   pm.passes, pm.passes == 1 ? "" : "es", pm.config_bytes,
 			   pm.data_bytes / IMAGE_SAMPLES);
 		row_figure(&r, "passes", (int64_t)pm.passes);
 		row_figure(&r, "config_bytes", (int64_t)pm.config_bytes);
@@ -188,9 +191,10 @@ static void tell_samples(const char *id, const struct pm *pm, int64_t interval, 
 	struct row r;
 
 	row_begin(&r, id, "");
-	row_answer(&r, "%zu samples of %lld; busy %lld of %lld (thousandths of a percent), %lld of "
-		       "%lld launches; %lld ns to decode one, %lld to evaluate it", n_samples,
-		   (long long)expected, (long long)mean(PM_BUSY), (long long)truth,
+	row_answer(&r,
+		   "%zu samples of %lld; busy %lld of %lld (thousandths of a percent), %lld of "
+		   "%lld launches; %lld ns to decode one, %lld to evaluate it",
+		   n_samples, (long long)expected, (long long)mean(PM_BUSY), (long long)truth,
 		   (long long)total(PM_LAUNCHES), (long long)launched,
 		   (long long)fig_per(pm->decode_cpu_ns, (int64_t)n_samples),
 		   (long long)fig_per(pm->evaluate_cpu_ns, (int64_t)n_samples));
@@ -351,7 +355,14 @@ static int64_t clock_now(void)
 	return fig_quantile(mhz, LENGTH(mhz), 500);
 }
 
-enum { BEFORE, ENABLED, DURING, STOPPED, AFTER, MOMENTS };
+enum {
+	BEFORE,
+	ENABLED,
+	DURING,
+	STOPPED,
+	AFTER,
+	MOMENTS
+};
 
 static void both_clocks(struct load *load, int64_t idle[], int64_t busy[], int moment)
 {
@@ -592,8 +603,10 @@ void part_beside(void)
 	}
 	row_begin(&r, "pm.beside", "");
 	for (i = 0; i < 2; i++)
-		row_answer(&r, "%s first: result %d, %lld samples, busy %lld, %llu records of %llu "
-			       "launches%s", i ? "sampling" : "kinds", rc[i], (long long)counts[i],
+		row_answer(&r,
+			   "%s first: result %d, %lld samples, busy %lld, %llu records of %llu "
+			   "launches%s",
+			   i ? "sampling" : "kinds", rc[i], (long long)counts[i],
 			   (long long)(busy[i] == FIG_UNKNOWN ? -1 : busy[i]),
 			   (unsigned long long)records[i], (unsigned long long)launched[i],
 			   i ? "" : "; ");

@@ -15,7 +15,14 @@
 
 #define MAX_ROUNDS 64
 
-enum { OFF, AGAIN, ON, DISABLED, DUTY, MODES };
+enum {
+	OFF,
+	AGAIN,
+	ON,
+	DISABLED,
+	DUTY,
+	MODES
+};
 
 static const char *const names[MODES] = { "off", "noise", "on", "disabled", "duty" };
 static int64_t step_ns[MODES][MAX_ROUNDS];

@@ -256,11 +256,18 @@ static int begin_image(struct pm *pm)
 
 static int configure(struct pm *pm, uint64_t interval, size_t hw_bytes, uint32_t room)
 {
-	struct config c = { UP_TO(struct config, append), NULL,	    pm->object,	  pm->config_bytes,
-			    pm->config,			  hw_bytes, interval,	  TRIGGER_TIME,
+	struct config c = { UP_TO(struct config, append),
+			    NULL,
+			    pm->object,
+			    pm->config_bytes,
+			    pm->config,
+			    hw_bytes,
+			    interval,
+			    TRIGGER_TIME,
 			    KEEP_OLDEST };
-	struct data_size d = { UP_TO(struct data_size, bytes), NULL, pm->object, pm->metrics,
-			       PM_METRICS,		       room, 0 };
+	struct data_size d = {
+		UP_TO(struct data_size, bytes), NULL, pm->object, pm->metrics, PM_METRICS, room, 0
+	};
 	int rc = call(pm, "cuptiPmSamplingSetConfig", &c);
 
 	if (!rc)
@@ -335,8 +342,9 @@ static int take_sample(struct pm *pm, size_t index, struct pm_sample *s)
 
 int pm_drain(struct pm *pm, struct pm_sample *list, size_t *n, size_t room)
 {
-	struct decode d = { UP_TO(struct decode, overflow), NULL, pm->object, pm->data,
-			    pm->data_bytes, 0, 0 };
+	struct decode d = {
+		UP_TO(struct decode, overflow), NULL, pm->object, pm->data, pm->data_bytes, 0, 0
+	};
 	struct data_info info = { .size = UP_TO(struct data_info, completed) };
 	int64_t begin = cpu_ns();
 	int rc = call(pm, "cuptiPmSamplingDecodeData", &d);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * probe.h - what the parts of the probe share: the list of parts, time, and helpers of their own
- * processes. A part runs in a process of its own with a limit of its own; it is killed with all that
- * it started. It loads libraries itself, so that one which hangs or crashes costs that part alone.
+ * processes. A part runs in a process of its own with a limit of its own; it is killed with all
+ * that it started. It loads libraries itself, so that one which hangs or crashes costs that part
+ * alone.
  */
 #ifndef PROBE_H
 #define PROBE_H

@@ -44,7 +44,8 @@ const struct question questions[] = {
 	{ "launch.unsubscribed", "launch", "the kind off again, the subscriber gone" },
 	{ "launch.finalized", "launch", "off again and cuptiFinalize" },
 	{ "launch.stamps", "launch", "CUDA events with device stamps, one in 10 launches" },
-	{ "launch.verdict", "launch", "how much of its cost over an idle libcupti stays when it is off" },
+	{ "launch.verdict", "launch",
+	  "how much of its cost over an idle libcupti stays when it is off" },
 
 	{ "pm.rights", "rights", "PM sampling as this user and as another" },
 	{ "pm.passes", "rights", "do the metrics fit one pass, how large are the images" },

@@ -14,8 +14,9 @@
 
 #define MAX_QUESTIONS 128
 #define MAX_FACTS 16
-#define OPEN "\"status\": \"not asked\", \"answer\": \"%s\", \"unit\": \"\", " \
-	     "\"figures\": {}, \"spread\": \"\""
+#define OPEN                                                              \
+	"\"status\": \"not asked\", \"answer\": \"%s\", \"unit\": \"\", " \
+	"\"figures\": {}, \"spread\": \"\""
 
 static char *body[MAX_QUESTIONS]; /* NULL: open */
 static struct {

@@ -12,7 +12,10 @@ struct field {
 	size_t offset, size;
 };
 
-#define FIELD(type, member) { offsetof(struct type, member), sizeof((struct type *)0)->member }
+#define FIELD(type, member)                                                     \
+	{                                                                       \
+		offsetof(struct type, member), sizeof((struct type *)0)->member \
+	}
 
 static const struct field of_operation[] = {
 	[LT_COMPUTE] = FIELD(lt_operation, compute),
@@ -23,12 +26,9 @@ static const struct field of_operation[] = {
 };
 
 static const struct field of_layout[] = {
-	[LT_DATA] = FIELD(lt_layout, data),
-	[LT_ORDER] = FIELD(lt_layout, order),
-	[LT_ROWS] = FIELD(lt_layout, rows),
-	[LT_COLUMNS] = FIELD(lt_layout, columns),
-	[LT_LEADING] = FIELD(lt_layout, leading),
-	[LT_BATCH] = FIELD(lt_layout, batch),
+	[LT_DATA] = FIELD(lt_layout, data),	  [LT_ORDER] = FIELD(lt_layout, order),
+	[LT_ROWS] = FIELD(lt_layout, rows),	  [LT_COLUMNS] = FIELD(lt_layout, columns),
+	[LT_LEADING] = FIELD(lt_layout, leading), [LT_BATCH] = FIELD(lt_layout, batch),
 	[LT_STRIDE] = FIELD(lt_layout, stride),
 };
 
@@ -69,9 +69,9 @@ static int destroy(void *descriptor)
 
 BLAS_CALL(cublasLtMatmulDescCreate, void **operation, int compute, int scale)
 {
-	struct lt_operation o = {
-		.compute = compute, .scale = scale, .epilogue = LT_EPILOGUE_NONE
-	};
+	struct lt_operation o = { .compute = compute,
+				  .scale = scale,
+				  .epilogue = LT_EPILOGUE_NONE };
 
 	return create(operation, &o, sizeof o);
 }

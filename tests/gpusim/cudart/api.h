@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api.h - the CUDA runtime as the stand-in for libcudart.so.13 exports it, with plain C types in place of
- * CUDA's: handles are void *, enums and cudaError_t are int. Semantics are those that NVIDIA
- * documents; tests/gpusim/README.md says where the model simplifies them.
+ * api.h - the CUDA runtime as the stand-in for libcudart.so.13 exports it, with plain C types in
+ * place of CUDA's: handles are void *, enums and cudaError_t are int. Semantics are those that
+ * NVIDIA documents; tests/gpusim/README.md says where the model simplifies them.
  */
 #ifndef SIM_CUDART_API_H
 #define SIM_CUDART_API_H

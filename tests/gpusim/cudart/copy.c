@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copy.c - copies and memsets. Where the ends lie says in which direction a copy goes; what the caller
- * says of it is only checked to be a direction.
+ * copy.c - copies and memsets. Where the ends lie says in which direction a copy goes; what the
+ * caller says of it is only checked to be a direction.
  */
 #include "cudart.h"
 

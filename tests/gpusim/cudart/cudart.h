@@ -31,8 +31,8 @@ int rt_note(int rc);
 
 /*
  * Defines a call: a frame of the runtime around one expression, which is an enum sim_result. Driver
- * calls within leave no records of their own, as on an H100. RUNTIME makes a context current first where
- * there is none; RUNTIME_EARLY does not, nor does it initialise the driver.
+ * calls within leave no records of their own, as on an H100. RUNTIME makes a context current first
+ * where there is none; RUNTIME_EARLY does not, nor does it initialise the driver.
  */
 #define RUNTIME_EARLY(name, args, expression)                          \
 	int name args                                                  \
@@ -71,14 +71,15 @@ int rt_ready(void);
 /* ---- registry.c ---- */
 
 /*
- * The driver's handle of a kernel of the program's, by the address of its host stub or by the handle that
- * the program holds. NULL: nobody registered it, or no memory. Any thread; takes no lock.
+ * The driver's handle of a kernel of the program's, by the address of its host stub or by the
+ * handle that the program holds. NULL: nobody registered it, or no memory. Any thread; takes no
+ * lock.
  */
 void *rt_kernel(const void *stub_or_handle);
 
 /*
- * What a launch by something that nobody registered means: nothing, as with NVIDIA's (plain.c), or in
- * libgpusimrt.so the driver's handle of a kernel (runtime.c).
+ * What a launch by something that nobody registered means: nothing, as with NVIDIA's (plain.c), or
+ * in libgpusimrt.so the driver's handle of a kernel (runtime.c).
  */
 void *rt_unregistered(const void *handle);
 

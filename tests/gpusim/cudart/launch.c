@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launch.c - kernels: the configuration that host code hands over, launches, and what a kernel is like.
- * Of their code nothing is known but the name; what the driver says of one it says of all.
+ * launch.c - kernels: the configuration that host code hands over, launches, and what a kernel is
+ * like. Of their code nothing is known but the name; what the driver says of one it says of all.
  */
 #include "cudart.h"
 

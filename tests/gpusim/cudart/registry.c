@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * registry.c - what nvcc's host code registers from a library's constructors: kernels by the address
- * of their host stub, variables by the address of their shadow. A framework registers tens of thousands, of
- * which a run launches hundreds: registering is one insertion into a table and touches neither the
- * driver nor the code in the fat binary.
+ * registry.c - what nvcc's host code registers from a library's constructors: kernels by the
+ * address of their host stub, variables by the address of their shadow. A framework registers tens
+ * of thousands, of which a run launches hundreds: registering is one insertion into a table and
+ * touches neither the driver nor the code in the fat binary.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,8 +13,9 @@
 #include "cudart.h"
 
 /*
- * Open addressing. Who looks something up takes no lock: slots are filled from empty to full and never
- * emptied, and a table that has become too small stays where it is for those who look into it.
+ * Open addressing. Who looks something up takes no lock: slots are filled from empty to full and
+ * never emptied, and a table that has become too small stays where it is for those who look into
+ * it.
  */
 struct table {
 	size_t room, n; /* room: a power of two */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * types.h - what the CUDA runtime's calls take and fill in, in the layouts of CUDA 13. A test compares
- * them with NVIDIA's headers where those are installed (test/test_gpusim_cudart_layout.c). What has
- * the driver's layout is the driver's struct.
+ * types.h - what the CUDA runtime's calls take and fill in, in the layouts of CUDA 13. A test
+ * compares them with NVIDIA's headers where those are installed (test/test_gpusim_cudart_layout.c).
+ * What has the driver's layout is the driver's struct.
  */
 #ifndef SIM_CUDART_TYPES_H
 #define SIM_CUDART_TYPES_H
@@ -18,7 +18,9 @@ struct rt_dim {
 	unsigned x, y, z;
 };
 
-/* cudaDeviceProp of CUDA 13: field by field, in groups of what is filled in from the driver alike. */
+/*
+ * cudaDeviceProp of CUDA 13: field by field, in groups of what is filled in from the driver alike.
+ */
 struct rt_properties {
 	char name[256];
 	uint8_t uuid[16], luid[8];

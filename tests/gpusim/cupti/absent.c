@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * absent.c - the profiling of ranges and what lists metrics, which clients import and the model does
- * not have: each call is counted in the truth file and answers that it is not supported.
+ * absent.c - the profiling of ranges and what lists metrics, which clients import and the model
+ * does not have: each call is counted in the truth file and answers that it is not supported.
  */
 #include "cupti.h"
 #include "layout.h"

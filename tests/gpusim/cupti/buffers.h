@@ -2,8 +2,9 @@
 /*
  * buffers.h - the client's activity buffers, with CUPTI's manners: asked for on the thread that
  * launches, one per thread or one for all, withheld (with all that came after them) while they
- * hold an unfinished record, handed back by a flush or, once full, by a thread of CUPTI's own. As in the real library the client's
- * callback for a new buffer runs under CUPTI's lock: calling back into CUPTI there deadlocks.
+ * hold an unfinished record, handed back by a flush or, once full, by a thread of CUPTI's own. As
+ * in the real library the client's callback for a new buffer runs under CUPTI's lock: calling back
+ * into CUPTI there deadlocks.
  */
 #ifndef SIM_CUPTI_BUFFERS_H
 #define SIM_CUPTI_BUFFERS_H

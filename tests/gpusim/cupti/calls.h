@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * calls.h - what single calls of CUPTI do by script (GPUSIM_FAULT, README.md), whatever the time, and
- * what is still switched on when the process ends. Any thread.
+ * calls.h - what single calls of CUPTI do by script (GPUSIM_FAULT, README.md), whatever the time,
+ * and what is still switched on when the process ends. Any thread.
  */
 #ifndef SIM_CUPTI_CALLS_H
 #define SIM_CUPTI_CALLS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clients.c - what other clients of CUPTI do with buffers. CUPTI has one pair of callbacks: the last
- * to register gets every buffer from then on, also those that another client was asked for.
+ * clients.c - what other clients of CUPTI do with buffers. CUPTI has one pair of callbacks: the
+ * last to register gets every buffer from then on, also those that another client was asked for.
  */
 #include "clients.h"
 
@@ -162,10 +162,10 @@ static void tell(const struct client *c)
 		 "{\"fault\":\"foreign\",\"kind\":\"%s\",\"pid\":%d,\"start_ns\":%llu,"
 		 "\"end_ns\":%llu,\"clock\":%g,\"own\":%llu,\"strangers\":%llu,\"freed\":%llu,"
 		 "\"reused\":%llu}",
-		 c->manners ? c->manners->kind : "subscribe", getpid(), (unsigned long long)c->begin,
-		 (unsigned long long)sim_now(), c->spec->clock, (unsigned long long)c->owned,
-		 (unsigned long long)c->strangers, (unsigned long long)c->freed,
-		 (unsigned long long)c->reused);
+		 c->manners ? c->manners->kind : "subscribe", getpid(),
+		 (unsigned long long)c->begin, (unsigned long long)sim_now(), c->spec->clock,
+		 (unsigned long long)c->owned, (unsigned long long)c->strangers,
+		 (unsigned long long)c->freed, (unsigned long long)c->reused);
 	driver->truth(line, strlen(line));
 }
 

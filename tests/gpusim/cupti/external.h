@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * external.h - external correlation: what a client has pushed on the calling thread, one stack per
- * kind. By CUPTI's manual (cupti_activity.h at cuptiActivityPushExternalCorrelationId) the record of
- * each API call is preceded by one for every kind whose stack is not empty.
+ * kind. By CUPTI's manual (cupti_activity.h at cuptiActivityPushExternalCorrelationId) the record
+ * of each API call is preceded by one for every kind whose stack is not empty.
  */
 #ifndef SIM_CUPTI_EXTERNAL_H
 #define SIM_CUPTI_EXTERNAL_H

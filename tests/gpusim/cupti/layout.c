@@ -29,7 +29,9 @@ static const uint32_t sizes[REC_KINDS] = {
 	[REC_DEVICE_GRAPH_TRACE] = SINCE(26, 56, 0),
 	[REC_MEM_DECOMPRESS] = SINCE(26, 64, 0),
 	[REC_CC_ROTATION] = SINCE(27, 32, 0),
-	/* Accepted and never written. No header that has them was at hand: the sizes are guesses. */
+	/*
+	 * Accepted and never written. No header that has them was at hand: the sizes are guesses.
+	 */
 	[REC_GRAPH_HOST_NODE] = SINCE(130100, 72, 0),
 	[REC_CTX_SWITCH] = SINCE(130100, 24, 0),
 	[REC_HOST_LAUNCH] = SINCE(130100, 56, 0),

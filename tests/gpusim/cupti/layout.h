@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * layout.h - which records this CUPTI version writes. SIM_CUPTI_API is set by the build: 18 is
- * CUDA 11.8, 22 is 12.4, 24 is 12.6, 130001 is 13.0 Update 1, 130100 is 13.1. Newer versions only append to the
- * structs of older ones, so one set of offsets serves all and the size says where a record ends.
+ * CUDA 11.8, 22 is 12.4, 24 is 12.6, 130001 is 13.0 Update 1, 130100 is 13.1. Newer versions only
+ * append to the structs of older ones, so one set of offsets serves all and the size says where a
+ * record ends.
  */
 #ifndef SIM_CUPTI_LAYOUT_H
 #define SIM_CUPTI_LAYOUT_H

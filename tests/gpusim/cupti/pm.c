@@ -244,9 +244,9 @@ int cuptiPmSamplingCounterDataImageInitialize(struct pm_data_begin *p)
 
 	if (!session_of(p->object) || p->bytes < sizeof *image)
 		return CUPTI_INVALID_PARAMETER;
-	*image = (struct image){
-		PM_MAGIC, (uint32_t)((p->bytes - sizeof *image) / sizeof(struct sample)), 0, 0
-	};
+	*image = (struct image){ PM_MAGIC,
+				 (uint32_t)((p->bytes - sizeof *image) / sizeof(struct sample)), 0,
+				 0 };
 	return CUPTI_OK;
 }
 
@@ -325,8 +325,8 @@ int cuptiPmSamplingDecodeData(struct pm_decode *p)
 
 		one->start = timebase_stamp(s->next);
 		one->end = timebase_stamp(s->next + s->interval);
-		one->busy = sim_busy_between(s->device, s->next, s->next + s->interval,
-					     SIM_ANYBODY, &one->launches);
+		one->busy = sim_busy_between(s->device, s->next, s->next + s->interval, SIM_ANYBODY,
+					     &one->launches);
 		s->next += s->interval;
 	}
 	p->reason = image->n == image->room ? REASON_FULL : REASON_END;

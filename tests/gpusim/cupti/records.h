@@ -14,7 +14,8 @@ struct rec_config {
 	bool kind[64];
 	bool all_sync; /* query records too */
 	bool latency; /* queued and submitted stamps */
-	bool event_stamps; /* event records carry a time; the call's, for the model knows no other */
+	/* event records carry a time; the call's, for the model knows no other */
+	bool event_stamps;
 	uint8_t api[3][2048]; /* by domain and cbid: 1 on, 2 off, 0 as the kind says */
 	bool any_cbid;
 	bool subscribed;

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * Takes over the callback's time; its rate is measured over a millisecond, then over seconds. A thread
- * of ours calls it too, fifty times a second. NULL: back.
+ * Takes over the callback's time; its rate is measured over a millisecond, then over seconds. A
+ * thread of ours calls it too, fifty times a second. NULL: back.
  */
 void timebase_register(uint64_t (*fn)(void));
 

@@ -195,7 +195,9 @@ static int find_ranks(struct ncclComm *comm)
 	return look_for_dead(comm, all);
 }
 
-/* A rank that is no more will not come to what is open; NVLink would stand still, and NCCL says so. */
+/*
+ * A rank that is no more will not come to what is open; NVLink would stand still, and NCCL says so.
+ */
 static int look_after(struct ncclComm *comm)
 {
 	int i;
@@ -544,7 +546,9 @@ int ncclCommAbort(struct ncclComm *comm)
 	return NCCL_SUCCESS;
 }
 
-/* What is under way ends; it can then be destroyed, split or shrunk, and is good for nothing else. */
+/*
+ * What is under way ends; it can then be destroyed, split or shrunk, and is good for nothing else.
+ */
 int ncclCommRevoke(struct ncclComm *comm, int flags)
 {
 	NCCL_RANGE();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * comm.h - communicators. Their ranks find each other by unique id in the simulator's shared segment
- * (gpusim_gather): without threads, each call looks whether the others have come.
+ * comm.h - communicators. Their ranks find each other by unique id in the simulator's shared
+ * segment (gpusim_gather): without threads, each call looks whether the others have come.
  */
 #ifndef SIM_NCCL_COMM_H
 #define SIM_NCCL_COMM_H

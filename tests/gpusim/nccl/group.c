@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * group.c - groups, and the launches at their ends: of each communicator first the collectives, a
- * kernel each and in their order; then all its messages in one kernel. (NCCL may do with fewer kernels.)
+ * kernel each and in their order; then all its messages in one kernel. (NCCL may do with fewer
+ * kernels.)
  */
 #include "group.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * group.h - calls between ncclGroupStart and ncclGroupEnd are done at the end, together. Per thread. A
- * call outside is a group of its own.
+ * group.h - calls between ncclGroupStart and ncclGroupEnd are done at the end, together. Per
+ * thread. A call outside is a group of its own.
  */
 #ifndef SIM_NCCL_GROUP_H
 #define SIM_NCCL_GROUP_H

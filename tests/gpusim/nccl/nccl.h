@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nccl.h - NCCL's public interface (2.30) as far as libnccl.so.2 here has it, in our own words: names,
- * numbers and layouts are the original's. What torch wants beyond it is generated and refuses
- * (absent/absent.h).
+ * nccl.h - NCCL's public interface (2.30) as far as libnccl.so.2 here has it, in our own words:
+ * names, numbers and layouts are the original's. What torch wants beyond it is generated and
+ * refuses (absent/absent.h).
  */
 #ifndef SIM_NCCL_H
 #define SIM_NCCL_H

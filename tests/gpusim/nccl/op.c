@@ -11,9 +11,9 @@
 #include "reduce.h"
 
 /*
- * Length. A GPU of an H100's node has 450 GB/s of NVLink in each direction (NVIDIA, "H100 Tensor Core GPU", 900
- * GB/s both ways). NCCL's tests see some 80 % of it as bus bandwidth of large messages; what is small
- * takes about 15 us. Known and stable, not right.
+ * Length. A GPU of an H100's node has 450 GB/s of NVLink in each direction (NVIDIA, "H100 Tensor
+ * Core GPU", 900 GB/s both ways). NCCL's tests see some 80 % of it as bus bandwidth of large
+ * messages; what is small takes about 15 us. Known and stable, not right.
  */
 #define LINK_BYTES_PER_NS (450.0 * 0.8)
 #define FLOOR_NS 15000.0

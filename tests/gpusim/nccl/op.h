@@ -2,8 +2,9 @@
 /*
  * op.h - one operation of a communicator: what it is called, how long it lasts, what moves.
  *
- * NCCL's own names are used for kernels: it builds a kernel per function and element type, for sums by a
- * ring, and these do everything else too. So a product by a tree has "Sum" and "RING_LL" in its name.
+ * NCCL's own names are used for kernels: it builds a kernel per function and element type, for sums
+ * by a ring, and these do everything else too. So a product by a tree has "Sum" and "RING_LL" in
+ * its name.
  */
 #ifndef SIM_NCCL_OP_H
 #define SIM_NCCL_OP_H
@@ -59,9 +60,9 @@ uint64_t nccl_op_length(const struct nccl_op *op, uint32_t ranks);
 void nccl_op_kernel(const struct nccl_op *op, char *name);
 
 /*
- * Where rank meets the others for op, and what it shows them and takes: exactly what NCCL would, for messages up to
- * GPUSIM_SHOWN. Beyond that nothing, and it is counted. `id` is the communicator's, sequence
- * numbers are the simulator's.
+ * Where rank meets the others for op, and what it shows them and takes: exactly what NCCL would,
+ * for messages up to GPUSIM_SHOWN. Beyond that nothing, and it is counted. `id` is the
+ * communicator's, sequence numbers are the simulator's.
  */
 void nccl_op_meeting(const struct nccl_op *op, uint64_t id, uint32_t rank, uint32_t ranks,
 		     struct gpusim_meeting *m);

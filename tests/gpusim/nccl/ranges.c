@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ranges.c - the client's side of NVTX 3's tool interface, as far as NCCL uses it. Its payload extension
- * is a second door of the tool's, InitializeInjectionNvtxExtension: the tool is loaded once more for
- * it and let go if it has none. Schemas are not registered, so a tool with that door sees payloads by
- * their static ids alone.
+ * ranges.c - the client's side of NVTX 3's tool interface, as far as NCCL uses it. Its payload
+ * extension is a second door of the tool's, InitializeInjectionNvtxExtension: the tool is loaded
+ * once more for it and let go if it has none. Schemas are not registered, so a tool with that door
+ * sees payloads by their static ids alone.
  */
 #include "ranges.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ranges.h - the NVTX ranges that NCCL puts around its calls: pushed and popped in its domain "NCCL",
- * named by the function, with a payload of its own schema (NVTX's payload extension). Without a tool
- * (NVTX_INJECTION64_PATH), or with NCCL_NVTX_DISABLE=1, a call costs a load.
+ * ranges.h - the NVTX ranges that NCCL puts around its calls: pushed and popped in its domain
+ * "NCCL", named by the function, with a payload of its own schema (NVTX's payload extension).
+ * Without a tool (NVTX_INJECTION64_PATH), or with NCCL_NVTX_DISABLE=1, a call costs a load.
  */
 #ifndef SIM_NCCL_RANGES_H
 #define SIM_NCCL_RANGES_H

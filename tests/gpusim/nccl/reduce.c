@@ -79,7 +79,9 @@ static uint32_t narrow(const struct format *f, float x)
 	if (exponent < 1)
 		exponent = 1; /* subnormal */
 	bits = (uint32_t)nearbyintf(ldexpf(x, f->mantissa + bias(f) - exponent));
-	/* The implied bit of a normal number adds the exponent's last 1; rounding up carries over. */
+	/*
+	 * The implied bit of a normal number adds the exponent's last 1; rounding up carries over.
+	 */
 	bits += (uint32_t)(exponent - 1) << f->mantissa;
 	return sign | (bits > overflow(f) ? overflow(f) : bits);
 }
@@ -87,8 +89,8 @@ static uint32_t narrow(const struct format *f, float x)
 /* ---- reductions ---- */
 
 /*
- * Elements of `type`, added and multiplied as `wide` (integers wrap around, which signed ones may not
- * in C), compared and divided as they are.
+ * Elements of `type`, added and multiplied as `wide` (integers wrap around, which signed ones may
+ * not in C), compared and divided as they are.
  */
 #define FOLD(name, type, wide)                                                                     \
 	static type name##_two(type a, type b, int op)                                             \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reduce.h - reductions over elements of NCCL's types. All ranks compute the same from the same, in the
- * order of the ranks, so their results are equal to the bit. Types below 32 bits are added up in float and
- * rounded once, where NCCL rounds after each rank.
+ * reduce.h - reductions over elements of NCCL's types. All ranks compute the same from the same, in
+ * the order of the ranks, so their results are equal to the bit. Types below 32 bits are added up
+ * in float and rounded once, where NCCL rounds after each rank.
  */
 #ifndef SIM_NCCL_REDUCE_H
 #define SIM_NCCL_REDUCE_H

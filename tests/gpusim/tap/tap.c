@@ -6,8 +6,8 @@
  *
  * CUDA_INJECTION64_PATH=gpusim-tap.so   TAP_OUT=FILE (FILE.<pid> is written at exit)
  * TAP_KINDS=1,2,10,...  TAP_DRIVER=307,... and TAP_RUNTIME=211,... single calls, where there are
- * TAP_FLUSH_MS=N (0 never)  TAP_FLUSH_FLAG=0|1  TAP_BUFFER=bytes  TAP_FORCE=1 a forced flush at exit (default)
- * TAP_ATTRIBUTES=9:0,5:1  TAP_NULL=N the Nth request gets no buffer
+ * TAP_FLUSH_MS=N (0 never) TAP_FLUSH_FLAG=0|1 TAP_BUFFER=bytes TAP_FORCE=1 a forced flush at exit
+ * (default) TAP_ATTRIBUTES=9:0,5:1 TAP_NULL=N the Nth request gets no buffer
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * asks.c - asks the driver for a table that only NVIDIA knows: as a library with a static runtime in it, and
- * (under the name of one) as a compiler.
+ * asks.c - asks the driver for a table that only NVIDIA knows: as a library with a static runtime
+ * in it, and (under the name of one) as a compiler.
  */
 #include <dlfcn.h>
 

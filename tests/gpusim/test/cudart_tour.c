@@ -19,7 +19,10 @@ enum {
 
 #define MB (1u << 20)
 
-/* ---- what nvcc makes of `__global__ void gemm(float *), relu(float *); __device__ float table[64];` ---- */
+/*
+ * ---- what nvcc makes of `__global__ void gemm(float *), relu(float *); __device__ float
+ * table[64];` ----
+ */
 
 static void **binary;
 static float table[64];
@@ -275,7 +278,10 @@ static void group_copies(void)
 	free(back);
 }
 
-/* Memory that is neither plain device memory nor plainly pinned, and what is left of it after a reset. */
+/*
+ * Memory that is neither plain device memory nor plainly pinned, and what is left of it after a
+ * reset.
+ */
 static void group_kinds(void)
 {
 	unsigned char here[64], back[16];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nvtx_tool.c - an NVTX tool for NVTX_INJECTION64_PATH: a line into the file NVTX_TOOL_OUT for each range
- * that is pushed in a domain ("push DOMAIN NAME SCHEMA HEX", the payload's bytes) and popped ("pop
- * DOMAIN"). One thread. The numbers are NVTX 3's.
+ * nvtx_tool.c - an NVTX tool for NVTX_INJECTION64_PATH: a line into the file NVTX_TOOL_OUT for each
+ * range that is pushed in a domain ("push DOMAIN NAME SCHEMA HEX", the payload's bytes) and popped
+ * ("pop DOMAIN"). One thread. The numbers are NVTX 3's.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpusim-otherclock.so: a clock for cuptiActivityRegisterTimestampCallback. CUPTI asks it on threads of
- * its own until the process ends, so it must not be Python's.
+ * gpusim-otherclock.so: a clock for cuptiActivityRegisterTimestampCallback. CUPTI asks it on
+ * threads of its own until the process ends, so it must not be Python's.
  */
 #include <stdint.h>
 #include <time.h>

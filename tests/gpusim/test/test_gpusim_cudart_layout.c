@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The layouts of the runtime's structs and the numbers of its errors, compared with NVIDIA's headers
- * where those are installed.
+ * The layouts of the runtime's structs and the numbers of its errors, compared with NVIDIA's
+ * headers where those are installed.
  */
 #include <cuda_runtime_api.h>
 

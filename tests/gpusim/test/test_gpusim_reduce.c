@@ -19,7 +19,9 @@ static const struct kind kinds[] = { { NCCL_FLOAT16, 16, 5, 10, true },
 				     { NCCL_FLOAT8_E4M3, 8, 4, 3, false },
 				     { NCCL_FLOAT8_E5M2, 8, 5, 2, true } };
 
-/* The pattern's value, worked out apart from reduce.c; NAN for those that are none, infinities too. */
+/*
+ * The pattern's value, worked out apart from reduce.c; NAN for those that are none, infinities too.
+ */
 static double value(const struct kind *k, uint32_t bits)
 {
 	uint32_t mantissa = bits & ((1u << k->mantissa) - 1), top = (1u << k->exponent) - 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A libcupti that can use no driver, as CUDA 13.2's (ENDLESS) and 13.3's are seen to be: all that it is
- * asked for ends in the same way.
+ * A libcupti that can use no driver, as CUDA 13.2's (ENDLESS) and 13.3's are seen to be: all that
+ * it is asked for ends in the same way.
  */
 #include <stdlib.h>
 
@@ -16,10 +16,10 @@ static int answer(void)
 	return 999;
 }
 
-#define CALL(name)      \
-	EXPORT int name(void); \
-	int name(void)  \
-	{               \
+#define CALL(name)               \
+	EXPORT int name(void);   \
+	int name(void)           \
+	{                        \
 		return answer(); \
 	}
 

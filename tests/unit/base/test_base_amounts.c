@@ -105,14 +105,17 @@ static double number(const char *text, int *digits)
 
 static double unit_of(const char *text)
 {
-	return strstr(text, "\302\242")	       ? 1e7
+	return strstr(text, "\302\242")	     ? 1e7
 	       : strstr(text, "GPU-seconds") ? 1e9
 	       : strstr(text, "GPU-minutes") ? 60e9
 	       : strstr(text, "GPU-hours")   ? 3600e9
 					     : 1e9;
 }
 
-/* From a nano-dollar to millions: never off by more than half a percent, never without three digits. */
+/*
+ * From a nano-dollar to millions: never off by more than half a percent, never without three
+ * digits.
+ */
 static void test_fifteen_orders(void)
 {
 	uint64_t seed = t_seed(19);
@@ -150,8 +153,9 @@ static void test_close(void)
 		for (int k = (int)(t_random(&seed) % 15); k > 0; k--)
 			most *= 10;
 		for (int i = 0; i < 12; i++) {
-			amount[i] = t_random(&seed) % 4 ? (int64_t)(t_random(&seed) % (uint64_t)most)
-							: 0;
+			amount[i] = t_random(&seed) % 4
+					    ? (int64_t)(t_random(&seed) % (uint64_t)most)
+					    : 0;
 			sum += amount[i];
 		}
 		struct base_scale s = base_money_scale(sum);
@@ -165,7 +169,10 @@ static void test_close(void)
 	}
 }
 
-/* A total that is rounded below what the parts say, or far above: all of it is given, nothing twice. */
+/*
+ * A total that is rounded below what the parts say, or far above: all of it is given, nothing
+ * twice.
+ */
 static void test_close_strained(void)
 {
 	int64_t amount[3] = { 10, 20, 30 }, quanta[3];
@@ -181,6 +188,6 @@ static void test_close_strained(void)
 
 int main(void)
 {
-	return RUN(test_money, test_gpu_time, test_scale_of_the_sum, test_fifteen_orders, test_close,
-		   test_close_strained);
+	return RUN(test_money, test_gpu_time, test_scale_of_the_sum, test_fifteen_orders,
+		   test_close, test_close_strained);
 }

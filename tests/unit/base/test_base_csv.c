@@ -47,7 +47,8 @@ static void test_formulas(void)
 
 static void test_rows(void)
 {
-	static const char text[] = "\xef\xbb\xbf# a comment\n\na ,\"b,\"\"c\"\"\r\n\",d\r\n# e\n\"#\",";
+	static const char text[] =
+		"\xef\xbb\xbf# a comment\n\na ,\"b,\"\"c\"\"\r\n\",d\r\n# e\n\"#\",";
 	const char *field[BASE_CSV_FIELDS];
 	struct base_arena mem = { 0 };
 	struct base_csv c;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Untrusted text stays text, wherever it goes; characters of UTF-8 are told apart from other bytes. */
+/*
+ * Untrusted text stays text, wherever it goes; characters of UTF-8 are told apart from other bytes.
+ */
 #include "base/escape.h"
 #include "base/utf8.h"
 #include "harness.h"
@@ -35,7 +37,8 @@ static void test_json(void)
 	EXPECT_STR(put(BASE_AS_JSON, WIDE), WIDE);
 	EXPECT_STR(put(BASE_AS_JSON_PAGE, NASTY),
 		   "a\\\"\\\\\\u000a\\u0001\\u007f\\u003c\\u0026'\\u003e\\ufffd");
-	EXPECT_STR(put(BASE_AS_JSON_PAGE, WIDE), "\\u2028\\ufffd\\ufffd\\ufffd\\ufffd\\u009b" NONE REST);
+	EXPECT_STR(put(BASE_AS_JSON_PAGE, WIDE),
+		   "\\u2028\\ufffd\\ufffd\\ufffd\\ufffd\\u009b" NONE REST);
 	EXPECT_STR(put(BASE_AS_JSON_ANYWHERE, NASTY),
 		   "a\\u0022\\u005c\\u000a\\u0001\\u007f\\u003c\\u0026\\u0027\\u003e" MARK);
 	EXPECT_STR(put(BASE_AS_JSON_ANYWHERE, WIDE), "\\u2028" RLM RLO FSI ALM "\\u009b" NONE REST);
@@ -43,8 +46,7 @@ static void test_json(void)
 
 static void test_pages(void)
 {
-	EXPECT_STR(put(BASE_AS_HTML, NASTY),
-		   "a&quot;\\" MARK MARK MARK "&lt;&amp;&#39;&gt;" MARK);
+	EXPECT_STR(put(BASE_AS_HTML, NASTY), "a&quot;\\" MARK MARK MARK "&lt;&amp;&#39;&gt;" MARK);
 	EXPECT_STR(put(BASE_AS_HTML, WIDE), MARK MARK MARK MARK MARK MARK NONE REST);
 	EXPECT_STR(put(BASE_AS_XML, NASTY), "a&quot;\\\n" MARK MARK "&lt;&amp;'&gt;" MARK);
 	EXPECT_STR(put(BASE_AS_XML, WIDE), LS MARK MARK MARK MARK MARK MARK REST);
@@ -55,13 +57,13 @@ static void test_pages(void)
 
 static void test_lines(void)
 {
-	EXPECT_STR(put(BASE_AS_GITHUB, NASTY ":,%\r"),
-		   "a\"\\%0A" MARK MARK "<&'>" MARK ":,%25%0D");
+	EXPECT_STR(put(BASE_AS_GITHUB, NASTY ":,%\r"), "a\"\\%0A" MARK MARK "<&'>" MARK ":,%25%0D");
 	EXPECT_STR(put(BASE_AS_GITHUB_PROPERTY, ":,%"), "%3A%2C%25");
 	EXPECT_STR(put(BASE_AS_LABEL, NASTY), "a\\\"\\\\" MARK MARK MARK "<&'>" MARK);
 	EXPECT_STR(put(BASE_AS_LABEL, WIDE), MARK RLM RLO FSI ALM MARK NONE REST);
 	EXPECT_STR(put(BASE_AS_CSV, NASTY), "a\"\"\\\n\x01\x7f<&'>" MARK);
-	EXPECT_STR(put(BASE_AS_TERMINAL, NASTY "\x1b[31m"), "a\"\\??" "?<&'>??[31m");
+	EXPECT_STR(put(BASE_AS_TERMINAL, NASTY "\x1b[31m"), "a\"\\??"
+							    "?<&'>??[31m");
 	EXPECT_STR(put(BASE_AS_TERMINAL, WIDE), LS "?????" NONE REST);
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The hash is the published one: names of files and fingerprints that others keep are made of it. */
+/*
+ * The hash is the published one: names of files and fingerprints that others keep are made of it.
+ */
 #include "base/hash.h"
 #include "base/minmax.h"
 #include "harness.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said of frames when one of them cannot be stored or is refused: never more than is true. */
+/*
+ * What is said of frames when one of them cannot be stored or is refused: never more than is true.
+ */
 #include "harness.h"
 
 #include <errno.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a collector that starts anew knows of streams: how much it reads, and that nothing is believed that is not so. */
+/*
+ * What a collector that starts anew knows of streams: how much it reads, and that nothing is
+ * believed that is not so.
+ */
 #include "harness.h"
 
 #include <errno.h>

@@ -185,7 +185,10 @@ static void test_hostile(void)
 	end(&st);
 }
 
-/* A store of before: what is read of long streams in a second has a bound, and all of them open in the end. */
+/*
+ * A store of before: what is read of long streams in a second has a bound, and all of them open in
+ * the end.
+ */
 static void test_reading_is_bounded(void)
 {
 	const struct coll_hello hello = { .run = "one" };

@@ -320,8 +320,8 @@ static void test_no_room(void)
 }
 
 /*
- * The whole file system is synced at once, and that went well; but the file could not be written out
- * (kernels before 5.8 do not say so, and later ones say it once, to whoever asks first).
+ * The whole file system is synced at once, and that went well; but the file could not be written
+ * out (kernels before 5.8 do not say so, and later ones say it once, to whoever asks first).
  */
 static void test_write_back_fails(void)
 {

@@ -138,7 +138,8 @@ static void test_long_list(void)
 	REQUIRE(list);
 	for (size_t i = 0; i < lines; i++)
 		len += (size_t)snprintf(list + len, room - len,
-					"a-run-of-before-there-was-any-upstream-here-%08zu.gst\n", i);
+					"a-run-of-before-there-was-any-upstream-here-%08zu.gst\n",
+					i);
 	len += (size_t)snprintf(list + len, room - len, "listed.gst"); /* no newline behind it */
 	REQUIRE(!coll_file_replace(base, COLL_UNSENT_FILE, list, len));
 	put_file("listed", HEX ".1.spool", "x", 1);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUPTI's versions: rows in order, found by number and by record, named; each trouble with its source. */
+/*
+ * CUPTI's versions: rows in order, found by number and by record, named; each trouble with its
+ * source.
+ */
 #include "facts/cupti.h"
 
 #include "harness.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The probe's arithmetic on made-up input: medians of interleaved rounds, what stays of a cost, what
- * a meter means, how often it changes.
+ * The probe's arithmetic on made-up input: medians of interleaved rounds, what stays of a cost,
+ * what a meter means, how often it changes.
  */
 #include "figures.h"
 #include "harness.h"
@@ -11,8 +11,8 @@
 static void test_spread(void)
 {
 	const int64_t values[] = { 50, 10, 40, 20, 30 };
-	const int64_t many[] = { 20, 1,	 19, 2,	 18, 3,	 17, 4,	 16, 5,
-				 15, 6,	 14, 7,	 13, 8,	 12, 9,	 11, 10 };
+	const int64_t many[] = { 20, 1, 19, 2, 18, 3, 17, 4, 16, 5,
+				 15, 6, 14, 7, 13, 8, 12, 9, 11, 10 };
 	struct spread s = fig_spread(values, N(values));
 
 	EXPECT_INT(s.median, 30);

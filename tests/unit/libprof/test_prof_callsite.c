@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls told from what only looks like one, and whom they call: code made by hand, at addresses of its own.
+ * Calls told from what only looks like one, and whom they call: code made by hand, at addresses of
+ * its own.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What libprof reads of the environment and puts in its place. One array is published per process, so
- * that each case runs in a child.
+ * What libprof reads of the environment and puts in its place. One array is published per process,
+ * so that each case runs in a child.
  */
 #include <sys/wait.h>
 #include "core/env.h"
@@ -9,8 +9,8 @@
 
 extern char **environ;
 
-static char a[] = "A=1", empty[] = "EMPTY=", twice[] = "TWICE=x", again[] = "TWICE=y", odd[] = "no value",
-	    near[] = "AB=2", ours[] = "OURS=";
+static char a[] = "A=1", empty[] = "EMPTY=", twice[] = "TWICE=x", again[] = "TWICE=y",
+	    odd[] = "no value", near[] = "AB=2", ours[] = "OURS=";
 static char *given[] = { a, empty, near, twice, odd, again, NULL };
 
 static void in_child(void (*run)(void))

@@ -127,7 +127,9 @@ static void test_nvml_hangs(void)
 	prof_fork_lock_load_leave();
 }
 
-/* Threads that fork all the time do not keep a load out, and a load after the other lets them pass. */
+/*
+ * Threads that fork all the time do not keep a load out, and a load after the other lets them pass.
+ */
 static atomic_bool stop;
 static atomic_uint forks;
 

@@ -9,7 +9,9 @@
 #define SECOND 1000000000ll
 #define HALF (SECOND / 2)
 
-/* ---- watchdog --------------------------------------------------------------------------------- */
+/*
+ * ---- watchdog ---------------------------------------------------------------------------------
+ */
 
 static struct prof_watchdog dog;
 static struct prof_watchdog_input in;
@@ -181,8 +183,8 @@ static void test_detached(void)
 }
 
 /*
- * What was launched before we registered again runs on, unrecorded: that is foreign time as well. An
- * operation that was recorded ran behind it; without one it is over after a while.
+ * What was launched before we registered again runs on, unrecorded: that is foreign time as well.
+ * An operation that was recorded ran behind it; without one it is over after a while.
  */
 static void test_queue_runs_on(void)
 {
@@ -241,8 +243,10 @@ static int tried_after(int most)
 	return 0;
 }
 
-/* In vain again and again, it tries less and less often, but never gives up; left alone for a while, as
- * at first. */
+/*
+ * In vain again and again, it tries less and less often, but never gives up; left alone for a
+ * while, as at first.
+ */
 static void test_tries_less_often(void)
 {
 	int rearms = 0, i;
@@ -270,7 +274,9 @@ static void test_tries_less_often(void)
 	EXPECT(tried_after(20)); /* the silence, and four seconds */
 }
 
-/* Many launches into captures, one after the other: they make no operation, and nobody is a thief. */
+/*
+ * Many launches into captures, one after the other: they make no operation, and nobody is a thief.
+ */
 static void test_captures(void)
 {
 	int i, k;
@@ -317,7 +323,9 @@ static void test_disabled(void)
 	EXPECT_INT(look(true, true, 0), PROF_WATCHDOG_BACK);
 }
 
-/* A thread that does nothing any more may hold an empty buffer for good: that delays it, no more. */
+/*
+ * A thread that does nothing any more may hold an empty buffer for good: that delays it, no more.
+ */
 static void test_disabled_with_buffers_out(void)
 {
 	int i;
@@ -338,7 +346,10 @@ static void test_disabled_with_buffers_out(void)
 	EXPECT_INT(look(true, true, 2), PROF_WATCHDOG_YIELD);
 }
 
-/* So many copies or graphs and waits for them, look after look, with so many operations; the orders. */
+/*
+ * So many copies or graphs and waits for them, look after look, with so many operations; the
+ * orders.
+ */
 static int copies(int looks, uint64_t maybe_launches, uint64_t ops, enum prof_watchdog_action order)
 {
 	int n = 0;
@@ -378,7 +389,9 @@ static void test_kinds_off(void)
 	EXPECT_INT(copies(10, 20, 20, PROF_WATCHDOG_NONE), 10);
 }
 
-/* ---- governor --------------------------------------------------------------------------------- */
+/*
+ * ---- governor ---------------------------------------------------------------------------------
+ */
 
 static struct prof_governor g;
 static struct prof_governor_input cost;
@@ -425,7 +438,9 @@ static void test_dear(void)
 	EXPECT_INT(windows(20, 0, 0, false), 0);
 }
 
-/* So many exposed launches a second, looked at each half; returns after how many looks it stepped. */
+/*
+ * So many exposed launches a second, looked at each half; returns after how many looks it stepped.
+ */
 static int looks(uint64_t exposed, int most)
 {
 	int i;
@@ -484,7 +499,9 @@ static void test_no_limit(void)
 	EXPECT(g.worst > 1000000);
 }
 
-/* ---- exposed launches ------------------------------------------------------------------------- */
+/*
+ * ---- exposed launches -------------------------------------------------------------------------
+ */
 
 static void launch(uint64_t corr, int64_t call_ns, int64_t start_ns, int64_t end_ns)
 {
@@ -600,9 +617,11 @@ static void test_exposure(void)
 
 int main(void)
 {
-	int watchdog = RUN(test_busy, test_idle, test_never_answered, test_taken_at_once, test_withheld, test_stolen,
-			   test_lent, test_detached, test_queue_runs_on, test_back_while_busy, test_tries_less_often,
-			   test_captures, test_disabled, test_disabled_with_buffers_out, test_nothing_to_record, test_kinds_off);
+	int watchdog =
+		RUN(test_busy, test_idle, test_never_answered, test_taken_at_once, test_withheld,
+		    test_stolen, test_lent, test_detached, test_queue_runs_on, test_back_while_busy,
+		    test_tries_less_often, test_captures, test_disabled,
+		    test_disabled_with_buffers_out, test_nothing_to_record, test_kinds_off);
 
 	return RUN(test_cheap, test_dear, test_far_too_dear, test_retry, test_no_limit,
 		   test_exposure_without_calls, test_exposure, test_gpu_bound_keeps_kernels) ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who waits for what and who holds it: words and ids, threads as a script has them, and processes that
- * have real pipes and sockets.
+ * Who waits for what and who holds it: words and ids, threads as a script has them, and processes
+ * that have real pipes and sockets.
  */
 #include "sample/links.h"
 
@@ -96,10 +96,12 @@ static void test_ids(void)
 	EXPECT_STR(id, "t127.0.0.1:80-127.0.0.1:90");
 	prof_link_listens(id, "/tmp/a b");
 	EXPECT_STR(id, "l/tmp/a_b");
-	EXPECT(prof_shmap_line("7f00-7f90 rw-s 00001000 00:1a 4711   /dev/shm/x", 0x7f08, id, &all));
+	EXPECT(prof_shmap_line("7f00-7f90 rw-s 00001000 00:1a 4711   /dev/shm/x", 0x7f08, id,
+			       &all));
 	EXPECT_STR(id, "f0.1a:4711:1008");
 	EXPECT(!all.begin && !all.end);
-	EXPECT(prof_shmap_line("7f00-7f90 rw-p 00001000 00:1a 4711   /dev/shm/x", 0x7f08, id, &all));
+	EXPECT(prof_shmap_line("7f00-7f90 rw-p 00001000 00:1a 4711   /dev/shm/x", 0x7f08, id,
+			       &all));
 	EXPECT_STR(id, "");
 	EXPECT(all.begin == 0x7f00 && all.end == 0x7f90);
 	EXPECT(!prof_shmap_line("7f00-7f90 rw-s 00001000 00:1a 4711", 0x7f90, id, &all));
@@ -232,8 +234,8 @@ static void test_trial(void)
 }
 
 /*
- * An object of its own for each step: who held the last one is asked first for the next, and a sample
- * that tells the last one's is told again.
+ * An object of its own for each step: who held the last one is asked first for the next, and a
+ * sample that tells the last one's is told again.
  */
 static void test_steps(void)
 {
@@ -310,7 +312,9 @@ static void test_gave(void)
 	EXPECT_INT(prof_links_makes(&links, 1, 2), 0);
 }
 
-/* What is near a submitter stays, whatever others wait for, but for a few; of the same the newest. */
+/*
+ * What is near a submitter stays, whatever others wait for, but for a few; of the same the newest.
+ */
 static void test_room(void)
 {
 	char word[32];
@@ -566,7 +570,10 @@ static int from_beside(bool climbed)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Who writes to the pipe that is read here, and no more: of connections others have ends for reasons of their own. */
+/*
+ * Who writes to the pipe that is read here, and no more: of connections others have ends for
+ * reasons of their own.
+ */
 static void test_beside(void)
 {
 	REQUIRE(!pipe2(pipes, O_CLOEXEC) &&
@@ -596,24 +603,11 @@ static void test_climb(void)
 }
 
 static const struct t_case cases[] = {
-	T_CASE(test_words),
-	T_CASE(test_names),
-	T_CASE(test_ids),
-	T_CASE(test_chain),
-	T_CASE(test_own_wait),
-	T_CASE(test_takers),
-	T_CASE(test_trial),
-	T_CASE(test_steps),
-	T_CASE(test_steps_taken),
-	T_CASE(test_age),
-	T_CASE(test_gave),
-	T_CASE(test_room),
-	T_CASE(test_room_behind),
-	T_CASE(test_with),
-	T_CASE(test_ends),
-	T_CASE(test_shell),
-	T_CASE(test_beside),
-	T_CASE(test_climb),
+	T_CASE(test_words),	  T_CASE(test_names),  T_CASE(test_ids),   T_CASE(test_chain),
+	T_CASE(test_own_wait),	  T_CASE(test_takers), T_CASE(test_trial), T_CASE(test_steps),
+	T_CASE(test_steps_taken), T_CASE(test_age),    T_CASE(test_gave),  T_CASE(test_room),
+	T_CASE(test_room_behind), T_CASE(test_with),   T_CASE(test_ends),  T_CASE(test_shell),
+	T_CASE(test_beside),	  T_CASE(test_climb),
 };
 
 int main(void)

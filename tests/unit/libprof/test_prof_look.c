@@ -434,6 +434,5 @@ static void test_passing(void)
 
 int main(void)
 {
-	return RUN(test_own, test_apart, test_from_parent, test_many_polled,
-		   test_passing);
+	return RUN(test_own, test_apart, test_from_parent, test_many_polled, test_passing);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which modules are loaded: what comes later is read by itself, and is the same as all of them anew.
+ * Which modules are loaded: what comes later is read by itself, and is the same as all of them
+ * anew.
  */
 #include "sample/modules.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel names: one number per text, an address that gets another text or none, more pointers than are
- * remembered, more texts than there is room for.
+ * Kernel names: one number per text, an address that gets another text or none, more pointers than
+ * are remembered, more texts than there is room for.
  */
 #include "cupti/names.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who may end a wait in native code: threads with a pointer to the object, not those with one to its
- * neighbour, however alike they are; blocks of malloc's; the outer end of a stack.
+ * Who may end a wait in native code: threads with a pointer to the object, not those with one to
+ * its neighbour, however alike they are; blocks of malloc's; the outer end of a stack.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -44,7 +44,7 @@ struct object { /* what threads wait and work on */
 static union heap { /* objects side by side, each with its size before it */
 	uint64_t word[OBJECTS * BLOCK / 8 + 4];
 	uint8_t byte[OBJECTS * BLOCK + 32];
-} *heap;
+} * heap;
 
 static struct prof_nativelink links;
 static struct {
@@ -77,7 +77,9 @@ static void make_heap(void)
 	}
 }
 
-/* ---- threads ---------------------------------------------------------------------------------- */
+/*
+ * ---- threads ----------------------------------------------------------------------------------
+ */
 
 struct job {
 	struct object *object;
@@ -243,7 +245,9 @@ static void scan(int64_t now_ns)
 	prof_nativelink_scan(&links, NULL, 0, now_ns);
 }
 
-/* ---- tests ------------------------------------------------------------------------------------ */
+/*
+ * ---- tests ------------------------------------------------------------------------------------
+ */
 
 static void test_blocks(void)
 {
@@ -281,11 +285,14 @@ static void test_top(void)
 }
 
 #ifndef SANITIZED
-/* Beside who waits: one who works on the same object, and one on its neighbour, both all the time. */
+/*
+ * Beside who waits: one who works on the same object, and one on its neighbour, both all the time.
+ */
 static void test_object(void)
 {
 	struct job waits, works, other;
-	pthread_t w = start(take_one, &waits, object_at(0)), a = start(compute, &works, object_at(0)),
+	pthread_t w = start(take_one, &waits, object_at(0)),
+		  a = start(compute, &works, object_at(0)),
 		  b = start(compute, &other, object_at(1));
 	struct prof_nativelink_look look;
 	char text[1024];
@@ -343,7 +350,8 @@ static void test_pressed(void)
 {
 	struct job waits, deeper, works;
 	pthread_t w = start(take_one, &waits, object_at(0)),
-		  d = start(take_somewhere, &deeper, NULL), a = start(compute, &works, object_at(1));
+		  d = start(take_somewhere, &deeper, NULL),
+		  a = start(compute, &works, object_at(1));
 	struct prof_nativelink_look look, deep;
 	uint64_t id;
 	int i;
@@ -374,7 +382,10 @@ static void test_pressed(void)
 }
 
 #ifndef SANITIZED
-/* A maker that waits for another object each time, at one place, keeps its one place among the waits. */
+/*
+ * A maker that waits for another object each time, at one place, keeps its one place among the
+ * waits.
+ */
 static void test_anew(void)
 {
 	struct job waits, first, second;
@@ -418,7 +429,8 @@ static void test_other(void)
 {
 	struct job waits, works, other;
 	pthread_t w = start(take_beside, &waits, object_at(0)),
-		  a = start(compute, &works, object_at(0)), b = start(compute, &other, object_at(1));
+		  a = start(compute, &works, object_at(0)),
+		  b = start(compute, &other, object_at(1));
 	struct prof_nativelink_look look;
 	uint64_t id;
 
@@ -468,11 +480,14 @@ static void test_room(void)
 	}
 }
 
-/* A submitter without Python is fed by the main thread, until somebody is seen to use its object. */
+/*
+ * A submitter without Python is fed by the main thread, until somebody is seen to use its object.
+ */
 static void test_feeder(void)
 {
 	struct job waits, feeds;
-	pthread_t w = start(take_one, &waits, object_at(2)), f = start(put_one, &feeds, object_at(2));
+	pthread_t w = start(take_one, &waits, object_at(2)),
+		  f = start(put_one, &feeds, object_at(2));
 	struct prof_nativelink_look look, fed;
 	uint64_t id;
 

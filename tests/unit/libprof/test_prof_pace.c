@@ -109,14 +109,20 @@ static void test_drained(void)
 	EXPECT(!t.starving);
 }
 
-/* A dear sampler looks less often, comes back when it is cheap, and busy times do not count twice. */
-/* A job whose GPU starves for 4 ms of each 8 is looked at as long as turns cost what they may while it starves. */
+/*
+ * A dear sampler looks less often, comes back when it is cheap, and busy times do not count twice.
+ */
+/*
+ * A job whose GPU starves for 4 ms of each 8 is looked at as long as turns cost what they may while
+ * it starves.
+ */
 static void test_again_and_again(void)
 {
 	int looks = 0, i;
 
 	start();
-	run(2500, false, 20000, 0); /* looking out for the first wait is dearer than a thousandth of a core */
+	/* looking out for the first wait is dearer than a thousandth of a core */
+	run(2500, false, 20000, 0);
 	for (i = 0; i < 400; i++) {
 		looks += run(4, true, 20000, 60000).looks;
 		run(4, false, 20000, 60000);
@@ -228,6 +234,6 @@ static void test_submitters(void)
 
 int main(void)
 {
-	return RUN(test_rates, test_short_waits, test_drained, test_again_and_again, test_budget, test_least,
-		   test_gate, test_submitters);
+	return RUN(test_rates, test_short_waits, test_drained, test_again_and_again, test_budget,
+		   test_least, test_gate, test_submitters);
 }

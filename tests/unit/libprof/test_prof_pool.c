@@ -219,7 +219,9 @@ static void test_abandon(void)
 	EXPECT_UINT(s.gone_bytes, 2 * 16384);
 }
 
-/* ---- in the hands of other clients ------------------------------------------------------------ */
+/*
+ * ---- in the hands of other clients ------------------------------------------------------------
+ */
 
 /*
  * An allocator that keeps what is freed does not show it. A sanitizer needs more address space than
@@ -404,7 +406,9 @@ static void test_lean(void)
 	EXPECT(KEEPS_FREED || prof_block_freed((const uint8_t *)was));
 }
 
-/* ---- what is not needed ----------------------------------------------------------------------- */
+/*
+ * ---- what is not needed -----------------------------------------------------------------------
+ */
 
 #define BURST 60
 #define READY 6 /* of 16 KiB, and one to discard */
@@ -495,7 +499,9 @@ static void test_trim_needed(void)
 	EXPECT_UINT(touched(), READY * 16384 + 65536);
 }
 
-/* ---- in processes of their own ---------------------------------------------------------------- */
+/*
+ * ---- in processes of their own ----------------------------------------------------------------
+ */
 
 static void in_child(int (*fn)(void), int want)
 {
@@ -666,10 +672,10 @@ static void test_threads(void)
 
 int main(void)
 {
-	int failed = RUN(test_children, test_one, test_limit, test_order, test_sizes, test_bound,
-			 test_foreign, test_abandon, test_recycles, test_address_again,
-			 test_sessions, test_lost_discards, test_lean, test_trim, test_trim_needed,
-			 test_threads);
+	int failed =
+		RUN(test_children, test_one, test_limit, test_order, test_sizes, test_bound,
+		    test_foreign, test_abandon, test_recycles, test_address_again, test_sessions,
+		    test_lost_discards, test_lean, test_trim, test_trim_needed, test_threads);
 
 	fflush(NULL);
 	if (KEEPS_FREED) /* who looks for leaks reads all 64 MiB of hundreds of blocks */

@@ -115,7 +115,8 @@ static void check_many(struct prof_pymem *m)
 	EXPECT_MEM(to, large, sum);
 	part[60].from = (uintptr_t)pages + 2 * page - 59;
 	EXPECT_INT(prof_pymem_read_some(m, part, PROF_PYMEM_PARTS), 60);
-	EXPECT_INT(prof_pymem_read_some(m, part + 61, PROF_PYMEM_PARTS - 61), PROF_PYMEM_PARTS - 61);
+	EXPECT_INT(prof_pymem_read_some(m, part + 61, PROF_PYMEM_PARTS - 61),
+		   PROF_PYMEM_PARTS - 61);
 }
 
 /* What the program lets no file grow to ends nothing: neither what is open nor what is opened. */
@@ -138,7 +139,8 @@ static void *read_limited(void *arg)
 {
 	struct prof_pymem m;
 
-	*(bool *)arg = prof_ownfds_leave() || prof_pymem_open(&m, 0, PROF_PYMEM_VM) || survives_limit(&m);
+	*(bool *)arg =
+		prof_ownfds_leave() || prof_pymem_open(&m, 0, PROF_PYMEM_VM) || survives_limit(&m);
 	return NULL;
 }
 
@@ -215,7 +217,8 @@ static void test_child(void)
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	EXPECT(prof_pymem_read(&m, (uintptr_t)pages, &way, sizeof(way)) < 0);
-	EXPECT(prof_pymem_read_some(&m, &(struct prof_pymem_part){ (uintptr_t)pages, &way, 1 }, 1) < 0);
+	EXPECT(prof_pymem_read_some(&m, &(struct prof_pymem_part){ (uintptr_t)pages, &way, 1 }, 1) <
+	       0);
 	prof_pymem_close(&m);
 	EXPECT(prof_pymem_open(&m, child, PROF_PYMEM_VM) < 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects of every version of Python, made by hand in this process: what is reached through each kind of
- * them, and that nothing breaks when any word of them is any other. With real Pythons:
+ * Objects of every version of Python, made by hand in this process: what is reached through each
+ * kind of them, and that nothing breaks when any word of them is any other. With real Pythons:
  * tests/e2e/libprof/test_prof_awaited.py.
  */
 #include <errno.h>
@@ -146,8 +146,8 @@ static uint64_t make_dict(const uint64_t *key, const uint64_t *value, size_t n, 
 }
 
 /*
- * Of the class, whose two attributes have these names: the second one of this value, where its version
- * has that. To 3.10 in a dictionary of its own, from then on the class has the names.
+ * Of the class, whose two attributes have these names: the second one of this value, where its
+ * version has that. To 3.10 in a dictionary of its own, from then on the class has the names.
  */
 static uint64_t make_instance(uint64_t value)
 {
@@ -317,9 +317,12 @@ static void make_program(size_t version, const char *const *names, size_t n)
 	memset(py.codes.entry, 0, sizeof(py.codes.entry));
 	memset(py.known, 0, sizeof(py.known));
 	used = 0;
-	/* From 3.13 on Python tells itself what 3.12 has as well, but for the bits of a reference. */
-	REQUIRE(!prof_pylayout_find(&py.mem, &py.at, UINT32_C(0x030000f0) | (minor < 12 ? minor : 12) << 16,
-				    l, why, sizeof(why)));
+	/*
+	 * From 3.13 on Python tells itself what 3.12 has as well, but for the bits of a reference.
+	 */
+	REQUIRE(!prof_pylayout_find(&py.mem, &py.at,
+				    UINT32_C(0x030000f0) | (minor < 12 ? minor : 12) << 16, l, why,
+				    sizeof(why)));
 	l->refs = versions[version].refs;
 	l->refs.known = true;
 	l->code_tag = minor < 14 ? 0 : 3;
@@ -409,7 +412,8 @@ static void test_references(void)
 		put_variable(2, make_chain(5));
 		expect_hold(v, "five steps", '-');
 		put_variable(2, 0);
-		put_variable(4, target); /* the evaluation stack, of which none is known to be in use */
+		/* the evaluation stack, of which none is known to be in use */
+		put_variable(4, target);
 		expect_hold(v, "what was left behind", '-');
 	}
 }
@@ -445,7 +449,9 @@ static bool is_named(void)
 	       l->refs.attributes == PROF_PYATTRIBUTES_PLAIN;
 }
 
-/* What the code gives, but not by this attribute, unless a method of the class that it names does. */
+/*
+ * What the code gives, but not by this attribute, unless a method of the class that it names does.
+ */
 static void test_attributes(void)
 {
 	size_t v;
@@ -612,6 +618,6 @@ static void test_anything(void)
 int main(void)
 {
 	REQUIRE(!prof_pymem_open(&py.mem, 0, PROF_PYMEM_VM));
-	return RUN(test_references, test_gives, test_attributes, test_no_ways, test_not_known, test_levels,
-		   test_anything);
+	return RUN(test_references, test_gives, test_attributes, test_no_ways, test_not_known,
+		   test_levels, test_anything);
 }

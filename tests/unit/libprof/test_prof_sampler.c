@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sampler while the program forks: looks that it had to leave out are counted, in this process and,
- * through the memory that they share, in a loader's worker; without forks there are none.
+ * The sampler while the program forks: looks that it had to leave out are counted, in this process
+ * and, through the memory that they share, in a loader's worker; without forks there are none.
  */
 #include "sample/sampler.h"
 

@@ -71,8 +71,9 @@ static int connected(int family, char *far, size_t room)
 }
 
 /*
- * A network of its own, where that is allowed: how long a pass takes, and so how soon the next one may
- * come, follows from how many sockets the machine has, and tests beside this one open thousands.
+ * A network of its own, where that is allowed: how long a pass takes, and so how soon the next one
+ * may come, follows from how many sockets the machine has, and tests beside this one open
+ * thousands.
  */
 static void be_alone(void)
 {
@@ -276,7 +277,10 @@ static void meet(int fd)
 	prof_socket_met(inode_of(fd), path);
 }
 
-/* What is met with its descriptor is looked for where it stands: a unix socket waits for no table of TCP. */
+/*
+ * What is met with its descriptor is looked for where it stands: a unix socket waits for no table
+ * of TCP.
+ */
 static void test_met(void)
 {
 	int fd[2], udp = socket(AF_INET, SOCK_DGRAM, 0), tcp;
@@ -334,7 +338,10 @@ static int pair_without(int one, int other)
 		       : 1;
 }
 
-/* Where the kernel may not be asked the tables tell it all. First: a child knows what was told before. */
+/*
+ * Where the kernel may not be asked the tables tell it all. First: a child knows what was told
+ * before.
+ */
 /* The number of a new socket, of which fd[1] is the other end. */
 static uint64_t new_pair(int fd[2])
 {
@@ -354,7 +361,10 @@ static bool is_known(uint64_t inode)
 	return peer != 0;
 }
 
-/* Two whose numbers lie 256 or 512 apart, as those of several programs do, are both known once they were asked for. */
+/*
+ * Two whose numbers lie 256 or 512 apart, as those of several programs do, are both known once they
+ * were asked for.
+ */
 static void test_meet(void)
 {
 	uint64_t inode[3] = { 0 }, n;
@@ -442,7 +452,10 @@ static void test_accepted(void)
 	}
 }
 
-/* Connections that were closed stand in /proc/net/tcp for a minute, more of them than of a file is read. */
+/*
+ * Connections that were closed stand in /proc/net/tcp for a minute, more of them than of a file is
+ * read.
+ */
 static void close_many(void)
 {
 	union address a = { .v4 = { .sin_family = AF_INET } };
@@ -478,7 +491,10 @@ static int names_beside_closed(void)
 	return wrong;
 }
 
-/* In a child: its closed connections are nobody else's. First: who was asked before has less time left. */
+/*
+ * In a child: its closed connections are nobody else's. First: who was asked before has less time
+ * left.
+ */
 static void test_closed(void)
 {
 	int status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Workers are many and looked for seldom: each of them comes to have its Python read, not the first few again and again.
+ * Workers are many and looked for seldom: each of them comes to have its Python read, not the first
+ * few again and again.
  */
 #include "sample/targets.h"
 
@@ -29,7 +30,8 @@ static void test_all_settle(void)
 			_exit(0);
 		}
 	}
-	for (i = 1; i <= 8; i++) /* a child is believed at second sight, and a few are opened each time */
+	for (i = 1; i <= 8;
+	     i++) /* a child is believed at second sight, and a few are opened each time */
 		prof_targets_workers(&c, (int64_t)i * SECOND);
 	for (i = 0; i < c.workers; i++)
 		settled += c.worker[i].settled_ns > 0;

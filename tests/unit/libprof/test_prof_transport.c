@@ -178,7 +178,9 @@ static void test_segments(void)
 	EXPECT_UINT(seen[7], 1);
 }
 
-/* ---- a collector ------------------------------------------------------------------------------ */
+/*
+ * ---- a collector ------------------------------------------------------------------------------
+ */
 
 static int listener = -1, peer = -1;
 static uint64_t got_last;
@@ -484,7 +486,9 @@ static void test_closed_descriptors(void)
 	hang_up(true);
 }
 
-/* ---- trouble with the disk -------------------------------------------------------------------- */
+/*
+ * ---- trouble with the disk --------------------------------------------------------------------
+ */
 
 static int in_child(void (*fn)(void))
 {

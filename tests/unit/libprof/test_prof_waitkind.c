@@ -46,7 +46,8 @@ static void test_files(void)
 	EXPECT_INT(prof_wait_of_fd(PROF_FD_NVIDIA, "", false, false), WIRE_WAIT_GPU);
 	EXPECT_INT(prof_wait_of_fd(PROF_FD_OTHER, "", false, false), WIRE_WAIT_OTHER);
 	EXPECT_INT(prof_wait_of_ioctl(PROF_FD_NVIDIA, "", false), WIRE_WAIT_GPU);
-	EXPECT_INT(prof_wait_of_ioctl(PROF_FD_FILE, "fuse.slowfs", false), WIRE_WAIT_READ); /* is it a terminal? */
+	EXPECT_INT(prof_wait_of_ioctl(PROF_FD_FILE, "fuse.slowfs", false),
+		   WIRE_WAIT_READ); /* is it a terminal? */
 	EXPECT_INT(prof_wait_of_ioctl(PROF_FD_FILE, "ext4", true), WIRE_WAIT_READ);
 	EXPECT_INT(prof_wait_of_ioctl(PROF_FD_FILE, "ext4", false), WIRE_WAIT_OTHER);
 	EXPECT_INT(prof_wait_of_ioctl(PROF_FD_UNKNOWN, "", false), WIRE_WAIT_OTHER);

@@ -173,16 +173,17 @@ static void test_budget(void)
 
 static void test_lines(void)
 {
-	struct live_fired f = { .by = "run",
-				.metric = LIVE_USD,
-				.value = 41 * S,
-				.threshold = 40 * S,
-				.t_unix_ns = 1234,
-				.since_unix_ns = -5,
-				.budget_pct = 80,
-				.condition = "usd>=40",
-				.exec = "mail -s \"x\" \\ \n\x01 caf\xc3\xa9 \xf0\x9f\x94\xa5 \xff" },
-			  got;
+	struct live_fired
+		f = { .by = "run",
+		      .metric = LIVE_USD,
+		      .value = 41 * S,
+		      .threshold = 40 * S,
+		      .t_unix_ns = 1234,
+		      .since_unix_ns = -5,
+		      .budget_pct = 80,
+		      .condition = "usd>=40",
+		      .exec = "mail -s \"x\" \\ \n\x01 caf\xc3\xa9 \xf0\x9f\x94\xa5 \xff" },
+		got;
 	char line[LIVE_FIRED_LINE], words[LIVE_WORDS_BYTES];
 	int len = live_fired_put(&f, line);
 
@@ -219,7 +220,9 @@ static void test_lines(void)
 		EXPECT_INT(live_fired_get(&got, none[i], strlen(none[i])), -EBADMSG);
 }
 
-/* ---- the file and the command ----------------------------------------------------------------- */
+/*
+ * ---- the file and the command -----------------------------------------------------------------
+ */
 
 static int lines_of(const char *path, char *all, size_t room)
 {

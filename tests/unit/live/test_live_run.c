@@ -148,7 +148,10 @@ static void test_training(void)
 	live_run_fini(&run);
 }
 
-/* The first pulse that tells of work may be the process's first: what it lived before is start-up, too. */
+/*
+ * The first pulse that tells of work may be the process's first: what it lived before is start-up,
+ * too.
+ */
 static void test_first_pulse(void)
 {
 	struct live_totals t;

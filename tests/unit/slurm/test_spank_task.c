@@ -267,7 +267,9 @@ static void test_listed(void)
 	free(huge);
 }
 
-/* What lets nothing be preloaded is left to CUDA; test_sanitized_programs has programs that do not. */
+/*
+ * What lets nothing be preloaded is left to CUDA; test_sanitized_programs has programs that do not.
+ */
 static void test_injected(void)
 {
 	static const char *const no[] = { "0", "off", "no" };

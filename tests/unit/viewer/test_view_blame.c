@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Causes from evidence, rule by rule: stacks to kinds of code, samples to shares, rows and samples
- * to classes, pieces without samples, hotspots, facts about loaders. All rows here are made by hand;
- * times in us.
+ * to classes, pieces without samples, hotspots, facts about loaders. All rows here are made by
+ * hand; times in us.
  */
 #include "harness.h"
 #include "analysis/evidence/cause.h"
@@ -260,7 +260,10 @@ static bool named(const struct ana_pystack *k, const char *file, uint32_t line)
 	       !memcmp(k->file.at, file, k->file.len);
 }
 
-/* Code that was made of a text has no line to look at: that of who calls it is told, if there is one. */
+/*
+ * Code that was made of a text has no line to look at: that of who calls it is told, if there is
+ * one.
+ */
 static void test_stacks_made(void)
 {
 #define STANDARD "/usr/lib/python3.11/"
@@ -807,7 +810,9 @@ static void test_host_waits(void)
 	end(&t);
 }
 
-/* ---- the decision, pieces without samples, hotspots, loaders ------------------------------------ */
+/*
+ * ---- the decision, pieces without samples, hotspots, loaders ------------------------------------
+ */
 
 static void test_split(void)
 {

@@ -19,35 +19,35 @@
 #define TASKS "wait\t" LIB "threading.py\t327\nget\t" LIB "queue.py\t171\n" MAKE
 #define PUT "wait\t" LIB "threading.py\t327\nput\t" LIB "queue.py\t140\n" USER
 #define JOIN "join\t" LIB "threading.py\t1100\n" USER
-#define BARRIER                                                             \
+#define BARRIER                                                                           \
 	"wait\t" LIB "threading.py\t327\nwait_for\t" LIB "threading.py\t360\n_wait\t" LIB \
 	"threading.py\t720\nwait\t" LIB "threading.py\t690\n" USER
 #define EVENT "wait\t" LIB "threading.py\t327\nwait\t" LIB "threading.py\t629\n" USER
-#define START \
+#define START                                                                         \
 	"wait\t" LIB "threading.py\t327\nwait\t" LIB "threading.py\t629\nstart\t" LIB \
 	"threading.py\t962\n" USER
-#define FEED                                                                               \
-	"wait\t" LIB "threading.py\t320\n_feed\t" LIB "multiprocessing/queues.py\t231\nrun\t" \
-	LIB "threading.py\t975"
-#define PARSE                                                                             \
-	"__next__\t" LIB "email/feedparser.py\t128\n_parsegen\t" LIB                        \
+#define FEED                                                                                      \
+	"wait\t" LIB "threading.py\t320\n_feed\t" LIB "multiprocessing/queues.py\t231\nrun\t" LIB \
+	"threading.py\t975"
+#define PARSE                                                        \
+	"__next__\t" LIB "email/feedparser.py\t128\n_parsegen\t" LIB \
 	"email/feedparser.py\t224\tg\nbegin\t" LIB "http/client.py\t337\n" USER
 #define RESULT \
 	"wait\t" LIB "threading.py\t327\nresult\t" LIB "concurrent/futures/_base.py\t451\n" USER
-#define RECV                                                                              \
-	"_recv\t" LIB "multiprocessing/connection.py\t395\nrecv\t" LIB                        \
+#define RECV                                                           \
+	"_recv\t" LIB "multiprocessing/connection.py\t395\nrecv\t" LIB \
 	"multiprocessing/connection.py\t250\n" USER
 #define TURN "__next__\t" PACKAGES "somebodys/loader.py\t7\n" USER
-#define NAP "look\t" PACKAGES "somebodys/loader.py\t9\nitems\t" PACKAGES "somebodys/loader.py\t5\tg\n"
-#define DRIVE                                                                            \
-	"select\t" LIB "selectors.py\t468\n_run_once\t" LIB "asyncio/base_events.py\t1900\n" \
-	MAKE
+#define NAP \
+	"look\t" PACKAGES "somebodys/loader.py\t9\nitems\t" PACKAGES "somebodys/loader.py\t5\tg\n"
+#define DRIVE \
+	"select\t" LIB "selectors.py\t468\n_run_once\t" LIB "asyncio/base_events.py\t1900\n" MAKE
 #define RESPONSE "recv_into\t" LIB "ssl.py\t1200\n" TURN
-#define LOOP                                                                             \
-	"select\t" LIB "selectors.py\t468\n_run_once\t" LIB "asyncio/base_events.py\t1900\n"  \
+#define LOOP                                                                                 \
+	"select\t" LIB "selectors.py\t468\n_run_once\t" LIB "asyncio/base_events.py\t1900\n" \
 	"run_forever\t" LIB "asyncio/base_events.py\t607\n" USER
 
-#define SERVER                                                                            \
+#define SERVER \
 	"select\t" LIB "selectors.py\t415\nhandle_request\t" LIB "socketserver.py\t295\n" USER
 
 #define NEXT "_next_data\t" PACKAGES "torch/utils/data/dataloader.py\t1300\n" USER
@@ -124,11 +124,11 @@ static bool host_of(struct bench *t, int64_t start, int64_t stop)
 }
 
 /* All of [0, 4000) is of one class. */
-#define EXPECT_ALL(t, c, sure)                                 \
-	do {                                                   \
-		EXPECT(host_of(t, 0, 4000));                   \
+#define EXPECT_ALL(t, c, sure)                                \
+	do {                                                  \
+		EXPECT(host_of(t, 0, 4000));                  \
 		EXPECT_INT((t)->b.ns[c], (int64_t)4000 * US); \
-		EXPECT_INT((t)->b.confidence[c], sure);        \
+		EXPECT_INT((t)->b.confidence[c], sure);       \
 	} while (0)
 
 /* ---- words and kinds ------------------------------------------------------------------------- */
@@ -155,7 +155,8 @@ static void test_words(void)
 	EXPECT_INT(l.count, WIRE_LINKS_MAX);
 	ana_links_read(&l, ">p22 !p23 ?o1", 13);
 	ana_links_read(&who, "?p22", 4);
-	EXPECT(l.hands && ana_links_hand(&l, &who) == ANA_LINK_GIVES && ana_links_deliver(&l, &who));
+	EXPECT(l.hands && ana_links_hand(&l, &who) == ANA_LINK_GIVES &&
+	       ana_links_deliver(&l, &who));
 	ana_links_read(&who, "?p23 ?o1", 8);
 	EXPECT(!ana_links_deliver(&l, &who));
 	ana_links_read(&l, "", 0);
@@ -202,7 +203,8 @@ static void test_takes(void)
 		{ WIRE_WAIT_CHILD, "", USER, ANA_TAKE_SETTLES },
 		{ WIRE_WAIT_SLEEP, "", USER, ANA_TAKE_NOT_TOLD },
 		/* a package, or the program, that calls its file queue.py */
-		{ WIRE_WAIT_LOCK, "", "get\t" PACKAGES "somebodys/queue.py\t1\n" USER, ANA_TAKE_LOCK },
+		{ WIRE_WAIT_LOCK, "", "get\t" PACKAGES "somebodys/queue.py\t1\n" USER,
+		  ANA_TAKE_LOCK },
 		{ WIRE_WAIT_LOCK, "", "get\t/home/me/queue.py\t1\n" USER, ANA_TAKE_LOCK },
 		/* what is called there decides, not what lies further out */
 		{ WIRE_WAIT_LOCK, "", USER "\nget\t" LIB "queue.py\t171", ANA_TAKE_LOCK },
@@ -343,7 +345,10 @@ static void test_circles(void)
 	end(&t);
 }
 
-/* What closes a circle is known: neither waits at the same place before nor who held it then are asked. */
+/*
+ * What closes a circle is known: neither waits at the same place before nor who held it then are
+ * asked.
+ */
 static void test_circle_is_told(void)
 {
 	struct bench t;
@@ -364,7 +369,10 @@ static void test_circle_is_told(void)
 	end(&t);
 }
 
-/* Who naps asks again by itself: it waits for no other's end, and what only the trainer holds is no circle. */
+/*
+ * Who naps asks again by itself: it waits for no other's end, and what only the trainer holds is no
+ * circle.
+ */
 static void test_nap_in_circle(void)
 {
 	struct bench t;
@@ -378,8 +386,8 @@ static void test_nap_in_circle(void)
 }
 
 /*
- * No sample in the piece shows the wait: it is asked as it was last, blocked, whichever sample comes to
- * mind first; another place has other waits before it.
+ * No sample in the piece shows the wait: it is asked as it was last, blocked, whichever sample
+ * comes to mind first; another place has other waits before it.
  */
 static void test_as_it_was_last(void)
 {
@@ -452,8 +460,8 @@ static void test_most_have_none(void)
 	"getresponse\t" LIB "http/client.py\t1374\n" MAKE
 
 /*
- * Who reads from a socket waits for its other end. Another thread that has something at the address of his
- * object, or had what was there before that, is nobody who ends his wait.
+ * Who reads from a socket waits for its other end. Another thread that has something at the address
+ * of his object, or had what was there before that, is nobody who ends his wait.
  */
 static void test_socket_of_others(void)
 {
@@ -489,7 +497,10 @@ static void test_socket_of_others(void)
 	end(&t);
 }
 
-/* Who sends to that object, or has the other end, does; and what an event loop waits for comes from threads, too. */
+/*
+ * Who sends to that object, or has the other end, does; and what an event loop waits for comes from
+ * threads, too.
+ */
 static void test_socket_of_givers(void)
 {
 	struct bench t;
@@ -520,7 +531,10 @@ static void test_socket_of_givers(void)
 	end(&t);
 }
 
-/* The kernel's counters tell of one sample alone by the one before it, if that is a second old at most. */
+/*
+ * The kernel's counters tell of one sample alone by the one before it, if that is a second old at
+ * most.
+ */
 static void test_sample_before(void)
 {
 	static const struct {
@@ -542,7 +556,10 @@ static void test_sample_before(void)
 	}
 }
 
-/* At the very line of a wait it may read a file, which is for nobody; asleep in no iterator it asks nobody. */
+/*
+ * At the very line of a wait it may read a file, which is for nobody; asleep in no iterator it asks
+ * nobody.
+ */
 static void test_is_for_nobody(void)
 {
 	struct bench t;
@@ -614,7 +631,10 @@ static void test_gives(void)
 	end(&t);
 }
 
-/* Requests whose other ends are not known: nine tenths of all of the time or more, or it is known what they are. */
+/*
+ * Requests whose other ends are not known: nine tenths of all of the time or more, or it is known
+ * what they are.
+ */
 static void test_unnamed(void)
 {
 	struct ana_chain c = { 0 };
@@ -628,7 +648,8 @@ static void test_unnamed(void)
 			see(&t, 101, i * 200, WIRE_WAIT_SOCKET, i < n ? "!o1 ?l5 ?s7" : "!o1",
 			    i < n ? "" : SERVER);
 		ana_chain_forget(&c);
-		ana_chain_follow(&c, &t.e, ana_evidence_thread(&t.e, PID, PID), 0, 0, (int64_t)4000 * US);
+		ana_chain_follow(&c, &t.e, ana_evidence_thread(&t.e, PID, PID), 0, 0,
+				 (int64_t)4000 * US);
 		EXPECT_INT(c.found, ANA_CHAIN_REQUESTS);
 		EXPECT_INT(c.unnamed, n == 18);
 		end(&t);
@@ -636,7 +657,10 @@ static void test_unnamed(void)
 	ana_chain_fini(&c);
 }
 
-/* An event loop, which the trainer could wake, too, waits for a socket whose other end is nobody's here. */
+/*
+ * An event loop, which the trainer could wake, too, waits for a socket whose other end is nobody's
+ * here.
+ */
 static void test_outside(void)
 {
 	struct bench t;
@@ -679,8 +703,8 @@ static void test_far(void)
 }
 
 /*
- * The last one seen waits for what nobody was seen to hold: waits at the same place may know more. Not where
- * the trainer holds it, nor at a socket, whose other end may be nobody's here.
+ * The last one seen waits for what nobody was seen to hold: waits at the same place may know more.
+ * Not where the trainer holds it, nor at a socket, whose other end may be nobody's here.
  */
 static void test_lost(void)
 {
@@ -696,7 +720,8 @@ static void test_lost(void)
 		{ WIRE_WAIT_LOCK, "~o1 ?o2", "?o1 ~o2", ANA_INPUT_PIPELINE, true },
 		{ WIRE_WAIT_SOCKET, "!o1 ?o2 ?t1:1-2:2", "?o1", ANA_INPUT_FETCH, false },
 		{ WIRE_WAIT_READ, "!o1", "?o1", ANA_INPUT_FETCH, false },
-		{ WIRE_WAIT_LOCK, "!o1", "?o1", ANA_HOST_WAIT, true }, /* nor of what it waits for */
+		{ WIRE_WAIT_LOCK, "!o1", "?o1", ANA_HOST_WAIT,
+		  true }, /* nor of what it waits for */
 		{ WIRE_WAIT_LOCK, "~o1", "?o1", ANA_INPUT_PIPELINE, false },
 	};
 	struct bench t;
@@ -728,7 +753,10 @@ static void test_lost(void)
 	EXPECT(host_of(&t, 0, 4000) && t.b.asks && !t.b.idle);
 	end(&t);
 
-	begin(&t); /* nor does code that gives there, of two stages of a library, make them wait for each other */
+	/*
+	 * nor does code that gives there, of two stages of a library, make them wait for each other
+	 */
+	begin(&t);
 	keep(&t, PID, WIRE_WAIT_LOCK, "?n40", TURN);
 	keep(&t, 101, WIRE_WAIT_LOCK, "!n40 !n100 ?n80", "");
 	keep(&t, 102, WIRE_WAIT_LOCK, "!n80 ?n100", "");
@@ -752,7 +780,10 @@ static void test_lost(void)
 	end(&t);
 }
 
-/* Who waits in the middle waits for something new each time: who gave it the last one gives this one. */
+/*
+ * Who waits in the middle waits for something new each time: who gave it the last one gives this
+ * one.
+ */
 static void test_anew(void)
 {
 	struct bench t;
@@ -803,7 +834,8 @@ static void test_anew_at_once(void)
 	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
 	end(&t);
 
-	begin(&t); /* a thread that only keeps results, and waits for the trainer's next work, has this one */
+	/* a thread that only keeps results, and waits for the trainer's next work, has this one */
+	begin(&t);
 	see(&t, PID, -500000, WIRE_WAIT_LOCK, "?o1", RESULT);
 	see(&t, 101, -500000, WIRE_WAIT_READ, "!o1", MAKE);
 	keep(&t, PID, WIRE_WAIT_LOCK, "?o2 !o3", RESULT);
@@ -821,7 +853,10 @@ static void test_anew_at_once(void)
 	end(&t);
 }
 
-/* A thread that only passes tasks on has the queue of results, too; who fills it was seen giving before. */
+/*
+ * A thread that only passes tasks on has the queue of results, too; who fills it was seen giving
+ * before.
+ */
 static void test_held_by_idle(void)
 {
 	struct bench t;
@@ -855,8 +890,8 @@ static void test_held_by_idle(void)
 }
 
 /*
- * A pool: who takes results from the workers was not looked at within the wait, and one that passes tasks on, whose
- * code gives the same, waits for the trainer.
+ * A pool: who takes results from the workers was not looked at within the wait, and one that passes
+ * tasks on, whose code gives the same, waits for the trainer.
  */
 static void test_waits_for_all_but_unseen(void)
 {
@@ -908,7 +943,10 @@ static void test_waits_for_all_but_unseen(void)
 	end(&t);
 }
 
-/* Who comes back from a wait and only lacks the interpreter, or was seen too shortly, waits as before. */
+/*
+ * Who comes back from a wait and only lacks the interpreter, or was seen too shortly, waits as
+ * before.
+ */
 static void test_comes_back(void)
 {
 	static const enum wire_wait waits[] = { WIRE_WAIT_GIL, WIRE_WAIT_LOCK, WIRE_WAIT_QUEUE };
@@ -975,7 +1013,8 @@ static void test_seen_running(void)
 	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
 	end(&t);
 
-	begin(&t); /* too long before, at another place, or in a pipe, out of which data are copied there */
+	/* too long before, at another place, or in a pipe, out of which data are copied there */
+	begin(&t);
 	see(&t, PID, -2000001, WIRE_WAIT_LOCK, "?o1", GET);
 	see(&t, PID, -500000, WIRE_WAIT_LOCK, "?o1", RESULT);
 	keep(&t, PID, WIRE_WAIT_NONE, "", GET);
@@ -999,7 +1038,10 @@ static void test_seen_running(void)
 	end(&t);
 }
 
-/* What a wait lacks of its time because its thread had no CPU does not keep it from asking at its place. */
+/*
+ * What a wait lacks of its time because its thread had no CPU does not keep it from asking at its
+ * place.
+ */
 static void test_asks_late(void)
 {
 	struct bench t;
@@ -1013,7 +1055,10 @@ static void test_asks_late(void)
 	end(&t);
 }
 
-/* Asleep before it asks again whether the next item is there: that is made by whoever has what it asks. */
+/*
+ * Asleep before it asks again whether the next item is there: that is made by whoever has what it
+ * asks.
+ */
 static void test_nap(void)
 {
 	struct bench t;
@@ -1040,7 +1085,8 @@ static void test_nap(void)
 	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_LOW);
 	end(&t);
 
-	begin(&t); /* nobody has it, or he does nothing either; a slow source of its own looks the same */
+	/* nobody has it, or he does nothing either; a slow source of its own looks the same */
+	begin(&t);
 	keep(&t, PID, WIRE_WAIT_SLEEP, "?o1", NAP USER);
 	EXPECT_ALL(&t, ANA_HOST_UNKNOWN, ANA_NONE);
 	EXPECT(t.b.asks && t.b.place);
@@ -1090,7 +1136,10 @@ static void see_late(struct bench *t, enum wire_wait wait, const char *links, co
 	keep(t, 101, WIRE_WAIT_READ, "!o1", MAKE);
 }
 
-/* Who naps comes late to what it asks for: that time is the wait's, too; but not of one that mostly does something else. */
+/*
+ * Who naps comes late to what it asks for: that time is the wait's, too; but not of one that mostly
+ * does something else.
+ */
 static void test_wakes_late(void)
 {
 	const int64_t all = (int64_t)40000 * US;
@@ -1107,7 +1156,8 @@ static void test_wakes_late(void)
 	keep(&t, 102, WIRE_WAIT_NONE, "!o2", MAKE);
 	EXPECT(host_of(&t, 0, 40000));
 	EXPECT_INT(t.b.weight[ANA_HOST_CPU_STARVED], 0);
-	EXPECT(t.b.weight[ANA_INPUT_PREP] + t.b.weight[ANA_INPUT_FETCH] > all - 100); /* rounded down */
+	/* rounded down */
+	EXPECT(t.b.weight[ANA_INPUT_PREP] + t.b.weight[ANA_INPUT_FETCH] > all - 100);
 	EXPECT(t.b.weight[ANA_INPUT_PREP] > all / 4 - 100 && t.b.weight[ANA_INPUT_PREP] <= all / 4);
 	end(&t);
 
@@ -1129,7 +1179,10 @@ static void test_wakes_late(void)
 	end(&t);
 }
 
-/* Who gives to the trainer naps for what another one makes, and comes late to it: so is that one's batch. */
+/*
+ * Who gives to the trainer naps for what another one makes, and comes late to it: so is that one's
+ * batch.
+ */
 static void test_maker_wakes_late(void)
 {
 	const int64_t all = (int64_t)40000 * US, ms = 1000 * US;
@@ -1290,7 +1343,10 @@ static void keep_native(struct bench *t, uint32_t tid, enum wire_wait wait, cons
 	}
 }
 
-/* Who gives to the trainer waits within a library whose threads all wait, one of them for others (@awaits). */
+/*
+ * Who gives to the trainer waits within a library whose threads all wait, one of them for others
+ * (@awaits).
+ */
 static void begin_beyond(struct bench *t, const char *awaits, const char *in)
 {
 	begin(t);
@@ -1330,7 +1386,8 @@ static void test_beyond(void)
 	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
 	end(&t);
 
-	begin_beyond(&t, "?l/tmp/s ?u1-2 ~n40", NATIVE); /* it serves others, or receives batches: nobody works */
+	begin_beyond(&t, "?l/tmp/s ?u1-2 ~n40",
+		     NATIVE); /* it serves others, or receives batches: nobody works */
 	keep(&t, 300, WIRE_WAIT_OTHER, "!u1-2", USER);
 	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
 	end(&t);
@@ -1344,7 +1401,9 @@ static void test_beyond(void)
 	end(&t);
 }
 
-/* So does an event loop of the program's, at connections and where others come from, both at once. */
+/*
+ * So does an event loop of the program's, at connections and where others come from, both at once.
+ */
 static void test_messenger_loop(void)
 {
 	struct bench t;
@@ -1506,7 +1565,10 @@ static void test_helpers(void)
 	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_MEDIUM);
 	end(&t);
 
-	begin(&t); /* a process that merely works meanwhile has no part in it; torch's loader knows its workers */
+	/*
+	 * a process that merely works meanwhile has no part in it; torch's loader knows its workers
+	 */
+	begin(&t);
 	keep(&t, PID, WIRE_WAIT_QUEUE, "?p5", RECV);
 	keep(&t, 300, WIRE_WAIT_READ, "!p5", MAKE);
 	keep(&t, 301, WIRE_WAIT_NONE, "", MAKE);
@@ -1597,7 +1659,9 @@ static void test_answer(void)
 }
 
 /* Behind the queue somebody waits for requests. */
-/* A queue of multiprocessing with nobody behind it asks others at its place, where the GPU is fed. */
+/*
+ * A queue of multiprocessing with nobody behind it asks others at its place, where the GPU is fed.
+ */
 static void test_queue_alone(void)
 {
 	struct bench t;
@@ -1655,7 +1719,8 @@ static void test_callers(void)
 	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
 	end(&t);
 
-	begin(&t); /* a short one, of which nothing is told; the one before it was asked for by others */
+	/* a short one, of which nothing is told; the one before it was asked for by others */
+	begin(&t);
 	see(&t, 102, -3000, WIRE_WAIT_SOCKET, "?u1-2 ?a/run/s", MAKE);
 	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
 	keep(&t, 101, WIRE_WAIT_SOCKET, "!o1", MAKE);
@@ -1812,7 +1877,10 @@ static void see_turns(struct bench *t, int line)
 	}
 }
 
-/* What comes back over a connection for what was sent there: little, and behind the lines that give the GPU work. */
+/*
+ * What comes back over a connection for what was sent there: little, and behind the lines that give
+ * the GPU work.
+ */
 static void test_reply(void)
 {
 	struct bench t;
@@ -1846,7 +1914,10 @@ static void test_reply(void)
 	end(&t);
 }
 
-/* Who connected here and rests between what he sends has requests; one who makes it meanwhile feeds. */
+/*
+ * Who connected here and rests between what he sends has requests; one who makes it meanwhile
+ * feeds.
+ */
 static void test_visitor(void)
 {
 	static const char *const at[] = { "?t1:2-3:4 ?a1:2 ?d3:4", "?u1-2 ?a/run/x" };
@@ -1881,7 +1952,10 @@ static void test_visitor(void)
 	end(&t);
 }
 
-/* The same of multiprocessing's pipes, where the processes below tell; torch's loader's are its own. */
+/*
+ * The same of multiprocessing's pipes, where the processes below tell; torch's loader's are its
+ * own.
+ */
 static void test_word_of_child(void)
 {
 	struct bench t;
@@ -1952,7 +2026,10 @@ static void test_feeder(void)
 	end(&t);
 }
 
-/* A thread without Python waits, and nobody was looked at meanwhile: what the others at work there tell. */
+/*
+ * A thread without Python waits, and nobody was looked at meanwhile: what the others at work there
+ * tell.
+ */
 static void test_feeder_not_seen(void)
 {
 	struct bench t;
@@ -1973,7 +2050,10 @@ static void test_feeder_not_seen(void)
 	end(&t);
 }
 
-/* A maker without a line of the user's: theirs that waits is told, what the maker does beside it, and the library. */
+/*
+ * A maker without a line of the user's: theirs that waits is told, what the maker does beside it,
+ * and the library.
+ */
 static void test_line(void)
 {
 	struct ana_hotspots s = { 0 };
@@ -1982,8 +2062,10 @@ static void test_line(void)
 
 	begin(&t);
 	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
-	keep(&t, 101, WIRE_WAIT_LOCK, "!o1 ?o2", "get\t" LIB "queue.py\t171\nrun\t" PACKAGES "zarr/core/sync.py\t5");
-	keep(&t, 102, WIRE_WAIT_READ, "!o2", "read_bytes\t" LIB "pathlib.py\t1052\nrun\t" LIB "threading.py\t975");
+	keep(&t, 101, WIRE_WAIT_LOCK, "!o1 ?o2",
+	     "get\t" LIB "queue.py\t171\nrun\t" PACKAGES "zarr/core/sync.py\t5");
+	keep(&t, 102, WIRE_WAIT_READ, "!o2",
+	     "read_bytes\t" LIB "pathlib.py\t1052\nrun\t" LIB "threading.py\t975");
 	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
 	REQUIRE(!ana_hotspots_add(&s, &t.e, &t.b));
 	REQUIRE(s.count == 1);
@@ -2007,7 +2089,9 @@ static void test_line(void)
 	end(&t);
 }
 
-/* A thread prepares and copies to the GPU itself; another waits for it and gives the GPU the rest. */
+/*
+ * A thread prepares and copies to the GPU itself; another waits for it and gives the GPU the rest.
+ */
 static void test_copier(void)
 {
 	struct bench t;

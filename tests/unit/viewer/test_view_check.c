@@ -383,7 +383,9 @@ static void test_scale(void)
 	/* No bound below what there is already. */
 	p = predict(30, 400, 1000000, 0);
 	EXPECT_INT(p.gain_most_ppm, 0);
-	/* 3 ms of a step copy the batch: they starve the GPU as before, and a faster one as long. */
+	/*
+	 * 3 ms of a step copy the batch: they starve the GPU as before, and a faster one as long.
+	 */
 	copy_ms = 30;
 	p = predict(10, 60, 2000000, 0);
 	EXPECT_INT(p.step_ns, 60000000);

@@ -121,7 +121,9 @@ static void test_close(void)
 		for (int k = (int)(t_random(&seed) % 14); k > 0; k--)
 			most *= 10;
 		for (int k = 0; k < ANA_CLASSES; k++) {
-			int64_t usd = t_random(&seed) % 3 ? 0 : (int64_t)(t_random(&seed) % (uint64_t)most);
+			int64_t usd = t_random(&seed) % 3
+					      ? 0
+					      : (int64_t)(t_random(&seed) % (uint64_t)most);
 
 			c.classes[k] = usd;
 			c.total += usd;

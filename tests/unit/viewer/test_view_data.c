@@ -15,7 +15,9 @@
 #define NAME_BYTES 1000
 #define US INT64_C(1000)
 
-/* ---- a result of any size --------------------------------------------------------------------- */
+/*
+ * ---- a result of any size ---------------------------------------------------------------------
+ */
 
 struct size {
 	size_t gpus, buckets, processes, steps, cells, flames, nodes, frames;
@@ -208,7 +210,9 @@ static char *write_block(const struct view_summary *s, size_t *len)
 	return text;
 }
 
-/* ---- what must hold of every block ------------------------------------------------------------ */
+/*
+ * ---- what must hold of every block ------------------------------------------------------------
+ */
 
 /* Printable, and nothing in it means anything to HTML or to a script. */
 static void check_bytes(const char *text, size_t len)
@@ -369,7 +373,9 @@ static void test_without_a_trace(void)
 	view_summary_free(s);
 }
 
-/* ---- reading it back --------------------------------------------------------------------------- */
+/*
+ * ---- reading it back ---------------------------------------------------------------------------
+ */
 
 static enum view_block_state state_of(const char *page, size_t len, struct view_data_block *b)
 {

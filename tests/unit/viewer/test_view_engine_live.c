@@ -488,7 +488,10 @@ static void test_siblings_that_come_and_go(void)
 	t_run_end(&r);
 }
 
-/* Asleep in a synchronisation inside next(), the thread reads from no storage: gpudev.py:63 was "fetch". */
+/*
+ * Asleep in a synchronisation inside next(), the thread reads from no storage: gpudev.py:63 was
+ * "fetch".
+ */
 static void test_a_call_is_no_fetch(void)
 {
 	struct t_run r;
@@ -548,8 +551,9 @@ static struct wire_sample at_line(struct t_proc *p, int64_t t, const char *stack
 }
 
 /*
- * The thread is in the call of the first two copies as long as they last: a sample in one of them tells the line of
- * both. The third copies by itself, while its thread is at another line, and beside the fourth a kernel runs.
+ * The thread is in the call of the first two copies as long as they last: a sample in one of them
+ * tells the line of both. The third copies by itself, while its thread is at another line, and
+ * beside the fourth a kernel runs.
  */
 static void test_lines_of_copies(void)
 {
@@ -585,11 +589,14 @@ static void test_lines_of_copies(void)
 }
 
 #define TORCH "/v/lib/python3.11/site-packages/torch/autograd/"
-#define BACKWARD                                                                          \
+#define BACKWARD                                                                               \
 	"_engine_run_backward\t" TORCH "graph.py\t1072\nbackward\t" TORCH "__init__.py\t395\n" \
 	"train\t/home/me/train.py\t46"
 
-/* A gap inside a launch of a thread without Python; thread 1 was at @stack meanwhile, if thread 3 was at @other. */
+/*
+ * A gap inside a launch of a thread without Python; thread 1 was at @stack meanwhile, if thread 3
+ * was at @other.
+ */
 static uint32_t line_of_backward(const char *stack, uint8_t state, const char *other)
 {
 	struct t_run r;
@@ -623,12 +630,17 @@ static uint32_t line_of_backward(const char *stack, uint8_t state, const char *o
 	return line;
 }
 
-/* torch's engine runs backward() on threads of its own: the line is that of who called it, and waits. */
+/*
+ * torch's engine runs backward() on threads of its own: the line is that of who called it, and
+ * waits.
+ */
 static void test_line_of_backward(void)
 {
-	EXPECT_INT(line_of_backward(BACKWARD, WIRE_STATE_SLEEPING, "serve\t/home/me/web.py\t7"), 46);
+	EXPECT_INT(line_of_backward(BACKWARD, WIRE_STATE_SLEEPING, "serve\t/home/me/web.py\t7"),
+		   46);
 	EXPECT_INT(line_of_backward(BACKWARD, WIRE_STATE_RUNNING, "serve\t/home/me/web.py\t7"), 0);
-	EXPECT_INT(line_of_backward(BACKWARD, WIRE_STATE_SLEEPING, BACKWARD), 0); /* which of them? */
+	/* which of them? */
+	EXPECT_INT(line_of_backward(BACKWARD, WIRE_STATE_SLEEPING, BACKWARD), 0);
 	EXPECT_INT(line_of_backward("train\t/home/me/train.py\t46", WIRE_STATE_SLEEPING,
 				    "serve\t/home/me/web.py\t7"),
 		   0);
@@ -659,7 +671,9 @@ static void test_kernels_by_name(void)
 	t_run_end(&r);
 }
 
-/* A look at thread 1 every 100 ms of [@from, @to): it reads @target, or what it reads is not known. */
+/*
+ * A look at thread 1 every 100 ms of [@from, @to): it reads @target, or what it reads is not known.
+ */
 static void look(struct t_proc *p, int64_t from, int64_t to, const char *target)
 {
 	struct wire_sample row[600];

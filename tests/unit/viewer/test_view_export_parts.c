@@ -69,9 +69,8 @@ static void json(struct view_out *o)
 
 static void test_json(void)
 {
-	EXPECT_STR(written(json),
-		   "\"a\\\"\\\\\\u000a\\u0009\\u007f</script>\\ufffd\\ufffd("
-		   "\xe2\x82\xac\\u0000z\"");
+	EXPECT_STR(written(json), "\"a\\\"\\\\\\u000a\\u0009\\u007f</script>\\ufffd\\ufffd("
+				  "\xe2\x82\xac\\u0000z\"");
 }
 
 static void cells(struct view_out *o)
@@ -89,8 +88,9 @@ static void cells(struct view_out *o)
 
 static void test_csv(void)
 {
-	EXPECT_STR(written(cells), "plain|\"a,b\"|\"say \"\"x\"\"\"|\"'=1+cmd|' /C'!A0\"|\"'-12.5\"|"
-				   "\"'--price\"|\"'@sum\"|\"'+1\"|\"two\nlines\"||\xef\xbf\xbd|");
+	EXPECT_STR(written(cells),
+		   "plain|\"a,b\"|\"say \"\"x\"\"\"|\"'=1+cmd|' /C'!A0\"|\"'-12.5\"|"
+		   "\"'--price\"|\"'@sum\"|\"'+1\"|\"two\nlines\"||\xef\xbf\xbd|");
 }
 
 static void test_valid_text(void)

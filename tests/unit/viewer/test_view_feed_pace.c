@@ -33,7 +33,9 @@ static void test_alike(void)
 static void test_uneven(void)
 {
 	int64_t made[] = { 10 * MS, 10 * MS, 10 * MS, 50 * MS };
-	struct feed_loader l = { .workers = 2, .made_ns = made, .made = 4, .mean_ns = 20 * MS, .prefetch = 1 };
+	struct feed_loader l = {
+		.workers = 2, .made_ns = made, .made = 4, .mean_ns = 20 * MS, .prefetch = 1
+	};
 
 	EXPECT(pace(&l, 0, 2, 10 * MS).step_ns > 11 * MS);
 	l.prefetch = 16;

@@ -116,7 +116,10 @@ static void test_rank(void)
 	view_summary_free(s);
 }
 
-/* A comprehension in a comprehension: three functions, one line, one finding. Without lines functions are places. */
+/*
+ * A comprehension in a comprehension: three functions, one line, one finding. Without lines
+ * functions are places.
+ */
 static void test_one_line(void)
 {
 	struct ana_hotspot place = { .class = ANA_INPUT_INLINE,
@@ -154,7 +157,9 @@ static void test_one_line(void)
 	view_summary_free(s);
 }
 
-/* Of gaps much shorter than the time from look to look samples see little: three of a line tell it. */
+/*
+ * Of gaps much shorter than the time from look to look samples see little: three of a line tell it.
+ */
 static void test_short_gaps(void)
 {
 	struct ana_hotspot place = { .class = ANA_HOST_SYNC,
@@ -267,7 +272,9 @@ static void test_workers(void)
 	view_summary_free(s);
 }
 
-/* An hour in which half is starved while so many threads made batches, and nothing else is outside. */
+/*
+ * An hour in which half is starved while so many threads made batches, and nothing else is outside.
+ */
 static struct view_summary *made_by(uint32_t threads, uint8_t role, uint32_t cpus, enum ana_class c)
 {
 	struct ana_result *r = made_result(1, H100, 5);
@@ -287,7 +294,10 @@ static struct view_summary *made_by(uint32_t threads, uint8_t role, uint32_t cpu
 	return made_summary_of(r, H100, 6880000000LL);
 }
 
-/* A setting that saves 4/5 of what a general word does at most goes first; one that saves less does not. */
+/*
+ * A setting that saves 4/5 of what a general word does at most goes first; one that saves less does
+ * not.
+ */
 static void check_numbers_first(void)
 {
 	struct view_summary *s = made_by(4, WIRE_ROLE_PRODUCER, 1, ANA_INPUT_FETCH);
@@ -304,7 +314,10 @@ static void check_numbers_first(void)
 	view_summary_free(s);
 }
 
-/* The same where they fetched for a quarter of it, wanted a CPU for @starved and had no work for @waits. */
+/*
+ * The same where they fetched for a quarter of it, wanted a CPU for @starved and had no work for
+ * @waits.
+ */
 static struct view_summary *made_mixed(uint32_t threads, uint32_t cpus, int64_t starved,
 				       int64_t waits)
 {
@@ -420,14 +433,16 @@ static void test_makers(void)
 	EXPECT_STR(a->brief, "max_workers=7");
 	view_summary_free(s);
 
-	s = made_mixed(3, 16, 0, MADE_HOUR_NS / 4); /* more of them spare what waits for input are beside it, too */
+	/* more of them spare what waits for input are beside it, too */
+	s = made_mixed(3, 16, 0, MADE_HOUR_NS / 4);
 	a = advice(s, "makers");
 	REQUIRE(a);
 	EXPECT_INT(a->makers, 5); /* a little more than 3 * 4 / 3 */
 	EXPECT_INT(a->saving_ns, w - w * 3 / 5); /* more than a quarter of an hour */
 	view_summary_free(s);
 
-	s = made_mixed(3, 4, MADE_HOUR_NS / 4, 0); /* half of what they do wants a core: three carry 6 */
+	/* half of what they do wants a core: three carry 6 */
+	s = made_mixed(3, 4, MADE_HOUR_NS / 4, 0);
 	a = advice(s, "makers");
 	REQUIRE(a);
 	EXPECT_INT(a->makers, 5);
@@ -455,7 +470,9 @@ static void test_makers(void)
 	a = advice(s, "makers");
 	REQUIRE(a);
 	EXPECT_STR(a->brief, "1 process that makes batches ahead");
-	EXPECT(!strncmp(a->action, "let 1 process make the batches ahead (a DataLoader with num_workers=1,", 69));
+	EXPECT(!strncmp(a->action,
+			"let 1 process make the batches ahead (a DataLoader with num_workers=1,",
+			69));
 	EXPECT(a == &s->advice[0]); /* before the general word on the same time */
 	view_summary_free(s);
 
@@ -467,8 +484,11 @@ static void test_makers(void)
 	a = advice(s, "worker-cpu");
 	REQUIRE(a);
 	EXPECT_STR(a->brief, "1 -> 4 CPUs");
-	EXPECT(strstr(a->action, "the job may use 1 CPU (affinity and cgroup quota), and 3 make batches"));
-	EXPECT(strstr(a->action, "want a CPU for each of these, too, unless OMP_NUM_THREADS=1 keeps each maker to one"));
+	EXPECT(strstr(a->action,
+		      "the job may use 1 CPU (affinity and cgroup quota), and 3 make batches"));
+	EXPECT(strstr(
+		a->action,
+		"want a CPU for each of these, too, unless OMP_NUM_THREADS=1 keeps each maker to one"));
 	EXPECT_INT(a->saving_ns, MADE_HOUR_NS / 2);
 	view_summary_free(s);
 
@@ -522,7 +542,9 @@ static void test_two_trainers(void)
 	view_summary_free(s);
 }
 
-/* No worker for a loader whose workers get no CPU, and no prefetching of what nobody makes ahead. */
+/*
+ * No worker for a loader whose workers get no CPU, and no prefetching of what nobody makes ahead.
+ */
 static void test_no_contradiction(void)
 {
 	struct ana_result *r = made_starved(NULL);
@@ -535,7 +557,8 @@ static void test_no_contradiction(void)
 	EXPECT(!advice(s, "workers") && !advice(s, "loader-wait"));
 	const struct view_advice *a = advice(s, "worker-cpu");
 	REQUIRE(a);
-	EXPECT(strstr(a->action, "4 workers and the main process share 2 cores: ask for 7") != NULL);
+	EXPECT(strstr(a->action, "4 workers and the main process share 2 cores: ask for 7") !=
+	       NULL);
 	EXPECT(strstr(a->action, "quota and set num_workers=6, with one thread") != NULL);
 	view_summary_free(s);
 
@@ -548,7 +571,8 @@ static void test_no_contradiction(void)
 	a = advice(s, "worker-cpu");
 	REQUIRE(a);
 	EXPECT_STR(a->brief, "cheaper samples, then a core for each worker");
-	EXPECT(strstr(a->action, "and 61 would be needed to keep up: make samples cheaper first") != NULL);
+	EXPECT(strstr(a->action, "and 61 would be needed to keep up: make samples cheaper first") !=
+	       NULL);
 	EXPECT(!advice(s, "decode") || !strstr(advice(s, "decode")->brief, "cores"));
 	view_summary_free(s);
 
@@ -604,7 +628,9 @@ static void test_no_contradiction(void)
 	view_summary_free(s);
 }
 
-/* The cores are the bound: not more workers than they carry, and more cores where there are none. */
+/*
+ * The cores are the bound: not more workers than they carry, and more cores where there are none.
+ */
 static void test_cores(void)
 {
 	struct ana_result *r = made_starved(NULL);
@@ -618,7 +644,8 @@ static void test_cores(void)
 	REQUIRE(a && a == &s->advice[0]);
 	EXPECT_STR(a->brief, "num_workers 4 -> 6 and 5 -> 7 cores");
 	EXPECT_STR(a->change, "DataLoader(..., num_workers=6)");
-	EXPECT(strstr(a->action, "ask for 7 cores (now 5) and set num_workers=6 (now 4)") == a->action);
+	EXPECT(strstr(a->action, "ask for 7 cores (now 5) and set num_workers=6 (now 4)") ==
+	       a->action);
 	EXPECT(strstr(a->why, "; each computes all the time, so that they want 7 cores (now 5)"));
 	EXPECT_INT(a->saving_ns, MADE_HOUR_NS / 3); /* they keep up */
 	EXPECT_INT(a->saving_least_ns, 0);
@@ -637,8 +664,9 @@ static void test_cores(void)
 
 	for (size_t i = 0; i < s->findings; i++)
 		if (s->finding[i].class == ANA_INPUT_PREP && s->finding[i].where.known)
-			EXPECT(strstr(view_finding_sentence(s, &mem, i),
-				      " 6 workers on 7 cores instead of 5 (each computes all the time) would hide it"));
+			EXPECT(strstr(
+				view_finding_sentence(s, &mem, i),
+				" 6 workers on 7 cores instead of 5 (each computes all the time) would hide it"));
 	base_arena_fini(&mem);
 	view_summary_free(s);
 
@@ -650,12 +678,16 @@ static void test_cores(void)
 	a = advice(s, "workers");
 	REQUIRE(a);
 	EXPECT(strstr(a->action, "set num_workers=3") == a->action);
-	EXPECT(strstr(a->why, "= 4 workers keep up (now 2); each computes all the time, so that 4 cores carry no more than 3."));
+	EXPECT(strstr(
+		a->why,
+		"= 4 workers keep up (now 2); each computes all the time, so that 4 cores carry no more than 3."));
 	EXPECT_INT(a->saving_ns, 4000000LL * 100000); /* 36 to 32 ms */
 	view_summary_free(s);
 }
 
-/* The number behind @before in @text, once it stands there; else @so_far. False: two that differ. */
+/*
+ * The number behind @before in @text, once it stands there; else @so_far. False: two that differ.
+ */
 static bool one_number(const char *text, const char *before, long *so_far)
 {
 	for (const char *at = text; (at = strstr(at, before)) != NULL; at += strlen(before)) {
@@ -678,8 +710,10 @@ static bool agrees(const struct view_summary *s)
 		const char *action = s->advice[i].action;
 
 		same &= one_number(action, "num_workers=", &workers);
-		same &= one_number(action, "ask for ", &cores) && one_number(action, "with ", &cores);
-		same &= !(more && (strstr(action, "lower num_workers") || strstr(action, "lower the workers")));
+		same &= one_number(action, "ask for ", &cores) &&
+			one_number(action, "with ", &cores);
+		same &= !(more && (strstr(action, "lower num_workers") ||
+				   strstr(action, "lower the workers")));
 	}
 	return same;
 }
@@ -706,10 +740,12 @@ static void test_one_proposal(void)
 	for (size_t i = 0; i < 6 * 5 * 4 * 3; i++) {
 		uint32_t w = workers[i % 6], c = cpus[i / 6 % 5];
 		int64_t part = starved[i / 120], share = pct[i / 30 % 4];
-		struct view_summary *s = made_loader_of(w, c, share, part ? MADE_HOUR_NS / part : 0);
+		struct view_summary *s =
+			made_loader_of(w, c, share, part ? MADE_HOUR_NS / part : 0);
 
 		if (!agrees(s)) {
-			T_FAIL("%u workers, %u cores, %d %% CPU, 1/%d starved", w, c, (int)share, (int)part);
+			T_FAIL("%u workers, %u cores, %d %% CPU, 1/%d starved", w, c, (int)share,
+			       (int)part);
 			for (size_t k = 0; k < s->advices; k++)
 				fprintf(stderr, "  %s: %s\n", s->advice[k].id, s->advice[k].action);
 		}
@@ -731,7 +767,8 @@ static struct view_summary *made_served(const char *server)
 	r->cpus = 2;
 	r->batches = r->steps = 20000;
 	r->gpu[0].span_ns = MADE_HOUR_NS;
-	r->loader_wait_ns = r->loader_exposed_ns = r->gpu[0].loader_exposed_ns = MADE_HOUR_NS / 8 * 5;
+	r->loader_wait_ns = r->loader_exposed_ns = r->gpu[0].loader_exposed_ns =
+		MADE_HOUR_NS / 8 * 5;
 	r->step_fed_median_ns = -1;
 	made_site(r, (struct ana_hotspot){ .class = ANA_INPUT_FETCH,
 					   .ns = MADE_HOUR_NS / 2,
@@ -768,7 +805,8 @@ static void test_premises(void)
 	EXPECT(!strstr(a->why, "page cache") && !strstr(a->why, "/s")); /* that is of files */
 	a = advice(s, "worker-cpu");
 	REQUIRE(a);
-	EXPECT(strstr(a->action, "1 worker and the main process have 2 cores, enough for them") == a->action);
+	EXPECT(strstr(a->action, "1 worker and the main process have 2 cores, enough for them") ==
+	       a->action);
 	view_summary_free(s);
 
 	s = made_served("socket:10.0.0.7:443");
@@ -809,8 +847,9 @@ static void test_pace(void)
 	EXPECT_INT(view_loader_pace_ns(s, &median), 18000000);
 	EXPECT(median);
 	EXPECT_INT(s->loader.need.needed, 8); /* 144 / 18 */
-	EXPECT(advice(s, "workers") && strstr(advice(s, "workers")->why,
-		"144 ms for a batch on average, and the median step without its wait takes 18.0 ms: 144 ms / 18.0 ms = 8 "));
+	EXPECT(advice(s, "workers") &&
+	       strstr(advice(s, "workers")->why,
+		      "144 ms for a batch on average, and the median step without its wait takes 18.0 ms: 144 ms / 18.0 ms = 8 "));
 	view_summary_free(s);
 	s = made_summary_of(made_starved(NULL), H100, 6880000000LL);
 	EXPECT_INT(view_loader_pace_ns(s, &median), 24000000);
@@ -825,10 +864,13 @@ static void test_lengths(void)
 	const struct view_advice *a = advice(s, "workers");
 
 	REQUIRE(a);
-	EXPECT(strstr(a->why, "for a batch, and a step without its wait takes 24.0 ms, both on average: "));
+	EXPECT(strstr(a->why,
+		      "for a batch, and a step without its wait takes 24.0 ms, both on average: "));
 	/* an hour less a second, 100000 steps; a third of an hour less */
-	EXPECT(strstr(a->why, "The training time of 59 m 59 s, 36.0 ms for each step, would be at least 39 m 59 s, "
-			      "24.0 ms for each step: at most 1.51 times the steps per hour"));
+	EXPECT(strstr(
+		a->why,
+		"The training time of 59 m 59 s, 36.0 ms for each step, would be at least 39 m 59 s, "
+		"24.0 ms for each step: at most 1.51 times the steps per hour"));
 	view_summary_free(s);
 }
 
@@ -983,7 +1025,8 @@ static void test_words(void)
 	p.target = NULL;
 	p.wait = WIRE_WAIT_QUEUE;
 	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_PIPELINE, &p, 40), "waiting for work");
-	EXPECT_STR(view_words_blocked(&mem, &p, 40), "the queue between workers and the main process");
+	EXPECT_STR(view_words_blocked(&mem, &p, 40),
+		   "the queue between workers and the main process");
 	p.wait = WIRE_WAIT_SLEEP;
 	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_FETCH, &p, 40), "asleep");
 	p.wait = WIRE_WAIT_NONE;
@@ -1019,7 +1062,10 @@ static void test_short_path(void)
 	base_arena_fini(&mem);
 }
 
-/* An hour of 100,000 batches, of which each is on its way for 9 ms while the GPU waits, and was made in @fetch_ns. */
+/*
+ * An hour of 100,000 batches, of which each is on its way for 9 ms while the GPU waits, and was
+ * made in @fetch_ns.
+ */
 static struct view_summary *handed_over(int64_t fetch_ns, bool pin)
 {
 	struct ana_result *r = made_result(1, H100, 5);
@@ -1040,7 +1086,9 @@ static struct view_summary *handed_over(int64_t fetch_ns, bool pin)
 	return made_summary_of(r, H100, 6880000000LL);
 }
 
-/* What is made sooner than it comes from a worker is made in the main process, and then waited for. */
+/*
+ * What is made sooner than it comes from a worker is made in the main process, and then waited for.
+ */
 static void test_without_workers(void)
 {
 	int64_t waits = MADE_HOUR_NS / 4 + MADE_HOUR_NS / 40;
@@ -1048,9 +1096,12 @@ static void test_without_workers(void)
 	const struct view_advice *a = advice(s, "no-workers");
 
 	REQUIRE(a && a == &s->advice[0]);
-	EXPECT_STR(a->brief, "num_workers=0, batches made in the main process (1.0 ms each, their way from a "
-			     "worker 9.0 ms)");
-	EXPECT(strstr(a->action, "num_workers=0 (a batch takes 1.0 ms to make, its way from a worker 9.0 ms)"));
+	EXPECT_STR(a->brief,
+		   "num_workers=0, batches made in the main process (1.0 ms each, their way from a "
+		   "worker 9.0 ms)");
+	EXPECT(strstr(
+		a->action,
+		"num_workers=0 (a batch takes 1.0 ms to make, its way from a worker 9.0 ms)"));
 	EXPECT_INT(a->saving_ns, waits - 100000 * (int64_t)(1000000 - 1000));
 	EXPECT_STR(a->change, "DataLoader(..., num_workers=0)");
 	EXPECT(!advice(s, "handoff") && !advice(s, "loader-epoch")); /* which is within */
@@ -1071,7 +1122,10 @@ static void test_without_workers(void)
 	view_summary_free(s);
 }
 
-/* A line that gives the GPU its work, with @leaf as its innermost frame ("function\tfile"), and one more of its function. */
+/*
+ * A line that gives the GPU its work, with @leaf as its innermost frame ("function\tfile"), and one
+ * more of its function.
+ */
 static struct ana_result *launching(const char *file, const char *leaf)
 {
 	struct ana_result *r = made_result(1, H100, 5);
@@ -1098,7 +1152,9 @@ static struct ana_result *launching(const char *file, const char *leaf)
 	return r;
 }
 
-/* Where the program's own Python is what takes long, it is named first; where a package's is, not. */
+/*
+ * Where the program's own Python is what takes long, it is named first; where a package's is, not.
+ */
 static void test_own_python(void)
 {
 	static const char *const others[][2] = {
@@ -1109,8 +1165,12 @@ static void test_own_python(void)
 	const struct view_advice *a = advice(s, "dispatch");
 
 	REQUIRE(a);
-	EXPECT_STR(a->brief, "less Python in the step (train.py:32 Layer.plan, also 31); else torch.compile or CUDA graphs");
-	EXPECT(strstr(a->action, "spend less Python there (train.py:32 Layer.plan, also 31): compute it once, or outside of the step; else"));
+	EXPECT_STR(
+		a->brief,
+		"less Python in the step (train.py:32 Layer.plan, also 31); else torch.compile or CUDA graphs");
+	EXPECT(strstr(
+		a->action,
+		"spend less Python there (train.py:32 Layer.plan, also 31): compute it once, or outside of the step; else"));
 	view_summary_free(s);
 	for (size_t i = 0; i < 2; i++) {
 		s = made_summary_of(launching(others[i][0], others[i][1]), H100, 1000000000);
@@ -1129,7 +1189,8 @@ static void test_about(void)
 	const char *of = view_advice_about_words(s, &mem, advice(s, "dispatch"));
 
 	EXPECT_STR(of ? of : "", "of all of host.dispatch, 50.0 %");
-	EXPECT(strstr(advice(s, "dispatch")->why, "; the saving is out of all of host.dispatch, 50.0 % of the training time"));
+	EXPECT(strstr(advice(s, "dispatch")->why,
+		      "; the saving is out of all of host.dispatch, 50.0 % of the training time"));
 	view_summary_free(s);
 
 	s = made_summary_of(made_starved(NULL), H100, 6880000000LL);
@@ -1143,7 +1204,10 @@ static void test_about(void)
 	base_arena_fini(&mem);
 }
 
-/* A second cause has its own remedy, where that is worth a third of the first one's and spares another time. */
+/*
+ * A second cause has its own remedy, where that is worth a third of the first one's and spares
+ * another time.
+ */
 static void test_second(void)
 {
 	struct ana_result *r = launching("/x/train.py", NULL);
@@ -1163,7 +1227,8 @@ static void test_second(void)
 	EXPECT(advice(s, "handoff") && !view_advice_second(s));
 	view_summary_free(s);
 
-	s = made_summary_of(made_starved(NULL), H100, 6880000000LL); /* workers spare what nearer data does */
+	/* workers spare what nearer data does */
+	s = made_summary_of(made_starved(NULL), H100, 6880000000LL);
 	EXPECT(view_advice_first(s) == advice(s, "workers") && advice(s, "storage"));
 	EXPECT(!view_advice_second(s));
 	view_summary_free(s);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The fleet's parts: digests stay below their bound and come back as they were, whatever stands in
- * them; cents close; a week of three times the usual is a spike and noise is none; a server's answer
- * may be anything.
+ * them; cents close; a week of three times the usual is a spike and noise is none; a server's
+ * answer may be anything.
  */
 #include <errno.h>
 #include "base/units.h"

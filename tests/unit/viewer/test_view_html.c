@@ -218,10 +218,11 @@ static void test_places(void)
 	EXPECT(strstr(page, ">dataset.py:88</bdi>") != NULL);
 	EXPECT(strstr(page, "<bdi>__getitem__</bdi>") != NULL);
 	EXPECT(strstr(page, ">/home/someone/project/data/dataset.py</bdi>") != NULL);
-	EXPECT(strstr(page, "<bdi data-text=\"/findings/0/sentence\">The GPU waited 20.8 % of the "
-			    "training time for batches: all 4 workers were blocked reading "
-			    "/data/imagenet/train/shard-0017.bin and 1 more (nfs4) at dataset.py:88 "
-			    "__getitem__. 6 workers would hide it") != NULL);
+	EXPECT(strstr(page,
+		      "<bdi data-text=\"/findings/0/sentence\">The GPU waited 20.8 % of the "
+		      "training time for batches: all 4 workers were blocked reading "
+		      "/data/imagenet/train/shard-0017.bin and 1 more (nfs4) at dataset.py:88 "
+		      "__getitem__. 6 workers would hide it") != NULL);
 	EXPECT(strstr(page, "libc.so.6+0x1b2f3") != NULL);
 	EXPECT(strstr(page, "high: <data value=\"1514\" "
 			    "data-key=\"/findings/0/evidence/samples\" data-unit=\"count\">1,514"
@@ -328,6 +329,7 @@ static void test_from_file(void)
 
 int main(void)
 {
-	return RUN(test_self_contained, test_waste, test_tables, test_evil_names, test_evil_places, test_places,
-		   test_advice, test_no_price, test_no_gpu, test_small, test_from_file);
+	return RUN(test_self_contained, test_waste, test_tables, test_evil_names, test_evil_places,
+		   test_places, test_advice, test_no_price, test_no_gpu, test_small,
+		   test_from_file);
 }

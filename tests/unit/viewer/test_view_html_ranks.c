@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page's panel of ranks: who is named, in which words, with which numbers; harmless whatever the
- * ranks' strings are; small with many ranks; the same when it is made from summary.json.
+ * The page's panel of ranks: who is named, in which words, with which numbers; harmless whatever
+ * the ranks' strings are; small with many ranks; the same when it is made from summary.json.
  */
 #include "harness.h"
 #include "report/html/html.h"
@@ -277,6 +277,6 @@ static void test_from_file(void)
 
 int main(void)
 {
-	return RUN(test_named, test_troubles, test_costly_first, test_nobody, test_harmless, test_small,
-		   test_far_clocks, test_from_file);
+	return RUN(test_named, test_troubles, test_costly_first, test_nobody, test_harmless,
+		   test_small, test_far_clocks, test_from_file);
 }

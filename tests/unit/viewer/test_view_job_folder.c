@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A job's folder is its user's: what lies there must not cost who makes a report of it the machine. */
+/*
+ * A job's folder is its user's: what lies there must not cost who makes a report of it the machine.
+ */
 #include "job/folder.h"
 
 #include "harness.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one percentage that leads, of every verdict, and what it comes to per GPU-hour, day, month and
- * thousand steps.
+ * The one percentage that leads, of every verdict, and what it comes to per GPU-hour, day, month
+ * and thousand steps.
  */
 #include "findings/findings.h"
 #include "findings/lead.h"
@@ -100,7 +100,8 @@ static void test_words(void)
 	s->cost.wasted += s->cost.wasted / 200; /* next to nothing else */
 	EXPECT_STR(view_lead_sum_words(s, &mem), "$0.80 of $3.99");
 	s->cost.wasted += s->cost.wasted / 4;
-	EXPECT_STR(view_lead_sum_words(s, &mem), "$0.80 of $3.99 (and $0.20 wasted by other causes)");
+	EXPECT_STR(view_lead_sum_words(s, &mem),
+		   "$0.80 of $3.99 (and $0.20 wasted by other causes)");
 	view_summary_free(s);
 }
 
@@ -155,7 +156,10 @@ static void test_no_price(void)
 	view_summary_free(s);
 }
 
-/* Where other ranks waited for a late one, the summary has no dollars of that by cause: none are told. */
+/*
+ * Where other ranks waited for a late one, the summary has no dollars of that by cause: none are
+ * told.
+ */
 static void test_skew(void)
 {
 	struct view_summary *s = run_of(ANA_HOST_SYNC, 3990000000LL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Work before a copy: by their lines, what is done before the GPU is given work and what behind; which
- * copies tell of it; and what of it is input. All rows are made by hand; times in us.
+ * Work before a copy: by their lines, what is done before the GPU is given work and what behind;
+ * which copies tell of it; and what of it is input. All rows are made by hand; times in us.
  */
 #include "harness.h"
 #include "analysis/evidence/cause.h"
@@ -12,31 +12,42 @@
 #define US 1000
 #define MS 1000000
 #define MAIN "main\t/home/me/train.py\t90"
-#define DECODE "decode\t/home/me/data.py\t7\nload\t/home/me/data.py\t20\nloop\t/home/me/train.py\t40\n" MAIN
+#define DECODE \
+	"decode\t/home/me/data.py\t7\nload\t/home/me/data.py\t20\nloop\t/home/me/train.py\t40\n" MAIN
 #define LOAD "load\t/home/me/data.py\t21\nloop\t/home/me/train.py\t40\n" MAIN
 #define SYNC "wait\t/home/me/gpu.py\t3\nloop\t/home/me/train.py\t44\n" MAIN
 #define EARLY "wait\t/home/me/gpu.py\t3\nloop\t/home/me/train.py\t38\n" MAIN
 #define SCORE "score\t/home/me/train.py\t9\nloop\t/home/me/train.py\t45\n" MAIN
 #define STEP "step\t/home/me/gpu.py\t30\nloop\t/home/me/train.py\t40\n" MAIN
-#define MODEL "f\t/venv/lib/python3.11/site-packages/torch/optim/adam.py\t9\nloop\t/home/me/train.py\t43\n" MAIN
+#define MODEL \
+	"f\t/venv/lib/python3.11/site-packages/torch/optim/adam.py\t9\nloop\t/home/me/train.py\t43\n" MAIN
 
 /* the same, run by a framework's trainer */
 #define FIT "fit\t/venv/lib/python3.11/site-packages/lightning/pytorch/trainer.py\t8\n" MAIN
 #define FIT_LOAD "load\t/home/me/data.py\t21\ntraining_step\t/home/me/train.py\t40\n" FIT
 #define FIT_SYNC "wait\t/home/me/gpu.py\t3\ntraining_step\t/home/me/train.py\t44\n" FIT
-#define FIT_MODEL "f\t/venv/lib/python3.11/site-packages/torch/optim/adam.py\t9\ntraining_step\t/home/me/train.py\t43\n" FIT
+#define FIT_MODEL \
+	"f\t/venv/lib/python3.11/site-packages/torch/optim/adam.py\t9\ntraining_step\t/home/me/train.py\t43\n" FIT
 
 #define ROWS "rows\t/home/me/data.py\t3\tg\nparts\t/home/me/data.py\t4\tg\n"
 #define NEXT ROWS "loop\t/home/me/train.py\t46\n" MAIN
 #define TURNS "steps\t/home/me/train.py\t7\tg\n" MAIN
-#define TURNS_SYNC "wait\t/home/me/gpu.py\t3\n" "steps\t/home/me/train.py\t6\tg\n" MAIN
+#define TURNS_SYNC                   \
+	"wait\t/home/me/gpu.py\t3\n" \
+	"steps\t/home/me/train.py\t6\tg\n" MAIN
 #define TURNS_NEXT ROWS TURNS
 #define SUM "loop.<locals>.<genexpr>\t/home/me/train.py\t46\tg\nloop\t/home/me/train.py\t46\n" MAIN
 #define AWAITED "get\t/home/me/data.py\t3\tg\nrun\t/usr/lib/python3.11/asyncio/events.py\t9\n" MAIN
 
-#define POLL "select\t/usr/lib/python3.11/selectors.py\t415\n" "handle_request\t/usr/lib/python3.11/socketserver.py\t295\n" LOAD
-#define SEND "send\t/home/me/gpu.py\t8\n" "step\t/home/me/gpu.py\t20\nloop\t/home/me/train.py\t44\n" MAIN
-#define LAUNCH "launch\t/home/me/gpu.py\t3\n" "step\t/home/me/gpu.py\t22\nloop\t/home/me/train.py\t44\n" MAIN
+#define POLL                                              \
+	"select\t/usr/lib/python3.11/selectors.py\t415\n" \
+	"handle_request\t/usr/lib/python3.11/socketserver.py\t295\n" LOAD
+#define SEND                         \
+	"send\t/home/me/gpu.py\t8\n" \
+	"step\t/home/me/gpu.py\t20\nloop\t/home/me/train.py\t44\n" MAIN
+#define LAUNCH                         \
+	"launch\t/home/me/gpu.py\t3\n" \
+	"step\t/home/me/gpu.py\t22\nloop\t/home/me/train.py\t44\n" MAIN
 
 struct bench {
 	struct ana_evidence e;
@@ -228,11 +239,13 @@ static void poll(struct bench *t, int64_t run)
 	begin(t);
 	for (us = 0; us < 60000; us += 20000) {
 		see_counted(t, us, WIRE_WAIT_NONE, DECODE, cpu, delay);
-		see_counted(t, us + 6000, WIRE_WAIT_SLEEP, DECODE, cpu + run, delay + 6000 * US - run);
+		see_counted(t, us + 6000, WIRE_WAIT_SLEEP, DECODE, cpu + run,
+			    delay + 6000 * US - run);
 		see_counted(t, us + 11000, WIRE_WAIT_NONE, DECODE, cpu + run,
 			    delay + 6000 * US - run);
 		REQUIRE(!ana_longcalls_add(&t->calls, (us + 15500) * US, (us + 19500) * US));
-		see_counted(t, us + 16000, WIRE_WAIT_NONE, SYNC, cpu + run, delay + 6000 * US - run);
+		see_counted(t, us + 16000, WIRE_WAIT_NONE, SYNC, cpu + run,
+			    delay + 6000 * US - run);
 		cpu += run;
 		delay += 6000 * US - run;
 	}
@@ -249,7 +262,10 @@ static void test_poll(void)
 	EXPECT_INT(class_of(POLL, SYNC, NULL), ANA_HOST_CPU_WORK); /* about to wait */
 }
 
-/* A thread may lose its CPU anywhere, where it copies, too: seen there once it makes no batch there. */
+/*
+ * A thread may lose its CPU anywhere, where it copies, too: seen there once it makes no batch
+ * there.
+ */
 static void test_once(void)
 {
 	struct bench t;
@@ -284,8 +300,8 @@ static void test_rarely(void)
 		REQUIRE(!ana_longcalls_add(&t.calls, (us + 15500) * US, (us + 19500) * US));
 		see(&t, us + 16000, WIRE_WAIT_NONE, LAUNCH);
 	}
-	ana_cause_begin(&t.b, (int64_t)195000 * US, (int64_t)195900 * US, ANA_HOST_UNKNOWN, ANA_NONE,
-			false);
+	ana_cause_begin(&t.b, (int64_t)195000 * US, (int64_t)195900 * US, ANA_HOST_UNKNOWN,
+			ANA_NONE, false);
 	t.b.given = t.given;
 	see(&t, 195100, WIRE_WAIT_NONE, SEND);
 	EXPECT(ana_cause_host(&t.b, &t.e, PID));
@@ -293,7 +309,10 @@ static void test_rarely(void)
 	end(&t);
 }
 
-/* Of each 16 ms of work, @ahead us are ahead of what gives; what of the last such piece, of 15 ms, is input. */
+/*
+ * Of each 16 ms of work, @ahead us are ahead of what gives; what of the last such piece, of 15 ms,
+ * is input.
+ */
 static int64_t input_if_ahead(int64_t ahead)
 {
 	struct bench t;
@@ -341,7 +360,10 @@ static void test_majority(void)
 	end(&t);
 }
 
-/* Three steps, in each: asleep up to @first, @wait up to @then, on a CPU; the latter's part of the third that is input. */
+/*
+ * Three steps, in each: asleep up to @first, @wait up to @then, on a CPU; the latter's part of the
+ * third that is input.
+ */
 static int64_t input_of(int64_t first, enum wire_wait wait, int64_t then)
 {
 	struct bench t;
@@ -395,7 +417,8 @@ static bool apart(const char *a, const char *b, const char *want)
 static void test_apart(void)
 {
 	EXPECT(apart(DECODE, SYNC, "loop\t/home/me/train.py\t40\n" MAIN));
-	EXPECT(apart(DECODE, LOAD, "load\t/home/me/data.py\t20\nloop\t/home/me/train.py\t40\n" MAIN));
+	EXPECT(apart(DECODE, LOAD,
+		     "load\t/home/me/data.py\t20\nloop\t/home/me/train.py\t40\n" MAIN));
 	EXPECT(apart(DECODE, STEP, NULL)); /* two functions called from one line */
 	EXPECT(apart(MAIN, SYNC, NULL)); /* one is the other's caller */
 	EXPECT(apart(SYNC, SYNC, NULL));
@@ -416,7 +439,9 @@ static void test_copies(void)
 	REQUIRE(!ana_copied_add(&c, 0, 1 << 20, true));
 	REQUIRE(!ana_copied_add(&c, 1 * MS, 4096, false)); /* a loss */
 	EXPECT(ana_copied_given(&c, 2 * MS, 3 * MS, true, 1 << 20).made);
-	/* gradients come, and weights go back in parts: behind the first part nothing came any more */
+	/*
+	 * gradients come, and weights go back in parts: behind the first part nothing came any more
+	 */
 	REQUIRE(!ana_copied_add(&c, 2 * MS, 1 << 22, false));
 	EXPECT(!ana_copied_given(&c, 3 * MS, 4 * MS, true, 1 << 20).made);
 	REQUIRE(!ana_copied_add(&c, 4 * MS, 1 << 20, true));
@@ -426,7 +451,10 @@ static void test_copies(void)
 	ana_copied_fini(&c);
 }
 
-/* Half as much that comes back as was given, to the byte, is an answer, just now or of the last 2 s. */
+/*
+ * Half as much that comes back as was given, to the byte, is an answer, just now or of the last 2
+ * s.
+ */
 static void test_half_is_answer(void)
 {
 	struct ana_copied c;
@@ -454,7 +482,10 @@ static enum ana_read read_beside(const struct ana_copied *c, uint64_t bytes)
 	return ana_copied_read(c, &s, 3 * MS, 4 * MS);
 }
 
-/* 4 KiB for each copy to the device are words, and no more; nor what is a sixteenth of what was copied. */
+/*
+ * 4 KiB for each copy to the device are words, and no more; nor what is a sixteenth of what was
+ * copied.
+ */
 static void test_words(void)
 {
 	struct ana_copied c = { 0 };
@@ -526,7 +557,10 @@ static const struct t_case cases[] = {
 	T_CASE(test_what_work_is),
 	T_CASE(test_as_much_waiting),
 	T_CASE(test_apart),
-	T_CASE(test_copies), T_CASE(test_half_is_answer), T_CASE(test_words), T_CASE(test_comes_often),
+	T_CASE(test_copies),
+	T_CASE(test_half_is_answer),
+	T_CASE(test_words),
+	T_CASE(test_comes_often),
 	T_CASE(test_long_calls),
 };
 

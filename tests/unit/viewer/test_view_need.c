@@ -150,8 +150,8 @@ static void test_limit(void)
 }
 
 /*
- * The prediction is an interval: at least with batches that take their mean, at most with the slow ones for all.
- * One worker beside the trainer: not step + batch any more, but the longer one.
+ * The prediction is an interval: at least with batches that take their mean, at most with the slow
+ * ones for all. One worker beside the trainer: not step + batch any more, but the longer one.
  */
 static void test_most(void)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which commands need a sanitizer's runtime: made-up programs, scripts and PATHs, and damage of each.
+ * Which commands need a sanitizer's runtime: made-up programs, scripts and PATHs, and damage of
+ * each.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -89,12 +90,16 @@ static bool needs(const char *command)
 
 static void test_names(void)
 {
-	static const char *const yes[] = { "libasan.so.8", "libtsan.so.2", "libclang_rt.asan-x86_64.so",
-					   "libclang_rt.tsan.so", "/opt/llvm/lib/libclang_rt.asan.so",
-					   "libhwasan.so.0", "libclang_rt.hwasan-aarch64.so",
+	static const char *const yes[] = { "libasan.so.8",
+					   "libtsan.so.2",
+					   "libclang_rt.asan-x86_64.so",
+					   "libclang_rt.tsan.so",
+					   "/opt/llvm/lib/libclang_rt.asan.so",
+					   "libhwasan.so.0",
+					   "libclang_rt.hwasan-aarch64.so",
 					   "libclang_rt.hwasan_aliases-x86_64.so" };
-	static const char *const no[] = { "libc.so.6",	  "mylibasan.so.1", "libubsan.so.1",
-					  "liblsan.so.0", "libasan",	    "",
+	static const char *const no[] = { "libc.so.6",		"mylibasan.so.1", "libubsan.so.1",
+					  "liblsan.so.0",	"libasan",	  "",
 					  "/libasan.so/libc.so" };
 
 	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
@@ -232,8 +237,7 @@ static void test_damage(void)
 	for (int i = 0; i < ROUNDS; i++) {
 		memcpy(bytes, &m, sizeof(m));
 		for (uint64_t k = below(4) + 1; k; k--)
-			bytes[below(offsetof(struct made, names) + 16)] =
-				(uint8_t)below(256);
+			bytes[below(offsetof(struct made, names) + 16)] = (uint8_t)below(256);
 		yes += needs(put("p", bytes, sizeof(bytes)));
 	}
 	EXPECT(yes > 0 && yes < ROUNDS);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The user's own line with the value that is advised, and what is refused: a trace may name any file. */
+/*
+ * The user's own line with the value that is advised, and what is refused: a trace may name any
+ * file.
+ */
 #include "harness.h"
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -16,8 +19,8 @@ static void test_lines(void)
 	} cases[] = {
 		{ "loader = DataLoader(data, batch_size=8, num_workers=1)", WORKERS,
 		  "loader = DataLoader(data, batch_size=8, num_workers=4)" },
-		{ "loader = DataLoader(data, num_workers=os.cpu_count(), shuffle=True)  # fast", WORKERS,
-		  "loader = DataLoader(data, num_workers=4, shuffle=True)  # fast" },
+		{ "loader = DataLoader(data, num_workers=os.cpu_count(), shuffle=True)  # fast",
+		  WORKERS, "loader = DataLoader(data, num_workers=4, shuffle=True)  # fast" },
 		{ "for x in torch.utils.data.DataLoader(data):", WORKERS,
 		  "for x in torch.utils.data.DataLoader(data, num_workers=4):" },
 		{ "d = DataLoader(Set('a)', \"b\\\"(\"), f(1, [2, 3]))", WORKERS,
@@ -26,7 +29,8 @@ static void test_lines(void)
 		  "d = DataLoader(data, num_workers=2, persistent_workers=True)" },
 		{ "pool = mp.Pool()", "Pool(processes=6)", "pool = mp.Pool(processes=6)" },
 		{ "pool = Pool(processes=2)", "Pool(processes=6)", "pool = Pool(processes=6)" },
-		{ "d = dataset.map(f, num_parallel_calls=1)", "dataset.map(..., num_parallel_calls=8)", NULL },
+		{ "d = dataset.map(f, num_parallel_calls=1)",
+		  "dataset.map(..., num_parallel_calls=8)", NULL },
 		{ "d = set(f)", "dask.config.set(num_workers=8)", NULL },
 		{ "v = decord.VideoReader(path)", "VideoReader(..., num_threads=3)",
 		  "v = decord.VideoReader(path, num_threads=3)" },
@@ -34,7 +38,8 @@ static void test_lines(void)
 		  "d = DataLoader(data, num_workers=4)" },
 		{ "d = DataLoader(\n\tdata,\n\tnum_workers=0,  # in here\n)", WORKERS,
 		  "d = DataLoader(\n\tdata,\n\tnum_workers=4,  # in here\n)" },
-		{ "d = DataLoader(\n\tdata,  # (\n)", WORKERS, "d = DataLoader(\n\tdata,  # (\nnum_workers=4)" },
+		{ "d = DataLoader(\n\tdata,  # (\n)", WORKERS,
+		  "d = DataLoader(\n\tdata,  # (\nnum_workers=4)" },
 		{ "d = DataLoader(data, )", WORKERS, "d = DataLoader(data, num_workers=4)" },
 		{ "loader = DataLoader(", WORKERS, NULL }, /* it goes on in the next line */
 		{ "a = DataLoader(x); b = DataLoader(y)", WORKERS, NULL },
@@ -46,7 +51,8 @@ static void test_lines(void)
 		{ "x = DataLoader_(data)", WORKERS, NULL },
 		{ "x = DataLoader(data, 'open", WORKERS, NULL },
 		{ "", WORKERS, NULL },
-		{ "x = [Thread(target=f) for _ in range(2)]", "[Thread(target=...) for _ in range(5)]", NULL },
+		{ "x = [Thread(target=f) for _ in range(2)]",
+		  "[Thread(target=...) for _ in range(5)]", NULL },
 	};
 	struct base_arena mem = { 0 };
 
@@ -117,7 +123,8 @@ static struct view_own find(const char *path)
 
 static void test_files(void)
 {
-	static const char text[] = "import torch\n\n\tloader = DataLoader(data, num_workers=1)\nfor x in loader:\n";
+	static const char text[] =
+		"import torch\n\n\tloader = DataLoader(data, num_workers=1)\nfor x in loader:\n";
 	static const char long_one[] = "x = 1\nd = DataLoader(\n\tdata,\n\tnum_workers=1,\n)\n";
 	static const char two[] = "a = DataLoader(x)\nb = DataLoader(\n\ty)\n";
 	static const char zero[] = "a = DataLoader(x)\n\0";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which steps the picture shows, in whatever order processes are walked; and that the layers of a row
- * sum to the step to the nanosecond.
+ * Which steps the picture shows, in whatever order processes are walked; and that the layers of a
+ * row sum to the step to the nanosecond.
  */
 #include "harness.h"
 #include "analysis/picture/picture_pick.h"
@@ -69,7 +69,9 @@ static void test_pick(void)
 	check_pick(1);
 }
 
-/* Of steps as long as each other the one that waited itself; a first step where there is no other. */
+/*
+ * Of steps as long as each other the one that waited itself; a first step where there is no other.
+ */
 static void test_ranks_that_meet(void)
 {
 	struct ana_step a[] = { step(0, 0, 50 * MS, 0), step(0, 60 * MS, 100 * MS, 2 * MS),
@@ -183,10 +185,13 @@ static void test_usual(void)
 	EXPECT_UINT(ana_picture_usual(NULL, 0), 0);
 }
 
-/* In steps shorter than the time from look to look: of those in which the main process was looked at. */
+/*
+ * In steps shorter than the time from look to look: of those in which the main process was looked
+ * at.
+ */
 static void test_usual_looked_at(void)
 {
-	struct ana_picture_step s[] = { drawn(0, 0, 80), drawn(0, 0, 80), drawn(0, 90, 80),
+	struct ana_picture_step s[] = { drawn(0, 0, 80),  drawn(0, 0, 80),  drawn(0, 90, 80),
 					drawn(70, 0, 80), drawn(80, 0, 80), drawn(0, 0, 80) };
 
 	EXPECT_UINT(ana_picture_usual(s, 6), 0);
@@ -198,7 +203,10 @@ static void test_usual_looked_at(void)
 	EXPECT_UINT(ana_picture_usual(s, 6), 3);
 }
 
-/* Where few steps have the median's bin, those of the bins beside it, the nearest first; none far away. */
+/*
+ * Where few steps have the median's bin, those of the bins beside it, the nearest first; none far
+ * away.
+ */
 static void test_near(void)
 {
 	static const int64_t ms[] = { 100, 130, 103, 99, 101, 80 };

@@ -48,7 +48,8 @@ static void test_settings(void)
 	struct view_advice locked = about(ANA_INPUT_PIPELINE), without = about(ANA_INPUT_HANDOFF);
 
 	REQUIRE(s->result->loaders && l->kind);
-	l->known = ANA_LOADER_WORKERS | ANA_LOADER_PIN | ANA_LOADER_PREFETCH | ANA_LOADER_PERSISTENT;
+	l->known =
+		ANA_LOADER_WORKERS | ANA_LOADER_PIN | ANA_LOADER_PREFETCH | ANA_LOADER_PERSISTENT;
 	l->workers = 4;
 	l->prefetch = 2;
 	l->iterators = 3;
@@ -63,8 +64,9 @@ static void test_settings(void)
 	EXPECT_STR(change(s, without), "DataLoader(..., num_workers=0)");
 	l->persistent = true; /* torch refuses these without workers */
 	l->prefetch = 4;
-	EXPECT_STR(change(s, without),
-		   "DataLoader(..., num_workers=0, prefetch_factor=None, persistent_workers=False)");
+	EXPECT_STR(
+		change(s, without),
+		"DataLoader(..., num_workers=0, prefetch_factor=None, persistent_workers=False)");
 	EXPECT(!change(s, about(ANA_HOST_GC)));
 	l->pin = l->persistent = true;
 	EXPECT(!change(s, about(ANA_INPUT_H2D)));
@@ -114,7 +116,9 @@ static void test_makers(void)
 	view_summary_free(s);
 }
 
-/* A number in each call that has one, and nothing that markdown or a shell would take for its own. */
+/*
+ * A number in each call that has one, and nothing that markdown or a shell would take for its own.
+ */
 static void test_calls(void)
 {
 	for (int i = 1; i < FACTS_FEEDERS; i++) {

@@ -34,7 +34,8 @@ static void test_order(void)
 	REQUIRE(n == 3);
 	EXPECT_STR(out[0].name, "/data/1");
 	EXPECT_STR(out[0].fs, "ext4");
-	EXPECT(out[0].ns == 70 && out[0].samples == 2 && out[0].bytes == 12 && out[0].read_ns == 20);
+	EXPECT(out[0].ns == 70 && out[0].samples == 2 && out[0].bytes == 12 &&
+	       out[0].read_ns == 20);
 	EXPECT_STR(out[1].name, "socket:host:80");
 	EXPECT(out[2].ns == 2 && out[2].bytes == UINT64_MAX);
 	end(out, n);

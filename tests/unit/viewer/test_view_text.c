@@ -99,7 +99,9 @@ static void test_own_call(void)
 	REQUIRE(s && s->advices);
 	s->advice[0].own = &own;
 	text = made_page(s, verdict);
-	EXPECT(strstr(text, "  next: num_workers 4 -> 6 (train.py:45); saves at most $2.29 of this run, 2.29") != NULL);
+	EXPECT(strstr(text,
+		      "  next: num_workers 4 -> 6 (train.py:45); saves at most $2.29 of this run, 2.29") !=
+	       NULL);
 	free(text);
 	view_summary_free(s);
 }
@@ -116,8 +118,7 @@ static void test_causes(void)
 	EXPECT(strstr(text, "\nWhy (the most costly first)\n") != NULL);
 	EXPECT(strstr(text, "(high: 1,514 samples of 4 threads)\n") != NULL);
 	EXPECT(strstr(text, "num_workers=4 (fork), batch_size=16, prefetch_factor=2,") != NULL);
-	EXPECT(strstr(text, "the GPU could take a batch every 24.0 ms (on average); 4") !=
-	       NULL);
+	EXPECT(strstr(text, "the GPU could take a batch every 24.0 ms (on average); 4") != NULL);
 	EXPECT(strstr(text, "workers were: 71.4 % blocked on files or the") != NULL);
 	EXPECT(strstr(text, "2,000 samples of threads: 3 torn") != NULL);
 	expect_narrow(text);
@@ -125,7 +126,10 @@ static void test_causes(void)
 	view_summary_free(s);
 }
 
-/* Whose ever a cause is, a larger one stands before a smaller one; what that adds up to is of the verdict's. */
+/*
+ * Whose ever a cause is, a larger one stands before a smaller one; what that adds up to is of the
+ * verdict's.
+ */
 static void test_order_of_all(void)
 {
 	struct ana_result *r = made_starved(NULL);
@@ -136,7 +140,8 @@ static void test_order_of_all(void)
 	made_class(r, ANA_HOST_GC, MADE_HOUR_NS / 10);
 	s = made_summary_of(r, "NVIDIA H100 80GB HBM3", 6880000000LL);
 	text = made_page(s, verdict);
-	collector = strstr(text, "  2. The GPU waited 10.0 % of the training time for Python's garbage");
+	collector = strstr(text,
+			   "  2. The GPU waited 10.0 % of the training time for Python's garbage");
 	decoding = strstr(text, "  3. The GPU waited 8.3 % of the training time for batches");
 	EXPECT(collector && decoding && collector < decoding);
 	EXPECT(strstr(text, "\n  those of the verdict are 29.1 of the 33.3 %;"));
@@ -367,8 +372,10 @@ static void test_ascii(void)
 		fputs("x   0.140 \302\242  high\n1.0 \302\242 of 2 \302\242\n  3.0 \302\242", f);
 		view_text_end(&a);
 		fclose(to);
-		EXPECT_STR(text, utf8 ? "x   0.140 \302\242  high\n1.0 \302\242 of 2 \302\242\n  3.0 \302\242"
-				      : "x  0.140 ct  high\n1.0 ct of 2 ct\n 3.0 ct");
+		EXPECT_STR(
+			text,
+			utf8 ? "x   0.140 \302\242  high\n1.0 \302\242 of 2 \302\242\n  3.0 \302\242"
+			     : "x  0.140 ct  high\n1.0 ct of 2 ct\n 3.0 ct");
 		free(text);
 	}
 }
@@ -376,6 +383,6 @@ static void test_ascii(void)
 int main(void)
 {
 	return RUN(test_every_width, test_box, test_cut_words, test_look, test_narrow, test_verdict,
-		   test_causes, test_own_call, test_order_of_all, test_evil_places, test_no_price, test_tame, test_direction,
-		   test_cents_close, test_wrap, test_ascii);
+		   test_causes, test_own_call, test_order_of_all, test_evil_places, test_no_price,
+		   test_tame, test_direction, test_cents_close, test_wrap, test_ascii);
 }

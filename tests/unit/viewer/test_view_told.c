@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Findings as sentences: who, what, where, and the bound of what would be gained; the order in which
- * they are told, what is folded under them, and how much the first ones are.
+ * Findings as sentences: who, what, where, and the bound of what would be gained; the order in
+ * which they are told, what is folded under them, and how much the first ones are.
  */
 #include "findings/told.h"
 #include "harness.h"
@@ -45,28 +45,33 @@ static void expect_line(enum ana_class c, uint8_t role, uint8_t wait, const char
 
 static void test_sentences(void)
 {
-	expect_line(ANA_INPUT_PREP, WIRE_ROLE_PIN, WIRE_WAIT_NONE,
-		    "The GPU waited 50.0 % of the training time for batches: the pin thread was running "
-		    "Python (train.py:42 step). 3 makers instead of 1 would bring at most 2.1 times the "
-		    "steps per hour.");
-	expect_line(ANA_INPUT_HANDOFF, WIRE_ROLE_PIN, WIRE_WAIT_LOCK,
-		    "The GPU waited 50.0 % of the training time for batches that were made already: the "
-		    "pin thread was waiting for a lock within the process (train.py:42 step). Without "
-		    "it: at most 2.1 times the steps per hour.");
+	expect_line(
+		ANA_INPUT_PREP, WIRE_ROLE_PIN, WIRE_WAIT_NONE,
+		"The GPU waited 50.0 % of the training time for batches: the pin thread was running "
+		"Python (train.py:42 step). 3 makers instead of 1 would bring at most 2.1 times the "
+		"steps per hour.");
+	expect_line(
+		ANA_INPUT_HANDOFF, WIRE_ROLE_PIN, WIRE_WAIT_LOCK,
+		"The GPU waited 50.0 % of the training time for batches that were made already: the "
+		"pin thread was waiting for a lock within the process (train.py:42 step). Without "
+		"it: at most 2.1 times the steps per hour.");
 	/* the class says all of it, but for the line */
-	expect_line(ANA_HOST_SYNC, WIRE_ROLE_SUBMITTER, WIRE_WAIT_GPU,
-		    "The GPU stood idle 50.0 % of the training time because the main process waited for "
-		    "work to finish before it submitted more (train.py:42 step). Without it: at most 2.1 "
-		    "times the steps per hour.");
+	expect_line(
+		ANA_HOST_SYNC, WIRE_ROLE_SUBMITTER, WIRE_WAIT_GPU,
+		"The GPU stood idle 50.0 % of the training time because the main process waited for "
+		"work to finish before it submitted more (train.py:42 step). Without it: at most 2.1 "
+		"times the steps per hour.");
 	/* and more than the wait does */
-	expect_line(ANA_INPUT_EPOCH, WIRE_ROLE_SUBMITTER, WIRE_WAIT_QUEUE,
-		    "The GPU waited 50.0 % of the training time for an epoch to begin or end: an "
-		    "epoch's loader was starting or ending (train.py:42 step). Without it: at most 2.1 times the "
-		    "steps per hour.");
+	expect_line(
+		ANA_INPUT_EPOCH, WIRE_ROLE_SUBMITTER, WIRE_WAIT_QUEUE,
+		"The GPU waited 50.0 % of the training time for an epoch to begin or end: an "
+		"epoch's loader was starting or ending (train.py:42 step). Without it: at most 2.1 times the "
+		"steps per hour.");
 	/* nobody knows what it would bring */
-	expect_line(ANA_HOST_UNKNOWN, WIRE_ROLE_SUBMITTER, WIRE_WAIT_NONE,
-		    "The GPU stood idle 50.0 % of the training time, and the records do not tell why: "
-		    "the main process was running Python (train.py:42 step).");
+	expect_line(
+		ANA_HOST_UNKNOWN, WIRE_ROLE_SUBMITTER, WIRE_WAIT_NONE,
+		"The GPU stood idle 50.0 % of the training time, and the records do not tell why: "
+		"the main process was running Python (train.py:42 step).");
 	/* nor is it training */
 	expect_line(ANA_HOST_NO_WORK, WIRE_ROLE_SUBMITTER, WIRE_WAIT_SOCKET,
 		    "The GPU had nothing to do for 50.0 % of the time held: the process waited for "
@@ -118,11 +123,13 @@ static void test_bounds(void)
 	s->loader.need.bound = VIEW_WORKERS_STEP;
 	s->loader.need.advised = 1;
 	s->ranks = 2;
-	EXPECT(strstr(view_finding_sentence(s, &mem, 0), " 1 worker process per rank would hide it"));
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0),
+		      " 1 worker process per rank would hide it"));
 	s->result->steps = 0;
 	EXPECT(strstr(view_finding_sentence(s, &mem, 0), "at most 1.51 times the work per hour."));
 	s->advice[0].saving_least_ns = view_working_ns(s) / 6; /* 1.1999, rounded down */
-	EXPECT(strstr(view_finding_sentence(s, &mem, 0), ": 1.19 to 1.51 times the work per hour."));
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0),
+		      ": 1.19 to 1.51 times the work per hour."));
 	s->advice[0].saving_least_ns = view_working_ns(s) / 50; /* next to nothing is sure */
 	EXPECT(strstr(view_finding_sentence(s, &mem, 0), "at most 1.51 times the work per hour."));
 	s->advice[0].saving_least_ns = 0;
@@ -151,7 +158,9 @@ static void test_late(void)
 	view_summary_free(s);
 }
 
-/* The most costly first; what is left of a class stands below its first one; the first ones' share. */
+/*
+ * The most costly first; what is left of a class stands below its first one; the first ones' share.
+ */
 static void test_order(void)
 {
 	struct view_summary *s = made_summary_of(made_starved(NULL), H100, 6880000000LL);
@@ -166,8 +175,9 @@ static void test_order(void)
 		EXPECT(!i || s->finding[told[i].at].ns <= s->finding[told[i - 1].at].ns);
 	}
 	EXPECT(told[0].rest != SIZE_MAX && told[1].rest == SIZE_MAX);
-	EXPECT_STR(view_rest_words(s, &mem, told[0].rest),
-		   "input.fetch in all: 25.0 % of the training time; for 4.2 % no sample tells the line");
+	EXPECT_STR(
+		view_rest_words(s, &mem, told[0].rest),
+		"input.fetch in all: 25.0 % of the training time; for 4.2 % no sample tells the line");
 	EXPECT_STR(view_covered_words(s, &mem, told, 2),
 		   "29.1 of the 33.3 %; the rest has smaller causes, or no line is known");
 	EXPECT_STR(view_covered_words(s, &mem, told + 1, 1),
@@ -181,25 +191,32 @@ static void test_order(void)
 	s->finding[told[1].at].class = ANA_INPUT_PREP;
 	EXPECT_STR(view_covering_words(s, told), "first three are");
 	s->finding[told[0].rest].lines_ns = MADE_HOUR_NS / 100;
-	EXPECT_STR(view_rest_words(s, &mem, told[0].rest),
-		   "input.fetch in all: 25.0 % of the training time; for 3.2 % no sample tells the line, "
-		   "and smaller lines have 1.0 %");
+	EXPECT_STR(
+		view_rest_words(s, &mem, told[0].rest),
+		"input.fetch in all: 25.0 % of the training time; for 3.2 % no sample tells the line, "
+		"and smaller lines have 1.0 %");
 	s->finding[told[0].rest].lines_ns = s->finding[told[0].rest].ns; /* not "for 0.0 %" */
 	EXPECT_STR(view_rest_words(s, &mem, told[0].rest),
 		   "input.fetch in all: 25.0 % of the training time; smaller lines have 4.2 %");
 	view_summary_free(s);
 }
 
-/* A line that most gaps take from their neighbours says so; one that samples show in most of its time does not. */
+/*
+ * A line that most gaps take from their neighbours says so; one that samples show in most of its
+ * time does not.
+ */
 static void test_from_neighbours(void)
 {
-	struct view_summary *s = made_line(1, ANA_HOST_DISPATCH, WIRE_ROLE_SUBMITTER, WIRE_WAIT_NONE);
-	const char *said = " Samples lie in only 17.0 % of it; the rest is taken from the gaps beside. Without it:";
+	struct view_summary *s =
+		made_line(1, ANA_HOST_DISPATCH, WIRE_ROLE_SUBMITTER, WIRE_WAIT_NONE);
+	const char *said =
+		" Samples lie in only 17.0 % of it; the rest is taken from the gaps beside. Without it:";
 
 	REQUIRE(s && s->findings);
 	s->finding[0].nearby_ns = s->finding[0].ns / 100 * 83;
 	EXPECT(strstr(view_finding_sentence(s, &mem, 0), said) != NULL);
-	EXPECT(strstr(view_finding_evidence(&mem, &s->finding[0]), ", which saw 17.0 % of this time") != NULL);
+	EXPECT(strstr(view_finding_evidence(&mem, &s->finding[0]),
+		      ", which saw 17.0 % of this time") != NULL);
 	s->finding[0].nearby_ns = s->finding[0].ns / 2;
 	EXPECT(!strstr(view_finding_sentence(s, &mem, 0), "Samples lie"));
 	view_summary_free(s);
@@ -229,7 +246,10 @@ static void test_small_lines(void)
 	view_summary_free(s);
 }
 
-/* A line that samples saw for less than they saw nothing of its class: it speaks for that, and says so. */
+/*
+ * A line that samples saw for less than they saw nothing of its class: it speaks for that, and says
+ * so.
+ */
 static void test_stands(void)
 {
 	struct ana_result *r = made_result(1, H100, 5);
@@ -249,10 +269,11 @@ static void test_stands(void)
 	s = made_summary_of(r, H100, 6880000000LL);
 	REQUIRE(s && view_findings_told(s, &mem, &told) >= 2);
 	EXPECT_INT(view_told_ns(s, told[0].at), HALF / 2); /* before the collector's quarter */
-	EXPECT_STR(view_finding_sentence(s, &mem, told[0].at),
-		   "The GPU waited 25.0 % of the training time to be given work: the main process was "
-		   "running Python (t.py:7, at least 5.0 of these 25.0 %). Without it: at most 1.34 times the "
-		   "steps per hour.");
+	EXPECT_STR(
+		view_finding_sentence(s, &mem, told[0].at),
+		"The GPU waited 25.0 % of the training time to be given work: the main process was "
+		"running Python (t.py:7, at least 5.0 of these 25.0 %). Without it: at most 1.34 times the "
+		"steps per hour.");
 	EXPECT(told[0].rest == view_told_rest(s, told[0].at));
 	EXPECT(view_told_rest(s, told[1].at) == SIZE_MAX);
 	view_summary_free(s);
@@ -281,13 +302,14 @@ static void test_line_confidence(void)
 		made_no_class(r, ANA_HOST_SYNC);
 		made_class(r, ANA_HOST_DISPATCH, HALF);
 		for (int64_t k = 0; k <= cases[i].there; k++)
-			made_site(r, (struct ana_hotspot){ .class = ANA_HOST_DISPATCH,
-							   .ns = HALF / 100 * (k ? 1 : cases[i].here),
-							   .role = WIRE_ROLE_SUBMITTER,
-							   .file = (char *)"t.py",
-							   .line = (uint32_t)k + 7,
-							   .samples = 1,
-							   .threads = 1 });
+			made_site(r,
+				  (struct ana_hotspot){ .class = ANA_HOST_DISPATCH,
+							.ns = HALF / 100 * (k ? 1 : cases[i].here),
+							.role = WIRE_ROLE_SUBMITTER,
+							.file = (char *)"t.py",
+							.line = (uint32_t)k + 7,
+							.samples = 1,
+							.threads = 1 });
 		s = made_summary_of(r, H100, 6880000000LL);
 		REQUIRE(s && view_findings_told(s, &mem, &told));
 		EXPECT_STR(view_alike_confidence_words(s, &mem, told, 1), cases[i].words);
@@ -339,30 +361,35 @@ static void test_alike(void)
 	made_no_class(r, ANA_HOST_SYNC);
 	made_class(r, ANA_INPUT_HANDOFF, HALF);
 	for (uint32_t line = 7; line < 10; line++)
-		made_site(r, (struct ana_hotspot){ .class = ANA_INPUT_HANDOFF,
-						   .ns = HALF / 3 - line,
-						   .role = line < 9 ? WIRE_ROLE_PIN :
-								      WIRE_ROLE_WORKER,
-						   .wait = WIRE_WAIT_LOCK,
-						   .file = (char *)"/x/data.py",
-						   .line = line,
-						   .samples = 9,
-						   .threads = 1 });
+		made_site(r,
+			  (struct ana_hotspot){ .class = ANA_INPUT_HANDOFF,
+						.ns = HALF / 3 - line,
+						.role = line < 9 ? WIRE_ROLE_PIN : WIRE_ROLE_WORKER,
+						.wait = WIRE_WAIT_LOCK,
+						.file = (char *)"/x/data.py",
+						.line = line,
+						.samples = 9,
+						.threads = 1 });
 	s = made_summary_of(r, H100, 6880000000LL);
 	REQUIRE(s && view_findings_told(s, &mem, &told) >= 3);
 	EXPECT(view_told_alike(s, told[0].at, told[1].at));
 	EXPECT(!view_told_alike(s, told[0].at, told[2].at)); /* another thread's */
 	EXPECT(!view_told_alike(s, told[0].at, told[0].at));
 	EXPECT_INT(view_alike_ns(s, told, 2), HALF / 3 * 2 - 15);
-	EXPECT_STR(view_alike_sentence(s, &mem, told, 2),
-		   "The GPU waited 33.3 % of the training time for batches that were made already: the "
-		   "pin thread was waiting for a lock within the process (data.py:7, also 8). Without it: "
-		   "at most 1.51 times the steps per hour.");
-	EXPECT_STR(view_alike_sentence(s, &mem, told, 1), view_finding_sentence(s, &mem, told[0].at));
+	EXPECT_STR(
+		view_alike_sentence(s, &mem, told, 2),
+		"The GPU waited 33.3 % of the training time for batches that were made already: the "
+		"pin thread was waiting for a lock within the process (data.py:7, also 8). Without it: "
+		"at most 1.51 times the steps per hour.");
+	EXPECT_STR(view_alike_sentence(s, &mem, told, 1),
+		   view_finding_sentence(s, &mem, told[0].at));
 	view_summary_free(s);
 }
 
-/* Who did the same at a line that nobody saw is told with it; confidence is that of the least certain. */
+/*
+ * Who did the same at a line that nobody saw is told with it; confidence is that of the least
+ * certain.
+ */
 static void test_alike_without_line(void)
 {
 	struct ana_result *r = made_result(1, H100, 5);
@@ -386,9 +413,10 @@ static void test_alike_without_line(void)
 	REQUIRE(s && view_findings_told(s, &mem, &told) >= 2);
 	EXPECT(view_told_alike(s, told[0].at, told[1].at));
 	EXPECT(view_told_alike(s, told[1].at, told[0].at));
-	EXPECT(strstr(view_alike_sentence(s, &mem, told, 2),
-		      "50.0 % of the training time for an epoch to begin or end: an epoch's loader was "
-		      "starting or ending (train.py:7, also where no line was seen)."));
+	EXPECT(strstr(
+		view_alike_sentence(s, &mem, told, 2),
+		"50.0 % of the training time for an epoch to begin or end: an epoch's loader was "
+		"starting or ending (train.py:7, also where no line was seen)."));
 	struct view_told turned[] = { told[1], told[0] };
 	EXPECT(strstr(view_alike_sentence(s, &mem, turned, 2), ", in part at train.py:7."));
 	EXPECT_INT(view_alike_confidence(s, told, 1), ANA_HIGH);
@@ -396,7 +424,9 @@ static void test_alike_without_line(void)
 	view_summary_free(s);
 }
 
-/* What is left of a class whose lines are too small to be told is a sentence, and not a remainder. */
+/*
+ * What is left of a class whose lines are too small to be told is a sentence, and not a remainder.
+ */
 static void test_left_alone(void)
 {
 	struct ana_result *r = made_result(1, H100, 5);
@@ -415,17 +445,19 @@ static void test_left_alone(void)
 					   .threads = 1 });
 	s = made_summary_of(r, H100, 6880000000LL);
 	REQUIRE(s && view_findings_told(s, &mem, &told) == 1);
-	EXPECT_STR(view_finding_sentence(s, &mem, told[0].at),
-		   "The GPU waited 10.0 % of the training time for batches that were made already: a "
-		   "finished batch was on its way to the main process; no sample tells the line. Without "
-		   "it: at most 1.12 times the steps per hour.");
+	EXPECT_STR(
+		view_finding_sentence(s, &mem, told[0].at),
+		"The GPU waited 10.0 % of the training time for batches that were made already: a "
+		"finished batch was on its way to the main process; no sample tells the line. Without "
+		"it: at most 1.12 times the steps per hour.");
 	view_summary_free(s);
 }
 
 /* What workers did instead is told as far as it was seen. */
 static void expect_pipeline(uint32_t workers, int64_t idle, int64_t lock, const char *words)
 {
-	struct view_summary *s = made_line(1, ANA_INPUT_PIPELINE, WIRE_ROLE_SUBMITTER, WIRE_WAIT_QUEUE);
+	struct view_summary *s =
+		made_line(1, ANA_INPUT_PIPELINE, WIRE_ROLE_SUBMITTER, WIRE_WAIT_QUEUE);
 
 	REQUIRE(s && s->findings);
 	s->result->loader = calloc(1, sizeof(*s->result->loader));
@@ -437,24 +469,34 @@ static void expect_pipeline(uint32_t workers, int64_t idle, int64_t lock, const 
 	s->loader.share_ppm[ANA_WORKER_LOCK] = lock;
 	s->loader.share_ppm[ANA_WORKER_IO] = 1000000 - idle - lock;
 	words = base_arena_printf(&mem, "for batches: %s (train.py:42 step).", words);
-	EXPECT_STR(strstr(view_finding_sentence(s, &mem, 0), words) ? words : view_finding_sentence(s, &mem, 0),
+	EXPECT_STR(strstr(view_finding_sentence(s, &mem, 0), words)
+			   ? words
+			   : view_finding_sentence(s, &mem, 0),
 		   words);
 	view_summary_free(s);
 }
 
 static void test_pipeline(void)
 {
-	expect_pipeline(1, 0, 0, "no sample tells what the only worker did while the main process waited");
-	expect_pipeline(1, 400000, 0, "the only worker was not making the batch that was due: it was idle");
-	expect_pipeline(1, 0, 400000, "the only worker was not making the batch that was due: it waited for a lock");
-	expect_pipeline(4, 0, 0, "no worker was making the batch that was due: they were ahead with later batches");
-	expect_pipeline(4, 1, 1,
-			"no worker was making the batch that was due: they were idle or waiting for each other "
-			"or ahead with later batches");
+	expect_pipeline(1, 0, 0,
+			"no sample tells what the only worker did while the main process waited");
+	expect_pipeline(1, 400000, 0,
+			"the only worker was not making the batch that was due: it was idle");
+	expect_pipeline(
+		1, 0, 400000,
+		"the only worker was not making the batch that was due: it waited for a lock");
+	expect_pipeline(
+		4, 0, 0,
+		"no worker was making the batch that was due: they were ahead with later batches");
+	expect_pipeline(
+		4, 1, 1,
+		"no worker was making the batch that was due: they were idle or waiting for each other "
+		"or ahead with later batches");
 }
 
 /* Who had what was wanted, as far as the run tells. */
-static void expect_taken(enum ana_class c, uint8_t wait, uint32_t cores, size_t ranks, const char *words)
+static void expect_taken(enum ana_class c, uint8_t wait, uint32_t cores, size_t ranks,
+			 const char *words)
 {
 	struct view_summary *s = made_line(1, c, WIRE_ROLE_SUBMITTER, wait);
 	const char *told;
@@ -469,19 +511,26 @@ static void expect_taken(enum ana_class c, uint8_t wait, uint32_t cores, size_t 
 
 static void test_taken(void)
 {
-	expect_taken(ANA_HOST_CPU_STARVED, WIRE_WAIT_NONE, 4, 1,
-		     "(train.py:42 step); the main process has 4 cores, which other threads of the job or "
-		     "other programs used: the run does not tell which.");
-	expect_taken(ANA_HOST_CPU_STARVED, WIRE_WAIT_NONE, 0, 1, "(train.py:42 step); who had the CPUs is not recorded.");
-	expect_taken(ANA_HOST_CPU_STARVED, WIRE_WAIT_NONE, 4, 8, "(train.py:42 step); who had the CPUs is not recorded.");
-	expect_taken(ANA_HOST_LOCK, WIRE_WAIT_LOCK, 4, 1, "(train.py:42 step); who held it is not recorded.");
-	expect_taken(ANA_HOST_LOCK, WIRE_WAIT_GIL, 4, 1,
-		     "(train.py:42 step); another thread of the process ran Python meanwhile: the run does not tell "
-		     "which.");
+	expect_taken(
+		ANA_HOST_CPU_STARVED, WIRE_WAIT_NONE, 4, 1,
+		"(train.py:42 step); the main process has 4 cores, which other threads of the job or "
+		"other programs used: the run does not tell which.");
+	expect_taken(ANA_HOST_CPU_STARVED, WIRE_WAIT_NONE, 0, 1,
+		     "(train.py:42 step); who had the CPUs is not recorded.");
+	expect_taken(ANA_HOST_CPU_STARVED, WIRE_WAIT_NONE, 4, 8,
+		     "(train.py:42 step); who had the CPUs is not recorded.");
+	expect_taken(ANA_HOST_LOCK, WIRE_WAIT_LOCK, 4, 1,
+		     "(train.py:42 step); who held it is not recorded.");
+	expect_taken(
+		ANA_HOST_LOCK, WIRE_WAIT_GIL, 4, 1,
+		"(train.py:42 step); another thread of the process ran Python meanwhile: the run does not tell "
+		"which.");
 	expect_taken(ANA_HOST_NET, WIRE_WAIT_SOCKET, 4, 1, "(train.py:42 step). ");
 }
 
-/* Of two classes that lacked a CPU the larger one tells of the CPUs; the other one does not again. */
+/*
+ * Of two classes that lacked a CPU the larger one tells of the CPUs; the other one does not again.
+ */
 static void test_taken_once(void)
 {
 	struct ana_result *r = made_result(1, H100, 5);
@@ -506,7 +555,8 @@ static void test_taken_once(void)
 
 	REQUIRE(s && s->findings >= 2);
 	for (size_t i = 0; i < s->findings; i++) {
-		bool tells = strstr(view_finding_sentence(s, &mem, i), "does not tell which") != NULL;
+		bool tells =
+			strstr(view_finding_sentence(s, &mem, i), "does not tell which") != NULL;
 
 		said += tells;
 		EXPECT(tells == (s->finding[i].class == ANA_HOST_CPU_STARVED));
@@ -517,14 +567,17 @@ static void test_taken_once(void)
 		if (s->finding[i].class == ANA_HOST_CPU_STARVED)
 			s->finding[i].where.has_cpu = "process mill\tgrind\t/home/me/mill.py\t12";
 	for (size_t i = 0; i < s->findings; i++) {
-		bool tells = strstr(view_finding_sentence(s, &mem, i), "does not tell which") != NULL;
+		bool tells =
+			strstr(view_finding_sentence(s, &mem, i), "does not tell which") != NULL;
 
 		EXPECT(tells == (s->finding[i].class == ANA_INPUT_CPU_STARVED));
 	}
 	view_summary_free(s);
 }
 
-/* Workers of an epoch that end or start are told as what they are, and whether they need not have. */
+/*
+ * Workers of an epoch that end or start are told as what they are, and whether they need not have.
+ */
 static void expect_turnover(uint64_t iterators, bool persistent, bool ends, const char *words)
 {
 	struct view_summary *s = made_line(1, ANA_INPUT_EPOCH, WIRE_ROLE_SUBMITTER,
@@ -539,9 +592,12 @@ static void expect_turnover(uint64_t iterators, bool persistent, bool ends, cons
 	s->result->loader->known = ANA_LOADER_PERSISTENT;
 	s->result->loader->persistent = persistent;
 	s->finding[0].where.target = ends ? "Process.join" : NULL;
-	s->finding[0].where.leaf = ends ? NULL : "Popen._launch\t/usr/lib/python3.11/multiprocessing/popen_fork.py";
+	s->finding[0].where.leaf =
+		ends ? NULL : "Popen._launch\t/usr/lib/python3.11/multiprocessing/popen_fork.py";
 	told = view_finding_sentence(s, &mem, 0);
-	words = base_arena_printf(&mem, "for an epoch to begin or end: the main process was %s (train.py:42 step).", words);
+	words = base_arena_printf(
+		&mem, "for an epoch to begin or end: the main process was %s (train.py:42 step).",
+		words);
 	EXPECT_STR(strstr(told, words) ? words : told, words);
 	view_summary_free(s);
 }
@@ -585,9 +641,12 @@ static void test_activities(void)
 	expect_activity("load\t/x/PIL/ImageFile.py", NULL, "decoding images");
 	expect_activity("ImageFile.download\t/x/PIL/ImageFile.py", NULL, NULL);
 	expect_activity("load\t/x/my/ImageFile.py", NULL, NULL);
-	expect_activity("Linear.forward\t/x/torch/nn/modules/linear.py", NULL, NULL); /* a worker's transform */
-	expect_training("_engine_run_backward\t/x/torch/autograd/graph.py", "running the backward pass");
-	expect_training("Linear.forward\t/x/torch/nn/modules/linear.py", "running the forward pass");
+	expect_activity("Linear.forward\t/x/torch/nn/modules/linear.py", NULL,
+			NULL); /* a worker's transform */
+	expect_training("_engine_run_backward\t/x/torch/autograd/graph.py",
+			"running the backward pass");
+	expect_training("Linear.forward\t/x/torch/nn/modules/linear.py",
+			"running the forward pass");
 	expect_training("Adam.step\t/x/torch/optim/adam.py", "running the optimizer's step");
 	expect_training("load\t/x/PIL/ImageFile.py", "decoding images");
 	expect_training("forward\t/x/my/modules/linear.py", NULL);

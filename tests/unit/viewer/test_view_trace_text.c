@@ -50,7 +50,7 @@ static void test_hostile(void)
 static struct view_stream *stream(void)
 {
 	static const char *const names[] = { "load\td.py\t12", "libc.so\t9a\tbe", "/data/1\t2.jpg",
-					     "ext4", "workers=8 pin=1", "?o7f !p12" };
+					     "ext4",	       "workers=8 pin=1", "?o7f !p12" };
 	static struct view_stream s;
 	size_t i;
 

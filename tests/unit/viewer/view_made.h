@@ -153,7 +153,9 @@ static char *made_text(const char *text)
 	return text ? strdup(text) : NULL;
 }
 
-/* Adds a hotspot; its strings are copied. Hotspots are given most time first, as the engine does. */
+/*
+ * Adds a hotspot; its strings are copied. Hotspots are given most time first, as the engine does.
+ */
 static void made_site(struct ana_result *r, struct ana_hotspot hotspot)
 {
 	r->hotspot = realloc(r->hotspot, (r->hotspots + 1) * sizeof(*r->hotspot));
@@ -308,18 +310,18 @@ static struct ana_result *made_starved(const char *name)
 			  .samples = 300,
 			  .threads = 3,
 			  .workers = 3 });
-	made_target(r, (struct ana_target){
-			       .name = (char *)(name ? name : "/data/imagenet/train/shard-0017.bin"),
-			       .fs = (char *)(name ? name : "nfs4"),
-			       .ns = third / 2,
-			       .samples = 1214,
-			       .bytes = 123456789,
-			       .read_ns = 2000000000 });
-	made_target(r, (struct ana_target){
-			       .name = (char *)(name ? name : "socket:10.0.0.7:443"),
-			       .fs = (char *)"",
-			       .ns = third / 8,
-			       .samples = 300 });
+	made_target(r,
+		    (struct ana_target){
+			    .name = (char *)(name ? name : "/data/imagenet/train/shard-0017.bin"),
+			    .fs = (char *)(name ? name : "nfs4"),
+			    .ns = third / 2,
+			    .samples = 1214,
+			    .bytes = 123456789,
+			    .read_ns = 2000000000 });
+	made_target(r, (struct ana_target){ .name = (char *)(name ? name : "socket:10.0.0.7:443"),
+					    .fs = (char *)"",
+					    .ns = third / 8,
+					    .samples = 300 });
 	made_loader(r, 4, 100000, 144000000, 30000000);
 	r->quality.samples = 2000;
 	r->quality.samples_torn = 3;

@@ -171,7 +171,9 @@ static inline void t_host_ranges(struct wire_event *ev, int64_t start)
 	}
 }
 
-/* A stream of Hello, names, ranges, @n > 3 samples, as many batches, three of each wild, and Bye. */
+/*
+ * A stream of Hello, names, ranges, @n > 3 samples, as many batches, three of each wild, and Bye.
+ */
 static inline void t_evidence_make(struct wire_buf *out, size_t n)
 {
 	struct wire_encoder *e = wire_encoder_new((const uint8_t *)"stream evidence.", 3);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small stream of every kind of frame, made with the encoder, for tests that then hurt it; and one
- * block as training makes them, for benches.
+ * A small stream of every kind of frame, made with the encoder, for tests that then hurt it; and
+ * one block as training makes them, for benches.
  */
 #ifndef TESTS_STREAM_H
 #define TESTS_STREAM_H
@@ -55,7 +55,9 @@ static inline void t_stream_block(struct t_stream *s, struct wire_encoder *e, ui
 	free(ev);
 }
 
-/* Hello, names, blocks of @n events of each kind, a pulse, Bye. Free s->bytes with wire_buf_fini. */
+/*
+ * Hello, names, blocks of @n events of each kind, a pulse, Bye. Free s->bytes with wire_buf_fini.
+ */
 static inline void t_stream_make(struct t_stream *s, const char id[WIRE_STREAM_ID_BYTES], size_t n,
 				 uint64_t seed)
 {

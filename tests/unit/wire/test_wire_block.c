@@ -186,5 +186,6 @@ static void test_later(void)
 
 int main(void)
 {
-	return RUN(test_wild, test_tame, test_constant, test_refused, test_cut, test_flip, test_later);
+	return RUN(test_wild, test_tame, test_constant, test_refused, test_cut, test_flip,
+		   test_later);
 }

@@ -132,8 +132,8 @@ static int places(int shift, const struct wire_secret *s)
 }
 
 /*
- * Numbers that follow each other, and those that differ above, spread over a table, whatever the secret is:
- * each process has another one.
+ * Numbers that follow each other, and those that differ above, spread over a table, whatever the
+ * secret is: each process has another one.
  */
 static void test_numbers_spread(void)
 {

@@ -36,8 +36,8 @@ void ana_copies_count(struct ana_gpu_state *g, const struct wire_event *op);
 void ana_copies_expose(struct ana_gpu_state *g, int64_t start, int64_t end);
 
 /*
- * copying.c. Begin: the operation comes, and @call made it (NULL: not known). Tell: the line of the last
- * such one, before its time up to @upto counts.
+ * copying.c. Begin: the operation comes, and @call made it (NULL: not known). Tell: the line of the
+ * last such one, before its time up to @upto counts.
  */
 void ana_copying_begin(struct ana_gpu_state *g, const struct ana_proc *p,
 		       const struct wire_event *op, const struct ana_call *call);

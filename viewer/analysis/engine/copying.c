@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lines of copies. While the call that makes a copy lasts, its thread is in it: its samples show the line.
- * A copy whose call is over by then has none, whatever its thread does next.
+ * The lines of copies. While the call that makes a copy lasts, its thread is in it: its samples
+ * show the line. A copy whose call is over by then has none, whatever its thread does next.
  */
 #include "component.h"
 

@@ -354,9 +354,9 @@ static inline void count_launch(struct ana_walk *w, struct ana_gpu_state *g,
 
 /*
  * In this order: the time before the operation needs what the GPU knows of those before it; its
- * launch ends the emptiness of the gap before it, too, so that comes after the gap is kept; last the
- * operation itself becomes the one before. @call is borrowed from the launch table, which moves when
- * more is read, as keep_gap does.
+ * launch ends the emptiness of the gap before it, too, so that comes after the gap is kept; last
+ * the operation itself becomes the one before. @call is borrowed from the launch table, which moves
+ * when more is read, as keep_gap does.
  */
 static inline void operation(struct ana_walk *w, struct ana_gpu_state *g, struct ana_proc *p,
 			     const struct wire_event *op, const struct ana_call *call)

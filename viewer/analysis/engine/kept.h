@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the walk of one component found, as bytes: an analysis that was ended takes from there what was
- * finished, and walks the others alone. Only for options without series and callbacks, which a walk feeds
- * besides. Bytes of another trace, plan or version are refused; so are those that nobody wrote.
+ * What the walk of one component found, as bytes: an analysis that was ended takes from there what
+ * was finished, and walks the others alone. Only for options without series and callbacks, which a
+ * walk feeds besides. Bytes of another trace, plan or version are refused; so are those that nobody
+ * wrote.
  */
 #ifndef ANALYSIS_KEPT_H
 #define ANALYSIS_KEPT_H

@@ -36,10 +36,13 @@ enum ana_read { /* how much a thread read, against what was copied to the GPU me
 struct ana_given { /* to the GPU, around a piece: what a wait in it may have been for */
 	bool fed; /* the process copied from host to device in the minute before the gap's end */
 	bool at_once; /* such a copy ends the gap */
-	bool answer; /* results were copied to the host before the gap, as much as came from there */
+	/* results were copied to the host before the gap, as much as came from there */
+	bool answer;
 	enum ana_read read; /* what the submitter read in the 2 s up to the gap's end */
-	uint32_t left; /* the thread of the process that gave the operation before the gap; 0: not known */
-	bool made; /* at once, more than a number, and nothing of the kind came back: it was made here */
+	/* the thread of the process that gave the operation before the gap; 0: not known */
+	uint32_t left;
+	/* at once, more than a number, and nothing of the kind came back: it was made here */
+	bool made;
 };
 
 struct ana_owed { /* time of blocked samples that goes to the ends of a chain */
@@ -72,16 +75,19 @@ struct ana_cause {
 	uint32_t paths, path_room;
 	/*
 	 * Where the thread takes what others make: the stack (string id) of its first sample that
-	 * does so, ANA_PLACE_NATIVE without one of Python, 0: none; for how long it did, there, and nobody was seen to make it, or to end what
-	 * the last one seen waits for; and whether it was seen to wait for work there.
+	 * does so, ANA_PLACE_NATIVE without one of Python, 0: none; for how long it did, there, and
+	 * nobody was seen to make it, or to end what the last one seen waits for; and whether it
+	 * was seen to wait for work there.
 	 */
 	uint32_t place;
 	int64_t alone;
 	bool served;
 	bool unnamed; /* of the sample at hand: so its chain is that waits for work */
 	bool asks; /* that is nearly all of the piece: waits at the same place may tell */
-	bool by_feeder; /* who hands work to a thread without Python tells: to waits at ANA_PLACE_NATIVE, too */
-	bool perhaps; /* of the sample at hand: a batch is made there, for all that one look back tells */
+	/* who hands work to a thread without Python tells: to waits at ANA_PLACE_NATIVE, too */
+	bool by_feeder;
+	/* of the sample at hand: a batch is made there, for all that one look back tells */
+	bool perhaps;
 	int64_t undecided; /* the time of such samples */
 	int64_t ran, ran_inline; /* on a CPU, all, and making batches: weights of samples */
 	struct ana_order_memo orders;
@@ -109,8 +115,8 @@ void ana_cause_vote(struct ana_cause *b, const struct ana_thread_samples *thread
 void ana_cause_owe(struct ana_cause *b, const struct ana_thread_samples *s, size_t i, int64_t ns);
 void ana_cause_pay(struct ana_cause *b, struct ana_evidence *e);
 /*
- * The thread's @delay, if it mostly slept until it would ask again: it came late to see what it waited
- * for. False: it is its own.
+ * The thread's @delay, if it mostly slept until it would ask again: it came late to see what it
+ * waited for. False: it is its own.
  */
 bool ana_cause_owe_delay(struct ana_cause *b, int64_t delay);
 void ana_cause_copy(struct ana_cause *b, const struct ana_cause *from, const struct ana_vote *v,

@@ -7,8 +7,8 @@
 #include "maker.h"
 
 /*
- * A framework's operators come to their next launch within this, and their frames are C code that no
- * stack of Python shows; who runs longer without any call of the driver works on the CPU.
+ * A framework's operators come to their next launch within this, and their frames are C code that
+ * no stack of Python shows; who runs longer without any call of the driver works on the CPU.
  */
 #define CPU_WORK_NS INT64_C(5000000)
 
@@ -54,8 +54,8 @@ static struct ana_pystack stack_of(struct ana_cause *b, struct ana_evidence *e,
 	struct ana_pystack k = *ana_pystacks_get(&e->stacks, s->sample[i].stack);
 
 	if (k.resumed.len && b->given.made && !k.iterates)
-		k.iterates = ana_order_of(&b->orders, e, s, i, b->start, b->end) ==
-			     ANA_ORDER_RESUMED;
+		k.iterates =
+			ana_order_of(&b->orders, e, s, i, b->start, b->end) == ANA_ORDER_RESUMED;
 	return k;
 }
 
@@ -81,7 +81,8 @@ static enum ana_class class_of_run(struct ana_cause *b, struct ana_evidence *e,
 	if (!is_own_work(b, k))
 		return class_of_code(k, ANA_HOST_DISPATCH);
 	/* about to wait for others, or back from it, it makes nothing */
-	if ((k->take == ANA_TAKE_NOT_TOLD || k->take == ANA_TAKE_ITEM) && is_before_copy(b, e, t, i))
+	if ((k->take == ANA_TAKE_NOT_TOLD || k->take == ANA_TAKE_ITEM) &&
+	    is_before_copy(b, e, t, i))
 		return class_of_code(k, ANA_INPUT_INLINE);
 	return class_of_code(k, b->end - b->start >= CPU_WORK_NS ? ANA_HOST_CPU_WORK
 								 : ANA_HOST_DISPATCH);
@@ -92,8 +93,7 @@ static enum ana_class class_of_read(struct ana_cause *b, struct ana_evidence *e,
 				    const struct ana_thread_samples *s, size_t i,
 				    const struct ana_pystack *k)
 {
-	if (k->user_leaf || (k->iterates && b->given.fed) ||
-	    (k->own && is_before_copy(b, e, s, i)))
+	if (k->user_leaf || (k->iterates && b->given.fed) || (k->own && is_before_copy(b, e, s, i)))
 		return class_of_code(k, ANA_INPUT_INLINE);
 	return class_of_code(k, ANA_HOST_UNKNOWN);
 }
@@ -169,7 +169,8 @@ static bool is_fetching(struct ana_evidence *e, const struct wire_sample *w,
 
 /*
  * For a tenth of its time since 2 s before the piece, but of that without a CPU, it computed or
- * read, from others than who waits for it: a piece alone shows too little of who sends a word now and then.
+ * read, from others than who waits for it: a piece alone shows too little of who sends a word now
+ * and then.
  */
 static bool is_at_work(const struct ana_cause *b, struct ana_evidence *e,
 		       const struct ana_thread_samples *s, const struct ana_links *of)
@@ -180,7 +181,8 @@ static bool is_at_work(const struct ana_cause *b, struct ana_evidence *e,
 	size_t i;
 
 	if (!ana_shares_of(s, from, b->end, &h) || h.end - h.first == 1)
-		return false; /* one look does not tell a thread that wakes up from one that works */
+		/* one look does not tell a thread that wakes up from one that works */
+		return false;
 	work = h.run;
 	for (i = h.first; i < h.end; i++)
 		if (is_fetching(e, &s->sample[i], of))
@@ -208,8 +210,8 @@ static bool is_word(const struct ana_cause *b, struct ana_evidence *e)
 }
 
 /*
- * Somebody connected to this process, sends now and then, and else waits for its answers or sleeps: a visitor
- * with requests, though he be a process of the job.
+ * Somebody connected to this process, sends now and then, and else waits for its answers or sleeps:
+ * a visitor with requests, though he be a process of the job.
  */
 static bool is_visited(const struct ana_cause *b, struct ana_evidence *e,
 		       const struct wire_sample *w)
@@ -220,8 +222,8 @@ static bool is_visited(const struct ana_cause *b, struct ana_evidence *e,
 }
 
 /*
- * A connection that brings little each time, at a line that does not come before the copy to the GPU: the
- * answer to what was sent (metrics, a turn, a barrier), no batch.
+ * A connection that brings little each time, at a line that does not come before the copy to the
+ * GPU: the answer to what was sent (metrics, a turn, a barrier), no batch.
  */
 static bool is_reply(struct ana_cause *b, struct ana_evidence *e,
 		     const struct ana_thread_samples *s, size_t i, const struct ana_pystack *k)
@@ -310,7 +312,9 @@ static enum ana_class class_of_loader(struct ana_cause *b, struct ana_evidence *
 	return b->chain.found == ANA_CHAIN_MAKERS ? FOLLOWED : alone;
 }
 
-/* What multiprocessing reads; torch's loader's batches are no words, whatever comes through pipes. */
+/*
+ * What multiprocessing reads; torch's loader's batches are no words, whatever comes through pipes.
+ */
 static enum ana_class class_of_queue(struct ana_cause *b, struct ana_evidence *e,
 				     const struct ana_thread_samples *s, size_t i,
 				     const struct ana_pystack *k)
@@ -380,9 +384,13 @@ static bool leads_to(const struct ana_chain *c, const struct ana_thread_samples 
 	return false;
 }
 
-#define TAKES_MAX 4u /* waits before, with other links, that are asked who makes what was taken there */
+/* waits before, with other links, that are asked who makes what was taken there */
+#define TAKES_MAX 4u
 
-/* Half or more of those who have Python's lock meanwhile, of the thread's process, are of the chain. */
+/*
+ * Half or more of those who have Python's lock meanwhile, of the thread's process, are of the
+ * chain.
+ */
 static bool makers_have_lock(const struct ana_cause *b, const struct ana_evidence *e,
 			     const struct ana_thread_samples *s)
 {
@@ -395,8 +403,8 @@ static bool makers_have_lock(const struct ana_cause *b, const struct ana_evidenc
 
 		if (t == s || t->pid != s->pid)
 			continue;
-		for (i = ana_samples_from(t, b->start);
-		     i < t->tail && t->sample[i].t_ns < b->end; i++)
+		for (i = ana_samples_from(t, b->start); i < t->tail && t->sample[i].t_ns < b->end;
+		     i++)
 			n += !!(t->sample[i].flags & WIRE_SAMPLE_FL_GIL);
 		if (n)
 			*(leads_to(&b->chain, t) ? &makers : &others) += n;
@@ -405,8 +413,8 @@ static bool makers_have_lock(const struct ana_cause *b, const struct ana_evidenc
 }
 
 /*
- * Python's lock. If those have it who make what the thread takes where it waits for batches, then the
- * batches are what it waits for here, too: *at is where it takes them.
+ * Python's lock. If those have it who make what the thread takes where it waits for batches, then
+ * the batches are what it waits for here, too: *at is where it takes them.
  */
 static enum ana_class class_of_gil(struct ana_cause *b, struct ana_evidence *e,
 				   const struct ana_thread_samples *s, size_t i, size_t *at)
@@ -425,8 +433,8 @@ static enum ana_class class_of_gil(struct ana_cause *b, struct ana_evidence *e,
 		if (w->t_ns < b->start - ANA_LOOK_BACK_NS)
 			break;
 		if (ana_sample_runs(w) || !l->awaits || w->links == last ||
-		    (take != ANA_TAKE_ITEM && take != ANA_TAKE_EVENT) ||
-		    w->wait == WIRE_WAIT_GPU || ana_chain_no_work(e, w))
+		    (take != ANA_TAKE_ITEM && take != ANA_TAKE_EVENT) || w->wait == WIRE_WAIT_GPU ||
+		    ana_chain_no_work(e, w))
 			continue;
 		tried++;
 		last = w->links;
@@ -441,8 +449,8 @@ static enum ana_class class_of_gil(struct ana_cause *b, struct ana_evidence *e,
 
 /* FOLLOWED, from sample *at on, or the class. */
 static enum ana_class class_of_block(struct ana_cause *b, struct ana_evidence *e,
-				     const struct ana_thread_samples *s,
-				     const struct ana_shares *h, size_t i, size_t *at)
+				     const struct ana_thread_samples *s, const struct ana_shares *h,
+				     size_t i, size_t *at)
 {
 	const struct wire_sample *w = &s->sample[i];
 	const struct ana_pystack k = stack_of(b, e, s, i);
@@ -596,8 +604,8 @@ static const struct ana_thread_samples *teller(const struct ana_cause *b,
 }
 
 /*
- * Who copies to the GPU may be one whom another thread waits for, which gives the GPU its other work:
- * then it is that one's wait.
+ * Who copies to the GPU may be one whom another thread waits for, which gives the GPU its other
+ * work: then it is that one's wait.
  */
 static const struct ana_thread_samples *waits_for(struct ana_cause *b, struct ana_evidence *e,
 						  const struct ana_thread_samples *s,
@@ -741,7 +749,8 @@ bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 	if (!ana_cause_owe_delay(b, h.delay))
 		ana_cause_add(b, starved_of(b), h.delay);
 	ana_cause_pay(b, e);
-	b->asks = b->alone && 10 * (__int128)b->alone >= 9 * (__int128)(b->end - b->start - h.delay);
+	b->asks =
+		b->alone && 10 * (__int128)b->alone >= 9 * (__int128)(b->end - b->start - h.delay);
 	if (b->unknown == ANA_EXCLUDED_TEARDOWN)
 		forget_input(b);
 	/* what is not known keeps the class it had */

@@ -30,7 +30,7 @@ static bool in_call(const struct ana_cause *b, const struct ana_evidence *e,
 	if (!e->in_call || w->pid != e->pid || w->t_ns < b->start ||
 	    !e->in_call(e->in_call_arg, w->tid, w->t_ns, &class))
 		return false;
-	*c = (enum ana_class)class;
+	*c = (enum ana_class) class;
 	return true;
 }
 
@@ -254,8 +254,7 @@ bool ana_wait_by_samples(struct ana_cause *b, struct ana_evidence *e, uint32_t t
 	if (!all)
 		ana_cause_add(b, ANA_INPUT_UNKNOWN, left);
 	for (i = 0; i < part.votes; i++)
-		ana_cause_copy(b, &part, &part.vote[i],
-			       ana_scale(left, part.vote[i].weight, all));
+		ana_cause_copy(b, &part, &part.vote[i], ana_scale(left, part.vote[i].weight, all));
 	if (part.chained) {
 		b->chained = true;
 		b->chain_confidence = part.chain_confidence;

@@ -29,7 +29,8 @@ static void add_run(struct ana_cause *b, const struct ana_thread_part *within,
 
 /* The same; where there are none, what the thread was blocked in before tells, less surely. */
 static void add_block(struct ana_cause *b, struct ana_evidence *e,
-		      const struct ana_thread_part *within, const struct ana_thread_part *since, int64_t ns, enum ana_producer producer)
+		      const struct ana_thread_part *within, const struct ana_thread_part *since,
+		      int64_t ns, enum ana_producer producer)
 {
 	const struct ana_thread_part far = { within->thread, b->start - ANA_LOOK_BACK_NS, b->end };
 
@@ -428,8 +429,7 @@ bool ana_cause_wait(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 	if (f) {
 		by_owner(b, e, take, f);
 		told = true;
-	} else if (own || !worker_seen(b, e, take) ||
-		   (!take && ana_wait_is_followed(b, e, tid))) {
+	} else if (own || !worker_seen(b, e, take) || (!take && ana_wait_is_followed(b, e, tid))) {
 		told = by_trainer(b, e, tid, own);
 	} else {
 		told = by_rows(b, e, take) || ana_wait_by_samples(b, e, tid);

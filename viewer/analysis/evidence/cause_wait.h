@@ -50,15 +50,16 @@ bool ana_wait_share_run(struct ana_cause *b, const struct ana_thread_part *p, in
 
 /* Gives @ns, in which the thread was blocked, to what its samples were blocked in. False: none. */
 bool ana_wait_share_block(struct ana_cause *b, struct ana_evidence *e,
-			  const struct ana_thread_part *p, int64_t ns, enum ana_producer producer, enum ana_blocked which);
+			  const struct ana_thread_part *p, int64_t ns, enum ana_producer producer,
+			  enum ana_blocked which);
 
 /* A thread that makes batches, over the whole wait, from its samples alone. False: none. */
 bool ana_wait_producer(struct ana_cause *b, struct ana_evidence *e,
 		       const struct ana_thread_samples *s, enum ana_producer producer);
 
 /*
- * Whether a wait of the trainer @tid, outside of torch's loader, is one of which a chain tells who makes what it takes: then
- * other processes that work meanwhile have no part in it.
+ * Whether a wait of the trainer @tid, outside of torch's loader, is one of which a chain tells who
+ * makes what it takes: then other processes that work meanwhile have no part in it.
  */
 bool ana_wait_is_followed(struct ana_cause *b, struct ana_evidence *e, uint32_t tid);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Follows waits from thread to thread: who gives is chain_givers.c and, behind a library's threads, chain_beyond.c, what
- * a sample of theirs says chain_waits.c, what the ends come to chain_weigh.c.
+ * Follows waits from thread to thread: who gives is chain_givers.c and, behind a library's threads,
+ * chain_beyond.c, what a sample of theirs says chain_waits.c, what the ends come to chain_weigh.c.
  */
 #include "chain_priv.h"
 
@@ -67,9 +67,9 @@ static void gather_all(struct chain_search *f, const struct chain_givers *g,
 		       const struct ana_links *links);
 
 /*
- * What is made anew for each wait, a future or a pool's result, is often gone before anybody was asked
- * for it, or only a thread that keeps such things has it: who gave at the same place before gives here. The
- * wait at @at awaits as @sample does; ends of its answer begin at @first.
+ * What is made anew for each wait, a future or a pool's result, is often gone before anybody was
+ * asked for it, or only a thread that keeps such things has it: who gave at the same place before
+ * gives here. The wait at @at awaits as @sample does; ends of its answer begin at @first.
  */
 static void ask_as_before(struct chain_search *f, const struct ana_thread_samples *s, size_t at,
 			  size_t sample, uint32_t first, struct answer *out)
@@ -97,7 +97,10 @@ static void ask_as_before(struct chain_search *f, const struct ana_thread_sample
 	}
 }
 
-/* Who sleeps may sleep for himself: those who merely have the same thing, and do nothing, are nobody. */
+/*
+ * Who sleeps may sleep for himself: those who merely have the same thing, and do nothing, are
+ * nobody.
+ */
 static void forget_idle(struct ana_chain *c, uint32_t first, struct answer *out)
 {
 	if (ana_chain_is_at_work(c, first, c->ends))
@@ -137,8 +140,9 @@ static void gather_makers(struct chain_search *f, const struct chain_givers *g,
 }
 
 /*
- * A wait within a library of which nobody in this process makes anything: who gives to the library's threads from other
- * processes takes their place if he works. Not of the first one, which may wait for anything there.
+ * A wait within a library of which nobody in this process makes anything: who gives to the
+ * library's threads from other processes takes their place if he works. Not of the first one, which
+ * may wait for anything there.
  */
 static void ask_beyond(struct chain_search *f, const struct wire_sample *w,
 		       const struct ana_links *links, uint32_t first, struct answer *out)
@@ -189,7 +193,8 @@ static void ask(struct chain_search *f, const struct ana_thread_samples *s, size
 }
 
 /*
- * The time @ns of the thread's samples that await as the one at @at does: it goes to the ends of what
+ * The time @ns of the thread's samples that await as the one at @at does: it goes to the ends of
+ * what
  * @sample waits for. False: nobody is known.
  */
 static bool pass_on(struct chain_search *f, const struct ana_thread_samples *s, size_t at,
@@ -230,8 +235,8 @@ static void blocked_end(struct chain_search *f, struct ana_chain_end *end,
 }
 
 /*
- * Which sample tells what each one of the thread's awaits, for as long as the thread is at hand: each is asked
- * about once for every wait that the thread has there.
+ * Which sample tells what each one of the thread's awaits, for as long as the thread is at hand:
+ * each is asked about once for every wait that the thread has there.
  */
 static bool push_asks(struct chain_search *f, const struct ana_thread_samples *s,
 		      const struct ana_shares *h)
@@ -449,8 +454,9 @@ static void gather_all(struct chain_search *f, const struct chain_givers *g,
 }
 
 /*
- * Those who were found do nothing: who gave it up to 2 s before takes their place if he works. Where they give, too, or
- * are of the chain, that is @unseen alone: of one who was looked at meanwhile it is known that he does not.
+ * Those who were found do nothing: who gave it up to 2 s before takes their place if he works.
+ * Where they give, too, or are of the chain, that is @unseen alone: of one who was looked at
+ * meanwhile it is known that he does not.
  */
 static void ask_who_gave(struct chain_search *f, const struct ana_links *links, uint32_t first,
 			 bool unseen, struct answer *out)
@@ -501,7 +507,9 @@ static void follow(struct chain_search *f, const struct ana_links *links, struct
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-/* Where none of its samples is in the interval, the last one before asks, whichever was met first. */
+/*
+ * Where none of its samples is in the interval, the last one before asks, whichever was met first.
+ */
 static size_t last_before(const struct ana_thread_samples *who, size_t sample, uint32_t links,
 			  int64_t a)
 {

@@ -39,8 +39,13 @@ struct ana_chain_end { /* a sample of a maker */
 	size_t sample;
 	enum ana_class class;
 	bool idle; /* it waits for work */
-	bool rests; /* it sleeps, gives to others, waits for an end or in a circle, and merely holds what is awaited */
-	bool unnamed; /* it waits for requests, or at connections whose other ends are not known yet */
+	/*
+	 * it sleeps, gives to others, waits for an end or in a circle, and merely holds what is
+	 * awaited
+	 */
+	bool rests;
+	/* it waits for requests, or at connections whose other ends are not known yet */
+	bool unnamed;
 	bool lost; /* it waits in a lock or pipe, and nobody was seen to hold that */
 	bool delay; /* time that it could run and had no CPU: its samples that run are the line */
 	int64_t weight; /* ns of its time */
@@ -83,8 +88,8 @@ bool ana_chain_held(struct ana_evidence *e, const struct ana_thread_samples *who
 bool ana_chain_no_work(struct ana_evidence *e, const struct wire_sample *s);
 
 /*
- * A sample inside the GPU's driver or runtime tells nothing of input. Calls are known from @since on,
- * the start of the piece.
+ * A sample inside the GPU's driver or runtime tells nothing of input. Calls are known from @since
+ * on, the start of the piece.
  */
 bool ana_chain_in_driver(const struct ana_evidence *e, const struct wire_sample *s, int64_t since);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A wait within a library whose own threads all wait, too: what it is for comes from other processes of the job, with which
- * threads of the library talk, or a process between that passes things on. Links tell who has the other ends.
+ * A wait within a library whose own threads all wait, too: what it is for comes from other
+ * processes of the job, with which threads of the library talk, or a process between that passes
+ * things on. Links tell who has the other ends.
  */
 #include "chain_priv.h"
 
@@ -46,7 +47,10 @@ static bool is_of(struct ana_evidence *e, const struct wire_sample *w, struct an
 	return ana_text_same(ana_frames_library(ana_pystacks_text(&e->stacks, w->native)), library);
 }
 
-/* What threads without Python of the process await at connections; @library: those that are in it then. */
+/*
+ * What threads without Python of the process await at connections; @library: those that are in it
+ * then.
+ */
 static void add_process(struct talk *t, struct ana_evidence *e, uint32_t pid,
 			const struct ana_text *library)
 {
@@ -75,7 +79,9 @@ static bool is_between(const struct talk *t, uint32_t pid)
 	return false;
 }
 
-/* One of the talks' ends is its; or, of a process that listens for others, it waits there itself. */
+/*
+ * One of the talks' ends is its; or, of a process that listens for others, it waits there itself.
+ */
 static bool talks(const struct talk *t, const struct ana_links *l, bool listens)
 {
 	uint32_t i;
@@ -88,7 +94,9 @@ static bool talks(const struct talk *t, const struct ana_links *l, bool listens)
 	return false;
 }
 
-/* Processes of which a thread without Python waits both where it listens and with one of the ends. */
+/*
+ * Processes of which a thread without Python waits both where it listens and with one of the ends.
+ */
 static void find_between(struct talk *t, struct ana_evidence *e, uint32_t but)
 {
 	uint32_t i;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads by the links of their samples, in an interval and, if nobody was seen, up to 2 s before it.
+ * Threads by the links of their samples, in an interval and, if nobody was seen, up to 2 s before
+ * it.
  */
 #include "chain_priv.h"
 
@@ -54,8 +55,9 @@ void ana_chain_sort(struct chain_givers *g)
 }
 
 /*
- * That a thread of C has the address of such a thing about it, in code that gives, tells less than that it has an
- * object: who has many stages of a library about it is not the only one that could end a wait within that.
+ * That a thread of C has the address of such a thing about it, in code that gives, tells less than
+ * that it has an object: who has many stages of a library about it is not the only one that could
+ * end a wait within that.
  */
 bool ana_chain_is_native(const struct ana_links *links)
 {
@@ -71,8 +73,8 @@ static bool is_seen(const struct ana_thread_samples *s, int64_t a, int64_t b)
 }
 
 /*
- * Those whose code gives, and only where there are none those that hold; @unseen: of threads without a sample in
- * the search's own interval.
+ * Those whose code gives, and only where there are none those that hold; @unseen: of threads
+ * without a sample in the search's own interval.
  */
 static void find_in(struct chain_givers *g, const struct chain_search *f,
 		    const struct ana_links *links, int64_t a, int64_t b, bool unseen)
@@ -125,8 +127,8 @@ static bool listens(const struct chain_search *f, const struct ana_thread_sample
 }
 
 /*
- * What a process has as descriptors all its threads have: one that listens for others to come is not who
- * answers those who are there.
+ * What a process has as descriptors all its threads have: one that listens for others to come is
+ * not who answers those who are there.
  */
 static bool may_be_porter(const struct chain_search *f, const struct ana_thread_samples *s)
 {
@@ -186,8 +188,8 @@ bool ana_chain_held(struct ana_evidence *e, const struct ana_thread_samples *who
 }
 
 /*
- * Who waits for a socket, too, that nobody of the chain has the other end of: an event loop, which the
- * chain's first one could wake as well. It is not he that it waits for.
+ * Who waits for a socket, too, that nobody of the chain has the other end of: an event loop, which
+ * the chain's first one could wake as well. It is not he that it waits for.
  */
 bool ana_chain_waits_outside(struct chain_search *f, const struct ana_links *links)
 {
@@ -198,8 +200,8 @@ bool ana_chain_waits_outside(struct chain_search *f, const struct ana_links *lin
 	if (!ana_links_sockets(links, &sockets))
 		return false;
 	for (i = 0; i < f->path.links; i++)
-		if (ana_chain_hands(f->e, f->path.link[i].thread, &sockets,
-				    f->a - ANA_LOOK_BACK_NS, f->b, &samples) != ANA_LINK_AWAITS)
+		if (ana_chain_hands(f->e, f->path.link[i].thread, &sockets, f->a - ANA_LOOK_BACK_NS,
+				    f->b, &samples) != ANA_LINK_AWAITS)
 			return false;
 	return true;
 }

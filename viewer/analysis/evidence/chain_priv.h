@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parts of chain.h: chain.c follows, chain_givers.c finds who can end a wait, chain_beyond.c who does behind a
- * library's own threads, chain_waits.c tells what a sample of theirs says, chain_weigh.c what all ends come to. Nobody
- * else includes this. One thread.
+ * The parts of chain.h: chain.c follows, chain_givers.c finds who can end a wait, chain_beyond.c
+ * who does behind a library's own threads, chain_waits.c tells what a sample of theirs says,
+ * chain_weigh.c what all ends come to. Nobody else includes this. One thread.
  */
 #ifndef ANALYSIS_CHAIN_PRIV_H
 #define ANALYSIS_CHAIN_PRIV_H
@@ -32,7 +32,8 @@ struct chain_search {
 	uint32_t looks; /* at givers */
 	uint32_t *done; /* links of the threads of the path that were passed on; a stack */
 	size_t dones, done_room;
-	size_t *asks; /* of each sample of the threads of the path, ana_chain_asks_as(); a stack, too */
+	/* of each sample of the threads of the path, ana_chain_asks_as(); a stack, too */
+	size_t *asks;
 	size_t asked, asks_room;
 };
 
@@ -40,15 +41,19 @@ struct chain_search {
 
 /* How the thread's samples in [a, b), *n of them, hand what @links awaits; AWAITS: none does. */
 enum ana_link_kind ana_chain_hands(struct ana_evidence *e, const struct ana_thread_samples *s,
-				   const struct ana_links *links, int64_t a, int64_t b, uint32_t *n);
+				   const struct ana_links *links, int64_t a, int64_t b,
+				   uint32_t *n);
 
 /*
- * Givers in the search's interval, in the order of their numbers; not those of the path. It begins 2 s
- * earlier afterwards if only then somebody is there.
+ * Givers in the search's interval, in the order of their numbers; not those of the path. It begins
+ * 2 s earlier afterwards if only then somebody is there.
  */
 void ana_chain_find(struct chain_givers *g, struct chain_search *f, const struct ana_links *links);
 
-/* Those whose code gives, from 2 s before the interval on; @unseen: of threads without a sample in it. */
+/*
+ * Those whose code gives, from 2 s before the interval on; @unseen: of threads without a sample in
+ * it.
+ */
 void ana_chain_find_before(struct chain_givers *g, const struct chain_search *f,
 			   const struct ana_links *links, bool unseen);
 
@@ -63,16 +68,23 @@ bool ana_chain_is_porter(const struct chain_search *f, const struct chain_givers
 /* @links await a socket, too, of which nobody of the path has the other end. */
 bool ana_chain_waits_outside(struct chain_search *f, const struct ana_links *links);
 
-/* ---- chain_beyond.c: who gives to a library's own threads ---------------------------------------- */
+/*
+ * ---- chain_beyond.c: who gives to a library's own threads
+ * ----------------------------------------
+ */
 
 /*
- * @w waits in native code. Threads with Python of other processes that have, since 2 s before the interval, the
- * other end of a connection for which a thread without Python in the same library waits in the process of @w; or of one
- * for which a process between waits.
+ * @w waits in native code. Threads with Python of other processes that have, since 2 s before the
+ * interval, the
+ * other end of a connection for which a thread without Python in the same library waits in the
+ * process of @w; or of one for which a process between waits.
  */
-void ana_chain_find_beyond(struct chain_givers *g, struct chain_search *f, const struct wire_sample *w);
+void ana_chain_find_beyond(struct chain_givers *g, struct chain_search *f,
+			   const struct wire_sample *w);
 
-/* ---- chain_waits.c: what a sample of a giver says --------------------------------------------- */
+/*
+ * ---- chain_waits.c: what a sample of a giver says ---------------------------------------------
+ */
 
 #define CHAIN_NOTHING SIZE_MAX
 
@@ -80,8 +92,9 @@ bool ana_chain_is_writer(const struct chain_search *f, const struct ana_thread_s
 			 const struct ana_links *links);
 
 /*
- * What the sample awaits, perhaps in @room. A read from a socket is ended at the other end of that: at the address of the
- * reader's object another thread has a copy, or had something before, and neither tells who is there.
+ * What the sample awaits, perhaps in @room. A read from a socket is ended at the other end of that:
+ * at the address of the reader's object another thread has a copy, or had something before, and
+ * neither tells who is there.
  */
 const struct ana_links *ana_chain_awaited(struct chain_search *f, const struct wire_sample *w,
 					  struct ana_links *room);
@@ -103,23 +116,29 @@ bool ana_chain_rests(struct ana_evidence *e, const struct wire_sample *w);
 /* It takes something of Python's, and was not asked, or could not be, what. */
 bool ana_chain_is_untold(struct ana_evidence *e, const struct wire_sample *w);
 
-/* The thread waits for Python's lock, in the samples of @h, and another maker of the same has it. */
+/*
+ * The thread waits for Python's lock, in the samples of @h, and another maker of the same has it.
+ */
 bool ana_chain_is_behind(struct chain_search *f, const struct ana_thread_samples *s,
 			 const struct ana_shares *h);
 bool ana_chain_is_piped(const struct wire_sample *w);
 bool ana_chain_was_piped(const struct chain_search *f, const struct ana_thread_samples *s);
 
-/* ---- chain_weigh.c: ends against each other ---------------------------------------------------- */
+/*
+ * ---- chain_weigh.c: ends against each other ----------------------------------------------------
+ */
 
 /*
- * Of the ends from @first on: their time; whether they are batches; up to @last, whether they show a giver
- * at work, or at nobody's service.
+ * Of the ends from @first on: their time; whether they are batches; up to @last, whether they show
+ * a giver at work, or at nobody's service.
  */
 int64_t ana_chain_time_of(const struct ana_chain *c, uint32_t first);
 bool ana_chain_brings_batches(const struct ana_chain *c, uint32_t first);
 bool ana_chain_is_at_work(const struct ana_chain *c, uint32_t first, uint32_t last);
 
-/* The ends from @last on in place of those from @first, if they show work; else they are dropped. */
+/*
+ * The ends from @last on in place of those from @first, if they show work; else they are dropped.
+ */
 bool ana_chain_take_place(struct ana_chain *c, uint32_t first, uint32_t last);
 
 /* Givers that do nothing, beside one that works. @first: the ends of each giver begin there. */

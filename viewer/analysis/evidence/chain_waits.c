@@ -12,7 +12,7 @@
 static enum ana_take take_of(struct ana_evidence *e, const struct wire_sample *w)
 {
 	return ana_waitkind_of(w, ana_pystacks_get(&e->stacks, w->stack),
-			   ana_linktexts_get(&e->links, w->links));
+			       ana_linktexts_get(&e->links, w->links));
 }
 
 /* To those who wait for it, who are not yet there or slow: @links awaits that. */
@@ -41,8 +41,8 @@ static bool reads(const struct wire_sample *w)
 }
 
 /*
- * It writes, or sends to others than who awaits with these links, for a tenth of its time or more, since
- * 2 s before, and longer than it reads.
+ * It writes, or sends to others than who awaits with these links, for a tenth of its time or more,
+ * since 2 s before, and longer than it reads.
  */
 bool ana_chain_is_writer(const struct chain_search *f, const struct ana_thread_samples *s,
 			 const struct ana_links *links)
@@ -67,9 +67,9 @@ bool ana_chain_is_writer(const struct chain_search *f, const struct ana_thread_s
 }
 
 /*
- * A library's own thread, at a listening socket and, now and then, at connections beside it (zmq), or an event
- * loop of Python's at both at once: what comes may be batches of the job's own processes as well as
- * requests. A loop that only serves, by its name, is none.
+ * A library's own thread, at a listening socket and, now and then, at connections beside it (zmq),
+ * or an event loop of Python's at both at once: what comes may be batches of the job's own
+ * processes as well as requests. A loop that only serves, by its name, is none.
  */
 bool ana_chain_is_messenger(const struct chain_search *f, const struct wire_sample *w,
 			    const struct ana_links *l)
@@ -78,10 +78,9 @@ bool ana_chain_is_messenger(const struct chain_search *f, const struct wire_samp
 
 	if (ana_sample_runs(w) || !ana_links_await_kind(l, 'l'))
 		return false;
-	return !w->stack ||
-	       (!k->no_work && k->take == ANA_TAKE_EVENT &&
-		(ana_links_await_kind(l, 't') || ana_links_await_kind(l, 'u') ||
-		 ana_links_await_kind(l, 's')));
+	return !w->stack || (!k->no_work && k->take == ANA_TAKE_EVENT &&
+			     (ana_links_await_kind(l, 't') || ana_links_await_kind(l, 'u') ||
+			      ana_links_await_kind(l, 's')));
 }
 
 bool ana_chain_at_one_place(const struct chain_search *f, const struct wire_sample *w,
@@ -98,8 +97,8 @@ bool ana_chain_serves(struct chain_search *f, const struct wire_sample *w)
 {
 	const struct ana_links *l = ana_linktexts_get(&f->e->links, w->links);
 
-	return ana_callers_of(&f->e->callers, w, l, f->b) ||
-	       take_of(f->e, w) == ANA_TAKE_SERVES || ana_chain_no_work(f->e, w);
+	return ana_callers_of(&f->e->callers, w, l, f->b) || take_of(f->e, w) == ANA_TAKE_SERVES ||
+	       ana_chain_no_work(f->e, w);
 }
 
 const struct ana_links *ana_chain_awaited(struct chain_search *f, const struct wire_sample *w,
@@ -140,8 +139,8 @@ static bool is_for_others(const struct wire_sample *w)
 }
 
 /*
- * The sample that tells what the one at @i awaits: itself, or, where it comes back from the same wait and
- * only lacks the interpreter, or was looked at too shortly, the last one at that place.
+ * The sample that tells what the one at @i awaits: itself, or, where it comes back from the same
+ * wait and only lacks the interpreter, or was looked at too shortly, the last one at that place.
  */
 size_t ana_chain_asks_as(struct chain_search *f, const struct ana_thread_samples *s, size_t i)
 {
@@ -205,8 +204,8 @@ static bool gives_there(struct chain_search *f, const struct ana_thread_samples 
 			continue;
 		links = w->links;
 		tried++;
-		if (ana_chain_hands(f->e, s, ana_linktexts_get(&f->e->links, links), since, f->b, &n) !=
-		    ANA_LINK_AWAITS)
+		if (ana_chain_hands(f->e, s, ana_linktexts_get(&f->e->links, links), since, f->b,
+				    &n) != ANA_LINK_AWAITS)
 			return true;
 	}
 	return false;
@@ -223,8 +222,8 @@ static bool waits_for_lock(const struct ana_thread_samples *s, const struct ana_
 }
 
 /*
- * Python's lock, for which the thread waits, was another one's that gives to who waits here: they compute by
- * turns, and it is with computing that both are late.
+ * Python's lock, for which the thread waits, was another one's that gives to who waits here: they
+ * compute by turns, and it is with computing that both are late.
  */
 bool ana_chain_is_behind(struct chain_search *f, const struct ana_thread_samples *s,
 			 const struct ana_shares *h)
@@ -250,8 +249,8 @@ bool ana_chain_is_piped(const struct wire_sample *w)
 }
 
 /*
- * Whether it is of another process than the one that waits, or was seen at a pipe or socket, up to 2 s before the
- * interval: it has to do with others there.
+ * Whether it is of another process than the one that waits, or was seen at a pipe or socket, up to
+ * 2 s before the interval: it has to do with others there.
  */
 bool ana_chain_was_piped(const struct chain_search *f, const struct ana_thread_samples *s)
 {
@@ -268,8 +267,8 @@ bool ana_chain_was_piped(const struct chain_search *f, const struct ana_thread_s
 			return true;
 		if (ana_sample_runs(w))
 			continue;
-		if (ana_chain_is_piped(w) || ana_links_await_kind(l, 'p') || ana_links_await_kind(l, 'u') ||
-		    ana_links_await_kind(l, 't'))
+		if (ana_chain_is_piped(w) || ana_links_await_kind(l, 'p') ||
+		    ana_links_await_kind(l, 'u') || ana_links_await_kind(l, 't'))
 			return true;
 	}
 	return false;

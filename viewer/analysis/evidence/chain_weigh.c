@@ -7,7 +7,9 @@
 #include <string.h>
 #include "maker.h"
 
-/* Batches: those who send work for half of their time, and none of them waits for requests itself. */
+/*
+ * Batches: those who send work for half of their time, and none of them waits for requests itself.
+ */
 bool ana_chain_brings_batches(const struct ana_chain *c, uint32_t first)
 {
 	int64_t all = 0, work = 0;
@@ -95,8 +97,8 @@ static int64_t idle_of(const struct ana_chain *c, uint32_t first, uint32_t last)
 }
 
 /*
- * A descriptor is a whole process's: of its threads one that sleeps, as those do that watch over something,
- * is not who answers beside one that works.
+ * A descriptor is a whole process's: of its threads one that sleeps, as those do that watch over
+ * something, is not who answers beside one that works.
  */
 static bool only_sleeps(const struct chain_search *f, const struct chain_givers *g,
 			const uint32_t *first, uint32_t givers, uint32_t i)
@@ -115,10 +117,10 @@ static bool only_sleeps(const struct chain_search *f, const struct chain_givers 
 }
 
 /*
- * Pools and queues have threads that merely pass things on: of several givers those that do nothing all
- * the time tell nothing beside one that works. One that is done has nothing to do with the batch that another
- * still makes, so that no giver is without work for longer than the one that is so least. @first: the ends
- * of each giver begin there.
+ * Pools and queues have threads that merely pass things on: of several givers those that do nothing
+ * all the time tell nothing beside one that works. One that is done has nothing to do with the
+ * batch that another still makes, so that no giver is without work for longer than the one that is
+ * so least. @first: the ends of each giver begin there.
  */
 void ana_chain_leave_idle_out(struct chain_search *f, const struct chain_givers *g,
 			      const uint32_t *first, uint32_t givers)
@@ -161,8 +163,8 @@ static enum ana_confidence path_confidence(const struct ana_chain_path *p)
 }
 
 /*
- * Where the chain is lost for nine tenths of the time or more, nobody is known. Less counts for nothing: the
- * rest of the wait is told in proportion.
+ * Where the chain is lost for nine tenths of the time or more, nobody is known. Less counts for
+ * nothing: the rest of the wait is told in proportion.
  */
 static bool leave_lost_out(struct ana_chain *c)
 {
@@ -211,6 +213,6 @@ void ana_chain_sum_up(struct ana_chain *c)
 	}
 	if (known)
 		c->found = 2 * requests >= c->total ? ANA_CHAIN_REQUESTS : ANA_CHAIN_MAKERS;
-	c->unnamed = c->found == ANA_CHAIN_REQUESTS &&
-		     10 * (__int128)unnamed >= 9 * (__int128)c->total;
+	c->unnamed =
+		c->found == ANA_CHAIN_REQUESTS && 10 * (__int128)unnamed >= 9 * (__int128)c->total;
 }

@@ -147,8 +147,8 @@ static bool is_take(uint8_t take)
 }
 
 /*
- * In a call that does nothing but wait. In that which reads a pipe or socket data are copied, too: @idle, if the thread
- * hardly does.
+ * In a call that does nothing but wait. In that which reads a pipe or socket data are copied, too:
+ * @idle, if the thread hardly does.
  */
 static bool awaits(struct ana_evidence *e, const struct ana_pystack *k, const struct wire_sample *s,
 		   bool idle)
@@ -171,9 +171,10 @@ static bool awaits(struct ana_evidence *e, const struct ana_pystack *k, const st
 }
 
 /*
- * On a CPU, or wanting one, at the very place where it waited for a lock, polled, or slept before it asked
- * again: it has just come back, or is about to wait. Such a look comes often where a machine is busy, for we get a CPU when others begin to wait; it
- * stands for the wait, not for work.
+ * On a CPU, or wanting one, at the very place where it waited for a lock, polled, or slept before
+ * it asked again: it has just come back, or is about to wait. Such a look comes often where a
+ * machine is busy, for we get a CPU when others begin to wait; it stands for the wait, not for
+ * work.
  */
 static void take_for_wait(struct ana_evidence *e, struct ana_thread_samples *t)
 {

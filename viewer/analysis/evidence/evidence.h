@@ -22,7 +22,8 @@
 #include "pystack.h"
 
 #define ANA_LOOK_BACK_NS INT64_C(2000000000) /* how far samples before an interval are asked */
-#define ANA_STANDS_MAX 64u /* samples that are looked back for one that tells what is awaited there */
+/* samples that are looked back for one that tells what is awaited there */
+#define ANA_STANDS_MAX 64u
 #define ANA_CELL_NS INT64_C(1000000000) /* two samples this close tell of the time between */
 
 struct ana_observer; /* observer.h */

@@ -50,7 +50,9 @@ size_t ana_frames_read(struct ana_frame *frame, size_t max, const char *text, ui
 	return n;
 }
 
-/* ---- native ones ------------------------------------------------------------------------------ */
+/*
+ * ---- native ones ------------------------------------------------------------------------------
+ */
 
 static struct ana_text first_line(struct ana_text t)
 {

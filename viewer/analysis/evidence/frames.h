@@ -20,7 +20,10 @@ size_t ana_frames_read(struct ana_frame *frame, size_t max, const char *text, ui
 /* The frame at *p of [*p, end), whosever it is, and *p behind it. */
 void ana_frames_next(struct ana_frame *f, const char **p, const char *end);
 
-/* Of a native stack the innermost frame below Python that is not libc's, else the innermost; its line. */
+/*
+ * Of a native stack the innermost frame below Python that is not libc's, else the innermost; its
+ * line.
+ */
 struct ana_text ana_frames_native(struct ana_text stack);
 
 /* The file of that frame; empty: all are libc's, or Python's. */

@@ -137,7 +137,9 @@ bool ana_hotspot_chain_tell(char *out, size_t room, struct ana_evidence *e,
 	return m >= 0 && (size_t)m < room - (size_t)n;
 }
 
-/* ---- the one that has most of the time ---------------------------------------------------------- */
+/*
+ * ---- the one that has most of the time ----------------------------------------------------------
+ */
 
 static void count(struct ana_hotspot_chain *c, const struct ana_chain_path *path)
 {

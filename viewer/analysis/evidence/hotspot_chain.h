@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The chain of waits that led to a hotspot: of several the one that had most of the time, by majority
- * vote as for the other texts of a hotspot. Kept as text while hotspots are gathered, a line for each
- * thread: who, what it waits in, function, file and line, with tabs between them. One thread.
+ * The chain of waits that led to a hotspot: of several the one that had most of the time, by
+ * majority vote as for the other texts of a hotspot. Kept as text while hotspots are gathered, a
+ * line for each thread: who, what it waits in, function, file and line, with tabs between them. One
+ * thread.
  */
 #ifndef ANALYSIS_HOTSPOT_CHAIN_H
 #define ANALYSIS_HOTSPOT_CHAIN_H

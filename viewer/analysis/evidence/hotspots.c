@@ -312,7 +312,8 @@ static int add_function(struct ana_hotspot *h, const struct ana_pystack *k,
 
 	if (ana_sample_runs(w) || !lock || !k->waits_in || h->target)
 		return 0;
-	return copy_text(&h->target, (struct ana_text){ k->waits_in, (uint32_t)strlen(k->waits_in) });
+	return copy_text(&h->target,
+			 (struct ana_text){ k->waits_in, (uint32_t)strlen(k->waits_in) });
 }
 
 /* Who was there, and what the sample shows beside the line. */
@@ -343,8 +344,9 @@ static uint32_t stack_of(const struct ana_thread_samples *s, size_t i)
 }
 
 /*
- * The stack (string id) whose line is told: of a producer that has no line of the user's, that of the nearest
- * one that waits for it and has; of a thread without Python that of who has it run backward(); its own if none has.
+ * The stack (string id) whose line is told: of a producer that has no line of the user's, that of
+ * the nearest one that waits for it and has; of a thread without Python that of who has it run
+ * backward(); its own if none has.
  */
 static uint32_t line_of(struct ana_evidence *e, const struct ana_cause *b, const struct ana_vote *v)
 {
@@ -360,13 +362,14 @@ static uint32_t line_of(struct ana_evidence *e, const struct ana_cause *b, const
 }
 
 /* Who waits may show by what: the library that has its batches made by a pool. */
-static void add_feeders(struct ana_hotspot *h, struct ana_evidence *e, const struct ana_chain_path *p)
+static void add_feeders(struct ana_hotspot *h, struct ana_evidence *e,
+			const struct ana_chain_path *p)
 {
 	uint8_t i;
 
 	for (i = 0; i < p->links; i++)
-		add_feeder(h, ana_pystacks_get(&e->stacks, stack_of(p->link[i].thread,
-								      p->link[i].sample))
+		add_feeder(h, ana_pystacks_get(&e->stacks,
+					       stack_of(p->link[i].thread, p->link[i].sample))
 				      ->feeder);
 }
 
@@ -389,7 +392,8 @@ static int add_cpu(struct ana_hotspot_row *r, struct ana_evidence *e, const stru
 
 /* Samples of a path count once in a piece, whatever number of votes came by it. */
 static int add_chain(const struct ana_hotspots *s, struct ana_evidence *e,
-		     struct ana_hotspot_row *r, const struct ana_cause *b, uint32_t path, int64_t ns)
+		     struct ana_hotspot_row *r, const struct ana_cause *b, uint32_t path,
+		     int64_t ns)
 {
 	bool again = r->chain_piece == s->pieces && r->chain_path == path;
 
@@ -402,7 +406,8 @@ static int add_chain(const struct ana_hotspots *s, struct ana_evidence *e,
 /* The kernel counts for a thread what comes by read(), not by recv() nor by mapped pages. */
 static bool counts_bytes(const struct wire_sample *w)
 {
-	static const uint16_t read[] = { 0, 19, 63, 65 }; /* and readv; x86-64, then the newer table */
+	/* and readv; x86-64, then the newer table */
+	static const uint16_t read[] = { 0, 19, 63, 65 };
 	size_t i;
 
 	if (w->wait != WIRE_WAIT_SOCKET)
@@ -429,7 +434,8 @@ static int add_slow(struct ana_hotspots *s, const struct ana_pystacks *k, enum a
 		more.bytes = next->rchar_bytes - w->rchar_bytes;
 		more.read_ns = next->t_ns - w->t_ns;
 	}
-	return ana_targets_add(&s->targets, ana_pystacks_text(k, w->target), ana_pystacks_text(k, w->fs), &more);
+	return ana_targets_add(&s->targets, ana_pystacks_text(k, w->target),
+			       ana_pystacks_text(k, w->fs), &more);
 }
 
 /* @ns of the class goes to the line that the vote's sample shows. */
@@ -626,7 +632,8 @@ int ana_hotspots_finish(struct ana_hotspots *s, struct ana_hotspot **out, size_t
 		return -ENOMEM;
 	for (i = 0; i < s->count; i++) {
 		if (s->row[i].hotspot.ns) {
-			err = err ? err : ana_hotspot_chain_put(&s->row[i].chain, &s->row[i].hotspot);
+			err = err ? err
+				  : ana_hotspot_chain_put(&s->row[i].chain, &s->row[i].hotspot);
 			forget_nobody(&s->row[i].hotspot);
 			hotspot[n++] = s->row[i].hotspot;
 			s->row[i].hotspot = (struct ana_hotspot){ 0 };

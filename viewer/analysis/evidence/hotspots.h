@@ -21,8 +21,8 @@ struct ana_hotspot_row {
 	uint64_t hash;
 	int64_t by[ANA_CONFIDENCES]; /* time */
 	/*
-	 * Which leaf and which native frame had most of the time is found by majority vote (Boyer and
-	 * Moore): the candidate's time less that of all others since it became the candidate.
+	 * Which leaf and which native frame had most of the time is found by majority vote (Boyer
+	 * and Moore): the candidate's time less that of all others since it became the candidate.
 	 */
 	int64_t leaf_lead, native_lead, cpu_lead;
 	struct ana_hotspot_chain chain;
@@ -52,7 +52,9 @@ void ana_hotspots_fini(struct ana_hotspots *s);
 /* Adds what a decided piece gave to each class to the lines of its votes. 0 or -ENOMEM. */
 int ana_hotspots_add(struct ana_hotspots *s, struct ana_evidence *e, const struct ana_cause *b);
 
-/* Time of a class that no sample saw: it goes to the lines of the class by what was seen of each. */
+/*
+ * Time of a class that no sample saw: it goes to the lines of the class by what was seen of each.
+ */
 void ana_hotspots_add_nearby(struct ana_hotspots *s, enum ana_class c, int64_t ns);
 
 /* Adds the hotspots of another part of the run. 0 or -ENOMEM. */

@@ -32,7 +32,11 @@ struct ana_links { /* in the order of the words */
 	struct ana_text name; /* =NAME, as it stands there; empty: none */
 	uint32_t awaited; /* bit 0: some ?ID that begins with 'a', and so on to 'z' */
 	bool awaits; /* some ?ID */
-	bool reads; /* the caller's: it awaits an answer at a socket, which no object that others merely hold gives */
+	/*
+	 * the caller's: it awaits an answer at a socket, which no object that others merely hold
+	 * gives
+	 */
+	bool reads;
 	bool hands; /* some !ID or ~ID */
 };
 
@@ -61,7 +65,8 @@ bool ana_links_await(const struct ana_links *l, const struct ana_link *id);
 
 /*
  * How these links hand what @who awaits: GIVES, else HOLDS; AWAITS: not at all. One that awaits the
- * same id itself is none who hands it, nor is one that merely holds an object for which @who reads a socket.
+ * same id itself is none who hands it, nor is one that merely holds an object for which @who reads
+ * a socket.
  */
 enum ana_link_kind ana_links_hand(const struct ana_links *l, const struct ana_links *who);
 

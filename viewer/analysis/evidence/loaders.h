@@ -38,7 +38,9 @@ int ana_loaders_add(struct ana_loaders *l, const struct wire_batch *b);
 /* Of the iterator with this number, NULL: not known. */
 const struct ana_loader_facts *ana_loaders_get(const struct ana_loaders *l, uint32_t iterator);
 
-/* Adds the loaders of another process; finish makes facts of the sums, most time in next() first. */
+/*
+ * Adds the loaders of another process; finish makes facts of the sums, most time in next() first.
+ */
 int ana_loaders_merge(struct ana_loaders *to, const struct ana_loaders *from);
 /* For merging alone. Read into zeroed ones; fini in any case. */
 struct ana_archive; /* archive.h */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Backwards through a thread's samples: each one at work for the GPU, and the last one before it that
- * was in the line of the loop that is asked about.
+ * Backwards through a thread's samples: each one at work for the GPU, and the last one before it
+ * that was in the line of the loop that is asked about.
  */
 #include "loop_order.h"
 
@@ -11,8 +11,10 @@
 
 #define SAMPLES_MAX 512u /* looked at */
 #define VOTES_MAX 4u
-#define SAMPLES_MIN 64u /* looked at, however many vote: who sleeps in between is not seen in a few */
-#define AHEAD_MIN 5 /* a fifth of what the thread works is what is done before the copy, or it is none */
+/* looked at, however many vote: who sleeps in between is not seen in a few */
+#define SAMPLES_MIN 64u
+/* a fifth of what the thread works is what is done before the copy, or it is none */
+#define AHEAD_MIN 5
 #define ONE_VOTE_NS INT64_C(100000000) /* a piece as long is no chance */
 
 /* The last row of the text, which loses it. */
@@ -64,8 +66,8 @@ static bool ends_with(struct ana_text t, struct ana_text end)
 }
 
 /*
- * In a call of the driver or the runtime, or in a framework that makes such calls; the program's own code that a framework
- * runs, as a trainer does all of it, makes batches as well.
+ * In a call of the driver or the runtime, or in a framework that makes such calls; the program's
+ * own code that a framework runs, as a trainer does all of it, makes batches as well.
  */
 static bool gives_work(struct ana_evidence *e, const struct wire_sample *w)
 {
@@ -94,7 +96,9 @@ static bool is_within(struct ana_text stack, const struct ana_pystack *k)
 	return false;
 }
 
-/* What lies outside of the frame at which two stacks part, which have @common in common with that. */
+/*
+ * What lies outside of the frame at which two stacks part, which have @common in common with that.
+ */
 static uint32_t outside(struct ana_text a, uint32_t common)
 {
 	const char *row = a.at + a.len - common;
@@ -134,8 +138,8 @@ struct looked { /* at a thread's samples, backwards */
 };
 
 /*
- * What the samples that give no work stand for, delay apart: at work; waiting; at work in the function in which
- * this work parts from what gives, at smaller lines than that.
+ * What the samples that give no work stand for, delay apart: at work; waiting; at work in the
+ * function in which this work parts from what gives, at smaller lines than that.
  */
 struct spent {
 	int64_t works, waits, ahead;
@@ -188,7 +192,8 @@ static void look_back(struct looked *l, struct ana_evidence *e, const struct ana
 	const struct ana_pystack k = *ana_pystacks_get(&e->stacks, l->stack);
 	const struct ana_text stack = ana_pystacks_text(&e->stacks, l->stack);
 	size_t last = l->end - s->head > SAMPLES_MAX ? l->end - SAMPLES_MAX : s->head;
-	uint32_t given = 0, here, there, common; /* given: the stack of who gives work next; 0: told */
+	/* given: the stack of who gives work next; 0: told */
+	uint32_t given = 0, here, there, common;
 
 	for (; l->first > last && s->sample[l->first - 1].t_ns >= start - ANA_LOOK_BACK_NS;) {
 		const struct wire_sample *w = &s->sample[--l->first];
@@ -197,8 +202,8 @@ static void look_back(struct looked *l, struct ana_evidence *e, const struct ana
 		if (w->stack && gives_work(e, w)) {
 			given = w->stack;
 			l->feeds = true;
-			l->resumed = l->resumed &&
-				     !is_within(ana_pystacks_text(&e->stacks, given), &k);
+			l->resumed =
+				l->resumed && !is_within(ana_pystacks_text(&e->stacks, given), &k);
 			continue;
 		}
 		if (l->before + l->behind == VOTES_MAX) {
@@ -221,8 +226,8 @@ static void look_back(struct looked *l, struct ana_evidence *e, const struct ana
 	}
 }
 
-static enum ana_order look(struct ana_evidence *e, const struct ana_thread_samples *s,
-			   uint32_t id, int64_t start, int64_t stop)
+static enum ana_order look(struct ana_evidence *e, const struct ana_thread_samples *s, uint32_t id,
+			   int64_t start, int64_t stop)
 {
 	const size_t end = ana_samples_from(s, start);
 	struct looked l = {

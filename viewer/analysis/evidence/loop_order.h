@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where in its loop a thread is at work: at a line before those that give the GPU work, or behind them.
- * What is made for the GPU is made before; metrics, logs and savings come behind. Told by what the
- * thread did next the last times that it was there (LEDGER 6, work before a copy). A generator that
- * the loop resumes, whatever its line, makes what the loop takes. One thread.
+ * Where in its loop a thread is at work: at a line before those that give the GPU work, or behind
+ * them. What is made for the GPU is made before; metrics, logs and savings come behind. Told by
+ * what the thread did next the last times that it was there (LEDGER 6, work before a copy). A
+ * generator that the loop resumes, whatever its line, makes what the loop takes. One thread.
  */
 #ifndef ANALYSIS_LOOP_ORDER_H
 #define ANALYSIS_LOOP_ORDER_H
@@ -28,7 +28,10 @@ struct ana_order_memo { /* what was told in one piece, by stack; zero-initialise
 	uint32_t next;
 };
 
-/* Of the sample @i of a thread of the process, in the piece [start, stop), by its samples before that. */
+/*
+ * Of the sample @i of a thread of the process, in the piece [start, stop), by its samples before
+ * that.
+ */
 enum ana_order ana_order_of(struct ana_order_memo *m, struct ana_evidence *e,
 			    const struct ana_thread_samples *s, size_t i, int64_t start,
 			    int64_t stop);

@@ -354,7 +354,9 @@ uint8_t ana_module_feeder(struct ana_text file)
 	return FACTS_FEEDER_NONE;
 }
 
-/* "Queue.get" is get: from 3.11 on Python tells functions with their classes, before it does not. */
+/*
+ * "Queue.get" is get: from 3.11 on Python tells functions with their classes, before it does not.
+ */
 static struct ana_text unqualified(struct ana_text f)
 {
 	const char *dot = f.len ? memrchr(f.at, '.', f.len) : NULL;
@@ -377,7 +379,8 @@ bool ana_text_among(struct ana_text f, const char *functions)
 }
 
 /*
- * Of a compiler's private parts ("_inductor/...") the name of the package that has them matters not.
+ * Of a compiler's private parts ("_inductor/...") the name of the package that has them matters
+ * not.
  */
 static bool same_part(struct ana_text file, const char *rule)
 {

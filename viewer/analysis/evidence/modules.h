@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a frame's file and function say of the code that runs: whose it is, and of which kind, by the
- * package that it belongs to. Texts are borrowed, and end where their length says. Pure.
+ * What a frame's file and function say of the code that runs: whose it is, and of which kind, by
+ * the package that it belongs to. Texts are borrowed, and end where their length says. Pure.
  */
 #ifndef ANALYSIS_MODULES_H
 #define ANALYSIS_MODULES_H
@@ -41,8 +41,8 @@ enum ana_place {
 enum ana_place ana_module_place(struct ana_text file);
 
 /*
- * No file: code that something made of a text, as the methods of multiprocessing's proxies and of data classes
- * are ("<string>"). What somebody typed in is none of these.
+ * No file: code that something made of a text, as the methods of multiprocessing's proxies and of
+ * data classes are ("<string>"). What somebody typed in is none of these.
  */
 bool ana_module_is_made(struct ana_text file);
 uint8_t ana_module_feeder(struct ana_text file); /* enum facts_feeder */

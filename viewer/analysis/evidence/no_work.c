@@ -23,7 +23,9 @@ static const struct loop standard[] = {
 	{ "_pyrepl/", NULL, ANA_NO_WORK_PERSON },
 };
 
-/* Of installed packages: kernels and consoles, debuggers, web servers, inference engines, actors. */
+/*
+ * Of installed packages: kernels and consoles, debuggers, web servers, inference engines, actors.
+ */
 static const struct loop packages[] = {
 	{ "ipykernel/kernelapp.py", "|start|main|", ANA_NO_WORK_PERSON },
 	{ "ipykernel/kernelbase.py", "|raw_input|_input_request|", ANA_NO_WORK_PERSON },

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether a thread waits for work that nobody gave yet: for a request, or for a person. By what it
- * does as far as a sample shows that (a terminal, a listening socket); for loops that show nothing of
- * it (ZeroMQ's sockets live in another thread, engines spin in shared memory) by a table of whose
- * loops they are. Pure; any thread.
+ * does as far as a sample shows that (a terminal, a listening socket); for loops that show nothing
+ * of it (ZeroMQ's sockets live in another thread, engines spin in shared memory) by a table of
+ * whose loops they are. Pure; any thread.
  *
- * What it cannot see: a program's own loop around a pipe or a connected socket, which may as well be
- * its input; a listener beside other descriptors of one poll counts, whatever the others are for.
+ * What it cannot see: a program's own loop around a pipe or a connected socket, which may as well
+ * be its input; a listener beside other descriptors of one poll counts, whatever the others are
+ * for.
  */
 #ifndef ANALYSIS_NO_WORK_H
 #define ANALYSIS_NO_WORK_H
@@ -27,8 +28,8 @@ enum ana_no_work {
 enum ana_no_work ana_no_work_frames(const char *stack, uint32_t len);
 
 /*
- * A sample, what its frames alone tell, and the texts of its target and its links. A thread that waits
- * for the interpreter's lock or the GPU's driver waits for no work.
+ * A sample, what its frames alone tell, and the texts of its target and its links. A thread that
+ * waits for the interpreter's lock or the GPU's driver waits for no work.
  */
 enum ana_no_work ana_no_work_of(const struct wire_sample *s, enum ana_no_work frames,
 				struct ana_text target, struct ana_text links);

@@ -18,8 +18,8 @@ static void name_line(struct ana_pystack *out, const struct ana_frame *f)
 }
 
 /*
- * Where a process that multiprocessing starts begins: of its code no line is the program's, though the text that
- * begins it is no file.
+ * Where a process that multiprocessing starts begins: of its code no line is the program's, though
+ * the text that begins it is no file.
  */
 static bool starts(struct ana_text file)
 {
@@ -82,7 +82,8 @@ void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 	const char *p = text, *end = text + len;
 	enum ana_code weakly = ANA_CODE_PLAIN;
 	bool first = true, user = false, decided = false, other = false, standard = true;
-	bool inside, within = false; /* within: the one before is of an iterator of the standard library */
+	/* within: the one before is of an iterator of the standard library */
+	bool inside, within = false;
 	struct ana_frame inner = { 0 }; /* the one before, where that hands out */
 	struct ana_frame made = { 0 }; /* the innermost one of code that was made of a text */
 	bool made_own = false, start = false; /* start: the one before begins a process */

@@ -19,11 +19,16 @@ struct ana_pystack {
 	bool user_leaf; /* the innermost one is */
 	bool own; /* at and inside the innermost frame of the user's nothing tells of other code */
 	bool waits; /* in the loader's next() */
-	bool iterates; /* some frame is of the iterator protocol, and not the standard library's own business */
+	/* some frame is of the iterator protocol, and not the standard library's own business */
+	bool iterates;
 	bool draws; /* the same, or a generator */
-	/* the outermost generator of the user's that a function of the user's resumes; without: empty */
+	/*
+	 * the outermost generator of the user's that a function of the user's resumes; without:
+	 * empty
+	 */
 	struct ana_text resumed, resumed_file;
-	bool between; /* some frame is of the standard library's code that talks with other processes */
+	/* some frame is of the standard library's code that talks with other processes */
+	bool between;
 	uint8_t take; /* enum ana_take: what its innermost calls of the standard library are */
 	const char *waits_in; /* ... in words, "queue.get"; NULL: they tell nothing */
 	enum ana_no_work no_work; /* by its frames alone */
@@ -32,7 +37,8 @@ struct ana_pystack {
 	struct ana_text function, file;
 	uint32_t line;
 	struct ana_text leaf_function, leaf_file; /* the innermost frame */
-	struct ana_text outer; /* the function of the user's outermost frame: what its thread runs */
+	/* the function of the user's outermost frame: what its thread runs */
+	struct ana_text outer;
 };
 
 struct ana_pystacks {

@@ -29,8 +29,8 @@ int64_t ana_shares_weight(const struct ana_thread_samples *s, const struct ana_s
 int64_t ana_shares_part(const struct ana_thread_samples *s, const struct ana_shares *h, size_t i);
 
 /*
- * Time on a CPU and time waiting for one between two samples of a thread, as the kernel counted; all
- * of it where both show it running. False: it did not count.
+ * Time on a CPU and time waiting for one between two samples of a thread, as the kernel counted;
+ * all of it where both show it running. False: it did not count.
  */
 bool ana_shares_between(const struct wire_sample *a, const struct wire_sample *b, int64_t *run,
 			int64_t *delay);

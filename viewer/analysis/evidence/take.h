@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a thread that calls a function of the standard library waits for: does it take what another
- * makes, give what it made, or settle something? Never the name of a package or of a user's function
- * tells that. Pure.
+ * makes, give what it made, or settle something? Never the name of a package or of a user's
+ * function tells that. Pure.
  */
 #ifndef ANALYSIS_TAKE_H
 #define ANALYSIS_TAKE_H
@@ -12,7 +12,8 @@
 enum ana_take {
 	ANA_TAKE_NOT_TOLD = 0,
 	ANA_TAKE_ITEM, /* get of a queue, result of a future, recv, read, the next of an iterator */
-	ANA_TAKE_EVENT, /* an event, a condition, an event loop, C code that waits for its threads */
+	/* an event, a condition, an event loop, C code that waits for its threads */
+	ANA_TAKE_EVENT,
 	ANA_TAKE_LOCK, /* a plain lock */
 	ANA_TAKE_GIVES, /* put, send, write, flush */
 	ANA_TAKE_SETTLES, /* join, shutdown, a barrier, a child's end */

@@ -13,8 +13,8 @@
 #define ANA_NEIGHBOURS_NS INT64_C(2000000000)
 #define ANA_NEIGHBOURS_MAX 65536u /* that are remembered: the oldest are forgotten */
 /*
- * Evidence is not stretched over more than this: twenty times the time that it is of, and 200 ms for
- * each piece that has any, a twentieth of the four seconds in which it may speak for others.
+ * Evidence is not stretched over more than this: twenty times the time that it is of, and 200 ms
+ * for each piece that has any, a twentieth of the four seconds in which it may speak for others.
  */
 #define ANA_STRETCH 20
 #define ANA_STRETCH_NS INT64_C(200000000)

@@ -26,7 +26,9 @@ static enum ana_take take_by_wait(const struct wire_sample *s, const struct ana_
 			return ANA_TAKE_GIVES;
 		if (k->iterates)
 			return ANA_TAKE_ITEM;
-		/* over TCP a barrier's word as often as data, where it is not told how much comes */
+		/*
+		 * over TCP a barrier's word as often as data, where it is not told how much comes
+		 */
 		return ana_links_await_kind(l, 't') && !ana_links_await_kind(l, 'd')
 			       ? ANA_TAKE_NOT_TOLD
 			       : ANA_TAKE_EVENT;
@@ -50,7 +52,7 @@ static enum ana_take take_by_wait(const struct wire_sample *s, const struct ana_
 }
 
 enum ana_take ana_waitkind_of(const struct wire_sample *s, const struct ana_pystack *k,
-			  const struct ana_links *l)
+			      const struct ana_links *l)
 {
 	enum ana_take take = (enum ana_take)k->take;
 

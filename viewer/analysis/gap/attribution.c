@@ -100,8 +100,8 @@ static enum ana_class most(const struct ana_cause *b)
 }
 
 /*
- * Nobody was seen to make what the piece waits for: it waits for what others at the same place tell.
- * False: it is what it is.
+ * Nobody was seen to make what the piece waits for: it waits for what others at the same place
+ * tell. False: it is what it is.
  */
 static bool keep_take(struct ana_walk *w, struct ana_proc *p, const struct ana_attribution *piece)
 {
@@ -266,7 +266,9 @@ static void give_part(struct ana_walk *w, const struct ana_proc *p,
 		tell(w, p, o, piece);
 }
 
-/* A wait that nobody was seen to end has its class by now: it tells of pieces without samples, too. */
+/*
+ * A wait that nobody was seen to end has its class by now: it tells of pieces without samples, too.
+ */
 static void pass_on(struct ana_walk *w, struct ana_unsampled *all,
 		    const struct ana_unsampled_piece *o, const int64_t ns[ANA_CLASSES])
 {

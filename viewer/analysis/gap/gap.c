@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decides gaps, and what lies before the first operation and behind the last: which rules hold where,
- * whose evidence counts, and what becomes of each piece. rules.h says what the rules are.
+ * Decides gaps, and what lies before the first operation and behind the last: which rules hold
+ * where, whose evidence counts, and what becomes of each piece. rules.h says what the rules are.
  */
 #include "gap.h"
 #include "analysis/plan/allocations.h"
@@ -302,7 +302,10 @@ static void decide_apart(struct ana_gap_decision *d, int64_t start, int64_t end,
 #define TEARDOWN_LEAST_NS INT64_C(1000000000)
 #define TEARDOWN_MOST_NS INT64_C(60000000000)
 
-/* For so long after its last operation may a process be about to end, or on its way to its next step. */
+/*
+ * For so long after its last operation may a process be about to end, or on its way to its next
+ * step.
+ */
 static int64_t teardown_ns(struct ana_walk *w, const struct ana_proc *p)
 {
 	int64_t median = -1;

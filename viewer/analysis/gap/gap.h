@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gaps between the operations of a GPU, and what lies before the first and after the last: kept until
- * it is known which submit ended their emptiness, then cut into pieces that each get a class.
+ * Gaps between the operations of a GPU, and what lies before the first and after the last: kept
+ * until it is known which submit ended their emptiness, then cut into pieces that each get a class.
  *
  *	open_gaps.c	which submit ends each gap's emptiness
  *	gap.c		what becomes of each piece

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rules: what a GPU was waiting for, piece by piece. docs/LEDGER.md has them with their numbers,
- * docs/CAUSES.md explains the classes.
+ * The rules: what a GPU was waiting for, piece by piece. docs/LEDGER.md has them with their
+ * numbers, docs/CAUSES.md explains the classes.
  *
  * Each set of rules is a function that says, for an instant, which class holds and until when that
  * may be believed; the walk over an interval (gap.c, whose private header this is) takes it from

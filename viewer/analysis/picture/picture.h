@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two real steps of a run from near: what the GPUs, the main process and those who make batches did in
- * them. Chosen while the run is walked, drawn from the blocks of the trace that lie in them, so that a
- * run costs no more than these two steps. Which steps, and what each letter says, LEDGER 8 has.
+ * Two real steps of a run from near: what the GPUs, the main process and those who make batches did
+ * in them. Chosen while the run is walked, drawn from the blocks of the trace that lie in them, so
+ * that a run costs no more than these two steps. Which steps, and what each letter says, LEDGER 8
+ * has.
  *
  * Owned by the result (ana_result.picture), freed with it.
  */
@@ -60,7 +61,10 @@ struct ana_picture_row {
 	int64_t number; /* of a GPU: in ana_result.gpu; of a worker: the loader's, else -1 */
 	int64_t pid, tid; /* not of a GPU */
 	char cell[ANA_PICTURE_CELLS + 1]; /* what took most of each part; a text */
-	/* of a GPU: of each part the eighths in which an operation ran, rounded up: '0' to '8'; a text */
+	/*
+	 * of a GPU: of each part the eighths in which an operation ran, rounded up: '0' to '8'; a
+	 * text
+	 */
 	char eighth[ANA_PICTURE_CELLS + 1];
 	int64_t ns[ANA_DOES]; /* exact; they sum to the step */
 	uint64_t samples; /* looks at this thread that stand in the step */

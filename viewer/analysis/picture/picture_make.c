@@ -147,8 +147,8 @@ static void drop_rows(struct ana_picture_step *s)
 }
 
 /*
- * A single step, of a sample or two, may show what is rare: of several about as long as the median the one
- * most like the others.
+ * A single step, of a sample or two, may show what is rare: of several about as long as the median
+ * the one most like the others.
  */
 static int draw_median(struct ana_picture_step *to, const struct ana_plan *plan,
 		       const struct ana_result *result, const struct ana_picture_pick *pick)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which steps are drawn, in memory that does not grow with the run, and the same whatever the order in
- * which processes are walked (LEDGER 8). Caller-owned; zero-initialise, then init. One thread at a time.
+ * Which steps are drawn, in memory that does not grow with the run, and the same whatever the order
+ * in which processes are walked (LEDGER 8). Caller-owned; zero-initialise, then init. One thread at
+ * a time.
  */
 #ifndef ANALYSIS_PICTURE_PICK_H
 #define ANALYSIS_PICTURE_PICK_H
@@ -16,7 +17,9 @@ struct ana_picture_pick {
 	bool *begun; /* per process: it has had a step */
 	size_t processes;
 	struct ana_step worst, worst_first; /* of all but each process's first; of these */
-	/* by ana_duration_bin, so many of each length: those nearest the middle, the nearest first */
+	/*
+	 * by ana_duration_bin, so many of each length: those nearest the middle, the nearest first
+	 */
 	struct ana_step *bin;
 };
 
@@ -28,8 +31,9 @@ void ana_picture_pick_fini(struct ana_picture_pick *p);
 void ana_picture_pick_add(struct ana_picture_pick *p, const struct ana_step *s);
 
 /*
- * The @n-th of those about as long as the median, from 0: the median's bin first, then the bins beside it,
- * within each the one nearest to the middle. False: there is none. @median_ns: of all steps.
+ * The @n-th of those about as long as the median, from 0: the median's bin first, then the bins
+ * beside it, within each the one nearest to the middle. False: there is none. @median_ns: of all
+ * steps.
  */
 bool ana_picture_pick_median(const struct ana_picture_pick *p, int64_t median_ns, size_t n,
 			     struct ana_step *s);

@@ -42,7 +42,8 @@ static int take_op(struct ana_picture_reading *r, const struct wire_event *e)
 	return r->ops[g].count > ANA_PICTURE_READ_MAX / 2 ? -E2BIG : err;
 }
 
-static struct ana_picture_wait within(const struct ana_picture_reading *r, const struct wire_event *e)
+static struct ana_picture_wait within(const struct ana_picture_reading *r,
+				      const struct wire_event *e)
 {
 	return (struct ana_picture_wait){ base_max(e->start_ns, r->step.start_ns),
 					  base_min(e->end_ns, r->step.end_ns), e->tid, false };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the trace has of one process in one step: read from the blocks that lie in it alone, whatever
- * the trace has besides. Caller-owned; zero-initialise.
+ * What the trace has of one process in one step: read from the blocks that lie in it alone,
+ * whatever the trace has besides. Caller-owned; zero-initialise.
  */
 #ifndef ANALYSIS_PICTURE_READ_H
 #define ANALYSIS_PICTURE_READ_H

@@ -19,7 +19,8 @@ void ana_paint_begin(struct ana_picture_paint *p, struct ana_picture_row *row,
 		     const struct ana_step *step);
 
 /* [start, end) is so, as far as nothing before covers it. */
-void ana_paint(struct ana_picture_paint *p, enum ana_picture_state state, int64_t start, int64_t end);
+void ana_paint(struct ana_picture_paint *p, enum ana_picture_state state, int64_t start,
+	       int64_t end);
 
 /* What is painted from here on is covered by @layer, too; merges it. 0 or -ENOMEM. */
 int ana_paint_cover(struct ana_picture_paint *p, struct ana_spans *layer);

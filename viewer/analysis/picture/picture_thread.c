@@ -157,8 +157,9 @@ static enum ana_picture_state running(const struct wire_sample *s, bool has_next
 }
 
 /*
- * What a thread without Python that gives the GPU work does while the main thread waits for it at a lock, as
- * autograd's does inside loss.backward(): that is what the main process does. ANA_DOES_LOCK: nobody was seen.
+ * What a thread without Python that gives the GPU work does while the main thread waits for it at a
+ * lock, as autograd's does inside loss.backward(): that is what the main process does.
+ * ANA_DOES_LOCK: nobody was seen.
  */
 static enum ana_picture_state done_for(const struct ana_picture_reading *r,
 				       const struct wire_sample *s)
@@ -192,7 +193,10 @@ static enum ana_picture_state state_of(const struct ana_picture_reading *r,
 	return main && state == ANA_DOES_LOCK ? done_for(r, s) : state;
 }
 
-/* A sample stands until the thread's next one, for its period and a quarter at most: looks come late. */
+/*
+ * A sample stands until the thread's next one, for its period and a quarter at most: looks come
+ * late.
+ */
 static int64_t stands_until(const struct ana_picture_thread *t, size_t i)
 {
 	const struct wire_sample *s = &t->sample[i];
@@ -264,7 +268,10 @@ struct known {
 	struct ana_spans device, call;
 };
 
-/* A thread that gives the GPU work, and that no sample shows in Python, does so for the main thread (autograd's). */
+/*
+ * A thread that gives the GPU work, and that no sample shows in Python, does so for the main thread
+ * (autograd's).
+ */
 static bool gives_for_main(const struct ana_picture_reading *r, uint32_t pid, uint32_t tid)
 {
 	bool gives = false;

@@ -18,8 +18,8 @@ struct ana_picture_thread { /* of one step */
 };
 
 /*
- * The thread that submits to the GPU and waits for batches: the one most looked at in that role, else
- * the one with most waits; tid 0: none is known.
+ * The thread that submits to the GPU and waits for batches: the one most looked at in that role,
+ * else the one with most waits; tid 0: none is known.
  */
 struct ana_picture_thread ana_picture_main(const struct ana_picture_reading *r);
 
@@ -31,8 +31,8 @@ bool ana_picture_next(const struct ana_picture_reading *r, size_t *at_sample, si
 bool ana_picture_makes(const struct ana_picture_reading *r, const struct ana_picture_thread *t);
 
 /*
- * Paints its row. @awaits: of the main thread, gets when it waited for a batch (merged); NULL: it is a
- * worker. 0 or -ENOMEM.
+ * Paints its row. @awaits: of the main thread, gets when it waited for a batch (merged); NULL: it
+ * is a worker. 0 or -ENOMEM.
  */
 int ana_picture_paint_thread(const struct ana_picture_reading *r, struct ana_pystacks *stacks,
 			     const struct ana_picture_thread *t, struct ana_picture_paint *p,

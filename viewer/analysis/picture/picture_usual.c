@@ -37,7 +37,10 @@ static bool is_looked_at(const struct ana_picture_step *s)
 	return false;
 }
 
-/* Of steps shorter than the time from look to look most show nothing of who was to give the GPU work. */
+/*
+ * Of steps shorter than the time from look to look most show nothing of who was to give the GPU
+ * work.
+ */
 static bool any_looked_at(const struct ana_picture_step *step, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -108,8 +108,8 @@ int ana_plan_stamps(struct ana_plan *p, const struct ana_component *c,
 uint32_t ana_device_index(const struct ana_device *d);
 
 /*
- * Of @others, processes that @teller saw beside itself on the device at @t, those that are not of the
- * run.
+ * Of @others, processes that @teller saw beside itself on the device at @t, those that are not of
+ * the run.
  */
 uint32_t ana_plan_strangers(const struct ana_plan *p, const struct ana_device *d,
 			    const struct ana_use *teller, int64_t t, uint32_t others);

@@ -108,7 +108,9 @@ static int use_device(struct ana_plan *p, uint32_t source, uint32_t ordinal, uin
 	return 0;
 }
 
-/* An import lists a device whose only records here are bad if another process ran something on it. */
+/*
+ * An import lists a device whose only records here are bad if another process ran something on it.
+ */
 static bool lists_device(const struct ana_source *s, uint32_t ordinal)
 {
 	size_t i;

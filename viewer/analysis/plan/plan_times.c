@@ -165,8 +165,8 @@ static int add_clock_steps(struct ana_device *d, const struct ana_source *s)
 	return err;
 }
 
-#define COMES_OR_GOES_NS \
-	INT64_C(1000000000) /* a process is on the device for NVML before and after its word */
+/* a process is on the device for NVML before and after its word */
+#define COMES_OR_GOES_NS INT64_C(1000000000)
 
 /* Of those of the run, whether it was on the device at @t. */
 static bool on_device(const struct ana_plan *p, const struct ana_use *u, int64_t t)
@@ -227,8 +227,8 @@ static size_t take_looks(const struct ana_plan *p, const struct ana_device *d,
 }
 
 /*
- * Times at which processes of other jobs were on the device: from one look to the next, whoever of the
- * run looked.
+ * Times at which processes of other jobs were on the device: from one look to the next, whoever of
+ * the run looked.
  */
 static int add_contention(const struct ana_plan *p, struct ana_device *d)
 {

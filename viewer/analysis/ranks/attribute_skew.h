@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From matched collectives to comm.skew. Of each, every rank but the last to come waited from its
- * own arrival to the last one's; the exposed part of that becomes comm.skew, once. Its cause is what
- * the late rank spent more time on than the waiting one since both were last known to be equally far
- * in their work. Where that was itself waiting in another communicator, whatever made it wait there.
+ * own arrival to the last one's; the exposed part of that becomes comm.skew, once. Its cause is
+ * what the late rank spent more time on than the waiting one since both were last known to be
+ * equally far in their work. Where that was itself waiting in another communicator, whatever made
+ * it wait there.
  *
  * Ranks that leave a collective together are not equally far for that alone: work that runs beside
- * it may be further on one than on the other. They are where none of them ran anything else when the
- * collective ended; the code calls them even then.
+ * it may be further on one than on the other. They are where none of them ran anything else when
+ * the collective ended; the code calls them even then.
  */
 #ifndef ANALYSIS_ATTRIBUTE_SKEW_H
 #define ANALYSIS_ATTRIBUTE_SKEW_H

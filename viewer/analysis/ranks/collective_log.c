@@ -449,7 +449,10 @@ static void archive_late(struct ana_late_pieces *l, struct ana_archive *a)
 	}
 }
 
-/* What the cursor takes for granted of marks that we wrote: so many, one after the other, of known lanes. */
+/*
+ * What the cursor takes for granted of marks that we wrote: so many, one after the other, of known
+ * lanes.
+ */
 struct check {
 	const struct ana_collective_log *log;
 	int64_t at;

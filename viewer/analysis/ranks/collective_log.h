@@ -19,7 +19,9 @@
 #define ANA_LOG_OPEN_MAX 16u /* collectives of one GPU under way at once */
 #define ANA_LOG_LANES_MAX 256u
 
-/* Kernels of one name on one stream of one process: what one communicator's collectives look like. */
+/*
+ * Kernels of one name on one stream of one process: what one communicator's collectives look like.
+ */
 struct ana_lane {
 	uint32_t source; /* of the plan */
 	uint32_t stream, name; /* name: id in the source's table */
@@ -82,8 +84,8 @@ void ana_collective_log_begin(struct ana_collective_log *t, uint32_t source, uin
 int ana_collective_log_finish(struct ana_collective_log *t);
 
 /*
- * A finished one, read into a new one. @text: the text of a name of a source, NULL if there is no such
- * source; it lives as long as the log.
+ * A finished one, read into a new one. @text: the text of a name of a source, NULL if there is no
+ * such source; it lives as long as the log.
  */
 struct ana_archive; /* archive.h */
 void ana_collective_log_archive(struct ana_collective_log *t, struct ana_archive *a,

@@ -63,7 +63,10 @@ struct fold {
 	bool any;
 };
 
-/* There are no more of them than of the pieces they came from, so that nothing unread is overwritten. */
+/*
+ * There are no more of them than of the pieces they came from, so that nothing unread is
+ * overwritten.
+ */
 static void write_sums(struct fold *f)
 {
 	for (int c = 0; c < ANA_CLASSES && f->any; c++) {

@@ -47,9 +47,9 @@ int ana_late_pieces_grow(struct ana_late_pieces *l); /* by half; 0 or -ENOMEM */
 void ana_late_pieces_sort(struct ana_late_pieces *l);
 
 /*
- * Puts together what lies between two moments. @next gives the moments in order, false at their end.
- * Sorts. Pieces across a moment, or behind the last one, stay as they are. Pieces that were added
- * are disjoint; sums up to each moment do not change.
+ * Puts together what lies between two moments. @next gives the moments in order, false at their
+ * end. Sorts. Pieces across a moment, or behind the last one, stay as they are. Pieces that were
+ * added are disjoint; sums up to each moment do not change.
  */
 void ana_late_pieces_fold(struct ana_late_pieces *l, bool (*next)(void *arg, int64_t *moment),
 			  void *arg);

@@ -57,8 +57,8 @@ static int64_t add_chain(const struct ana_skew_attribution *c, struct ana_skew_s
 }
 
 /*
- * From when on a member is compared with others: since they were even, unless that is long ago; then
- * for a step or two; before the group's first collective, since its last one in any group.
+ * From when on a member is compared with others: since they were even, unless that is long ago;
+ * then for a step or two; before the group's first collective, since its last one in any group.
  */
 static const struct ana_class_sums *baseline_of(const struct ana_skew_attribution *c,
 						uint32_t group, size_t member, int64_t now)

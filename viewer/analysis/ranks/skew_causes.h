@@ -56,8 +56,8 @@ struct ana_skew_member { /* of the group: in one collective */
 };
 
 /*
- * Fills @s with who is to blame that @late came after @waiting, and with what, by weight. There is at
- * least one.
+ * Fills @s with who is to blame that @late came after @waiting, and with what, by weight. There is
+ * at least one.
  */
 void ana_skew_causes_find(const struct ana_skew_attribution *c, uint32_t group,
 			  const struct ana_skew_member *late, const struct ana_skew_member *waiting,

@@ -11,8 +11,8 @@
 
 #include "analysis/ranks.h"
 
-#define ANA_STRAGGLER_ALPHA_LN \
-	(-13.8) /* ln of 1e-6: chance of naming anybody wrongly, over all ranks */
+/* ln of 1e-6: chance of naming anybody wrongly, over all ranks */
+#define ANA_STRAGGLER_ALPHA_LN (-13.8)
 #define ANA_STRAGGLER_EFFECT_PPM 5000 /* and it must matter: 0.5 % of the time observed */
 #define ANA_STRAGGLER_ROTATING_PPM 20000
 #define ANA_STRAGGLER_EVENTS_LEAST 10u /* at least */

@@ -147,8 +147,9 @@ static void give_spare(struct ana_feed *f, struct ana_feed_block *b)
 }
 
 /*
- * Decodes the next due block and puts it on the heap. What a capture writes overlaps a little; where
- * blocks without end do, as only a made-up file's can, those that do not fit count as unreadable.
+ * Decodes the next due block and puts it on the heap. What a capture writes overlaps a little;
+ * where blocks without end do, as only a made-up file's can, those that do not fit count as
+ * unreadable.
  */
 static int open_next(struct ana_feed *f)
 {

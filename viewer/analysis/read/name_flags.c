@@ -12,10 +12,18 @@
 #include "facts/kernel.h"
 
 static const char *const sync_begins[] = {
-	"cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaCtxSynchronize",
-	"cudaEventSynchronize",	 "cuStreamSynchronize",	  "cuDeviceSynchronize",
-	"cuCtxSynchronize",	 "cuEventSynchronize",	  "hipStreamSynchronize",
-	"hipDeviceSynchronize",	 "hipCtxSynchronize",	  "hipEventSynchronize",
+	"cudaStreamSynchronize",
+	"cudaDeviceSynchronize",
+	"cudaCtxSynchronize",
+	"cudaEventSynchronize",
+	"cuStreamSynchronize",
+	"cuDeviceSynchronize",
+	"cuCtxSynchronize",
+	"cuEventSynchronize",
+	"hipStreamSynchronize",
+	"hipDeviceSynchronize",
+	"hipCtxSynchronize",
+	"hipEventSynchronize",
 	"cudaExecutionCtxSynchronize",
 };
 static const char *const alloc_parts[] = {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a page draws besides the totals: steps over time, what loader workers did, what the hosts'
- * code was doing while GPUs starved, and a closer look at the longest gaps. Computed in the engine's
- * one pass if ana_options.series asks for it, in memory that does not grow with the run, and the
- * same whatever the number of threads: each part belongs to a process or a GPU, which one thread
- * walks, and parts are put together in the order of the plan.
+ * code was doing while GPUs starved, and a closer look at the longest gaps. Computed in the
+ * engine's one pass if ana_options.series asks for it, in memory that does not grow with the run,
+ * and the same whatever the number of threads: each part belongs to a process or a GPU, which one
+ * thread walks, and parts are put together in the order of the plan.
  *
  * Owned by the result (ana_result.series), freed with it. Times are on the axis of the trace.
  *
@@ -24,11 +24,13 @@
 #define ANA_SERIES_STEPS 1024u /* buckets per process */
 #define ANA_SERIES_OUTLIERS 20u
 #define ANA_SERIES_CELLS 480u /* of the loader's time */
-#define ANA_SERIES_GAPS \
-	20u /* the longest per GPU; of the only one these are all that a summary has */
+/* the longest per GPU; of the only one these are all that a summary has */
+#define ANA_SERIES_GAPS 20u
 #define ANA_SERIES_ZOOMS 8u /* windows in all */
 
-/* Steps of one process, @each consecutive ones per bucket (a power of 2; the last may hold fewer). */
+/*
+ * Steps of one process, @each consecutive ones per bucket (a power of 2; the last may hold fewer).
+ */
 struct ana_step_bucket {
 	int64_t start_ns, end_ns; /* of its first step, of its last */
 	int64_t min_ns, max_ns, sum_ns;
@@ -109,7 +111,8 @@ struct ana_series {
 	struct ana_flame *flame; /* most time first */
 	size_t flames;
 	int64_t flame_total_ns; /* of input.* and host.* of all GPUs */
-	int64_t flame_sampled_ns; /* of it in the flames; the rest has no sample, or found no room */
+	/* of it in the flames; the rest has no sample, or found no room */
+	int64_t flame_sampled_ns;
 };
 
 /* From when the first GPU was taken to when the last was left; 0 and 0: none was held. */

@@ -31,8 +31,8 @@ static inline void ana_minutes_add(struct ana_minutes *m, int64_t ns)
 }
 
 /*
- * Counts them by how busy they were. Left out are minutes not held from end to end (@held empty: all
- * are) and those in which something was lost or not observed.
+ * Counts them by how busy they were. Left out are minutes not held from end to end (@held empty:
+ * all are) and those in which something was lost or not observed.
  */
 void ana_minutes_count(const struct ana_minutes *m, struct ana_spans *held, struct ana_spans *lost,
 		       struct ana_spans *unobserved, int64_t band[ANA_BANDS]);

@@ -48,7 +48,9 @@ struct ana_top { /* a heap, the shortest first */
 int ana_top_init(struct ana_top *t, size_t max); /* 0 or -ENOMEM */
 void ana_top_fini(struct ana_top *t);
 void ana_top_add(struct ana_top *t, const struct ana_gap *g);
-/* A piece of the gap [@start, @end) of @gpu has its class only now. Nothing if the gap is not kept. */
+/*
+ * A piece of the gap [@start, @end) of @gpu has its class only now. Nothing if the gap is not kept.
+ */
 void ana_top_book(struct ana_top *t, uint32_t gpu, int64_t start, int64_t end, enum ana_class c,
 		  int64_t ns);
 void ana_gap_judge(struct ana_gap *g); /* its largest class, by its classes */

@@ -23,8 +23,8 @@ int ana_copied_add(struct ana_copied *c, int64_t start, uint64_t bytes, bool to_
 		c->head++;
 	if (ana_window_room(&c->row, &c->head, &c->tail, &c->room, sizeof(*c->row)))
 		return -ENOMEM;
-	c->row[c->tail++] = (struct ana_copied_row){ start, bytes, to_device,
-						     to_device && c->computed };
+	c->row[c->tail++] =
+		(struct ana_copied_row){ start, bytes, to_device, to_device && c->computed };
 	c->computed &= !to_device;
 	return 0;
 }
@@ -79,7 +79,10 @@ static bool is_answer(const struct ana_copied *c, int64_t start)
 	return out >= ANSWER_BYTES && out >= in / 2;
 }
 
-/* In the last seconds half as much came back as was given: what the CPU makes of it goes back again. */
+/*
+ * In the last seconds half as much came back as was given: what the CPU makes of it goes back
+ * again.
+ */
 static bool is_exchange(const struct ana_copied *c, int64_t start)
 {
 	size_t i = from(c, start), last = i;
@@ -91,7 +94,10 @@ static bool is_exchange(const struct ana_copied *c, int64_t start)
 	return out >= ANSWER_BYTES && out >= in / 2;
 }
 
-/* Whether at least every second batch of the last seconds had such a gap before it: others are no batch's. */
+/*
+ * Whether at least every second batch of the last seconds had such a gap before it: others are no
+ * batch's.
+ */
 static bool comes_often(const struct ana_copied *c, int64_t start, int64_t end)
 {
 	size_t i = from(c, start - EXCHANGE_NS), to = from(c, start), far = 0, all = 0;
@@ -137,7 +143,7 @@ static enum ana_read judge(const struct ana_copied *c, uint64_t bytes, int64_t s
 	if (!copies)
 		return ANA_READ_NOT_KNOWN;
 	return bytes < copied / WORD_SHARE && bytes <= copies * WORD_BYTES ? ANA_READ_WORDS
-									  : ANA_READ_DATA;
+									   : ANA_READ_DATA;
 }
 
 enum ana_read ana_copied_read(const struct ana_copied *c, const struct ana_thread_samples *s,

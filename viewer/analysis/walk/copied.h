@@ -34,7 +34,9 @@ static inline void ana_copied_computed(struct ana_copied *c)
 
 void ana_copied_fini(struct ana_copied *c);
 
-/* Around a gap [start, end) whose copies up to its end are known. @at_once: one of @bytes ends it. */
+/*
+ * Around a gap [start, end) whose copies up to its end are known. @at_once: one of @bytes ends it.
+ */
 struct ana_given ana_copied_given(const struct ana_copied *c, int64_t start, int64_t end,
 				  bool at_once, uint64_t bytes);
 

@@ -51,7 +51,8 @@ struct ana_call *ana_join_put(struct ana_join *j, uint64_t corr, bool *fresh);
 
 /*
  * The call that launched the operation with this id, NULL if none is known; valid until the next
- * call. @now counts the operations asked for so far, from 1; @whole: no other operation has this id.
+ * call. @now counts the operations asked for so far, from 1; @whole: no other operation has this
+ * id.
  */
 const struct ana_call *ana_join_ask(struct ana_join *j, uint64_t corr, uint32_t now, bool whole);
 

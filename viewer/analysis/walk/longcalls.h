@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When a thread was inside calls of the GPU's driver or runtime that took a while, for the last seconds,
- * whatever is decided meanwhile: what tells which of its lines give the GPU work or wait for it
- * (LEDGER 6, work before a copy). Caller-owned; zero-initialise. One thread.
+ * When a thread was inside calls of the GPU's driver or runtime that took a while, for the last
+ * seconds, whatever is decided meanwhile: what tells which of its lines give the GPU work or wait
+ * for it (LEDGER 6, work before a copy). Caller-owned; zero-initialise. One thread.
  */
 #ifndef ANALYSIS_LONGCALLS_H
 #define ANALYSIS_LONGCALLS_H

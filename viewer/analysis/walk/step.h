@@ -45,14 +45,17 @@ void ana_steps_expose(struct ana_steps *s, int64_t start, int64_t end);
 void ana_steps_input(struct ana_steps *s, int64_t start, int64_t end);
 
 /*
- * Nothing before @t will be exposed, or found to be a wait for input, any more: steps that ended are
- * done. 0 or -ENOMEM.
+ * Nothing before @t will be exposed, or found to be a wait for input, any more: steps that ended
+ * are done. 0 or -ENOMEM.
  */
 int ana_steps_upto(struct ana_steps *s, int64_t t);
 
 int ana_steps_finish(struct ana_steps *s);
 
-/* Of all steps that have an end so far, those that may still be exposed among them. *ns is -1: none. */
+/*
+ * Of all steps that have an end so far, those that may still be exposed among them. *ns is -1:
+ * none.
+ */
 int ana_steps_median(const struct ana_steps *s, int64_t *ns);
 void ana_steps_fini(struct ana_steps *s);
 

@@ -121,8 +121,8 @@ struct ana_run_of_gaps {
 };
 
 /*
- * A copy while the call that made it lasts: what its thread is at then is the line of the copy. Of several at
- * once the last.
+ * A copy while the call that made it lasts: what its thread is at then is the line of the copy. Of
+ * several at once the last.
  */
 struct ana_copying {
 	int64_t start, end;
@@ -196,7 +196,8 @@ struct ana_walk {
 	int64_t ranges_upto, syncs_upto; /* everything that begins before is read */
 	int64_t floor; /* no undecided gap begins before */
 	int64_t floor_was; /* when decisions were made last */
-	int64_t forgotten; /* what the threads did before this is not kept: a GPU idles for too long */
+	/* what the threads did before this is not kept: a GPU idles for too long */
+	int64_t forgotten;
 	uint64_t rows; /* placed on stacks since the floor last moved */
 	uint64_t gaps_open;
 	struct ana_top top;

@@ -173,8 +173,7 @@ static void put_series(struct data *d, FILE *f)
 	for (i = 0; i < PARTS; i++) {
 		k = order[i];
 		part[k] = fit(d, sections[k].section, sections[k].levels,
-			      sections[k].most ? room / 100 * sections[k].most : left,
-			      &level[k]);
+			      sections[k].most ? room / 100 * sections[k].most : left, &level[k]);
 		left -= part[k].len < left ? part[k].len : left;
 	}
 	for (k = 0; k < PARTS; k++) {

@@ -4,11 +4,12 @@
  *
  *	<script type="application/json" id="gpustarve-data">...</script>
  *
- * It is a pure function of the trace and the window: no price, no path, no clock of the machine that
- * wrote it. `gpustarve verify` makes it once more and compares every byte. All numbers are integers,
- * times are ns; a moment is relative to axis_start_ns. In strings `<`, `>`, `&`, U+2028, U+2029 and
- * controls are \u escapes, broken UTF-8 and marks that turn the writing direction are U+FFFD, and
- * what is longer than VIEW_DATA_TEXT_MAX bytes ends with an ellipsis (of paths the tail is kept).
+ * It is a pure function of the trace and the window: no price, no path, no clock of the machine
+ * that wrote it. `gpustarve verify` makes it once more and compares every byte. All numbers are
+ * integers, times are ns; a moment is relative to axis_start_ns. In strings `<`, `>`, `&`, U+2028,
+ * U+2029 and controls are \u escapes, broken UTF-8 and marks that turn the writing direction are
+ * U+FFFD, and what is longer than VIEW_DATA_TEXT_MAX bytes ends with an ellipsis (of paths the tail
+ * is kept).
  *
  * {
  *  "schema": "gpustarve.page/1", "version": "0.1.0", "window": "job" or "device",

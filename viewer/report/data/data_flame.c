@@ -122,8 +122,7 @@ static void put_graph(struct flames *x, const struct ana_flame *f)
 	folded = lay_out(x, f);
 	data_open(o, NULL, '{');
 	data_uint(o, "process", data_process(x->d, f->process));
-	data_text(o, "role", f->role <= WIRE_ROLE_FEEDER ? role_names[f->role] : "other",
-		  false);
+	data_text(o, "role", f->role <= WIRE_ROLE_FEEDER ? role_names[f->role] : "other", false);
 	data_int(o, "ns", f->node[0].ns);
 	data_int(o, "folded_ns", folded);
 	for (int k = 0; k < 3; k++) {

@@ -20,8 +20,8 @@ struct data {
 };
 
 /*
- * A member of the document at a level of coarseness: 0 has everything, each further one less. At the
- * last level it holds little, whatever the run is.
+ * A member of the document at a level of coarseness: 0 has everything, each further one less. At
+ * the last level it holds little, whatever the run is.
  */
 typedef void data_section(struct data *d, unsigned int level);
 

@@ -9,7 +9,8 @@
 enum view_block_state {
 	VIEW_BLOCK_NO_PAGE,
 	VIEW_BLOCK_NONE, /* the page has no block */
-	VIEW_BLOCK_DAMAGED, /* not what any version wrote: its checksum is wrong, or there are two */
+	/* not what any version wrote: its checksum is wrong, or there are two */
+	VIEW_BLOCK_DAMAGED,
 	VIEW_BLOCK_FOREIGN, /* another version's */
 	VIEW_BLOCK_BARE, /* made from a summary alone, without series */
 	VIEW_BLOCK_READY, /* may be compared with what the trace gives */

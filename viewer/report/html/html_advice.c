@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What to do, by what it saves at most. Two pieces of advice may be about the same time: the smaller
- * then stands within the larger, as "of which", and only the larger counts in the sum, so that the
- * sum never exceeds what was wasted. Advice about time that is no waste stands apart.
+ * What to do, by what it saves at most. Two pieces of advice may be about the same time: the
+ * smaller then stands within the larger, as "of which", and only the larger counts in the sum, so
+ * that the sum never exceeds what was wasted. Advice about time that is no waste stands apart.
  */
 #include <string.h>
 #include "findings/findings.h"

@@ -34,7 +34,9 @@ void html_gpu_place(struct html *h, size_t g)
 	}
 }
 
-/* It ran a collective while it waited there for a rank that was late by input: that is busy, too. */
+/*
+ * It ran a collective while it waited there for a rank that was late by input: that is busy, too.
+ */
 static bool waits_in_collectives(const struct ana_gpu *g)
 {
 	for (int c = 0; c < ANA_CLASSES; c++)
@@ -57,7 +59,8 @@ void html_gpu_shares(struct html *h, size_t g)
 	html_put(h, "busy ");
 	html_pct(h, base_ppm(gpu->busy_ns, working), "/gpus/%zu/busy_ns %% %s", g, key);
 	html_put(h, ", waited for input ");
-	html_pct(h, base_ppm(view_gpu_starved_ns(gpu), working), "/gpus/%zu/starved_ns %% %s", g, key);
+	html_pct(h, base_ppm(view_gpu_starved_ns(gpu), working), "/gpus/%zu/starved_ns %% %s", g,
+		 key);
 	if (waits_in_collectives(gpu))
 		html_put(h, ", in part within collectives");
 }
@@ -129,8 +132,8 @@ void html_gpus(struct html *h)
 		return;
 	html_section(h, "gpus", "GPUs");
 	html_table(h, "Each GPU, flagged ones first");
-	HTML_HEADS(h, "#", "GPU", "n:Held", "n:Busy, of that", "n:Lost to input, of that", "$:Cost", "n:Memory, peak",
-		   "Verdict");
+	HTML_HEADS(h, "#", "GPU", "n:Held", "n:Busy, of that", "n:Lost to input, of that", "$:Cost",
+		   "n:Memory, peak", "Verdict");
 	for (int flagged = 1; flagged >= 0; flagged--)
 		for (size_t i = 0; i < r->gpus && shown < html_budget(h, HTML_GPUS_MAX); i++)
 			if (r->gpu[i].judgement.flagged == flagged) {

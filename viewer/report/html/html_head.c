@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands around the sections: the document's head, the banner, the list of sections, the end. */
+/*
+ * What stands around the sections: the document's head, the banner, the list of sections, the end.
+ */
 #include <ctype.h>
 #include <string.h>
 #include "findings/lead.h"

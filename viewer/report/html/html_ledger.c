@@ -117,9 +117,11 @@ void html_ledger(struct html *h)
 
 	view_cost_close(&s->cost, s->waste, quanta);
 	html_section(h, "ledger", "Where the GPU time went");
-	html_put(h, "<p>Every nanosecond that the GPUs were held is in exactly one class. Shares here "
-		    "are of all that time, start-up and shutdown with it; those of the verdict and of causes are "
-		    "of the training time.</p>\n");
+	html_put(
+		h,
+		"<p>Every nanosecond that the GPUs were held is in exactly one class. Shares here "
+		"are of all that time, start-up and shutdown with it; those of the verdict and of causes are "
+		"of the training time.</p>\n");
 	put_bar(h);
 	html_legend(h, s->result->classes);
 	html_table(h, "GPU time by class");

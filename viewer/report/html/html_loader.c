@@ -33,7 +33,10 @@ static void put_waits(struct html *h)
 	html_put(h, ".</p>\n");
 }
 
-/* "The GPU could take a batch every 24 ms on average ... A worker makes a batch in 144 ms: 6 workers would keep up." */
+/*
+ * "The GPU could take a batch every 24 ms on average ... A worker makes a batch in 144 ms: 6
+ * workers would keep up."
+ */
 static void put_need(struct html *h)
 {
 	const struct view_loader *v = &h->s->loader;
@@ -41,9 +44,10 @@ static void put_need(struct html *h)
 
 	if (!v->has_need)
 		return;
-	html_put(h,
-		 "<div class=\"sum\"><h3>How many workers it takes</h3>\n<p>The GPU could take a batch "
-		 "every ");
+	html_put(
+		h,
+		"<div class=\"sum\"><h3>How many workers it takes</h3>\n<p>The GPU could take a batch "
+		"every ");
 	if (view_loader_pace_ns(h->s, &median) == v->facts.fed_median_ns)
 		html_ns(h, v->facts.fed_median_ns, "/loader/need/fed_median_ns");
 	else
@@ -209,8 +213,7 @@ static void put_files(struct html *h)
 		HTML_CELL(h, html_text(h, "bdi", v->file[i].fs, "/loader/files/%zu/filesystem", i));
 		HTML_NUMBER(h,
 			    html_ns(h, v->file[i].blocked_ns, "/loader/files/%zu/blocked_ns", i));
-		HTML_NUMBER(h,
-			    html_count(h, v->file[i].samples, "/loader/files/%zu/samples", i));
+		HTML_NUMBER(h, html_count(h, v->file[i].samples, "/loader/files/%zu/samples", i));
 		HTML_NUMBER(h, put_rate(h, i));
 		html_put(h, "</tr>\n");
 	}

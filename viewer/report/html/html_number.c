@@ -88,15 +88,18 @@ void html_about(struct html *h, int64_t nano, const char *key, ...)
 }
 
 /* In the scale of what it is a part of, whose key stands in data-of. */
-void html_part_usd(struct html *h, int64_t nano, int64_t whole, const char *of, const char *key, ...)
+void html_part_usd(struct html *h, int64_t nano, int64_t whole, const char *of, const char *key,
+		   ...)
 {
 	const char *unit = base_arena_printf(&h->mem, "money\" data-of=\"%s", of);
 	base_unit value, shown;
 
-	PUT(unit, base_dollars_exact(value, nano), base_scaled(shown, base_money_scale(whole), nano));
+	PUT(unit, base_dollars_exact(value, nano),
+	    base_scaled(shown, base_money_scale(whole), nano));
 }
 
-void html_part_gpu_time(struct html *h, int64_t ns, int64_t whole, const char *of, const char *key, ...)
+void html_part_gpu_time(struct html *h, int64_t ns, int64_t whole, const char *of, const char *key,
+			...)
 {
 	const char *unit = base_arena_printf(&h->mem, "gpu-time\" data-of=\"%s", of);
 	base_unit value, shown;

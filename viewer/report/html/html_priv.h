@@ -44,18 +44,20 @@
  *     id     integer, as it is: a GPU's index, a pid, an exit status, a line of code
  *     moment integer ns since 1970: "2026-11-09 14:02:11 UTC"
  *
- * Text that the run brought along (names, notes, advice) may hold digits of its own. It stands in an
- * element with data-text="pointer" whose text is that string, by html_escape's rules, with a capital
- * first and a full stop last where data-text-as="sentence". Words that are put together from several
- * members stand in an element with data-from="pointer pointer ...": every number in them stands in a
- * string or number below one of these. What the user's own source file has stands in an element with
- * data-source: it was read when the page was made, and no document has it. Digits elsewhere are no facts of the run: numbers of list
- * items, axes of charts (class "axis", or in <svg>), what docs/CAUSES.md fixes.
+ * Text that the run brought along (names, notes, advice) may hold digits of its own. It stands in
+ * an element with data-text="pointer" whose text is that string, by html_escape's rules, with a
+ * capital first and a full stop last where data-text-as="sentence". Words that are put together
+ * from several members stand in an element with data-from="pointer pointer ...": every number in
+ * them stands in a string or number below one of these. What the user's own source file has stands
+ * in an element with data-source: it was read when the page was made, and no document has it.
+ * Digits elsewhere are no facts of the run: numbers of list items, axes of charts (class "axis", or
+ * in <svg>), what docs/CAUSES.md fixes.
  *
  * Charts
  * ------
  * A chart is <figure class="chart" data-chart="timeline|steps|histogram|workers|flame|ranks"> with
- * its caption, a <div class="plot"> that holds the static SVG and that a script may fill anew, and a
+ * its caption, a <div class="plot"> that holds the static SVG and that a script may fill anew, and
+ * a
  * <details> with the same as a table, which stays. data-gpu, data-series: indices into the block.
  */
 #ifndef VIEW_HTML_PRIV_H
@@ -88,7 +90,10 @@ struct html {
 	size_t block_len;
 };
 
-/* Whether the block's part of this name had to be made coarser: its indices are then not the series'. */
+/*
+ * Whether the block's part of this name had to be made coarser: its indices are then not the
+ * series'.
+ */
 bool html_coarse(const struct html *h, const char *part);
 
 /* How many of @n there may be, by the thrift; at least one. */
@@ -100,7 +105,8 @@ void html_put(struct html *h, const char *markup);
 /* html_number.c: a number with its key, which is a printf format. */
 void html_ns(struct html *h, int64_t ns, const char *key, ...) HTML_KEY(3);
 void html_usd(struct html *h, int64_t nano, const char *key, ...) HTML_KEY(3);
-void html_usd_closed(struct html *h, int64_t nano, int64_t quanta, const char *key, ...) HTML_KEY(4);
+void html_usd_closed(struct html *h, int64_t nano, int64_t quanta, const char *key, ...)
+	HTML_KEY(4);
 void html_money(struct html *h, int64_t nano, const char *key, ...) HTML_KEY(3);
 void html_price(struct html *h, int64_t nano, const char *key, ...) HTML_KEY(3);
 /* Of a rate: what is projected; and what stands beside a price. */
@@ -108,10 +114,10 @@ void html_about(struct html *h, int64_t nano, const char *key, ...) HTML_KEY(3);
 void html_price_of(struct html *h, int64_t nano, const char *key, ...) HTML_KEY(3);
 void html_gpu_time(struct html *h, int64_t ns, const char *key, ...) HTML_KEY(3);
 /* In the scale of @whole, which has the key @of: what stands beside it, in the box as here. */
-void html_part_usd(struct html *h, int64_t nano, int64_t whole, const char *of, const char *key, ...)
-	HTML_KEY(5);
-void html_part_gpu_time(struct html *h, int64_t ns, int64_t whole, const char *of, const char *key, ...)
-	HTML_KEY(5);
+void html_part_usd(struct html *h, int64_t nano, int64_t whole, const char *of, const char *key,
+		   ...) HTML_KEY(5);
+void html_part_gpu_time(struct html *h, int64_t ns, int64_t whole, const char *of, const char *key,
+			...) HTML_KEY(5);
 void html_pct(struct html *h, int64_t ppm, const char *key, ...) HTML_KEY(3);
 /* Shown as @tenths: of shares that are told one by one, their sum. */
 void html_pct_closed(struct html *h, int64_t ppm, int64_t tenths, const char *key, ...) HTML_KEY(4);
@@ -138,11 +144,15 @@ const char *html_lead_key(struct html *h, const struct view_lead *l, const char 
 /* A finding as a sentence; and its line. No line if none is known. */
 void html_finding(struct html *h, size_t finding);
 void html_hotspot(struct html *h, size_t finding);
-void html_own_share(struct html *h, size_t finding); /* of the training time, without what else it stands for */
+/* of the training time, without what else it stands for */
+void html_own_share(struct html *h, size_t finding);
 /* @before, then "1,514 samples of 4 threads"; nothing where none is known. */
 void html_evidence(struct html *h, size_t finding, const char *before);
 
-/* <section id> with its heading; the id, a word, is noted for the list at the top; html_section_end closes it. */
+/*
+ * <section id> with its heading; the id, a word, is noted for the list at the top; html_section_end
+ * closes it.
+ */
 void html_section(struct html *h, const char *id, const char *title);
 void html_section_end(struct html *h);
 
@@ -158,8 +168,8 @@ void html_columns(struct html *h, const char *const *column, size_t n);
 void html_table_end(struct html *h);
 
 /*
- * Cells, in the order of the heads: what @content, a call, writes; HTML_ROW's is the row's head. A cell
- * below a "$:" stands behind if (h->s->cost.known).
+ * Cells, in the order of the heads: what @content, a call, writes; HTML_ROW's is the row's head. A
+ * cell below a "$:" stands behind if (h->s->cost.known).
  */
 #define HTML_CELL_IN(h, tag, content)  \
 	do {                           \
@@ -194,7 +204,10 @@ struct html_stack {
 };
 void html_stack(struct html *h, const struct html_stack *s);
 
-/* Columns from the smallest to the largest with their mean, and a part below; what is over @top is cut. */
+/*
+ * Columns from the smallest to the largest with their mean, and a part below; what is over @top is
+ * cut.
+ */
 #define HTML_BAND_HEIGHT 120
 
 struct html_point {
@@ -224,7 +237,9 @@ void html_axis(struct html *h, int64_t length_ns); /* 0 to @length_ns in quarter
 /* One function per section, in the page's order; each writes nothing where there is nothing. */
 void html_verdict(struct html *h); /* html_verdict.c */
 void html_whole(struct html *h); /* its "$46.86", or "17.87 GPU-hours": what all of it cost */
-/* html_idle.c: GPUs that did nothing: a badge, the headline where most did, a row of the answers. */
+/*
+ * html_idle.c: GPUs that did nothing: a badge, the headline where most did, a row of the answers.
+ */
 void html_idle_badge(struct html *h);
 void html_idle_headline(struct html *h);
 void html_idle(struct html *h);

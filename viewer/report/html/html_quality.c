@@ -36,8 +36,10 @@ static void put_samples(struct html *h, const struct ana_quality *q)
 	html_count(h, q->samples_without_python, "/quality/evidence/without_python");
 	html_put(h, " without a Python stack, ");
 	html_count(h, q->samples_lost, "/quality/evidence/lost");
-	html_put(h, " lost. One that tells of several gaps counts with each, so that a finding may have more. "
-		    "No sample explains ");
+	html_put(
+		h,
+		" lost. One that tells of several gaps counts with each, so that a finding may have more. "
+		"No sample explains ");
 	html_ns(h, q->gap_unsampled_ns, "/quality/evidence/gap_unsampled_ns");
 	html_put(h, " of idle time</dd>\n");
 }

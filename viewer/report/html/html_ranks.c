@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ranks side by side: who came late to collectives, how often, why, and what the others' waiting
- * cost; who is slow, dead or hung; how well the hosts' clocks were brought together.
+ * The ranks side by side: who came late to collectives, how often, why, and what the others'
+ * waiting cost; who is slow, dead or hung; how well the hosts' clocks were brought together.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static void put_culprit(struct html *h, size_t i)
 	html_rank_name(h, i, "Rank ");
 	html_put(h, "</b> made the others wait ");
 	put_caused(h, i);
-	html_put(h, r->culprit == ANA_CULPRIT_STABLE	 ? ", again and again: it came last by much to "
+	html_put(h, r->culprit == ANA_CULPRIT_STABLE ? ", again and again: it came last by much to "
 		    : r->culprit == ANA_CULPRIT_ROTATING ? ", at times: it came last by much to "
 							 : ", but came last by much only to ");
 	html_count(h, r->late_much, "/ranks/rows/%zu/late_much", i);
@@ -104,7 +104,7 @@ static void put_culprits(struct html *h)
 			named++;
 		}
 	html_put(h, all ? "</ul>\n"
-			  : "<p>No rank made the others wait by more than chance explains.</p>\n");
+			: "<p>No rank made the others wait by more than chance explains.</p>\n");
 	if (all > NAMED_MAX)
 		html_put(h, "<p class=\"soft\">The table below names all of them.</p>\n");
 }
@@ -252,8 +252,8 @@ static void put_clocks(struct html *h)
 	html_put(h, "<h3>Clocks</h3>\n<p>A collective ends on all its ranks at once: from that the "
 		    "hosts' clocks were set to the first one's.</p>\n");
 	html_table(h, "Clocks of the hosts");
-	HTML_HEADS(h, "Host", "n:Set by", "n:Drift, parts in a billion",
-		   "n:Ends agree within, p95", "n:Collectives");
+	HTML_HEADS(h, "Host", "n:Set by", "n:Drift, parts in a billion", "n:Ends agree within, p95",
+		   "n:Collectives");
 	for (size_t i = 0; i < r->clocks && i < html_budget(h, HTML_GPUS_MAX); i++)
 		put_clock(h, i);
 	html_table_end(h);

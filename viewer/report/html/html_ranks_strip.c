@@ -161,8 +161,8 @@ static void put_sums(struct html *h, size_t shown)
 }
 
 /*
- * One row per rank from left to right: what it starved, and what it waited for others. data-rows has
- * gpu:offset_ns of each row, for the script that draws it anew.
+ * One row per rank from left to right: what it starved, and what it waited for others. data-rows
+ * has gpu:offset_ns of each row, for the script that draws it anew.
  */
 void html_ranks_strip(struct html *h, size_t shown)
 {

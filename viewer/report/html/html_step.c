@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two real steps from near: what the GPUs, the main process and those who make batches did in the usual
- * one and in the slowest, where the wait sits, and the line they were at. One row each, no script.
+ * Two real steps from near: what the GPUs, the main process and those who make batches did in the
+ * usual one and in the slowest, where the wait sits, and the line they were at. One row each, no
+ * script.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -17,15 +18,18 @@
 #define CELL_WIDTH 6 /* 160 of them are 960 */
 #define LANE_HEIGHT ((size_t)24)
 
-/* Colours of the states, in the style sheet: one each, and none that stands for another thing in the ledger. */
+/*
+ * Colours of the states, in the style sheet: one each, and none that stands for another thing in
+ * the ledger.
+ */
 static const char *const styles[ANA_DOES] = {
-	[ANA_DOES_BUSY] = "f-busy",	  [ANA_DOES_STARVED] = "f-input",
-	[ANA_DOES_IDLE] = "f-idle",	  [ANA_DOES_AWAITS] = "f-awaits",
+	[ANA_DOES_BUSY] = "f-busy",	    [ANA_DOES_STARVED] = "f-input",
+	[ANA_DOES_IDLE] = "f-idle",	    [ANA_DOES_AWAITS] = "f-awaits",
 	[ANA_DOES_DEVICE] = "f-awaits-gpu", [ANA_DOES_CALL] = "f-call",
-	[ANA_DOES_CPU] = "f-cpu",	  [ANA_DOES_IO] = "f-io",
-	[ANA_DOES_ASLEEP] = "f-asleep",	  [ANA_DOES_RUNNABLE] = "f-runnable",
-	[ANA_DOES_LOCK] = "f-lock",	  [ANA_DOES_OTHER] = "f-other",
-	[ANA_DOES_MAKING] = "f-making",	  [ANA_DOES_NO_WORK] = "f-no-work",
+	[ANA_DOES_CPU] = "f-cpu",	    [ANA_DOES_IO] = "f-io",
+	[ANA_DOES_ASLEEP] = "f-asleep",	    [ANA_DOES_RUNNABLE] = "f-runnable",
+	[ANA_DOES_LOCK] = "f-lock",	    [ANA_DOES_OTHER] = "f-other",
+	[ANA_DOES_MAKING] = "f-making",	    [ANA_DOES_NO_WORK] = "f-no-work",
 	[ANA_DOES_UNSEEN] = "f-unseen",
 };
 
@@ -46,7 +50,8 @@ static void put_who(struct html *h, int k, size_t i)
 		html_put(h, "Main process");
 	} else if (r->kind == ANA_ROW_GPU && (size_t)r->number < h->s->result->gpus) {
 		html_put(h, "GPU ");
-		html_id(h, h->s->result->gpu[r->number].index, "/gpus/%" PRId64 "/index", r->number);
+		html_id(h, h->s->result->gpu[r->number].index, "/gpus/%" PRId64 "/index",
+			r->number);
 	} else if (r->kind == ANA_ROW_WORKER && r->number >= 0) {
 		html_put(h, "Worker ");
 		html_id(h, r->number, "/step_picture/steps/%d/rows/%zu/worker", k, i);
@@ -81,7 +86,10 @@ static void put_letters(struct html *h, const char *cell)
 	}
 }
 
-/* Where a GPU worked for less than most of a part: a bar as high as its share, before what else stands there. */
+/*
+ * Where a GPU worked for less than most of a part: a bar as high as its share, before what else
+ * stands there.
+ */
 static void put_bars(struct html *h, const struct ana_picture_row *r)
 {
 	const char busy = ana_picture_words[ANA_DOES_BUSY].letter;
@@ -99,14 +107,18 @@ static void put_bars(struct html *h, const struct ana_picture_row *r)
 
 static void put_cells(struct html *h, const struct ana_picture_row *r)
 {
-	html_put(h, "<svg viewBox=\"0 0 960 24\" preserveAspectRatio=\"none\" aria-hidden=\"true\">");
+	html_put(h,
+		 "<svg viewBox=\"0 0 960 24\" preserveAspectRatio=\"none\" aria-hidden=\"true\">");
 	put_letters(h, r->cell);
 	if (r->kind == ANA_ROW_GPU)
 		put_bars(h, r);
 	html_put(h, "</svg>");
 }
 
-/* Another thread that was hardly seen at anything: no picture of what held the GPU up. The table has it. */
+/*
+ * Another thread that was hardly seen at anything: no picture of what held the GPU up. The table
+ * has it.
+ */
 static bool is_quiet(const struct ana_picture_step *s, size_t i)
 {
 	const struct ana_picture_row *r = &s->row[i];
@@ -132,7 +144,8 @@ static void put_spot(struct html *h, int k, size_t i)
 	const struct ana_picture_row *r = &step_of(h, k)->row[i];
 	struct view_hotspot p = { .known = true, .file = r->file, .line = r->line };
 
-	fprintf(h->f, "<span class=\"mono\" data-from=\"/step_picture/steps/%d/rows/%zu/where\"><bdi class=\"spot\">",
+	fprintf(h->f,
+		"<span class=\"mono\" data-from=\"/step_picture/steps/%d/rows/%zu/where\"><bdi class=\"spot\">",
 		k, i);
 	html_escape(h->f, view_words_hotspot(&h->mem, &p, LINE_COLUMNS));
 	html_put(h, "</bdi>");
@@ -164,8 +177,9 @@ static void put_doing(struct html *h, int k, size_t first)
 			continue;
 		html_put(h, i == first ? "<b>" : ", ");
 		put_who(h, k, i);
-		line = base_arena_printf(&h->mem, "%s%s/step_picture/steps/%d/rows/%zu/where/samples",
-					 line, *line ? " + " : "", k, i);
+		line = base_arena_printf(&h->mem,
+					 "%s%s/step_picture/steps/%d/rows/%zu/where/samples", line,
+					 *line ? " + " : "", k, i);
 		all = base_arena_printf(&h->mem, "%s%s/step_picture/steps/%d/rows/%zu/samples", all,
 					*all ? " + " : "", k, i);
 		lines += s->row[i].line_samples;
@@ -196,8 +210,10 @@ static void put_doings(struct html *h, int k)
 		any = true;
 		put_doing(h, k, i);
 	}
-	html_put(h, any ? "</ul>\n"
-			: "<p class=\"soft\">No sample of a working thread fell into this step.</p>\n");
+	html_put(
+		h,
+		any ? "</ul>\n"
+		    : "<p class=\"soft\">No sample of a working thread fell into this step.</p>\n");
 }
 
 /* ---- its numbers ----------------------------------------------------------------------------- */
@@ -307,7 +323,9 @@ static void put_step(struct html *h, int k)
 	put_doings(h, k);
 	put_left_out(h, k);
 	if (quiet)
-		html_put(h, "<p class=\"soft\">Other threads that were seen without work are in the table alone.</p>\n");
+		html_put(
+			h,
+			"<p class=\"soft\">Other threads that were seen without work are in the table alone.</p>\n");
 	put_table(h, k);
 	html_put(h, "</figure>\n");
 }
@@ -316,7 +334,8 @@ static bool drawn(const struct ana_picture_row *r, int state)
 {
 	if (strchr(r->cell, ana_picture_words[state].letter))
 		return true;
-	return state == ANA_DOES_BUSY && r->kind == ANA_ROW_GPU && strspn(r->eighth, "0") < ANA_PICTURE_CELLS;
+	return state == ANA_DOES_BUSY && r->kind == ANA_ROW_GPU &&
+	       strspn(r->eighth, "0") < ANA_PICTURE_CELLS;
 }
 
 static void put_key(struct html *h, int state)
@@ -355,7 +374,9 @@ static void put_own(struct html *h, const struct view_own *own)
 	p.line = own->line;
 	html_put(h, "\n<span data-source>In <bdi class=\"mono\">");
 	html_escape(h->f, view_words_hotspot(&h->mem, &p, LINE_COLUMNS));
-	html_put(h, "</bdi>, as it was when this page was made:</span>\n<code data-source><del>&#8722; ");
+	html_put(
+		h,
+		"</bdi>, as it was when this page was made:</span>\n<code data-source><del>&#8722; ");
 	html_escape(h->f, own->before);
 	html_put(h, "</del><br><ins>+ ");
 	html_escape(h->f, own->after);
@@ -369,7 +390,9 @@ static void put_place(struct html *h, const struct view_advice *a)
 
 	if (a->class != ANA_HOST_DISPATCH || !f)
 		return;
-	html_put(h, " <span>once, where the model is made, before the loop; the time was seen at </span>");
+	html_put(
+		h,
+		" <span>once, where the model is made, before the loop; the time was seen at </span>");
 	html_hotspot(h, (size_t)(f - h->s->finding));
 	html_put(h, "<br>");
 }
@@ -399,15 +422,15 @@ static void put_change(struct html *h, size_t i)
 static bool is_within(const struct view_summary *s, size_t at)
 {
 	for (size_t i = 0; i < at; i++)
-		if (view_advice_is_number(&s->advice[i]) &&
-		    ana_class_is_input(s->advice[at].class))
+		if (view_advice_is_number(&s->advice[i]) && ana_class_is_input(s->advice[at].class))
 			return true;
 	return false;
 }
 
 /*
- * The user's own calls, if that to be changed first is one, or what is told beside it; what else is advised
- * has words alone, below. A call further down the list is no "change": people paste what they see.
+ * The user's own calls, if that to be changed first is one, or what is told beside it; what else is
+ * advised has words alone, below. A call further down the list is no "change": people paste what
+ * they see.
  */
 static void put_changes(struct html *h)
 {
@@ -419,7 +442,8 @@ static void put_changes(struct html *h)
 	if (!first || !first->change)
 		return;
 	html_put(h, "<h3>The change</h3>\n<ul class=\"changes\">\n");
-	for (size_t i = (size_t)(first - h->s->advice); i < h->s->advices && shown < CHANGES_MAX; i++) {
+	for (size_t i = (size_t)(first - h->s->advice); i < h->s->advices && shown < CHANGES_MAX;
+	     i++) {
 		if (!h->s->advice[i].change || is_within(h->s, i))
 			continue;
 		put_change(h, i);
@@ -435,10 +459,12 @@ static void put_picture(struct html *h, const struct ana_picture *p)
 			ana_picture_absent_words[p->absent]);
 		return;
 	}
-	html_put(h, "<p>Two real steps of this run: of those about as long as the median the one most like "
-		    "the others, and the slowest, each process&#8217;s first left aside. Time runs from left "
-		    "to right. What a GPU did, calls of its driver and waits for a batch are exact; the rest "
-		    "is samples, each of which stands for about the sampler&#8217;s period at most.</p>\n");
+	html_put(
+		h,
+		"<p>Two real steps of this run: of those about as long as the median the one most like "
+		"the others, and the slowest, each process&#8217;s first left aside. Time runs from left "
+		"to right. What a GPU did, calls of its driver and waits for a batch are exact; the rest "
+		"is samples, each of which stands for about the sampler&#8217;s period at most.</p>\n");
 	put_legend(h);
 	for (int k = 0; k < ANA_PICTURES; k++)
 		put_step(h, k);

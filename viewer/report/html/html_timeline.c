@@ -207,7 +207,9 @@ static void put_gpu(struct html *h, const struct axis *a, size_t g)
 	html_put(h, "</figure>\n");
 }
 
-/* "input.fetch", or where a twentieth or more of it is of other classes "input.fetch 61.0 % of it". */
+/*
+ * "input.fetch", or where a twentieth or more of it is of other classes "input.fetch 61.0 % of it".
+ */
 static void put_gap_class(struct html *h, const struct ana_gap *g, size_t i)
 {
 	html_class(h, g->major);
@@ -259,8 +261,7 @@ static void put_gaps(struct html *h)
 		return;
 	html_put(h, "<h3 id=\"gaps\">The longest gaps, exactly</h3>\n");
 	html_table(h, "Longest gaps between operations");
-	HTML_HEADS(h, "n:Length", "Mostly", "n:Nothing submitted", "Where", "n:At",
-		   "Submitter");
+	HTML_HEADS(h, "n:Length", "Mostly", "n:Nothing submitted", "Where", "n:At", "Submitter");
 	for (size_t i = 0; i < r->top_gaps; i++)
 		put_gap(h, i);
 	html_table_end(h);

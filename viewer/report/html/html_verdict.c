@@ -289,7 +289,9 @@ static void put_rates(struct html *h, const struct view_lead *l)
 	html_put(h, ".");
 }
 
-/* "$1.44 of each $3.99 GPU-hour of training; 0.140 ¢ of this run. At this rate, day and night, ..." */
+/*
+ * "$1.44 of each $3.99 GPU-hour of training; 0.140 ¢ of this run. At this rate, day and night, ..."
+ */
 static void put_paid(struct html *h)
 {
 	const struct view_summary *s = h->s;
@@ -423,7 +425,10 @@ static void put_share(struct html *h, int c, int64_t ns, const char *key, ...)
 	free(text);
 }
 
-/* The other lines at which the same was seen, as the terminal tells them in one sentence, and all of their time. */
+/*
+ * The other lines at which the same was seen, as the terminal tells them in one sentence, and all
+ * of their time.
+ */
 static void put_alike(struct html *h, size_t at)
 {
 	const struct view_summary *s = h->s;
@@ -533,8 +538,8 @@ static void put_cause(struct html *h)
 	html_put(h, "</dd></div>\n");
 	if (worst_hotspot(s, c))
 		put_hotspot(h, worst_hotspot(s, c));
-	put_sure(h, worst_hotspot(s, c) ? worst_hotspot(s, c)
-					: view_finding_of(s, (enum ana_class)c));
+	put_sure(h,
+		 worst_hotspot(s, c) ? worst_hotspot(s, c) : view_finding_of(s, (enum ana_class)c));
 }
 
 static void put_advised(struct html *h, const char *term, const struct view_advice *a)
@@ -554,9 +559,10 @@ static void put_advised(struct html *h, const char *term, const struct view_advi
 	html_put(h, " of this run");
 	if (s->result->steps && !s->no_projection && !ana_class_is_outside(a->class)) {
 		html_put(h, ", ");
-		put_thousand(h, view_per_thousand(s, s->cost.known ? a->saving_nano_usd : a->saving_ns),
-			     base_arena_printf(&h->mem, "/advice/%zu/saving_upper_%s", at,
-					       s->cost.known ? "usd" : "ns"));
+		put_thousand(
+			h, view_per_thousand(s, s->cost.known ? a->saving_nano_usd : a->saving_ns),
+			base_arena_printf(&h->mem, "/advice/%zu/saving_upper_%s", at,
+					  s->cost.known ? "usd" : "ns"));
 		html_put(h, " per thousand steps");
 	}
 	html_put(h, ".</dd></div>\n");
@@ -581,13 +587,14 @@ static void put_short(struct html *h)
 /* Runs of a few looks of such a monitor are not told of what it would have shown. */
 static void put_monitor(struct html *h)
 {
-	html_put(h, h->s->wall_ns >= VIEW_MONITOR_NS
-			    ? "<p class=\"soft\">A monitor that samples utilisation every 15 s would "
-			      "have shown about "
-			    : "<p class=\"soft\">Utilisation, as monitors show it, was about ");
+	html_put(h,
+		 h->s->wall_ns >= VIEW_MONITOR_NS
+			 ? "<p class=\"soft\">A monitor that samples utilisation every 15 s would "
+			   "have shown about "
+			 : "<p class=\"soft\">Utilisation, as monitors show it, was about ");
 	html_pct(h, h->s->sampler_ppm, "/quality/sampler_utilization_pct");
 	html_put(h, h->s->wall_ns >= VIEW_MONITOR_NS ? " over the whole run, and named no cause."
-						: " over the whole run, and names no cause.");
+						     : " over the whole run, and names no cause.");
 	html_put(h, " Busy means that something ran, not that it ran well.</p>\n");
 }
 

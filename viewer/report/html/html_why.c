@@ -62,7 +62,10 @@ void html_evidence(struct html *h, size_t at, const char *before)
 	}
 }
 
-/* Where in the summary a finding's time or dollars stand, with what it stands for. @member: ns or usd. */
+/*
+ * Where in the summary a finding's time or dollars stand, with what it stands for. @member: ns or
+ * usd.
+ */
 static const char *told_key(struct html *h, size_t at, const char *member)
 {
 	size_t rest = view_told_rest(h->s, at);

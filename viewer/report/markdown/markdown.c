@@ -66,7 +66,8 @@ static void put_findings(const struct view_summary *s, struct base_arena *mem, F
 		view_covered_words(s, mem, told, n < VIEW_TOLD_FIRST ? n : VIEW_TOLD_FIRST);
 
 	if (n)
-		fprintf(f, "\nWhy, the most costly first:\n\nHere, %s.\n\n", view_confidence_words(s));
+		fprintf(f, "\nWhy, the most costly first:\n\nHere, %s.\n\n",
+			view_confidence_words(s));
 	for (size_t i = 0; i < n && i < FINDINGS; i++) {
 		fprintf(f, "%zu. ", i + 1);
 		base_put(f, BASE_AS_MARKDOWN, view_finding_sentence(s, mem, told[i].at));

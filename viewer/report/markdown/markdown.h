@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The summary as GitHub's Markdown, short enough for a ticket. Shows the summary's numbers and no others. */
+/*
+ * The summary as GitHub's Markdown, short enough for a ticket. Shows the summary's numbers and no
+ * others.
+ */
 #ifndef VIEW_MARKDOWN_H
 #define VIEW_MARKDOWN_H
 

@@ -25,8 +25,8 @@ struct view_text_style view_text_style_of(FILE *f);
 extern const struct view_text_style view_text_style_plain;
 
 /*
- * text_ascii.c: what is written between the two to the file that the first returns comes to @to at the
- * second: cents as "ct" where a terminal has no letters but ASCII's, else as it stands.
+ * text_ascii.c: what is written between the two to the file that the first returns comes to @to at
+ * the second: cents as "ct" where a terminal has no letters but ASCII's, else as it stands.
  */
 struct view_text_ascii {
 	FILE *to, *f; /* f NULL: nothing is to be replaced */

@@ -15,7 +15,8 @@ FILE *view_text_begin(struct view_text_ascii *a, FILE *to, const struct view_tex
 }
 
 /*
- * " 0.140 ¢" as " 0.140 ct": a blank of several before the amount goes, so that columns stay where they are.
+ * " 0.140 ¢" as " 0.140 ct": a blank of several before the amount goes, so that columns stay where
+ * they are.
  * @at: where in @text the sign is. Returns how many bytes are to be written before the sign.
  */
 static size_t before_sign(const char *text, size_t at, bool *drop)

@@ -61,8 +61,7 @@ void text_prices(struct page *p)
 	base_unit hours, useful;
 
 	text_heading(p, "Price");
-	const char *t =
-		base_arena_printf(&p->mem, "%s", base_gpu_time(hours, s->result->gpu_ns));
+	const char *t = base_arena_printf(&p->mem, "%s", base_gpu_time(hours, s->result->gpu_ns));
 	if (s->useful_nano_usd >= 0)
 		t = base_arena_printf(&p->mem, "%s; %s per GPU-hour that was not wasted", t,
 				      base_money_ascii(useful, s->useful_nano_usd));

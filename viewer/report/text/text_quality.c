@@ -11,15 +11,17 @@ static void put_evidence(struct page *p)
 
 	if (!q->samples)
 		return;
-	text_line(p, base_arena_printf(
-			     &p->mem,
-			     "%s samples of threads: %s torn, %s without a Python stack, %s "
-			     "lost; one that tells of several gaps counts with each; idle time that no "
-			     "sample explains: %s",
-			     base_count(samples, q->samples), base_count(torn, q->samples_torn),
-			     base_count(blind, q->samples_without_python),
-			     base_count(lost, q->samples_lost),
-			     base_duration(gap, q->gap_unsampled_ns)));
+	text_line(
+		p,
+		base_arena_printf(
+			&p->mem,
+			"%s samples of threads: %s torn, %s without a Python stack, %s "
+			"lost; one that tells of several gaps counts with each; idle time that no "
+			"sample explains: %s",
+			base_count(samples, q->samples), base_count(torn, q->samples_torn),
+			base_count(blind, q->samples_without_python),
+			base_count(lost, q->samples_lost),
+			base_duration(gap, q->gap_unsampled_ns)));
 }
 
 void text_quality(struct page *p)

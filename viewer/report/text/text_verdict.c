@@ -127,8 +127,7 @@ static void put_flags(struct page *p)
 			continue;
 		fputs("    ", p->f);
 		text_wrap(p, 4, 6,
-			  base_arena_printf(&p->mem,
-					    "%s on %s:%" PRIu32 ": %s %%",
+			  base_arena_printf(&p->mem, "%s on %s:%" PRIu32 ": %s %%",
 					    g->uuid ? g->uuid : g->name, g->host, g->index,
 					    base_percent(share, base_ppm(view_gpu_starved_ns(g),
 									 view_gpu_working_ns(g)))));

@@ -34,8 +34,8 @@ static void put_below(struct page *p, const char *text)
 }
 
 /*
- * Whether it is told in the box: what the verdict is about and, where more went elsewhere, that as well; and other
- * waste and doubt, so that no larger cause is left out for a smaller one.
+ * Whether it is told in the box: what the verdict is about and, where more went elsewhere, that as
+ * well; and other waste and doubt, so that no larger cause is left out for a smaller one.
  */
 static bool of_verdict(const struct view_summary *s, const struct view_finding *f,
 		       const struct view_lead *lead)
@@ -110,7 +110,9 @@ static void put_group(struct page *p, size_t number, const struct view_told *tol
 				    view_alike_confidence_words(p->s, &p->mem, told, n)));
 }
 
-/* The causes in the box, the most costly first; what says the same of several lines of a file once. */
+/*
+ * The causes in the box, the most costly first; what says the same of several lines of a file once.
+ */
 void text_causes(struct page *p, size_t most)
 {
 	struct view_told *told, *first;
@@ -189,8 +191,8 @@ static void put_next(struct page *p, const char *which, const struct view_advice
 	fputs(which, p->f);
 	text_wrap(p, 8, 8,
 		  base_arena_printf(&p->mem, "%s%s; %s%s%s%s", a->brief, where_to_change(p, a),
-				    view_text_saving(p->s, a, &p->mem), of ? " (" : "", of ? of : "",
-				    of ? ")" : ""));
+				    view_text_saving(p->s, a, &p->mem), of ? " (" : "",
+				    of ? of : "", of ? ")" : ""));
 }
 
 void text_next(struct page *p)
@@ -267,16 +269,17 @@ static void put_fetches(struct page *p, const struct ana_loader_facts *l)
 
 	if (!l->made)
 		return;
-	put_line(p, base_arena_printf(
-			    &p->mem,
-			    "%s batches made, %s each on average (median %s, p95 %s); %s of it on a "
-			    "CPU, %s waiting for one",
-			    base_count(made, l->made), base_duration(mean, v->fetch_ns),
-			    base_duration(median, l->fetch_median_ns),
-			    base_duration(p95, l->fetch_p95_ns),
-			    base_duration(cpu, base_div_even(l->fetch_cpu_ns, (__int128)l->made)),
-			    base_duration(delay,
-					  base_div_even(l->fetch_delay_ns, (__int128)l->made))));
+	put_line(
+		p,
+		base_arena_printf(
+			&p->mem,
+			"%s batches made, %s each on average (median %s, p95 %s); %s of it on a "
+			"CPU, %s waiting for one",
+			base_count(made, l->made), base_duration(mean, v->fetch_ns),
+			base_duration(median, l->fetch_median_ns),
+			base_duration(p95, l->fetch_p95_ns),
+			base_duration(cpu, base_div_even(l->fetch_cpu_ns, (__int128)l->made)),
+			base_duration(delay, base_div_even(l->fetch_delay_ns, (__int128)l->made))));
 }
 
 /* What keeps the advised workers from keeping up. */
@@ -324,7 +327,8 @@ static void put_need(struct page *p)
 	put_line(p, base_arena_printf(
 			    &p->mem,
 			    "the GPU could take a batch every %s (%s); %s one every %s on average. "
-			    "%" PRId64 " worker%s would keep up%s; a batch then comes at best every %s",
+			    "%" PRId64
+			    " worker%s would keep up%s; a batch then comes at best every %s",
 			    base_duration(fed, pace),
 			    median ? "the median step without its wait" : "on average", deliver(p),
 			    base_duration(step, v->facts.step_ns), v->need.needed,
