@@ -240,3 +240,10 @@ def subtract(a, b):
 
 def measure(intervals):
     return sum(e - s for s, e in intervals)
+
+
+def excused(off_ns, delay_ns):
+    """A program reads its clock some instructions away from what it measures. Where it lost its core in between, its
+    own clock is no truth: what it is off by more than 1 ms is excused for as long as its thread was runnable without
+    a core, by the kernel's account."""
+    return min(off_ns, delay_ns) if off_ns > 1_000_000 else 0

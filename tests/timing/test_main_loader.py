@@ -60,13 +60,6 @@ def steps_of(run):
             if line[:1].isdigit()]
 
 
-def excused(off, delay):
-    """The script reads its clock some instructions away from the hook. Where it lost its core in between, its own
-    waits are no truth: what a step is off by more than 1 ms is excused for as long as the script says that it was
-    runnable without a core in that step."""
-    return min(abs(off), delay) if abs(off) > 1_000_000 else 0
-
-
 def one(name, args):
     with gs.scratch() as where:
         ledger = os.path.join(where, 'own.jsonl')
@@ -86,8 +79,8 @@ def one(name, args):
         gs.check(len(steps) >= STEPS - 3, f'{name}: {len(steps)} steps dumped of {STEPS}')
         offs = [(got - within(exposed, begin, begin + dur), delay_of(rows, begin, begin + dur))
                 for begin, dur, got in steps]
-        good = sum(abs(off) - excused(off, delay) <= 1_000_000 for off, delay in offs)
-        without = sum(excused(off, delay) for off, delay in offs)
+        good = sum(abs(off) - gs.excused(abs(off), delay) <= 1_000_000 for off, delay in offs)
+        without = sum(gs.excused(abs(off), delay) for off, delay in offs)
         gs.check(good >= 0.95 * len(steps), f'{name}: {good} of {len(steps)} steps within 1 ms: '
                  f'{[o for o in offs if abs(o[0]) > 1_000_000]}')
         off = abs(gpu['loader_exposed_ns'] - want)
