@@ -62,8 +62,8 @@ uint64_t prof_socket_inode(const char *link);
 struct prof_socket_line {
 	uint64_t inode;
 	bool listens;
-	char near[48],
-		far[48]; /* TCP's: address and port, an IPv4 one in IPv6 as IPv4; far "": none */
+	/* TCP's: address and port, an IPv4 one in IPv6 as IPv4; far "": none */
+	char near[48], far[48];
 	char path[108]; /* a unix socket's, "" if it has none */
 };
 

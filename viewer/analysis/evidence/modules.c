@@ -16,6 +16,8 @@ struct rule { /* file: beginning of its path within where packages are, '/' betw
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
+/* functions of numpy's files, which newer versions keep under other names */
+#define NUMPY_SAVES "|save|savez|savez_compressed|_savez|savetxt|"
 #define NUMPY_WRITES \
 	"|write_array|_write_array_header|write_array_header_1_0|write_array_header_2_0|_wrap_header|_wrap_header_guess_version|header_data_from_array_1_0|dtype_to_descr|_has_metadata|"
 
@@ -56,10 +58,8 @@ static const struct rule packages[] = {
 	  ANA_CODE_SAVE, ANA_SAY_WEAKLY },
 	{ "polars/", "|write_csv|write_parquet|write_ipc|write_ndjson|sink_parquet|", ANA_CODE_SAVE,
 	  ANA_SAY_WEAKLY },
-	{ "numpy/lib/npyio.py", "|save|savez|savez_compressed|_savez|savetxt|", ANA_CODE_SAVE,
-	  ANA_SAY_WEAKLY },
-	{ "numpy/lib/_npyio_impl.py", "|save|savez|savez_compressed|_savez|savetxt|", ANA_CODE_SAVE,
-	  ANA_SAY_WEAKLY },
+	{ "numpy/lib/npyio.py", NUMPY_SAVES, ANA_CODE_SAVE, ANA_SAY_WEAKLY },
+	{ "numpy/lib/_npyio_impl.py", NUMPY_SAVES, ANA_CODE_SAVE, ANA_SAY_WEAKLY },
 	{ "numpy/lib/format.py", NUMPY_WRITES, ANA_CODE_SAVE, ANA_SAY_WEAKLY },
 	{ "numpy/lib/_format_impl.py", NUMPY_WRITES, ANA_CODE_SAVE, ANA_SAY_WEAKLY },
 	/* readers, decoders, transforms */
