@@ -1105,7 +1105,8 @@ class Piece:
         for key in makers:
             h = self.shares(*key, self.a - LOOK_BACK, self.b)
             work = h.run + sum(p for s, _, p in h.parts() if s['state'] != RUNNING and s['wait'] != SLEEP and
-                               not ids(s, '?') & but and maker_block(s, False) == 'input.fetch') if h else 0
+                               not ids(s, '?') & but and not (but and s['wait'] == SOCKET and not ids(s, '?')) and
+                               maker_block(s, False) == 'input.fetch') if h else 0
             if h and len(h.rows) > 1 and 10 * work >= self.b - self.a + LOOK_BACK - h.delay:
                 return False
         return True

@@ -77,7 +77,8 @@ READS = [('get', ref.SOCKET, '?oa'), ('get', ref.SOCKET, '!oa ?ob'), ('get', ref
 ASKED = ('', False, 'item', False, f'getresponse|{LIB}http/client.py|3~work|/home/me/train.py|6~main|/home/me/train.py|9')
 HERE = [('asked', ref.SOCKET, '?t1'), ('get', ref.SOCKET, '?t1'), ('asked', ref.SOCKET, '?t1 ?d1'), ('draw', ref.SOCKET, '?t1'),
         ('get', ref.SOCKET, '?t1 ?a1'), ('plain', ref.SOCKET, '?u1 ?a1'), ('model', ref.GPU, '')]
-THERE = [('plain', ref.SLEEP, '!u1 !t1')] * 3 + [('get', ref.SOCKET, '?t1'), ('plain', ref.SOCKET, '?u1'), ('plain', 0, '!t1 !u1')]
+THERE = [('plain', ref.SLEEP, '!u1 !t1')] * 3 + [('get', ref.SOCKET, '?t1'), ('plain', ref.SOCKET, '?u1'),
+         ('plain', ref.SOCKET, '!t1'), ('plain', 0, '!t1 !u1')]
 LIBC, SOME, OTHER = '/lib/libc.so.6|1f|ab~', '/x/some.so|2a|cd', '/x/other.so|3b|ef~/x/some.so|2a|cd'
 # A library's threads that talk with other processes, one of which may pass on what others give: what each does at a look.
 BEYOND = {103: [('get', ref.LOCK, '!oa ?n40', LIBC + SOME), ('get', ref.LOCK, '!oa ?n40', LIBC + SOME),

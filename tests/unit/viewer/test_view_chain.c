@@ -1936,6 +1936,22 @@ static void test_visitor(void)
 		EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
 		end(&t);
 
+		begin(&t); /* a look may find the socket and not what it leads to */
+		t.given.at_once = true;
+		keep(&t, PID, WIRE_WAIT_SOCKET, at[i], USER);
+		see(&t, 300, -3000, WIRE_WAIT_SOCKET, sends[i], MAKE);
+		keep(&t, 300, WIRE_WAIT_SOCKET, sends[i], MAKE);
+		EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+		end(&t);
+
+		begin(&t); /* of another's it reads */
+		t.given.at_once = true;
+		keep(&t, PID, WIRE_WAIT_SOCKET, at[i], USER);
+		see(&t, 300, -1000, WIRE_WAIT_SOCKET, "?t5:6-7:8", MAKE);
+		keep(&t, 300, WIRE_WAIT_SLEEP, sends[i], MAKE);
+		EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+		end(&t);
+
 		begin(&t);
 		t.given.at_once = true;
 		keep(&t, PID, WIRE_WAIT_SOCKET, at[i], USER);

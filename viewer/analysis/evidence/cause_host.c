@@ -158,13 +158,21 @@ static bool at_place(struct ana_cause *b, const struct wire_sample *w)
 	return b->place == place;
 }
 
-/* Blocked in what makes a batch, and not at the other end of what @of awaits. */
+/*
+ * Blocked in what makes a batch, and not at the other end of what @of awaits. A socket of which
+ * nothing is told may be that other end.
+ */
 static bool is_fetching(struct ana_evidence *e, const struct wire_sample *w,
 			const struct ana_links *of)
 {
-	return !ana_sample_runs(w) && w->wait != WIRE_WAIT_SLEEP &&
-	       ana_maker_class(w, ANA_PRODUCER_WORKER) == ANA_INPUT_FETCH &&
-	       !ana_links_share(ana_linktexts_get(&e->links, w->links), of);
+	const struct ana_links *l = ana_linktexts_get(&e->links, w->links);
+
+	if (ana_sample_runs(w) || w->wait == WIRE_WAIT_SLEEP ||
+	    ana_maker_class(w, ANA_PRODUCER_WORKER) != ANA_INPUT_FETCH)
+		return false;
+	if (of->awaits && w->wait == WIRE_WAIT_SOCKET && !l->awaits)
+		return false;
+	return !ana_links_share(l, of);
 }
 
 /*
