@@ -21,6 +21,7 @@ from PIL import Image
 
 import told
 
+CLASSES = 16  # of photos
 PLANTS = ('none', 'decoder', 'disk', 'pageable', 'item', 'checkpoint')
 
 
@@ -74,7 +75,7 @@ class Photos(torch.utils.data.Dataset):
             data = numpy.frombuffer(data[:64 * 64 * 3], dtype='uint8').reshape(64, 64, 3)
         else:
             data = numpy.asarray(self.decode(data))
-        return torch.from_numpy(data.copy()).permute(2, 0, 1).float() / 255, i % 10
+        return torch.from_numpy(data.copy()).permute(2, 0, 1).float() / 255, i % CLASSES
 
 
 class Block(nn.Module):
@@ -93,7 +94,7 @@ class Block(nn.Module):
 def resnet(width):
     return nn.Sequential(nn.Conv2d(3, width, 3, 1, 1, bias=False), nn.BatchNorm2d(width), nn.ReLU(),
                          Block(width, width, 1), Block(width, 2 * width, 2), Block(2 * width, 4 * width, 2),
-                         nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4 * width, 10))
+                         nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4 * width, CLASSES))
 
 
 class Trainer:
@@ -129,7 +130,7 @@ class Trainer:
 
     def show(self, guess, y):
         """How often each class was taken for each: a table, read cell by cell."""
-        cells = [(a, b) for a in range(10) for b in range(10)]
+        cells = [(a, b) for a in range(CLASSES) for b in range(CLASSES)]
         with self.note.planted():
             self.confusions = [((guess == a) & (y == b)).sum().item() for a, b in cells]  #: item
         self.note.count('copy-d2h', len(cells))

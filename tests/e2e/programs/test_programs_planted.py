@@ -34,7 +34,7 @@ PLANTS = {
     'pageable': Plant(('--steps', '600'), 'copy-bound', ('copy',), False, env=dict(GPUSIM_PAGEABLE_GBPS=1)),
     # While it reads numbers the device waits for each launch, for the trainer to wake, or until it has Python's lock again,
     # which it gives away at each of them. So many launches a second are more than the governor traces by default.
-    'item': Plant(('--steps', '1600', '--batch', '2', '--edge', '448'), 'host-bound',
+    'item': Plant(('--steps', '640', '--batch', '2', '--edge', '448'), 'host-bound',
                   ('host.dispatch', 'host.sync', 'host.lock'), 'some', env=dict(GPUSTARVE_MAX_OVERHEAD=0)),
     'checkpoint': Plant(('--steps', '600', '--save', '100'), 'host-bound', ('host.checkpoint',),
                         slow=('--out', dict(write=0.2))),
