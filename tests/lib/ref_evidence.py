@@ -1261,17 +1261,23 @@ class World:
         elif sent:
             p.read = 'words' if read < sum(sent) // 16 and read <= 4096 * len(sent) else 'data'
 
+    def stands(self, tid, a, b):
+        """For how long the looks at the submitter in [a, b) stand."""
+        return min(sum(s['period'] or 10 * MS for s in self.within((self.pid, tid), a, b)), 200 * MS)
+
     @staticmethod
     def neighbours(kin, orphans, of, a, b, unknown):
         """What the kin of a piece of that kind and thread make of it; all that wait so are in orphans."""
-        near = [(at, out) for at, out in kin.get(of, ()) if a - 2 * S <= at < b + 2 * S]
-        weights = {}
-        for _, out in near:
+        near = [k for k in kin.get(of, ()) if a - 2 * S <= k[0] < b + 2 * S]
+        weights, own = {}, 0
+        for _, out, stands in near:
+            long = sum(out.values())
+            own += long
             for c, ns in out.items():
-                weights[c] = weights.get(c, 0) + ns
+                weights[c] = weights.get(c, 0) + (ns * stands // long if stands > long else ns)
         weights = {c: w for c, w in weights.items() if w}
-        alike = sum(y - x for kind, x, y, tid, _ in orphans if (kind, tid) == of and a - 2 * S <= x < b + 2 * S)
-        if not weights or alike > max(20 * sum(weights.values()), 200 * MS * len(near)):
+        alike = sum(y - x for kind, x, y, tid, *_ in orphans if (kind, tid) == of and a - 2 * S <= x < b + 2 * S)
+        if not weights or alike > max(20 * own, 200 * MS * len(near)):
             return {unknown: b - a}
         out = {}
         for c, ns in split(b - a, weights).items():
@@ -1300,20 +1306,20 @@ class World:
                 continue
             if p.asks:
                 most = max(out, key=lambda c: (out[c], -CLASSES.index(c)))
-                lone.append((p.place, a, b, tid, most))
+                lone.append((p.place, a, b, tid, most, self.stands(tid, a, b)))
                 continue
             if (p.chained or p.served) and p.place:
-                kin.setdefault((p.place, tid), []).append((a, out))
+                kin.setdefault((p.place, tid), []).append((a, out, 0))
             if p.by_feeder:
-                kin.setdefault((NATIVE, tid), []).append((a, out))
+                kin.setdefault((NATIVE, tid), []).append((a, out, 0))
             book(out)
             if p.kin:
-                kin.setdefault((kind, tid), []).append((a, out))
-        given = [(a, tid, self.neighbours(kin, lone, (place, tid), a, b, unknown))
-                 for place, a, b, tid, unknown in lone]
-        for a, tid, out in given:
+                kin.setdefault((kind, tid), []).append((a, out, self.stands(tid, a, b) if kind == 'host' else 0))
+        given = [(a, tid, stands, self.neighbours(kin, lone, (place, tid), a, b, unknown))
+                 for place, a, b, tid, unknown, stands in lone]
+        for a, tid, stands, out in given:
             book(out)
-            kin.setdefault(('host', tid), []).append((a, out))
+            kin.setdefault(('host', tid), []).append((a, out, stands))
         for kind, a, b, tid, unknown in orphans:
             book(self.neighbours(kin, orphans, (kind, tid), a, b, unknown))
         return {c: ns for c, ns in total.items() if ns}

@@ -32,6 +32,7 @@ struct make {
 	int64_t pid, start, end;
 	uint32_t fs, path, links, native;
 	uint64_t rchar, read;
+	uint32_t period;
 };
 
 static void take_op(struct make *m, char *p)
@@ -91,6 +92,7 @@ static void take_sample(struct make *m, char *p)
 				   .delay_ns = v[8],
 				   .throttled_ns = v[9],
 				   .rchar_bytes = m->rchar,
+				   .period_ns = m->period,
 				   .stack = made_rest(&m->s, p),
 				   .native = m->native,
 				   .links = m->links };
@@ -127,6 +129,14 @@ static void take_bytes(struct make *m, char *p)
 	made_numbers(p, v, 2);
 	m->rchar = v[0];
 	m->read = v[1];
+}
+
+static void take_period(struct make *m, char *p)
+{
+	uint64_t v[1];
+
+	made_numbers(p, v, 1);
+	m->period = (uint32_t)v[0];
 }
 
 static void take_batch(struct make *m, char *p)
@@ -168,7 +178,7 @@ static const struct {
 	{ "process ", take_process }, { "op ", take_op },	 { "copy ", take_copy },
 	{ "api ", take_api },	      { "range ", take_range },	 { "sample ", take_sample },
 	{ "batch ", take_batch },     { "file ", take_file },	 { "bytes ", take_bytes },
-	{ "links", take_links },      { "native", take_native },
+	{ "links", take_links },      { "native", take_native }, { "period ", take_period },
 };
 
 static void take_line(struct make *m, char *line)

@@ -106,6 +106,7 @@ class Case:
         self.idlers = self.feeds and self.gaps.random() < .4  # who gives is idle, but for those who are seldom looked at
         self.talks = random.Random(~seed ^ 99)  # ... with other processes, by a library's threads
         self.beyond = self.feeds and self.talks.random() < .6
+        self.tells = random.Random(seed ^ 55)  # how long a look stands for
         self.ends = random.Random(seed ^ 77)  # of sockets, at which they read
         self.visits = self.feeds and self.ends.random() < .25
         self.asks = self.links and not self.beyond and self.ends.random() < .2
@@ -285,6 +286,7 @@ class Case:
             usual = self.talks.choice(BEYOND[tid]) if tid in BEYOND else None
             t, cpu, delay, throttled = r.randrange(self.period), 1, 0, r.choice([0, 1])
             rchar = r.choice([0, 1, 1]) if self.reads else 0
+            period = self.tells.choice([0, self.period, self.period * 3])
             name, wait, links, target = 'plain', 0, '', ''
             kept = r.randrange(len(TAKES) - 1)
             mute = tid == TRAINER and r.random() < .2  # no Python thread
@@ -327,7 +329,7 @@ class Case:
                 self.samples.append(dict(t=t, pid=PID if tid < 200 else tid, tid=tid, role=role,
                                          state=state, wait=wait, flags=flags,
                                          cpu=cpu if self.counted else 0, delay=delay,
-                                         throttled=throttled, rchar=rchar, code=code, user=user, take=take, own=name in (*OWN, 'asked'),
+                                         throttled=throttled, rchar=rchar, period=period, code=code, user=user, take=take, own=name in (*OWN, 'asked'),
                                          iterates=iterates, stack=stack, links=links, native=native,
                                          target=target if wait else ''))
                 step = r.randrange(1, 2 * self.period)
@@ -352,8 +354,11 @@ class Case:
         rows = sorted(self.samples, key=lambda s: (r.random() * 50 * MS + s['t'], s['tid']))
         rows.sort(key=lambda s: (s['tid'], s['t'])) if r.random() < .3 else rows.sort(
             key=lambda s: (s['t'] // (100 * MS), s['tid'], s['t']))
-        links, target, rchar, native = '', '', 0, ''
+        links, target, rchar, native, period = '', '', 0, '', 0
         for s in rows:
+            if s['period'] != period:
+                period = s['period']
+                out.append(f'period {period}')
             if s['rchar'] != rchar:
                 rchar = s['rchar']
                 out.append(f'bytes {rchar} 0')
@@ -371,7 +376,7 @@ class Case:
         return '\n'.join(moved(line, shift) for line in out) + '\n'
 
 
-PLACES = {'process': (2, 3), 'op': (1, 2), 'copy': (1, 2), 'links': (), 'native': (), 'file': (), 'bytes': (), 'api': (1, 2), 'range': (2, 3), 'sample': (1,),
+PLACES = {'process': (2, 3), 'op': (1, 2), 'copy': (1, 2), 'links': (), 'native': (), 'file': (), 'bytes': (), 'period': (), 'api': (1, 2), 'range': (2, 3), 'sample': (1,),
           'batch': (2, 3)}
 
 

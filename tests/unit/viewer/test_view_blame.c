@@ -834,7 +834,7 @@ static void decided(struct ana_unsampled *k, int64_t ms, int c, int64_t ns)
 	int64_t of[ANA_CLASSES] = { 0 };
 
 	of[c] = ns;
-	REQUIRE(!ana_unsampled_decided(k, ms * MS, of));
+	REQUIRE(!ana_unsampled_decided(k, ms * MS, of, 0));
 }
 
 static void test_kin(void)
@@ -908,6 +908,79 @@ static void test_kin_stretched(void)
 	ana_unsampled_fini(&k);
 }
 
+/*
+ * A piece that one look in ten finds counts like the long one that each look finds: for as long as
+ * its look stands for; how much evidence there is, is told by its own length.
+ */
+static void test_kin_stands(void)
+{
+	int64_t ns[ANA_CLASSES], brief[ANA_CLASSES] = { 0 }, mixed[ANA_CLASSES] = { 0 };
+	struct ana_unsampled_piece o = { .start = 1100 * (int64_t)MS, .end = 1101 * (int64_t)MS };
+	struct ana_unsampled_piece got;
+	struct ana_unsampled k = { 0 };
+
+	decided(&k, 1000, ANA_INPUT_INLINE, 30 * MS);
+	brief[ANA_HOST_DISPATCH] = 5000;
+	REQUIRE(!ana_unsampled_decided(&k, 1010 * (int64_t)MS, brief, 10 * MS));
+	REQUIRE(!ana_unsampled_add(&k, &o));
+	REQUIRE(ana_unsampled_next(&k, INT64_MAX, &got, ns));
+	EXPECT_INT(ns[ANA_HOST_DISPATCH], MS / 4);
+	EXPECT_INT(ns[ANA_INPUT_INLINE], 3 * MS / 4);
+
+	mixed[ANA_HOST_LOCK] = 20 * MS; /* longer than its look stands for */
+	mixed[ANA_HOST_GC] = 20 * MS;
+	REQUIRE(!ana_unsampled_decided(&k, 1020 * (int64_t)MS, mixed, 10 * MS));
+	REQUIRE(!ana_unsampled_add(&k, &o));
+	REQUIRE(ana_unsampled_next(&k, INT64_MAX, &got, ns));
+	EXPECT_INT(ns[ANA_HOST_DISPATCH], MS / 8);
+	EXPECT_INT(ns[ANA_HOST_LOCK], MS / 4);
+	ana_unsampled_fini(&k);
+
+	memset(&k, 0, sizeof(k));
+	REQUIRE(!ana_unsampled_decided(&k, 1000 * (int64_t)MS, brief, 200 * MS));
+	o.end = 1301 * (int64_t)MS;
+	REQUIRE(!ana_unsampled_add(&k, &o)); /* 201 ms by one look */
+	REQUIRE(ana_unsampled_next(&k, INT64_MAX, &got, ns));
+	EXPECT(!ns[ANA_HOST_DISPATCH]);
+	ana_unsampled_fini(&k);
+}
+
+/*
+ * What no look found goes to the lines of the class by what looks stand for, in its kind of pieces.
+ */
+static void test_lines_stand(void)
+{
+	struct ana_hotspots s = { 0 };
+	struct ana_hotspot *list;
+	struct bench t;
+	size_t n;
+
+	begin(&t);
+	see(&t, PID, 1000, WIRE_WAIT_NONE, "step\t/home/me/train.py\t70\n" USER);
+	see(&t, PID, 50000, WIRE_WAIT_NONE, USER);
+	EXPECT(host_of(&t, 0, 4000)); /* 4 ms at the one line, 4 us at the other */
+	EXPECT(t.b.ns[ANA_HOST_DISPATCH]);
+	t.b.kind = ANA_PIECE_HOST;
+	t.b.stand_ns = 10 * MS;
+	REQUIRE(!ana_hotspots_add(&s, &t.e, &t.b));
+	EXPECT(host_of(&t, 49998, 50002));
+	t.b.kind = ANA_PIECE_HOST;
+	t.b.stand_ns = 10 * MS;
+	REQUIRE(!ana_hotspots_add(&s, &t.e, &t.b));
+	ana_hotspots_add_nearby(&s, ANA_PIECE_HOST, ANA_HOST_DISPATCH, 1000);
+	ana_hotspots_add_nearby(&s, ANA_PIECE_WAIT, ANA_HOST_DISPATCH, 1001000); /* by time */
+	REQUIRE(!ana_hotspots_finish(&s, &list, &n));
+	REQUIRE(n == 2);
+	EXPECT(list[0].ns == 4000 * US && list[1].ns == 4 * US);
+	EXPECT_INT(list[0].nearby_ns, 500 + 1000000);
+	EXPECT_INT(list[1].nearby_ns, 500 + 1000);
+	while (n)
+		ana_hotspot_fini(&list[--n]);
+	free(list);
+	ana_hotspots_fini(&s);
+	end(&t);
+}
+
 static const struct ana_hotspot *site_of(const struct ana_hotspots *s, enum ana_class c,
 					 uint32_t line)
 {
@@ -958,11 +1031,12 @@ static void test_sites(void)
 	EXPECT_STR(x->native, "/lib/libjpeg.so.62\t1a\t"); /* libc blocks for everybody */
 	EXPECT_STR(x->leaf, "load\t/usr/lib/python3/dist-packages/PIL/ImageFile.py");
 	EXPECT(!site_of(&s, ANA_INPUT_FETCH, 9)); /* not the line that waits */
-	ana_hotspots_add_nearby(&s, ANA_INPUT_FETCH, 900);
-	ana_hotspots_add_nearby(&s, ANA_INPUT_PREP, 70); /* of which no line was seen */
+	ana_hotspots_add_nearby(&s, ANA_PIECE_WAIT, ANA_INPUT_FETCH, 900);
+	ana_hotspots_add_nearby(&s, ANA_PIECE_WAIT, ANA_INPUT_PREP,
+				70); /* of which no line was seen */
 	REQUIRE(!ana_hotspots_merge(&all, &s));
 	REQUIRE(!ana_hotspots_merge(&all, &s));
-	ana_hotspots_add_nearby(&all, ANA_INPUT_FETCH, 1);
+	ana_hotspots_add_nearby(&all, ANA_PIECE_WAIT, ANA_INPUT_FETCH, 1);
 	REQUIRE(!ana_hotspots_finish(&all, &list, &n));
 	EXPECT(n == 2 && list[0].ns / (14 * US) == 1000 && list[0].threads == 2);
 	EXPECT_INT(list[0].nearby_ns + list[1].nearby_ns, 1801);
@@ -1192,6 +1266,8 @@ static const struct t_case cases[] = {
 	T_CASE(test_split),
 	T_CASE(test_kin),
 	T_CASE(test_kin_stretched),
+	T_CASE(test_kin_stands),
+	T_CASE(test_lines_stand),
 	T_CASE(test_sites),
 	T_CASE(test_sites_sockets),
 	T_CASE(test_sites_starved),

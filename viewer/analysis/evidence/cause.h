@@ -17,6 +17,12 @@
 
 #define ANA_PLACE_NATIVE UINT32_MAX
 
+enum ana_piece_kind { /* of gaps */
+	ANA_PIECE_WAIT, /* for a loader */
+	ANA_PIECE_HOST, /* neither that nor a call */
+	ANA_PIECE_KINDS
+};
+
 struct ana_vote { /* one sample, and the class it speaks for */
 	const struct ana_thread_samples *thread;
 	size_t sample; /* its index there */
@@ -96,6 +102,9 @@ struct ana_cause {
 	int err;
 	/* the decision */
 	bool decided; /* by weights: pieces without samples near it may share them */
+	/* the caller's, before hotspots are added: what it is and counts for among such pieces */
+	enum ana_piece_kind kind;
+	int64_t stand_ns;
 	int64_t ns[ANA_CLASSES]; /* sums to end - start */
 	enum ana_confidence confidence[ANA_CLASSES];
 };

@@ -461,6 +461,9 @@ static int add_vote(struct ana_hotspots *s, struct ana_evidence *e, const struct
 		return err;
 	}
 	add_ns(r, confidence, ns);
+	ana_sum(&r->stand_ns[b->kind], b->stand_ns > b->end - b->start
+					       ? ana_scale(b->stand_ns, ns, b->end - b->start)
+					       : ns);
 	r->hotspot.samples++;
 	err = add_details(r, &e->stacks, &line, &k, w, ns);
 	if (!err && key.runnable)
@@ -522,9 +525,10 @@ int ana_hotspots_add(struct ana_hotspots *s, struct ana_evidence *e, const struc
 	return err;
 }
 
-void ana_hotspots_add_nearby(struct ana_hotspots *s, enum ana_class c, int64_t ns)
+void ana_hotspots_add_nearby(struct ana_hotspots *s, enum ana_piece_kind kind, enum ana_class c,
+			     int64_t ns)
 {
-	ana_sum(&s->nearby_ns[c], ns);
+	ana_sum(&s->nearby_ns[kind][c], ns);
 }
 
 /* ---- all together ---------------------------------------------------------------------------- */
@@ -551,6 +555,8 @@ static int merge_row(struct ana_hotspots *to, const struct ana_hotspot_row *f)
 	for (c = 0; c < ANA_CONFIDENCES; c++)
 		if (f->by[c])
 			add_ns(r, (enum ana_confidence)c, f->by[c]);
+	for (c = 0; c < ANA_PIECE_KINDS; c++)
+		ana_sum(&r->stand_ns[c], f->stand_ns[c]);
 	r->hotspot.samples += x->samples;
 	workers = r->hotspot.workers + x->workers; /* other processes have other threads */
 	r->hotspot.threads += x->threads;
@@ -571,11 +577,12 @@ static int merge_row(struct ana_hotspots *to, const struct ana_hotspot_row *f)
 int ana_hotspots_merge(struct ana_hotspots *to, const struct ana_hotspots *from)
 {
 	uint32_t i;
-	int c, err = 0;
+	int kind, c, err = 0;
 
 	ana_sum(&to->other_ns, from->other_ns);
-	for (c = 0; c < ANA_CLASSES; c++)
-		ana_sum(&to->nearby_ns[c], from->nearby_ns[c]);
+	for (kind = 0; kind < ANA_PIECE_KINDS; kind++)
+		for (c = 0; c < ANA_CLASSES; c++)
+			ana_sum(&to->nearby_ns[kind][c], from->nearby_ns[kind][c]);
 	for (i = 0; i < from->count && !err; i++)
 		err = merge_row(to, &from->row[i]);
 	return err ? err : ana_targets_merge(&to->targets, &from->targets);
@@ -583,7 +590,8 @@ int ana_hotspots_merge(struct ana_hotspots *to, const struct ana_hotspots *from)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct ana_hotspot *x = a, *y = b;
+	const struct ana_hotspot *x = &((const struct ana_hotspot_row *)a)->hotspot;
+	const struct ana_hotspot *y = &((const struct ana_hotspot_row *)b)->hotspot;
 
 	if (x->ns != y->ns)
 		return x->ns > y->ns ? -1 : 1;
@@ -594,21 +602,29 @@ static int by_time(const void *a, const void *b)
 	return (int)x->wait - (int)y->wait;
 }
 
-/* In parts by time, summed as they go: the lines of a class get all that is nearby. */
-static void give_nearby(const struct ana_hotspots *s, struct ana_hotspot *hotspot, size_t n)
+/*
+ * In parts by what was seen of each line in such pieces, or of a class in none, by time; summed as
+ * they go: the lines of a class get all that is nearby.
+ */
+static void give_nearby(struct ana_hotspots *s, enum ana_piece_kind kind)
 {
-	int64_t all[ANA_CLASSES] = { 0 }, so_far[ANA_CLASSES] = { 0 }, given[ANA_CLASSES] = { 0 };
-	size_t i;
+	int64_t stand[ANA_CLASSES] = { 0 }, time[ANA_CLASSES] = { 0 };
+	int64_t so_far[ANA_CLASSES] = { 0 }, given[ANA_CLASSES] = { 0 };
+	uint32_t i;
 
-	for (i = 0; i < n; i++)
-		ana_sum(&all[hotspot[i].class], hotspot[i].ns);
-	for (i = 0; i < n; i++) {
-		enum ana_class c = hotspot[i].class;
+	for (i = 0; i < s->count; i++) {
+		ana_sum(&stand[s->row[i].hotspot.class], s->row[i].stand_ns[kind]);
+		ana_sum(&time[s->row[i].hotspot.class], s->row[i].hotspot.ns);
+	}
+	for (i = 0; i < s->count; i++) {
+		struct ana_hotspot *h = &s->row[i].hotspot;
+		const enum ana_class c = h->class;
+		const int64_t all = stand[c] ? stand[c] : time[c];
 		int64_t until;
 
-		ana_sum(&so_far[c], hotspot[i].ns);
-		until = ana_scale(s->nearby_ns[c], so_far[c], all[c]);
-		hotspot[i].nearby_ns = until - given[c];
+		ana_sum(&so_far[c], stand[c] ? s->row[i].stand_ns[kind] : h->ns);
+		until = ana_scale(s->nearby_ns[kind][c], so_far[c], all);
+		h->nearby_ns += until - given[c];
 		given[c] = until;
 	}
 }
@@ -626,10 +642,14 @@ int ana_hotspots_finish(struct ana_hotspots *s, struct ana_hotspot **out, size_t
 	struct ana_hotspot *hotspot = calloc((size_t)s->count + 1, sizeof(*hotspot));
 	size_t n = 0;
 	uint32_t i;
-	int err = 0;
+	int kind, err = 0;
 
 	if (!hotspot)
 		return -ENOMEM;
+	if (s->count) /* their slots hold no more; nothing is added from here on */
+		qsort(s->row, s->count, sizeof(*s->row), by_time);
+	for (kind = 0; kind < ANA_PIECE_KINDS; kind++)
+		give_nearby(s, (enum ana_piece_kind)kind);
 	for (i = 0; i < s->count; i++) {
 		if (s->row[i].hotspot.ns) {
 			err = err ? err
@@ -639,8 +659,6 @@ int ana_hotspots_finish(struct ana_hotspots *s, struct ana_hotspot **out, size_t
 			s->row[i].hotspot = (struct ana_hotspot){ 0 };
 		}
 	}
-	qsort(hotspot, n, sizeof(*hotspot), by_time);
-	give_nearby(s, hotspot, n);
 	*out = hotspot;
 	*count = n;
 	return err;
@@ -688,6 +706,8 @@ static void archive_row(struct ana_hotspot_row *r, struct ana_archive *a)
 	h->feeder = (uint8_t)ana_archive_number(a, h->feeder, FACTS_FEEDERS - 1);
 	for (int c = 0; c < ANA_CONFIDENCES; c++)
 		ana_archive_time(a, &r->by[c]);
+	for (int kind = 0; kind < ANA_PIECE_KINDS; kind++)
+		ana_archive_time(a, &r->stand_ns[kind]);
 	archive_chain(&r->chain, a);
 }
 
@@ -697,7 +717,8 @@ void ana_hotspots_archive(struct ana_hotspots *s, struct ana_archive *a)
 	for (uint32_t i = 0; i < s->count; i++)
 		archive_row(&s->row[i], a);
 	ana_archive_time(a, &s->other_ns);
-	for (int c = 0; c < ANA_CLASSES; c++)
-		ana_archive_time(a, &s->nearby_ns[c]);
+	for (int kind = 0; kind < ANA_PIECE_KINDS; kind++)
+		for (int c = 0; c < ANA_CLASSES; c++)
+			ana_archive_time(a, &s->nearby_ns[kind][c]);
 	ana_targets_archive(&s->targets, a);
 }

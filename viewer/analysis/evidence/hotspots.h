@@ -20,6 +20,8 @@ struct ana_hotspot_row {
 	struct ana_hotspot hotspot; /* its texts are owned */
 	uint64_t hash;
 	int64_t by[ANA_CONFIDENCES]; /* time */
+	/* for how long its pieces count among those without samples (unsampled.h) */
+	int64_t stand_ns[ANA_PIECE_KINDS];
 	/*
 	 * Which leaf and which native frame had most of the time is found by majority vote (Boyer
 	 * and Moore): the candidate's time less that of all others since it became the candidate.
@@ -39,7 +41,8 @@ struct ana_hotspots {
 	uint32_t mask;
 	int64_t other_ns;
 	struct ana_targets targets;
-	int64_t nearby_ns[ANA_CLASSES]; /* pieces without samples, by what their neighbours tell */
+	/* pieces without samples, by what their neighbours tell */
+	int64_t nearby_ns[ANA_PIECE_KINDS][ANA_CLASSES];
 	uint64_t pieces; /* that were added */
 	const struct ana_options *options; /* for on_hotspot_sample; NULL: nobody listens */
 	const struct ana_observer *observer; /* borrowed; NULL: nobody looks on */
@@ -53,9 +56,11 @@ void ana_hotspots_fini(struct ana_hotspots *s);
 int ana_hotspots_add(struct ana_hotspots *s, struct ana_evidence *e, const struct ana_cause *b);
 
 /*
- * Time of a class that no sample saw: it goes to the lines of the class by what was seen of each.
+ * Time of a class that no sample saw: it goes to the lines of the class by what was seen of each,
+ * in pieces of that kind if any was.
  */
-void ana_hotspots_add_nearby(struct ana_hotspots *s, enum ana_class c, int64_t ns);
+void ana_hotspots_add_nearby(struct ana_hotspots *s, enum ana_piece_kind kind, enum ana_class c,
+			     int64_t ns);
 
 /* Adds the hotspots of another part of the run. 0 or -ENOMEM. */
 int ana_hotspots_merge(struct ana_hotspots *to, const struct ana_hotspots *from);

@@ -18,7 +18,21 @@ void ana_unsampled_fini(struct ana_unsampled *k)
 	*k = (struct ana_unsampled){ 0 };
 }
 
-int ana_unsampled_decided(struct ana_unsampled *k, int64_t start, const int64_t ns[ANA_CLASSES])
+static struct ana_neighbour neighbour_of(int64_t start, const int64_t ns[ANA_CLASSES],
+					 int64_t stand_ns)
+{
+	struct ana_neighbour n = { .start = start };
+	int c;
+
+	for (c = 0; c < ANA_CLASSES; c++)
+		ana_sum(&n.own, ns[c]);
+	for (c = 0; c < ANA_CLASSES; c++)
+		n.ns[c] = stand_ns > n.own ? ana_scale(stand_ns, ns[c], n.own) : ns[c];
+	return n;
+}
+
+int ana_unsampled_decided(struct ana_unsampled *k, int64_t start, const int64_t ns[ANA_CLASSES],
+			  int64_t stand_ns)
 {
 	size_t head = k->head, i;
 
@@ -32,8 +46,7 @@ int ana_unsampled_decided(struct ana_unsampled *k, int64_t start, const int64_t 
 	/* nearly always at the end: several GPUs of one thread may come out of order */
 	for (i = k->tail++; i > k->head && k->neighbour[i - 1].start > start; i--)
 		k->neighbour[i] = k->neighbour[i - 1];
-	k->neighbour[i].start = start;
-	memcpy(k->neighbour[i].ns, ns, sizeof(k->neighbour[i].ns));
+	k->neighbour[i] = neighbour_of(start, ns, stand_ns);
 	k->stale |= i < k->high;
 	return 0;
 }
@@ -76,9 +89,12 @@ static void add(struct ana_unsampled *k, size_t i, int sign)
 {
 	int c;
 
+	ana_sum(&k->own, sign * k->neighbour[i].own);
+	if (k->own < 0) /* stamps that cannot be */
+		k->own = 0;
 	for (c = 0; c < ANA_CLASSES; c++) {
 		ana_sum(&k->sum[c], sign * k->neighbour[i].ns[c]);
-		if (k->sum[c] < 0) /* stamps that cannot be */
+		if (k->sum[c] < 0)
 			k->sum[c] = 0;
 	}
 }
@@ -91,6 +107,7 @@ static void look(struct ana_unsampled *k, int64_t from, int64_t to)
 	    (k->high > k->low && k->neighbour[k->high - 1].start >= to)) {
 		k->low = k->high = k->head;
 		memset(k->sum, 0, sizeof(k->sum));
+		k->own = 0;
 		k->stale = false;
 	}
 	while (k->high < k->tail && k->neighbour[k->high].start < to)
@@ -121,13 +138,9 @@ static int64_t length_of(struct ana_unsampled *k, int64_t from, int64_t to)
 /* Whether the neighbours in the window have evidence enough for all pieces that begin in it. */
 static bool enough(struct ana_unsampled *k, int64_t from, int64_t to)
 {
-	__int128 evidence = 0, pieces = (__int128)(k->high - k->low);
-	int c;
+	const __int128 evidence = (__int128)k->own * ANA_STRETCH;
+	const __int128 pieces = (__int128)(k->high - k->low) * ANA_STRETCH_NS;
 
-	for (c = 0; c < ANA_CLASSES; c++)
-		evidence += k->sum[c];
-	evidence *= ANA_STRETCH;
-	pieces *= ANA_STRETCH_NS;
 	return length_of(k, from, to) <= (evidence > pieces ? evidence : pieces);
 }
 

@@ -4,6 +4,10 @@
  * the same thread and the same kind (loader waits, or neither wait nor call) in which samples lie
  * and which begin no more than 2 s before or after. Neighbours are remembered for so long; the
  * pieces without samples wait until all of theirs are decided. One per thread and kind. One thread.
+ *
+ * A look hits a short piece so much more rarely than a long one, and what is left to share is the
+ * many short ones that none hit: of those that were hit each speaks for the time that its looks
+ * stand for.
  */
 #ifndef ANALYSIS_UNSAMPLED_H
 #define ANALYSIS_UNSAMPLED_H
@@ -18,17 +22,14 @@
  */
 #define ANA_STRETCH 20
 #define ANA_STRETCH_NS INT64_C(200000000)
+#define ANA_STAND_NS INT64_C(10000000) /* that a look stands for which tells no period */
+#define ANA_STAND_MAX_NS ANA_STRETCH_NS /* that a piece's looks stand for */
 #define ANA_UNSAMPLED_MAX (1u << 18) /* that wait, of a walk: beyond it all are decided at once */
-
-enum ana_piece_kind {
-	ANA_PIECE_WAIT,
-	ANA_PIECE_HOST,
-	ANA_PIECE_KINDS
-};
 
 struct ana_neighbour { /* a piece that evidence decided */
 	int64_t start;
-	int64_t ns[ANA_CLASSES];
+	int64_t own; /* its length */
+	int64_t ns[ANA_CLASSES]; /* of it, or of the time it stands for */
 };
 
 struct ana_length { /* of a piece without samples, decided or not */
@@ -44,6 +45,7 @@ struct ana_unsampled_piece { /* not decided */
 	uint32_t stack; /* of who waits, 0: not known; with the next three */
 	uint8_t state, wait, role;
 	int64_t gap_start, gap_end; /* what it is a piece of */
+	int64_t stand_ns; /* for which its looks stand; 0: there are none */
 };
 
 struct ana_unsampled {
@@ -54,7 +56,7 @@ struct ana_unsampled {
 	/* the sum over [low, high), if !stale */
 	bool stale;
 	size_t low, high;
-	int64_t sum[ANA_CLASSES];
+	int64_t sum[ANA_CLASSES], own;
 	struct ana_length *length; /* by start */
 	size_t length_head, length_tail, length_room;
 	bool length_stale; /* else length_sum is that of [length_low, length_high) */
@@ -63,7 +65,12 @@ struct ana_unsampled {
 };
 
 void ana_unsampled_fini(struct ana_unsampled *k);
-int ana_unsampled_decided(struct ana_unsampled *k, int64_t start, const int64_t ns[ANA_CLASSES]);
+/*
+ * A piece as long as @ns sums to; it counts for @stand_ns, if that is longer, and its classes in
+ * proportion, rounded down. 0 or -ENOMEM.
+ */
+int ana_unsampled_decided(struct ana_unsampled *k, int64_t start, const int64_t ns[ANA_CLASSES],
+			  int64_t stand_ns);
 int ana_unsampled_add(struct ana_unsampled *k, const struct ana_unsampled_piece *o);
 /* When the first piece that waits begins; INT64_MAX: none does. */
 int64_t ana_unsampled_first(const struct ana_unsampled *k);

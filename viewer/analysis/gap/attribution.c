@@ -22,13 +22,29 @@ void ana_attribute_read(struct ana_walk *w, struct ana_proc *p, int64_t start, i
 		w->err = err;
 }
 
+static enum ana_piece_kind kind_of(const struct ana_attribution *piece)
+{
+	return piece->refine == ANA_REFINE_WAIT ? ANA_PIECE_WAIT : ANA_PIECE_HOST;
+}
+
 static struct ana_unsampled *unsampled_of(struct ana_walk *w, struct ana_proc *p,
 					  const struct ana_attribution *piece)
 {
 	struct ana_thread *t = ana_host_thread(w, p, piece->tid);
 
-	return t ? &t->unsampled[piece->refine == ANA_REFINE_WAIT ? ANA_PIECE_WAIT : ANA_PIECE_HOST]
-		 : NULL;
+	return t ? &t->unsampled[kind_of(piece)] : NULL;
+}
+
+/* For how long the submitter's looks in the piece stand (LEDGER 6). */
+static int64_t stands_for(const struct ana_evidence *e, const struct ana_attribution *piece)
+{
+	const struct ana_thread_samples *s = ana_evidence_thread(e, e->pid, piece->tid);
+	size_t i = s ? ana_samples_from(s, piece->start) : 0;
+	int64_t ns = 0;
+
+	for (; s && i < s->tail && s->sample[i].t_ns < piece->end && ns < ANA_STAND_MAX_NS; i++)
+		ns += s->sample[i].period_ns ? s->sample[i].period_ns : ANA_STAND_NS;
+	return base_min(ns, ANA_STAND_MAX_NS);
 }
 
 /* Who waits, for the line of code where no neighbour will tell the class. */
@@ -117,6 +133,7 @@ static bool keep_take(struct ana_walk *w, struct ana_proc *p, const struct ana_a
 		.tid = piece->submitter,
 		.gap_start = piece->gap_start,
 		.gap_end = piece->gap_end,
+		.stand_ns = stands_for(p->evidence, piece),
 	};
 
 	remember_waiter(&o, p->evidence, piece);
@@ -157,15 +174,40 @@ bool ana_attribute_line(struct ana_walk *w, struct ana_proc *p, const struct ana
 	ana_cause_begin(b, piece->start, piece->end, piece->c, piece->confidence, false);
 	ana_cause_votes(b, p->evidence, piece->tid, piece->c);
 	ana_cause_all(b, piece->c, piece->confidence);
+	b->kind = ANA_PIECE_HOST;
+	b->stand_ns = stands_for(p->evidence, piece);
 	book(w, p);
 	return true;
+}
+
+/* Others that wait, or show nothing, may ask what this one was found to be. */
+static void tell_neighbours(struct ana_walk *w, struct ana_proc *p,
+			    const struct ana_attribution *piece)
+{
+	struct ana_cause *b = &w->cause;
+	/* what a process does behind its last operation tells nothing of gaps */
+	bool host = piece->c != ANA_EXCLUDED_TEARDOWN, inside = !piece->outside;
+	bool takes = inside && (b->chained || b->served) && b->place;
+	struct ana_unsampled *of[] = {
+		takes ? takes_at(w, p, piece, b->place) : NULL,
+		inside && b->by_feeder ? takes_at(w, p, piece, ANA_PLACE_NATIVE) : NULL,
+	};
+	struct ana_unsampled *unsampled = host ? unsampled_of(w, p, piece) : NULL;
+	size_t i;
+
+	if (!b->decided)
+		return;
+	for (i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+		if (of[i] && ana_unsampled_decided(of[i], piece->start, b->ns, 0))
+			w->err = -ENOMEM;
+	if (unsampled && ana_unsampled_decided(unsampled, piece->start, b->ns, b->stand_ns))
+		w->err = -ENOMEM;
 }
 
 bool ana_attribute(struct ana_walk *w, struct ana_proc *p, const struct ana_attribution *piece,
 		   bool keep)
 {
 	struct ana_cause *b = &w->cause;
-	struct ana_unsampled *unsampled;
 	bool told;
 
 	if (!p || !p->evidence || piece->refine == ANA_REFINE_NOT)
@@ -192,21 +234,9 @@ bool ana_attribute(struct ana_walk *w, struct ana_proc *p, const struct ana_attr
 		return keep_unsampled(w, p, piece, keep);
 	if (b->asks && keep && keep_take(w, p, piece))
 		return true;
-	if (b->decided && (b->chained || b->served) && b->place && !piece->outside) {
-		unsampled = takes_at(w, p, piece, b->place);
-		if (unsampled && ana_unsampled_decided(unsampled, piece->start, b->ns))
-			w->err = -ENOMEM;
-	}
-	if (b->decided && b->by_feeder && !piece->outside) {
-		unsampled = takes_at(w, p, piece, ANA_PLACE_NATIVE);
-		if (unsampled && ana_unsampled_decided(unsampled, piece->start, b->ns))
-			w->err = -ENOMEM;
-	}
-	/* what a process does behind its last operation tells nothing of gaps */
-	unsampled =
-		b->decided && piece->c != ANA_EXCLUDED_TEARDOWN ? unsampled_of(w, p, piece) : NULL;
-	if (unsampled && ana_unsampled_decided(unsampled, piece->start, b->ns))
-		w->err = -ENOMEM;
+	b->kind = kind_of(piece);
+	b->stand_ns = b->kind == ANA_PIECE_HOST ? stands_for(p->evidence, piece) : 0;
+	tell_neighbours(w, p, piece);
 	book(w, p);
 	return true;
 }
@@ -242,7 +272,8 @@ static void book_line(struct ana_walk *w, const struct ana_proc *p,
 }
 
 static void give_part(struct ana_walk *w, const struct ana_proc *p,
-		      const struct ana_unsampled_piece *o, int c, int64_t start, int64_t end)
+		      const struct ana_unsampled_piece *o, enum ana_piece_kind kind, int c,
+		      int64_t start, int64_t end)
 {
 	struct ana_gpu_state *g = &w->gpu[o->gpu];
 	bool known = c != o->unknown && c != ANA_HOST_UNKNOWN && c != ANA_INPUT_UNKNOWN;
@@ -261,7 +292,7 @@ static void give_part(struct ana_walk *w, const struct ana_proc *p,
 	if (o->stack && !known)
 		book_line(w, p, o, &piece);
 	else if (known)
-		ana_hotspots_add_nearby(&w->hotspots, piece.class, end - start);
+		ana_hotspots_add_nearby(&w->hotspots, kind, piece.class, end - start);
 	if (w->options->on_piece)
 		tell(w, p, o, piece);
 }
@@ -282,12 +313,13 @@ static void pass_on(struct ana_walk *w, struct ana_unsampled *all,
 		left -= ns[c];
 	}
 	is[o->unknown] += left;
-	if (ana_unsampled_decided(all, o->start, is))
+	if (ana_unsampled_decided(all, o->start, is, o->stand_ns))
 		w->err = -ENOMEM;
 }
 
 static void give_unsampled(struct ana_walk *w, const struct ana_proc *p,
-			   const struct ana_unsampled_piece *o, const int64_t ns[ANA_CLASSES])
+			   const struct ana_unsampled_piece *o, enum ana_piece_kind kind,
+			   const int64_t ns[ANA_CLASSES])
 {
 	int64_t at = o->start;
 	int c;
@@ -295,16 +327,16 @@ static void give_unsampled(struct ana_walk *w, const struct ana_proc *p,
 	for (c = 0; c < ANA_CLASSES; c++) {
 		if (!ns[c])
 			continue;
-		give_part(w, p, o, c, at, at + ns[c]);
+		give_part(w, p, o, kind, c, at, at + ns[c]);
 		at += ns[c];
 	}
 	if (at < o->end)
-		give_part(w, p, o, o->unknown, at, o->end);
+		give_part(w, p, o, kind, o->unknown, at, o->end);
 }
 
 /* @of: whom the pieces are neighbours of once they have a class; NULL: of none. */
 static void give_all(struct ana_walk *w, const struct ana_proc *p, struct ana_unsampled *k,
-		     struct ana_unsampled *of, int64_t floor)
+		     enum ana_piece_kind kind, struct ana_unsampled *of, int64_t floor)
 {
 	int64_t ns[ANA_CLASSES];
 	struct ana_unsampled_piece o;
@@ -312,7 +344,7 @@ static void give_all(struct ana_walk *w, const struct ana_proc *p, struct ana_un
 	while (ana_unsampled_next(k, floor, &o, ns)) {
 		if (of)
 			pass_on(w, of, &o, ns);
-		give_unsampled(w, p, &o, ns);
+		give_unsampled(w, p, &o, kind, ns);
 		w->unsampled_pieces--;
 	}
 }
@@ -325,11 +357,12 @@ static void give_thread(struct ana_walk *w, const struct ana_proc *p, struct ana
 	int kind;
 
 	for (i = 0; i < t->take_count; i++)
-		give_all(w, p, &t->takes[i].waits, &t->unsampled[ANA_PIECE_HOST], floor);
+		give_all(w, p, &t->takes[i].waits, ANA_PIECE_HOST, &t->unsampled[ANA_PIECE_HOST],
+			 floor);
 	for (i = 0; i < t->take_count; i++)
 		floor = base_min(floor, ana_unsampled_first(&t->takes[i].waits));
 	for (kind = 0; kind < ANA_PIECE_KINDS; kind++)
-		give_all(w, p, &t->unsampled[kind], NULL, floor);
+		give_all(w, p, &t->unsampled[kind], (enum ana_piece_kind)kind, NULL, floor);
 }
 
 void ana_attribute_unsampled(struct ana_walk *w, int64_t floor)
