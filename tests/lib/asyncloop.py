@@ -63,6 +63,7 @@ loader = DataLoader(TensorDataset(torch.zeros(200, 1)), batch_size=1)
 # At the first batch torch 2.13 imports a module, and takes what comes up meanwhile for the import's own failure.
 next(iter(loader))
 signal.signal(signal.SIGUSR1, handler)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what it starts with & ignore it
 hows = [Timeout, Cancelled, TypeError, KeyError, signal.SIGINT, signal.SIGUSR1]
 each = int(sys.argv[1])
 caught = [sum(shot(how, k) for k in range(each)) for how in hows]
