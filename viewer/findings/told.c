@@ -81,6 +81,7 @@ struct said { /* of a sentence */
 	int64_t seen_ns; /* of it, what samples saw at the lines that are named */
 	/* of all that are named, and of that without samples of its own */
 	int64_t lines_ns, nearby_ns;
+	uint64_t samples; /* that show one of them */
 	const char *also; /* their lines; NULL: it speaks for itself */
 };
 
@@ -457,12 +458,14 @@ static bool is_below(const struct view_summary *s, size_t rest)
 /* Where most of it lies in gaps without a sample, it is told what the line is taken from. */
 static const char *from_neighbours(struct base_arena *mem, const struct said *x)
 {
-	base_unit share;
+	base_unit share, samples;
 
 	if (x->nearby_ns <= x->lines_ns / 2)
 		return "";
 	return base_arena_printf(
-		mem, " Samples lie in only %s %% of it; the rest is taken from the gaps beside.",
+		mem,
+		" %s sample%s it, in gaps that are %s %% of it; those beside are taken to be alike.",
+		base_count(samples, x->samples), x->samples == 1 ? " shows" : "s show",
 		base_percent(share, base_ppm(x->lines_ns - x->nearby_ns, x->lines_ns)));
 }
 
@@ -472,6 +475,7 @@ static void add_lines(const struct view_summary *s, const struct view_told *told
 	for (size_t i = 0; i < n; i++) {
 		view_cost_add(&x->lines_ns, s->finding[told[i].at].ns);
 		view_cost_add(&x->nearby_ns, s->finding[told[i].at].nearby_ns);
+		x->samples += s->finding[told[i].at].where.samples;
 	}
 }
 

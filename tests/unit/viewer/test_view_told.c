@@ -209,16 +209,21 @@ static void test_from_neighbours(void)
 {
 	struct view_summary *s =
 		made_line(1, ANA_HOST_DISPATCH, WIRE_ROLE_SUBMITTER, WIRE_WAIT_NONE);
-	const char *said =
-		" Samples lie in only 17.0 % of it; the rest is taken from the gaps beside. Without it:";
+	const char *many =
+		" 3,012 samples show it, in gaps that are 17.0 % of it; those beside are "
+		"taken to be alike. Without it:";
+	const char *one = " 1 sample shows it, in gaps that are 17.0 % of it; those beside";
 
 	REQUIRE(s && s->findings);
 	s->finding[0].nearby_ns = s->finding[0].ns / 100 * 83;
-	EXPECT(strstr(view_finding_sentence(s, &mem, 0), said) != NULL);
+	s->finding[0].where.samples = 3012;
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0), many) != NULL);
+	s->finding[0].where.samples = 1;
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0), one) != NULL);
 	EXPECT(strstr(view_finding_evidence(&mem, &s->finding[0]),
 		      ", which saw 17.0 % of this time") != NULL);
 	s->finding[0].nearby_ns = s->finding[0].ns / 2;
-	EXPECT(!strstr(view_finding_sentence(s, &mem, 0), "Samples lie"));
+	EXPECT(!strstr(view_finding_sentence(s, &mem, 0), "taken to be alike"));
 	view_summary_free(s);
 }
 
