@@ -206,7 +206,8 @@ struct ana_hotspot {
 	enum ana_class class;
 	enum ana_confidence confidence; /* the one that holds for most of it */
 	int64_t ns; /* of GPU time, over all GPUs */
-	int64_t nearby_ns; /* besides: of pieces of the class without samples (LEDGER 6) */
+	/* besides: of pieces of the class without samples (LEDGER 6), and of that what is medium */
+	int64_t nearby_ns, nearby_medium_ns;
 	uint8_t role; /* enum wire_role: whose line it is */
 	uint8_t wait; /* enum wire_wait: what the thread waited for, NONE: it ran */
 	bool runnable; /* it could run and had no CPU (input.cpu_starved, host.cpu_starved) */

@@ -36,7 +36,7 @@ static enum ana_confidence usual(const int64_t by[ANA_CONFIDENCES])
 
 struct group { /* hotspots of one class and line: one finding */
 	const struct ana_hotspot *first; /* the largest */
-	int64_t ns, nearby_ns; /* the second is a part of the first */
+	int64_t ns, nearby_ns, nearby_medium_ns; /* each a part of the one before */
 	int64_t by_confidence[ANA_CONFIDENCES]; /* of the rest */
 	uint64_t samples, targets;
 	uint32_t threads, workers;
@@ -86,6 +86,7 @@ static void join(const struct ana_result *r, struct group *p, const struct ana_h
 {
 	p->ns += hotspot->ns + hotspot->nearby_ns;
 	p->nearby_ns += hotspot->nearby_ns;
+	p->nearby_medium_ns += hotspot->nearby_medium_ns;
 	p->by_confidence[hotspot->confidence] += hotspot->ns;
 	p->samples += hotspot->samples;
 	p->targets += hotspot->target && !target_seen(r, hotspot);
@@ -192,12 +193,11 @@ static void add_group(struct view_summary *s, const struct group *p, struct view
 		return;
 	*f = (struct view_finding){ .class = rest->class, .ns = p->ns, .nearby_ns = p->nearby_ns };
 	rest->ns -= p->ns;
-	for (int k = 0; k < ANA_CONFIDENCES; k++) {
-		f->by_confidence[k] = p->by_confidence[k];
-		rest->by_confidence[k] -= p->by_confidence[k];
-	}
-	f->by_confidence[ANA_LOW] += p->nearby_ns;
-	rest->by_confidence[ANA_LOW] -= p->nearby_ns;
+	memcpy(f->by_confidence, p->by_confidence, sizeof(f->by_confidence));
+	f->by_confidence[ANA_MEDIUM] += p->nearby_medium_ns;
+	f->by_confidence[ANA_LOW] += p->nearby_ns - p->nearby_medium_ns;
+	for (int k = 0; k < ANA_CONFIDENCES; k++)
+		rest->by_confidence[k] -= f->by_confidence[k];
 	set_where(s, f, p);
 	set_share(s, f);
 	rest->rest = true;

@@ -61,7 +61,7 @@ struct view_finding {
 	int64_t nano_usd;
 	int64_t of_starved_ppm; /* -1: not input.* */
 	int64_t lines_ns; /* of the ns of a rest: at lines that each took too little to be told */
-	int64_t nearby_ns; /* of ns: pieces without samples, that share what others show (low) */
+	int64_t nearby_ns; /* of ns: pieces without samples, that share what others show */
 	enum ana_confidence confidence; /* that of most of its time that samples saw */
 	int64_t by_confidence[ANA_CONFIDENCES]; /* sums to ns */
 	const char *basis; /* what proves it, in words */

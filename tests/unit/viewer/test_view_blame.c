@@ -914,7 +914,7 @@ static void test_kin_stretched(void)
  */
 static void test_kin_stands(void)
 {
-	int64_t ns[ANA_CLASSES], brief[ANA_CLASSES] = { 0 }, mixed[ANA_CLASSES] = { 0 };
+	int64_t ns[ANA_CLASSES], brief[ANA_CLASSES] = { 0 }, mixed[ANA_CLASSES] = { 0 }, i;
 	struct ana_unsampled_piece o = { .start = 1100 * (int64_t)MS, .end = 1101 * (int64_t)MS };
 	struct ana_unsampled_piece got;
 	struct ana_unsampled k = { 0 };
@@ -934,6 +934,15 @@ static void test_kin_stands(void)
 	REQUIRE(ana_unsampled_next(&k, INT64_MAX, &got, ns));
 	EXPECT_INT(ns[ANA_HOST_DISPATCH], MS / 8);
 	EXPECT_INT(ns[ANA_HOST_LOCK], MS / 4);
+
+	for (i = 2; i <= 10; i++) { /* ten that show the class are more than a chance */
+		REQUIRE(!ana_unsampled_decided(&k, (1020 + i) * MS, brief, 10 * MS));
+		REQUIRE(!ana_unsampled_add(&k, &o));
+		REQUIRE(ana_unsampled_next(&k, INT64_MAX, &got, ns));
+		EXPECT_INT(ana_unsampled_sure(&k, ANA_HOST_DISPATCH),
+			   i < 10 ? ANA_LOW : ANA_MEDIUM);
+		EXPECT_INT(ana_unsampled_sure(&k, ANA_HOST_LOCK), ANA_LOW);
+	}
 	ana_unsampled_fini(&k);
 
 	memset(&k, 0, sizeof(k));
@@ -967,13 +976,16 @@ static void test_lines_stand(void)
 	t.b.kind = ANA_PIECE_HOST;
 	t.b.stand_ns = 10 * MS;
 	REQUIRE(!ana_hotspots_add(&s, &t.e, &t.b));
-	ana_hotspots_add_nearby(&s, ANA_PIECE_HOST, ANA_HOST_DISPATCH, 1000);
-	ana_hotspots_add_nearby(&s, ANA_PIECE_WAIT, ANA_HOST_DISPATCH, 1001000); /* by time */
+	ana_hotspots_add_nearby(&s, ANA_PIECE_HOST, ANA_HOST_DISPATCH, ANA_LOW, 400);
+	ana_hotspots_add_nearby(&s, ANA_PIECE_HOST, ANA_HOST_DISPATCH, ANA_MEDIUM, 600);
+	ana_hotspots_add_nearby(&s, ANA_PIECE_WAIT, ANA_HOST_DISPATCH, ANA_LOW,
+				1001000); /* by time */
 	REQUIRE(!ana_hotspots_finish(&s, &list, &n));
 	REQUIRE(n == 2);
 	EXPECT(list[0].ns == 4000 * US && list[1].ns == 4 * US);
 	EXPECT_INT(list[0].nearby_ns, 500 + 1000000);
 	EXPECT_INT(list[1].nearby_ns, 500 + 1000);
+	EXPECT(list[0].nearby_medium_ns == 300 && list[1].nearby_medium_ns == 300);
 	while (n)
 		ana_hotspot_fini(&list[--n]);
 	free(list);
@@ -1031,12 +1043,12 @@ static void test_sites(void)
 	EXPECT_STR(x->native, "/lib/libjpeg.so.62\t1a\t"); /* libc blocks for everybody */
 	EXPECT_STR(x->leaf, "load\t/usr/lib/python3/dist-packages/PIL/ImageFile.py");
 	EXPECT(!site_of(&s, ANA_INPUT_FETCH, 9)); /* not the line that waits */
-	ana_hotspots_add_nearby(&s, ANA_PIECE_WAIT, ANA_INPUT_FETCH, 900);
-	ana_hotspots_add_nearby(&s, ANA_PIECE_WAIT, ANA_INPUT_PREP,
+	ana_hotspots_add_nearby(&s, ANA_PIECE_WAIT, ANA_INPUT_FETCH, ANA_LOW, 900);
+	ana_hotspots_add_nearby(&s, ANA_PIECE_WAIT, ANA_INPUT_PREP, ANA_LOW,
 				70); /* of which no line was seen */
 	REQUIRE(!ana_hotspots_merge(&all, &s));
 	REQUIRE(!ana_hotspots_merge(&all, &s));
-	ana_hotspots_add_nearby(&all, ANA_PIECE_WAIT, ANA_INPUT_FETCH, 1);
+	ana_hotspots_add_nearby(&all, ANA_PIECE_WAIT, ANA_INPUT_FETCH, ANA_LOW, 1);
 	REQUIRE(!ana_hotspots_finish(&all, &list, &n));
 	EXPECT(n == 2 && list[0].ns / (14 * US) == 1000 && list[0].threads == 2);
 	EXPECT_INT(list[0].nearby_ns + list[1].nearby_ns, 1801);

@@ -41,6 +41,6 @@ void ana_copying_tell(struct ana_walk *w, struct ana_gpu_state *g, int64_t upto)
 	piece.gap_end = piece.end;
 	ana_attribute_read(w, p, piece.start, piece.end);
 	if (!ana_attribute_line(w, p, &piece))
-		ana_hotspots_add_nearby(&w->hotspots, ANA_PIECE_HOST, ANA_COPY,
+		ana_hotspots_add_nearby(&w->hotspots, ANA_PIECE_HOST, ANA_COPY, ANA_LOW,
 					piece.end - piece.start);
 }

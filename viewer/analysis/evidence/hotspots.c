@@ -10,6 +10,7 @@
 #include "analysis/archive.h"
 #include "analysis/observer.h"
 #include "backward.h"
+#include "base/minmax.h"
 #include "base/vec.h"
 #include "facts/feeder.h"
 #include "frames.h"
@@ -526,9 +527,11 @@ int ana_hotspots_add(struct ana_hotspots *s, struct ana_evidence *e, const struc
 }
 
 void ana_hotspots_add_nearby(struct ana_hotspots *s, enum ana_piece_kind kind, enum ana_class c,
-			     int64_t ns)
+			     enum ana_confidence confidence, int64_t ns)
 {
 	ana_sum(&s->nearby_ns[kind][c], ns);
+	if (confidence == ANA_MEDIUM)
+		ana_sum(&s->medium_ns[kind][c], ns);
 }
 
 /* ---- all together ---------------------------------------------------------------------------- */
@@ -581,8 +584,10 @@ int ana_hotspots_merge(struct ana_hotspots *to, const struct ana_hotspots *from)
 
 	ana_sum(&to->other_ns, from->other_ns);
 	for (kind = 0; kind < ANA_PIECE_KINDS; kind++)
-		for (c = 0; c < ANA_CLASSES; c++)
+		for (c = 0; c < ANA_CLASSES; c++) {
 			ana_sum(&to->nearby_ns[kind][c], from->nearby_ns[kind][c]);
+			ana_sum(&to->medium_ns[kind][c], from->medium_ns[kind][c]);
+		}
 	for (i = 0; i < from->count && !err; i++)
 		err = merge_row(to, &from->row[i]);
 	return err ? err : ana_targets_merge(&to->targets, &from->targets);
@@ -603,10 +608,11 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * In parts by what was seen of each line in such pieces, or of a class in none, by time; summed as
- * they go: the lines of a class get all that is nearby.
+ * @ns of each class in parts by what was seen of each line in pieces of the kind, or of a class in
+ * none, by time; summed as they go: the lines of a class get all of it.
  */
-static void give_nearby(struct ana_hotspots *s, enum ana_piece_kind kind)
+static void spread(const struct ana_hotspots *s, enum ana_piece_kind kind,
+		   const int64_t ns[ANA_CLASSES], int64_t *part)
 {
 	int64_t stand[ANA_CLASSES] = { 0 }, time[ANA_CLASSES] = { 0 };
 	int64_t so_far[ANA_CLASSES] = { 0 }, given[ANA_CLASSES] = { 0 };
@@ -617,15 +623,32 @@ static void give_nearby(struct ana_hotspots *s, enum ana_piece_kind kind)
 		ana_sum(&time[s->row[i].hotspot.class], s->row[i].hotspot.ns);
 	}
 	for (i = 0; i < s->count; i++) {
-		struct ana_hotspot *h = &s->row[i].hotspot;
-		const enum ana_class c = h->class;
-		const int64_t all = stand[c] ? stand[c] : time[c];
+		const struct ana_hotspot_row *r = &s->row[i];
+		const enum ana_class c = r->hotspot.class;
 		int64_t until;
 
-		ana_sum(&so_far[c], stand[c] ? s->row[i].stand_ns[kind] : h->ns);
-		until = ana_scale(s->nearby_ns[kind][c], so_far[c], all);
-		h->nearby_ns += until - given[c];
+		ana_sum(&so_far[c], stand[c] ? r->stand_ns[kind] : r->hotspot.ns);
+		until = ana_scale(ns[c], so_far[c], stand[c] ? stand[c] : time[c]);
+		part[i] = until - given[c];
 		given[c] = until;
+	}
+}
+
+/* @part: room for two numbers of each row. */
+static void give_nearby(struct ana_hotspots *s, int64_t *part)
+{
+	int64_t *medium = part + s->count;
+	int kind;
+	uint32_t i;
+
+	for (kind = 0; kind < ANA_PIECE_KINDS; kind++) {
+		spread(s, (enum ana_piece_kind)kind, s->nearby_ns[kind], part);
+		spread(s, (enum ana_piece_kind)kind, s->medium_ns[kind], medium);
+		for (i = 0; i < s->count; i++) {
+			ana_sum(&s->row[i].hotspot.nearby_ns, part[i]);
+			/* each is rounded by itself */
+			ana_sum(&s->row[i].hotspot.nearby_medium_ns, base_min(medium[i], part[i]));
+		}
 	}
 }
 
@@ -641,15 +664,19 @@ int ana_hotspots_finish(struct ana_hotspots *s, struct ana_hotspot **out, size_t
 {
 	struct ana_hotspot *hotspot = calloc((size_t)s->count + 1, sizeof(*hotspot));
 	size_t n = 0;
+	int64_t *part = calloc((size_t)s->count + 1, 2 * sizeof(*part));
 	uint32_t i;
-	int kind, err = 0;
+	int err = 0;
 
-	if (!hotspot)
+	if (!hotspot || !part) {
+		free(hotspot);
+		free(part);
 		return -ENOMEM;
+	}
 	if (s->count) /* their slots hold no more; nothing is added from here on */
 		qsort(s->row, s->count, sizeof(*s->row), by_time);
-	for (kind = 0; kind < ANA_PIECE_KINDS; kind++)
-		give_nearby(s, (enum ana_piece_kind)kind);
+	give_nearby(s, part);
+	free(part);
 	for (i = 0; i < s->count; i++) {
 		if (s->row[i].hotspot.ns) {
 			err = err ? err
@@ -718,7 +745,9 @@ void ana_hotspots_archive(struct ana_hotspots *s, struct ana_archive *a)
 		archive_row(&s->row[i], a);
 	ana_archive_time(a, &s->other_ns);
 	for (int kind = 0; kind < ANA_PIECE_KINDS; kind++)
-		for (int c = 0; c < ANA_CLASSES; c++)
+		for (int c = 0; c < ANA_CLASSES; c++) {
 			ana_archive_time(a, &s->nearby_ns[kind][c]);
+			ana_archive_time(a, &s->medium_ns[kind][c]);
+		}
 	ana_targets_archive(&s->targets, a);
 }

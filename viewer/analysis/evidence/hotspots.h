@@ -41,8 +41,8 @@ struct ana_hotspots {
 	uint32_t mask;
 	int64_t other_ns;
 	struct ana_targets targets;
-	/* pieces without samples, by what their neighbours tell */
-	int64_t nearby_ns[ANA_PIECE_KINDS][ANA_CLASSES];
+	/* pieces without samples, by what their neighbours tell; and of these what is medium */
+	int64_t nearby_ns[ANA_PIECE_KINDS][ANA_CLASSES], medium_ns[ANA_PIECE_KINDS][ANA_CLASSES];
 	uint64_t pieces; /* that were added */
 	const struct ana_options *options; /* for on_hotspot_sample; NULL: nobody listens */
 	const struct ana_observer *observer; /* borrowed; NULL: nobody looks on */
@@ -57,10 +57,10 @@ int ana_hotspots_add(struct ana_hotspots *s, struct ana_evidence *e, const struc
 
 /*
  * Time of a class that no sample saw: it goes to the lines of the class by what was seen of each,
- * in pieces of that kind if any was.
+ * in pieces of that kind if any was. Its confidence is low or medium.
  */
 void ana_hotspots_add_nearby(struct ana_hotspots *s, enum ana_piece_kind kind, enum ana_class c,
-			     int64_t ns);
+			     enum ana_confidence confidence, int64_t ns);
 
 /* Adds the hotspots of another part of the run. 0 or -ENOMEM. */
 int ana_hotspots_merge(struct ana_hotspots *to, const struct ana_hotspots *from);

@@ -96,6 +96,7 @@ static void add(struct ana_unsampled *k, size_t i, int sign)
 		ana_sum(&k->sum[c], sign * k->neighbour[i].ns[c]);
 		if (k->sum[c] < 0)
 			k->sum[c] = 0;
+		k->of[c] += (uint32_t)(sign * (k->neighbour[i].ns[c] > 0));
 	}
 }
 
@@ -107,6 +108,7 @@ static void look(struct ana_unsampled *k, int64_t from, int64_t to)
 	    (k->high > k->low && k->neighbour[k->high - 1].start >= to)) {
 		k->low = k->high = k->head;
 		memset(k->sum, 0, sizeof(k->sum));
+		memset(k->of, 0, sizeof(k->of));
 		k->own = 0;
 		k->stale = false;
 	}
@@ -179,4 +181,9 @@ bool ana_unsampled_next(struct ana_unsampled *k, int64_t floor, struct ana_unsam
 	else
 		memset(ns, 0, ANA_CLASSES * sizeof(*ns));
 	return true;
+}
+
+enum ana_confidence ana_unsampled_sure(const struct ana_unsampled *k, int c)
+{
+	return k->of[c] >= ANA_NEIGHBOURS_MEDIUM ? ANA_MEDIUM : ANA_LOW;
 }

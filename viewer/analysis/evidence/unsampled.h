@@ -22,6 +22,7 @@
  */
 #define ANA_STRETCH 20
 #define ANA_STRETCH_NS INT64_C(200000000)
+#define ANA_NEIGHBOURS_MEDIUM 10u /* that show a class make it medium, fewer low */
 #define ANA_STAND_NS INT64_C(10000000) /* that a look stands for which tells no period */
 #define ANA_STAND_MAX_NS ANA_STRETCH_NS /* that a piece's looks stand for */
 #define ANA_UNSAMPLED_MAX (1u << 18) /* that wait, of a walk: beyond it all are decided at once */
@@ -57,6 +58,7 @@ struct ana_unsampled {
 	bool stale;
 	size_t low, high;
 	int64_t sum[ANA_CLASSES], own;
+	uint32_t of[ANA_CLASSES]; /* neighbours that show the class */
 	struct ana_length *length; /* by start */
 	size_t length_head, length_tail, length_room;
 	bool length_stale; /* else length_sum is that of [length_low, length_high) */
@@ -82,5 +84,7 @@ int64_t ana_unsampled_first(const struct ana_unsampled *k);
  */
 bool ana_unsampled_next(struct ana_unsampled *k, int64_t floor, struct ana_unsampled_piece *o,
 			int64_t ns[ANA_CLASSES]);
+/* How sure is the class @c of the piece that was the last: low or medium. */
+enum ana_confidence ana_unsampled_sure(const struct ana_unsampled *k, int c);
 
 #endif

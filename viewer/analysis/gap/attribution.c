@@ -271,15 +271,22 @@ static void book_line(struct ana_walk *w, const struct ana_proc *p,
 	book(w, p);
 }
 
+struct told { /* what neighbours tell of a piece */
+	const struct ana_unsampled *by;
+	enum ana_piece_kind kind; /* which it is */
+	int64_t ns[ANA_CLASSES];
+};
+
 static void give_part(struct ana_walk *w, const struct ana_proc *p,
-		      const struct ana_unsampled_piece *o, enum ana_piece_kind kind, int c,
+		      const struct ana_unsampled_piece *o, const struct told *told, int c,
 		      int64_t start, int64_t end)
 {
 	struct ana_gpu_state *g = &w->gpu[o->gpu];
 	bool known = c != o->unknown && c != ANA_HOST_UNKNOWN && c != ANA_INPUT_UNKNOWN;
 	struct ana_piece piece = {
 		.class = known ? (enum ana_class)c : (enum ana_class)o->unknown,
-		.confidence = known ? ANA_LOW : (enum ana_confidence)o->record_confidence,
+		.confidence = known ? ana_unsampled_sure(told->by, c)
+				    : (enum ana_confidence)o->record_confidence,
 		.start_ns = start,
 		.end_ns = end,
 	};
@@ -292,7 +299,8 @@ static void give_part(struct ana_walk *w, const struct ana_proc *p,
 	if (o->stack && !known)
 		book_line(w, p, o, &piece);
 	else if (known)
-		ana_hotspots_add_nearby(&w->hotspots, kind, piece.class, end - start);
+		ana_hotspots_add_nearby(&w->hotspots, told->kind, piece.class, piece.confidence,
+					end - start);
 	if (w->options->on_piece)
 		tell(w, p, o, piece);
 }
@@ -318,33 +326,32 @@ static void pass_on(struct ana_walk *w, struct ana_unsampled *all,
 }
 
 static void give_unsampled(struct ana_walk *w, const struct ana_proc *p,
-			   const struct ana_unsampled_piece *o, enum ana_piece_kind kind,
-			   const int64_t ns[ANA_CLASSES])
+			   const struct ana_unsampled_piece *o, const struct told *told)
 {
 	int64_t at = o->start;
 	int c;
 
 	for (c = 0; c < ANA_CLASSES; c++) {
-		if (!ns[c])
+		if (!told->ns[c])
 			continue;
-		give_part(w, p, o, kind, c, at, at + ns[c]);
-		at += ns[c];
+		give_part(w, p, o, told, c, at, at + told->ns[c]);
+		at += told->ns[c];
 	}
 	if (at < o->end)
-		give_part(w, p, o, kind, o->unknown, at, o->end);
+		give_part(w, p, o, told, o->unknown, at, o->end);
 }
 
 /* @of: whom the pieces are neighbours of once they have a class; NULL: of none. */
 static void give_all(struct ana_walk *w, const struct ana_proc *p, struct ana_unsampled *k,
 		     enum ana_piece_kind kind, struct ana_unsampled *of, int64_t floor)
 {
-	int64_t ns[ANA_CLASSES];
+	struct told told = { .by = k, .kind = kind };
 	struct ana_unsampled_piece o;
 
-	while (ana_unsampled_next(k, floor, &o, ns)) {
+	while (ana_unsampled_next(k, floor, &o, told.ns)) {
 		if (of)
-			pass_on(w, of, &o, ns);
-		give_unsampled(w, p, &o, kind, ns);
+			pass_on(w, of, &o, told.ns);
+		give_unsampled(w, p, &o, &told);
 		w->unsampled_pieces--;
 	}
 }

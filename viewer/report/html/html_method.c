@@ -36,7 +36,8 @@ void html_method(struct html *h)
 		"says so. It is never a promise.</dd>\n"
 		"<dt>How sure</dt><dd>High: the records, and a range or three samples of the gap, say the same. "
 		"Medium: one or two samples of each gap, however many of all, or a gap that is split in "
-		"proportion between those at work. Low: no sample of the gap; taken from the gaps beside. "
+		"proportion between those at work, or no sample of it, but of ten gaps beside or more that show this cause. "
+		"Low: taken from fewer gaps beside. "
 		"None: not known. A cause is as sure as most of its time.</dd>\n</dl>\n<h3>The classes of this run</h3>\n<dl class=\"classes\">\n");
 	for (int c = 0; c < ANA_CLASSES; c++)
 		if (h->s->result->classes[c])
