@@ -1152,6 +1152,41 @@ static struct ana_result *launching(const char *file, const char *leaf)
 	return r;
 }
 
+/* Small results that each step reads one by one; few of them, or large ones, are no such. */
+static void test_one_by_one(void)
+{
+	static const struct {
+		uint64_t count, bytes;
+		const char *file, *brief;
+	} cases[] = {
+		{ 256 * 640, 256 * 640 * 8, "/x/train.py",
+		  "one read of the 256 results of a step (train.py:32 Layer.plan), not one each" },
+		{ 10 * 640, 10 * 640 * 1024, "/venv/lib/python3.11/site-packages/pack/loop.py",
+		  "one read of the 10 results of a step, not one each" },
+		{ 10 * 640, 10 * 640 * 1025, "/venv/lib/python3.11/site-packages/pack/loop.py",
+		  "torch.compile or CUDA graphs" },
+		{ 9 * 640, 9 * 640 * 8, "/venv/lib/python3.11/site-packages/pack/loop.py",
+		  "torch.compile or CUDA graphs" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ana_result *r = launching(cases[i].file, NULL);
+		struct view_summary *s;
+		const struct view_advice *a;
+
+		r->steps = 640;
+		r->copies[ANA_D2H] =
+			(struct ana_copies){ .count = cases[i].count, .bytes = cases[i].bytes };
+		s = made_summary_of(r, H100, 1000000000);
+		a = advice(s, "dispatch");
+		REQUIRE(a);
+		EXPECT_STR(a->brief, cases[i].brief);
+		EXPECT(!strstr(cases[i].brief, "one read") ==
+		       !strstr(a->action, "small results from the GPU, one by one"));
+		view_summary_free(s);
+	}
+}
+
 /*
  * Where the program's own Python is what takes long, it is named first; where a package's is, not.
  */
@@ -1258,6 +1293,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_epoch),
 	T_CASE(test_by_evidence),
 	T_CASE(test_without_workers),
+	T_CASE(test_one_by_one),
 	T_CASE(test_own_python),
 	T_CASE(test_about),
 	T_CASE(test_second),
