@@ -1056,8 +1056,8 @@ class Piece:
             return c
         if ends:
             c = self.host_take(s, take)
-            nobody = not self.chain((self.w.pid, self.tid), s).found and \
-                c in ('host.wait', 'host.net', 'input.unknown')
+            nobody = not self.chain((self.w.pid, self.tid), s).found and (
+                c in ('host.wait', 'host.net', 'input.unknown') or c == 'input.inline' and wait == SOCKET and not ids(s, '?'))
             if wait in (LOCK, LOCK_SHARED, SOCKET, PIPE, CHILD) and (c == 'chain' or nobody):
                 self.at_place(s, nobody * part)
             return c

@@ -75,7 +75,8 @@ READS = [('get', ref.SOCKET, '?oa'), ('get', ref.SOCKET, '!oa ?ob'), ('get', ref
          ('plain', 0, '~oa'), ('get', ref.LOCK, '~ob ?oa'), ('get', ref.LOCK, '!oa ?ob')]
 # A connection: the trainer's end, at the line of the others and before it, with what comes back to it; and the other end.
 ASKED = ('', False, 'item', False, f'getresponse|{LIB}http/client.py|3~work|/home/me/train.py|6~main|/home/me/train.py|9')
-HERE = [('asked', ref.SOCKET, '?t1'), ('get', ref.SOCKET, '?t1'), ('asked', ref.SOCKET, '?t1 ?d1'), ('draw', ref.SOCKET, '?t1'),
+HERE = [('asked', ref.SOCKET, '?t1'), ('asked', ref.SOCKET, ''),
+        ('get', ref.SOCKET, '?t1'), ('asked', ref.SOCKET, '?t1 ?d1'), ('draw', ref.SOCKET, '?t1'),
         ('get', ref.SOCKET, '?t1 ?a1'), ('plain', ref.SOCKET, '?u1 ?a1'), ('model', ref.GPU, '')]
 THERE = [('plain', ref.SLEEP, '!u1 !t1')] * 3 + [('get', ref.SOCKET, '?t1'), ('plain', ref.SOCKET, '?u1'),
          ('plain', ref.SOCKET, '!t1'), ('plain', 0, '!t1 !u1')]
@@ -376,7 +377,8 @@ class Case:
         return '\n'.join(moved(line, shift) for line in out) + '\n'
 
 
-PLACES = {'process': (2, 3), 'op': (1, 2), 'copy': (1, 2), 'links': (), 'native': (), 'file': (), 'bytes': (), 'period': (), 'api': (1, 2), 'range': (2, 3), 'sample': (1,),
+PLACES = {'process': (2, 3), 'op': (1, 2), 'copy': (1, 2), 'links': (), 'native': (), 'file': (), 'bytes': (), 'period': (),
+          'api': (1, 2), 'range': (2, 3), 'sample': (1,),
           'batch': (2, 3)}
 
 

@@ -1915,6 +1915,31 @@ static void test_reply(void)
 }
 
 /*
+ * A line that reads from a socket before the copy takes requests where connections are known to be
+ * others' calls: what it reads while nothing is known yet may be the same.
+ */
+static void test_reads_unknown(void)
+{
+	struct bench t;
+
+	begin(&t);
+	t.given.at_once = t.given.made = t.given.fed = true;
+	see_turns(&t, 50);
+	keep(&t, PID, WIRE_WAIT_SOCKET, "", REPLY);
+	EXPECT_ALL(&t, ANA_INPUT_INLINE, ANA_HIGH);
+	EXPECT(t.b.asks && t.b.place && !t.b.served);
+	end(&t);
+
+	begin(&t); /* data of somebody else: nobody else is asked */
+	t.given.at_once = t.given.made = t.given.fed = true;
+	see_turns(&t, 50);
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?t1:2-3:4", REPLY);
+	EXPECT_ALL(&t, ANA_INPUT_INLINE, ANA_HIGH);
+	EXPECT(!t.b.asks);
+	end(&t);
+}
+
+/*
  * Who connected here and rests between what he sends has requests; one who makes it meanwhile
  * feeds.
  */
@@ -2213,6 +2238,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_seen_running),
 	T_CASE(test_sender),
 	T_CASE(test_queue_alone),
+	T_CASE(test_reads_unknown),
 	T_CASE(test_messenger),
 	T_CASE(test_messenger_loop),
 	T_CASE(test_beyond),

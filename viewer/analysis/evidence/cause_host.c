@@ -275,10 +275,19 @@ static enum ana_class class_of_take(struct ana_cause *b, struct ana_evidence *e,
 	}
 }
 
-static bool is_alone(const struct ana_cause *b, enum ana_class c)
+/*
+ * Nobody was found who ends the wait. What is read from a socket before a copy may be data or a
+ * request: where nothing is told of the socket, others at the line may know.
+ */
+static bool is_alone(const struct ana_cause *b, struct ana_evidence *e, const struct wire_sample *w,
+		     enum ana_class c)
 {
-	return b->chain.found == ANA_CHAIN_NOBODY &&
-	       (c == ANA_HOST_WAIT || c == ANA_HOST_NET || c == ANA_INPUT_UNKNOWN);
+	if (b->chain.found != ANA_CHAIN_NOBODY)
+		return false;
+	if (c == ANA_INPUT_INLINE)
+		return w->wait == WIRE_WAIT_SOCKET &&
+		       !ana_linktexts_get(&e->links, w->links)->awaits;
+	return c == ANA_HOST_WAIT || c == ANA_HOST_NET || c == ANA_INPUT_UNKNOWN;
 }
 
 /* Blocked in something that somebody else ends: a lock, a queue, a socket, a child. */
@@ -294,7 +303,7 @@ static enum ana_class class_of_others(struct ana_cause *b, struct ana_evidence *
 	case ANA_TAKE_ITEM:
 	case ANA_TAKE_EVENT:
 		c = class_of_take(b, e, s, i, k, take);
-		if ((c == FOLLOWED || is_alone(b, c)) && at_place(b, w) && c != FOLLOWED)
+		if ((c == FOLLOWED || is_alone(b, e, w, c)) && at_place(b, w) && c != FOLLOWED)
 			b->alone += ana_shares_part(s, h, i);
 		return c;
 	case ANA_TAKE_SERVES:
