@@ -290,6 +290,24 @@ const char *view_outside_sentence(const struct view_summary *s, struct base_aren
 				 s->cost.known ? "paid" : "held");
 }
 
+int64_t view_between_ns(const struct view_summary *s)
+{
+	const int64_t ns = s->result->classes[ANA_DEVICE_TURNAROUND];
+
+	return base_ppm(ns, view_working_ns(s)) >= VIEW_BETWEEN_PPM ? ns : 0;
+}
+
+const char *view_between_sentence(const struct view_summary *s, struct base_arena *mem)
+{
+	const int64_t ns = view_between_ns(s);
+	base_unit share;
+
+	if (!ns)
+		return NULL;
+	base_percent(share, base_ppm(ns, view_working_ns(s)));
+	return base_arena_printf(mem, "%s %%" VIEW_BETWEEN_WORDS, share);
+}
+
 const char *view_judgement_words(const struct view_summary *s, struct base_arena *mem)
 {
 	const char *words_of;

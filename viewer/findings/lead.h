@@ -106,4 +106,16 @@ const char *view_lead_rate_words(const struct view_summary *s, struct base_arena
 /* "start-up and shutdown: 0.166 ¢, 30.0 % of what was paid"; NULL: there was next to none. */
 const char *view_outside_sentence(const struct view_summary *s, struct base_arena *mem);
 
+#define VIEW_BETWEEN_PPM \
+	100000 /* of the training time, from where pauses between operations are told */
+/* No waste, and of a run of many small operations the largest part: what a GPU needs for each. */
+int64_t view_between_ns(const struct view_summary *s); /* 0: too little to tell */
+/* What follows its share: "of the training time passed between one operation and the next, ..." */
+#define VIEW_BETWEEN_WORDS                                                                           \
+	" of the training time passed between one operation and the next, 10 us or less each: they " \
+	"are many and small. CUDA graphs, torch.compile or larger batches make them fewer; this is " \
+	"not counted as waste"
+/* The share, and that. NULL: too little to tell. */
+const char *view_between_sentence(const struct view_summary *s, struct base_arena *mem);
+
 #endif

@@ -140,6 +140,26 @@ static void test_short(void)
 	view_summary_free(s);
 }
 
+/* Pauses of the device are told from a tenth of the training time on. */
+static void test_between(void)
+{
+	struct view_summary *s = run_of(ANA_HOST_DISPATCH, 3990000000LL);
+	int64_t *classes = s->result->classes, tenth = view_working_ns(s) / 10;
+
+	classes[ANA_COMPUTE] -= tenth;
+	classes[ANA_DEVICE_TURNAROUND] = tenth - tenth / 1000;
+	EXPECT(!view_between_ns(s) && !view_between_sentence(s, &mem));
+	classes[ANA_DEVICE_TURNAROUND] = tenth;
+	classes[ANA_COMPUTE]--;
+	EXPECT_INT(view_between_ns(s), tenth);
+	EXPECT_STR(
+		view_between_sentence(s, &mem),
+		"10.0 % of the training time passed between one operation and the next, 10 us or less "
+		"each: they are many and small. CUDA graphs, torch.compile or larger batches make them "
+		"fewer; this is not counted as waste");
+	view_summary_free(s);
+}
+
 /* Without a price the same in GPU time, and no dollar. */
 static void test_no_price(void)
 {
@@ -283,8 +303,8 @@ static void test_gpus_say_as_the_run(void)
 int main(void)
 {
 	int failed = RUN(test_verdicts, test_healthy, test_words, test_warmup, test_short,
-			 test_no_price, test_skew, test_no_training, test_by_cost, test_larger,
-			 test_gpus_say_as_the_run);
+			 test_no_price, test_between, test_skew, test_no_training, test_by_cost,
+			 test_larger, test_gpus_say_as_the_run);
 
 	base_arena_fini(&mem);
 	return failed;

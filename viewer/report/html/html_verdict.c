@@ -372,6 +372,19 @@ static void put_outside(struct html *h)
 	html_put(h, ". Neither training time nor waste.</dd></div>\n");
 }
 
+/* What the GPU needs from one operation to the next is no waste, but may be most of the time. */
+static void put_between(struct html *h)
+{
+	const int64_t ns = view_between_ns(h->s);
+
+	if (!ns)
+		return;
+	html_put(h, "<div><dt>In between</dt><dd><b>");
+	html_pct(h, base_ppm(ns, view_working_ns(h->s)),
+		 "/ledger/classes/device.turnaround/ns %% /ledger/working_ns");
+	html_put(h, "</b>" VIEW_BETWEEN_WORDS ".</dd></div>\n");
+}
+
 /* A class's time, with what other ranks waited for those that were late by it. */
 static __int128 class_ns(const struct view_summary *s, int c)
 {
@@ -624,6 +637,7 @@ void html_verdict(struct html *h)
 	put_outside(h);
 	html_idle(h);
 	put_cause(h);
+	put_between(h);
 	put_advised(h, "Do first", view_advice_first(h->s));
 	put_advised(h, "Do also", view_advice_second(h->s));
 	html_put(h, "</dl>\n");

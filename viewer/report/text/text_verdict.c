@@ -106,6 +106,14 @@ static void put_sums(struct page *p)
 		text_line(p, outside);
 }
 
+static void put_between(struct page *p)
+{
+	const char *between = view_between_sentence(p->s, &p->mem);
+
+	if (between)
+		text_line(p, between);
+}
+
 static void put_flags(struct page *p)
 {
 	const struct ana_result *r = p->s->result;
@@ -180,6 +188,7 @@ static void verdict_lines(struct page *p)
 	put_unused(p);
 	text_causes(p, 3);
 	text_culprits(p, 3);
+	put_between(p);
 	put_flags(p);
 	put_doubt(p);
 	text_next(p);
