@@ -52,6 +52,7 @@ def main():
             time.sleep(0.01)
     note.write(sessions=sessions)
     print(args.sessions, 'sessions')
+    told.rest()
 
 
 if __name__ == '__main__':

@@ -82,6 +82,7 @@ def main():
     steps, found = (by_schedule if args.schedule else by_hand)(loop, args)
     note.write(steps=steps, sessions=found)
     print(f'{len(found)} sessions')
+    told.rest()
 
 
 if __name__ == '__main__':

@@ -14,6 +14,7 @@ import inspect
 import json
 import os
 import sys
+import threading
 import time
 
 DIRECTIONS = {'HtoD': 'copy-h2d', 'DtoH': 'copy-d2h', 'DtoD': 'copy-d2d', 'HtoH': 'copy-h2h', 'PtoP': 'copy-p2p'}
@@ -108,8 +109,23 @@ def seen(profile):
 
 def rest():
     """PyTorch's thread of the backward pass wants Python's lock once more after the result is there. A process that
-    ends before aborts, with Python before 3.14: such a thread is ended through C++ that lets nothing through."""
-    time.sleep(0.1)
+    ends before aborts, with Python before 3.14: such a thread is ended through C++ that lets nothing through. Where others
+    have the cores it may be long in coming: until nothing else of this process has wanted one for a while."""
+    quiet = 0
+    for _ in range(500):
+        time.sleep(0.02)
+        quiet = 0 if any(map(wants_core, os.listdir('/proc/self/task'))) else quiet + 1
+        if quiet == 5:
+            break
+
+
+def wants_core(tid):
+    """Whether that thread of the process, which is not the one that asks, runs or would if it could."""
+    try:
+        with open(f'/proc/self/task/{tid}/stat', 'rb') as f:
+            return int(tid) != threading.get_native_id() and f.read().rpartition(b')')[2].split()[0] == b'R'
+    except OSError:
+        return False
 
 
 @contextlib.contextmanager
