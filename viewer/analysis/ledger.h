@@ -161,6 +161,7 @@ struct ana_quality {
 	uint64_t ops_before_launch; /* ops that start before their launch */
 	uint64_t launches_expired; /* given up to stay within memory */
 	int64_t unobserved_ns;
+	int64_t stepped_down_ns; /* of that at most: recording it all would have cost too much */
 	uint64_t damage_bytes, damage_spans, frames_missing;
 	uint64_t own_cpu_ns, trace_bytes, memory_peak_bytes;
 	/* evidence of what the host did */

@@ -256,6 +256,17 @@ static bool is_first_without_cpu(const struct view_summary *s, size_t at)
 	return true;
 }
 
+/* Why nobody watched, where that is the price of watching for half of it or more. */
+static const char *stepped_down(const struct view_summary *s)
+{
+	const struct ana_quality *q = &s->result->quality;
+
+	return 2 * (__int128)q->stepped_down_ns < q->unobserved_ns || !q->stepped_down_ns
+		       ? ""
+		       : ", for recording all of it would have cost the job more than --max-overhead "
+			 "allows (0 records it all)";
+}
+
 /* Who had what was wanted, said once; "": nothing was, or the sentence tells. */
 static const char *taken(const struct view_summary *s, struct base_arena *mem, size_t at)
 {
@@ -266,6 +277,8 @@ static const char *taken(const struct view_summary *s, struct base_arena *mem, s
 		return "";
 	if (cpu)
 		return is_first_without_cpu(s, at) ? cpus_taken(s, mem) : "";
+	if (f->class == ANA_EXCLUDED_UNOBSERVED)
+		return stepped_down(s);
 	if (f->class != ANA_HOST_LOCK || f->where.chains > 1)
 		return "";
 	return f->where.wait == WIRE_WAIT_GIL

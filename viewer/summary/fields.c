@@ -89,6 +89,7 @@ const struct summary_field summary_quality_head[] = {
 	F(COUNT, dropped),
 	F(COUNT, invalid),
 	F(TOTAL, unobserved_ns),
+	F(TOTAL, stepped_down_ns),
 	{ 0 }
 };
 

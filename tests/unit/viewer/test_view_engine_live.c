@@ -164,6 +164,49 @@ static void test_unobserved(void)
 	EXPECT_INT(CLASS(r, 0, EXCLUDED_UNOBSERVED), NS(80 + 400 + 50));
 	EXPECT_INT(CLASS(r, 0, EXCLUDED_TEARDOWN), NS(50));
 	EXPECT_INT(r.result->quality.unobserved_ns, NS(530));
+	EXPECT_INT(r.result->quality.stepped_down_ns, 0);
+	t_run_end(&r);
+}
+
+/* Of what nobody watched the part that would have cost too much is told, and no more than all. */
+static void test_stepped_down(void)
+{
+	struct t_run r;
+	struct t_proc p;
+	Wire__LossSpan span = WIRE__LOSS_SPAN__INIT;
+
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_launch(&p, US(50), US(100), US(200), 1);
+	t_launch(&p, US(590), US(600), US(700), 2);
+	span.reason = WIRE__LOSS_REASON__LOSS_GOVERNOR;
+	span.start_ns = US(300);
+	span.end_ns = US(500);
+	t_loss(&p, span);
+	span.start_ns = US(400); /* twice the same */
+	t_loss(&p, span);
+	span.reason = WIRE__LOSS_REASON__LOSS_FOREIGN;
+	span.start_ns = US(500);
+	span.end_ns = US(550);
+	t_loss(&p, span);
+	t_proc_end(&p, US(800), true);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	EXPECT_INT(r.result->quality.unobserved_ns, NS(250));
+	EXPECT_INT(r.result->quality.stepped_down_ns, NS(200));
+	t_run_end(&r);
+
+	t_run_begin(&r); /* an operation lies in half of it */
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_launch(&p, US(50), US(100), US(400), 1);
+	t_launch(&p, US(590), US(600), US(700), 2);
+	span.reason = WIRE__LOSS_REASON__LOSS_GOVERNOR;
+	span.start_ns = US(300);
+	span.end_ns = US(500);
+	t_loss(&p, span);
+	t_proc_end(&p, US(800), true);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	EXPECT_INT(r.result->quality.unobserved_ns, NS(100));
+	EXPECT_INT(r.result->quality.stepped_down_ns, NS(100));
 	t_run_end(&r);
 }
 
@@ -790,6 +833,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_one_gpu_after_the_other),
 	T_CASE(test_dropped_records),
 	T_CASE(test_unobserved),
+	T_CASE(test_stepped_down),
 	T_CASE(test_bad_stamps),
 	T_CASE(test_a_cut_stream),
 	T_CASE(test_looks_left_out),

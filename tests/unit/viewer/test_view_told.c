@@ -227,6 +227,24 @@ static void test_from_neighbours(void)
 	view_summary_free(s);
 }
 
+/* Time that nobody watched because that would have cost too much says so, if it is half of it. */
+static void test_stepped_down(void)
+{
+	struct view_summary *s =
+		made_line(1, ANA_EXCLUDED_UNOBSERVED, WIRE_ROLE_SUBMITTER, WIRE_WAIT_NONE);
+	const char *why =
+		", for recording all of it would have cost the job more than --max-overhead "
+		"allows (0 records it all).";
+
+	REQUIRE(s && s->findings);
+	s->result->quality.unobserved_ns = 100;
+	s->result->quality.stepped_down_ns = 49;
+	EXPECT(!strstr(view_finding_sentence(s, &mem, 0), "--max-overhead"));
+	s->result->quality.stepped_down_ns = 50;
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0), why) != NULL);
+	view_summary_free(s);
+}
+
 /* Lines that each took too little are counted with what is left. */
 static void test_small_lines(void)
 {
@@ -663,25 +681,16 @@ static void test_activities(void)
 }
 
 static const struct t_case cases[] = {
-	T_CASE(test_sentences),
-	T_CASE(test_all_classes),
-	T_CASE(test_bounds),
-	T_CASE(test_late),
-	T_CASE(test_order),
-	T_CASE(test_from_neighbours),
-	T_CASE(test_small_lines),
-	T_CASE(test_stands),
-	T_CASE(test_stands_without_line),
-	T_CASE(test_alike),
-	T_CASE(test_alike_without_line),
-	T_CASE(test_left_alone),
-	T_CASE(test_pipeline),
-	T_CASE(test_taken),
-	T_CASE(test_activities),
-	T_CASE(test_line_confidence),
-	T_CASE(test_simulated),
-	T_CASE(test_taken_once),
-	T_CASE(test_turnover),
+	T_CASE(test_sentences),	      T_CASE(test_all_classes),
+	T_CASE(test_bounds),	      T_CASE(test_late),
+	T_CASE(test_order),	      T_CASE(test_from_neighbours),
+	T_CASE(test_stepped_down),    T_CASE(test_small_lines),
+	T_CASE(test_stands),	      T_CASE(test_stands_without_line),
+	T_CASE(test_alike),	      T_CASE(test_alike_without_line),
+	T_CASE(test_left_alone),      T_CASE(test_pipeline),
+	T_CASE(test_taken),	      T_CASE(test_activities),
+	T_CASE(test_line_confidence), T_CASE(test_simulated),
+	T_CASE(test_taken_once),      T_CASE(test_turnover),
 };
 
 int main(void)

@@ -46,6 +46,7 @@ static uint64_t hash_device(uint64_t h, const struct ana_device *d)
 	h = hash_spans(h, &d->given);
 	h = hash_spans(h, &d->lost);
 	h = hash_spans(h, &d->unobserved);
+	h = hash_spans(h, &d->stepped_down);
 	h = hash_spans(h, &d->run_phases);
 	return hash_spans(h, &d->contended);
 }

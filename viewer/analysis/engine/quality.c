@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include "analysis/note.h"
+#include "base/minmax.h"
 
 static int source_notes(struct ana_quality *q, const struct ana_source *s)
 {
@@ -128,6 +129,9 @@ int ana_result_quality(struct ana_result_parts *r)
 	q->damage_bytes = t->damage_bytes;
 	q->damage_spans = t->damage_spans;
 	q->unobserved_ns = r->result->classes[ANA_EXCLUDED_UNOBSERVED];
+	for (i = 0; i < r->plan->devices; i++)
+		ana_sum(&q->stepped_down_ns, ana_spans_measure(&r->plan->device[i].stepped_down));
+	q->stepped_down_ns = base_min(q->stepped_down_ns, q->unobserved_ns);
 	for (i = 0; i < t->notes && !err; i++)
 		err = ana_quality_note(q, t->note[i]);
 	for (i = 0; i < r->plan->sources && !err; i++) {

@@ -343,6 +343,7 @@ void ana_plan_fini(struct ana_plan *p)
 		ana_spans_fini(&p->device[i].run_phases);
 		ana_spans_fini(&p->device[i].lost);
 		ana_spans_fini(&p->device[i].unobserved);
+		ana_spans_fini(&p->device[i].stepped_down);
 		ana_spans_fini(&p->device[i].contended);
 	}
 	for (i = 0; i < p->components; i++) {

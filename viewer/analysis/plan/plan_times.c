@@ -122,6 +122,8 @@ static int add_losses(struct ana_device *d, const struct ana_source *s, uint32_t
 			err = add_time(&d->unobserved, l->start_ns, l->end_ns);
 		else if (l->reason != WIRE__LOSS_REASON__LOSS_BAD_STAMP)
 			err = add_time(&d->lost, l->start_ns, l->end_ns);
+		if (!err && l->reason == WIRE__LOSS_REASON__LOSS_GOVERNOR)
+			err = add_time(&d->stepped_down, l->start_ns, l->end_ns);
 	}
 	for (i = 0; i < s->s->holes && !err; i++)
 		err = add_time(&d->unobserved, s->s->hole[i].start_ns, s->s->hole[i].end_ns);
@@ -274,5 +276,6 @@ int ana_plan_times(struct ana_plan *p, struct ana_device *d, const struct ana_op
 	ana_spans_merge(&d->contended);
 	ana_spans_merge(&d->lost);
 	ana_spans_merge(&d->unobserved);
+	ana_spans_merge(&d->stepped_down);
 	return err;
 }
