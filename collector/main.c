@@ -51,6 +51,7 @@ static int sweep(const struct coll_options *opts)
 		.dry = opts->dry_run,
 		.digests = opts->digest.store != NULL,
 		.dispensable = coll_gone_lets_go,
+		.tidy = true,
 	};
 
 	if (opts->limits_file && coll_limits_load(&limits, &opts->limits, opts->limits_file))

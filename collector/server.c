@@ -14,12 +14,26 @@
 #include "relay/gone.h"
 #include "relay/upstream.h"
 #include "retain/admit.h"
+#include "retain/run_walk.h"
 #include "serve/http.h"
 
 #define SMALLEST_MMAP (128 << 10)
 
 static void each_second(void *owner);
 static void report(void *owner);
+
+/* A folder of which nobody asks needs none. */
+static int init_index(struct coll_server *sv)
+{
+	const struct coll_options *o = sv->opts;
+	int err;
+
+	if (!o->http.listen && !o->limits_file && !coll_retention_wanted(&sv->retention))
+		return 0;
+	err = coll_run_index_init(&sv->index, sv->store.base);
+	sv->retention.index = sv->digests.index = sv->parts.index = &sv->index;
+	return err;
+}
 
 /* Limits, and who watches over them. */
 static void init_retention(struct coll_server *sv)
@@ -52,6 +66,8 @@ static int init_runs(struct coll_server *sv)
 
 static int init_ingest(struct coll_server *sv)
 {
+	int err;
+
 	sv->intake.context = &sv->context;
 	sv->intake.retention = &sv->retention;
 	sv->intake.own = &sv->store;
@@ -60,7 +76,9 @@ static int init_ingest(struct coll_server *sv)
 	sv->clients.store = &sv->store;
 	sv->clients.retention = &sv->retention;
 	sv->clients.silence_s = sv->opts->silence_s;
-	return coll_clients_init(&sv->clients);
+	err = coll_clients_init(&sv->clients);
+	sv->clients.watches.index = sv->retention.index;
+	return err;
 }
 
 static void init_http(struct coll_server *sv)
@@ -103,7 +121,9 @@ int coll_server_init(struct coll_server *sv, const struct coll_options *opts)
 		goto fini;
 	init_retention(sv);
 	init_http(sv);
-	err = init_runs(sv);
+	err = init_index(sv);
+	if (!err)
+		err = init_runs(sv);
 	if (!err)
 		err = init_ingest(sv);
 	if (!err)
@@ -125,6 +145,7 @@ void coll_server_fini(struct coll_server *sv)
 	coll_render_jobs_fini(&sv->render);
 	coll_retention_fini(&sv->retention);
 	coll_digests_fini(&sv->digests);
+	coll_run_index_fini(&sv->index);
 	coll_sdnotify_fini(&sv->notify);
 	coll_runs_fini(&sv->runs);
 	coll_wakeups_close(&sv->wakeups);
@@ -164,6 +185,7 @@ static void each_second(void *owner)
 	coll_accept_tick(&sv->accept);
 	coll_clients_tick(&sv->clients, now);
 	coll_children_tick(&sv->context.children, now);
+	coll_run_walk_tick(&sv->index, now);
 	coll_retention_tick(&sv->retention, now);
 	if (sv->retention.digests)
 		coll_digests_tick(&sv->digests, now);

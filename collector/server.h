@@ -32,6 +32,7 @@ struct coll_server {
 	struct coll_store store;
 	struct coll_runs runs; /* if anybody wants to know what pulses tell: alerts, or HTTP */
 	struct coll_limits limits; /* as they hold now */
+	struct coll_run_index index; /* where runs are listed or removed; else not begun */
 	struct coll_retention retention;
 	struct coll_digests digests; /* unused without --store */
 	struct coll_upstream *upstream; /* NULL without --upstream */

@@ -23,22 +23,23 @@ struct coll_process_watch {
 	struct coll_hello who;
 };
 
-static void write_end(struct coll_context *context, const char *dir, const char *hex,
+static void write_end(struct coll_process_watches *all, const char *dir, const char *hex,
 		      const struct coll_hello *who, int64_t end_ns)
 {
 	int err = coll_process_end_write(dir, hex, who, end_ns);
 
+	coll_run_index_touch(all->index, dir);
 	if (err)
-		coll_context_trouble(context, dir, err);
+		coll_context_trouble(all->context, dir, err);
 	else
-		context->count.ends++;
+		all->context->count.ends++;
 }
 
 void coll_process_watch_write_end(struct coll_process_watches *all, const struct coll_stream *s,
 				  int64_t end_ns)
 {
 	if (s->who_known)
-		write_end(all->context, s->dir, s->hex, &s->who, end_ns);
+		write_end(all, s->dir, s->hex, &s->who, end_ns);
 }
 
 static void watch_free(struct coll_process_watch *w)
@@ -62,7 +63,7 @@ static void on_end(struct coll_source *source, uint32_t events)
 	struct coll_process_watch *w = (struct coll_process_watch *)source;
 
 	(void)events;
-	write_end(w->all->context, w->dir, w->hex, &w->who, coll_clock_ns(CLOCK_REALTIME));
+	write_end(w->all, w->dir, w->hex, &w->who, coll_clock_ns(CLOCK_REALTIME));
 	watch_free(w);
 }
 

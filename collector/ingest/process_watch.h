@@ -7,6 +7,7 @@
 #ifndef COLL_PROCESS_WATCH_H
 #define COLL_PROCESS_WATCH_H
 
+#include "retain/run_index.h"
 #include "store/store.h"
 
 struct coll_context;
@@ -14,6 +15,7 @@ struct coll_process_watch;
 
 struct coll_process_watches {
 	struct coll_context *context; /* borrowed */
+	struct coll_run_index *index; /* the same; NULL: none */
 	struct coll_process_watch *first;
 	size_t count;
 };

@@ -91,6 +91,7 @@ int coll_admit_open(struct coll_retention *k, const char *dir)
 		return -ENOMEM;
 	r->streams++;
 	k->open_streams++;
+	coll_run_index_opened(k->index, dir);
 	return 0;
 }
 
@@ -103,6 +104,7 @@ void coll_admit_closed(struct coll_retention *k, const char *dir)
 	p = find(k, dir);
 	r = *p;
 	k->open_streams--;
+	coll_run_index_closed(k->index, dir);
 	if (!r || --r->streams)
 		return;
 	*p = r->next;

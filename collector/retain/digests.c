@@ -282,6 +282,9 @@ static void digest_done(void *owner, const struct coll_child_end *end)
 	struct coll_digest *e = leave(s);
 	char why[400];
 
+	char path[PATH_MAX];
+
+	run_path(d, e, path);
 	coll_child_why(end, why, sizeof(why));
 	if (e->wants_row)
 		row_done(d, e, end, why);
@@ -291,6 +294,7 @@ static void digest_done(void *owner, const struct coll_child_end *end)
 		try_again(d, e, why);
 	else
 		failed(d, e, why);
+	coll_run_index_touch(d->index, path);
 	coll_digests_tick(d, coll_now_ns()); /* the next one need not wait for the clock */
 }
 

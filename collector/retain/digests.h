@@ -38,6 +38,7 @@
 #include "core/context.h"
 #include "digest_queue.h"
 #include "limits.h"
+#include "run_index.h"
 
 #define COLL_BUDGETS_MAX 16
 #define COLL_DIGEST_LARGE (256ull << 20)
@@ -64,6 +65,7 @@ struct coll_digests {
 	const struct coll_digest_to *to;
 	struct coll_context *context;
 	const struct coll_limits *limits; /* how long nobody must have written to a run */
+	struct coll_run_index *index; /* borrowed; NULL: none */
 	bool available; /* the program is there */
 	char program[COLL_CHILD_PATH_BYTES];
 	struct coll_digest_queue queue;

@@ -21,11 +21,14 @@
 #define LINE_MAX_BYTES 700
 #define FLOOR_SHARE 8 /* a part of a small disk, not all of it */
 #define USES_MAX 4096
+#define TIDY_EVERY_NS (86400 * COLL_SECOND_NS) /* and with the first, and after one that failed */
 
 void coll_retention_init(struct coll_retention *k, const char *base,
 			 const struct coll_limits *limits, struct coll_context *context)
 {
-	*k = (struct coll_retention){ .base = base, .limits = limits, .context = context };
+	*k = (struct coll_retention){
+		.base = base, .limits = limits, .context = context, .rules = 1
+	};
 }
 
 void coll_retention_fini(struct coll_retention *k)
@@ -103,6 +106,31 @@ static void log_waiting(struct coll_retention *k, uint64_t runs, uint64_t bytes)
 		 runs, bytes);
 }
 
+/* TEAM RUN and what follows, of a line about a run's files, which are not what they were. */
+static void read_changed(struct coll_retention *k, const char *line)
+{
+	char team[COLL_USE_TEAM_BYTES], run[300];
+
+	if (sscanf(line, "%*s %255s %299s", team, run) == 2)
+		coll_run_index_touch_run(k->index, strcmp(team, "-") ? team : "", run);
+}
+
+static void read_removed(struct coll_retention *k, const char *line)
+{
+	read_changed(k, line);
+	coll_log("%s", line);
+}
+
+static void read_keep(struct coll_retention *k, const char *line)
+{
+	struct coll_run_kept kept;
+	char team[COLL_USE_TEAM_BYTES], run[300];
+
+	if (sscanf(line, "keep %255s %299s %" SCNd64 " %u %" SCNd64, team, run, &kept.newest_ns,
+		   &kept.rules, &kept.keep_ns) == 5)
+		coll_run_index_keep(k->index, strcmp(team, "-") ? team : "", run, &kept);
+}
+
 /* With each sweep: else nobody would know why nothing goes. */
 static void log_jump(struct coll_retention *k, uint64_t seconds)
 {
@@ -134,8 +162,12 @@ void coll_retention_read_line(struct coll_retention *k, const char *line)
 		log_jump(k, n[0]);
 	else if (sscanf(line, "unbilled %" SCNu64, &n[0]) == 1)
 		k->context->count.runs_unbilled += n[0];
+	else if (!strncmp(line, "keep ", 5))
+		read_keep(k, line);
+	else if (!strncmp(line, "changed ", 8))
+		read_changed(k, line);
 	else if (!strncmp(line, "removed ", 8))
-		coll_log("%s", line);
+		read_removed(k, line);
 	else
 		coll_note("sweep: %s", line);
 }
@@ -155,6 +187,7 @@ static void sweep_done(void *owner, const struct coll_child_end *end)
 	if (end->timed_out || !k->told) {
 		coll_child_why(end, why, sizeof(why));
 		coll_log("a sweep of %s failed: %s; it is tried again", k->base, why);
+		k->tidy_ns = 0;
 		k->context->count.children_failed++;
 	}
 	k->next_ns = coll_now_ns() + (k->again ? 0 : SWEEP_EVERY_NS);
@@ -194,12 +227,17 @@ static void start(struct coll_retention *k, int64_t now_ns)
 			.dispensable = k->dispensable,
 			.need = k->need,
 			.uses = k->team,
+			.index = k->index,
+			.rules = k->rules,
+			.tidy = now_ns >= k->tidy_ns,
 		};
 		plan.arg = k->plan;
 		k->began_ns = now_ns;
 		err = coll_child_start(&k->context->children, &plan, sweep_done, k);
 	}
 	if (!err) {
+		if (k->plan->tidy)
+			k->tidy_ns = now_ns + TIDY_EVERY_NS;
 		count_anew(k);
 		return;
 	}
@@ -209,7 +247,7 @@ static void start(struct coll_retention *k, int64_t now_ns)
 	coll_log("cannot start a sweep of %s: %s; it is tried again", k->base, strerror(-err));
 }
 
-static bool wanted(const struct coll_retention *k)
+bool coll_retention_wanted(const struct coll_retention *k)
 {
 	const struct coll_limits *l = k->limits;
 
@@ -235,12 +273,13 @@ static void look_at_disk(struct coll_retention *k)
 void coll_retention_tick(struct coll_retention *k, int64_t now_ns)
 {
 	look_at_disk(k);
-	if (!k->plan && now_ns >= k->next_ns && wanted(k))
+	if (!k->plan && now_ns >= k->next_ns && coll_retention_wanted(k))
 		start(k, now_ns);
 }
 
 void coll_retention_reloaded(struct coll_retention *k)
 {
+	k->rules++;
 	k->next_ns = 0;
 	k->again = k->plan != NULL;
 }

@@ -21,6 +21,7 @@
 #include "disk_use.h"
 #include "limits.h"
 #include "remove_run.h"
+#include "run_index.h"
 
 #define COLL_RETENTION_BUCKETS 1024
 
@@ -32,11 +33,14 @@ struct coll_retention {
 	struct coll_context *context;
 	coll_run_dispensable *dispensable; /* which runs a sweep may remove, see remove_run.h */
 	struct coll_digests *digests; /* gets the names of runs without digest; NULL: none wanted */
+	struct coll_run_index *index; /* NULL: none; or not begun */
+	unsigned int rules; /* which limits are read; from 1 */
 	struct coll_sweep *plan; /* of the sweep that runs; NULL: none does */
 	bool known; /* a sweep has been through */
 	bool told; /* the one that runs has told its sums */
 	bool again; /* asked for while one ran */
 	int64_t next_ns, began_ns; /* monotonic */
+	int64_t tidy_ns; /* monotonic: when a sweep is to look for leftovers again */
 	int64_t waiting_logged_ns; /* when runs that wait to be forwarded were last logged; or 0 */
 	uint64_t clock_jump_s; /* of the last sweep, which removed nothing then; 0: none */
 	uint64_t bytes, runs; /* on disk, all teams */
@@ -55,6 +59,9 @@ struct coll_retention {
 void coll_retention_init(struct coll_retention *k, const char *base,
 			 const struct coll_limits *limits, struct coll_context *context);
 void coll_retention_fini(struct coll_retention *k);
+
+/* Whether there are limits that need sweeps. */
+bool coll_retention_wanted(const struct coll_retention *k);
 
 /* To be called about once a second. */
 void coll_retention_tick(struct coll_retention *k, int64_t now_ns);

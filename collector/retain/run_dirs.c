@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "core/clock.h"
+#include "digest_tries.h"
 #include "store/run_name.h"
 
 #define STAT_BLOCK 512
@@ -36,6 +37,12 @@ bool coll_run_dir_name_ok(const char *name)
 	       len < COLL_RUN_BYTES + sizeof(COLL_RUN_SUFFIX) - 1;
 }
 
+bool coll_run_folder_name_ok(const char *name)
+{
+	return is_safe_name(name, strlen(name)) && !ends_with(name, COLL_RUN_SUFFIX) &&
+	       !ends_with(name, ".job");
+}
+
 /* What is made of a trace, at any time, does not make the run younger. */
 static bool is_made(const char *name)
 {
@@ -55,6 +62,8 @@ static bool add_file(struct coll_run_dir *run, const char *name, const struct st
 		run->trace_bytes += (uint64_t)st->st_size;
 		run->streams += stream;
 	}
+	if (!strcmp(name, COLL_DIGEST_TRIES))
+		run->attempts = 1;
 	if (!strcmp(name, COLL_DIGEST_MARK))
 		run->digest_ns = coll_timespec_ns(st->st_mtim);
 	if (!strcmp(name, COLL_DIGEST_ROW_MARK)) {
@@ -66,7 +75,19 @@ static bool add_file(struct coll_run_dir *run, const char *name, const struct st
 	return trace || !strcmp(name, "run.json");
 }
 
-static bool read_files(struct coll_run_dir *run, int fd)
+/* Where there is something to read at all; how old the trace is has to be known first. */
+static void read_tries(struct coll_run_dir *run, int fd)
+{
+	struct coll_digest_tries tries;
+
+	if (!run->attempts)
+		return;
+	coll_digest_tries_read(&tries, fd, run->newest_ns);
+	run->attempts = tries.attempts;
+	run->next_ns = tries.next_ns;
+}
+
+static int read_files(struct coll_run_dir *run, int fd)
 {
 	DIR *d = fdopendir(fd);
 	bool found = false;
@@ -75,7 +96,7 @@ static bool read_files(struct coll_run_dir *run, int fd)
 
 	if (!d) {
 		close(fd);
-		return false;
+		return -ENOMEM;
 	}
 	while ((e = readdir(d))) {
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
@@ -83,8 +104,9 @@ static bool read_files(struct coll_run_dir *run, int fd)
 		if (!fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			found |= add_file(run, e->d_name, &st);
 	}
+	read_tries(run, dirfd(d));
 	closedir(d);
-	return found;
+	return found ? 0 : -ENOENT;
 }
 
 static int open_folder(int at, const char *name)
@@ -96,7 +118,20 @@ static int open_folder(int at, const char *name)
 	return fd;
 }
 
-static int read_run(struct coll_run_dir *run, int folder_fd, const char *team, const char *name)
+int coll_run_folder_open(const char *base, const char *team)
+{
+	int fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC), folder_fd;
+
+	if (fd < 0)
+		return -errno;
+	if (!*team)
+		return fd;
+	folder_fd = open_folder(fd, team);
+	close(fd);
+	return folder_fd;
+}
+
+int coll_run_dir_measure(struct coll_run_dir *run, int folder_fd, const char *name)
 {
 	int fd;
 
@@ -106,8 +141,15 @@ static int read_run(struct coll_run_dir *run, int folder_fd, const char *team, c
 	fd = open_folder(folder_fd, name);
 	if (fd < 0)
 		return fd == -ENOTDIR || fd == -ELOOP ? -ENOENT : fd;
-	if (!read_files(run, fd))
-		return -ENOENT;
+	return read_files(run, fd);
+}
+
+static int read_run(struct coll_run_dir *run, int folder_fd, const char *team, const char *name)
+{
+	int err = coll_run_dir_measure(run, folder_fd, name);
+
+	if (err)
+		return err;
 	run->team = strdup(team);
 	run->name = strdup(name);
 	if (run->team && run->name)
@@ -178,8 +220,7 @@ static int scan(struct coll_run_dirs *all, int fd, const char *team, bool teams)
 		err = read_run(&run, dirfd(d), team, e->d_name);
 		if (!err && (err = append_run(all, &run)))
 			coll_run_dir_fini(&run);
-		if (err != -ENOENT || !teams || ends_with(e->d_name, COLL_RUN_SUFFIX) ||
-		    ends_with(e->d_name, ".job"))
+		if (err != -ENOENT || !teams || !coll_run_folder_name_ok(e->d_name))
 			continue;
 		sub = open_folder(dirfd(d), e->d_name);
 		if (sub >= 0)

@@ -30,6 +30,10 @@ struct coll_run_dir {
 	int64_t digest_ns; /* realtime: of the mark; 0: none */
 	int64_t row_ns; /* realtime: of the row's mark; 0: none */
 	bool row_made; /* that mark tells of a row */
+	unsigned int attempts; /* digests of it that failed (digest_tries.h), ... */
+	int64_t next_ns; /* ... and when it is to be tried again, as struct coll_digest_tries */
+	unsigned int rules; /* the number of those that keep_ns was found by; 0: not asked */
+	int64_t keep_ns; /* how long it is to be kept */
 };
 
 struct coll_run_dirs {
@@ -43,7 +47,13 @@ int coll_run_dirs_scan(struct coll_run_dirs *all, const char *base);
 /* Of one folder: a team's, or BASE itself; @team is what they are marked with. */
 int coll_run_dirs_scan_folder(struct coll_run_dirs *all, const char *folder, const char *team);
 
-/* One run. 0; -ENOENT: there is none of that name; -errno. coll_run_dir_fini frees it. */
+/*
+ * What lies in the run @name of an open folder: all but the run's names, which are NULL. 0;
+ * -ENOENT: there is none of that name; -errno.
+ */
+int coll_run_dir_measure(struct coll_run_dir *run, int folder_fd, const char *name);
+
+/* One run, with its names. The same; coll_run_dir_fini frees it. */
 int coll_run_dir_read(struct coll_run_dir *run, const char *folder, const char *team,
 		      const char *name);
 void coll_run_dir_fini(struct coll_run_dir *run);
@@ -51,5 +61,11 @@ void coll_run_dirs_fini(struct coll_run_dirs *all);
 
 /* A name that a run directory may have: RUN.gst, see coll_run_name. */
 bool coll_run_dir_name_ok(const char *name);
+
+/* A name below BASE that a team's folder may have. */
+bool coll_run_folder_name_ok(const char *name);
+
+/* The folder of a team, no link; of "" @base itself. The descriptor, or -errno. */
+int coll_run_folder_open(const char *base, const char *team);
 
 #endif

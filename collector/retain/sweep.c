@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All runs in one list, oldest first.
+ * All runs in one list, oldest first. What costs a look at files is asked last.
  */
 #include "sweep.h"
 
@@ -14,11 +14,13 @@
 #include <unistd.h>
 #include "core/clock.h"
 #include "core/log.h"
+#include "digest_queue.h"
 #include "digest_tries.h"
 #include "disk_use.h"
 #include "removed_mark.h"
 #include "run_json.h"
 #include "run_dirs.h"
+#include "run_view.h"
 #include "store/stream_links.h"
 #include "sweep_clock.h"
 #include "unbilled.h"
@@ -28,7 +30,8 @@
 struct item {
 	struct coll_run_dir *run;
 	struct team *team;
-	int64_t keep_ns; /* by the rules; 0: no age */
+	bool asked; /* how long it is to be kept: keep_ns; 0: no age */
+	int64_t keep_ns;
 	bool gone, stuck; /* stuck: open, or it cannot be removed */
 	enum {
 		NOT_ASKED,
@@ -42,13 +45,14 @@ struct team {
 	int fd; /* its folder */
 	uint64_t bytes;
 	size_t runs;
+	size_t named; /* for digests */
 };
 
 struct sweep {
 	const struct coll_sweep *plan;
 	FILE *out;
 	int64_t now_ns;
-	struct coll_run_dirs runs;
+	struct coll_run_view runs;
 	struct item *item;
 	struct team *team;
 	size_t teams;
@@ -72,7 +76,8 @@ static void log_trouble(struct sweep *s, const char *what, int err)
 
 static int by_age(const void *a, const void *b)
 {
-	const struct coll_run_dir *x = a, *y = b;
+	const struct coll_run_dir *x = *(struct coll_run_dir *const *)a;
+	const struct coll_run_dir *y = *(struct coll_run_dir *const *)b;
 
 	if (x->newest_ns != y->newest_ns)
 		return x->newest_ns < y->newest_ns ? -1 : 1;
@@ -106,16 +111,15 @@ static int add_team(struct sweep *s, const char *name)
 	return 0;
 }
 
-static int64_t keep_of(const struct sweep *s, const struct item *it)
+/* By the rules; 0: no age. */
+static int64_t read_keep(const struct sweep *s, const struct item *it)
 {
 	const struct coll_keep_rules *rules = &s->plan->limits->keep;
 	int64_t keep_ns = rules->keep_ns;
 	struct coll_run_json labels = { .root = NULL };
-	int fd = -1;
+	int fd = openat(it->team->fd, it->run->name,
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (rules->count)
-		fd = openat(it->team->fd, it->run->name,
-			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return keep_ns;
 	coll_run_json_read(&labels, fd);
@@ -130,6 +134,38 @@ static int64_t keep_of(const struct sweep *s, const struct item *it)
 	return keep_ns;
 }
 
+static int64_t keep_of(struct sweep *s, struct item *it)
+{
+	const struct coll_run_dir *run = it->run;
+
+	if (it->asked)
+		return it->keep_ns;
+	it->asked = true;
+	if (!s->plan->limits->keep.count) {
+		it->keep_ns = s->plan->limits->keep.keep_ns;
+	} else if (s->runs.indexed && run->rules == s->plan->rules) {
+		it->keep_ns = run->keep_ns;
+	} else {
+		it->keep_ns = read_keep(s, it);
+		if (s->runs.indexed)
+			fprintf(s->out, "keep %s %s %" PRId64 " %u %" PRId64 "\n",
+				team_label(it->team->name), run->name, run->newest_ns,
+				s->plan->rules, it->keep_ns);
+	}
+	return it->keep_ns;
+}
+
+/* Nothing younger is too old, whatever its labels; 0: nothing is. */
+static int64_t least_keep(const struct coll_keep_rules *rules)
+{
+	int64_t least = rules->keep_ns;
+
+	for (unsigned int i = 0; i < rules->count; i++)
+		if (rules->rule[i].keep_ns && (!least || rules->rule[i].keep_ns < least))
+			least = rules->rule[i].keep_ns;
+	return least == COLL_KEEP_FOREVER ? 0 : least;
+}
+
 static int list_items(struct sweep *s)
 {
 	size_t i;
@@ -139,16 +175,15 @@ static int list_items(struct sweep *s)
 	if (!s->item)
 		return -ENOMEM;
 	for (i = 0; i < s->runs.count; i++)
-		if (!team_of(s, s->runs.run[i].team) && (err = add_team(s, s->runs.run[i].team)))
+		if (!team_of(s, s->runs.run[i]->team) && (err = add_team(s, s->runs.run[i]->team)))
 			return err;
 	for (i = 0; i < s->runs.count; i++) {
 		struct item *it = &s->item[i];
 
-		it->run = &s->runs.run[i];
+		it->run = s->runs.run[i];
 		it->team = team_of(s, it->run->team);
 		if (!it->team)
 			return -ENOENT;
-		it->keep_ns = keep_of(s, it);
 		it->team->bytes += it->run->bytes;
 		it->team->runs++;
 		s->bytes += it->run->bytes;
@@ -167,12 +202,28 @@ static bool undigested(const struct sweep *s, const struct item *it)
 	return s->plan->digests && it->run->trace_bytes && it->run->digest_ns < it->run->newest_ns;
 }
 
+/* What the index has may be old where others have written: then its turn is with another sweep. */
+static int look_again(const struct item *it)
+{
+	struct coll_run_dir now;
+	int err = coll_run_dir_measure(&now, it->team->fd, it->run->name);
+
+	if (err)
+		return err == -ENOENT ? -ESTALE : err;
+	return now.newest_ns == it->run->newest_ns && now.trace_bytes == it->run->trace_bytes &&
+			       now.digest_ns == it->run->digest_ns
+		       ? 0
+		       : -ESTALE;
+}
+
 /* One without digest leaves a line, and stays where that cannot be written. */
 static int remove_one(const struct sweep *s, const struct item *it, const char *why)
 {
 	int err = -EBUSY;
 
 	if (age_ns(s, it) >= COLL_SWEEP_YOUNG_S * COLL_SECOND_NS)
+		err = s->runs.indexed ? look_again(it) : 0;
+	if (!err)
 		err = coll_run_may_go(it->team->fd, it->run->name, s->plan->dispensable);
 	if (err || s->plan->dry)
 		return err;
@@ -196,6 +247,10 @@ static const char *why_kept(int err)
 static void keep_run(struct sweep *s, struct item *it, int err)
 {
 	it->stuck = true;
+	if (err == -ESTALE) {
+		fprintf(s->out, "changed %s %s\n", team_label(it->team->name), it->run->name);
+		return;
+	}
 	fprintf(s->out, "kept %s %s: %s\n", team_label(it->team->name), it->run->name,
 		why_kept(err));
 	if (err == -EINPROGRESS) {
@@ -229,26 +284,24 @@ static void remove_item(struct sweep *s, struct item *it, const char *why)
 
 static void by_rules(struct sweep *s)
 {
+	int64_t least_ns = least_keep(&s->plan->limits->keep), keep_ns;
+
 	for (size_t i = 0; i < s->runs.count; i++) {
 		struct item *it = &s->item[i];
 
-		if (it->keep_ns && it->keep_ns != COLL_KEEP_FOREVER &&
-		    age_ns(s, it) > it->keep_ns && !undigested(s, it))
+		if (!least_ns || age_ns(s, it) <= least_ns || undigested(s, it))
+			continue;
+		keep_ns = keep_of(s, it);
+		if (keep_ns && keep_ns != COLL_KEEP_FOREVER && age_ns(s, it) > keep_ns)
 			remove_item(s, it, "older than it is to be kept");
 	}
 }
 
 /* What its directory remembers of the digest. */
-static void read_tries(const struct item *it, struct coll_digest_tries *tries)
+static struct coll_digest_tries tries_of(const struct item *it)
 {
-	int fd = openat(it->team->fd, it->run->name,
-			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	*tries = (struct coll_digest_tries){ .attempts = 0 };
-	if (fd < 0)
-		return;
-	coll_digest_tries_read(tries, fd, it->run->newest_ns);
-	close(fd);
+	return (struct coll_digest_tries){ .attempts = it->run->attempts,
+					   .next_ns = it->run->next_ns };
 }
 
 /*
@@ -262,7 +315,7 @@ static bool is_wanted(const struct sweep *s, struct item *it)
 		return it->digest == WANTED;
 	it->digest = DISPENSABLE;
 	if (undigested(s, it)) {
-		read_tries(it, &tries);
+		tries = tries_of(it);
 		it->digest = coll_digest_tries_parked(&tries) ? DISPENSABLE : WANTED;
 	}
 	return it->digest == WANTED;
@@ -277,8 +330,8 @@ static struct item *oldest(struct sweep *s, const struct team *team, bool wanted
 	for (size_t i = 0; i < s->runs.count; i++) {
 		struct item *it = &s->item[i];
 
-		if (!it->gone && !it->stuck && it->keep_ns != COLL_KEEP_FOREVER &&
-		    it->team == team && is_wanted(s, it) == wanted)
+		if (!it->gone && !it->stuck && it->team == team && is_wanted(s, it) == wanted &&
+		    keep_of(s, it) != COLL_KEEP_FOREVER)
 			return it;
 	}
 	return NULL;
@@ -350,9 +403,8 @@ static void by_quota(struct sweep *s)
  */
 static bool digest_is_due(struct sweep *s, const struct item *it)
 {
-	struct coll_digest_tries tries;
+	struct coll_digest_tries tries = tries_of(it);
 
-	read_tries(it, &tries);
 	if (coll_digest_tries_parked(&tries)) {
 		s->parked++;
 		return it->run->row_ns < it->run->newest_ns;
@@ -360,6 +412,7 @@ static bool digest_is_due(struct sweep *s, const struct item *it)
 	return coll_digest_tries_wait_ns(&tries, s->now_ns) < COLL_SWEEP_EVERY_S * COLL_SECOND_NS;
 }
 
+/* More than are ever waited for are not named. */
 static void name_undigested(struct sweep *s)
 {
 	int64_t after_ns = (int64_t)s->plan->limits->value[COLL_LIMIT_DIGEST_AFTER];
@@ -367,10 +420,12 @@ static void name_undigested(struct sweep *s)
 	for (size_t i = 0; i < s->runs.count; i++) {
 		const struct item *it = &s->item[i];
 
-		if (!it->gone && undigested(s, it) && age_ns(s, it) >= after_ns &&
-		    digest_is_due(s, it) && coll_run_is_open(it->team->fd, it->run->name) == 0)
-			fprintf(s->out, "digest %s %s\n", team_label(it->team->name),
-				it->run->name);
+		if (it->gone || !undigested(s, it) || age_ns(s, it) < after_ns ||
+		    !digest_is_due(s, it) || it->team->named >= COLL_DIGESTS_MAX ||
+		    coll_run_is_open(it->team->fd, it->run->name))
+			continue;
+		it->team->named++;
+		fprintf(s->out, "digest %s %s\n", team_label(it->team->name), it->run->name);
 	}
 	if (s->plan->digests)
 		fprintf(s->out, "parked %zu\n", s->parked);
@@ -447,13 +502,21 @@ static void clean_up(struct sweep *s)
 		log_trouble(s, "what an earlier sweep has left", err);
 }
 
+/* After somebody has removed them, streams are looked for in all runs until there are new ones. */
+static void make_links(struct sweep *s)
+{
+	for (size_t i = 0; i < s->teams; i++)
+		if (!coll_stream_links_whole(s->team[i].fd))
+			coll_stream_links_clean(s->team[i].fd, s->now_ns);
+}
+
 static void sweep_fini(struct sweep *s)
 {
 	for (size_t i = 0; i < s->teams; i++)
 		close(s->team[i].fd);
 	free(s->team);
 	free(s->item);
-	coll_run_dirs_fini(&s->runs);
+	coll_run_view_fini(&s->runs);
 	if (fclose(s->out))
 		s->status = 1;
 }
@@ -466,7 +529,7 @@ int coll_sweep(const struct coll_sweep *plan, int out)
 	s.out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!s.out)
 		return 1;
-	err = coll_run_dirs_scan(&s.runs, plan->base);
+	err = coll_run_view_make(&s.runs, plan->index, plan->base, NULL);
 	if (s.runs.count)
 		qsort(s.runs.run, s.runs.count, sizeof(*s.runs.run), by_age);
 	if (!err)
@@ -474,8 +537,10 @@ int coll_sweep(const struct coll_sweep *plan, int out)
 	if (err) {
 		log_trouble(&s, plan->base, err);
 	} else {
-		if (!plan->dry)
+		if (!plan->dry && plan->tidy)
 			clean_up(&s);
+		else if (!plan->dry)
+			make_links(&s);
 		remove_items(&s);
 		name_undigested(&s);
 		print_sums(&s);

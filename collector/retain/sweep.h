@@ -6,9 +6,15 @@
  * where digests are wanted, not for its age before its digest was handed over, and for a quota then
  * only when no run may go whose digest was, or failed too often.
  *
+ * With an index it looks at what may have changed, and at what it is about to remove, alone: what
+ * else is to be asked of a run's files (its labels) is told, and not asked again.
+ *
  * It runs in a process of its own, for removing a large directory takes long. It reports in lines,
  * of which the collector reads all but `removed` and `kept`:
  *
+ *	keep TEAM RUN WRITTEN RULES FOR	so long it is to be kept, by its labels; all in nanoseconds
+ *					but the number of the rules
+ *	changed TEAM RUN		it is not what the index has
  *	clock SECONDS			so far it has jumped (sweep_clock.h): nothing is removed; else 0
  *	removed TEAM RUN BYTES: WHY
  *	kept TEAM RUN: WHY
@@ -32,6 +38,7 @@
 #define COLL_SWEEP_EVERY_S 600 /* of a collector that serves */
 #define COLL_SWEEP_YOUNG_S 600 /* since its last write: somebody may still be at it */
 
+struct coll_run_index;
 struct coll_use;
 
 struct coll_sweep {
@@ -41,6 +48,9 @@ struct coll_sweep {
 	uint64_t need; /* bytes that the quota must have room for */
 	const struct coll_use *uses; /* list; what each team's quota must have room for */
 	bool digests; /* name runs without digest, and keep them longer */
+	struct coll_run_index *index; /* NULL: all files are looked at */
+	unsigned int rules; /* the number of these limits, for the index; not 0 with one */
+	bool tidy; /* look for what earlier sweeps have left, and for marks that are too old */
 	coll_run_dispensable *dispensable; /* see remove_run.h */
 };
 

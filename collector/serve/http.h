@@ -63,6 +63,7 @@ struct coll_http;
 struct coll_intake;
 struct coll_limits;
 struct coll_render_jobs;
+struct coll_run_index;
 struct coll_runs;
 struct MHD_Connection;
 struct MHD_Response;
@@ -83,6 +84,7 @@ struct coll_http_parts {
 	struct coll_store *store; /* of who needs no token */
 	struct coll_retention *retention;
 	const struct coll_limits *limits; /* as they hold now */
+	struct coll_run_index *index;
 	const struct coll_digests *digests;
 	struct coll_runs *runs;
 	struct coll_render_jobs *render;

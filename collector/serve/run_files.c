@@ -20,6 +20,7 @@
 #include "core/paths.h"
 #include "epoch_header.h"
 #include "http.h"
+#include "retain/run_index.h"
 #include "routes.h"
 #include "stored_as.h"
 #include "store/side.h"
@@ -148,7 +149,10 @@ static int store(struct coll_http_request *r, const struct wire_buf *b,
 	if (err)
 		return err;
 	err = coll_stored_as(r, dir, r->param[1], true, name, sizeof(name));
-	return err ? err : replace(r, dir, name, b, tag);
+	if (!err)
+		err = replace(r, dir, name, b, tag);
+	coll_run_index_touch(r->parts->index, dir);
+	return err;
 }
 
 static void files_end(struct coll_http_request *r)

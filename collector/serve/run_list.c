@@ -28,6 +28,7 @@ static void request_list(struct coll_http_request *r, struct coll_run_list *list
 
 	snprintf(list->base, sizeof(list->base), "%s", r->team->store->base);
 	snprintf(list->team, sizeof(list->team), "%s", r->team->name);
+	list->index = r->parts->index;
 	snprintf(key, sizeof(key), "list %d %u %s %s", list->page, list->limit, list->after,
 		 list->base);
 	coll_render_jobs_ask(r->parts->render, r, &what);

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lists of a team's runs, newest first: GET /v1/runs as JSON, GET /runs as a plain page, which is
- * also what / shows where there is no store of digests. Read from the disk in a process of its own.
+ * also what / shows where there is no store of digests. Made in a process of its own; the files of
+ * those alone are read that it names (retain/run_view.h).
  */
 #ifndef COLL_RUN_LIST_H
 #define COLL_RUN_LIST_H
 
 #include "http.h"
+#include "retain/run_index.h"
 
 #define COLL_RUN_LIST_DEFAULT 100
 #define COLL_RUN_LIST_MAX 1000
 #define COLL_RUN_LIST_AFTER_BYTES 300
 
-/* What is asked for; plain data. */
+/* What is asked for; copied by assignment. */
 struct coll_run_list {
 	char base[4096], team[COLL_TEAM_BYTES];
+	struct coll_run_index *index; /* as it is when it is written; NULL: none */
 	unsigned int limit;
 	char after
 		/* "NANOSECONDS:NAME" of the last one seen; "": from the top */

@@ -13,7 +13,7 @@
 #include "core/clock.h"
 #include "retain/run_json.h"
 #include "retain/remove_run.h"
-#include "retain/run_dirs.h"
+#include "retain/run_view.h"
 #include "run_list.h"
 
 #define LABELS_MAX 64
@@ -29,7 +29,8 @@ static int order(int64_t ns_a, const char *name_a, int64_t ns_b, const char *nam
 
 static int by_age(const void *a, const void *b)
 {
-	const struct coll_run_dir *x = a, *y = b;
+	const struct coll_run_dir *x = *(struct coll_run_dir *const *)a;
+	const struct coll_run_dir *y = *(struct coll_run_dir *const *)b;
 
 	return order(x->newest_ns, x->name, y->newest_ns, y->name);
 }
@@ -41,7 +42,7 @@ static void id_of(const struct coll_run_dir *run, char *out, size_t room)
 }
 
 /* The first that comes behind @after. */
-static size_t first_of(const struct coll_run_dirs *all, const char *after)
+static size_t first_of(const struct coll_run_view *all, const char *after)
 {
 	const char *name = strchr(after, ':');
 	int64_t ns = (int64_t)strtoull(after, NULL, 10);
@@ -51,8 +52,8 @@ static size_t first_of(const struct coll_run_dirs *all, const char *after)
 	if (!name)
 		return 0;
 	for (; i < all->count; i++) {
-		id_of(&all->run[i], id, sizeof(id));
-		if (order(all->run[i].newest_ns, id, ns, name + 1) > 0)
+		id_of(all->run[i], id, sizeof(id));
+		if (order(all->run[i]->newest_ns, id, ns, name + 1) > 0)
 			break;
 	}
 	return i;
@@ -203,7 +204,7 @@ static void put_run(FILE *f, int base_fd, const struct coll_run_dir *run, bool p
 	coll_run_json_fini(&labels);
 }
 
-static void put_all(FILE *f, int base_fd, const struct coll_run_dirs *all,
+static void put_all(FILE *f, int base_fd, const struct coll_run_view *all,
 		    const struct coll_run_list *list)
 {
 	size_t i = first_of(all, list->after), to = i + list->limit, n;
@@ -211,7 +212,7 @@ static void put_all(FILE *f, int base_fd, const struct coll_run_dirs *all,
 
 	if (to > all->count)
 		to = all->count;
-	last = to > i && to < all->count ? &all->run[to - 1] : NULL;
+	last = to > i && to < all->count ? all->run[to - 1] : NULL;
 	if (list->page)
 		html_begin(f, all->count);
 	else
@@ -219,7 +220,7 @@ static void put_all(FILE *f, int base_fd, const struct coll_run_dirs *all,
 	for (n = i; n < to; n++) {
 		if (!list->page && n > i)
 			putc(',', f);
-		put_run(f, base_fd, &all->run[n], list->page);
+		put_run(f, base_fd, all->run[n], list->page);
 	}
 	if (list->page)
 		html_end(f, last);
@@ -230,7 +231,7 @@ static void put_all(FILE *f, int base_fd, const struct coll_run_dirs *all,
 int coll_run_list_write(void *arg)
 {
 	const struct coll_run_list *list = arg;
-	struct coll_run_dirs all = { .count = 0 };
+	struct coll_run_view all;
 	int fd = open(list->base, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
 	FILE *f;
 
@@ -241,12 +242,12 @@ int coll_run_list_write(void *arg)
 		close(fd);
 		return 1;
 	}
-	err = coll_run_dirs_scan_folder(&all, list->base, list->team);
+	err = coll_run_view_make(&all, list->index, list->base, list->team);
 	if (all.count)
 		qsort(all.run, all.count, sizeof(*all.run), by_age);
 	if (!err)
 		put_all(f, fd, &all, list);
-	coll_run_dirs_fini(&all);
+	coll_run_view_fini(&all);
 	close(fd);
 	return fclose(f) || err;
 }

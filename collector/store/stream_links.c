@@ -179,6 +179,13 @@ static bool leads_nowhere(int links_fd, int base_fd, const char *hex)
 	return faccessat(base_fd, path, F_OK, AT_SYMLINK_NOFOLLOW) && errno == ENOENT;
 }
 
+bool coll_stream_links_whole(int base_fd)
+{
+	return faccessat(base_fd, COLL_STREAM_LINKS, F_OK, AT_SYMLINK_NOFOLLOW) ||
+	       !faccessat(base_fd, COLL_STREAM_LINKS "/" COLL_STREAM_LINKS_ALL, F_OK,
+			  AT_SYMLINK_NOFOLLOW);
+}
+
 void coll_stream_links_clean(int base_fd, int64_t now_ns)
 {
 	int fd = open_folder(base_fd);

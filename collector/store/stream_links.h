@@ -43,6 +43,9 @@ void coll_stream_links_remove(struct coll_stream_links *l, const char *hex);
  */
 int coll_stream_links_get(struct coll_stream_links *l, const char *hex, char name[NAME_MAX + 1]);
 
+/* Whether they are not kept there, or there is one for each stream that may go on. */
+bool coll_stream_links_whole(int base_fd);
+
 /*
  * For a sweep, of the folder that @base_fd is, if links are kept there: those whose stream is gone
  * are removed, and where .all is missing, streams that were written to within the last days get

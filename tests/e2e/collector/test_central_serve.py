@@ -195,6 +195,42 @@ def test_pages_of_runs():
         ended(c)
 
 
+def of_run(c, run):
+    runs = json.loads(c.ask("GET", "/v1/runs?limit=1000")[2])["runs"]
+    return next((r for r in runs if r["id"] == run), None)
+
+
+def test_many_runs():
+    """More than are looked at one by one: what changes by way of the collector shows at once."""
+    with place() as root:
+        folder = os.path.join(root, "centre", "alpha")
+        for i in range(1100):
+            os.makedirs(os.path.join(folder, f"r{i}.gst"))
+            central.write(os.path.join(folder, f"r{i}.gst", "run.json"), "{}")
+            central.grow_old(os.path.join(folder, f"r{i}.gst", "run.json"), (3 if i < 1050 else 40) * 86400)
+        with Centre(BIN, root, https=False, options=["--verbose", "--keep", "30d"]) as c:
+            wait_for(lambda: "runs are known" in c.log() and c.log().count("removed alpha ") == 50, 60)
+            before = json.loads(c.ask("GET", "/v1/runs?limit=1")[2])
+            gs.equal((before["total"], before["runs"][0]["open"]), (1050, False), before)
+            stream = rng.randbytes(16)
+            for seq, size in (2, 100), (3, 9000):
+                gs.equal(c.post(*([hello(stream, "new")] if seq == 2 else []),
+                                frame(stream, seq, body=b"x" * size))[0], 200, "stored")
+                run = of_run(c, "new")
+                gs.equal((run["streams"], run["trace_bytes"], run["open"]),
+                         (1, os.path.getsize(c.path("new", stream)), True), run)
+            gs.equal(c.post(frame(stream, 4, kind=BYE))[0], 200, "stored")
+            wait_for(lambda: not of_run(c, "new")["open"], 30)
+            gs.equal(put(c, "r7", "run.json", {"labels": {"a": "b"}}), 200, "stored")
+            first = json.loads(c.ask("GET", "/v1/runs?limit=1")[2])
+            gs.equal((first["total"], first["runs"][0]["id"], first["runs"][0]["labels"]),
+                     (1051, "r7", {"a": "b"}), first)
+            gs.equal(put(c, "side-alone", "run.json", {}), 200, "stored")
+            gs.check(of_run(c, "side-alone"), "a run of a side file alone")
+            gs.equal(len(c.names()), 1052, "runs on disk")
+            ended(c)
+
+
 def test_metrics():
     with place() as root, Centre(BIN, root, https=False, options=["--limit", "quota=1G"]) as c:
         stored(c, "one")
