@@ -109,6 +109,22 @@ bool view_advise_dispatch(struct view_summary *s, struct view_advice *a)
 	return true;
 }
 
+/* Results that come back one by one are no copies to overlap. */
+bool view_advise_copy(struct view_summary *s, struct view_advice *a)
+{
+	const struct ana_copies *copies = s->result->copies;
+	int64_t all = 0;
+
+	for (int i = 0; i < ANA_COPY_DIRS; i++)
+		view_cost_add(&all, copies[i].exposed_ns);
+	if (!reads_of_step(s) || 2 * (__int128)copies[ANA_D2H].exposed_ns < all)
+		return true;
+	if (view_advice_ns(s, ANA_HOST_DISPATCH) >= a->saving_ns)
+		return false; /* that says so, and saves more */
+	advise_one_read(s, a, "");
+	return true;
+}
+
 bool view_advise_sync(struct view_summary *s, struct view_advice *a)
 {
 	const char *line = view_advice_line(s, a->class);

@@ -1187,6 +1187,42 @@ static void test_one_by_one(void)
 	}
 }
 
+/* What is read one by one is told once: with the launches that come late by it, if that is more. */
+static void test_reads_are_no_copies(void)
+{
+	static const struct {
+		int64_t dispatch_ns;
+		uint64_t reads;
+		bool told; /* by the copies' advice ... */
+		const char *title; /* ... as this */
+	} cases[] = {
+		{ MADE_HOUR_NS / 2, 256, false, NULL },
+		{ MADE_HOUR_NS / 200, 256, true, "Read results from the GPU together" },
+		{ MADE_HOUR_NS / 2, 1, true, "Overlap copies with kernels" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ana_result *r = made_result(1, H100, 5);
+		const struct view_advice *a;
+		struct view_summary *s;
+
+		made_no_class(r, ANA_INPUT_UNKNOWN);
+		made_no_class(r, ANA_HOST_SYNC);
+		made_class(r, ANA_HOST_DISPATCH, cases[i].dispatch_ns);
+		made_class(r, ANA_COPY, MADE_HOUR_NS / 20);
+		r->steps = 640;
+		r->copies[ANA_D2H] = (struct ana_copies){ .count = cases[i].reads * 640,
+							  .bytes = cases[i].reads * 640 * 8,
+							  .exposed_ns = MADE_HOUR_NS / 20 };
+		s = made_summary_of(r, H100, 1000000000);
+		a = advice(s, "copy");
+		EXPECT(!a == !cases[i].told);
+		if (a && cases[i].told)
+			EXPECT_STR(a->title, cases[i].title);
+		view_summary_free(s);
+	}
+}
+
 /*
  * Where the program's own Python is what takes long, it is named first; where a package's is, not.
  */
@@ -1294,6 +1330,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_by_evidence),
 	T_CASE(test_without_workers),
 	T_CASE(test_one_by_one),
+	T_CASE(test_reads_are_no_copies),
 	T_CASE(test_own_python),
 	T_CASE(test_about),
 	T_CASE(test_second),
