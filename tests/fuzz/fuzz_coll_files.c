@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Files of its own that the collector reads again after a restart: what it knows of a stream
- * (.known), how often a digest failed (.digest-tries), the clock of the last sweep (.sweep-clock).
- * The first byte says which, and of .known how much of it is made right, so that what follows is
- * looked at.
+ * (.known), how often a digest failed (.digest-tries), that a run has a provisional row
+ * (.digest-row), the clock of the last sweep (.sweep-clock). The first byte says which, and of
+ * .known how much of it is made right, so that what follows is looked at.
  */
 #include "fuzz.h"
 
@@ -13,6 +13,7 @@
 #include "harness.h"
 #include "core/clock.h"
 #include "retain/digest_tries.h"
+#include "retain/run_dirs.h"
 #include "retain/sweep_clock.h"
 #include "store/known.h"
 #include "store/store.h"
@@ -20,6 +21,8 @@
 #include "wire/crc32c.h"
 
 #define SLOT 4096u
+#define TEXTS 6u
+#define ROW 255 /* the first byte of that */
 #define AT_SIZE 32
 #define AT_LAST 56
 #define AT_LAST_CRC 108
@@ -152,6 +155,26 @@ static void tries(const uint8_t *data, size_t len)
 	close(fd);
 }
 
+/* A mark of any age; with a text in it there is no row. */
+static void row(const uint8_t *data, size_t len)
+{
+	struct timespec t[2] = { { 0, 0 }, { 0, 0 } };
+	struct coll_run_dir run;
+	char path[400];
+	int32_t s = 0;
+
+	memcpy(&s, data, len < 4 ? len : 4);
+	t[0].tv_sec = t[1].tv_sec = s;
+	write_file("run.gst/run.json", "{}", 2);
+	write_file("run.gst/" COLL_DIGEST_ROW_MARK, data, len);
+	snprintf(path, sizeof(path), "%s/run.gst/" COLL_DIGEST_ROW_MARK, top);
+	REQUIRE(!utimensat(AT_FDCWD, path, t, 0));
+	REQUIRE(!coll_run_dir_read(&run, top, "", "run.gst"));
+	if (run.row_made != !len || run.row_ns != s * COLL_SECOND_NS || run.newest_ns <= 0)
+		abort();
+	coll_run_dir_fini(&run);
+}
+
 static void sweep_clock(const uint8_t *data, size_t len)
 {
 	struct coll_sweep_clock was, now;
@@ -169,6 +192,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (!len || len > 3 * SLOT)
 		return 0;
 	begin();
+	if (data[0] == ROW) {
+		row(data + 1, len - 1);
+		return 0;
+	}
 	switch (data[0] % 4) {
 	case 0:
 		tries(data + 1, len - 1);
@@ -185,30 +212,32 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 size_t fuzz_seed(unsigned int number, uint8_t **data)
 {
-	static const char *const texts[] = {
+	static const char *const texts[TEXTS] = {
 		"\4attempts 3\nnext 99999999999\ntrace 7\nerror exit status 2: no\n",
 		"\4attempts 999999999\nnext -5\ntrace 7\n",
 		"\5real 1795480265000000000 boot 5000000000 of 0b5a\n",
 		"\5real 9999999999999999999 boot -1 of -\n",
+		"\377", /* a row, and none */
+		"\377none\n",
 	};
 	uint8_t *slot;
 
-	if (number < 4) {
+	if (number < TEXTS) {
 		*data = (uint8_t *)strdup(texts[number]);
 		return strlen(texts[number]);
 	}
-	if (number > 7)
+	if (number > TEXTS + 3)
 		return 0;
 	begin();
 	slot = calloc(1, 2 * SLOT + 1);
 	REQUIRE(slot);
-	slot[0] = number == 7 ? 2 : (uint8_t)(2 + 4 * (1 + 2 * (number % 2) + 4));
+	slot[0] = number == TEXTS + 3 ? 2 : (uint8_t)(2 + 4 * (1 + 2 * (number % 2) + 4));
 	wire_put16(slot + 1 + 6, 7); /* has all */
 	wire_put64(slot + 1 + 8, 2); /* generation */
 	wire_put64(slot + 1 + 40, 3); /* top */
 	wire_put64(slot + 1 + 80, last); /* Bye */
-	wire_put64(slot + 1 + 88, number == 6 ? 100 : 1); /* pulses */
-	wire_put32(slot + 1 + 100, number == 6 ? 16 : 0); /* of them thin */
+	wire_put64(slot + 1 + 88, number == TEXTS + 2 ? 100 : 1); /* pulses */
+	wire_put32(slot + 1 + 100, number == TEXTS + 2 ? 16 : 0); /* of them thin */
 	wire_put32(slot + 1 + 104, 2); /* ranges */
 	for (uint64_t i = 0; i < 4; i++)
 		wire_put64(slot + 1 + 504 + 8 * i, 10 + 5 * i);
