@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpustarve digest: what the fleet keeps of a run. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -282,13 +283,24 @@ static int many(const struct opts *o)
 	return err ? err : look_at_budgets(o, NULL, waiting);
 }
 
+/* Whoever sets limits is to see what has ended it; of several runs the others are done. */
+static void end_likewise(const struct opts *o, int ended_by)
+{
+	if (o->runs != 1 || !ended_by)
+		return;
+	signal(ended_by, SIG_DFL);
+	raise(ended_by);
+}
+
 int view_cmd_digest(int argc, char **argv)
 {
-	struct opts o = { .source.rates.price_from = "--price" };
+	int ended_by = 0;
+	struct opts o = { .source = { .rates.price_from = "--price", .ended_by = &ended_by } };
 	int go = parse(argc, argv, &o), status = VIEW_EXIT_ERROR;
 
 	if (go <= 0)
 		return go ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
 	int err = o.flush ? flush(&o) : o.from ? many(&o) : runs(&o, &status);
+	end_likewise(&o, ended_by);
 	return err ? status : VIEW_EXIT_OK;
 }

@@ -446,19 +446,6 @@ static int report_job(struct opts *o)
 	return status;
 }
 
-/* The folder that a file lies in; what is a folder already, itself. Free it. */
-static char *folder_of(const char *path, bool is_file)
-{
-	const char *slash = strrchr(path, '/');
-	struct stat st;
-
-	if (!is_file && (stat(path, &st) || S_ISDIR(st.st_mode)))
-		return strdup(path);
-	if (!slash)
-		return strdup(".");
-	return strndup(path, slash == path ? 1 : (size_t)(slash - path));
-}
-
 /*
  * Where traces of others are read, this process keeps the runs and the place of its output, and no
  * more.
@@ -467,13 +454,13 @@ static void confine(const struct opts *o, char **run, int runs)
 {
 	bool file = o->out && strcmp(o->out, "-") != 0;
 	char *read[VIEW_COMPARE_RUNS_MAX + 1] = { NULL };
-	char *write = file ? folder_of(o->out, true) : NULL;
+	char *write = file ? view_confine_folder(o->out, true) : NULL;
 	struct view_confine c = { .read = (const char *const *)read, .write = write };
 
 	if (o->job)
 		read[c.reads++] = strdup(view_job_out(o->dir));
 	for (int i = 0; i < runs; i++)
-		read[c.reads++] = folder_of(run[i], false);
+		read[c.reads++] = view_confine_folder(run[i], false);
 	view_confine(&c);
 	for (size_t i = 0; i < c.reads; i++)
 		free(read[i]);

@@ -4,8 +4,10 @@
  */
 #include "confine_priv.h"
 
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define CONFINES 0
@@ -36,4 +38,16 @@ bool view_confine(const struct view_confine *c)
 		return false;
 	files = view_confine_files(c);
 	return view_confine_calls() && files;
+}
+
+char *view_confine_folder(const char *path, bool is_file)
+{
+	const char *slash = strrchr(path, '/');
+	struct stat st;
+
+	if (!is_file && (stat(path, &st) || S_ISDIR(st.st_mode)))
+		return strdup(path);
+	if (!slash)
+		return strdup(".");
+	return strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }

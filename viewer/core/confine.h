@@ -29,4 +29,7 @@ struct view_confine {
  */
 bool view_confine(const struct view_confine *c);
 
+/* The folder that a file lies in; what is a folder already, itself. Free it. */
+char *view_confine_folder(const char *path, bool is_file);
+
 #endif

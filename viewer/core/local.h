@@ -3,7 +3,7 @@
  * Whether files of this machine may be opened because a trace names them: the program's own lines,
  * modules whose functions are to be named. Whoever reads traces of others (a centre, a cluster's
  * controller) says no, for what a trace says of its host and its paths is its sender's to choose.
- * Reports are confined then (confine.h).
+ * Reports are confined then (confine.h), and digests made apart (fleet/apart.h).
  */
 #ifndef VIEW_LOCAL_H
 #define VIEW_LOCAL_H

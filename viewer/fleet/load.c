@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "apart.h"
+#include "core/local.h"
 #include "core/log.h"
 #include "base/files.h"
 #include "summary/analyse.h"
@@ -103,7 +105,7 @@ static int summary_of(const char *path, const struct fleet_digest_source *o,
 	return err ? analyse(path, o, s) : 0;
 }
 
-int fleet_digest_of(struct fleet_digest *d, const char *path, const struct fleet_digest_source *o)
+static int make(struct fleet_digest *d, const char *path, const struct fleet_digest_source *o)
 {
 	struct view_summary *s = NULL;
 	int err = o->provisional ? analyse(path, o, &s) : summary_of(path, o, &s);
@@ -119,6 +121,32 @@ int fleet_digest_of(struct fleet_digest *d, const char *path, const struct fleet
 		return 0;
 	view_error("%s: the run has no id; give it one with GPUSTARVE_RUN_ID", path);
 	return -EBADMSG;
+}
+
+struct job {
+	const char *path;
+	const struct fleet_digest_source *source;
+};
+
+static int make_apart(struct fleet_digest *d, const void *arg)
+{
+	const struct job *job = arg;
+
+	return make(d, job->path, job->source);
+}
+
+int fleet_digest_of(struct fleet_digest *d, const char *path, const struct fleet_digest_source *o)
+{
+	const struct job job = { .path = path, .source = o };
+	const struct fleet_apart how = {
+		.run = path, .writes = o->resume && !o->provisional, .make = make_apart, .arg = &job
+	};
+	int ended_by = 0, err;
+
+	err = view_local_files() ? make(d, path, o) : fleet_apart(d, &how, &ended_by);
+	if (o->ended_by)
+		*o->ended_by = ended_by;
+	return err;
 }
 
 struct loader {

@@ -12,12 +12,14 @@ struct fleet_digest_source {
 	bool provisional; /* of what was held alone, without analysis: digest.h */
 	bool resume; /* keep what is finished beside the run, and go on from there: parts_file.h */
 	struct view_rate_options rates; /* where one is given, instead of the summary's */
+	int *ended_by; /* gets the signal that ended who made it, or 0; NULL: nobody asks */
 };
 
 /*
  * The digest of a run directory or a summary.json. A directory's own summary.json is taken if
  * nothing of the trace is younger and no price was given, else the trace is analysed; a provisional
- * one is made of the trace in any case. 0 or negative errno.
+ * one is made of the trace in any case. Where runs are others' (core/local.h) it is made apart
+ * (apart.h). 0 or negative errno.
  */
 int fleet_digest_of(struct fleet_digest *d, const char *path, const struct fleet_digest_source *o);
 
