@@ -20,6 +20,7 @@
 #define LINE_COLUMNS 40
 /* of what the first one saves: from here on another cause's remedy is told beside it */
 #define SECOND_PART 3
+#define TELLING_PPM 50000 /* of a class: what less of it was says nothing of the class */
 #define NUMBER_PCT 80 /* of the most that can be saved: from here on a setting goes first */
 
 /* How the advice of a class is fitted to the run; NULL: it always holds, as it stands. */
@@ -54,7 +55,7 @@ static const char *at_hotspot(struct view_summary *s, enum ana_class c)
 	const struct view_finding *f = view_finding_of(s, c);
 	base_unit share;
 
-	if (!f)
+	if (!f || base_ppm(f->ns, view_advice_ns(s, c)) < TELLING_PPM)
 		return "";
 	if (f->ns == view_advice_ns(s, c))
 		return base_arena_printf(&s->mem, "; all of it: %s",

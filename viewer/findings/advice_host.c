@@ -7,12 +7,11 @@
 #include "findings.h"
 #include "analysis/evidence/take.h"
 #include "base/units.h"
+#include "reads.h"
 #include "words.h"
 #include "wire/evidence.h"
 
 #define LINES_MAX 3 /* of a function, beside the first */
-#define READS_MIN 10 /* a step, from where reading one by one holds the host up */
-#define READ_BYTES 1024 /* of a result: a loss, a count, a row of a table */
 #define NO_WORK_PPM 200000 /* 20 % of the GPU time, from where a smaller share of a GPU would do */
 
 const char *view_advice_line(struct view_summary *s, enum ana_class c)
@@ -55,21 +54,12 @@ static const char *other_lines(struct view_summary *s, const struct view_finding
 	return text;
 }
 
-/* How many small results each step reads from the GPU one by one; 0: too few to speak of. */
-static uint64_t reads_of_step(const struct view_summary *s)
-{
-	const struct ana_copies *d = &s->result->copies[ANA_D2H];
-	uint64_t reads = s->result->steps ? d->count / s->result->steps : 0;
-
-	return reads >= READS_MIN && d->bytes / d->count <= READ_BYTES ? reads : 0;
-}
-
 /* After each such read the GPU has nothing until the host comes with its next launch. */
 static void advise_one_read(struct view_summary *s, struct view_advice *a, const char *where)
 {
 	base_unit reads;
 
-	base_count(reads, reads_of_step(s));
+	base_count(reads, view_reads_of_step(s));
 	a->title = "Read results from the GPU together";
 	a->brief = base_arena_printf(
 		&s->mem, "one read of the %s results of a step%s, not one each", reads, where);
@@ -90,7 +80,7 @@ bool view_advise_dispatch(struct view_summary *s, struct view_advice *a)
 	if (f && is_own_python(&f->where))
 		where = base_arena_printf(&s->mem, " (%s)",
 					  view_words_line(&s->mem, &f->where, 40));
-	if (reads_of_step(s)) {
+	if (view_reads_of_step(s)) {
 		advise_one_read(s, a, where);
 		return true;
 	}
@@ -117,7 +107,7 @@ bool view_advise_copy(struct view_summary *s, struct view_advice *a)
 
 	for (int i = 0; i < ANA_COPY_DIRS; i++)
 		view_cost_add(&all, copies[i].exposed_ns);
-	if (!reads_of_step(s) || 2 * (__int128)copies[ANA_D2H].exposed_ns < all)
+	if (!view_reads_of_step(s) || 2 * (__int128)copies[ANA_D2H].exposed_ns < all)
 		return true;
 	if (view_advice_ns(s, ANA_HOST_DISPATCH) >= a->saving_ns)
 		return false; /* that says so, and saves more */

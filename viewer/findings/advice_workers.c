@@ -138,7 +138,7 @@ static const char *need_why(struct view_summary *s, const struct view_advice *a)
 	base_duration(step, pace);
 	return base_arena_printf(
 		&s->mem,
-		"%s takes %s for a batch%s takes %s%s: %s / %s = %" PRId64
+		"%s takes %s for a batch%s takes %s%s: %s / %s, rounded up: %" PRId64
 		" worker%s keep%s up (now %" PRId64 ")%s%s%s%s%s",
 		f->workers ? "a worker" : "the main process", fetch,
 		median ? " on average, and the median step without its wait"

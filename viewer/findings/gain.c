@@ -124,8 +124,8 @@ static const char *workers(const struct view_summary *s, struct base_arena *mem,
 
 	if (busy && view_loader_wants_cores(s))
 		return base_arena_printf(mem,
-					 "%s on %" PRId64 " cores%s instead of %" PRId64
-					 " (%s) would hide it%s:",
+					 "%s, and %" PRId64 " cores%s where there are %" PRId64
+					 " now (%s), would hide it%s:",
 					 so_many(s, mem, v->need.needed), v->need.cores_needed,
 					 s->ranks > 1 ? " each" : "", v->facts.cores, busy, more);
 	if (busy && v->need.bound == VIEW_WORKERS_CORES)

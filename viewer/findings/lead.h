@@ -112,9 +112,9 @@ const char *view_outside_sentence(const struct view_summary *s, struct base_aren
 int64_t view_between_ns(const struct view_summary *s); /* 0: too little to tell */
 /* What follows its share: "of the training time passed between one operation and the next, ..." */
 #define VIEW_BETWEEN_WORDS                                                                           \
-	" of the training time passed between one operation and the next, 10 us or less each: they " \
-	"are many and small. CUDA graphs, torch.compile or larger batches make them fewer; this is " \
-	"not counted as waste"
+	" of the training time is what the GPU itself needed from one operation to the next, 10 us " \
+	"or less each: no waste, but many small operations. CUDA graphs, torch.compile or larger "   \
+	"batches make them fewer"
 /* The share, and that. NULL: too little to tell. */
 const char *view_between_sentence(const struct view_summary *s, struct base_arena *mem);
 

@@ -6,6 +6,7 @@
 #include "facts/feeder.h"
 #include "findings.h"
 #include "loader.h"
+#include "reads.h"
 #include "words.h"
 
 /* "#" stands for the number. */
@@ -84,11 +85,16 @@ static const char *setting(struct view_summary *s, const struct view_advice *a)
 	}
 }
 
-/* Where torch's own code was seen to launch: no call is to be changed, one is to be added. */
-static const char *compile(const struct view_summary *s, const struct view_advice *a)
+/*
+ * What is read one by one is read at once. Where torch's own code was seen to launch no call is to
+ * be changed, one is to be added.
+ */
+static const char *launches(const struct view_summary *s, const struct view_advice *a)
 {
 	const struct view_finding *f = view_finding_of(s, a->class);
 
+	if (a->class == ANA_HOST_DISPATCH && view_reads_of_step(s))
+		return "values = torch.stack(results).tolist()";
 	return a->class == ANA_HOST_DISPATCH && f && view_words_training(&f->where)
 		       ? "model = torch.compile(model)"
 		       : NULL;
@@ -104,6 +110,6 @@ void view_snippets_add(struct view_summary *s)
 		else if (a->makers)
 			a->change = makers(s, a);
 		else
-			a->change = compile(s, a) ? compile(s, a) : setting(s, a);
+			a->change = launches(s, a) ? launches(s, a) : setting(s, a);
 	}
 }

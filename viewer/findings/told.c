@@ -9,6 +9,7 @@
 #include "gain.h"
 #include "lead.h"
 #include "loader.h"
+#include "reads.h"
 #include "wire/evidence.h"
 #include "words.h"
 
@@ -267,6 +268,17 @@ static const char *stepped_down(const struct view_summary *s)
 			 "allows (0 records it all)";
 }
 
+/* What each step asks of the GPU, if that is much: after each answer it has nothing to do. */
+static const char *reads(const struct view_summary *s, struct base_arena *mem)
+{
+	const uint64_t n = view_reads_of_step(s);
+	base_unit count;
+
+	return n ? base_arena_printf(mem, "; each step reads %s results from the GPU one by one",
+				     base_count(count, n))
+		 : "";
+}
+
 /* Who had what was wanted, said once; "": nothing was, or the sentence tells. */
 static const char *taken(const struct view_summary *s, struct base_arena *mem, size_t at)
 {
@@ -279,6 +291,8 @@ static const char *taken(const struct view_summary *s, struct base_arena *mem, s
 		return is_first_without_cpu(s, at) ? cpus_taken(s, mem) : "";
 	if (f->class == ANA_EXCLUDED_UNOBSERVED)
 		return stepped_down(s);
+	if (f->class == ANA_HOST_DISPATCH)
+		return reads(s, mem);
 	if (f->class != ANA_HOST_LOCK || f->where.chains > 1)
 		return "";
 	return f->where.wait == WIRE_WAIT_GIL
@@ -372,8 +386,8 @@ const char *view_confidence_words(const struct view_summary *s)
 {
 	/* What a simulated GPU does meanwhile is computed, so what is left as a wait is as well. */
 	return s->result->simulated
-		       ? "confidence is how sure the cause is, not how long it took"
-		       : "confidence is how sure the cause is; how long it took is measured";
+		       ? "confidence tells how sure the cause is, not how sure the length of the wait"
+		       : "confidence tells how sure the cause is; how long the wait was is measured";
 }
 
 /*
@@ -471,15 +485,14 @@ static bool is_below(const struct view_summary *s, size_t rest)
 /* Where most of it lies in gaps without a sample, it is told what the line is taken from. */
 static const char *from_neighbours(struct base_arena *mem, const struct said *x)
 {
-	base_unit share, samples;
+	base_unit samples;
 
 	if (x->nearby_ns <= x->lines_ns / 2)
 		return "";
 	return base_arena_printf(
 		mem,
-		" %s sample%s it, in gaps that are %s %% of it; those beside are taken to be alike.",
-		base_count(samples, x->samples), x->samples == 1 ? " shows" : "s show",
-		base_percent(share, base_ppm(x->lines_ns - x->nearby_ns, x->lines_ns)));
+		" %s sample%s it; most of these gaps hold none and are taken to be like those that do.",
+		base_count(samples, x->samples), x->samples == 1 ? " shows" : "s show");
 }
 
 static void add_lines(const struct view_summary *s, const struct view_told *told, size_t n,
@@ -594,19 +607,26 @@ bool view_told_alike(const struct view_summary *s, size_t a, size_t b)
 }
 
 bool view_covered(const struct view_summary *s, const struct view_told *told, size_t n,
-		  int64_t *tenths, int64_t *of)
+		  bool together, int64_t *tenths, int64_t *of)
 {
 	struct view_lead l = view_lead_of(s);
 	int64_t part = 0;
+	size_t alike;
 	struct view_lead other;
 
 	if (!l.known || view_lead_beside(s, &other) || l.verdict == ANA_V_BUSY ||
 	    l.verdict == ANA_V_INCONCLUSIVE)
 		return false;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i += alike) {
 		const struct view_finding *f = &s->finding[told[i].at];
+
+		for (alike = 1; together && i + alike < n; alike++)
+			if (!view_told_alike(s, told[i].at, told[i + alike].at))
+				break;
 		if (l.set[f->class])
-			part += base_div_even(view_told_share_ppm(s, told[i].at), 1000);
+			part += base_div_even(base_ppm(view_alike_ns(s, told + i, alike),
+						       view_working_ns(s)),
+					      1000);
 	}
 	*tenths = part;
 	*of = base_div_even(l.ppm, 1000);
@@ -640,11 +660,11 @@ const char *view_uncovered_words(int64_t part, int64_t all)
 }
 
 const char *view_covered_words(const struct view_summary *s, struct base_arena *mem,
-			       const struct view_told *told, size_t n)
+			       const struct view_told *told, size_t n, bool together)
 {
 	int64_t part, all;
 
-	if (!view_covered(s, told, n, &part, &all))
+	if (!view_covered(s, told, n, together, &part, &all))
 		return NULL;
 	return base_arena_printf(mem,
 				 "%" PRId64 ".%" PRId64 " of the %" PRId64 ".%" PRId64 " %%; %s",

@@ -82,6 +82,8 @@ const char *view_rest_words(const struct view_summary *s, struct base_arena *mem
  * @n of @told. NULL: they are all of it, the verdict is not about waiting, or more went elsewhere.
  */
 bool view_covered(const struct view_summary *s, const struct view_told *told, size_t n,
+		  /* what is alike and stands side by side is shown as one */
+		  bool together,
 		  /* of a percent: the sum of what is shown of each */
 		  int64_t *tenths, int64_t *of);
 /*
@@ -92,6 +94,6 @@ const char *view_covering_words(const struct view_summary *s, const struct view_
 /* What is told of the rest; where that is more than is covered it has no smaller causes alone. */
 const char *view_uncovered_words(int64_t tenths, int64_t of);
 const char *view_covered_words(const struct view_summary *s, struct base_arena *mem,
-			       const struct view_told *told, size_t n);
+			       const struct view_told *told, size_t n, bool together);
 
 #endif

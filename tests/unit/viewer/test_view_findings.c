@@ -257,7 +257,7 @@ static void test_workers(void)
 	EXPECT(a == &s->advice[0]);
 	EXPECT_STR(a->action, "set num_workers=6, if the storage serves them 133.3 MB/s");
 	EXPECT_STR(a->brief, "num_workers 4 -> 6");
-	EXPECT(strstr(a->why, "144 ms / 24.0 ms = 6 workers keep up (now 4)") != NULL);
+	EXPECT(strstr(a->why, "144 ms / 24.0 ms, rounded up: 6 workers keep up (now 4)") != NULL);
 	EXPECT_INT(s->loader.facts.step_ns, 36000000);
 	EXPECT_INT(s->loader.facts.wait_ns, 12000000);
 	EXPECT_INT(s->loader.need.predicted_step_ns, 24000000);
@@ -666,7 +666,7 @@ static void test_cores(void)
 		if (s->finding[i].class == ANA_INPUT_PREP && s->finding[i].where.known)
 			EXPECT(strstr(
 				view_finding_sentence(s, &mem, i),
-				" 6 workers on 7 cores instead of 5 (each computes all the time) would hide it"));
+				" 6 workers, and 7 cores where there are 5 now (each computes all the time), would hide it"));
 	base_arena_fini(&mem);
 	view_summary_free(s);
 
@@ -680,7 +680,7 @@ static void test_cores(void)
 	EXPECT(strstr(a->action, "set num_workers=3") == a->action);
 	EXPECT(strstr(
 		a->why,
-		"= 4 workers keep up (now 2); each computes all the time, so that 4 cores carry no more than 3."));
+		"rounded up: 4 workers keep up (now 2); each computes all the time, so that 4 cores carry no more than 3."));
 	EXPECT_INT(a->saving_ns, 4000000LL * 100000); /* 36 to 32 ms */
 	view_summary_free(s);
 }
@@ -849,7 +849,7 @@ static void test_pace(void)
 	EXPECT_INT(s->loader.need.needed, 8); /* 144 / 18 */
 	EXPECT(advice(s, "workers") &&
 	       strstr(advice(s, "workers")->why,
-		      "144 ms for a batch on average, and the median step without its wait takes 18.0 ms: 144 ms / 18.0 ms = 8 "));
+		      "144 ms for a batch on average, and the median step without its wait takes 18.0 ms: 144 ms / 18.0 ms, rounded up: 8 "));
 	view_summary_free(s);
 	s = made_summary_of(made_starved(NULL), H100, 6880000000LL);
 	EXPECT_INT(view_loader_pace_ns(s, &median), 24000000);
@@ -1181,6 +1181,11 @@ static void test_one_by_one(void)
 		a = advice(s, "dispatch");
 		REQUIRE(a);
 		EXPECT_STR(a->brief, cases[i].brief);
+		EXPECT(!strstr(cases[i].brief, "one read") ==
+		       !strstr(view_finding_sentence(s, &s->mem, 0),
+			       "results from the GPU one by one"));
+		EXPECT(!strstr(cases[i].brief, "one read") ==
+		       !(a->change && strstr(a->change, ".tolist()")));
 		EXPECT(!strstr(cases[i].brief, "one read") ==
 		       !strstr(a->action, "small results from the GPU, one by one"));
 		view_summary_free(s);

@@ -242,7 +242,7 @@ static void test_advice(void)
 	const char *wasted = strstr(page, "data-key=\"/cost/wasted_usd\"");
 
 	EXPECT(s->advices >= 3 && s->advice[0].with_need);
-	EXPECT(strstr(page, "of which at most ") != NULL);
+	EXPECT(strstr(page, "by itself at most ") != NULL);
 	REQUIRE(together && wasted);
 	double sum = atof(strchr(together, '"') + 1);
 	EXPECT(sum > 0 && sum <= atof(strchr(strstr(together, " of the <data"), '"') + 1));

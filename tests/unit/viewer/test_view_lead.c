@@ -154,9 +154,9 @@ static void test_between(void)
 	EXPECT_INT(view_between_ns(s), tenth);
 	EXPECT_STR(
 		view_between_sentence(s, &mem),
-		"10.0 % of the training time passed between one operation and the next, 10 us or less "
-		"each: they are many and small. CUDA graphs, torch.compile or larger batches make them "
-		"fewer; this is not counted as waste");
+		"10.0 % of the training time is what the GPU itself needed from one operation to the "
+		"next, 10 us or less each: no waste, but many small operations. CUDA graphs, "
+		"torch.compile or larger batches make them fewer");
 	view_summary_free(s);
 }
 

@@ -82,7 +82,7 @@ static const char golden[] =
 	"  2. The GPU waited 8.3 % of the training time for batches: all 4 workers were\n"
 	"     resizing images (dataset.py:91 __getitem__). Without it: at most 1.10 times\n"
 	"     the steps per hour. [input.prep; confidence high]\n"
-	"  confidence is how sure the cause is; how long it took is measured\n"
+	"  confidence tells how sure the cause is; how long the wait was is measured\n"
 	"  together 29.1 of the 33.3 %; the rest has smaller causes, or no line is known\n"
 	"  next: num_workers 4 -> 6; saves at most $2.29 of this run, 2.29 \302\242 per thousand\n"
 	"        steps (of all waits for input, 33.3 %)\n"

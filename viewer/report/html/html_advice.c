@@ -111,7 +111,7 @@ static void put_within(struct html *h, const struct plan *p, size_t parent)
 		if (!p->within[i] || p->parent[i] != parent)
 			continue;
 		html_put(h, any ? "<li>" : "<ul class=\"within\">\n<li>");
-		put_one(h, i, "of which at most ");
+		put_one(h, i, "by itself at most ");
 		html_put(h, "</li>\n");
 		any = true;
 	}

@@ -15,6 +15,7 @@
 #define LINE_COLUMNS 40
 #define CHANGES_MAX 3
 #define QUIET_PPM 50000 /* of a step: less of another thread is not drawn */
+#define WAITED_PPM 50000 /* of a step: less waiting for a batch is not what it is about */
 #define CELL_WIDTH 6 /* 160 of them are 960 */
 #define LANE_HEIGHT ((size_t)24)
 
@@ -276,7 +277,7 @@ static void put_caption(struct html *h, int k)
 	fprintf(h->f, "<figcaption><span><b>%s: ", titles[k]);
 	html_ns(h, ns, "/step_picture/steps/%d/step_ns", k);
 	html_put(h, "</b>");
-	if (s->step.exposed_ns) {
+	if (base_ppm(s->step.exposed_ns, ns) >= WAITED_PPM) {
 		html_put(h, ", in which GPUs waited ");
 		html_ns(h, s->step.exposed_ns, "/step_picture/steps/%d/exposed_ns", k);
 		html_put(h, " for a batch");

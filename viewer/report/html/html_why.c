@@ -182,7 +182,7 @@ static void put_covered(struct html *h, const struct view_told *told, size_t n)
 	int64_t working = view_working_ns(h->s), ns, part, all;
 	const char *key;
 
-	if (n <= VIEW_TOLD_FIRST || !view_covered(h->s, told, VIEW_TOLD_FIRST, &part, &all))
+	if (n <= VIEW_TOLD_FIRST || !view_covered(h->s, told, VIEW_TOLD_FIRST, false, &part, &all))
 		return;
 	key = first_key(h, told, &l, &ns);
 	fprintf(h->f, "<p>The %s ", view_covering_words(h->s, told));

@@ -63,7 +63,7 @@ static void put_findings(const struct view_summary *s, struct base_arena *mem, F
 	struct view_told *told;
 	size_t n = view_findings_told(s, mem, &told);
 	const char *covered =
-		view_covered_words(s, mem, told, n < VIEW_TOLD_FIRST ? n : VIEW_TOLD_FIRST);
+		view_covered_words(s, mem, told, n < VIEW_TOLD_FIRST ? n : VIEW_TOLD_FIRST, false);
 
 	if (n)
 		fprintf(f, "\nWhy, the most costly first:\n\nHere, %s.\n\n",

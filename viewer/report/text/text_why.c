@@ -116,7 +116,8 @@ static void put_group(struct page *p, size_t number, const struct view_told *tol
 void text_causes(struct page *p, size_t most)
 {
 	struct view_told *told, *first;
-	size_t all = view_findings_told(p->s, &p->mem, &told), n = 0, shown = 0, groups;
+	size_t all = view_findings_told(p->s, &p->mem, &told), n = 0, shown = 0, sentences = 0;
+	size_t groups;
 	const struct view_lead lead = view_lead_of(p->s);
 	struct group *group;
 	const char *covered;
@@ -134,15 +135,16 @@ void text_causes(struct page *p, size_t most)
 		memcpy(first + shown, told + group[i].from, group[i].n * sizeof(*first));
 		others |= !lead.set[p->s->finding[told[group[i].from].at].class];
 		shown += group[i].n;
+		sentences++;
 	}
 	if (shown)
 		text_line(p, view_confidence_words(p->s));
-	covered = view_covered_words(p->s, &p->mem, first, shown);
+	covered = view_covered_words(p->s, &p->mem, first, shown, true);
 	if (covered)
 		text_line(p, base_arena_printf(&p->mem, "%s %s",
-					       others	    ? "those of the verdict are"
-					       : shown == 1 ? "that is"
-							    : "together",
+					       others		? "those of the verdict are"
+					       : sentences == 1 ? "that is"
+								: "together",
 					       covered));
 }
 
@@ -218,8 +220,8 @@ void text_findings(struct page *p)
 		if (told[i].rest != SIZE_MAX)
 			put_below(p, view_rest_words(s, &p->mem, told[i].rest));
 	}
-	covered =
-		n > VIEW_TOLD_FIRST ? view_covered_words(s, &p->mem, told, VIEW_TOLD_FIRST) : NULL;
+	covered = n > VIEW_TOLD_FIRST ? view_covered_words(s, &p->mem, told, VIEW_TOLD_FIRST, false)
+				      : NULL;
 	if (covered)
 		text_line(p, base_arena_printf(&p->mem, "the %s %s", view_covering_words(s, told),
 					       covered));
