@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One readdir of the folder; a run that is known costs nothing, another a look for its cursor.
+ * One readdir of the folder; a run that is known costs nothing, another one look for its cursor, and
+ * one more when its turn comes.
  * Names are asked for in a table that is made for each scan: of runs, known ones and listed ones
  * there may be a hundred thousand each.
  */
@@ -22,6 +23,7 @@
 #include "core/log.h"
 #include "cursor.h"
 #include "retain/run_dirs.h"
+#include "wire/keyed_hash.h"
 
 #define LIST_MAX (16u << 20)
 #define HEAD "# runs that lay here before there was an upstream; they are not forwarded\n"
@@ -182,9 +184,71 @@ static bool forward_run(struct coll_outbox *o, const char *name, bool known)
 	return true;
 }
 
+static uint64_t *slot_of(const struct coll_unsent_set *set, uint64_t key)
+{
+	size_t i = (size_t)key & (set->room - 1);
+
+	while (set->at[i] && set->at[i] != key)
+		i = (i + 1) & (set->room - 1);
+	return &set->at[i];
+}
+
+static bool set_has(const struct coll_unsent_set *set, uint64_t key)
+{
+	return set->room && *slot_of(set, key);
+}
+
+static bool set_grow(struct coll_unsent_set *set)
+{
+	struct coll_unsent_set more = { .room = set->room ? 2 * set->room : 64 };
+
+	more.at = calloc(more.room, sizeof(*more.at));
+	if (!more.at)
+		return false;
+	for (size_t i = 0; i < set->room; i++)
+		if (set->at[i])
+			*slot_of(&more, set->at[i]) = set->at[i];
+	more.count = set->count;
+	free(set->at);
+	*set = more;
+	return true;
+}
+
+/* Without memory it is looked for again. */
+static void set_put(struct coll_unsent_set *set, uint64_t key)
+{
+	if (2 * set->count >= set->room && !set_grow(set))
+		return;
+	*slot_of(set, key) = key;
+	set->count++;
+}
+
+/* One that was removed and made anew is another. */
+static uint64_t key_of(const struct dirent *e)
+{
+	const struct wire_secret s = wire_secret();
+	uint64_t h = wire_keyed_hash(e->d_name, strlen(e->d_name), &s);
+
+	h = wire_keyed_end(wire_keyed_mix(h, e->d_ino, &s), &s);
+	return h ? h : 1;
+}
+
+/* @look: whatever is remembered. Goes into @now, what is to be remembered. */
+static bool is_done(const struct coll_unsent_runs *s, struct coll_unsent_set *now, int base_fd,
+		    const struct dirent *e, bool look)
+{
+	uint64_t key = key_of(e);
+
+	if ((look || !set_has(&s->done, key)) && !has_cursor(base_fd, e->d_name))
+		return false;
+	set_put(now, key);
+	return true;
+}
+
 static size_t scan_entries(struct coll_unsent_runs *s, struct coll_outbox *o, DIR *d,
 			   const struct names *known)
 {
+	struct coll_unsent_set now = { .room = 0 };
 	size_t done = 0, taken = 0;
 	struct dirent *e;
 
@@ -195,7 +259,7 @@ static size_t scan_entries(struct coll_unsent_runs *s, struct coll_outbox *o, DI
 
 		if (!coll_run_dir_name_ok(name) || is_among(known, name))
 			continue;
-		had = has_cursor(dirfd(d), name);
+		had = is_done(s, &now, dirfd(d), e, turn);
 		if (had) {
 			stray = turn && has_news(dirfd(d), name);
 			done++;
@@ -208,6 +272,8 @@ static size_t scan_entries(struct coll_unsent_runs *s, struct coll_outbox *o, DI
 	s->looked += COLL_UNSENT_DONE_EACH;
 	if (s->looked >= done)
 		s->looked = 0;
+	free(s->done.at);
+	s->done = now;
 	return taken;
 }
 
@@ -234,6 +300,12 @@ static size_t scan_folder(struct coll_unsent_runs *s, struct coll_outbox *o, DIR
 	free(known.at);
 	free(list);
 	return taken;
+}
+
+void coll_unsent_runs_fini(struct coll_unsent_runs *s)
+{
+	free(s->done.at);
+	s->done = (struct coll_unsent_set){ .room = 0 };
 }
 
 size_t coll_unsent_runs_scan(struct coll_unsent_runs *s, struct coll_outbox *o, int64_t now_ns)

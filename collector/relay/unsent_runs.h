@@ -23,11 +23,21 @@
 #define COLL_UNSENT_WITH_US_S 60 /* realtime, by the last change of the run's directory */
 #define COLL_UNSENT_DONE_EACH 64 /* so many runs that are done are looked at again each time */
 
+/* Numbers that are made of a directory's name and of which one it is. Zero: empty. */
+struct coll_unsent_set {
+	uint64_t *at; /* 0: free */
+	size_t count, room; /* room: a power of two, or 0 */
+};
+
 struct coll_unsent_runs {
 	int64_t next_ns; /* monotonic */
 	size_t looked; /* how many of the runs that are done had their turn */
 	bool logged; /* that the list cannot be made or read */
+	struct coll_unsent_set
+		done; /* had a cursor when it was last looked, and are not asked again */
 };
+
+void coll_unsent_runs_fini(struct coll_unsent_runs *s);
 
 /* If it is time. How many were taken up. */
 size_t coll_unsent_runs_scan(struct coll_unsent_runs *s, struct coll_outbox *o, int64_t now_ns);

@@ -385,6 +385,7 @@ void coll_upstream_close(struct coll_upstream *u)
 	coll_link_free(u->link);
 	coll_outbox_save(&u->box);
 	coll_outbox_fini(&u->box);
+	coll_unsent_runs_fini(&u->unsent);
 	coll_batch_fini(&u->batch);
 	free(u->side.bytes);
 	wire_buf_fini(&u->check.body);

@@ -2,6 +2,7 @@
 /* Runs that nobody told of: which are taken up, and when. */
 #include "outbox.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 #include "relay/unsent_runs.h"
 
@@ -91,6 +92,7 @@ static void test_strays(void)
 	REQUIRE(!coll_file_replace(base, COLL_UNSENT_FILE, "before.gst\n", 11));
 	EXPECT_UINT(strays(&o, &s), 1);
 	wire_buf_fini(&b);
+	coll_unsent_runs_fini(&s);
 	end(&o);
 }
 
@@ -117,6 +119,56 @@ static void test_strays_in_turn(void)
 		found += now;
 	}
 	EXPECT_UINT(found, COLL_UNSENT_DONE_EACH + 9);
+	coll_unsent_runs_fini(&s);
+	end(&o);
+}
+
+static size_t asked; /* whether a file is there */
+
+int faccessat(int fd, const char *path, int mode, int flags)
+{
+	static int (*next)(int, const char *, int, int);
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "faccessat");
+	asked++;
+	return next(fd, path, mode, flags);
+}
+
+/* Of those that are done, however many, some are looked at each time, and one that is new at once. */
+static void test_many_that_are_done(void)
+{
+	struct coll_outbox o = { .max = 0 };
+	struct coll_unsent_runs s = { .next_ns = 0 };
+	struct wire_buf b = { 0 };
+	char run[16], dir[300], gone[300];
+
+	begin();
+	REQUIRE(!coll_outbox_init(&o, &store, TO));
+	EXPECT_UINT(strays(&o, &s), 0);
+	for (int i = 0; i < 700; i++) {
+		snprintf(run, sizeof(run), "r%d", i);
+		put_cursor(run);
+	}
+	asked = 0;
+	strays(&o, &s);
+	EXPECT(asked >= 700);
+	asked = 0;
+	strays(&o, &s);
+	EXPECT(asked < 5 * COLL_UNSENT_DONE_EACH);
+	put_frames(&b, 1, 9, 100);
+	put_file("new", HEX ".1.spool", b.data, b.len);
+	/* Another one of that name, recorded without a collector. */
+	snprintf(dir, sizeof(dir), "%s/r699.gst", base);
+	snprintf(gone, sizeof(gone), "%s/.gone", base);
+	REQUIRE(!rename(dir, gone));
+	put_file("r699", HEX ".1.spool", b.data, b.len);
+	asked = 0;
+	strays(&o, &s);
+	EXPECT(known(&o, "new") && known(&o, "r699"));
+	EXPECT(asked < 5 * COLL_UNSENT_DONE_EACH);
+	wire_buf_fini(&b);
+	coll_unsent_runs_fini(&s);
 	end(&o);
 }
 
@@ -157,10 +209,11 @@ static void test_long_list(void)
 	EXPECT(known(&o, "stray") && !known(&o, "listed"));
 	EXPECT(cpu_ns() - began < 2 * COLL_SECOND_NS); /* text against text: 6,000 times 11 MB */
 	free(list);
+	coll_unsent_runs_fini(&s);
 	end(&o);
 }
 
 int main(void)
 {
-	return RUN(test_strays, test_strays_in_turn, test_long_list);
+	return RUN(test_strays, test_strays_in_turn, test_many_that_are_done, test_long_list);
 }
