@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One readdir of the folder; a run that is known costs nothing, another one look for its cursor, and
- * one more when its turn comes.
+ * One readdir of the folder; a run that is known costs nothing, another one look for its cursor,
+ * and one more when its turn comes.
  * Names are asked for in a table that is made for each scan: of runs, known ones and listed ones
  * there may be a hundred thousand each.
  */

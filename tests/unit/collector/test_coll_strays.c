@@ -135,7 +135,7 @@ int faccessat(int fd, const char *path, int mode, int flags)
 	return next(fd, path, mode, flags);
 }
 
-/* Of those that are done, however many, some are looked at each time, and one that is new at once. */
+/* Of those that are done, however many, some are looked at each time, and a new one at once. */
 static void test_many_that_are_done(void)
 {
 	struct coll_outbox o = { .max = 0 };
