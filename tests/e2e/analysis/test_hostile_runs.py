@@ -14,6 +14,7 @@ sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
 
 MAKE = os.path.join(gs.BUILD, 'tests', 'run_make')
+HOSTILE = os.path.join(gs.BUILD, 'tests', 'hostile_make')
 TIMES, GRACE_S = 10, 0.3
 BASE = 1_000_000
 
@@ -33,8 +34,19 @@ def cpu_of(run):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def made(where, what, n):
+    """One of hostile_make's runs."""
+    run = os.path.join(where, f'{what}-{n}.gst')
+    os.mkdir(run)
+    subprocess.run([HOSTILE, run, what, str(n)], check=True)
+    return run
+
+
 def expect_alike(where, name, plain, hostile):
-    usual, cost = (cpu_of(make(where, f'{name}-{i}', lines)) for i, lines in enumerate((plain, hostile)))
+    compare(name, *(cpu_of(make(where, f'{name}-{i}', lines)) for i, lines in enumerate((plain, hostile))))
+
+
+def compare(name, usual, cost):
     print(f'{name}: {usual:.2f} s of CPU as usual, {cost:.2f} s as made up')
     gs.check(cost <= TIMES * usual + GRACE_S, f'{name}: {cost:.2f} s where {usual:.2f} s are usual')
 
@@ -99,6 +111,11 @@ def test_names_that_collide():
     gs.equal(len({aimed(i) for i in range(1000)}), 1000, 'names')
     with gs.scratch() as where:
         expect_alike(where, 'names', names(40_000, False), names(40_000, True))
+
+
+def test_a_gpu_of_many_processes():
+    with gs.scratch() as where:
+        compare('shared', cpu_of(made(where, 'own', 800)), cpu_of(made(where, 'shared', 800)))
 
 
 def test_more_files_than_descriptors():

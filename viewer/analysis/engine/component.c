@@ -11,7 +11,8 @@
 
 #define EXACT_CALLS_MAX (UINT64_C(1) << 22)
 #define UNSAMPLED_EVERY_NS 500000000
-#define DECIDE_EVERY 128 /* operations between two looks at what can be decided */
+/* Operations between two looks at what can be decided; as many as have to be looked at. */
+#define DECIDE_EVERY 128u
 
 static int init_gpu(struct ana_walk *w, struct ana_gpu_state *g, uint32_t device,
 		    struct ana_result *r, bool calls)
@@ -45,21 +46,15 @@ static int init_gpu(struct ana_walk *w, struct ana_gpu_state *g, uint32_t device
 	return w->observer->gpu(w->observer->arg, device, &g->buckets);
 }
 
-static int map_gpus(struct ana_walk *w)
+static int begin_turns(struct ana_walk *w)
 {
-	uint32_t i, k;
-	size_t u;
+	struct ana_turns *turns[] = { &w->ops_turns, &w->calls_turns, &w->ranges_turns,
+				      &w->syncs_turns };
+	size_t i;
 	int err = 0;
 
-	for (i = 0; i < w->gpus; i++) {
-		const struct ana_device *d = w->gpu[i].plan;
-
-		for (u = 0; u < d->uses && !err; u++)
-			for (k = 0; k < w->processes; k++)
-				if (w->process[k].source_index == d->use[u].source)
-					err = ana_map_put(&w->process[k].gpu_of, d->use[u].ordinal,
-							  i);
-	}
+	for (i = 0; i < sizeof(turns) / sizeof(turns[0]) && !err; i++)
+		err = ana_turns_init(turns[i], w->processes);
 	return err;
 }
 
@@ -111,8 +106,6 @@ int ana_walk_init(struct ana_walk *w, const struct ana_walk_task *task,
 		.options = task->options,
 		.observer = task->observer,
 		.scratch = scratch,
-		.ranges_upto = INT64_MIN,
-		.syncs_upto = INT64_MIN,
 		.floor = INT64_MIN,
 		.floor_was = INT64_MIN,
 		.forgotten = INT64_MIN,
@@ -127,7 +120,12 @@ int ana_walk_init(struct ana_walk *w, const struct ana_walk_task *task,
 		err = ana_process_init(w, &w->process[w->processes], c->source[w->processes]);
 	for (; !err && w->gpus < c->devices; w->gpus++)
 		err = init_gpu(w, &w->gpu[w->gpus], c->device[w->gpus], task->result, calls != 0);
-	return err ? err : map_gpus(w);
+	w->decide_every = w->processes + w->gpus;
+	if (w->decide_every < DECIDE_EVERY)
+		w->decide_every = DECIDE_EVERY;
+	if (!err)
+		err = begin_turns(w);
+	return err ? err : ana_waiters_find(w);
 }
 
 void ana_walk_fini(struct ana_walk *w)
@@ -140,6 +138,10 @@ void ana_walk_fini(struct ana_walk *w)
 		ana_gpu_fini(&w->gpu[i]);
 	free(w->process);
 	free(w->gpu);
+	ana_turns_fini(&w->ops_turns);
+	ana_turns_fini(&w->calls_turns);
+	ana_turns_fini(&w->ranges_turns);
+	ana_turns_fini(&w->syncs_turns);
 	ana_top_fini(&w->top);
 	ana_cause_fini(&w->cause);
 	ana_hotspots_fini(&w->hotspots);
@@ -148,19 +150,17 @@ void ana_walk_fini(struct ana_walk *w)
 /* The process whose operation comes next. */
 static struct ana_proc *next_process(struct ana_walk *w)
 {
-	struct ana_proc *first = NULL;
-	const struct wire_event *best = NULL;
-	uint32_t i;
+	struct ana_turns *t = &w->ops_turns;
 
-	for (i = 0; i < w->processes; i++) {
-		const struct wire_event *e = ana_feed_peek(&w->process[i].ops);
+	while (t->count && !t->turn[0].then) { /* its next operation was not looked at */
+		const struct wire_event *e = ana_feed_peek(&w->process[t->turn[0].process].ops);
 
-		if (!e || (best && !ana_op_before(e, best)))
-			continue;
-		best = e;
-		first = &w->process[i];
+		if (e) /* of those that start together the lower stream id, as ana_op_before() */
+			ana_turns_wait(t, e->start_ns, 1 + (uint64_t)(e->stream ^ 1u << 31));
+		else
+			ana_turns_end(t);
 	}
-	return first;
+	return t->count ? &w->process[t->turn[0].process] : NULL;
 }
 
 /* Some operations in order; false: there are no more. */
@@ -172,15 +172,16 @@ static bool take_some(struct ana_walk *w)
 
 	if (w->processes == 1) {
 		op = ana_feed_peek(&p->ops);
-		stop = p->ops.stop - op > DECIDE_EVERY ? op + DECIDE_EVERY : p->ops.stop;
+		stop = p->ops.stop - op > w->decide_every ? op + w->decide_every : p->ops.stop;
 		ana_gpu_operations(w, p, op, stop);
 		p->ops.at = stop;
 		return op != NULL;
 	}
-	for (n = 0; n < DECIDE_EVERY && (p = next_process(w)); n++) {
+	for (n = 0; n < w->decide_every && (p = next_process(w)); n++) {
 		op = ana_feed_peek(&p->ops);
 		ana_gpu_operations(w, p, op, op + 1);
 		ana_feed_pop(&p->ops);
+		ana_turns_wait(&w->ops_turns, ana_turns_at(&w->ops_turns), 0);
 	}
 	return n > 0;
 }

@@ -336,7 +336,7 @@ static inline void count_idle(struct ana_walk *w, struct ana_gpu_state *g,
 	g->gpu->idle_ns += op->start_ns - g->end;
 	if (w->observer)
 		w->observer->gap(w->observer->arg, g->index, g->end, op->start_ns);
-	if (w->ranges_upto <= op->start_ns)
+	if (ana_turns_at(&w->ranges_turns) <= op->start_ns)
 		ana_host_ranges(w, op->start_ns);
 	if (!ana_timeline_stack_over(&g->waits, g->end))
 		ana_exposed_gap(w, g, g->end, op->start_ns);

@@ -46,26 +46,29 @@ static void expose_steps(struct ana_walk *w, struct ana_proc *p, int64_t start, 
 void ana_exposed_input(struct ana_walk *w, const struct ana_gpu_state *g, int64_t start,
 		       int64_t end)
 {
-	for (uint32_t i = 0; w->observer && i < w->processes; i++) {
-		struct ana_proc *p = &w->process[i];
+	for (uint32_t i = 0; w->observer && i < g->waiters; i++) {
+		struct ana_proc *p = &w->process[g->waiter[i].process];
 
-		if (p->steps.source != ANA_STEPS_NONE &&
-		    ana_plan_waits(w->plan, g->plan, p->source_index))
+		if (p->steps.source != ANA_STEPS_NONE)
 			ana_steps_input(&p->steps, start, end);
 	}
 }
 
 void ana_exposed_gap(struct ana_walk *w, struct ana_gpu_state *g, int64_t start, int64_t end)
 {
-	uint32_t i;
+	uint32_t i = 0;
 
 	expose_gpu(w, g, start, end);
-	for (i = 0; i < w->processes; i++) {
-		struct ana_proc *p = &w->process[i];
+	while (i < g->waitings) {
+		struct ana_waiter *waiter = &g->waiter[g->waiting[i]];
+		struct ana_proc *p = &w->process[waiter->process];
 
-		if (p->steps.source != ANA_STEPS_NONE &&
-		    !ana_timeline_stack_over(&p->waits, start) &&
-		    ana_plan_waits(w->plan, g->plan, p->source_index))
+		if (!ana_timeline_stack_over(&p->waits, start)) {
 			expose_steps(w, p, start, end);
+			i++;
+		} else { /* and for all gaps to come, until it waits again */
+			waiter->waits = false;
+			g->waiting[i] = g->waiting[--g->waitings];
+		}
 	}
 }

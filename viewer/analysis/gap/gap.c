@@ -173,11 +173,12 @@ static void find_submitter(struct ana_gap_decision *d)
 	ana_attribute_read(d->w, d->process, d->gap->start, end);
 }
 
-/* The only thread that emits ranges, of the process or (where that is not known) of its file. */
-static struct ana_timeline_stack *only_range_thread(struct ana_gap_decision *d)
+/*
+ * Whose is the only thread that emits ranges, of the process or (where that is not known) of its
+ * file. NULL: nobody's.
+ */
+static struct ana_proc *only_range_process(struct ana_walk *w, const struct ana_source *own)
 {
-	struct ana_walk *w = d->w;
-	const struct ana_source *own = w->process[d->gap->process].source;
 	struct ana_proc *only = NULL;
 	uint32_t i, range_threads = 0;
 
@@ -190,7 +191,19 @@ static struct ana_timeline_stack *only_range_thread(struct ana_gap_decision *d)
 		if (s->range_threads)
 			only = &w->process[i];
 	}
-	if (range_threads != 1)
+	return range_threads == 1 ? only : NULL;
+}
+
+static struct ana_timeline_stack *only_range_thread(struct ana_gap_decision *d)
+{
+	struct ana_walk *w = d->w;
+	struct ana_proc *own = &w->process[d->gap->process], *only;
+
+	if (!own->waiter_sought)
+		own->only_waiter = only_range_process(w, own->source);
+	own->waiter_sought = true;
+	only = own->only_waiter;
+	if (!only)
 		return NULL;
 	d->waiter = only;
 	d->waiter_tid = only->source->range_thread;
@@ -413,16 +426,8 @@ void ana_gap_lead(struct ana_walk *w, struct ana_gpu_state *g)
 /* The only process whose waits count for the GPU and of which there is evidence; NULL: several. */
 static struct ana_proc *only_waiter(struct ana_walk *w, const struct ana_gpu_state *g)
 {
-	struct ana_proc *only = NULL;
-	uint32_t i;
+	struct ana_proc *only = g->waiters == 1 ? &w->process[g->waiter[0].process] : NULL;
 
-	for (i = 0; i < w->processes; i++) {
-		if (!ana_plan_waits(w->plan, g->plan, w->process[i].source_index))
-			continue;
-		if (only)
-			return NULL;
-		only = &w->process[i];
-	}
 	return only && only->evidence ? only : NULL;
 }
 

@@ -109,6 +109,7 @@ void ana_process_fini(struct ana_proc *p)
 		thread_free(p->thread[i]);
 	free(p->thread);
 	free(p->unplaced);
+	free(p->waits_at);
 	ana_timeline_stack_fini(&p->waits);
 	for (i = 0; i < p->stream_wait_count; i++)
 		free(p->stream_waits[i].at);
@@ -294,11 +295,18 @@ static void read_calls(struct ana_walk *w, struct ana_proc *p, int64_t upto)
 
 void ana_host_calls(struct ana_walk *w, int64_t upto)
 {
-	uint32_t i;
+	struct ana_turns *t = &w->calls_turns;
 
-	for (i = 0; i < w->processes; i++)
-		if (w->process[i].calls_next <= upto)
-			read_calls(w, &w->process[i], upto);
+	while (t->count && ana_turns_at(t) <= upto) {
+		struct ana_proc *p = &w->process[t->turn[0].process];
+
+		if (p->calls_next <= upto) /* ana_host_find() may have read more */
+			read_calls(w, p, upto);
+		if (p->calls_next == INT64_MAX)
+			ana_turns_end(t);
+		else
+			ana_turns_wait(t, p->calls_next, 0);
+	}
 }
 
 void ana_host_find(struct ana_walk *w, struct ana_proc *p, uint64_t corr, int64_t upto)
@@ -324,13 +332,13 @@ static void take_wait(struct ana_walk *w, struct ana_proc *p, const struct wire_
 
 	if (!err)
 		err = ana_timeline_stack_add(&p->waits, e->start_ns, e->end_ns, value, w->floor);
-	for (i = 0; i < w->gpus && !err; i++) {
-		struct ana_gpu_state *g = &w->gpu[i];
+	for (i = 0; i < p->waits_ats && !err; i++) {
+		struct ana_gpu_state *g = &w->gpu[p->waits_at[i].gpu];
 
-		if (ana_plan_waits(w->plan, g->plan, p->source_index))
-			err = ana_timeline_stack_add(&g->waits, e->start_ns, e->end_ns, value,
-						     g->waits_floor);
+		err = ana_timeline_stack_add(&g->waits, e->start_ns, e->end_ns, value,
+					     g->waits_floor);
 	}
+	ana_waiters_wait(w, p);
 	if (!err)
 		err = ana_steps_begin(&p->steps, e->start_ns);
 	if (err)
@@ -391,25 +399,20 @@ static void take_range(struct ana_walk *w, struct ana_proc *p, const struct wire
 /* Of all processes in one order: a GPU's stack of waits takes those of several. */
 void ana_host_ranges(struct ana_walk *w, int64_t upto)
 {
-	if (upto < w->ranges_upto)
-		return;
-	for (;;) {
-		struct ana_proc *first = NULL;
-		uint32_t i;
+	struct ana_turns *t = &w->ranges_turns;
 
-		w->ranges_upto = INT64_MAX;
-		for (i = 0; i < w->processes; i++) {
-			const struct wire_event *e = ana_feed_peek(&w->process[i].ranges);
+	while (t->count && ana_turns_at(t) <= upto) {
+		struct ana_proc *p = &w->process[t->turn[0].process];
+		const struct wire_event *e = ana_feed_peek(&p->ranges);
 
-			if (!e || e->start_ns >= w->ranges_upto)
-				continue;
-			w->ranges_upto = e->start_ns;
-			first = &w->process[i];
+		if (!e) {
+			ana_turns_end(t);
+		} else if (e->start_ns > ana_turns_at(t)) {
+			ana_turns_wait(t, e->start_ns, 0);
+		} else {
+			take_range(w, p, e);
+			ana_feed_pop(&p->ranges);
 		}
-		if (!first || w->ranges_upto > upto)
-			return;
-		take_range(w, first, ana_feed_peek(&first->ranges));
-		ana_feed_pop(&first->ranges);
 	}
 }
 
@@ -484,14 +487,11 @@ static int take_host_wait(struct ana_walk *w, struct ana_proc *p, const struct w
 
 void ana_host_syncs(struct ana_walk *w, int64_t upto)
 {
-	int64_t next = INT64_MAX;
-	uint32_t i;
+	struct ana_turns *t = &w->syncs_turns;
 	int err = 0;
 
-	if (upto < w->syncs_upto)
-		return;
-	for (i = 0; i < w->processes; i++) {
-		struct ana_proc *p = &w->process[i];
+	while (t->count && ana_turns_at(t) <= upto) {
+		struct ana_proc *p = &w->process[t->turn[0].process];
 		const struct wire_event *e;
 
 		while (!err && (e = ana_feed_peek(&p->syncs)) && e->start_ns <= upto) {
@@ -499,11 +499,11 @@ void ana_host_syncs(struct ana_walk *w, int64_t upto)
 							     : take_host_wait(w, p, e);
 			ana_feed_pop(&p->syncs);
 		}
-		e = ana_feed_peek(&p->syncs);
-		if (e && e->start_ns < next)
-			next = e->start_ns;
+		if (e && !err)
+			ana_turns_wait(t, e->start_ns, 0);
+		else
+			ana_turns_end(t);
 	}
-	w->syncs_upto = next;
 	if (err)
 		w->err = err;
 }

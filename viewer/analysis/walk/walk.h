@@ -26,6 +26,7 @@
 #include "analysis/observer.h"
 #include "analysis/evidence/hotspots.h"
 #include "step.h"
+#include "turns.h"
 #include "analysis/time/timeline.h"
 
 #define ANA_LATE_NS 1000000 /* how much later than its operation a live launch is looked for */
@@ -62,6 +63,11 @@ struct ana_waits { /* stream-wait records of one stream, by time */
 	size_t head, tail, room;
 };
 
+struct ana_waits_at { /* a GPU that a process's loader waits count for */
+	uint32_t gpu; /* in the walk */
+	uint32_t waiter; /* among those of the GPU */
+};
+
 struct ana_proc {
 	const struct ana_source *source;
 	uint32_t source_index;
@@ -77,6 +83,8 @@ struct ana_proc {
 	struct ana_unplaced_call *unplaced; /* on no stack yet: most never need to be */
 	uint32_t unplaced_first, unplaced_count, unplaced_room;
 	struct ana_timeline_stack waits; /* loader waits of all its threads */
+	struct ana_waits_at *waits_at;
+	uint32_t waits_ats, waits_at_room;
 	struct ana_waits *stream_waits;
 	uint32_t stream_wait_count, stream_wait_room;
 	struct ana_map stream_waits_of; /* by (context or device, stream) */
@@ -91,6 +99,9 @@ struct ana_proc {
 	uint32_t last_ordinal, last_gpu;
 	uint32_t order; /* of API records */
 	int64_t calls_next; /* start of the first API record that is not read */
+	/* for gaps without launches (gap.c) */
+	bool waiter_sought;
+	struct ana_proc *only_waiter;
 };
 
 /* The thread that launched an operation. */
@@ -134,6 +145,11 @@ struct ana_stream_state { /* of a stream of a GPU: its last operation */
 	int64_t submitted; /* its launch, or its start where that is unknown */
 };
 
+struct ana_waiter { /* a process whose loader waits count for a GPU */
+	uint32_t process;
+	bool waits; /* it may, and is among gpu_state.waiting */
+};
+
 struct ana_gpu_state {
 	struct ana_device *plan;
 	struct ana_gpu *gpu; /* what is found, owned by the result */
@@ -168,6 +184,10 @@ struct ana_gpu_state {
 	size_t run_head, run_tail, run_room;
 	uint64_t launches; /* operations with a known launch */
 	struct ana_timeline_stack waits; /* loader waits of the processes that use it */
+	struct ana_waiter *waiter; /* these, by process */
+	uint32_t waiters, waiter_room;
+	uint32_t *waiting; /* those that have steps and may still wait, in any order */
+	uint32_t waitings;
 	struct ana_stream_state *stream;
 	uint32_t streams, stream_room;
 	struct ana_map stream_of;
@@ -192,8 +212,10 @@ struct ana_walk {
 	bool exact; /* join everything first, decide everything last */
 	bool one_gpu; /* not exact, and so simple that the floor can follow each operation */
 	int64_t late_ns;
+	uint32_t decide_every; /* operations between two looks at what can be decided */
 	uint32_t now; /* operations read, modulo 2^32 */
-	int64_t ranges_upto, syncs_upto; /* everything that begins before is read */
+	/* operations, unless there is one process alone, API records, ranges, waits */
+	struct ana_turns ops_turns, calls_turns, ranges_turns, syncs_turns;
 	int64_t floor; /* no undecided gap begins before */
 	int64_t floor_was; /* when decisions were made last */
 	/* what the threads did before this is not kept: a GPU idles for too long */
@@ -232,6 +254,13 @@ struct ana_timeline_stack *ana_host_blocked(struct ana_proc *p, uint32_t ordinal
  * class of that call. For ana_evidence.in_call: @proc is the struct ana_proc.
  */
 bool ana_host_in_call(void *proc, uint32_t tid, int64_t t, uint32_t *class);
+
+/*
+ * waiters.c: which processes' loader waits count for which GPUs, once both are known. 0 or -ENOMEM.
+ */
+int ana_waiters_find(struct ana_walk *w);
+/* The process begins to wait. */
+void ana_waiters_wait(struct ana_walk *w, const struct ana_proc *p);
 
 /* gpu.c */
 void ana_gpu_fini(struct ana_gpu_state *g);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "turns.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+int ana_turns_init(struct ana_turns *t, uint32_t processes)
+{
+	*t = (struct ana_turns){ .turn = calloc((size_t)processes + 1, sizeof(*t->turn)) };
+	if (!t->turn)
+		return -ENOMEM;
+	for (; t->count < processes; t->count++)
+		t->turn[t->count] = (struct ana_turn){ .at = INT64_MIN, .process = t->count };
+	return 0;
+}
+
+void ana_turns_fini(struct ana_turns *t)
+{
+	free(t->turn);
+	*t = (struct ana_turns){ 0 };
+}
+
+static bool before(const struct ana_turn *a, const struct ana_turn *b)
+{
+	if (a->at != b->at)
+		return a->at < b->at;
+	return a->then != b->then ? a->then < b->then : a->process < b->process;
+}
+
+static void put_first(struct ana_turns *t, struct ana_turn turn)
+{
+	uint32_t i = 0, child;
+
+	for (; (child = 2 * i + 1) < t->count; i = child) {
+		t->moved++;
+		if (child + 1 < t->count && before(&t->turn[child + 1], &t->turn[child]))
+			child++;
+		if (!before(&t->turn[child], &turn))
+			break;
+		t->turn[i] = t->turn[child];
+	}
+	t->turn[i] = turn;
+}
+
+void ana_turns_wait(struct ana_turns *t, int64_t at, uint64_t then)
+{
+	put_first(t, (struct ana_turn){ at, then, t->turn[0].process });
+}
+
+void ana_turns_end(struct ana_turns *t)
+{
+	const struct ana_turn last = t->turn[--t->count];
+
+	if (t->count)
+		put_first(t, last);
+}
