@@ -118,6 +118,11 @@ def test_a_gpu_of_many_processes():
         compare('shared', cpu_of(made(where, 'own', 800)), cpu_of(made(where, 'shared', 800)))
 
 
+def test_workers_that_begin_anew():
+    with gs.scratch() as where:
+        compare('workers', cpu_of(made(where, 'lasting', 1600)), cpu_of(made(where, 'workers', 1600)))
+
+
 def test_more_files_than_descriptors():
     ranks = 400
     lines = []

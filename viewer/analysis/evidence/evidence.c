@@ -49,10 +49,11 @@ void ana_evidence_fini(struct ana_evidence *e)
 
 	ana_row_feed_fini(&e->samples);
 	ana_row_feed_fini(&e->batches);
-	for (i = 0; i < e->threads; i++) {
-		free(e->thread[i]->sample);
-		free(e->thread[i]);
+	for (i = 0; i < e->knowns; i++) {
+		free(e->known[i]->sample);
+		free(e->known[i]);
 	}
+	free(e->known);
 	free(e->thread);
 	ana_map_fini(&e->thread_of);
 	free(e->fetch.row);
@@ -75,7 +76,7 @@ struct ana_thread_samples *ana_evidence_thread(const struct ana_evidence *e, uin
 {
 	uint32_t i = ana_map_get(&e->thread_of, key_of(pid, tid));
 
-	return i == ANA_MAP_NONE ? NULL : e->thread[i];
+	return i == ANA_MAP_NONE ? NULL : e->known[i];
 }
 
 /* NULL: no memory, or too many threads. */
@@ -83,19 +84,54 @@ static struct ana_thread_samples *get_thread(struct ana_evidence *e, uint32_t pi
 {
 	struct ana_thread_samples *s = ana_evidence_thread(e, pid, tid);
 
-	if (s || e->threads == THREADS_MAX)
+	if (s || e->knowns == THREADS_MAX)
 		return s;
-	if (!base_vec_more(e->thread, e->threads, e->thread_room))
+	if (!base_vec_more(e->known, e->knowns, e->known_room))
 		return NULL;
 	s = calloc(1, sizeof(*s));
-	if (!s || ana_map_put(&e->thread_of, key_of(pid, tid), e->threads)) {
+	if (!s || ana_map_put(&e->thread_of, key_of(pid, tid), e->knowns)) {
 		free(s);
 		return NULL;
 	}
 	s->pid = pid;
 	s->tid = tid;
-	e->thread[e->threads++] = s;
+	s->number = e->knowns;
+	e->known[e->knowns++] = s;
 	return s;
+}
+
+/* Where the thread of this number is among those that are asked, or would be. */
+static uint32_t place_of(const struct ana_evidence *e, uint32_t number)
+{
+	uint32_t low = 0, high = e->threads;
+
+	if (high && e->thread[high - 1]->number < number)
+		return high;
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (e->thread[mid]->number < number)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static int ask_again(struct ana_evidence *e, struct ana_thread_samples *s)
+{
+	uint32_t at;
+
+	if (s->alive)
+		return 0;
+	at = place_of(e, s->number);
+	if (!base_vec_more(e->thread, e->threads, e->thread_room))
+		return -ENOMEM;
+	memmove(&e->thread[at + 1], &e->thread[at], (e->threads - at) * sizeof(*e->thread));
+	e->thread[at] = s;
+	e->threads++;
+	s->alive = true;
+	return 0;
 }
 
 static int64_t back(int64_t t, int64_t ns)
@@ -111,6 +147,33 @@ static void forget_samples(struct ana_evidence *e, struct ana_thread_samples *s,
 		s->head++;
 		e->kept--;
 	}
+}
+
+/*
+ * Who said nothing for so long that none of his samples is kept is not asked until he is seen
+ * again. Looked for as often as there are threads.
+ */
+static void leave_out_gone(struct ana_evidence *e, int64_t floor)
+{
+	uint32_t i, n = 0;
+
+	if (e->unchecked++ < e->threads)
+		return;
+	e->unchecked = 0;
+	for (i = 0; i < e->threads; i++) {
+		struct ana_thread_samples *s = e->thread[i];
+
+		forget_samples(e, s, floor);
+		if (s->head < s->tail) {
+			e->thread[n++] = s;
+			continue;
+		}
+		free(s->sample);
+		s->sample = NULL;
+		s->head = s->tail = s->room = 0;
+		s->alive = false;
+	}
+	e->threads = n;
 }
 
 static void count(struct ana_evidence *e, const struct wire_sample *s)
@@ -212,11 +275,14 @@ int ana_evidence_add_sample(struct ana_evidence *e, const struct wire_sample *s,
 
 	count(e, s);
 	if (!t)
-		return e->threads == THREADS_MAX ? 0 : -ENOMEM;
+		return e->knowns == THREADS_MAX ? 0 : -ENOMEM;
 	if (e->observer && e->observer->sample(e->observer->arg, e->process, s))
 		return -ENOMEM;
 	if (t->head < t->tail && t->sample[t->tail - 1].t_ns > s->t_ns)
 		return 0;
+	leave_out_gone(e, floor);
+	if (ask_again(e, t))
+		return -ENOMEM;
 	forget_samples(e, t, floor);
 	if (e->kept >= SAMPLES_KEPT_MAX && t->head < t->tail) {
 		t->head++;

@@ -30,6 +30,8 @@ struct ana_observer; /* observer.h */
 
 struct ana_thread_samples { /* one thread */
 	uint32_t pid, tid;
+	uint32_t number; /* in the order in which threads were first seen */
+	bool alive; /* it is among those that are asked */
 	uint8_t role; /* of its last sample */
 	bool hands; /* some sample of it holds what others may await (links.h) */
 	bool fetched; /* it has made a batch ... */
@@ -47,9 +49,16 @@ struct ana_batches { /* rows of one kind, by start */
 struct ana_evidence {
 	uint32_t pid; /* of the process itself */
 	struct ana_row_feed samples, batches;
+	struct ana_thread_samples **known; /* all there ever were, by number */
+	uint32_t knowns, known_room;
+	struct ana_map thread_of; /* their numbers by pid and tid */
+	/*
+	 * Those of which samples are kept, by number: workers that begin anew in each epoch are
+	 * thousands in the end, and who asks all threads asks those few that he can hear of.
+	 */
 	struct ana_thread_samples **thread;
 	uint32_t threads, thread_room;
-	struct ana_map thread_of; /* by pid and tid */
+	uint32_t unchecked; /* samples since it was looked who is gone */
 	struct ana_batches fetch, take, close, pin;
 	struct ana_pystacks stacks;
 	struct ana_linktexts links;
