@@ -3,7 +3,8 @@
 # ctest: labels=e2e timeout=300
 """What a file costs does not depend on how it was thought out: runs that are made to aim at one place of a table, or at
 a search that begins at the wrong end, against runs of the same size that are not. CPU time of the one against the
-other's, in one run; each of them took fifty times as long before. And a run of more files than a process may hold."""
+other's, in one run; each of them took fifty times as long before. Small files that ask for much memory, against the
+engine's bound. And a run of more files than a process may hold."""
 import json
 import os
 import resource
@@ -16,6 +17,7 @@ import gs
 MAKE = os.path.join(gs.BUILD, 'tests', 'run_make')
 HOSTILE = os.path.join(gs.BUILD, 'tests', 'hostile_make')
 TIMES, GRACE_S = 10, 0.3
+MOST_KB = 256 << 10
 BASE = 1_000_000
 
 
@@ -95,6 +97,24 @@ def names(count, hostile):
         text = ''.join(f'%{b:02x}' for b in name)
         lines.append(f'kernel {BASE + i * 1000} {BASE + i * 1000 + 900} {i + 1} 7 0 {text}')
     return lines
+
+
+def test_memory():
+    """The peak of each process alone, as wait4() tells it: this program's own until then counts, so this comes first."""
+    with open(gs.CLI, 'rb') as program:
+        if b'__asan_init' in program.read():
+            gs.left_out('memory: a sanitizer takes its own')
+            return
+    with gs.scratch() as where:
+        for what, n in (('nested', 3_000_000), ('samples', 40), ('batches', 40), ('operations', 40)):
+            run = made(where, what, n)
+            size = sum(e.stat().st_size for e in os.scandir(run))
+            with subprocess.Popen([gs.CLI, 'report', run, '--format', 'json'], stdout=subprocess.DEVNULL) as child:
+                _, status, used = os.wait4(child.pid, 0)
+                child.returncode = os.waitstatus_to_exitcode(status)
+            print(f'{what}: {size} bytes, {used.ru_maxrss} KB')
+            gs.equal(child.returncode, 0, what)
+            gs.check(used.ru_maxrss <= MOST_KB, f'{what}: {used.ru_maxrss} KB of {size} bytes')
 
 
 def test_a_gpu_that_is_behind():

@@ -10,7 +10,7 @@
 
 #define US(us) ((int64_t)(us)*1000)
 #define EACH WIRE_BLOCK_EVENTS_MAX
-#define HELD 32u /* blocks of that size that fit */
+#define HELD 25u /* blocks of that size that fit: one, and 24 besides */
 
 /* @blocks of operations that begin together, one stream each; constant columns take no room. */
 static void make(struct t_run *r, uint32_t blocks)

@@ -10,6 +10,7 @@
 #include "analysis/gap/open_gaps.h"
 
 #define EXACT_CALLS_MAX (UINT64_C(1) << 22)
+#define BLOCK_EVENTS ((size_t)1 << 16) /* of a process: a usual block of each kind */
 #define UNSAMPLED_EVERY_NS 500000000
 /* Operations between two looks at what can be decided; as many as have to be looked at. */
 #define DECIDE_EVERY 128u
@@ -113,6 +114,7 @@ int ana_walk_init(struct ana_walk *w, const struct ana_walk_task *task,
 		.booked = INT64_MIN,
 		.hotspots = { .options = task->options, .observer = task->observer },
 	};
+	w->open_events.most = ANA_FEED_EVENTS + c->sources * BLOCK_EVENTS;
 	look_at_sources(w, &calls, &imported);
 	choose_mode(w, calls, imported);
 	err = make_room(w);
@@ -312,6 +314,20 @@ static void sum_evidence(struct ana_quality *q, const struct ana_evidence *e)
 	q->frames_missing += e->samples.unreadable + e->batches.unreadable;
 }
 
+static uint64_t left_out(const struct ana_proc *p)
+{
+	uint64_t n = p->waits.left_out;
+	uint32_t i;
+
+	for (i = 0; i < p->threads; i++) {
+		const struct ana_thread *t = p->thread[i];
+
+		n += t->calls.left_out + t->waits.left_out + t->ranges.left_out +
+		     t->operators.left_out + t->marks.left_out;
+	}
+	return n;
+}
+
 static void sum_quality(struct ana_walk *w)
 {
 	struct ana_quality *q = &w->quality;
@@ -322,6 +338,7 @@ static void sum_quality(struct ana_walk *w)
 
 		q->launches_expired += ana_join_expired(p->join);
 		q->invalid += p->ops.bad + p->calls.bad + p->ranges.bad + p->syncs.bad;
+		q->invalid += left_out(p);
 		q->frames_missing += p->ops.unreadable + p->calls.unreadable +
 				     p->ranges.unreadable + p->syncs.unreadable;
 		if (p->evidence)

@@ -8,12 +8,10 @@
 #include <stdlib.h>
 #include "due.h"
 
-/* Of the open blocks: 128 MB, a usual block for each of 128 threads. */
-#define OPEN_EVENTS_MAX (UINT32_C(1) << 21)
-
 struct ana_feed_block {
 	struct wire_event *ev;
 	size_t room, count, pos;
+	bool more; /* it was opened besides others */
 	uint64_t seq;
 	struct ana_feed_block *next; /* among the spare ones */
 };
@@ -21,7 +19,7 @@ struct ana_feed_block {
 int ana_feed_init(struct ana_feed *f, struct view_trace *t, const struct view_stream *s,
 		  uint8_t kind, struct wire_scratch *scratch)
 {
-	*f = (struct ana_feed){ .trace = t, .scratch = scratch };
+	*f = (struct ana_feed){ .trace = t, .scratch = scratch, .own.most = ANA_FEED_EVENTS };
 	return ana_due_list(s->block, s->blocks, kind, &f->due, &f->dues);
 }
 
@@ -146,6 +144,11 @@ static void give_spare(struct ana_feed *f, struct ana_feed_block *b)
 	f->spare = b;
 }
 
+static struct ana_feed_room *room_of(struct ana_feed *f)
+{
+	return f->room ? f->room : &f->own;
+}
+
 /*
  * Decodes the next due block and puts it on the heap. What a capture writes overlaps a little;
  * where blocks without end do, as only a made-up file's can, those that do not fit count as
@@ -159,7 +162,7 @@ static int open_next(struct ana_feed *f)
 
 	if (err)
 		return err;
-	if (f->opens && f->held + due->head->count > OPEN_EVENTS_MAX) {
+	if (f->opens && room_of(f)->held + due->head->count > room_of(f)->most) {
 		f->unreadable++;
 		return 0;
 	}
@@ -181,8 +184,9 @@ static int open_next(struct ana_feed *f)
 		give_spare(f, b);
 		return 0;
 	}
+	b->more = f->opens != 0;
+	room_of(f)->held += b->more ? b->count : 0;
 	f->open[f->opens++] = b;
-	f->held += b->count;
 	sift_up(f, f->opens - 1);
 	return 0;
 }
@@ -197,7 +201,7 @@ static void store_position(struct ana_feed *f)
 	b->pos = (size_t)(f->at - b->ev);
 	if (b->pos == b->count) {
 		f->open[0] = f->open[--f->opens];
-		f->held -= b->count;
+		room_of(f)->held -= b->more ? b->count : 0;
 		give_spare(f, b);
 	}
 	if (f->opens)

@@ -14,6 +14,14 @@
 
 struct ana_feed_block;
 
+/* 96 MB, a usual block for each of 96 threads. */
+#define ANA_FEED_EVENTS ((size_t)3 << 19)
+
+/* Events of blocks that are open besides the first of each feed; of all feeds that share it. */
+struct ana_feed_room {
+	size_t held, most;
+};
+
 struct ana_feed {
 	struct view_trace *trace;
 	struct wire_scratch *scratch; /* borrowed */
@@ -21,7 +29,7 @@ struct ana_feed {
 	size_t dues, next;
 	struct ana_feed_block **open; /* a heap by next event */
 	size_t opens, open_room;
-	size_t held; /* events of the open blocks */
+	struct ana_feed_room own, *room; /* room: borrowed; NULL: its own */
 	struct ana_feed_block *spare;
 	const struct wire_event *at, *stop; /* events that may be taken before looking again */
 	uint64_t bad; /* events left out: stamps beyond what the axis can hold */

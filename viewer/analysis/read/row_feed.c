@@ -9,6 +9,12 @@
 #include "base/vec.h"
 #include "due.h"
 
+/*
+ * Of the frames that are open besides the first: what a capture writes overlaps a little, and only
+ * a made-up file has frames without end at one time. Those that do not fit count as unreadable.
+ */
+#define OPEN_ROWS_MAX (UINT32_C(1) << 19)
+
 struct ana_row_feed_block {
 	struct wire_sample *sample; /* one of the two */
 	struct wire_batch *batch;
@@ -105,6 +111,7 @@ static int push(struct ana_row_feed *r, struct ana_row_feed_block *b)
 	for (i = r->opens++; i > 0 && before(b, r->open[(i - 1) / 2]); i = (i - 1) / 2)
 		r->open[i] = r->open[(i - 1) / 2];
 	r->open[i] = b;
+	r->held += b->count;
 	return 0;
 }
 
@@ -117,6 +124,11 @@ static int open_next(struct ana_row_feed *r)
 
 	if (!b)
 		return -ENOMEM;
+	if (r->opens && r->held + due->head->count > OPEN_ROWS_MAX) {
+		r->unreadable++;
+		block_free(b);
+		return 0;
+	}
 	b->seq = due->entry.frame.seq;
 	if (r->kind == WIRE_KIND_SAMPLE)
 		err = view_trace_samples(r->trace, due, r->scratch, &b->sample, &b->room,
@@ -142,6 +154,7 @@ static struct ana_row_feed_block *take(struct ana_row_feed *r, int64_t upto, siz
 
 	if (b && b->pos == b->count) { /* its last row was given out */
 		r->open[0] = r->open[--r->opens];
+		r->held -= b->count;
 		block_free(b);
 		if (r->opens)
 			sift_down(r);

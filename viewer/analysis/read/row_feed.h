@@ -21,6 +21,7 @@ struct ana_row_feed {
 	size_t dues, next;
 	struct ana_row_feed_block **open; /* a heap by next row */
 	size_t opens, open_room;
+	size_t held; /* rows of the open frames */
 	uint64_t bad; /* rows left out: stamps beyond what the axis can hold */
 	uint64_t unreadable; /* frames that did not decode */
 	int err; /* first failure: memory */

@@ -9,6 +9,9 @@
 #include <string.h>
 #include "base/vec.h"
 
+#define ROWS_MAX (UINT32_C(1) << 16) /* that run at once, in a thread or in all threads of a GPU */
+#define STRETCHES_MAX (UINT32_C(1) << 22) /* 100 MB */
+
 /*
  * Makes room for one more stretch: forgets what nobody will look at, and moves the rest to the
  * front if half of the array is dead.
@@ -20,6 +23,8 @@ static int line_room(struct ana_timeline_stack *l, int64_t floor)
 
 	while (l->head < l->tail && l->stretch[l->head].end <= floor)
 		l->head++;
+	if (l->tail - l->head >= STRETCHES_MAX)
+		l->head = l->tail - STRETCHES_MAX / 4;
 	if (l->head > l->room / 2) {
 		memmove(l->stretch, l->stretch + l->head, (l->tail - l->head) * sizeof(*s));
 		l->tail -= l->head;
@@ -73,6 +78,10 @@ static int insert(struct ana_timeline_stack *l, struct ana_row row)
 {
 	size_t at;
 
+	if (l->rows == ROWS_MAX) {
+		l->left_out++;
+		return 0;
+	}
 	if (!base_vec_more(l->row, l->rows, l->row_room))
 		return -ENOMEM;
 	row.turn = l->turn++;

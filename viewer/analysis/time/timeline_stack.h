@@ -31,19 +31,24 @@ struct ana_timeline_stack {
 	struct ana_row *row; /* a heap: the first is the innermost */
 	size_t rows, row_room;
 	uint32_t turn; /* of the next row */
+	uint64_t left_out; /* rows, for too many ran at once */
 	bool begun;
 	int64_t done; /* the stretches are complete up to here, once begun */
 	int64_t total; /* measure of all stretches there ever were */
 	int64_t latest; /* end of the row that ends last, once begun */
 };
 
-/* Adds a row; starts must not go back. An empty row is no row. 0 or -ENOMEM. */
+/*
+ * Adds a row; starts must not go back. An empty row is no row, and of rows that run at once so many
+ * are left out as only a made-up file has. 0 or -ENOMEM.
+ */
 int ana_timeline_stack_add(struct ana_timeline_stack *l, int64_t start, int64_t end, uint32_t value,
 			   int64_t floor);
 
 /*
  * Completes the stretches up to @t: all rows that begin before @t have been added. Stretches that
- * end at or before @floor are forgotten, here and above. 0 or -ENOMEM.
+ * end at or before @floor are forgotten, here and above, and of millions the earliest. 0 or
+ * -ENOMEM.
  */
 int ana_timeline_stack_upto(struct ana_timeline_stack *l, int64_t t, int64_t floor);
 

@@ -72,6 +72,7 @@ int ana_process_init(struct ana_walk *w, struct ana_proc *p, uint32_t source)
 		err = ana_feed_init(&p->ranges, t, s->s, WIRE_KIND_RANGE, w->scratch);
 	if (!err)
 		err = ana_feed_init(&p->syncs, t, s->s, WIRE_KIND_SYNC, w->scratch);
+	p->ops.room = p->calls.room = p->ranges.room = p->syncs.room = &w->open_events;
 	p->ops.watched = p->calls.watched = p->ranges.watched = p->syncs.watched = true;
 	return err ? err : init_evidence(w, p, t);
 }
@@ -190,6 +191,16 @@ static uint32_t call_class(uint16_t flags)
 	return flags & ANA_NAME_LOAD ? ANA_HOST_WARMUP : ANA_HOST_DISPATCH;
 }
 
+/* A gap may be full of more rows than can be kept: of what ended before @t nothing is, then. */
+static void count_rows(struct ana_walk *w, uint32_t rows, int64_t t)
+{
+	w->rows += rows;
+	if (w->exact || w->rows <= ANA_ROWS_MAX || t <= w->floor)
+		return;
+	w->forgotten = w->floor = t;
+	w->rows = 0;
+}
+
 void ana_host_place_calls(struct ana_walk *w, struct ana_proc *p, int64_t upto)
 {
 	uint32_t i;
@@ -202,7 +213,7 @@ void ana_host_place_calls(struct ana_walk *w, struct ana_proc *p, int64_t upto)
 			break;
 		if (d->end <= w->floor)
 			continue;
-		w->rows++;
+		count_rows(w, 1, d->start);
 		t = ana_host_thread(w, p, d->tid);
 		if (t && ana_timeline_stack_add(&t->calls, d->start, d->end, d->value, w->floor))
 			w->err = -ENOMEM;
@@ -378,7 +389,8 @@ static void take_range(struct ana_walk *w, struct ana_proc *p, const struct wire
 
 	if (!t)
 		return;
-	w->rows++;
+	/* a wait is on the stacks of its thread, its process and its GPUs */
+	count_rows(w, e->op == WIRE_RANGE_LOADER ? 2 + 2 * p->waits_ats : 1, e->start_ns);
 	if (e->op == WIRE_RANGE_LOADER)
 		take_wait(w, p, e, t);
 	else if (row)

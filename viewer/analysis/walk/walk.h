@@ -205,6 +205,7 @@ struct ana_walk {
 	const struct ana_options *options;
 	const struct ana_observer *observer; /* NULL: nobody looks on */
 	struct wire_scratch *scratch;
+	struct ana_feed_room open_events;
 	struct ana_proc *process;
 	uint32_t processes;
 	struct ana_gpu_state *gpu;
