@@ -189,8 +189,42 @@ static void test_late_pieces(void)
 	ana_collective_log_free(t);
 }
 
+/*
+ * Ten collectives, then a million launches that were late, and no collective for long: of these no
+ * more is kept than of some thousand, and the sums before the next one hold all of them.
+ */
+static void test_no_collective_for_long(void)
+{
+	struct ana_collective_log *t = ana_collective_log_new(64 << 20);
+	struct ana_log_cursor c;
+	struct ana_log_mark m;
+	int64_t at = 0, i;
+	uint32_t marks = 0;
+
+	for (i = 0; i < 10; i++, at += 10)
+		ana_collective_log_begin(t, 0, 7, 1, REDUCE, at, at + 5);
+	for (i = 0; i < 1000000; i++, at += 10) {
+		ana_collective_log_add(t, ANA_COMPUTE, at + 4, at + 10);
+		ana_collective_log_add_late(t, ANA_DEVICE_LAUNCH, at, at + 3);
+		ana_collective_log_add_late(t, ANA_HOST_DISPATCH, at + 3, at + 4);
+	}
+	ana_collective_log_begin(t, 0, 7, 1, REDUCE, at, at + 5);
+	EXPECT_INT(ana_collective_log_finish(t), 0);
+	EXPECT(t->used < 1 << 20);
+	ana_log_cursor_init(&c, t);
+	while (ana_log_cursor_next(&c, &m)) {
+		EXPECT(m.kind == ANA_MARK_BEGIN || m.kind == ANA_MARK_END);
+		marks++;
+	}
+	EXPECT_UINT(marks, 22);
+	EXPECT_INT(c.cum[ANA_COMPUTE], 6000000);
+	EXPECT_INT(c.cum[ANA_DEVICE_LAUNCH], 3000000);
+	EXPECT_INT(c.cum[ANA_HOST_DISPATCH], 1000000);
+	ana_collective_log_free(t);
+}
+
 int main(void)
 {
-	return RUN(test_late_pieces, test_marks_and_classes, test_overlap,
-		   test_sends_are_counted_only, test_room);
+	return RUN(test_late_pieces, test_no_collective_for_long, test_marks_and_classes,
+		   test_overlap, test_sends_are_counted_only, test_room);
 }

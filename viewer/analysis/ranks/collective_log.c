@@ -15,6 +15,7 @@
 #include "facts/kernel.h"
 
 #define CHUNK_BYTES 32768u
+#define TICK_PIECES 4096u /* decided late, of which many may come behind the last mark */
 #define MARK_MAX (1 + 3 * WIRE_VARINT_MAX + ANA_CLASSES * (1 + WIRE_VARINT_MAX))
 
 struct ana_log_chunk {
@@ -30,7 +31,7 @@ struct ana_collective_log *ana_collective_log_new(size_t room)
 	if (!t)
 		return NULL;
 	t->room = room;
-	t->at = INT64_MIN;
+	t->at = t->seen = INT64_MIN;
 	t->next = INT64_MAX;
 	t->last_ns = INT64_MIN;
 	return t;
@@ -96,7 +97,7 @@ static void write_mark(struct ana_collective_log *t, enum ana_log_mark_kind kind
 	p = wire_varint_put(head + 1, since(t->at, at));
 	if (kind == ANA_MARK_BEGIN)
 		p = wire_varint_put(p, lane);
-	if (kind != ANA_MARK_END)
+	if (kind == ANA_MARK_BEGIN || kind == ANA_MARK_PIECE)
 		p = wire_varint_put(p, (uint64_t)ns);
 	for (c = 0; c < ANA_CLASSES && kind != ANA_MARK_PIECE; c++) {
 		if (!t->sum[c])
@@ -160,6 +161,8 @@ struct moments {
 	bool has_end;
 };
 
+static bool next_mark(struct ana_log_cursor *c, struct ana_log_mark *m);
+
 static bool next_moment(void *arg, int64_t *moment)
 {
 	struct moments *m = arg;
@@ -170,7 +173,7 @@ static bool next_moment(void *arg, int64_t *moment)
 		*moment = m->end;
 		return true;
 	}
-	if (!ana_log_cursor_next(&m->cursor, &mark))
+	if (!next_mark(&m->cursor, &mark))
 		return false;
 	*moment = mark.t;
 	m->has_end = mark.kind == ANA_MARK_PIECE;
@@ -178,19 +181,42 @@ static bool next_moment(void *arg, int64_t *moment)
 	return true;
 }
 
-/* Makes room by folding; by growing where that brings too little for it to be soon due again. */
-static int late_room(struct ana_collective_log *t)
+static bool fold(struct ana_collective_log *t)
 {
 	struct ana_late_pieces *l = &t->late;
 	struct moments m = { .has_end = false };
-	size_t before = l->room;
-	int err = 0;
 
 	ana_log_cursor_init(&m.cursor, t);
 	m.cursor.late = SIZE_MAX; /* the marks alone */
 	ana_late_pieces_fold(l, next_moment, &m);
-	if (l->count >= l->room - l->room / 4)
-		err = ana_late_pieces_grow(l);
+	return l->count < l->room - l->room / 4;
+}
+
+/*
+ * Without collectives there is no mark, and what is decided behind the last one could never be put
+ * together.
+ */
+static bool tick(struct ana_collective_log *t)
+{
+	if (t->late.room < TICK_PIECES || (t->full && !t->opens))
+		return false;
+	while (t->opens && t->next <= t->seen)
+		end_first(t);
+	if (t->opens || t->seen <= t->at)
+		return false;
+	write_mark(t, ANA_MARK_TICK, t->seen, 0, 0);
+	return !t->err;
+}
+
+/* Makes room by folding; by growing where that brings too little for it to be soon due again. */
+static int late_room(struct ana_collective_log *t)
+{
+	struct ana_late_pieces *l = &t->late;
+	size_t before = l->room;
+	int err = 0;
+
+	if (!fold(t) && (!tick(t) || !fold(t)))
+		err = t->err ? t->err : ana_late_pieces_grow(l);
 	t->used += (l->room - before) * sizeof(*l->at);
 	return err;
 }
@@ -384,7 +410,7 @@ static void read_mark(struct ana_log_cursor *c, struct ana_log_mark *m)
 		p = read_number(p, &v);
 		m->lane = (uint32_t)v;
 	}
-	if (m->kind != ANA_MARK_END) {
+	if (m->kind == ANA_MARK_BEGIN || m->kind == ANA_MARK_PIECE) {
 		p = read_number(p, &v);
 		m->end = m->t + (int64_t)v;
 	}
@@ -392,7 +418,7 @@ static void read_mark(struct ana_log_cursor *c, struct ana_log_mark *m)
 	c->pos = (size_t)(p - c->chunk->byte);
 }
 
-bool ana_log_cursor_next(struct ana_log_cursor *c, struct ana_log_mark *m)
+static bool next_mark(struct ana_log_cursor *c, struct ana_log_mark *m)
 {
 	if (!find_chunk(c))
 		return false;
@@ -405,10 +431,20 @@ bool ana_log_cursor_next(struct ana_log_cursor *c, struct ana_log_mark *m)
 		c->at = m->end;
 	} else if (m->kind == ANA_MARK_BEGIN) {
 		begin(c, m);
-	} else {
+	} else if (m->kind == ANA_MARK_END) {
 		finish(c, m);
 	}
 	return true;
+}
+
+bool ana_log_cursor_next(struct ana_log_cursor *c, struct ana_log_mark *m)
+{
+	bool any;
+
+	do
+		any = next_mark(c, m);
+	while (any && m->kind == ANA_MARK_TICK);
+	return any;
 }
 
 /* --- kept --- */
@@ -503,10 +539,10 @@ static const uint8_t *check_mark(struct check *c, const uint8_t *p, const uint8_
 	p = number(p, end, &since);
 	if (kind == ANA_MARK_BEGIN)
 		p = number(p, end, &lane);
-	if (kind != ANA_MARK_END)
+	if (kind == ANA_MARK_BEGIN || kind == ANA_MARK_PIECE)
 		p = number(p, end, &ns);
-	if (!p || kind > ANA_MARK_END || !is_time(c, since, &t) || lane >= c->log->lanes ||
-	    ns > ANA_ARCHIVE_TIME_MAX || (kind == ANA_MARK_END && !c->opens) ||
+	if (!p || !is_time(c, since, &t) || lane >= c->log->lanes || ns > ANA_ARCHIVE_TIME_MAX ||
+	    (kind == ANA_MARK_END && !c->opens) ||
 	    (kind == ANA_MARK_BEGIN && c->opens == ANA_LOG_OPEN_MAX) ||
 	    (kind == ANA_MARK_PIECE && head >> 2))
 		return NULL;

@@ -49,6 +49,7 @@ struct ana_collective_log {
 	int err;
 	/* while it is written */
 	int64_t at; /* of the last mark */
+	int64_t seen; /* all marks to come but ends of those under way lie here or later */
 	int64_t next; /* the earliest end of those under way, INT64_MAX: none */
 	int64_t sum[ANA_CLASSES];
 	int64_t comm_start, comm_end; /* exposed, not written yet; empty: start == end */
@@ -67,6 +68,7 @@ void ana_collective_log_split(struct ana_collective_log *t, int c, int64_t start
 static inline void ana_collective_log_add(struct ana_collective_log *t, int c, int64_t start,
 					  int64_t end)
 {
+	t->seen = end;
 	if (end <= t->next && c != ANA_COMM)
 		t->sum[c] += end - start;
 	else
@@ -97,6 +99,7 @@ enum ana_log_mark_kind {
 	ANA_MARK_PIECE, /* exposed collective time: [t, end) */
 	ANA_MARK_BEGIN, /* of a collective: [t, end) */
 	ANA_MARK_END,
+	ANA_MARK_TICK, /* nothing; what was decided late before it can be put together */
 };
 
 struct ana_log_mark {
@@ -122,7 +125,7 @@ struct ana_log_cursor {
 };
 
 void ana_log_cursor_init(struct ana_log_cursor *c, const struct ana_collective_log *t);
-bool ana_log_cursor_next(struct ana_log_cursor *c,
-			 struct ana_log_mark *m); /* in order of time; false: end */
+/* In order of time, without ticks; false: end. */
+bool ana_log_cursor_next(struct ana_log_cursor *c, struct ana_log_mark *m);
 
 #endif
