@@ -22,7 +22,7 @@ static int64_t making_ns(const struct view_summary *s)
 	int64_t ns = 0;
 
 	for (size_t i = 0; i < MAKING; i++)
-		ns += view_advice_ns(s, making[i]);
+		view_cost_add(&ns, view_advice_ns(s, making[i]));
 	return ns;
 }
 
@@ -32,7 +32,8 @@ static int64_t sparable_ns(const struct view_summary *s)
 	int64_t ns = 0;
 
 	for (int c = 0; c < ANA_CLASSES; c++)
-		ns += ana_class_wants_workers(c) ? view_advice_ns(s, (enum ana_class)c) : 0;
+		if (ana_class_wants_workers(c))
+			view_cost_add(&ns, view_advice_ns(s, (enum ana_class)c));
 	return ns;
 }
 

@@ -84,10 +84,11 @@ static bool target_seen(const struct ana_result *r, const struct ana_hotspot *up
 
 static void join(const struct ana_result *r, struct group *p, const struct ana_hotspot *hotspot)
 {
-	p->ns += hotspot->ns + hotspot->nearby_ns;
-	p->nearby_ns += hotspot->nearby_ns;
-	p->nearby_medium_ns += hotspot->nearby_medium_ns;
-	p->by_confidence[hotspot->confidence] += hotspot->ns;
+	view_cost_add(&p->ns, hotspot->ns);
+	view_cost_add(&p->ns, hotspot->nearby_ns);
+	view_cost_add(&p->nearby_ns, hotspot->nearby_ns);
+	view_cost_add(&p->nearby_medium_ns, hotspot->nearby_medium_ns);
+	view_cost_add(&p->by_confidence[hotspot->confidence], hotspot->ns);
 	p->samples += hotspot->samples;
 	p->targets += hotspot->target && !target_seen(r, hotspot);
 	if (hotspot->threads > p->threads) /* hotspots may share threads */

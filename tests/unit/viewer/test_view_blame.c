@@ -4,7 +4,9 @@
  * to classes, pieces without samples, hotspots, facts about loaders. All rows here are made by
  * hand; times in us.
  */
+#include <errno.h>
 #include "harness.h"
+#include "analysis/archive.h"
 #include "analysis/evidence/cause.h"
 #include "analysis/evidence/unsampled.h"
 #include "analysis/evidence/hotspots.h"
@@ -1061,6 +1063,47 @@ static void test_sites(void)
 	end(&t);
 }
 
+/* Kept lines come back; what no analysis can have left is refused, whichever of its times it is. */
+static void test_sites_kept(void)
+{
+	struct ana_hotspots s = { 0 };
+	struct bench t;
+	int k;
+
+	begin(&t);
+	see(&t, PID, 1000, WIRE_WAIT_NONE, USER);
+	EXPECT(host_of(&t, 0, 4000));
+	REQUIRE(!ana_hotspots_add(&s, &t.e, &t.b));
+	REQUIRE(s.count == 1);
+	for (k = 0; k < 6; k++) {
+		struct ana_hotspot_row *r = s.row;
+		int64_t *time[] = { NULL,
+				    &r->hotspot.ns,
+				    &r->by[ANA_LOW],
+				    &r->stand_ns[0],
+				    &s.nearby_ns[0][0],
+				    &s.medium_ns[1][2] };
+		struct ana_archive a = { 0 }, b;
+		struct ana_hotspots got = { 0 };
+		const int64_t was = k ? *time[k] : 0;
+
+		if (k)
+			*time[k] = k == 5 ? 1 : -1; /* more medium than there is */
+		ana_hotspots_archive(&s, &a);
+		EXPECT_INT(a.err, k ? -EBADMSG : 0);
+		if (k)
+			*time[k] = was;
+		b = (struct ana_archive){ .reading = true, .at = a.at, .len = a.len };
+		if (!k)
+			ana_hotspots_archive(&got, &b);
+		EXPECT(!b.err && (k || (got.count == 1 && got.row[0].hotspot.ns == 4000 * US)));
+		ana_hotspots_fini(&got);
+		free(a.at);
+	}
+	ana_hotspots_fini(&s);
+	end(&t);
+}
+
 /* Samples that know the other end of a socket, and that do not yet. */
 static void test_sites_sockets(void)
 {
@@ -1281,6 +1324,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_kin_stands),
 	T_CASE(test_lines_stand),
 	T_CASE(test_sites),
+	T_CASE(test_sites_kept),
 	T_CASE(test_sites_sockets),
 	T_CASE(test_sites_starved),
 	T_CASE(test_sites_cpu),

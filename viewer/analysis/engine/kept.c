@@ -104,6 +104,17 @@ static bool is_time(int64_t ns)
 	return ns >= -ANA_ARCHIVE_TIME_MAX && ns <= ANA_ARCHIVE_TIME_MAX;
 }
 
+/* @n parts of a whole that is @all at most: what is made of them adds them up. */
+static bool are_parts(const int64_t *ns, int n, int64_t all)
+{
+	for (int i = 0; i < n; i++) {
+		if (ns[i] < 0 || ns[i] > all)
+			return false;
+		all -= ns[i];
+	}
+	return true;
+}
+
 static void archive_gpu(struct ana_gpu *g, struct ana_archive *a)
 {
 	clear_gpu(g);
@@ -113,8 +124,10 @@ static void archive_gpu(struct ana_gpu *g, struct ana_archive *a)
 				     is_time(g->held_end_ns));
 	for (int b = 0; b < ANA_BANDS; b++)
 		ana_archive_check(a, g->minutes[b] >= 0 && g->minutes[b] <= UINT32_MAX);
+	ana_archive_check(a, are_parts(g->classes, ANA_CLASSES, ANA_ARCHIVE_TIME_MAX));
 	for (int c = 0; c < ANA_CLASSES; c++)
-		ana_archive_check(a, g->classes[c] >= 0 && g->classes[c] <= ANA_ARCHIVE_TIME_MAX);
+		ana_archive_check(a, are_parts(g->confidence[c], ANA_CONFIDENCES, g->classes[c]));
+	ana_archive_check(a, are_parts(g->skew_causes, ANA_CLASSES, g->classes[ANA_COMM_SKEW]));
 }
 
 static void archive_quality(struct ana_quality *q, struct ana_archive *a)
