@@ -119,16 +119,22 @@ static void test_one_gpu_after_the_other(void)
 	t_run_end(&r);
 }
 
+/* A process of two operations, the first of which lasts from 100 to @end. */
+static void two_operations(struct t_run *r, struct t_proc *p, int64_t end)
+{
+	t_run_begin(r);
+	t_proc_begin(r, p, 10, 0, US(0));
+	t_launch(p, US(50), US(100), end, 1);
+	t_launch(p, US(590), US(600), US(700), 2);
+}
+
 static void test_dropped_records(void)
 {
 	struct t_run r;
 	struct t_proc p;
 	Wire__LossSpan span = WIRE__LOSS_SPAN__INIT;
 
-	t_run_begin(&r);
-	t_proc_begin(&r, &p, 10, 0, US(0));
-	t_launch(&p, US(50), US(100), US(200), 1);
-	t_launch(&p, US(590), US(600), US(700), 2);
+	two_operations(&r, &p, US(200));
 	span.reason = WIRE__LOSS_REASON__LOSS_DROPPED;
 	span.start_ns = US(150);
 	span.end_ns = US(400);
@@ -149,10 +155,7 @@ static void test_unobserved(void)
 	Wire__LossSpan span = WIRE__LOSS_SPAN__INIT;
 
 	/* A foreign client from before the first operation to within the tail. */
-	t_run_begin(&r);
-	t_proc_begin(&r, &p, 10, 0, US(0));
-	t_launch(&p, US(50), US(100), US(200), 1);
-	t_launch(&p, US(590), US(600), US(700), 2);
+	two_operations(&r, &p, US(200));
 	span.reason = WIRE__LOSS_REASON__LOSS_FOREIGN;
 	span.start_ns = US(20);
 	span.end_ns = US(750);
@@ -175,10 +178,7 @@ static void test_stepped_down(void)
 	struct t_proc p;
 	Wire__LossSpan span = WIRE__LOSS_SPAN__INIT;
 
-	t_run_begin(&r);
-	t_proc_begin(&r, &p, 10, 0, US(0));
-	t_launch(&p, US(50), US(100), US(200), 1);
-	t_launch(&p, US(590), US(600), US(700), 2);
+	two_operations(&r, &p, US(200));
 	span.reason = WIRE__LOSS_REASON__LOSS_GOVERNOR;
 	span.start_ns = US(300);
 	span.end_ns = US(500);
@@ -195,10 +195,7 @@ static void test_stepped_down(void)
 	EXPECT_INT(r.result->quality.stepped_down_ns, NS(200));
 	t_run_end(&r);
 
-	t_run_begin(&r); /* an operation lies in half of it */
-	t_proc_begin(&r, &p, 10, 0, US(0));
-	t_launch(&p, US(50), US(100), US(400), 1);
-	t_launch(&p, US(590), US(600), US(700), 2);
+	two_operations(&r, &p, US(400)); /* the first lies in half of it */
 	span.reason = WIRE__LOSS_REASON__LOSS_GOVERNOR;
 	span.start_ns = US(300);
 	span.end_ns = US(500);

@@ -60,8 +60,8 @@ struct ana_device {
 	bool unseen; /* who else of the job used it is not known: some tasks were not recorded */
 	struct ana_spans run_phases; /* of a job with several: when processes of each used it */
 	struct ana_spans lost, unobserved;
-	struct ana_spans
-		stepped_down; /* of the latter: recording it all would have cost too much */
+	/* of unobserved: recording it all would have cost too much */
+	struct ana_spans stepped_down;
 	struct ana_spans contended; /* processes that are not of the run were on it */
 	int64_t clock_ns; /* how far the axis jumped forwards while it was held */
 	struct ana_rank_recorder *recorder; /* for the comparison of ranks; NULL: not needed */
