@@ -247,7 +247,8 @@ def without_work(s):
 
 
 class Chain:
-    """Who makes what a sample waits for in [a, b): ends, as (class, idle, ns of somebody's time, whose)."""
+    """Who makes what a sample waits for in [a, b): ends, as (class, idle, ns of somebody's time, whose, the waits that led
+    there as (whose, awaited ids))."""
 
     def __init__(self, world, who, s, a, b):
         self.w, self.start, self.b = world, a, b
@@ -257,12 +258,12 @@ class Chain:
         before = [x for x in world.within(who, a - LOOK_BACK, a) if x['links'] == s['links'] and x['state'] != RUNNING]
         first = (rows or before[-1:] or [s])[0]
         ends, _ = self.ask([who], who, first, first, a, False)
-        lost, every = (sum(ns for _, idle, ns, _ in ends if idle is LOST or whole) for whole in (False, True))
+        lost, every = (sum(ns for _, idle, ns, *_ in ends if idle is LOST or whole) for whole in (False, True))
         known = 10 * lost < 9 * every
         self.ends = ends = [e for e in ends if e[1] is not LOST] if known else ends
-        self.total = sum(ns for _, _, ns, _ in ends)
-        served = sum(ns for c, _, ns, _ in ends if c == 'host.no_work')
-        unnamed = sum(ns for _, idle, ns, _ in ends if idle is UNNAMED)
+        self.total = sum(e[2] for e in ends)
+        served = sum(e[2] for e in ends if e[0] == 'host.no_work')
+        unnamed = sum(e[2] for e in ends if e[1] is UNNAMED)
         self.found = ('requests' if 2 * served >= self.total else 'makers') if known else \
             'writers' if self.writers else None
         self.unnamed = self.found == 'requests' and 10 * unnamed >= 9 * self.total
@@ -292,7 +293,7 @@ class Chain:
 
     @staticmethod
     def at_work(ends, awake=False):
-        work = sum(ns for c, i, ns, _ in ends
+        work = sum(ns for c, i, ns, *_ in ends
                    if c in ('input.prep', 'input.cpu_starved', 'input.fetch', 'host.no_work') and
                    i is not RESTS and not (awake and i is ASLEEP))
         return bool(ends) and sum(e[2] for e in ends) <= 10 * work
@@ -305,6 +306,11 @@ class Chain:
         if s['wait'] == SLEEP and idle and not self.at_work(ends):
             ends = []
         return ends, circle
+
+    @staticmethod
+    def after(key, s, ends):
+        """The ends to which this wait led."""
+        return [(*e[:4], e[4] | {(key, ids(s, '?'))}) for e in ends]
 
     def makers(self, path, s, a, far):
         """(ends, whether only the path holds it, whether the ends are of those who merely hold it, and do nothing)"""
@@ -327,7 +333,7 @@ class Chain:
             more = self.gather(path, found, wanted, a, True, True) if strong else []
             if self.at_work(more):
                 ends, idle = more, False
-        return ends, circle, idle
+        return self.after(path[-1], s, ends), circle, idle
 
     def beyond(self, path, s, a, far, ends, circle, idle):
         """The same, or in place of those who make nothing the ones who give to the library's own threads from elsewhere."""
@@ -338,9 +344,9 @@ class Chain:
         for since, long_ago in ((a, far), (a - LOOK_BACK, True))[:1 if far else 2]:
             more = [e for e in self.gather(path, found, ids(s, '?'), since, long_ago, False) if e[0] != 'host.no_work']
             if self.batches(more):
-                return more, False, False
+                return self.after(path[-1], s, more), False, False
         if found:
-            ends = [(c, LOST if c == 'host.no_work' else i, ns, whose) for c, i, ns, whose in ends]
+            ends = [(c, LOST if c == 'host.no_work' else i, *more) for c, i, *more in ends]
         return ends, circle, idle
 
     def outside_library(self, path, s, since):
@@ -373,8 +379,8 @@ class Chain:
         busy = [ends for key, ends in each if self.at_work(ends) and (
             self.at_work(ends, True) or key[0] == path[-1][0] or
             not any(k[0] == key[0] and self.at_work(x, True) for k, x in each))]
-        idle = [sum(ns for _, i, ns, _ in ends if i) for ends in busy]
-        busy = [[(c, i, ns * min(idle) // of if i else ns, sleeps) for c, i, ns, sleeps in ends]
+        idle = [sum(e[2] for e in ends if e[1]) for ends in busy]
+        busy = [[(c, i, ns * min(idle) // of if i else ns, *more) for c, i, ns, *more in ends]
                 for ends, of in zip(busy, idle)]
         return [e for e in sum(busy or [ends for _, ends in each], []) if e[2]]
 
@@ -447,7 +453,7 @@ class Chain:
                 continue
             if s['state'] == RUNNING or not h.running:
                 of = h.running or h.waiting
-                ends.append(('input.prep', False, h.run * w // of, key))
+                ends.append(('input.prep', False, h.run * w // of, key, frozenset()))
         waits = [(s, part, self.asks_as(key, s, a)) for s, _, part in h.parts() if s['state'] != RUNNING and not self.in_driver(key, s)]
         asleep = sum(part for _, part, of in waits if of and of['wait'] == SLEEP)
         late = h.delay if 2 * asleep >= self.b - a - h.delay else 0
@@ -469,39 +475,39 @@ class Chain:
                 native = {i[0] for i in ids(of, '?')} & set('noqf') == {'n'}
                 if total:
                     left -= extra
-                    ends += [(c, idle, (ns + extra) * n // total, whose) for c, idle, n, whose in more]
+                    ends += [(c, idle, (ns + extra) * n // total, *rest) for c, idle, n, *rest in more]
                 else:
-                    alone = [('input.pipeline', True if strong else AROUND, p, key) if circle else
+                    alone = [('input.pipeline', True if strong else AROUND, p, key, frozenset()) if circle else
                              self.blocked(x, p, key) if len(path) > 4 and not native else self.lost(self.blocked(x, p, key), x)
                              for x, p in same]
                     unnamed = is_messenger(of) and any(i[0] == 's' for i in ids(of, '?'))
-                    ends += [(c, UNNAMED if unnamed and c == 'host.no_work' else idle, p, whose)
-                             for c, idle, p, whose in alone]
+                    ends += [(c, UNNAMED if unnamed and c == 'host.no_work' else idle, *rest)
+                             for c, idle, *rest in alone]
                 continue
             if s['wait'] == GIL and not self.serves(s) and any(k[0] == key[0] and k != key for k in locked):
-                ends.append(('input.prep', False, part, key))
+                ends.append(('input.prep', False, part, key, frozenset()))
                 continue
-            c, idle, part, whose = self.blocked(s, part, key)
+            c, idle, *rest = self.blocked(s, part, key)
             rests = not strong and (s['wait'] == SLEEP or take_of(s) in ('gives', 'settles'))
             untold = s['wait'] in (LOCK, LOCK_SHARED) and not ids(s, '?') and take_of(s) in ('item', 'event')
             untold = untold and strong and c != 'host.no_work'
-            ends.append((c, RESTS if rests else LOST if untold else idle, part, whose))
+            ends.append((c, RESTS if rests else LOST if untold else idle, *rest))
         for s, w, _ in h.parts():
             if not self.in_driver(key, s) and (s['state'] == RUNNING or not h.running):
-                ends.append(('input.cpu_starved', False, left * w // (h.running or h.waiting), key))
+                ends.append(('input.cpu_starved', False, left * w // (h.running or h.waiting), key, frozenset()))
         return [e for e in ends if e[2] > 0]
 
     @staticmethod
     def lost(end, s):
         """One of whom nobody is known who ends its wait."""
-        c, idle, ns, whose = end
+        c, idle, *rest = end
         lost = s['wait'] in (LOCK, LOCK_SHARED, PIPE) and c != 'host.no_work'
-        return c, LOST if lost else idle, ns, whose
+        return c, LOST if lost else idle, *rest
 
     @staticmethod
     def batches(ends):
         """They, if those who send are at work and wait for no requests themselves."""
-        work = sum(ns for c, _, ns, _ in ends if c in ('input.prep', 'input.cpu_starved', 'input.fetch'))
+        work = sum(e[2] for e in ends if e[0] in ('input.prep', 'input.cpu_starved', 'input.fetch'))
         return ends if work and 2 * work >= sum(e[2] for e in ends) and \
             not any(e[0] == 'host.no_work' for e in ends) else []
 
@@ -546,9 +552,9 @@ class Chain:
 
     def blocked(self, s, ns, key):
         if self.serves(s):
-            return 'host.no_work', False, ns, key
+            return 'host.no_work', False, ns, key, frozenset()
         self.piped |= s['wait'] in (SOCKET, PIPE, QUEUE)
-        return maker_block(s, False), ASLEEP if s['wait'] == SLEEP else s['wait'] == QUEUE, ns, key
+        return maker_block(s, False), ASLEEP if s['wait'] == SLEEP else s['wait'] == QUEUE, ns, key, frozenset()
 
 
 class Piece:
@@ -607,7 +613,7 @@ class Piece:
         self.chained |= bool(self.owed)
         for (key, _), (s, ns, _) in self.owed.items():
             chain = self.chain(key, s)
-            for c, idle, n, _ in chain.ends:
+            for c, idle, n, *_ in chain.ends:
                 part = ns * n // chain.total
                 self.add(c, part)
                 if idle:
@@ -1111,6 +1117,13 @@ class Piece:
                 return False
         return True
 
+    def visited(self, chain):
+        """Each path to those at the ends leads by a thread that awaits a connection which was accepted, and they rest."""
+        hosts = {key for e in chain.ends for key, awaited in e[4] if any(i[0] == 'a' for i in awaited)}
+        of = frozenset(i for e in chain.ends for _, awaited in e[4] for i in awaited)
+        return bool(hosts) and all(hosts & ({e[3]} | {key for key, _ in e[4]}) for e in chain.ends) and \
+            self.rest([e[3] for e in chain.ends], of)
+
     def at_place(self, s, alone):
         place = s['stack'] or NATIVE
         if not self.fed:
@@ -1134,9 +1147,9 @@ class Piece:
                 return 'host.net'
             if not (self.fed if take == 'item' else self.at_once):
                 return 'host.wait'
-            kinds = {i[0] for i in ids(s, '?')}
-            if s['wait'] == SOCKET and 'a' in kinds and self.rest([e[3] for e in c.ends], ids(s, '?')):
+            if self.visited(c):
                 return 'host.no_work'
+            kinds = {i[0] for i in ids(s, '?')}
             little = s['wait'] == SOCKET and s['take'] == 'item' and not s['iterates'] and s['code'] != 'data'
             little = little and 't' in kinds and 'd' not in kinds
             return 'host.net' if little and not self.before_copy(s) else 'chain'

@@ -80,6 +80,12 @@ HERE = [('asked', ref.SOCKET, '?t1'), ('asked', ref.SOCKET, ''),
         ('get', ref.SOCKET, '?t1 ?a1'), ('plain', ref.SOCKET, '?u1 ?a1'), ('model', ref.GPU, '')]
 THERE = [('plain', ref.SLEEP, '!u1 !t1')] * 3 + [('get', ref.SOCKET, '?t1'), ('plain', ref.SOCKET, '?u1'),
          ('plain', ref.SOCKET, '!t1'), ('plain', 0, '!t1 !u1')]
+# Connections that threads of the trainer's accepted for it, and who is at their other ends, or makes it beside them.
+GUESTS = {103: [('get', ref.SOCKET, '!oa ?t1 ?a1'), ('get', ref.SOCKET, '!oa ?t1 ?a1'), ('plain', 0, '!oa')],
+          104: [('get', ref.SOCKET, '~oa ?u2 ?a1'), ('get', ref.LOCK, '!oa ?ob'), ('get', ref.SOCKET, '!oa ?t4')],
+          105: [('get', ref.SOCKET, '!ob ?u2 ?a1'), ('plain', 0, '!ob'), ('get', ref.LOCK, '~ob ?oa')],
+          300: [('plain', ref.SLEEP, '!t1')] * 3 + [('get', ref.SOCKET, '!u2 ?t1'), ('plain', 0, '!t1')],
+          301: [('plain', ref.SLEEP, '!u2')] * 3 + [('get', ref.SOCKET, '?u2'), ('get', ref.SOCKET, '!t4'), ('data', ref.READ, '!u2')]}
 LIBC, SOME, OTHER = '/lib/libc.so.6|1f|ab~', '/x/some.so|2a|cd', '/x/other.so|3b|ef~/x/some.so|2a|cd'
 # A library's threads that talk with other processes, one of which may pass on what others give: what each does at a look.
 BEYOND = {103: [('get', ref.LOCK, '!oa ?n40', LIBC + SOME), ('get', ref.LOCK, '!oa ?n40', LIBC + SOME),
@@ -110,6 +116,8 @@ class Case:
         self.tells = random.Random(seed ^ 55)  # how long a look stands for
         self.ends = random.Random(seed ^ 77)  # of sockets, at which they read
         self.visits = self.feeds and self.ends.random() < .25
+        self.guests = self.feeds and not self.beyond and not self.visits and self.ends.random() < .5
+        self.manners = self.ends.choice([1, .97, .8])
         self.asks = self.links and not self.beyond and self.ends.random() < .2
         self.works = r.random() < .3          # the trainer mostly makes them itself
         self.workers = r.choice([0, 1, 2, 3])
@@ -281,10 +289,13 @@ class Case:
             threads += r.choice([[], [(110, 6)]])
         if self.beyond:
             threads = [(tid, role) for tid, role in threads if role != 5] + [(tid, 5) for tid in BEYOND]
+        if self.guests:
+            threads = [(tid, role) for tid, role in threads if role != 5] + [(tid, 5) for tid in GUESTS if self.ends.random() < .7]
         for tid, role in threads:
             if r.random() < .1:
                 continue
             usual = self.talks.choice(BEYOND[tid]) if tid in BEYOND else None
+            polite = GUESTS[tid][0] if tid in GUESTS else None
             t, cpu, delay, throttled = r.randrange(self.period), 1, 0, r.choice([0, 1])
             rchar = r.choice([0, 1, 1]) if self.reads else 0
             period = self.tells.choice([0, self.period, self.period * 3])
@@ -317,6 +328,9 @@ class Case:
                 if self.beyond and tid in BEYOND and self.talks.random() < .9:
                     name, wait, links, native = usual if self.talks.random() < .7 else self.talks.choice(BEYOND[tid])
                     target = ''
+                if self.guests and tid in GUESTS:
+                    name, wait, links = polite if self.ends.random() < self.manners else self.ends.choice(GUESTS[tid])
+                    target = ''
                 if self.asks and role in (1, 2, 5) and self.ends.random() < .3:
                     name, wait, links = self.ends.choice(READS)
                     target = ''
@@ -339,8 +353,9 @@ class Case:
                 elif seldom:
                     step += self.gaps.randrange(500 * MS)
                 ran = r.randrange(step + 1) if not wait else r.randrange(step + 1) // 20
-                cpu += ran
-                delay += r.choice([0, (step - ran) // 2, step - ran])
+                lacked = r.choice([0, (step - ran) // 2, step - ran])
+                cpu += ran if not polite else ran // 2
+                delay += lacked if not polite else 0
                 throttled += r.choice([0, step // 3]) if throttled else 0
                 rchar += r.randrange(2 * self.reads) if rchar else 0
                 t += step

@@ -1993,6 +1993,55 @@ static void test_visitor(void)
 	end(&t);
 }
 
+/* A thread of the trainer's accepted the connection, and hands on what comes there. */
+static void test_visitor_of_thread(void)
+{
+	struct bench t;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 110, WIRE_WAIT_SOCKET, "!o1 ?t1:2-3:4 ?a1:2", MAKE);
+	keep(&t, 111, WIRE_WAIT_SOCKET, "!o1 ?t1:2-5:6 ?a1:2", MAKE);
+	keep(&t, 300, WIRE_WAIT_SLEEP, "!t1:2-3:4", MAKE);
+	see(&t, 301, -3000, WIRE_WAIT_SOCKET, "?t1:2-5:6", MAKE); /* for the answer */
+	see(&t, 301, -2000, WIRE_WAIT_SOCKET, "?t1:2-5:6", MAKE);
+	keep(&t, 301, WIRE_WAIT_SLEEP, "!t1:2-5:6", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* it computes a little of what it hands on */
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	see(&t, 110, -500, WIRE_WAIT_SOCKET, "!o1 ?t1:2-3:4 ?a1:2", MAKE);
+	see_counted(&t, 110, 0, WIRE_WAIT_SOCKET, "!o1 ?t1:2-3:4 ?a1:2", MAKE, 1, 0);
+	see_counted(&t, 110, 1000, WIRE_WAIT_SOCKET, "!o1 ?t1:2-3:4 ?a1:2", MAKE, 100001, 0);
+	see_counted(&t, 110, 4500, WIRE_WAIT_SOCKET, "!o1 ?t1:2-3:4 ?a1:2", MAKE, 200001, 0);
+	keep(&t, 300, WIRE_WAIT_SLEEP, "!t1:2-3:4", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* one of them sends what it reads */
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 110, WIRE_WAIT_SOCKET, "!o1 ?t1:2-3:4 ?a1:2", MAKE);
+	keep(&t, 300, WIRE_WAIT_READ, "!t1:2-3:4", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* somebody else gives, too, whom no one visits */
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 110, WIRE_WAIT_SOCKET, "!o1 ?t1:2-3:4 ?a1:2", MAKE);
+	keep(&t, 300, WIRE_WAIT_SLEEP, "!t1:2-3:4", MAKE);
+	keep(&t, 111, WIRE_WAIT_SLEEP, "!o1", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* the thread asked for the connection itself */
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 110, WIRE_WAIT_SOCKET, "!o1 ?t1:2-3:4", MAKE);
+	keep(&t, 300, WIRE_WAIT_SLEEP, "!t1:2-3:4", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+}
+
 /*
  * The same of multiprocessing's pipes, where the processes below tell; torch's loader's are its
  * own.
@@ -2205,6 +2254,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_socket_of_givers),
 	T_CASE(test_reply),
 	T_CASE(test_visitor),
+	T_CASE(test_visitor_of_thread),
 	T_CASE(test_sample_before),
 	T_CASE(test_is_for_nobody),
 	T_CASE(test_unnamed),

@@ -110,7 +110,7 @@ static void test_record_room(void)
 		.id = "x", .command = command, .start_unix_ns = 1700000000000000001, .host = host
 	};
 	struct rlimit was, none;
-	int64_t status;
+	int64_t status = -1;
 	bool first;
 
 	memset(host, '\x01', sizeof(host) - 1);
@@ -165,7 +165,7 @@ static void test_record(void)
 				     .price = "2.5",
 				     .price_from = "--price" };
 	struct view_run_price price;
-	int64_t status;
+	int64_t status = -1;
 	bool first;
 
 	REQUIRE(mkdtemp(dir));

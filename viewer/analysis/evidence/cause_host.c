@@ -4,7 +4,7 @@
  * proves nothing stays unknown; a user's own functions are no evidence by their names.
  */
 #include "cause.h"
-#include "maker.h"
+#include "rest.h"
 
 /*
  * A framework's operators come to their next launch within this, and their frames are C code that
@@ -158,75 +158,10 @@ static bool at_place(struct ana_cause *b, const struct wire_sample *w)
 	return b->place == place;
 }
 
-/*
- * Blocked in what makes a batch, and not at the other end of what @of awaits. A socket of which
- * nothing is told may be that other end.
- */
-static bool is_fetching(struct ana_evidence *e, const struct wire_sample *w,
-			const struct ana_links *of)
-{
-	const struct ana_links *l = ana_linktexts_get(&e->links, w->links);
-
-	if (ana_sample_runs(w) || w->wait == WIRE_WAIT_SLEEP ||
-	    ana_maker_class(w, ANA_PRODUCER_WORKER) != ANA_INPUT_FETCH)
-		return false;
-	if (of->awaits && w->wait == WIRE_WAIT_SOCKET && !l->awaits)
-		return false;
-	return !ana_links_share(l, of);
-}
-
-/*
- * For a tenth of its time since 2 s before the piece, but of that without a CPU, it computed or
- * read, from others than who waits for it: a piece alone shows too little of who sends a word now
- * and then.
- */
-static bool is_at_work(const struct ana_cause *b, struct ana_evidence *e,
-		       const struct ana_thread_samples *s, const struct ana_links *of)
-{
-	const int64_t from = b->start - ANA_LOOK_BACK_NS;
-	struct ana_shares h;
-	int64_t work;
-	size_t i;
-
-	if (!ana_shares_of(s, from, b->end, &h) || h.end - h.first == 1)
-		/* one look does not tell a thread that wakes up from one that works */
-		return false;
-	work = h.run;
-	for (i = h.first; i < h.end; i++)
-		if (is_fetching(e, &s->sample[i], of))
-			work += ana_shares_part(s, &h, i);
-	return ana_works(work, b->end - from - h.delay);
-}
-
-/* Whoever is at the ends of the chain of a wait for @of. */
-static bool all_rest(const struct ana_cause *b, struct ana_evidence *e, const struct ana_links *of)
-{
-	uint32_t i;
-
-	for (i = 0; i < b->chain.ends; i++)
-		if (is_at_work(b, e, b->chain.end[i].thread, of))
-			return false;
-	return true;
-}
-
 /* Few bytes come, from somebody who only slept: a sign of life, a turn, a barrier; no batch. */
 static bool is_word(const struct ana_cause *b, struct ana_evidence *e)
 {
-	static const struct ana_links nothing;
-
-	return b->given.read == ANA_READ_WORDS && all_rest(b, e, &nothing);
-}
-
-/*
- * Somebody connected to this process, sends now and then, and else waits for its answers or sleeps:
- * a visitor with requests, though he be a process of the job.
- */
-static bool is_visited(const struct ana_cause *b, struct ana_evidence *e,
-		       const struct wire_sample *w)
-{
-	const struct ana_links *l = ana_linktexts_get(&e->links, w->links);
-
-	return w->wait == WIRE_WAIT_SOCKET && ana_links_await_kind(l, 'a') && all_rest(b, e, l);
+	return b->given.read == ANA_READ_WORDS && ana_rest_all(b, e);
 }
 
 /*
@@ -252,7 +187,7 @@ static enum ana_class class_of_made(struct ana_cause *b, struct ana_evidence *e,
 		return ANA_HOST_WAIT;
 	if (!feeds(b, take))
 		return b->given.answer && b->chain.piped ? ANA_HOST_NET : ANA_HOST_WAIT;
-	if (is_visited(b, e, &s->sample[i]))
+	if (ana_rest_visitors(b, e))
 		return ANA_HOST_NO_WORK;
 	return is_reply(b, e, s, i, k) ? ANA_HOST_NET : FOLLOWED;
 }
@@ -668,14 +603,12 @@ static void as_wait(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 /* The same of what multiprocessing reads, where only processes below are known. */
 static bool is_word_of_workers(const struct ana_cause *b, struct ana_evidence *e)
 {
-	static const struct ana_links nothing;
 	uint32_t i;
 
 	if (b->given.read != ANA_READ_WORDS)
 		return false;
 	for (i = 0; i < e->threads; i++)
-		if (e->thread[i]->role == WIRE_ROLE_WORKER &&
-		    is_at_work(b, e, e->thread[i], &nothing))
+		if (e->thread[i]->role == WIRE_ROLE_WORKER && ana_rest_works(b, e, e->thread[i]))
 			return false;
 	return true;
 }

@@ -87,6 +87,7 @@ static void ask_as_before(struct chain_search *f, const struct ana_thread_sample
 		if (!ana_chain_at_one_place(f, &s->sample[at], v) || v->links == own ||
 		    v->links == last || !ana_chain_asks_on(f, v))
 			continue;
+		f->path.link[f->path.links - 1].awaits = v->links;
 		follow(f, ana_chain_awaited(f, v, &room), &before);
 		if (out->ns ? ana_chain_take_place(f->c, first, end) : before.ns != 0) {
 			out->ns = ana_chain_time_of(f->c, first);
@@ -184,6 +185,7 @@ static void ask(struct chain_search *f, const struct ana_thread_samples *s, size
 	const uint32_t first = f->c->ends;
 
 	f->path.link[f->path.links - 1].sample = at;
+	f->path.link[f->path.links - 1].awaits = s->sample[sample].links;
 	follow(f, l, out);
 	ask_beyond(f, &s->sample[sample], l, first, out);
 	if (l->awaits && (out->ns ? out->idle : !out->circle))
@@ -537,6 +539,7 @@ void ana_chain_follow(struct ana_chain *c, struct ana_evidence *e,
 	c->stop = b;
 	c->found = ANA_CHAIN_NOBODY;
 	c->gives = c->piped = false;
+	c->visited = 0;
 	c->confidence = ANA_HIGH;
 	c->ends = c->paths = 0;
 	f.path.link[0] = (struct ana_chain_link){ .thread = who };

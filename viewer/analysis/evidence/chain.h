@@ -27,6 +27,7 @@ struct ana_chain_link { /* one thread of the chain */
 	size_t sample; /* one that shows it waiting; of the last its first */
 	uint32_t samples; /* that show it give to the one before; of the first: wait */
 	uint8_t confidence; /* enum ana_confidence, of that */
+	uint32_t awaits; /* string id of the links of that wait; of the last: 0 */
 };
 
 struct ana_chain_path { /* from the one that waits to one that makes */
@@ -64,6 +65,7 @@ struct ana_chain {
 	bool piped; /* some thread of it waits for a pipe or socket, or is of another process */
 	enum ana_confidence confidence; /* of the path with most weight */
 	int64_t total; /* of the weights */
+	int8_t visited; /* the caller's (cause_host.c), 0 when it was followed anew */
 	struct ana_chain_end *end;
 	uint32_t ends, end_room;
 	struct ana_chain_path *path;
