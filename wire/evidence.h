@@ -131,6 +131,7 @@ struct wire_sample {
  *	aADDR	behind a connection: it was accepted at this address, that of a listening socket
  *	dADDR:PORT	behind a TCP connection: it brings data, 4 KiB or more for each look at its waiter
  *	fDEV:INODE:OFFSET	a lock or semaphore in a shared mapping
+ *	mDEV:INODE	memory that processes share by a file, 64 KiB of it or more; who sleeps may look there
  *	nHEX	a native lock or condition by its address, rounded down to 8 bytes
  * and, of a thread without Python or of another program,
  *	=NAME	what it is called; blanks, control characters and '%' as '%' and two hexadecimal digits

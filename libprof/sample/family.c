@@ -15,6 +15,7 @@
 #include "core/hash.h"
 #include "core/procfile.h"
 #include "fdname.h"
+#include "memory.h"
 #include "sockname.h"
 
 #define READ_AT_ONCE 8u /* processes whose children are read */
@@ -201,6 +202,7 @@ void prof_family_climb(struct prof_family *f, const char *run_id, int64_t now_ns
 struct seen {
 	bool reads, writes; /* of a pipe or FIFO */
 	bool far, near; /* of a connection: the end of who can give; the end of who waits */
+	bool has, apart; /* of memory: it is open; also by a descriptor that we have not */
 };
 
 static void see_pipe(struct seen *s, pid_t pid, int fd)
@@ -217,6 +219,35 @@ static void see_socket(struct seen *s, const struct prof_link_wanted *w, uint64_
 	s->far |= inode == w->other[0] || (w->other[1] && inode == w->other[1]);
 }
 
+/* A copy of ours has our descriptors; what it opened itself has a number of its own. */
+static bool is_ours(const struct prof_memory *m)
+{
+	const struct prof_memory *own;
+	size_t n = prof_memory_own(&own, prof_mono_ns()), i;
+
+	for (i = 0; i < n; i++)
+		if (own[i].fd == m->fd && own[i].inode == m->inode && own[i].device == m->device)
+			return true;
+	return false;
+}
+
+static void see_memory(const struct prof_links *l, struct seen *seen, pid_t pid, int fd,
+		       const char *link)
+{
+	struct prof_memory m;
+	char id[PROF_LINK_ID];
+	uint32_t i;
+
+	if (!prof_memory_look(pid, fd, link, &m))
+		return;
+	prof_memory_link(id, &m);
+	for (i = 0; i < PROF_LINKS_WANTED; i++)
+		if (!strcmp(l->wanted[i].id, id)) {
+			seen[i].has = true;
+			seen[i].apart |= !is_ours(&m);
+		}
+}
+
 static void see_fd(const struct prof_links *l, struct seen *seen, pid_t pid, int fd,
 		   const char *link)
 {
@@ -224,6 +255,7 @@ static void see_fd(const struct prof_links *l, struct seen *seen, pid_t pid, int
 	uint64_t pipe = strncmp(link, "pipe:[", 6) ? 0 : strtoull(link + 6, NULL, 10);
 	uint32_t i;
 
+	see_memory(l, seen, pid, fd, link);
 	for (i = 0; (socket || path || pipe) && i < PROF_LINKS_WANTED; i++) {
 		const struct prof_link_wanted *w = &l->wanted[i];
 
@@ -257,7 +289,8 @@ static int see_all(const struct prof_links *l, struct seen *seen, pid_t pid)
 
 /*
  * A program that was started has only what it was meant to have. A copy of ours has everything, and
- * one of who made us may: that it closed the end of who waits shows that it means to give. Who is
+ * one of who made us may: that it closed the end of who waits shows that it means to give, that it
+ * opened memory itself that it means to use it. Who is
  * beside us may be at any end of a connection for reasons of its own, as another rank is.
  */
 static void judge(struct prof_link_holder *h, const struct prof_links *l, const struct seen *seen,
@@ -271,6 +304,11 @@ static void judge(struct prof_link_holder *h, const struct prof_links *l, const 
 
 		if (k->beside && *l->wanted[i].id != 'p')
 			continue;
+		if (*l->wanted[i].id == 'm') {
+			holds |= seen[i].has ? BIT(i) : 0;
+			inherits |= seen[i].has && k->forked && !seen[i].apart ? BIT(i) : 0;
+			continue;
+		}
 		if (has)
 			holds |= BIT(i);
 		if (has && (k->forked || k->beside) && both)

@@ -49,7 +49,8 @@ void prof_links_found(struct prof_link_holder *h, uint32_t of, uint32_t gives, u
 		      uint32_t inherits)
 {
 	h->holds = (h->holds & ~of) | ((holds | gives) & of);
-	h->inherits = (h->inherits & ~of) | (inherits & of);
+	h->alone &= h->holds;
+	h->inherits = ((h->inherits & ~of) | (inherits & of)) & ~h->alone;
 	h->sure &= h->holds;
 	h->gives = (h->gives & ~of) | (gives & of) | h->sure;
 	h->gave |= h->gives != 0;
@@ -71,12 +72,26 @@ uint32_t prof_links_lone(const struct prof_links *l)
 	return once & ~more & ~gives & prof_links_of_ends(l);
 }
 
+/* Bits of what is memory: who has it may write there, or not. */
+static uint32_t memory(const struct prof_links *l)
+{
+	uint32_t bits = 0, i;
+
+	for (i = 0; i < PROF_LINKS_WANTED; i++)
+		if (*l->wanted[i].id == 'm')
+			bits |= BIT(i);
+	return bits;
+}
+
 void prof_links_sure(struct prof_links *l, uint32_t pid, uint32_t bits)
 {
 	struct prof_link_holder *h = place_of(l, pid, pid);
 
 	if (h->pid != pid || h->tid != pid)
 		return;
+	h->alone |= h->holds & bits & memory(l);
+	h->inherits &= ~h->alone;
+	bits &= ~memory(l);
 	h->gives |= h->holds & bits;
 	h->sure |= h->holds & bits;
 }
@@ -245,6 +260,7 @@ static void forget(struct prof_links *l, uint32_t bits)
 		l->holder[i].gives &= ~bits;
 		l->holder[i].holds &= ~bits;
 		l->holder[i].inherits &= ~bits;
+		l->holder[i].alone &= ~bits;
 		l->holder[i].sure &= ~bits;
 		l->holder[i].takes &= ~bits;
 		l->holder[i].awaits &= ~bits;
@@ -325,6 +341,10 @@ static void set_ends(struct prof_link_wanted *w, uint64_t end)
 		w->other[0] = strtoull(w->id + 1, NULL, 10);
 		return;
 	}
+	if (*w->id == 'm') {
+		w->other[0] = end;
+		return;
+	}
 	if (*w->id == 'u') {
 		both[0] = strtoull(w->id + 1, &rest, 10);
 		both[1] = *rest == '-' ? strtoull(rest + 1, NULL, 10) : 0;
@@ -389,7 +409,8 @@ static uint8_t depth_of(struct prof_links *l, const struct wire_sample *s)
 /* A lock, or an address at which one listens, is no thing that is made. */
 static bool is_followed(const char *id)
 {
-	return *id == 'o' || *id == 'q' || *id == 'p' || *id == 'u' || *id == 't' || *id == 'f';
+	return *id == 'o' || *id == 'q' || *id == 'p' || *id == 'u' || *id == 't' || *id == 'f' ||
+	       *id == 'm';
 }
 
 /* One id that a thread waits for. Its bit; 0: it is not followed. */

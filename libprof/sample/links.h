@@ -31,7 +31,8 @@ struct prof_link_wanted {
 	bool shared; /* it is the same object in other processes */
 	bool judged; /* whether it is was found out */
 	uint64_t end; /* inode of the descriptor by which it is awaited; 0: by none */
-	uint64_t other[2]; /* inodes of the descriptors of who can give; 0: none known */
+	/* inodes of the descriptors of who can give; of memory its own; 0: none known */
+	uint64_t other[2];
 	uint64_t path; /* hash of a FIFO's name; 0: it is none */
 };
 
@@ -39,6 +40,7 @@ struct prof_link_holder { /* may be overwritten by another thread's */
 	uint32_t pid, tid;
 	uint32_t gives, holds; /* bits of wanted; what it gives it holds */
 	uint32_t inherits; /* of holds: a copy of ours has both ends, as all copies have */
+	uint32_t alone; /* of holds: of memory that it inherited no other process has any */
 	uint16_t looks; /* at it, up to PROF_LINKS_TRIAL */
 	uint32_t sure; /* of gives: nobody else could */
 	bool gave; /* it was found to give something, be that awaited any more or not */
@@ -96,7 +98,7 @@ void prof_links_found(struct prof_link_holder *h, uint32_t of, uint32_t gives, u
  */
 uint32_t prof_links_lone(const struct prof_links *l);
 
-/* Of these the process gives what it holds. */
+/* Of these the process gives what it holds; memory it holds, inherited or not. */
 void prof_links_sure(struct prof_links *l, uint32_t pid, uint32_t bits);
 
 /* Does it hold something for somebody else? 2: gives; 1: holds; 0: neither. */

@@ -145,3 +145,8 @@ void prof_link_shared(char id[PROF_LINK_ID], uint32_t major, uint32_t minor, uin
 {
 	snprintf(id, PROF_LINK_ID, "f%x.%x:%" PRIu64 ":%" PRIx64, major, minor, inode, offset);
 }
+
+void prof_link_memory(char id[PROF_LINK_ID], uint64_t device, uint64_t inode)
+{
+	snprintf(id, PROF_LINK_ID, "m%" PRIx64 ":%" PRIu64, device, inode);
+}

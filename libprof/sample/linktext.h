@@ -67,4 +67,7 @@ void prof_link_name(char id[PROF_LINK_ID], const char *name);
 void prof_link_shared(char id[PROF_LINK_ID], uint32_t major, uint32_t minor, uint64_t inode,
 		      uint64_t offset);
 
+/* Memory that processes share by a file. */
+void prof_link_memory(char id[PROF_LINK_ID], uint64_t device, uint64_t inode);
+
 #endif

@@ -24,6 +24,7 @@
 #include "core/ownfds.h"
 #include "core/procfile.h"
 #include "fdname.h"
+#include "memory.h"
 #include "mounts.h"
 #include "poll_set.h"
 #include "procmem.h"
@@ -596,6 +597,22 @@ static void await_objects(struct sampling *l, pid_t tid)
 	}
 }
 
+/* Who sleeps and asks no object may look at memory that others write to. */
+static void await_memory(struct sampling *l)
+{
+	const struct prof_memory *m;
+	char id[PROF_LINK_ID];
+	size_t n, i;
+
+	if (l->out->s.wait != WIRE_WAIT_SLEEP || l->t->pid || !l->out->stack[0] || l->out->links[0])
+		return;
+	n = prof_memory_own(&m, prof_mono_ns());
+	for (i = 0; i < n; i++) {
+		prof_memory_link(id, &m[i]);
+		await_link(l, id, m[i].inode);
+	}
+}
+
 /*
  * How much came in tells a batch from a word: seldom asked, but while it waits for something to
  * read, and once more at the next look, when it has come.
@@ -700,8 +717,10 @@ static int sample(struct sampling *l, pid_t tid, unsigned int what)
 		tell_wait(l);
 	if (what & PROF_SAMPLE_WAIT)
 		read_bytes(l);
-	if (l->blocked && l->links)
+	if (l->blocked && l->links) {
 		await_objects(l, tid);
+		await_memory(l);
+	}
 	if (what & PROF_SAMPLE_NATIVE && l->blocked)
 		read_native(l);
 	judge(l);

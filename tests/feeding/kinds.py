@@ -140,6 +140,12 @@ def shared_ring(c, rng, around):
     some(c, rng, around, 0.7)
 
 
+@kind('kelp.py', P, F, S)
+def polled_ring(c, rng, around):
+    c.plan['start'] = rng.choice(('fork', 'spawn'))
+    some(c, rng, around, 0.7)
+
+
 @kind('mills.py', S)
 def own_load(c, rng, around):
     """What the maker lacks a CPU for is the job's own."""

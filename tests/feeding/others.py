@@ -137,6 +137,12 @@ def socket_barrier(c, rng, around):
     asleep_or_busy(c, rng, 0.3)
 
 
+@other('eels.py', SLOW, BUSY)
+def polled_turn(c, rng, around):
+    """In memory that both processes have, and look at again and again."""
+    asleep_or_busy(c, rng, 1)
+
+
 @other('rocks.py', SLOW)
 def file_lock(c, rng, around):
     folder(c, around)

@@ -985,10 +985,13 @@ class Piece:
         return self.orders.get(s['stack'])
 
     def with_generators(self, s):
-        return Row(s, iterates=s['iterates'] or bool(resumed(s['stack'])) and self.order(s) == 'resumed')
+        row = Row(s, iterates=s['iterates'] or bool(resumed(s['stack'])) and self.order(s) == 'resumed')
+        row.n = s.n
+        return row
 
-    def look_back(self, stack):
-        """'before': who is there comes to what gives the GPU work at a later line of the same function."""
+    def look_back(self, stack, place=False):
+        """'before': who is there comes to what gives the GPU work at a later line of the same function. place: 'before',
+        'behind' or None, whatever it does there."""
         key, given, votes, seen, ahead = (self.w.pid, self.tid), '', [], [], ''
         generator, feeds = resumed(stack), self.w.role[key] == FEEDER
         rows = self.w.within(key, self.a - LOOK_BACK, self.a)
@@ -1008,6 +1011,8 @@ class Piece:
                 votes.append(apart[1] < apart[2])
                 ahead = ahead or given if votes[-1] else ahead
                 given = ''
+        if place:
+            return 'before' if 2 * sum(votes) > len(votes) else 'behind' if votes else None
         looked = self.w.shares(key, rows[-n]['t'], self.a).parts() if n else ()
         parts = [(s, part) for s, _, part in looked if any(s is x for x in seen)]
         works = sum(p for s, p in parts if s['state'] == RUNNING or s['wait'] in (READ, FAULT, SOCKET))
@@ -1053,8 +1058,16 @@ class Piece:
             return 'host.no_work'
         ends = take in ('item', 'event') and (wait in (LOCK, LOCK_SHARED, SOCKET, PIPE, CHILD) or
                                               wait != GPU and ids(s, '?'))
-        if ends and wait == SLEEP and not s['take']:
-            c = self.host_take(s, take)
+        polls = wait == SLEEP and take is None and self.may_poll(s)
+        if polls and self.order_of(s) == 'behind':
+            return by_code or 'host.unknown'
+        if polls and not (self.order_of(s) and self.again(s)):
+            c = by_code or 'host.unknown'
+            if c == 'host.unknown':
+                self.at_place(s, part)
+            return c
+        if polls or ends and wait == SLEEP and not s['take']:
+            c = self.host_take(s, 'item')
             if not self.chain((self.w.pid, self.tid), s).found:
                 c = by_code or 'host.unknown'
             if c in ('chain', 'host.unknown'):
@@ -1081,6 +1094,20 @@ class Piece:
         if not by_code and wait == SLEEP and take is None and not ids(s, '?') and draws(s):
             self.at_place(s, part)
         return by_code or 'host.unknown'
+
+    def may_poll(self, s):
+        """The program's own code sleeps, a copy follows, and others have memory that it has, too."""
+        return s['own'] and any(i[0] == 'm' for i in ids(s, '?')) and self.made
+
+    def order_of(self, s):
+        return self.look_back(s['stack'], place=True) if s['stack'] else None
+
+    def again(self, s):
+        """It looks again and again in this piece."""
+        rows = self.w.samples[self.w.pid, self.tid]
+        beside = [rows[k] for k in (s.n - 1, s.n + 1) if 0 <= k < len(rows)]
+        return any(self.a <= x['t'] < self.b and x['state'] != RUNNING and x['wait'] == SLEEP and x['stack'] == s['stack'] and
+                   x['cpu'] and s['cpu'] and x['cpu'] != s['cpu'] for x in beside)
 
     def locked_by_makers(self, s):
         """The wait before at which the thread takes what those make who have Python's lock now."""
@@ -1119,7 +1146,7 @@ class Piece:
 
     def visited(self, chain):
         """Each path to those at the ends leads by a thread that awaits a connection which was accepted, and they rest."""
-        hosts = {key for e in chain.ends for key, awaited in e[4] if any(i[0] == 'a' for i in awaited)}
+        hosts = {key for e in chain.ends for key, awaited in e[4] if key[0] == self.w.pid and any(i[0] == 'a' for i in awaited)}
         of = frozenset(i for e in chain.ends for _, awaited in e[4] for i in awaited)
         return bool(hosts) and all(hosts & ({e[3]} | {key for key, _ in e[4]}) for e in chain.ends) and \
             self.rest([e[3] for e in chain.ends], of)
@@ -1225,7 +1252,8 @@ class World:
                     break
                 if x['stack'] == s['stack'] and x['state'] != RUNNING and ids(x, '?') and (
                         takes and (polls or x['wait'] in (LOCK, LOCK_SHARED)) or idle and x['wait'] in (PIPE, SOCKET) or
-                        not s['take'] and x['wait'] == SLEEP and draws(s)):
+                        not s['take'] and x['wait'] == SLEEP and (
+                            draws(s) or idle and any(i[0] == 'm' for i in ids(x, '?')))):
                     return Row(s, state=x['state'], wait=x['wait'], target=x['target'], links=x['links'])
         return s
 

@@ -80,6 +80,10 @@ HERE = [('asked', ref.SOCKET, '?t1'), ('asked', ref.SOCKET, ''),
         ('get', ref.SOCKET, '?t1 ?a1'), ('plain', ref.SOCKET, '?u1 ?a1'), ('model', ref.GPU, '')]
 THERE = [('plain', ref.SLEEP, '!u1 !t1')] * 3 + [('get', ref.SOCKET, '?t1'), ('plain', ref.SOCKET, '?u1'),
          ('plain', ref.SOCKET, '!t1'), ('plain', 0, '!t1 !u1')]
+# Who looks at memory and sleeps, and who has it.
+POLLS = [('early', ref.SLEEP, '?m1:5')] * 6 + [('early', ref.SLEEP, ''), ('early', ref.SLEEP, '?m1:6'), ('late', ref.SLEEP, '?m1:5'),
+                                             ('nap', ref.SLEEP, '?m1:5')] + [('model', 0, '')] * 3
+HAVE = [('plain', 0, '~m1:5')] * 3 + [('data', ref.READ, '~m1:5'), ('plain', ref.SLEEP, '~m1:5'), ('plain', 0, '~m1:6'), ('plain', 0, '')]
 # Connections that threads of the trainer's accepted for it, and who is at their other ends, or makes it beside them.
 GUESTS = {103: [('get', ref.SOCKET, '!oa ?t1 ?a1'), ('get', ref.SOCKET, '!oa ?t1 ?a1'), ('plain', 0, '!oa')],
           104: [('get', ref.SOCKET, '~oa ?u2 ?a1'), ('get', ref.LOCK, '!oa ?ob'), ('get', ref.SOCKET, '!oa ?t4')],
@@ -119,6 +123,7 @@ class Case:
         self.guests = self.feeds and not self.beyond and not self.visits and self.ends.random() < .5
         self.manners = self.ends.choice([1, .97, .8])
         self.asks = self.links and not self.beyond and self.ends.random() < .2
+        self.polls = self.feeds and not self.beyond and not self.guests and not self.visits and self.ends.random() < .5
         self.works = r.random() < .3          # the trainer mostly makes them itself
         self.workers = r.choice([0, 1, 2, 3])
         self.told = r.random() < .8           # the loader tells its settings
@@ -126,13 +131,15 @@ class Case:
         self.counted = r.random() < .8        # the kernel counts
         self.reads = r.choice([0, 0, 1, 1, 20000])  # what is read between two looks
         self.period = r.choice([1, 5, 5, 20, 100]) * MS
+        self.period = min(self.period, 5 * MS) if self.polls else self.period
         self.t = 0
         self.waits, self.expected = [], {}
         self.op(self.t, 1 * MS)
         if self.told:
             settings = f'workers={self.workers} prefetch=2'
             self.batch(1, 0, 1, TRAINER, 1, 0, 0, 0, 0, settings)
-        for k in range(r.choice([1, 3, 10, 25])):
+        gaps = r.choice([1, 3, 10, 25])
+        for k in range(25 if self.polls else gaps):
             self.gap(k)
         self.end = self.t
         if r.random() < .4:
@@ -336,6 +343,9 @@ class Case:
                     target = ''
                 if self.visits and role in (1, 5) and self.ends.random() < .8:
                     name, wait, links = self.ends.choice(HERE if role == 1 else THERE)
+                    target = ''
+                if self.polls and role in (1, 5) and self.ends.random() < .9:
+                    name, wait, links = self.ends.choice(POLLS if role == 1 else HAVE)
                     target = ''
                 name = 'none' if mute else name
                 state = 1 if not wait else r.choice([2, 2, 2, 3])

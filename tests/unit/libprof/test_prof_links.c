@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -17,6 +18,7 @@
 #include "core/clockpoll.h"
 #include "sample/children.h"
 #include "sample/family.h"
+#include "sample/memory.h"
 #include "sample/shmap.h"
 #include "sample/waitkind.h"
 
@@ -542,6 +544,80 @@ static void test_shell(void)
 	waitpid(shell, NULL, 0);
 }
 
+/* ---- memory ---- */
+
+#define PICTURES "/dev/shm/test_prof_links"
+
+static int open_memory(int flags)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), PICTURES ".%d", (int)(flags & O_CREAT ? getpid() : getppid()));
+	return open(path, flags | O_RDWR | O_CLOEXEC, 0600);
+}
+
+static void attach(void) /* as Python's SharedMemory(name) does; beside what was inherited */
+{
+	REQUIRE(open_memory(0) >= 0);
+}
+
+static void await_memory(void)
+{
+	const struct prof_memory *m;
+	size_t n;
+
+	memset(&links, 0, sizeof(links));
+	memset(&family, 0, sizeof(family));
+	memset(&sample, 0, sizeof(sample));
+	sample.s.role = WIRE_ROLE_SUBMITTER;
+	sample.s.pid = sample.s.tid = (uint32_t)getpid();
+	n = prof_memory_own(&m, 1); /* read once: nothing changes within a second */
+	REQUIRE(n == 1);
+	prof_memory_link(sample.links + 1, &m[0]);
+	sample.links[0] = '?';
+	sample.end[0] = m[0].inode;
+	prof_links_await(&links, &sample, prof_mono_ns());
+}
+
+/*
+ * Who opened it himself has it to use it; a copy of ours may have it merely as a copy, unless
+ * nobody else has it.
+ */
+static void test_memory(void)
+{
+	int fd = open_memory(O_CREAT), small = memfd_create("small", MFD_CLOEXEC);
+	pid_t attached, copy, other;
+	struct prof_memory m;
+	char path[64];
+
+	REQUIRE(fd >= 0 && small >= 0 && !ftruncate(fd, PROF_MEMORY_LEAST_BYTES) &&
+		!ftruncate(small, PROF_MEMORY_LEAST_BYTES - 1));
+	EXPECT(prof_memory_look(0, fd, "/dev/shm/x", &m) && m.fd == fd);
+	EXPECT(!prof_memory_look(0, small, "/memfd:small (deleted)", &m));
+	EXPECT(!prof_memory_look(0, fd, "/memfd:gpustarve (deleted)", &m));
+	EXPECT(!prof_memory_look(0, fd, "/home/me/x", &m));
+	attached = start(attach);
+	copy = start(keep_both);
+	pipes[1] = fd;
+	other = start(run_other); /* it was given the descriptor */
+	usleep(200000);
+	await_memory();
+	look_round();
+	EXPECT_INT(mark_of(attached, 'm'), '~');
+	EXPECT_INT(mark_of(copy, 'm'), 0);
+	EXPECT_INT(mark_of(other, 'm'), '~');
+	end(attached);
+	end(other);
+	await_memory();
+	look_round();
+	EXPECT_INT(mark_of(copy, 'm'), '~');
+	end(copy);
+	snprintf(path, sizeof(path), PICTURES ".%d", (int)getpid());
+	unlink(path);
+	close(fd);
+	close(small);
+}
+
 /* ---- processes beside this one ---- */
 
 static pid_t writer, copier;
@@ -607,7 +683,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_own_wait),	  T_CASE(test_takers), T_CASE(test_trial), T_CASE(test_steps),
 	T_CASE(test_steps_taken), T_CASE(test_age),    T_CASE(test_gave),  T_CASE(test_room),
 	T_CASE(test_room_behind), T_CASE(test_with),   T_CASE(test_ends),  T_CASE(test_shell),
-	T_CASE(test_beside),	  T_CASE(test_climb),
+	T_CASE(test_memory),	  T_CASE(test_beside), T_CASE(test_climb),
 };
 
 int main(void)

@@ -1993,6 +1993,92 @@ static void test_visitor(void)
 	end(&t);
 }
 
+/* The program looks for the next batch in memory that others write, and sleeps in between. */
+static void see_polls(struct bench *t, const char *links)
+{
+	int64_t i;
+
+	for (i = 0; i < 4; i++)
+		see_counted(t, PID, i * 1000, WIRE_WAIT_SLEEP, links, "main\t/home/me/train.py\t80",
+			    i * 100 + 1, 0);
+}
+
+/* Twice it was at that line, of main(), and came to the GPU at another one of it. */
+static void begin_polling(struct bench *t, const char *launch)
+{
+	int64_t us;
+
+	begin(t);
+	t->given.at_once = t->given.made = true;
+	for (us = -1500; us < -400; us += 500) {
+		see(t, PID, us, WIRE_WAIT_SLEEP, "", "main\t/home/me/train.py\t80");
+		see(t, PID, us + 100, WIRE_WAIT_GPU, "", launch);
+	}
+}
+
+static void test_polls_memory(void)
+{
+	struct bench t;
+
+	begin_polling(&t, "main\t/home/me/train.py\t90");
+	see_polls(&t, "?m1a:77");
+	keep(&t, 300, WIRE_WAIT_NONE, "~m1a:77", MAKE);
+	keep(&t, 301, WIRE_WAIT_NONE, "", MAKE); /* busy, too, but it has not that memory */
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_LOW);
+	EXPECT_INT(t.b.paths, 1);
+	end(&t);
+
+	begin_polling(
+		&t,
+		"main\t/home/me/train.py\t90"); /* one look finds it awake at that line, and it hardly ran since */
+	see_polls(&t, "?m1a:77");
+	see_counted(&t, PID, 3500, WIRE_WAIT_NONE, "", "main\t/home/me/train.py\t80", 400, 0);
+	keep(&t, 300, WIRE_WAIT_NONE, "~m1a:77", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_LOW);
+	end(&t);
+
+	begin_polling(&t,
+		      "main\t/home/me/train.py\t90"); /* one look does not tell: its place may */
+	see_counted(&t, PID, 1000, WIRE_WAIT_SLEEP, "?m1a:77", "main\t/home/me/train.py\t80", 7, 0);
+	keep(&t, 300, WIRE_WAIT_NONE, "~m1a:77", MAKE);
+	EXPECT(host_of(&t, 0, 4000));
+	EXPECT_INT(t.b.ns[ANA_HOST_UNKNOWN], 4000 * US);
+	EXPECT(t.b.asks && t.b.place);
+	end(&t);
+
+	begin_polling(&t,
+		      "main\t/home/me/train.py\t90"); /* who has it does nothing: nobody is known */
+	see_polls(&t, "?m1a:77");
+	keep(&t, 300, WIRE_WAIT_SLEEP, "~m1a:77", MAKE);
+	EXPECT(host_of(&t, 0, 4000));
+	EXPECT_INT(t.b.ns[ANA_HOST_UNKNOWN], 4000 * US);
+	end(&t);
+
+	begin_polling(&t,
+		      "main\t/home/me/train.py\t90"); /* it sleeps once, for a time of its own */
+	keep(&t, PID, WIRE_WAIT_SLEEP, "?m1a:77", "main\t/home/me/train.py\t80");
+	keep(&t, 300, WIRE_WAIT_NONE, "~m1a:77", MAKE);
+	EXPECT(host_of(&t, 0, 4000));
+	EXPECT_INT(t.b.ns[ANA_HOST_UNKNOWN], 4000 * US);
+	end(&t);
+
+	begin_polling(&t, "main\t/home/me/train.py\t70"); /* behind the step: no batch */
+	see_polls(&t, "?m1a:77");
+	keep(&t, 300, WIRE_WAIT_NONE, "~m1a:77", MAKE);
+	EXPECT(host_of(&t, 0, 4000));
+	EXPECT_INT(t.b.ns[ANA_HOST_UNKNOWN], 4000 * US);
+	EXPECT(!t.b.asks);
+	end(&t);
+
+	begin(&t); /* it was not seen to come to the GPU from there: its place may tell */
+	t.given.at_once = t.given.made = true;
+	see_polls(&t, "?m1a:77");
+	keep(&t, 300, WIRE_WAIT_NONE, "~m1a:77", MAKE);
+	EXPECT(host_of(&t, 0, 4000));
+	EXPECT_INT(t.b.ns[ANA_HOST_UNKNOWN], 4000 * US);
+	end(&t);
+}
+
 /* A thread of the trainer's accepted the connection, and hands on what comes there. */
 static void test_visitor_of_thread(void)
 {
@@ -2031,6 +2117,14 @@ static void test_visitor_of_thread(void)
 	keep(&t, 110, WIRE_WAIT_SOCKET, "!o1 ?t1:2-3:4 ?a1:2", MAKE);
 	keep(&t, 300, WIRE_WAIT_SLEEP, "!t1:2-3:4", MAKE);
 	keep(&t, 111, WIRE_WAIT_SLEEP, "!o1", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* who is visited is another process: a cluster's scheduler, and its worker */
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 110, WIRE_WAIT_SOCKET, "!o1 ?t1:2-7:8", MAKE);
+	keep(&t, 300, WIRE_WAIT_SOCKET, "!t1:2-7:8 ?t1:2-3:4 ?a1:2", MAKE);
+	keep(&t, 301, WIRE_WAIT_SLEEP, "!t1:2-3:4", MAKE);
 	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
 	end(&t);
 
@@ -2254,6 +2348,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_socket_of_givers),
 	T_CASE(test_reply),
 	T_CASE(test_visitor),
+	T_CASE(test_polls_memory),
 	T_CASE(test_visitor_of_thread),
 	T_CASE(test_sample_before),
 	T_CASE(test_is_for_nobody),

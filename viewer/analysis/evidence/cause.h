@@ -96,7 +96,7 @@ struct ana_cause {
 	bool perhaps;
 	int64_t undecided; /* the time of such samples */
 	int64_t ran, ran_inline; /* on a CPU, all, and making batches: weights of samples */
-	struct ana_order_memo orders;
+	struct ana_order_memo orders, places; /* of ana_order_of; of ana_order_place */
 	bool chained; /* ends of chains voted ... */
 	enum ana_confidence chain_confidence; /* ... and the least sure of these chains was so */
 	int err;

@@ -304,6 +304,50 @@ static enum ana_class class_of_nap(struct ana_cause *b, struct ana_evidence *e,
 	return c;
 }
 
+/* The sample beside it, at the same place: it woke up in between, looked, and slept again. */
+static bool is_again(const struct ana_cause *b, const struct wire_sample *w,
+		     const struct wire_sample *beside)
+{
+	return beside->t_ns >= b->start && beside->t_ns < b->end && !ana_sample_runs(beside) &&
+	       beside->wait == WIRE_WAIT_SLEEP && beside->stack == w->stack && beside->cpu_ns &&
+	       w->cpu_ns && beside->cpu_ns != w->cpu_ns;
+}
+
+static bool comes_again(const struct ana_cause *b, const struct ana_thread_samples *s, size_t i)
+{
+	const struct wire_sample *w = &s->sample[i];
+
+	return (i > s->head && is_again(b, w, w - 1)) || (i + 1 < s->tail && is_again(b, w, w + 1));
+}
+
+/*
+ * The program's own code sleeps, a copy to the GPU follows, and there is memory in which others may
+ * have put what it looks for.
+ */
+static bool may_poll(const struct ana_cause *b, struct ana_evidence *e, const struct wire_sample *w,
+		     const struct ana_pystack *k)
+{
+	return k->own && b->given.made &&
+	       ana_links_await_kind(ana_linktexts_get(&e->links, w->links), 'm');
+}
+
+/*
+ * Of one look alone nobody knows whether it sleeps once or looks again and again, nor always where
+ * in the loop that is: its place may tell.
+ */
+static enum ana_class class_of_poll(struct ana_cause *b, struct ana_evidence *e,
+				    const struct ana_thread_samples *s, const struct ana_shares *h,
+				    size_t i, const struct ana_pystack *k)
+{
+	enum ana_order order = ana_order_place(&b->places, e, s, i, b->start);
+
+	if (order == ANA_ORDER_BEHIND)
+		return class_of_code(k, ANA_HOST_UNKNOWN);
+	if (order == ANA_ORDER_BEFORE && comes_again(b, s, i))
+		return class_of_nap(b, e, s, h, i, k);
+	return class_of_nap_alone(b, s, h, i, k);
+}
+
 /* Blocked in something of which no other thread is known to end it. */
 static enum ana_class class_of_rest(struct ana_cause *b, struct ana_evidence *e,
 				    const struct ana_thread_samples *s, const struct ana_shares *h,
@@ -313,6 +357,8 @@ static enum ana_class class_of_rest(struct ana_cause *b, struct ana_evidence *e,
 
 	if (w->wait == WIRE_WAIT_SLEEP && take == ANA_TAKE_ITEM && k->take == ANA_TAKE_NOT_TOLD)
 		return class_of_nap(b, e, s, h, i, k);
+	if (w->wait == WIRE_WAIT_SLEEP && take == ANA_TAKE_NOT_TOLD && may_poll(b, e, w, k))
+		return class_of_poll(b, e, s, h, i, k);
 	if (take == ANA_TAKE_SERVES)
 		return ANA_HOST_NO_WORK;
 	if (w->wait != WIRE_WAIT_GPU && (take == ANA_TAKE_ITEM || take == ANA_TAKE_EVENT) &&

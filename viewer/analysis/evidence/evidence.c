@@ -216,7 +216,9 @@ static bool is_take(uint8_t take)
 static bool awaits(struct ana_evidence *e, const struct ana_pystack *k, const struct wire_sample *s,
 		   bool idle)
 {
-	if (s->state == WIRE_STATE_RUNNING || !ana_linktexts_get(&e->links, s->links)->awaits)
+	const struct ana_links *l = ana_linktexts_get(&e->links, s->links);
+
+	if (s->state == WIRE_STATE_RUNNING || !l->awaits)
 		return false;
 	switch (s->wait) {
 	case WIRE_WAIT_LOCK:
@@ -226,8 +228,10 @@ static bool awaits(struct ana_evidence *e, const struct ana_pystack *k, const st
 	case WIRE_WAIT_SOCKET:
 		return (idle && (is_take(k->take) || k->take == ANA_TAKE_NOT_TOLD)) ||
 		       (is_take(k->take) && polls(k));
-	case WIRE_WAIT_SLEEP: /* on the way to an iterator's next item */
-		return (k->take == ANA_TAKE_NOT_TOLD && k->draws) || (is_take(k->take) && polls(k));
+	case WIRE_WAIT_SLEEP: /* on the way to an iterator's next item, or to look at memory */
+		if (k->take == ANA_TAKE_NOT_TOLD)
+			return k->draws || (idle && ana_links_await_kind(l, 'm'));
+		return is_take(k->take) && polls(k);
 	default:
 		return is_take(k->take) && polls(k);
 	}

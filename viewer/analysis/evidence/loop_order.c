@@ -226,8 +226,8 @@ static void look_back(struct looked *l, struct ana_evidence *e, const struct ana
 	}
 }
 
-static enum ana_order look(struct ana_evidence *e, const struct ana_thread_samples *s, uint32_t id,
-			   int64_t start, int64_t stop)
+static struct looked look_from(struct ana_evidence *e, const struct ana_thread_samples *s,
+			       uint32_t id, int64_t start)
 {
 	const size_t end = ana_samples_from(s, start);
 	struct looked l = {
@@ -238,10 +238,17 @@ static enum ana_order look(struct ana_evidence *e, const struct ana_thread_sampl
 		.feeds = s->role == WIRE_ROLE_FEEDER,
 		.resumed = ana_pystacks_get(&e->stacks, id)->resumed.len != 0,
 	};
-	struct spent spent;
 
 	look_back(&l, e, s, start);
-	spent = spent_of(e, s, &l, start);
+	return l;
+}
+
+static enum ana_order look(struct ana_evidence *e, const struct ana_thread_samples *s, uint32_t id,
+			   int64_t start, int64_t stop)
+{
+	struct looked l = look_from(e, s, id, start);
+	struct spent spent = spent_of(e, s, &l, start);
+
 	if (spent.waits > spent.works) /* it takes what others make, or asks again and again */
 		return ANA_ORDER_UNKNOWN;
 	if (l.feeds && l.resumed)
@@ -254,19 +261,53 @@ static enum ana_order look(struct ana_evidence *e, const struct ana_thread_sampl
 	return l.before == 1 && stop - start < ONE_VOTE_NS ? ANA_ORDER_PERHAPS : ANA_ORDER_BEFORE;
 }
 
+static bool is_known(const struct ana_order_memo *m, uint32_t id, enum ana_order *out)
+{
+	uint32_t k;
+
+	for (k = 0; k < ANA_ORDER_MEMO; k++)
+		if (m->known[k].stack == id) {
+			*out = (enum ana_order)m->known[k].order;
+			return true;
+		}
+	return false;
+}
+
+static enum ana_order keep(struct ana_order_memo *m, uint32_t id, enum ana_order order)
+{
+	uint32_t k = m->next++ % ANA_ORDER_MEMO;
+
+	m->known[k].stack = id;
+	m->known[k].order = (uint8_t)order;
+	return order;
+}
+
 enum ana_order ana_order_of(struct ana_order_memo *m, struct ana_evidence *e,
 			    const struct ana_thread_samples *s, size_t i, int64_t start,
 			    int64_t stop)
 {
-	uint32_t id = s->sample[i].stack, k;
+	uint32_t id = s->sample[i].stack;
+	enum ana_order order;
 
 	if (!id)
 		return ANA_ORDER_UNKNOWN;
-	for (k = 0; k < ANA_ORDER_MEMO; k++)
-		if (m->known[k].stack == id)
-			return (enum ana_order)m->known[k].order;
-	k = m->next++ % ANA_ORDER_MEMO;
-	m->known[k].stack = id;
-	m->known[k].order = (uint8_t)look(e, s, id, start, stop);
-	return (enum ana_order)m->known[k].order;
+	return is_known(m, id, &order) ? order : keep(m, id, look(e, s, id, start, stop));
+}
+
+enum ana_order ana_order_place(struct ana_order_memo *m, struct ana_evidence *e,
+			       const struct ana_thread_samples *s, size_t i, int64_t start)
+{
+	uint32_t id = s->sample[i].stack;
+	enum ana_order order;
+	struct looked l;
+
+	if (!id)
+		return ANA_ORDER_UNKNOWN;
+	if (is_known(m, id, &order))
+		return order;
+	l = look_from(e, s, id, start);
+	return keep(m, id,
+		    l.before > l.behind ? ANA_ORDER_BEFORE
+		    : l.behind		? ANA_ORDER_BEHIND
+					: ANA_ORDER_UNKNOWN);
 }

@@ -20,7 +20,7 @@ enum ana_order {
 
 #define ANA_ORDER_MEMO 8u
 
-struct ana_order_memo { /* what was told in one piece, by stack; zero-initialise */
+struct ana_order_memo { /* what one of these told in one piece, by stack; zero-initialise */
 	struct {
 		uint32_t stack;
 		uint8_t order;
@@ -35,6 +35,13 @@ struct ana_order_memo { /* what was told in one piece, by stack; zero-initialise
 enum ana_order ana_order_of(struct ana_order_memo *m, struct ana_evidence *e,
 			    const struct ana_thread_samples *s, size_t i, int64_t start,
 			    int64_t stop);
+
+/*
+ * Where the line of that sample stands to those that give the GPU work, whatever the thread does
+ * there, a wait, too: BEFORE, BEHIND, UNKNOWN. @m: told by this alone.
+ */
+enum ana_order ana_order_place(struct ana_order_memo *m, struct ana_evidence *e,
+			       const struct ana_thread_samples *s, size_t i, int64_t start);
 
 /*
  * Two stacks as text: the lines of the outermost frame in which they differ, if that is of one

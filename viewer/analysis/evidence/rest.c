@@ -94,7 +94,7 @@ bool ana_rest_all(const struct ana_cause *b, struct ana_evidence *e)
 
 /* ---- visitors -------------------------------------------------------------------------------- */
 
-struct hosts { /* threads that wait at connections that were accepted, each once */
+struct hosts { /* threads of the process that wait at accepted connections, each once */
 	const struct ana_thread_samples **thread;
 	uint32_t count, room;
 };
@@ -109,7 +109,10 @@ static bool is_among(const struct hosts *h, const struct ana_thread_samples *s)
 	return false;
 }
 
-/* Of the path's threads, all but the last wait. */
+/*
+ * Of the path's threads, all but the last wait. Who serves elsewhere, as a cluster's scheduler
+ * does, is not whose guests are meant.
+ */
 static int add_hosts(struct hosts *h, const struct ana_chain_path *p, struct ana_evidence *e)
 {
 	uint8_t i;
@@ -117,7 +120,7 @@ static int add_hosts(struct hosts *h, const struct ana_chain_path *p, struct ana
 	for (i = 0; i + 1 < p->links; i++) {
 		const struct ana_chain_link *l = &p->link[i];
 
-		if (is_among(h, l->thread) ||
+		if (l->thread->pid != e->pid || is_among(h, l->thread) ||
 		    !ana_links_await_kind(ana_linktexts_get(&e->links, l->awaits), 'a'))
 			continue;
 		if (!base_vec_more(h->thread, h->count, h->room))

@@ -17,7 +17,7 @@ bool ana_rest_works(const struct ana_cause *b, struct ana_evidence *e,
 bool ana_rest_all(const struct ana_cause *b, struct ana_evidence *e);
 
 /*
- * All that b->chain found comes from somebody who connected to one of its threads, sends now and
+ * All that b->chain found comes from somebody who connected to the process, sends now and
  * then, and else waits for its answers or sleeps: visitors with requests, though they be processes
  * of the job. Asked once of a chain.
  */
