@@ -15,7 +15,9 @@
 #define CLOSE_NS (5 * MS)
 #define WINDOW_NS (1000 * MS)
 #define DIVIDER_MAX 16u
-#define CHEAP_WINDOWS 10u
+#define CHEAP_WINDOWS \
+	3u /* at less than a third of what is allowed: twice the rate is not over it */
+#define LEAST_WINDOWS 48u /* what the least look leaves out is tried again after that, at last */
 
 static const int64_t allowed[2] = { 1000, 50 }; /* one part of a core in so many: 0.1 %, 2 % */
 
@@ -72,6 +74,9 @@ static void slow_down(struct prof_sample_rate *p, struct prof_sample_rate_share 
 		p->halvings++;
 	} else if (!s->least) {
 		s->least = true;
+		s->patience = s->patience ? s->patience * 2 : CHEAP_WINDOWS;
+		if (s->patience > LEAST_WINDOWS)
+			s->patience = LEAST_WINDOWS;
 		p->leasts++;
 	}
 }
@@ -93,7 +98,7 @@ static void judge(struct prof_sample_rate *p, struct prof_sample_rate_share *s)
 	s->cheap = s->cpu_ns < most_ns / 3 ? s->cheap + 1 : 0;
 	if (s->cpu_ns > most_ns)
 		slow_down(p, s);
-	else if (s->cheap >= CHEAP_WINDOWS && s->divider > 1)
+	else if (s->cheap >= (s->least ? s->patience : CHEAP_WINDOWS) && s->divider > 1)
 		speed_up(s);
 	s->time_ns = s->cpu_ns = 0;
 }

@@ -28,6 +28,11 @@ struct prof_sample_rate_share {
 	uint32_t divider; /* of the rate, a power of two */
 	uint32_t cheap; /* windows in a row that cost little */
 	bool least; /* the largest divider was not enough */
+	/*
+	 * Cheap windows until what was left out is tried again: how dear it is no other look tells.
+	 * Doubled each time that it was too dear.
+	 */
+	uint32_t patience;
 };
 
 struct prof_sample_rate {

@@ -169,10 +169,16 @@ static void test_least(void)
 	prof_sample_rate_turn(&pace, &in, &t);
 	EXPECT(t.least && t.starving);
 	EXPECT_UINT(t.divider, 16);
-	run(12000, true, 0, 0);
+	run(4500, true, 0, 0); /* many programs started: that is over soon */
 	EXPECT(!pace.share[1].least);
 	EXPECT_UINT(pace.share[1].divider, 16);
-	run(50000, true, 0, 0);
+	run(3000, true, 0, 20 * MS);
+	EXPECT(pace.share[1].least && pace.leasts == 2);
+	run(4500, true, 0, 0); /* it was not: it is tried later than the first time */
+	EXPECT(pace.share[1].least);
+	run(3000, true, 0, 0);
+	EXPECT(!pace.share[1].least);
+	run(20000, true, 0, 0);
 	EXPECT_UINT(pace.share[1].divider, 1);
 }
 
