@@ -10,8 +10,9 @@
 #include "model/model.h"
 
 /*
- * "at most 1.4 times the steps per hour", "1.2 to 1.4 times" where something is sure. Rounded
- * outwards, for these are bounds. NULL: next to nothing, or all of the time is saved.
+ * "at most 1.42 times the steps per hour", "1.20 to 1.42 times" where something is sure; whole from
+ * ten on. Rounded outwards, for these are bounds. NULL: next to nothing, or all of the time is
+ * saved.
  */
 const char *view_gain_words(const struct view_summary *s, struct base_arena *mem, int64_t saved,
 			    int64_t least);

@@ -48,24 +48,24 @@ static void test_sentences(void)
 	expect_line(
 		ANA_INPUT_PREP, WIRE_ROLE_PIN, WIRE_WAIT_NONE,
 		"The GPU waited 50.0 % of the training time for batches: the pin thread was running "
-		"Python (train.py:42 step). 3 makers instead of 1 would bring at most 2.1 times the "
+		"Python (train.py:42 step). 3 makers instead of 1 would bring at most 2.01 times the "
 		"steps per hour.");
 	expect_line(
 		ANA_INPUT_HANDOFF, WIRE_ROLE_PIN, WIRE_WAIT_LOCK,
 		"The GPU waited 50.0 % of the training time for batches that were made already: the "
 		"pin thread was waiting for a lock within the process (train.py:42 step). Without "
-		"it: at most 2.1 times the steps per hour.");
+		"it: at most 2.01 times the steps per hour.");
 	/* the class says all of it, but for the line */
 	expect_line(
 		ANA_HOST_SYNC, WIRE_ROLE_SUBMITTER, WIRE_WAIT_GPU,
 		"The GPU stood idle 50.0 % of the training time because the main process waited for "
-		"work to finish before it submitted more (train.py:42 step). Without it: at most 2.1 "
+		"work to finish before it submitted more (train.py:42 step). Without it: at most 2.01 "
 		"times the steps per hour.");
 	/* and more than the wait does */
 	expect_line(
 		ANA_INPUT_EPOCH, WIRE_ROLE_SUBMITTER, WIRE_WAIT_QUEUE,
 		"The GPU waited 50.0 % of the training time for an epoch to begin or end: an "
-		"epoch's loader was starting or ending (train.py:42 step). Without it: at most 2.1 times the "
+		"epoch's loader was starting or ending (train.py:42 step). Without it: at most 2.01 times the "
 		"steps per hour.");
 	/* nobody knows what it would bring */
 	expect_line(
@@ -135,6 +135,12 @@ static void test_bounds(void)
 	s->advice[0].saving_least_ns = 0;
 	s->advice[0].saving_ns = view_working_ns(s); /* all of it: there is no bound */
 	EXPECT(!strstr(view_finding_sentence(s, &mem, 0), "per hour"));
+	/* below ten times in hundredths, as finely as the lengths beside it tell it */
+	s->advice[0].saving_ns = view_working_ns(s) - view_working_ns(s) / 2304 * 1000;
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0),
+		      "at most 2.31 times")); /* 2.304 and more */
+	s->advice[0].saving_ns = view_working_ns(s) - view_working_ns(s) / 999 * 100;
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0), "at most 10 times")); /* 9.990001 */
 	s->advice[0].saving_ns = view_working_ns(s) - view_working_ns(s) / 87;
 	EXPECT(strstr(view_finding_sentence(s, &mem, 0), "at most 88 times")); /* 87.0000001 */
 	s->advice[0].saving_ns = view_working_ns(s) / 50; /* next to nothing */
