@@ -51,6 +51,7 @@ int view_cost_compute(struct view_cost *c, const struct ana_result *r, struct vi
 		c->known &= rate[g].known;
 	for (size_t g = 0; g < r->gpus && c->known; g++)
 		price_gpu(c, g, &r->gpu[g], waste);
+	view_cost_close(c, waste, c->quanta);
 	return 0;
 }
 
@@ -76,9 +77,19 @@ struct base_scale view_cost_scale(const struct view_cost *c)
 	return base_money_scale(c->total);
 }
 
+int64_t view_cost_quanta(const struct view_cost *c, int64_t nano_usd)
+{
+	bool sum = nano_usd == c->total || nano_usd == c->wasted || nano_usd == c->starved;
+
+	for (int k = 0; nano_usd && !sum && k < ANA_CLASSES; k++)
+		if (c->classes[k] == nano_usd)
+			return c->quanta[k];
+	return base_quanta(view_cost_scale(c), nano_usd);
+}
+
 const char *view_cost_text(char *out, const struct view_cost *c, int64_t nano_usd)
 {
-	return base_scaled(out, view_cost_scale(c), nano_usd);
+	return base_scaled_quanta(out, view_cost_scale(c), nano_usd, view_cost_quanta(c, nano_usd));
 }
 
 /* Closes the classes that are in @group by themselves. */

@@ -38,6 +38,7 @@ struct view_cost {
 	int64_t (*gpu_skew)[ANA_CLASSES];
 	int64_t skew[ANA_CLASSES]; /* sums of these */
 	int64_t total, wasted, starved; /* the latter two with their causes of comm.skew */
+	int64_t quanta[ANA_CLASSES]; /* view_cost_close's, by which classes are shown everywhere */
 };
 
 /* Of the same GPU at the same price from the same source: one line of every list. */
@@ -53,6 +54,11 @@ void view_cost_fini(struct view_cost *c);
  * each other: "0.140 ¢" beside "0.554 ¢". Rates and projections have a scale of their own.
  */
 struct base_scale view_cost_scale(const struct view_cost *c);
+/*
+ * Quanta of an amount: of what a class cost those that close the ledger, so that the same amount is
+ * the same text wherever it stands; half to even else.
+ */
+int64_t view_cost_quanta(const struct view_cost *c, int64_t nano_usd);
 const char *view_cost_text(char *out, const struct view_cost *c, int64_t nano_usd);
 
 /*

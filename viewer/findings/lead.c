@@ -217,11 +217,21 @@ const char *view_lead_hour_words(const struct view_summary *s, struct base_arena
 		base_money_ascii(whole, price), view_lead_paid(&l));
 }
 
-/* In dollars, or without a price in GPU time. */
+/* Of dollars, or without a price of GPU time. */
+static struct base_scale amount_scale(const struct view_summary *s)
+{
+	return s->cost.known ? view_cost_scale(&s->cost) : base_gpu_time_scale(s->result->gpu_ns);
+}
+
+static int64_t amount_quanta(const struct view_summary *s, int64_t amount)
+{
+	return s->cost.known ? view_cost_quanta(&s->cost, amount)
+			     : base_quanta(amount_scale(s), amount);
+}
+
 static const char *amount_text(char *out, const struct view_summary *s, int64_t amount)
 {
-	return s->cost.known ? view_cost_text(out, &s->cost, amount)
-			     : base_scaled(out, base_gpu_time_scale(s->result->gpu_ns), amount);
+	return base_scaled_quanta(out, amount_scale(s), amount, amount_quanta(s, amount));
 }
 
 const char *view_lead_sum_words(const struct view_summary *s, struct base_arena *mem)
@@ -241,7 +251,9 @@ const char *view_lead_sum_words(const struct view_summary *s, struct base_arena 
 		return base_arena_printf(mem, "%s of %s (wasted: %s)", a, b, c);
 	if (base_ppm(waste - part, waste) < VIEW_OTHER_PPM)
 		return base_arena_printf(mem, "%s of %s", a, b);
-	amount_text(c, s, waste - part);
+	/* what is shown of both sums to what is shown of all waste, elsewhere */
+	base_scaled_quanta(c, amount_scale(s), waste - part,
+			   amount_quanta(s, waste) - amount_quanta(s, part));
 	return base_arena_printf(mem, "%s of %s (and %s wasted by other causes)", a, b, c);
 }
 

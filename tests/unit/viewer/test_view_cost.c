@@ -145,6 +145,43 @@ static void test_close(void)
 	}
 }
 
+/* What closes the ledger is shown wherever the same amount stands, as in the advice. */
+static void test_equal_amounts(void)
+{
+	static const int64_t amount[] = { 1666666, 1666667, 1666668 };
+	static const int at[] = { ANA_COMPUTE, ANA_INPUT_PREP, ANA_HOST_SYNC };
+	struct view_cost c = { .known = true };
+	bool waste[ANA_CLASSES];
+	base_unit shown, closed;
+	int64_t sum = 0;
+
+	view_waste_default(waste);
+	for (int i = 0; i < 3; i++) {
+		c.classes[at[i]] = amount[i];
+		c.total += amount[i];
+	}
+	c.starved = amount[1];
+	c.wasted = amount[1] + amount[2];
+	c.total += 1; /* three of 0.167 cents are 0.500 */
+	c.classes[ANA_COMM] = 1;
+	view_cost_close(&c, waste, c.quanta);
+	for (int k = 0; k < ANA_CLASSES; k++) {
+		sum += c.quanta[k];
+		if (!c.classes[k])
+			continue;
+		EXPECT_STR(view_cost_text(shown, &c, c.classes[k]),
+			   base_scaled_quanta(closed, view_cost_scale(&c), c.classes[k],
+					      c.quanta[k]));
+	}
+	EXPECT_INT(sum, base_quanta(view_cost_scale(&c), c.total));
+	EXPECT(c.quanta[ANA_COMPUTE] + c.quanta[ANA_HOST_SYNC] !=
+	       base_quanta(view_cost_scale(&c), amount[0]) +
+		       base_quanta(view_cost_scale(&c), amount[2]));
+	/* what is no class's is rounded by itself, and so are the sums */
+	EXPECT_STR(view_cost_text(shown, &c, 1666665), "0.167 \302\242");
+	EXPECT_STR(view_cost_text(shown, &c, c.wasted), "0.333 \302\242");
+}
+
 static void test_texts(void)
 {
 	base_unit u;
@@ -171,5 +208,5 @@ static void test_texts(void)
 int main(void)
 {
 	return RUN(test_parse, test_parse_bad, test_amount, test_half_even, test_compute,
-		   test_unknown_price, test_close, test_texts);
+		   test_unknown_price, test_close, test_equal_amounts, test_texts);
 }

@@ -60,9 +60,13 @@ void html_ns(struct html *h, int64_t ns, const char *key, ...)
 
 void html_usd(struct html *h, int64_t nano, const char *key, ...)
 {
+	const struct base_scale scale = view_cost_scale(&h->s->cost);
+	int64_t quanta = view_cost_quanta(&h->s->cost, nano);
+	bool moved = quanta != base_quanta(scale, nano);
 	base_unit value, shown;
 
-	PUT("usd", base_dollars_exact(value, nano), view_cost_text(shown, &h->s->cost, nano));
+	PUT(moved ? "usd\" data-closed=\"" : "usd", base_dollars_exact(value, nano),
+	    base_scaled_quanta(shown, scale, nano, quanta));
 }
 
 void html_usd_closed(struct html *h, int64_t nano, int64_t quanta, const char *key, ...)
