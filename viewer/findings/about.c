@@ -25,33 +25,27 @@ bool view_advice_is_of(const struct view_summary *s, const struct view_advice *a
 	return c == a->class;
 }
 
-/* What the class's most costly finding is told to have taken, with those that it speaks for. */
+/* What the class's most costly cause is told to have taken, with those that it speaks for. */
 static int64_t told_ns(const struct view_summary *s, struct base_arena *mem, enum ana_class c)
 {
-	int64_t most = 0;
 	struct view_told *told;
-	size_t n = view_findings_told(s, mem, &told);
+	struct view_cause *cause;
+	size_t n = view_causes_told(s, mem, &told, &cause);
 
 	for (size_t i = 0; i < n; i++) {
-		const struct view_finding *f = &s->finding[told[i].at];
-		int64_t ns = view_told_ns(s, told[i].at);
+		const struct view_finding *f = &s->finding[told[cause[i].from].at];
 
-		if (f->class != c || f->where.late)
-			continue;
-		for (size_t k = 0; k < n; k++)
-			if (k != i && view_told_alike(s, told[i].at, told[k].at))
-				view_cost_add(&ns, view_told_ns(s, told[k].at));
-		most = ns > most ? ns : most;
+		if (f->class == c && !f->where.late)
+			return cause[i].ns;
 	}
-	return most;
+	return 0;
 }
 
-const char *view_advice_about_words(const struct view_summary *s, struct base_arena *mem,
-				    const struct view_advice *a)
+const char *view_advice_about(const struct view_summary *s, struct base_arena *mem,
+			      const struct view_advice *a, int64_t *ppm)
 {
 	int64_t all = 0, input = 0, told = told_ns(s, mem, a->class);
 	size_t classes = 0;
-	base_unit share;
 
 	if (ana_class_is_outside(a->class) || !told || a->saving_ns - told / MORE_PART <= told)
 		return NULL;
@@ -64,12 +58,20 @@ const char *view_advice_about_words(const struct view_summary *s, struct base_ar
 		view_cost_add(&all, ns);
 		classes++;
 	}
-	base_percent(share, base_ppm(all, view_working_ns(s)));
+	*ppm = base_ppm(all, view_working_ns(s));
 	if (classes < 2)
-		return base_arena_printf(mem, "of all of %s, %s %%", ana_class_names[a->class],
-					 share);
-	return base_arena_printf(
-		mem, "of %s waits for input, %s %%",
-		base_ppm(input - all, view_working_ns(s)) < LEAST_PPM ? "all" : "these and other",
-		share);
+		return base_arena_printf(mem, "of all of %s", ana_class_names[a->class]);
+	return base_ppm(input - all, view_working_ns(s)) < LEAST_PPM
+		       ? "of all waits for input"
+		       : "of these and other waits for input";
+}
+
+const char *view_advice_about_words(const struct view_summary *s, struct base_arena *mem,
+				    const struct view_advice *a)
+{
+	int64_t ppm;
+	const char *of = view_advice_about(s, mem, a, &ppm);
+	base_unit share;
+
+	return of ? base_arena_printf(mem, "%s, %s %%", of, base_percent(share, ppm)) : NULL;
 }

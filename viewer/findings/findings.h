@@ -40,6 +40,9 @@ bool view_advice_is_of(const struct view_summary *s, const struct view_advice *a
  */
 const char *view_advice_about_words(const struct view_summary *s, struct base_arena *mem,
 				    const struct view_advice *a);
+/* The same without its share, which *ppm has then. */
+const char *view_advice_about(const struct view_summary *s, struct base_arena *mem,
+			      const struct view_advice *a, int64_t *ppm);
 
 /*
  * What to do first: about what the verdict is about, though the largest saving may lie elsewhere,

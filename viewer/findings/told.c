@@ -2,7 +2,10 @@
 #include "told.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include "base/amounts.h"
+#include "base/minmax.h"
 #include "base/units.h"
 #include "facts/class.h"
 #include "findings.h"
@@ -14,7 +17,6 @@
 #include "words.h"
 
 #define COLUMNS 40 /* of a path or a file's name */
-#define LEAST_SHOWN_PPM 500 /* less is 0.0 % */
 #define LINE_PART 4 /* of what a line stands for: seen there for less, it is a guess */
 
 /* The finding of its class that cost most. */
@@ -84,6 +86,9 @@ struct said { /* of a sentence */
 	int64_t lines_ns, nearby_ns;
 	uint64_t samples; /* that show one of them */
 	const char *also; /* their lines; NULL: it speaks for itself */
+	/* what its cause took, at this line and others that are told apart; 0: told before */
+	int64_t cause_ns;
+	bool others; /* there are such lines */
 };
 
 /* "36.0 % of the training time" */
@@ -357,20 +362,16 @@ static const char *prediction(const struct view_summary *s, struct base_arena *m
 	const char *times;
 
 	if (f->where.late || ana_class_is_outside(f->class) || !s->waste[f->class] ||
-	    (!a && s->result->gpus > 1))
+	    (!a && s->result->gpus > 1) || !x->cause_ns)
 		return "";
-	times = view_gain_words(s, mem, a ? a->saving_ns : x->ns, a ? a->saving_least_ns : 0);
+	times = view_gain_words(s, mem, a ? a->saving_ns : x->cause_ns, a ? a->saving_least_ns : 0);
 	if (!times)
 		return "";
 	return base_arena_printf(mem, " %s %s.",
-				 a ? view_gain_by(s, mem, a, x->ns) : "Without it:", times);
-}
-
-const char *view_finding_sentence(const struct view_summary *s, struct base_arena *mem, size_t at)
-{
-	struct view_told alone = { at, SIZE_MAX };
-
-	return view_alike_sentence(s, mem, &alone, 1);
+				 a	     ? view_gain_by(s, mem, a, x->cause_ns)
+				 : x->others ? "Without it at any of its lines:"
+					     : "Without it:",
+				 times);
 }
 
 int64_t view_alike_ns(const struct view_summary *s, const struct view_told *told, size_t n)
@@ -505,6 +506,18 @@ static void add_lines(const struct view_summary *s, const struct view_told *told
 	}
 }
 
+static const char *told_sentence(const struct view_summary *s, struct base_arena *mem,
+				 const struct view_told *told, size_t n, struct said *x)
+{
+	bool rest = view_finding_is_rest(&s->finding[x->at]);
+
+	if (rest && is_below(s, x->at))
+		return base_arena_printf(mem, "%s.", view_rest_words(s, mem, x->at));
+	add_lines(s, told, n, x);
+	return base_arena_printf(mem, "%s%s%s", (rest ? without_line : cause)(s, mem, x),
+				 from_neighbours(mem, x), prediction(s, mem, x));
+}
+
 const char *view_alike_sentence(const struct view_summary *s, struct base_arena *mem,
 				const struct view_told *told, size_t n)
 {
@@ -512,13 +525,41 @@ const char *view_alike_sentence(const struct view_summary *s, struct base_arena 
 			  .ns = view_alike_ns(s, told, n),
 			  .seen_ns = seen_ns(s, told, n),
 			  .also = lines_of(s, mem, told, n) };
-	bool rest = view_finding_is_rest(&s->finding[x.at]);
+	x.cause_ns = x.ns;
+	return told_sentence(s, mem, told, n, &x);
+}
 
-	if (rest && is_below(s, x.at))
-		return base_arena_printf(mem, "%s.", view_rest_words(s, mem, x.at));
-	add_lines(s, told, n, &x);
-	return base_arena_printf(mem, "%s%s%s", (rest ? without_line : cause)(s, mem, &x),
-				 from_neighbours(mem, &x), prediction(s, mem, &x));
+/* The cause that this finding is a line of; NULL: it is not told. */
+static const struct view_cause *cause_of(const struct view_summary *s, struct base_arena *mem,
+					 size_t at, bool *first)
+{
+	struct view_told *told;
+	struct view_cause *cause;
+	size_t n = view_causes_told(s, mem, &told, &cause);
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < cause[i].n; k++)
+			if (told[cause[i].from + k].at == at) {
+				*first = !k;
+				return &cause[i];
+			}
+	return NULL;
+}
+
+const char *view_finding_sentence(const struct view_summary *s, struct base_arena *mem, size_t at)
+{
+	const struct view_told alone = { at, SIZE_MAX };
+	struct said x = { .at = at, .ns = view_told_ns(s, at), .cause_ns = view_told_ns(s, at) };
+	const struct view_cause *of;
+	bool first;
+
+	x.seen_ns = seen_ns(s, &alone, 1);
+	of = cause_of(s, mem, at, &first);
+	if (of && of->n > 1) {
+		x.cause_ns = first ? of->ns : 0;
+		x.others = true;
+	}
+	return told_sentence(s, mem, &alone, 1, &x);
 }
 
 /* ---- which are told, and what is folded under them ------------------------------------------- */
@@ -564,26 +605,83 @@ size_t view_findings_told(const struct view_summary *s, struct base_arena *mem,
 	return n;
 }
 
+/* As far as they can be told in millionths again. */
+static int64_t tenths_shown(int64_t ppm)
+{
+	return base_div_even(base_min(ppm, INT64_MAX / 2), 1000);
+}
+
+static int64_t tenths_of(int64_t ns, int64_t whole)
+{
+	return tenths_shown(base_ppm(ns, whole));
+}
+
+void view_close_tenths(const int64_t *ppm, int n, int64_t total, int64_t *tenths)
+{
+	__int128 sum = 0;
+
+	for (int i = 0; i < n; i++) {
+		tenths[i] = tenths_shown(ppm[i]);
+		sum += tenths[i];
+	}
+	if (sum >= total - n && sum <= total + n)
+		base_close(ppm, n, total, 1000, tenths);
+}
+
+/* Of the lines of a class that have a sentence each: their time, and the sum of what these show. */
+static int64_t told_apart(const struct view_summary *s, enum ana_class c, int64_t whole,
+			  int64_t *tenths)
+{
+	int64_t ns = 0;
+
+	*tenths = 0;
+	for (size_t i = 0; i < s->findings; i++) {
+		const struct view_finding *f = &s->finding[i];
+
+		if (f->class != c || !f->where.known || !is_told_line(f))
+			continue;
+		view_cost_add(&ns, f->ns);
+		*tenths += tenths_of(f->ns, whole);
+	}
+	return ns;
+}
+
 const char *view_rest_words(const struct view_summary *s, struct base_arena *mem, size_t rest)
 {
+	static const char *const words[] = { "at smaller lines", "where no sample tells the line" };
 	const struct view_finding *f = &s->finding[rest];
+	int64_t all = s->result->classes[f->class], apart, part[2], tenths[2], ppm[2];
 	int64_t whole = ana_class_is_outside(f->class) ? s->result->gpu_ns : view_working_ns(s);
-	int64_t lines = f->lines_ns < f->ns ? f->lines_ns : f->ns;
-	bool all_told = lines && base_ppm(f->ns - lines, whole) < LEAST_SHOWN_PPM;
-	const char *unseen = "", *few = "";
-	base_unit all, share;
+	int64_t told = told_apart(s, f->class, whole, &apart), left;
+	const char *t, *before = "; ";
+	base_unit share;
 
-	if (!all_told)
-		unseen = base_arena_printf(mem, "for %s %% no sample tells the line%s",
-					   base_percent(share, base_ppm(f->ns - lines, whole)),
-					   lines ? ", and " : "");
-	if (lines)
-		few = base_arena_printf(mem, "smaller lines have %s %%",
-					base_percent(share, base_ppm(lines, whole)));
-	return base_arena_printf(mem, "%s in all: %s %% of the %s; %s%s", ana_class_names[f->class],
-				 base_percent(all, base_ppm(s->result->classes[f->class], whole)),
-				 whole == s->result->gpu_ns ? "time held" : "training time", unseen,
-				 few);
+	part[1] = base_max(f->ns - f->lines_ns, 0);
+	part[0] = base_max(base_max(all - told, 0) - part[1], 0);
+	apart = base_min(apart, tenths_of(all, whole));
+	left = tenths_of(all, whole) - apart;
+	for (int k = 0; k < 2; k++) {
+		ppm[k] = base_ppm(part[k], whole);
+		tenths[k] = left;
+	}
+	if (part[0] && part[1])
+		view_close_tenths(ppm, 2, left, tenths);
+	t = base_arena_printf(mem, "%s in all: %s %% of the %s", ana_class_names[f->class],
+			      base_percent(share, base_ppm(all, whole)),
+			      whole == s->result->gpu_ns ? "time held" : "training time");
+	if (apart) {
+		t = base_arena_printf(mem, "%s; %s %% told by line", t,
+				      base_percent(share, apart * 1000));
+		before = ", ";
+	}
+	for (int k = 0; k < 2; k++) {
+		if (!tenths[k] || !part[k])
+			continue;
+		t = base_arena_printf(mem, "%s%s%s %% %s", t, before,
+				      base_percent(share, tenths[k] * 1000), words[k]);
+		before = ", ";
+	}
+	return t;
 }
 
 static bool same_text(const char *a, const char *b)
@@ -604,6 +702,48 @@ bool view_told_alike(const struct view_summary *s, size_t a, size_t b)
 		       (f->class == ANA_INPUT_EPOCH || f->class == ANA_HOST_CPU_STARVED);
 	return p->wait == q->wait && same_text(p->file, q->file) && p->line != q->line &&
 	       (!p->chains || same_text(p->chain[p->chains - 1].who, q->chain[q->chains - 1].who));
+}
+
+/* ---- several lines of one cause -------------------------------------------------------------- */
+
+/* Brings what says the same as told[at] but for its line behind it; how many they are then. */
+static size_t gather_alike(const struct view_summary *s, struct view_told *told, size_t at,
+			   size_t n)
+{
+	size_t end = at + 1;
+
+	for (size_t i = end; i < n && end < at + VIEW_ALIKE_MAX; i++) {
+		struct view_told t = told[i];
+
+		if (!view_told_alike(s, told[at].at, t.at))
+			continue;
+		memmove(&told[end + 1], &told[end], (i - end) * sizeof(*told));
+		told[end++] = t;
+	}
+	return end - at;
+}
+
+static int by_ns(const void *a, const void *b)
+{
+	const struct view_cause *x = a, *y = b;
+
+	return x->ns != y->ns ? (x->ns > y->ns ? -1 : 1) : x->from < y->from ? -1 : 1;
+}
+
+size_t view_causes_told(const struct view_summary *s, struct base_arena *mem,
+			struct view_told **told, struct view_cause **cause)
+{
+	size_t n = view_findings_told(s, mem, told), causes = 0;
+
+	*cause = base_arena_array(mem, n + 1, sizeof(**cause));
+	for (size_t at = 0; at < n; at += (*cause)[causes++].n) {
+		size_t alike = gather_alike(s, *told, at, n);
+
+		(*cause)[causes] =
+			(struct view_cause){ at, alike, view_alike_ns(s, *told + at, alike) };
+	}
+	qsort(*cause, causes, sizeof(**cause), by_ns);
+	return causes;
 }
 
 bool view_covered(const struct view_summary *s, const struct view_told *told, size_t n,

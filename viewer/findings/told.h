@@ -14,9 +14,10 @@
 
 /*
  * "The GPU waited 36.0 % of the training time for batches: both workers were decoding images
- * (data.py:56 load). 4 workers would hide it: at most 1.4 times the steps per hour." The second
+ * (data.py:56 load). 4 workers would hide it: at most 1.42 times the steps per hour." The second
  * sentence stands where there is arithmetic behind it: of a number of workers or makers, or on one
- * GPU of the wait as a whole.
+ * GPU of the wait as a whole. Of several lines of one cause (view_causes_told) it stands with the
+ * first alone, and is about all of them: one cause has one gain.
  */
 const char *view_finding_sentence(const struct view_summary *s, struct base_arena *mem, size_t at);
 
@@ -63,19 +64,40 @@ size_t view_findings_told(const struct view_summary *s, struct base_arena *mem,
 bool view_told_alike(const struct view_summary *s, size_t a, size_t b);
 
 /*
+ * What the box and the page's top tell as one: findings that say the same but for their line, side
+ * by side in @told.
+ */
+struct view_cause {
+	size_t from, n; /* in @told, the most costly first */
+	int64_t ns; /* view_alike_ns */
+};
+#define VIEW_ALIKE_MAX 8
+
+/* The causes, the most costly first, and the findings that they are of; returns how many. */
+size_t view_causes_told(const struct view_summary *s, struct base_arena *mem,
+			struct view_told **told, struct view_cause **cause);
+
+/*
  * What is told once of @n findings of which the others are like the first one: all of their time,
- * and a sentence with their lines ("(data.py:24 load, also 37 and 41)"). Of one it is
- * view_finding_sentence.
+ * and a sentence with their lines ("(data.py:24 load, also 37 and 41)"). Of one that is a cause by
+ * itself it is view_finding_sentence.
  */
 int64_t view_alike_ns(const struct view_summary *s, const struct view_told *told, size_t n);
 const char *view_alike_sentence(const struct view_summary *s, struct base_arena *mem,
 				const struct view_told *told, size_t n);
 
 /*
- * "input.fetch in all: 60.3 % of the training time; for 20.7 % no sample tells the line". @rest: an
- * index that view_told has.
+ * "input.fetch in all: 60.3 % of the training time; 39.6 % told by line, 20.7 % where no sample
+ * tells it": what is shown of the parts sums to what is shown of the whole. @rest: an index that
+ * view_told has.
  */
 const char *view_rest_words(const struct view_summary *s, struct base_arena *mem, size_t rest);
+
+/*
+ * Tenths of a percent of @n shares that sum to @total; each by itself where they are not its parts,
+ * as a document may claim.
+ */
+void view_close_tenths(const int64_t *ppm, int n, int64_t total, int64_t *tenths);
 
 /*
  * "73.9 of the 78.8 %; the rest has smaller causes, or no line is known": the first

@@ -13,6 +13,7 @@
 void summary_put_confidence(struct base_jsonout *j, const int64_t by[ANA_CONFIDENCES]);
 void summary_put_loader(struct base_jsonout *j, const struct view_summary *s);
 void summary_put_findings(struct base_jsonout *j, const struct view_summary *s);
+void summary_put_causes(struct base_jsonout *j, const struct view_summary *s);
 void summary_put_advice(struct base_jsonout *j, const struct view_summary *s);
 void summary_put_classes(struct base_jsonout *j, const char *key, const int64_t *classes);
 /* make.c: the folder's name without its ending. */

@@ -370,6 +370,7 @@ static void put_body(struct base_jsonout *j, const struct view_summary *s)
 	put_copies(j, "copies", r->copies);
 	put_cost(j, s);
 	summary_put_findings(j, s);
+	summary_put_causes(j, s);
 	summary_put_advice(j, s);
 	summary_put_ranks(j, s);
 	summary_put_alerts(j, s);

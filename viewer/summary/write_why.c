@@ -221,6 +221,34 @@ void summary_put_findings(struct base_jsonout *j, const struct view_summary *s)
 	base_arena_fini(&mem);
 }
 
+static void put_cause(struct base_jsonout *j, const struct view_summary *s, struct base_arena *mem,
+		      const struct view_told *told, const struct view_cause *of)
+{
+	base_json_object(j, NULL);
+	base_json_flat_array(j, "findings");
+	for (size_t i = 0; i < of->n; i++)
+		base_json_uint(j, NULL, told[i].at);
+	base_json_end(j);
+	base_json_int(j, "ns", of->ns);
+	base_json_string(j, "sentence", view_alike_sentence(s, mem, told, of->n));
+	base_json_end(j);
+}
+
+/* What the box tells as one, of which the findings are the lines. */
+void summary_put_causes(struct base_jsonout *j, const struct view_summary *s)
+{
+	struct base_arena mem = { 0 };
+	struct view_cause *cause;
+	struct view_told *told;
+	size_t n = view_causes_told(s, &mem, &told, &cause);
+
+	base_json_array(j, "causes");
+	for (size_t i = 0; i < n; i++)
+		put_cause(j, s, &mem, told + cause[i].from, &cause[i]);
+	base_json_end(j);
+	base_arena_fini(&mem);
+}
+
 static void put_advice(struct base_jsonout *j, const struct view_summary *s,
 		       const struct view_advice *a)
 {

@@ -327,9 +327,103 @@ static void test_from_file(void)
 	from_file(made_summary_of(made_starved(NULL), "NVIDIA H100 80GB HBM3", 6880000000LL));
 }
 
+/* Three lines of one cause, and one of another class. */
+static struct ana_result *several_lines(void)
+{
+	struct ana_result *r = made_result(1, "x", 5);
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_no_class(r, ANA_HOST_SYNC);
+	made_class(r, ANA_HOST_SYNC, MADE_HOUR_NS / 2);
+	for (uint32_t line = 7; line < 10; line++)
+		made_site(r, (struct ana_hotspot){ .class = ANA_HOST_SYNC,
+						   .ns = MADE_HOUR_NS / 7 - line,
+						   .role = WIRE_ROLE_SUBMITTER,
+						   .file = (char *)"/x/data.py",
+						   .function = (char *)"load",
+						   .line = line,
+						   .samples = 1000 + line,
+						   .threads = 1 });
+	return r;
+}
+
+/* The page's top tells what the box tells: all lines of the cause at once, and one gain. */
+static void test_one_cause(void)
+{
+	struct view_summary *s = made_summary_of(several_lines(), "x", 6880000000LL);
+	char *page = made_page(s, view_html_write), *text = markup(page);
+	const char *top = strstr(text, "<dt>At line</dt>"), *why = strstr(text, "id=\"why\"");
+	const char *gain = " times the steps per hour.", *first;
+
+	REQUIRE(top && why);
+	EXPECT(strstr(top, "data-text=\"/causes/0/sentence\"") != NULL);
+	EXPECT(strstr(top, "data.py:7 load, also 8 and 9). Without it: at most 1.76 times the "
+			   "steps per hour.") != NULL);
+	EXPECT(strstr(top, "Line by line: ") != NULL);
+	EXPECT(strstr(top, ", by <data value=\"3024\"") != NULL);
+	EXPECT(strstr(top, " samples of these lines") != NULL);
+	/* below, line by line, the cause has the same gain, once */
+	first = strstr(why, gain);
+	REQUIRE(first != NULL);
+	EXPECT(!strncmp(first - strlen("at most 1.76"), "at most 1.76", strlen("at most 1.76")));
+	EXPECT(!strstr(first + 1, gain) || strstr(first + 1, gain) > strstr(why, "</section>"));
+	free(text);
+	free(page);
+	view_summary_free(s);
+}
+
+/* What is shown of the lines sums to what is shown of all of them. */
+static void test_lines_sum(void)
+{
+	struct view_summary *s = made_summary_of(several_lines(), "x", 6880000000LL);
+	char *page = made_page(s, view_html_write);
+	const char *at = strstr(page, "Line by line: "), *end = at ? strstr(at, "</span>") : NULL;
+	int tenths = 0, lines = 0, whole, part;
+
+	REQUIRE(at && end);
+	while ((at = strstr(at, "data-closed=\"\" data-unit=\"pct\">")
+			     ?: strstr(at, "data-closed=\"\">")) &&
+	       at < end) {
+		at = strchr(at, '>') + 1;
+		if (sscanf(at, "%d.%d", &whole, &part) == 2) {
+			tenths += 10 * whole + part;
+			lines++;
+		}
+	}
+	EXPECT_INT(lines, 3);
+	EXPECT_INT(tenths, 429); /* each is 14.3 */
+	free(page);
+	view_summary_free(s);
+}
+
+/* Where a saving is of more than the line that stands beside it. */
+static void test_of_all(void)
+{
+	struct ana_result *r = made_result(1, "x", 5);
+	struct view_summary *s;
+	char *page;
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_class(r, ANA_INPUT_INLINE, MADE_HOUR_NS / 2);
+	for (uint32_t i = 0; i < 2; i++)
+		made_site(r, (struct ana_hotspot){ .class = ANA_INPUT_INLINE,
+						   .ns = MADE_HOUR_NS / 4 - i,
+						   .role = WIRE_ROLE_SUBMITTER,
+						   .file = (char *)(i ? "/x/a.py" : "/x/b.py"),
+						   .line = 7,
+						   .samples = 9,
+						   .threads = 1 });
+	s = made_summary_of(r, "x", 6880000000LL);
+	page = made_page(s, view_html_write);
+	EXPECT(strstr(page, " That is of all of input.inline, <data value=\"50.01") != NULL);
+	EXPECT(strstr(page, " (of all of input.inline, <data value=\"50.01") != NULL);
+	free(page);
+	view_summary_free(s);
+}
+
 int main(void)
 {
 	return RUN(test_self_contained, test_waste, test_tables, test_evil_names, test_evil_places,
-		   test_places, test_advice, test_no_price, test_no_gpu, test_small,
-		   test_from_file);
+		   test_places, test_advice, test_no_price, test_no_gpu, test_small, test_from_file,
+		   test_one_cause, test_lines_sum, test_of_all);
 }

@@ -53,6 +53,38 @@ static void make_plan(const struct view_summary *s, struct plan *p)
 	}
 }
 
+/* "/ledger/classes/input.prep/ns + /ledger/skew_causes/input.prep": what it may save of. */
+static const char *about_key(struct html *h, const struct view_advice *a)
+{
+	const struct ana_result *r = h->s->result;
+	const char *key = "";
+
+	for (int c = 0; c < ANA_CLASSES; c++) {
+		if (!view_advice_is_of(h->s, a, (enum ana_class)c))
+			continue;
+		if (r->classes[c])
+			key = base_arena_printf(&h->mem, "%s%s/ledger/classes/%s/ns", key,
+						*key ? " + " : "", ana_class_names[c]);
+		if (r->skew_causes[c])
+			key = base_arena_printf(&h->mem, "%s%s/ledger/skew_causes/%s", key,
+						*key ? " + " : "", ana_class_names[c]);
+	}
+	return key;
+}
+
+void html_saving_of(struct html *h, const struct view_advice *a, const char *before,
+		    const char *after)
+{
+	int64_t ppm;
+	const char *of = view_advice_about(h->s, &h->mem, a, &ppm);
+
+	if (!of)
+		return;
+	fprintf(h->f, "%s%s, ", before, of);
+	html_pct(h, ppm, "%s %% /ledger/working_ns", about_key(h, a));
+	fprintf(h->f, " of the training time%s", after);
+}
+
 static void put_saving(struct html *h, size_t i, const char *before)
 {
 	const struct view_advice *a = &h->s->advice[i];
@@ -70,6 +102,7 @@ static void put_saving(struct html *h, size_t i, const char *before)
 		html_put(h, ", at least ");
 		html_gpu_time(h, a->saving_least_ns, "/advice/%zu/saving_lower_ns", i);
 	}
+	html_saving_of(h, a, " (", ")");
 	html_put(h, "</span></p>\n");
 }
 

@@ -141,6 +141,25 @@ void html_class(struct html *h, enum ana_class c); /* square and name, linked to
  */
 const char *html_lead_key(struct html *h, const struct view_lead *l, const char *member);
 
+/*
+ * The cause that the page's top names: of what wasted most, as the box tells it. @told: @n findings
+ * of which the others are like the first one; n 0: there is none. @index: in the summary's causes,
+ * where they are several.
+ */
+struct view_told;
+struct html_cause {
+	const struct view_told *told;
+	size_t n, index;
+};
+struct html_cause html_first_cause(struct html *h);
+
+/*
+ * What a saving is of, where that is more than what is told of the line beside it, between @before
+ * and @after: "of all of input.prep, 91.6 % of the training time"; else nothing.
+ */
+void html_saving_of(struct html *h, const struct view_advice *a, const char *before,
+		    const char *after);
+
 /* A finding as a sentence; and its line. No line if none is known. */
 void html_finding(struct html *h, size_t finding);
 void html_hotspot(struct html *h, size_t finding);

@@ -416,7 +416,9 @@ static void put_change(struct html *h, size_t i)
 	html_put(h, "</b>, ");
 	html_pct(h, base_ppm(a->saving_ns, view_working_ns(h->s)),
 		 "/advice/%zu/saving_upper_ns %% /ledger/working_ns", i);
-	html_put(h, " of the training time</span></li>\n");
+	html_put(h, " of the training time");
+	html_saving_of(h, a, " (", ")");
+	html_put(h, "</span></li>\n");
 }
 
 /* Whether a number of workers or makers that is advised before it saves that time already. */

@@ -420,6 +420,39 @@ static const struct view_finding *worst_hotspot(const struct view_summary *s, in
 	return best;
 }
 
+/* A finding that no other is told with; NULL: nothing. */
+static struct html_cause alone(struct html *h, const struct view_finding *f)
+{
+	struct view_told *told = base_arena_array(&h->mem, 1, sizeof(*told));
+
+	if (!f)
+		return (struct html_cause){ 0 };
+	*told = (struct view_told){ (size_t)(f - h->s->finding), SIZE_MAX };
+	return (struct html_cause){ .told = told, .n = 1 };
+}
+
+struct html_cause html_first_cause(struct html *h)
+{
+	const struct view_summary *s = h->s;
+	int c = worst_class(s);
+	struct view_told *told;
+	struct view_cause *cause;
+	size_t n = view_causes_told(s, &h->mem, &told, &cause), best = n;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct view_finding *f = &s->finding[told[cause[i].from].at];
+
+		if (!(f->where.known || f->where.file) || !s->waste[f->class])
+			continue;
+		if (best == n ||
+		    ((int)f->class == c && (int)s->finding[told[cause[best].from].at].class != c))
+			best = i;
+	}
+	if (best == n)
+		return alone(h, worst_hotspot(s, c));
+	return (struct html_cause){ told + cause[best].from, cause[best].n, best };
+}
+
 /* "12.6 % of the training time"; what lies outside of it as a share of all that was held. */
 HTML_KEY(4)
 static void put_share(struct html *h, int c, int64_t ns, const char *key, ...)
@@ -438,40 +471,36 @@ static void put_share(struct html *h, int c, int64_t ns, const char *key, ...)
 	free(text);
 }
 
-/*
- * The other lines at which the same was seen, as the terminal tells them in one sentence, and all
- * of their time.
- */
-static void put_alike(struct html *h, size_t at)
+/* What each line of a cause has, so that what is shown sums to what is shown of all. */
+static void put_parts(struct html *h, const struct view_told *told, size_t n)
 {
 	const struct view_summary *s = h->s;
-	const char *key = base_arena_printf(&h->mem, "/findings/%zu/ns", at),
-		   *before = "<br>The same at ";
-	int64_t ns = s->finding[at].ns;
-	bool any = false;
+	bool outside = ana_class_is_outside(s->finding[told->at].class);
+	int64_t whole = outside ? s->result->gpu_ns : view_working_ns(s);
+	int64_t ppm[VIEW_ALIKE_MAX], tenths[VIEW_ALIKE_MAX], all = 0;
 
-	for (size_t i = 0; i < s->findings; i++) {
-		const struct view_hotspot *p = &s->finding[i].where;
-
-		if (i == at || !p->file || !view_told_alike(s, at, i) ||
-		    s->finding[i].ppm < VIEW_TOLD_PPM)
-			continue;
-		html_put(h, any ? ", " : before);
-		any = true;
-		fprintf(h->f, "<bdi class=\"mono\" data-from=\"/findings/%zu/where\">", i);
-		html_escape(h->f, view_words_hotspot(&h->mem, p, LINE_COLUMNS));
-		html_put(h, "</bdi> (");
-		html_pct(h, base_ppm(s->finding[i].ns, view_working_ns(s)),
-			 "/findings/%zu/ns %% /ledger/working_ns", i);
-		html_put(h, ")");
-		view_cost_add(&ns, s->finding[i].ns);
-		key = base_arena_printf(&h->mem, "%s + /findings/%zu/ns", key, i);
+	for (size_t i = 0; i < n; i++) {
+		ppm[i] = base_ppm(s->finding[told[i].at].ns, whole);
+		view_cost_add(&all, s->finding[told[i].at].ns);
 	}
-	if (!any)
-		return;
-	html_put(h, ": in all ");
-	html_pct(h, base_ppm(ns, view_working_ns(s)), "%s %% /ledger/working_ns", key);
-	html_put(h, " of the training time.");
+	view_close_tenths(ppm, (int)n, base_div_even(base_ppm(all, whole), 1000), tenths);
+	html_put(h, "<br><span class=\"soft\">Line by line: ");
+	for (size_t i = 0; i < n; i++) {
+		const struct view_hotspot *p = &s->finding[told[i].at].where;
+
+		html_put(h, i ? ", " : "");
+		html_pct_closed(h, ppm[i], tenths[i], "/findings/%zu/ns %% /ledger/%s", told[i].at,
+				outside ? "gpu_ns" : "working_ns");
+		if (!p->file) {
+			html_put(h, " where no line was seen");
+			continue;
+		}
+		fprintf(h->f, " at <bdi class=\"mono\" data-from=\"/findings/%zu/where\">",
+			told[i].at);
+		html_escape(h->f, view_words_hotspot(&h->mem, p, LINE_COLUMNS));
+		html_put(h, "</bdi>");
+	}
+	html_put(h, ".</span>");
 }
 
 /* What is known of the time that the line stands for beside its own (view_told_rest). */
@@ -486,42 +515,52 @@ static void put_rest(struct html *h, size_t at)
 		  "/findings/%zu/sentence", rest);
 }
 
-static void put_hotspot(struct html *h, const struct view_finding *f)
+static void put_hotspot(struct html *h, const struct html_cause *c)
 {
-	size_t at = (size_t)(f - h->s->finding);
+	size_t at = c->told->at;
 
 	html_put(h, "<div><dt>At line</dt><dd>");
 	html_hotspot(h, at);
-	html_put(h, f->where.file ? "<br>" : "");
-	html_finding(h, at);
+	html_put(h, h->s->finding[at].where.file ? "<br>" : "");
+	if (c->n > 1)
+		html_text(h, "bdi", view_alike_sentence(h->s, &h->mem, c->told, c->n),
+			  "/causes/%zu/sentence", c->index);
+	else
+		html_finding(h, at);
 	put_rest(h, at);
-	put_alike(h, at);
+	if (c->n > 1)
+		put_parts(h, c->told, c->n);
 	html_put(h, "</dd></div>\n");
 }
 
-/* As the box says it, which tells findings that are alike as one. */
-static const char *confidence_of(struct html *h, size_t at)
+/* Of the only line; of several, of all of them, whose threads may be the same. */
+static void put_seen(struct html *h, const struct html_cause *c)
 {
-	const struct view_summary *s = h->s;
-	struct view_told *alike = base_arena_array(&h->mem, s->findings + 1, sizeof(*alike));
-	size_t n = 1;
+	const char *key = "";
+	uint64_t samples = 0;
 
-	alike[0].at = at;
-	for (size_t i = 0; i < s->findings; i++)
-		if (i != at && view_told_alike(s, at, i) && s->finding[i].ppm >= VIEW_TOLD_PPM)
-			alike[n++].at = i;
-	return view_alike_confidence_words(s, &h->mem, alike, n);
+	if (c->n < 2) {
+		html_evidence(h, c->told->at, ", by ");
+		return;
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		samples += h->s->finding[c->told[i].at].where.samples;
+		key = base_arena_printf(&h->mem, "%s%s/findings/%zu/evidence/samples", key,
+					i ? " + " : "", c->told[i].at);
+	}
+	html_put(h, ", by ");
+	html_count(h, samples, "%s", key);
+	html_put(h, samples == 1 ? " sample of these lines" : " samples of these lines");
 }
 
-static void put_sure(struct html *h, const struct view_finding *f)
+/* As the box says it. */
+static void put_sure(struct html *h, const struct html_cause *c)
 {
-	size_t at;
-
-	if (!f)
+	if (!c->n)
 		return;
-	at = (size_t)(f - h->s->finding);
-	fprintf(h->f, "<div><dt>How sure</dt><dd>Of the cause: <b>%s</b>", confidence_of(h, at));
-	html_evidence(h, at, ", by ");
+	fprintf(h->f, "<div><dt>How sure</dt><dd>Of the cause: <b>%s</b>",
+		view_alike_confidence_words(h->s, &h->mem, c->told, c->n));
+	put_seen(h, c);
 	html_put(h, ".</dd></div>\n");
 }
 
@@ -529,6 +568,7 @@ static void put_cause(struct html *h)
 {
 	const struct view_summary *s = h->s;
 	int c = worst_class(s);
+	struct html_cause of;
 
 	if (c == ANA_CLASSES || 1000000 * class_ns(s, c) < (__int128)LEAST_PPM * s->result->gpu_ns)
 		return;
@@ -549,10 +589,12 @@ static void put_cause(struct html *h)
 		html_put(h, " in which other ranks waited for one that was late by it");
 	}
 	html_put(h, "</dd></div>\n");
-	if (worst_hotspot(s, c))
-		put_hotspot(h, worst_hotspot(s, c));
-	put_sure(h,
-		 worst_hotspot(s, c) ? worst_hotspot(s, c) : view_finding_of(s, (enum ana_class)c));
+	of = html_first_cause(h);
+	if (of.n)
+		put_hotspot(h, &of);
+	else
+		of = alone(h, view_finding_of(s, (enum ana_class)c));
+	put_sure(h, &of);
 }
 
 static void put_advised(struct html *h, const char *term, const struct view_advice *a)
@@ -578,7 +620,9 @@ static void put_advised(struct html *h, const char *term, const struct view_advi
 					  s->cost.known ? "usd" : "ns"));
 		html_put(h, " per thousand steps");
 	}
-	html_put(h, ".</dd></div>\n");
+	html_put(h, ".");
+	html_saving_of(h, a, " That is ", ".");
+	html_put(h, "</dd></div>\n");
 }
 
 static void put_simulated(struct html *h)

@@ -103,12 +103,14 @@ static void put_advice(const struct view_summary *s, struct base_arena *mem, FIL
 {
 	for (size_t i = 0; i < s->advices && i < ADVICE; i++) {
 		const struct view_advice *a = &s->advice[i];
+		const char *of = view_advice_about_words(s, mem, a);
 
 		fprintf(f, "%s%zu. **", i ? "" : "\nWhat to do:\n\n", i + 1);
 		base_put(f, BASE_AS_MARKDOWN, a->title);
 		fputs("**: ", f);
 		base_put(f, BASE_AS_MARKDOWN, a->action);
-		fprintf(f, ". It %s.\n", view_text_saving(s, a, mem));
+		fprintf(f, ". It %s%s%s%s.\n", view_text_saving(s, a, mem), of ? " (" : "",
+			of ? of : "", of ? ")" : "");
 		put_change(a->change, f);
 		put_own(a->own, f);
 	}

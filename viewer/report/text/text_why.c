@@ -49,56 +49,10 @@ static bool of_verdict(const struct view_summary *s, const struct view_finding *
 	       (lead->verdict != s->result->judgement.verdict && lead->set[f->class]);
 }
 
-#define ALIKE_MAX 8
 #define SMALL_PPM 20000 /* of the training time: less is no cause to begin with */
 
-struct group { /* of findings that say the same but for their line */
-	size_t from, n;
-	int64_t ns;
-};
-
-/* Brings what says the same as told[at] but for its line behind it; how many they are then. */
-static size_t gather_alike(const struct view_summary *s, struct view_told *told, size_t at,
-			   size_t n)
-{
-	size_t end = at + 1;
-
-	for (size_t i = end; i < n && end < at + ALIKE_MAX; i++) {
-		struct view_told t = told[i];
-
-		if (!view_told_alike(s, told[at].at, t.at))
-			continue;
-		memmove(&told[end + 1], &told[end], (i - end) * sizeof(*told));
-		told[end++] = t;
-	}
-	return end - at;
-}
-
-static int by_ns(const void *a, const void *b)
-{
-	const struct group *x = a, *y = b;
-
-	return x->ns != y->ns ? (x->ns > y->ns ? -1 : 1) : x->from < y->from ? -1 : 1;
-}
-
-/* The groups of @n findings, the most costly first. */
-static size_t group_up(struct page *p, struct view_told *told, size_t n, struct group **group)
-{
-	size_t groups = 0;
-
-	*group = base_arena_array(&p->mem, n + 1, sizeof(**group));
-	for (size_t at = 0; at < n; at += (*group)[groups++].n) {
-		size_t alike = gather_alike(p->s, told, at, n);
-
-		(*group)[groups] =
-			(struct group){ at, alike, view_alike_ns(p->s, told + at, alike) };
-	}
-	qsort(*group, groups, sizeof(**group), by_ns);
-	return groups;
-}
-
 /* "  1. ... [input.fetch; confidence high]" */
-static void put_group(struct page *p, size_t number, const struct view_told *told, size_t n)
+static void put_cause(struct page *p, size_t number, const struct view_told *told, size_t n)
 {
 	const struct view_finding *f = &p->s->finding[told->at];
 	int begins = fprintf(p->f, "  %zu. ", number);
@@ -116,26 +70,24 @@ static void put_group(struct page *p, size_t number, const struct view_told *tol
 void text_causes(struct page *p, size_t most)
 {
 	struct view_told *told, *first;
-	size_t all = view_findings_told(p->s, &p->mem, &told), n = 0, shown = 0, sentences = 0;
-	size_t groups;
+	struct view_cause *cause;
+	size_t causes = view_causes_told(p->s, &p->mem, &told, &cause), shown = 0, sentences = 0;
 	const struct view_lead lead = view_lead_of(p->s);
-	struct group *group;
 	const char *covered;
 	bool others = false;
 
-	for (size_t i = 0; i < all; i++)
-		if (of_verdict(p->s, &p->s->finding[told[i].at], &lead))
-			told[n++] = told[i];
-	groups = group_up(p, told, n, &group);
-	first = base_arena_array(&p->mem, n + 1, sizeof(*first));
-	for (size_t i = 0; i < groups && i < most; i++) {
-		if (i && base_ppm(group[i].ns, view_working_ns(p->s)) < SMALL_PPM)
+	first = base_arena_array(&p->mem, p->s->findings + 1, sizeof(*first));
+	for (size_t i = 0; i < causes && sentences < most; i++) {
+		const struct view_finding *f = &p->s->finding[told[cause[i].from].at];
+
+		if (!of_verdict(p->s, f, &lead))
+			continue;
+		if (sentences && base_ppm(cause[i].ns, view_working_ns(p->s)) < SMALL_PPM)
 			break;
-		put_group(p, i + 1, told + group[i].from, group[i].n);
-		memcpy(first + shown, told + group[i].from, group[i].n * sizeof(*first));
-		others |= !lead.set[p->s->finding[told[group[i].from].at].class];
-		shown += group[i].n;
-		sentences++;
+		put_cause(p, ++sentences, told + cause[i].from, cause[i].n);
+		memcpy(first + shown, told + cause[i].from, cause[i].n * sizeof(*first));
+		others |= !lead.set[f->class];
+		shown += cause[i].n;
 	}
 	if (shown)
 		text_line(p, view_confidence_words(p->s));
@@ -452,10 +404,13 @@ void text_advice(struct page *p)
 	text_heading(p, "What to do (each saving is an upper bound; they do not add up)");
 	for (size_t i = 0; i < s->advices; i++) {
 		const struct view_advice *a = &s->advice[i];
+		const char *of = view_advice_about_words(s, &p->mem, a);
+
 		fprintf(p->f, "  %zu. ", i + 1);
 		text_wrap(p, 5, 5,
-			  base_arena_printf(&p->mem, "%s (%s)", a->title,
-					    view_text_saving(p->s, a, &p->mem)));
+			  base_arena_printf(&p->mem, "%s (%s%s%s)", a->title,
+					    view_text_saving(p->s, a, &p->mem), of ? "; " : "",
+					    of ? of : ""));
 		fputs("     ", p->f);
 		text_wrap(p, 5, 5, base_arena_printf(&p->mem, "%s.", a->why));
 		fputs("     ", p->f);
