@@ -24,6 +24,7 @@ static void put_line(struct base_jsonout *j, const struct ana_picture_row *r)
 	put_or_null(j, "line", r->line ? (int64_t)r->line : -1);
 	base_json_string(j, "function", r->function);
 	base_json_uint(j, "samples", r->line_samples);
+	base_json_bool(j, "tied", r->line_tied);
 	base_json_string(j, "did", ana_picture_words[r->line_state].name);
 	base_json_end(j);
 }
@@ -141,6 +142,7 @@ static void read_row(struct view_summary *s, const struct base_json *n, struct a
 	r->function = summary_text(s, where, "function");
 	r->line = summary_u32(where, "line");
 	r->line_samples = base_json_get_uint(where, "samples", 0);
+	r->line_tied = base_json_get_bool(where, "tied", false);
 	r->line_state = state_by_name(base_json_get_text(where, "did", NULL));
 }
 

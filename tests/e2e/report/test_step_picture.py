@@ -250,7 +250,32 @@ def check_rare(where):
         gs.equal((main['where']['did'], s['findings'][0]['class']), ('cpu', 'host.cpu_work'), f'step {odd} is odd: {main["states_ns"]}')
 
 
+def tied(where):
+    """In a step the main thread is looked at once at each of two lines; every fourth step is longer, and all of that the second's."""
+    run = made.Made('tied')
+    p = run.process('node1', 4242, made.BEGIN, made.BEGIN + 10 * 10**9, gpus=[(1, made.H100)])
+    t = p.kernel(made.BEGIN + 10**9, 5 * MS, 'warm_up')
+    for k in range(60):
+        wait = 150 * MS if k % 4 == 3 else 30 * MS
+        for at in range(0, wait, 15 * MS):
+            first = wait == 30 * MS and not at
+            p.sample(t + at, p.pid, made.SUBMITTER, made.RUNNING, 0, made.ASKS if first else made.PLAIN, period=15 * MS)
+        t = p.kernel(t + wait, 10 * MS)
+        p.range(made.OPTIMIZER, t - 1, t, 'Optimizer.step#SGD.step')
+    return run.write(where, made.BEGIN + 10 * 10**9)
+
+
+def check_tied(run):
+    """Of lines that were seen equally often the one that cost the run more is named, and that others were is told."""
+    usual, slowest = (rows(s, 'main')[0]['where'] for s in summary(run)['step_picture']['steps'])
+    gs.equal((usual['line'], usual['samples'], usual['tied']), (41, 1, True), 'of equals the one that cost more')
+    gs.equal((slowest['line'], slowest['tied']), (41, False), 'most samples show it')
+    step = gs.gpustarve('report', run, '--format', 'html').stdout.decode().split('<section id="step"')[1].split('</section>')[0]
+    gs.equal(step.count('the line of the run&#8217;s first cause'), 1, 'which is why it is named')
+
+
 with gs.scratch() as where:
+    check_tied(tied(where))
     check_rare(where)
     check_odd_worker(where)
     check_stretched(stretched(where, 20 * MS), 20 * MS)

@@ -3,6 +3,7 @@
  * The page: one file, nothing fetched, nothing run, foreign strings harmless, small enough.
  */
 #include "harness.h"
+#include "analysis/picture/picture.h"
 #include "report/html/html.h"
 #include "report/html/html_script.h"
 #include "view_made.h"
@@ -421,9 +422,62 @@ static void test_of_all(void)
 	view_summary_free(s);
 }
 
+static void made_row(struct ana_picture_step *p, uint32_t line, uint64_t samples, uint64_t seen,
+		     bool tied)
+{
+	struct ana_picture_row *row = &p->row[p->rows++];
+
+	*row = (struct ana_picture_row){ .kind = ANA_ROW_WORKER,
+					 .number = (int64_t)p->rows,
+					 .file = strdup("/x/data.py"),
+					 .function = strdup("load"),
+					 .line = line,
+					 .samples = samples,
+					 .line_samples = seen,
+					 .line_tied = tied,
+					 .line_state = ANA_DOES_CPU };
+	memset(row->cell, ana_picture_words[ANA_DOES_CPU].letter, ANA_PICTURE_CELLS);
+	memset(row->eighth, '0', ANA_PICTURE_CELLS);
+	row->ns[ANA_DOES_CPU] = p->step.end_ns - p->step.start_ns;
+}
+
+/* A line that chance may have chosen is named only if it is the run's first one. */
+static void test_picture_lines(void)
+{
+	struct ana_result *r = several_lines();
+	struct ana_picture_step *p;
+	struct view_summary *s;
+	char *page;
+
+	r->picture = calloc(1, sizeof(*r->picture));
+	for (int k = 0; k < ANA_PICTURES; k++) {
+		r->picture->at[k].step.start_ns = r->gpu[0].held_start_ns;
+		r->picture->at[k].step.end_ns = r->gpu[0].held_start_ns + 1000000;
+	}
+	p = &r->picture->at[ANA_PICTURE_MEDIAN];
+	made_row(p, 70, 3, 2, false); /* enough */
+	made_row(p, 71, 2, 2, false);
+	made_row(p, 72, 9, 4, true);
+	made_row(p, 8, 2, 1, true); /* of the first cause */
+	made_row(p, 73, 2, 2,
+		 false); /* two workers at one line are as good as one looked at longer */
+	made_row(p, 73, 2, 2, false);
+	s = made_summary_of(r, "x", 6880000000LL);
+	page = made_page(s, view_html_write);
+	EXPECT(strstr(page, ">data.py:70</bdi>") && strstr(page, ">data.py:73</bdi>"));
+	EXPECT(!strstr(page, ">data.py:71</bdi>") && !strstr(page, ">data.py:72</bdi>"));
+	EXPECT_UINT(count(page, "</b>: too few to name a line: <data value=\"2\""), 1);
+	EXPECT_UINT(count(page, "</b>: no line has most of <data value=\"9\""), 1);
+	EXPECT_UINT(count(page, ", the line of the run&#8217;s first cause, in <data value=\"1\""),
+		    1);
+	check_markup(page);
+	free(page);
+	from_file(s);
+}
+
 int main(void)
 {
 	return RUN(test_self_contained, test_waste, test_tables, test_evil_names, test_evil_places,
 		   test_places, test_advice, test_no_price, test_no_gpu, test_small, test_from_file,
-		   test_one_cause, test_lines_sum, test_of_all);
+		   test_one_cause, test_lines_sum, test_of_all, test_picture_lines);
 }

@@ -18,6 +18,7 @@
 #define ANA_PICTURE_CELLS 160u /* equal parts of a step, a letter each */
 #define ANA_PICTURE_GPUS 4u /* rows of a step, at most; others are counted */
 #define ANA_PICTURE_WORKERS 8u
+#define ANA_PICTURE_FEW 3u /* samples: fewer of a thread tell no line by themselves */
 #define ANA_PICTURE_ROWS (ANA_PICTURE_GPUS + 1u + ANA_PICTURE_WORKERS)
 
 enum ana_picture_state {
@@ -72,6 +73,7 @@ struct ana_picture_row {
 	char *function, *file;
 	uint32_t line;
 	uint64_t line_samples;
+	bool line_tied; /* another line tells as much: the one that cost the run more is named */
 	enum ana_picture_state line_state; /* of most of these */
 };
 

@@ -113,7 +113,7 @@ static int draw_rows(struct drawing *d)
 }
 
 static int draw(struct ana_picture_step *to, const struct ana_plan *plan,
-		const struct ana_step *step)
+		const struct ana_result *result, const struct ana_step *step)
 {
 	struct drawing *d = calloc(1, sizeof(*d));
 	int err = d ? 0 : -ENOMEM;
@@ -123,6 +123,7 @@ static int draw(struct ana_picture_step *to, const struct ana_plan *plan,
 	*to = (struct ana_picture_step){ .step = *step };
 	d->to = to;
 	d->r.plan = plan;
+	d->r.result = result;
 	d->r.source = &plan->source[step->process];
 	d->r.step = *step;
 	d->r.scratch = wire_scratch_new();
@@ -159,7 +160,7 @@ static int draw_median(struct ana_picture_step *to, const struct ana_plan *plan,
 	int err = all ? 0 : -ENOMEM;
 
 	while (!err && ana_picture_pick_median(pick, result->step_median_ns, n, &step))
-		err = draw(&all[n++], plan, &step);
+		err = draw(&all[n++], plan, result, &step);
 	usual = err ? n : ana_picture_usual(all, n);
 	for (size_t i = 0; i < n; i++)
 		if (i == usual)
@@ -187,7 +188,7 @@ int ana_picture_make(struct ana_picture **out, const struct ana_plan *plan,
 	} else {
 		err = draw_median(&p->at[ANA_PICTURE_MEDIAN], plan, result, pick);
 		if (!err)
-			err = draw(&p->at[ANA_PICTURE_WORST], plan, &worst);
+			err = draw(&p->at[ANA_PICTURE_WORST], plan, result, &worst);
 		if (err == -E2BIG)
 			p->absent = ANA_PICTURE_TOO_MANY;
 	}

@@ -20,6 +20,7 @@ struct ana_picture_wait { /* for the process's loader; a call to the driver */
 
 struct ana_picture_reading {
 	const struct ana_plan *plan;
+	const struct ana_result *result; /* has its hotspots */
 	const struct ana_source *source;
 	struct ana_step step;
 	struct wire_scratch *scratch; /* borrowed */

@@ -240,13 +240,51 @@ static bool tells_more(const struct seen *a, const struct seen *b)
 	return a->samples > b->samples;
 }
 
-static int name_line(struct ana_picture_row *row, const struct seen *seen, size_t count)
+/* What the run lost at this line. */
+static int64_t cost_of(const struct ana_result *r, const struct seen *at)
 {
-	const struct seen *best = NULL;
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < r->hotspots; i++) {
+		const struct ana_hotspot *h = &r->hotspot[i];
+
+		if (h->file && h->line == at->line && strlen(h->file) == at->file.len &&
+		    !memcmp(h->file, at->file.at, at->file.len))
+			ana_sum(&ns, h->ns);
+	}
+	return ns;
+}
+
+/*
+ * The line that tells most; of equals, and where the samples are too few to tell, the one that cost
+ * the run most.
+ */
+static const struct seen *line_of(const struct ana_result *r, const struct ana_picture_row *row,
+				  const struct seen *seen, size_t count, bool *tied)
+{
+	const struct seen *most = NULL, *best;
 
 	for (size_t i = 0; i < count; i++)
-		if (!best || tells_more(&seen[i], best))
+		if (!most || tells_more(&seen[i], most))
+			most = &seen[i];
+	best = most;
+	*tied = false;
+	for (size_t i = 0; i < count; i++) {
+		bool equal = &seen[i] != most && !tells_more(most, &seen[i]);
+
+		*tied |= equal;
+		if ((equal || row->samples < ANA_PICTURE_FEW) &&
+		    cost_of(r, &seen[i]) > cost_of(r, best))
 			best = &seen[i];
+	}
+	return best;
+}
+
+static int name_line(const struct ana_result *r, struct ana_picture_row *row,
+		     const struct seen *seen, size_t count)
+{
+	const struct seen *best = line_of(r, row, seen, count, &row->line_tied);
+
 	if (!best)
 		return 0;
 	row->file = strndup(best->file.at, best->file.len);
@@ -379,7 +417,7 @@ static int paint_samples(const struct ana_picture_reading *r, struct ana_picture
 	if (!err)
 		err = ana_paint_cover(p, &layer);
 	if (!err)
-		err = name_line(row, seen, lines);
+		err = name_line(r->result, row, seen, lines);
 	ana_spans_fini(&awaits);
 	ana_spans_fini(&layer);
 	free(seen);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "analysis/picture/picture.h"
 #include "findings/own_line.h"
+#include "findings/told.h"
 #include "findings/words.h"
 #include "findings/findings.h"
 #include "html_priv.h"
@@ -165,17 +166,54 @@ static bool same_line(const struct ana_picture_row *a, const struct ana_picture_
 	       !strcmp(a->function ? a->function : "", b->function ? b->function : "");
 }
 
+/* A line of the cause that the page's top names. */
+static bool is_first_cause(struct html *h, const struct ana_picture_row *r)
+{
+	const struct html_cause c = html_first_cause(h);
+
+	for (size_t i = 0; i < c.n; i++) {
+		const struct view_hotspot *p = &h->s->finding[c.told[i].at].where;
+
+		if (p->file && p->line == r->line && !strcmp(p->file, r->file))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What a few samples show, or two lines equally often, is chance: the line is named if it is the
+ * run's first one, and that is said.
+ */
+static void put_line(struct html *h, int k, size_t first, bool chance, uint64_t lines,
+		     const char *key)
+{
+	const struct ana_picture_row *r = &step_of(h, k)->row[first];
+	bool named = !chance || is_first_cause(h, r);
+
+	if (!named) {
+		html_put(h, r->line_tied ? "no line has most of" : "too few to name a line:");
+		return;
+	}
+	fprintf(h->f, "%s at ", ana_picture_words[r->line_state].words);
+	put_spot(h, k, first);
+	html_put(h, chance ? ", the line of the run&#8217;s first cause, in " : ", in ");
+	html_count(h, lines, "%s", key);
+	html_put(h, " of");
+}
+
 /* "Worker 1 and 2 more: blocked on files or the network at data.py:88, in 7 of 9 samples" */
 static void put_doing(struct html *h, int k, size_t first)
 {
 	const struct ana_picture_step *s = step_of(h, k);
 	const char *line = "", *all = "";
 	uint64_t lines = 0, looks = 0;
+	bool tied = true;
 
 	html_put(h, "<li>");
 	for (size_t i = first; i < s->rows; i++) {
 		if (!same_line(&s->row[first], &s->row[i]))
 			continue;
+		tied &= s->row[i].line_tied;
 		html_put(h, i == first ? "<b>" : ", ");
 		put_who(h, k, i);
 		line = base_arena_printf(&h->mem,
@@ -186,11 +224,9 @@ static void put_doing(struct html *h, int k, size_t first)
 		lines += s->row[i].line_samples;
 		looks += s->row[i].samples;
 	}
-	fprintf(h->f, "</b>: %s at ", ana_picture_words[s->row[first].line_state].words);
-	put_spot(h, k, first);
-	html_put(h, ", in ");
-	html_count(h, lines, "%s", line);
-	html_put(h, " of ");
+	html_put(h, "</b>: ");
+	put_line(h, k, first, tied || looks < ANA_PICTURE_FEW, lines, line);
+	html_put(h, " ");
 	html_count(h, looks, "%s", all);
 	html_put(h, looks == 1 ? " sample</li>\n" : " samples</li>\n");
 }
