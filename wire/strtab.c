@@ -10,6 +10,7 @@
 #include "keyed_hash.h"
 
 #define IDS_MAX (1u << 24)
+#define CHUNK_FIRST (4u << 10) /* a run of many ranks has a table for each of them */
 #define CHUNK_BYTES (64u << 10)
 #define SLOTS_FIRST 64u
 
@@ -152,6 +153,25 @@ static int grow_entries(struct wire_strtab *t, uint32_t id)
 	return 0;
 }
 
+/* Twice as large as the one before, in which a text of @len bytes has room. */
+static struct chunk *new_chunk(struct wire_strtab *t, size_t len)
+{
+	size_t room = t->chunk ? t->chunk->room * 2 : CHUNK_FIRST;
+	struct chunk *c;
+
+	if (room > CHUNK_BYTES)
+		room = CHUNK_BYTES;
+	while (room <= len)
+		room *= 2;
+	c = malloc(sizeof(*c) + room);
+	if (!c)
+		return NULL;
+	*c = (struct chunk){ .older = t->chunk, .room = room };
+	t->chunk = c;
+	t->bytes += sizeof(*c) + room;
+	return c;
+}
+
 /* A copy of the text that never moves, NUL-terminated. */
 static const char *keep_text(struct wire_strtab *t, const char *text, size_t len)
 {
@@ -159,14 +179,9 @@ static const char *keep_text(struct wire_strtab *t, const char *text, size_t len
 	char *copy;
 
 	if (!c || c->room - c->used <= len) {
-		c = malloc(sizeof(*c) + CHUNK_BYTES);
+		c = new_chunk(t, len);
 		if (!c)
 			return NULL;
-		c->older = t->chunk;
-		c->used = 0;
-		c->room = CHUNK_BYTES;
-		t->chunk = c;
-		t->bytes += sizeof(*c) + CHUNK_BYTES;
 	}
 	copy = c->text + c->used;
 	if (len)

@@ -35,6 +35,21 @@ static void test_intern(void)
 	wire_strtab_free(NULL);
 }
 
+/* A hundred names of a hundred bytes take twice that and what finds them, no chunk for more. */
+static void test_few_names_take_little(void)
+{
+	struct wire_strtab *t = wire_strtab_new();
+	char name[128];
+	uint32_t i;
+
+	for (i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "%0100u", i);
+		EXPECT_UINT(wire_strtab_intern(t, name, 100), i + 1);
+	}
+	EXPECT(wire_strtab_bytes(t) < 32 << 10);
+	wire_strtab_free(t);
+}
+
 /* Texts are bytes: NULs inside, none at the end, empty, too long. */
 static void test_texts(void)
 {
@@ -151,6 +166,6 @@ static void test_numbers_spread(void)
 
 int main(void)
 {
-	return RUN(test_intern, test_texts, test_set, test_guarded,
+	return RUN(test_intern, test_few_names_take_little, test_texts, test_set, test_guarded,
 		   test_a_difference_cannot_be_undone, test_numbers_spread);
 }
