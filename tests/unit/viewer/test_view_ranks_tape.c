@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tapes: what is written comes back in order, with the time by class before each mark. */
-#include "analysis/ranks/collective_log.h"
 #include "harness.h"
+
+#include <malloc.h>
+#include "analysis/ranks/collective_log.h"
 
 #define REDUCE "ncclDevKernel_AllReduce"
 
@@ -47,6 +49,27 @@ static void test_marks_and_classes(void)
 	EXPECT_INT(m.kind, ANA_MARK_END);
 	EXPECT(!ana_log_cursor_next(&c, &m));
 	EXPECT_UINT(t->collectives, 2);
+	ana_collective_log_free(t);
+}
+
+/* A short run's log keeps what is on it, not the chunk and the list that it was written into. */
+static void test_finished_ones_are_small(void)
+{
+	struct ana_collective_log *t = ana_collective_log_new(1 << 20);
+	int64_t i;
+
+	for (i = 0; i < 10; i++) {
+		ana_collective_log_add(t, ANA_COMPUTE, i * 100, i * 100 + 50);
+		ana_collective_log_add_late(t, ANA_INPUT_FETCH, i * 100 + 60, i * 100 + 80);
+		ana_collective_log_begin(t, 0, 7, 1, REDUCE, i * 100 + 50, i * 100 + 60);
+	}
+	EXPECT(malloc_usable_size(t->chunk) > 30000);
+	EXPECT_INT(ana_collective_log_finish(t), 0);
+	EXPECT_UINT(t->collectives, 10);
+	EXPECT(malloc_usable_size(t->chunk) < 1000);
+	EXPECT_UINT(t->late.room, t->late.count);
+	EXPECT_INT(ana_collective_log_finish(t), 0); /* again: nothing changes */
+	EXPECT_UINT(t->collectives, 10);
 	ana_collective_log_free(t);
 }
 
@@ -226,5 +249,6 @@ static void test_no_collective_for_long(void)
 int main(void)
 {
 	return RUN(test_late_pieces, test_no_collective_for_long, test_marks_and_classes,
-		   test_overlap, test_sends_are_counted_only, test_room);
+		   test_overlap, test_sends_are_counted_only, test_room,
+		   test_finished_ones_are_small);
 }

@@ -140,6 +140,18 @@ static int take_process(struct ana_found *f, const struct ana_proc *p)
 	return err;
 }
 
+/* A run of many ranks has a log for each: none keeps room for what will not come. */
+static int finish_logs(const struct ana_walk *w)
+{
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < w->gpus && !err; i++)
+		if (w->gpu[i].recorder)
+			err = ana_collective_log_finish(w->gpu[i].recorder->log);
+	return err;
+}
+
 /* Takes over what a walk found. */
 static int take_walk(struct ana_plan *plan, struct ana_found *f, struct ana_walk *w)
 {
@@ -235,6 +247,8 @@ static void walk_component(struct engine *e, size_t i, struct wire_scratch *scra
 		err = ana_walk_init(&w, &task, scratch);
 	if (!err)
 		err = ana_walk_run(&w);
+	if (!err)
+		err = finish_logs(&w);
 	if (!err && drawn)
 		finish_series(e, &series, &w);
 	if (!err)

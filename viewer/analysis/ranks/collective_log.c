@@ -21,7 +21,7 @@
 struct ana_log_chunk {
 	struct ana_log_chunk *next;
 	size_t len;
-	uint8_t byte[CHUNK_BYTES];
+	uint8_t byte[]; /* CHUNK_BYTES while it is written */
 };
 
 struct ana_collective_log *ana_collective_log_new(size_t room)
@@ -52,17 +52,12 @@ void ana_collective_log_free(struct ana_collective_log *t)
 	free(t);
 }
 
-static uint8_t *room_for_mark(struct ana_collective_log *t)
+static struct ana_log_chunk *add_chunk(struct ana_collective_log *t, size_t bytes)
 {
-	struct ana_log_chunk *c = t->chunk;
+	struct ana_log_chunk *c = malloc(sizeof(*c) + bytes);
 
-	if (c && CHUNK_BYTES - c->len >= MARK_MAX)
-		return c->byte + c->len;
-	c = malloc(sizeof(*c));
-	if (!c) {
-		t->err = -ENOMEM;
+	if (!c)
 		return NULL;
-	}
 	c->next = NULL;
 	c->len = 0;
 	if (t->chunk)
@@ -70,7 +65,21 @@ static uint8_t *room_for_mark(struct ana_collective_log *t)
 	else
 		t->first = c;
 	t->chunk = c;
-	t->used += sizeof(*c);
+	t->used += sizeof(*c) + bytes;
+	return c;
+}
+
+static uint8_t *room_for_mark(struct ana_collective_log *t)
+{
+	struct ana_log_chunk *c = t->chunk;
+
+	if (c && CHUNK_BYTES - c->len >= MARK_MAX)
+		return c->byte + c->len;
+	c = add_chunk(t, CHUNK_BYTES);
+	if (!c) {
+		t->err = -ENOMEM;
+		return NULL;
+	}
 	return c->byte;
 }
 
@@ -314,12 +323,28 @@ void ana_collective_log_begin(struct ana_collective_log *t, uint32_t source, uin
 	}
 }
 
+/* Gives back what the last chunk has too much, which of a short run is most of it. */
+static void trim(struct ana_collective_log *t)
+{
+	struct ana_log_chunk **last = &t->first, *c;
+
+	if (!t->chunk)
+		return;
+	while (*last != t->chunk)
+		last = &(*last)->next;
+	c = realloc(*last, sizeof(*c) + (*last)->len + WIRE_VARINT_MAX);
+	if (c)
+		*last = t->chunk = c;
+}
+
 int ana_collective_log_finish(struct ana_collective_log *t)
 {
 	while (t->opens)
 		end_first(t);
 	write_exposed(t);
 	ana_late_pieces_sort(&t->late);
+	ana_late_pieces_trim(&t->late);
+	trim(t);
 	return t->err;
 }
 
@@ -572,18 +597,13 @@ static bool is_sound(const struct ana_collective_log *t)
 
 static void read_chunk(struct ana_collective_log *t, struct ana_archive *a, size_t len)
 {
-	struct ana_log_chunk *c = calloc(1, sizeof(*c));
+	struct ana_log_chunk *c = add_chunk(t, len + WIRE_VARINT_MAX);
 
 	if (!c) {
 		a->err = a->err ? a->err : -ENOMEM;
 		return;
 	}
-	if (t->chunk)
-		t->chunk->next = c;
-	else
-		t->first = c;
-	t->chunk = c;
-	t->used += sizeof(*c);
+	memset(c->byte, 0, len + WIRE_VARINT_MAX);
 	c->len = len;
 	ana_archive_bytes(a, c->byte, len);
 }

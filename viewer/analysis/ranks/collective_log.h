@@ -82,7 +82,10 @@ void ana_collective_log_add_late(struct ana_collective_log *t, int c, int64_t st
 void ana_collective_log_begin(struct ana_collective_log *t, uint32_t source, uint32_t stream,
 			      uint32_t name, const char *text, int64_t start, int64_t end);
 
-/* No more will come. 0 or -ENOMEM, also for what went wrong before. */
+/*
+ * No more will come: what it does not need of its room goes back. 0 or -ENOMEM, also for what went
+ * wrong before.
+ */
 int ana_collective_log_finish(struct ana_collective_log *t);
 
 /*

@@ -111,6 +111,16 @@ void ana_late_pieces_fold(struct ana_late_pieces *l, bool (*next)(void *arg, int
 	l->count = f.out;
 }
 
+void ana_late_pieces_trim(struct ana_late_pieces *l)
+{
+	struct ana_late_piece *p = l->count ? reallocarray(l->at, l->count, sizeof(*p)) : NULL;
+
+	if (!p)
+		return;
+	l->at = p;
+	l->room = l->count;
+}
+
 void ana_late_pieces_fini(struct ana_late_pieces *l)
 {
 	free(l->at);

@@ -54,6 +54,9 @@ void ana_late_pieces_sort(struct ana_late_pieces *l);
 void ana_late_pieces_fold(struct ana_late_pieces *l, bool (*next)(void *arg, int64_t *moment),
 			  void *arg);
 
+/* No more will come: gives back the room that is left. */
+void ana_late_pieces_trim(struct ana_late_pieces *l);
+
 void ana_late_pieces_fini(struct ana_late_pieces *l);
 
 #endif
