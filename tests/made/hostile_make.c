@@ -10,6 +10,8 @@
  *				N blocks of 65,536 rows each, all of the same time
  *		workers		N epochs of 16 workers that begin anew in each
  *		lasting		the same of workers that stay
+ *		ranks		N ranks of 5,000 operations in ten steps, a file and a GPU for each
+ *		steps		the same in 5,000 steps
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,10 @@
 #define BLOCK 65536u
 #define SHARED_EVENTS 200000
 #define WORKERS 16
+#define RANK_OPS 5000
+#define COLLECTIVE 60 /* in the last of so many operations all ranks meet */
+#define PACE_NS 12000 /* from one operation to the next */
+#define NAMES 100
 #define MS 1000000LL
 
 struct hostile {
@@ -258,6 +264,75 @@ static void workers(struct hostile *x, int epochs, bool anew)
 	free(s);
 }
 
+/* A rank's Hello: a GPU and a node of eight such. */
+static void begin_rank(struct hostile *x, int rank, int ranks)
+{
+	uint8_t id[16] = "hostile rank";
+	struct made_hello h;
+	char path[4096], host[32];
+
+	memcpy(id + 12, &rank, sizeof(rank));
+	snprintf(path, sizeof(path), "%s/%05d.gst", x->folder, rank);
+	snprintf(host, sizeof(host), "node%04d", rank / 8);
+	made_open(&x->s, path, id);
+	made_hello_init(&h, host, 1000 + rank, BASE, "NVIDIA H100 80GB HBM3 (simulated)");
+	h.uuid[0] = 2;
+	memcpy(h.uuid + 4, &rank, sizeof(rank));
+	h.device.context_ns = BASE;
+	h.m.rank = rank;
+	h.m.has_rank = true;
+	h.m.world_size = (uint32_t)ranks;
+	made_message(&x->s, WIRE_FRAME_HELLO, &h.m.base, BASE);
+	x->t = BASE + MS;
+	x->corr = 0;
+}
+
+/* A rank's operation number @i: one with its own name, or what all ranks meet in until @until. */
+static void rank_operation(struct hostile *x, int rank, int i, int64_t until)
+{
+	bool meet = i % COLLECTIVE == COLLECTIVE - 1;
+	struct wire_event *e;
+	char text[64];
+
+	launch(x, meet ? until - x->t - 5000 : 3000 + (rank * 7 + i * 13) % 4000);
+	e = &x->s.rows[WIRE_KIND_OP].ev[x->s.rows[WIRE_KIND_OP].n - 1];
+	snprintf(text, sizeof(text), "void kernel_%d<float>(float *, int)", i % NAMES);
+	e->name = name(x, meet ? "ncclDevKernel_AllReduce_Sum_bf16_RING_LL" : text);
+	e->stream = meet ? 20 : 7;
+	x->t = meet ? until : x->t + PACE_NS - 2000;
+}
+
+/* Before a step the rank waits for its batch, each for another while. */
+static void step_of_rank(struct hostile *x, int rank, int first, int operations)
+{
+	int64_t begin = BASE + MS + (int64_t)first * 3 * PACE_NS;
+	struct wire_event *e;
+	int i;
+
+	x->t = begin > x->t ? begin : x->t;
+	wait(x, x->t, x->t + (rank + first) % 20 * 1000);
+	x->t += (rank + first) % 20 * 1000;
+	for (i = first; i < first + operations; i++)
+		rank_operation(x, rank, i, begin + (i - first + 1) * PACE_NS + 60000);
+	e = row(x, WIRE_KIND_RANGE, x->t, x->t + 100);
+	e->op = WIRE_RANGE_OPTIMIZER;
+	e->name = name(x, "Optimizer.step#SGD.step");
+	e->tid = 5;
+	x->t += 100;
+}
+
+static void ranks(struct hostile *x, int n, int steps)
+{
+	int rank, step;
+
+	for (rank = 0; rank < n; rank++) {
+		begin_rank(x, rank, n);
+		for (step = 0; step < steps; step++)
+			step_of_rank(x, rank, step * (RANK_OPS / steps), RANK_OPS / steps);
+		end(x);
+	}
+}
+
 static void make(struct hostile *x, const char *what, int n)
 {
 	if (!strcmp(what, "shared"))
@@ -274,6 +349,8 @@ static void make(struct hostile *x, const char *what, int n)
 		operations(x, n);
 	else if (!strcmp(what, "workers") || !strcmp(what, "lasting"))
 		workers(x, n, *what == 'w');
+	else if (!strcmp(what, "ranks") || !strcmp(what, "steps"))
+		ranks(x, n, *what == 'r' ? 10 : RANK_OPS);
 	else
 		made_need(false, what);
 }

@@ -24,6 +24,8 @@ struct engine {
 	const struct ana_options *given;
 	struct ana_result *result;
 	struct ana_found *found; /* per component */
+	struct ana_step_lengths lengths; /* of all components that are done */
+	pthread_mutex_t lengths_lock;
 	struct ana_series_parts series;
 	struct ana_picture_pick pick;
 	uint32_t *order; /* components, the largest first */
@@ -127,14 +129,14 @@ static void prepare_component(struct engine *e, size_t i, struct wire_scratch *s
 
 static int take_process(struct ana_found *f, const struct ana_proc *p)
 {
-	int err = ana_durations_merge(&f->durations, &p->steps.durations);
+	int err = ana_durations_merge(&f->lengths.all, &p->steps.durations);
 
 	ana_sum(&f->loader_wait_ns, p->waits.total);
 	f->skipped += p->steps.skipped;
 	if (p->steps.source && (!f->step_source || p->steps.source < f->step_source))
 		f->step_source = p->steps.source;
 	if (!err)
-		err = ana_durations_merge(&f->fed, &p->steps.fed);
+		err = ana_durations_merge(&f->lengths.fed, &p->steps.fed);
 	if (!err && p->evidence)
 		err = ana_loaders_merge(&f->loaders, &p->evidence->loaders);
 	return err;
@@ -171,11 +173,16 @@ static int take_walk(struct ana_plan *plan, struct ana_found *f, struct ana_walk
 	return err;
 }
 
+static void lengths_fini(struct ana_step_lengths *l)
+{
+	ana_durations_fini(&l->all);
+	ana_durations_fini(&l->fed);
+}
+
 static void found_fini(struct ana_found *f)
 {
 	ana_top_fini(&f->top);
-	ana_durations_fini(&f->durations);
-	ana_durations_fini(&f->fed);
+	lengths_fini(&f->lengths);
 	ana_hotspots_fini(&f->hotspots);
 	ana_loaders_fini(&f->loaders);
 }
@@ -226,9 +233,25 @@ static void keep(struct engine *e, uint32_t component)
 	free(bytes);
 }
 
-static void walk_component(struct engine *e, size_t i, struct wire_scratch *scratch)
+/*
+ * A run of many ranks has as many lists of long steps, so none outlives its component. Whose come
+ * first does not matter: what they are together is a sum.
+ */
+static int add_lengths(struct engine *e, struct ana_step_lengths *l)
 {
-	uint32_t c = e->order[i];
+	int err;
+
+	pthread_mutex_lock(&e->lengths_lock);
+	err = ana_durations_merge(&e->lengths.all, &l->all);
+	if (!err)
+		err = ana_durations_merge(&e->lengths.fed, &l->fed);
+	pthread_mutex_unlock(&e->lengths_lock);
+	lengths_fini(l);
+	return err;
+}
+
+static int find(struct engine *e, uint32_t c, struct wire_scratch *scratch)
+{
 	struct ana_series_walk series = { .parts = NULL };
 	struct ana_walk w = { .component = NULL };
 	bool drawn = e->options.series;
@@ -239,8 +262,8 @@ static void walk_component(struct engine *e, size_t i, struct wire_scratch *scra
 					    .result = e->result };
 	int err = 0;
 
-	if (!e->plan.component[c].devices || recall(e, c))
-		return;
+	if (recall(e, c))
+		return 0;
 	if (drawn)
 		err = ana_series_walk_init(&series, &e->series, c);
 	if (!err)
@@ -257,6 +280,19 @@ static void walk_component(struct engine *e, size_t i, struct wire_scratch *scra
 		keep(e, c);
 	ana_walk_fini(&w);
 	ana_series_walk_fini(&series);
+	return err;
+}
+
+static void walk_component(struct engine *e, size_t i, struct wire_scratch *scratch)
+{
+	uint32_t c = e->order[i];
+	int err;
+
+	if (!e->plan.component[c].devices)
+		return;
+	err = find(e, c, scratch);
+	if (!err)
+		err = add_lengths(e, &e->found[c].lengths);
 	fail(e, err);
 }
 
@@ -291,6 +327,7 @@ static int collect(struct engine *e)
 		.options = e->given,
 		.result = e->result,
 		.found = e->found,
+		.lengths = &e->lengths,
 	};
 
 	int err = ana_unused_finish(&e->plan, e->result, e->given);
@@ -307,7 +344,9 @@ static int collect(struct engine *e)
 /* Without the walks, whose sums these are. */
 static int hold_only(struct engine *e)
 {
-	struct ana_result_parts r = { .plan = &e->plan, .options = e->given, .found = e->found };
+	struct ana_result_parts r = {
+		.plan = &e->plan, .options = e->given, .found = e->found, .lengths = &e->lengths
+	};
 	int err = ana_result_begin(&e->result, &e->plan, e->given);
 
 	r.result = e->result;
@@ -367,11 +406,13 @@ static void fini(struct engine *e)
 	for (i = 0; e->found && i < e->plan.components; i++)
 		found_fini(&e->found[i]);
 	free(e->found);
+	lengths_fini(&e->lengths);
 	free(e->order);
 	ana_series_parts_fini(&e->series);
 	ana_picture_pick_fini(&e->pick);
 	ana_skew_fini(&e->plan);
 	ana_plan_fini(&e->plan);
+	pthread_mutex_destroy(&e->lengths_lock);
 	pthread_mutex_destroy(&e->tell_lock);
 }
 
@@ -381,6 +422,7 @@ int ana_run(struct view_trace *t, const struct ana_options *o, struct ana_result
 	int err;
 
 	pthread_mutex_init(&e.tell_lock, NULL);
+	pthread_mutex_init(&e.lengths_lock, NULL);
 	e.options.arg = &e;
 	e.options.on_step = o->keeper ? NULL : on_step;
 	if (o->on_piece)

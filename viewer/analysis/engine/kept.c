@@ -149,8 +149,8 @@ static void archive_found(struct ana_found *f, size_t gpus, struct ana_archive *
 	archive_quality(&f->quality, a);
 	ana_hotspots_archive(&f->hotspots, a);
 	ana_loaders_archive(&f->loaders, a);
-	ana_durations_archive(&f->durations, a);
-	ana_durations_archive(&f->fed, a);
+	ana_durations_archive(&f->lengths.all, a);
+	ana_durations_archive(&f->lengths.fed, a);
 	ana_archive_field(a, f->skipped);
 	f->step_source =
 		(enum ana_step_source)ana_archive_number(a, f->step_source, ANA_STEPS_PERIOD);
@@ -264,8 +264,8 @@ int ana_kept_write(const struct ana_kept *k, uint8_t **bytes, size_t *len)
 static void found_fini(struct ana_found *f)
 {
 	ana_top_fini(&f->top);
-	ana_durations_fini(&f->durations);
-	ana_durations_fini(&f->fed);
+	ana_durations_fini(&f->lengths.all);
+	ana_durations_fini(&f->lengths.fed);
 	ana_hotspots_fini(&f->hotspots);
 	ana_loaders_fini(&f->loaders);
 }

@@ -234,31 +234,23 @@ static uint64_t count_steps(const struct ana_plan *p)
 	return sum;
 }
 
-static int sum_steps(struct ana_result_parts *r)
+static void sum_steps(struct ana_result_parts *r)
 {
 	struct ana_result *res = r->result;
-	struct ana_durations all = { 0 }, fed = { 0 };
 	size_t i;
-	int err = 0;
 
-	for (i = 0; i < r->plan->components && !err; i++) {
+	for (i = 0; i < r->plan->components; i++) {
 		const struct ana_found *f = &r->found[i];
 
 		ana_sum(&res->loader_wait_ns, f->loader_wait_ns);
 		res->steps_skipped += f->skipped;
 		if (f->step_source && (!res->step_source || f->step_source < res->step_source))
 			res->step_source = f->step_source;
-		err = ana_durations_merge(&all, &f->durations);
-		if (!err)
-			err = ana_durations_merge(&fed, &f->fed);
 	}
 	res->steps = count_steps(r->plan);
-	res->step_median_ns = ana_durations_rank(&all, 500);
-	res->step_p95_ns = ana_durations_rank(&all, 950);
-	res->step_fed_median_ns = ana_durations_rank(&fed, 500);
-	ana_durations_fini(&all);
-	ana_durations_fini(&fed);
-	return err;
+	res->step_median_ns = ana_durations_rank(&r->lengths->all, 500);
+	res->step_p95_ns = ana_durations_rank(&r->lengths->all, 950);
+	res->step_fed_median_ns = ana_durations_rank(&r->lengths->fed, 500);
 }
 
 /* "enumerate(DataLoader)#_MultiProcessing...": what stands in the brackets, else before the #. */
@@ -389,9 +381,10 @@ static struct ana_judgement verdict_of_run(const struct ana_result *r)
 int ana_result_finish(struct ana_result_parts *r)
 {
 	size_t i;
-	int err = sum_steps(r);
+	int err = 0;
 
-	if (!err && !r->options->held_only)
+	sum_steps(r);
+	if (!r->options->held_only)
 		err = ana_skew_finish(r->plan, r->result, r->found, r->result->step_median_ns);
 	if (err)
 		return err;

@@ -12,7 +12,8 @@ struct ana_result_parts {
 	struct ana_plan *plan;
 	const struct ana_options *options;
 	struct ana_result *result;
-	const struct ana_found *found; /* per component */
+	const struct ana_found *found; /* per component, without the lengths of steps */
+	struct ana_step_lengths *lengths; /* of all components */
 };
 
 /* Makes the result with its GPUs. 0 or -ENOMEM. */

@@ -11,12 +11,16 @@
 #include "loaders.h"
 #include "hotspots.h"
 
+struct ana_step_lengths {
+	struct ana_durations all, fed; /* fed: less what was exposed */
+};
+
 struct ana_found {
 	struct ana_top top; /* its longest gaps */
 	struct ana_quality quality;
 	struct ana_hotspots hotspots;
 	struct ana_loaders loaders;
-	struct ana_durations durations, fed; /* of steps; fed: less what was exposed */
+	struct ana_step_lengths lengths;
 	uint64_t skipped; /* steps */
 	enum ana_step_source step_source;
 	int64_t loader_wait_ns;
