@@ -12,6 +12,8 @@
  *		lasting		the same of workers that stay
  *		ranks		N ranks of 5,000 operations in ten steps, a file and a GPU for each
  *		steps		the same in 5,000 steps
+ *		groups		N ranks that meet in groups of eight, half of these at once
+ *		apart		the same, each of them at a time of its own
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +28,9 @@
 #define COLLECTIVE 60 /* in the last of so many operations all ranks meet */
 #define PACE_NS 12000 /* from one operation to the next */
 #define NAMES 100
+#define GROUP 8
+#define ROUNDS_ALONE 10
+#define ROUNDS 600
 #define MS 1000000LL
 
 struct hostile {
@@ -333,6 +338,28 @@ static void ranks(struct hostile *x, int n, int steps)
 	}
 }
 
+/* In some rounds all groups meet, each alone, and then half of them in each, at once or not. */
+static void groups(struct hostile *x, int n, bool at_once)
+{
+	int rank, r;
+
+	for (rank = 0; rank < n; rank++) {
+		int group = rank % (n / GROUP); /* over nodes, whose clocks it tells */
+
+		begin_rank(x, rank, n);
+		for (r = 0; r < ROUNDS; r++) {
+			int64_t apart = at_once && r >= ROUNDS_ALONE ? 0 : group;
+			int64_t end = BASE + MS + r * (n / GROUP + 1LL) * 200000 + apart * 200000;
+
+			if (r >= ROUNDS_ALONE && (group * 7919 + r * 104729) % 1009 % 2)
+				continue;
+			x->t = end - 100000;
+			rank_operation(x, rank, COLLECTIVE - 1, end);
+		}
+		end(x);
+	}
+}
+
 static void make(struct hostile *x, const char *what, int n)
 {
 	if (!strcmp(what, "shared"))
@@ -351,6 +378,8 @@ static void make(struct hostile *x, const char *what, int n)
 		workers(x, n, *what == 'w');
 	else if (!strcmp(what, "ranks") || !strcmp(what, "steps"))
 		ranks(x, n, *what == 'r' ? 10 : RANK_OPS);
+	else if (!strcmp(what, "groups") || !strcmp(what, "apart"))
+		groups(x, n, *what == 'g');
 	else
 		made_need(false, what);
 }

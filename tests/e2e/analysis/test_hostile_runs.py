@@ -151,6 +151,11 @@ def test_workers_that_begin_anew():
         compare('workers', cpu_of(made(where, 'lasting', 1600)), cpu_of(made(where, 'workers', 1600)))
 
 
+def test_groups_that_end_at_once():
+    with gs.scratch() as where:
+        compare('groups', cpu_of(made(where, 'apart', 160)), cpu_of(made(where, 'groups', 160)))
+
+
 def test_more_files_than_descriptors():
     ranks = 400
     lines = []

@@ -368,12 +368,13 @@ void ana_skew_attribution_cluster(void *attribution, struct ana_arrival *const *
 	struct ana_skew_attribution *c = attribution;
 	struct ana_arrival *left[4096];
 	struct collective m;
+	uint32_t from = 0;
 	size_t i;
 
 	n = n < 4096 ? n : 4096;
 	memcpy(left, member, n * sizeof(*left));
 	m.member = left;
-	while ((m.n = ana_groups_take(c->groups, m.member, n, &m.group)) > 0) {
+	while ((m.n = ana_groups_take(c->groups, m.member, n, &from, &m.group)) > 0) {
 		take_collective(c, &m);
 		m.member += m.n;
 		n -= m.n;

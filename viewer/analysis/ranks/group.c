@@ -467,37 +467,69 @@ static size_t to_front(const struct ana_groups *g, const struct ana_set *s,
 	return front;
 }
 
+/* Whether @lane is that of one of @member, which are in order. */
+static bool is_there(const struct ana_groups *g, uint32_t lane, struct ana_arrival **member,
+		     size_t n)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (lane_number(g, member[mid]) < lane)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < n && lane_number(g, member[low]) == lane;
+}
+
+/* Of most sets already the first lane is not: as a rule it costs one look, however many ended. */
 static bool all_there(const struct ana_groups *g, const struct ana_set *s,
 		      struct ana_arrival **member, size_t n)
 {
-	size_t i, found = 0;
+	uint32_t i;
 
 	if (s->lanes > n)
 		return false;
+	for (i = 0; i < s->lanes; i++)
+		if (!is_there(g, s->lane[i], member, n))
+			return false;
+	return true;
+}
+
+/* All of them, as it nearly always is: one look for a set of just these. */
+static bool is_group(const struct ana_groups *g, struct ana_arrival **member, size_t n,
+		     uint32_t *group)
+{
+	uint32_t lane[MEMBERS_MAX], i;
+	const struct ana_set *s;
+
+	if (n > MEMBERS_MAX)
+		return false;
 	for (i = 0; i < n; i++)
-		found += has_lane(s, lane_number(g, member[i]));
-	return found == s->lanes;
+		lane[i] = lane_number(g, member[i]);
+	s = find_set(g, lane, n);
+	if (!s || !s->accepted)
+		return false;
+	*group = s->group;
+	return true;
 }
 
 size_t ana_groups_take(const struct ana_groups *g, struct ana_arrival **member, size_t n,
-		       uint32_t *group)
+		       uint32_t *from, uint32_t *group)
 {
-	uint32_t lane[MEMBERS_MAX], i;
-	struct ana_set *s = NULL;
-
 	if (n < 2)
 		return 0;
-	qsort_r(member, n, sizeof(*member), by_lane, (void *)(uintptr_t)g);
-	for (i = 0; i < n && n <= MEMBERS_MAX; i++)
-		lane[i] = lane_number(g, member[i]);
-	if (n <= MEMBERS_MAX)
-		s = find_set(g, lane, n);
-	if (s && s->accepted) { /* nearly always */
-		*group = s->group;
-		return n;
+	if (!*from) {
+		qsort_r(member, n, sizeof(*member), by_lane, (void *)(uintptr_t)g);
+		if (is_group(g, member, n, group))
+			return n;
 	}
-	for (i = 0; i < g->ordered; i++) {
-		s = &g->set[g->order[i]];
+	/* A set that was not all there, or was taken, is not later on, with fewer left. */
+	while (*from < g->ordered) {
+		const struct ana_set *s = &g->set[g->order[(*from)++]];
+
 		if (!all_there(g, s, member, n))
 			continue;
 		*group = s->group;

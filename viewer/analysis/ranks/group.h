@@ -56,8 +56,9 @@ uint32_t ana_groups_usual(const struct ana_groups *g, const struct ana_arrival *
 /*
  * Takes one collective out of what ended together: the members of a known group go to the front of
  * @member, in order of GPU; their number is returned, *group says which. 0: what is left is none.
+ * Next it is asked for those behind them. *from, 0 at first, is how far the search has come.
  */
 size_t ana_groups_take(const struct ana_groups *g, struct ana_arrival **member, size_t n,
-		       uint32_t *group);
+		       uint32_t *from, uint32_t *group);
 
 #endif

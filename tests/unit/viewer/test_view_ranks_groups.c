@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Communicators whose collectives end at one moment are told apart, at a cost that follows them. */
+#include "harness.h"
+
+#include <time.h>
+#include "analysis/ranks/group.h"
+
+#define MEMBERS 8u
+#define RANKS_MAX 4096u
+#define REDUCE "ncclDevKernel_AllReduce"
+
+struct job {
+	uint32_t ranks, groups;
+	struct ana_collective_log *log[RANKS_MAX];
+	uint32_t host[RANKS_MAX];
+	struct ana_timebase base;
+	struct ana_groups g;
+	struct ana_arrival at[RANKS_MAX], *member[RANKS_MAX];
+};
+
+/* Ranks are in groups by turns; all of a group met three times, each group alone. */
+static struct job *begin(uint32_t groups)
+{
+	struct job *j = calloc(1, sizeof(*j));
+	const struct ana_align align = { .host = &j->base, .hosts = 1, .host_of = j->host };
+	uint32_t i, n;
+
+	j->groups = groups;
+	j->ranks = groups * MEMBERS;
+	for (i = 0; i < j->ranks; i++) {
+		j->log[i] = ana_collective_log_new(1 << 20);
+		for (n = 0; n < 3; n++) {
+			int64_t t = 10000000 * (int64_t)(n * groups + i % groups);
+
+			ana_collective_log_begin(j->log[i], i, 7, 1, REDUCE, t, t + 20000);
+		}
+		REQUIRE(!ana_collective_log_finish(j->log[i]));
+	}
+	REQUIRE(!ana_groups_learn(&j->g, j->log, j->ranks, &align, 0));
+	return j;
+}
+
+static void end(struct job *j)
+{
+	for (uint32_t i = 0; i < j->ranks; i++)
+		ana_collective_log_free(j->log[i]);
+	ana_groups_fini(&j->g);
+	free(j);
+}
+
+/* All ranks but those of @without end at once, the last first; how many groups were taken. */
+static uint32_t take_all(struct job *j, uint32_t without, bool *whole)
+{
+	uint32_t n = 0, taken = 0, from = 0, group, i;
+	struct ana_arrival **member = j->member;
+	size_t got;
+
+	for (i = j->ranks; i-- > 0;) {
+		j->at[i] = (struct ana_arrival){ .gpu = i };
+		if (i % j->groups != without)
+			member[n++] = &j->at[i];
+	}
+	*whole = true;
+	while ((got = ana_groups_take(&j->g, member, n, &from, &group)) > 0) {
+		*whole &= got == MEMBERS && group < j->g.groups;
+		for (i = 0; *whole && i < MEMBERS; i++)
+			*whole &= member[i]->gpu == j->g.group[group].gpu[i];
+		member += got;
+		n -= (uint32_t)got;
+		taken++;
+	}
+	*whole &= n == 0;
+	return taken;
+}
+
+static void test_at_once(void)
+{
+	struct job *j = begin(12);
+	bool whole;
+
+	EXPECT_UINT(j->g.groups, 12);
+	EXPECT_UINT(take_all(j, UINT32_MAX, &whole), 12);
+	EXPECT(whole);
+	EXPECT_UINT(take_all(j, 5, &whole), 11);
+	EXPECT(whole);
+	end(j);
+}
+
+/* Who belongs to no group that is all there stays. */
+static void test_some_are_missing(void)
+{
+	struct job *j = begin(3);
+	struct ana_arrival **member = j->member;
+	uint32_t from = 0, group, i;
+	size_t n = 0;
+
+	for (i = 1; i < j->ranks; i++) { /* all but rank 0, of group 0 */
+		j->at[i].gpu = i;
+		member[n++] = &j->at[i];
+	}
+	EXPECT_UINT(ana_groups_take(&j->g, member, n, &from, &group), MEMBERS);
+	EXPECT_UINT(ana_groups_take(&j->g, member + MEMBERS, n - MEMBERS, &from, &group), MEMBERS);
+	EXPECT_UINT(ana_groups_take(&j->g, member + 2 * MEMBERS, MEMBERS - 1, &from, &group), 0);
+	for (i = 2 * MEMBERS; i < n; i++)
+		EXPECT_UINT(member[i]->gpu % 3, 0);
+	end(j);
+}
+
+/* CPU time for a rank of @groups groups that end at once. */
+static double cost_of_rank(uint32_t groups, int times)
+{
+	struct job *j = begin(groups);
+	clock_t before = clock();
+	double cost;
+	bool whole;
+	int i;
+
+	EXPECT_UINT(j->g.groups, groups);
+	for (i = 0; i < times; i++)
+		EXPECT_UINT(take_all(j, UINT32_MAX, &whole), groups);
+	cost = (double)(clock() - before) / times / j->ranks;
+	end(j);
+	return cost;
+}
+
+/* 32 times the groups: where each search began anew a rank cost 170 times as much. */
+static void test_cost_follows_ranks(void)
+{
+	double few = cost_of_rank(8, 2000), many = cost_of_rank(256, 10);
+
+	printf("%.2f and %.2f us per rank\n", few, many);
+	EXPECT(many < 40 * few);
+}
+
+int main(void)
+{
+	return RUN(test_at_once, test_some_are_missing, test_cost_follows_ranks);
+}
