@@ -9,9 +9,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #define FILES_OPEN 256u /* of one run; others are opened for each block, for descriptors are few */
+#define FILES_SHARE 2u /* of what the process may have: threads and all else need some, too */
+
+/* Whether one more of @files may stay open. */
+static bool may_stay_open(size_t files)
+{
+	struct rlimit limit;
+
+	return files <= FILES_OPEN &&
+	       (getrlimit(RLIMIT_NOFILE, &limit) || files <= limit.rlim_cur / FILES_SHARE);
+}
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -107,7 +118,7 @@ static int scan_file(struct view_trace *t, uint32_t part, const char *path, cons
 	if (got < 0)
 		view_trace_note(t, "%s: cannot be read to its end: %s", name, strerror(-got));
 	note_damage(t, f);
-	wire_file_scanned(f->file, p->files <= FILES_OPEN);
+	wire_file_scanned(f->file, may_stay_open(p->files));
 	return 0;
 }
 
