@@ -28,7 +28,7 @@ def version():
 # Digits of the page's own wording, which are no facts of any run.
 OWN_WORDS = [
     r'\b%s\b' % re.escape(version()),
-    r'\b95 (of 100|%)', r'\bp95\b', r'every 15 s\b', r'\bbelow 10 %', r'\bcritical from 20 %',
+    r'\b95 (of 100|%)', r'\bp95\b', r'every 15 s\b', r'\b10 us or less each', r'\bbelow 10 %', r'\bcritical from 20 %',
     r'^The first \d+ (processes|ranks|GPUs) are drawn', r'^48 of$',  # limits of the page
     r'\b0 (the whole run|shows all)',      # keys of the keyboard
     r'^input\.h2d$|^([hd]2[hd]|p2p)$',                  # directions of copies
@@ -252,8 +252,8 @@ def shown_right(number, value, documents):
     if number.get('of'):  # in the scale of what it is a part of
         whole = documents.value(number['of'], unit)
         return text == (scaled(value * 10**9, money_scale(whole)) if unit == 'money' else scaled(value, gpu_time_scale(whole)))
-    if unit == 'pct' and number['closed']:  # a sum of shares that are shown
-        return text in [SHOWN[unit](value + D(k) / 10) for k in (-2, -1, 0, 1, 2)]
+    if unit == 'pct' and number['closed']:  # a sum of shares that are shown, or one that sums with others
+        return text in [SHOWN[unit](even(value, 1) + D(k) / 10) for k in (-2, -1, 0, 1, 2)]
     if unit != 'usd':
         return text == SHOWN[unit](value)
     scale, nano = money_scale(documents.number('/cost/usd')), value * 10**9

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/evidence/cause.h"
+#include "base/minmax.h"
 #include "base/units.h"
 #include "waste.h"
 
@@ -92,51 +93,93 @@ const char *view_cost_text(char *out, const struct view_cost *c, int64_t nano_us
 	return base_scaled_quanta(out, view_cost_scale(c), nano_usd, view_cost_quanta(c, nano_usd));
 }
 
+/* What classes are closed to, in quanta. */
+struct closing {
+	const int64_t *amount; /* by class */
+	int64_t quantum, all, lost, hungry;
+};
+
 /* Closes the classes that are in @group by themselves. */
-static void close_group(const struct view_cost *c, const bool group[ANA_CLASSES], int64_t total,
-			int64_t quantum, int64_t quanta[ANA_CLASSES])
+static void close_group(const struct closing *to, const bool group[ANA_CLASSES], int64_t total,
+			int64_t quanta[ANA_CLASSES])
 {
 	int64_t amount[ANA_CLASSES], closed[ANA_CLASSES];
 	int n = 0;
 
 	for (int k = 0; k < ANA_CLASSES; k++)
-		if (group[k] && c->classes[k])
-			amount[n++] = c->classes[k];
-	base_close(amount, n, total, quantum, closed);
+		if (group[k] && to->amount[k])
+			amount[n++] = to->amount[k];
+	base_close(amount, n, total, to->quantum, closed);
 	n = 0;
 	for (int k = 0; k < ANA_CLASSES; k++)
 		if (group[k])
-			quanta[k] = c->classes[k] ? closed[n++] : 0;
+			quanta[k] = to->amount[k] ? closed[n++] : 0;
 }
 
-/* Whether the starved are a part of the waste, and both sums of classes and of nothing else. */
-static bool nested(const struct view_cost *c, const bool starved[ANA_CLASSES],
+/*
+ * Whether the starved are a part of the waste, and both sums of classes and of nothing else: @skew
+ * is what counts under another class's causes.
+ */
+static bool nested(const int64_t skew[ANA_CLASSES], const bool starved[ANA_CLASSES],
 		   const bool waste[ANA_CLASSES])
 {
 	for (int k = 0; k < ANA_CLASSES; k++)
-		if ((starved[k] && !waste[k]) || (c->skew[k] && (starved[k] || waste[k])))
+		if ((starved[k] && !waste[k]) || (skew[k] && (starved[k] || waste[k])))
 			return false;
 	return true;
 }
 
-void view_cost_close(const struct view_cost *c, const bool waste[ANA_CLASSES],
-		     int64_t quanta[ANA_CLASSES])
+static void close_all(const struct closing *to, const int64_t skew[ANA_CLASSES],
+		      const bool waste[ANA_CLASSES], int64_t quanta[ANA_CLASSES])
 {
-	struct base_scale scale = view_cost_scale(c);
 	bool starved[ANA_CLASSES], wasted[ANA_CLASSES], rest[ANA_CLASSES];
-	int64_t all = base_quanta(scale, c->total);
-	int64_t lost = base_quanta(scale, c->wasted), hungry = base_quanta(scale, c->starved);
 
 	view_starved_set(starved);
-	if (!nested(c, starved, waste)) {
-		base_close(c->classes, ANA_CLASSES, all, scale.quantum, quanta);
+	if (!nested(skew, starved, waste)) {
+		base_close(to->amount, ANA_CLASSES, to->all, to->quantum, quanta);
 		return;
 	}
 	for (int k = 0; k < ANA_CLASSES; k++) {
 		wasted[k] = waste[k] && !starved[k];
 		rest[k] = !waste[k];
 	}
-	close_group(c, starved, hungry, scale.quantum, quanta);
-	close_group(c, wasted, lost - hungry, scale.quantum, quanta);
-	close_group(c, rest, all - lost, scale.quantum, quanta);
+	close_group(to, starved, to->hungry, quanta);
+	close_group(to, wasted, to->lost - to->hungry, quanta);
+	close_group(to, rest, to->all - to->lost, quanta);
+}
+
+void view_cost_close(const struct view_cost *c, const bool waste[ANA_CLASSES],
+		     int64_t quanta[ANA_CLASSES])
+{
+	struct base_scale scale = view_cost_scale(c);
+	const struct closing to = { c->classes, scale.quantum, base_quanta(scale, c->total),
+				    base_quanta(scale, c->wasted), base_quanta(scale, c->starved) };
+
+	close_all(&to, c->skew, waste, quanta);
+}
+
+static int64_t tenths(int64_t ns, int64_t whole)
+{
+	return base_div_even(base_ppm(ns, whole), 1000);
+}
+
+void view_shares_close(const struct ana_result *r, const bool waste[ANA_CLASSES],
+		       int64_t quanta[ANA_CLASSES])
+{
+	int64_t ppm[ANA_CLASSES], sum = 0;
+	bool starved[ANA_CLASSES];
+	struct closing to = { ppm, 1000, 1000, 0, 0 };
+
+	view_starved_set(starved);
+	for (int k = 0; k < ANA_CLASSES; k++) {
+		ppm[k] = base_min(base_ppm(r->classes[k], r->gpu_ns), INT64_MAX / 2);
+		quanta[k] = base_div_even(ppm[k], 1000);
+		view_cost_add(&sum, ppm[k]);
+	}
+	/* a document may claim anything of its parts */
+	if (sum < 1000000 - ANA_CLASSES || sum > 1000000 + ANA_CLASSES)
+		return;
+	to.lost = tenths(view_set_sum(waste, r->classes, r->skew_causes), r->gpu_ns);
+	to.hungry = tenths(view_set_sum(starved, r->classes, r->skew_causes), r->gpu_ns);
+	close_all(&to, r->skew_causes, waste, quanta);
 }

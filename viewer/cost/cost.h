@@ -68,5 +68,11 @@ const char *view_cost_text(char *out, const struct view_cost *c, int64_t nano_us
  */
 void view_cost_close(const struct view_cost *c, const bool waste[ANA_CLASSES],
 		     int64_t quanta[ANA_CLASSES]);
+/*
+ * The same of their time: tenths of a percent of what was held, each by itself in a document whose
+ * classes are not all of that.
+ */
+void view_shares_close(const struct ana_result *r, const bool waste[ANA_CLASSES],
+		       int64_t quanta[ANA_CLASSES]);
 
 #endif

@@ -182,6 +182,40 @@ static void test_equal_amounts(void)
 	EXPECT_STR(view_cost_text(shown, &c, c.wasted), "0.333 \302\242");
 }
 
+/* So do the shares of their time, however many fractions of a tenth there are. */
+static void test_close_shares(void)
+{
+	uint64_t seed = t_seed(8);
+	bool waste[ANA_CLASSES], starved[ANA_CLASSES];
+
+	view_waste_default(waste);
+	view_starved_set(starved);
+	for (int round = 0; round < 5000; round++) {
+		struct ana_result r = { 0 };
+		int64_t tenths[ANA_CLASSES], all = 0, lost = 0, hungry = 0, wasted = 0, input = 0;
+
+		for (int k = 0; k < ANA_CLASSES; k++) {
+			r.classes[k] = (int64_t)(t_random(&seed) % 1000003);
+			r.gpu_ns += r.classes[k];
+			wasted += waste[k] ? r.classes[k] : 0;
+			input += starved[k] ? r.classes[k] : 0;
+		}
+		view_shares_close(&r, waste, tenths);
+		for (int k = 0; k < ANA_CLASSES; k++) {
+			EXPECT(llabs(tenths[k] * 1000 - base_ppm(r.classes[k], r.gpu_ns)) <= 2000);
+			all += tenths[k];
+			lost += waste[k] ? tenths[k] : 0;
+			hungry += starved[k] ? tenths[k] : 0;
+		}
+		EXPECT_INT(all, 1000);
+		EXPECT_INT(lost, base_div_even(base_ppm(wasted, r.gpu_ns), 1000));
+		EXPECT_INT(hungry, base_div_even(base_ppm(input, r.gpu_ns), 1000));
+		r.gpu_ns /= 7; /* no document of ours */
+		view_shares_close(&r, waste, tenths);
+		EXPECT_INT(tenths[0], base_div_even(base_ppm(r.classes[0], r.gpu_ns), 1000));
+	}
+}
+
 static void test_texts(void)
 {
 	base_unit u;
@@ -208,5 +242,6 @@ static void test_texts(void)
 int main(void)
 {
 	return RUN(test_parse, test_parse_bad, test_amount, test_half_even, test_compute,
-		   test_unknown_price, test_close, test_equal_amounts, test_texts);
+		   test_unknown_price, test_close, test_equal_amounts, test_close_shares,
+		   test_texts);
 }

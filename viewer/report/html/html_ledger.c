@@ -55,7 +55,7 @@ static void put_confidence(struct html *h, int c)
 	}
 }
 
-static void put_row(struct html *h, int c, int64_t quanta)
+static void put_row(struct html *h, int c, int64_t tenths)
 {
 	const struct view_summary *s = h->s;
 	const char *name = ana_class_names[c];
@@ -64,10 +64,10 @@ static void put_row(struct html *h, int c, int64_t quanta)
 	html_put(h, "<tr>");
 	HTML_ROW(h, html_class(h, (enum ana_class)c));
 	HTML_NUMBER(h, html_ns(h, ns, "/ledger/classes/%s/ns", name));
-	HTML_NUMBER(h,
-		    html_pct(h, base_ppm(ns, s->result->gpu_ns), "/ledger/classes/%s/pct", name));
+	HTML_NUMBER(h, html_pct_closed(h, base_ppm(ns, s->result->gpu_ns), tenths,
+				       "/ledger/classes/%s/pct", name));
 	if (s->cost.known)
-		HTML_NUMBER(h, html_usd_closed(h, s->cost.classes[c], quanta,
+		HTML_NUMBER(h, html_usd_closed(h, s->cost.classes[c], s->cost.quanta[c],
 					       "/ledger/classes/%s/usd", name));
 	fprintf(h->f, "<td>%s</td><td class=\"wide soft\">%s</td><td>", s->waste[c] ? "waste" : "",
 		facts_classes[c].meaning);
@@ -113,9 +113,9 @@ static void put_sums(struct html *h)
 void html_ledger(struct html *h)
 {
 	const struct view_summary *s = h->s;
-	int64_t quanta[ANA_CLASSES];
+	int64_t tenths[ANA_CLASSES];
 
-	view_cost_close(&s->cost, s->waste, quanta);
+	view_shares_close(s->result, s->waste, tenths);
 	html_section(h, "ledger", "Where the GPU time went");
 	html_put(
 		h,
@@ -129,7 +129,7 @@ void html_ledger(struct html *h)
 		   "What the GPU did or waited for", "How sure");
 	for (int c = 0; c < ANA_CLASSES; c++)
 		if (s->result->classes[c])
-			put_row(h, c, quanta[c]);
+			put_row(h, c, tenths[c]);
 	put_sums(h);
 	html_section_end(h);
 }

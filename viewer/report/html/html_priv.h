@@ -33,7 +33,7 @@
  *     usd    decimal dollars: a sum of the run, in the scale of /cost/usd (base/amounts.h): "$46.86",
  *            "0.140 &#162;"; a cell of a table that must close may differ by the one of the last
  *            digit that base_close moved: data-closed on it, as on a pct that is shown as the sum of
- *            shares that are told beside it
+ *            shares that are told beside it, or that sums with others to one
  *     money  decimal dollars, in a scale of its own or, as gpu-time, of the one whose key is in data-of; about: what is only projected, whole dollars from
  *            $100; dollars: without the cent sign, "$1.44", "$0.00432"
  *     price  decimal dollars, all digits and at least two: "$6.88", "$2.7447"

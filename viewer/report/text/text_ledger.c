@@ -23,14 +23,14 @@ static const char *confidence_text(struct page *p, int c)
 	return all;
 }
 
-static void put_ledger_row(struct page *p, char mark, const char *name, int64_t ns, const char *usd,
-			   const char *confidence)
+static void put_ledger_row(struct page *p, char mark, const char *name, int64_t ns, int64_t tenths,
+			   const char *usd, const char *confidence)
 {
 	const char *cost = p->s->cost.known ? usd : "";
 	base_unit time, share;
 
 	base_duration(time, ns);
-	base_percent(share, base_ppm(ns, p->s->result->gpu_ns));
+	base_percent(share, tenths < 0 ? base_ppm(ns, p->s->result->gpu_ns) : tenths * 1000);
 	if (text_narrow(p))
 		fprintf(p->f, "%c %-19s %9s %5s%%\n", mark, name, time, share);
 	else
@@ -43,10 +43,10 @@ void text_ledger(struct page *p)
 {
 	const struct view_summary *s = p->s;
 	struct base_scale scale = view_cost_scale(&s->cost);
-	int64_t quanta[ANA_CLASSES];
+	int64_t tenths[ANA_CLASSES];
 	base_unit usd;
 
-	view_cost_close(&s->cost, s->waste, quanta);
+	view_shares_close(s->result, s->waste, tenths);
 	text_heading(p,
 		     "Where the GPU time went (of all time held, start-up and shutdown with it)");
 	if (text_narrow(p))
@@ -57,15 +57,15 @@ void text_ledger(struct page *p)
 	for (int c = 0; c < ANA_CLASSES; c++)
 		if (s->result->classes[c])
 			put_ledger_row(p, s->waste[c] ? '*' : ' ', ana_class_names[c],
-				       s->result->classes[c],
+				       s->result->classes[c], tenths[c],
 				       base_scaled_quanta(usd, scale, s->cost.classes[c],
-							  quanta[c]),
+							  s->cost.quanta[c]),
 				       confidence_text(p, c));
-	put_ledger_row(p, ' ', "held", s->result->gpu_ns, base_scaled(usd, scale, s->cost.total),
-		       NULL);
+	put_ledger_row(p, ' ', "held", s->result->gpu_ns, -1,
+		       base_scaled(usd, scale, s->cost.total), NULL);
 	put_ledger_row(p, ' ', text_narrow(p) ? "starved (input.*)" : "of it starved (input.*)",
-		       s->starved_ns, base_scaled(usd, scale, s->cost.starved), NULL);
-	put_ledger_row(p, '*', "of it wasted", s->wasted_ns,
+		       s->starved_ns, -1, base_scaled(usd, scale, s->cost.starved), NULL);
+	put_ledger_row(p, '*', "of it wasted", s->wasted_ns, -1,
 		       base_scaled(usd, scale, s->cost.wasted), NULL);
 }
 
