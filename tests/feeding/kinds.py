@@ -277,7 +277,7 @@ def pickles_from_beside(c, rng, around):
 
 @kind('trays.py', P, F)
 def polled_folder(c, rng, around):
-    """No rule finds who fills it: nothing that a nap shows leads there (docs/CAUSES.md, what a chain cannot see)."""
+    """Nothing that a nap shows leads to who fills it; it is the only other process at work."""
     c.plan['start'] = rng.choice(('fork', 'spawn'))
     some(c, rng, around, 1.1)
 

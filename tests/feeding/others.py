@@ -143,6 +143,13 @@ def polled_turn(c, rng, around):
     asleep_or_busy(c, rng, 1)
 
 
+@other('eels.py', SLOW, BUSY)
+def polled_files(c, rng, around):
+    folder(c, around)
+    c.plan['how'] = 'files'
+    asleep_or_busy(c, rng, 1)
+
+
 @other('rocks.py', SLOW)
 def file_lock(c, rng, around):
     folder(c, around)

@@ -246,6 +246,12 @@ def without_work(s):
         blocked and s['target'].startswith('/dev/pts/') and s['wait'] != WRITE
 
 
+@cache
+def is_nap(s):
+    """It sleeps, and nothing tells for what."""
+    return s['state'] != RUNNING and s['wait'] == SLEEP and not ids(s, '?')
+
+
 class Chain:
     """Who makes what a sample waits for in [a, b): ends, as (class, idle, ns of somebody's time, whose, the waits that led
     there as (whose, awaited ids))."""
@@ -257,7 +263,7 @@ class Chain:
         rows = [x for x in world.within(who, a, b) if x['links'] == s['links']]
         before = [x for x in world.within(who, a - LOOK_BACK, a) if x['links'] == s['links'] and x['state'] != RUNNING]
         first = (rows or before[-1:] or [s])[0]
-        ends, _ = self.ask([who], who, first, first, a, False)
+        ends, _ = (self.others(who, a), False) if is_nap(s) else self.ask([who], who, first, first, a, False)
         lost, every = (sum(ns for _, idle, ns, *_ in ends if idle is LOST or whole) for whole in (False, True))
         known = 10 * lost < 9 * every
         self.ends = ends = [e for e in ends if e[1] is not LOST] if known else ends
@@ -267,6 +273,12 @@ class Chain:
         self.found = ('requests' if 2 * served >= self.total else 'makers') if known else \
             'writers' if self.writers else None
         self.unnamed = self.found == 'requests' and 10 * unnamed >= 9 * self.total
+
+    def others(self, who, a):
+        """Ends of the one other process that is at work."""
+        found = [key for key in self.w.samples if key[0] != who[0] and self.w.within(key, a, self.b)]
+        ends = self.gather([who], found if len(found) <= 64 else [], frozenset(), a, False, False)
+        return ends if self.at_work(ends) and len({e[3][0] for e in ends}) == 1 else []
 
     @once
     def hands(self, key, wanted, kept, a):
@@ -592,9 +604,10 @@ class Piece:
 
     def chain(self, key, s):
         """Samples that wait for the same have the same chain."""
-        if (key, s['links']) not in self.chains:
-            self.chains[key, s['links']] = Chain(self.w, key, s, self.a, self.b)
-        return self.chains[key, s['links']]
+        of = key, s['links'], is_nap(s)
+        if of not in self.chains:
+            self.chains[of] = Chain(self.w, key, s, self.a, self.b)
+        return self.chains[of]
 
     def owe(self, key, s, ns):
         first, so_far, asleep = self.owed.get((key, s['links']), (s, 0, 0))
@@ -1096,8 +1109,8 @@ class Piece:
         return by_code or 'host.unknown'
 
     def may_poll(self, s):
-        """The program's own code sleeps, a copy follows, and others have memory that it has, too."""
-        return s['own'] and any(i[0] == 'm' for i in ids(s, '?')) and self.made
+        """The program's own code sleeps, a copy follows, and others have memory that it has, too, or it reads as much."""
+        return s['own'] and self.made and (any(i[0] == 'm' for i in ids(s, '?')) or not ids(s, '?') and self.read == 'data')
 
     def order_of(self, s):
         return self.look_back(s['stack'], place=True) if s['stack'] else None
@@ -1162,7 +1175,7 @@ class Piece:
     def unnamed(self, s):
         """It waits for a chain that has requests, or connections of which nothing is known yet."""
         key = self.w.pid, self.tid
-        return not without_work(s) and take_of(s) in ('item', 'event') and (key, s['links']) in self.chains and \
+        return not without_work(s) and take_of(s) in ('item', 'event') and (key, s['links'], is_nap(s)) in self.chains and \
             self.chain(key, s).unnamed
 
     def host_take(self, s, take):

@@ -81,7 +81,7 @@ HERE = [('asked', ref.SOCKET, '?t1'), ('asked', ref.SOCKET, ''),
 THERE = [('plain', ref.SLEEP, '!u1 !t1')] * 3 + [('get', ref.SOCKET, '?t1'), ('plain', ref.SOCKET, '?u1'),
          ('plain', ref.SOCKET, '!t1'), ('plain', 0, '!t1 !u1')]
 # Who looks at memory and sleeps, and who has it.
-POLLS = [('early', ref.SLEEP, '?m1:5')] * 6 + [('early', ref.SLEEP, ''), ('early', ref.SLEEP, '?m1:6'), ('late', ref.SLEEP, '?m1:5'),
+POLLS = [('early', ref.SLEEP, '?m1:5')] * 6 + [('early', ref.SLEEP, '')] * 3 + [ ('early', ref.SLEEP, '?m1:6'), ('late', ref.SLEEP, '?m1:5'),
                                              ('nap', ref.SLEEP, '?m1:5')] + [('model', 0, '')] * 3
 HAVE = [('plain', 0, '~m1:5')] * 3 + [('data', ref.READ, '~m1:5'), ('plain', ref.SLEEP, '~m1:5'), ('plain', 0, '~m1:6'), ('plain', 0, '')]
 # Connections that threads of the trainer's accepted for it, and who is at their other ends, or makes it beside them.

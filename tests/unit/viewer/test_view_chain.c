@@ -2079,6 +2079,57 @@ static void test_polls_memory(void)
 	end(&t);
 }
 
+/*
+ * The program sleeps and looks, for files perhaps, of which it reads as much as it copies: one
+ * other process at work is whom it may wait for.
+ */
+static void test_polls_files(void)
+{
+	static const char launch[] = "main\t/home/me/train.py\t90";
+	struct bench t;
+
+	begin_polling(&t, launch);
+	t.given.read = ANA_READ_DATA;
+	see_polls(&t, "");
+	keep(&t, 300, WIRE_WAIT_READ, "", MAKE);
+	keep(&t, 301, WIRE_WAIT_LOCK, "", MAKE); /* it does nothing */
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_LOW);
+	end(&t);
+
+	begin_polling(&t, launch); /* it reads a word: a turn, a barrier */
+	t.given.read = ANA_READ_WORDS;
+	see_polls(&t, "");
+	keep(&t, 300, WIRE_WAIT_READ, "", MAKE);
+	EXPECT(host_of(&t, 0, 4000));
+	EXPECT_INT(t.b.ns[ANA_HOST_UNKNOWN], 4000 * US);
+	end(&t);
+
+	begin_polling(&t, launch); /* which of two it is nobody knows */
+	t.given.read = ANA_READ_DATA;
+	see_polls(&t, "");
+	keep(&t, 300, WIRE_WAIT_READ, "", MAKE);
+	keep(&t, 301, WIRE_WAIT_NONE, "", MAKE);
+	EXPECT(host_of(&t, 0, 4000));
+	EXPECT_INT(t.b.ns[ANA_HOST_UNKNOWN], 4000 * US);
+	end(&t);
+
+	begin_polling(&t, launch); /* threads of its own would show what joins them */
+	t.given.read = ANA_READ_DATA;
+	see_polls(&t, "");
+	keep(&t, 110, WIRE_WAIT_NONE, "", MAKE);
+	EXPECT(host_of(&t, 0, 4000));
+	EXPECT_INT(t.b.ns[ANA_HOST_UNKNOWN], 4000 * US);
+	end(&t);
+
+	begin_polling(&t, launch); /* it sleeps once */
+	t.given.read = ANA_READ_DATA;
+	keep(&t, PID, WIRE_WAIT_SLEEP, "", "main\t/home/me/train.py\t80");
+	keep(&t, 300, WIRE_WAIT_READ, "", MAKE);
+	EXPECT(host_of(&t, 0, 4000));
+	EXPECT_INT(t.b.ns[ANA_HOST_UNKNOWN], 4000 * US);
+	end(&t);
+}
+
 /* A thread of the trainer's accepted the connection, and hands on what comes there. */
 static void test_visitor_of_thread(void)
 {
@@ -2349,6 +2400,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_reply),
 	T_CASE(test_visitor),
 	T_CASE(test_polls_memory),
+	T_CASE(test_polls_files),
 	T_CASE(test_visitor_of_thread),
 	T_CASE(test_sample_before),
 	T_CASE(test_is_for_nobody),

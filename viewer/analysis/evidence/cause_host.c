@@ -322,13 +322,15 @@ static bool comes_again(const struct ana_cause *b, const struct ana_thread_sampl
 
 /*
  * The program's own code sleeps, a copy to the GPU follows, and there is memory in which others may
- * have put what it looks for.
+ * have put what it looks for; or it reads from files as much as it copies.
  */
 static bool may_poll(const struct ana_cause *b, struct ana_evidence *e, const struct wire_sample *w,
 		     const struct ana_pystack *k)
 {
+	const struct ana_links *l = ana_linktexts_get(&e->links, w->links);
+
 	return k->own && b->given.made &&
-	       ana_links_await_kind(ana_linktexts_get(&e->links, w->links), 'm');
+	       (ana_links_await_kind(l, 'm') || (!l->awaits && b->given.read == ANA_READ_DATA));
 }
 
 /*

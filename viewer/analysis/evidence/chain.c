@@ -507,6 +507,31 @@ static void follow(struct chain_search *f, const struct ana_links *links, struct
 		ask_who_gave(f, links, first, !out->idle, out);
 }
 
+/* ---- who sleeps, and shows nothing else ------------------------------------------------------ */
+
+static bool is_of_one_process(const struct ana_chain *c)
+{
+	uint32_t i;
+
+	for (i = 1; i < c->ends; i++)
+		if (c->end[i].thread->pid != c->end[0].thread->pid)
+			return false;
+	return c->ends != 0;
+}
+
+/* One other process alone is at work: it is what the thread may sleep for. */
+static void ask_others(struct chain_search *f, size_t sample)
+{
+	static const struct ana_links nothing;
+	struct chain_givers g;
+
+	f->path.link[0].sample = sample;
+	ana_chain_find_others(&g, f);
+	gather_all(f, &g, &nothing);
+	if (!ana_chain_is_at_work(f->c, 0, f->c->ends) || !is_of_one_process(f->c))
+		f->c->ends = 0;
+}
+
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 /*
@@ -527,14 +552,17 @@ void ana_chain_follow(struct ana_chain *c, struct ana_evidence *e,
 		      const struct ana_thread_samples *who, size_t sample, int64_t a, int64_t b)
 {
 	const struct wire_sample *w = &who->sample[sample];
+	const bool nap = !ana_sample_runs(w) && w->wait == WIRE_WAIT_SLEEP &&
+			 !ana_linktexts_get(&e->links, w->links)->awaits;
 	struct chain_search f = { .c = c, .e = e, .a = a, .b = b };
 	struct answer got;
 	size_t i;
 
-	if (c->who == who && c->links == w->links && c->start == a && c->stop == b)
+	if (c->who == who && c->links == w->links && c->nap == nap && c->start == a && c->stop == b)
 		return;
 	c->who = who;
 	c->links = w->links;
+	c->nap = nap;
 	c->start = a;
 	c->stop = b;
 	c->found = ANA_CHAIN_NOBODY;
@@ -552,7 +580,10 @@ void ana_chain_follow(struct ana_chain *c, struct ana_evidence *e,
 	if (!f.path.link[0].samples)
 		sample = last_before(who, sample, w->links, a);
 	f.path.links = 1;
-	ask(&f, who, sample, sample, &got);
+	if (nap)
+		ask_others(&f, sample);
+	else
+		ask(&f, who, sample, sample, &got);
 	free(f.done);
 	free(f.asks);
 	ana_chain_sum_up(c);

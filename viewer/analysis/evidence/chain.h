@@ -57,6 +57,7 @@ struct ana_chain {
 	/* what was asked for */
 	const struct ana_thread_samples *who;
 	uint32_t links; /* string id */
+	bool nap; /* it sleeps, and nothing tells for what */
 	int64_t start, stop;
 	/* what was found */
 	enum ana_chain_found found;
@@ -75,7 +76,8 @@ struct ana_chain {
 
 /*
  * Who makes what sample @sample of @who awaits in [a, b). What was asked last is remembered, in @c,
- * which is zero-initialised.
+ * which is zero-initialised. Of a nap that awaits nothing, those of the one other process that is
+ * at work, if there is one alone: whoever asks so knows that the thread waits for somebody.
  */
 void ana_chain_follow(struct ana_chain *c, struct ana_evidence *e,
 		      const struct ana_thread_samples *who, size_t sample, int64_t a, int64_t b);

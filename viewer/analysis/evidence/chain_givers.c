@@ -115,6 +115,26 @@ void ana_chain_find_before(struct chain_givers *g, const struct chain_search *f,
 		g->count = 0;
 }
 
+void ana_chain_find_others(struct chain_givers *g, const struct chain_search *f)
+{
+	const uint32_t pid = f->path.link[0].thread->pid;
+	uint32_t i;
+
+	*g = (struct chain_givers){ 0 };
+	for (i = 0; i < f->e->threads; i++) {
+		const struct ana_thread_samples *s = f->e->thread[i];
+
+		if (s->pid == pid || !is_seen(s, f->a, f->b))
+			continue;
+		if (g->count == ANA_CHAIN_GIVERS) {
+			g->count = 0;
+			return;
+		}
+		g->giver[g->count++] = (struct chain_giver){ s, ANA_LINK_HOLDS, 0 };
+	}
+	ana_chain_sort(g);
+}
+
 /* In [a, b) it waits at a place where it listens. */
 static bool listens(const struct chain_search *f, const struct ana_thread_samples *s)
 {

@@ -57,6 +57,9 @@ void ana_chain_find(struct chain_givers *g, struct chain_search *f, const struct
 void ana_chain_find_before(struct chain_givers *g, const struct chain_search *f,
 			   const struct ana_links *links, bool unseen);
 
+/* All threads of other processes that were looked at in the interval; none if they are too many. */
+void ana_chain_find_others(struct chain_givers *g, const struct chain_search *f);
+
 /* What is awaited is an address of a library of C alone. */
 bool ana_chain_is_native(const struct ana_links *links);
 
