@@ -290,8 +290,8 @@ static int see_all(const struct prof_links *l, struct seen *seen, pid_t pid)
 /*
  * A program that was started has only what it was meant to have. A copy of ours has everything, and
  * one of who made us may: that it closed the end of who waits shows that it means to give, that it
- * opened memory itself that it means to use it. Who is
- * beside us may be at any end of a connection for reasons of its own, as another rank is.
+ * opened memory itself that it means to use it. Who is beside us may be at any end of a connection
+ * for reasons of its own, as another rank is.
  */
 static void judge(struct prof_link_holder *h, const struct prof_links *l, const struct seen *seen,
 		  const struct prof_kin *k)

@@ -15,8 +15,8 @@
 #define CLOSE_NS (5 * MS)
 #define WINDOW_NS (1000 * MS)
 #define DIVIDER_MAX 16u
-#define CHEAP_WINDOWS \
-	3u /* at less than a third of what is allowed: twice the rate is not over it */
+/* Windows at less than a third of what is allowed: twice the rate is not over it. */
+#define CHEAP_WINDOWS 3u
 #define LEAST_WINDOWS 48u /* what the least look leaves out is tried again after that, at last */
 
 static const int64_t allowed[2] = { 1000, 50 }; /* one part of a core in so many: 0.1 %, 2 % */

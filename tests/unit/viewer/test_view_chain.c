@@ -1993,6 +1993,13 @@ static void test_visitor(void)
 	end(&t);
 }
 
+/* All of [0, 4000) is told, and has no cause. */
+#define EXPECT_UNKNOWN(t)                                                    \
+	do {                                                                 \
+		EXPECT(host_of(t, 0, 4000));                                 \
+		EXPECT_INT((t)->b.ns[ANA_HOST_UNKNOWN], (int64_t)4000 * US); \
+	} while (0)
+
 /* The program looks for the next batch in memory that others write, and sleeps in between. */
 static void see_polls(struct bench *t, const char *links)
 {
@@ -2041,8 +2048,7 @@ static void test_polls_memory(void)
 		      "main\t/home/me/train.py\t90"); /* one look does not tell: its place may */
 	see_counted(&t, PID, 1000, WIRE_WAIT_SLEEP, "?m1a:77", "main\t/home/me/train.py\t80", 7, 0);
 	keep(&t, 300, WIRE_WAIT_NONE, "~m1a:77", MAKE);
-	EXPECT(host_of(&t, 0, 4000));
-	EXPECT_INT(t.b.ns[ANA_HOST_UNKNOWN], 4000 * US);
+	EXPECT_UNKNOWN(&t);
 	EXPECT(t.b.asks && t.b.place);
 	end(&t);
 
@@ -2050,23 +2056,20 @@ static void test_polls_memory(void)
 		      "main\t/home/me/train.py\t90"); /* who has it does nothing: nobody is known */
 	see_polls(&t, "?m1a:77");
 	keep(&t, 300, WIRE_WAIT_SLEEP, "~m1a:77", MAKE);
-	EXPECT(host_of(&t, 0, 4000));
-	EXPECT_INT(t.b.ns[ANA_HOST_UNKNOWN], 4000 * US);
+	EXPECT_UNKNOWN(&t);
 	end(&t);
 
 	begin_polling(&t,
 		      "main\t/home/me/train.py\t90"); /* it sleeps once, for a time of its own */
 	keep(&t, PID, WIRE_WAIT_SLEEP, "?m1a:77", "main\t/home/me/train.py\t80");
 	keep(&t, 300, WIRE_WAIT_NONE, "~m1a:77", MAKE);
-	EXPECT(host_of(&t, 0, 4000));
-	EXPECT_INT(t.b.ns[ANA_HOST_UNKNOWN], 4000 * US);
+	EXPECT_UNKNOWN(&t);
 	end(&t);
 
 	begin_polling(&t, "main\t/home/me/train.py\t70"); /* behind the step: no batch */
 	see_polls(&t, "?m1a:77");
 	keep(&t, 300, WIRE_WAIT_NONE, "~m1a:77", MAKE);
-	EXPECT(host_of(&t, 0, 4000));
-	EXPECT_INT(t.b.ns[ANA_HOST_UNKNOWN], 4000 * US);
+	EXPECT_UNKNOWN(&t);
 	EXPECT(!t.b.asks);
 	end(&t);
 
@@ -2074,8 +2077,7 @@ static void test_polls_memory(void)
 	t.given.at_once = t.given.made = true;
 	see_polls(&t, "?m1a:77");
 	keep(&t, 300, WIRE_WAIT_NONE, "~m1a:77", MAKE);
-	EXPECT(host_of(&t, 0, 4000));
-	EXPECT_INT(t.b.ns[ANA_HOST_UNKNOWN], 4000 * US);
+	EXPECT_UNKNOWN(&t);
 	end(&t);
 }
 
@@ -2100,8 +2102,7 @@ static void test_polls_files(void)
 	t.given.read = ANA_READ_WORDS;
 	see_polls(&t, "");
 	keep(&t, 300, WIRE_WAIT_READ, "", MAKE);
-	EXPECT(host_of(&t, 0, 4000));
-	EXPECT_INT(t.b.ns[ANA_HOST_UNKNOWN], 4000 * US);
+	EXPECT_UNKNOWN(&t);
 	end(&t);
 
 	begin_polling(&t, launch); /* which of two it is nobody knows */
@@ -2109,24 +2110,21 @@ static void test_polls_files(void)
 	see_polls(&t, "");
 	keep(&t, 300, WIRE_WAIT_READ, "", MAKE);
 	keep(&t, 301, WIRE_WAIT_NONE, "", MAKE);
-	EXPECT(host_of(&t, 0, 4000));
-	EXPECT_INT(t.b.ns[ANA_HOST_UNKNOWN], 4000 * US);
+	EXPECT_UNKNOWN(&t);
 	end(&t);
 
 	begin_polling(&t, launch); /* threads of its own would show what joins them */
 	t.given.read = ANA_READ_DATA;
 	see_polls(&t, "");
 	keep(&t, 110, WIRE_WAIT_NONE, "", MAKE);
-	EXPECT(host_of(&t, 0, 4000));
-	EXPECT_INT(t.b.ns[ANA_HOST_UNKNOWN], 4000 * US);
+	EXPECT_UNKNOWN(&t);
 	end(&t);
 
 	begin_polling(&t, launch); /* it sleeps once */
 	t.given.read = ANA_READ_DATA;
 	keep(&t, PID, WIRE_WAIT_SLEEP, "", "main\t/home/me/train.py\t80");
 	keep(&t, 300, WIRE_WAIT_READ, "", MAKE);
-	EXPECT(host_of(&t, 0, 4000));
-	EXPECT_INT(t.b.ns[ANA_HOST_UNKNOWN], 4000 * US);
+	EXPECT_UNKNOWN(&t);
 	end(&t);
 }
 

@@ -322,7 +322,7 @@ static bool comes_again(const struct ana_cause *b, const struct ana_thread_sampl
 
 /*
  * The program's own code sleeps, a copy to the GPU follows, and there is memory in which others may
- * have put what it looks for; or it reads from files as much as it copies.
+ * have put what it looks for; or it reads data, no words.
  */
 static bool may_poll(const struct ana_cause *b, struct ana_evidence *e, const struct wire_sample *w,
 		     const struct ana_pystack *k)
