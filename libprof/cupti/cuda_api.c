@@ -219,6 +219,7 @@ static const struct symbol cupti_symbols[] = {
 	CUPTI_SYMBOL("ActivityEnableRuntimeApi", EnableRuntimeApi, false),
 	CUPTI_SYMBOL("ActivityEnableDriverApi", EnableDriverApi, false),
 	CUPTI_SYMBOL("ActivityEnableAllSyncRecords", EnableAllSyncRecords, false),
+	CUPTI_SYMBOL("SetThreadIdType", SetThreadIdType, false),
 };
 
 /*

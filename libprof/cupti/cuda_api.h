@@ -36,6 +36,11 @@ enum cupti_attribute {
 	CUPTI_ATTR_PER_THREAD = 9,
 };
 
+enum cupti_thread_id {
+	CUPTI_THREAD_ID_DEFAULT = 0, /* half of a pthread_t */
+	CUPTI_THREAD_ID_SYSTEM = 1, /* gettid() */
+};
+
 typedef void (*cupti_request_fn)(uint8_t **buffer, size_t *size, size_t *max_records);
 typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 				  size_t valid);
@@ -53,6 +58,7 @@ struct prof_cupti {
 	int (*EnableRuntimeApi)(uint32_t cbid, uint8_t enable); /* from here on: may be NULL */
 	int (*EnableDriverApi)(uint32_t cbid, uint8_t enable);
 	int (*EnableAllSyncRecords)(uint8_t enable);
+	int (*SetThreadIdType)(int type);
 	uint32_t version;
 	uint32_t facts; /* of this version (facts/cupti.h) */
 	char path[512];

@@ -192,12 +192,31 @@ static void switch_canary(const struct prof_cupti *cupti, uint8_t on)
 		cupti->EnableDriverApi(CBID_DRIVER_GET_VERSION, on);
 }
 
+/*
+ * Queries are no waits. Calls name their thread as samples and ranges do, which no default does:
+ * without that no gap is known to be anybody's. It holds for all clients of the process, so what is
+ * handed over has CUPTI's default again, as those expect it that translate by pthread_self().
+ */
+static void choose_words(const struct prof_cupti *cupti, bool ours)
+{
+	int rc = 0;
+
+	if (cupti->EnableAllSyncRecords)
+		cupti->EnableAllSyncRecords(!ours);
+	if (cupti->SetThreadIdType)
+		rc = cupti->SetThreadIdType(ours ? CUPTI_THREAD_ID_SYSTEM
+						 : CUPTI_THREAD_ID_DEFAULT);
+	if (ours && (rc || !cupti->SetThreadIdType))
+		prof_note("CUPTI does not tell the kernel's thread ids (error %d): gaps of the "
+			  "host have no cause",
+			  rc);
+}
+
 int prof_level_enable(const struct prof_level *l, const struct prof_cupti *cupti)
 {
 	int rc;
 
-	if (cupti->EnableAllSyncRecords)
-		cupti->EnableAllSyncRecords(0); /* queries are no waits */
+	choose_words(cupti, true);
 	rc = enable_kinds(l, cupti);
 	if (rc) {
 		prof_level_disable(cupti);
@@ -227,8 +246,7 @@ void prof_level_disable(const struct prof_cupti *cupti)
 	for (i = 0; i < COUNT(kinds); i++)
 		if (kinds[i].when != WHEN_CALLS)
 			cupti->Disable(kinds[i].number);
-	if (cupti->EnableAllSyncRecords)
-		cupti->EnableAllSyncRecords(1);
+	choose_words(cupti, false);
 }
 
 void prof_level_hand_over(const struct prof_cupti *cupti)
@@ -244,8 +262,7 @@ void prof_level_hand_over(const struct prof_cupti *cupti)
 		for (i = 0; i < COUNT(kinds); i++)
 			if (kinds[i].handed && (kinds[i].event == WIRE_KIND_OP) == ops)
 				cupti->Disable(kinds[i].number);
-	if (cupti->EnableAllSyncRecords)
-		cupti->EnableAllSyncRecords(1);
+	choose_words(cupti, false);
 }
 
 void prof_level_reduce(const struct prof_level *before, const struct prof_level *after,

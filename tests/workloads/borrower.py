@@ -50,6 +50,8 @@ def main():
             device, stream = open_device()
         client.begin()
         work('session', args.kernels)
+        if client.system_tids:
+            print('calls name their threads as another client wants it')
         seen = client.end()
         if args.teardown:
             print('kernels of operators', client.found)

@@ -53,6 +53,9 @@ class Client:
         self.cupti.cuptiActivityRegisterCallbacks(self.request, self.complete)
         for kind in KINDS:
             self.cupti.cuptiActivityEnable(kind)
+        which = ctypes.c_int()
+        self.cupti.cuptiGetThreadIdType(ctypes.byref(which))
+        self.system_tids = bool(which.value)
 
     def end(self):
         for kind in KINDS:

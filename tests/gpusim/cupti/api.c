@@ -494,13 +494,13 @@ int cuptiActivityGetAttribute(int a, size_t *size, void *value)
 	return CUPTI_OK;
 }
 
-static int thread_id_type;
+#define THREAD_ID_SYSTEM 1 /* 0: what pthread_self() gives */
 
 int cuptiSetThreadIdType(int type)
 {
-	if (type < 0 || type > 2)
+	if (type < 0 || type > THREAD_ID_SYSTEM)
 		return CUPTI_INVALID_PARAMETER;
-	thread_id_type = type;
+	rec_config.system_tids = type == THREAD_ID_SYSTEM;
 	return CUPTI_OK;
 }
 
@@ -508,7 +508,7 @@ int cuptiGetThreadIdType(int *type)
 {
 	if (!type)
 		return CUPTI_INVALID_PARAMETER;
-	*type = thread_id_type;
+	*type = rec_config.system_tids ? THREAD_ID_SYSTEM : 0;
 	return CUPTI_OK;
 }
 
@@ -517,7 +517,7 @@ int cuptiFinalize(void)
 {
 	memset(rec_config.kind, 0, sizeof rec_config.kind);
 	memset(rec_config.api, 0, sizeof rec_config.api);
-	rec_config.any_cbid = false;
+	rec_config.any_cbid = rec_config.system_tids = false;
 	sub_drop();
 	rec_config.subscribed = false;
 	ext_forget();

@@ -14,6 +14,7 @@ struct rec_config {
 	bool kind[64];
 	bool all_sync; /* query records too */
 	bool latency; /* queued and submitted stamps */
+	bool system_tids; /* the kernel's thread ids, not what pthread_self() gives */
 	/* event records carry a time; the call's, for the model knows no other */
 	bool event_stamps;
 	uint8_t api[3][2048]; /* by domain and cbid: 1 on, 2 off, 0 as the kind says */

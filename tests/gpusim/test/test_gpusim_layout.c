@@ -5,6 +5,7 @@
  */
 #include <cuda.h>
 #include <cupti.h>
+#include <pthread.h>
 
 #include "../cupti/buffers.h"
 #include "../cupti/external.h"
@@ -229,8 +230,13 @@ static void test_call(void)
 	EXPECT_UINT(a->start, 11);
 	EXPECT_UINT(a->end, 22);
 	EXPECT_UINT(a->correlationId, 33);
-	EXPECT_UINT(a->threadId, 44);
+	EXPECT_UINT(a->threadId, (uint32_t)(uintptr_t)pthread_self());
 	EXPECT_UINT(a->returnValue, 2);
+	rec_config.system_tids = true;
+	rec_tracer.call(SIM_DRIVER, 307, 11, 22, 33, 44, 2);
+	a = taken(sizeof *a);
+	EXPECT_UINT(a->threadId, 44);
+	rec_config.system_tids = false;
 }
 
 static void test_external(void)
