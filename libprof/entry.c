@@ -84,6 +84,23 @@ static bool is_other_tool(void)
 }
 
 /*
+ * Nsight Compute and compute-sanitizer preload themselves into what they start, and into what that
+ * starts: the first lets no program go on in which CUDA is to load somebody else.
+ */
+static bool is_their_target(void)
+{
+	static const char *const theirs[] = { "/libTreeLauncher", "/libInterceptorInjectionTarget",
+					      "/libcuda-injection" };
+	const char *preload = prof_env_text("LD_PRELOAD");
+	size_t i;
+
+	for (i = 0; preload && i < sizeof(theirs) / sizeof(theirs[0]); i++)
+		if (strstr(preload, theirs[i]))
+			return true;
+	return false;
+}
+
+/*
  * Some of them refuse to start where these variables are set, and a shell script that starts them
  * has inherited ours. What they start in turn sees to itself.
  */
@@ -178,7 +195,7 @@ __attribute__((constructor)) static void prepare(int argc, char **argv)
 	if (prof_env_off(prof_env("GPUSTARVE")))
 		return;
 	find_self();
-	tool = is_other_tool();
+	tool = is_other_tool() || is_their_target();
 	if (tool) {
 		withdraw("CUDA_INJECTION64_PATH");
 		withdraw("NVTX_INJECTION64_PATH");

@@ -105,11 +105,31 @@ static bool is_other_tool(const char *command)
 	return false;
 }
 
+/*
+ * Those of them that preload themselves into all that they start, where libprof then keeps out of
+ * CUDA (libprof/entry.c): is @command one, or are we started by one?
+ */
+static bool keeps_cuda(const char *command)
+{
+	static const char *const tool[] = { "ncu", "nv-nsight-cu-cli", "compute-sanitizer" };
+	const char *slash = strrchr(command, '/'), *name = slash ? slash + 1 : command;
+	const char *preload = getenv("LD_PRELOAD");
+
+	for (size_t i = 0; i < sizeof(tool) / sizeof(tool[0]); i++)
+		if (!strcmp(name, tool[i]))
+			return true;
+	return preload && (strstr(preload, "/libTreeLauncher") ||
+			   strstr(preload, "/libInterceptorInjectionTarget"));
+}
+
 /* CUDA loads one library, and what the user or another tool has set stays. */
 static void say_who_is_injected(const struct view_run *r)
 {
 	const char *have = getenv("CUDA_INJECTION64_PATH");
 
+	if (keeps_cuda(r->command[0]) && !r->quiet)
+		view_note("ncu and compute-sanitizer load themselves into all that they start: "
+			  "nothing of it is recorded");
 	if (have && have[0] && strcmp(have, r->libprof) != 0 && !r->quiet)
 		view_note("CUDA_INJECTION64_PATH is set: CUDA loads %s in the place of libprof, so "
 			  "that nothing is recorded; unset it",
@@ -139,9 +159,9 @@ void view_run_environment(struct view_run *r)
 			  r->libprof, (unsigned)getuid());
 	else if (may_preload(r))
 		set_preload(r);
+	say_who_is_injected(r);
 	if (is_other_tool(r->command[0]))
 		return;
-	say_who_is_injected(r);
 	set_unless_set(r, "CUDA_INJECTION64_PATH", r->libprof);
 	set_unless_set(r, "NVTX_INJECTION64_PATH", r->libprof);
 }

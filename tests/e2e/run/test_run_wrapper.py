@@ -97,6 +97,8 @@ def the_environment(where):
     found = run(tool, options=['--quiet'], cwd=where).stdout.decode()
     gs.check(f'LD_PRELOAD={named}' in found and '_INJECTION64_PATH' not in found,
              f'a tool that loads itself into CUDA finds: {found}')
+    said = run(tool, cwd=where).stderr.decode()
+    gs.check('nothing of it is recorded' in said, f'a tool that preloads itself into all: {said}')
     other = '/usr/lib/x86_64-linux-gnu/libz.so.1'
     if os.path.exists(other):
         done = run(*show, options=['--quiet'], cwd=where, env=gs.environment(
