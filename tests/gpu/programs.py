@@ -36,7 +36,7 @@ class Told(Run):
         path = os.path.join(out, name + '.told')
         super().__init__(name, argv(python, program, '--told', path), out, timeout=timeout, rows=False,
                          options=['--max-overhead', '0'])
-        self.each = {}
+        self.each = None  # {}: it knows of none
         if os.path.exists(path):
             with open(path) as f:
                 self.each = json.load(f)['each']
@@ -76,8 +76,8 @@ def judge(run, seen):
     by_kind = collections.Counter()
     for (kind, _), n in ours.items():
         by_kind[kind] += n
-    wrong += [f'{kind}: {by_kind[kind]} of {n} that it asked for' for kind, n in run.each.items() if by_kind[kind] < n]
-    if not run.each:
+    wrong += [f'{kind}: {by_kind[kind]} of {n} that it asked for' for kind, n in (run.each or {}).items() if by_kind[kind] < n]
+    if run.each is None:
         wrong.append('it told nothing')
     if seen.rc != 0 or not seen.counted:
         return wrong + [f'torch.profiler: rc {seen.rc}, {sum(seen.counted.values())} operations'], False
