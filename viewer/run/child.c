@@ -227,14 +227,16 @@ void view_child_wait(struct view_child *c, const struct view_child_watch *watch)
 	watch_terminal(c, watch);
 	reap(c);
 	while (!c->ended) {
-		int n = poll(&p, 1, watch->tick ? 1000 : -1);
-		if (n > 0) {
-			reap(c); /* first, so that no signal goes to a process that is gone */
-			if (!c->ended)
-				take_signals(c, c->pid);
-			if (!c->ended)
-				reap(c); /* it may have ended since, and its SIGCHLD is taken */
-		} else if (!n && watch->tick) {
+		/*
+		 * Tools that start a thread in us (compute-sanitizer) take our SIGCHLD with it: the
+		 * command's end is looked for each second, too.
+		 */
+		int n = poll(&p, 1, 1000);
+		reap(c); /* first, so that no signal goes to a process that is gone */
+		if (n > 0 && !c->ended) {
+			take_signals(c, c->pid);
+			reap(c); /* it may have ended since, and its SIGCHLD is taken */
+		} else if (!n && !c->ended && watch->tick) {
 			watch->tick(watch->arg);
 		}
 	}

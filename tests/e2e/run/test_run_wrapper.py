@@ -218,6 +218,39 @@ def leftovers(where):
     return mine
 
 
+LISTENER = """
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+static void *listen(void *unused)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    pthread_sigmask(SIG_UNBLOCK, &set, 0);
+    for (;;)
+        pause();
+    return unused;
+}
+__attribute__((constructor)) static void loaded(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, 0, listen, 0);
+}
+"""
+
+
+def thread_of_another(where):
+    """As compute-sanitizer does it: SIGCHLD goes to a thread of the wrapper that is not the wrapper's."""
+    source, library = os.path.join(where, 'listener.c'), os.path.join(where, 'listener.so')
+    with open(source, 'w') as f:
+        f.write(LISTENER)
+    gs.command(['cc', '-shared', '-fPIC', '-pthread', '-o', library, source])
+    done = run('sh', '-c', 'unset LD_PRELOAD; sleep 0.2; exit 7', cwd=where, timeout=30,
+               env=gs.environment(LD_PRELOAD=library))
+    gs.equal(done.returncode, 7, 'beside a thread of another')
+
+
 with gs.scratch() as top:
     def alone(test):
         folder = os.path.join(top, test.__name__)
@@ -225,7 +258,8 @@ with gs.scratch() as top:
         test(folder)
 
     gs.side_by_side([functools.partial(alone, test) for test in (
-        left_behind, several, verdict, identical, no_collector, the_environment, unwritable, switched_off)])
+        left_behind, several, verdict, identical, no_collector, the_environment, unwritable, switched_off,
+        thread_of_another)])
     end = time.monotonic() + 120  # what left_behind left behind stays for 25 s
     while leftovers(top) and time.monotonic() < end:
         time.sleep(0.5)
