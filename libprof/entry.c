@@ -84,20 +84,14 @@ static bool is_other_tool(void)
 }
 
 /*
- * Nsight Compute and compute-sanitizer preload themselves into what they start, and into what that
- * starts: the first lets no program go on in which CUDA is to load somebody else.
+ * Nsight Compute and compute-sanitizer load themselves into what they start, and into what that
+ * starts: the first lets no program go on in which CUDA is to load somebody else. LD_PRELOAD does
+ * not tell, for they have taken their libraries off it by then; how these reach the tool does.
  */
 static bool is_their_target(void)
 {
-	static const char *const theirs[] = { "/libTreeLauncher", "/libInterceptorInjectionTarget",
-					      "/libcuda-injection" };
-	const char *preload = prof_env_text("LD_PRELOAD");
-	size_t i;
-
-	for (i = 0; preload && i < sizeof(theirs) / sizeof(theirs[0]); i++)
-		if (strstr(preload, theirs[i]))
-			return true;
-	return false;
+	return prof_env("NV_NSIGHT_INJECTION_TRANSPORT_TYPE") ||
+	       prof_env("NV_SANITIZER_INJECTION_TRANSPORT_TYPE");
 }
 
 /*

@@ -113,13 +113,12 @@ static bool keeps_cuda(const char *command)
 {
 	static const char *const tool[] = { "ncu", "nv-nsight-cu-cli", "compute-sanitizer" };
 	const char *slash = strrchr(command, '/'), *name = slash ? slash + 1 : command;
-	const char *preload = getenv("LD_PRELOAD");
 
 	for (size_t i = 0; i < sizeof(tool) / sizeof(tool[0]); i++)
 		if (!strcmp(name, tool[i]))
 			return true;
-	return preload && (strstr(preload, "/libTreeLauncher") ||
-			   strstr(preload, "/libInterceptorInjectionTarget"));
+	return getenv("NV_NSIGHT_INJECTION_TRANSPORT_TYPE") ||
+	       getenv("NV_SANITIZER_INJECTION_TRANSPORT_TYPE");
 }
 
 /* CUDA loads one library, and what the user or another tool has set stays. */

@@ -91,17 +91,11 @@ with gs.scratch() as where:
             gs.equal(v in got, want, f'{name} in a script: {v}')
         got = variables([path], CUDA_INJECTION64_PATH='/theirs.so')
         gs.equal(got['CUDA_INJECTION64_PATH'], '/theirs.so', f'{name}: what is set already')
-    # Some preload themselves into what they start, and let it not go on where CUDA is to load another.
-    with open(os.path.join(where, 'empty.c'), 'w'):
-        pass
-    for name, want in [('TreeLauncherTargetInjection', False), ('InterceptorInjectionTarget', False),
-                       ('cuda-injection', False), ('treelauncher', True)]:
-        theirs = os.path.join(where, f'lib{name}.so')
-        gs.command(['cc', '-shared', '-o', theirs, os.path.join(where, 'empty.c')])
-        for preload in (f'{theirs}:{gs.LIBPROF}', f'{gs.LIBPROF} {theirs}'):
-            got = variables([os.path.join(where, 'train')], LD_PRELOAD=preload)
+    # Some load themselves into all that they start, and let nothing go on where CUDA is to load another.
+    for tool, want in [('NSIGHT', False), ('SANITIZER', False), ('OTHER', True)]:
+        theirs = {f'NV_{tool}_INJECTION_TRANSPORT_TYPE': 'uds'}
+        for more in ({}, dict.fromkeys(INJECTION, gs.LIBPROF)):
+            got = variables([os.path.join(where, 'train')], **theirs, **more)
             for v in INJECTION:
-                gs.equal(v in got, want, f'beside lib{name}.so: {v}')
-            got = variables([os.path.join(where, 'train')], LD_PRELOAD=preload, CUDA_INJECTION64_PATH=gs.LIBPROF)
-            gs.equal('CUDA_INJECTION64_PATH' in got, want, f'beside lib{name}.so: set by the wrapper')
+                gs.equal(v in got, want, f'in what {tool} starts, {v}, with {list(more)}')
 gs.finish()
