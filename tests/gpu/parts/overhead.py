@@ -26,6 +26,7 @@ PLAYERS = 60  # seconds for all of a cast to begin
 HOST_CPU = 0 if SIM else 14  # seconds that host_cpu takes
 MODES = ['off', 'off2', 'L0', 'L1']
 MODEL = 'simulated, a model: ' if SIM else ''
+GOVERNOR = 58  # seconds that are kept for it and for what comes behind it
 PULSE = 10  # docs/FORMAT.md
 # What libprof's governor takes a launch to cost (libprof/cupti/governor.h).
 ASSUMED = dict(L0=1800, L1=2300)
@@ -477,12 +478,12 @@ def questions(r, out):
     if not base.text(PYTHON, '-c', 'import importlib.util as u; print(u.find_spec("torch") or "")'):
         r.skip('overhead', 'training loops', 'no torch here')
     elif base.left() > 35 or SIM:
-        guarded(r, training, out, begin + total * 0.78)
+        guarded(r, training, out, begin + min(total * 0.78, total - GOVERNOR))
     else:
         r.skip('overhead', 'training loops', 'out of time')
     if SIM and QUICK:
         guarded(r, governor, out, 1)
-    elif base.left() > 48:
+    elif base.left() > GOVERNOR - 10:
         guarded(r, governor, out, min(size(24, 20, 16, 1), base.left() - 30))
     else:
         r.skip('overhead', 'the governor', 'out of time')
