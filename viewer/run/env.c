@@ -159,7 +159,7 @@ void view_run_environment(struct view_run *r)
 	else if (may_preload(r))
 		set_preload(r);
 	say_who_is_injected(r);
-	if (is_other_tool(r->command[0]))
+	if (is_other_tool(r->command[0]) || keeps_cuda(r->command[0]))
 		return;
 	set_unless_set(r, "CUDA_INJECTION64_PATH", r->libprof);
 	set_unless_set(r, "NVTX_INJECTION64_PATH", r->libprof);
