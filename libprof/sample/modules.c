@@ -189,6 +189,7 @@ static int take_object(struct prof_pymem *m, const struct prof_object *o, void *
 	find_path(m, o, to->path, sizeof(to->path));
 	to->python = is_python(m, o, to->path);
 	to->runtime = is_runtime(to->path);
+	to->loader = is_called(to->path, "ld-linux") || is_called(to->path, "ld-musl");
 	to->driver = is_called(to->path, "libcuda");
 	if (to->end > to->begin)
 		all->n++;

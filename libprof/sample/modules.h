@@ -25,6 +25,7 @@ struct prof_module {
 	bool python; /* the interpreter itself */
 	/* of C or C++, or a way from Python into C: all programs' code passes through */
 	bool runtime;
+	bool loader; /* the dynamic one */
 	bool driver; /* the GPU's */
 	char build_id[2 * PROF_BUILD_ID + 1]; /* hexadecimal, "" if it has none */
 	char path[PROF_MODULE_PATH];

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "callkind.h"
+#include "codefault.h"
 #include "core/clockpoll.h"
 #include "core/errtext.h"
 #include "core/notes.h"
@@ -490,6 +491,8 @@ static void tell_wait(struct sampling *l)
 
 	if (l->call.nr == PROF_CALL_NONE) {
 		s->wait = WIRE_WAIT_FAULT;
+		if (!l->t->pid)
+			prof_codefault_file(l->call.pc, l->out->target, sizeof(l->out->target));
 		return;
 	}
 	switch (l->kind->how) {

@@ -1050,6 +1050,8 @@ class Piece:
             return 'host.gc' if s['flags'] & FL_GC else self.locked_by_makers(s) or 'host.lock'
         if code == 'load' and wait != QUEUE:
             return 'host.warmup'
+        if wait == FAULT and s['target']:
+            return 'host.warmup'
         by_code = dict(data='input.inline', checkpoint='host.checkpoint',
                        epoch='input.epoch').get(code)
         if wait in (READ, FAULT):

@@ -8,6 +8,8 @@ case.lines[place] = the marks of the lines that may stand in the first finding."
 import os
 import random
 
+import gs
+
 FETCH, PREP, STARVED = 'input.fetch', 'input.prep', 'input.cpu_starved'
 PIPELINE, HANDOFF, EPOCH, INLINE = ('input.pipeline', 'input.handoff', 'input.epoch',
                                     'input.inline')
@@ -448,6 +450,15 @@ def loop_modules(c, rng, stage):
     c.env['GPUSIM_MODULE_MS'] = rng.randrange(20, 30)
     c.env['CUDA_CACHE_DISABLE'] = 1
     c.put('step', 'K18', host('host.warmup'), ['c2'], times=8 if c.real else 1)
+
+
+@kind(1)
+def loop_code(c, rng, stage):
+    """Code that is used for the first time, from a slow disk."""
+    c.plan.update(preload=True)
+    library = os.path.join(gs.BUILD, 'workloads', 'seldomcode.so')
+    folder = stage.fuse(size=os.path.getsize(library), content=library, read=rng.uniform(20, 30))
+    c.put('step', 'K33', host('host.warmup'), ['c9'], path=os.path.join(folder, 'f0'))
 
 
 @kind(1)

@@ -17,6 +17,7 @@ gpu_us, sync (step, late), seed, and places: lists of [class, parameters] for
 records), in memory until the process ends: one file per process, one JSON line per row."""
 import argparse
 import fcntl
+import ctypes
 import gc
 import io
 import json
@@ -480,6 +481,16 @@ class K32(Kind):
             if os.path.exists(self.path + '.ready') == there:
                 break
             time.sleep(0.02)
+
+
+class K33(Kind):
+    """Calls code of a library that nobody called before: it comes from the disk."""
+
+    def prepare(self):
+        self.library = ctypes.CDLL(self.path)
+
+    def work(self, i):
+        self.library.seldom(i, 1)  #: c9
 
 
 # ---- the batch on its way ----

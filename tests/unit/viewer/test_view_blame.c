@@ -709,6 +709,26 @@ static void test_host_rules(void)
 	}
 }
 
+/* Code that is read from the disk as it is used for the first time. */
+static void test_host_code(void)
+{
+	static const char *const stack[] = { USER, DECODE, NUMERIC, NULL };
+	size_t i;
+
+	for (i = 0; i < sizeof(stack) / sizeof(*stack); i++) {
+		struct wire_sample s;
+		struct bench t;
+
+		begin(&t);
+		s = sample(&t, PID, 2000, WIRE_WAIT_FAULT, stack[i]);
+		s.target = name(&t, "/opt/lib/libkernels.so");
+		REQUIRE(!ana_evidence_add_sample(&t.e, &s, INT64_MIN));
+		EXPECT(host_of(&t, 0, 10000));
+		EXPECT_ALL(&t, ANA_HOST_WARMUP, ANA_MEDIUM);
+		end(&t);
+	}
+}
+
 /* Shorter than CPU_WORK_NS, or in an operator of the framework, it is the framework's own. */
 static void test_host_cpu_work(void)
 {
@@ -1312,6 +1332,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_wait_samples),
 	T_CASE(test_wait_pinned),
 	T_CASE(test_host_rules),
+	T_CASE(test_host_code),
 	T_CASE(test_host_cpu_work),
 	T_CASE(test_host_no_work),
 	T_CASE(test_host_starved),

@@ -463,6 +463,8 @@ static enum ana_class class_of_block(struct ana_cause *b, struct ana_evidence *e
 	/* Importing and compiling wait for files, for locks, and for compilers of their own. */
 	if (k.code == ANA_CODE_LOAD && w->wait != WIRE_WAIT_QUEUE)
 		return ANA_HOST_WARMUP;
+	if (w->wait == WIRE_WAIT_FAULT && w->target)
+		return ANA_HOST_WARMUP; /* code that is used for the first time */
 	switch (w->wait) {
 	case WIRE_WAIT_READ:
 	case WIRE_WAIT_FAULT:
