@@ -37,6 +37,7 @@ static view_advise *const fit[ANA_CLASSES] = {
 	[ANA_HOST_LOCK] = view_advise_lock,
 	[ANA_HOST_CPU_STARVED] = view_advise_host_cpu,
 	[ANA_HOST_WAIT] = view_advise_host_wait,
+	[ANA_HOST_WARMUP] = view_advise_warmup,
 	[ANA_HOST_NO_WORK] = view_advise_no_work,
 	[ANA_COMPUTE] = view_advise_uneven,
 	[ANA_COPY] = view_advise_copy,

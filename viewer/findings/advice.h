@@ -24,7 +24,7 @@ view_advise view_advise_worker_cpu, view_advise_host_cpu; /* advice_cpu.c */
 view_advise view_advise_uneven; /* advice_rank.c */
 view_advise view_advise_no_process, view_advise_idle_gpu; /* advice_idle.c */
 view_advise view_advise_dispatch, view_advise_copy, view_advise_sync, view_advise_lock,
-	view_advise_host_wait, view_advise_no_work; /* advice_host.c */
+	view_advise_host_wait, view_advise_no_work, view_advise_warmup; /* advice_host.c */
 
 #define VIEW_BUSY_PPM 850000 /* of the workers' time: they do nothing else but make batches */
 

@@ -194,3 +194,17 @@ bool view_advise_no_work(struct view_summary *s, struct view_advice *a)
 {
 	return base_ppm(a->saving_ns, s->result->gpu_ns) >= NO_WORK_PPM;
 }
+
+/* Code that came from the disk as it was first used: no cache of kernels makes that shorter. */
+bool view_advise_warmup(struct view_summary *s, struct view_advice *a)
+{
+	const struct view_finding *f = view_finding_of(s, a->class);
+
+	if (!f || f->where.wait != WIRE_WAIT_FAULT)
+		return true;
+	a->brief = "the environment on a local disk";
+	a->action = "libraries came from the disk as they were first used: keep the program's "
+		    "environment on a local disk, or have it read before the job begins (a step "
+		    "of warm-up, vmtouch)";
+	return true;
+}

@@ -971,6 +971,9 @@ static void test_by_evidence(void)
 	expect_action_on(ANA_HOST_WAIT, WIRE_WAIT_LOCK, "queue.put", "host-wait", "a longer queue");
 	expect_action(ANA_HOST_NO_WORK, WIRE_WAIT_SOCKET, "no-work", "smaller or shared GPU");
 	expect_action(ANA_HOST_CPU_WORK, WIRE_WAIT_NONE, "cpu-work", "fewer layers");
+	expect_action_on(ANA_HOST_WARMUP, WIRE_WAIT_FAULT, "/opt/libkernels.so", "warmup",
+			 "local disk");
+	expect_action(ANA_HOST_WARMUP, WIRE_WAIT_LOCK, "warmup", "cache compiled kernels");
 	expect_action(ANA_INPUT_FETCH, WIRE_WAIT_SOCKET, "storage", "per request");
 	expect_action(ANA_INPUT_FETCH, WIRE_WAIT_SLEEP, "storage", "sleeps (train.py:42 step)");
 	expect_action(ANA_INPUT_FETCH, WIRE_WAIT_FAULT, "storage", "mapped file");
