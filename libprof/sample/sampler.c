@@ -39,6 +39,7 @@
 #define SOON_NS (20 * MS) /* where somebody waits for what nobody was asked for so far */
 #define THROTTLE_NS (100 * MS)
 #define NATIVE_NS (50 * MS) /* of one thread */
+#define AGAIN_NS (3 * MS) /* one that naps wakes, looks and sleeps again within so long, mostly */
 #define NUDGE_NS (200 * MS) /* a hook wakes us no oftener */
 #define LOADER_NS (500 * MS) /* as if a batch had been waited for so long, all the time */
 #define WORKERS_AT_ONCE 4u
@@ -60,6 +61,8 @@ static struct {
 	uint64_t throttled_ns;
 	bool starving; /* in this turn: links are followed */
 	int64_t period_ns; /* of this turn */
+	int64_t again_ns; /* those that submit are looked at once more then; 0: none naps */
+	int64_t again_period_ns; /* as the look before them */
 	int64_t settle_ns, scan_ns, throttle_ns; /* when next */
 	bool slowed, least; /* are told */
 	unsigned int settles;
@@ -210,10 +213,31 @@ static void look_at_holder(pid_t tid, int64_t period_ns)
 		look_at_thread(&holder, 0, period_ns);
 }
 
+/*
+ * Of a thread that sleeps one look does not tell whether it sleeps once, or looks again and again
+ * for what others give. Looks are further apart than many a wait is long.
+ */
+static void look_again(void)
+{
+	size_t i;
+
+	sm.again_ns = 0;
+	prof_targets_submitters(&sm.targets);
+	for (i = 0; i < sm.targets.submitters; i++)
+		look_at_thread(&sm.targets.thread[i], 0, sm.again_period_ns);
+}
+
+static bool naps(const struct prof_target_thread *t)
+{
+	return sm.sample.s.tid == (uint32_t)t->tid && t->role == WIRE_ROLE_SUBMITTER &&
+	       sm.sample.s.wait == WIRE_WAIT_SLEEP;
+}
+
 static void look_at_own(int64_t now_ns, int64_t period_ns, bool starving)
 {
 	size_t n, i;
 	pid_t holder = 0;
+	bool again = false;
 
 	prof_targets_submitters(&sm.targets);
 	sm.sample.s.tid = 0;
@@ -223,7 +247,10 @@ static void look_at_own(int64_t now_ns, int64_t period_ns, bool starving)
 		if (sm.sample.s.wait == WIRE_WAIT_GIL && sm.sample.holder &&
 		    sm.sample.s.tid == (uint32_t)sm.targets.thread[i].tid)
 			holder = sm.sample.holder;
+		again |= starving && naps(&sm.targets.thread[i]);
 	}
+	sm.again_ns = again ? now_ns + AGAIN_NS : 0;
+	sm.again_period_ns = period_ns;
 	if (holder)
 		look_at_holder(holder, period_ns);
 	if (starving && enter()) {
@@ -441,6 +468,8 @@ static void take_turn(const struct prof_sample_rate_turn *t, int64_t now_ns)
 		scan(now_ns, t->divider);
 	if (t->look)
 		look_at_own(now_ns, t->period_ns, others);
+	else if (others && sm.again_ns && now_ns >= sm.again_ns)
+		look_again();
 	if (t->look && others)
 		look_at_workers(t->period_ns);
 	if (t->census && !t->least)
@@ -491,6 +520,11 @@ static void tell_workers(const struct prof_sample_rate_turn *t)
 		prof_shared_idle(true, (uint32_t)(1000 * MS / t->period_ns));
 }
 
+static int64_t next_turn(const struct prof_sample_rate_turn *t)
+{
+	return sm.again_ns && sm.again_ns < t->next_ns ? sm.again_ns : t->next_ns;
+}
+
 static void loop(void)
 {
 	struct prof_sample_rate_turn t;
@@ -504,7 +538,7 @@ static void loop(void)
 		tell_workers(&t);
 		take_turn(&t, now);
 		if (!atomic_load_explicit(&sm.stopping, memory_order_relaxed))
-			prof_word_wait(&sm.wake, seen, t.next_ns);
+			prof_word_wait(&sm.wake, seen, next_turn(&t));
 	}
 }
 
