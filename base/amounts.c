@@ -9,6 +9,7 @@
 
 #define NS_PER_S 1000000000LL
 #define NANO_PER_CENT 10000000LL
+#define NANO_PER_LISTED 10000 /* five decimals of a dollar */
 #define DIGITS3 1000 /* the first number with more than three digits */
 
 #define CENT " \302\242" /* U+00A2 */
@@ -135,6 +136,17 @@ const char *base_money_ascii(char *out, int64_t nano_usd)
 		s = (struct base_scale){ s.quantum, s.decimals + 2, "$", "" };
 	else if (!*s.before)
 		s = (struct base_scale){ NANO_PER_CENT, 2, "$", "" };
+	return base_scaled(out, s, nano_usd);
+}
+
+const char *base_price_text(char *out, int64_t nano_usd)
+{
+	struct base_scale s = base_money_scale(nano_usd);
+
+	if (nano_usd % NANO_PER_LISTED == 0)
+		return base_price_exact(out, nano_usd);
+	if (!*s.before)
+		s = (struct base_scale){ s.quantum, s.decimals + 2, "$", "" };
 	return base_scaled(out, s, nano_usd);
 }
 

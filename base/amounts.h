@@ -50,6 +50,12 @@ const char *base_money_about(char *out, int64_t nano_usd);
 const char *base_money_ascii(char *out, int64_t nano_usd);
 
 /*
+ * A price as lists have it: "$6.88", "$2.46375". One with more than five decimals comes of a
+ * division (a part of a GPU, a third of a machine) and has three digits that count: "$0.307".
+ */
+const char *base_price_text(char *out, int64_t nano_usd);
+
+/*
  * The width for printf's %*s that fills @text up to @columns: a cent sign has more bytes than
  * columns.
  */

@@ -146,7 +146,7 @@ const char *base_dollars_exact(char *out, base_wide nano_usd)
 	return trim(out, 0);
 }
 
-const char *base_price_text(char *out, int64_t nano_usd)
+const char *base_price_exact(char *out, int64_t nano_usd)
 {
 	base_unit digits;
 

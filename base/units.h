@@ -39,7 +39,7 @@ const char *base_percent_exact(char *out, int64_t ppm); /* "38.0951", zeros trim
 /* "$46.86" from whole cents; amounts.h has the rest */
 const char *base_cents_of(char *out, int64_t cents);
 const char *base_dollars_exact(char *out, base_wide nano_usd); /* "46.86", all digits that count */
-const char *base_price_text(char *out, int64_t nano_usd); /* "$6.88", "$2.7447" */
+const char *base_price_exact(char *out, int64_t nano_usd); /* the same as "$6.88", "$2.7447" */
 const char *base_hours_exact(char *out, base_wide ns); /* nine decimals at most */
 const char *base_bytes(char *out, uint64_t bytes); /* "1.5 GB" */
 const char *base_count(char *out, uint64_t n); /* "1,234,567" */

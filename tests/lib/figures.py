@@ -224,6 +224,9 @@ def gpu_time(v):
 
 
 def price(v):
+    if v * 10**5 % 1:  # of a division
+        quantum, decimals, before, _ = money_scale(v)
+        return scaled(v * 10**9, (quantum, decimals if before else decimals + 2, '$', ''))
     whole, _, rest = format(v.normalize(), 'f').partition('.')
     return f'${whole}.{rest:0<2}'
 

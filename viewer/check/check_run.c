@@ -129,7 +129,7 @@ static const char *price_of(struct base_arena *mem, const struct check_run *run)
 	if (run->nano_usd_per_hour < 0)
 		return "none";
 	return base_arena_printf(mem, "%s per hour",
-				 base_price_text(price, run->nano_usd_per_hour));
+				 base_price_exact(price, run->nano_usd_per_hour));
 }
 
 const char *check_run_differ(struct base_arena *mem, const struct check_run *a,

@@ -15,7 +15,7 @@
 #include "cost/rates.h"
 #include "base/files.h"
 #include "report/text/text.h"
-#include "base/units.h"
+#include "base/amounts.h"
 
 struct opts {
 	const char *out, *provider, *date, *model;

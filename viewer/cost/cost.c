@@ -10,6 +10,8 @@
 #include "base/units.h"
 #include "waste.h"
 
+#define PARTS_MAX 100
+
 /* Time in comm.skew is paid once; by cause it is split as the waits were. */
 static void price_skew(struct view_cost *c, size_t g, const struct ana_gpu *gpu)
 {
@@ -62,6 +64,11 @@ void view_cost_fini(struct view_cost *c)
 	free(c->gpu_class);
 	free(c->gpu_skew);
 	*c = (struct view_cost){ 0 };
+}
+
+bool view_rate_in_parts(const struct view_rate *r)
+{
+	return r->fraction_den <= PARTS_MAX;
 }
 
 bool view_rate_same(const struct view_rate *a, const struct view_rate *b)

@@ -44,6 +44,12 @@ struct view_cost {
 /* Of the same GPU at the same price from the same source: one line of every list. */
 bool view_rate_same(const struct view_rate *a, const struct view_rate *b);
 
+/*
+ * Its fraction is one that a reader sees through, as of MIG slices: "2/7". A GPU's share over time
+ * has a million in it, and is told in percent.
+ */
+bool view_rate_in_parts(const struct view_rate *r);
+
 /* Fills @c from the result and per-GPU rates (takes ownership of @rate). Free with _fini. */
 int view_cost_compute(struct view_cost *c, const struct ana_result *r, struct view_rate *rate,
 		      const bool waste[ANA_CLASSES]);

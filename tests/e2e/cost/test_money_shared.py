@@ -14,6 +14,7 @@ import sys
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
+import pagekeys
 import prof
 
 HOLD = r'''
@@ -38,6 +39,8 @@ def bill(run):
     with open(os.path.join(run, 'summary.json')) as f:
         s = json.load(f, parse_float=Decimal)
     gs.equal(gs.gpustarve('verify', run).returncode, 0, 'verify')
+    page = gs.gpustarve('report', run, '--format', 'html').stdout.decode()
+    gs.equal(pagekeys.problems(page, s)[0], [], 'the page')
     return s
 
 

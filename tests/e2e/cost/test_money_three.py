@@ -116,7 +116,7 @@ with gs.scratch() as where:
     dollars = figures.money(total)
     for what, shown in ('text', ' '.join(text.split())), ('html', page), ('run', told):
         gs.check(dollars in shown, f'{dollars} in {what}')
-        gs.check(f'${RATES[H100]}' in shown and '$777.70' in shown, f'both rates in {what}')
+        gs.check(figures.price(Decimal(RATES[H100])) in shown and '$777.70' in shown, f'both rates in {what}')
         gs.check('2026-03-01' in shown and '2026-04-01' in shown, f'both dates in {what}')
     rows = re.findall(r'^[* ] ([a-z_.0-9]+) .*? (<?)(?:\$([\d,]+(?:\.\d\d)?)|([\d.]+) \u00a2)', text, re.M)
     # Less than one of the last digit and not rounded up counts as none in the sum.

@@ -7,6 +7,7 @@
 #include "cost/cost.h"
 #include "cost/waste.h"
 #include "harness.h"
+#include "base/amounts.h"
 #include "base/units.h"
 
 #define HOUR_NS 3600000000000LL
@@ -226,6 +227,11 @@ static void test_texts(void)
 	EXPECT_STR(base_dollars_exact(u, 7 * VIEW_NANO_USD), "7");
 	EXPECT_STR(base_price_text(u, 2744700000LL), "$2.7447");
 	EXPECT_STR(base_price_text(u, 2 * VIEW_NANO_USD), "$2.00");
+	EXPECT_STR(base_price_text(u, 2463750000LL), "$2.46375"); /* of a list */
+	EXPECT_STR(base_price_text(u, 1995000000LL), "$1.995"); /* half of $3.99 */
+	EXPECT_STR(base_price_text(u, 306922770LL), "$0.307"); /* a part of $3.99 */
+	EXPECT_STR(base_price_text(u, 33333333333LL), "$33.33"); /* a third of $100 */
+	EXPECT_STR(base_price_text(u, 1234), "$0.00000123");
 	EXPECT_STR(base_percent(u, 380951), "38.1");
 	EXPECT_STR(base_percent_exact(u, 380951), "38.0951");
 	EXPECT_STR(base_percent_exact(u, 1000000), "100");

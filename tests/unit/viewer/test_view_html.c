@@ -264,6 +264,28 @@ static void test_no_price(void)
 	view_summary_free(s);
 }
 
+/* The part of a GPU that others used, too, in percent; of MIG slices as a fraction. */
+static void test_shared(void)
+{
+	struct view_summary *s = made_summary(1, "NVIDIA H100", 3990000000LL, 10);
+	struct view_rate *r = s->cost.rate;
+	char *page;
+
+	r->nano_usd_per_hour = 306922770;
+	r->fraction_num = 76923;
+	r->fraction_den = 1000000;
+	page = made_page(s, view_html_write);
+	EXPECT(strstr(page, ">$0.307</data> per GPU-hour"));
+	EXPECT(strstr(page, ">7.7 %</data> of <data value=\"3.99\""));
+	free(page);
+	r->fraction_num = 2;
+	r->fraction_den = 7;
+	page = made_page(s, view_html_write);
+	EXPECT(strstr(page, ">2/7</span> of <data value=\"3.99\""));
+	free(page);
+	view_summary_free(s);
+}
+
 /* A summary of no GPU, as a file may bring it: nothing to draw, and nothing breaks. */
 static void test_no_gpu(void)
 {
@@ -478,6 +500,6 @@ static void test_picture_lines(void)
 int main(void)
 {
 	return RUN(test_self_contained, test_waste, test_tables, test_evil_names, test_evil_places,
-		   test_places, test_advice, test_no_price, test_no_gpu, test_small, test_from_file,
-		   test_one_cause, test_lines_sum, test_of_all, test_picture_lines);
+		   test_places, test_advice, test_no_price, test_shared, test_no_gpu, test_small,
+		   test_from_file, test_one_cause, test_lines_sum, test_of_all, test_picture_lines);
 }

@@ -175,7 +175,7 @@ static void test_evil_places(void)
 	}
 }
 
-static void test_no_price(void)
+static void no_price(void)
 {
 	struct view_summary *s = made_summary(2, "NVIDIA RTX 9999", 0, 5);
 	char *text = made_page(s, report);
@@ -185,6 +185,39 @@ static void test_no_price(void)
 	EXPECT(strstr(text, "--price") != NULL);
 	free(text);
 	view_summary_free(s);
+}
+
+/* A GPU that others used, too: figures that a reader holds, and all digits in summary.json. */
+static void shared_price(void)
+{
+	struct view_summary *s = made_summary(1, "NVIDIA H100 80GB HBM3", 3990000000LL, 5);
+	struct view_rate *r = s->cost.rate;
+	struct base_arena mem = { 0 };
+	char *text;
+
+	r->nano_usd_per_hour = 306922770;
+	r->fraction_num = 76923;
+	r->fraction_den = 1000000;
+	EXPECT_STR(view_text_rate(r, &mem),
+		   "$0.307 per GPU-hour = 7.7 % of $3.99 (aws p5.48xlarge us-east-1, on-demand, "
+		   "2026-11-09)");
+	text = made_page(s, verdict);
+	EXPECT(strstr(text, "of each $0.307 GPU-hour"));
+	free(text);
+	r->nano_usd_per_hour = 1140000000;
+	r->fraction_num = 2;
+	r->fraction_den = 7;
+	EXPECT_STR(view_text_rate(r, &mem),
+		   "$1.14 per GPU-hour = 2/7 of $3.99 (aws p5.48xlarge us-east-1, on-demand, "
+		   "2026-11-09)");
+	base_arena_fini(&mem);
+	view_summary_free(s);
+}
+
+static void test_prices(void)
+{
+	no_price();
+	shared_price();
 }
 
 static void test_tame(void)
@@ -383,6 +416,6 @@ static void test_ascii(void)
 int main(void)
 {
 	return RUN(test_every_width, test_box, test_cut_words, test_look, test_narrow, test_verdict,
-		   test_causes, test_own_call, test_order_of_all, test_evil_places, test_no_price,
+		   test_causes, test_own_call, test_order_of_all, test_evil_places, test_prices,
 		   test_tame, test_direction, test_cents_close, test_wrap, test_ascii);
 }

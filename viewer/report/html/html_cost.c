@@ -25,10 +25,18 @@ static void put_price(struct html *h, const struct view_rate *r, size_t at)
 	html_put(h, " per GPU-hour");
 	if (r->fraction_num == r->fraction_den)
 		return;
-	fprintf(h->f,
-		"<br><span class=\"soft small\"><span data-from=\"/cost/rates/%zu/fraction\">%" PRIu32
-		"/%" PRIu32 "</span> of ",
-		at, r->fraction_num, r->fraction_den);
+	html_put(h, "<br><span class=\"soft small\">");
+	if (view_rate_in_parts(r))
+		fprintf(h->f,
+			"<span data-from=\"/cost/rates/%zu/fraction\">%" PRIu32 "/%" PRIu32
+			"</span>",
+			at, r->fraction_num, r->fraction_den);
+	else
+		html_pct(
+			h, base_ppm(r->nano_usd_per_hour, r->list_nano_usd_per_hour),
+			"/cost/rates/%zu/usd_per_gpu_hour %% /cost/rates/%zu/list_usd_per_gpu_hour",
+			at, at);
+	html_put(h, " of ");
 	html_price(h, r->list_nano_usd_per_hour, "/cost/rates/%zu/list_usd_per_gpu_hour", at);
 	html_put(h, "</span>");
 }

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prices: each with what it is of, its source and its date. */
 #include <string.h>
+#include "base/amounts.h"
 #include "base/units.h"
 #include "text_priv.h"
 
 static const char *fraction_text(const struct view_rate *r, struct base_arena *mem)
 {
-	base_unit list;
+	base_unit list, share;
 
 	if (r->fraction_num == r->fraction_den)
 		return "";
+	if (!view_rate_in_parts(r))
+		return base_arena_printf(mem, " = %s %% of %s",
+					 base_percent(share, base_ppm(r->nano_usd_per_hour,
+								      r->list_nano_usd_per_hour)),
+					 base_price_text(list, r->list_nano_usd_per_hour));
 	return base_arena_printf(mem, " = %u/%u of %s", r->fraction_num, r->fraction_den,
 				 base_price_text(list, r->list_nano_usd_per_hour));
 }
