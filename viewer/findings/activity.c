@@ -25,13 +25,15 @@ static const struct {
 	{ "/bz2.py", "read", "decompressing" },
 };
 
+#define BACKWARD "running the backward pass"
+
 /* Of the thread that trains alone: a worker's transforms are modules of torch, too. */
 static const struct {
 	const char *file; /* what the frame's path has in it */
 	const char *words;
 } training[] = {
-	{ "/torch/autograd/graph.py", "running the backward pass" },
-	{ "/torch/autograd/__init__.py", "running the backward pass" },
+	{ "/torch/autograd/graph.py", BACKWARD },
+	{ "/torch/autograd/__init__.py", BACKWARD },
 	{ "/torch/nn/modules/", "running the forward pass" },
 	{ "/torch/nn/functional.py", "running the forward pass" },
 	{ "/torch/optim/lr_scheduler.py", "setting the learning rate" },
@@ -90,12 +92,15 @@ static const char *of_module(const char *native)
 
 const char *view_words_training(const struct view_hotspot *p)
 {
-	const char *tab = p->role == WIRE_ROLE_SUBMITTER && p->leaf ? strchr(p->leaf, '\t') : NULL;
+	/* The trainer waits for its thread (autograd's) as for who makes something for it. */
+	bool trains = p->role == WIRE_ROLE_SUBMITTER, helps = p->role == WIRE_ROLE_PRODUCER;
+	const char *tab = (trains || helps) && p->leaf ? strchr(p->leaf, '\t') : NULL,
+		   *words = NULL;
 
-	for (size_t i = 0; tab && i < sizeof(training) / sizeof(training[0]); i++)
+	for (size_t i = 0; tab && !words && i < sizeof(training) / sizeof(training[0]); i++)
 		if (strstr(tab + 1, training[i].file))
-			return training[i].words;
-	return NULL;
+			words = training[i].words;
+	return words && (trains || !strcmp(words, BACKWARD)) ? words : NULL;
 }
 
 const char *view_words_activity(const struct view_hotspot *p)

@@ -438,7 +438,7 @@ const char *view_finding_words(const struct view_summary *s, struct base_arena *
 					 view_words_doing(mem, f->class, &f->where, columns),
 					 line ? ", " : "", line ? line : "");
 	return base_arena_printf(mem, "%s %s%s%s",
-				 view_words_who(mem, &f->where, view_loader_workers(s)),
+				 view_words_who(mem, f->class, &f->where, view_loader_workers(s)),
 				 view_words_doing(mem, f->class, &f->where, columns),
 				 line ? ", " : "", line ? line : "");
 }

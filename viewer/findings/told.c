@@ -188,7 +188,8 @@ static const char *who(const struct view_summary *s, struct base_arena *mem,
 		doing = view_words_doing(mem, f->class, p, COLUMNS);
 	return base_arena_printf(mem, "%s %s",
 				 p->chains > 1 ? view_words_chain(mem, p, COLUMNS)
-					       : view_words_who_was(mem, p, view_loader_workers(s)),
+					       : view_words_who_was(mem, f->class, p,
+								    view_loader_workers(s)),
 				 doing);
 }
 

@@ -232,18 +232,20 @@ static const char *counted_were(struct base_arena *mem, int64_t some, int64_t al
 				 some == 1 ? "was" : "were");
 }
 
-const char *view_words_who_was(struct base_arena *mem, const struct view_hotspot *p,
-			       int64_t workers)
+const char *view_words_who_was(struct base_arena *mem, enum ana_class c,
+			       const struct view_hotspot *p, int64_t workers)
 {
 	if (counted(p, workers))
 		return counted_were(mem, p->workers, workers);
 	if (p->role == WIRE_ROLE_PRODUCER)
-		return "whoever made the batches was";
-	return base_arena_printf(mem, "%s %s", view_words_who(mem, p, workers),
+		return ana_class_is_input(c) ? "whoever made the batches was"
+					     : "the thread that the main process waited for was";
+	return base_arena_printf(mem, "%s %s", view_words_who(mem, c, p, workers),
 				 p->role == WIRE_ROLE_WORKER && p->workers > 1 ? "were" : "was");
 }
 
-const char *view_words_who(struct base_arena *mem, const struct view_hotspot *p, int64_t workers)
+const char *view_words_who(struct base_arena *mem, enum ana_class c, const struct view_hotspot *p,
+			   int64_t workers)
 {
 	if (counted(p, workers))
 		return base_arena_printf(mem, "%" PRIu32 " of %" PRId64 " worker%s", p->workers,
@@ -258,7 +260,7 @@ const char *view_words_who(struct base_arena *mem, const struct view_hotspot *p,
 	case WIRE_ROLE_SUBMITTER:
 		return main_process;
 	case WIRE_ROLE_PRODUCER:
-		return "whoever makes the batches";
+		return ana_class_is_input(c) ? "whoever makes the batches" : "the awaited thread";
 	case WIRE_ROLE_FEEDER:
 		return "the thread that feeds the main process";
 	default:

@@ -42,17 +42,22 @@ const char *view_words_doing(struct base_arena *mem, enum ana_class c, const str
 /* activity.c: "decoding images", of a thread that ran well-known code; NULL: of any other. */
 const char *view_words_activity(const struct view_hotspot *p);
 
-/* The same of a training thread in torch's own code: "running the backward pass". */
+/*
+ * The same of a training thread in torch's own code: "running the backward pass"; that, of
+ * autograd's thread, too.
+ */
 const char *view_words_training(const struct view_hotspot *p);
 
 /*
  * "workers", "3 of 4 workers", "the main process", "the pin thread". @workers: of the loader, -1.
+ * Who was waited for made batches where that is what the GPU waited for (@c), else anything.
  */
-const char *view_words_who(struct base_arena *mem, const struct view_hotspot *p, int64_t workers);
+const char *view_words_who(struct base_arena *mem, enum ana_class c, const struct view_hotspot *p,
+			   int64_t workers);
 
 /* "both workers were", "the main process was". */
-const char *view_words_who_was(struct base_arena *mem, const struct view_hotspot *p,
-			       int64_t workers);
+const char *view_words_who_was(struct base_arena *mem, enum ana_class c,
+			       const struct view_hotspot *p, int64_t workers);
 
 /*
  * "the main process waited in queue.get at train.py:40 for thread produce, which was": of a chain

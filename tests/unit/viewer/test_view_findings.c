@@ -986,13 +986,18 @@ static void test_words(void)
 	struct base_arena mem = { 0 };
 	struct view_hotspot p = { .known = true, .role = WIRE_ROLE_WORKER, .workers = 3 };
 
-	EXPECT_STR(view_words_who(&mem, &p, 4), "3 of 4 workers");
-	EXPECT_STR(view_words_who(&mem, &p, 2), "workers"); /* some were replaced */
+	EXPECT_STR(view_words_who(&mem, ANA_INPUT_FETCH, &p, 4), "3 of 4 workers");
+	EXPECT_STR(view_words_who(&mem, ANA_INPUT_FETCH, &p, 2),
+		   "workers"); /* some were replaced */
 	p.targets = 2;
-	EXPECT_STR(view_words_who(&mem, &p, 4), "workers");
-	EXPECT_STR(view_words_who(&mem, &p, 3), "3 of 3 workers");
+	EXPECT_STR(view_words_who(&mem, ANA_INPUT_FETCH, &p, 4), "workers");
+	EXPECT_STR(view_words_who(&mem, ANA_INPUT_FETCH, &p, 3), "3 of 3 workers");
 	p.targets = 0;
-	EXPECT_STR(view_words_who(&mem, &p, -1), "workers");
+	EXPECT_STR(view_words_who(&mem, ANA_INPUT_FETCH, &p, -1), "workers");
+	p.role = WIRE_ROLE_PRODUCER;
+	EXPECT_STR(view_words_who(&mem, ANA_INPUT_FETCH, &p, 4), "whoever makes the batches");
+	EXPECT_STR(view_words_who(&mem, ANA_HOST_DISPATCH, &p, 4), "the awaited thread");
+	p.role = WIRE_ROLE_WORKER;
 	p.runnable = true;
 	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_CPU_STARVED, &p, 40), "waiting for a CPU");
 	p.has_cpu = "process mill\tgrind\t/home/me/mill.py\t12";

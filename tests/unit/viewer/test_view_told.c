@@ -55,6 +55,17 @@ static void test_sentences(void)
 		"The GPU waited 50.0 % of the training time for batches that were made already: the "
 		"pin thread was waiting for a lock within the process (train.py:42 step). Without "
 		"it: at most 2.01 times the steps per hour.");
+	/* who makes something else than batches, as torch's backward pass */
+	expect_line(
+		ANA_INPUT_FETCH, WIRE_ROLE_PRODUCER, WIRE_WAIT_PIPE,
+		"The GPU waited 50.0 % of the training time for batches: whoever made the batches was "
+		"waiting for a pipe (train.py:42 step). 3 makers instead of 1 would bring at most 2.01 "
+		"times the steps per hour.");
+	expect_line(
+		ANA_HOST_DISPATCH, WIRE_ROLE_PRODUCER, WIRE_WAIT_NONE,
+		"The GPU waited 50.0 % of the training time to be given work: the thread that the "
+		"main process waited for was running Python (train.py:42 step). Without it: at most "
+		"2.01 times the steps per hour.");
 	/* the class says all of it, but for the line */
 	expect_line(
 		ANA_HOST_SYNC, WIRE_ROLE_SUBMITTER, WIRE_WAIT_GPU,
@@ -737,6 +748,10 @@ static void test_activities(void)
 			NULL); /* a worker's transform */
 	expect_training("_engine_run_backward\t/x/torch/autograd/graph.py",
 			"running the backward pass");
+	expect_doing(WIRE_ROLE_PRODUCER, "_engine_run_backward\t/x/torch/autograd/graph.py", NULL,
+		     "running the backward pass"); /* autograd's thread */
+	expect_doing(WIRE_ROLE_PRODUCER, "Linear.forward\t/x/torch/nn/modules/linear.py", NULL,
+		     NULL); /* a thread's transform */
 	expect_training("Linear.forward\t/x/torch/nn/modules/linear.py",
 			"running the forward pass");
 	expect_training("Adam.step\t/x/torch/optim/adam.py", "running the optimizer's step");

@@ -50,7 +50,7 @@ static const char *role_text(uint8_t role)
 	case WIRE_ROLE_WORKER_OTHER:
 		return "workers&#39; other threads";
 	case WIRE_ROLE_PRODUCER:
-		return "makers of batches";
+		return "threads that were waited for";
 	case WIRE_ROLE_FEEDER:
 		return "threads that feed the main process";
 	default:

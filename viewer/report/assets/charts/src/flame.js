@@ -11,7 +11,7 @@ import { count, duration, percent } from './units.js';
 const CELL = 22;
 const ROLES = {
 	submitter: 'main process', worker: 'loader workers', pin: 'pin thread', other: 'other threads',
-	worker_other: 'workers\' other threads', producer: 'makers of batches',
+	worker_other: 'workers\' other threads', producer: 'threads that were waited for',
 	feeder: 'threads that feed the main process',
 };
 
