@@ -230,6 +230,13 @@ static void test_places(void)
 			    "</data> samples of ") != NULL);
 	EXPECT(strstr(page, ": <b><data value=\"6\" "
 			    "data-key=\"/loader/need/workers_needed\"") != NULL);
+	EXPECT(strstr(page, " workers</b> would keep up; now there are "));
+	EXPECT(strstr(page, "24.0 ms</data> on average.</p></div>"));
+	free(page);
+	s->loader.need.needed = s->loader.need.advised = 4;
+	page = made_page(s, view_html_write);
+	EXPECT(strstr(page, " workers</b> are enough; there are "));
+	EXPECT(!strstr(page, "A batch then comes"));
 	free(page);
 	view_summary_free(s);
 }

@@ -106,6 +106,23 @@ static void test_own_call(void)
 	view_summary_free(s);
 }
 
+/* As many workers as there are keep up: nothing then comes otherwise. */
+static void enough_workers(struct view_summary *s)
+{
+	char *text = made_page(s, report);
+
+	EXPECT(strstr(text,
+		      "6 workers would keep up; a batch then comes at\n    best every 24.0 ms "
+		      "on average\n"));
+	free(text);
+	s->loader.need.needed = s->loader.need.advised = 4;
+	text = made_page(s, report);
+	EXPECT(strstr(text,
+		      "it took one every 36.0\n    ms on average, waits included. 4 workers are "
+		      "enough\n"));
+	free(text);
+}
+
 static void test_causes(void)
 {
 	struct view_summary *s =
@@ -123,6 +140,7 @@ static void test_causes(void)
 	EXPECT(strstr(text, "2,000 samples of threads: 3 torn") != NULL);
 	expect_narrow(text);
 	free(text);
+	enough_workers(s);
 	view_summary_free(s);
 }
 

@@ -33,6 +33,35 @@ static void put_waits(struct html *h)
 	html_put(h, ".</p>\n");
 }
 
+/* "6 workers would keep up; now there are 4." */
+static void put_workers(struct html *h)
+{
+	const struct view_worker_count *n = &h->s->loader.need;
+	const int64_t now = h->s->loader.facts.workers;
+	bool enough = n->needed <= now;
+
+	html_put(h, "<b>");
+	html_count(h, (uint64_t)n->needed, "/loader/need/workers_needed");
+	html_put(h, n->needed == 1 ? " worker</b> " : " workers</b> ");
+	if (enough)
+		html_put(h, n->needed == 1 ? "is enough; there " : "are enough; there ");
+	else
+		html_put(h, "would keep up; now there ");
+	html_put(h, now == 1 ? "is " : "are ");
+	html_count(h, (uint64_t)now, "/loader/need/workers_now");
+	if (!enough && n->bound != VIEW_WORKERS_STEP) {
+		html_put(h, n->bound == VIEW_WORKERS_CORES ? ", and the cores here carry only "
+							   : ", and a sensible limit is ");
+		html_count(h, (uint64_t)n->advised, "/loader/need/workers_advised");
+	}
+	if (!enough) {
+		html_put(h, ". A batch then comes at best every ");
+		html_ns(h, n->predicted_step_ns, "/loader/need/predicted_step_ns");
+		html_put(h, " on average");
+	}
+	html_put(h, ".");
+}
+
 /*
  * "The GPU could take a batch every 24 ms on average ... A worker makes a batch in 144 ms: 6
  * workers would keep up."
@@ -60,20 +89,9 @@ static void put_need(struct html *h)
 	html_ns(h, v->facts.wait_ns, "/loader/need/wait_ns");
 	html_put(h, " of that. A worker makes a batch in ");
 	html_ns(h, v->facts.fetch_ns, "/loader/need/fetch_ns");
-	html_put(h, ": <b>");
-	html_count(h, (uint64_t)v->need.needed, "/loader/need/workers_needed");
-	html_put(h, v->need.needed == 1 ? " worker</b> would keep up; now there "
-					: " workers</b> would keep up; now there ");
-	html_put(h, v->facts.workers == 1 ? "is " : "are ");
-	html_count(h, (uint64_t)v->facts.workers, "/loader/need/workers_now");
-	if (v->need.bound != VIEW_WORKERS_STEP) {
-		html_put(h, v->need.bound == VIEW_WORKERS_CORES ? ", and the cores here carry only "
-								: ", and a sensible limit is ");
-		html_count(h, (uint64_t)v->need.advised, "/loader/need/workers_advised");
-	}
-	html_put(h, ". A batch then comes at best every ");
-	html_ns(h, v->need.predicted_step_ns, "/loader/need/predicted_step_ns");
-	html_put(h, ".</p></div>\n");
+	html_put(h, ": ");
+	put_workers(h);
+	html_put(h, "</p></div>\n");
 }
 
 static void put_fact(struct html *h, const char *name, unsigned int known, uint64_t v,

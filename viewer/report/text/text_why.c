@@ -264,10 +264,33 @@ static const char *deliver(struct page *p)
 				 n == 1 ? " delivers" : "s deliver");
 }
 
+/* What more workers would bring; as many as there are keep up, and nothing then comes otherwise. */
+static const char *need_text(struct page *p, bool median)
+{
+	const struct view_loader *v = &p->s->loader;
+	const char *s = v->need.needed == 1 ? "" : "s";
+	base_unit step, then;
+
+	base_duration(step, v->facts.step_ns);
+	if (v->need.needed <= v->facts.workers)
+		return base_arena_printf(
+			&p->mem,
+			"it took one every %s on average, %swaits included. %" PRId64
+			" worker%s %s enough",
+			step, median ? "slow steps and " : "", v->need.needed, s,
+			v->need.needed == 1 ? "is" : "are");
+	return base_arena_printf(&p->mem,
+				 "%s one every %s on average. %" PRId64
+				 " worker%s would keep up%s; a batch then comes at best every %s "
+				 "on average",
+				 deliver(p), step, v->need.needed, s, need_bound(p),
+				 base_duration(then, v->need.predicted_step_ns));
+}
+
 static void put_need(struct page *p)
 {
 	const struct view_loader *v = &p->s->loader;
-	base_unit step, fed, then;
+	base_unit busy, fed;
 	int64_t pace;
 	bool median;
 
@@ -277,17 +300,11 @@ static void put_need(struct page *p)
 	if (v->busy_ppm >= 0)
 		put_line(p,
 			 base_arena_printf(&p->mem, "workers made batches for %s %% of their time",
-					   base_percent(step, v->busy_ppm)));
-	put_line(p, base_arena_printf(
-			    &p->mem,
-			    "the GPU could take a batch every %s (%s); %s one every %s on average. "
-			    "%" PRId64
-			    " worker%s would keep up%s; a batch then comes at best every %s",
-			    base_duration(fed, pace),
-			    median ? "the median step without its wait" : "on average", deliver(p),
-			    base_duration(step, v->facts.step_ns), v->need.needed,
-			    v->need.needed == 1 ? "" : "s", need_bound(p),
-			    base_duration(then, v->need.predicted_step_ns)));
+					   base_percent(busy, v->busy_ppm)));
+	put_line(p, base_arena_printf(&p->mem, "the GPU could take a batch every %s (%s); %s",
+				      base_duration(fed, pace),
+				      median ? "the median step without its wait" : "on average",
+				      need_text(p, median)));
 }
 
 static void put_shares(struct page *p)
