@@ -78,11 +78,13 @@ const char *view_judged_words(const struct ana_judgement *v, struct base_arena *
 /* The verdict's tenth of the training time (LEDGER 7), without what happens once. */
 bool view_is_warmup(const struct view_summary *s)
 {
-	bool set[ANA_CLASSES];
+	bool other[ANA_CLASSES], warmup[ANA_CLASSES] = { [ANA_HOST_WARMUP] = true };
+	int64_t others, once;
 
 	for (int c = 0; c < ANA_CLASSES; c++)
-		set[c] = ana_class_is_host(c) && ana_class_is_waste(c) && c != ANA_HOST_WARMUP;
-	return s->result->judgement.verdict == ANA_V_HOST_BOUND &&
-	       (__int128)10 * view_set_sum(set, s->result->classes, s->result->skew_causes) <
-		       view_working_ns(s);
+		other[c] = ana_class_is_host(c) && ana_class_is_waste(c) && !warmup[c];
+	others = view_set_sum(other, s->result->classes, s->result->skew_causes);
+	once = view_set_sum(warmup, s->result->classes, s->result->skew_causes);
+	return s->result->judgement.verdict == ANA_V_HOST_BOUND && others <= once &&
+	       (__int128)10 * others < view_working_ns(s);
 }

@@ -28,8 +28,9 @@ bool view_all_unused(const struct view_summary *s);
 const char *view_unused_words(const struct view_summary *s, struct base_arena *mem);
 
 /*
- * Whether the verdict is host-bound by what is loaded and compiled once (host.warmup) and by
- * nothing else: a short run that is otherwise well is no program to be mended.
+ * Whether the verdict is host-bound by what is loaded and compiled once (host.warmup): a short run
+ * that is otherwise well is no program to be mended. What else of host.* is wasted is too little
+ * for the verdict, and no more than that.
  */
 bool view_is_warmup(const struct view_summary *s);
 

@@ -105,7 +105,7 @@ static void test_words(void)
 	view_summary_free(s);
 }
 
-/* Host-bound by warm-up alone says so; with as much of another cause, it does not. */
+/* Host-bound by warm-up says so, unless others are a tenth of the time or more than it. */
 static void test_warmup(void)
 {
 	struct view_summary *s = run_of(ANA_HOST_WARMUP, 3990000000LL);
@@ -117,6 +117,12 @@ static void test_warmup(void)
 	s->result->classes[ANA_HOST_SYNC] += MADE_HOUR_NS / 10;
 	EXPECT(!view_is_warmup(s));
 	EXPECT_STR(view_verdict_words(s, &mem), "host-bound");
+	view_summary_free(s);
+	s = run_of(ANA_HOST_WARMUP, 3990000000LL);
+	s->result->classes[ANA_HOST_WARMUP] = s->result->classes[ANA_HOST_SYNC] = MADE_HOUR_NS / 20;
+	EXPECT(view_is_warmup(s));
+	s->result->classes[ANA_HOST_SYNC]++;
+	EXPECT(!view_is_warmup(s));
 	view_summary_free(s);
 	s = run_of(ANA_INPUT_FETCH, 3990000000LL);
 	EXPECT(!view_is_warmup(s));
