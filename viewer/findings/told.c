@@ -201,6 +201,12 @@ static const char *late(const struct view_summary *s, struct base_arena *mem, co
 				 share(s, mem, x), f->where.rank, facts_classes[f->class].meaning);
 }
 
+/* Their words say that nothing tells why: who was seen then is no reason. */
+static bool unexplained(enum ana_class c)
+{
+	return c == ANA_INPUT_UNKNOWN || c == ANA_HOST_UNKNOWN || c == ANA_DEVICE_UNKNOWN;
+}
+
 static const char *waited(const struct view_summary *s, struct base_arena *mem,
 			  const struct said *x)
 {
@@ -210,7 +216,10 @@ static const char *waited(const struct view_summary *s, struct base_arena *mem,
 
 	if (!by && open)
 		by = meaning(s, mem, f->class);
-	return base_arena_printf(mem, "%s%s%s", what, by ? ": " : "",
+	return base_arena_printf(mem, "%s%s%s", what,
+				 !by			 ? ""
+				 : unexplained(f->class) ? "; meanwhile "
+							 : ": ",
 				 by ? by : view_words_cpu(mem, &f->where, COLUMNS));
 }
 
@@ -485,16 +494,17 @@ static bool is_below(const struct view_summary *s, size_t rest)
 }
 
 /* Where most of it lies in gaps without a sample, it is told what the line is taken from. */
-static const char *from_neighbours(struct base_arena *mem, const struct said *x)
+static const char *from_neighbours(struct base_arena *mem, const struct said *x, enum ana_class c)
 {
+	const char *parts = c == ANA_COPY ? "copies" : "gaps";
 	base_unit samples;
 
 	if (x->nearby_ns <= x->lines_ns / 2)
 		return "";
 	return base_arena_printf(
 		mem,
-		" %s sample%s it; most of these gaps hold none and are taken to be like those that do.",
-		base_count(samples, x->samples), x->samples == 1 ? " shows" : "s show");
+		" %s sample%s it; most of these %s hold none and are taken to be like those that do.",
+		base_count(samples, x->samples), x->samples == 1 ? " shows" : "s show", parts);
 }
 
 static void add_lines(const struct view_summary *s, const struct view_told *told, size_t n,
@@ -516,7 +526,8 @@ static const char *told_sentence(const struct view_summary *s, struct base_arena
 		return base_arena_printf(mem, "%s.", view_rest_words(s, mem, x->at));
 	add_lines(s, told, n, x);
 	return base_arena_printf(mem, "%s%s%s", (rest ? without_line : cause)(s, mem, x),
-				 from_neighbours(mem, x), prediction(s, mem, x));
+				 from_neighbours(mem, x, s->finding[x->at].class),
+				 prediction(s, mem, x));
 }
 
 const char *view_alike_sentence(const struct view_summary *s, struct base_arena *mem,

@@ -210,6 +210,14 @@ static void test_evil_places(void)
 	view_summary_free(s);
 }
 
+/* Shares of a GPU's training time beside its timeline: those in its table are of all time held. */
+static void of_which_time(const char *page)
+{
+	const char *at = strstr(page, "<span>busy <data"), *end = at ? strstr(at, "</span>") : NULL;
+
+	EXPECT(end && !strncmp(end - 21, " of its training time", 21));
+}
+
 static void test_places(void)
 {
 	struct view_summary *s = made_summary_of(made_starved(NULL), "x", 1000000000);
@@ -231,6 +239,7 @@ static void test_places(void)
 	EXPECT(strstr(page, ": <b><data value=\"6\" "
 			    "data-key=\"/loader/need/workers_needed\"") != NULL);
 	EXPECT(strstr(page, " workers</b> would keep up; now there are "));
+	of_which_time(page);
 	EXPECT(strstr(page, "24.0 ms</data> on average.</p></div>"));
 	free(page);
 	s->loader.need.needed = s->loader.need.advised = 4;

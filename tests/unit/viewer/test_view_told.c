@@ -81,8 +81,8 @@ static void test_sentences(void)
 	/* nobody knows what it would bring */
 	expect_line(
 		ANA_HOST_UNKNOWN, WIRE_ROLE_SUBMITTER, WIRE_WAIT_NONE,
-		"The GPU stood idle 50.0 % of the training time, and the records do not tell why: "
-		"the main process was running Python (train.py:42 step).");
+		"The GPU stood idle 50.0 % of the training time, and the records do not tell why; "
+		"meanwhile the main process was running Python (train.py:42 step).");
 	/* nor is it training */
 	expect_line(ANA_HOST_NO_WORK, WIRE_ROLE_SUBMITTER, WIRE_WAIT_SOCKET,
 		    "The GPU had nothing to do for 50.0 % of the time held: the process waited for "
@@ -243,6 +243,11 @@ static void test_from_neighbours(void)
 		      ", which saw 17.0 % of this time") != NULL);
 	s->finding[0].nearby_ns = s->finding[0].ns / 2;
 	EXPECT(!strstr(view_finding_sentence(s, &mem, 0), "hold none"));
+	view_summary_free(s);
+	s = made_line(1, ANA_COPY, WIRE_ROLE_SUBMITTER, WIRE_WAIT_NONE);
+	REQUIRE(s && s->findings);
+	s->finding[0].nearby_ns = s->finding[0].ns / 100 * 83;
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0), "most of these copies hold none"));
 	view_summary_free(s);
 }
 

@@ -45,7 +45,7 @@ static bool waits_in_collectives(const struct ana_gpu *g)
 	return false;
 }
 
-/* "busy 12.0 %, waited for input 0.2 %": of its training time. */
+/* "busy 12.0 %, waited for input 0.2 % of its training time"; the table's are of all time held. */
 void html_gpu_shares(struct html *h, size_t g)
 {
 	const struct ana_gpu *gpu = &h->s->result->gpu[g];
@@ -61,8 +61,8 @@ void html_gpu_shares(struct html *h, size_t g)
 	html_put(h, ", waited for input ");
 	html_pct(h, base_ppm(view_gpu_starved_ns(gpu), working), "/gpus/%zu/starved_ns %% %s", g,
 		 key);
-	if (waits_in_collectives(gpu))
-		html_put(h, ", in part within collectives");
+	html_put(h, waits_in_collectives(gpu) ? ", in part within collectives, of its training time"
+					      : " of its training time");
 }
 
 static void put_name(struct html *h, size_t i)
