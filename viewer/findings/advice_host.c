@@ -5,6 +5,7 @@
 
 #include "advice.h"
 #include "findings.h"
+#include "lead.h"
 #include "analysis/evidence/take.h"
 #include "base/units.h"
 #include "reads.h"
@@ -72,6 +73,19 @@ static void advise_one_read(struct view_summary *s, struct view_advice *a, const
 		reads, where);
 }
 
+/* Of operations that follow upon each other at once, it is they that are too small and too many. */
+static void advise_larger_operations(struct view_summary *s, struct view_advice *a,
+				     const char *where)
+{
+	a->brief = base_arena_printf(
+		&s->mem, "torch.compile or CUDA graphs; else less Python in the step (%s)", where);
+	a->action = base_arena_printf(
+		&s->mem,
+		"use torch.compile or CUDA graphs, fuse small operators, or raise the batch size; else "
+		"spend less Python there (%s): compute it once, or outside of the step",
+		where);
+}
+
 bool view_advise_dispatch(struct view_summary *s, struct view_advice *a)
 {
 	const struct view_finding *f = view_finding_of(s, a->class);
@@ -88,6 +102,10 @@ bool view_advise_dispatch(struct view_summary *s, struct view_advice *a)
 		return true;
 	where = base_arena_printf(&s->mem, "%s%s", view_words_line(&s->mem, &f->where, 40),
 				  other_lines(s, f));
+	if (view_between_ns(s)) {
+		advise_larger_operations(s, a, where);
+		return true;
+	}
 	a->brief = base_arena_printf(
 		&s->mem, "less Python in the step (%s); else torch.compile or CUDA graphs", where);
 	a->action = base_arena_printf(

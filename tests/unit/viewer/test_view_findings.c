@@ -1247,6 +1247,7 @@ static void test_own_python(void)
 	};
 	struct view_summary *s = made_summary_of(launching("/x/train.py", NULL), H100, 1000000000);
 	const struct view_advice *a = advice(s, "dispatch");
+	struct ana_result *r;
 
 	REQUIRE(a);
 	EXPECT_STR(
@@ -1255,6 +1256,20 @@ static void test_own_python(void)
 	EXPECT(strstr(
 		a->action,
 		"spend less Python there (train.py:32 Layer.plan, also 31): compute it once, or outside of the step; else"));
+	view_summary_free(s);
+	/* many operations right behind each other: it is these that are too small */
+	r = launching("/x/train.py", NULL);
+	made_class(r, ANA_DEVICE_TURNAROUND, MADE_HOUR_NS / 8);
+	s = made_summary_of(r, H100, 1000000000);
+	a = advice(s, "dispatch");
+	REQUIRE(a);
+	EXPECT_STR(
+		a->brief,
+		"torch.compile or CUDA graphs; else less Python in the step (train.py:32 Layer.plan, also 31)");
+	EXPECT(strstr(a->action,
+		      "use torch.compile or CUDA graphs, fuse small operators, or raise the "
+		      "batch size; else spend less Python there (train.py:32 Layer.plan, also "
+		      "31): compute it once, or outside of the step"));
 	view_summary_free(s);
 	for (size_t i = 0; i < 2; i++) {
 		s = made_summary_of(launching(others[i][0], others[i][1]), H100, 1000000000);
