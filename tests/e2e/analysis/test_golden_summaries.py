@@ -13,6 +13,7 @@ import sys
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import golden
 import gs
+import gst_moved
 import schema
 
 try:
@@ -65,6 +66,18 @@ def check_schemas():
         gs.left_out('no ../shared/schema: docs/summary.schema.json beside the agreed one')
 
 
+def check_moved():
+    """A run that is copied as if it had been recorded elsewhere says the same, of other folders."""
+    with gs.scratch() as where:
+        run = golden.made_up(where)
+        gst_moved.main(run, os.path.join(where, 'moved.gst'), '/srv/job=/a', '/mnt/shards=/mnt/b')
+        texts = [golden.summary((run, lambda _, run=run: run, []), where)
+                 for run in (run, os.path.join(where, 'moved.gst'))]
+        gs.check('/srv/job/train.py' in texts[0] and '/srv/job' not in texts[1], 'the folder has moved')
+        gs.equal(golden.masked(texts[0]).replace('/srv/job', '/a').replace('/mnt/shards', '/mnt/b'),
+                 golden.masked(texts[1]), 'all else stays')
+
+
 def check_wording():
     """A sentence may be told otherwise, a number in it may not, nor anything that is no sentence."""
     text = '{"basis": "2 of 31.5 \\"so\\"", "notes": [\n "at 7", "a 1,000 b"], "class": "host.sync", "ns": 5}'
@@ -74,6 +87,7 @@ def check_wording():
         gs.check(golden.numbers(text.replace(old, new)) != golden.numbers(text), f'{old} -> {new} is seen')
 
 
+check_moved()
 check_wording()
 check_schemas()
 cases, made = golden.cases(), 0
