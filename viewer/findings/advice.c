@@ -195,6 +195,12 @@ static bool urgent(const struct view_summary *s, const struct view_advice *a)
 	}
 }
 
+/* Who does the first does the other: "torch.compile or CUDA graphs", and "CUDA graphs". */
+static bool names(const struct view_advice *first, const struct view_advice *a)
+{
+	return first->brief && a->brief && strstr(first->brief, a->brief);
+}
+
 const struct view_advice *view_advice_second(const struct view_summary *s)
 {
 	const struct view_advice *first = view_advice_first(s);
@@ -202,7 +208,7 @@ const struct view_advice *view_advice_second(const struct view_summary *s)
 	for (size_t i = 0; first && i < s->advices; i++) {
 		const struct view_advice *a = &s->advice[i];
 
-		if (a != first && !view_advice_is_of(s, first, a->class) &&
+		if (a != first && !names(first, a) && !view_advice_is_of(s, first, a->class) &&
 		    !view_advice_is_of(s, a, first->class) && !ana_class_is_outside(a->class) &&
 		    s->waste[a->class] && a->saving_ns >= first->saving_ns / SECOND_PART)
 			return a;

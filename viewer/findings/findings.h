@@ -53,7 +53,7 @@ const struct view_advice *view_advice_first(const struct view_summary *s);
 
 /*
  * What to do beside that: about another loss, which the first one does not spare, and worth a third
- * of it or more. NULL: there is none.
+ * of it or more; something else than the first one says. NULL: there is none.
  */
 const struct view_advice *view_advice_second(const struct view_summary *s);
 

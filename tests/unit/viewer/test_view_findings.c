@@ -1326,6 +1326,14 @@ static void test_second(void)
 	EXPECT(advice(s, "handoff") && !view_advice_second(s));
 	view_summary_free(s);
 
+	/* CUDA graphs are of what is to be done first already */
+	r = launching("/x/train.py", NULL);
+	made_class(r, ANA_DEVICE_LAUNCH, MADE_HOUR_NS / 5);
+	s = made_summary_of(r, H100, 1000000000);
+	EXPECT(view_advice_first(s) == advice(s, "dispatch") && advice(s, "launch"));
+	EXPECT(!view_advice_second(s));
+	view_summary_free(s);
+
 	/* workers spare what nearer data does */
 	s = made_summary_of(made_starved(NULL), H100, 6880000000LL);
 	EXPECT(view_advice_first(s) == advice(s, "workers") && advice(s, "storage"));
