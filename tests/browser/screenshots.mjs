@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures of a page, for scripts/screenshots.
 //
-//   node screenshots.mjs MODULES CHROMIUM < jobs.json		a job: { file, folder }
+//   node screenshots.mjs MODULES CHROMIUM < jobs.json		a job: { file, folder, pictures }
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
@@ -14,6 +14,7 @@ const PICTURES = {
   desktop: { viewport: { width: 1180, height: 1560 } }, // with the picture of a step
   dark: { viewport: { width: 1180, height: 1000 }, colorScheme: 'dark' },
   print: { viewport: { width: 794, height: 1123 } }, // A4
+  measured: { viewport: { width: 1180, height: 1000 }, until: '#step' }, // the first look alone
   phone: { viewport: { width: 390, height: 844 }, deviceScaleFactor: 1.5, hasTouch: true },
 };
 const jobs = JSON.parse(readFileSync(0, 'utf8'));
@@ -21,12 +22,14 @@ const browser = await engine.launch({
   executablePath: chromium,
   args: [...(process.getuid() === 0 ? ['--no-sandbox'] : []), '--disable-gpu', '--disable-dev-shm-usage'],
 });
-for (const { file, folder } of jobs)
-  for (const [name, options] of Object.entries(PICTURES)) {
+for (const { file, folder, pictures } of jobs)
+  for (const name of pictures) {
+    const { until, ...options } = PICTURES[name];
     const context = await browser.newContext({ ...options, reducedMotion: 'reduce' });
     const page = await context.newPage();
     await page.goto(pathToFileURL(file).href, { waitUntil: 'load' });
-    for (const f of await page.$$('figure[data-chart]')) {
+    // A page that is made of a summary alone has charts that never come alive, below the first look.
+    for (const f of until ? [] : await page.$$('figure[data-chart]')) {
       await f.scrollIntoViewIfNeeded();
       await page.waitForFunction((e) => e.dataset.live === 'yes', f, { timeout: 120000 });
     }
@@ -38,7 +41,9 @@ for (const { file, folder } of jobs)
     if (at) await page.$eval(at, (e) => e.scrollIntoView());
     else await page.evaluate(() => scrollTo(0, 0));
     await page.waitForTimeout(500);
-    await page.screenshot({ path: path.join(folder, `report-${name}.png`) });
+    const height = until && (await page.$eval(until, (e) => Math.floor(e.getBoundingClientRect().top)));
+    const clip = until && { x: 0, y: 0, width: options.viewport.width, height };
+    await page.screenshot({ path: path.join(folder, `report-${name}.png`), clip, fullPage: !!clip });
     await context.close();
   }
 await browser.close();
