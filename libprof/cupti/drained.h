@@ -11,7 +11,8 @@
 
 /*
  * @flush_ns: when the last flush began, on the trace's clock. Since when all devices that were ever
- * used are idle (monotonic ns); 0: one works, or none was used.
+ * used are idle (monotonic ns); now, if one works, but they ran dry again and again since the call
+ * before: they will be idle soon; 0: they work, or none was used.
  */
 int64_t prof_drained(int64_t flush_ns);
 

@@ -26,6 +26,7 @@ static struct {
 	struct slot slot[SLOTS];
 	int64_t last_end_ns[PROF_STREAM_DEVICES];
 	struct prof_exposure sum;
+	uint64_t long_gaps_ns;
 	unsigned int silent; /* operations since the last API record */
 	/* operations behind a gap whose API record came, and of them exposed */
 	uint64_t gaps, exposed;
@@ -51,6 +52,8 @@ static void see_operation(const struct wire_event *ev)
 	int64_t gap = ev->start_ns - *last;
 
 	ex.sum.launches++;
+	if (*last && gap >= PROF_EXPOSURE_LONG_NS)
+		ex.long_gaps_ns += (uint64_t)gap;
 	if (gap > GAP_NS) {
 		ex.slot[ev->corr % SLOTS] = (struct slot){ ev->corr, ev->start_ns };
 		if (ex.silent >= SILENT)
@@ -110,6 +113,11 @@ void prof_exposure_forget(void)
 const struct prof_exposure *prof_exposure(void)
 {
 	return &ex.sum;
+}
+
+uint64_t prof_exposure_long_gaps_ns(void)
+{
+	return ex.long_gaps_ns;
 }
 
 int64_t prof_exposure_last_end(void)

@@ -28,6 +28,11 @@ const struct prof_exposure *prof_exposure(void);
 /* As at the beginning, for tests. */
 void prof_exposure_forget(void);
 
+#define PROF_EXPOSURE_LONG_NS 3000000ll
+
+/* Gaps between operations of so much or more, of all devices together. */
+uint64_t prof_exposure_long_gaps_ns(void);
+
 /* The last end of an operation on any device, on the trace's clock; 0: there was none. */
 int64_t prof_exposure_last_end(void);
 
