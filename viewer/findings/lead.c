@@ -263,6 +263,19 @@ static const char *rate_text(char *out, const struct view_summary *s, int64_t am
 	return s->cost.known ? base_money_about(out, amount) : base_gpu_time(out, amount);
 }
 
+bool view_lead_projects(const struct view_summary *s, const struct view_lead *l)
+{
+	int64_t once = l->set[ANA_HOST_WARMUP] ? s->result->classes[ANA_HOST_WARMUP] : 0;
+
+	return !s->no_projection && base_ppm(once, l->ns) < VIEW_ONCE_PPM;
+}
+
+bool view_class_projects(const struct view_summary *s, enum ana_class c)
+{
+	return s->result->steps && !s->no_projection && !ana_class_is_outside(c) &&
+	       c != ANA_HOST_WARMUP;
+}
+
 const char *view_lead_rate_words(const struct view_summary *s, struct base_arena *mem)
 {
 	struct view_lead l = view_lead_paid_of(s);
@@ -271,7 +284,7 @@ const char *view_lead_rate_words(const struct view_summary *s, struct base_arena
 	base_unit day, month, step, all;
 	const char *t;
 
-	if (!l.known || !view_lead_paid(&l) || s->no_projection || !part ||
+	if (!l.known || !view_lead_paid(&l) || !view_lead_projects(s, &l) || !part ||
 	    (s->cost.known && !l.cost))
 		return NULL;
 	t = base_arena_printf(

@@ -97,8 +97,17 @@ const char *view_lead_hour_words(const struct view_summary *s, struct base_arena
  */
 const char *view_lead_sum_words(const struct view_summary *s, struct base_arena *mem);
 /*
+ * May what was lost be told for a day, a month and a thousand steps? Not with s->no_projection, nor
+ * where a tenth of it or more is warm-up, which comes once.
+ */
+#define VIEW_ONCE_PPM 100000
+bool view_lead_projects(const struct view_summary *s, const struct view_lead *l);
+/* The same of a saving out of a class, per thousand steps. */
+bool view_class_projects(const struct view_summary *s, enum ana_class c);
+
+/*
  * "at this rate $34.47 per day and $1,034 per month; 2.00 ¢ of each 5.54 ¢ per thousand steps";
- * NULL: nothing to tell, or s->no_projection.
+ * NULL: nothing to tell, or view_lead_projects says no.
  */
 const char *view_lead_rate_words(const struct view_summary *s, struct base_arena *mem);
 #define VIEW_OTHER_PPM 10000 /* of the waste: other causes than the lead's with less are not told */

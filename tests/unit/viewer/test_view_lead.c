@@ -105,6 +105,25 @@ static void test_words(void)
 	view_summary_free(s);
 }
 
+/* Nobody loses warm-up again tomorrow: a rate is told where less than a tenth of it is that. */
+static void test_once(void)
+{
+	struct view_summary *s = run_of(ANA_HOST_SYNC, 3990000000LL);
+	int64_t *classes = s->result->classes, lost = classes[ANA_HOST_SYNC];
+
+	EXPECT(view_lead_rate_words(s, &mem) != NULL);
+	classes[ANA_HOST_SYNC] -= lost / 11;
+	classes[ANA_HOST_WARMUP] += lost / 11;
+	EXPECT(view_lead_rate_words(s, &mem) != NULL);
+	classes[ANA_HOST_SYNC] -= lost / 20;
+	classes[ANA_HOST_WARMUP] += lost / 20;
+	EXPECT(!view_lead_rate_words(s, &mem));
+	EXPECT(view_lead_hour_words(s, &mem) != NULL); /* of this run */
+	EXPECT(view_class_projects(s, ANA_HOST_SYNC));
+	EXPECT(!view_class_projects(s, ANA_HOST_WARMUP));
+	view_summary_free(s);
+}
+
 /* Host-bound by warm-up says so, unless others are a tenth of the time or more than it. */
 static void test_warmup(void)
 {
@@ -308,9 +327,9 @@ static void test_gpus_say_as_the_run(void)
 
 int main(void)
 {
-	int failed = RUN(test_verdicts, test_healthy, test_words, test_warmup, test_short,
-			 test_no_price, test_between, test_skew, test_no_training, test_by_cost,
-			 test_larger, test_gpus_say_as_the_run);
+	int failed = RUN(test_verdicts, test_healthy, test_words, test_once, test_warmup,
+			 test_short, test_no_price, test_between, test_skew, test_no_training,
+			 test_by_cost, test_larger, test_gpus_say_as_the_run);
 
 	base_arena_fini(&mem);
 	return failed;

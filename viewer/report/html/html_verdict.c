@@ -307,7 +307,7 @@ static void put_paid(struct html *h)
 	else
 		html_gpu_time(h, l.ns, "%s", html_lead_key(h, &l, "ns"));
 	html_put(h, " of this run.");
-	if (!s->no_projection)
+	if (view_lead_projects(s, &l))
 		put_rates(h, &l);
 	html_put(h, "</dd></div>\n");
 }
@@ -612,7 +612,7 @@ static void put_advised(struct html *h, const char *term, const struct view_advi
 	else
 		html_gpu_time(h, a->saving_ns, "/advice/%zu/saving_upper_ns", at);
 	html_put(h, " of this run");
-	if (s->result->steps && !s->no_projection && !ana_class_is_outside(a->class)) {
+	if (view_class_projects(s, a->class)) {
 		html_put(h, ", ");
 		put_thousand(
 			h, view_per_thousand(s, s->cost.known ? a->saving_nano_usd : a->saving_ns),

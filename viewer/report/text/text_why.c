@@ -114,7 +114,7 @@ const char *view_text_saving(const struct view_summary *s, const struct view_adv
 	else
 		base_gpu_time(run, amount);
 	t = base_arena_printf(mem, "saves at most %s of this run", run);
-	if (!s->result->steps || s->no_projection || ana_class_is_outside(a->class))
+	if (!view_class_projects(s, a->class))
 		return t;
 	/* In the unit of what view_lead_rate_words says of them. */
 	scale = s->cost.known ? base_money_scale(view_per_thousand(s, view_working_nano_usd(s)))
