@@ -49,6 +49,8 @@ bool view_rate_same(const struct view_rate *a, const struct view_rate *b);
  * has a million in it, and is told in percent.
  */
 bool view_rate_in_parts(const struct view_rate *r);
+/* What is said behind a fraction: MIG slices, or what others who used the GPU left. */
+#define VIEW_RATE_PART_WORDS ", its part of a shared GPU"
 
 /* Fills @c from the result and per-GPU rates (takes ownership of @rate). Free with _fini. */
 int view_cost_compute(struct view_cost *c, const struct ana_result *r, struct view_rate *rate,

@@ -216,18 +216,20 @@ static void shared_price(void)
 	r->nano_usd_per_hour = 306922770;
 	r->fraction_num = 76923;
 	r->fraction_den = 1000000;
-	EXPECT_STR(view_text_rate(r, &mem),
-		   "$0.307 per GPU-hour = 7.7 % of $3.99 (aws p5.48xlarge us-east-1, on-demand, "
-		   "2026-11-09)");
+	EXPECT_STR(
+		view_text_rate(r, &mem),
+		"$0.307 per GPU-hour = 7.7 % of $3.99, its part of a shared GPU (aws p5.48xlarge us-east-1, on-demand, "
+		"2026-11-09)");
 	text = made_page(s, verdict);
 	EXPECT(strstr(text, "of each $0.307 GPU-hour"));
 	free(text);
 	r->nano_usd_per_hour = 1140000000;
 	r->fraction_num = 2;
 	r->fraction_den = 7;
-	EXPECT_STR(view_text_rate(r, &mem),
-		   "$1.14 per GPU-hour = 2/7 of $3.99 (aws p5.48xlarge us-east-1, on-demand, "
-		   "2026-11-09)");
+	EXPECT_STR(
+		view_text_rate(r, &mem),
+		"$1.14 per GPU-hour = 2/7 of $3.99, its part of a shared GPU (aws p5.48xlarge us-east-1, on-demand, "
+		"2026-11-09)");
 	base_arena_fini(&mem);
 	view_summary_free(s);
 }

@@ -26,6 +26,12 @@ static void put_price(struct html *h, const struct view_rate *r, size_t at)
 	if (r->fraction_num == r->fraction_den)
 		return;
 	html_put(h, "<br><span class=\"soft small\">");
+	html_rate_part(h, r, at);
+	html_put(h, "</span>");
+}
+
+void html_rate_part(struct html *h, const struct view_rate *r, size_t at)
+{
 	if (view_rate_in_parts(r))
 		fprintf(h->f,
 			"<span data-from=\"/cost/rates/%zu/fraction\">%" PRIu32 "/%" PRIu32
@@ -38,7 +44,6 @@ static void put_price(struct html *h, const struct view_rate *r, size_t at)
 			at, at);
 	html_put(h, " of ");
 	html_price(h, r->list_nano_usd_per_hour, "/cost/rates/%zu/list_usd_per_gpu_hour", at);
-	html_put(h, "</span>");
 }
 
 static void put_rate(struct html *h, const struct view_rate *r, size_t at)

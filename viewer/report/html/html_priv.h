@@ -282,6 +282,8 @@ void html_rank_name(struct html *h, size_t row, const char *word);
 /* html_ranks_strip.c: the first @shown (> 0) of the rows over time, as a chart. */
 void html_ranks_strip(struct html *h, size_t shown);
 void html_cost(struct html *h); /* html_cost.c */
+/* "1/2 of $2.50", of a rate that is a part of a list price. */
+void html_rate_part(struct html *h, const struct view_rate *r, size_t at);
 void html_quality(struct html *h); /* html_quality.c */
 void html_run(struct html *h); /* html_run.c */
 void html_method(struct html *h); /* html_method.c */

@@ -129,8 +129,13 @@ static void put_price(struct html *h, const struct view_rate *r, size_t at)
 		return;
 	html_put(h, " at ");
 	html_price(h, r->nano_usd_per_hour, "/cost/rates/%zu/usd_per_gpu_hour", at);
-	fprintf(h->f, " per GPU-hour <span class=\"soft\">(<span data-from=\"/cost/rates/%zu\">",
-		at);
+	html_put(h, " per GPU-hour");
+	if (r->fraction_num != r->fraction_den) {
+		html_put(h, ", ");
+		html_rate_part(h, r, at);
+		html_put(h, VIEW_RATE_PART_WORDS);
+	}
+	fprintf(h->f, " <span class=\"soft\">(<span data-from=\"/cost/rates/%zu\">", at);
 	html_escape(h->f, r->label);
 	html_put(h, ", ");
 	html_escape(h->f, r->price_model);
@@ -578,6 +583,7 @@ static void put_cause(struct html *h)
 	html_put(h, facts_classes[c].meaning);
 	html_put(h, ", ");
 	put_share(h, c, s->result->classes[c], "/ledger/classes/%s/ns", ana_class_names[c]);
+	html_put(h, ", all lines together");
 	if (s->cost.known) {
 		html_put(h, ", ");
 		html_usd(h, s->cost.classes[c], "/ledger/classes/%s/usd", ana_class_names[c]);

@@ -12,12 +12,12 @@ static const char *fraction_text(const struct view_rate *r, struct base_arena *m
 	if (r->fraction_num == r->fraction_den)
 		return "";
 	if (!view_rate_in_parts(r))
-		return base_arena_printf(mem, " = %s %% of %s",
+		return base_arena_printf(mem, " = %s %% of %s" VIEW_RATE_PART_WORDS,
 					 base_percent(share, base_ppm(r->nano_usd_per_hour,
 								      r->list_nano_usd_per_hour)),
 					 base_price_text(list, r->list_nano_usd_per_hour));
-	return base_arena_printf(mem, " = %u/%u of %s", r->fraction_num, r->fraction_den,
-				 base_price_text(list, r->list_nano_usd_per_hour));
+	return base_arena_printf(mem, " = %u/%u of %s" VIEW_RATE_PART_WORDS, r->fraction_num,
+				 r->fraction_den, base_price_text(list, r->list_nano_usd_per_hour));
 }
 
 const char *view_text_rate(const struct view_rate *r, struct base_arena *mem)
