@@ -123,7 +123,7 @@ int64_t view_between_ns(const struct view_summary *s); /* 0: too little to tell 
 #define VIEW_BETWEEN_WORDS                                                                           \
 	" of the training time is what the GPU itself needed from one operation to the next, 10 us " \
 	"or less each: no waste, but many small operations. CUDA graphs, torch.compile or larger "   \
-	"batches make them fewer"
+	"batches make them fewer; what that saves comes on top of what is said below"
 /* The share, and that. NULL: too little to tell. */
 const char *view_between_sentence(const struct view_summary *s, struct base_arena *mem);
 

@@ -181,7 +181,7 @@ static void test_between(void)
 		view_between_sentence(s, &mem),
 		"10.0 % of the training time is what the GPU itself needed from one operation to the "
 		"next, 10 us or less each: no waste, but many small operations. CUDA graphs, "
-		"torch.compile or larger batches make them fewer");
+		"torch.compile or larger batches make them fewer; what that saves comes on top of what is said below");
 	view_summary_free(s);
 }
 
