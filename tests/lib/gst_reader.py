@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads a run directory by docs/FORMAT.md alone and prints each device's ops and busy time.
 
-    gst_reader.py RUN.gst [--evidence]
+    gst_reader.py RUN.gst [--evidence | --meters]
 
 Output: {"frames": n, "damaged_bytes": n, "devices": [{"device": uuid or stream/ordinal, "ops": n,
 "busy_ns": n}]}. Several processes' devices are one by UUID. An op with end < start is none.
 With --evidence: {"samples": [...], "batches": [...]}, rows with their strings, in order of frames.
+With --meters: [{"stream", "ordinal", "start_ns", "end_ns", "gpm", and what is known of METER}].
 """
 import ctypes
 import json
@@ -16,7 +17,7 @@ import sys
 
 HEADER = struct.Struct("<4sHHII16sQqIIII")
 HEAD_MAX, BODY_MAX, RAW_MAX = 1 << 16, 1 << 24, 1 << 26
-HELLO, STRINGS, BLOCK, SAMPLES, WORKERS = 1, 2, 3, 5, 6
+HELLO, STRINGS, BLOCK, SAMPLES, WORKERS, PULSE, BYE = 1, 2, 3, 5, 6, 10, 11
 KIND_OP, KIND_SAMPLE, KIND_BATCH = 1, 16, 17
 M32, M64, SIGN = (1 << 32) - 1, (1 << 64) - 1, 1 << 63
 
@@ -243,6 +244,33 @@ def evidence(run):
     return {"samples": out[SAMPLES], "batches": out[WORKERS]}
 
 
+# Of a PulseMeter, by its bits and from field 4 on.
+METER = ("busy", "sm", "occupancy", "tensor", "dram", "pcie_tx_mib", "pcie_rx_mib")
+
+
+def pulse_meters(pulse):
+    """(ordinal, start, end, fields) of the devices whose meter a pulse tells."""
+    at = (dict(fields(pulse)).get(1, 0) ^ SIGN) - SIGN
+    for device in (dict(fields(v)) for number, v in fields(pulse) if number == 3):
+        if 4 in device:
+            m = dict(fields(device[4]))
+            end = at - 1000 * m.get(2, 0)
+            yield device.get(1, 0), end - 1000 * m.get(3, 0), end, m
+
+
+def meters(run):
+    out = []
+    for stream, kind, _, message in messages(run):
+        if kind not in (PULSE, BYE):
+            continue
+        pulse = message if kind == PULSE else dict(fields(message)).get(4, b"")
+        for ordinal, start, end, m in pulse_meters(pulse):
+            out.append({"stream": stream.hex(), "ordinal": ordinal, "start_ns": start, "end_ns": end,
+                        "gpm": m.get(11) == 1,
+                        **{k: m.get(4 + i, 0) for i, k in enumerate(METER) if m.get(1, 0) >> i & 1}})
+    return out
+
+
 def devices(run):
     count, uuid, ops, bad = 0, {}, {}, 0
     for stream, kind, head, message in messages(run):
@@ -267,4 +295,5 @@ def devices(run):
 
 
 if __name__ == "__main__":
-    print(json.dumps((evidence if "--evidence" in sys.argv[2:] else devices)(sys.argv[1])))
+    what = {"--evidence": evidence, "--meters": meters}.get((sys.argv[2:] or [""])[0], devices)
+    print(json.dumps(what(sys.argv[1])))

@@ -121,6 +121,23 @@ static void hello(const Wire__Hello *m)
 	putchar(']');
 }
 
+static void pulse_device(const Wire__PulseDevice *d, const char *before)
+{
+	const Wire__PulseMeter *m = d->meter;
+
+	printf("%s{\"ordinal\":%u,\"busy\":%" PRIu64 ",\"ops\":%" PRIu64, before, d->ordinal,
+	       d->busy_ns, d->ops);
+	if (m)
+		printf(",\"meter\":{\"source\":%u,\"known\":%u,\"age_us\":%" PRIu64
+		       ",\"span_us\":%" PRIu64
+		       ",\"busy\":%u,\"sm\":%u,\"occupancy\":%u,\"tensor\":%u,\"dram\":%u,"
+		       "\"pcie_tx\":%u,\"pcie_rx\":%u,\"bytes\":%zu}",
+		       m->source, m->known, m->age_us, m->span_us, m->busy, m->sm, m->occupancy,
+		       m->tensor, m->dram, m->pcie_tx_mib, m->pcie_rx_mib,
+		       wire__pulse_meter__get_packed_size(m) + 2);
+	putchar('}');
+}
+
 static void pulse(const Wire__Pulse *m)
 {
 	size_t i;
@@ -132,8 +149,7 @@ static void pulse(const Wire__Pulse *m)
 	       m->t_ns, m->complete_ns, m->loader_wait_ns, m->launches, m->dropped, m->own_cpu_ns,
 	       m->events, m->frames_dropped, m->memory_bytes, m->invalid, m->level);
 	for (i = 0; i < m->n_devices; i++)
-		printf("%s{\"ordinal\":%u,\"busy\":%" PRIu64 ",\"ops\":%" PRIu64 "}", i ? "," : "",
-		       m->devices[i]->ordinal, m->devices[i]->busy_ns, m->devices[i]->ops);
+		pulse_device(m->devices[i], i ? "," : "");
 	putchar(']');
 }
 

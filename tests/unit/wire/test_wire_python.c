@@ -19,7 +19,7 @@ static void write_part(const char *name, const uint8_t *bytes, size_t len)
 }
 
 /* What the reader prints; skips the test where it cannot run. */
-static void run_reader(char *out, size_t size)
+static void run_reader(const char *option, char *out, size_t size)
 {
 	char command[1200];
 	size_t len;
@@ -27,7 +27,8 @@ static void run_reader(char *out, size_t size)
 
 	if (system("python3 -c 'import ctypes; ctypes.CDLL(\"libzstd.so.1\")' 2>/dev/null"))
 		SKIP("no python3 with libzstd.so.1");
-	snprintf(command, sizeof(command), "python3 '%s/lib/gst_reader.py' '%s'", TESTS_DIR, dir);
+	snprintf(command, sizeof(command), "python3 '%s/lib/gst_reader.py' '%s' %s", TESTS_DIR, dir,
+		 option);
 	f = popen(command, "r");
 	REQUIRE(f);
 	len = fread(out, 1, size - 1, f);
@@ -102,7 +103,7 @@ static void test_same(void)
 	REQUIRE(!wire_buf_append(&s, t.bytes.data, t.at[2]));
 	REQUIRE(!wire_buf_append(&s, t.bytes.data + t.at[5], t.bytes.len - t.at[5]));
 	write_part("b.2.spool", s.data, s.len);
-	run_reader(got, sizeof(got));
+	run_reader("", got, sizeof(got));
 	/* Stream b: Hello, names, ranges, pulse, Bye. */
 	snprintf(want, sizeof(want), "{\"frames\": 7, \"damaged_bytes\": 30, \"devices\": [");
 	append_device(want, sizeof(want), "stream a........", 0, ha.device[0].ops,
@@ -118,12 +119,65 @@ static void test_same(void)
 	clean();
 }
 
+#define METER_BYTES 40 /* that a pulse may take for one, a second and device */
+
+/* A meter with all there is costs a pulse little; pulses of before have none. */
+static void test_meters(void)
+{
+	struct wire_encoder *e = wire_encoder_new((const uint8_t *)"stream a........", 3);
+	Wire__PulseMeter all = WIRE__PULSE_METER__INIT, ring = WIRE__PULSE_METER__INIT;
+	Wire__PulseDevice full = WIRE__PULSE_DEVICE__INIT, old = WIRE__PULSE_DEVICE__INIT;
+	Wire__PulseDevice *devices[2] = { &old, &full };
+	Wire__Pulse pulse = WIRE__PULSE__INIT;
+	Wire__Bye bye = WIRE__BYE__INIT;
+	struct wire_buf b = { 0 };
+	char got[4096];
+	size_t without;
+
+	old.ordinal = 1;
+	full.ordinal = 0;
+	full.ops = old.ops = 70000;
+	pulse.t_ns = INT64_C(1700000000000000000);
+	pulse.n_devices = 2;
+	pulse.devices = devices;
+	without = wire__pulse__get_packed_size(&pulse);
+	REQUIRE(!wire_encoder_message(e, WIRE_FRAME_PULSE, &pulse.base, 1, &b));
+	full.meter = &all;
+	all.source = 1;
+	all.known = 127;
+	all.age_us = 1500000;
+	all.span_us = 2000000;
+	all.busy = all.sm = all.occupancy = all.tensor = all.dram = 10000;
+	all.pcie_tx_mib = all.pcie_rx_mib = 2000000;
+	EXPECT(wire__pulse__get_packed_size(&pulse) - without <= METER_BYTES);
+	REQUIRE(!wire_encoder_message(e, WIRE_FRAME_PULSE, &pulse.base, 2, &b));
+	full.meter = &ring;
+	ring.source = 2;
+	ring.known = 1;
+	ring.span_us = 1000000;
+	bye.last = &pulse;
+	REQUIRE(!wire_encoder_message(e, WIRE_FRAME_BYE, &bye.base, 3, &b));
+	write_part("a.gst", b.data, b.len);
+	run_reader("--meters", got, sizeof(got));
+	EXPECT_STR(got, "[{\"stream\": \"73747265616d20612e2e2e2e2e2e2e2e\", \"ordinal\": 0, "
+			"\"start_ns\": 1699999996500000000, \"end_ns\": 1699999998500000000, "
+			"\"gpm\": true, \"busy\": 10000, \"sm\": 10000, \"occupancy\": 10000, "
+			"\"tensor\": 10000, \"dram\": 10000, \"pcie_tx_mib\": 2000000, "
+			"\"pcie_rx_mib\": 2000000}, "
+			"{\"stream\": \"73747265616d20612e2e2e2e2e2e2e2e\", \"ordinal\": 0, "
+			"\"start_ns\": 1699999999000000000, \"end_ns\": 1700000000000000000, "
+			"\"gpm\": false, \"busy\": 0}]\n");
+	wire_encoder_free(e);
+	wire_buf_fini(&b);
+	clean();
+}
+
 int main(void)
 {
 	int status;
 
 	t_tempdir(dir, sizeof(dir));
-	status = RUN(test_same);
+	status = RUN(test_same, test_meters);
 	clean();
 	rmdir(dir);
 	return status;
