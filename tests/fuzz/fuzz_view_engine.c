@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The engine over any run. The first byte says how: bit 0 makes checksums good first, bit 1 takes
- * window device, bit 2 streams imports, bit 3 makes an import of what bit 4 builds: a run out of
- * events that are the other bytes as they are, or, with bit 5, a third of them each events, samples
- * and batches; with bit 6 it has no end; bit 7 asks for no series. Whatever they say, the classes
- * must sum to the held time, busy, idle, empty and queued time must add up, no class may have more
- * hotspots than time, and the page's data block stays small.
+ * window device, and what it builds has a meter's word, bit 2 streams imports, bit 3 makes an
+ * import of what bit 4 builds: a run out of events that are the other bytes as they are, or, with
+ * bit 5, a third of them each events, samples and batches; with bit 6 it has no end; bit 7 asks for
+ * no series. Whatever they say, the classes must sum to the held time, busy, idle, empty and queued
+ * time must add up, no class may have more hotspots than time, and the page's data block stays
+ * small.
  */
 #include "fuzz.h"
 
@@ -55,6 +56,12 @@ static void check_sites(const struct ana_result *r)
 			abort();
 }
 
+static void check_meters(const struct ana_metered *m)
+{
+	if (m->busy_ns < 0 || m->gpm_ns < 0 || m->busy_ns > m->known_ns || m->gpm_ns > m->known_ns)
+		abort();
+}
+
 /* The page's data block of any trace is small, and its stacks are within their classes' time. */
 static void check_series(struct ana_result *r)
 {
@@ -95,6 +102,7 @@ static void analyse(const char *path, uint8_t how)
 			check_gpu(r, i);
 		check_sites(r);
 		check_series(r);
+		check_meters(&r->quality.metered);
 		ana_result_free(r);
 	}
 	view_trace_close(t);
@@ -139,6 +147,42 @@ static void put_loss(struct maker *m)
 	loss.n_spans = 1;
 	loss.spans = spans;
 	REQUIRE(!wire_encoder_message(m->e, WIRE_FRAME_LOSS, &loss.base, 1, &m->out));
+}
+
+/* The bytes are what a meter says, of times that are said to be unrecorded. */
+static void put_meter(struct maker *m, const uint8_t *data, size_t len)
+{
+	struct {
+		int64_t t_ns, lost_ns, lost_end_ns;
+		uint64_t age_us, span_us;
+		uint32_t busy, known, source, ordinal;
+	} x;
+	Wire__LossSpan span = WIRE__LOSS_SPAN__INIT, *spans[1] = { &span };
+	Wire__Loss loss = WIRE__LOSS__INIT;
+	Wire__PulseMeter meter = WIRE__PULSE_METER__INIT;
+	Wire__PulseDevice device = WIRE__PULSE_DEVICE__INIT, *devices[1] = { &device };
+	Wire__Pulse pulse = WIRE__PULSE__INIT;
+
+	if (len < sizeof(x))
+		return;
+	memcpy(&x, data, sizeof(x));
+	span.reason = WIRE__LOSS_REASON__LOSS_GOVERNOR;
+	span.start_ns = x.lost_ns;
+	span.end_ns = x.lost_end_ns;
+	loss.n_spans = 1;
+	loss.spans = spans;
+	REQUIRE(!wire_encoder_message(m->e, WIRE_FRAME_LOSS, &loss.base, 1, &m->out));
+	meter.known = x.known;
+	meter.age_us = x.age_us;
+	meter.span_us = x.span_us;
+	meter.busy = x.busy;
+	meter.source = x.source;
+	device.ordinal = x.ordinal % 2;
+	device.meter = &meter;
+	pulse.t_ns = pulse.complete_ns = x.t_ns;
+	pulse.n_devices = 1;
+	pulse.devices = devices;
+	REQUIRE(!wire_encoder_message(m->e, WIRE_FRAME_PULSE, &pulse.base, 1, &m->out));
 }
 
 /* The process says that all is there, and ends. */
@@ -229,6 +273,8 @@ static void build(const uint8_t *data, size_t len, uint8_t how, struct wire_buf 
 			wire_encoder_block(m.e, ev, n, NULL, 1, &m.out);
 	}
 	put_loss(&m);
+	if (how & 2)
+		put_meter(&m, data, len);
 	if (!(how & 64))
 		put_bye(&m);
 	free(ev);

@@ -156,12 +156,23 @@ struct ana_attempt { /* of a job: what it held between two requeues */
 	bool open; /* it goes on, as far as its scheduler told */
 };
 
+/*
+ * What NVML's meters say of the GPUs, whoever worked on them, where not all was recorded: of times
+ * that lie wholly within it.
+ */
+struct ana_metered {
+	int64_t known_ns; /* 0: they say nothing */
+	int64_t busy_ns; /* of that: anything ran */
+	int64_t gpm_ns; /* of known_ns: by GPM; the rest by the driver's samples */
+};
+
 struct ana_quality {
 	uint64_t events, dropped, invalid;
 	uint64_t ops_before_launch; /* ops that start before their launch */
 	uint64_t launches_expired; /* given up to stay within memory */
 	int64_t unobserved_ns;
 	int64_t stepped_down_ns; /* of that at most: recording it all would have cost too much */
+	struct ana_metered metered;
 	uint64_t damage_bytes, damage_spans, frames_missing;
 	uint64_t own_cpu_ns, trace_bytes, memory_peak_bytes;
 	/* evidence of what the host did */

@@ -283,6 +283,19 @@ static const char *stepped_down(const struct view_summary *s)
 			 "allows (0 records it all)";
 }
 
+/* What NVML saw meanwhile, where it measured half of it or more. */
+static const char *metered(const struct view_summary *s, struct base_arena *mem)
+{
+	const struct ana_quality *q = &s->result->quality;
+	const struct ana_metered *m = &q->metered;
+	base_unit share;
+
+	if (!m->known_ns || 2 * (__int128)m->known_ns < q->unobserved_ns)
+		return "";
+	return base_arena_printf(mem, "; NVML saw work on the GPU for %s %% of that time",
+				 base_percent(share, base_ppm(m->busy_ns, m->known_ns)));
+}
+
 /* What each step asks of the GPU, if that is much: after each answer it has nothing to do. */
 static const char *reads(const struct view_summary *s, struct base_arena *mem)
 {
@@ -305,7 +318,7 @@ static const char *taken(const struct view_summary *s, struct base_arena *mem, s
 	if (cpu)
 		return is_first_without_cpu(s, at) ? cpus_taken(s, mem) : "";
 	if (f->class == ANA_EXCLUDED_UNOBSERVED)
-		return stepped_down(s);
+		return base_arena_printf(mem, "%s%s", stepped_down(s), metered(s, mem));
 	if (f->class == ANA_HOST_DISPATCH)
 		return reads(s, mem);
 	if (f->class != ANA_HOST_LOCK || f->where.chains > 1)

@@ -112,6 +112,15 @@ const struct summary_field summary_evidence[] = {
 };
 #undef OWNER
 
+#define OWNER struct ana_metered
+const struct summary_field summary_metered[] = {
+	F(TOTAL, known_ns),
+	F(TOTAL, busy_ns),
+	F(TOTAL, gpm_ns),
+	{ 0 }
+};
+#undef OWNER
+
 #define OWNER struct ana_gap
 const struct summary_field summary_gap[] = {
 	F(SMALL, gpu),

@@ -318,6 +318,7 @@ static void read_quality(struct view_summary *s, const struct base_json *quality
 	summary_read_fields(s, quality, summary_quality_rest, q);
 	s->sampler_ppm = summary_ppm(quality, "sampler_utilization_pct", 0);
 	read_evidence(s, base_json_get(quality, "evidence"));
+	summary_read_fields(s, base_json_get(quality, "metered"), summary_metered, &q->metered);
 }
 
 static void read_gaps(struct view_summary *s, const struct base_json *gaps)

@@ -293,6 +293,16 @@ static void put_evidence(struct base_jsonout *j, const struct ana_result *r)
 	base_json_end(j);
 }
 
+/* Not there unless it tells something: summaries of runs that were recorded whole have none. */
+static void put_metered(struct base_jsonout *j, const struct ana_metered *m)
+{
+	if (!m->known_ns)
+		return;
+	base_json_flat_object(j, "metered");
+	summary_put_fields(j, summary_metered, m);
+	base_json_end(j);
+}
+
 static void put_quality(struct base_jsonout *j, const struct view_summary *s)
 {
 	const struct ana_quality *q = &s->result->quality;
@@ -308,6 +318,7 @@ static void put_quality(struct base_jsonout *j, const struct view_summary *s)
 	summary_put_fields(j, summary_quality_rest, q);
 	base_json_percent(j, "sampler_utilization_pct", s->sampler_ppm);
 	put_evidence(j, s->result);
+	put_metered(j, &q->metered);
 	base_json_end(j);
 }
 

@@ -15,7 +15,7 @@ struct build {
 	struct trace_stream *x;
 	struct wire_scratch *scratch;
 	size_t block_room, evidence_room, loss_room, clock_room, fact_room, mark_room,
-		loss_msg_room, clock_msg_room;
+		loss_msg_room, clock_msg_room, meter_room;
 };
 
 static void *unpack(struct build *b, const struct trace_frame *f,
@@ -154,11 +154,40 @@ static int take_loss(struct build *b, const struct trace_frame *f)
 	return err;
 }
 
+#define METER_BUSY 1u /* of PulseMeter.known */
+#define METER_GPM 1u /* a PulseMeter.source */
+#define METER_US_MAX (UINT64_C(1) << 42) /* some fifty days: no process writes more */
+
+/* A time that is none, or none that a meter is about, is left out. */
+static int note_meter(struct build *b, int64_t t_ns, const Wire__PulseDevice *d)
+{
+	struct view_stream *s = b->s;
+	const Wire__PulseMeter *m = d->meter;
+	int64_t start, end;
+	int err;
+
+	if (!m || !(m->known & METER_BUSY) || !m->span_us || m->span_us > METER_US_MAX ||
+	    m->age_us > METER_US_MAX)
+		return 0;
+	if (__builtin_sub_overflow(t_ns, (int64_t)m->age_us * 1000, &end) ||
+	    __builtin_sub_overflow(end, (int64_t)m->span_us * 1000, &start))
+		return 0;
+	err = view_grow(&s->meter, &b->meter_room, s->meters, sizeof(*s->meter));
+	if (!err)
+		s->meter[s->meters++] =
+			(struct view_meter){ d->ordinal, m->source == METER_GPM, start, end,
+					     m->busy < 10000 ? m->busy : 10000 };
+	return err;
+}
+
 static int note_pulse(struct build *b, uint64_t seq, const Wire__Pulse *p)
 {
 	struct trace_stream *x = b->x;
 	int err = view_grow(&x->mark, &b->mark_room, x->marks, sizeof(*x->mark));
+	size_t i;
 
+	for (i = 0; i < p->n_devices && !err; i++)
+		err = note_meter(b, p->t_ns, p->devices[i]);
 	if (err)
 		return err;
 	x->mark[x->marks++] = (struct trace_mark){ seq, p->t_ns, p->complete_ns };
@@ -265,6 +294,7 @@ void view_stream_fini(struct view_stream *s)
 	free(s->clock);
 	free(s->block);
 	free(s->evidence);
+	free(s->meter);
 	free(s->hole);
 	wire_strtab_free(s->strings);
 	if (!x)

@@ -30,6 +30,13 @@ struct view_hole { /* a run of missing sequence numbers, or a stream's end witho
 	int64_t start_ns, end_ns; /* from what was complete before, to what is known after */
 };
 
+struct view_meter { /* how busy NVML said a device was, whoever worked on it */
+	uint32_t ordinal;
+	bool gpm; /* else the driver's samples */
+	int64_t start_ns, end_ns;
+	uint32_t busy; /* hundredths of a percent of that time, 10000 at most */
+};
+
 struct view_stream {
 	uint8_t id[WIRE_STREAM_ID_BYTES];
 	Wire__Hello *hello; /* the last one; NULL: none survived */
@@ -44,6 +51,8 @@ struct view_stream {
 	size_t clocks;
 	Wire__Pulse *last_pulse; /* NULL: none */
 	int64_t complete_ns; /* greatest 'complete up to', INT64_MIN: none */
+	struct view_meter *meter; /* in order of sequence */
+	size_t meters;
 	Wire__Bye *bye; /* NULL: the stream was cut */
 	struct view_hole *hole;
 	size_t holes;

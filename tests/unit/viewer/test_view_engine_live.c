@@ -207,6 +207,80 @@ static void test_stepped_down(void)
 	t_run_end(&r);
 }
 
+/* A pulse at @t with what a meter said of the time before it. */
+static void meter(struct t_proc *p, int64_t t, Wire__PulseMeter m)
+{
+	Wire__PulseDevice device = WIRE__PULSE_DEVICE__INIT, *devices[1] = { &device };
+	Wire__Pulse pulse = WIRE__PULSE__INIT;
+
+	device.meter = &m;
+	pulse.t_ns = t;
+	pulse.complete_ns = INT64_MIN;
+	pulse.n_devices = 1;
+	pulse.devices = devices;
+	t_message(p, WIRE_FRAME_PULSE, &pulse);
+}
+
+static Wire__PulseMeter reading(uint64_t age_us, uint64_t span_us, uint32_t busy, uint32_t source)
+{
+	Wire__PulseMeter m = WIRE__PULSE_METER__INIT;
+
+	m.known = 1;
+	m.age_us = age_us;
+	m.span_us = span_us;
+	m.busy = busy;
+	m.source = source;
+	return m;
+}
+
+static Wire__PulseMeter without_busy(void)
+{
+	Wire__PulseMeter m = reading(0, 20, 10000, 1);
+
+	m.known = 2;
+	return m;
+}
+
+/* What NVML's meters say counts where it lies wholly in what was not recorded, and once. */
+static void test_metered(void)
+{
+	struct t_run r;
+	struct t_proc p;
+	Wire__LossSpan span = WIRE__LOSS_SPAN__INIT;
+	const struct ana_metered *m;
+
+	two_operations(&r, &p, US(200));
+	span.reason = WIRE__LOSS_REASON__LOSS_GOVERNOR;
+	span.start_ns = US(300);
+	span.end_ns = US(500);
+	t_loss(&p, span);
+	meter(&p, US(320), reading(0, 30, 10000, 1)); /* in part before */
+	meter(&p, US(360), reading(10, 40, 2500, 1)); /* 310 to 350 */
+	meter(&p, US(370), reading(0, 30, 10000, 1)); /* 340 to 370: another's of the same time */
+	meter(&p, US(400), reading(0, 51, 20000, 2)); /* 349 to 400, and more than all of it */
+	meter(&p, US(420), without_busy());
+	meter(&p, US(420), reading(0, 0, 10000, 1));
+	meter(&p, US(420), reading(UINT64_MAX, 10, 10000, 1));
+	meter(&p, US(420), reading(0, UINT64_MAX, 10000, 1));
+	meter(&p, INT64_MIN, reading(5, 10, 10000, 1));
+	meter(&p, US(510), reading(0, 20, 10000, 1)); /* in part behind */
+	meter(&p, US(700), reading(0, 20, 10000, 1)); /* that was recorded */
+	t_proc_end(&p, US(800), true);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	m = &r.result->quality.metered;
+	EXPECT_INT(m->known_ns, NS(90));
+	EXPECT_INT(m->busy_ns, NS(10 + 50));
+	EXPECT_INT(m->gpm_ns, NS(40));
+	t_run_end(&r);
+
+	two_operations(&r, &p, US(200)); /* all is recorded */
+	meter(&p, US(400), reading(0, 40, 5000, 1));
+	t_proc_end(&p, US(800), true);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	EXPECT_INT(r.result->quality.metered.known_ns, 0);
+	t_run_end(&r);
+}
+
 static void bad_stamp(uint64_t corr, int64_t lost)
 {
 	struct t_run r;
@@ -831,6 +905,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_dropped_records),
 	T_CASE(test_unobserved),
 	T_CASE(test_stepped_down),
+	T_CASE(test_metered),
 	T_CASE(test_bad_stamps),
 	T_CASE(test_a_cut_stream),
 	T_CASE(test_looks_left_out),

@@ -65,6 +65,27 @@ static struct view_summary *read_text(const char *text)
 	return s;
 }
 
+/* What NVML's meters said is there if they said anything, and is read back. */
+static void test_metered(void)
+{
+	struct view_summary *s = made_summary(1, H100, 6880000000LL, 10), *again;
+	char *text = made_page(s, view_summary_write);
+
+	EXPECT(!strstr(text, "metered"));
+	free(text);
+	s->result->quality.metered = (struct ana_metered){ 900, 450, 300 };
+	text = made_page(s, view_summary_write);
+	again = read_text(text);
+	REQUIRE(again);
+	EXPECT(strstr(text, "\"metered\"") != NULL);
+	EXPECT_INT(again->result->quality.metered.known_ns, 900);
+	EXPECT_INT(again->result->quality.metered.busy_ns, 450);
+	EXPECT_INT(again->result->quality.metered.gpm_ns, 300);
+	free(text);
+	view_summary_free(s);
+	view_summary_free(again);
+}
+
 static void round_trip(const char *name, int64_t nano)
 {
 	struct view_summary *s = made_summary(3, name, nano, 20), *again;
@@ -224,6 +245,6 @@ static void test_waste(void)
 
 int main(void)
 {
-	return RUN(test_sums, test_findings, test_round_trip, test_evil_names, test_no_price,
-		   test_digest, test_kernels_told, test_waste);
+	return RUN(test_sums, test_metered, test_findings, test_round_trip, test_evil_names,
+		   test_no_price, test_digest, test_kernels_told, test_waste);
 }

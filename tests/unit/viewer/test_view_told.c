@@ -266,6 +266,13 @@ static void test_stepped_down(void)
 	EXPECT(!strstr(view_finding_sentence(s, &mem, 0), "--max-overhead"));
 	s->result->quality.stepped_down_ns = 50;
 	EXPECT(strstr(view_finding_sentence(s, &mem, 0), why) != NULL);
+	/* What NVML saw meanwhile: if it measured half of it. */
+	s->result->quality.metered = (struct ana_metered){ .known_ns = 49, .busy_ns = 7 };
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0), why) != NULL);
+	s->result->quality.metered = (struct ana_metered){ .known_ns = 80, .busy_ns = 20 };
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0),
+		      "(0 records it all); NVML saw work on the GPU for 25.0 % of that time.") !=
+	       NULL);
 	view_summary_free(s);
 }
 

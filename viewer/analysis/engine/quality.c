@@ -138,5 +138,7 @@ int ana_result_quality(struct ana_result_parts *r)
 		source_quality(q, &r->plan->source[i]);
 		err = source_notes(q, &r->plan->source[i]);
 	}
+	if (!err)
+		err = ana_result_metered(r->plan, &q->metered);
 	return err ? err : left_out_note(r);
 }

@@ -2,6 +2,17 @@
 /* What was measured, what was lost, what measuring cost, and what else should be known. */
 #include "html_priv.h"
 
+static void put_metered(struct html *h, const struct ana_metered *m)
+{
+	if (!m->known_ns)
+		return;
+	html_put(h, "<dt>Busy meanwhile, as NVML saw</dt><dd>");
+	html_ns(h, m->busy_ns, "/quality/metered/busy_ns");
+	html_put(h, " of ");
+	html_ns(h, m->known_ns, "/quality/metered/known_ns");
+	html_put(h, "</dd>\n");
+}
+
 static void put_events(struct html *h, const struct ana_quality *q)
 {
 	html_put(h, "<dt>Events</dt><dd>");
@@ -13,6 +24,7 @@ static void put_events(struct html *h, const struct ana_quality *q)
 	html_put(h, " were unusable</dd>\n<dt>Not observed</dt><dd>");
 	html_ns(h, q->unobserved_ns, "/quality/unobserved_ns");
 	html_put(h, " of GPU time</dd>\n");
+	put_metered(h, &q->metered);
 	if (!q->damage_bytes && !q->frames_missing)
 		return;
 	html_put(h, "<dt>Damage to the trace</dt><dd>");

@@ -24,6 +24,21 @@ static void put_evidence(struct page *p)
 			base_duration(gap, q->gap_unsampled_ns)));
 }
 
+/* How busy the GPUs were where not all was recorded. */
+static void put_metered(struct page *p)
+{
+	const struct ana_metered *m = &p->s->result->quality.metered;
+	base_unit share, known;
+
+	if (m->known_ns)
+		text_line(p, base_arena_printf(
+				     &p->mem,
+				     "not all was recorded: NVML saw work on the GPU for %s %% of "
+				     "%s of that time",
+				     base_percent(share, base_ppm(m->busy_ns, m->known_ns)),
+				     base_duration(known, m->known_ns)));
+}
+
 void text_quality(struct page *p)
 {
 	const struct view_summary *s = p->s;
@@ -46,6 +61,7 @@ void text_quality(struct page *p)
 						   base_ppm((int64_t)q->own_cpu_ns, s->wall_ns)));
 	text_line(p, t);
 	put_evidence(p);
+	put_metered(p);
 	for (size_t i = 0; i < s->notes; i++) {
 		fputs("  - ", p->f);
 		text_wrap(p, 4, 4, s->note[i]);

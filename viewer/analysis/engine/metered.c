@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How busy GPUs were while not all was recorded, as NVML's meters tell.
+ */
+#include "result_make.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define WHOLE 10000 /* of view_meter.busy */
+
+static int by_start(const void *a, const void *b)
+{
+	const struct view_meter *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+}
+
+/* Those about the device, of all its processes. */
+static size_t gather(const struct ana_plan *p, const struct ana_device *d, struct view_meter *to)
+{
+	size_t u, i, n = 0;
+
+	for (u = 0; u < d->uses; u++) {
+		const struct view_stream *s = p->source[d->use[u].source].s;
+
+		for (i = 0; i < s->meters; i++) {
+			struct view_meter m = s->meter[i];
+
+			if (m.ordinal != d->use[u].ordinal)
+				continue;
+			m.start_ns = ana_clamp_time(m.start_ns);
+			m.end_ns = ana_clamp_time(m.end_ns);
+			to[n++] = m;
+		}
+	}
+	return n;
+}
+
+/*
+ * Several processes may have asked about the same time: it counts once. Those of one process follow
+ * each other but for roundings, of which what is left of a reading shows that it is its own.
+ */
+static void add(struct ana_device *d, const struct view_meter *m, size_t n, struct ana_metered *to)
+{
+	int64_t until = INT64_MIN;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		int64_t start = base_max(m[i].start_ns, until), ns = m[i].end_ns - start;
+
+		if (ns <= 0 || ns < (m[i].end_ns - m[i].start_ns) / 10 * 9 ||
+		    ana_spans_within(&d->unobserved, start, m[i].end_ns) < ns)
+			continue;
+		until = m[i].end_ns;
+		ana_sum(&to->known_ns, ns);
+		ana_sum(&to->busy_ns, (int64_t)((__int128)ns * m[i].busy / WHOLE));
+		if (m[i].gpm)
+			ana_sum(&to->gpm_ns, ns);
+	}
+}
+
+static int add_device(const struct ana_plan *p, struct ana_device *d, struct ana_metered *to)
+{
+	struct view_meter *m;
+	size_t u, n = 0;
+
+	for (u = 0; u < d->uses; u++)
+		n += p->source[d->use[u].source].s->meters;
+	if (!n || !d->unobserved.count)
+		return 0;
+	m = malloc(n * sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	n = gather(p, d, m);
+	if (n)
+		qsort(m, n, sizeof(*m), by_start);
+	add(d, m, n, to);
+	free(m);
+	return 0;
+}
+
+int ana_result_metered(struct ana_plan *p, struct ana_metered *m)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < p->devices && !err; i++)
+		err = add_device(p, &p->device[i], m);
+	return err;
+}
