@@ -395,6 +395,14 @@ static const struct symbol nvml_symbols[] = {
 	NVML_SYMBOL("DeviceGetDeviceHandleFromMigDeviceHandle",
 		    DeviceGetDeviceHandleFromMigDeviceHandle, false),
 	NVML_SYMBOL("DeviceGetAttributes_v2", DeviceGetAttributes, false),
+	NVML_SYMBOL("DeviceGetGpuInstanceId", DeviceGetGpuInstanceId, false),
+	NVML_SYMBOL("DeviceGetSamples", DeviceGetSamples, false),
+	NVML_SYMBOL("GpmQueryDeviceSupport", GpmQueryDeviceSupport, false),
+	NVML_SYMBOL("GpmSampleAlloc", GpmSampleAlloc, false),
+	NVML_SYMBOL("GpmSampleFree", GpmSampleFree, false),
+	NVML_SYMBOL("GpmSampleGet", GpmSampleGet, false),
+	NVML_SYMBOL("GpmMigSampleGet", GpmMigSampleGet, false),
+	NVML_SYMBOL("GpmMetricsGet", GpmMetricsGet, false),
 };
 
 int prof_nvml_load(struct prof_nvml *n)

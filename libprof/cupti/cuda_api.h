@@ -110,6 +110,35 @@ struct nvml_device_attributes {
 	uint64_t memory_mb;
 };
 
+struct nvml_sample { /* nvmlSample_t */
+	uint64_t us;
+	union {
+		double number;
+		uint32_t count;
+		uint64_t wide;
+	} value;
+};
+
+struct nvml_gpm_support { /* nvmlGpmSupport_t, version 1 */
+	uint32_t version, supported;
+};
+
+struct nvml_gpm_metric { /* nvmlGpmMetric_t */
+	uint32_t id;
+	int result;
+	double value;
+	const char *text[3];
+};
+
+/* The greatest array seen is 333 long; a library may write all that its own release has. */
+#define NVML_GPM_ROOM 512
+
+struct nvml_gpm_metrics { /* nvmlGpmMetricsGet_t, version 1 */
+	uint32_t version, count;
+	void *earlier, *later;
+	struct nvml_gpm_metric metric[NVML_GPM_ROOM];
+};
+
 struct prof_nvml {
 	int (*Init)(void);
 	int (*DeviceGetHandleByUUID)(const char *uuid, void **device);
@@ -124,6 +153,15 @@ struct prof_nvml {
 	int (*DeviceGetUUID)(void *device, char *uuid, unsigned int size);
 	int (*DeviceGetDeviceHandleFromMigDeviceHandle)(void *mig, void **device);
 	int (*DeviceGetAttributes)(void *device, struct nvml_device_attributes *a);
+	int (*DeviceGetGpuInstanceId)(void *mig, unsigned int *id);
+	int (*DeviceGetSamples)(void *device, int type, unsigned long long since_us,
+				int *value_type, unsigned int *count, struct nvml_sample *list);
+	int (*GpmQueryDeviceSupport)(void *device, struct nvml_gpm_support *s);
+	int (*GpmSampleAlloc)(void **sample);
+	int (*GpmSampleFree)(void *sample);
+	int (*GpmSampleGet)(void *device, void *sample);
+	int (*GpmMigSampleGet)(void *device, unsigned int gpu_instance, void *sample);
+	int (*GpmMetricsGet)(struct nvml_gpm_metrics *m);
 };
 
 /* Loads NVML and calls nothing of it. 0 or -ENOENT. */

@@ -15,6 +15,7 @@
 #include "core/log.h"
 #include "core/notes.h"
 #include "cuda_api.h"
+#include "nvmlcall.h"
 
 #define NVML_PROCESSES 64
 
@@ -26,8 +27,7 @@ enum answer { /* of NVML, to the first question */
 
 static struct {
 	struct prof_cuda cuda;
-	struct prof_nvml nvml;
-	bool cuda_found, nvml_found;
+	bool cuda_found;
 	struct prof_device device[PROF_DEVICES_MAX];
 	size_t count;
 	uint32_t driver_version;
@@ -35,7 +35,6 @@ static struct {
 	struct prof_device asked[PROF_DEVICES_MAX]; /* a copy for the thread that asks ... */
 	atomic_int answer; /* ... until this is there */
 	bool learnt, told_shut; /* the sender's */
-	atomic_bool hushed;
 } dev;
 
 static void uuid_text(const uint8_t u[16], const char *prefix, char out[64])
@@ -78,20 +77,6 @@ static bool uuid_parse(const char *text, uint8_t out[16])
  * ---- NVML -------------------------------------------------------------------------------------
  */
 
-static bool enter(void)
-{
-	return !atomic_load(&dev.hushed) && prof_fork_lock_nvml_enter();
-}
-
-static int leave(int rc)
-{
-	prof_fork_lock_nvml_leave();
-	return rc;
-}
-
-/* What it answers; -1: it was not asked. */
-#define NVML(name, ...) (dev.nvml.name && enter() ? leave(dev.nvml.name(__VA_ARGS__)) : -1)
-
 static void *nvml_handle(const struct prof_device *d)
 {
 	static const char *const prefix[] = { "GPU-", "MIG-" };
@@ -101,7 +86,7 @@ static void *nvml_handle(const struct prof_device *d)
 
 	for (i = 0; i < 2 && !handle; i++) {
 		uuid_text(d->uuid, prefix[i], text);
-		if (NVML(DeviceGetHandleByUUID, text, &handle))
+		if (PROF_NVML(DeviceGetHandleByUUID, text, &handle))
 			handle = NULL;
 	}
 	return handle;
@@ -113,17 +98,20 @@ static void read_mig(struct prof_device *d, void *parent)
 	struct nvml_device_attributes own = { 0 };
 	char name[96] = "", uuid[96] = "", *profile;
 
-	if (!NVML(DeviceGetName, d->nvml, name, sizeof(name))) {
+	if (!PROF_NVML(DeviceGetName, d->nvml, name, sizeof(name))) {
 		profile = strstr(name, "MIG ");
 		if (profile)
 			snprintf(d->mig_profile, sizeof(d->mig_profile), "%s", profile + 4);
 	}
-	if (!NVML(DeviceGetUUID, parent, uuid, sizeof(uuid)))
+	if (!PROF_NVML(DeviceGetUUID, parent, uuid, sizeof(uuid)))
 		uuid_parse(uuid, d->mig_parent);
-	if (!NVML(DeviceGetAttributes, d->nvml, &own)) {
+	if (!PROF_NVML(DeviceGetAttributes, d->nvml, &own)) {
 		d->mig_slices = own.compute_instance_slices;
 		d->mig_slices_total = 7; /* of every GPU that has MIG */
 	}
+	d->nvml_gpu = parent;
+	d->whole_instance = own.gpu_instance_slices == own.compute_instance_slices &&
+			    !PROF_NVML(DeviceGetGpuInstanceId, d->nvml, &d->gpu_instance);
 }
 
 static void identify(struct prof_device *d)
@@ -135,11 +123,11 @@ static void identify(struct prof_device *d)
 	d->nvml = nvml_handle(d);
 	if (!d->nvml)
 		return;
-	if (!NVML(DeviceGetDeviceHandleFromMigDeviceHandle, d->nvml, &parent) && parent)
+	if (!PROF_NVML(DeviceGetDeviceHandleFromMigDeviceHandle, d->nvml, &parent) && parent)
 		read_mig(d, parent);
-	if (!NVML(DeviceGetIndex, parent ? parent : d->nvml, &index))
+	if (!PROF_NVML(DeviceGetIndex, parent ? parent : d->nvml, &index))
 		d->nvml_index = (int)index;
-	rc = NVML(DeviceGetMPSComputeRunningProcesses, d->nvml, &processes, NULL);
+	rc = PROF_NVML(DeviceGetMPSComputeRunningProcesses, d->nvml, &processes, NULL);
 	if (rc >= 0 && rc != 3)
 		d->mps = processes > 0;
 }
@@ -151,7 +139,7 @@ void prof_devices_identify(void)
 
 	if (atomic_load(&dev.answer))
 		return;
-	init = dev.nvml_found ? NVML(Init) : 1;
+	init = prof_nvmlcall() ? PROF_NVML(Init) : 1;
 	if (init < 0)
 		return; /* a fork took long: the next time */
 	for (i = 0; i < dev.count && !init; i++)
@@ -168,38 +156,39 @@ static uint32_t other_processes(void *handle)
 	struct nvml_process list[NVML_PROCESSES];
 	unsigned int count = NVML_PROCESSES;
 
-	if (NVML(DeviceGetComputeRunningProcesses, handle, &count, list))
+	if (PROF_NVML(DeviceGetComputeRunningProcesses, handle, &count, list))
 		return 0;
 	return count ? count - 1 : 0;
 }
 
+const struct prof_device *prof_devices_asked(uint32_t ordinal)
+{
+	if (atomic_load(&dev.answer) != ANSWER_YES || ordinal >= dev.count)
+		return NULL;
+	return dev.asked[ordinal].nvml ? &dev.asked[ordinal] : NULL;
+}
+
 bool prof_devices_facts(uint32_t ordinal, struct prof_device_facts *f)
 {
+	const struct prof_device *d = prof_devices_asked(ordinal);
 	struct nvml_utilization u;
 	struct nvml_memory m;
 	void *handle;
 
 	memset(f, 0, sizeof(*f));
-	if (atomic_load(&dev.answer) != ANSWER_YES || ordinal >= dev.count)
+	if (!d)
 		return false;
-	handle = dev.asked[ordinal].nvml;
-	if (!handle)
-		return false;
-	if (!NVML(DeviceGetMemoryInfo, handle, &m)) {
+	handle = d->nvml;
+	if (!PROF_NVML(DeviceGetMemoryInfo, handle, &m)) {
 		f->memory_used = m.used;
 		f->memory_total = m.total;
 	}
-	if (!NVML(DeviceGetUtilizationRates, handle, &u)) {
+	if (!PROF_NVML(DeviceGetUtilizationRates, handle, &u)) {
 		f->utilization = u.gpu;
 		f->has_utilization = true;
 	}
 	f->other_processes = other_processes(handle);
 	return !prof_fork_lock_nvml_shut();
-}
-
-void prof_devices_nvml_off(void)
-{
-	atomic_store(&dev.hushed, true);
 }
 
 /*
@@ -209,7 +198,7 @@ void prof_devices_nvml_off(void)
 void prof_devices_load(void)
 {
 	dev.cuda_found = !prof_cuda_open(&dev.cuda);
-	dev.nvml_found = !prof_nvml_load(&dev.nvml);
+	prof_nvmlcall_load();
 }
 
 static int read_device(struct prof_device *d, int ordinal)

@@ -2,8 +2,8 @@
 /*
  * The devices that the process sees, by the driver's count (events name these ordinals), and what
  * NVML tells about them: index, MIG, memory, utilisation, other processes. The driver is asked by
- * the sender thread, NVML by a thread that may wait (nvml.h), one call at a time and apart from
- * forks (core/fork_lock.h). Every call may take milliseconds.
+ * the sender thread, NVML by a thread that may wait (nvml.h, nvmlcall.h). Every call may take
+ * milliseconds.
  */
 #ifndef PROF_DEVICES_H
 #define PROF_DEVICES_H
@@ -24,7 +24,11 @@ struct prof_device {
 	char mig_profile[24]; /* "" without MIG */
 	uint8_t mig_parent[16];
 	uint32_t mig_slices, mig_slices_total;
-	void *nvml; /* handle, NULL: none; for the thread that asks */
+	/* for the thread that asks NVML */
+	void *nvml; /* handle, NULL: none */
+	void *nvml_gpu; /* the GPU that this MIG device is part of; NULL: it is one itself */
+	uint32_t gpu_instance; /* of a MIG device ... */
+	bool whole_instance; /* ... that is all of it, as far as NVML tells */
 };
 
 struct prof_device_facts {
@@ -58,13 +62,13 @@ uint32_t prof_devices_driver_version(void);
 /* What does not change. Once; does nothing at later calls. After prof_devices_read. */
 void prof_devices_identify(void);
 
+/* The device as NVML knows it; NULL: it does not. */
+const struct prof_device *prof_devices_asked(uint32_t ordinal);
+
 /* False if NVML tells nothing about this device. */
 bool prof_devices_facts(uint32_t ordinal, struct prof_device_facts *f);
 
 /* ---- any thread ---- */
-
-/* No call into NVML begins any more. */
-void prof_devices_nvml_off(void);
 
 /* One harmless driver call: the watchdog's canary. Once the devices were read. */
 void prof_devices_canary(void);

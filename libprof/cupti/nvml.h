@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "devices.h"
+#include "meter.h"
 
 /* At arm, on a thread of the program: starts the thread. 0 or -errno: nothing is ever known. */
 int prof_nvml_start(void);
@@ -26,10 +27,10 @@ void prof_nvml_identify(int64_t deadline_ns);
 uint64_t prof_nvml_worked(void);
 
 /*
- * Has these devices asked, or all that have worked. False: the last question is still under way, or
- * there is no thread.
+ * Has the facts of these devices asked, or of all that have worked, and looks at the meters of
+ * @meters. False: the last question is still under way, or there is no thread.
  */
-bool prof_nvml_ask_some(uint64_t devices);
+bool prof_nvml_ask_some(uint64_t devices, uint64_t meters);
 bool prof_nvml_ask(void);
 
 /* Is none under way? */
@@ -38,9 +39,12 @@ bool prof_nvml_answered(void);
 /* The last answer of a device; false if there is none from @since_ns (monotonic) or later. */
 bool prof_nvml_get(uint32_t ordinal, int64_t since_ns, struct prof_device_facts *f);
 
+/* What the device's meter has said and was not taken yet; false: nothing. */
+bool prof_nvml_meter(uint32_t ordinal, struct prof_meter *m);
+
 /*
- * At exit: no call into NVML begins any more. True if none is under way either, at the deadline
- * (monotonic) at the latest.
+ * At exit: what NVML has allocated is freed if it is idle, and no call into NVML begins any
+ * more. True if none is under way either, at the deadline (monotonic) at the latest.
  */
 bool prof_nvml_stop(int64_t deadline_ns);
 

@@ -14,12 +14,14 @@
 #include "report.h"
 
 #define FACTS_TICKS 20
+/* Meters are looked at as often, between two pulses: a second look takes the first one's place. */
 #define CLAIM_TICKS 2
+#define CLAIM_TICK 1 /* of so many */
 #define FRESH_NS 5000000000ll
 
 static struct {
 	unsigned int since; /* tick of the last question */
-	bool asked; /* and not reported yet */
+	bool asked; /* about facts, and not reported yet */
 	uint64_t asked_once; /* devices that NVML was asked about, a bit each, ... */
 	unsigned int looked_tick[PROF_DEVICES_MAX]; /* ... and when */
 } df;
@@ -49,8 +51,8 @@ static uint64_t due(uint64_t devices, unsigned int tick)
 }
 
 /*
- * Who asks about them from now on: one process of the run each. Whoever comes in for another that
- * has ended does so at once. One whose NVML does not answer leaves them to the others.
+ * Who asks about them from now on: one process of the run each. One whose NVML does not answer
+ * leaves them to the others.
  */
 static uint64_t claim_devices(uint64_t worked, unsigned int tick, const char *run_id)
 {
@@ -59,16 +61,16 @@ static uint64_t claim_devices(uint64_t worked, unsigned int tick, const char *ru
 		prof_claim_release();
 		return 0;
 	}
-	return due(prof_claim_devices(run_id, known(worked)), tick);
+	return prof_claim_devices(run_id, known(worked));
 }
 
-static void ask(uint64_t devices, unsigned int tick)
+static void ask(uint64_t devices, uint64_t meters, unsigned int tick)
 {
 	uint32_t i;
 
-	if (!devices || !prof_nvml_ask_some(devices))
+	if ((!devices && !meters) || !prof_nvml_ask_some(devices, meters))
 		return;
-	df.asked = true;
+	df.asked = devices != 0;
 	df.since = tick;
 	df.asked_once |= devices;
 	for (i = 0; i < PROF_DEVICES_MAX; i++)
@@ -82,7 +84,7 @@ static void ask(uint64_t devices, unsigned int tick)
  */
 void prof_devicefacts_tick(unsigned int tick, const char *run_id)
 {
-	uint64_t worked, wanted;
+	uint64_t worked, wanted, meters = 0;
 
 	if (df.asked && prof_nvml_answered()) {
 		df.asked = false;
@@ -90,7 +92,9 @@ void prof_devicefacts_tick(unsigned int tick, const char *run_id)
 	}
 	worked = prof_nvml_worked();
 	wanted = worked & ~df.asked_once;
-	if (tick % CLAIM_TICKS == 0)
-		wanted |= claim_devices(worked, tick, run_id);
-	ask(wanted, tick);
+	if (tick % CLAIM_TICKS == CLAIM_TICK) {
+		meters = claim_devices(worked, tick, run_id);
+		wanted |= due(meters, tick); /* of one that has ended, at once */
+	}
+	ask(wanted, meters, tick);
 }

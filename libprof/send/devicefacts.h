@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which devices NVML is asked about and when, and its answers as Facts frames: every ten seconds,
- * by one process of the run for each device. Sender thread.
+ * Which devices NVML is asked about and when, by one process of the run for each device: every ten
+ * seconds for the Facts, which are written here, every second for what their meters say, which
+ * pulses tell (report.h). Sender thread.
  */
 #ifndef PROF_DEVICEFACTS_H
 #define PROF_DEVICEFACTS_H

@@ -122,7 +122,35 @@ static size_t memory_held(const struct prof_ranges_stats *ranges)
 struct pulse {
 	Wire__Pulse msg;
 	Wire__PulseDevice device[PROF_STREAM_DEVICES], *devices[PROF_STREAM_DEVICES];
+	Wire__PulseMeter meter[PROF_STREAM_DEVICES];
 };
+
+static uint64_t us_of(int64_t ns)
+{
+	return ns > 0 ? (uint64_t)ns / 1000 : 0;
+}
+
+/* What NVML's meter has said since the pulse before; NULL: nothing. */
+static Wire__PulseMeter *fill_meter(Wire__PulseMeter *w, uint32_t ordinal, int64_t now_ns)
+{
+	struct prof_meter m;
+
+	if (!prof_nvml_meter(ordinal, &m))
+		return NULL;
+	wire__pulse_meter__init(w);
+	w->source = m.source;
+	w->known = m.known;
+	w->age_us = us_of(now_ns - m.end_ns);
+	w->span_us = us_of(m.span_ns);
+	w->busy = m.value[PROF_METER_BUSY];
+	w->sm = m.value[PROF_METER_SM];
+	w->occupancy = m.value[PROF_METER_OCCUPANCY];
+	w->tensor = m.value[PROF_METER_TENSOR];
+	w->dram = m.value[PROF_METER_DRAM];
+	w->pcie_tx_mib = m.value[PROF_METER_PCIE_TX];
+	w->pcie_rx_mib = m.value[PROF_METER_PCIE_RX];
+	return w;
+}
 
 static void fill_devices(struct pulse *p)
 {
@@ -137,6 +165,7 @@ static void fill_devices(struct pulse *p)
 		p->device[i].ordinal = i;
 		p->device[i].busy_ns = d->busy_ns;
 		p->device[i].ops = d->ops;
+		p->device[i].meter = fill_meter(&p->meter[i], i, p->msg.t_ns);
 		p->devices[p->msg.n_devices++] = &p->device[i];
 	}
 	p->msg.devices = p->devices;
@@ -165,8 +194,8 @@ static void fill_pulse(struct pulse *p, const struct prof_counters *c)
 	prof_stream_stats(&stream);
 	memset(p, 0, sizeof(*p));
 	wire__pulse__init(&p->msg);
-	fill_devices(p);
 	p->msg.t_ns = prof_now_ns();
+	fill_devices(p);
 	p->msg.complete_ns = c->complete_ns;
 	p->msg.loader_wait_ns = ranges.loader_wait_ns;
 	p->msg.launches = stream.launches;
