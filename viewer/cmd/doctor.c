@@ -217,6 +217,32 @@ static void show_cupti(struct checkup *c, const struct view_cuda_probe *p)
 	show_troubles(row);
 }
 
+/* What tells how busy a GPU is while its kernels are not recorded. */
+static void show_meter(int index, enum view_probed_meter meter)
+{
+	static const char blind[] =
+		"how busy the GPU is while its kernels are not recorded stays unknown";
+	static const char *const words[] = {
+		[VIEW_METER_GPM] = "GPM, also while kernels are not recorded",
+		[VIEW_METER_GPM_MIG] =
+			"GPM of its MIG instances, also while kernels are not recorded",
+		[VIEW_METER_SAMPLES] =
+			"the driver's samples, in whole percents, also while kernels are not "
+			"recorded",
+	};
+	char text[160];
+
+	snprintf(text, sizeof(text), "NVML's GPU %d: %s", index,
+		 meter == VIEW_METER_ASKED     ? "no answer came"
+		 : meter == VIEW_METER_NONE    ? "neither GPM nor utilisation samples"
+		 : meter != VIEW_METER_UNASKED ? words[meter]
+					       : "");
+	if (meter == VIEW_METER_ASKED || meter == VIEW_METER_NONE)
+		absent("busy share", text, blind);
+	else if (meter != VIEW_METER_UNASKED)
+		good("busy share", text);
+}
+
 static void check_cuda(struct checkup *c)
 {
 	struct view_cuda_probe p;
@@ -235,6 +261,8 @@ static void check_cuda(struct checkup *c)
 		       "memory and utilisation facts will be absent");
 	else
 		good("libnvidia-ml.so.1", p.nvml.path);
+	for (int i = 0; i < VIEW_PROBED_METERS; i++)
+		show_meter(i, p.meter[i]);
 }
 
 /* @err: an errno, 0 if it works. */

@@ -173,7 +173,7 @@ static void probe_cupti(struct view_cuda_probe *p)
 	}
 }
 
-static void probe_nvml(struct view_cuda_probe *p)
+static void *probe_nvml(struct view_cuda_probe *p)
 {
 	static const char *const names[] = { "libnvidia-ml.so.1", NULL };
 	static const char *const none[] = { NULL };
@@ -182,6 +182,7 @@ static void probe_nvml(struct view_cuda_probe *p)
 	CALLABLE(call_none, init, handle, "nvmlInit_v2");
 	if (init)
 		p->nvml_init = init();
+	return p->nvml_init ? NULL : handle;
 }
 
 static _Noreturn void probe_all(struct view_cuda_probe *p)
@@ -191,9 +192,12 @@ static _Noreturn void probe_all(struct view_cuda_probe *p)
 	setrlimit(RLIMIT_CORE, &none);
 	void *driver = load_driver(p);
 	probe_cupti(p);
-	probe_nvml(p);
+	void *nvml = probe_nvml(p);
 	init_driver(p, driver);
 	p->finished = true;
+	/* Whatever becomes of this, a job can be recorded. */
+	if (nvml)
+		view_probe_meters(nvml, p->meter);
 	_exit(0); /* no destructors of theirs */
 }
 

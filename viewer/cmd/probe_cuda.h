@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "probe_meter.h"
 
 enum { /* kinds of records whose size is told */
 	VIEW_RECORDS = 0
@@ -36,6 +37,7 @@ struct view_cuda_probe {
 		uint32_t bytes, least; /* the record in this CUPTI; what libprof reads of it */
 	} record[VIEW_RECORDS];
 	int nvml_init; /* what nvmlInit said, 0: fine, -1: not asked */
+	enum view_probed_meter meter[VIEW_PROBED_METERS];
 };
 
 void view_probe_cuda(struct view_cuda_probe *p);

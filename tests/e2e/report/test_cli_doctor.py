@@ -51,6 +51,20 @@ with gs.scratch() as where:
         gs.check(f'CUDA {release}' in text, f'CUPTI {version} is told')
         gs.check(re.search(r'ok +record sizes +kernel \d+', text), f'record sizes of {version}')
         gs.equal('careful  libcupti' in text, version.startswith('12'), f'CUPTI {version}: {text}')
+    # By what the busy share is known while kernels are not recorded. That of a NVML that hangs takes 20 s.
+    for what, words, env in (
+            ('GPM', 'ok +busy share +NVML.s GPU 1: GPM, also while kernels', {'GPUSIM_DEVICES': 2}),
+            ('older', "ok +busy share +NVML.s GPU 0: the driver's samples, in whole percents", {'GPUSIM_NAME': 'NVIDIA A100'}),
+            ('refused', "ok +busy share +NVML.s GPU 0: the driver's samples", {'GPUSIM_GPM': 'off'}),
+            ('MIG', 'ok +busy share +NVML.s GPU 0: GPM of its MIG instances', {'GPUSIM_MIG': '0:1g.10gb'}),
+            ('none', 'missing +busy share +NVML.s GPU 0: neither GPM nor utilisation samples; how busy',
+             {'GPUSIM_MIG': '0:1g.10gb', 'GPUSIM_NAME': 'NVIDIA A100'}),
+            ('hangs', 'missing +busy share +NVML.s GPU 0: no answer came; how busy', {'GPUSIM_GPM': 'hang'})):
+        status, text = doctor(gs.WITH_GPUSIM, **env)
+        gs.equal(status, 0, f'busy share, {what}: no obstacle')
+        gs.check(re.search(words, text), f'busy share, {what}: {text}')
+    status, text = doctor(gs.WITH_GPUSIM, GPUSIM_NVML='refuse')
+    gs.check('busy share' not in text, f'busy share without NVML: {text}')
     status, text = doctor(gs.WITH_GPUSIM, GPUSIM_CUPTI='13.0')
     gs.check(status == 1 and re.search(r'BROKEN +libcupti .*version 130000 \(CUDA 13.0\)', text), f'CUPTI 13.0: {text}')
     for kind, words in ('endless', 'CUDA 13.2: beside a driver that it cannot use'), \
