@@ -65,6 +65,29 @@ int nvml_begin(void)
 	return nvml.DeviceGetHandleByIndex(0, &nvml_device);
 }
 
+int nvml_processes(struct nvml_processes *use, unsigned *room)
+{
+	int rc, turns = 0;
+
+	*use = (struct nvml_processes){ NVML_PROCESSES_VERSION, 0, 0, NULL };
+	if (!nvml.DeviceGetProcessesUtilizationInfo)
+		return NVML_NO_FUNCTION;
+	rc = nvml.DeviceGetProcessesUtilizationInfo(nvml_device, use);
+	*room = use->count;
+	/* More may have come since. */
+	while (rc == NVML_INSUFFICIENT_SIZE && turns++ < 3) {
+		*room = use->count;
+		free(use->list);
+		use->list = calloc(*room + 1, sizeof *use->list);
+		if (!use->list)
+			return rc;
+		rc = nvml.DeviceGetProcessesUtilizationInfo(nvml_device, use);
+	}
+	if (!use->list)
+		use->count = 0;
+	return rc;
+}
+
 const char *nvml_words(int rc)
 {
 	if (rc == -1)

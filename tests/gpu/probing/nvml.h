@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#define NVML_INSUFFICIENT_SIZE 7
 #define NVML_NO_FUNCTION 13
 #define NVML_SM_CLOCK 1
 #define NVML_MEMORY_CLOCK 2
@@ -79,6 +80,12 @@ extern void *nvml_device; /* CUDA's device 0, by PROBE_BUS; else NVML's */
 
 /* Loads and initialises. 0, NVML's result, or -1: no library. */
 int nvml_begin(void);
+
+/*
+ * The rows by process of all samples that the driver keeps; use->list is to be freed, whatever
+ * comes back. NVML says first for how many there must be room, which is *room, then fills them in.
+ */
+int nvml_processes(struct nvml_processes *use, unsigned *room);
 
 /* Words for a result, or for -1. */
 const char *nvml_words(int rc);

@@ -510,37 +510,41 @@ static void ask_samples(int64_t truth)
 	row_send(&r);
 }
 
-static void ask_processes(pid_t pid, int64_t truth)
+static void tell_processes(const struct nvml_processes *use, unsigned room, pid_t pid,
+			   int64_t truth)
 {
-	static struct nvml_process list[64];
-	struct nvml_processes use = { NVML_PROCESSES_VERSION, LENGTH(list), 0, list };
 	int64_t ours = FIG_UNKNOWN;
 	struct row r;
 	unsigned i;
-	int rc;
 
-	if (!nvml.DeviceGetProcessesUtilizationInfo) {
-		row_skip("nvml.processes", "this library has no such function");
-		return;
-	}
-	rc = nvml.DeviceGetProcessesUtilizationInfo(nvml_device, &use);
-	if (rc) {
-		row_skip("nvml.processes", "%s (%d)", nvml_words(rc), rc);
-		return;
-	}
-	for (i = 0; i < use.count && i < LENGTH(list); i++)
-		if (list[i].pid == (uint32_t)pid)
-			ours = list[i].sm;
+	for (i = 0; i < use->count && i < room; i++)
+		if (use->list[i].pid == (uint32_t)pid)
+			ours = use->list[i].sm;
 	row_begin(&r, "nvml.processes", "percent");
+	row_answer(&r, "%u rows of %u that there must be room for", use->count, room);
 	if (ours == FIG_UNKNOWN)
-		row_answer(&r, "%u rows, none of them by our pid %d", use.count, (int)pid);
+		row_answer(&r, ", none of them by our pid %d", (int)pid);
 	else
-		row_answer(&r, "%u rows; our process %lld, truth %lld thousandths", use.count,
-			   (long long)ours, (long long)truth);
-	row_figure(&r, "rows", use.count);
+		row_answer(&r, "; our process %lld, truth %lld thousandths", (long long)ours,
+			   (long long)truth);
+	row_figure(&r, "rows", use->count);
+	row_figure(&r, "room", room);
 	row_figure(&r, "ours", ours);
 	row_figure(&r, "truth", truth);
 	row_send(&r);
+}
+
+static void ask_processes(pid_t pid, int64_t truth)
+{
+	struct nvml_processes use;
+	unsigned room = 0;
+	int rc = nvml_processes(&use, &room);
+
+	if (rc)
+		row_skip("nvml.processes", "%s (%d), room for %u", nvml_words(rc), rc, room);
+	else
+		tell_processes(&use, room, pid, truth);
+	free(use.list);
 }
 
 static void ask_rates(int64_t truth)
