@@ -13,23 +13,40 @@
 #include "shm.h"
 
 #define SIM_ANYBODY (-1)
+#define SIM_PAST_NS ((uint64_t)SIM_PAST_BUCKETS * SIM_BUCKET_NS) /* that is remembered */
+
+/* What kernels took of a device in some time, each at most that time. */
+struct sim_busy {
+	uint64_t kernel_ns; /* at least one ran */
+	uint64_t engine_ns; /* the same, and the little around each for which the engine is busy */
+	uint64_t sm_ns; /* times the share of the multiprocessors that had a block */
+	uint64_t warp_ns; /* times the share of the warps that fit */
+	uint64_t launches; /* kernels that began */
+};
+
+/* What of a device a kernel occupies while it runs, 1 being all of it. */
+struct sim_fill {
+	double sms, warps;
+};
+
+/* Of so many blocks (0: as many as fit) of so many threads, on so many multiprocessors. */
+struct sim_fill sim_busy_fill(uint64_t blocks, uint64_t threads, uint32_t sms);
 
 /*
  * A kernel of process slot `owner` runs from start to end, ns since the epoch. What lies further
- * ahead of now than the ring holds, less a second of past, is not counted. Device lock held.
+ * ahead of now than the ring holds, less its past, is not counted. Device lock held.
  */
 void sim_busy_add(struct sim_device *device, uint64_t now, uint64_t start, uint64_t end,
-		  int32_t owner);
+		  const struct sim_fill *fill, int32_t owner);
 
 /*
- * ns for which kernels ran in [from, to), at most to - from; of one process, by who began the last
- * kernel of each millisecond, or of SIM_ANYBODY. to may not be later than now, and from not more
- * than a second before it. launches, if not NULL, receives the kernels that began.
+ * What ran in [from, to): of one process, by who began the last kernel of each millisecond, or of
+ * SIM_ANYBODY. to may not be later than now, and from not more than SIM_PAST_NS before it.
  */
-uint64_t sim_busy_between(const struct sim_device *device, uint64_t from, uint64_t to,
-			  int32_t owner, uint64_t *launches);
+struct sim_busy sim_busy_between(const struct sim_device *device, uint64_t from, uint64_t to,
+				 int32_t owner);
 
-/* ns for which kernels ran since the segment was made, until now. */
-uint64_t sim_busy_total(const struct sim_device *device, uint64_t now);
+/* What ran since the segment was made, until now. */
+struct sim_busy sim_busy_total(const struct sim_device *device, uint64_t now);
 
 #endif

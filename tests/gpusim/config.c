@@ -10,6 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#define MULTIPROCESSORS 132
+#define SLICE_MULTIPROCESSORS 16 /* of each compute slice */
+
 static struct sim_config config;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -223,6 +226,13 @@ void sim_config_content(void)
 {
 	pthread_once(&once, read_config);
 	config.data = true;
+}
+
+uint32_t sim_multiprocessors(uint32_t device)
+{
+	const struct sim_unit *u = &sim_config()->unit[device];
+
+	return *u->profile ? SLICE_MULTIPROCESSORS * u->slices : MULTIPROCESSORS;
 }
 
 /* A few rounds of a mixing function: any two devices or nodes differ in most bytes. */

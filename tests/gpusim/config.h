@@ -54,6 +54,9 @@ const struct sim_config *sim_config(void);
 /* Copies move bytes from now on. */
 void sim_config_content(void);
 
+/* Of a device: all of an H100's, or those of a slice of it. */
+uint32_t sim_multiprocessors(uint32_t device);
+
 /* 16 bytes that name a GPU, or a device, of this node; the same in every process. */
 void sim_gpu_uuid(uint32_t gpu, uint8_t uuid[16]);
 void sim_device_uuid(uint32_t device, uint8_t uuid[16]);

@@ -400,9 +400,9 @@ int nvmlDeviceGetMemoryInfo_v2(struct nvml_device *d, struct nvml_memory_v2 *m)
 /* Percent of the last second in which kernels ran. */
 static unsigned utilisation(const struct sim_device *d, uint64_t now)
 {
-	uint64_t busy = sim_busy_between(d, now - WINDOW_NS, now, SIM_ANYBODY, NULL);
+	struct sim_busy busy = sim_busy_between(d, now - WINDOW_NS, now, SIM_ANYBODY);
 
-	return (unsigned)(100 * busy / WINDOW_NS);
+	return (unsigned)((100 * busy.kernel_ns + WINDOW_NS / 2) / WINDOW_NS);
 }
 
 int nvmlDeviceGetUtilizationRates(struct nvml_device *d, struct nvml_utilization *u)
@@ -693,7 +693,7 @@ int nvmlDeviceGetAttributes_v2(struct nvml_device *slice, struct nvml_attributes
 		return rc;
 	u = &sim_config()->unit[slice->index];
 	memset(a, 0, sizeof *a);
-	a->multiprocessors = 16 * u->slices;
+	a->multiprocessors = sim_multiprocessors(slice->index);
 	a->gpu_slices = a->compute_slices = u->slices;
 	a->memory_mb = u->memory >> 20;
 	return NVML_OK;

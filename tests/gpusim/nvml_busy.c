@@ -2,8 +2,8 @@
 /*
  * nvml_busy.c - what the management library says of how busy a device was: GPM metrics (Hopper and
  * newer), the driver's ring of utilisation samples, utilisation by process, and clocks. All of it
- * follows from the kernels that were placed; a kernel counts as if it filled the device, and cycles
- * go at one rate.
+ * follows from the kernels that were placed, in the way in which an H100 said it (README.md, "What
+ * an H100 said"); cycles go at one rate.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +18,23 @@
 #define SM_MHZ 1980 /* boost clock of an H100 */
 #define IDLE_MHZ 345
 #define MEMORY_MHZ 2619
-#define PERIOD_US 166667 /* between the driver's utilisation samples: a sixth of a second */
-#define HISTORY_US 900000 /* of them; the real ring is longer */
+#define PERIOD_US 200000 /* between the driver's utilisation samples */
+#define RING 71 /* samples that it keeps */
+#define PROCESS_ROWS 100 /* for which nvmlDeviceGetProcessesUtilizationInfo wants room */
+#define RESIDENT_PERCENT 0.005 /* that GPM's id 1 shows while contexts are idle */
+#define GPM_IDS 210 /* that the library of a driver 580 knows */
 #define GPU_UTILIZATION_SAMPLES 1
 #define VALUE_UNSIGNED 1
+
+enum {
+	GPM_GRAPHICS = 1,
+	GPM_SMS = 2,
+	GPM_OCCUPANCY = 3,
+	GPM_TENSOR = 5,
+	GPM_SWITCHES = 174,
+	GPM_ELAPSED = 248,
+	GPM_ACTIVE = 249
+};
 
 /* ---- clocks ---- */
 
@@ -85,19 +98,21 @@ int nvmlDeviceGetCurrentClocksEventReasons(struct nvml_device *d, unsigned long 
 
 /* ---- the driver's ring ---- */
 
+_Static_assert((RING + 1) * (uint64_t)PERIOD_US * 1000 < SIM_PAST_NS, "busy.h remembers the ring");
+
 /* Of the period that ends at `us`. */
 static unsigned percent_of(int unit, uint64_t us, int32_t owner)
 {
 	uint64_t from = (us - PERIOD_US) * 1000, to = us * 1000;
+	struct sim_busy busy = sim_busy_between(&sim_shm()->device[unit], from, to, owner);
 
-	return (unsigned)(100 * sim_busy_between(&sim_shm()->device[unit], from, to, owner, NULL) /
-			  (to - from));
+	return (unsigned)((100 * busy.kernel_ns + (to - from) / 2) / (to - from));
 }
 
 /* The end of the first period after this moment, and of the last before now. */
 static uint64_t first_after(uint64_t us, uint64_t now_us)
 {
-	uint64_t oldest = now_us - HISTORY_US;
+	uint64_t oldest = now_us - RING * (uint64_t)PERIOD_US;
 
 	return ((us > oldest ? us : oldest) / PERIOD_US + 1) * PERIOD_US;
 }
@@ -132,11 +147,12 @@ int nvmlDeviceGetSamples(struct nvml_device *d, int type, unsigned long long sin
 	return NVML_OK;
 }
 
+/* By nvml.h a list that is too small gives 7, and the count what there must be room for. */
 int nvmlDeviceGetProcessesUtilizationInfo(struct nvml_device *d, struct nvml_processes_use *use)
 {
 	int rc = nvml_check(d), unit, i;
 	uint64_t us = sim_now() / 1000 / PERIOD_US * PERIOD_US;
-	unsigned n = 0, room;
+	unsigned n = 0;
 	CALL(d);
 
 	if (rc)
@@ -146,29 +162,31 @@ int nvmlDeviceGetProcessesUtilizationInfo(struct nvml_device *d, struct nvml_pro
 		return NVML_NOT_SUPPORTED;
 	if (!use || use->version != (sizeof *use | 1u << 24))
 		return NVML_INVALID_ARGUMENT;
-	room = use->list ? use->count : 0;
-	for (i = 0; i < SIM_MAX_PROCS && us > use->last_seen; i++) {
+	if (!use->list || use->count < PROCESS_ROWS) {
+		use->count = PROCESS_ROWS;
+		return NVML_INSUFFICIENT_SIZE;
+	}
+	for (i = 0; i < SIM_MAX_PROCS && n < PROCESS_ROWS && us > use->last_seen; i++) {
 		const struct sim_proc *p = &sim_shm()->proc[i];
 		uint32_t device;
 
 		if (!nvml_uses(p, d, &device) || !sim_proc_alive(p))
 			continue;
-		if (n < room)
-			use->list[n] = (struct nvml_process_use){
-				us, nvml_pid(p), percent_of(unit, us, i), 0, 0, 0, 0, 0
-			};
-		n++;
+		use->list[n++] = (struct nvml_process_use){
+			us, nvml_pid(p), percent_of(unit, us, i), 0, 0, 0, 0, 0
+		};
 	}
 	use->count = n;
-	return !n ? NVML_NOT_FOUND : n > room ? NVML_INSUFFICIENT_SIZE : NVML_OK;
+	return n ? NVML_OK : NVML_NOT_FOUND;
 }
 
 /* ---- GPM ---- */
 
 struct nvml_gpm_sample {
 	uint64_t at; /* ns since the epoch, of the last refresh; 0: nothing in it */
-	uint64_t up; /* ns since the node's start */
-	uint64_t busy; /* ns of kernels */
+	uint64_t up; /* the same since the machine's start */
+	struct sim_busy busy; /* since the segment was made */
+	bool resident; /* somebody has a context */
 };
 
 static uint64_t refresh_ns(void)
@@ -217,37 +235,47 @@ int nvmlGpmSampleFree(struct nvml_gpm_sample *sample)
 	return NVML_OK;
 }
 
-static uint64_t up_ns(void)
+/* When the machine started; found once, so that two samples are as far apart by either clock. */
+static uint64_t boot_ns(void)
 {
+	static uint64_t boot;
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	if (!boot) {
+		clock_gettime(CLOCK_MONOTONIC, &t);
+		boot = sim_now() - (uint64_t)t.tv_sec * 1000000000u - (uint64_t)t.tv_nsec;
+	}
+	return boot;
 }
 
-/* GPUSIM_GPM: "off", "hang", or "root" for nobody else. */
+/* GPUSIM_GPM: "off", "hang", "root" for nobody else, or "cycles" for ids 248 and 249. */
+static bool scripted(const char *what)
+{
+	const char *script = getenv("GPUSIM_GPM");
+
+	return script && !strcmp(script, what);
+}
+
 static int permitted(void)
 {
-	const char *who = getenv("GPUSIM_GPM");
-
-	while (who && !strcmp(who, "hang"))
+	while (scripted("hang"))
 		pause();
-	if (who && !strcmp(who, "off"))
+	if (scripted("off"))
 		return NVML_NOT_SUPPORTED;
-	return who && !strcmp(who, "root") && geteuid() ? NVML_NO_PERMISSION : NVML_OK;
+	return scripted("root") && geteuid() ? NVML_NO_PERMISSION : NVML_OK;
 }
 
 static int take_sample(const struct nvml_device *d, int unit, struct nvml_gpm_sample *sample)
 {
-	uint64_t now = sim_now(), old;
+	uint64_t now = sim_now();
 	int rc = permitted();
 
 	if (rc || unit < 0 || !has_gpm(d) || !sim_shm())
 		return rc ? rc : NVML_NOT_SUPPORTED;
-	old = now % refresh_ns();
-	sample->at = now - old;
-	sample->up = up_ns() - old;
+	sample->at = now - now % refresh_ns();
+	sample->up = sample->at - boot_ns();
 	sample->busy = sim_busy_total(&sim_shm()->device[unit], sample->at);
+	sample->resident = in_use(d);
 	return NVML_OK;
 }
 
@@ -274,28 +302,50 @@ int nvmlGpmMigSampleGet(struct nvml_device *d, unsigned instance, struct nvml_gp
 	return NVML_INVALID_ARGUMENT;
 }
 
+/* Percent of the time between two samples, of which `ns` count. */
+static double percent(const struct nvml_gpm_sample *a, const struct nvml_gpm_sample *b, double ns)
+{
+	double value = b->up > a->up ? 100 * ns / (double)(b->up - a->up) : 0;
+
+	return value < 100 ? value : 100;
+}
+
+/* The engine is busy a little around each kernel, and now and then for a context alone. */
+static double graphics(const struct nvml_gpm_sample *a, const struct nvml_gpm_sample *b)
+{
+	double value = percent(a, b, (double)(b->busy.engine_ns - a->busy.engine_ns));
+
+	if (a->resident && b->resident && b->up > a->up)
+		value += RESIDENT_PERCENT;
+	return value < 100 ? value : 100;
+}
+
+/* Cycles since the machine's start are of the later sample alone. */
 static int evaluate(const struct nvml_gpm_sample *a, const struct nvml_gpm_sample *b, unsigned id,
 		    double *value)
 {
 	switch (id) {
-	case 1: /* a compute or graphics engine was busy, percent of the time */
-	case 2: /* SMs that were busy */
-		*value = b->up > a->up
-				 ? 100.0 * (double)(b->busy - a->busy) / (double)(b->up - a->up)
-				 : 0;
+	case GPM_GRAPHICS:
+		*value = graphics(a, b);
 		return NVML_OK;
-	case 3: /* occupancy, tensor units: nothing in the model uses them */
-	case 5:
+	case GPM_SMS:
+		*value = percent(a, b, (double)(b->busy.sm_ns - a->busy.sm_ns));
+		return NVML_OK;
+	case GPM_OCCUPANCY:
+		*value = percent(a, b, (double)(b->busy.warp_ns - a->busy.warp_ns));
+		return NVML_OK;
+	case GPM_TENSOR: /* nothing in the model uses them, or switches contexts */
+	case GPM_SWITCHES:
 		*value = 0;
 		return NVML_OK;
-	case 248: /* cycles since the start: of the later sample alone */
+	case GPM_ELAPSED:
 		*value = (double)b->up * SM_MHZ / 1000;
-		return NVML_OK;
-	case 249:
-		*value = (double)b->busy * SM_MHZ / 1000;
-		return NVML_OK;
+		return scripted("cycles") ? NVML_OK : NVML_INVALID_ARGUMENT;
+	case GPM_ACTIVE:
+		*value = (double)b->busy.sm_ns * SM_MHZ / 1000;
+		return scripted("cycles") ? NVML_OK : NVML_INVALID_ARGUMENT;
 	}
-	return NVML_NOT_SUPPORTED;
+	return id < GPM_IDS ? NVML_NOT_SUPPORTED : NVML_INVALID_ARGUMENT;
 }
 
 int nvmlGpmMetricsGet(struct nvml_gpm_metrics *m)
@@ -306,9 +356,10 @@ int nvmlGpmMetricsGet(struct nvml_gpm_metrics *m)
 	    !m->sample2->at)
 		return NVML_INVALID_ARGUMENT;
 	for (i = 0; i < m->count; i++) {
-		m->metric[i].value = 0;
-		m->metric[i].result =
-			evaluate(m->sample1, m->sample2, m->metric[i].id, &m->metric[i].value);
+		double value = 0;
+
+		m->metric[i].result = evaluate(m->sample1, m->sample2, m->metric[i].id, &value);
+		m->metric[i].value = m->metric[i].result ? 0 : value;
 	}
 	return NVML_OK;
 }

@@ -38,6 +38,16 @@ static int fit_compute(const struct sim_device *d, uint64_t ready, uint64_t leng
 	return best;
 }
 
+/* Grid and block say what it takes; what has none fills the device. */
+static void count_busy(struct sim_device *d, const struct sim_op *op, int32_t me, uint64_t now)
+{
+	uint64_t blocks = (uint64_t)op->grid[0] * op->grid[1] * op->grid[2];
+	uint64_t threads = (uint64_t)op->block[0] * op->block[1] * op->block[2];
+	struct sim_fill fill = sim_busy_fill(blocks, threads, sim_multiprocessors(op->physical));
+
+	sim_busy_add(d, now, op->start, op->end, &fill, me);
+}
+
 static bool place_compute(struct sim_device *d, struct sim_op *op, int32_t me, uint64_t now)
 {
 	uint64_t start;
@@ -49,7 +59,7 @@ static bool place_compute(struct sim_device *d, struct sim_op *op, int32_t me, u
 	op->end = start + op->duration;
 	sim_line_take(&d->slot[slot], now, op->start, op->end, me);
 	sim_line_take(&d->owner, now, op->start, op->end, me);
-	sim_busy_add(d, now, op->start, op->end, me);
+	count_busy(d, op, me, now);
 	return true;
 }
 
@@ -139,7 +149,7 @@ void sim_place_close(const struct sim_op *op, int slot)
 	sim_device_lock(d);
 	sim_line_close(&d->slot[slot], op->start, op->end, me);
 	sim_line_take(&d->owner, sim_now(), op->start, op->end, me);
-	sim_busy_add(d, sim_now(), op->start, op->end, me);
+	count_busy(d, op, me, sim_now());
 	d->last_end = sim_max(d->last_end, op->end);
 	sim_device_unlock(d);
 }

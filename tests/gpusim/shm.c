@@ -18,7 +18,7 @@
 #include "clock.h"
 
 #define MAGIC 0x6d69737570672e31u /* "1.gpusim" */
-#define VERSION 3
+#define VERSION 4
 
 static struct sim_shm *mapped;
 static int32_t my_slot = -1;

@@ -19,7 +19,8 @@
 #define SIM_MAX_MEETINGS 1024
 #define SIM_MEETING_RANKS 16 /* of those whose processes and bytes are known */
 #define SIM_MAX_BLOCKS 1024
-#define SIM_BUCKETS 8192
+#define SIM_BUCKETS 24576
+#define SIM_PAST_BUCKETS 16384 /* of them behind now; the rest are ahead of it */
 #define SIM_BUCKET_NS 1000000u
 
 enum sim_engine {
@@ -41,7 +42,9 @@ struct sim_proc {
 /* Kernel time per millisecond, from which busy.h answers what NVML and PM sampling ask. */
 struct sim_bucket {
 	uint64_t index; /* ms since the epoch */
-	uint32_t busy_ns; /* more than a millisecond where kernels overlapped */
+	uint32_t busy_ns; /* more than a millisecond where kernels overlapped, as the next two */
+	uint32_t sm_ns, warp_ns; /* times what they occupied (busy.h) */
+	uint32_t around_ns; /* for which the engine was busy around them */
 	uint16_t launches; /* kernels that began in it */
 	int16_t owner; /* process slot of the last of them */
 };
@@ -54,7 +57,9 @@ struct sim_device {
 	struct sim_line owner; /* which process has the compute engine */
 	struct sim_line slot[SIM_MAX_SLOTS];
 	struct sim_line copy[SIM_ENGINES]; /* by enum sim_engine; [0] is unused */
-	uint64_t busy_past; /* of the buckets that others have taken the place of */
+	/* Of the buckets that others have taken the place of. */
+	uint64_t past_ns, past_engine_ns, past_sm_ns, past_warp_ns, past_launches;
+	uint64_t busy_until; /* when the last of the kernels ends */
 	uint32_t sampled_mhz; /* what a PM sampling session has set the SM clock to; 0: none */
 	struct sim_bucket busy[SIM_BUCKETS];
 };

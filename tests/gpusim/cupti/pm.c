@@ -22,7 +22,7 @@
 #define PM_TYPE 1
 #define PM_MAGIC 0x6d70u
 #define GPC_HZ 1980e6
-#define HISTORY_NS 900000000u /* that the model remembers */
+#define HISTORY_NS (SIM_PAST_NS - 1000000000u) /* that the model surely remembers */
 
 enum {
 	REASON_OTHER,
@@ -38,7 +38,8 @@ struct session {
 };
 
 struct sample {
-	uint64_t start, end, busy, launches;
+	uint64_t start, end;
+	struct sim_busy busy;
 };
 
 /* The counter data image of the client. */
@@ -107,16 +108,24 @@ int cuptiProfilerHostDeinitialize(struct pm_host *p)
 	return p->host == &host_metrics ? CUPTI_OK : CUPTI_INVALID_PARAMETER;
 }
 
+static double percent(const struct sample *s, uint64_t ns)
+{
+	double value = s ? 100 * (double)ns / (double)(s->end - s->start) : 0;
+
+	return value < 100 ? value : 100;
+}
+
 /* The value of one metric; false: the model does not know it. */
 static bool evaluate(const char *name, const struct sample *s, double *value)
 {
-	double length = s ? (double)(s->end - s->start) : 1;
-	double busy = s ? 100.0 * (double)s->busy / length : 0;
+	struct sim_busy busy = s ? s->busy : (struct sim_busy){ 0 };
 
-	if (strstr(name, "gr__cycles_active") || strstr(name, "sm__cycles_active"))
-		*value = busy;
+	if (strstr(name, "gr__cycles_active"))
+		*value = percent(s, busy.engine_ns);
+	else if (strstr(name, "sm__cycles_active"))
+		*value = percent(s, busy.sm_ns);
 	else if (strstr(name, "gr__dispatch_count"))
-		*value = s ? (double)s->launches : 0;
+		*value = (double)busy.launches;
 	else if (strstr(name, "gpc__cycles_elapsed.avg.per_second"))
 		*value = GPC_HZ;
 	else
@@ -325,8 +334,8 @@ int cuptiPmSamplingDecodeData(struct pm_decode *p)
 
 		one->start = timebase_stamp(s->next);
 		one->end = timebase_stamp(s->next + s->interval);
-		one->busy = sim_busy_between(s->device, s->next, s->next + s->interval, SIM_ANYBODY,
-					     &one->launches);
+		one->busy =
+			sim_busy_between(s->device, s->next, s->next + s->interval, SIM_ANYBODY);
 		s->next += s->interval;
 	}
 	p->reason = image->n == image->room ? REASON_FULL : REASON_END;
