@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e waits timeout=240
-"""What an H100 said of its meters when tests/gpu/probe asked it, and what the simulated GPU says: GPM's
-values, the driver's ring of samples, rows by process."""
+"""What an H100 said when tests/gpu/probe asked it, and what the simulated GPU says: GPM's values, the
+driver's ring of samples, rows by process; what CUPTI refuses, and with which word."""
 import sys
 import unittest
 
@@ -135,6 +135,26 @@ rc, rows, l = ask(count)
 assert (rc, rows, l[0].pid, l[0].sm) == (0, 1, os.getpid(), 100), (rc, rows, l[0].pid, l[0].sm)
 os._exit(0)
 ''')
+
+    def test_kinds_that_a_version_lacks(self):
+        """14 for those that came later, as for 56 to 59 in 13.0."""
+        for version, known in (('13', []), ('13.1', [56, 57, 58])):
+            self.program(f'cupti = c.CDLL("libcupti.so.13"); known = {known}' + """
+for kind in (56, 57, 58, 59, 60, 63, 64, 1000, 0, -1):
+    want = 0 if kind in known else 14
+    assert cupti.cuptiActivityEnable(kind) == want, kind
+    assert cupti.cuptiActivityDisable(kind) == want, kind
+assert cupti.cuptiActivityEnable(14) == 21  # CUPTI has it, the model does not
+""", GPUSIM_CUPTI=version)
+
+    def test_tracing_by_hardware(self):
+        """15 where nothing has initialised the driver yet, then refused."""
+        self.program("""
+cupti = c.CDLL('libcupti.so.13'); on, off = c.c_uint8(1), c.c_uint8(0)
+assert cupti.cuptiActivityEnableHWTrace(on) == 15
+gpu()
+assert cupti.cuptiActivityEnableHWTrace(on) == 27 and cupti.cuptiActivityEnableHWTrace(off) == 0
+""")
 
 
 if __name__ == '__main__':

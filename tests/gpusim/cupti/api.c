@@ -247,6 +247,14 @@ int cuptiActivityRegisterTimestampCallback(uint64_t (*fn)(void))
 	return CUPTI_OK;
 }
 
+/* A kind that came later gives another answer than one that the model lacks. */
+static int look_at_kind(int kind)
+{
+	if (kind <= 0 || kind > rec_last_kind())
+		return CUPTI_NOT_COMPATIBLE;
+	return rec_size((uint32_t)kind) ? CUPTI_OK : CUPTI_INVALID_KIND;
+}
+
 int cuptiActivityEnable(int kind)
 {
 	int rc = need_driver();
@@ -254,9 +262,9 @@ int cuptiActivityEnable(int kind)
 	if (rc)
 		return rc;
 	call_pause(__func__);
-	if (kind <= 0 || !rec_size((uint32_t)kind))
-		return CUPTI_INVALID_KIND;
-	rc = call_refused(kind);
+	rc = look_at_kind(kind);
+	if (!rc)
+		rc = call_refused(kind);
 	if (rc)
 		return rc;
 	rec_config.kind[kind] = true;
@@ -269,12 +277,11 @@ int cuptiActivityDisable(int kind)
 {
 	int rc = need_driver();
 
-	if (rc)
-		return rc;
-	if (kind <= 0 || !rec_size((uint32_t)kind))
-		return CUPTI_INVALID_KIND;
-	rec_config.kind[kind] = false;
-	return CUPTI_OK;
+	if (!rc)
+		rc = look_at_kind(kind);
+	if (!rc)
+		rec_config.kind[kind] = false;
+	return rc;
 }
 
 #if SIM_CUPTI_API >= 23
@@ -354,14 +361,17 @@ int cuptiActivityPopExternalCorrelationId(int kind, uint64_t *last)
 	return CUPTI_OK;
 }
 
-/* Tracing by hardware is Blackwell's; nothing of it is modelled. */
+/* Tracing by hardware is Blackwell's; nothing of it is modelled. Which GPU it is shows cuInit. */
 #if SIM_CUPTI_API >= 26
 int cuptiActivityEnableHWTrace(uint8_t enable)
 {
 	int rc = need_driver();
 
-	(void)enable;
-	return rc ? rc : CUPTI_NOT_SUPPORTED;
+	if (!rc && !driver->alive())
+		rc = CUPTI_NOT_INITIALIZED;
+	if (!rc && enable)
+		rc = CUPTI_NOT_SUPPORTED;
+	return rc;
 }
 #endif
 

@@ -43,6 +43,15 @@ uint32_t rec_size(uint32_t kind)
 	return kind < REC_KINDS ? sizes[kind] : 0;
 }
 
+int rec_last_kind(void)
+{
+	int kind = REC_KINDS - 1;
+
+	while (!sizes[kind])
+		kind--;
+	return kind;
+}
+
 uint32_t rec_start_offset(uint32_t kind)
 {
 	switch (kind) {

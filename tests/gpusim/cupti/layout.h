@@ -47,6 +47,9 @@ enum sim_record_kind {
 /* Bytes of a record of this kind; 0 where this version has no such kind. */
 uint32_t rec_size(uint32_t kind);
 
+/* The last kind that this version has, of those that the model knows. */
+int rec_last_kind(void);
+
 /* Offsets of start and end in records of device work; 0 where a kind has none. */
 uint32_t rec_start_offset(uint32_t kind);
 
