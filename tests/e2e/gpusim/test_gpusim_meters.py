@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e waits timeout=240
 """What an H100 said when tests/gpu/probe asked it, and what the simulated GPU says: GPM's values, the
-driver's ring of samples, rows by process; what CUPTI refuses, and with which word."""
+driver's ring of samples, rows by process; what CUPTI refuses, and with which word; what it costs."""
 import sys
 import unittest
 
@@ -155,6 +155,38 @@ assert cupti.cuptiActivityEnableHWTrace(on) == 15
 gpu()
 assert cupti.cuptiActivityEnableHWTrace(on) == 27 and cupti.cuptiActivityEnableHWTrace(off) == 0
 """)
+
+    def test_costs(self):
+        """Each part of a launch's cost by itself, in milliseconds: no less by the clock, and, whoever else
+        wants the CPU, hardly more of the thread's own time."""
+        self.program("""
+cupti = c.CDLL('libcupti.so.13'); gpu(); N = 8
+FN = c.CFUNCTYPE(None, P, P, P); none = FN(lambda a, b, d: None)
+event, subscriber = P(), P()
+def cost(want, what, do=lambda: launch(1000)):
+    s.synchronize(); wall, cpu = time.monotonic(), time.thread_time()
+    for _ in range(N): do()
+    wall, cpu = (time.monotonic() - wall) * 1e3 / N, (time.thread_time() - cpu) * 1e3 / N
+    assert wall >= want and cpu < want + .7, (what, want, wall, cpu)
+def on(*kinds): assert not any(map(cupti.cuptiActivityEnable, kinds)), kinds
+def off(*kinds): assert not any(map(cupti.cuptiActivityDisable, kinds)), kinds
+cost(0, 'no libcupti')
+assert cupti.cuptiActivityRegisterCallbacks(none, none) == 0
+cost(1, 'loaded')
+on(1, 2, 22, 38, 51); cost(1 + 3, 'other kinds'); off(1, 2, 22, 51); cost(1 + 3, 'waits alone'); off(38)
+on(4, 5, 36); cost(1, 'calls and events')
+driver().cuEventCreate(ref(event), 0); record = lambda: driver().cuEventRecord(event, s.handle)
+cost(0, 'an event', record)
+assert cupti.cuptiActivityEnableCudaEventDeviceTimestamps(c.c_uint8(1)) == 0
+cost(6, 'an event with a stamp', record)
+off(4, 5, 36); cost(1, 'off again')
+on(10); cost(1 + 4, 'kernels'); on(1); cost(1 + 4, 'all'); off(10); cost(1 + 3, 'kernels off')
+off(1); cost(1 + 2, 'off again'); assert cupti.cuptiActivityFlushAll(1) == 0; cost(1 + 2, 'flushed')
+assert cupti.cuptiSubscribe(ref(subscriber), none, None) == 0; cost(1 + 2, 'subscribed')
+assert cupti.cuptiEnableCallback(1, subscriber, 1, 307) == 0; cost(1 + 2 + 5, 'called back')
+assert cupti.cuptiUnsubscribe(subscriber) == 0; cost(1 + 2, 'unsubscribed')
+assert cupti.cuptiFinalize() == 0; cost(1, 'finalized')
+""", GPUSIM_TRACE_COST='loaded=1000000,kernel=4000000,left=2000000,other=3000000,callbacks=5000000,event=6000000')
 
 
 if __name__ == '__main__':

@@ -6,41 +6,78 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../clock.h"
 
-static uint64_t kernel_ns, left_ns;
+enum cost {
+	LOADED,
+	KERNEL,
+	LEFT,
+	OTHER,
+	CALLBACKS,
+	EVENT,
+	COSTS
+};
+
+static uint64_t cost[COSTS];
 static atomic_bool was_on;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static uint64_t value(const char *script, const char *key)
-{
-	const char *at = script ? strstr(script, key) : NULL;
-
-	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
-}
-
+/* "NAME=NS,NAME=NS" */
 static void read_script(void)
 {
-	kernel_ns = value(getenv("GPUSIM_TRACE_COST"), "kernel=");
-	left_ns = value(getenv("GPUSIM_TRACE_COST"), "left=");
+	static const char *const name[COSTS] = { "loaded=", "kernel=",	  "left=",
+						 "other=",  "callbacks=", "event=" };
+	const char *script = getenv("GPUSIM_TRACE_COST");
+	int i;
+
+	for (i = 0; i < COSTS && script; i++) {
+		const char *at = strstr(script, name[i]);
+
+		cost[i] = at ? strtoull(at + strlen(name[i]), NULL, 10) : 0;
+	}
 }
 
-void cost_kernel(bool on)
+static uint64_t scripted(enum cost which)
 {
-	uint64_t ns, end;
-
 	pthread_once(&once, read_script);
-	if (on)
+	return cost[which];
+}
+
+static void spin(uint64_t ns)
+{
+	if (ns)
+		sim_work_until(sim_now() + ns);
+}
+
+void cost_kernel(bool kernels, bool others)
+{
+	uint64_t ns = 0;
+
+	if (kernels)
 		atomic_store_explicit(&was_on, true, memory_order_relaxed);
-	ns = on ? kernel_ns : atomic_load_explicit(&was_on, memory_order_relaxed) ? left_ns : 0;
-	if (!ns)
-		return;
-	for (end = sim_now() + ns; sim_now() < end;)
-		;
+	if (atomic_load_explicit(&was_on, memory_order_relaxed))
+		ns = scripted(kernels ? KERNEL : LEFT);
+	if (others)
+		ns = sim_max(ns, scripted(OTHER));
+	spin(ns);
+}
+
+void cost_launch(void)
+{
+	spin(scripted(LOADED));
+}
+
+void cost_callback(void)
+{
+	spin(scripted(CALLBACKS));
+}
+
+void cost_event(void)
+{
+	spin(scripted(EVENT));
 }
 
 void cost_forget(void)

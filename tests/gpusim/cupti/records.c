@@ -280,6 +280,19 @@ static void times(uint8_t *r, uint32_t kind, const struct sim_op *op, enum fault
 	put64(r, at + 8, fault == FAULT_REVERSE ? start : end);
 }
 
+static void cost_of(const struct sim_op *op)
+{
+	const bool *on = rec_config.kind;
+	bool others = on[REC_MEMCPY] || on[REC_MEMCPY2] || on[REC_MEMSET] ||
+		      on[REC_SYNCHRONIZATION] || on[REC_GRAPH_TRACE];
+
+	if (op->kind != SIM_KERNEL)
+		return;
+	if (!op->in_graph)
+		cost_launch();
+	cost_kernel(on[REC_CONCURRENT_KERNEL] || on[REC_KERNEL], others && !op->in_graph);
+}
+
 static void *op_record(const struct sim_op *op)
 {
 	static void (*const write[])(uint8_t *, const struct sim_op *) = {
@@ -291,8 +304,7 @@ static void *op_record(const struct sim_op *op)
 	enum fault_stamp fault;
 	uint8_t *r;
 
-	if (op->kind == SIM_KERNEL)
-		cost_kernel(rec_config.kind[REC_CONCURRENT_KERNEL] || rec_config.kind[REC_KERNEL]);
+	cost_of(op);
 	if (!kind || !rec_config.kind[kind])
 		return NULL;
 	fault = fault_record(op);
@@ -357,6 +369,8 @@ static void event_record(const struct sim_op *where, uint32_t event)
 	if (!rec_config.kind[REC_CUDA_EVENT] &&
 	    !(SIM_CUPTI_API < 27 && rec_config.kind[REC_SYNCHRONIZATION]))
 		return;
+	if (rec_config.event_stamps)
+		cost_event();
 	r = begin(REC_CUDA_EVENT);
 	if (!r)
 		return;

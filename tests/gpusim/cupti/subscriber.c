@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "callnames.h"
+#include "cost.h"
 #include "cupti.h"
 
 #define CBIDS 1024 /* of each domain; CUPTI 13.5 has 810 */
@@ -166,7 +167,11 @@ static uint64_t tell(const struct sim_site *site, uint64_t told)
 
 uint64_t sub_enter(const struct sim_site *site)
 {
-	return tell(site, 0);
+	uint64_t told = tell(site, 0);
+
+	if (told)
+		cost_callback();
+	return told;
 }
 
 void sub_exit(const struct sim_site *site, uint64_t told)
