@@ -18,6 +18,7 @@
 #include "pm.h"
 #include "probe.h"
 #include "row.h"
+#include "samples.h"
 
 #define HARDWARE_BYTES (64u << 20)
 #define IMAGE_SAMPLES 2048
@@ -75,31 +76,6 @@ static int drain_rest(struct pm *pm)
 		rc = pm_drain(pm, samples, &n_samples, ROOM);
 	} while (!rc && n_samples > before && ++turns < 200);
 	return rc;
-}
-
-/* Mean of a metric over the samples, weighted by their length, in thousandths. */
-static int64_t mean(int metric)
-{
-	double sum = 0, length = 0;
-	size_t i;
-
-	for (i = 0; i < n_samples; i++) {
-		double l = (double)(samples[i].end - samples[i].start);
-
-		sum += samples[i].value[metric] * l;
-		length += l;
-	}
-	return length > 0 ? (int64_t)(1000 * sum / length) : FIG_UNKNOWN;
-}
-
-static int64_t total(int metric)
-{
-	double sum = 0;
-	size_t i;
-
-	for (i = 0; i < n_samples; i++)
-		sum += samples[i].value[metric];
-	return (int64_t)sum;
 }
 
 /* ---- rights ---- */
@@ -184,31 +160,50 @@ void part_rights(void)
 
 /* ---- samples and their truth ---- */
 
+static void tell_lengths(struct row *r, int64_t interval)
+{
+	struct samples_odd odd = samples_odd(samples, n_samples, interval);
+
+	if (odd.n)
+		row_answer(r, "; %zu not as long as the interval, %lld us together", odd.n,
+			   (long long)(odd.ns / 1000));
+	row_figure(r, "odd", (int64_t)odd.n);
+	row_figure(r, "odd_us", odd.ns / 1000);
+	row_figure(r, "first_us", odd.first_ns / 1000);
+	row_figure(r, "dark", (int64_t)odd.dark);
+}
+
 static void tell_samples(const char *id, const struct pm *pm, int64_t interval, int64_t took,
 			 int64_t launched, int64_t busy)
 {
 	int64_t expected = took / interval, truth = fig_per(busy * 100000, took);
+	int64_t seen = samples_mean(samples, n_samples, interval, PM_BUSY);
+	int64_t launches = samples_total(samples, n_samples, PM_LAUNCHES);
+	int64_t decode = fig_per(pm->decode_cpu_ns, (int64_t)n_samples);
+	int64_t evaluate = fig_per(pm->evaluate_cpu_ns, (int64_t)n_samples);
 	struct row r;
 
 	row_begin(&r, id, "");
 	row_answer(&r,
 		   "%zu samples of %lld; busy %lld of %lld (thousandths of a percent), %lld of "
 		   "%lld launches; %lld ns to decode one, %lld to evaluate it",
-		   n_samples, (long long)expected, (long long)mean(PM_BUSY), (long long)truth,
-		   (long long)total(PM_LAUNCHES), (long long)launched,
-		   (long long)fig_per(pm->decode_cpu_ns, (int64_t)n_samples),
-		   (long long)fig_per(pm->evaluate_cpu_ns, (int64_t)n_samples));
+		   n_samples, (long long)expected, (long long)seen, (long long)truth,
+		   (long long)launches, (long long)launched, (long long)decode,
+		   (long long)evaluate);
+	tell_lengths(&r, interval);
 	row_figure(&r, "samples", (int64_t)n_samples);
 	row_figure(&r, "expected", expected);
 	row_figure(&r, "overflows", (int64_t)pm->overflows);
-	row_figure(&r, "busy", mean(PM_BUSY));
-	row_figure(&r, "sms", mean(PM_SMS));
+	row_figure(&r, "busy", seen);
+	row_figure(&r, "busy_of_all", samples_mean_of_all(samples, n_samples, PM_BUSY));
+	row_figure(&r, "sms", samples_mean(samples, n_samples, interval, PM_SMS));
 	row_figure(&r, "truth", truth);
-	row_figure(&r, "launches_seen", total(PM_LAUNCHES));
+	row_figure(&r, "launches_seen", launches);
 	row_figure(&r, "launches", launched);
-	row_figure(&r, "decode_ns", fig_per(pm->decode_cpu_ns, (int64_t)n_samples));
-	row_figure(&r, "evaluate_ns", fig_per(pm->evaluate_cpu_ns, (int64_t)n_samples));
-	row_figure(&r, "gpc_mhz", mean(PM_HERTZ) / 1000000000);
+	row_figure(&r, "decode_ns", decode);
+	row_figure(&r, "evaluate_ns", evaluate);
+	row_figure(&r, "gpc_mhz",
+		   samples_mean(samples, n_samples, interval, PM_HERTZ) / 1000000000);
 	row_figure(&r, "start_us", pm->start_ns / 1000);
 	row_figure(&r, "stop_us", pm->stop_ns / 1000);
 	row_figure(&r, "reason", pm->reason);
@@ -555,11 +550,17 @@ void part_clocks(void)
 
 /* ---- beside our kinds ---- */
 
-/* Samples and records of one run; order: 0 kinds first, 1 sampling first. */
-static int run_beside(struct load *load, int order, uint64_t *records, uint64_t *launched)
+/* What one run gave. */
+struct beside {
+	int rc;
+	int64_t samples, busy, truth, odd_us, records, launches;
+};
+
+/* order: 0 kinds first, 1 sampling first. */
+static void run_beside(struct load *load, int order, struct beside *b)
 {
-	uint64_t before = cupti_seen().records[KIND_KERNEL];
-	int64_t began = atomic_load(&load->launches), took;
+	uint64_t records = cupti_seen().records[KIND_KERNEL];
+	int64_t launches = atomic_load(&load->launches), busy = load_busy(load), took = 0;
 	struct pm pm = { 0 };
 	int rc = 0;
 
@@ -575,19 +576,56 @@ static int run_beside(struct load *load, int order, uint64_t *records, uint64_t 
 	pm_close(&pm);
 	cupti_fetch();
 	cupti_switch(cupti_all, false);
-	*records = cupti_seen().records[KIND_KERNEL] - before;
-	*launched = (uint64_t)(atomic_load(&load->launches) - began);
-	return rc;
+	b->rc = rc;
+	b->samples = (int64_t)n_samples;
+	b->busy = samples_mean(samples, n_samples, MS, PM_BUSY);
+	b->truth = fig_per((load_busy(load) - busy) * 100000, took);
+	b->odd_us = samples_odd(samples, n_samples, MS).ns / 1000;
+	b->records = (int64_t)(cupti_seen().records[KIND_KERNEL] - records);
+	b->launches = atomic_load(&load->launches) - launches;
+}
+
+static int64_t or_none(int64_t value)
+{
+	return value == FIG_UNKNOWN ? -1 : value;
+}
+
+static void tell_beside(struct row *r, const char *order, const struct beside *b)
+{
+	const struct {
+		const char *name;
+		int64_t value;
+	} figures[] = {
+		{ "rc", b->rc },
+		{ "samples", b->samples },
+		{ "busy", b->busy },
+		{ "truth", b->truth },
+		{ "odd_us", b->odd_us },
+		{ "records", b->records },
+		{ "launches", b->launches },
+	};
+	char name[40];
+	size_t i;
+
+	row_answer(
+		r,
+		"%s first: result %d, %lld samples, busy %lld of %lld, %lld records of %lld launches",
+		order, b->rc, (long long)b->samples, (long long)or_none(b->busy),
+		(long long)or_none(b->truth), (long long)b->records, (long long)b->launches);
+	for (i = 0; i < LENGTH(figures); i++) {
+		snprintf(name, sizeof name, "%s_first_%s", order, figures[i].name);
+		row_figure(r, name, figures[i].value);
+	}
 }
 
 void part_beside(void)
 {
 	static const char *const id[] = { "pm.beside" };
-	uint64_t records[2], launched[2];
-	int64_t counts[2], busy[2];
+	static const char *const orders[] = { "kinds", "sampling" };
+	struct beside b;
 	struct load *load;
 	struct row r;
-	int rc[2], i;
+	int i;
 
 	if (!begin(id, 1))
 		return;
@@ -596,28 +634,12 @@ void part_beside(void)
 		row_skip("pm.beside", "no load or no buffers");
 		return;
 	}
-	for (i = 0; i < 2; i++) {
-		rc[i] = run_beside(load, i, &records[i], &launched[i]);
-		counts[i] = (int64_t)n_samples;
-		busy[i] = mean(PM_BUSY);
-	}
 	row_begin(&r, "pm.beside", "");
-	for (i = 0; i < 2; i++)
-		row_answer(&r,
-			   "%s first: result %d, %lld samples, busy %lld, %llu records of %llu "
-			   "launches%s",
-			   i ? "sampling" : "kinds", rc[i], (long long)counts[i],
-			   (long long)(busy[i] == FIG_UNKNOWN ? -1 : busy[i]),
-			   (unsigned long long)records[i], (unsigned long long)launched[i],
-			   i ? "" : "; ");
-	row_figure(&r, "kinds_first_rc", rc[0]);
-	row_figure(&r, "kinds_first_samples", counts[0]);
-	row_figure(&r, "kinds_first_records", (int64_t)records[0]);
-	row_figure(&r, "kinds_first_launches", (int64_t)launched[0]);
-	row_figure(&r, "sampling_first_rc", rc[1]);
-	row_figure(&r, "sampling_first_samples", counts[1]);
-	row_figure(&r, "sampling_first_records", (int64_t)records[1]);
-	row_figure(&r, "sampling_first_launches", (int64_t)launched[1]);
+	for (i = 0; i < 2; i++) {
+		run_beside(load, i, &b);
+		row_answer(&r, "%s", i ? "; " : "");
+		tell_beside(&r, orders[i], &b);
+	}
 	row_figure(&r, "dropped", (int64_t)cupti_dropped());
 	row_send(&r);
 }
