@@ -107,7 +107,7 @@ struct sim_busy sim_busy_between(const struct sim_device *d, uint64_t from, uint
 		if (b->index != index || (owner != SIM_ANYBODY && b->owner != owner))
 			continue;
 		count(&sum, b, at_most(end, to) - (start > from ? start : from));
-		if (start >= from)
+		if (end > from && end <= to) /* when no more can come */
 			sum.launches += b->launches;
 	}
 	return sum;

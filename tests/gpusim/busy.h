@@ -21,7 +21,7 @@ struct sim_busy {
 	uint64_t engine_ns; /* the same, and the little around each for which the engine is busy */
 	uint64_t sm_ns; /* times the share of the multiprocessors that had a block */
 	uint64_t warp_ns; /* times the share of the warps that fit */
-	uint64_t launches; /* kernels that began */
+	uint64_t launches; /* kernels that began, told at the end of that millisecond */
 };
 
 /* What of a device a kernel occupies while it runs, 1 being all of it. */

@@ -23,6 +23,7 @@ KEYS = ['step', 'id', 'question', 'status', 'answer', 'unit', 'figures', 'spread
         'versions']
 # ns that a launch costs: traced, after the kind is off again, with other kinds on, called back
 COST, LEFT, OTHER, BACK = 20_000, 10_000, 7000, 6000
+CALL, DECODE, EVALUATE = 1_090_000, 15_000, 7000  # an H100's, ns of CPU to decode samples
 LAUNCHED = ('launch.kernel', 'launch.all')
 AFTER = ('launch.disabled', 'launch.flushed', 'launch.stayed', 'launch.unsubscribed')
 FREE = ('launch.off', 'launch.noise', 'launch.loaded', 'launch.finalized', 'launch.stamps')
@@ -161,9 +162,20 @@ def check_sampling(f, rows):
         gs.check(abs(got['samples'] - got['expected']) <= got['expected'] // 10 + 3, f'{i}: {got}')
         # A second kernel of a millisecond is spread over it; edges of the window count, too.
         gs.check(abs(got['busy'] - got['truth']) < 4000, f'{i}: {got}')
-        gs.check(abs(got['launches_seen'] - got['launches']) <= got['launches'] // 10 + 3, f'{i}: {got}')
-        gs.equal(got['gpc_mhz'], 1980, f'{i}: clock')
-        gs.check(got['decode_ns'] > 0, f'{i}: {got}')
+        gs.check(abs(got['busy'] - got['sms']) < 1000, f'{i}: {got}')
+        # Each is seen, but for those of the last interval and of the millisecond before the first.
+        gs.check(abs(got['launches_seen'] - got['launches']) <= (12 if i == 'pm.10ms' else 3), f'{i}: {got}')
+        gs.check(1970 <= got['gpc_mhz'] <= 1980, f'{i}: clock: {got}')
+        gs.check(got['evaluate_ns'] >= EVALUATE, f'{i}: {got}')
+        # A session's first sample says that it began when the process' first session was made.
+        gs.equal(got['dark'], 0, f'{i}: samples without a clock')
+        gs.check(got['odd'] <= 1 and got['odd'] == (got['odd_us'] > 0), f'{i}: {got}')
+        if got['odd']:
+            gs.equal(got['first_us'], got['odd_us'], f'{i}: which one that is')
+    for i in ('pm.10ms', 'pm.100us'):
+        gs.equal(f[i]['odd'], 1, f'{i}: a session that is not the first of its process')
+    each = [f[i]['decode_ns'] for i in ('pm.10ms', 'pm.1ms', 'pm.100us')]
+    gs.check(each == sorted(each, reverse=True) and each[2] >= DECODE, f'ns to decode a sample: {each}')
     gs.check(abs(f['pm.stamps']['begin']) < 3_000_000, f'stamps: {f["pm.stamps"]}')
     clocks = f['pm.clocks']
     gs.equal([clocks[f'{m}_busy'] for m in ('before', 'enabled', 'during', 'stopped', 'after')],
@@ -171,6 +183,8 @@ def check_sampling(f, rows):
     gs.equal(clocks['reasons'], 2, 'reasons while sampling')
     for i in ('kinds_first', 'sampling_first'):
         gs.equal(f['pm.beside'][f'{i}_rc'], 0, f'beside our kinds, {i}')
+        busy, truth = (f['pm.beside'][f'{i}_{x}'] for x in ('busy', 'truth'))
+        gs.check(abs(busy - truth) < 4000, f'{i}: {f["pm.beside"]}')
         gs.equal(f['pm.beside'][f'{i}_records'], f['pm.beside'][f'{i}_launches'], f'{i}: records')
     gs.equal(f['pm.twice']['first'], 0, 'the first session goes on')
     status(rows, 'answered', ('pm.bound', 'pm.launch'), 'without', 'cost of sampling')
@@ -212,7 +226,7 @@ def whole(where):
     with open(os.path.join(fake, 'torch.py'), 'w') as f:
         f.write(FAKE_TORCH.format(workloads=gs.WORKLOADS))
     done = gs.command([gs.WITH_GPUSIM, PROBE, '--quick', out], timeout=400,
-                      env=environment(PYTHONPATH=fake, GPUSIM_PM='clocks=1200',
+                      env=environment(PYTHONPATH=fake, GPUSIM_PM=f'clocks=1200,call={CALL},decode={DECODE},evaluate={EVALUATE}',
                                       GPUSIM_TRACE_COST=f'kernel={COST},left={LEFT},other={OTHER},callbacks={BACK}'))
     gs.equal(done.returncode, 0, f'exit: {done.stdout.decode()} {done.stderr.decode()}')
     gs.equal(sorted(os.listdir(out)), ['probe.jsonl', 'probe.log', 'probe.md'], 'files')

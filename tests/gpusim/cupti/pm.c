@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../busy.h"
@@ -32,13 +33,14 @@ enum {
 
 struct session {
 	struct sim_device *device;
-	bool open, started;
+	bool open, started, begun; /* begun: a sample has been made */
 	uint64_t interval, capacity, stopped;
 	uint64_t next; /* start of the next sample */
 };
 
 struct sample {
-	uint64_t start, end;
+	uint64_t start, end; /* as stamped */
+	uint64_t said_ns, counted_ns; /* between the stamps; for which it has counted */
 	struct sim_busy busy;
 };
 
@@ -55,12 +57,31 @@ struct config_image {
 
 static struct session sessions[SIM_MAX_DEVICES];
 static uint32_t host_metrics; /* added to the one host object there is */
+static uint64_t profiling_since; /* when the profiler was first initialised; 0: not yet */
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
 
 static const char *script(void)
 {
 	const char *v = getenv("GPUSIM_PM");
 
 	return v ? v : "";
+}
+
+/* "NAME=NS" of the script, that many times, of the calling thread's own time. */
+static void cost_of(const char *name, uint64_t times)
+{
+	const char *at = strstr(script(), name);
+	uint64_t end = at ? cpu_ns() + times * strtoull(at + strlen(name), NULL, 10) : 0;
+
+	while (at && cpu_ns() < end)
+		;
 }
 
 static int permitted(void)
@@ -74,7 +95,11 @@ static int permitted(void)
 
 int cuptiProfilerInitialize(struct pm_plain *p)
 {
-	return p && p->size >= sizeof *p ? api_need_driver() : CUPTI_INVALID_PARAMETER;
+	if (!p || p->size < sizeof *p)
+		return CUPTI_INVALID_PARAMETER;
+	if (!profiling_since)
+		profiling_since = sim_now();
+	return api_need_driver();
 }
 
 int cuptiProfilerDeInitialize(struct pm_plain *p)
@@ -110,7 +135,7 @@ int cuptiProfilerHostDeinitialize(struct pm_host *p)
 
 static double percent(const struct sample *s, uint64_t ns)
 {
-	double value = s ? 100 * (double)ns / (double)(s->end - s->start) : 0;
+	double value = s ? 100 * (double)ns / (double)s->counted_ns : 0;
 
 	return value < 100 ? value : 100;
 }
@@ -127,7 +152,7 @@ static bool evaluate(const char *name, const struct sample *s, double *value)
 	else if (strstr(name, "gr__dispatch_count"))
 		*value = (double)busy.launches;
 	else if (strstr(name, "gpc__cycles_elapsed.avg.per_second"))
-		*value = GPC_HZ;
+		*value = s ? GPC_HZ * (double)s->counted_ns / (double)s->said_ns : 0;
 	else
 		return false;
 	return true;
@@ -179,6 +204,7 @@ int cuptiProfilerHostEvaluateToGpuValues(struct pm_host_evaluate *p)
 	for (i = 0; i < p->count; i++)
 		if (!evaluate(p->names[i], &image->sample[p->index], &p->values[i]))
 			return CUPTI_INVALID_PARAMETER;
+	cost_of("evaluate=", 1);
 	return CUPTI_OK;
 }
 
@@ -277,6 +303,7 @@ int cuptiPmSamplingStart(struct pm_object *p)
 	while (!strcmp(script(), "hang"))
 		pause();
 	s->started = true;
+	s->begun = false;
 	s->next = sim_now();
 	set_clocks(s, true);
 	return CUPTI_OK;
@@ -320,24 +347,38 @@ static bool skip_lost(struct session *s, uint64_t now)
 	return true;
 }
 
+/*
+ * The session's next. Its first is stamped to begin when the profiler was first initialised in the
+ * process, while its counters have counted for the interval.
+ */
+static void make_sample(struct session *s, struct sample *one)
+{
+	uint64_t end = s->next + s->interval, start = s->begun ? s->next : profiling_since;
+
+	one->start = timebase_stamp(start);
+	one->end = timebase_stamp(end);
+	one->said_ns = end - start;
+	one->counted_ns = s->interval;
+	one->busy = sim_busy_between(s->device, s->next, end, SIM_ANYBODY);
+	s->begun = true;
+	s->next = end;
+}
+
 int cuptiPmSamplingDecodeData(struct pm_decode *p)
 {
 	struct session *s = session_of(p->object);
 	struct image *image = (void *)p->image;
 	uint64_t now = s && !s->started ? s->stopped : sim_now();
+	uint32_t before;
 
 	if (!s || !image || image->magic != PM_MAGIC)
 		return CUPTI_INVALID_PARAMETER;
 	p->overflow = skip_lost(s, now);
-	for (; s->next + s->interval <= now && image->n < image->room; image->n++) {
-		struct sample *one = &image->sample[image->n];
-
-		one->start = timebase_stamp(s->next);
-		one->end = timebase_stamp(s->next + s->interval);
-		one->busy =
-			sim_busy_between(s->device, s->next, s->next + s->interval, SIM_ANYBODY);
-		s->next += s->interval;
-	}
+	before = image->n;
+	for (; s->next + s->interval <= now && image->n < image->room; image->n++)
+		make_sample(s, &image->sample[image->n]);
+	cost_of("call=", 1);
+	cost_of("decode=", image->n - before);
 	p->reason = image->n == image->room ? REASON_FULL : REASON_END;
 	return CUPTI_OK;
 }

@@ -4,8 +4,9 @@
  * on. Every call takes one struct that begins with its own size; layouts are cupti_pmsampling.h's
  * and cupti_profiler_host.h's of 13.0. Samples come from the kernels that were placed.
  * GPUSIM_PM scripts it: "denied" (35, as without the right to read counters), "root" (35 for
- * everybody else), "clocks=MHZ" (what the SM clock is set to while sampling goes on), "hang" (the
- * call that starts it does not return).
+ * everybody else), "hang" (the call that starts it does not return), or, separated by commas,
+ * "clocks=MHZ" (what the SM clock is set to while sampling goes on), "call=NS", "decode=NS" and
+ * "evaluate=NS" (CPU that a decoding takes, and each sample in it, and its evaluation).
  */
 #ifndef SIM_CUPTI_PM_H
 #define SIM_CUPTI_PM_H
