@@ -117,7 +117,8 @@ def small_files():
     """ulimit -f below what workers share: neither a program that is not Python nor one that is gets
     SIGXFSZ, and the latter says what is missing."""
     def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (20 << 20, 20 << 20))
+        # The simulated GPU's memory is a file of 21 MB, that of workers one of 50.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (32 << 20, 32 << 20))
 
     script = ("import os, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_DFL);"
               "sys.path.insert(0, os.environ['WORKLOADS']); import gpudev;"
