@@ -18,9 +18,9 @@ WORKER, PIN, FEEDER = 2, 3, 6
 NATIVE = 'a place without a stack of Python'
 FETCH, TAKE, PIN_ROW, CLOSE = 2, 3, 4, 5
 # In place of idle, and not idle either: one that waits for what nobody was seen to hold; one that merely holds and sleeps or gives;
-# one that gives and sleeps; one that waits for requests, or at connections of which nothing is known yet. Idle: one that merely holds and
-# waits in a circle.
-LOST, RESTS, ASLEEP, UNNAMED = None, '', 0.0, b''
+# one that gives and sleeps; one that waits for requests, or at connections of which nothing is known yet; a server that waits for the
+# next word of one of the chain, which is lost, too. Idle: one that merely holds and waits in a circle.
+LOST, RESTS, ASLEEP, UNNAMED, CALLED = None, '', 0.0, b'', ()
 AROUND = 'around'
 
 CLASSES = ('compute comm copy input.fetch input.prep input.cpu_starved input.pipeline input.handoff '
@@ -259,14 +259,15 @@ class Chain:
     def __init__(self, world, who, s, a, b):
         self.w, self.start, self.b = world, a, b
         self.writers = self.piped = self.gives = False
-        self.looks, self.threads = 0, set()
+        self.looks, self.threads, self.asked = 0, set(), {}
         rows = [x for x in world.within(who, a, b) if x['links'] == s['links']]
         before = [x for x in world.within(who, a - LOOK_BACK, a) if x['links'] == s['links'] and x['state'] != RUNNING]
         first = (rows or before[-1:] or [s])[0]
         ends, _ = (self.others(who, a), False) if is_nap(s) else self.ask([who], who, first, first, a, False)
-        lost, every = (sum(ns for _, idle, ns, *_ in ends if idle is LOST or whole) for whole in (False, True))
+        lost, every = (sum(ns for _, idle, ns, *_ in ends if idle is LOST or idle is CALLED or whole) for whole in (False, True))
         known = 10 * lost < 9 * every
-        self.ends = ends = [e for e in ends if e[1] is not LOST] if known else ends
+        self.called = not known and any(e[1] is CALLED for e in ends)
+        self.ends = ends = [e for e in ends if e[1] is not LOST and e[1] is not CALLED] if known else ends
         self.total = sum(e[2] for e in ends)
         served = sum(e[2] for e in ends if e[0] == 'host.no_work')
         unnamed = sum(e[2] for e in ends if e[1] is UNNAMED)
@@ -312,6 +313,7 @@ class Chain:
 
     def ask(self, path, key, at, s, a, far):
         """(ends, circle) of the wait at @at of thread @key, which awaits what @s does."""
+        self.asked[len(path) - 1] = ids(s, '?')
         ends, circle, idle = self.beyond(path, s, a, far, *self.makers(path, s, a, far))
         if ids(s, '?') and (idle if ends else not circle):
             ends = self.as_before(path, key, at, s, a, far, ends)
@@ -358,7 +360,7 @@ class Chain:
             if self.batches(more):
                 return self.after(path[-1], s, more), False, False
         if found:
-            ends = [(c, LOST if c == 'host.no_work' else i, *more) for c, i, *more in ends]
+            ends = [(c, LOST if c == 'host.no_work' and i is not CALLED else i, *more) for c, i, *more in ends]
         return ends, circle, idle
 
     def outside_library(self, path, s, since):
@@ -490,7 +492,7 @@ class Chain:
                     ends += [(c, idle, (ns + extra) * n // total, *rest) for c, idle, n, *rest in more]
                 else:
                     alone = [('input.pipeline', True if strong else AROUND, p, key, frozenset()) if circle else
-                             self.blocked(x, p, key) if len(path) > 4 and not native else self.lost(self.blocked(x, p, key), x)
+                             self.blocked(path, x, p) if len(path) > 4 and not native else self.lost(self.blocked(path, x, p), x)
                              for x, p in same]
                     unnamed = is_messenger(of) and any(i[0] == 's' for i in ids(of, '?'))
                     ends += [(c, UNNAMED if unnamed and c == 'host.no_work' else idle, *rest)
@@ -499,7 +501,7 @@ class Chain:
             if s['wait'] == GIL and not self.serves(s) and any(k[0] == key[0] and k != key for k in locked):
                 ends.append(('input.prep', False, part, key, frozenset()))
                 continue
-            c, idle, *rest = self.blocked(s, part, key)
+            c, idle, *rest = self.blocked(path, s, part)
             rests = not strong and (s['wait'] == SLEEP or take_of(s) in ('gives', 'settles'))
             untold = s['wait'] in (LOCK, LOCK_SHARED) and not ids(s, '?') and take_of(s) in ('item', 'event')
             untold = untold and strong and c != 'host.no_work'
@@ -539,6 +541,7 @@ class Chain:
             if x['stack'] != at['stack'] or not at['stack'] and not is_messenger(x) or \
                     x['links'] in (s['links'], last) or not self.asks(key, x):
                 continue
+            self.asked[len(path) - 1] = ids(x, '?')
             more = self.makers(path, x, a, far)[0]
             if self.at_work(more) if ends else more:
                 return more
@@ -562,9 +565,16 @@ class Chain:
     def serves(self, s):
         return take_of(s) == 'serves' or without_work(s) or self.calls(s)
 
-    def blocked(self, s, ns, key):
+    def is_called(self, path, s):
+        """It waits for callers alone, who are of the chain and of other processes, and wait there."""
+        kinds, at = {i[0] for i in ids(s, '?')}, {i for i in ids(s, '?') if i[0] in 'tu'}
+        of = [self.asked.get(n, ()) for n, key in enumerate(path[:-1]) if key[0] != path[-1][0]]
+        return 'a' in kinds and not kinds & set('ls') and bool(at) and all(any(i in awaited for awaited in of) for i in at)
+
+    def blocked(self, path, s, ns):
+        key = path[-1]
         if self.serves(s):
-            return 'host.no_work', False, ns, key, frozenset()
+            return 'host.no_work', CALLED if self.is_called(path, s) else False, ns, key, frozenset()
         self.piped |= s['wait'] in (SOCKET, PIPE, QUEUE)
         return maker_block(s, False), ASLEEP if s['wait'] == SLEEP else s['wait'] == QUEUE, ns, key, frozenset()
 
@@ -1197,6 +1207,8 @@ class Piece:
             return 'host.net' if little and not self.before_copy(s) else 'chain'
         if c.found:
             return 'host.no_work' if c.found == 'requests' else 'host.wait'
+        if c.called:
+            return 'host.net' if s['wait'] == SOCKET and s['take'] != 'event' else 'host.wait'
         data = self.fed and s['code'] == 'data'
         if s['wait'] == SOCKET:
             if self.fed and not self.answer and (data or s['iterates']):

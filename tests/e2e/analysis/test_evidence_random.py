@@ -90,6 +90,14 @@ GUESTS = {103: [('get', ref.SOCKET, '!oa ?t1 ?a1'), ('get', ref.SOCKET, '!oa ?t1
           105: [('get', ref.SOCKET, '!ob ?u2 ?a1'), ('plain', 0, '!ob'), ('get', ref.LOCK, '~ob ?oa')],
           300: [('plain', ref.SLEEP, '!t1')] * 3 + [('get', ref.SOCKET, '!u2 ?t1'), ('plain', 0, '!t1')],
           301: [('plain', ref.SLEEP, '!u2')] * 3 + [('get', ref.SOCKET, '?u2'), ('get', ref.SOCKET, '!t4'), ('data', ref.READ, '!u2')]}
+# Servers of the job's, which mostly wait for the next word of those who wait for them, and who these are.
+CLIENT = [('asked', ref.SOCKET, '?t1 ?d1'), ('draw', ref.SOCKET, '?t1'), ('poll', ref.SOCKET, '?t1 ?u1 ?oa'), ('get', ref.LOCK, '?oa'),
+          ('draw', ref.LOCK, '?oa')]
+OURS = {103: [('get', ref.SOCKET, '!oa ?u1'), ('get', ref.SOCKET, '!oa ?t4'), ('get', ref.SOCKET, '!oa ?u1 ?a1')],
+        300: [('idle', ref.SOCKET, '?t1 ?a1'), ('idle', ref.SOCKET, '?t1 ?t4 ?a1'), ('idle', ref.SOCKET, '?t1 ?a1 ?l1'),
+              ('idle', ref.SOCKET, '?t1 ?s2 ?a1'), ('plain', 0, '!t1'), ('idle', ref.SLEEP, '!u1')],
+        301: [('idle', ref.SOCKET, '?u1 ?a1'), ('get', ref.SOCKET, '?u1 ?a1'), ('plain', ref.OTHER, '!u1'), ('idle', ref.SOCKET, '!u1 ?t4 ?a1'),
+              ('idle', ref.SLEEP, '?u1 ?a1'), ('idle', ref.SLEEP, '?u1 ?a1')]}
 LIBC, SOME, OTHER = '/lib/libc.so.6|1f|ab~', '/x/some.so|2a|cd', '/x/other.so|3b|ef~/x/some.so|2a|cd'
 # A library's threads that talk with other processes, one of which may pass on what others give: what each does at a look.
 BEYOND = {103: [('get', ref.LOCK, '!oa ?n40', LIBC + SOME), ('get', ref.LOCK, '!oa ?n40', LIBC + SOME),
@@ -124,6 +132,11 @@ class Case:
         self.manners = self.ends.choice([1, .97, .8])
         self.asks = self.links and not self.beyond and self.ends.random() < .2
         self.polls = self.feeds and not self.beyond and not self.guests and not self.visits and self.ends.random() < .5
+        self.served = random.Random(seed ^ 33)  # ... by servers of the job's
+        self.client = self.feeds and self.served.random() < .4
+        self.serves, self.gives = self.served.choice([1, .97, .8, 0]), self.served.choice('!!~')
+        if self.client:
+            self.beyond = self.visits = self.guests = self.asks = self.polls = False
         self.works = r.random() < .3          # the trainer mostly makes them itself
         self.workers = r.choice([0, 1, 2, 3])
         self.told = r.random() < .8           # the loader tells its settings
@@ -131,7 +144,7 @@ class Case:
         self.counted = r.random() < .8        # the kernel counts
         self.reads = r.choice([0, 0, 1, 1, 20000])  # what is read between two looks
         self.period = r.choice([1, 5, 5, 20, 100]) * MS
-        self.period = min(self.period, 5 * MS) if self.polls else self.period
+        self.period = min(self.period, 5 * MS) if self.polls or self.client else self.period
         self.t = 0
         self.waits, self.expected = [], {}
         self.op(self.t, 1 * MS)
@@ -139,7 +152,7 @@ class Case:
             settings = f'workers={self.workers} prefetch=2'
             self.batch(1, 0, 1, TRAINER, 1, 0, 0, 0, 0, settings)
         gaps = r.choice([1, 3, 10, 25])
-        for k in range(25 if self.polls else gaps):
+        for k in range(25 if self.polls or self.client else gaps):
             self.gap(k)
         self.end = self.t
         if r.random() < .4:
@@ -298,11 +311,14 @@ class Case:
             threads = [(tid, role) for tid, role in threads if role != 5] + [(tid, 5) for tid in BEYOND]
         if self.guests:
             threads = [(tid, role) for tid, role in threads if role != 5] + [(tid, 5) for tid in GUESTS if self.ends.random() < .7]
+        if self.client:
+            threads = [(tid, role) for tid, role in threads if role != 5] + [(tid, 5) for tid in OURS]
         for tid, role in threads:
             if r.random() < .1:
                 continue
             usual = self.talks.choice(BEYOND[tid]) if tid in BEYOND else None
-            polite = GUESTS[tid][0] if tid in GUESTS else None
+            polite = (OURS if self.client and tid in OURS else GUESTS).get(tid, [None])[0]
+            awaited = self.served.choice(CLIENT)
             t, cpu, delay, throttled = r.randrange(self.period), 1, 0, r.choice([0, 1])
             rchar = r.choice([0, 1, 1]) if self.reads else 0
             period = self.tells.choice([0, self.period, self.period * 3])
@@ -344,6 +360,9 @@ class Case:
                 if self.visits and role in (1, 5) and self.ends.random() < .8:
                     name, wait, links = self.ends.choice(HERE if role == 1 else THERE)
                     target = ''
+                if self.client and (role == 1 or tid in OURS) and self.served.random() < .95:
+                    name, wait, links = awaited if role == 1 else self.serve(tid)
+                    target = ''
                 if self.polls and role in (1, 5) and self.ends.random() < .9:
                     name, wait, links = self.ends.choice(POLLS if role == 1 else HAVE)
                     target = ''
@@ -369,6 +388,12 @@ class Case:
                 throttled += r.choice([0, step // 3]) if throttled else 0
                 rchar += r.randrange(2 * self.reads) if rchar else 0
                 t += step
+
+    def serve(self, tid):
+        """Now and then it answers, in a way that counts for nothing."""
+        if self.served.random() < .25 and tid in (300, 301):
+            return 'plain', ref.GPU, self.gives + {300: 't1', 301: 'u1'}[tid]
+        return OURS[tid][0] if self.served.random() < self.serves else self.served.choice(OURS[tid])
 
     def word(self, role):
         r = self.r

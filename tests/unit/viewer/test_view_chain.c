@@ -1914,6 +1914,81 @@ static void test_reply(void)
 	end(&t);
 }
 
+#define HANDLER                                                                             \
+	"readinto\t" LIB "socket.py\t706\nhandle_one_request\t" LIB "http/server.py\t400\n" \
+	"run\t" LIB "threading.py\t975"
+
+/*
+ * A server of the job's that waits for the next word of who waits for it has no requests, nor does
+ * it prove that there are none: who answers was not seen. One that others may call proves it.
+ */
+static void test_called(void)
+{
+	struct bench t;
+
+	begin(&t);
+	t.given.at_once = t.given.made = true;
+	see_turns(&t, 50); /* before the copy, where somebody outside would be the input */
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?t1:1-2:2 ?d1:1", REPLY);
+	keep(&t, 300, WIRE_WAIT_SOCKET, "?t1:1-2:2 ?a1:1", HANDLER);
+	see(&t, 300, 3900, WIRE_WAIT_OTHER, "!t1:1-2:2", HANDLER);
+	EXPECT_ALL(&t, ANA_HOST_NET, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* behind a thread that is its client */
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", TURN);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "!o1 ?u1-2", MAKE);
+	keep(&t, 300, WIRE_WAIT_SOCKET, "?u1-2 ?a/run/s", HANDLER);
+	see(&t, 300, 3900, WIRE_WAIT_OTHER, "!u1-2", HANDLER);
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* beside one that works for it: that is who is waited for */
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "!o1 ?u1-2", MAKE);
+	keep(&t, 201, WIRE_WAIT_SOCKET, "?u1-2 ?a/run/s", HANDLER);
+	see(&t, 201, 3900, WIRE_WAIT_OTHER, "!u1-2", HANDLER);
+	t.e.thread[2]->pid = 300;
+	keep(&t, 300, WIRE_WAIT_NONE, "!u1-2", MAKE);
+	EXPECT(host_of(&t, 0, 4000));
+	EXPECT(t.b.ns[ANA_INPUT_PREP] && !t.b.ns[ANA_HOST_NO_WORK]);
+	end(&t);
+
+	begin(&t); /* it waits for requests of others, and hands them to us */
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?t1:1-2:2", REPLY);
+	keep(&t, 300, WIRE_WAIT_SOCKET, "?t7:7-8:8 ?a7:7 !t1:1-2:2", HANDLER);
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* for those and for ours at once */
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?t1:1-2:2", REPLY);
+	keep(&t, 300, WIRE_WAIT_SOCKET, "?t7:7-8:8 ?t1:1-2:2 ?a7:7", HANDLER);
+	see(&t, 300, 3900, WIRE_WAIT_OTHER, "!t1:1-2:2", HANDLER);
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* two of one process at the same end */
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?u1-2 ?o1", REPLY);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "?u1-2 ?a/run/s !o1", HANDLER);
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* it sleeps, and merely holds the connection */
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?u1-2", REPLY);
+	keep(&t, 300, WIRE_WAIT_SLEEP, "?u1-2 ?a/run/s", HANDLER);
+	see(&t, 300, 3900, WIRE_WAIT_SLEEP, "~u1-2", HANDLER);
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* or for more who call */
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?t1:1-2:2", REPLY);
+	keep(&t, 300, WIRE_WAIT_SOCKET, "?t1:1-2:2 ?a1:1 ?l0.0.0.0:80", HANDLER);
+	see(&t, 300, 3900, WIRE_WAIT_OTHER, "!t1:1-2:2", HANDLER);
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+	end(&t);
+}
+
 /*
  * A line that reads from a socket before the copy takes requests where connections are known to be
  * others' calls: what it reads while nothing is known yet may be the same.
@@ -2411,6 +2486,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_writer),
 	T_CASE(test_event),
 	T_CASE(test_answer),
+	T_CASE(test_called),
 	T_CASE(test_requests),
 	T_CASE(test_driver),
 	T_CASE(test_feeder),

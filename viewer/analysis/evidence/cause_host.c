@@ -123,6 +123,9 @@ static enum ana_class class_of_take_alone(struct ana_cause *b, struct ana_eviden
 	const struct ana_links *l = ana_linktexts_get(&e->links, s->links);
 	bool data = b->given.fed && k->code == ANA_CODE_DATA;
 
+	if (b->chain.called) /* it is of the job who answers, and nobody outside */
+		return s->wait == WIRE_WAIT_SOCKET && k->take != ANA_TAKE_EVENT ? ANA_HOST_NET
+										: ANA_HOST_WAIT;
 	switch (s->wait) {
 	case WIRE_WAIT_SOCKET:
 		if (b->given.fed && !b->given.answer && (data || k->iterates))

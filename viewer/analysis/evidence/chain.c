@@ -226,7 +226,7 @@ static void blocked_end(struct chain_search *f, struct ana_chain_end *end,
 {
 	if (ana_chain_serves(f, w)) {
 		end->class = ANA_HOST_NO_WORK;
-		end->lost = false;
+		end->called = end->lost = !end->rests && ana_chain_is_called(f, w);
 	} else {
 		end->class = ana_maker_class(w, ANA_PRODUCER_WORKER);
 		end->idle = w->wait == WIRE_WAIT_QUEUE;
@@ -234,6 +234,7 @@ static void blocked_end(struct chain_search *f, struct ana_chain_end *end,
 		f->c->piped |= ana_chain_is_piped(w);
 	}
 	add_end(f, end);
+	end->called = false;
 }
 
 /*

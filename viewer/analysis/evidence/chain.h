@@ -47,7 +47,12 @@ struct ana_chain_end { /* a sample of a maker */
 	bool rests;
 	/* it waits for requests, or at connections whose other ends are not known yet */
 	bool unnamed;
-	bool lost; /* it waits in a lock or pipe, and nobody was seen to hold that */
+	/*
+	 * it waits in a lock or pipe, and nobody was seen to hold that; or it serves, and that is
+	 * not what is waited for
+	 */
+	bool lost;
+	bool called; /* lost: it waits for the next word of a thread of the chain */
 	bool delay; /* time that it could run and had no CPU: its samples that run are the line */
 	int64_t weight; /* ns of its time */
 	uint32_t path; /* in ana_chain.path */
@@ -63,6 +68,7 @@ struct ana_chain {
 	enum ana_chain_found found;
 	bool gives; /* code of the first threads was seen to give */
 	bool unnamed; /* there are requests, and nearly all of the time is so */
+	bool called; /* nobody was found but, perhaps beside others, a server that is called so */
 	bool piped; /* some thread of it waits for a pipe or socket, or is of another process */
 	enum ana_confidence confidence; /* of the path with most weight */
 	int64_t total; /* of the weights */

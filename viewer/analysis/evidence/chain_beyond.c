@@ -27,17 +27,12 @@ static bool has(const struct talk *t, const struct ana_link *id)
 	return false;
 }
 
-static bool is_connection(const struct ana_link *k)
-{
-	return *k->id.at == 'u' || *k->id.at == 't';
-}
-
 static void add_awaited(struct talk *t, const struct ana_links *l)
 {
 	uint32_t i;
 
 	for (i = 0; i < l->count && t->count < TALKS_MAX; i++)
-		if (l->link[i].kind == ANA_LINK_AWAITS && is_connection(&l->link[i]) &&
+		if (l->link[i].kind == ANA_LINK_AWAITS && ana_link_is_connection(&l->link[i]) &&
 		    !has(t, &l->link[i]))
 			t->of[t->count++] = l->link[i];
 }
@@ -87,7 +82,7 @@ static bool talks(const struct talk *t, const struct ana_links *l, bool listens)
 	uint32_t i;
 
 	for (i = 0; i < l->count; i++)
-		if (is_connection(&l->link[i]) && has(t, &l->link[i]) &&
+		if (ana_link_is_connection(&l->link[i]) && has(t, &l->link[i]) &&
 		    (l->link[i].kind == ANA_LINK_GIVES ||
 		     (listens && l->link[i].kind == ANA_LINK_AWAITS)))
 			return true;

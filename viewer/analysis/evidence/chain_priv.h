@@ -109,6 +109,12 @@ bool ana_chain_at_one_place(const struct chain_search *f, const struct wire_samp
 			    const struct wire_sample *v);
 bool ana_chain_serves(struct chain_search *f, const struct wire_sample *w);
 
+/*
+ * The search's last thread waits, in @w, for callers, all of whom are threads of the chain, of
+ * other processes, that wait at the same connections: it has no requests of others.
+ */
+bool ana_chain_is_called(struct chain_search *f, const struct wire_sample *w);
+
 /* It is blocked in a wait that others end, whom to look for makes sense. */
 bool ana_chain_asks_on(struct chain_search *f, const struct wire_sample *w);
 

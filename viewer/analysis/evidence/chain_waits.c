@@ -101,6 +101,34 @@ bool ana_chain_serves(struct chain_search *f, const struct wire_sample *w)
 	       ana_chain_no_work(f->e, w);
 }
 
+/* A thread of the chain, of another process than its last one, waits at the connection. */
+static bool is_callers(struct chain_search *f, const struct ana_link *connection)
+{
+	const struct ana_chain_path *p = &f->path;
+	uint8_t i;
+
+	for (i = 0; i + 1 < p->links; i++)
+		if (p->link[i].thread->pid != p->link[p->links - 1].thread->pid &&
+		    ana_links_await(ana_linktexts_get(&f->e->links, p->link[i].awaits), connection))
+			return true;
+	return false;
+}
+
+bool ana_chain_is_called(struct chain_search *f, const struct wire_sample *w)
+{
+	const struct ana_links *l = ana_linktexts_get(&f->e->links, w->links);
+	uint8_t i;
+
+	if (!ana_links_await_kind(l, 'a') || ana_links_await_kind(l, 'l') ||
+	    ana_links_await_kind(l, 's'))
+		return false;
+	for (i = 0; i < l->count; i++)
+		if (l->link[i].kind == ANA_LINK_AWAITS && ana_link_is_connection(&l->link[i]) &&
+		    !is_callers(f, &l->link[i]))
+			return false;
+	return ana_links_await_kind(l, 't') || ana_links_await_kind(l, 'u');
+}
+
 const struct ana_links *ana_chain_awaited(struct chain_search *f, const struct wire_sample *w,
 					  struct ana_links *room)
 {

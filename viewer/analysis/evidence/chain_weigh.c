@@ -205,6 +205,9 @@ void ana_chain_sum_up(struct ana_chain *c)
 	int64_t requests = 0, unnamed = 0;
 	uint32_t i;
 
+	c->called = false;
+	for (i = 0; i < c->ends && !known; i++)
+		c->called |= c->end[i].called;
 	c->total = ana_chain_time_of(c, 0);
 	c->confidence = confidence_of(c);
 	for (i = 0; i < c->ends; i++) {

@@ -120,6 +120,11 @@ bool ana_link_same(const struct ana_link *a, const struct ana_link *b)
 	return a->hash == b->hash && ana_text_same(a->id, b->id);
 }
 
+bool ana_link_is_connection(const struct ana_link *k)
+{
+	return *k->id.at == 't' || *k->id.at == 'u';
+}
+
 bool ana_links_await(const struct ana_links *l, const struct ana_link *id)
 {
 	uint8_t i;

@@ -60,6 +60,9 @@ void ana_links_read(struct ana_links *out, const char *text, uint32_t len);
 /* Whether both speak of the same thing, whatever they say of it. */
 bool ana_link_same(const struct ana_link *a, const struct ana_link *b);
 
+/* Whether it is of a connection of which both ends are known: 't' or 'u'. */
+bool ana_link_is_connection(const struct ana_link *k);
+
 /* Whether some word awaits the id. */
 bool ana_links_await(const struct ana_links *l, const struct ana_link *id);
 
