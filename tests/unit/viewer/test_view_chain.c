@@ -1968,6 +1968,13 @@ static void test_called(void)
 	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
 	end(&t);
 
+	begin(&t); /* for ours and at another socket, of which nothing is known */
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?t1:1-2:2", REPLY);
+	keep(&t, 300, WIRE_WAIT_SOCKET, "?t1:1-2:2 ?s7 ?a1:1", HANDLER);
+	see(&t, 300, 3900, WIRE_WAIT_OTHER, "!t1:1-2:2", HANDLER);
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+	end(&t);
+
 	begin(&t); /* two of one process at the same end */
 	keep(&t, PID, WIRE_WAIT_SOCKET, "?u1-2 ?o1", REPLY);
 	keep(&t, 101, WIRE_WAIT_SOCKET, "?u1-2 ?a/run/s !o1", HANDLER);
