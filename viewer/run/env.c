@@ -89,35 +89,40 @@ static void set_labels(struct view_run *r)
 
 /*
  * Other tools that load themselves into CUDA through these variables; some refuse to start where
- * they are set. What they start in turn is preloaded and sees to itself.
+ * they are set. What they start in turn is preloaded and sees to itself; some preload themselves
+ * into all of that, too, and libprof then keeps out of CUDA there (libprof/entry.c).
  */
-static bool is_other_tool(const char *command)
+static const struct tool {
+	const char *name;
+	bool keeps_cuda;
+} tools[] = {
+	{ "ncu", true },
+	{ "ncu-ui", false },
+	{ "nv-nsight-cu-cli", true },
+	{ "nsys", false },
+	{ "nsys-launcher", false },
+	{ "cuda-gdb", false },
+	{ "compute-sanitizer", true },
+	{ "nvprof", false },
+};
+
+/* NULL: the command is none. */
+static const struct tool *other_tool(const char *command)
 {
-	static const char *const tool[] = {
-		"ncu",		 "ncu-ui",   "nv-nsight-cu-cli",  "nsys",
-		"nsys-launcher", "cuda-gdb", "compute-sanitizer", "nvprof"
-	};
 	const char *slash = strrchr(command, '/'), *name = slash ? slash + 1 : command;
 
-	for (size_t i = 0; i < sizeof(tool) / sizeof(tool[0]); i++)
-		if (!strcmp(name, tool[i]))
-			return true;
-	return false;
+	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++)
+		if (!strcmp(name, tools[i].name))
+			return &tools[i];
+	return NULL;
 }
 
-/*
- * Those of them that preload themselves into all that they start, where libprof then keeps out of
- * CUDA (libprof/entry.c): is @command one, or are we started by one?
- */
+/* Is @command one that keeps CUDA to itself, or are we started by one? */
 static bool keeps_cuda(const char *command)
 {
-	static const char *const tool[] = { "ncu", "nv-nsight-cu-cli", "compute-sanitizer" };
-	const char *slash = strrchr(command, '/'), *name = slash ? slash + 1 : command;
+	const struct tool *t = other_tool(command);
 
-	for (size_t i = 0; i < sizeof(tool) / sizeof(tool[0]); i++)
-		if (!strcmp(name, tool[i]))
-			return true;
-	return getenv("NV_NSIGHT_INJECTION_TRANSPORT_TYPE") ||
+	return (t && t->keeps_cuda) || getenv("NV_NSIGHT_INJECTION_TRANSPORT_TYPE") ||
 	       getenv("NV_SANITIZER_INJECTION_TRANSPORT_TYPE");
 }
 
@@ -159,7 +164,7 @@ void view_run_environment(struct view_run *r)
 	else if (may_preload(r))
 		set_preload(r);
 	say_who_is_injected(r);
-	if (is_other_tool(r->command[0]) || keeps_cuda(r->command[0]))
+	if (other_tool(r->command[0]) || keeps_cuda(r->command[0]))
 		return;
 	set_unless_set(r, "CUDA_INJECTION64_PATH", r->libprof);
 	set_unless_set(r, "NVTX_INJECTION64_PATH", r->libprof);
