@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "probe_meter.h"
 
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "job/nvml.h"
 
 #define NOT_FOUND 6 /* NVML's */
 #define NO_FUNCTION 13
@@ -32,24 +32,16 @@ struct nvml {
 		    struct sample *list);
 };
 
-/* A function pointer out of dlsym's object pointer, as POSIX wants it. */
-static void find(void *handle, void *to, const char *name)
-{
-	void *address = dlsym(handle, name);
-
-	memcpy(to, &address, sizeof(address));
-}
-
 static void find_all(void *handle, struct nvml *n)
 {
-	find(handle, &n->count, "nvmlDeviceGetCount_v2");
-	find(handle, &n->by_index, "nvmlDeviceGetHandleByIndex_v2");
-	find(handle, &n->mig_mode, "nvmlDeviceGetMigMode");
-	find(handle, &n->support, "nvmlGpmQueryDeviceSupport");
-	find(handle, &n->alloc, "nvmlGpmSampleAlloc");
-	find(handle, &n->release, "nvmlGpmSampleFree");
-	find(handle, &n->take, "nvmlGpmSampleGet");
-	find(handle, &n->ring, "nvmlDeviceGetSamples");
+	view_nvml_find(handle, &n->count, "nvmlDeviceGetCount_v2");
+	view_nvml_find(handle, &n->by_index, "nvmlDeviceGetHandleByIndex_v2");
+	view_nvml_find(handle, &n->mig_mode, "nvmlDeviceGetMigMode");
+	view_nvml_find(handle, &n->support, "nvmlGpmQueryDeviceSupport");
+	view_nvml_find(handle, &n->alloc, "nvmlGpmSampleAlloc");
+	view_nvml_find(handle, &n->release, "nvmlGpmSampleFree");
+	view_nvml_find(handle, &n->take, "nvmlGpmSampleGet");
+	view_nvml_find(handle, &n->ring, "nvmlDeviceGetSamples");
 }
 
 static bool has_mig(const struct nvml *n, void *d)

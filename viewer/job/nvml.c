@@ -50,8 +50,7 @@ struct nvml {
 	int (*attributes)(void *slice, struct attributes *a);
 };
 
-/* A function pointer out of dlsym's object pointer, as POSIX wants it. */
-static void find(void *handle, void *to, const char *name)
+void view_nvml_find(void *handle, void *to, const char *name)
 {
 	void *address = dlsym(handle, name);
 
@@ -64,17 +63,17 @@ static int open_nvml(struct nvml *n)
 
 	if (!h)
 		return -ENOENT;
-	find(h, &n->init, "nvmlInit_v2");
-	find(h, &n->count, "nvmlDeviceGetCount_v2");
-	find(h, &n->by_index, "nvmlDeviceGetHandleByIndex_v2");
-	find(h, &n->by_uuid, "nvmlDeviceGetHandleByUUID");
-	find(h, &n->index, "nvmlDeviceGetIndex");
-	find(h, &n->minor, "nvmlDeviceGetMinorNumber");
-	find(h, &n->uuid, "nvmlDeviceGetUUID");
-	find(h, &n->name, "nvmlDeviceGetName");
-	find(h, &n->parent, "nvmlDeviceGetDeviceHandleFromMigDeviceHandle");
-	find(h, &n->mig_mode, "nvmlDeviceGetMigMode");
-	find(h, &n->attributes, "nvmlDeviceGetAttributes_v2");
+	view_nvml_find(h, &n->init, "nvmlInit_v2");
+	view_nvml_find(h, &n->count, "nvmlDeviceGetCount_v2");
+	view_nvml_find(h, &n->by_index, "nvmlDeviceGetHandleByIndex_v2");
+	view_nvml_find(h, &n->by_uuid, "nvmlDeviceGetHandleByUUID");
+	view_nvml_find(h, &n->index, "nvmlDeviceGetIndex");
+	view_nvml_find(h, &n->minor, "nvmlDeviceGetMinorNumber");
+	view_nvml_find(h, &n->uuid, "nvmlDeviceGetUUID");
+	view_nvml_find(h, &n->name, "nvmlDeviceGetName");
+	view_nvml_find(h, &n->parent, "nvmlDeviceGetDeviceHandleFromMigDeviceHandle");
+	view_nvml_find(h, &n->mig_mode, "nvmlDeviceGetMigMode");
+	view_nvml_find(h, &n->attributes, "nvmlDeviceGetAttributes_v2");
 	return n->init && n->count && n->by_index && n->uuid && !n->init() ? 0 : -EIO;
 }
 

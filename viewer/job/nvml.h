@@ -16,4 +16,10 @@
  */
 int view_nvml_fill(struct view_alloc_gpu *gpu, size_t n, struct base_arena *mem);
 
+/*
+ * A function of a library, NULL if it lacks it, into the pointer at @to: out of dlsym's object
+ * pointer, as POSIX wants it. @handle: dlopen's.
+ */
+void view_nvml_find(void *handle, void *to, const char *name);
+
 #endif
