@@ -111,35 +111,33 @@ static const char *crowded(const struct view_summary *s, struct base_arena *mem)
 
 /* "4 workers per rank would hide it"; what binds them is said. */
 static const char *workers(const struct view_summary *s, struct base_arena *mem,
-			   const struct view_advice *a, int64_t told_ns)
+			   const struct view_advice *a)
 {
 	const struct view_loader *v = &s->loader;
-	const char *more =
-		a->saving_ns > told_ns + told_ns / 20 ? " and other waits for batches" : "";
 	const char *n = so_many(s, mem, v->need.advised), *busy = view_gain_busy(s, mem);
 
 	if (busy && view_loader_wants_cores(s))
 		return base_arena_printf(mem,
 					 "%s, and %" PRId64 " cores%s where there are %" PRId64
-					 " now (%s), would hide it%s:",
+					 " now (%s), would hide it:",
 					 so_many(s, mem, v->need.needed), v->need.cores_needed,
-					 s->ranks > 1 ? " each" : "", v->facts.cores, busy, more);
+					 s->ranks > 1 ? " each" : "", v->facts.cores, busy);
 	if (busy && v->need.bound == VIEW_WORKERS_CORES)
 		return base_arena_printf(mem, "%s, all that %s carry here (%s), would bring", n,
 					 cores(s, mem), busy);
 	if (v->need.bound != VIEW_WORKERS_STEP)
 		return base_arena_printf(mem, "%s would bring", n);
-	return base_arena_printf(mem, "%s%s would hide it%s%s:", n, crowded(s, mem), more,
+	return base_arena_printf(mem, "%s%s would hide it%s:", n, crowded(s, mem),
 				 a->class == ANA_INPUT_FETCH ? " if the source keeps up" : "");
 }
 
 const char *view_gain_by(const struct view_summary *s, struct base_arena *mem,
-			 const struct view_advice *a, int64_t told_ns)
+			 const struct view_advice *a)
 {
 	const char *brief = a->brief, *rank = strstr(brief, ", on rank ");
 
 	if (a->with_need)
-		return workers(s, mem, a, told_ns);
+		return workers(s, mem, a);
 	return base_arena_printf(mem, "%.*s would bring",
 				 (int)(rank ? rank - brief : (ptrdiff_t)strlen(brief)), brief);
 }

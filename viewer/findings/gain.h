@@ -26,10 +26,10 @@ const char *view_gain_lengths(const struct view_summary *s, struct base_arena *m
 /*
  * "16 workers, all that the 2 cores here carry (each waits for 94 % of its time), would bring", "4
  * workers, and 5 cores where there are 2 now (each computes all the time), would hide it:", "max_workers=6
- * would bring". What follows is the gain. @told_ns: of the finding that it ends.
+ * would bring". What follows is the gain.
  */
 const char *view_gain_by(const struct view_summary *s, struct base_arena *mem,
-			 const struct view_advice *a, int64_t told_ns);
+			 const struct view_advice *a);
 
 /* "each waits for 94 % of its time", "each computes for 99 % of its time"; NULL: not known. */
 const char *view_gain_busy(const struct view_summary *s, struct base_arena *mem);

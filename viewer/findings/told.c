@@ -376,25 +376,48 @@ static const struct view_advice *number_for(const struct view_summary *s, size_t
 	return NULL;
 }
 
+static int64_t working_tenths(const struct view_summary *s, int64_t ns)
+{
+	return base_div_even(base_ppm(ns, view_working_ns(s)), 1000);
+}
+
+/*
+ * " (85.9 % of the training time saved, other waits for batches included)": what the gain is of,
+ * where that is not the share that the sentence began with.
+ */
+static const char *of_saved(const struct view_summary *s, struct base_arena *mem, int64_t saved,
+			    const struct said *x, bool number)
+{
+	int64_t tenths = working_tenths(s, saved), told = working_tenths(s, x->ns);
+	base_unit share;
+
+	if (tenths == told)
+		return "";
+	return base_arena_printf(
+		mem, " (%s %% of the training time saved%s)", base_percent(share, tenths * 1000),
+		!number || tenths < told ? "" : ", other waits for batches included");
+}
+
 /* On several GPUs what one waits for less may be waited for by another one. */
 static const char *prediction(const struct view_summary *s, struct base_arena *mem,
 			      const struct said *x)
 {
 	const struct view_finding *f = &s->finding[x->at];
 	const struct view_advice *a = number_for(s, x->at);
+	int64_t saved = a ? a->saving_ns : x->cause_ns;
 	const char *times;
 
 	if (f->where.late || ana_class_is_outside(f->class) || !s->waste[f->class] ||
 	    (!a && s->result->gpus > 1) || !x->cause_ns)
 		return "";
-	times = view_gain_words(s, mem, a ? a->saving_ns : x->cause_ns, a ? a->saving_least_ns : 0);
+	times = view_gain_words(s, mem, saved, a ? a->saving_least_ns : 0);
 	if (!times)
 		return "";
-	return base_arena_printf(mem, " %s %s.",
-				 a	     ? view_gain_by(s, mem, a, x->cause_ns)
+	return base_arena_printf(mem, " %s %s%s.",
+				 a	     ? view_gain_by(s, mem, a)
 				 : x->others ? "Without it at any of its lines:"
 					     : "Without it:",
-				 times);
+				 times, of_saved(s, mem, saved, x, a != NULL));
 }
 
 int64_t view_alike_ns(const struct view_summary *s, const struct view_told *told, size_t n)
