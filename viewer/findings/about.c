@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the saving of a piece of advice is of, where that is more than the finding that pages tell
- * first of its class.
+ * first of its class, and on what it depends.
  */
 #include "findings.h"
 #include "told.h"
@@ -9,9 +9,23 @@
 #include <string.h>
 #include "advice.h"
 #include "base/units.h"
+#include "wire/evidence.h"
 
 #define LEAST_PPM 500 /* of the training time: less is 0.0 % */
 #define MORE_PART 50 /* of the finding: less beside it is not told */
+
+bool view_advice_asks_source(const struct view_summary *s, const struct view_advice *a)
+{
+	const struct view_finding *f = view_finding_of(s, a->class);
+
+	return view_advice_is_number(a) && a->class == ANA_INPUT_FETCH &&
+	       (!f || f->where.wait != WIRE_WAIT_SLEEP);
+}
+
+const char *view_advice_if(const struct view_summary *s, const struct view_advice *a)
+{
+	return view_advice_asks_source(s, a) ? ", if the source keeps up" : "";
+}
 
 bool view_advice_is_of(const struct view_summary *s, const struct view_advice *a, enum ana_class c)
 {

@@ -154,14 +154,6 @@ static const char *need_why(struct view_summary *s, const struct view_advice *a)
 		then && times ? base_arena_printf(&s->mem, ": %s", times) : "");
 }
 
-/* Is it files or a network that workers are blocked on? */
-static bool from_source(const struct view_summary *s, enum ana_class c)
-{
-	const struct view_finding *f = view_finding_of(s, c);
-
-	return c == ANA_INPUT_FETCH && (!f || f->where.wait != WIRE_WAIT_SLEEP);
-}
-
 /* One source for all workers may be what is slow: its share per worker then falls. */
 static const char *if_source_serves(struct view_summary *s)
 {
@@ -186,7 +178,7 @@ static void set_words(struct view_summary *s, struct view_advice *a)
 	const struct view_worker_count *n = &v->need;
 	int64_t cores = v->facts.cores;
 	const char *survive = v->facts.workers ? "" : " and persistent_workers=True";
-	const char *serves = from_source(s, a->class) ? if_source_serves(s) : "";
+	const char *serves = view_advice_asks_source(s, a) ? if_source_serves(s) : "";
 
 	if (view_loader_wants_cores(s)) {
 		a->id = "workers-and-cores";
@@ -235,8 +227,9 @@ bool view_advise_workers(struct view_summary *s, struct view_advice *a)
 			       : v->saving_ns,
 			 most);
 	/* One source for all may give no more to many than to one; and nobody saw those cores. */
-	a->saving_least_ns =
-		cores || from_source(s, a->class) ? 0 : base_min(v->saving_least_ns, a->saving_ns);
+	a->saving_least_ns = cores || view_advice_asks_source(s, a)
+				     ? 0
+				     : base_min(v->saving_least_ns, a->saving_ns);
 	if (s->starved_ns)
 		a->saving_nano_usd =
 			base_div_even((__int128)s->cost.starved * a->saving_ns, s->starved_ns);

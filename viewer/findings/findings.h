@@ -30,6 +30,13 @@ void view_advice_add(struct view_summary *s);
  */
 bool view_advice_is_number(const struct view_advice *a);
 
+/*
+ * More workers or makers ask files or a network for as much more: one source for all may be what is
+ * slow. ", if the source keeps up"; "".
+ */
+bool view_advice_asks_source(const struct view_summary *s, const struct view_advice *a);
+const char *view_advice_if(const struct view_summary *s, const struct view_advice *a);
+
 /* Whether what it saves is of this class, alone or with others. */
 bool view_advice_is_of(const struct view_summary *s, const struct view_advice *a, enum ana_class c);
 

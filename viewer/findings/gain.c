@@ -109,26 +109,32 @@ static const char *crowded(const struct view_summary *s, struct base_arena *mem)
 	return base_arena_printf(mem, " (%s: %s carry them)", busy, cores(s, mem));
 }
 
+/* What a sentence goes on behind. */
+static const char *comma(struct base_arena *mem, const char *bound)
+{
+	return *bound ? base_arena_printf(mem, "%s,", bound) : "";
+}
+
 /* "4 workers per rank would hide it"; what binds them is said. */
 static const char *workers(const struct view_summary *s, struct base_arena *mem,
 			   const struct view_advice *a)
 {
 	const struct view_loader *v = &s->loader;
 	const char *n = so_many(s, mem, v->need.advised), *busy = view_gain_busy(s, mem);
+	const char *bound = view_advice_if(s, a);
 
 	if (busy && view_loader_wants_cores(s))
 		return base_arena_printf(mem,
 					 "%s, and %" PRId64 " cores%s where there are %" PRId64
-					 " now (%s), would hide it:",
+					 " now (%s), would hide it%s:",
 					 so_many(s, mem, v->need.needed), v->need.cores_needed,
-					 s->ranks > 1 ? " each" : "", v->facts.cores, busy);
+					 s->ranks > 1 ? " each" : "", v->facts.cores, busy, bound);
 	if (busy && v->need.bound == VIEW_WORKERS_CORES)
-		return base_arena_printf(mem, "%s, all that %s carry here (%s), would bring", n,
-					 cores(s, mem), busy);
+		return base_arena_printf(mem, "%s, all that %s carry here (%s), would bring%s", n,
+					 cores(s, mem), busy, comma(mem, bound));
 	if (v->need.bound != VIEW_WORKERS_STEP)
-		return base_arena_printf(mem, "%s would bring", n);
-	return base_arena_printf(mem, "%s%s would hide it%s:", n, crowded(s, mem),
-				 a->class == ANA_INPUT_FETCH ? " if the source keeps up" : "");
+		return base_arena_printf(mem, "%s would bring%s", n, comma(mem, bound));
+	return base_arena_printf(mem, "%s%s would hide it%s:", n, crowded(s, mem), bound);
 }
 
 const char *view_gain_by(const struct view_summary *s, struct base_arena *mem,
@@ -138,6 +144,7 @@ const char *view_gain_by(const struct view_summary *s, struct base_arena *mem,
 
 	if (a->with_need)
 		return workers(s, mem, a);
-	return base_arena_printf(mem, "%.*s would bring",
-				 (int)(rank ? rank - brief : (ptrdiff_t)strlen(brief)), brief);
+	return base_arena_printf(mem, "%.*s would bring%s",
+				 (int)(rank ? rank - brief : (ptrdiff_t)strlen(brief)), brief,
+				 comma(mem, view_advice_if(s, a)));
 }

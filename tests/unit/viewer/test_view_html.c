@@ -263,6 +263,30 @@ static void test_advice(void)
 	REQUIRE(together && wasted);
 	double sum = atof(strchr(together, '"') + 1);
 	EXPECT(sum > 0 && sum <= atof(strchr(strstr(together, " of the <data"), '"') + 1));
+	EXPECT(strstr(page, "num_workers 4 -&gt; 6</b></a>, if the source keeps up. It saves at "
+			    "most ") != NULL);
+	free(page);
+	view_summary_free(s);
+}
+
+/* On what the change depends stands with it, too: people paste what they see. */
+static void test_change_depends(void)
+{
+	struct ana_result *r = made_starved(NULL);
+	struct view_summary *s;
+	char *page;
+	const char *change;
+
+	r->picture = calloc(1, sizeof(*r->picture));
+	for (int k = 0; k < ANA_PICTURES; k++)
+		r->picture->at[k].step.end_ns = 1000000;
+	s = made_summary_of(r, "x", 1000000000);
+	page = made_page(s, view_html_write);
+	change = strstr(page, "<h3>The change</h3>");
+	REQUIRE(change != NULL);
+	EXPECT(strstr(change, "num_workers=6)</code>") != NULL);
+	change = strstr(change, ", if the source keeps up</span></li>");
+	EXPECT(change && change < strstr(page, "id=\"advice\""));
 	free(page);
 	view_summary_free(s);
 }
@@ -515,9 +539,16 @@ static void test_picture_lines(void)
 	from_file(s);
 }
 
+static const struct t_case cases[] = {
+	T_CASE(test_self_contained), T_CASE(test_waste),	  T_CASE(test_tables),
+	T_CASE(test_evil_names),     T_CASE(test_evil_places),	  T_CASE(test_places),
+	T_CASE(test_advice),	     T_CASE(test_change_depends), T_CASE(test_no_price),
+	T_CASE(test_shared),	     T_CASE(test_no_gpu),	  T_CASE(test_small),
+	T_CASE(test_from_file),	     T_CASE(test_one_cause),	  T_CASE(test_lines_sum),
+	T_CASE(test_of_all),	     T_CASE(test_picture_lines),
+};
+
 int main(void)
 {
-	return RUN(test_self_contained, test_waste, test_tables, test_evil_names, test_evil_places,
-		   test_places, test_advice, test_no_price, test_shared, test_no_gpu, test_small,
-		   test_from_file, test_one_cause, test_lines_sum, test_of_all, test_picture_lines);
+	return t_run(cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -76,7 +76,7 @@ static const char golden[] =
 	"  6.88 \302\242 per thousand steps\n"
 	"  1. The GPU waited 20.8 % of the training time for batches: all 4 workers were\n"
 	"     blocked reading /data/imagenet/train/shard-0017.bin and 1 more (nfs4) at\n"
-	"     dataset.py:88 __getitem__. 6 workers would hide it if the source keeps up:\n"
+	"     dataset.py:88 __getitem__. 6 workers would hide it, if the source keeps up:\n"
 	"     at most 1.51 times the steps per hour (33.3 % of the training time saved,\n"
 	"     other waits for batches included). [input.fetch; confidence high]\n"
 	"  2. The GPU waited 8.3 % of the training time for batches: all 4 workers were\n"
@@ -84,8 +84,8 @@ static const char golden[] =
 	"     the steps per hour. [input.prep; confidence high]\n"
 	"  confidence tells how sure the cause is; how long the wait was is measured\n"
 	"  together 29.1 of the 33.3 %; the rest has smaller causes, or no line is known\n"
-	"  next: num_workers 4 -> 6; saves at most $2.29 of this run, 2.29 \302\242 per thousand\n"
-	"        steps (of all waits for input, 33.3 %)\n"
+	"  next: num_workers 4 -> 6, if the source keeps up; saves at most $2.29 of this\n"
+	"        run, 2.29 \302\242 per thousand steps (of all waits for input, 33.3 %)\n"
 	"  report: runs/x.gst/report.html\n";
 
 /* Where the user's own call was found, it is named. */
@@ -100,7 +100,7 @@ static void test_own_call(void)
 	s->advice[0].own = &own;
 	text = made_page(s, verdict);
 	EXPECT(strstr(text,
-		      "  next: num_workers 4 -> 6 (train.py:45); saves at most $2.29 of this run, 2.29") !=
+		      "  next: num_workers 4 -> 6 (train.py:45), if the source keeps up; saves at most") !=
 	       NULL);
 	free(text);
 	view_summary_free(s);

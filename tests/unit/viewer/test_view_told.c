@@ -59,8 +59,8 @@ static void test_sentences(void)
 	expect_line(
 		ANA_INPUT_FETCH, WIRE_ROLE_PRODUCER, WIRE_WAIT_PIPE,
 		"The GPU waited 50.0 % of the training time for batches: whoever made the batches was "
-		"waiting for a pipe (train.py:42 step). 3 makers instead of 1 would bring at most 2.01 "
-		"times the steps per hour.");
+		"waiting for a pipe (train.py:42 step). 3 makers instead of 1 would bring, if the source "
+		"keeps up, at most 2.01 times the steps per hour.");
 	expect_line(
 		ANA_HOST_DISPATCH, WIRE_ROLE_PRODUCER, WIRE_WAIT_NONE,
 		"The GPU waited 50.0 % of the training time to be given work: the thread that the "
@@ -123,14 +123,15 @@ static void test_bounds(void)
 	t = (double)view_working_ns(s);
 	least = t / (t - (double)s->advice[0].saving_ns);
 	EXPECT(strstr(view_finding_sentence(s, &mem, 0),
-		      " 6 workers would hide it if the source keeps up: at most 1.51 times the "
+		      " 6 workers would hide it, if the source keeps up: at most 1.51 times the "
 		      "steps per hour (33.3 % of the training time saved, other waits for batches "
 		      "included).") != NULL);
 	EXPECT(least > 1.50 && least <= 1.51);
 	s->loader.need.bound = VIEW_WORKERS_CORES;
 	EXPECT(strstr(view_finding_sentence(s, &mem, 0),
 		      " 6 workers, all that 16 cores carry here (each waits for 79 % of its time), would "
-		      "bring at most 1.51 times the steps per hour (33.3 %") != NULL);
+		      "bring, if the source keeps up, at most 1.51 times the steps per hour (33.3 %") !=
+	       NULL);
 	s->loader.facts.workers = 0;
 	s->loader.need.bound = VIEW_WORKERS_STEP;
 	s->loader.need.advised = 1;

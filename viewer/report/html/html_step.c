@@ -454,7 +454,7 @@ static void put_change(struct html *h, size_t i)
 		 "/advice/%zu/saving_upper_ns %% /ledger/working_ns", i);
 	html_put(h, " of the training time");
 	html_saving_of(h, a, " (", ")");
-	html_put(h, "</span></li>\n");
+	fprintf(h->f, "%s</span></li>\n", view_advice_if(h->s, a));
 }
 
 /* Whether a number of workers or makers that is advised before it saves that time already. */

@@ -612,7 +612,7 @@ static void put_advised(struct html *h, const char *term, const struct view_advi
 		return;
 	fprintf(h->f, "<div><dt>%s</dt><dd><a href=\"#advice\">", term);
 	html_text(h, "b", a->brief, "/advice/%zu/brief", at);
-	html_put(h, "</a>. It saves at most ");
+	fprintf(h->f, "</a>%s. It saves at most ", view_advice_if(s, a));
 	if (s->cost.known)
 		html_usd(h, a->saving_nano_usd, "/advice/%zu/saving_upper_usd", at);
 	else

@@ -144,9 +144,9 @@ static void put_next(struct page *p, const char *which, const struct view_advice
 	of = view_advice_about_words(p->s, &p->mem, a);
 	fputs(which, p->f);
 	text_wrap(p, 8, 8,
-		  base_arena_printf(&p->mem, "%s%s; %s%s%s%s", a->brief, where_to_change(p, a),
-				    view_text_saving(p->s, a, &p->mem), of ? " (" : "",
-				    of ? of : "", of ? ")" : ""));
+		  base_arena_printf(&p->mem, "%s%s%s; %s%s%s%s", a->brief, where_to_change(p, a),
+				    view_advice_if(p->s, a), view_text_saving(p->s, a, &p->mem),
+				    of ? " (" : "", of ? of : "", of ? ")" : ""));
 }
 
 void text_next(struct page *p)
