@@ -149,7 +149,8 @@ enum wire_batch_what { /* wire_batch.what */
 /*
  * Settings of a loader, in text of OPEN: "key=value" separated by spaces; keys workers, prefetch,
  * batch, pin, persistent, start (fork, spawn, forkserver), in_order, dataset (class name), kind
- * (torch). What is not known is not there.
+ * (torch), made ("/srv/train.py:45", the call that made the loader; "%20" for a byte that is no
+ * printable ASCII, and for "%"). What is not known is not there.
  */
 #define WIRE_BATCH_INDEX_UNKNOWN UINT64_MAX
 

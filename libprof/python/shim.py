@@ -282,6 +282,48 @@ def make_pin(original):
     return pin_memory
 
 
+# ---- where a loader is made ----
+
+MADE_MAX = 300  # bytes: libprof keeps 512 of all settings
+
+
+def constructors(cls):
+    """The code of all constructors of a class, and of functions around them."""
+    codes = set()
+    for owner in cls.__mro__:
+        f = owner.__dict__.get('__init__')
+        for _ in range(8):
+            if not isinstance(f, types.FunctionType):
+                break
+            codes.add(f.__code__)
+            f = f.__dict__.get('__wrapped__')
+    return codes
+
+
+def made_at(loader, frame):
+    """'/srv/train.py:45': who called the class, or a subclass whose constructor called on. None: it is too long."""
+    codes = constructors(type(loader))
+    while frame and frame.f_code in codes:
+        frame = frame.f_back
+    if not frame:
+        return None
+    name = ''.join(chr(c) if 32 < c < 127 and c != 37 else '%%%02x' % c
+                   for c in os.fsencode(frame.f_code.co_filename))
+    return '%s:%d' % (name, frame.f_lineno) if len(name) < MADE_MAX else None
+
+
+def make_loader(original):
+    def __init__(self, *args, **kwargs):
+        try:
+            if '_gpustarve_at' not in self.__dict__:
+                self.__dict__['_gpustarve_at'] = made_at(self, sys._getframe(1))
+        except Exception:
+            if off('a DataLoader'):
+                raise
+        return original(self, *args, **kwargs)
+    return __init__
+
+
 # ---- iterators ----
 
 def settings(it, loader):
@@ -307,7 +349,9 @@ def settings(it, loader):
         out.append(('batch', size))
     out.append(('pin', int(bool(it._pin_memory))))
     out.append(('dataset', type(it._dataset).__name__))
-    return ' '.join('%s=%s' % (k, word(v)) for k, v in out).encode()
+    text = ' '.join('%s=%s' % (k, word(v)) for k, v in out)
+    made = field(loader, '_gpustarve_at')
+    return (text + ' made=' + made if type(made) is str else text).encode()
 
 
 def threads_of(it):
@@ -437,6 +481,10 @@ def install(loader_module):
     replace(multi, '_shutdown_workers', make_shutdown, ['_shutdown'])
     replace(multi, '__init__', make_init, ['_workers'])
     replace(loader_module._SingleProcessDataLoaderIter, '__init__', make_init)
+    try:
+        replace(loader_module.DataLoader, '__init__', make_loader)
+    except LookupError:
+        pass  # of another kind: where it is made is not told
     replace(utils.fetch._MapDatasetFetcher, 'fetch', make_fetch)
     replace(utils.fetch._IterableDatasetFetcher, 'fetch', make_fetch)
     replace(utils.pin_memory, 'pin_memory', make_pin)

@@ -64,7 +64,7 @@ def evidence_lines():
     """Twelve steps of 50 ms: 10 ms of work, 30 ms of a wait while one worker reads from a shard and
     one decodes, then the host; in one step the garbage collector runs, and once a checkpoint is
     written."""
-    settings = 'kind=torch workers=2 prefetch=2 persistent=0 in_order=1 start=fork batch=8 pin=1 dataset=Shards'
+    settings = 'kind=torch workers=2 prefetch=2 persistent=0 in_order=1 start=fork batch=8 pin=1 dataset=Shards made=/srv/job/train.py:31'
     read = 'read_shard|/srv/job/data.py|41~__getitem__|/srv/job/data.py|17'
     decode = 'decode|/srv/job/data.py|52~__getitem__|/srv/job/data.py|19'
     train = 'step|/srv/job/train.py|88~main|/srv/job/train.py|120'

@@ -260,6 +260,8 @@ struct ana_loader_facts {
 	uint32_t workers, prefetch, batch_size;
 	bool pin, persistent, in_order;
 	char *start, *dataset, *kind; /* fork, class name, torch; NULL: not known */
+	char *made_file; /* the call that made the loader, whoever's it is; NULL: not known */
+	uint32_t made_line;
 	uint32_t trainers; /* processes that used it; rates below are of all together */
 	uint64_t iterators;
 	int64_t open_ns; /* spent in making the iterators */

@@ -8,6 +8,8 @@
 #include <unistd.h>
 #include "analysis/picture/picture.h"
 #include "core/local.h"
+#include "loader.h"
+#include "snippet.h"
 
 #define FILE_MAX (1 << 20)
 #define FILES_MAX 8u
@@ -206,11 +208,13 @@ static void add_file(struct search *f, const char *path)
 	f->file[f->files++] = path;
 }
 
-/* Those of the main thread first: who waits for batches made their loader. */
+/* The loader's own first; then the main thread's: who waits for batches made their loader. */
 static void find_files(struct search *f)
 {
 	const struct ana_picture *p = f->s->result->picture;
+	const struct ana_loader_facts *l = view_loader_facts(f->s);
 
+	add_file(f, l ? l->made_file : NULL);
 	for (int k = 0; p && p->absent == ANA_PICTURE_DRAWN && k < ANA_PICTURES; k++)
 		for (size_t i = 0; i < p->at[k].rows; i++)
 			add_file(f, p->at[k].row[i].file);
@@ -292,13 +296,27 @@ static bool shown(const struct view_own *own)
 	       plain(own->after);
 }
 
-/* Every line that has the call: of one alone it is known which is meant. */
-static int look(struct search *f, size_t k, const char *change, struct view_own *own)
+struct found {
+	struct view_own own; /* of the call that was met last, or of that which is meant */
+	const struct view_hotspot *made; /* where the call stands, as the loader told; NULL */
+	int calls;
+	bool is_it; /* one of them stands there */
+};
+
+static bool stands_there(const struct view_hotspot *made, const char *file, uint32_t line)
+{
+	return made && made->line == line && !strcmp(made->file, file);
+}
+
+/*
+ * Every line that has the call: which is meant is known of one alone, or where the loader told
+ * the line.
+ */
+static void look(struct search *f, size_t k, const char *change, struct found *to)
 {
 	struct base_arena *mem = &f->s->mem;
 	const char *p = f->text[k];
 	uint32_t at = 1;
-	int found = 0;
 
 	for (; p && *p; at++) {
 		size_t n = strcspn(p, "\n");
@@ -307,13 +325,15 @@ static int look(struct search *f, size_t k, const char *change, struct view_own 
 			const char *call = some_lines(mem, p);
 			const char *changed = view_own_line_changed(mem, call, change);
 
-			found++;
-			if (changed)
-				tell(mem, f->file[k], at, call, changed, own);
+			bool it = stands_there(to->made, f->file[k], at);
+
+			to->calls++;
+			if (changed && (it || !to->made))
+				tell(mem, f->file[k], at, call, changed, &to->own);
+			to->is_it |= it;
 		}
 		p += n + (p[n] == '\n');
 	}
-	return found;
 }
 
 void view_own_lines_add(struct view_summary *s)
@@ -324,15 +344,18 @@ void view_own_lines_add(struct view_summary *s)
 	for (size_t k = 0; view_local_files() && k < f.files; k++)
 		f.text[k] = read_file(&s->mem, f.file[k], s->start_unix_ns);
 	for (size_t i = 0; i < s->advices; i++) {
-		struct view_own own = { 0 }, *keep;
-		int found = 0;
+		struct view_hotspot made;
+		struct found found = { 0 };
+		struct view_own *keep;
 
+		if (view_change_at(s, &s->advice[i], &made))
+			found.made = &made;
 		for (size_t k = 0; s->advice[i].change && k < f.files; k++)
-			found += look(&f, k, s->advice[i].change, &own);
-		if (found != 1 || !shown(&own))
+			look(&f, k, s->advice[i].change, &found);
+		if (!(found.made ? found.is_it : found.calls == 1) || !shown(&found.own))
 			continue;
 		keep = base_arena_alloc(&s->mem, sizeof(*keep));
-		*keep = own;
+		*keep = found.own;
 		s->advice[i].own = keep;
 	}
 }

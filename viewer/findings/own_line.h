@@ -4,7 +4,8 @@
  * advised: read from the source files that the run names, where they are still what they were. Text
  * alone: nothing of it is run or believed, and a trace may name any file. Taken are regular files
  * of at most a megabyte whose name ends in .py, that were not written since the run began, and of
- * these only a line of the call itself; a call that stands there more than once tells nothing.
+ * these only a line of the call itself: that which the loader told it was made at; where it told
+ * nothing, one that stands there once.
  */
 #ifndef VIEW_OWN_LINE_H
 #define VIEW_OWN_LINE_H

@@ -141,6 +141,8 @@ const struct summary_field summary_gap_rest[] = {
 #define OWNER struct ana_loader_facts
 const struct summary_field summary_settings[] = {
 	F(TEXT, start),
+	F(TEXT, made_file),
+	F(SMALL, made_line),
 	F(SMALL, trainers),
 	F(COUNT, iterators),
 	F(TOTAL, open_ns),

@@ -1261,8 +1261,9 @@ static void test_loaders(void)
 	size_t n;
 
 	begin(&t);
-	open_loader(&t, "kind=torch workers=4 prefetch=2 batch=32 pin=1 persistent=0 start=spawn "
-			"dataset=Images in_order=1 junk =x workers=x");
+	open_loader(&t,
+		    "kind=torch workers=4 prefetch=2 batch=32 pin=1 persistent=0 start=spawn "
+		    "dataset=Images in_order=1 junk =x workers=x made=/srv/my%20job%25/a:b.py:45");
 	fetch(&t, 1, 0, 10, 30, 5, 6);
 	fetch(&t, 2, 1, 10, 20, 5, 6);
 	take(&t, 0, 0, 31);
@@ -1275,6 +1276,8 @@ static void test_loaders(void)
 	EXPECT_STR(f->start, "spawn");
 	EXPECT_STR(f->dataset, "Images");
 	EXPECT_STR(f->kind, "torch");
+	EXPECT_STR(f->made_file, "/srv/my job%/a:b.py");
+	EXPECT_UINT(f->made_line, 45);
 	EXPECT(f->trainers == 2 && f->iterators == 2 && f->made == 4 && f->taken == 2);
 	EXPECT(f->fetch_ns == 60 * US && f->fetch_cpu_ns == 20 * US &&
 	       f->fetch_delay_ns == 24 * US);
@@ -1283,6 +1286,43 @@ static void test_loaders(void)
 	free(f->start);
 	free(f->dataset);
 	free(f->kind);
+	free(f->made_file);
+	free(f);
+	ana_loaders_fini(&all);
+	end(&t);
+}
+
+/* Of a hostile trace: what is no file with a line tells nothing, and a path never ends early. */
+static void test_made_at(void)
+{
+	static const char *const settings[] = {
+		"made=",
+		"made=:1",
+		"made=a.py",
+		"made=a.py:",
+		"made=a.py:0",
+		"made=a.py:4294967296",
+		"made=a.py:x1 kind=torch made",
+		"made=9",
+	};
+	struct ana_loader_facts *f;
+	struct ana_loaders all = { 0 };
+	struct bench t;
+	size_t n;
+
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+		begin(&t);
+		open_loader(&t, settings[i]);
+		EXPECT(!ana_loaders_get(&t.e.loaders, 1)->made_file);
+		end(&t);
+	}
+	begin(&t);
+	open_loader(&t, "made=%00a%2%zz%e9.py:4294967295");
+	REQUIRE(!ana_loaders_merge(&all, &t.e.loaders));
+	REQUIRE(!ana_loaders_finish(&all, &f, &n));
+	EXPECT_STR(f->made_file, "%00a%2%zz\xe9.py");
+	EXPECT_UINT(f->made_line, UINT32_MAX);
+	free(f->made_file);
 	free(f);
 	ana_loaders_fini(&all);
 	end(&t);
@@ -1351,6 +1391,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_sites_cpu),
 	T_CASE(test_sites_bound),
 	T_CASE(test_loaders),
+	T_CASE(test_made_at),
 	T_CASE(test_forgetting),
 };
 

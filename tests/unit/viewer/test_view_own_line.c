@@ -96,7 +96,7 @@ static void put_file(const char *path, const char *text, size_t len, time_t writ
 }
 
 /* The own line of a run that began at 1000 s and whose finding names the file. */
-static struct view_own find(const char *path)
+static struct view_own find_made(const char *path, const char *made, uint32_t line)
 {
 	static struct view_own own;
 	static char before[300], after[300];
@@ -109,6 +109,10 @@ static struct view_own find(const char *path)
 	s->advice = base_arena_alloc(&s->mem, sizeof(*s->advice));
 	s->advices = 1;
 	s->advice[0].change = WORKERS;
+	if (made) {
+		s->result->loader[0].made_file = strdup(made);
+		s->result->loader[0].made_line = line;
+	}
 	view_own_lines_add(s);
 	own = s->advice[0].own ? *s->advice[0].own : (struct view_own){ 0 };
 	if (own.before) {
@@ -119,6 +123,42 @@ static struct view_own find(const char *path)
 	}
 	view_summary_free(s);
 	return own;
+}
+
+static struct view_own find(const char *path)
+{
+	return find_made(path, NULL, 0);
+}
+
+/* The loader tells which of several calls made it, and that none of them did. */
+static void test_made(void)
+{
+	static const char text[] = "a = DataLoader(x, num_workers=1)\nb = DataLoader(\n\ty,\n"
+				   "\tnum_workers=2,\n)\nc = Mine(z)\n";
+	static const char one[] = "a = DataLoader(x)\nb = Mine(y)\n";
+	char folder[] = "/tmp/gs-source-XXXXXX", file[64];
+	struct view_own own;
+
+	REQUIRE(mkdtemp(folder));
+	snprintf(file, sizeof(file), "%s/train.py", folder);
+	put_file(file, text, sizeof(text) - 1, 500);
+	EXPECT(!find(file).before);
+	own = find_made("/srv/other.py", file, 1);
+	REQUIRE(own.before);
+	EXPECT_UINT(own.line, 1);
+	EXPECT_STR(own.after, "a = DataLoader(x, num_workers=4)");
+	own = find_made(file, file, 2);
+	REQUIRE(own.before);
+	EXPECT_UINT(own.line, 4);
+	EXPECT_STR(own.after, "num_workers=4,");
+	EXPECT(!find_made(file, file, 6).before);
+	EXPECT(!find_made(file, "/srv/other.py", 1).before);
+	put_file(file, one, sizeof(one) - 1, 500);
+	EXPECT(find(file).before != NULL);
+	EXPECT(!find_made(file, file, 2).before); /* the only call is another loader's */
+	EXPECT(find_made(file, "/srv/venv/lib/site-packages/l/data.py", 2).before != NULL);
+	unlink(file);
+	rmdir(folder);
 }
 
 static void test_files(void)
@@ -178,5 +218,5 @@ static void test_files(void)
 
 int main(void)
 {
-	return RUN(test_lines, test_any_bytes, test_files);
+	return RUN(test_lines, test_any_bytes, test_made, test_files);
 }

@@ -41,6 +41,31 @@ static void test_workers(void)
 	view_summary_free(s);
 }
 
+/* The line that a loader was made at is that of the call, unless a library made it. */
+static void test_place(void)
+{
+	struct view_summary *s = made();
+	struct view_advice a = about(ANA_INPUT_H2D);
+	struct view_hotspot at;
+
+	a.change = "DataLoader(..., pin_memory=True)";
+	EXPECT(!view_change_at(s, &a, &at));
+	s->result->loader[0].made_file = strdup("/srv/train.py");
+	s->result->loader[0].made_line = 45;
+	REQUIRE(view_change_at(s, &a, &at));
+	EXPECT_STR(at.file, "/srv/train.py");
+	EXPECT_UINT(at.line, 45);
+	a.change = "Pool(processes=4)"; /* another call's */
+	EXPECT(!view_change_at(s, &a, &at));
+	a.change = NULL;
+	EXPECT(!view_change_at(s, &a, &at));
+	free(s->result->loader[0].made_file);
+	s->result->loader[0].made_file = strdup("/x/site-packages/lightning/data.py");
+	a.change = "DataLoader(..., pin_memory=True)";
+	EXPECT(!view_change_at(s, &a, &at));
+	view_summary_free(s);
+}
+
 static void test_settings(void)
 {
 	struct view_summary *s = made();
@@ -133,5 +158,5 @@ static void test_calls(void)
 
 int main(void)
 {
-	return RUN(test_workers, test_settings, test_makers, test_calls);
+	return RUN(test_workers, test_place, test_settings, test_makers, test_calls);
 }

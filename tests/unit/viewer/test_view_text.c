@@ -97,6 +97,11 @@ static void test_own_call(void)
 	char *text;
 
 	REQUIRE(s && s->advices);
+	s->result->loader[0].made_file = strdup("/home/me/data.py");
+	s->result->loader[0].made_line = 7;
+	text = made_page(s, verdict);
+	EXPECT(strstr(text, "  next: num_workers 4 -> 6 (data.py:7), if the source keeps up;"));
+	free(text);
 	s->advice[0].own = &own;
 	text = made_page(s, verdict);
 	EXPECT(strstr(text,

@@ -29,6 +29,7 @@ static void free_loaders(struct ana_result *r)
 		free(r->loader[i].start);
 		free(r->loader[i].dataset);
 		free(r->loader[i].kind);
+		free(r->loader[i].made_file);
 	}
 	free(r->loader);
 }

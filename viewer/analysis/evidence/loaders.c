@@ -23,7 +23,8 @@ static void facts_fini(struct ana_loader_facts *f)
 	free(f->start);
 	free(f->dataset);
 	free(f->kind);
-	f->start = f->dataset = f->kind = NULL;
+	free(f->made_file);
+	f->start = f->dataset = f->kind = f->made_file = NULL;
 }
 
 void ana_loaders_fini(struct ana_loaders *l)
@@ -52,6 +53,50 @@ static bool is(const char *key, size_t len, const char *name)
 	return len == strlen(name) && !memcmp(key, name, len);
 }
 
+static int hex(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* "%20" is a byte; in place. A zero byte would end it, and is none of a path. */
+static void decode(char *path)
+{
+	char *to = path;
+
+	for (const char *p = path; *p; p++) {
+		int high = *p == '%' ? hex(p[1]) : -1, low = high < 0 ? -1 : hex(p[2]);
+
+		if (low >= 0 && high + low > 0) {
+			*to++ = (char)(high * 16 + low);
+			p += 2;
+		} else {
+			*to++ = *p;
+		}
+	}
+	*to = '\0';
+}
+
+/* "/srv/train.py:45"; without a line it tells nothing. */
+static int set_made(struct ana_loader_facts *f, const char *value, size_t len)
+{
+	size_t line = len;
+	uint64_t n = 0;
+
+	while (line && value[line - 1] >= '0' && value[line - 1] <= '9')
+		line--;
+	for (size_t i = line; i < len && n <= UINT32_MAX; i++)
+		n = 10 * n + (uint64_t)(value[i] - '0');
+	if (line < 2 || value[line - 1] != ':' || !n || n > UINT32_MAX)
+		return 0;
+	f->made_line = (uint32_t)n;
+	if (set_text(&f->made_file, value, line - 1))
+		return -ENOMEM;
+	decode(f->made_file);
+	return 0;
+}
+
 static int set(struct ana_loader_facts *f, const char *key, size_t key_len, const char *value,
 	       size_t len)
 {
@@ -64,6 +109,8 @@ static int set(struct ana_loader_facts *f, const char *key, size_t key_len, cons
 		return set_text(&f->dataset, value, len);
 	if (is(key, key_len, "kind"))
 		return set_text(&f->kind, value, len);
+	if (is(key, key_len, "made"))
+		return set_made(f, value, len);
 	if (!len || len >= sizeof(digits) || value[0] < '0' || value[0] > '9')
 		return 0;
 	memcpy(digits, value, len);
@@ -286,7 +333,8 @@ int ana_loaders_finish(struct ana_loaders *l, struct ana_loader_facts **out, siz
 		f[i] = x->facts;
 		f[i].fetch_median_ns = ana_durations_rank(&x->fetches, 500);
 		f[i].fetch_p95_ns = ana_durations_rank(&x->fetches, 950);
-		x->facts.start = x->facts.dataset = x->facts.kind = NULL; /* now the caller's */
+		/* now the caller's */
+		x->facts.start = x->facts.dataset = x->facts.kind = x->facts.made_file = NULL;
 	}
 	qsort(f, l->count, sizeof(*f), by_wait);
 	*out = f;

@@ -2,7 +2,10 @@
 /* What the loader did and needs. */
 #include <inttypes.h>
 #include "findings/loader.h"
+#include "findings/words.h"
 #include "html_priv.h"
+
+#define LINE_COLUMNS 40
 
 #define FILES_SHOWN 10
 
@@ -110,6 +113,15 @@ static void put_flag(struct html *h, const char *name, unsigned int known, bool 
 		fprintf(h->f, "<dt>%s</dt><dd>%s</dd>\n", name, v ? "yes" : "no");
 }
 
+void html_made_at(struct html *h, const struct ana_loader_facts *l)
+{
+	struct view_hotspot at = { .known = true, .file = l->made_file, .line = l->made_line };
+
+	fprintf(h->f, "<bdi class=\"mono\" data-from=\"/loader/settings/0\">");
+	html_escape(h->f, view_words_hotspot(&h->mem, &at, LINE_COLUMNS));
+	html_put(h, "</bdi>");
+}
+
 static void put_settings(struct html *h, const struct ana_loader_facts *l)
 {
 	if (l->dataset) {
@@ -131,6 +143,11 @@ static void put_settings(struct html *h, const struct ana_loader_facts *l)
 	put_flag(h, "Pinned memory", l->known & ANA_LOADER_PIN, l->pin);
 	put_flag(h, "Persistent workers", l->known & ANA_LOADER_PERSISTENT, l->persistent);
 	put_flag(h, "In order", l->known & ANA_LOADER_IN_ORDER, l->in_order);
+	if (l->made_file) {
+		html_put(h, "<dt>Made at</dt><dd>");
+		html_made_at(h, l);
+		html_put(h, "</dd>\n");
+	}
 	put_fact(h, "Iterators", l->iterators > 0, l->iterators, "iterators");
 }
 

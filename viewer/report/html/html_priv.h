@@ -163,6 +163,8 @@ void html_saving_of(struct html *h, const struct view_advice *a, const char *bef
 /* A finding as a sentence; and its line. No line if none is known. */
 void html_finding(struct html *h, size_t finding);
 void html_hotspot(struct html *h, size_t finding);
+/* The call that made the first loader, whose file is known: "train.py:45". */
+void html_made_at(struct html *h, const struct ana_loader_facts *l);
 /* of the training time, without what else it stands for */
 void html_own_share(struct html *h, size_t finding);
 /* @before, then "1,514 samples of 4 threads"; nothing where none is known. */

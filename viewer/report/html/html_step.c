@@ -7,7 +7,9 @@
 #include <inttypes.h>
 #include <string.h>
 #include "analysis/picture/picture.h"
+#include "findings/loader.h"
 #include "findings/own_line.h"
+#include "findings/snippet.h"
 #include "findings/told.h"
 #include "findings/words.h"
 #include "findings/findings.h"
@@ -420,6 +422,18 @@ static void put_own(struct html *h, const struct view_own *own)
 	html_put(h, "</ins></code>\n");
 }
 
+/* Where the call stands, if its text could not be read. */
+static void put_call(struct html *h, const struct view_advice *a)
+{
+	struct view_hotspot at;
+
+	if (a->own || !view_change_at(h->s, a, &at))
+		return;
+	html_put(h, " <span>the call at </span>");
+	html_made_at(h, view_loader_facts(h->s));
+	html_put(h, "<br>");
+}
+
 /* A call that is to be added stands in no file yet. */
 static void put_place(struct html *h, const struct view_advice *a)
 {
@@ -443,6 +457,7 @@ static void put_change(struct html *h, size_t i)
 	html_text(h, "span", a->brief, "/advice/%zu/brief", i);
 	html_text(h, "code", a->change, "/advice/%zu/change", i);
 	put_own(h, a->own);
+	put_call(h, a);
 	put_place(h, a);
 	html_put(h, " <span>saves at most <b>");
 	if (usd)

@@ -8,6 +8,7 @@
 #include "findings/lead.h"
 #include "findings/loader.h"
 #include "findings/own_line.h"
+#include "findings/snippet.h"
 #include "findings/told.h"
 #include "text_priv.h"
 #include "base/units.h"
@@ -123,15 +124,17 @@ const char *view_text_saving(const struct view_summary *s, const struct view_adv
 				 base_scaled(steps, scale, view_per_thousand(s, amount)));
 }
 
-/* " (train.py:45)": the user's own line, where it was found. */
+/* " (train.py:45)": the user's own line, where it was found or told. */
 static const char *where_to_change(struct page *p, const struct view_advice *a)
 {
 	struct view_hotspot at = { .known = true };
 
-	if (!a->own)
+	if (a->own) {
+		at.file = a->own->file;
+		at.line = a->own->line;
+	} else if (!view_change_at(p->s, a, &at)) {
 		return "";
-	at.file = a->own->file;
-	at.line = a->own->line;
+	}
 	return base_arena_printf(&p->mem, " (%s)", view_words_hotspot(&p->mem, &at, LINE_COLUMNS));
 }
 
@@ -184,6 +187,13 @@ static const char *yes_no(bool yes)
 	return yes ? "True" : "False";
 }
 
+static const char *made_at(struct page *p, const struct ana_loader_facts *l)
+{
+	struct view_hotspot at = { .known = true, .file = l->made_file, .line = l->made_line };
+
+	return view_words_hotspot(&p->mem, &at, LINE_COLUMNS);
+}
+
 /* "4 workers (fork), batch_size=16, prefetch_factor=2, pin_memory=False". */
 static const char *settings(struct page *p, const struct ana_loader_facts *l)
 {
@@ -205,6 +215,8 @@ static const char *settings(struct page *p, const struct ana_loader_facts *l)
 				      yes_no(l->persistent));
 	if (l->known & ANA_LOADER_IN_ORDER && !l->in_order)
 		t = base_arena_printf(&p->mem, "%s, in_order=False", t);
+	if (l->made_file)
+		t = base_arena_printf(&p->mem, "%s, made at %s", t, made_at(p, l));
 	return t[0] == ',' ? t + 2 : t;
 }
 
