@@ -26,13 +26,14 @@
 #define DATA_BYTES 65536
 #define DATA_LOOK_BYTES 4096
 #define REFUSALS 4u /* then the kernel is not asked again */
-#define PASS_NS 1000000000ll
+#define SECOND_NS 1000000000ll
+#define PASS_NS 200000000ll
 #define PASS_UNIX_NS 100000000ll /* one that reads no table of TCP's costs a hundredth */
 #define SHARE 400 /* of a core, one in so many */
 #define SAVED_MOST_NS 80000000ll /* the first passes have that */
-#define KEEP_NS (60 * PASS_NS)
+#define KEEP_NS (60 * SECOND_NS)
 /* an answer that may still come whole: nobody has accepted yet */
-#define KEEP_PART_NS (3 * PASS_NS)
+#define KEEP_PART_NS (3 * SECOND_NS)
 #define FILE_BYTES (256u << 10) /* about 1,700 sockets */
 #define FILE_NS 5000000ll
 #define TITLE_BYTES 200u

@@ -6,11 +6,11 @@
  * table of its own has no descriptor of it, and calls that would borrow one are not on every
  * service's list of what a program may do.
  *
- * The tables are read at most once a second, that of unix sockets ten times, each 5 ms of CPU time
- * and a file 256 KiB at most, and in the long run for no more than 0.25 % of a core: where the
- * kernel has many hash buckets one of TCP takes 4 ms, however few lines it has; so each is read
- * only if a socket may stand in it. Answers are kept for a minute. A new socket may be without a
- * name for some seconds. Of one thread; allocates nothing.
+ * The tables are read at most five times a second, that of unix sockets ten times, each 5 ms of CPU
+ * time and a file 256 KiB at most, and in the long run for no more than 0.25 % of a core, of which
+ * 80 ms may be spent at once: where the kernel has many hash buckets one of TCP takes 4 ms, however
+ * few lines it has; so each is read only if a socket may stand in it. Answers are kept for a
+ * minute. A new socket may be without a name for some seconds. Of one thread; allocates nothing.
  */
 #ifndef PROF_SOCKNAME_H
 #define PROF_SOCKNAME_H
