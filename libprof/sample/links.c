@@ -196,27 +196,36 @@ static void add_words(const struct prof_links *l, char *text, enum prof_link_mar
 	}
 }
 
-static bool is_on_trial(struct prof_links *l, const struct prof_thread_sample *s)
+/* What it may be said to give or hold: it, or one like it, would have been seen to take it. */
+static uint32_t past_trial(struct prof_links *l, const struct prof_thread_sample *s)
 {
 	const struct prof_link_holder *h = place_of(l, s->s.pid, s->s.tid);
+	const struct prof_kindred *kind;
 	uint16_t looks =
 		s->s.flags & WIRE_SAMPLE_FL_BY_PARENT ? PROF_LINKS_TRIAL_FAR : PROF_LINKS_TRIAL;
 
-	return h->pid != s->s.pid || h->tid != s->s.tid || h->looks < looks;
+	if (h->pid != s->s.pid || h->tid != s->s.tid)
+		return 0;
+	if (h->looks >= looks)
+		return UINT32_MAX;
+	kind = prof_kindred_of(l->kind, h->kind);
+	return kind && kind->looks >= looks ? ~kind->takes : 0;
 }
 
 void prof_links_tell(struct prof_links *l, struct prof_thread_sample *s)
 {
 	struct prof_link_holder *h = place_of(l, s->s.pid, s->s.tid);
-	uint32_t gives, holds;
+	uint32_t gives, holds, past = past_trial(l, s);
 
 	held_by(l, s->s.pid, s->s.tid, &gives, &holds);
 	if (h->pid == s->s.pid && h->tid == s->s.tid)
 		h->told = gives | holds;
 	if (s->s.wait == WIRE_WAIT_CHILD) /* what it has its child has from it */
 		gives &= ~prof_links_of_ends(l);
-	if (prof_wait_watches(s->stack) || is_on_trial(l, s))
+	if (prof_wait_watches(s->stack))
 		return;
+	gives &= past;
+	holds &= past;
 	if (prof_wait_hands_out(s->stack))
 		gives = 0;
 	add_words(l, s->links, PROF_LINK_GIVES, gives);
@@ -256,6 +265,8 @@ static void forget(struct prof_links *l, uint32_t bits)
 		if (bits & BIT(i))
 			l->wanted[i] = (struct prof_link_wanted){ .id = "" };
 	}
+	for (i = 0; i < PROF_KINDRED_MAX; i++)
+		l->kind[i].takes &= ~bits;
 	for (i = 0; bits && i < PROF_LINKS_HOLDERS; i++) {
 		l->holder[i].gives &= ~bits;
 		l->holder[i].holds &= ~bits;
@@ -433,6 +444,17 @@ static uint32_t await(struct prof_links *l, const char *id, uint64_t end, uint8_
 	return BIT(i);
 }
 
+static void looked(struct prof_links *l, struct prof_link_holder *h)
+{
+	struct prof_kindred *kind = prof_kindred_of(l->kind, h->kind);
+
+	h->looks += h->looks < PROF_LINKS_TRIAL;
+	if (!kind)
+		return;
+	kind->looks += kind->looks < PROF_LINKS_TRIAL;
+	kind->takes |= h->takes;
+}
+
 void prof_links_await(struct prof_links *l, const struct prof_thread_sample *s, int64_t now_ns)
 {
 	struct prof_link_holder *h = prof_links_holder(l, s->s.pid, s->s.tid);
@@ -454,7 +476,9 @@ void prof_links_await(struct prof_links *l, const struct prof_thread_sample *s, 
 	if (prof_wait_takes(s->stack) || s->s.wait == WIRE_WAIT_SLEEP)
 		h->takes |= bits;
 	h->awaits = bits;
-	h->looks += h->looks < PROF_LINKS_TRIAL;
+	if (*s->stack)
+		h->kind = prof_kindred_key(s->s.pid, s->stack);
+	looked(l, h);
 }
 
 void prof_links_await_on(struct prof_links *l, uint32_t pid, uint32_t tid, int64_t now_ns)
@@ -464,7 +488,7 @@ void prof_links_await_on(struct prof_links *l, uint32_t pid, uint32_t tid, int64
 
 	if (h->pid != pid || h->tid != tid)
 		return;
-	h->looks += h->looks < PROF_LINKS_TRIAL;
+	looked(l, h);
 	for (i = 0; i < PROF_LINKS_WANTED; i++)
 		if (h->awaits & BIT(i))
 			l->wanted[i].seen_ns = now_ns;

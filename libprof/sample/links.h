@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "kindred.h"
 #include "thread_sample.h"
 
 #define PROF_LINKS_WANTED 32u /* ids; a bit each */
@@ -42,6 +43,7 @@ struct prof_link_holder { /* may be overwritten by another thread's */
 	uint32_t inherits; /* of holds: a copy of ours has both ends, as all copies have */
 	uint32_t alone; /* of holds: of memory that it inherited no other process has any */
 	uint16_t looks; /* at it, up to PROF_LINKS_TRIAL */
+	uint64_t kind; /* kindred.h, of its last stack; 0: none */
 	uint32_t sure; /* of gives: nobody else could */
 	bool gave; /* it was found to give something, be that awaited any more or not */
 	uint32_t awaits; /* it waited for these when it was seen last */
@@ -60,6 +62,7 @@ struct prof_links {
 	uint32_t objects, ends; /* count ids of objects and of descriptors that came new */
 	uint32_t firsts; /* the same of objects for which submitters wait */
 	struct prof_link_holder holder[PROF_LINKS_HOLDERS];
+	struct prof_kindred kind[PROF_KINDRED_MAX];
 };
 
 /* A thread was seen: takes in what it waits for, if it is one whose waits are followed. */
@@ -88,7 +91,9 @@ struct prof_link_holder *prof_links_holder(struct prof_links *l, uint32_t pid, u
  * What was found in it: replaces the bits of @of. A descriptor that it @inherits is told only if an
  * object that is awaited with it is held as well, or nobody else has it. What a thread holds is
  * told when it was looked at PROF_LINKS_TRIAL times (of another process, _FAR): one that takes from
- * it has then been seen to.
+ * it has then been seen to. Or threads that run the same function were, before it, so often, and
+ * none of them was seen to take from that: a server's thread for each connection may be gone by
+ * then.
  */
 void prof_links_found(struct prof_link_holder *h, uint32_t of, uint32_t gives, uint32_t holds,
 		      uint32_t inherits);

@@ -235,6 +235,42 @@ static void test_trial(void)
 	EXPECT_STR(sample.links, "!oaa");
 }
 
+/* A server's threads, one for each connection, may be gone before so many looks. */
+static void test_trial_of_kind(void)
+{
+	static const char serve[] = "readinto\t/usr/lib/python3.11/socket.py\t706\n"
+				    "client\t/home/a/train.py\t20\n"
+				    "Thread.run\t/usr/lib/python3.11/threading.py\t975";
+	static const char other[] = "client\t/home/a/train.py\t31\n"
+				    "Thread.run\t/usr/lib/python3.11/threading.py\t975";
+	static const char take[] = "Condition.wait\t/usr/lib/python3.11/threading.py\t327\n"
+				   "Queue.get\t/usr/lib/python3.11/queue.py\t171\n"
+				   "client\t/home/a/train.py\t40\n"
+				   "Thread.run\t/usr/lib/python3.11/threading.py\t975";
+
+	EXPECT(prof_kindred_key(1, serve) && !prof_kindred_key(1, ""));
+	EXPECT(prof_kindred_key(1, serve) == prof_kindred_key(1, other));
+	EXPECT(prof_kindred_key(1, serve) != prof_kindred_key(2, serve));
+	EXPECT(!prof_kindred_key(1, "Thread.run\t/usr/lib/python3.11/threading.py\t975"));
+	memset(&links, 0, sizeof(links));
+	wait_for(WIRE_ROLE_SUBMITTER, 1, 1, "?oaa", "", S);
+	wait_for(WIRE_ROLE_PRODUCER, 1, 2, "", serve, S);
+	look_often(1, 2, PROF_LINKS_TRIAL - 2);
+	found(1, 3, "oaa", true);
+	wait_for(WIRE_ROLE_OTHER, 1, 3, "", other, S);
+	prof_links_tell(&links, &sample);
+	EXPECT_STR(sample.links, "!oaa");
+
+	memset(&links, 0, sizeof(links)); /* one of them takes from it, as workers do */
+	wait_for(WIRE_ROLE_SUBMITTER, 1, 1, "?oaa", "", S);
+	wait_for(WIRE_ROLE_PRODUCER, 1, 2, "?oaa", take, S);
+	look_often(1, 2, PROF_LINKS_TRIAL);
+	found(1, 3, "oaa", true);
+	wait_for(WIRE_ROLE_OTHER, 1, 3, "", other, S);
+	prof_links_tell(&links, &sample);
+	EXPECT_STR(sample.links, "");
+}
+
 /*
  * An object of its own for each step: who held the last one is asked first for the next, and a
  * sample that tells the last one's is told again.
@@ -679,11 +715,13 @@ static void test_climb(void)
 }
 
 static const struct t_case cases[] = {
-	T_CASE(test_words),	  T_CASE(test_names),  T_CASE(test_ids),   T_CASE(test_chain),
-	T_CASE(test_own_wait),	  T_CASE(test_takers), T_CASE(test_trial), T_CASE(test_steps),
-	T_CASE(test_steps_taken), T_CASE(test_age),    T_CASE(test_gave),  T_CASE(test_room),
-	T_CASE(test_room_behind), T_CASE(test_with),   T_CASE(test_ends),  T_CASE(test_shell),
-	T_CASE(test_memory),	  T_CASE(test_beside), T_CASE(test_climb),
+	T_CASE(test_words),	  T_CASE(test_names),	      T_CASE(test_ids),
+	T_CASE(test_chain),	  T_CASE(test_own_wait),      T_CASE(test_takers),
+	T_CASE(test_trial),	  T_CASE(test_trial_of_kind), T_CASE(test_steps),
+	T_CASE(test_steps_taken), T_CASE(test_age),	      T_CASE(test_gave),
+	T_CASE(test_room),	  T_CASE(test_room_behind),   T_CASE(test_with),
+	T_CASE(test_ends),	  T_CASE(test_shell),	      T_CASE(test_memory),
+	T_CASE(test_beside),	  T_CASE(test_climb),
 };
 
 int main(void)

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kindred.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "core/hash.h"
+
+#define PRIME UINT64_C(0x100000001b3)
+
+static bool is_threadings(const char *line, size_t len)
+{
+	static const char file[] = "/threading.py\t";
+	const size_t n = sizeof(file) - 1;
+	size_t i;
+
+	for (i = 0; i + n <= len; i++)
+		if (!memcmp(line + i, file, n))
+			return true;
+	return false;
+}
+
+/* How much of a line is function and file: one function has many lines. */
+static size_t until_number(const char *line, size_t len)
+{
+	const char *tab = memchr(line, '\t', len), *end = line + len;
+
+	tab = tab ? memchr(tab + 1, '\t', (size_t)(end - tab - 1)) : NULL;
+	return tab ? (size_t)(tab - line) : len;
+}
+
+uint64_t prof_kindred_key(uint32_t pid, const char *stack)
+{
+	const char *line = stack, *found = NULL;
+	size_t len, n = 0;
+	uint64_t h = UINT64_C(0xcbf29ce484222325) ^ pid;
+
+	while (*line) {
+		len = strcspn(line, "\n");
+		if (!is_threadings(line, len)) {
+			found = line;
+			n = len;
+		}
+		line += len + (line[len] == '\n');
+	}
+	if (!found)
+		return 0;
+	n = until_number(found, n);
+	for (; n; n--)
+		h = (h ^ (unsigned char)*found++) * PRIME;
+	return h | 1;
+}
+
+struct prof_kindred *prof_kindred_of(struct prof_kindred table[PROF_KINDRED_MAX], uint64_t key)
+{
+	struct prof_kindred *k = &table[(key >> 8) % PROF_KINDRED_MAX];
+
+	if (!key)
+		return NULL;
+	if (k->key != key)
+		*k = (struct prof_kindred){ .key = key };
+	return k;
+}
