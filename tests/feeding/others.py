@@ -228,8 +228,8 @@ def asyncio_server(c, rng, around):
     around.asks(c.plan['port'], rng.uniform(15, 25), c.plan['steps'], talk)
 
 
-@other('desks.py', AS_IS)
-def queued_requests(c, rng, around):
+def hands_in(c, rng, around):
+    """Somebody from outside hands 64 KiB in, and waits for the answer."""
     c.expect['hold'] = NO_WORK
     c.plan['port'] = gs.free_ports(1)[0]
 
@@ -239,6 +239,24 @@ def queued_requests(c, rng, around):
         kept[0].sendall(struct.pack('<I', SIZE) + b'\2' * SIZE)
         kept[0].recv(2)
     around.asks(c.plan['port'], rng.uniform(15, 25), c.plan['steps'], talk)
+
+
+@other('desks.py', AS_IS)
+def queued_requests(c, rng, around):
+    hands_in(c, rng, around)
+
+
+@other('posts.py', 'threads', 'select', 'asyncio')
+def front_of_ours(c, rng, around):
+    """Requests from outside come by way of a process of the job, to which the one with the GPU connects."""
+    c.plan['how'] = c.variant
+    hands_in(c, rng, around)
+
+
+@other('posts.py', 'threads', 'select', 'asyncio')
+def front_by_path(c, rng, around):
+    c.plan['path'] = 'unix'
+    front_of_ours(c, rng, around)
 
 
 @other('inns.py', AS_IS)

@@ -297,12 +297,21 @@ class Chain:
         for key in self.w.samples:
             how = self.hands(key, wanted, kept, a) if key not in but else {}
             kinds = {i[0] for i in wanted}
+            if not how and key not in path and key not in but and key[0] != path[-1][0] and \
+                    any(self.meets(x, wanted) for x in self.w.within(key, a, self.b)):
+                how = {'~': 1}
             if how and key in path:
                 circle |= 'n' not in kinds or bool(kinds & set('oqf'))
             elif how:
                 best[key] = how
         strong = [k for k, how in best.items() if '!' in how]
         return (strong or list(best), bool(strong), circle and not best)
+
+    @staticmethod
+    def meets(s, wanted):
+        """It waits at the other end of a connection, and at a socket beside it."""
+        sockets = {i for i in ids(s, '?') if i[0] in 'lstu'}
+        return s['state'] != RUNNING and bool(sockets - wanted) and any(i[0] in 'tu' for i in sockets & wanted)
 
     @staticmethod
     def at_work(ends, awake=False):
@@ -484,7 +493,7 @@ class Chain:
                     more, circle = self.ask(path, key, s, of, a, far)
                 if is_messenger(of):
                     more, circle = self.batches(more), False
-                circle = circle and of['wait'] != SLEEP and not self.outside(path, of, a)
+                circle = circle and of['wait'] != SLEEP and not self.outside(path, of, a) and not self.serves(of, path)
                 total = sum(e[2] for e in more)
                 native = {i[0] for i in ids(of, '?')} & set('noqf') == {'n'}
                 if total:
@@ -494,7 +503,7 @@ class Chain:
                     alone = [('input.pipeline', True if strong else AROUND, p, key, frozenset()) if circle else
                              self.blocked(path, x, p) if len(path) > 4 and not native else self.lost(self.blocked(path, x, p), x)
                              for x, p in same]
-                    unnamed = is_messenger(of) and any(i[0] == 's' for i in ids(of, '?'))
+                    unnamed = any(i[0] == 's' for i in ids(of, '?'))
                     ends += [(c, UNNAMED if unnamed and c == 'host.no_work' else idle, *rest)
                              for c, idle, *rest in alone]
                 continue
@@ -548,12 +557,15 @@ class Chain:
             last, tried = x['links'], tried + 1
         return ends
 
-    @once
-    def calls(self, s):
+    def calls(self, s, path):
         """Whether it waits for somebody who asked for the connection."""
         kinds = {i[0] for i in ids(s, '?')}
-        return 'a' in kinds or s['wait'] == SOCKET and not kinds & set('ut') and \
-            self.w.callers.get(s['stack'], self.b) < self.b
+        return 'a' in kinds or s['wait'] == SOCKET and s['stack'] in self.w.callers and self.all_callers(path, s)
+
+    def all_callers(self, path, s):
+        """At each connection waits somebody of the chain, who is of another process."""
+        of = [self.asked.get(n, ()) for n, key in enumerate(path[:-1]) if key[0] != path[-1][0]]
+        return all(any(i in awaited for awaited in of) for i in ids(s, '?') if i[0] in 'tu')
 
     def outside(self, path, s, a):
         """A socket whose other end nobody of the path has."""
@@ -562,18 +574,17 @@ class Chain:
             ids(x, '!>~') & sockets - ids(x, '?') for key in path
             for x in self.w.within(key, a - LOOK_BACK, self.b))
 
-    def serves(self, s):
-        return take_of(s) == 'serves' or without_work(s) or self.calls(s)
+    def serves(self, s, path=()):
+        return take_of(s) == 'serves' or without_work(s) or self.calls(s, path)
 
     def is_called(self, path, s):
         """It waits for callers alone, who are of the chain and of other processes, and wait there."""
-        kinds, at = {i[0] for i in ids(s, '?')}, {i for i in ids(s, '?') if i[0] in 'tu'}
-        of = [self.asked.get(n, ()) for n, key in enumerate(path[:-1]) if key[0] != path[-1][0]]
-        return 'a' in kinds and not kinds & set('ls') and bool(at) and all(any(i in awaited for awaited in of) for i in at)
+        kinds = {i[0] for i in ids(s, '?')}
+        return 'a' in kinds and not kinds & set('ls') and bool(kinds & set('tu')) and self.all_callers(path, s)
 
     def blocked(self, path, s, ns):
         key = path[-1]
-        if self.serves(s):
+        if self.serves(s, path):
             return 'host.no_work', CALLED if self.is_called(path, s) else False, ns, key, frozenset()
         self.piped |= s['wait'] in (SOCKET, PIPE, QUEUE)
         return maker_block(s, False), ASLEEP if s['wait'] == SLEEP else s['wait'] == QUEUE, ns, key, frozenset()
@@ -1102,8 +1113,10 @@ class Piece:
             c = self.host_take(s, take)
             nobody = not self.chain((self.w.pid, self.tid), s).found and (
                 c in ('host.wait', 'host.net', 'input.unknown') or c == 'input.inline' and wait == SOCKET and not ids(s, '?'))
+            chain = self.chain((self.w.pid, self.tid), s)
+            doubted = c == 'chain' and bool(chain.ends) and all(self.is_server(e[3]) for e in chain.ends)
             if wait in (LOCK, LOCK_SHARED, SOCKET, PIPE, CHILD) and (c == 'chain' or nobody):
-                self.at_place(s, nobody * part)
+                self.at_place(s, (nobody or doubted) * part)
             return c
         if wait in (LOCK, LOCK_SHARED, SOCKET, PIPE, CHILD):
             if take == 'lock':
@@ -1169,6 +1182,15 @@ class Piece:
                 return False
         return True
 
+    def is_server(self, key):
+        """It was seen to serve lately, and hardly works beside that."""
+        h = self.shares(*key, self.a - LOOK_BACK, self.b)
+        serving = [s['state'] != RUNNING and (bool({i[0] for i in ids(s, '?')} & set('al')) or
+                                              s['wait'] == SOCKET and s['stack'] in self.w.callers) for s in (h.rows if h else ())]
+        work = h.run + sum(p for (s, _, p), serves in zip(h.parts(), serving) if s['state'] != RUNNING and s['wait'] != SLEEP and
+                           not serves and maker_block(s, False) == 'input.fetch') if h else 0
+        return any(serving) and 10 * work < self.b - self.a + LOOK_BACK - h.delay
+
     def visited(self, chain):
         """Each path to those at the ends leads by a thread that awaits a connection which was accepted, and they rest."""
         hosts = {key for e in chain.ends for key, awaited in e[4] if key[0] == self.w.pid and any(i[0] == 'a' for i in awaited)}
@@ -1216,7 +1238,7 @@ class Piece:
             if s['take'] == 'item' and self.before_copy(s):
                 return 'input.inline'
             kinds = {i[0] for i in ids(s, '?')}
-            if self.at_once and not self.answer and 'd' in kinds and 'a' not in kinds:
+            if self.at_once and not self.answer and 'd' in kinds and 'a' not in kinds and not ids(s, '?') & self.w.beside:
                 return 'input.fetch'
             return 'host.wait' if s['take'] == 'event' else 'host.net'
         if s['wait'] == PIPE and data:
@@ -1258,21 +1280,24 @@ class World:
     def __init__(self, pid, samples, batches, workers, copies=(), calls=None, kernels=()):
         self.copies, self.calls, self.kernels = sorted(copies), calls or {}, sorted(kernels)
         self.pid, self.batches, self.workers = pid, sorted(batches, key=lambda r: r['start']), workers
-        self.samples, self.role, self.callers = {}, {}, {}
+        self.samples, self.role, self.callers, self.beside = {}, {}, set(), set()
         for s in map(Row, sorted(samples, key=WHEN)):
             rows = self.samples.setdefault((s['pid'], s['tid']), [])
             rows.append(self.in_wait(s, rows))
             rows[-1].n = len(rows) - 1
             self.role[s['pid'], s['tid']] = s['role']
-            if s['stack'] and any(i[0] == 'a' for i in ids(s, '?')):
-                self.callers.setdefault(s['stack'], s['t'])
+            if s['stack'] and any(i[0] in 'al' for i in ids(s, '?')):
+                self.callers.add(s['stack'])
+            if s['pid'] != pid:
+                self.beside |= {i for i in ids(s, '?!>~') if i[0] in 'tu'}
 
     @staticmethod
     def in_wait(s, rows):
         """@s, which comes after @rows; on a CPU where it waited for a lock or polled, or hardly, where it read, it is as it was there."""
         polls = s['stack'].split(FRAME)[0].split('|')[1:2] and s['stack'].split(FRAME)[0].split('|')[1].endswith('/selectors.py')
         takes = s['take'] in ('item', 'event', 'serves')
-        idle = bool(rows) and 0 < rows[-1]['cpu'] <= s['cpu'] and 10 * (s['cpu'] - rows[-1]['cpu']) <= s['t'] - rows[-1]['t']
+        since = next((x for x in rows[::-1] if x['t'] <= s['t'] - 10 * MS), dict(cpu=0))
+        idle = 0 < since['cpu'] <= s['cpu'] and 10 * (s['cpu'] - since['cpu']) <= s['t'] - since['t']
         if s['state'] == RUNNING and s['stack'] and (takes or not s['take'] and (idle or draws(s))):
             for x in rows[::-1][:64]:
                 if x['t'] < s['t'] - LOOK_BACK:

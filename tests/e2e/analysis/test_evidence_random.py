@@ -98,6 +98,10 @@ OURS = {103: [('get', ref.SOCKET, '!oa ?u1'), ('get', ref.SOCKET, '!oa ?t4'), ('
               ('idle', ref.SOCKET, '?t1 ?s2 ?a1'), ('plain', 0, '!t1'), ('idle', ref.SLEEP, '!u1')],
         301: [('idle', ref.SOCKET, '?u1 ?a1'), ('get', ref.SOCKET, '?u1 ?a1'), ('plain', ref.OTHER, '!u1'), ('idle', ref.SOCKET, '!u1 ?t4 ?a1'),
               ('idle', ref.SLEEP, '?u1 ?a1'), ('idle', ref.SLEEP, '?u1 ?a1')]}
+# Processes that look out for others as well as for the next word of the trainer, which is at the other end.
+FRONT = {300: [('poll', ref.SOCKET, '?t1 ?l1'), ('poll', ref.SOCKET, '?t1 ?s2'), ('poll', ref.SOCKET, '?s3 ?s2'), ('poll', ref.SOCKET, '?l1 ?t1 ?t7'),
+               ('idle', ref.SOCKET, '?t1 ?t7'), ('get', ref.SOCKET, '?t1 ?a1'), ('get', ref.LOCK, '?ob !t1'), ('plain', 0, '!t1')],
+         301: [('poll', ref.SOCKET, '?u1 ?t7'), ('get', ref.SOCKET, '?s2'), ('get', ref.SOCKET, '?t7 ?a2 !ob'), ('get', ref.SOCKET, ''), ('data', ref.READ, '!t7')]}
 LIBC, SOME, OTHER = '/lib/libc.so.6|1f|ab~', '/x/some.so|2a|cd', '/x/other.so|3b|ef~/x/some.so|2a|cd'
 # A library's threads that talk with other processes, one of which may pass on what others give: what each does at a look.
 BEYOND = {103: [('get', ref.LOCK, '!oa ?n40', LIBC + SOME), ('get', ref.LOCK, '!oa ?n40', LIBC + SOME),
@@ -135,6 +139,8 @@ class Case:
         self.served = random.Random(seed ^ 33)  # ... by servers of the job's
         self.client = self.feeds and self.served.random() < .4
         self.serves, self.gives = self.served.choice([1, .97, .8, 0]), self.served.choice('!!~')
+        self.fronts = random.Random(seed ^ 11)  # ... or by what stands before others
+        self.front = self.client and self.fronts.random() < .5
         if self.client:
             self.beyond = self.visits = self.guests = self.asks = self.polls = False
         self.works = r.random() < .3          # the trainer mostly makes them itself
@@ -362,6 +368,9 @@ class Case:
                     target = ''
                 if self.client and (role == 1 or tid in OURS) and self.served.random() < .95:
                     name, wait, links = awaited if role == 1 else self.serve(tid)
+                    target = ''
+                if self.front and tid in FRONT and self.fronts.random() < .95:
+                    name, wait, links = self.fronts.choice(FRONT[tid])
                     target = ''
                 if self.polls and role in (1, 5) and self.ends.random() < .9:
                     name, wait, links = self.ends.choice(POLLS if role == 1 else HAVE)

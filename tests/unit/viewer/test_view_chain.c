@@ -97,6 +97,7 @@ static void see_counted(struct bench *t, uint32_t tid, int64_t us, enum wire_wai
 		.links = name(t, links),
 	};
 
+	REQUIRE(!ana_evidence_foresee(&t->e, &s));
 	REQUIRE(!ana_evidence_add_sample(&t->e, &s, INT64_MIN));
 }
 
@@ -1997,6 +1998,99 @@ static void test_called(void)
 }
 
 /*
+ * What stands before the trainer and hands on the requests of others may look out for the trainer's
+ * next word, too: who waits at the other end is who would end the wait.
+ */
+static void test_front(void)
+{
+	struct bench t;
+
+	begin(&t);
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?t1:1-2:2 ?d1:1", USER);
+	keep(&t, 300, WIRE_WAIT_SOCKET, "?l7:7 ?t1:1-2:2 ?t7:7-8:8", LOOP);
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* it waits for nothing else; nor is it somebody outside who gives */
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?t1:1-2:2 ?d1:1", USER);
+	keep(&t, 300, WIRE_WAIT_SOCKET, "?t1:1-2:2", LOOP);
+	EXPECT_ALL(&t, ANA_HOST_NET, ANA_HIGH);
+	EXPECT(t.b.asks);
+	end(&t);
+
+	begin(&t); /* two of one process wait at one end */
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?t1:1-2:2 ?d1:1", USER);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "?l7:7 ?t1:1-2:2 ?t7:7-8:8", LOOP);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* the other end was seen after the wait */
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?t1:1-2:2 ?d1:1", USER);
+	see(&t, 300, 9000, WIRE_WAIT_SOCKET, "?l7:7 ?t1:1-2:2 ?t7:7-8:8", LOOP);
+	EXPECT_ALL(&t, ANA_HOST_NET, ANA_HIGH);
+	EXPECT(t.b.asks);
+	end(&t);
+
+	begin(&t); /* one that makes goes before who waits there, too */
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?t1:1-2:2 ?d1:1", USER);
+	keep(&t, 300, WIRE_WAIT_SOCKET, "?l7:7 ?t1:1-2:2 ?t7:7-8:8", LOOP);
+	keep(&t, 301, WIRE_WAIT_NONE, "!t1:1-2:2", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_HIGH);
+	end(&t);
+}
+
+/* A stack with which somebody listens, or waits for a caller, at any time of the run. */
+static void test_front_unnamed(void)
+{
+	struct bench t;
+
+	begin(&t);
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?t1:1-2:2 ?d1:1", USER);
+	keep(&t, 300, WIRE_WAIT_SOCKET, "!t1:1-2:2 ?s5 ?s6", LOOP);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+
+	begin(&t);
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?t1:1-2:2 ?d1:1", USER);
+	keep(&t, 300, WIRE_WAIT_SOCKET, "!t1:1-2:2 ?s5 ?s6", LOOP);
+	see(&t, 300, 900000, WIRE_WAIT_SOCKET, "?l7:7 ?t7:7-8:8", LOOP);
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+	EXPECT(t.b.asks);
+	end(&t);
+
+	begin(&t); /* of connections that it knows the other end tells */
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", EVENT);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "!o1 ?t3:3-4:4", LOOP);
+	see(&t, 101, 900000, WIRE_WAIT_SOCKET, "?l7:7 ?t7:7-8:8", LOOP);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+}
+
+/* It gives at that end, too: who waits for our next word there waits in no circle. */
+static void test_called_no_circle(void)
+{
+	struct bench t;
+
+	begin(&t);
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?u1-2", USER);
+	see(&t, 300, 0, WIRE_WAIT_SOCKET, "?u1-2 ?a/run/s", MAKE);
+	see(&t, 300, 1000, WIRE_WAIT_LOCK, "?o7 !u1-2", GET);
+	see(&t, 300, 2000, WIRE_WAIT_LOCK, "?o7 !u1-2", GET);
+	EXPECT_ALL(&t, ANA_HOST_NET, ANA_HIGH);
+	EXPECT(t.b.asks);
+	end(&t);
+}
+
+/*
  * A line that reads from a socket before the copy takes requests where connections are known to be
  * others' calls: what it reads while nothing is known yet may be the same.
  */
@@ -2494,6 +2588,9 @@ static const struct t_case cases[] = {
 	T_CASE(test_event),
 	T_CASE(test_answer),
 	T_CASE(test_called),
+	T_CASE(test_front),
+	T_CASE(test_front_unnamed),
+	T_CASE(test_called_no_circle),
 	T_CASE(test_requests),
 	T_CASE(test_driver),
 	T_CASE(test_feeder),

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "callers.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include "base/vec.h"
+#include <string.h>
 
 void ana_callers_init(struct ana_callers *c)
 {
@@ -12,35 +10,77 @@ void ana_callers_init(struct ana_callers *c)
 
 void ana_callers_fini(struct ana_callers *c)
 {
-	ana_map_fini(&c->of);
-	free(c->since);
+	ana_map_fini(&c->stacks);
+	ana_map_fini(&c->ends);
 	*c = (struct ana_callers){ 0 };
 }
 
-int ana_callers_add(struct ana_callers *c, const struct wire_sample *s, const struct ana_links *l)
+static bool speaks_of_sockets(const struct ana_links *l)
 {
-	uint32_t i;
+	uint8_t i;
 
-	if (!s->stack || !ana_links_await_kind(l, 'a'))
-		return 0;
-	i = ana_map_get(&c->of, s->stack);
-	if (i != ANA_MAP_NONE) {
-		c->since[i] = s->t_ns < c->since[i] ? s->t_ns : c->since[i];
-		return 0;
-	}
-	if (!base_vec_more(c->since, c->count, c->room) || ana_map_put(&c->of, s->stack, c->count))
-		return -ENOMEM;
-	c->since[c->count++] = s->t_ns;
-	return 0;
+	for (i = 0; i < l->count; i++)
+		if (strchr("altu", *l->link[i].id.at))
+			return true;
+	return false;
 }
 
-bool ana_callers_of(const struct ana_callers *c, const struct wire_sample *s,
-		    const struct ana_links *l, int64_t stop)
+bool ana_callers_any(const struct wire_strtab *table)
 {
-	uint32_t i = s->stack ? ana_map_get(&c->of, s->stack) : ANA_MAP_NONE;
+	struct ana_links l;
+	uint32_t id;
 
-	if (ana_links_await_kind(l, 'a'))
-		return true;
-	return s->wait == WIRE_WAIT_SOCKET && !ana_links_await_kind(l, 'u') &&
-	       !ana_links_await_kind(l, 't') && i != ANA_MAP_NONE && c->since[i] < stop;
+	for (id = 1; id <= wire_strtab_count(table); id++) {
+		size_t len;
+		const char *text = wire_strtab_get(table, id, &len);
+
+		if (!len || !strchr("?!>~=", *text))
+			continue;
+		ana_links_read(&l, text, (uint32_t)len);
+		if (speaks_of_sockets(&l))
+			return true;
+	}
+	return false;
+}
+
+static int put(struct ana_map *m, uint64_t key)
+{
+	return ana_map_get(m, key) == ANA_MAP_NONE ? ana_map_put(m, key, 0) : 0;
+}
+
+static int add_ends(struct ana_callers *c, const struct ana_links *l)
+{
+	uint8_t i;
+	int err = 0;
+
+	for (i = 0; i < l->count && !err; i++)
+		if (ana_link_is_connection(&l->link[i]))
+			err = put(&c->ends, l->link[i].hash);
+	return err;
+}
+
+int ana_callers_add(struct ana_callers *c, const struct wire_sample *s, const struct ana_links *l,
+		    uint32_t pid)
+{
+	int err = s->pid != pid ? add_ends(c, l) : 0;
+
+	if (err || !s->stack || (!ana_links_await_kind(l, 'a') && !ana_links_await_kind(l, 'l')))
+		return err;
+	return put(&c->stacks, s->stack);
+}
+
+bool ana_callers_place(const struct ana_callers *c, uint32_t stack)
+{
+	return stack && ana_map_get(&c->stacks, stack) != ANA_MAP_NONE;
+}
+
+bool ana_callers_beside(const struct ana_callers *c, const struct ana_links *l)
+{
+	uint8_t i;
+
+	for (i = 0; i < l->count; i++)
+		if (l->link[i].kind == ANA_LINK_AWAITS && ana_link_is_connection(&l->link[i]) &&
+		    ana_map_get(&c->ends, l->link[i].hash) != ANA_MAP_NONE)
+			return true;
+	return false;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which threads wait at connections that the other end began, by the stacks with which they wait:
- * of a connection links tell it some time after it was made, and connections may be shorter than
- * that. A stack that was seen to wait for a caller waits for callers again. One per stream; one
- * thread.
+ * What a whole run's samples tell of sockets, known before its first piece is decided: with which
+ * stacks threads wait for who calls, and which connections have an end in processes beside the
+ * stream's own. Links tell it only some time after a connection was made, and connections may be
+ * shorter than that. One per stream; one thread.
  */
 #ifndef ANALYSIS_CALLERS_H
 #define ANALYSIS_CALLERS_H
@@ -15,22 +15,24 @@
 #include "wire/evidence.h"
 
 struct ana_callers {
-	struct ana_map of; /* by the stack's string id */
-	int64_t *since; /* when it was seen first */
-	uint32_t count, room;
+	struct ana_map stacks; /* string ids */
+	struct ana_map ends; /* hashes of connections */
 };
 
 void ana_callers_init(struct ana_callers *c);
 void ana_callers_fini(struct ana_callers *c);
 
-/* Takes in a sample with these links. 0 or -ENOMEM. */
-int ana_callers_add(struct ana_callers *c, const struct wire_sample *s, const struct ana_links *l);
+/* Whether any text of the table speaks of sockets: if not, no sample can tell anything. */
+bool ana_callers_any(const struct wire_strtab *table);
 
-/*
- * Whether a blocked sample waits for a caller: by its own links; of a socket of which they tell
- * nothing, by samples before @stop with its stack.
- */
-bool ana_callers_of(const struct ana_callers *c, const struct wire_sample *s,
-		    const struct ana_links *l, int64_t stop);
+/* Takes in a sample with these links; @pid: the stream's process. 0 or -ENOMEM. */
+int ana_callers_add(struct ana_callers *c, const struct wire_sample *s, const struct ana_links *l,
+		    uint32_t pid);
+
+/* Whether somebody was seen, with this stack, to wait for an accepted connection, or to listen. */
+bool ana_callers_place(const struct ana_callers *c, uint32_t stack);
+
+/* Whether a process beside the stream's own has, at some time, an end of what @l awaits. */
+bool ana_callers_beside(const struct ana_callers *c, const struct ana_links *l);
 
 #endif

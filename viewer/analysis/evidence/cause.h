@@ -89,6 +89,8 @@ struct ana_cause {
 	int64_t alone;
 	bool served;
 	bool unnamed; /* of the sample at hand: so its chain is that waits for work */
+	/* of the sample at hand: its chain's makers serve, and were met at work by chance */
+	bool doubted;
 	bool asks; /* that is nearly all of the piece: waits at the same place may tell */
 	/* who hands work to a thread without Python tells: to waits at ANA_PLACE_NATIVE, too */
 	bool by_feeder;

@@ -134,7 +134,7 @@ static enum ana_class class_of_take_alone(struct ana_cause *b, struct ana_eviden
 			return ANA_INPUT_INLINE;
 		/* data that somebody outside of the job was asked for */
 		if (b->given.at_once && !b->given.answer && ana_links_await_kind(l, 'd') &&
-		    !ana_links_await_kind(l, 'a'))
+		    !ana_links_await_kind(l, 'a') && !ana_callers_beside(&e->callers, l))
 			return ANA_INPUT_FETCH;
 		/* an event loop waits for anything */
 		return k->take == ANA_TAKE_EVENT ? ANA_HOST_WAIT : ANA_HOST_NET;
@@ -199,10 +199,14 @@ static enum ana_class class_of_take(struct ana_cause *b, struct ana_evidence *e,
 				    const struct ana_thread_samples *s, size_t i,
 				    const struct ana_pystack *k, enum ana_take take)
 {
+	enum ana_class c;
+
 	ana_chain_follow(&b->chain, e, s, i, b->start, b->end);
 	switch (b->chain.found) {
 	case ANA_CHAIN_MAKERS:
-		return class_of_made(b, e, s, i, k, take);
+		c = class_of_made(b, e, s, i, k, take);
+		b->doubted = c == FOLLOWED && ana_rest_servers(b, e);
+		return c;
 	case ANA_CHAIN_REQUESTS:
 		b->unnamed = b->chain.unnamed;
 		return ANA_HOST_NO_WORK;
@@ -241,7 +245,8 @@ static enum ana_class class_of_others(struct ana_cause *b, struct ana_evidence *
 	case ANA_TAKE_ITEM:
 	case ANA_TAKE_EVENT:
 		c = class_of_take(b, e, s, i, k, take);
-		if ((c == FOLLOWED || is_alone(b, e, w, c)) && at_place(b, w) && c != FOLLOWED)
+		if ((c == FOLLOWED || is_alone(b, e, w, c)) && at_place(b, w) &&
+		    (c != FOLLOWED || b->doubted))
 			b->alone += ana_shares_part(s, h, i);
 		return c;
 	case ANA_TAKE_SERVES:
@@ -523,7 +528,7 @@ static void add_blocked(struct ana_cause *b, struct ana_evidence *e,
 	size_t at = i;
 	enum ana_class c;
 
-	b->unnamed = b->perhaps = false;
+	b->unnamed = b->perhaps = b->doubted = false;
 	c = class_of_block(b, e, s, h, i, &at);
 	b->undecided += b->perhaps ? ns : 0;
 	if (c == FOLLOWED) {

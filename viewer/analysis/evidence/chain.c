@@ -229,7 +229,7 @@ static void blocked_end(struct chain_search *f, struct ana_chain_end *end,
 		end->called = end->lost = !end->rests && ana_chain_is_called(f, w);
 	} else {
 		end->class = ana_maker_class(w, ANA_PRODUCER_WORKER);
-		end->idle = w->wait == WIRE_WAIT_QUEUE;
+		end->idle = w->wait == WIRE_WAIT_QUEUE && !end->rests;
 		end->unnamed = false;
 		f->c->piped |= ana_chain_is_piped(w);
 	}
@@ -323,7 +323,7 @@ static void awaiting(struct chain_search *f, struct ana_chain_end *end, const st
 	}
 	f->c->ends = first;
 	circle = circle && !messenger && w->wait != WIRE_WAIT_SLEEP &&
-		 !ana_chain_waits_outside(f, l);
+		 !ana_chain_waits_outside(f, l) && !ana_chain_serves(f, w);
 	for (i = at; i < h->end; i++) {
 		if (!awaits(f, s, h, mine, i, w->links))
 			continue;
@@ -337,7 +337,7 @@ static void awaiting(struct chain_search *f, struct ana_chain_end *end, const st
 		} else {
 			end->lost = (f->path.links <= ANA_CHAIN_DEPTH || ana_chain_is_native(l)) &&
 				    is_within(&s->sample[i]);
-			end->unnamed = messenger && ana_links_await_kind(l, 's');
+			end->unnamed = ana_links_await_kind(l, 's');
 			blocked_end(f, end, &s->sample[i]);
 		}
 		end->idle = end->rests = end->lost = end->unnamed = false;

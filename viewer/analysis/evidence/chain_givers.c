@@ -72,6 +72,22 @@ static bool is_seen(const struct ana_thread_samples *s, int64_t a, int64_t b)
 	return i < s->tail && s->sample[i].t_ns < b;
 }
 
+/* It waits at the other end of what @links awaits, and for others, too, in *n samples. */
+static bool meets(const struct chain_search *f, const struct ana_thread_samples *s,
+		  const struct ana_links *links, int64_t a, int64_t b, uint32_t *n)
+{
+	size_t i;
+
+	*n = 0;
+	if (!s->connected || s->pid == f->path.link[f->path.links - 1].thread->pid ||
+	    in_path(&f->path, s))
+		return false;
+	for (i = ana_samples_from(s, a); i < s->tail && s->sample[i].t_ns < b; i++)
+		*n += !ana_sample_runs(&s->sample[i]) &&
+		      ana_links_meet(ana_linktexts_get(&f->e->links, s->sample[i].links), links);
+	return *n != 0;
+}
+
 /*
  * Those whose code gives, and only where there are none those that hold; @unseen: of threads
  * without a sample in the search's own interval.
@@ -89,6 +105,8 @@ static void find_in(struct chain_givers *g, const struct chain_search *f,
 		uint32_t n;
 
 		kind = s->hands ? ana_chain_hands(f->e, s, links, a, b, &n) : ANA_LINK_AWAITS;
+		if (kind == ANA_LINK_AWAITS && meets(f, s, links, a, b, &n))
+			kind = ANA_LINK_HOLDS;
 		if (kind == ANA_LINK_AWAITS || (unseen && is_seen(s, f->a, f->b)))
 			continue;
 		if (in_path(&f->path, s)) {

@@ -92,15 +92,6 @@ bool ana_chain_at_one_place(const struct chain_search *f, const struct wire_samp
 	       ana_chain_is_messenger(f, v, ana_linktexts_get(&f->e->links, v->links));
 }
 
-/* A connection that the other end asked for, who is none of the job's, brings requests. */
-bool ana_chain_serves(struct chain_search *f, const struct wire_sample *w)
-{
-	const struct ana_links *l = ana_linktexts_get(&f->e->links, w->links);
-
-	return ana_callers_of(&f->e->callers, w, l, f->b) || take_of(f->e, w) == ANA_TAKE_SERVES ||
-	       ana_chain_no_work(f->e, w);
-}
-
 /* A thread of the chain, of another process than its last one, waits at the connection. */
 static bool is_callers(struct chain_search *f, const struct ana_link *connection)
 {
@@ -114,19 +105,41 @@ static bool is_callers(struct chain_search *f, const struct ana_link *connection
 	return false;
 }
 
-bool ana_chain_is_called(struct chain_search *f, const struct wire_sample *w)
+/* At each connection of which both ends are known. */
+static bool all_callers(struct chain_search *f, const struct ana_links *l)
 {
-	const struct ana_links *l = ana_linktexts_get(&f->e->links, w->links);
 	uint8_t i;
 
-	if (!ana_links_await_kind(l, 'a') || ana_links_await_kind(l, 'l') ||
-	    ana_links_await_kind(l, 's'))
-		return false;
 	for (i = 0; i < l->count; i++)
 		if (l->link[i].kind == ANA_LINK_AWAITS && ana_link_is_connection(&l->link[i]) &&
 		    !is_callers(f, &l->link[i]))
 			return false;
-	return ana_links_await_kind(l, 't') || ana_links_await_kind(l, 'u');
+	return true;
+}
+
+/*
+ * A connection that the other end asked for, who is none of the job's, brings requests. Where
+ * nothing is known of sockets but that the chain's own are among them, the place tells.
+ */
+bool ana_chain_serves(struct chain_search *f, const struct wire_sample *w)
+{
+	const struct ana_links *l = ana_linktexts_get(&f->e->links, w->links);
+
+	if (ana_links_await_kind(l, 'a') || take_of(f->e, w) == ANA_TAKE_SERVES ||
+	    ana_chain_no_work(f->e, w))
+		return true;
+	return w->wait == WIRE_WAIT_SOCKET && ana_callers_place(&f->e->callers, w->stack) &&
+	       all_callers(f, l);
+}
+
+bool ana_chain_is_called(struct chain_search *f, const struct wire_sample *w)
+{
+	const struct ana_links *l = ana_linktexts_get(&f->e->links, w->links);
+
+	if (!ana_links_await_kind(l, 'a') || ana_links_await_kind(l, 'l') ||
+	    ana_links_await_kind(l, 's'))
+		return false;
+	return all_callers(f, l) && (ana_links_await_kind(l, 't') || ana_links_await_kind(l, 'u'));
 }
 
 const struct ana_links *ana_chain_awaited(struct chain_search *f, const struct wire_sample *w,

@@ -16,6 +16,7 @@
 #define THREADS_MAX (1u << 16)
 #define BATCHES_KEPT_MAX 8192u
 #define BATCHES_KEPT_NS INT64_C(10000000000) /* a batch may wait so long to be taken */
+#define RAN_SINCE_NS INT64_C(10000000)
 #define SAMPLES_KEPT_NS (3 * ANA_LOOK_BACK_NS) /* who gave before, where he waited before */
 
 bool ana_evidence_any(const struct view_stream *s)
@@ -32,6 +33,29 @@ void ana_evidence_bare(struct ana_evidence *e, const struct wire_strtab *strings
 	ana_loaders_init(&e->loaders, strings);
 }
 
+int ana_evidence_foresee(struct ana_evidence *e, const struct wire_sample *s)
+{
+	return ana_callers_add(&e->callers, s, ana_linktexts_get(&e->links, s->links), e->pid);
+}
+
+/* Reads all samples once, if any may tell of sockets. */
+static int foresee(struct ana_evidence *e, struct view_trace *t, const struct view_stream *s,
+		   struct wire_scratch *scratch)
+{
+	const struct wire_sample *sample;
+	struct ana_row_feed all = { 0 };
+	int err;
+
+	if (!ana_callers_any(s->strings))
+		return 0;
+	err = ana_row_feed_init(&all, t, s, WIRE_KIND_SAMPLE, scratch);
+	while (!err && (sample = ana_row_feed_sample(&all, INT64_MAX)))
+		err = ana_evidence_foresee(e, sample);
+	err = err ? err : all.err;
+	ana_row_feed_fini(&all);
+	return err;
+}
+
 int ana_evidence_init(struct ana_evidence *e, struct view_trace *t, const struct view_stream *s,
 		      struct wire_scratch *scratch)
 {
@@ -39,7 +63,9 @@ int ana_evidence_init(struct ana_evidence *e, struct view_trace *t, const struct
 
 	ana_evidence_bare(e, s->strings);
 	e->pid = s->hello ? (uint32_t)s->hello->pid : 0;
-	err = ana_row_feed_init(&e->samples, t, s, WIRE_KIND_SAMPLE, scratch);
+	err = foresee(e, t, s, scratch);
+	if (!err)
+		err = ana_row_feed_init(&e->samples, t, s, WIRE_KIND_SAMPLE, scratch);
 	return err ? err : ana_row_feed_init(&e->batches, t, s, WIRE_KIND_BATCH, scratch);
 }
 
@@ -192,15 +218,17 @@ static bool polls(const struct ana_pystack *k)
 	return k->leaf_file.len >= n && !memcmp(k->leaf_file.at + k->leaf_file.len - n, file, n);
 }
 
-/* Of the time since the thread's last look it ran a tenth or less, as the kernel counted. */
+/*
+ * Of the time since the thread's last look that is old enough it ran a tenth or less, as the kernel
+ * counted. What it does between two waits may take all of the time between two looks at a nap.
+ */
 static bool hardly_ran(const struct ana_thread_samples *t)
 {
-	const struct wire_sample *s = &t->sample[t->tail - 1], *v;
+	const struct wire_sample *s = &t->sample[t->tail - 1];
+	size_t i = ana_samples_from(t, s->t_ns - RAN_SINCE_NS + 1);
+	const struct wire_sample *v = i > t->head ? &t->sample[i - 1] : NULL;
 
-	if (t->tail - t->head < 2)
-		return false;
-	v = &t->sample[t->tail - 2];
-	return v->cpu_ns && s->cpu_ns >= v->cpu_ns &&
+	return v && v->cpu_ns && s->cpu_ns >= v->cpu_ns &&
 	       10 * (__int128)(s->cpu_ns - v->cpu_ns) <= s->t_ns - v->t_ns;
 }
 
@@ -276,6 +304,7 @@ static void take_for_wait(struct ana_evidence *e, struct ana_thread_samples *t)
 int ana_evidence_add_sample(struct ana_evidence *e, const struct wire_sample *s, int64_t floor)
 {
 	struct ana_thread_samples *t = get_thread(e, s->pid, s->tid);
+	const struct ana_links *l;
 
 	count(e, s);
 	if (!t)
@@ -296,11 +325,13 @@ int ana_evidence_add_sample(struct ana_evidence *e, const struct wire_sample *s,
 	if (ana_window_room(&t->sample, &t->head, &t->tail, &t->room, sizeof(*t->sample)))
 		return -ENOMEM;
 	t->role = s->role;
-	t->hands |= ana_linktexts_get(&e->links, s->links)->hands;
+	l = ana_linktexts_get(&e->links, s->links);
+	t->hands |= l->hands;
+	t->connected |= ana_links_await_kind(l, 't') || ana_links_await_kind(l, 'u');
 	t->sample[t->tail++] = *s;
 	take_for_wait(e, t);
 	e->kept++;
-	return ana_callers_add(&e->callers, s, ana_linktexts_get(&e->links, s->links));
+	return 0;
 }
 
 static int add_row(struct ana_batches *b, const struct wire_batch *row, int64_t floor)

@@ -9,7 +9,8 @@
  *	cause*.c    the rules that make classes of it
  *
  * Every question about [a, b) is answered from samples before @b and rows that begin before @b
- * alone, so that the answer does not depend on how far the walk has read. One thread.
+ * alone, and from what the whole run tells of sockets (callers.h), so that the answer does not
+ * depend on how far the walk has read. One thread.
  */
 #ifndef ANALYSIS_EVIDENCE_H
 #define ANALYSIS_EVIDENCE_H
@@ -34,6 +35,7 @@ struct ana_thread_samples { /* one thread */
 	bool alive; /* it is among those that are asked */
 	uint8_t role; /* of its last sample */
 	bool hands; /* some sample of it holds what others may await (links.h) */
+	bool connected; /* some sample of it awaits a connection */
 	bool fetched; /* it has made a batch ... */
 	int64_t first_fetch; /* ... since */
 	struct wire_sample *sample;
@@ -100,6 +102,12 @@ int ana_evidence_upto(struct ana_evidence *e, int64_t t, int64_t floor);
 /* One row, in order of time. One that goes back in time is left out. 0 or -ENOMEM. */
 int ana_evidence_add_sample(struct ana_evidence *e, const struct wire_sample *s, int64_t floor);
 int ana_evidence_add_batch(struct ana_evidence *e, const struct wire_batch *b, int64_t floor);
+
+/*
+ * A row that will be added, before the first question: what the whole run tells of sockets. A
+ * stream's own were all foreseen by ana_evidence_init. 0 or -ENOMEM.
+ */
+int ana_evidence_foresee(struct ana_evidence *e, const struct wire_sample *s);
 
 /* The thread, NULL: never seen. */
 struct ana_thread_samples *ana_evidence_thread(const struct ana_evidence *e, uint32_t pid,

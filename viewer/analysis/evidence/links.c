@@ -163,6 +163,24 @@ enum ana_link_kind ana_links_hand(const struct ana_links *l, const struct ana_li
 	return best;
 }
 
+bool ana_links_meet(const struct ana_links *l, const struct ana_links *who)
+{
+	bool meets = false, more = false;
+	uint8_t i;
+
+	for (i = 0; i < l->count; i++) {
+		const struct ana_link *k = &l->link[i];
+
+		if (k->kind != ANA_LINK_AWAITS || !strchr("lstu", *k->id.at))
+			continue;
+		if (!ana_links_await(who, k))
+			more = true;
+		else if (ana_link_is_connection(k))
+			meets = true;
+	}
+	return meets && more;
+}
+
 bool ana_links_deliver(const struct ana_links *l, const struct ana_links *who)
 {
 	uint8_t i;

@@ -76,6 +76,12 @@ enum ana_link_kind ana_links_hand(const struct ana_links *l, const struct ana_li
 /* Whether both await some one thing. */
 bool ana_links_share(const struct ana_links *a, const struct ana_links *b);
 
+/*
+ * Whether these await a connection that @who awaits, and a socket beside it that @who does not: the
+ * other end, which looks out for more than @who's next word.
+ */
+bool ana_links_meet(const struct ana_links *l, const struct ana_links *who);
+
 /* Whether what these are blocked giving to is what @who awaits. */
 bool ana_links_deliver(const struct ana_links *l, const struct ana_links *who);
 

@@ -92,6 +92,56 @@ bool ana_rest_all(const struct ana_cause *b, struct ana_evidence *e)
 	return all_rest(b, e, &nothing);
 }
 
+/* ---- servers --------------------------------------------------------------------------------- */
+
+static bool is_serving(struct ana_evidence *e, const struct wire_sample *w)
+{
+	const struct ana_links *l = ana_linktexts_get(&e->links, w->links);
+
+	return !ana_sample_runs(w) &&
+	       (ana_links_await_kind(l, 'a') || ana_links_await_kind(l, 'l') ||
+		(w->wait == WIRE_WAIT_SOCKET && ana_callers_place(&e->callers, w->stack)));
+}
+
+/* It does, and neither computes nor reads from others for a tenth of its time. */
+static bool is_server(const struct ana_cause *b, struct ana_evidence *e,
+		      const struct ana_thread_samples *s)
+{
+	static const struct waits nothing;
+	const int64_t from = b->start - ANA_LOOK_BACK_NS;
+	struct ana_shares h;
+	bool serves = false;
+	int64_t work;
+	size_t i;
+
+	if (!ana_shares_of(s, from, b->end, &h))
+		return false;
+	work = h.run;
+	for (i = h.first; i < h.end; i++) {
+		if (is_serving(e, &s->sample[i]))
+			serves = true;
+		else if (is_fetching(e, &s->sample[i], &nothing))
+			work += ana_shares_part(s, &h, i);
+	}
+	return serves && !ana_works(work, b->end - from - h.delay);
+}
+
+bool ana_rest_servers(const struct ana_cause *b, struct ana_evidence *e)
+{
+	const struct ana_chain *c = &b->chain;
+	const struct ana_thread_samples *last = NULL;
+	uint32_t i;
+
+	for (i = 0; i < c->ends; i++) {
+		if (!c->end[i].weight || c->end[i].thread == last)
+			continue;
+		last = c->end[i].thread;
+		if (!is_server(b, e, last))
+			return false;
+	}
+	return last != NULL;
+}
+
 /* ---- visitors -------------------------------------------------------------------------------- */
 
 struct hosts { /* threads of the process that wait at accepted connections, each once */

@@ -16,6 +16,9 @@ bool ana_rest_works(const struct ana_cause *b, struct ana_evidence *e,
 /* None at the ends of b->chain works. */
 bool ana_rest_all(const struct ana_cause *b, struct ana_evidence *e);
 
+/* All at the ends of b->chain were seen to serve since 2 s before the piece, and none works. */
+bool ana_rest_servers(const struct ana_cause *b, struct ana_evidence *e);
+
 /*
  * All that b->chain found comes from somebody who connected to the process, sends now and
  * then, and else waits for its answers or sleeps: visitors with requests, though they be processes
