@@ -170,6 +170,29 @@ def check_launching(run):
     gs.check(lane.count('<rect class="f-busy"') >= 20 and '"f-idle"' in lane, f'the GPU row shows them as work: {lane}')
 
 
+def seldom(where, looks):
+    """400 steps of 10 ms; the main thread is looked at, if @looks, in steps 60 ms from the middle alone."""
+    run = made.Made('seldom' if looks else 'never')
+    p = run.process('node1', 4242, made.BEGIN, made.BEGIN + 6 * 10**9, gpus=[(1, made.H100)])
+    t = p.kernel(made.BEGIN + 10**9, 5 * MS, 'warm_up')
+    p.sample(t + 3 * 10**9, p.pid, made.WORKER, made.RUNNING, 0, made.DECODES)
+    for _ in range(400):
+        if looks and 50 * MS < abs(t - made.BEGIN - 3 * 10**9) < 80 * MS:
+            p.sample(t + 3 * MS, p.pid, made.SUBMITTER, made.RUNNING, 0, made.PLAIN)
+        t = p.kernel(t + 9 * MS, MS)
+        p.range(made.OPTIMIZER, t - 40 * US, t - 30 * US, 'Optimizer.step#SGD.step')
+    return run.write(where, made.BEGIN + 6 * 10**9)
+
+
+def check_seldom(seen, never):
+    """A step that was looked at is drawn, though those nearest the middle were not; nothing is made up where none was."""
+    for run, looks in (seen, True), (never, False):
+        step = summary(run)['step_picture']['steps'][0]
+        main, = rows(step, 'main')
+        gs.equal((main['samples'] > 0, step['step_ns'] // MS), (looks, 10), f'{run}: {main}')
+        gs.equal(bool(main['where']), looks, f'{run}: its line')
+
+
 def check_legend(run):
     """In a legend each colour has one meaning, and each meaning one colour."""
     page = gs.gpustarve('report', run, '--format', 'html').stdout.decode()
@@ -281,6 +304,7 @@ with gs.scratch() as where:
     check_stretched(stretched(where, 20 * MS), 20 * MS)
     check_crowded(crowded(where))
     check_launching(launching(where))
+    check_seldom(seldom(where, True), seldom(where, False))
     check_backward(backward(where))
     run = made.starved(where)
     check_starved(summary(run))

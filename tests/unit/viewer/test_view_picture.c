@@ -38,28 +38,27 @@ static void check_pick(uint32_t first)
 
 	REQUIRE(!ana_picture_pick_init(&p, 2, 700 * MS));
 	EXPECT(!ana_picture_pick_worst(&p, &s));
-	EXPECT(!ana_picture_pick_median(&p, 10 * MS, 0, &s));
+	EXPECT(!ana_picture_pick_near(&p, 10 * MS, 0, &s));
 	add_process(&p, first);
 	add_process(&p, 1 - first);
 	REQUIRE(ana_picture_pick_worst(&p, &s));
 	EXPECT_INT(s.end_ns - s.start_ns, 90 * MS); /* no process's first */
 	EXPECT_UINT(s.process, 1);
-	REQUIRE(ana_picture_pick_median(&p, 10 * MS, 0, &s));
+	REQUIRE(ana_picture_pick_near(&p, 10 * MS, 0, &s));
 	EXPECT_INT(s.end_ns - s.start_ns, 10 * MS);
 	EXPECT_INT(s.start_ns, 700 * MS); /* nearest to the middle */
 	EXPECT_UINT(s.process, 0);
-	for (size_t n = 1; n < ANA_PICTURE_CANDIDATES;
-	     n++) { /* others as long, farther and farther */
+	for (size_t n = 1; n < ANA_PICTURE_KEPT; n++) { /* others as long, farther and farther */
 		int64_t nearer =
 			s.start_ns > 700 * MS ? s.start_ns - 700 * MS : 700 * MS - s.start_ns;
 
-		REQUIRE(ana_picture_pick_median(&p, 10 * MS, n, &s));
+		REQUIRE(ana_picture_pick_near(&p, 10 * MS, n, &s));
 		EXPECT(llabs(s.start_ns - 700 * MS) >= nearer);
 		EXPECT_INT(s.end_ns - s.start_ns, 10 * MS);
 	}
-	EXPECT(!ana_picture_pick_median(&p, 10 * MS, ANA_PICTURE_CANDIDATES, &s));
-	EXPECT(!ana_picture_pick_median(&p, 33 * MS, 0, &s)); /* there is none */
-	EXPECT(!ana_picture_pick_median(&p, -1, 0, &s));
+	EXPECT(!ana_picture_pick_near(&p, 10 * MS, ANA_PICTURE_KEPT, &s));
+	EXPECT(!ana_picture_pick_near(&p, 33 * MS, 0, &s)); /* there is none */
+	EXPECT(!ana_picture_pick_near(&p, -1, 0, &s));
 	ana_picture_pick_fini(&p);
 }
 
@@ -220,7 +219,7 @@ static void test_near(void)
 		s = step(0, (int64_t)i * 200 * MS, ms[i] * MS, 0);
 		ana_picture_pick_add(&p, &s);
 	}
-	for (; ana_picture_pick_median(&p, 100 * MS, n, &s); n++) {
+	for (; ana_picture_pick_near(&p, 100 * MS, n, &s); n++) {
 		int64_t far = llabs(s.end_ns - s.start_ns - 100 * MS);
 
 		EXPECT(far >= before && far <= 3 * MS);

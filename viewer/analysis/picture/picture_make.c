@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "picture_seen.h"
 #include "picture_thread.h"
 #include "picture_usual.h"
 
@@ -147,6 +148,48 @@ static void drop_rows(struct ana_picture_step *s)
 	*s = (struct ana_picture_step){ 0 };
 }
 
+struct candidates {
+	struct ana_picture_step at[ANA_PICTURE_CANDIDATES];
+	size_t n;
+};
+
+/* All but the one at @keep, which is the caller's; SIZE_MAX: all. */
+static void drop(struct candidates *c, size_t keep)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (i != keep)
+			drop_rows(&c->at[i]);
+	c->n = 0;
+}
+
+/* The first of @n steps, those of which @only is true; NULL: of any. */
+static int draw_first(struct candidates *c, const struct ana_plan *plan,
+		      const struct ana_result *result, const struct ana_step *step, size_t n,
+		      const bool *only)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < n && c->n < ANA_PICTURE_CANDIDATES && !err; i++)
+		if (!only || only[i])
+			err = draw(&c->at[c->n++], plan, result, &step[i]);
+	return err;
+}
+
+/* Of a run whose steps are short most show nothing of who was to give the GPU work. */
+static int draw_seen(struct candidates *c, const struct ana_plan *plan,
+		     const struct ana_result *result, const struct ana_step *step, size_t n)
+{
+	bool seen[ANA_PICTURE_NEARBY] = { false }, any = false;
+	int err = ana_picture_seen(plan, step, n, seen);
+
+	for (size_t i = 0; i < n; i++)
+		any |= seen[i];
+	if (err || !any)
+		return err;
+	drop(c, SIZE_MAX);
+	return draw_first(c, plan, result, step, n, seen);
+}
+
 /*
  * A single step, of a sample or two, may show what is rare: of several about as long as the median
  * the one most like the others.
@@ -154,20 +197,26 @@ static void drop_rows(struct ana_picture_step *s)
 static int draw_median(struct ana_picture_step *to, const struct ana_plan *plan,
 		       const struct ana_result *result, const struct ana_picture_pick *pick)
 {
-	struct ana_picture_step *all = calloc(ANA_PICTURE_CANDIDATES, sizeof(*all));
-	struct ana_step step;
-	size_t n = 0, usual;
-	int err = all ? 0 : -ENOMEM;
+	struct candidates *c = calloc(1, sizeof(*c));
+	struct ana_step *step = calloc(ANA_PICTURE_NEARBY, sizeof(*step));
+	size_t n = 0, usual = SIZE_MAX;
+	int err = c && step ? 0 : -ENOMEM;
 
-	while (!err && ana_picture_pick_median(pick, result->step_median_ns, n, &step))
-		err = draw(&all[n++], plan, result, &step);
-	usual = err ? n : ana_picture_usual(all, n);
-	for (size_t i = 0; i < n; i++)
-		if (i == usual)
-			*to = all[i];
-		else
-			drop_rows(&all[i]);
-	free(all);
+	while (!err && n < ANA_PICTURE_NEARBY &&
+	       ana_picture_pick_near(pick, result->step_median_ns, n, &step[n]))
+		n++;
+	if (!err)
+		err = draw_first(c, plan, result, step, n, NULL);
+	if (!err && !ana_picture_any_looked_at(c->at, c->n))
+		err = draw_seen(c, plan, result, step, n);
+	if (!err && c->n) {
+		usual = ana_picture_usual(c->at, c->n);
+		*to = c->at[usual];
+	}
+	if (c)
+		drop(c, usual);
+	free(step);
+	free(c);
 	return err;
 }
 
@@ -180,7 +229,7 @@ int ana_picture_make(struct ana_picture **out, const struct ana_plan *plan,
 
 	if (!p)
 		return -ENOMEM;
-	if (!ana_picture_pick_median(pick, result->step_median_ns, 0, &median) ||
+	if (!ana_picture_pick_near(pick, result->step_median_ns, 0, &median) ||
 	    !ana_picture_pick_worst(pick, &worst)) {
 		p->absent = ANA_PICTURE_NO_STEPS;
 	} else if (!result->quality.samples) {

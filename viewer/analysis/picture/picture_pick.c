@@ -10,7 +10,7 @@ int ana_picture_pick_init(struct ana_picture_pick *p, size_t processes, int64_t 
 {
 	*p = (struct ana_picture_pick){ .processes = processes, .middle = middle };
 	p->begun = calloc(processes + 1, sizeof(*p->begun));
-	p->bin = calloc((size_t)ANA_DURATION_BINS * ANA_PICTURE_CANDIDATES, sizeof(*p->bin));
+	p->bin = calloc((size_t)ANA_DURATION_BINS * ANA_PICTURE_KEPT, sizeof(*p->bin));
 	return p->begun && p->bin ? 0 : -ENOMEM;
 }
 
@@ -65,12 +65,14 @@ static bool nearer(const struct ana_picture_pick *p, const struct ana_step *s,
 
 static struct ana_step *bin_of(const struct ana_picture_pick *p, int64_t ns)
 {
-	return &p->bin[(size_t)ana_duration_bin(ns) * ANA_PICTURE_CANDIDATES];
+	return &p->bin[(size_t)ana_duration_bin(ns) * ANA_PICTURE_KEPT];
 }
 
 static void keep_nearest(const struct ana_picture_pick *p, struct ana_step *kept, struct ana_step s)
 {
-	for (size_t i = 0; i < ANA_PICTURE_CANDIDATES && length(&s); i++)
+	if (!nearer(p, &s, &kept[ANA_PICTURE_KEPT - 1]))
+		return;
+	for (size_t i = 0; i < ANA_PICTURE_KEPT && length(&s); i++)
 		if (nearer(p, &s, &kept[i])) {
 			struct ana_step pushed = kept[i];
 			kept[i] = s;
@@ -99,20 +101,20 @@ static bool give(struct ana_step *to, const struct ana_step *s)
 /* Those of a bin, less what @n skips of them. */
 static bool give_of(const struct ana_picture_pick *p, size_t bin, size_t *n, struct ana_step *s)
 {
-	const struct ana_step *of = &p->bin[bin * ANA_PICTURE_CANDIDATES];
+	const struct ana_step *of = &p->bin[bin * ANA_PICTURE_KEPT];
 
-	for (size_t i = 0; i < ANA_PICTURE_CANDIDATES && length(&of[i]); i++)
+	for (size_t i = 0; i < ANA_PICTURE_KEPT && length(&of[i]); i++)
 		if (!(*n)--)
 			return give(s, &of[i]);
 	return false;
 }
 
-bool ana_picture_pick_median(const struct ana_picture_pick *p, int64_t median_ns, size_t n,
-			     struct ana_step *s)
+bool ana_picture_pick_near(const struct ana_picture_pick *p, int64_t median_ns, size_t n,
+			   struct ana_step *s)
 {
 	const size_t at = median_ns > 0 ? ana_duration_bin(median_ns) : 0;
 
-	if (median_ns <= 0 || n >= ANA_PICTURE_CANDIDATES)
+	if (median_ns <= 0)
 		return false;
 	for (size_t d = 0; d <= ANA_PICTURE_NEAR; d++) {
 		if (at >= d && give_of(p, at - d, &n, s))

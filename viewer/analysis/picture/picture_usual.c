@@ -41,7 +41,7 @@ static bool is_looked_at(const struct ana_picture_step *s)
  * Of steps shorter than the time from look to look most show nothing of who was to give the GPU
  * work.
  */
-static bool any_looked_at(const struct ana_picture_step *step, size_t n)
+bool ana_picture_any_looked_at(const struct ana_picture_step *step, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (is_looked_at(&step[i]))
@@ -51,7 +51,7 @@ static bool any_looked_at(const struct ana_picture_step *step, size_t n)
 
 size_t ana_picture_usual(const struct ana_picture_step *step, size_t n)
 {
-	const bool looks = any_looked_at(step, n);
+	const bool looks = ana_picture_any_looked_at(step, n);
 	int64_t least = INT64_MAX;
 	size_t usual = 0;
 

@@ -8,6 +8,9 @@
 
 #include "picture.h"
 
+/* Whether any has a sample of the main process. */
+bool ana_picture_any_looked_at(const struct ana_picture_step *step, size_t n);
+
 /*
  * Where some have a sample of the main process, of these. The index of the step with the least sum
  * of distances to all others, of equal ones the first; 0 if
