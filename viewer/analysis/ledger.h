@@ -293,6 +293,11 @@ struct ana_result {
 	int64_t skew_causes[ANA_CLASSES]; /* of comm.skew, sums to it; ANA_COMM: not found */
 	/* wasted by the default waste set; both with what lies under comm.skew */
 	int64_t starved_ns, wasted_ns;
+	/*
+	 * Of excluded.startup what passed before the processes that use the GPUs came to CUDA;
+	 * 0: not known.
+	 */
+	int64_t before_cuda_ns;
 	struct ana_ranks ranks;
 	struct ana_judgement judgement;
 	/* steps */

@@ -315,6 +315,29 @@ const char *view_outside_sentence(const struct view_summary *s, struct base_aren
 				 s->cost.known ? "paid" : "held");
 }
 
+/* Of one GPU as the clock has it. */
+static const char *held_text(base_unit out, const struct view_summary *s, int64_t ns)
+{
+	return s->result->gpus == 1 ? base_duration(out, ns) : base_gpu_time(out, ns);
+}
+
+const char *view_startup_sentence(const struct view_summary *s, struct base_arena *mem)
+{
+	int64_t ns = s->result->classes[ANA_EXCLUDED_STARTUP], before = s->result->before_cuda_ns;
+	base_unit a, b;
+
+	if (base_ppm(ns, s->result->gpu_ns) < VIEW_STARTUP_PPM || s->result->imported ||
+	    view_all_unused(s))
+		return NULL;
+	if (!before)
+		return "start-up is all until the GPU's first work: imports, CUDA's context, the model, "
+		       "the first batch" VIEW_ONCE_WORDS;
+	return base_arena_printf(mem,
+				 "of start-up %s" VIEW_BEFORE_CUDA_WORDS
+				 "%s" VIEW_AFTER_CUDA_WORDS VIEW_ONCE_WORDS,
+				 held_text(a, s, before), held_text(b, s, ns - before));
+}
+
 int64_t view_between_ns(const struct view_summary *s)
 {
 	const int64_t ns = s->result->classes[ANA_DEVICE_TURNAROUND];

@@ -115,6 +115,19 @@ const char *view_lead_rate_words(const struct view_summary *s, struct base_arena
 /* "start-up and shutdown: 0.166 ¢, 30.0 % of what was paid"; NULL: there was next to none. */
 const char *view_outside_sentence(const struct view_summary *s, struct base_arena *mem);
 
+/*
+ * "of start-up 9.9 s passed before the program came to CUDA, ...", where start-up is a fifth of what
+ * was held; NULL: it is less, or an import's, which knows nothing of it.
+ */
+#define VIEW_STARTUP_PPM 200000
+const char *view_startup_sentence(const struct view_summary *s, struct base_arena *mem);
+/* What both its parts are: in the sentence, and on the page. */
+#define VIEW_BEFORE_CUDA_WORDS \
+	" passed before the program came to CUDA (imports, its own preparation), "
+#define VIEW_AFTER_CUDA_WORDS \
+	" from there to the GPU's first work (context, modules, model, first batch)"
+#define VIEW_ONCE_WORDS "; a run pays it once, however long it trains"
+
 #define VIEW_BETWEEN_PPM \
 	100000 /* of the training time, from where pauses between operations are told */
 /* No waste, and of a run of many small operations the largest part: what a GPU needs for each. */

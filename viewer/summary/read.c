@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cost/cost.h"
+#include "base/minmax.h"
 #include "base/jsondoc.h"
 #include "summary.h"
 #include "fields.h"
@@ -228,6 +229,8 @@ static void read_ledger(struct view_summary *s, const struct base_json *ledger)
 		summary_read_confidence(n, r->confidence[c]);
 	}
 	summary_read_classes(base_json_get(ledger, "skew_causes"), r->skew_causes);
+	r->before_cuda_ns =
+		base_min(summary_total(ledger, "before_cuda_ns"), r->classes[ANA_EXCLUDED_STARTUP]);
 	s->starved_ns = r->starved_ns = summary_total(ledger, "starved_ns");
 	s->wasted_ns = r->wasted_ns = summary_total(ledger, "wasted_ns");
 	BASE_JSON_EACH(n, base_json_get(ledger, "waste_set")) {

@@ -187,6 +187,8 @@ static void put_ledger(struct base_jsonout *j, const struct view_summary *s)
 	base_json_int(j, "busy_ns", view_busy_ns(s));
 	base_json_int(j, "working_ns", view_working_ns(s));
 	base_json_percent(j, "starved_of_working_pct", base_ppm(s->starved_ns, view_working_ns(s)));
+	if (r->before_cuda_ns)
+		base_json_int(j, "before_cuda_ns", r->before_cuda_ns);
 	put_unused(j, s);
 	base_json_flat_array(j, "waste_set");
 	for (int c = 0; c < ANA_CLASSES; c++)

@@ -79,6 +79,17 @@ def check_half_seen(run):
     gs.check('grades' not in s.top, 'no grade, no rule')
 
 
+def check_startup():
+    """Of a real run: imports until libprof was armed by CUDA, and what then came before the first copy."""
+    s = Seen(os.path.join(gs.SOURCE, 'tests', 'data', 'recorded', 'h100-cnn.gst'))
+    ledger, (process,) = s.summary['ledger'], s.summary['run']['processes']
+    armed = 1795799668553785473  # of its Hello
+    gs.equal(ledger['before_cuda_ns'], armed - process['start_ns'], 'until CUDA')
+    for said in s.box, s.top[:s.top.index('Mostly on')]:
+        gs.check(re.search(r'f start-up 9\.9 s passed before the program came to CUDA \(imports, .*?, 364 ms from there', said), said)
+        gs.check('; a run pays it once' in said, said)
+
+
 def check_change(plain, torch):
     """What to change stands with the picture if it is a call; else there is no such heading."""
     said = words(Seen(plain).section('step'))
@@ -129,6 +140,7 @@ with gs.scratch() as where:
     check_half_seen(half_seen(where))
     backward = made.stack('_engine_run_backward /x/site-packages/torch/autograd/graph.py 9', made.TRAIN)
     check_change(half_seen(where, 'plain'), half_seen(where, 'torch', backward))
+    check_startup()
     for demo in 'decoding', 'storage':
         run = os.path.join(where, demo + '.gst')
         shutil.copytree(os.path.join(gs.SOURCE, 'docs', 'demo', demo + '.gst'), run)

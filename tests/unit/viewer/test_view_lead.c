@@ -124,6 +124,29 @@ static void test_once(void)
 	view_summary_free(s);
 }
 
+/* Start-up says what it is, with both its parts where the trace has them. */
+static void test_startup(void)
+{
+	struct view_summary *s = run_of(ANA_HOST_SYNC, 3990000000LL);
+	struct ana_result *r = s->result;
+	const char *all =
+		"start-up is all until the GPU's first work: imports, CUDA's context, the "
+		"model, the first batch; a run pays it once, however long it trains";
+
+	r->classes[ANA_EXCLUDED_STARTUP] = r->gpu_ns / 6;
+	EXPECT(!view_startup_sentence(s, &mem));
+	r->classes[ANA_EXCLUDED_STARTUP] = r->gpu_ns / 5;
+	EXPECT_STR(view_startup_sentence(s, &mem), all);
+	r->before_cuda_ns = r->classes[ANA_EXCLUDED_STARTUP] - 1500000000;
+	r->gpus = 1;
+	EXPECT(strstr(view_startup_sentence(s, &mem),
+		      ", 1.5 s from there to the GPU's first work"));
+	EXPECT(!strncmp(view_startup_sentence(s, &mem), "of start-up ", 12));
+	r->imported = true; /* it began in mid-run */
+	EXPECT(!view_startup_sentence(s, &mem));
+	view_summary_free(s);
+}
+
 /* Host-bound by warm-up says so, unless others are a tenth of the time or more than it. */
 static void test_warmup(void)
 {
@@ -327,9 +350,9 @@ static void test_gpus_say_as_the_run(void)
 
 int main(void)
 {
-	int failed = RUN(test_verdicts, test_healthy, test_words, test_once, test_warmup,
-			 test_short, test_no_price, test_between, test_skew, test_no_training,
-			 test_by_cost, test_larger, test_gpus_say_as_the_run);
+	int failed = RUN(test_verdicts, test_healthy, test_words, test_once, test_startup,
+			 test_warmup, test_short, test_no_price, test_between, test_skew,
+			 test_no_training, test_by_cost, test_larger, test_gpus_say_as_the_run);
 
 	base_arena_fini(&mem);
 	return failed;

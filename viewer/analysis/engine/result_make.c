@@ -173,6 +173,44 @@ static void sum_held(struct ana_result_parts *r, struct ana_gpu *g, struct ana_d
 	take_clock(g, d);
 }
 
+/* Until the first of its processes came to CUDA; -1: one of them does not tell. */
+static int64_t before_cuda(const struct ana_result_parts *r, const struct ana_gpu *g,
+			   const struct ana_device *d)
+{
+	int64_t armed = INT64_MAX;
+
+	if (d->held.count > 1 || d->given.count || !d->uses)
+		return -1; /* start-up several times, or before any process was there */
+	for (size_t i = 0; i < d->uses; i++) {
+		const struct ana_source *s = &r->plan->source[d->use[i].source];
+
+		if (!s->hello || s->imported || !s->hello->process_start_ns ||
+		    s->hello->armed_ns <= s->hello->process_start_ns)
+			return -1;
+		armed = base_min(armed, s->hello->armed_ns);
+	}
+	return base_min(base_max(ana_clamp_time(armed) - g->held_start_ns, 0),
+			g->classes[ANA_EXCLUDED_STARTUP]);
+}
+
+/* One GPU of which it is not known leaves the sum unknown. */
+static void sum_before_cuda(struct ana_result_parts *r)
+{
+	struct ana_result *res = r->result;
+
+	for (size_t i = 0; i < res->gpus; i++) {
+		int64_t ns = before_cuda(r, &res->gpu[i], &r->plan->device[i]);
+
+		if (!res->gpu[i].classes[ANA_EXCLUDED_STARTUP])
+			continue;
+		if (ns < 0) {
+			res->before_cuda_ns = 0;
+			return;
+		}
+		ana_sum(&res->before_cuda_ns, ns);
+	}
+}
+
 static void sum_gpu(struct ana_result_parts *r, struct ana_gpu *g)
 {
 	struct ana_result *res = r->result;
@@ -392,6 +430,7 @@ int ana_result_finish(struct ana_result_parts *r)
 		sum_held(r, &r->result->gpu[i], &r->plan->device[i]);
 	for (i = 0; i < r->result->gpus; i++)
 		sum_gpu(r, &r->result->gpu[i]);
+	sum_before_cuda(r);
 	r->result->judgement = verdict_of_run(r->result);
 	err = sum_top(r);
 	if (!err)

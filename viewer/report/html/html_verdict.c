@@ -355,6 +355,35 @@ static const char *outside_usd_key(struct html *h)
 	return key;
 }
 
+/* Of one GPU as the clock has it. */
+static void put_held(struct html *h, int64_t ns, const char *key)
+{
+	if (h->s->result->gpus == 1)
+		html_ns(h, ns, "%s", key);
+	else
+		html_gpu_time(h, ns, "%s", key);
+}
+
+/* What start-up consists of, as view_startup_sentence has it. */
+static void put_startup(struct html *h)
+{
+	const struct ana_result *r = h->s->result;
+	const int64_t before = r->before_cuda_ns, ns = r->classes[ANA_EXCLUDED_STARTUP];
+	const char *sentence = view_startup_sentence(h->s, &h->mem);
+
+	if (!sentence)
+		return;
+	if (!before) {
+		fprintf(h->f, " S%s.", sentence + 1);
+		return;
+	}
+	html_put(h, " Of start-up ");
+	put_held(h, before, "/ledger/before_cuda_ns");
+	html_put(h, VIEW_BEFORE_CUDA_WORDS);
+	put_held(h, ns - before, "/ledger/classes/excluded.startup/ns - /ledger/before_cuda_ns");
+	html_put(h, VIEW_AFTER_CUDA_WORDS VIEW_ONCE_WORDS ".");
+}
+
 /* Start-up and shutdown are no training time, but paid. */
 static void put_outside(struct html *h)
 {
@@ -374,7 +403,9 @@ static void put_outside(struct html *h)
 	html_pct(h, base_ppm(ns, s->result->gpu_ns),
 		 "/ledger/gpu_ns - /ledger/working_ns %% /ledger/gpu_ns");
 	html_put(h, s->cost.known ? " of what was paid" : " of what was held");
-	html_put(h, ". Neither training time nor waste.</dd></div>\n");
+	html_put(h, ". Neither training time nor waste.");
+	put_startup(h);
+	html_put(h, "</dd></div>\n");
 }
 
 /* What the GPU needs from one operation to the next is no waste, but may be most of the time. */

@@ -94,6 +94,7 @@ static void put_sums(struct page *p)
 {
 	const char *rate = view_lead_rate_words(p->s, &p->mem);
 	const char *outside = view_outside_sentence(p->s, &p->mem);
+	const char *startup = view_startup_sentence(p->s, &p->mem);
 
 	if (p->s->result->simulated)
 		text_line(p, VIEW_SIMULATED_WORDS);
@@ -104,6 +105,8 @@ static void put_sums(struct page *p)
 		text_line(p, rate);
 	if (outside)
 		text_line(p, outside);
+	if (outside && startup)
+		text_line(p, startup);
 }
 
 static void put_between(struct page *p)
