@@ -281,14 +281,16 @@ const char *view_lead_rate_words(const struct view_summary *s, struct base_arena
 	struct view_lead l = view_lead_paid_of(s);
 	int64_t part = s->cost.known ? l.nano_usd : l.ns;
 	int64_t whole = s->cost.known ? view_working_nano_usd(s) : view_working_ns(s);
-	base_unit day, month, step, all;
+	base_unit basis, day, month, step, all;
 	const char *t;
 
 	if (!l.known || !view_lead_paid(&l) || !view_lead_projects(s, &l) || !part ||
 	    (s->cost.known && !l.cost))
 		return NULL;
 	t = base_arena_printf(
-		mem, "at this rate, day and night, %s per day and %s per month",
+		mem,
+		"if it went on like these %s of training, day and night: %s per day and %s per month",
+		base_gpu_time(basis, view_working_ns(s)),
 		rate_text(day, s, view_lead_in(s, part, VIEW_DAY_NS * (int64_t)l.gpus)),
 		rate_text(month, s, view_lead_in(s, part, VIEW_MONTH_NS * (int64_t)l.gpus)));
 	if (!s->result->steps)

@@ -3,7 +3,7 @@
  * The one percentage that leads every page: how much of the training time went to what the verdict
  * names, or to what took more (view_lead_beside). Training time is what was held without start-up,
  * shutdown and the like (view_working_ns), which is paid, too, and stands beside it in a line of
- * its own. And what that comes to per GPU-hour, per day and month at this rate, and per thousand
+ * its own. And what that comes to per GPU-hour, per day and month, and per thousand
  * steps.
  */
 #ifndef VIEW_LEAD_H
@@ -106,7 +106,8 @@ bool view_lead_projects(const struct view_summary *s, const struct view_lead *l)
 bool view_class_projects(const struct view_summary *s, enum ana_class c);
 
 /*
- * "at this rate $34.47 per day and $1,034 per month; 2.00 ¢ of each 5.54 ¢ per thousand steps";
+ * "if it went on like these 8.75 GPU-seconds of training, day and night: $34.47 per day and $1,034
+ * per month; 2.00 ¢ of each 5.54 ¢ per thousand steps";
  * NULL: nothing to tell, or view_lead_projects says no.
  */
 const char *view_lead_rate_words(const struct view_summary *s, struct base_arena *mem);

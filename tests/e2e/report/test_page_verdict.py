@@ -107,6 +107,8 @@ def check_digits(run):
     gs.equal(bool(thousand), 'that a thousand steps take' in s.top, 'of a thousand steps both or none')
     part, whole = thousand.groups() if thousand else ('', '')
     gs.check(not thousand or f'Of the {whole} that a thousand steps take, {part.strip()}.' in s.top, f'{part} of {whole}: {s.top}')
+    basis = re.search(r'if it went on like these (.*? of training, day and night: .*? per day and .*? per month)', s.box)
+    gs.check(not basis or basis[1] in s.top, f'a day and a month say what they are of: {s.top}')
     saves = re.search(r'saves at most (.*? of this run(, .*? per thousand steps)?)', s.box)[1]
     gs.check(f'It saves at most {saves}.' in s.top, f'{saves}: {s.top}')
     first = re.search(r'the ((?:first|second|third)[a-z ]*) ([\d.]+) of the ([\d.]+) %', s.box)

@@ -89,10 +89,11 @@ static void test_words(void)
 		   "start-up and shutdown: $0.80, 20.0 % of what was paid");
 	EXPECT_STR(
 		view_lead_rate_words(s, &mem),
-		"at this rate, day and night, $23.94 per day and $718 per month; $7.98 of $31.92 per thousand steps");
+		"if it went on like these 48.0 GPU-minutes of training, day and night: $23.94 per day and $718 per month; $7.98 of $31.92 per thousand steps");
 	s->result->steps = 0;
-	EXPECT_STR(view_lead_rate_words(s, &mem),
-		   "at this rate, day and night, $23.94 per day and $718 per month");
+	EXPECT_STR(
+		view_lead_rate_words(s, &mem),
+		"if it went on like these 48.0 GPU-minutes of training, day and night: $23.94 per day and $718 per month");
 	s->no_projection = true;
 	EXPECT(!view_lead_rate_words(s, &mem));
 	EXPECT(!view_lead_hour_words(s, &mem));
@@ -219,7 +220,7 @@ static void test_no_price(void)
 		   "start-up and shutdown: 0.20 GPU-hours, 20.0 % of what was held");
 	EXPECT_STR(
 		view_lead_rate_words(s, &mem),
-		"at this rate, day and night, 6.00 GPU-hours per day and 180.00 GPU-hours per month; "
+		"if it went on like these 48.0 GPU-minutes of training, day and night: 6.00 GPU-hours per day and 180.00 GPU-hours per month; "
 		"2.00 GPU-hours of 8.00 GPU-hours per thousand steps");
 	view_summary_free(s);
 }

@@ -262,7 +262,7 @@ static void put_thousand(struct html *h, int64_t amount, const char *key)
 		html_part_gpu_time(h, amount, whole, of, "1000 * %s per /steps/count", key);
 }
 
-/* "At this rate, day and night, $34.49 per day and $1,035 per month on 8 GPUs." */
+/* "If it went on like these 8.75 GPU-seconds of training, day and night: $34.49 per day and $1,035 per month on 8 GPUs." */
 static void put_rates(struct html *h, const struct view_lead *l)
 {
 	const struct view_summary *s = h->s;
@@ -272,7 +272,9 @@ static void put_rates(struct html *h, const struct view_lead *l)
 	int64_t all = s->cost.known ? view_working_nano_usd(s) : view_working_ns(s);
 	int64_t day = VIEW_DAY_NS * (int64_t)l->gpus, month = VIEW_MONTH_NS * (int64_t)l->gpus;
 
-	html_put(h, " At this rate, day and night, ");
+	html_put(h, " If it went on like these ");
+	html_gpu_time(h, view_working_ns(s), "/ledger/working_ns");
+	html_put(h, " of training, day and night: ");
 	put_about(h, view_lead_in(s, amount, day), "%" PRId64 " * %s per /ledger/working_ns", day,
 		  part);
 	html_put(h, " per day and ");
@@ -295,7 +297,7 @@ static void put_rates(struct html *h, const struct view_lead *l)
 }
 
 /*
- * "$1.44 of each $3.99 GPU-hour of training; 0.140 ¢ of this run. At this rate, day and night, ..."
+ * "$1.44 of each $3.99 GPU-hour of training; 0.140 ¢ of this run. If it went on like these ..."
  */
 static void put_paid(struct html *h)
 {
