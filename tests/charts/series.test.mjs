@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { cellColumns, lastNotAbove, medianWidth, movingMedian, placeOf } from '../../viewer/report/assets/charts/src/series.js';
-import { found, neighbour, treeOf } from '../../viewer/report/assets/charts/src/tree.js';
+import { brief, found, neighbour, treeOf } from '../../viewer/report/assets/charts/src/tree.js';
 import { block } from './made.mjs';
 
 test('a moving median lets single values pass', () => {
@@ -54,4 +54,15 @@ test('a flame graph becomes a tree that keys walk', () => {
 	assert.deepEqual(found(root, 'A.PY'), { hits: 1, ns: 100 });
 	assert.deepEqual(found(root, 'e'), { hits: 3, ns: 300 });
 	assert.deepEqual(found(root, '(.*'), { hits: 0, ns: 0 });
+});
+
+test('frames are called what tells them apart', () => {
+	assert.equal(brief('host.warmup'), 'host.warmup');
+	assert.equal(brief('all'), 'all');
+	assert.equal(brief('Step.body /srv/job/train.py:192'), 'Step.body train.py:192');
+	assert.equal(brief('Linear.forward /v/lib/python3.11/site-packages/torch/nn/modules/linear.py:125'),
+		'Linear.forward torch/nn/modules/linear.py:125');
+	assert.equal(brief('f /a/dist-packages/b/site-packages/c.py:1'), 'f c.py:1');
+	assert.equal(brief('<module> <string>:3'), '<module> <string>:3');
+	assert.equal(brief('f /my job/a b.py:1'), 'f a b.py:1');
 });

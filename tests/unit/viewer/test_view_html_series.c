@@ -198,7 +198,7 @@ static void test_hostile(void)
 	char *page = made_page(s, view_html_write);
 
 	EXPECT_UINT(count(page, "<script>alert"), 0);
-	EXPECT_UINT(count(page, "</title>"), 1);
+	EXPECT_UINT(count(page, "</title>"), count(page, "<title>"));
 	EXPECT_UINT(count(page, "\x1b"), 0);
 	EXPECT_UINT(count(page, "\xff"), 0);
 	EXPECT_UINT(count(page, "\xe2\x80\xae"), 0);

@@ -111,16 +111,46 @@ static int x_of(const struct graph *g, int64_t ns)
 	return (int)((__int128)ns * WIDTH / (g->f->node[0].ns > 0 ? g->f->node[0].ns : 1));
 }
 
+/* What stands behind the last of these folders, or @path. */
+static const char *below(const char *path, const char *folder)
+{
+	const char *p = strstr(path, folder);
+
+	return p ? below(p + strlen(folder), folder) : path;
+}
+
+/*
+ * "Step.body train.py:192" of "Step.body /srv/job/train.py:192", and "Linear.forward
+ * torch/nn/modules/linear.py:125" of a package's: what is before is the same in frame after frame.
+ */
+static const char *brief(struct html *h, const char *name)
+{
+	const char *path = strstr(name, " /"), *file;
+
+	if (!path)
+		return name;
+	file = below(below(path, "/site-packages/"), "/dist-packages/");
+	if (file == path)
+		file = strrchr(path, '/') + 1;
+	return base_arena_printf(&h->mem, "%.*s %s", (int)(path - name), name, file);
+}
+
 /* As much of a name as there is room for; three letters are none. */
-static void put_name(struct html *h, const char *name, int x, int y, int width)
+static void put_name(struct html *h, const char *whole, int x, int y, int width)
 {
 	size_t room = width > 6 ? (size_t)(width - 6) * LETTERS / 100 : 0;
-	size_t columns = base_utf8_columns(name);
+	const char *name = room < 4 ? NULL : brief(h, whole);
+	size_t columns = name ? base_utf8_columns(name) : 0;
 	size_t bytes = 0;
 
-	if (room < 4)
+	if (!name)
 		return;
 	fprintf(h->f, "<text x=\"%d\" y=\"%d\">", x + 4, y + 14);
+	if (name != whole || columns > room) {
+		html_put(h, "<title>");
+		html_escape(h->f, whole);
+		html_put(h, "</title>");
+	}
 	if (columns <= room) {
 		html_escape(h->f, name);
 	} else {

@@ -5,7 +5,7 @@ import { select } from 'd3-selection';
 import { familyOf } from './classes.js';
 import { button, chooser, el, labelled, readout } from './dom.js';
 import { colour, isDark, onTheme, still } from './theme.js';
-import { found, neighbour, treeOf } from './tree.js';
+import { brief, found, neighbour, treeOf } from './tree.js';
 import { count, duration, percent } from './units.js';
 
 const CELL = 22;
@@ -62,7 +62,7 @@ export function flame(place, block) {
 		state.chart = flamegraph().width(state.width).cellHeight(CELL).inverted(true)
 			.transitionDuration(still() ? 0 : 200).minFrameSize(1).sort(false).title('')
 			.resetHeightOnZoom(true)
-			.getName((d) => d.data.name)
+			.getName((d) => brief(d.data.name))
 			.setColorMapper((d) => (d.highlight ? colour('hit') : fill(d.data)))
 			.setLabelHandler((d) => `${d.data.name}: ${duration(d.data.value)}`)
 			.setSearchMatch((d, words) => d.data.name.toLowerCase().includes(words.toLowerCase()))

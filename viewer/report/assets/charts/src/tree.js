@@ -22,6 +22,16 @@ export function treeOf(graph, frames) {
 	return nodes[0];
 }
 
+// 'Step.body train.py:192' of 'Step.body /srv/job/train.py:192', and a package's file from the package on.
+export function brief(name) {
+	const at = name.indexOf(' /');
+
+	if (at < 0)
+		return name;
+	const path = name.slice(at), own = path.split(/\/(?:site|dist)-packages\//);
+	return `${name.slice(0, at)} ${own.length > 1 ? own.at(-1) : path.slice(path.lastIndexOf('/') + 1)}`;
+}
+
 // Whole frames whose name holds the words, case aside; what is below a found one is not counted twice.
 export function found(root, words) {
 	const want = words.toLowerCase();
