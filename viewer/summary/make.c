@@ -230,8 +230,11 @@ static const char *sampler_note(struct view_summary *s)
 	const char *said = "";
 
 	if (nvml >= 0)
-		said = base_arena_printf(&s->mem, " (NVML itself said %s %% while it was asked)",
-					 base_percent(own, nvml));
+		said = base_arena_printf(
+			&s->mem,
+			" over the whole run, by these records (NVML itself said %s %%, on average of "
+			"the moments, some seconds apart, in which it was asked)",
+			base_percent(own, nvml));
 	if (s->wall_ns < VIEW_MONITOR_NS)
 		return base_arena_printf(
 			&s->mem,

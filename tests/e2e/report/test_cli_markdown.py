@@ -34,7 +34,7 @@ with gs.scratch() as where:
         want = figures.scaled(D(str(f['usd'])) * 10**9, figures.money_scale(D(str(one['cost']['usd']))))
         gs.equal(usd, want, f['class'])
     gs.check('|' not in why.replace('\\|', ''), f'no table: {why}')
-    gs.equal(re.findall(r'^\d\. \*\*(.*?)\*\*', text, re.M), [a['title'] for a in one['advice'][:3]], 'advice')
+    gs.equal(re.findall(r'^- \*\*(.*?)\*\*', text, re.M), [a['title'] for a in one['advice'][:3]], 'advice')
     for note in one['quality']['notes']:
         gs.check(re.sub(r'\W', '', note) in re.sub(r'&lt;|\W', '', text), f'note: {note}')
 

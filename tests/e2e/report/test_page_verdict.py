@@ -79,6 +79,28 @@ def check_half_seen(run):
     gs.check('grades' not in s.top, 'no grade, no rule')
 
 
+def check_flame():
+    """Frames are told by what differs from one to the next; pointed at, by all of it."""
+    page = gs.gpustarve('report', os.path.join(gs.SOURCE, 'tests', 'data', 'recorded', 'h100-cnn.gst'), '--format', 'html').stdout.decode()
+    frames = re.findall(r'<text [^>]*>(?:<title>([^<]*)</title>)?([^<]*)</text>', page.split('<svg class="flame"')[1].split('</svg>')[0])
+    gs.check(('Step.body /srv/job/torch_train.py:192', 'Step.body torch_train.py:192') in frames, f'one of the program: {frames[:9]}')
+    gs.check(any(w.startswith('Module._call_impl /srv/venv/') and f.startswith('Module._call_impl torch/nn/') for w, f in frames),
+             f'one of a package: {frames}')
+    gs.check(('', 'host.warmup') in frames and not any(' /' in f for _, f in frames), f'no path from the root on: {frames}')
+
+
+def check_words():
+    """Words that readers did not know, one list with numbers alone, and what NVML's figure is of."""
+    run = os.path.join(gs.SOURCE, 'tests', 'data', 'recorded', 'h100-cnn.gst')
+    text, markdown, page = (gs.gpustarve('report', run, '--format', f).stdout.decode() for f in ('text', 'markdown', 'html'))
+    for said in text, markdown, words(page):
+        gs.check('on their way' not in said and (said == markdown or 'launched work to arrive' in said) and 'the verdict' not in said, f'{said}')
+    gs.equal([line for line in text.split('\n\n', 1)[1].split('\n') if re.match(r'  \d+\. ', line)], [], 'numbers stand in the box alone')
+    gs.equal(len(re.findall(r'^1\. ', markdown, flags=re.M)), 1, 'one list with numbers')
+    for said in re.sub(r'\s+', ' ', text), words(page):
+        gs.check('over the whole run, by these records (NVML itself said 2.0 %, on average of the moments' in said, 'what NVML says it of')
+
+
 def check_startup():
     """Of a real run: imports until libprof was armed by CUDA, and what then came before the first copy."""
     s = Seen(os.path.join(gs.SOURCE, 'tests', 'data', 'recorded', 'h100-cnn.gst'))
@@ -143,6 +165,8 @@ with gs.scratch() as where:
     backward = made.stack('_engine_run_backward /x/site-packages/torch/autograd/graph.py 9', made.TRAIN)
     check_change(half_seen(where, 'plain'), half_seen(where, 'torch', backward))
     check_startup()
+    check_flame()
+    check_words()
     for demo in 'decoding', 'storage':
         run = os.path.join(where, demo + '.gst')
         shutil.copytree(os.path.join(gs.SOURCE, 'docs', 'demo', demo + '.gst'), run)

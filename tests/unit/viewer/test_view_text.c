@@ -167,7 +167,7 @@ static void test_order_of_all(void)
 			   "  2. The GPU waited 10.0 % of the training time for Python's garbage");
 	decoding = strstr(text, "  3. The GPU waited 8.3 % of the training time for batches");
 	EXPECT(collector && decoding && collector < decoding);
-	EXPECT(strstr(text, "\n  those of the verdict are 29.1 of the 33.3 %;"));
+	EXPECT(strstr(text, "\n  those that the first sentence counts are 29.1 of the 33.3 %;"));
 	free(text);
 	view_summary_free(s);
 }

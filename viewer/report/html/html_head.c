@@ -82,7 +82,7 @@ static void put_list(struct html *h)
 void html_head(struct html *h)
 {
 	put_document(h);
-	html_put(h, "<a class=\"skip\" href=\"#main\">Skip to the verdict</a>\n");
+	html_put(h, "<a class=\"skip\" href=\"#main\">Skip to the result</a>\n");
 	put_patterns(h);
 	put_banner(h);
 	put_list(h);

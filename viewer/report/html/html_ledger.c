@@ -120,7 +120,7 @@ void html_ledger(struct html *h)
 	html_put(
 		h,
 		"<p>Every nanosecond that the GPUs were held is in exactly one class. Shares here "
-		"are of all that time, start-up and shutdown with it; those of the verdict and of causes are "
+		"are of all that time, start-up and shutdown with it; those at the top and of causes are "
 		"of the training time.</p>\n");
 	put_bar(h);
 	html_legend(h, s->result->classes);

@@ -24,7 +24,7 @@ void html_method(struct html *h)
 		"Shares in tables are of this time.</dd>\n"
 		"<dt>Training time</dt><dd>What was held, without start-up, shutdown, waits for work and GPUs "
 		"that no process used. The percentage that leads is of this time.</dd>\n"
-		"<dt>Per GPU-hour, per day, per month</dt><dd>The dollars of what the verdict names, divided by "
+		"<dt>Per GPU-hour, per day, per month</dt><dd>The dollars of what the first sentence names, divided by "
 		"the training time, for an hour of it; and for a day and a month of thirty days of all GPUs "
 		"that did something. Per thousand steps: divided by the steps. What each step cost is all that was paid, divided by them.</dd>\n"
 		"<dt>Starved</dt><dd>The sum of all <code>input.*</code> classes.</dd>\n"

@@ -703,8 +703,8 @@ static void put_grades(struct html *h)
 		return;
 	fprintf(h->f,
 		"<p class=\"soft\">&#8220;%s&#8221; grades what is lost to input alone: notice below "
-		"%d %% of the training time, warning from there, critical from %d %%. Other verdicts "
-		"have no grades.</p>\n",
+		"%d %% of the training time, warning from there, critical from %d %%. Where something "
+		"else leads there is no grade.</p>\n",
 		name, ANA_WARNING_PCT, ANA_CRITICAL_PCT);
 }
 

@@ -105,7 +105,7 @@ static void put_advice(const struct view_summary *s, struct base_arena *mem, FIL
 		const struct view_advice *a = &s->advice[i];
 		const char *of = view_advice_about_words(s, mem, a);
 
-		fprintf(f, "%s%zu. **", i ? "" : "\nWhat to do:\n\n", i + 1);
+		fprintf(f, "%s- **", i ? "" : "\nWhat to do:\n\n");
 		base_put(f, BASE_AS_MARKDOWN, a->title);
 		fputs("**: ", f);
 		base_put(f, BASE_AS_MARKDOWN, a->action);

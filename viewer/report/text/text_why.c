@@ -18,12 +18,11 @@
 #define LINE_COLUMNS 40 /* of a file's name */
 #define AT 5 /* where the lines of a finding begin */
 
-/* "  1. The GPU waited ...", with its class for who looks it up. */
-static void put_finding(struct page *p, size_t n, size_t at)
+/* "  -  The GPU waited ...", with its class for who looks it up. The box alone has numbers. */
+static void put_finding(struct page *p, size_t at)
 {
-	int begins = fprintf(p->f, "  %zu. ", n);
-
-	text_wrap(p, begins, AT,
+	fputs("  -  ", p->f);
+	text_wrap(p, AT, AT,
 		  base_arena_printf(&p->mem, "%s [%s]", view_finding_sentence(p->s, &p->mem, at),
 				    ana_class_names[p->s->finding[at].class]));
 }
@@ -95,7 +94,7 @@ void text_causes(struct page *p, size_t most)
 	covered = view_covered_words(p->s, &p->mem, first, shown, true);
 	if (covered)
 		text_line(p, base_arena_printf(&p->mem, "%s %s",
-					       others		? "those of the verdict are"
+					       others ? "those that the first sentence counts are"
 					       : sentences == 1 ? "that is"
 								: "together",
 					       covered));
@@ -168,7 +167,7 @@ void text_findings(struct page *p)
 	if (n)
 		text_heading(p, "Why (the most costly first)");
 	for (size_t i = 0; i < n; i++) {
-		put_finding(p, i + 1, told[i].at);
+		put_finding(p, told[i].at);
 		put_below(p, base_arena_printf(&p->mem, "(%s)",
 					       view_finding_evidence(&p->mem,
 								     &s->finding[told[i].at])));
@@ -435,7 +434,7 @@ void text_advice(struct page *p)
 		const struct view_advice *a = &s->advice[i];
 		const char *of = view_advice_about_words(s, &p->mem, a);
 
-		fprintf(p->f, "  %zu. ", i + 1);
+		fputs("  -  ", p->f);
 		text_wrap(p, 5, 5,
 			  base_arena_printf(&p->mem, "%s (%s%s%s)", a->title,
 					    view_text_saving(p->s, a, &p->mem), of ? "; " : "",
