@@ -17,6 +17,7 @@
 #include "words.h"
 
 #define COLUMNS 40 /* of a path or a file's name */
+#define SURE_PART 5 /* of a gain: if no more than that is not sure, it is */
 #define LINE_PART 4 /* of what a line stands for: seen there for less, it is a guess */
 
 /* The finding of its class that cost most. */
@@ -398,19 +399,34 @@ static const char *of_saved(const struct view_summary *s, struct base_arena *mem
 		!number || tenths < told ? "" : ", other waits for batches included");
 }
 
-/* On several GPUs what one waits for less may be waited for by another one. */
-static const char *prediction(const struct view_summary *s, struct base_arena *mem,
-			      const struct said *x)
+/*
+ * What removing the cause saves at most and at least; false: no gain is told. On several GPUs what
+ * one waits for less may be waited for by another one.
+ */
+static bool gain_of(const struct view_summary *s, const struct said *x, int64_t *saved,
+		    int64_t *least)
 {
 	const struct view_finding *f = &s->finding[x->at];
 	const struct view_advice *a = number_for(s, x->at);
-	int64_t saved = a ? a->saving_ns : x->cause_ns;
-	const char *times;
 
 	if (f->where.late || ana_class_is_outside(f->class) || !s->waste[f->class] ||
 	    (!a && s->result->gpus > 1) || !x->cause_ns)
+		return false;
+	*saved = a ? a->saving_ns : x->cause_ns;
+	*least = a ? a->saving_least_ns : 0;
+	return true;
+}
+
+static const char *prediction(const struct view_summary *s, struct base_arena *mem,
+			      const struct said *x)
+{
+	const struct view_advice *a = number_for(s, x->at);
+	int64_t saved, least;
+	const char *times;
+
+	if (!gain_of(s, x, &saved, &least))
 		return "";
-	times = view_gain_words(s, mem, saved, a ? a->saving_least_ns : 0);
+	times = view_gain_words(s, mem, saved, least);
 	if (!times)
 		return "";
 	return base_arena_printf(mem, " %s %s%s.",
@@ -433,8 +449,12 @@ const char *view_confidence_words(const struct view_summary *s)
 {
 	/* What a simulated GPU does meanwhile is computed, so what is left as a wait is as well. */
 	return s->result->simulated
-		       ? "confidence tells how sure the cause is, not how sure the length of the wait"
-		       : "confidence tells how sure the cause is; how long the wait was is measured";
+		       ? "confidence tells how sure cause, line and gain are, not how sure the length "
+			 "of the wait; a gain is low where it is a bound alone, medium where some of "
+			 "it is sure"
+		       : "confidence tells how sure cause, line and gain are; a gain is low where it "
+			 "is a bound alone, medium where some of it is sure; how long the wait was is "
+			 "measured";
 }
 
 /*
@@ -452,15 +472,38 @@ enum ana_confidence view_told_line_confidence(const struct view_summary *s, size
 	return f->ns >= seen / 2 && f->ns >= view_told_ns(s, at) / LINE_PART ? ANA_MEDIUM : ANA_LOW;
 }
 
-const char *view_alike_confidence_words(const struct view_summary *s, struct base_arena *mem,
-					const struct view_told *told, size_t n)
+/* Where a gain is told; ANA_NONE: none is. */
+static enum ana_confidence gain_confidence(const struct view_summary *s, struct base_arena *mem,
+					   const struct said *x)
 {
-	const char *cause = ana_confidence_names[view_alike_confidence(s, told, n)];
+	int64_t saved, least;
 
-	if (view_told_rest(s, told->at) == SIZE_MAX || !s->finding[told->at].where.file)
-		return base_arena_printf(mem, "confidence %s", cause);
-	return base_arena_printf(mem, "confidence %s, of the line %s", cause,
-				 ana_confidence_names[view_told_line_confidence(s, told->at)]);
+	if (!gain_of(s, x, &saved, &least) || !view_gain_words(s, mem, saved, 0))
+		return ANA_NONE;
+	if (!view_gain_words(s, mem, least, 0))
+		return ANA_LOW;
+	return least >= saved - saved / SURE_PART ? ANA_HIGH : ANA_MEDIUM;
+}
+
+/* "confidence: cause and line high, gain low" */
+static const char *confidence_words(const struct view_summary *s, struct base_arena *mem,
+				    enum ana_confidence of_cause, const struct said *x)
+{
+	/* Of a cause that nobody knows the line is where a thread was meanwhile, no more. */
+	const bool line_told = s->finding[x->at].where.file && of_cause != ANA_NONE;
+	enum ana_confidence gain = gain_confidence(s, mem, x), line = of_cause;
+	const char *t;
+
+	if (view_told_rest(s, x->at) != SIZE_MAX)
+		line = view_told_line_confidence(s, x->at);
+	t = base_arena_printf(mem, "confidence: cause%s %s",
+			      line_told && line == of_cause ? " and line" : "",
+			      ana_confidence_names[of_cause]);
+	if (line_told && line != of_cause)
+		t = base_arena_printf(mem, "%s, line %s", t, ana_confidence_names[line]);
+	if (gain != ANA_NONE)
+		t = base_arena_printf(mem, "%s, gain %s", t, ana_confidence_names[gain]);
+	return t;
 }
 
 enum ana_confidence view_alike_confidence(const struct view_summary *s,
@@ -566,15 +609,32 @@ static const char *told_sentence(const struct view_summary *s, struct base_arena
 				 prediction(s, mem, x));
 }
 
-const char *view_alike_sentence(const struct view_summary *s, struct base_arena *mem,
-				const struct view_told *told, size_t n)
+static struct said said_together(const struct view_summary *s, struct base_arena *mem,
+				 const struct view_told *told, size_t n)
 {
 	struct said x = { .at = told->at,
 			  .ns = view_alike_ns(s, told, n),
 			  .seen_ns = seen_ns(s, told, n),
 			  .also = lines_of(s, mem, told, n) };
+
 	x.cause_ns = x.ns;
+	return x;
+}
+
+const char *view_alike_sentence(const struct view_summary *s, struct base_arena *mem,
+				const struct view_told *told, size_t n)
+{
+	struct said x = said_together(s, mem, told, n);
+
 	return told_sentence(s, mem, told, n, &x);
+}
+
+const char *view_alike_confidence_words(const struct view_summary *s, struct base_arena *mem,
+					const struct view_told *told, size_t n)
+{
+	struct said x = said_together(s, mem, told, n);
+
+	return confidence_words(s, mem, view_alike_confidence(s, told, n), &x);
 }
 
 /* The cause that this finding is a line of; NULL: it is not told. */
@@ -594,7 +654,8 @@ static const struct view_cause *cause_of(const struct view_summary *s, struct ba
 	return NULL;
 }
 
-const char *view_finding_sentence(const struct view_summary *s, struct base_arena *mem, size_t at)
+/* A line of several has the gain of all with the first. */
+static struct said said_alone(const struct view_summary *s, struct base_arena *mem, size_t at)
 {
 	const struct view_told alone = { at, SIZE_MAX };
 	struct said x = { .at = at, .ns = view_told_ns(s, at), .cause_ns = view_told_ns(s, at) };
@@ -607,7 +668,31 @@ const char *view_finding_sentence(const struct view_summary *s, struct base_aren
 		x.cause_ns = first ? of->ns : 0;
 		x.others = true;
 	}
+	return x;
+}
+
+const char *view_finding_sentence(const struct view_summary *s, struct base_arena *mem, size_t at)
+{
+	const struct view_told alone = { at, SIZE_MAX };
+	struct said x = said_alone(s, mem, at);
+
 	return told_sentence(s, mem, &alone, 1, &x);
+}
+
+const char *view_finding_confidence_words(const struct view_summary *s, struct base_arena *mem,
+					  size_t at)
+{
+	struct said x = said_alone(s, mem, at);
+
+	return confidence_words(s, mem, s->finding[at].confidence, &x);
+}
+
+enum ana_confidence view_finding_gain_confidence(const struct view_summary *s,
+						 struct base_arena *mem, size_t at)
+{
+	struct said x = said_alone(s, mem, at);
+
+	return gain_confidence(s, mem, &x);
 }
 
 /* ---- which are told, and what is folded under them ------------------------------------------- */

@@ -342,11 +342,12 @@ static void test_line_confidence(void)
 		int64_t here, there; /* of a hundred: at the line, at others too small to be told */
 		const char *words;
 	} cases[] = {
-		{ 49, 1, "confidence high, of the line medium" },
-		{ 26, 20, "confidence high, of the line medium" },
-		{ 26, 30, "confidence high, of the line low" }, /* one of many */
-		{ 20, 1, "confidence high, of the line low" }, /* hardly anything was seen */
-		{ 60, 1, "confidence high" }, /* it speaks for itself */
+		{ 49, 1, "confidence: cause high, line medium, gain low" },
+		{ 26, 20, "confidence: cause high, line medium, gain low" },
+		{ 26, 30, "confidence: cause high, line low, gain low" }, /* one of many */
+		/* hardly anything was seen */
+		{ 20, 1, "confidence: cause high, line low, gain low" },
+		{ 60, 1, "confidence: cause and line high, gain low" }, /* it speaks for itself */
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -371,6 +372,31 @@ static void test_line_confidence(void)
 		EXPECT_STR(view_alike_confidence_words(s, &mem, told, 1), cases[i].words);
 		view_summary_free(s);
 	}
+}
+
+/* A gain is a bound; where arithmetic tells what is sure it is more than that. */
+static void test_gain_confidence(void)
+{
+	struct view_summary *s = made_summary_of(made_starved(NULL), H100, 6880000000LL);
+	struct view_advice *a = s->advice;
+	int64_t sure = 0;
+
+	REQUIRE(s->advices && a->with_need);
+	EXPECT_INT(view_finding_gain_confidence(s, &mem, 0), ANA_LOW);
+	a->saving_least_ns = a->saving_ns / 50; /* next to nothing is told to be sure */
+	EXPECT_INT(view_finding_gain_confidence(s, &mem, 0), ANA_LOW);
+	a->saving_least_ns = a->saving_ns / 2;
+	EXPECT_INT(view_finding_gain_confidence(s, &mem, 0), ANA_MEDIUM);
+	a->saving_least_ns = a->saving_ns - a->saving_ns / 5;
+	EXPECT_INT(view_finding_gain_confidence(s, &mem, 0), ANA_HIGH);
+	EXPECT(strstr(view_finding_confidence_words(s, &mem, 0), ", gain high"));
+	a->saving_ns = view_working_ns(s); /* no gain is told of that */
+	EXPECT_INT(view_finding_gain_confidence(s, &mem, 0), ANA_NONE);
+	EXPECT(!strstr(view_finding_confidence_words(s, &mem, 0), "gain"));
+	for (size_t i = 0; i < s->findings; i++)
+		sure += strstr(view_finding_sentence(s, &mem, i), " per hour") != NULL;
+	EXPECT(sure > 0);
+	view_summary_free(s);
 }
 
 /* Of a simulated GPU nothing is called measured that is not. */
@@ -788,8 +814,9 @@ static const struct t_case cases[] = {
 	T_CASE(test_left_alone),      T_CASE(test_pipeline),
 	T_CASE(test_taken),	      T_CASE(test_activities),
 	T_CASE(test_line_confidence), T_CASE(test_simulated),
-	T_CASE(test_taken_once),      T_CASE(test_turnover),
-	T_CASE(test_parts_sum),	      T_CASE(test_no_parts),
+	T_CASE(test_gain_confidence), T_CASE(test_taken_once),
+	T_CASE(test_turnover),	      T_CASE(test_parts_sum),
+	T_CASE(test_no_parts),
 };
 
 int main(void)

@@ -596,7 +596,7 @@ static void put_sure(struct html *h, const struct html_cause *c)
 {
 	if (!c->n)
 		return;
-	fprintf(h->f, "<div><dt>How sure</dt><dd>Of the cause: <b>%s</b>",
+	fprintf(h->f, "<div><dt>How sure</dt><dd><b>%s</b>",
 		view_alike_confidence_words(h->s, &h->mem, c->told, c->n));
 	put_seen(h, c);
 	html_put(h, ".</dd></div>\n");

@@ -124,16 +124,14 @@ void html_own_share(struct html *h, size_t at)
 		 "/findings/%zu/ns %% /ledger/%s", at, outside ? "gpu_ns" : "working_ns");
 }
 
-/* The line, how much of the time was seen there, and "high: 1,514 samples of 4 threads". */
+/* The line, how much of the time was seen there, and how sure all that is: "..., gain low; 1,514 samples of 4 threads". */
 static void put_line(struct html *h, size_t at)
 {
-	const struct view_told told = { .at = at };
-
 	html_hotspot(h, at);
 	put_seen_here(h, at);
 	fprintf(h->f, "<span class=\"proof soft small\">%s",
-		view_alike_confidence_words(h->s, &h->mem, &told, 1));
-	html_evidence(h, at, ": ");
+		view_finding_confidence_words(h->s, &h->mem, at));
+	html_evidence(h, at, "; ");
 	html_put(h, "</span>");
 }
 
