@@ -79,6 +79,17 @@
 
 #define HTML_SECTIONS_MAX 24
 
+/*
+ * The cause that the page's top names: of what wasted most, as the box tells it. @told: @n findings
+ * of which the others are like the first one; n 0: there is none. @index: in the summary's causes,
+ * where they are several.
+ */
+struct view_told;
+struct html_cause {
+	const struct view_told *told;
+	size_t n, index;
+};
+
 struct html {
 	const struct view_summary *s;
 	FILE *f;
@@ -88,6 +99,8 @@ struct html {
 	unsigned int thrift; /* so often the page was too large: everything that can be halved is */
 	const char *block; /* the data block with its element */
 	size_t block_len;
+	struct html_cause first; /* html_first_cause, if @first_known */
+	bool first_known;
 };
 
 /*
@@ -141,16 +154,7 @@ void html_class(struct html *h, enum ana_class c); /* square and name, linked to
  */
 const char *html_lead_key(struct html *h, const struct view_lead *l, const char *member);
 
-/*
- * The cause that the page's top names: of what wasted most, as the box tells it. @told: @n findings
- * of which the others are like the first one; n 0: there is none. @index: in the summary's causes,
- * where they are several.
- */
-struct view_told;
-struct html_cause {
-	const struct view_told *told;
-	size_t n, index;
-};
+/* Found once, whatever asks for it. */
 struct html_cause html_first_cause(struct html *h);
 
 /*

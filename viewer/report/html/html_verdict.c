@@ -469,7 +469,7 @@ static struct html_cause alone(struct html *h, const struct view_finding *f)
 	return (struct html_cause){ .told = told, .n = 1 };
 }
 
-struct html_cause html_first_cause(struct html *h)
+static struct html_cause find_first_cause(struct html *h)
 {
 	const struct view_summary *s = h->s;
 	int c = worst_class(s);
@@ -489,6 +489,14 @@ struct html_cause html_first_cause(struct html *h)
 	if (best == n)
 		return alone(h, worst_hotspot(s, c));
 	return (struct html_cause){ told + cause[best].from, cause[best].n, best };
+}
+
+struct html_cause html_first_cause(struct html *h)
+{
+	if (!h->first_known)
+		h->first = find_first_cause(h);
+	h->first_known = true;
+	return h->first;
 }
 
 /* "12.6 % of the training time"; what lies outside of it as a share of all that was held. */

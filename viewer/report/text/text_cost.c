@@ -7,17 +7,20 @@
 
 static const char *fraction_text(const struct view_rate *r, struct base_arena *mem)
 {
-	base_unit list, share;
+	base_unit list, percent;
+	const char *part;
 
 	if (r->fraction_num == r->fraction_den)
 		return "";
-	if (!view_rate_in_parts(r))
-		return base_arena_printf(mem, " = %s %% of %s" VIEW_RATE_PART_WORDS,
-					 base_percent(share, base_ppm(r->nano_usd_per_hour,
-								      r->list_nano_usd_per_hour)),
-					 base_price_text(list, r->list_nano_usd_per_hour));
-	return base_arena_printf(mem, " = %u/%u of %s" VIEW_RATE_PART_WORDS, r->fraction_num,
-				 r->fraction_den, base_price_text(list, r->list_nano_usd_per_hour));
+	if (view_rate_in_parts(r))
+		part = base_arena_printf(mem, "%u/%u", r->fraction_num, r->fraction_den);
+	else
+		part = base_arena_printf(
+			mem, "%s %%",
+			base_percent(percent,
+				     base_ppm(r->nano_usd_per_hour, r->list_nano_usd_per_hour)));
+	return base_arena_printf(mem, " = %s of %s" VIEW_RATE_PART_WORDS, part,
+				 base_price_text(list, r->list_nano_usd_per_hour));
 }
 
 const char *view_text_rate(const struct view_rate *r, struct base_arena *mem)
