@@ -14,9 +14,9 @@
  * third on.
  *
  * The child of a long run keeps what it has finished, a GPU or those that share processes at a
- * time, in COLL_DIGEST_PARTS of the run (`gpustarve digest --resume`). One that is ended, by its
- * limit, by the end of this program or otherwise, goes on from there; an end after which there is
- * more than before is no failure of the run.
+ * time, and how far it got in one, in COLL_DIGEST_PARTS of the run (`gpustarve digest --resume`).
+ * One that is ended, by its limit, by the end of this program or otherwise, goes on from there; an
+ * end after which there is more than before is no failure of the run.
  *
  * The digest of a long run takes its time, and that of one that fails may never come. Such a run
  * (of COLL_DIGEST_LONG bytes), and one whose turn does not come for half a minute, gets a

@@ -2,8 +2,9 @@
 /*
  * What an analysis has kept of an earlier one (.digest-parts), which is as hostile as all of a run.
  * Bit 0 of the first byte takes the others as the file, with the right head by bit 1 and right
- * sums by bit 2; else they are what was kept of a component, which the other bits choose, of just
- * this trace. It may be wrong, but all that is made of it can be made.
+ * sums by bit 2; else they are what was kept of a component, or of the first amid its walk, which
+ * the other bits choose, of just this trace. It may be wrong, but all that is made of it can be
+ * made.
  */
 #include "fuzz.h"
 
@@ -23,18 +24,21 @@
 #include "wire/bytes.h"
 
 #define COMPONENTS 3
+#define KINDS (COMPONENTS + 1) /* the last: the first of them, amid its walk */
 #define FILE_HEAD 32
 #define RECORD_HEAD 24
 #define AT_LEN 8
 #define AT_CRC 16
 #define IDENTITY 8 /* of the trace, before all that was kept */
+#define IDENTITY_AMID 72
+#define EVERY 100 /* operations after which a walk is kept */
 
 static char run[200];
 static struct view_trace *trace;
 static struct part {
 	uint8_t *bytes;
 	size_t len;
-} good[COMPONENTS], given[COMPONENTS];
+} good[KINDS], given[KINDS];
 static uint8_t *file; /* as it is kept */
 static size_t file_len;
 
@@ -49,17 +53,26 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 static void clean_up(void)
 {
 	view_trace_close(trace);
-	for (int i = 0; i < COMPONENTS; i++)
+	for (int i = 0; i < KINDS; i++)
 		free(good[i].bytes);
 	free(file);
 	nftw(run, remove_one, 4, FTW_DEPTH | FTW_PHYS);
+}
+
+/* KINDS: none. */
+static uint32_t kind_of(uint32_t component)
+{
+	if (component == ANA_KEPT_AMID)
+		return COMPONENTS;
+	return component < COMPONENTS ? component : KINDS;
 }
 
 static int get(void *arg, uint32_t component, uint8_t **bytes, size_t *len)
 {
 	const struct part *p = arg;
 
-	if (component >= COMPONENTS || !p[component].bytes)
+	component = kind_of(component);
+	if (component == KINDS || !p[component].bytes)
 		return -1;
 	*len = p[component].len;
 	*bytes = malloc(*len + 1);
@@ -73,8 +86,10 @@ static void put(void *arg, uint32_t component, const uint8_t *bytes, size_t len)
 {
 	struct part *p = arg;
 
-	if (p != good || component >= COMPONENTS)
+	component = kind_of(component);
+	if (p != good || component == KINDS)
 		return;
+	free(p[component].bytes);
 	REQUIRE(p[component].bytes = malloc(len));
 	memcpy(p[component].bytes, bytes, len);
 	p[component].len = len;
@@ -83,7 +98,11 @@ static void put(void *arg, uint32_t component, const uint8_t *bytes, size_t len)
 static struct ana_result *analyse(const struct ana_keeper *keeper)
 {
 	struct ana_options o = {
-		.threads = 1, .timeline_buckets = 20, .top_gaps = 3, .keeper = keeper
+		.threads = 1,
+		.timeline_buckets = 20,
+		.top_gaps = 3,
+		.keeper = keeper,
+		.keep_every = EVERY,
 	};
 	struct ana_result *r;
 
@@ -182,7 +201,7 @@ static void begin(void)
 	REQUIRE(!view_trace_open(&trace, run, &why));
 	atexit(clean_up);
 	ana_result_free(analyse(&keeper));
-	REQUIRE(good[0].bytes && good[1].bytes && good[2].bytes);
+	REQUIRE(good[0].bytes && good[1].bytes && good[2].bytes && good[COMPONENTS].bytes);
 	keep_file();
 }
 
@@ -212,17 +231,25 @@ static void show(struct ana_result *r)
 	view_summary_free(s);
 }
 
-static void as_part(const uint8_t *data, size_t len, unsigned int component)
+static size_t identity_of(unsigned int kind)
+{
+	return kind == COMPONENTS ? IDENTITY_AMID : IDENTITY;
+}
+
+static void as_part(const uint8_t *data, size_t len, unsigned int kind)
 {
 	const struct ana_keeper keeper = { get, put, given };
-	struct part *p = &given[component % COMPONENTS];
+	struct part *p = &given[kind];
+	size_t identity = identity_of(kind);
 	struct ana_result *r;
 
 	memcpy(given, good, sizeof(given));
-	p->len = IDENTITY + len;
+	if (kind == COMPONENTS)
+		given[0].bytes = NULL; /* it is walked */
+	p->len = identity + len;
 	REQUIRE(p->bytes = malloc(p->len));
-	memcpy(p->bytes, good[component % COMPONENTS].bytes, IDENTITY);
-	memcpy(p->bytes + IDENTITY, data, len);
+	memcpy(p->bytes, good[kind].bytes, identity);
+	memcpy(p->bytes + identity, data, len);
 	r = analyse(&keeper);
 	if (r)
 		show(r);
@@ -286,25 +313,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (data[0] & 1)
 		as_file(data + 1, len - 1, data[0]);
 	else
-		as_part(data + 1, len - 1, data[0] / 2u);
+		as_part(data + 1, len - 1, data[0] / 2u % KINDS);
 	return 0;
 }
 
 /* What was kept, of each component, and the whole file. */
 size_t fuzz_seed(unsigned int number, uint8_t **data)
 {
-	const struct part *p = &good[number % COMPONENTS];
+	const struct part *p = &good[number % KINDS];
 	size_t len;
 
 	begin();
-	if (number > 2 * COMPONENTS)
+	if (number > 2 * KINDS)
 		return 0;
-	len = number < COMPONENTS ? p->len - IDENTITY : file_len;
+	len = number < KINDS ? p->len - identity_of(number) : file_len;
 	REQUIRE(*data = malloc(len + 1));
-	if (number < COMPONENTS)
-		memcpy(*data + 1, p->bytes + IDENTITY, len);
+	if (number < KINDS)
+		memcpy(*data + 1, p->bytes + identity_of(number), len);
 	else
 		memcpy(*data + 1, file, len);
-	(*data)[0] = (uint8_t)(number < COMPONENTS ? 2 * number : 1 + 2 * (number - 1));
+	(*data)[0] = (uint8_t)(number < KINDS ? 2 * number : 1 + 2 * (number - 1));
 	return len + 1;
 }

@@ -61,6 +61,16 @@ uint64_t ana_archive_number(struct ana_archive *a, uint64_t v, uint64_t most)
 	return v;
 }
 
+uint32_t ana_archive_small(struct ana_archive *a, uint32_t v, uint32_t most)
+{
+	ana_archive_field(a, v);
+	if (a->reading && v > most) {
+		fail(a, -EBADMSG);
+		return 0;
+	}
+	return v;
+}
+
 void ana_archive_bool(struct ana_archive *a, bool *b)
 {
 	*b = ana_archive_number(a, *b, 1) != 0;
@@ -73,6 +83,16 @@ void ana_archive_time(struct ana_archive *a, int64_t *ns)
 		return;
 	fail(a, -EBADMSG);
 	*ns = 0;
+}
+
+void ana_archive_stamp(struct ana_archive *a, int64_t *t)
+{
+	ana_archive_field(a, *t);
+	if (!a->reading || (*t >= -ANA_ARCHIVE_TIME_MAX && *t <= ANA_ARCHIVE_TIME_MAX) ||
+	    *t == INT64_MIN || *t == INT64_MAX)
+		return;
+	fail(a, -EBADMSG);
+	*t = 0;
 }
 
 void ana_archive_text(struct ana_archive *a, char **text)

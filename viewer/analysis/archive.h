@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #define ANA_ARCHIVE_TEXT_MAX 65536u
 #define ANA_ARCHIVE_TIME_MAX (INT64_C(1) << 61) /* as ana_clamp_time has it */
@@ -31,6 +32,9 @@ void ana_archive_bytes(struct ana_archive *a, void *bytes, size_t n);
 /* A plain object without pointers, bools and enums. */
 #define ana_archive_field(a, x) ana_archive_bytes((a), &(x), sizeof(x))
 
+/* The same in four bytes. */
+uint32_t ana_archive_small(struct ana_archive *a, uint32_t v, uint32_t most);
+
 void ana_archive_bool(struct ana_archive *a, bool *b);
 
 /* A number of any width up to @most. */
@@ -38,6 +42,9 @@ uint64_t ana_archive_number(struct ana_archive *a, uint64_t v, uint64_t most);
 
 /* A time or a length: never so large that a difference of two could overflow. */
 void ana_archive_time(struct ana_archive *a, int64_t *ns);
+
+/* The same, or INT64_MIN or INT64_MAX, which stand for no time. */
+void ana_archive_stamp(struct ana_archive *a, int64_t *t);
 
 /* Allocated where it is read; NULL stays NULL. */
 void ana_archive_text(struct ana_archive *a, char **text);
@@ -55,6 +62,24 @@ void ana_archive_text(struct ana_archive *a, char **text);
 	})
 void *ana_archive_array(struct ana_archive *a, void *array, size_t *count, size_t size,
 			size_t most);
+
+/*
+ * The same of an array whose elements [@head, @tail) are alive (window.h): where it is read, head
+ * is 0 and there is no room for more.
+ */
+#define ana_archive_window(a, array, head, tail, room, most)                                    \
+	({                                                                                      \
+		__typeof__(array) window_at = (a)->reading ? NULL : (array) + (head);           \
+		size_t window_n = (a)->reading ? 0 : (tail) - (head);                           \
+		window_at =                                                                     \
+			ana_archive_array((a), window_at, &window_n, sizeof(*(array)), (most)); \
+		if ((a)->reading) {                                                             \
+			free(array);                                                            \
+			(array) = window_at;                                                    \
+			(head) = 0;                                                             \
+			(tail) = (room) = (__typeof__(room))window_n;                           \
+		}                                                                               \
+	})
 
 /* What was read cannot be: -EBADMSG unless @fine. */
 void ana_archive_check(struct ana_archive *a, bool fine);

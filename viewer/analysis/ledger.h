@@ -369,11 +369,18 @@ struct ana_hotspot_sample {
  * Called from any of the engine's threads.
  */
 struct ana_keeper {
-	/* 0 and *bytes, to be freed by who asks; else negative errno: the component is walked. */
+	/*
+	 * Of a component; with ANA_KEPT_AMID, of one that is being walked. 0 and *bytes, to be
+	 * freed by who asks; else negative errno: it is walked, from its beginning.
+	 */
 	int (*get)(void *arg, uint32_t component, uint8_t **bytes, size_t *len);
+	/*
+	 * What comes after it of the same takes its place; of a component, that of its walk, too.
+	 */
 	void (*put)(void *arg, uint32_t component, const uint8_t *bytes, size_t len);
 	void *arg;
 };
+#define ANA_KEPT_AMID UINT32_C(0x80000000)
 
 struct ana_options {
 	enum ana_window window;
@@ -391,6 +398,10 @@ struct ana_options {
 	 * for what is not walked feeds none of them; all else is the same.
 	 */
 	const struct ana_keeper *keeper;
+	/*
+	 * Operations of a component after which its walk is kept; 0: a 64th of them, or a million.
+	 */
+	uint32_t keep_every;
 	/*
 	 * Imports with at most so many API records are joined as a whole, which holds them in
 	 * memory and is exact whatever the order of their stamps; larger ones are streamed like

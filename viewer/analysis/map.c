@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "archive.h"
 
 static uint32_t place(const struct ana_map *m, uint64_t key)
 {
@@ -72,4 +73,38 @@ void ana_map_fini(struct ana_map *m)
 	free(m->key);
 	free(m->value);
 	*m = (struct ana_map){ 0 };
+}
+
+/* In any order: places depend on a secret that is another one there. */
+static void write_all(const struct ana_map *m, struct ana_archive *a)
+{
+	for (uint32_t i = 0; m->value && i <= m->mask; i++) {
+		uint64_t key = m->key[i];
+		uint32_t value = m->value[i];
+
+		if (value == ANA_MAP_NONE)
+			continue;
+		ana_archive_field(a, key);
+		ana_archive_field(a, value);
+	}
+}
+
+void ana_map_archive(struct ana_map *m, uint32_t most, struct ana_archive *a)
+{
+	uint32_t n = (uint32_t)ana_archive_number(a, m->count, UINT32_MAX / 4);
+
+	if (!a->reading) {
+		write_all(m, a);
+		return;
+	}
+	for (uint32_t i = 0; i < n && !a->err; i++) {
+		uint64_t key = 0;
+		uint32_t value;
+
+		ana_archive_field(a, key);
+		value = (uint32_t)ana_archive_small(a, 0, most);
+		if (!a->err && ana_map_put(m, key, value))
+			a->err = -ENOMEM;
+	}
+	ana_archive_check(a, m->count == n);
 }

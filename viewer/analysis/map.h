@@ -22,4 +22,8 @@ uint32_t ana_map_get(const struct ana_map *m, uint64_t key); /* ANA_MAP_NONE: no
 int ana_map_put(struct ana_map *m, uint64_t key, uint32_t value); /* a new key; 0 or -ENOMEM */
 void ana_map_fini(struct ana_map *m);
 
+struct ana_archive; /* archive.h */
+/* Read into a zeroed one. @most: the greatest number in it. */
+void ana_map_archive(struct ana_map *m, uint32_t most, struct ana_archive *a);
+
 #endif

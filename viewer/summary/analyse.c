@@ -148,12 +148,15 @@ static int engine(struct view_trace *t, const char *path, const struct view_anal
 				  .top_gaps = TOP_GAPS,
 				  .series = o->series,
 				  .held_only = o->held_only,
+				  .keep_every = o->keep_every,
 				  .on_step = o->on_step,
 				  .arg = o->arg };
 	struct view_parts_file *parts = o->keep ? view_parts_file_open(path) : NULL;
 
 	if (parts)
 		ao.keeper = view_parts_file_keeper(parts);
+	else
+		ao.keeper = o->keeper;
 	int err = watched_run(t, path, o, &ao, r);
 
 	view_parts_file_close(parts);

@@ -20,6 +20,8 @@ struct view_analysis {
 	bool series; /* what the page draws besides: ana_result.series */
 	bool held_only; /* ana_options.held_only */
 	bool keep; /* what is finished in the run's directory, and go on from there: parts_file.h */
+	const struct ana_keeper *keeper; /* in the place of keep; NULL: as that says */
+	uint32_t keep_every; /* ana_options.keep_every */
 	const char *remedy; /* for a trace that cannot be opened; NULL: by what is wrong */
 	bool no_projection; /* the summary's */
 	bool quiet_when_empty; /* -ENODATA is the caller's to say */

@@ -21,6 +21,7 @@
 #define RECORDS_MAX (1u << 16)
 #define RECORD_MAX (UINT64_C(1) << 30)
 #define RECORD_MAGIC 0x74726170u
+#define WASTED_MAX (UINT64_C(256) << 20)
 
 struct file_head {
 	char magic[24];
@@ -46,6 +47,7 @@ struct view_parts_file {
 	struct record *record; /* of one component the last one counts */
 	size_t records, room;
 	uint64_t end; /* of the last whole one */
+	uint64_t wasted; /* bytes of records of no use that keep their room */
 	bool broken; /* nothing more can be written */
 	pthread_mutex_t lock; /* of all above */
 };
@@ -157,6 +159,32 @@ static int append(struct view_parts_file *p, const struct record_head *h, const 
 	return err ? err : note(p, h);
 }
 
+/*
+ * What a later record takes the place of gives its room back; the file stays as long, so that who
+ * asks how far it got sees it grow. False: the file system cannot.
+ */
+static bool give_back(const struct view_parts_file *p, const struct record *r)
+{
+	return !r->len || !fallocate(p->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+				     (off_t)r->at, (off_t)r->len);
+}
+
+/* Walks of the component of the last record that were kept before it. */
+static void drop_amid(struct view_parts_file *p)
+{
+	uint32_t amid = p->record[p->records - 1].component | ANA_KEPT_AMID;
+	size_t n = 0;
+
+	for (size_t i = 0; i + 1 < p->records; i++) {
+		if (p->record[i].component != amid)
+			p->record[n++] = p->record[i];
+		else if (!give_back(p, &p->record[i]))
+			p->wasted += p->record[i].len;
+	}
+	p->record[n++] = p->record[p->records - 1];
+	p->records = n;
+}
+
 static void put(void *arg, uint32_t component, const uint8_t *bytes, size_t len)
 {
 	struct view_parts_file *p = arg;
@@ -167,8 +195,12 @@ static void put(void *arg, uint32_t component, const uint8_t *bytes, size_t len)
 		return;
 	h.crc = crc_of(&h, bytes, len);
 	pthread_mutex_lock(&p->lock);
-	if (!p->broken && p->records < RECORDS_MAX)
+	if (!p->broken && p->records < RECORDS_MAX &&
+	    (!(component & ANA_KEPT_AMID) || p->wasted < WASTED_MAX)) {
 		err = append(p, &h, bytes);
+		if (!err)
+			drop_amid(p);
+	}
 	if (err) {
 		p->broken = true;
 		view_note(VIEW_PARTS_FILE ": %s; what is finished is not kept any more",
@@ -189,6 +221,8 @@ static int read_records(struct view_parts_file *p, uint64_t size)
 	       pread(p->fd, &h, sizeof(h), (off_t)p->end) == (ssize_t)sizeof(h) &&
 	       h.magic == RECORD_MAGIC && h.len <= RECORD_MAX && h.len <= size - p->end - sizeof(h))
 		err = note(p, &h);
+	if (!err && p->records)
+		drop_amid(p);
 	if (!err && ftruncate(p->fd, (off_t)p->end))
 		err = -errno;
 	return err;

@@ -270,8 +270,8 @@ def make_long(d, team, name, events, gpus):
     return path
 
 
-def kept(run):
-    """The components of which a digest has kept what it found, in order; the torn end does not count."""
+def kept_records(run):
+    """Components of which a digest has kept something, with how much, in order; the torn end does not count."""
     with open(os.path.join(run, ".digest-parts"), "rb") as f:
         text = f.read()
     at, found = 32, []
@@ -279,8 +279,13 @@ def kept(run):
         _, component, length = struct.unpack_from("<IIQ", text, at)
         at += 24 + length
         if at <= len(text):
-            found.append(component)
+            found.append((component, length))
     return found
+
+
+def kept(run):
+    """Those that it has finished."""
+    return [component for component, _ in kept_records(run) if component < 1 << 31]
 
 
 def test_billed_at_once():
@@ -350,6 +355,58 @@ def test_nobody_has_all_slots():
             open(os.path.join(d, "go"), "w").close()
             wait_for(lambda: all(map(is_done, slow)), "slow ones' digests")
             c.stop()
+
+
+def bill_small(c, d, n):
+    """Seconds from the last word of another team's small run to its bill."""
+    run, s = make_run(d, "beta", f"small{n}"), rng.randbytes(16)
+    for entry in os.scandir(run):
+        shutil.copy(TRACE, entry.path)
+        os.utime(entry.path, (time.time() - 60, time.time() - 60))
+    c.post(hello(s, f"small{n}"), frame(s, 2, BYE), token=TOKENS["beta"])
+    began = time.monotonic()
+    wait_for(lambda: is_done(run), "a small run's digest", 120)
+    return time.monotonic() - began
+
+
+def one_gpu_ends(run):
+    """After how many blocks of 512 bytes a digest of it is to be ended, so that it was kept amid once and no more."""
+    gs.equal(gs.gpustarve("digest", run, "--resume").returncode, 0, "a trial")
+    first, second = (length for _, length in kept_records(run)[:2])
+    os.unlink(os.path.join(run, ".digest-parts"))
+    return (32 + 24 + first + second // 2) // 512
+
+
+def test_one_gpu():
+    """The digest of a run of one GPU is ended amid it, by a limit or with the collector, and goes on where it was. Small runs
+    are billed meanwhile. With GS_BIG=1 it has 1.6 G events and a tenth of the time that it may take, again and again."""
+    with tempfile.TemporaryDirectory() as d:
+        run = make_long(d, "alpha", "long", 1_600_000_000 if gs.BIG else 8_000_000, 1)
+        size = sum(e.stat().st_size for e in os.scandir(run))
+        tenth = (900 + size // (4 << 20)) // 10
+        how = f"ulimit -t {tenth}" if gs.BIG else f"[ -e {d}/once ] || {{ >{d}/once; ulimit -f {one_gpu_ends(run)}; }}"
+        real = shlex.quote(os.path.join(BIN, "gpustarve"))
+        where = beside(d, NAME + f'if [ ! "$row" ] && [ "$run" = long ]; then ulimit -c 0; {how}; fi\nexec {real} "$@"\n')
+        began, took, before = time.monotonic(), [], 0
+        c = centre(d, where)
+        while not is_done(run) and not gs.failures:
+            took.append(bill_small(c, d, len(took)))
+            failures = metrics(c)["digest_failures_total"]
+            if failures and not before:
+                gs.check(kept_records(run), "it was kept amid")
+                gs.equal(tries_of(run), "", "it got on, and is not blamed")
+                c.kill()
+                before = failures
+                c = centre(d, where)
+            gs.check(len(took) < 1000, "the long one's digest")
+        ended = before + metrics(c)["digest_failures_total"]
+        c.stop()
+        took.sort()
+        print(f"{size >> 10} KiB of one GPU, ended {ended:.0f} times by its limit, and the collector once, digested after "
+              f"{time.monotonic() - began:.0f} s, {tenth if gs.BIG else 'all'} s of CPU each time; {len(took)} small runs billed "
+              f"after {took[len(took) // 2]:.1f} s, {took[-1]:.1f} s at most")
+        gs.check(ended >= 1, "it was ended")
+        gs.equal(fleet(d)["provisional"]["runs"] if fleet(d).get("provisional") else 0, 0, "no row is left")
 
 
 if __name__ == "__main__":

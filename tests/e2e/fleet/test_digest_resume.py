@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e
 """An analysis that goes on where an earlier one was ended says byte for byte what one says that was not: ended at every
-unit and at random moments, with what it kept cut, of another trace or damaged; and what somebody made up there breaks
-nothing."""
+unit, amid one and at random moments, with what it kept cut, of another trace or damaged; and what somebody made up there
+breaks nothing."""
 import glob
 import os
 import random
@@ -21,7 +21,7 @@ SEED = int(os.environ.get('GS_SEED') or random.SystemRandom().randrange(1 << 30)
 rng = random.Random(SEED)
 TOOLS = os.path.join(gs.BUILD, 'tests')
 PROGRAM = os.path.join(gs.BUILD, 'bin', 'gpustarve')
-HEAD, RECORD = 32, 24
+HEAD, RECORD, AMID = 32, 24, 1 << 31
 BRIEF = 'GPUSTARVE_TEST_CASES' in os.environ  # the other build saw it in full
 EVENTS, GPUS, KILLS = (1_600_000_000, 8, 30) if gs.BIG else (100_000 if BRIEF else 2_000_000, 4, 3)
 BASE, MS = 1_780_000_000_000_000_000, 10**6
@@ -55,6 +55,15 @@ def ranks(run, world=4, steps=120):
     subprocess.run([os.path.join(TOOLS, 'ranks_make'), run], input='\n'.join(lines) + '\n', text=True, check=True)
 
 
+def long_run(where, name, events, gpus):
+    run = os.path.join(where, name + '.gst')
+    os.makedirs(run)
+    subprocess.run([os.path.join(TOOLS, 'long_make'), run, str(events), str(gpus)], check=True, stdout=subprocess.DEVNULL)
+    with open(os.path.join(run, 'run.json'), 'w', encoding='utf-8') as f:
+        f.write('{"schema":"gpustarve.run/1","run_id":"long"}')
+    return run
+
+
 def dump(run, how, *more):
     done = subprocess.run([os.path.join(TOOLS, 'parts_dump'), run, how, *map(str, more)], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=600)
@@ -66,8 +75,10 @@ def parts(run):
     return os.path.join(run, '.digest-parts')
 
 
-def components(run):
-    """Those of which a whole record is kept, in order."""
+def records(run):
+    """Component and length of each whole record, in order; of a walk amid it: with AMID."""
+    if not os.path.exists(parts(run)):
+        return []
     with open(parts(run), 'rb') as f:
         text = f.read()
     at, found = HEAD, []
@@ -75,8 +86,18 @@ def components(run):
         _, component, length = struct.unpack_from('<IIQ', text, at)
         at += RECORD + length
         if at <= len(text):
-            found.append(component)
+            found.append((component, length))
     return found
+
+
+def components(run):
+    """Those of which all is kept."""
+    return [component for component, _ in records(run) if component < AMID]
+
+
+def stops(run):
+    """How often a walk was kept amid."""
+    return len(records(run)) - len(components(run))
 
 
 def cut(run, size):
@@ -105,6 +126,17 @@ def check_same(run, want):
     os.utime(stream, (time.time() + 9, time.time() + 9))
     gs.check(dump(run, 'keep') == want, f'{run}: of a trace that was written to')
     gs.equal(len(components(run)), len(kept), f'{run}: begun anew, too')
+
+
+def check_amid(run, every, least):
+    """From each place at which a walk is kept it goes on, and says the same; changed bytes of it break nothing."""
+    said = dump(run, 'amid', every).decode().split()
+    gs.check(len(said) == 3 and said[0] == said[2] and int(said[0]) >= least, f'{run}: amid: {said}')
+    for _ in range(20 if gs.BIG else 1 if BRIEF else 2):
+        done = subprocess.run([os.path.join(TOOLS, 'parts_dump'), run, 'amid', str(every), str(rng.randrange(1 << 30))],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
+        gs.check(done.returncode == 0 and b'Sanitizer' not in done.stderr and b'runtime error' not in done.stderr,
+                 f'{run}: amid, spoilt: {done.stderr[-2000:]}')
 
 
 def check_made_up(run):
@@ -138,11 +170,11 @@ def check_killed(run):
     want = digest(run)
     whole = os.times().children_user - began
     gs.equal(digest(run, '--resume'), want, 'kept, and not ended')
-    record = (os.path.getsize(parts(run)) - HEAD) // GPUS
+    record = max(length for component, length in records(run) if component < AMID)
     os.unlink(parts(run))
     for n in range(GPUS):
         gs.equal(digest(run, '--resume', most=HEAD + n * record + record // 2), None, f'ended behind unit {n}')
-        gs.equal(len(components(run)), n, f'finished by the end of {n}')
+        gs.check(len(components(run)) == n or gs.BIG and len(components(run)) < n, f'finished by the end of {n}')
     gs.equal(digest(run, '--resume'), want, 'ended at each unit')
     gs.equal(sorted(components(run)), list(range(GPUS)), 'each was walked once')
     began = os.times().children_user
@@ -159,6 +191,24 @@ def check_killed(run):
     gs.equal(digest(run, '--resume'), want, f'ended at {ended} random moments')
     kept = components(run)
     gs.equal(sorted(set(kept)), list(range(GPUS)), 'and each is there')
+
+
+def check_one_gpu(run):
+    """A run of one GPU is ended again and again, each time soon after it got on; no work is done twice."""
+    want = digest(run)
+    gs.equal(digest(run, '--resume'), want, 'one GPU, not ended')
+    each, longest = stops(run), max(length for _, length in records(run))
+    gs.check(each >= 2, f'one GPU: kept amid {each} times')
+    os.unlink(parts(run))
+    ended = 0
+    while digest(run, '--resume', most=HEAD + sum(RECORD + n for _, n in records(run)) + longest + RECORD) != want:
+        ended += 1
+        gs.check(stops(run) >= ended, f'one GPU, ended {ended} times: it got on')
+        if gs.failures:
+            return
+    print(f'one GPU: ended {ended} times, kept {stops(run)} times where {each} do')
+    gs.check(1 <= ended and stops(run) <= each + ended, 'one GPU: it went on from where it was')
+    gs.check(os.stat(parts(run)).st_blocks * 512 < 2 * longest, 'what is of no use has no room')
 
 
 def check_beside(run):
@@ -178,11 +228,13 @@ with gs.scratch() as where:
         make(run)
         check_same(run, dump(run, 'plain'))
         check_made_up(run)
-    run = os.path.join(where, 'long.gst')
-    os.makedirs(run)
-    subprocess.run([os.path.join(TOOLS, 'long_make'), run, str(EVENTS), str(GPUS)], check=True, stdout=subprocess.DEVNULL)
-    with open(os.path.join(run, 'run.json'), 'w', encoding='utf-8') as f:
-        f.write('{"schema":"gpustarve.run/1","run_id":"long"}')
+    check_amid(os.path.join(where, 'demo.gst'), 150 if gs.BIG else 600, 3)
+    shared = os.path.join(where, 'shared.gst')
+    os.makedirs(shared)
+    subprocess.run([os.path.join(TOOLS, 'hostile_make'), shared, 'shared', '4'], check=True)
+    check_amid(shared, 9_000 if gs.BIG else 40_000, 2)
+    run = long_run(where, 'long', EVENTS, GPUS)
     check_killed(run)
     check_beside(run)
+    check_one_gpu(long_run(where, 'one', 5_000_000 if not gs.BIG else 200_000_000, 1))
 gs.finish()

@@ -375,6 +375,14 @@ static void note_unanswered(struct ana_walk *w)
 	}
 }
 
+static void pause_perhaps(struct ana_walk *w)
+{
+	if (!w->pause || w->err || w->now - w->paused < w->pause_every)
+		return;
+	w->paused = w->now;
+	w->pause(w->pause_arg, w);
+}
+
 int ana_walk_run(struct ana_walk *w)
 {
 	uint32_t i;
@@ -388,6 +396,7 @@ int ana_walk_run(struct ana_walk *w)
 		pass_steps(w);
 		if (!w->exact)
 			decide(w);
+		pause_perhaps(w);
 	}
 	if (first_error(w))
 		return w->err;

@@ -17,6 +17,10 @@
 #include "kept.h"
 
 #define THREADS_MAX 64u
+/* A walk is kept so often, but not before so many operations: some tenths of a second. */
+#define KEPT_PARTS 64
+#define KEPT_OPS_MIN (INT64_C(1) << 20)
+#define KEPT_OPS_MAX (INT64_C(1) << 30)
 
 struct engine {
 	struct ana_plan plan;
@@ -250,10 +254,92 @@ static int add_lengths(struct engine *e, struct ana_step_lengths *l)
 	return err;
 }
 
+struct amid { /* of a walk that may be kept */
+	struct engine *e;
+	uint32_t component;
+};
+
+/* What cannot be kept is walked again from where it was kept last. */
+static void keep_amid(void *arg, struct ana_walk *w)
+{
+	const struct amid *m = arg;
+	const struct ana_keeper *keeper = m->e->options.keeper;
+	const struct ana_kept k = kept_of(m->e, m->component);
+	uint8_t *bytes = NULL;
+	size_t len = 0;
+
+	if (ana_kept_walk_write(&k, w, &bytes, &len))
+		return;
+	keeper->put(keeper->arg, m->component | ANA_KEPT_AMID, bytes, len);
+	free(bytes);
+}
+
+/* As often as its work is worth it. */
+static uint32_t keep_every(const struct engine *e, const struct ana_component *c)
+{
+	uint64_t ops = 0;
+
+	if (e->options.keep_every)
+		return e->options.keep_every;
+	for (size_t i = 0; i < c->sources; i++)
+		ops += e->plan.source[c->source[i]].ops;
+	return (uint32_t)base_clamp((int64_t)(ops / KEPT_PARTS), KEPT_OPS_MIN, KEPT_OPS_MAX);
+}
+
+/* The walk as it was when it was kept last. False: it is not as it was begun. */
+static bool go_on(struct engine *e, uint32_t component, struct ana_walk *w)
+{
+	const struct ana_keeper *keeper = e->options.keeper;
+	const struct ana_kept k = kept_of(e, component);
+	uint8_t *bytes = NULL;
+	size_t len = 0;
+	int err;
+
+	if (keeper->get(keeper->arg, component | ANA_KEPT_AMID, &bytes, &len))
+		return true;
+	err = ana_kept_walk_read(&k, w, bytes, len);
+	free(bytes);
+	return !err;
+}
+
+static void forget_timelines(struct engine *e, const struct ana_component *c)
+{
+	for (size_t i = 0; i < c->devices; i++) {
+		struct ana_timeline *t = &e->result->timeline[c->device[i]];
+
+		free(t->bucket);
+		*t = (struct ana_timeline){ 0 };
+	}
+}
+
+/* Where it was kept it goes on from there. */
+static int begin_walk(struct amid *m, const struct ana_walk_task *task, struct ana_walk *w,
+		      struct wire_scratch *scratch)
+{
+	struct engine *e = m->e;
+	const struct ana_component *c = &e->plan.component[m->component];
+	int err = ana_walk_init(w, task, scratch);
+
+	if (err || !e->options.keeper || !ana_kept_can(w))
+		return err;
+	if (!go_on(e, m->component, w)) {
+		ana_walk_fini(w);
+		forget_timelines(e, c);
+		err = ana_walk_init(w, task, scratch);
+	}
+	w->pause = keep_amid;
+	w->pause_arg = m;
+	w->pause_every = keep_every(e, c);
+	if (w->decide_every > w->pause_every)
+		w->decide_every = w->pause_every;
+	return err;
+}
+
 static int find(struct engine *e, uint32_t c, struct wire_scratch *scratch)
 {
 	struct ana_series_walk series = { .parts = NULL };
 	struct ana_walk w = { .component = NULL };
+	struct amid amid = { e, c };
 	bool drawn = e->options.series;
 	const struct ana_walk_task task = { .plan = &e->plan,
 					    .component = c,
@@ -267,7 +353,7 @@ static int find(struct engine *e, uint32_t c, struct wire_scratch *scratch)
 	if (drawn)
 		err = ana_series_walk_init(&series, &e->series, c);
 	if (!err)
-		err = ana_walk_init(&w, &task, scratch);
+		err = begin_walk(&amid, &task, &w, scratch);
 	if (!err)
 		err = ana_walk_run(&w);
 	if (!err)

@@ -2,12 +2,11 @@
 /*
  * A unit is gathered, written or read as a whole, and only then put where it belongs.
  */
-#include "kept.h"
+#include "kept_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/archive.h"
 #include "analysis/ranks/rank_recorder.h"
 #include "base/hash.h"
 
@@ -69,8 +68,7 @@ static uint64_t hash_source(uint64_t h, const struct ana_source *s)
 	return base_hash(h, number, sizeof(number));
 }
 
-/* Of all that the walk takes from the plan, and so that another program's bytes are not read. */
-static uint64_t identity(const struct ana_kept *k)
+uint64_t ana_kept_identity(const struct ana_kept *k)
 {
 	const struct ana_component *c = &k->plan->component[k->component];
 	const uint64_t number[] = { ANA_RULES,		 sizeof(struct kept_gpu),
@@ -79,7 +77,7 @@ static uint64_t identity(const struct ana_kept *k)
 				    k->plan->devices,	 k->component,
 				    k->plan->components, c->sources,
 				    c->devices };
-	uint64_t h = base_hash_text(BASE_HASH, "2 " GPUSTARVE_VERSION);
+	uint64_t h = base_hash_text(BASE_HASH, "3 " GPUSTARVE_VERSION);
 	size_t i;
 
 	h = base_hash(h, number, sizeof(number));
@@ -115,13 +113,30 @@ static bool are_parts(const int64_t *ns, int n, int64_t all)
 	return true;
 }
 
-static void archive_gpu(struct ana_gpu *g, struct ana_archive *a)
+/* What is added to, or added up. */
+static bool are_sums(const struct ana_gpu *g)
+{
+	const int64_t sum[] = { g->held_ns,	      g->busy_ns,	    g->compute_ns,
+				g->comm_exposed_ns,   g->copy_exposed_ns,   g->idle_ns,
+				g->empty_ns,	      g->queued_ns,	    g->loader_wait_ns,
+				g->loader_exposed_ns, g->loader_outside_ns, g->input_kernel_ns };
+
+	for (size_t i = 0; i < sizeof(sum) / sizeof(sum[0]); i++)
+		if (!is_time(sum[i]))
+			return false;
+	for (int d = 0; d < ANA_COPY_DIRS; d++)
+		if (!is_time(g->copies[d].ns) || !is_time(g->copies[d].exposed_ns))
+			return false;
+	return true;
+}
+
+void ana_kept_gpu(struct ana_gpu *g, struct ana_archive *a)
 {
 	clear_gpu(g);
 	ana_archive_bytes(a, g, sizeof(*g));
 	clear_gpu(g);
 	ana_archive_check(a, is_time(g->span_ns) && is_time(g->held_start_ns) &&
-				     is_time(g->held_end_ns));
+				     is_time(g->held_end_ns) && are_sums(g));
 	for (int b = 0; b < ANA_BANDS; b++)
 		ana_archive_check(a, g->minutes[b] >= 0 && g->minutes[b] <= UINT32_MAX);
 	ana_archive_check(a, are_parts(g->classes, ANA_CLASSES, ANA_ARCHIVE_TIME_MAX));
@@ -130,7 +145,7 @@ static void archive_gpu(struct ana_gpu *g, struct ana_archive *a)
 	ana_archive_check(a, are_parts(g->skew_causes, ANA_CLASSES, g->classes[ANA_COMM_SKEW]));
 }
 
-static void archive_quality(struct ana_quality *q, struct ana_archive *a)
+void ana_kept_quality(struct ana_quality *q, struct ana_archive *a)
 {
 	ana_archive_field(a, q->invalid);
 	ana_archive_field(a, q->ops_before_launch);
@@ -146,7 +161,7 @@ static void archive_quality(struct ana_quality *q, struct ana_archive *a)
 static void archive_found(struct ana_found *f, size_t gpus, struct ana_archive *a)
 {
 	ana_top_archive(&f->top, gpus, a);
-	archive_quality(&f->quality, a);
+	ana_kept_quality(&f->quality, a);
 	ana_hotspots_archive(&f->hotspots, a);
 	ana_loaders_archive(&f->loaders, a);
 	ana_durations_archive(&f->lengths.all, a);
@@ -183,7 +198,7 @@ static void archive_unit(struct unit *u, struct ana_archive *a)
 {
 	const struct ana_plan *p = u->k->plan;
 	const struct ana_component *c = &p->component[u->k->component];
-	uint64_t of = identity(u->k), was = of;
+	uint64_t of = ana_kept_identity(u->k), was = of;
 	size_t i;
 
 	ana_archive_field(a, was);
@@ -191,7 +206,7 @@ static void archive_unit(struct unit *u, struct ana_archive *a)
 	for (i = 0; i < c->sources && !a->err; i++)
 		ana_archive_field(a, u->steps[i]);
 	for (i = 0; i < c->devices && !a->err; i++) {
-		archive_gpu(&u->gpu[i].gpu, a);
+		ana_kept_gpu(&u->gpu[i].gpu, a);
 		ana_timeline_archive(&u->gpu[i].timeline, a);
 		if (p->device[c->device[i]].recorder && !a->err)
 			archive_recorder(&u->gpu[i].recorder, p, a);
@@ -284,7 +299,7 @@ static void unit_fini(struct unit *u)
 	free(u->steps);
 }
 
-static void put_gpu(struct ana_gpu *to, struct ana_gpu *from)
+void ana_kept_put_gpu(struct ana_gpu *to, struct ana_gpu *from)
 {
 	from->host = to->host;
 	from->uuid = to->uuid;
@@ -306,7 +321,7 @@ static void put_in_place(struct unit *u)
 		struct ana_rank_recorder *r = k->plan->device[c->device[i]].recorder;
 		struct ana_timeline *t = &k->result->timeline[c->device[i]], was = *t;
 
-		put_gpu(&k->result->gpu[c->device[i]], &u->gpu[i].gpu);
+		ana_kept_put_gpu(&k->result->gpu[c->device[i]], &u->gpu[i].gpu);
 		*t = u->gpu[i].timeline;
 		u->gpu[i].timeline = was;
 		if (r) {

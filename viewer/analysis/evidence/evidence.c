@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analysis/archive.h"
 #include "analysis/observer.h"
+#include "analysis/read/due.h"
 #include "analysis/window.h"
 #include "base/vec.h"
 #include "take.h"
@@ -438,4 +440,87 @@ size_t ana_batches_near(const struct ana_batches *b, int64_t from, int64_t to, s
 {
 	*end = starts_from(b, to);
 	return starts_from(b, back(from, b->longest));
+}
+
+/* ---- kept ------------------------------------------------------------------------------------ */
+
+static void archive_batches(struct ana_batches *b, struct ana_archive *a)
+{
+	ana_archive_window(a, b->row, b->head, b->tail, b->room, BATCHES_KEPT_MAX);
+	for (size_t i = b->head; i < b->tail; i++) {
+		ana_archive_field(a, b->row[i]);
+		ana_archive_check(a, ana_stamp_good(b->row[i].start_ns) &&
+					     ana_stamp_good(b->row[i].end_ns) &&
+					     b->row[i].start_ns <= b->row[i].end_ns);
+	}
+	ana_archive_time(a, &b->longest);
+}
+
+static void archive_thread(struct ana_thread_samples *s, struct ana_archive *a)
+{
+	ana_archive_field(a, s->pid);
+	ana_archive_field(a, s->tid);
+	ana_archive_bool(a, &s->alive);
+	ana_archive_field(a, s->role);
+	ana_archive_bool(a, &s->hands);
+	ana_archive_bool(a, &s->connected);
+	ana_archive_bool(a, &s->fetched);
+	ana_archive_time(a, &s->first_fetch);
+	ana_archive_window(a, s->sample, s->head, s->tail, s->room, 2 * SAMPLES_KEPT_MAX);
+	for (size_t i = s->head; i < s->tail; i++) {
+		ana_archive_field(a, s->sample[i]);
+		ana_archive_check(a, ana_stamp_good(s->sample[i].t_ns));
+	}
+}
+
+static void read_thread(struct ana_evidence *e, struct ana_archive *a)
+{
+	struct ana_thread_samples s = { 0 }, *to;
+
+	archive_thread(&s, a);
+	to = a->err || ana_evidence_thread(e, s.pid, s.tid) ? NULL : get_thread(e, s.pid, s.tid);
+	if (!to) {
+		ana_archive_check(a, false);
+		free(s.sample);
+		return;
+	}
+	s.number = to->number;
+	*to = s;
+	e->kept += s.tail - s.head;
+	if (!s.alive)
+		return;
+	to->alive = false;
+	if (ask_again(e, to))
+		a->err = -ENOMEM;
+}
+
+static void archive_threads(struct ana_evidence *e, struct ana_archive *a)
+{
+	uint32_t n = ana_archive_small(a, e->knowns, THREADS_MAX);
+
+	for (uint32_t i = 0; i < n && !a->err; i++) {
+		if (a->reading)
+			read_thread(e, a);
+		else
+			archive_thread(e->known[i], a);
+	}
+}
+
+/* What stacks and links say is read from their texts again. */
+void ana_evidence_archive(struct ana_evidence *e, struct ana_archive *a)
+{
+	archive_threads(e, a);
+	ana_archive_field(a, e->unchecked);
+	archive_batches(&e->fetch, a);
+	archive_batches(&e->take, a);
+	archive_batches(&e->close, a);
+	archive_batches(&e->pin, a);
+	ana_loaders_archive_open(&e->loaders, a);
+	ana_archive_stamp(a, &e->upto);
+	ana_archive_field(a, e->count);
+	ana_archive_field(a, e->torn);
+	ana_archive_field(a, e->without_python);
+	ana_archive_field(a, e->forgotten);
+	ana_row_feed_archive(&e->samples, a);
+	ana_row_feed_archive(&e->batches, a);
 }

@@ -90,6 +90,10 @@ int ana_evidence_init(struct ana_evidence *e, struct view_trace *t, const struct
 		      struct wire_scratch *scratch);
 void ana_evidence_fini(struct ana_evidence *e);
 
+struct ana_archive; /* archive.h */
+/* What was read so far, and where. Read into one that has begun, of the same stream. */
+void ana_evidence_archive(struct ana_evidence *e, struct ana_archive *a);
+
 /* The same without a stream, for rows that come by ana_evidence_add_*. */
 void ana_evidence_bare(struct ana_evidence *e, const struct wire_strtab *strings);
 

@@ -767,3 +767,43 @@ void ana_hotspots_archive(struct ana_hotspots *s, struct ana_archive *a)
 		}
 	ana_targets_archive(&s->targets, a);
 }
+
+static void archive_open_row(struct ana_hotspot_row *r, struct ana_archive *a)
+{
+	ana_archive_time(a, &r->leaf_lead);
+	ana_archive_time(a, &r->native_lead);
+	ana_archive_time(a, &r->cpu_lead);
+	ana_archive_field(a, r->chain_piece);
+	ana_archive_field(a, r->chain_path);
+	ana_archive_vec(a, r->thread, r->threads, ANA_HOTSPOT_THREADS_MAX);
+	if (a->reading)
+		r->thread_room = r->threads;
+	ana_archive_bytes(a, r->thread, r->threads * sizeof(*r->thread));
+}
+
+/* By a secret of this process's. */
+static void hash_again(struct ana_hotspot_row *r)
+{
+	const struct ana_hotspot *h = &r->hotspot;
+	const struct key k = {
+		h->class,	   h->role, h->wait, h->runnable, own_text(h->function),
+		own_text(h->file), h->line
+	};
+
+	r->hash = hash_of(&k);
+}
+
+void ana_hotspots_archive_open(struct ana_hotspots *s, struct ana_archive *a)
+{
+	ana_hotspots_archive(s, a);
+	for (uint32_t i = 0; i < s->count; i++)
+		archive_open_row(&s->row[i], a);
+	ana_archive_field(a, s->pieces);
+	if (!a->reading)
+		return;
+	s->room = s->count;
+	for (uint32_t i = 0; i < s->count; i++)
+		hash_again(&s->row[i]);
+	while (!a->err && s->count * 2 > s->mask)
+		a->err = rehash(s);
+}

@@ -68,6 +68,8 @@ int ana_hotspots_merge(struct ana_hotspots *to, const struct ana_hotspots *from)
 /* For merging alone. Read into zeroed ones; fini in any case. */
 struct ana_archive; /* archive.h */
 void ana_hotspots_archive(struct ana_hotspots *s, struct ana_archive *a);
+/* The same, and what more is asked for where pieces are still added. */
+void ana_hotspots_archive_open(struct ana_hotspots *s, struct ana_archive *a);
 
 /* The hotspots, most time first; the texts are now the caller's. 0 or -ENOMEM. */
 int ana_hotspots_finish(struct ana_hotspots *s, struct ana_hotspot **out, size_t *count);

@@ -372,3 +372,26 @@ void ana_loaders_archive(struct ana_loaders *l, struct ana_archive *a)
 		ana_durations_archive(&l->loader[i].fetches, a);
 	}
 }
+
+static void archive_open_loader(struct ana_loader *x, struct ana_archive *a)
+{
+	ana_archive_stamp(a, &x->first_ns);
+	ana_archive_stamp(a, &x->last_ns);
+	ana_archive_check(a, x->first_ns != INT64_MIN && x->last_ns != INT64_MAX);
+	ana_archive_field(a, x->facts.trainers);
+	if (a->reading && !a->err)
+		a->err = read_settings(&x->facts, x->settings);
+}
+
+void ana_loaders_archive_open(struct ana_loaders *l, struct ana_archive *a)
+{
+	uint32_t i;
+
+	ana_loaders_archive(l, a);
+	if (a->reading)
+		l->room = l->count;
+	for (i = 0; i < l->count; i++)
+		archive_open_loader(&l->loader[i], a);
+	ana_archive_vec(a, l->of, l->ofs, ITERATORS_MAX + 64);
+	ana_archive_bytes(a, l->of, l->ofs * sizeof(*l->of));
+}

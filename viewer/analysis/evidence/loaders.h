@@ -45,6 +45,8 @@ int ana_loaders_merge(struct ana_loaders *to, const struct ana_loaders *from);
 /* For merging alone. Read into zeroed ones; fini in any case. */
 struct ana_archive; /* archive.h */
 void ana_loaders_archive(struct ana_loaders *l, struct ana_archive *a);
+/* The same, and what more is asked for where rows are still added. */
+void ana_loaders_archive_open(struct ana_loaders *l, struct ana_archive *a);
 
 int ana_loaders_finish(struct ana_loaders *l, struct ana_loader_facts **out, size_t *count);
 

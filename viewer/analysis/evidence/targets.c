@@ -130,18 +130,21 @@ int ana_targets_finish(struct ana_targets *t, struct ana_target **out, size_t *c
 	return 0;
 }
 
-/* For merging alone: the hashes are not told. */
 void ana_targets_archive(struct ana_targets *t, struct ana_archive *a)
 {
 	size_t i;
 
 	ana_archive_vec(a, t->row, t->count, ANA_TARGETS_MAX);
+	if (a->reading)
+		t->room = t->count;
 	for (i = 0; i < t->count; i++) {
 		struct ana_target *x = &t->row[i].target;
 
 		ana_archive_text(a, &x->name);
 		ana_archive_text(a, &x->fs);
 		ana_archive_check(a, x->name && x->fs);
+		if (x->name)
+			t->row[i].hash = base_hash(BASE_HASH, x->name, strlen(x->name));
 		ana_archive_time(a, &x->ns);
 		ana_archive_field(a, x->samples);
 		ana_archive_field(a, x->bytes);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cause.h"
+#include "analysis/archive.h"
 #include "analysis/window.h"
 
 void ana_unsampled_fini(struct ana_unsampled *k)
@@ -186,4 +187,53 @@ bool ana_unsampled_next(struct ana_unsampled *k, int64_t floor, struct ana_unsam
 enum ana_confidence ana_unsampled_sure(const struct ana_unsampled *k, int c)
 {
 	return k->of[c] >= ANA_NEIGHBOURS_MEDIUM ? ANA_MEDIUM : ANA_LOW;
+}
+
+static void archive_neighbour(struct ana_neighbour *n, struct ana_archive *a)
+{
+	ana_archive_time(a, &n->start);
+	ana_archive_time(a, &n->own);
+	for (int c = 0; c < ANA_CLASSES; c++)
+		ana_archive_time(a, &n->ns[c]);
+}
+
+static void archive_piece(struct ana_unsampled_piece *o, uint32_t gpus, struct ana_archive *a)
+{
+	ana_archive_time(a, &o->start);
+	ana_archive_time(a, &o->end);
+	ana_archive_check(a, o->start <= o->end);
+	o->gpu = ana_archive_small(a, o->gpu, gpus - 1);
+	o->unknown = (uint8_t)ana_archive_small(a, o->unknown, ANA_CLASSES - 1);
+	o->record_confidence =
+		(uint8_t)ana_archive_small(a, o->record_confidence, ANA_CONFIDENCES - 1);
+	ana_archive_field(a, o->tid);
+	ana_archive_field(a, o->stack);
+	ana_archive_field(a, o->state);
+	ana_archive_field(a, o->wait);
+	ana_archive_field(a, o->role);
+	ana_archive_time(a, &o->gap_start);
+	ana_archive_time(a, &o->gap_end);
+	ana_archive_time(a, &o->stand_ns);
+}
+
+/* Without the sums, which are made anew where they are stale. */
+void ana_unsampled_archive(struct ana_unsampled *k, uint32_t gpus, struct ana_archive *a)
+{
+	size_t i;
+
+	ana_archive_window(a, k->neighbour, k->head, k->tail, k->room, ANA_NEIGHBOURS_MAX);
+	for (i = k->head; i < k->tail; i++)
+		archive_neighbour(&k->neighbour[i], a);
+	ana_archive_window(a, k->piece, k->piece_head, k->piece_tail, k->piece_room,
+			   2 * ANA_UNSAMPLED_MAX);
+	for (i = k->piece_head; i < k->piece_tail; i++)
+		archive_piece(&k->piece[i], gpus, a);
+	ana_archive_window(a, k->length, k->length_head, k->length_tail, k->length_room,
+			   UINT32_MAX);
+	for (i = k->length_head; i < k->length_tail; i++) {
+		ana_archive_time(a, &k->length[i].start);
+		ana_archive_time(a, &k->length[i].ns);
+	}
+	if (a->reading)
+		k->stale = k->length_stale = true;
 }

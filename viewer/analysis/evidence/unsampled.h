@@ -67,6 +67,10 @@ struct ana_unsampled {
 };
 
 void ana_unsampled_fini(struct ana_unsampled *k);
+
+struct ana_archive; /* archive.h */
+/* @gpus: of the walk. */
+void ana_unsampled_archive(struct ana_unsampled *k, uint32_t gpus, struct ana_archive *a);
 /*
  * A piece as long as @ns sums to; it counts for @stand_ns, if that is longer, and its classes in
  * proportion, rounded down. 0 or -ENOMEM.

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "analysis/archive.h"
 #include "due.h"
 
 struct ana_feed_block {
@@ -13,6 +14,7 @@ struct ana_feed_block {
 	size_t room, count, pos;
 	bool more; /* it was opened besides others */
 	uint64_t seq;
+	size_t due; /* which of those due it is */
 	struct ana_feed_block *next; /* among the spare ones */
 };
 
@@ -171,6 +173,7 @@ static int open_next(struct ana_feed *f)
 		return -ENOMEM;
 	b->pos = 0;
 	b->seq = due->entry.frame.seq;
+	b->due = f->next - 1;
 	err = view_trace_block(f->trace, due, f->scratch, &b->ev, &b->room, &b->count);
 	if (f->watched)
 		view_trace_was_read(f->trace, due);
@@ -250,4 +253,72 @@ const struct wire_event *ana_feed_more(struct ana_feed *f)
 	f->at = &f->open[0]->ev[f->open[0]->pos];
 	f->stop = safe_stop(f);
 	return f->at;
+}
+
+/* The block that was open there, where it stood. */
+static void open_again(struct ana_feed *f, size_t at, struct ana_archive *a)
+{
+	size_t due = ana_archive_number(a, 0, f->next - 1), pos;
+	struct ana_feed_block *b = a->err || heap_room(f) ? NULL : calloc(1, sizeof(*b));
+	int err;
+
+	if (!b) {
+		a->err = a->err ? a->err : -ENOMEM;
+		return;
+	}
+	f->open[f->opens++] = b;
+	b->due = due;
+	b->seq = f->due[due]->entry.frame.seq;
+	err = view_trace_block(f->trace, f->due[due], f->scratch, &b->ev, &b->room, &b->count);
+	if (err) {
+		a->err = err == -ENOMEM ? err : -EBADMSG;
+		b->count = 0;
+		return;
+	}
+	tidy(f, b, f->due[due]->head);
+	ana_archive_bool(a, &b->more);
+	pos = ana_archive_number(a, 0, b->count);
+	ana_archive_check(a, b->count && (pos < b->count || !at));
+	b->pos = pos;
+	room_of(f)->held += b->more ? b->count : 0;
+	ana_archive_check(a, room_of(f)->held <= room_of(f)->most);
+}
+
+static void read_open(struct ana_feed *f, struct ana_archive *a)
+{
+	size_t n = ana_archive_number(a, 0, f->next), stop;
+
+	while (f->opens < n && !a->err)
+		open_again(f, f->opens, a);
+	if (!n || a->err)
+		return;
+	stop = ana_archive_number(a, 0, f->open[0]->count);
+	ana_archive_check(a, stop >= f->open[0]->pos);
+	f->at = &f->open[0]->ev[f->open[0]->pos];
+	f->stop = &f->open[0]->ev[stop];
+}
+
+static void write_open(struct ana_feed *f, struct ana_archive *a)
+{
+	ana_archive_number(a, f->opens, 0);
+	for (size_t i = 0; i < f->opens; i++) {
+		struct ana_feed_block *b = f->open[i];
+
+		ana_archive_number(a, b->due, 0);
+		ana_archive_bool(a, &b->more);
+		ana_archive_number(a, i ? b->pos : (size_t)(f->at - b->ev), 0);
+	}
+	if (f->opens)
+		ana_archive_number(a, (size_t)(f->stop - f->open[0]->ev), 0);
+}
+
+void ana_feed_archive(struct ana_feed *f, struct ana_archive *a)
+{
+	f->next = ana_archive_number(a, f->next, f->dues);
+	if (a->reading)
+		read_open(f, a);
+	else
+		write_open(f, a);
+	ana_archive_field(a, f->bad); /* some of it was counted again */
+	ana_archive_field(a, f->unreadable);
 }

@@ -42,6 +42,10 @@ int ana_feed_init(struct ana_feed *f, struct view_trace *t, const struct view_st
 		  uint8_t kind, struct wire_scratch *scratch); /* 0 or -ENOMEM */
 void ana_feed_fini(struct ana_feed *f);
 
+struct ana_archive; /* archive.h */
+/* Where it stands. Read into one that has begun, of the same stream: its blocks are opened anew. */
+void ana_feed_archive(struct ana_feed *f, struct ana_archive *a);
+
 const struct wire_event *ana_feed_more(struct ana_feed *f);
 
 /* The next event, NULL at the end or after an error. */

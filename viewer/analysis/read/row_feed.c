@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "analysis/archive.h"
 #include "base/vec.h"
 #include "due.h"
 
@@ -20,6 +21,7 @@ struct ana_row_feed_block {
 	struct wire_batch *batch;
 	size_t room, count, pos;
 	uint64_t seq;
+	size_t due; /* which of those due it is */
 };
 
 int ana_row_feed_init(struct ana_row_feed *r, struct view_trace *t, const struct view_stream *s,
@@ -115,6 +117,22 @@ static int push(struct ana_row_feed *r, struct ana_row_feed_block *b)
 	return 0;
 }
 
+static int decode(struct ana_row_feed *r, struct ana_row_feed_block *b)
+{
+	const struct view_block *due = r->due[b->due];
+	int err;
+
+	b->seq = due->entry.frame.seq;
+	if (r->kind == WIRE_KIND_SAMPLE)
+		err = view_trace_samples(r->trace, due, r->scratch, &b->sample, &b->room,
+					 &b->count);
+	else
+		err = view_trace_batches(r->trace, due, r->scratch, &b->batch, &b->room, &b->count);
+	if (!err)
+		tidy(r, b);
+	return err;
+}
+
 /* Decodes the next due frame and puts it on the heap. */
 static int open_next(struct ana_row_feed *r)
 {
@@ -129,17 +147,10 @@ static int open_next(struct ana_row_feed *r)
 		block_free(b);
 		return 0;
 	}
-	b->seq = due->entry.frame.seq;
-	if (r->kind == WIRE_KIND_SAMPLE)
-		err = view_trace_samples(r->trace, due, r->scratch, &b->sample, &b->room,
-					 &b->count);
-	else
-		err = view_trace_batches(r->trace, due, r->scratch, &b->batch, &b->room, &b->count);
+	b->due = r->next - 1;
+	err = decode(r, b);
 	view_trace_was_read(r->trace, due);
-	if (!err)
-		tidy(r, b);
-	else
-		r->unreadable++;
+	r->unreadable += err != 0;
 	if (!err && b->count)
 		err = push(r, b);
 	if (err || !b->count)
@@ -185,4 +196,49 @@ const struct wire_batch *ana_row_feed_batch(struct ana_row_feed *r, int64_t upto
 	struct ana_row_feed_block *b = take(r, upto, &at);
 
 	return b ? &b->batch[at] : NULL;
+}
+
+/* The frame that was open there, where it stood. */
+static void open_again(struct ana_row_feed *r, struct ana_archive *a)
+{
+	size_t due = ana_archive_number(a, 0, r->next - 1);
+	struct ana_row_feed_block *b = NULL;
+	int err;
+
+	if (!a->err)
+		b = calloc(1, sizeof(*b));
+	if (!b || !base_vec_more(r->open, r->opens, r->open_room)) {
+		free(b);
+		a->err = a->err ? a->err : -ENOMEM;
+		return;
+	}
+	r->open[r->opens++] = b;
+	b->due = due;
+	err = decode(r, b);
+	if (err) {
+		a->err = err == -ENOMEM ? err : -EBADMSG;
+		return;
+	}
+	b->pos = ana_archive_number(a, 0, b->count);
+	ana_archive_check(a, b->count && (b->pos < b->count || r->opens == 1));
+	r->held += b->count;
+	ana_archive_check(a, r->opens == 1 || r->held <= 2 * (size_t)OPEN_ROWS_MAX);
+}
+
+void ana_row_feed_archive(struct ana_row_feed *r, struct ana_archive *a)
+{
+	size_t n, i;
+
+	r->next = ana_archive_number(a, r->next, r->dues);
+	n = ana_archive_number(a, r->opens, r->next);
+	for (i = 0; i < n && !a->err; i++) {
+		if (a->reading) {
+			open_again(r, a);
+			continue;
+		}
+		ana_archive_number(a, r->open[i]->due, 0);
+		ana_archive_number(a, r->open[i]->pos, 0);
+	}
+	ana_archive_field(a, r->bad); /* some of it was counted again */
+	ana_archive_field(a, r->unreadable);
 }

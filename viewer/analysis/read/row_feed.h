@@ -32,6 +32,10 @@ int ana_row_feed_init(struct ana_row_feed *r, struct view_trace *t, const struct
 		      uint8_t kind, struct wire_scratch *scratch);
 void ana_row_feed_fini(struct ana_row_feed *r);
 
+struct ana_archive; /* archive.h */
+/* Where it stands. Read into one that has begun, of the same stream: its frames are opened anew. */
+void ana_row_feed_archive(struct ana_row_feed *r, struct ana_archive *a);
+
 /*
  * The next row if its time is at most @upto, and goes past it; NULL: there is none, or an error.
  * Valid until the next call.

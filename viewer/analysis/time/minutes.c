@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "analysis/archive.h"
 
 #define MINUTE_NS 60000000000LL
 #define MINUTES_MAX (2 * 366 * 24 * 60)
@@ -62,4 +63,11 @@ void ana_minutes_count(const struct ana_minutes *m, struct ana_spans *held, stru
 			continue;
 		band[band_of(m->busy_ns[i])]++;
 	}
+}
+
+void ana_minutes_archive(struct ana_minutes *m, struct ana_archive *a)
+{
+	m->at = ana_archive_number(a, m->at, m->count);
+	for (size_t i = 0; m->busy_ns && i <= m->count; i++)
+		ana_archive_time(a, &m->busy_ns[i]);
 }

@@ -20,6 +20,10 @@ struct ana_minutes { /* of one GPU; zero: off */
 int ana_minutes_init(struct ana_minutes *m, int64_t start, int64_t end);
 void ana_minutes_fini(struct ana_minutes *m);
 
+struct ana_archive; /* archive.h */
+/* What was added. Read into ones laid over the same time. */
+void ana_minutes_archive(struct ana_minutes *m, struct ana_archive *a);
+
 /* Goes to the minute of @t; where it ends, INT64_MAX behind the last whole one. */
 int64_t ana_minutes_go(struct ana_minutes *m, int64_t t);
 

@@ -180,6 +180,8 @@ void ana_top_archive(struct ana_top *t, size_t gpus, struct ana_archive *a)
 		ana_archive_field(a, g->pid);
 		ana_archive_field(a, g->tid);
 		ana_archive_time(a, &g->class_ns);
+		for (int c = 0; c < ANA_CLASSES; c++)
+			ana_archive_time(a, &g->classes[c]);
 	}
 }
 
@@ -194,4 +196,11 @@ void ana_timeline_archive(struct ana_timeline *t, struct ana_archive *a)
 		for (c = 0; c < ANA_CLASSES; c++)
 			ana_archive_time(a, &t->bucket[i].classes[c]);
 	}
+}
+
+void ana_buckets_archive(struct ana_buckets *r, struct ana_archive *a)
+{
+	for (size_t i = 0; i < r->line->count; i++)
+		for (int c = 0; c < ANA_CLASSES; c++)
+			ana_archive_time(a, &r->line->bucket[i].classes[c]);
 }

@@ -61,6 +61,8 @@ struct ana_archive; /* archive.h */
 /* @gpus: how many there are. */
 void ana_top_archive(struct ana_top *t, size_t gpus, struct ana_archive *a);
 void ana_timeline_archive(struct ana_timeline *t, struct ana_archive *a);
+/* The classes of one that is being filled, of as many buckets. */
+void ana_buckets_archive(struct ana_buckets *r, struct ana_archive *a);
 
 /* Would a gap of this length be kept? */
 static inline bool ana_top_wants(const struct ana_top *t, int64_t ns)

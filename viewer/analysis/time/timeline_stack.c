@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analysis/archive.h"
 #include "base/vec.h"
 
 #define ROWS_MAX (UINT32_C(1) << 16) /* that run at once, in a thread or in all threads of a GPU */
@@ -195,4 +196,53 @@ bool ana_timeline_stack_find(struct ana_timeline_stack *l, int64_t t, uint32_t *
 	*value = l->stretch[i].value;
 	*until = l->stretch[i].end;
 	return true;
+}
+
+static void archive_stretch(struct ana_stretch *s, uint32_t most, struct ana_archive *a)
+{
+	ana_archive_time(a, &s->start);
+	ana_archive_time(a, &s->end);
+	s->value = ana_archive_small(a, s->value, most);
+}
+
+static void archive_row(struct ana_row *r, uint32_t most, struct ana_archive *a)
+{
+	ana_archive_time(a, &r->start);
+	ana_archive_time(a, &r->end);
+	r->value = ana_archive_small(a, r->value, most);
+	ana_archive_field(a, r->turn);
+}
+
+/* Where the array is full is where millions are forgotten: it has its very room. */
+static void archive_line(struct ana_timeline_stack *l, uint32_t most, struct ana_archive *a)
+{
+	l->room = ana_archive_number(a, l->room, 2 * STRETCHES_MAX);
+	l->tail = ana_archive_number(a, l->tail, l->room);
+	l->head = ana_archive_number(a, l->head, l->tail);
+	ana_archive_check(a, !a->reading || l->tail - l->head <= a->len - a->pos);
+	if (a->reading) {
+		l->stretch = a->err ? NULL : calloc(l->room + 1, sizeof(*l->stretch));
+		if (!a->err && !l->stretch)
+			a->err = -ENOMEM;
+		if (a->err)
+			l->head = l->tail = l->room = 0;
+	}
+	for (size_t i = l->head; i < l->tail; i++)
+		archive_stretch(&l->stretch[i], most, a);
+}
+
+void ana_timeline_stack_archive(struct ana_timeline_stack *l, uint32_t most, struct ana_archive *a)
+{
+	archive_line(l, most, a);
+	ana_archive_vec(a, l->row, l->rows, ROWS_MAX);
+	if (a->reading)
+		l->row_room = l->rows;
+	for (size_t i = 0; i < l->rows; i++)
+		archive_row(&l->row[i], most, a);
+	ana_archive_field(a, l->turn);
+	ana_archive_field(a, l->left_out);
+	ana_archive_bool(a, &l->begun);
+	ana_archive_stamp(a, &l->done);
+	ana_archive_time(a, &l->total);
+	ana_archive_stamp(a, &l->latest);
 }

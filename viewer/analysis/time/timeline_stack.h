@@ -54,6 +54,10 @@ int ana_timeline_stack_upto(struct ana_timeline_stack *l, int64_t t, int64_t flo
 
 void ana_timeline_stack_fini(struct ana_timeline_stack *l);
 
+struct ana_archive; /* archive.h */
+/* All of it. Read into a zeroed one; @most: the greatest value. */
+void ana_timeline_stack_archive(struct ana_timeline_stack *l, uint32_t most, struct ana_archive *a);
+
 /* Nothing on the stack reaches beyond @t, as far as it is known. */
 static inline bool ana_timeline_stack_over(const struct ana_timeline_stack *l, int64_t t)
 {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "analysis/archive.h"
 #include "analysis/window.h"
 
 #define FED_NS INT64_C(60000000000) /* a copy as far back as this shows that the process feeds */
@@ -163,4 +164,16 @@ enum ana_read ana_copied_read(const struct ana_copied *c, const struct ana_threa
 	if (first == last || last->rchar_bytes < first->rchar_bytes)
 		return ANA_READ_ONE_LOOK;
 	return judge(c, last->rchar_bytes - first->rchar_bytes, first->t_ns, start);
+}
+
+void ana_copied_archive(struct ana_copied *c, struct ana_archive *a)
+{
+	ana_archive_window(a, c->row, c->head, c->tail, c->room, KEPT_MAX);
+	for (size_t i = c->head; i < c->tail; i++) {
+		ana_archive_time(a, &c->row[i].start);
+		ana_archive_field(a, c->row[i].bytes);
+		ana_archive_bool(a, &c->row[i].to_device);
+		ana_archive_bool(a, &c->row[i].fresh);
+	}
+	ana_archive_bool(a, &c->computed);
 }

@@ -34,6 +34,9 @@ static inline void ana_copied_computed(struct ana_copied *c)
 
 void ana_copied_fini(struct ana_copied *c);
 
+struct ana_archive; /* archive.h */
+void ana_copied_archive(struct ana_copied *c, struct ana_archive *a);
+
 /*
  * Around a gap [start, end) whose copies up to its end are known. @at_once: one of @bytes ends it.
  */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include "analysis/archive.h"
 #include "analysis/read/name_flags.h"
 #include "analysis/time/span.h"
 
@@ -314,4 +315,75 @@ int64_t ana_join_unanswered(const struct ana_join *j)
 uint64_t ana_join_expired(const struct ana_join *j)
 {
 	return j->expired;
+}
+
+/* --- kept --- */
+
+#define KEPT_ROOM_MAX (1u << 20) /* records: a ring that is not exact stays far below */
+
+void ana_call_archive(struct ana_call *c, uint32_t processes, struct ana_archive *a)
+{
+	ana_archive_time(a, &c->start);
+	ana_archive_time(a, &c->end);
+	c->process = ana_archive_small(a, c->process, processes - 1);
+	ana_archive_field(a, c->tid);
+	ana_archive_field(a, c->order);
+	ana_archive_field(a, c->flags);
+}
+
+static void archive_record(struct record *r, uint32_t processes, struct ana_archive *a)
+{
+	ana_call_archive(&r->call, processes, a);
+	ana_archive_field(a, r->corr);
+	ana_archive_field(a, r->asked);
+	r->state = (uint8_t)ana_archive_small(a, r->state, SETTLED);
+}
+
+/* Room for so many: what the ring leaves behind depends on it. */
+static void make_ring(struct ana_join *j, uint32_t room, struct ana_archive *a)
+{
+	ana_archive_check(a, room >= FIRST_ROOM && !(room & (room - 1)));
+	while (!a->err && j->mask < room - 1)
+		a->err = grow_ring(j);
+}
+
+static void archive_ring(struct ana_join *j, uint32_t processes, struct ana_archive *a)
+{
+	uint32_t room = ana_archive_small(a, j->mask + 1, KEPT_ROOM_MAX), i;
+	uint32_t n = ana_archive_small(a, j->end - j->first, room);
+	uint32_t pending = ana_archive_small(a, j->pending - j->first, n);
+
+	if (a->reading)
+		make_ring(j, room, a);
+	for (i = 0; i < n && !a->err; i++) {
+		archive_record(at(j, j->first + i), processes, a);
+		if (a->reading)
+			chain_in(j, j->end++);
+	}
+	if (a->reading && !a->err)
+		j->pending = j->first + pending;
+}
+
+static void archive_strays(struct ana_join *j, uint32_t processes, struct ana_archive *a)
+{
+	uint32_t n = ana_archive_small(a, j->strays - j->stray_first, STRAYS_MAX), i;
+	struct record r;
+
+	for (i = 0; i < n && !a->err; i++) {
+		if (!a->reading) {
+			archive_record(&j->stray[j->stray_first + i], processes, a);
+			continue;
+		}
+		memset(&r, 0, sizeof(r));
+		archive_record(&r, processes, a);
+		if (!a->err)
+			a->err = make_stray(j, &r);
+	}
+}
+
+void ana_join_archive(struct ana_join *j, uint32_t processes, struct ana_archive *a)
+{
+	archive_ring(j, processes, a);
+	archive_strays(j, processes, a);
+	ana_archive_field(a, j->expired);
 }

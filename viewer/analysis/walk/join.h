@@ -67,4 +67,9 @@ int64_t ana_join_unanswered(const struct ana_join *j);
 
 uint64_t ana_join_expired(const struct ana_join *j); /* records given up */
 
+struct ana_archive; /* archive.h */
+void ana_call_archive(struct ana_call *c, uint32_t processes, struct ana_archive *a);
+/* Of one that is not exact. Read into a new one. */
+void ana_join_archive(struct ana_join *j, uint32_t processes, struct ana_archive *a);
+
 #endif

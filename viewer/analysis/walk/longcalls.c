@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "analysis/archive.h"
 #include "analysis/window.h"
 
 #define KEPT_NS INT64_C(20000000000)
@@ -46,4 +47,13 @@ bool ana_longcalls_at(const struct ana_longcalls *c, int64_t t)
 			high = mid;
 	}
 	return low > c->head && t < c->call[low - 1].end;
+}
+
+void ana_longcalls_archive(struct ana_longcalls *c, struct ana_archive *a)
+{
+	ana_archive_window(a, c->call, c->head, c->tail, c->room, KEPT_MAX);
+	for (size_t i = c->head; i < c->tail; i++) {
+		ana_archive_time(a, &c->call[i].start);
+		ana_archive_time(a, &c->call[i].end);
+	}
 }

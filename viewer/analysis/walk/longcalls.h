@@ -26,6 +26,9 @@ struct ana_longcalls {
 int ana_longcalls_add(struct ana_longcalls *c, int64_t start, int64_t end);
 void ana_longcalls_fini(struct ana_longcalls *c);
 
+struct ana_archive; /* archive.h */
+void ana_longcalls_archive(struct ana_longcalls *c, struct ana_archive *a);
+
 bool ana_longcalls_at(const struct ana_longcalls *c, int64_t t);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "analysis/archive.h"
 #include "analysis/observer.h"
 #include "analysis/window.h"
 
@@ -185,4 +186,27 @@ void ana_steps_fini(struct ana_steps *s)
 	ana_durations_fini(&s->durations);
 	ana_durations_fini(&s->fed);
 	*s = (struct ana_steps){ 0 };
+}
+
+static void archive_step(struct ana_open_step *o, struct ana_archive *a)
+{
+	ana_archive_time(a, &o->step.start_ns);
+	ana_archive_stamp(a, &o->step.end_ns);
+	ana_archive_check(a, o->step.end_ns != INT64_MIN);
+	ana_archive_time(a, &o->step.exposed_ns);
+	ana_archive_time(a, &o->step.input_ns);
+	ana_archive_field(a, o->back);
+}
+
+void ana_steps_archive(struct ana_steps *s, struct ana_archive *a)
+{
+	ana_archive_window(a, s->open, s->head, s->tail, s->room, OPEN_MAX);
+	for (size_t i = s->head; i < s->tail; i++) {
+		s->open[i].step.process = s->process;
+		archive_step(&s->open[i], a);
+	}
+	ana_archive_field(a, s->count);
+	ana_archive_field(a, s->skipped);
+	ana_durations_archive(&s->durations, a);
+	ana_durations_archive(&s->fed, a);
 }

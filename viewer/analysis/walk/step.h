@@ -59,4 +59,8 @@ int ana_steps_finish(struct ana_steps *s);
 int ana_steps_median(const struct ana_steps *s, int64_t *ns);
 void ana_steps_fini(struct ana_steps *s);
 
+struct ana_archive; /* archive.h */
+/* What has come so far. Read into one that has begun, of the same source. */
+void ana_steps_archive(struct ana_steps *s, struct ana_archive *a);
+
 #endif

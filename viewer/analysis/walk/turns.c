@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include "analysis/archive.h"
 
 int ana_turns_init(struct ana_turns *t, uint32_t processes)
 {
@@ -54,4 +55,16 @@ void ana_turns_end(struct ana_turns *t)
 
 	if (t->count)
 		put_first(t, last);
+}
+
+void ana_turns_archive(struct ana_turns *t, uint32_t processes, struct ana_archive *a)
+{
+	t->count = ana_archive_small(a, t->count, processes);
+	for (uint32_t i = 0; i < t->count; i++) {
+		struct ana_turn *x = &t->turn[i];
+
+		ana_archive_stamp(a, &x->at);
+		ana_archive_field(a, x->then);
+		x->process = ana_archive_small(a, x->process, processes - 1);
+	}
 }

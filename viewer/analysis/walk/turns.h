@@ -25,6 +25,10 @@ struct ana_turns {
 int ana_turns_init(struct ana_turns *t, uint32_t processes);
 void ana_turns_fini(struct ana_turns *t);
 
+struct ana_archive; /* archive.h */
+/* Read into one of as many processes. */
+void ana_turns_archive(struct ana_turns *t, uint32_t processes, struct ana_archive *a);
+
 /* The first's time, INT64_MAX: there is none any more. */
 static inline int64_t ana_turns_at(const struct ana_turns *t)
 {

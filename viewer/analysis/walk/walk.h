@@ -230,12 +230,24 @@ struct ana_walk {
 	int64_t booked; /* then, all that begins before had its class */
 	uint64_t unsampled_pieces; /* that wait for their neighbours */
 	struct ana_quality quality;
+	/* called between two turns after so many operations, to keep the walk; NULL: never */
+	void (*pause)(void *arg, struct ana_walk *w);
+	void *pause_arg;
+	uint32_t pause_every, paused; /* paused: then, in @now */
 	int err;
 };
 
 /* host.c */
 int ana_process_init(struct ana_walk *w, struct ana_proc *p, uint32_t source);
 void ana_process_fini(struct ana_proc *p);
+
+struct ana_archive; /* archive.h */
+/*
+ * process_archive.c, gpu_archive.c: what a walk that is not exact has of them between two turns.
+ * Read into those of a walk that has begun.
+ */
+void ana_process_archive(struct ana_walk *w, struct ana_proc *p, struct ana_archive *a);
+void ana_gpu_archive(struct ana_walk *w, struct ana_gpu_state *g, struct ana_archive *a);
 void ana_host_calls(struct ana_walk *w, int64_t upto); /* reads all that begin at or before */
 /* Reads on until the record of this correlation id, but no further than @upto. */
 void ana_host_find(struct ana_walk *w, struct ana_proc *p, uint64_t corr, int64_t upto);
