@@ -163,40 +163,92 @@ def test_one_run():
         gs.equal(centre.stop(), 0, 'centre.stop()')
 
 
+class Crowd:
+    """Sockets that say nothing, or stop amid a handshake; and bodies that come a byte a second, of who may write and of
+    who may not."""
+
+    def __init__(self, centre, silent, slow):
+        self.centre, self.sockets, self.bodies, self.told = centre, [], [], threading.Event()
+        self.teller = threading.Thread(target=self.trickle, daemon=True)
+        for i in range(silent):
+            self.silent(i)
+        for i in range(slow):
+            self.body(central.TOKENS['beta'] if i % 3 else 'nobody-has-this-token-1')
+        self.teller.start()
+
+    def socket(self, i):
+        s = socket.socket()
+        s.settimeout(PATIENCE)
+        self.sockets.append(s)
+        s.bind(('127.0.0.2' if i % 2 else '127.0.0.1', 0))
+        s.connect(('127.0.0.1', self.centre.port))
+        return s
+
+    def silent(self, i):
+        hello = bytes.fromhex('160301020001000020')  # a handshake's first bytes
+        s = self.socket(i)
+        if i % 4 == 0:
+            s.send(hello)
+
+    def body(self, token):
+        """A post that has begun. Nobody has to take it."""
+        s = self.socket(0)
+        try:
+            s = self.centre.context().wrap_socket(s, server_hostname='127.0.0.1')
+            s.sendall(f'POST /v1/frames HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer {token}\r\n'
+                      'Content-Length: 100000\r\n\r\n'.encode())
+        except OSError:
+            return
+        self.sockets.append(s)
+        self.bodies.append(s)
+
+    def trickle(self):
+        while not self.told.wait(1):
+            for s in self.bodies:
+                try:
+                    s.send(b'G')
+                except OSError:
+                    pass
+
+    def close(self):
+        self.told.set()
+        self.teller.join()
+        for s in self.sockets:
+            s.close()
+
+
+def posts_beside(centre, count, what):
+    """How long so many take, each on a connection of its own."""
+    took = []
+    for i in range(count):
+        began = time.monotonic()
+        status = centre.post(c.hello(R.randbytes(16), f'run-{i}'))[0]
+        took.append(time.monotonic() - began)
+        gs.equal(status, 200, f'post {i}')
+    took.sort()
+    print(f'{count} posts beside {what}: median {took[count // 2] * 1000:.0f} ms, p99 {took[count * 99 // 100] * 1000:.0f} ms, '
+          f'longest {took[-1] * 1000:.0f} ms')
+
+
 def test_crowd():
-    """One host opens more sockets than the centre has, and says nothing, or stops amid a handshake: others post
-    as ever, from the same address too."""
-    hello = bytes.fromhex('160301020001000020')  # a handshake's first bytes
+    """One host opens more sockets than the centre has, and says nothing, or stops amid a handshake, or posts a byte a
+    second: others post as ever, from the same address too."""
+    slow = 900 if gs.BIG else 90
     with tempfile.TemporaryDirectory(prefix='gpustarve-crowd-') as root, central.Centre(BIN, root) as centre:
         stays, stream = centre.connect(), R.randbytes(16)  # it has authenticated, and stays
         asked = {'Authorization': 'Bearer ' + central.TOKENS['alpha']}
         stays.request('POST', '/v1/frames', c.hello(stream, 'stays'), asked)
         gs.equal(stays.getresponse().read() != b'', True, 'before the crowd')
-        crowd = []
+        crowd = Crowd(centre, 4200, slow)
         try:
-            for i in range(4200):
-                s = socket.socket()
-                s.bind(('127.0.0.2' if i % 2 else '127.0.0.1', 0))
-                s.connect(('127.0.0.1', centre.port))
-                if i % 4 == 0:
-                    s.send(hello)
-                crowd.append(s)
-            took = []
-            for i in range(40):
-                began = time.monotonic()
-                status = centre.post(c.hello(R.randbytes(16), f'run-{i}'))[0]
-                took.append(time.monotonic() - began)
-                gs.equal(status, 200, f'post {i}')
-            took.sort()
-            print(f'posts beside 4,200 silent sockets: median {took[20] * 1000:.0f} ms, '
-                  f'longest {took[-1] * 1000:.0f} ms')
             stays.request('POST', '/v1/frames', c.frame(stream, 2), asked)
             gs.equal(stays.getresponse().status, 200, 'the connection of before')
+            posts_beside(centre, 1000 if gs.BIG else 40, f'4,200 silent sockets and {slow} slow bodies')
         finally:
-            for s in crowd:
-                s.close()
+            crowd.close()
         gs.equal(centre.stop(), 0, 'the end')
         gs.check(centre.counters()['http_crowded'] > 3000, centre.counters())
+        print({name: n for name, n in centre.counters().items() if name.startswith('http')})
 
 
 if __name__ == '__main__':
