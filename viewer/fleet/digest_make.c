@@ -231,7 +231,7 @@ static void set_place(char *out, size_t room, const struct view_hotspot *p)
 		from = slash ? slash + 1 : cut;
 	}
 	fleet_tame(out, room - strlen(line), from);
-	strcat(out, line);
+	snprintf(out + strlen(out), room - strlen(out), "%s", line);
 }
 
 static void set_hotspots(struct fleet_digest *d, const struct view_summary *s)

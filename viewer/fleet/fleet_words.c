@@ -94,7 +94,7 @@ const char *fleet_time_name(const struct fleet *f)
 const char *fleet_runs_of(char *out, uint64_t n)
 {
 	base_count(out, n);
-	strcat(out, n == 1 ? " run" : " runs");
+	stpcpy(out + strlen(out), n == 1 ? " run" : " runs");
 	return out;
 }
 

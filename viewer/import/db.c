@@ -51,7 +51,7 @@ static char *uri_of(const char *path)
 			*p++ = (char)c;
 		}
 	}
-	strcpy(p, tail);
+	memcpy(p, tail, sizeof(tail));
 	return uri;
 }
 

@@ -199,11 +199,11 @@ static int make_dir(const char *out, char **temporary, int *fd)
 		return -ENOMEM;
 	}
 	if (!mkdtemp(*temporary)) {
-		int err = -errno;
+		int err = errno;
 
 		free(*temporary);
 		*temporary = NULL;
-		return err;
+		return err ? -err : -EIO;
 	}
 	*fd = open(*temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return *fd < 0 ? -errno : 0;
