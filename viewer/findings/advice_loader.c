@@ -37,6 +37,7 @@ static int64_t surviving_ns(const struct ana_loader_facts *l, int64_t epochs_ns)
 bool view_advise_epoch(struct view_summary *s, struct view_advice *a)
 {
 	const struct ana_loader_facts *l = view_loader_facts(s);
+	struct view_hotspot made;
 	base_unit each;
 
 	if (!l)
@@ -52,8 +53,10 @@ bool view_advise_epoch(struct view_summary *s, struct view_advice *a)
 			"%s to start; workers then survive the epoch",
 			l->iterators, view_advice_line(s, a->class),
 			base_duration(each, base_div_even(l->open_ns, (__int128)l->iterators)));
-		a->brief =
-			base_arena_printf(&s->mem, "%s%s", a->brief, view_advice_line(s, a->class));
+		/* The loop's line, where the call's own is not told beside it. */
+		if (!view_loader_made_at(s, &made))
+			a->brief = base_arena_printf(&s->mem, "%s%s", a->brief,
+						     view_advice_line(s, a->class));
 		a->saving_least_ns = surviving_ns(l, a->saving_ns);
 		return true;
 	}

@@ -18,6 +18,22 @@ const struct ana_loader_facts *view_loader_facts(const struct view_summary *s)
 	return s->result->loaders ? &s->result->loader[0] : NULL;
 }
 
+static bool is_library(const char *file)
+{
+	return strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
+	       strstr(file, "/lib/python");
+}
+
+bool view_loader_made_at(const struct view_summary *s, struct view_hotspot *at)
+{
+	const struct ana_loader_facts *l = view_loader_facts(s);
+
+	if (!l || !l->made_file || is_library(l->made_file))
+		return false;
+	*at = (struct view_hotspot){ .known = true, .file = l->made_file, .line = l->made_line };
+	return true;
+}
+
 int64_t view_loader_workers(const struct view_summary *s)
 {
 	const struct ana_loader_facts *l = view_loader_facts(s);

@@ -11,6 +11,9 @@ void view_loader_add(struct view_summary *s);
 /* The facts of the loader that most time was spent in; NULL: it told nothing. */
 const struct ana_loader_facts *view_loader_facts(const struct view_summary *s);
 
+/* Where the call stands that made it, if it told that and it is no library's. */
+bool view_loader_made_at(const struct view_summary *s, struct view_hotspot *at);
+
 /* Its workers; -1: not known. */
 int64_t view_loader_workers(const struct view_summary *s);
 

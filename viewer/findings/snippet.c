@@ -102,22 +102,11 @@ static const char *launches(const struct view_summary *s, const struct view_advi
 		       : NULL;
 }
 
-static bool is_library(const char *file)
-{
-	return strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
-	       strstr(file, "/lib/python");
-}
-
 bool view_change_at(const struct view_summary *s, const struct view_advice *a,
 		    struct view_hotspot *at)
 {
-	const struct ana_loader_facts *l = view_loader_facts(s);
-
-	if (!a->change || strncmp(a->change, LOADER, strlen(LOADER)) != 0 || !l || !l->made_file ||
-	    is_library(l->made_file))
-		return false;
-	*at = (struct view_hotspot){ .known = true, .file = l->made_file, .line = l->made_line };
-	return true;
+	return a->change && !strncmp(a->change, LOADER, strlen(LOADER)) &&
+	       view_loader_made_at(s, at);
 }
 
 void view_snippets_add(struct view_summary *s)

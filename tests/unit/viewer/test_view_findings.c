@@ -909,6 +909,24 @@ static void test_epoch(void)
 	EXPECT(strstr(a->action, "30 iterators were made (train.py:15), each took") != NULL);
 	view_summary_free(s);
 
+	r = made_starved(NULL); /* pages tell the call's own line with the brief: one is enough */
+	made_class(r, ANA_INPUT_EPOCH, MADE_HOUR_NS / 10);
+	made_site(r, (struct ana_hotspot){ .class = ANA_INPUT_EPOCH,
+					   .ns = MADE_HOUR_NS / 20,
+					   .role = WIRE_ROLE_SUBMITTER,
+					   .file = (char *)"/x/train.py",
+					   .line = 15,
+					   .samples = 9,
+					   .threads = 1 });
+	r->loader[0].iterators = 30;
+	r->loader[0].made_file = strdup("/x/train.py");
+	r->loader[0].made_line = 13;
+	s = made_summary_of(r, H100, 0);
+	a = advice(s, "loader-epoch");
+	REQUIRE(a);
+	EXPECT_STR(a->brief, "persistent_workers=True");
+	view_summary_free(s);
+
 	r = made_starved(NULL);
 	made_class(r, ANA_INPUT_EPOCH, MADE_HOUR_NS / 10);
 	r->loader[0].iterators = 30;
