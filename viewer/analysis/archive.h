@@ -67,18 +67,18 @@ void *ana_archive_array(struct ana_archive *a, void *array, size_t *count, size_
  * The same of an array whose elements [@head, @tail) are alive (window.h): where it is read, head
  * is 0 and there is no room for more.
  */
-#define ana_archive_window(a, array, head, tail, room, most)                                    \
-	({                                                                                      \
-		__typeof__(array) window_at = (a)->reading ? NULL : (array) + (head);           \
-		size_t window_n = (a)->reading ? 0 : (tail) - (head);                           \
-		window_at =                                                                     \
-			ana_archive_array((a), window_at, &window_n, sizeof(*(array)), (most)); \
-		if ((a)->reading) {                                                             \
-			free(array);                                                            \
-			(array) = window_at;                                                    \
-			(head) = 0;                                                             \
-			(tail) = (room) = (__typeof__(room))window_n;                           \
-		}                                                                               \
+#define ana_archive_window(a, array, head, tail, room, most)                                      \
+	({                                                                                        \
+		__typeof__(array) window_at = (a)->reading || !(array) ? NULL : (array) + (head); \
+		size_t window_n = (a)->reading ? 0 : (tail) - (head);                             \
+		window_at =                                                                       \
+			ana_archive_array((a), window_at, &window_n, sizeof(*(array)), (most));   \
+		if ((a)->reading) {                                                               \
+			free(array);                                                              \
+			(array) = window_at;                                                      \
+			(head) = 0;                                                               \
+			(tail) = (room) = (__typeof__(room))window_n;                             \
+		}                                                                                 \
 	})
 
 /* What was read cannot be: -EBADMSG unless @fine. */
