@@ -7,8 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "core/context.h"
-
-#define MANY 16
+#include "store/whole_sync.h"
 
 static void unlink_fed(struct coll_fed_stream *fed)
 {
@@ -63,21 +62,22 @@ void coll_feeder_push(struct coll_feeder *f, bool everything)
 			coll_stream_push(fed->stream);
 }
 
-/* Then to wait for the whole file system takes less time than to wait for each file. */
-static bool many_due(const struct coll_feeder *f, bool everything)
+/* To wait for the whole file system takes less time than to wait for each file. */
+static bool as_a_whole(const struct coll_feeder *f, bool everything)
 {
 	const struct coll_fed_stream *fed;
-	unsigned int n = 0;
+	size_t n = 0;
 
-	for (fed = f->first; fed && n < MANY; fed = fed->next)
+	for (fed = f->first; fed; fed = fed->next)
 		n += is_due(fed, everything);
-	return n == MANY;
+	return n >= COLL_WHOLE_SYNC_FILES &&
+	       coll_whole_sync_pays(n, coll_whole_sync_dirty("/proc/meminfo"));
 }
 
 void coll_feeder_commit(struct coll_feeder *f, struct coll_context *context, bool everything)
 {
 	struct coll_fed_stream *fed, *next;
-	bool synced = many_due(f, everything) && !coll_store_sync(f->store);
+	bool synced = as_a_whole(f, everything) && !coll_store_sync(f->store);
 
 	for (fed = f->first; fed; fed = next) {
 		struct coll_stream *s = fed->stream;
