@@ -504,7 +504,7 @@ void ana_host_syncs(struct ana_walk *w, int64_t upto)
 
 	while (t->count && ana_turns_at(t) <= upto) {
 		struct ana_proc *p = &w->process[t->turn[0].process];
-		const struct wire_event *e;
+		const struct wire_event *e = NULL;
 
 		while (!err && (e = ana_feed_peek(&p->syncs)) && e->start_ns <= upto) {
 			err = e->op == WIRE_SYNC_STREAM_WAIT ? take_stream_wait(w, p, e)
