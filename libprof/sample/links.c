@@ -288,12 +288,17 @@ static void forget_makers(struct prof_links *l, int64_t now_ns)
 			l->holder[i].made_ns = 0;
 }
 
+static int64_t old_ns(const struct prof_link_wanted *w)
+{
+	return w->other[0] ? PROF_LINKS_OLD_END_NS : PROF_LINKS_OLD_NS;
+}
+
 void prof_links_age(struct prof_links *l, int64_t now_ns)
 {
 	uint32_t bits = 0, i;
 
 	for (i = 0; i < PROF_LINKS_WANTED; i++)
-		if (*l->wanted[i].id && now_ns - l->wanted[i].seen_ns > PROF_LINKS_OLD_NS)
+		if (*l->wanted[i].id && now_ns - l->wanted[i].seen_ns > old_ns(&l->wanted[i]))
 			bits |= BIT(i);
 	if (bits)
 		forget(l, bits);

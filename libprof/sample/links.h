@@ -18,6 +18,11 @@
 #define PROF_LINKS_DEPTH 4u /* from a submitter: it, who makes for it, who makes for him, ... */
 #define PROF_LINKS_HOLDERS 1024u /* threads; a power of two */
 #define PROF_LINKS_OLD_NS 1000000000ll
+/*
+ * Of descriptors: a loop with more than a sample has room for tells them in turn, and of a process
+ * with many threads looks are seldom.
+ */
+#define PROF_LINKS_OLD_END_NS 5000000000ll
 #define PROF_LINKS_MADE_NS 10000000000ll
 #define PROF_LINKS_TRIAL 16u
 #define PROF_LINKS_TRIAL_FAR 4u /* in other processes, which are looked at in turn */

@@ -15,6 +15,11 @@
 #define CLOSE_NS (5 * MS)
 #define WINDOW_NS (1000 * MS)
 #define DIVIDER_MAX 16u
+/*
+ * CPU time that starving may cost beyond its share, once: whom to look at, behind a library's own
+ * threads and processes, is found step by step, each of them a look.
+ */
+#define SAVED_NS (150 * MS)
 /* Windows at less than a third of what is allowed: twice the rate is not over it. */
 #define CHEAP_WINDOWS 3u
 #define LEAST_WINDOWS 48u /* what the least look leaves out is tried again after that, at last */
@@ -27,6 +32,7 @@ void prof_sample_rate_init(struct prof_sample_rate *p, int64_t now_ns, uint32_t 
 	p->share[0].divider = p->share[1].divider = 1;
 	p->next_look_ns = p->next_census_ns = p->fed_ns = now_ns;
 	p->alert_ns = now_ns + ALERT_NS;
+	p->saved_ns = SAVED_NS;
 	p->random = seed | 1;
 }
 
@@ -90,13 +96,24 @@ static void speed_up(struct prof_sample_rate_share *s)
 		s->divider /= 2;
 }
 
+/* What was spent beyond the share of the time that passed is paid for once. */
+static bool was_saved(struct prof_sample_rate *p, const struct prof_sample_rate_share *s)
+{
+	int64_t beyond = s->cpu_ns - s->time_ns / allowed[1];
+
+	if (s != &p->share[1] || beyond > p->saved_ns)
+		return false;
+	p->saved_ns -= beyond;
+	return true;
+}
+
 /* The window is over, or all of it is spent: a thousand threads are found out within a second. */
 static void judge(struct prof_sample_rate *p, struct prof_sample_rate_share *s)
 {
 	int64_t most_ns = limit(p, s);
 
 	s->cheap = s->cpu_ns < most_ns / 3 ? s->cheap + 1 : 0;
-	if (s->cpu_ns > most_ns)
+	if (s->cpu_ns > most_ns && !was_saved(p, s))
 		slow_down(p, s);
 	else if (s->cheap >= (s->least ? s->patience : CHEAP_WINDOWS) && s->divider > 1)
 		speed_up(s);

@@ -18,7 +18,7 @@
 
 /*
  * Of a core: while nothing starves; and while something does, or did just now, so that the next
- * wait is looked out for. That alone is more than the first share grants: counted there, a job that
+ * wait is looked out for, and there 150 ms more, once. That alone is more than the first share grants: counted there, a job that
  * starves for milliseconds again and again was looked at so seldom within a second that its waits
  * were not found.
  */
@@ -39,6 +39,7 @@ struct prof_sample_rate {
 	int64_t next_look_ns, next_census_ns;
 	int64_t alert_ns; /* until then the next wait is looked out for */
 	int64_t fed_ns, fed_cpu_ns, passed_ns; /* passed: between the last two turns */
+	int64_t saved_ns; /* that may still be spent beyond the second share */
 	/* nothing starves; something does, did, or may at the start */
 	struct prof_sample_rate_share share[2];
 	bool starving, alert; /* at the last turn; alert: which share it counts for */

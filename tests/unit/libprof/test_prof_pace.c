@@ -150,6 +150,22 @@ static void test_budget(void)
 	EXPECT_UINT(pace.share[0].divider, 1);
 }
 
+/* Once so much more may be spent: until then who makes what is awaited was found. */
+static void test_saved(void)
+{
+	int64_t spent;
+
+	start();
+	run(900, true, 0, 1 * MS); /* 20, then 100 looks a second: 10 % */
+	EXPECT_UINT(pace.share[1].divider, 1);
+	spent = in.cpu_ns;
+	EXPECT(spent >= 80 * MS);
+	run(20000, true, 0, 1 * MS);
+	EXPECT(pace.share[1].divider > 1);
+	EXPECT(in.cpu_ns < 150 * MS + 20900 * MS / 50 + 50 * MS);
+	EXPECT(pace.saved_ns < 20 * MS);
+}
+
 /* What costs too much at any rate: all but the submitters are left out, and tried again later. */
 static void test_least(void)
 {
@@ -241,5 +257,5 @@ static void test_submitters(void)
 int main(void)
 {
 	return RUN(test_rates, test_short_waits, test_drained, test_again_and_again, test_budget,
-		   test_least, test_gate, test_submitters);
+		   test_saved, test_least, test_gate, test_submitters);
 }
