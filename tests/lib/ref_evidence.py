@@ -292,13 +292,14 @@ class Chain:
     def givers(self, path, s, a, but=()):
         """(those who give, else those who hold; whether only the path holds it)"""
         best, circle, wanted = {}, False, ids(s, '?')
+        met = list(dict.fromkeys(key[0] for key in self.w.samples if key[0] != path[-1][0] and key not in path and
+                                 any(self.meets(x, wanted) for x in self.w.within(key, a, self.b))))[:8]
         read = s['wait'] == SOCKET and s['take'] == 'item'
         kept = frozenset(i for i in wanted if not read or i[0] != 'o')
         for key in self.w.samples:
             how = self.hands(key, wanted, kept, a) if key not in but else {}
             kinds = {i[0] for i in wanted}
-            if not how and key not in path and key not in but and key[0] != path[-1][0] and \
-                    any(self.meets(x, wanted) for x in self.w.within(key, a, self.b)):
+            if not how and key[0] in met and key not in path and key not in but and self.w.within(key, a, self.b):
                 how = {'~': 1}
             if how and key in path:
                 circle |= 'n' not in kinds or bool(kinds & set('oqf'))
@@ -504,7 +505,7 @@ class Chain:
                              self.blocked(path, x, p) if len(path) > 4 and not native else self.lost(self.blocked(path, x, p), x)
                              for x, p in same]
                     unnamed = any(i[0] == 's' for i in ids(of, '?'))
-                    ends += [(c, UNNAMED if unnamed and c == 'host.no_work' else idle, *rest)
+                    ends += [(c, UNNAMED if unnamed and c == 'host.no_work' else RESTS if idle is ASLEEP else idle, *rest)
                              for c, idle, *rest in alone]
                 continue
             if s['wait'] == GIL and not self.serves(s) and any(k[0] == key[0] and k != key for k in locked):

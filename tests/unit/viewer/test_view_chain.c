@@ -1099,6 +1099,7 @@ static void test_nap(void)
 	keep(&t, PID, WIRE_WAIT_LOCK, "?o2", GET);
 	keep(&t, 101, WIRE_WAIT_SLEEP, "!o2 ?o1", NAP MAKE);
 	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	EXPECT(t.b.asks); /* whoever has it may be found in the next wait there */
 	end(&t);
 
 	begin(&t); /* in no iterator */
@@ -2018,6 +2019,15 @@ static void test_front(void)
 	keep(&t, 300, WIRE_WAIT_SOCKET, "?t1:1-2:2", LOOP);
 	EXPECT_ALL(&t, ANA_HOST_NET, ANA_HIGH);
 	EXPECT(t.b.asks);
+	end(&t);
+
+	begin(&t); /* a thread of that process is at work meanwhile */
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?t1:1-2:2 ?d1:1", USER);
+	keep(&t, 300, WIRE_WAIT_SOCKET, "?l7:7 ?t1:1-2:2 ?t7:7-8:8", LOOP);
+	keep(&t, 301, WIRE_WAIT_NONE, "", MAKE);
+	t.e.thread[2]->pid = 300;
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_LOW);
 	end(&t);
 
 	begin(&t); /* two of one process wait at one end */

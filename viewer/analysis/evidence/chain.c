@@ -338,6 +338,7 @@ static void awaiting(struct chain_search *f, struct ana_chain_end *end, const st
 			end->lost = (f->path.links <= ANA_CHAIN_DEPTH || ana_chain_is_native(l)) &&
 				    is_within(&s->sample[i]);
 			end->unnamed = ana_links_await_kind(l, 's');
+			end->rests = s->sample[i].wait == WIRE_WAIT_SLEEP;
 			blocked_end(f, end, &s->sample[i]);
 		}
 		end->idle = end->rests = end->lost = end->unnamed = false;

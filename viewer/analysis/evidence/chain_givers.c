@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#define MET_MAX 8u
+
 /* How the thread's samples in [a, b) hand what @links awaits; AWAITS: no sample does. */
 enum ana_link_kind ana_chain_hands(struct ana_evidence *e, const struct ana_thread_samples *s,
 				   const struct ana_links *links, int64_t a, int64_t b, uint32_t *n)
@@ -72,20 +74,51 @@ static bool is_seen(const struct ana_thread_samples *s, int64_t a, int64_t b)
 	return i < s->tail && s->sample[i].t_ns < b;
 }
 
-/* It waits at the other end of what @links awaits, and for others, too, in *n samples. */
+/* It waits at the other end of what @links awaits, and for others, too. */
 static bool meets(const struct chain_search *f, const struct ana_thread_samples *s,
-		  const struct ana_links *links, int64_t a, int64_t b, uint32_t *n)
+		  const struct ana_links *links, int64_t a, int64_t b)
 {
 	size_t i;
 
-	*n = 0;
-	if (!s->connected || s->pid == f->path.link[f->path.links - 1].thread->pid ||
-	    in_path(&f->path, s))
+	if (!s->connected || in_path(&f->path, s))
 		return false;
 	for (i = ana_samples_from(s, a); i < s->tail && s->sample[i].t_ns < b; i++)
-		*n += !ana_sample_runs(&s->sample[i]) &&
-		      ana_links_meet(ana_linktexts_get(&f->e->links, s->sample[i].links), links);
-	return *n != 0;
+		if (!ana_sample_runs(&s->sample[i]) &&
+		    ana_links_meet(ana_linktexts_get(&f->e->links, s->sample[i].links), links))
+			return true;
+	return false;
+}
+
+struct met { /* processes a thread of which does; a connection has few */
+	uint32_t pid[MET_MAX];
+	uint32_t count;
+};
+
+static bool is_met(const struct met *m, uint32_t pid)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->count; i++)
+		if (m->pid[i] == pid)
+			return true;
+	return false;
+}
+
+static void find_met(struct met *m, const struct chain_search *f, const struct ana_links *links,
+		     int64_t a, int64_t b)
+{
+	const uint32_t own = f->path.link[f->path.links - 1].thread->pid;
+	uint32_t i;
+
+	m->count = 0;
+	if (!ana_links_await_kind(links, 't') && !ana_links_await_kind(links, 'u'))
+		return;
+	for (i = 0; i < f->e->threads && m->count < MET_MAX; i++) {
+		const struct ana_thread_samples *s = f->e->thread[i];
+
+		if (s->pid != own && !is_met(m, s->pid) && meets(f, s, links, a, b))
+			m->pid[m->count++] = s->pid;
+	}
 }
 
 /*
@@ -96,16 +129,19 @@ static void find_in(struct chain_givers *g, const struct chain_search *f,
 		    const struct ana_links *links, int64_t a, int64_t b, bool unseen)
 {
 	enum ana_link_kind best = ANA_LINK_AWAITS;
+	struct met met;
 	uint32_t i;
 
 	*g = (struct chain_givers){ 0 };
+	find_met(&met, f, links, a, b);
 	for (i = 0; i < f->e->threads; i++) {
 		const struct ana_thread_samples *s = f->e->thread[i];
 		enum ana_link_kind kind;
-		uint32_t n;
+		uint32_t n = 0;
 
 		kind = s->hands ? ana_chain_hands(f->e, s, links, a, b, &n) : ANA_LINK_AWAITS;
-		if (kind == ANA_LINK_AWAITS && meets(f, s, links, a, b, &n))
+		if (kind == ANA_LINK_AWAITS && is_met(&met, s->pid) && is_seen(s, a, b) &&
+		    !in_path(&f->path, s))
 			kind = ANA_LINK_HOLDS;
 		if (kind == ANA_LINK_AWAITS || (unseen && is_seen(s, f->a, f->b)))
 			continue;
