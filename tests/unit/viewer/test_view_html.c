@@ -280,10 +280,18 @@ static void test_change_depends(void)
 	r->picture = calloc(1, sizeof(*r->picture));
 	for (int k = 0; k < ANA_PICTURES; k++)
 		r->picture->at[k].step.end_ns = 1000000;
+	r->loader[0].made_file = strdup("/x/train.py");
+	r->loader[0].made_line = 45;
 	s = made_summary_of(r, "x", 1000000000);
 	page = made_page(s, view_html_write);
 	change = strstr(page, "<h3>The change</h3>");
 	REQUIRE(change != NULL);
+	/* and the call's line, here as on the page's top and in the table */
+	EXPECT(strstr(page, "</b></a>, in the call at <bdi class=\"mono\" "
+			    "data-from=\"/loader/settings/0\">train.py:45</bdi>, if the source "
+			    "keeps up. It saves at most ") != NULL);
+	EXPECT(strstr(change, "the call at </span><bdi class=\"mono\""));
+	EXPECT(strstr(page, "<dt>Made at</dt><dd><bdi class=\"mono\""));
 	EXPECT(strstr(change, "num_workers=6)</code>") != NULL);
 	change = strstr(change, ", if the source keeps up</span></li>");
 	EXPECT(change && change < strstr(page, "id=\"advice\""));

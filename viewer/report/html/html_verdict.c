@@ -8,6 +8,8 @@
 #include <string.h>
 #include "findings/findings.h"
 #include "findings/lead.h"
+#include "findings/loader.h"
+#include "findings/snippet.h"
 #include "findings/told.h"
 #include "findings/unused.h"
 #include "findings/words.h"
@@ -651,12 +653,18 @@ static void put_advised(struct html *h, const char *term, const struct view_advi
 {
 	const struct view_summary *s = h->s;
 	size_t at = a ? (size_t)(a - s->advice) : 0;
+	struct view_hotspot call;
 
 	if (!a)
 		return;
 	fprintf(h->f, "<div><dt>%s</dt><dd><a href=\"#advice\">", term);
 	html_text(h, "b", a->brief, "/advice/%zu/brief", at);
-	fprintf(h->f, "</a>%s. It saves at most ", view_advice_if(s, a));
+	html_put(h, "</a>");
+	if (view_change_at(s, a, &call)) {
+		html_put(h, ", in the call at ");
+		html_made_at(h, view_loader_facts(s));
+	}
+	fprintf(h->f, "%s. It saves at most ", view_advice_if(s, a));
 	if (s->cost.known)
 		html_usd(h, a->saving_nano_usd, "/advice/%zu/saving_upper_usd", at);
 	else
