@@ -525,19 +525,18 @@ static bool is_still_there(struct prof_py *py, const struct prof_pywalk *w)
 	return true;
 }
 
-/* The program's innermost function first, behind @loops frames; the outermost of all make room. */
+/* Frames, at most PROF_PYCORO_DEPTH, behind @loops others; the outermost of all make room. */
 static void insert(struct prof_py *py, struct prof_pywalk *w, size_t loops,
-		   const struct prof_pytask *t)
+		   const struct prof_pyframe *frame, size_t n)
 {
 	struct prof_pymem_part part[PROF_PYCORO_DEPTH];
 	uint8_t code[PROF_PYCORO_DEPTH][PROF_PYCODE_BYTES];
-	size_t n = t->own, left = w->frames - loops, i;
+	size_t left = w->frames - loops, i;
 
 	if (loops + n > PROF_PY_FRAMES)
 		return;
 	for (i = 0; i < n; i++)
-		part[i] = (struct prof_pymem_part){ t->frame[n - 1 - i].code, code[i],
-						    py->layout.code.bytes };
+		part[i] = (struct prof_pymem_part){ frame[i].code, code[i], py->layout.code.bytes };
 	if (prof_pymem_read_parts(&py->mem, part, n))
 		return;
 	if (left > PROF_PY_FRAMES - loops - n)
@@ -545,27 +544,77 @@ static void insert(struct prof_py *py, struct prof_pywalk *w, size_t loops,
 	memmove(w->frame + loops + n, w->frame + loops, left * sizeof(*w->frame));
 	memmove(py->raw[loops + n], py->raw[loops], left * sizeof(py->raw[0]));
 	for (i = 0; i < n; i++) {
-		w->frame[loops + i] = t->frame[n - 1 - i];
+		w->frame[loops + i] = frame[i];
 		memcpy(py->raw[loops + i], code[i], py->layout.code.bytes);
 	}
 	w->frames = loops + n + left;
 	w->depth += n;
 }
 
-void prof_pycoro_add(struct prof_py *py, struct prof_pywalk *w)
+/* The program's functions, the innermost one first. */
+static void insert_task(struct prof_py *py, struct prof_pywalk *w, size_t loops,
+			const struct prof_pytask *t)
+{
+	struct prof_pyframe frame[PROF_PYCORO_DEPTH];
+	size_t i;
+
+	for (i = 0; i < t->own; i++)
+		frame[i] = t->frame[t->own - 1 - i];
+	insert(py, w, loops, frame, t->own);
+}
+
+/* The loop in whose selector the thread sleeps, behind *loops frames; 0: it does not. */
+static uint64_t loop_of(struct prof_py *py, const struct prof_pywalk *w, size_t *loops)
 {
 	const struct prof_pyrefs *refs = &py->layout.refs;
-	uint64_t loop, main;
-	size_t loops;
 
 	if (!refs->known || refs->suspended.frame == PROF_PYLAYOUT_NONE || w->frames < 2)
-		return;
-	loops = count_loops(py, w);
-	loop = loops ? word_at(py, w->frame[1].at + refs->frame.locals) : 0;
+		return 0;
+	*loops = count_loops(py, w);
+	return *loops ? word_at(py, w->frame[1].at + refs->frame.locals) : 0;
+}
+
+void prof_pycoro_add(struct prof_py *py, struct prof_pywalk *w)
+{
+	size_t loops;
+	uint64_t loop = loop_of(py, w, &loops), main;
+
 	if (!loop)
 		return;
 	prof_pyreach_begin(py);
 	main = main_task(py, w, loops);
 	if (find(py, loop, main, w->frame[1].at) && is_still_there(py, w))
-		insert(py, w, loops, &py->coros.task[0]);
+		insert_task(py, w, loops, &py->coros.task[0]);
+}
+
+static bool has_code(const struct prof_pyframe *frame, size_t n, uint64_t code)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (frame[i].code == code)
+			return true;
+	return false;
+}
+
+void prof_pycoro_add_all(struct prof_py *py, struct prof_pywalk *w)
+{
+	struct prof_pycoros *c = &py->coros;
+	struct prof_pyframe frame[PROF_PYCORO_ALL];
+	size_t loops, n = 0, i;
+	uint64_t loop = loop_of(py, w, &loops);
+
+	if (!loop)
+		return;
+	c->tasks = 0;
+	prof_pytasks_find(py, loop, word_at(py, w->frame[1].at + py->layout.refs.frame.globals));
+	follow(py);
+	for (i = 0; i < c->tasks && n < PROF_PYCORO_ALL; i++) {
+		const struct prof_pytask *t = &c->task[i];
+
+		if (t->own && !has_code(frame, n, t->code))
+			frame[n++] = t->frame[t->own - 1];
+	}
+	if (n && is_still_there(py, w))
+		insert(py, w, loops, frame, n);
 }

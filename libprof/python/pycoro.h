@@ -15,6 +15,7 @@
 #define PROF_PYCORO_DEPTH 12u /* functions of each, outermost first */
 #define PROF_PYCORO_NOTED 4u
 #define PROF_PYCORO_KEPT 4u
+#define PROF_PYCORO_ALL 6u
 
 enum prof_pycoro_end { /* what its innermost function waits for */
 	PROF_PYCORO_NOTHING = 0, /* it runs, is done, or cannot be followed */
@@ -62,6 +63,12 @@ struct prof_py;
  * wait at the same line. Without such a one @w stays as it is.
  */
 void prof_pycoro_add(struct prof_py *py, struct prof_pywalk *w);
+
+/*
+ * The same for who looks through a thread's variables: the innermost function of the program's own
+ * of each task of the loop, each function once, PROF_PYCORO_ALL at most.
+ */
+void prof_pycoro_add_all(struct prof_py *py, struct prof_pywalk *w);
 
 /* Another thread waits for this task. */
 void prof_pycoro_note(struct prof_pycoros *c, uint64_t task);

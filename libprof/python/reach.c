@@ -679,6 +679,10 @@ static int look_once(struct prof_py *py, const struct prof_py_thread *t, enum de
 
 	prof_pyreach_begin(py);
 	rc = prof_py_walk_frames(py, t, &w);
+	if (!rc && depth != NEAR) {
+		prof_pycoro_add_all(py, w);
+		prof_pyreach_begin(py); /* tasks may lead where the search comes to, too */
+	}
 	return rc ? rc : search(py, w, depth);
 }
 

@@ -69,7 +69,8 @@ bool prof_py_is_queue(struct prof_py *py, uint64_t object);
  * Which of @wanted[@n], at most PROF_PY_WANTED, the stack of a thread reaches: by variables, cells,
  * free variables and the evaluation stack of its functions and by globals that their code names,
  * through attributes, lists, tuples, dictionaries, sets, deques, bound methods and closures, a few
- * steps far. Not through classes, modules or other threads. A thread that waits for an object
+ * steps far; of a thread that sleeps in asyncio's selector by those of its loop's tasks, too. Not
+ * through classes, modules or other threads. A thread that waits for an object
  * itself reaches it too. It gives if its code names what gives to who waits for an object of that
  * type (put, set_result, notify, ...), and the attributes by which it is reached; or a method of
  * such an object's class whose code does so; or if it has a bound method that gives, or is in a

@@ -259,6 +259,13 @@ def front_by_path(c, rng, around):
     front_of_ours(c, rng, around)
 
 
+@other('tolls.py', AS_IS, 'beside_work')
+def served_by_thread(c, rng, around):
+    """The thread that serves hands on by a queue; a process of the job may compute meanwhile."""
+    c.plan['count'] = c.variant == 'beside_work'
+    hands_in(c, rng, around)
+
+
 @other('inns.py', AS_IS)
 def guests_of_ours(c, rng, around):
     c.expect['hold'] = NO_WORK

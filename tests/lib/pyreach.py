@@ -797,6 +797,46 @@ def test_loop_of_a_thread():
 
 # ---- a program that changes everything while it is read ----
 
+handed_on = queue.Queue()
+
+
+async def hands_on(rest):
+    await rest.wait()
+    handed_on.put(1)
+
+
+async def has_argument(rest, q):
+    await rest.wait()
+    q.put(1)
+
+
+async def has_nothing(rest):
+    await rest.wait()
+
+
+async def serves(rest, *others):
+    await asyncio.gather(has_nothing(rest), *others)
+
+
+def test_suspended():
+    """A loop sleeps; its tasks are on no stack, and have what they will give."""
+    q, another = queue.Queue(), queue.Queue()
+    for others, want in ((lambda rest: (hands_on(rest),), '!--'), (lambda rest: (has_argument(rest, q),), '-!-'),
+                         (lambda rest: (), '---'),
+                         (lambda rest: (has_nothing(rest), hands_on(rest), has_argument(rest, q)), '!!-')):
+        loop, rests = asyncio.new_event_loop(), []
+
+        async def run():
+            rests.append(asyncio.Event())
+            await serves(rests[0], *others(rests[0]))
+        thread = start(loop.run_until_complete, run())
+        blocked(thread)
+        equal(holds(thread.native_id, handed_on, q, another), want, 'tasks of a loop that sleeps')
+        loop.call_soon_threadsafe(rests[0].set)
+        thread.join()
+        loop.close()
+
+
 class Node:
     def __init__(self, *children):
         self.children = list(children)
@@ -1000,7 +1040,8 @@ def take_cost():
 MODES = {'queues': [test_queues],
          'others': [test_executor, test_thread_pool, test_conditions, test_shared, test_processes, test_events, test_locks,
                     test_takes,
-                    test_calls, test_loop, test_coroutine, test_loop_of_a_thread, test_naps],
+                    test_calls, test_loop, test_coroutine, test_loop_of_a_thread,
+                    test_suspended, test_naps],
          'changing': [test_changing],
          'children': [test_children, test_idle_workers],
          'cost': [take_cost]}
