@@ -61,6 +61,15 @@ static int read_head(struct prof_pymem *m, const struct prof_pylayout *l, uint64
 	return 0;
 }
 
+/* What a thread beside us is just writing may say that it is ASCII, and not be: more bytes then. */
+static bool is_ascii(const uint8_t *raw, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (raw[i] > 0x7f)
+			return false;
+	return true;
+}
+
 ssize_t prof_pytext(struct prof_pymem *m, const struct prof_pylayout *l, uint64_t at, bool tail,
 		    char *to, size_t room)
 {
@@ -80,6 +89,8 @@ ssize_t prof_pytext(struct prof_pymem *m, const struct prof_pylayout *l, uint64_
 	rc = prof_pymem_read(m, s.at + first * s.width, raw, n * s.width);
 	if (rc)
 		return rc;
+	if (s.ascii && !is_ascii(raw, n))
+		return -EINVAL;
 	if (n < s.length && tail)
 		end = (char *)memcpy(end, "...", 3) + 3;
 	for (i = 0; i < n; i++)
