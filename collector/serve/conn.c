@@ -9,6 +9,8 @@
 #include "core/log.h"
 #include "daemon.h"
 
+#define CROWDED_LOOK_NS (COLL_SECOND_NS / 10)
+
 struct coll_http_conn *coll_http_conn_of(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
@@ -60,6 +62,18 @@ void coll_http_is_known(struct coll_http *h, struct MHD_Connection *connection)
 		coll_strangers_remove(&h->strangers, &c->stranger);
 }
 
+static bool is_crowded(const struct coll_http *h)
+{
+	return h->conn_count >= COLL_HTTP_CONNECTIONS - COLL_HTTP_SPARE;
+}
+
+/* Who comes may wait for the place of one that is too slow, and not for the next tick. */
+static void make_place(struct coll_http *h, int64_t now_ns)
+{
+	if (is_crowded(h) && now_ns - h->slow_ns >= CROWDED_LOOK_NS)
+		coll_http_close_slow(h, now_ns);
+}
+
 static void opened(struct coll_http *h, struct MHD_Connection *connection, void **context)
 {
 	struct coll_http_conn *c = calloc(1, sizeof(*c));
@@ -79,6 +93,7 @@ static void opened(struct coll_http *h, struct MHD_Connection *connection, void 
 	h->conn_count++;
 	*context = c;
 	greet(h, c);
+	make_place(h, c->since_ns);
 }
 
 static void closed(struct coll_http *h, struct coll_http_conn *c)
@@ -109,7 +124,7 @@ void coll_http_on_connection(void *cls, struct MHD_Connection *connection, void 
 static bool too_slow(const struct coll_http *h, const struct coll_http_conn *c, int64_t now)
 {
 	const struct coll_http_request *r = c->request;
-	int64_t age, silence_s = h->parts->silence_s;
+	int64_t age, silence_s = h->parts->silence_s, start_s = silence_s;
 
 	if (!r)
 		return now - c->since_ns > COLL_HTTP_HEADERS * silence_s * COLL_SECOND_NS;
@@ -118,13 +133,16 @@ static bool too_slow(const struct coll_http *h, const struct coll_http_conn *c, 
 		return false;
 	if (r->ended)
 		return age > COLL_HTTP_ANSWER_S;
-	return age > silence_s && r->body_bytes / (uint64_t)age < COLL_HTTP_BYTES_PER_S;
+	if (is_crowded(h) && start_s > COLL_HTTP_CROWDED_S)
+		start_s = COLL_HTTP_CROWDED_S;
+	return age > start_s && r->body_bytes / (uint64_t)age < COLL_HTTP_BYTES_PER_S;
 }
 
 void coll_http_close_slow(struct coll_http *h, int64_t now_ns)
 {
 	struct coll_http_conn *c;
 
+	h->slow_ns = now_ns;
 	for (c = h->conns; c; c = c->next) {
 		if (c->fd < 0 || !too_slow(h, c, now_ns))
 			continue;

@@ -37,6 +37,7 @@ struct coll_http {
 	struct coll_http_conn *conns;
 	size_t conn_count;
 	struct coll_strangers strangers;
+	int64_t slow_ns; /* monotonic: when it was looked last who is too slow */
 	struct coll_http_request *requests; /* all that have begun */
 	size_t suspended;
 	bool resumed; /* a connection was, since MHD_run: MHD_get_timeout does not count that */

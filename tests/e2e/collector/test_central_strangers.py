@@ -194,7 +194,8 @@ class Crowd:
         """A post that has begun. Nobody has to take it."""
         s = self.socket(0)
         try:
-            s = self.centre.context().wrap_socket(s, server_hostname='127.0.0.1')
+            if self.centre.https:
+                s = self.centre.context().wrap_socket(s, server_hostname='127.0.0.1')
             s.sendall(f'POST /v1/frames HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer {token}\r\n'
                       'Content-Length: 100000\r\n\r\n'.encode())
         except OSError:
@@ -249,6 +250,21 @@ def test_crowd():
         gs.equal(centre.stop(), 0, 'the end')
         gs.check(centre.counters()['http_crowded'] > 3000, centre.counters())
         print({name: n for name, n in centre.counters().items() if name.startswith('http')})
+
+
+def test_slow_team():
+    """A team whose bodies come a byte a second takes no other's place, though it may write and has more connections than
+    there are."""
+    with tempfile.TemporaryDirectory() as root, central.Centre(BIN, root, https=False, options=['--silence', '300']) as centre:
+        crowd = Crowd(centre, 0, 0)
+        try:
+            for _ in range(4300):
+                crowd.body(central.TOKENS['beta'])
+            posts_beside(centre, 100 if gs.BIG else 20, f'{len(crowd.bodies)} slow bodies of a team')
+        finally:
+            crowd.close()
+        gs.equal(centre.stop(), 0, 'the end')
+        gs.check(centre.counters()['http_slow'] > 400, centre.counters())
 
 
 if __name__ == '__main__':
