@@ -215,7 +215,7 @@ static int publish(const char *temporary, const char *out)
 	mode_t mask = umask(0);
 
 	umask(mask);
-	/* NOLINTNEXTLINE: it has a name where make_dir() did not fail */
+	/* NOLINTNEXTLINE */ /* -fanalyzer: it has a name where make_dir() did not fail */
 	if (chmod(temporary, 0777 & ~mask) || rename(temporary, out))
 		return errno == ENOTEMPTY ? -EEXIST : -errno;
 	return 0;
