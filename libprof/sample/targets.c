@@ -25,7 +25,8 @@
 #define OWN_HOLD 2u /* ... that are not, at a time */
 #define OWN_NATIVE 8u /* native threads; of many most do not run, and cost one look */
 #define MAKES_NS 3000000000ll /* so long a process is taken for one that makes */
-#define TASKS_NS 300000000ll
+#define TASKS_NS 150000000ll
+#define BEGUN_NS 5000000ll /* of CPU time: a thread that is seen first may be at work */
 #define WHERE 3u /* places to look for who makes: our threads, descriptors, children's threads */
 #define TASKS_AT_ONCE 2u /* processes whose threads are read */
 
@@ -365,12 +366,15 @@ static struct prof_target_task *task_of(struct prof_target_worker *w, pid_t tid)
 	return NULL;
 }
 
-/* Which of its threads are at work beside the main one, of the first ones that it has. */
+/*
+ * Which of its threads are at work beside the main one, of the first ones that it has. A pool's
+ * thread that has come since ran all of its time since.
+ */
 static void read_tasks(struct prof_target_worker *w, int64_t now_ns)
 {
 	struct prof_target_task now[PROF_TARGETS_TASKS] = { 0 }, *was;
 	uint32_t tid[PROF_TARGETS_TASKS];
-	int64_t passed = now_ns - w->tasks_ns;
+	int64_t passed = now_ns - w->tasks_ns, ran;
 	char path[40];
 	ssize_t n, i;
 
@@ -382,7 +386,8 @@ static void read_tasks(struct prof_target_worker *w, int64_t now_ns)
 			continue;
 		now[i].tid = (pid_t)tid[i];
 		was = task_of(w, (pid_t)tid[i]);
-		now[i].works = was && (int64_t)(now[i].cpu_ns - was->cpu_ns) * AT_WORK > passed;
+		ran = (int64_t)(now[i].cpu_ns - (was ? was->cpu_ns : 0));
+		now[i].works = w->tasks_ns ? ran * AT_WORK > passed : ran >= BEGUN_NS;
 	}
 	memcpy(w->task, now, sizeof(now));
 	w->tasks_ns = now_ns;
@@ -404,14 +409,16 @@ static void note_makers(struct prof_targets *c, int64_t now_ns)
 	}
 }
 
+/* Until it is known who makes, anybody may. */
 static void read_some_tasks(struct prof_targets *c, int64_t now_ns)
 {
+	const bool known = prof_targets_count(c, true) != 0;
 	size_t n, read = 0;
 
 	for (n = 0; n < c->workers && read < TASKS_AT_ONCE; n++) {
 		struct prof_target_worker *w = &c->worker[c->tasks_turn++ % c->workers];
 
-		if (!makes(w, now_ns) || now_ns - w->tasks_ns < TASKS_NS)
+		if ((known && !makes(w, now_ns)) || now_ns - w->tasks_ns < TASKS_NS)
 			continue;
 		read_tasks(w, now_ns);
 		read++;
