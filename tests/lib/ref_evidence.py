@@ -325,7 +325,7 @@ class Chain:
         """(ends, circle) of the wait at @at of thread @key, which awaits what @s does."""
         self.asked[len(path) - 1] = ids(s, '?')
         ends, circle, idle = self.beyond(path, s, a, far, *self.makers(path, s, a, far))
-        if ids(s, '?') and (idle if ends else not circle):
+        if ids(s, '?') and (not self.at_work(ends) if ends else not circle):
             ends = self.as_before(path, key, at, s, a, far, ends)
         if s['wait'] == SLEEP and idle and not self.at_work(ends):
             ends = []

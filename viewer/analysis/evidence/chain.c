@@ -188,7 +188,8 @@ static void ask(struct chain_search *f, const struct ana_thread_samples *s, size
 	f->path.link[f->path.links - 1].awaits = s->sample[sample].links;
 	follow(f, l, out);
 	ask_beyond(f, &s->sample[sample], l, first, out);
-	if (l->awaits && (out->ns ? out->idle : !out->circle))
+	if (l->awaits &&
+	    (out->ns ? !ana_chain_is_at_work(f->c, first, f->c->ends) : !out->circle))
 		ask_as_before(f, s, at, sample, first, out);
 	if (s->sample[sample].wait == WIRE_WAIT_SLEEP && out->idle)
 		forget_idle(f->c, first, out);
