@@ -5,9 +5,12 @@
  */
 #include "sample/targets.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -46,7 +49,69 @@ static void test_all_settle(void)
 	prof_target_close(c.self);
 }
 
+static void *burn(void *end)
+{
+	struct timespec t;
+
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	while (!t.tv_sec && t.tv_nsec < 20000000);
+	if (write(*(int *)end, "", 1) == 1)
+		pause();
+	return NULL;
+}
+
+/* As a pool's process does: its main thread waits. */
+static pid_t pool(int end)
+{
+	pid_t pid = fork();
+	pthread_t thread;
+
+	REQUIRE(pid >= 0);
+	if (pid)
+		return pid;
+	if (!pthread_create(&thread, NULL, burn, &end))
+		pause();
+	_exit(0);
+}
+
+/* Nobody is known to make what is awaited: the first answer tells who is at work. */
+static void test_threads_at_work(void)
+{
+	static struct prof_targets c;
+	static struct prof_thread_sample waits;
+	size_t i, works = 0;
+	int end[2];
+	pid_t pid;
+	char byte;
+
+	REQUIRE(!pipe(end));
+	pid = pool(end[1]);
+	REQUIRE(read(end[0], &byte, 1) == 1);
+	REQUIRE(!prof_targets_init(&c));
+	waits.s = (struct wire_sample){ .pid = (uint32_t)getpid(),
+					.tid = (uint32_t)getpid(),
+					.role = WIRE_ROLE_SUBMITTER,
+					.state = WIRE_STATE_SLEEPING,
+					.wait = WIRE_WAIT_LOCK };
+	strcpy(waits.links, "?oaa");
+	for (i = 1; i <= 3; i++) /* a child is believed at second sight */
+		prof_targets_workers(&c, (int64_t)i * SECOND);
+	REQUIRE(c.workers == 1);
+	prof_links_await(&c.givers.links, &waits, 4 * SECOND);
+	prof_targets_makers(&c, 4 * SECOND);
+	for (i = 0; i < PROF_TARGETS_TASKS; i++)
+		works += c.worker[0].task[i].works;
+	EXPECT_INT(works, 1);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	prof_targets_workers(&c, 9 * SECOND);
+	prof_target_close(c.self);
+	close(end[0]);
+	close(end[1]);
+}
+
 int main(void)
 {
-	return RUN(test_all_settle);
+	return RUN(test_all_settle, test_threads_at_work);
 }
