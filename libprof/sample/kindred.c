@@ -8,18 +8,6 @@
 
 #define PRIME UINT64_C(0x100000001b3)
 
-static bool is_threadings(const char *line, size_t len)
-{
-	static const char file[] = "/threading.py\t";
-	const size_t n = sizeof(file) - 1;
-	size_t i;
-
-	for (i = 0; i + n <= len; i++)
-		if (!memcmp(line + i, file, n))
-			return true;
-	return false;
-}
-
 /* How much of a line is function and file: one function has many lines. */
 static size_t until_number(const char *line, size_t len)
 {
@@ -29,23 +17,32 @@ static size_t until_number(const char *line, size_t len)
 	return tab ? (size_t)(tab - line) : len;
 }
 
+/* @len: of function and file. */
+static bool is_threadings(const char *line, size_t len)
+{
+	static const char file[] = "/threading.py";
+	const size_t n = sizeof(file) - 1;
+
+	return len >= n && !memcmp(line + len - n, file, n);
+}
+
 uint64_t prof_kindred_key(uint32_t pid, const char *stack)
 {
 	const char *line = stack, *found = NULL;
-	size_t len, n = 0;
+	size_t len, own, n = 0;
 	uint64_t h = UINT64_C(0xcbf29ce484222325) ^ pid;
 
 	while (*line) {
 		len = strcspn(line, "\n");
-		if (!is_threadings(line, len)) {
+		own = until_number(line, len);
+		if (!is_threadings(line, own)) {
 			found = line;
-			n = len;
+			n = own;
 		}
 		line += len + (line[len] == '\n');
 	}
 	if (!found)
 		return 0;
-	n = until_number(found, n);
 	for (; n; n--)
 		h = (h ^ (unsigned char)*found++) * PRIME;
 	return h | 1;

@@ -19,7 +19,7 @@
  * CPU time that starving may cost beyond its share, once: whom to look at, behind a library's own
  * threads and processes, is found step by step, each of them a look.
  */
-#define SAVED_NS (150 * MS)
+#define SAVED_NS (80 * MS)
 /* Windows at less than a third of what is allowed: twice the rate is not over it. */
 #define CHEAP_WINDOWS 3u
 #define LEAST_WINDOWS 48u /* what the least look leaves out is tried again after that, at last */
@@ -101,7 +101,7 @@ static bool was_saved(struct prof_sample_rate *p, const struct prof_sample_rate_
 {
 	int64_t beyond = s->cpu_ns - s->time_ns / allowed[1];
 
-	if (s != &p->share[1] || beyond > p->saved_ns)
+	if (s != &p->share[1] || !p->starving || beyond > p->saved_ns)
 		return false;
 	p->saved_ns -= beyond;
 	return true;

@@ -18,8 +18,8 @@
 
 /*
  * Of a core: while nothing starves; and while something does, or did just now, so that the next
- * wait is looked out for, and there 150 ms more, once. That alone is more than the first share
- * grants: counted there, a job that starves for milliseconds again and again was looked at so
+ * wait is looked out for, and while it does 80 ms more, once. That alone is more than the first
+ * share grants: counted there, a job that starves for milliseconds again and again was looked at so
  * seldom within a second that its waits were not found.
  */
 struct prof_sample_rate_share {
