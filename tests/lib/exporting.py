@@ -78,6 +78,7 @@ def gpu_numbers(gpu):
 def numbers(summary):
     """The numbers that an export to Kineto and an import of it must keep."""
     ledger = dict(summary['ledger'])
+    ledger.pop('before_cuda_ns', None)  # when CUDA was first called is told by a process alone
     return {'gpus': [gpu_numbers(g) for g in summary['gpus']], 'ledger': ledger,
             'steps': summary['steps'], 'loader': summary['loader'], 'copies': summary['copies'],
             'verdict': summary['verdict'], 'usd': summary['cost']['usd'],
