@@ -5,15 +5,22 @@
 #ifndef PROF_HASH_H
 #define PROF_HASH_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
-static inline uint64_t prof_hash_text(const char *text)
+static inline uint64_t prof_hash_bytes(const char *bytes, size_t n)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
 
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	for (; n; n--, bytes++)
+		h = (h ^ (unsigned char)*bytes) * UINT64_C(0x100000001b3);
 	return h;
+}
+
+static inline uint64_t prof_hash_text(const char *text)
+{
+	return prof_hash_bytes(text, strlen(text));
 }
 
 /* Of a thread: neighbours, and main threads of neighbouring processes, come apart. */

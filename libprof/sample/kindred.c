@@ -6,8 +6,6 @@
 
 #include "core/hash.h"
 
-#define PRIME UINT64_C(0x100000001b3)
-
 /* How much of a line is function and file: one function has many lines. */
 static size_t until_number(const char *line, size_t len)
 {
@@ -30,7 +28,6 @@ uint64_t prof_kindred_key(uint32_t pid, const char *stack)
 {
 	const char *line = stack, *found = NULL;
 	size_t len, own, n = 0;
-	uint64_t h = UINT64_C(0xcbf29ce484222325) ^ pid;
 
 	while (*line) {
 		len = strcspn(line, "\n");
@@ -41,11 +38,7 @@ uint64_t prof_kindred_key(uint32_t pid, const char *stack)
 		}
 		line += len + (line[len] == '\n');
 	}
-	if (!found)
-		return 0;
-	for (; n; n--)
-		h = (h ^ (unsigned char)*found++) * PRIME;
-	return h | 1;
+	return found ? (prof_hash_bytes(found, n) ^ prof_hash_thread(pid, pid)) | 1 : 0;
 }
 
 struct prof_kindred *prof_kindred_of(struct prof_kindred table[PROF_KINDRED_MAX], uint64_t key)
