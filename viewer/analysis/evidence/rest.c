@@ -60,20 +60,26 @@ static bool is_at_work(const struct ana_cause *b, struct ana_evidence *e,
 	return ana_works(work, b->end - from - h.delay);
 }
 
-/* The ends of a thread follow each other, mostly. */
+/*
+ * The thread of the next end from *i on that is not the last one's: ends of a thread follow each
+ * other, mostly. NULL: there is none.
+ */
+static const struct ana_thread_samples *next_thread(const struct ana_chain *c, uint32_t *i,
+						    const struct ana_thread_samples *last)
+{
+	while (*i < c->ends && (!c->end[*i].weight || c->end[*i].thread == last))
+		(*i)++;
+	return *i < c->ends ? c->end[*i].thread : NULL;
+}
+
 static bool all_rest(const struct ana_cause *b, struct ana_evidence *e, const struct waits *of)
 {
-	const struct ana_chain *c = &b->chain;
-	const struct ana_thread_samples *last = NULL;
-	uint32_t i;
+	const struct ana_thread_samples *s = NULL;
+	uint32_t i = 0;
 
-	for (i = 0; i < c->ends; i++) {
-		if (!c->end[i].weight || c->end[i].thread == last)
-			continue;
-		if (is_at_work(b, e, c->end[i].thread, of))
+	while ((s = next_thread(&b->chain, &i, s)))
+		if (is_at_work(b, e, s, of))
 			return false;
-		last = c->end[i].thread;
-	}
 	return true;
 }
 
@@ -128,18 +134,16 @@ static bool is_server(const struct ana_cause *b, struct ana_evidence *e,
 
 bool ana_rest_servers(const struct ana_cause *b, struct ana_evidence *e)
 {
-	const struct ana_chain *c = &b->chain;
-	const struct ana_thread_samples *last = NULL;
-	uint32_t i;
+	const struct ana_thread_samples *s = NULL;
+	uint32_t i = 0;
+	bool any = false;
 
-	for (i = 0; i < c->ends; i++) {
-		if (!c->end[i].weight || c->end[i].thread == last)
-			continue;
-		last = c->end[i].thread;
-		if (!is_server(b, e, last))
+	while ((s = next_thread(&b->chain, &i, s))) {
+		if (!is_server(b, e, s))
 			return false;
+		any = true;
 	}
-	return last != NULL;
+	return any;
 }
 
 /* ---- visitors -------------------------------------------------------------------------------- */
