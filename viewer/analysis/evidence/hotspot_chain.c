@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "percent.h"
 
 #define TEXT_MAX 4096
 #define NAME_MAX_BYTES 64
@@ -34,22 +35,15 @@ static struct ana_text module_of(const struct ana_evidence *e, const struct wire
 	return t;
 }
 
-/* How the word for a name has blanks: as '%' and two digits. */
-static int digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static void read_name(char out[NAME_MAX_BYTES], struct ana_text word)
 {
 	uint32_t i, n = 0;
 
 	for (i = 0; i < word.len && n + 1 < NAME_MAX_BYTES; i++) {
-		bool coded = word.at[i] == '%' && i + 2 < word.len && digit(word.at[i + 1]) >= 0 &&
-			     digit(word.at[i + 2]) >= 0;
-		int c = coded ? 16 * digit(word.at[i + 1]) + digit(word.at[i + 2]) : word.at[i];
+		int coded = ana_percent(word.at + i, word.len - i);
+		int c = coded >= 0 ? coded : word.at[i];
 
-		i += coded ? 2 : 0;
+		i += coded >= 0 ? 2 : 0;
 		out[n++] = (char)(c < ' ' && c >= 0 ? ' ' : c);
 	}
 	out[n] = 0;

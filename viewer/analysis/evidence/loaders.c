@@ -9,6 +9,7 @@
 #include <string.h>
 #include "analysis/archive.h"
 #include "base/vec.h"
+#include "percent.h"
 
 #define LOADERS_MAX 64u /* of different settings */
 #define ITERATORS_MAX 65536u
@@ -53,23 +54,17 @@ static bool is(const char *key, size_t len, const char *name)
 	return len == strlen(name) && !memcmp(key, name, len);
 }
 
-static int hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* "%20" is a byte; in place. A zero byte would end it, and is none of a path. */
+/* In place. A zero byte would end it, and is none of a path. */
 static void decode(char *path)
 {
+	const char *end = path + strlen(path);
 	char *to = path;
 
 	for (const char *p = path; *p; p++) {
-		int high = *p == '%' ? hex(p[1]) : -1, low = high < 0 ? -1 : hex(p[2]);
+		int coded = ana_percent(p, (size_t)(end - p));
 
-		if (low >= 0 && high + low > 0) {
-			*to++ = (char)(high * 16 + low);
+		if (coded > 0) {
+			*to++ = (char)coded;
 			p += 2;
 		} else {
 			*to++ = *p;
