@@ -44,6 +44,7 @@
 	X(http_refused, "HTTP requests refused: token, scope, size or sender")           \
 	X(http_bad, "HTTP requests that make no sense here")                             \
 	X(http_crowded, "HTTP connections closed: too many without a token from there")  \
+	X(http_idlest, "HTTP connections closed: the idlest of the team with the most")  \
 	X(http_slow, "HTTP connections closed: too slow")                                \
 	X(http_failed, "HTTP requests that failed by our fault")                         \
 	X(limit_streams, "streams refused: too many for a client, or in all")            \

@@ -57,6 +57,7 @@ static void set_response(struct coll_http_request *r, unsigned int status, const
 		return;
 	r->suspended = false;
 	r->http->suspended--;
+	coll_http_keep(r, false);
 	r->http->resumed = true;
 	MHD_resume_connection(r->connection);
 }

@@ -140,6 +140,6 @@ bool coll_auth(struct coll_http_request *r)
 		return true;
 	if (!(r->http->open_team ? without_tokens(r) : with_tokens(r)))
 		return false;
-	coll_http_is_known(r->http, r->connection);
+	coll_http_is_known(r->http, r);
 	return true;
 }

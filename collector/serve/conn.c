@@ -9,7 +9,7 @@
 #include "core/log.h"
 #include "daemon.h"
 
-#define CROWDED_LOOK_NS (COLL_SECOND_NS / 10)
+#define CROWD_LOG_NS (60 * COLL_SECOND_NS)
 
 struct coll_http_conn *coll_http_conn_of(struct MHD_Connection *connection)
 {
@@ -54,24 +54,54 @@ static void greet(struct coll_http *h, struct coll_http_conn *c)
 	hang_up((struct coll_http_conn *)((char *)out - offsetof(struct coll_http_conn, stranger)));
 }
 
-void coll_http_is_known(struct coll_http *h, struct MHD_Connection *connection)
+/* One line a minute: that of whose team it is, and that it is not the network's fault. */
+static void log_crowd(struct coll_team *team)
 {
-	struct coll_http_conn *c = coll_http_conn_of(connection);
+	int64_t now = coll_now_ns();
+
+	if (team->crowd_logged_ns && now - team->crowd_logged_ns < CROWD_LOG_NS)
+		return;
+	team->crowd_logged_ns = now;
+	coll_log("team %s has %zu connections, the most of all, where others want some: the idlest "
+		 "are closed",
+		 team->name[0] ? team->name : "without a name", team->seats.count + 1);
+}
+
+void coll_http_is_known(struct coll_http *h, struct coll_http_request *r)
+{
+	struct coll_http_conn *c = coll_http_conn_of(r->connection), *out;
+	struct coll_seat_row *row;
+	struct coll_seat *seat;
+
+	if (!c)
+		return;
+	coll_strangers_remove(&h->strangers, &c->stranger);
+	c->seat_bytes = 0;
+	seat = coll_seats_take(&h->seats, &r->team->seats, &c->seat, &row);
+	if (!seat)
+		return;
+	out = (struct coll_http_conn *)((char *)seat - offsetof(struct coll_http_conn, seat));
+	h->context->count.http_idlest++;
+	log_crowd((struct coll_team *)((char *)row - offsetof(struct coll_team, seats)));
+	hang_up(out);
+}
+
+void coll_http_is_busy(struct coll_http_request *r)
+{
+	struct coll_http_conn *c = coll_http_conn_of(r->connection);
+
+	if (!c || r->body_bytes - c->seat_bytes < COLL_SEAT_BYTES)
+		return;
+	c->seat_bytes = r->body_bytes;
+	coll_seats_touch(&r->http->seats, &c->seat);
+}
+
+void coll_http_keep(struct coll_http_request *r, bool kept)
+{
+	struct coll_http_conn *c = coll_http_conn_of(r->connection);
 
 	if (c)
-		coll_strangers_remove(&h->strangers, &c->stranger);
-}
-
-static bool is_crowded(const struct coll_http *h)
-{
-	return h->conn_count >= COLL_HTTP_CONNECTIONS - COLL_HTTP_SPARE;
-}
-
-/* Who comes may wait for the place of one that is too slow, and not for the next tick. */
-static void make_place(struct coll_http *h, int64_t now_ns)
-{
-	if (is_crowded(h) && now_ns - h->slow_ns >= CROWDED_LOOK_NS)
-		coll_http_close_slow(h, now_ns);
+		c->seat.kept = kept;
 }
 
 static void opened(struct coll_http *h, struct MHD_Connection *connection, void **context)
@@ -93,7 +123,6 @@ static void opened(struct coll_http *h, struct MHD_Connection *connection, void 
 	h->conn_count++;
 	*context = c;
 	greet(h, c);
-	make_place(h, c->since_ns);
 }
 
 static void closed(struct coll_http *h, struct coll_http_conn *c)
@@ -102,6 +131,7 @@ static void closed(struct coll_http *h, struct coll_http_conn *c)
 		return;
 	h->context->count.http_mute += !c->spoke;
 	coll_strangers_remove(&h->strangers, &c->stranger);
+	coll_seats_leave(&h->seats, &c->seat);
 	*c->link = c->next;
 	if (c->next)
 		c->next->link = c->link;
@@ -124,7 +154,7 @@ void coll_http_on_connection(void *cls, struct MHD_Connection *connection, void 
 static bool too_slow(const struct coll_http *h, const struct coll_http_conn *c, int64_t now)
 {
 	const struct coll_http_request *r = c->request;
-	int64_t age, silence_s = h->parts->silence_s, start_s = silence_s;
+	int64_t age, silence_s = h->parts->silence_s;
 
 	if (!r)
 		return now - c->since_ns > COLL_HTTP_HEADERS * silence_s * COLL_SECOND_NS;
@@ -133,16 +163,13 @@ static bool too_slow(const struct coll_http *h, const struct coll_http_conn *c, 
 		return false;
 	if (r->ended)
 		return age > COLL_HTTP_ANSWER_S;
-	if (is_crowded(h) && start_s > COLL_HTTP_CROWDED_S)
-		start_s = COLL_HTTP_CROWDED_S;
-	return age > start_s && r->body_bytes / (uint64_t)age < COLL_HTTP_BYTES_PER_S;
+	return age > silence_s && r->body_bytes / (uint64_t)age < COLL_HTTP_BYTES_PER_S;
 }
 
 void coll_http_close_slow(struct coll_http *h, int64_t now_ns)
 {
 	struct coll_http_conn *c;
 
-	h->slow_ns = now_ns;
 	for (c = h->conns; c; c = c->next) {
 		if (c->fd < 0 || !too_slow(h, c, now_ns))
 			continue;

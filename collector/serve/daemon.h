@@ -8,6 +8,7 @@
 #include <microhttpd.h>
 #include "core/context.h"
 #include "http.h"
+#include "seats.h"
 #include "strangers.h"
 #include "tcp_listen.h"
 #include "tls.h"
@@ -19,6 +20,8 @@ struct coll_http_conn {
 	int64_t since_ns; /* connected, or its last request was done */
 	bool spoke; /* at least one request came */
 	struct coll_stranger stranger;
+	struct coll_seat seat;
+	uint64_t seat_bytes; /* of the present body: when it was seen to bring something last */
 	struct coll_http_request *request; /* the present one */
 	struct coll_http_conn *next, **link;
 };
@@ -37,7 +40,7 @@ struct coll_http {
 	struct coll_http_conn *conns;
 	size_t conn_count;
 	struct coll_strangers strangers;
-	int64_t slow_ns; /* monotonic: when it was looked last who is too slow */
+	struct coll_seats seats;
 	struct coll_http_request *requests; /* all that have begun */
 	size_t suspended;
 	bool resumed; /* a connection was, since MHD_run: MHD_get_timeout does not count that */
@@ -53,8 +56,11 @@ struct coll_http {
 void coll_http_on_connection(void *cls, struct MHD_Connection *connection, void **context,
 			     enum MHD_ConnectionNotificationCode code);
 struct coll_http_conn *coll_http_conn_of(struct MHD_Connection *connection);
-/* A request on it was authenticated: it is no stranger any more. */
-void coll_http_is_known(struct coll_http *h, struct MHD_Connection *connection);
+/* A request on it was authenticated: it is no stranger any more, but this team's. */
+void coll_http_is_known(struct coll_http *h, struct coll_http_request *r);
+void coll_http_is_busy(struct coll_http_request *r); /* some of its body came */
+/* It waits for us, or does so no more. */
+void coll_http_keep(struct coll_http_request *r, bool kept);
 void coll_http_close_slow(struct coll_http *h, int64_t now_ns);
 
 /* request.c: of the access handler, and of NOTIFY_COMPLETED. */

@@ -25,13 +25,12 @@
  * ones are ignored. Everything handed over is copied or taken, as said.
  *
  * Limits: headers of at most about COLL_HTTP_MEMORY bytes; COLL_HTTP_CONNECTIONS connections, of
- * which strangers (strangers.h) have a quarter at most; with S
- * the seconds of --silence, a connection that says nothing for COLL_HTTP_IDLE * S is closed; so is
- * one that takes longer than COLL_HTTP_HEADERS * S for the headers of its next request, sends a
- * body more slowly than COLL_HTTP_BYTES_PER_S on average (after a start of S), or takes longer than
- * COLL_HTTP_ANSWER_S to read an answer. Where all but COLL_HTTP_SPARE connections are taken a
- * body's start is COLL_HTTP_CROWDED_S, so that who may write, and does so slowly, takes nobody's
- * place.
+ * which strangers (strangers.h) have a quarter at most and teams (seats.h) the rest, but for those
+ * about to be closed; with S the seconds of --silence, a connection that says nothing for
+ * COLL_HTTP_IDLE * S is closed; so is one that takes longer than COLL_HTTP_HEADERS * S for the
+ * headers of its next request, sends a body more slowly than COLL_HTTP_BYTES_PER_S on average
+ * (after a start of S), or takes longer than
+ * COLL_HTTP_ANSWER_S to read an answer.
  */
 #ifndef COLL_HTTP_H
 #define COLL_HTTP_H
@@ -49,8 +48,6 @@
 #define COLL_HTTP_IDLE 2
 #define COLL_HTTP_HEADERS 3
 #define COLL_HTTP_BYTES_PER_S 1024
-#define COLL_HTTP_SPARE 512
-#define COLL_HTTP_CROWDED_S 1
 #define COLL_HTTP_ANSWER_S 600
 #define COLL_HTTP_DISCARD (64u << 10) /* so much of a refused body is read */
 #define COLL_HTTP_COMMIT_MS 50

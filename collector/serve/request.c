@@ -63,12 +63,13 @@ void coll_http_on_completed(void *cls, struct MHD_Connection *connection, void *
 {
 	struct coll_http_request *r = *own;
 	struct coll_http_conn *c = coll_http_conn_of(connection);
+	struct coll_http *h = cls;
 
-	(void)cls;
 	(void)code;
 	if (c) {
 		c->request = NULL;
 		c->since_ns = coll_now_ns();
+		coll_seats_touch(&h->seats, &c->seat);
 	}
 	if (!r)
 		return;
@@ -161,6 +162,7 @@ static enum MHD_Result take_body(struct coll_http_request *r, const char *bytes,
 	/* What follows a refusal is read only to be polite. */
 	if (r->answered && r->body_bytes > COLL_HTTP_DISCARD)
 		return MHD_NO;
+	coll_http_is_busy(r);
 	if (!r->answered && r->route->body)
 		r->route->body(r, (const uint8_t *)bytes, len);
 	return MHD_YES;
@@ -177,6 +179,7 @@ static enum MHD_Result finish(struct coll_http_request *r)
 		return queue(r);
 	r->suspended = true;
 	r->http->suspended++;
+	coll_http_keep(r, true);
 	MHD_suspend_connection(r->connection);
 	return MHD_YES;
 }

@@ -12,6 +12,7 @@
 
 #include "ingest/feed.h"
 #include "retain/bucket.h"
+#include "seats.h"
 #include "store/store.h"
 #include "tokens.h"
 
@@ -21,6 +22,8 @@ struct coll_team {
 	struct coll_store own; /* store points here, unless it is the collector's */
 	struct coll_feeder feeder; /* of the streams that come by HTTP; they outlive requests */
 	struct coll_bucket rate; /* of what comes by HTTP */
+	struct coll_seat_row seats; /* connections */
+	int64_t crowd_logged_ns; /* monotonic: when it was said that it has too many, 0: never */
 	struct coll_team *next;
 };
 

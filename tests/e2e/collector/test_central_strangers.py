@@ -203,6 +203,12 @@ class Crowd:
         self.sockets.append(s)
         self.bodies.append(s)
 
+    def idle(self, token):
+        """A connection that was of use once."""
+        s = self.socket(0)
+        s.sendall(f'GET /v1/runs HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer {token}\r\n\r\n'.encode())
+        s.recv(65536)
+
     def trickle(self):
         while not self.told.wait(1):
             for s in self.bodies:
@@ -264,7 +270,28 @@ def test_slow_team():
         finally:
             crowd.close()
         gs.equal(centre.stop(), 0, 'the end')
-        gs.check(centre.counters()['http_slow'] > 400, centre.counters())
+        gs.check(centre.counters()['http_idlest'] > 1200, centre.counters())
+
+
+def test_idle_team():
+    """The same of connections that a team keeps and does nothing with; who has few keeps them. The log names the team."""
+    with tempfile.TemporaryDirectory() as root, central.Centre(BIN, root, https=False, options=['--silence', '300']) as centre:
+        stays, asked = centre.connect(), {'Authorization': 'Bearer ' + central.TOKENS['alpha']}
+        stays.request('GET', '/v1/runs', None, asked)
+        gs.equal(stays.getresponse().read() != b'', True, 'before the crowd')
+        crowd, was = Crowd(centre, 0, 0), stays.sock
+        try:
+            for _ in range(4300):
+                crowd.idle(central.TOKENS['beta'])
+            posts_beside(centre, 100 if gs.BIG else 20, f'{len(crowd.sockets)} idle connections of a team')
+            stays.request('GET', '/v1/runs', None, asked)
+            gs.equal(stays.getresponse().status, 200, 'the connection of before')
+            gs.check(stays.sock is was, 'it was not closed')
+        finally:
+            crowd.close()
+        gs.equal(centre.stop(), 0, 'the end')
+        gs.check(centre.counters()['http_idlest'] > 1200, centre.counters())
+        gs.equal(sum('team beta has 3' in line for line in centre.log().splitlines()), 1, centre.log()[-2000:])
 
 
 if __name__ == '__main__':
