@@ -4,12 +4,13 @@
  * written through wire: per step a loader wait, copies, a few hundred launches on three streams,
  * stream waits, a synchronisation; one in ten steps starves.
  *
- *	bench_engine [--events N] [--gpus N] [--threads N] [--block EVENTS] [--launch-bound] [RUN...]
+ *	bench_engine [--events N] [--gpus N] [--threads N] [--block EVENTS] [--launch-bound]
+ *		[--make DIR | RUN...]
  *
- * Everything is analysed twice, without the series of the page and with them. With RUN... those are
- * analysed instead. --launch-bound: every kernel waits for its launch, so
- * every gap has to be decided. Trace and analysis are made in processes of their own, so that the
- * memory told is the analysis's.
+ * Everything is analysed twice, without the series of the page and with them. With RUN... those
+ * are analysed instead; --make writes the run there, and that is all. --launch-bound: every kernel
+ * waits for its launch, so every gap has to be decided. Trace and analysis are made in processes
+ * of their own, so that the memory told is the analysis's.
  */
 #include "cost.h"
 
@@ -256,14 +257,12 @@ static void measure(const struct opts *given, const char *path)
 	measure_one(&o, path);
 }
 
-static void make_and_measure(const struct opts *o)
+static void make(const struct opts *o, const char *dir)
 {
-	char dir[256];
 	unsigned int i;
 	int status;
 	pid_t pid;
 
-	t_tempdir(dir, sizeof(dir));
 	fflush(stdout);
 	for (i = 0; i < (unsigned int)o->gpus; i++) {
 		pid = fork();
@@ -274,6 +273,14 @@ static void make_and_measure(const struct opts *o)
 		waitpid(pid, &status, 0);
 		REQUIRE(!status);
 	}
+}
+
+static void make_and_measure(const struct opts *o)
+{
+	char dir[256];
+
+	t_tempdir(dir, sizeof(dir));
+	make(o, dir);
 	measure(o, dir);
 	b_remove(dir);
 }
@@ -286,9 +293,11 @@ int main(int argc, char **argv)
 		{ "threads", required_argument, NULL, 't' },
 		{ "block", required_argument, NULL, 'b' },
 		{ "launch-bound", no_argument, NULL, 'l' },
+		{ "make", required_argument, NULL, 'm' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct opts o = { .events = 10000000, .gpus = 1, .threads = 1, .block = 8192 };
+	const char *kept = NULL;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -310,13 +319,18 @@ int main(int argc, char **argv)
 		case 'l':
 			o.launch_bound = true;
 			break;
+		case 'm':
+			kept = optarg;
+			break;
 		default:
 			return 2;
 		}
 	}
 	for (c = optind; c < argc; c++)
 		measure(&o, argv[c]);
-	if (optind == argc)
+	if (kept)
+		make(&o, kept);
+	else if (optind == argc)
 		make_and_measure(&o);
 	return 0;
 }
