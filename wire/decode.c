@@ -205,82 +205,90 @@ static inline uint64_t duration_of(uint32_t *restrict table, unsigned int bits,
 	return v;
 }
 
-/* Where the sparse columns go first: what comes later depends on the bytes. */
-static void make_fields(const struct decoder *d, uint64_t v[COLUMNS][CHUNK], const uint64_t *shape,
-			size_t n, struct wire_event *ev)
+/* A place that was not seen yet goes on from the event before. */
+static inline struct wire_place enter(struct place *p, uint64_t start, uint64_t corr)
+{
+	if (!p->begun) {
+		p->begun = true;
+		p->state.time = start;
+		p->state.corr = corr;
+	}
+	return p->state;
+}
+
+/*
+ * Neighbours are mostly of one place, whose state is kept at hand. Inline, so that each way through
+ * is a loop of its own: @has and @bits are constants where they are 0.
+ */
+static inline __attribute__((always_inline)) void make_events(struct decoder *d,
+							      uint64_t v[COLUMNS][CHUNK],
+							      const uint64_t *shape, size_t n,
+							      uint64_t has, unsigned int bits,
+							      struct wire_event *restrict ev)
 {
 	const uint64_t *bytes = v[BYTES], *graph = v[GRAPH];
+	const bool after_end = d->model == WIRE_START_AFTER_END;
+	uint64_t start = d->before_start, corr = d->before_corr;
+	struct place *at = &d->place[v[PLACE][0]];
+	struct wire_place now = enter(at, start, corr);
 	size_t i;
 
 	for (i = 0; i < n; i++) {
 		const uint64_t last = (shape[i] & ~0xffull) | d->kind;
+		uint64_t ns = wire_unzigzag(v[DURATION][i]);
 		struct wire_event *e = &ev[i];
 
-		e->bytes = shape[i] & WIRE_SHAPE_BYTES ? *bytes++ : 0;
-		e->graph = shape[i] & WIRE_SHAPE_GRAPH ? (uint32_t)*graph++ : 0;
-		e->name = (uint32_t)v[NAME][i];
-		memcpy(&e->device, d->place[v[PLACE][i]].where, 4 * sizeof(uint32_t));
-		memcpy(&e->kind, &last, sizeof(last));
-	}
-}
-
-static void make_durations(struct decoder *d, uint64_t v[COLUMNS][CHUNK], size_t n,
-			   const struct wire_event *ev, uint64_t *restrict duration)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		duration[i] = wire_unzigzag(v[DURATION][i]);
-	for (i = 0; d->bits && i < n; i++)
-		duration[i] =
-			duration_of(d->context, d->bits, &d->place[v[PLACE][i]].state,
-				    wire_symbol(ev[i].name, (uint32_t)v[SHAPE][i], ev[i].bytes),
-				    duration[i]);
-}
-
-static void make_times(struct decoder *d, uint64_t v[COLUMNS][CHUNK], size_t n,
-		       const uint64_t *restrict duration, struct wire_event *restrict ev)
-{
-	uint64_t before_start = d->before_start, before_corr = d->before_corr;
-	const bool after_end = d->model == WIRE_START_AFTER_END;
-	struct place *const places = d->place;
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		struct place *place = &places[v[PLACE][i]];
-		struct wire_place *p = &place->state;
-		uint64_t end;
-
-		if (!place->begun) {
-			place->begun = true;
-			p->time = before_start;
-			p->corr = before_corr;
+		if (&d->place[v[PLACE][i]] != at) {
+			at->state = now;
+			at = &d->place[v[PLACE][i]];
+			now = enter(at, start, corr);
 		}
-		before_start = p->time + wire_unzigzag(v[START][i]);
-		before_corr = p->corr + wire_unzigzag(v[CORR][i]);
-		end = before_start + duration[i];
-		p->time = after_end ? end : before_start;
-		p->corr = before_corr;
-		ev[i].start_ns = (int64_t)before_start;
-		ev[i].end_ns = (int64_t)end;
-		ev[i].corr = before_corr;
+		e->bytes = has && shape[i] & WIRE_SHAPE_BYTES ? *bytes++ : 0;
+		e->graph = has && shape[i] & WIRE_SHAPE_GRAPH ? (uint32_t)*graph++ : 0;
+		e->name = (uint32_t)v[NAME][i];
+		memcpy(&e->device, at->where, sizeof(at->where));
+		memcpy(&e->kind, &last, sizeof(last));
+		if (bits)
+			ns = duration_of(d->context, bits, &now,
+					 wire_symbol(e->name, (uint32_t)v[SHAPE][i],
+						     has ? e->bytes : 0),
+					 ns);
+		start = now.time + wire_unzigzag(v[START][i]);
+		corr = now.corr + wire_unzigzag(v[CORR][i]);
+		now.time = after_end ? start + ns : start;
+		now.corr = corr;
+		e->start_ns = (int64_t)start;
+		e->end_ns = (int64_t)(start + ns);
+		e->corr = corr;
 	}
-	d->before_start = before_start;
-	d->before_corr = before_corr;
+	at->state = now;
+	d->before_start = start;
+	d->before_corr = corr;
+}
+
+static void make_chunk(struct decoder *d, uint64_t v[COLUMNS][CHUNK], const uint64_t *shape,
+		       size_t n, struct wire_event *ev)
+{
+	uint64_t has = d->has & (WIRE_SHAPE_BYTES | WIRE_SHAPE_GRAPH);
+
+	if (!has && !d->bits)
+		make_events(d, v, shape, n, 0, 0, ev);
+	else if (!has)
+		make_events(d, v, shape, n, 0, d->bits, ev);
+	else
+		make_events(d, v, shape, n, has, d->bits, ev);
 }
 
 static int decode(struct decoder *d, struct wire_event *ev)
 {
-	uint64_t v[COLUMNS][CHUNK], shape[CHUNK], duration[CHUNK];
+	uint64_t v[COLUMNS][CHUNK], shape[CHUNK];
 	size_t at, n, i;
 
 	for (at = 0; at < d->count; at += n) {
 		n = d->count - at < CHUNK ? d->count - at : CHUNK;
 		if (read_chunk(d, v, shape, n))
 			return -EBADMSG;
-		make_fields(d, v, shape, n, ev + at);
-		make_durations(d, v, n, ev + at, duration);
-		make_times(d, v, n, duration, ev + at);
+		make_chunk(d, v, shape, n, ev + at);
 	}
 	for (i = 0; i < COLUMNS; i++)
 		if (d->section[column_of[i].section].data && wire_column_close(&d->column[i]))
