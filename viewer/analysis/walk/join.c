@@ -44,6 +44,8 @@ struct ana_join {
 	uint32_t mask;
 	uint32_t first, end; /* numbers of the records that are there, modulo 2^32 */
 	uint32_t pending; /* all before it are settled */
+	uint32_t next; /* behind the one found last: operations come as they were launched */
+	uint64_t newest; /* greatest id of all in the ring */
 	uint32_t *slot; /* number of the newest record of each hash, plus 1 */
 	uint32_t slot_mask;
 	uint64_t secret; /* odd */
@@ -109,12 +111,15 @@ static void chain_in(struct ana_join *j, uint32_t n)
 	*slot = n + 1;
 }
 
-static struct record *find_from(const struct ana_join *j, uint32_t n, uint64_t corr)
+/* The record of this id along the chain that begins with @n; *found: its number. */
+static struct record *find_from(const struct ana_join *j, uint32_t n, uint64_t corr,
+				uint32_t *found)
 {
 	uint32_t age = j->end - j->first;
 
 	/* Ever older: after 2^32 records a number that was left behind may look alive again. */
 	for (; n - j->first < age; n = at(j, n)->chain) {
+		*found = n;
 		if (at(j, n)->corr == corr)
 			return at(j, n);
 		age = n - j->first;
@@ -122,9 +127,16 @@ static struct record *find_from(const struct ana_join *j, uint32_t n, uint64_t c
 	return NULL;
 }
 
-static struct record *find(const struct ana_join *j, uint64_t corr)
+static struct record *find(struct ana_join *j, uint64_t corr)
 {
-	return find_from(j, *slot_of(j, corr) - 1, corr);
+	uint32_t n = j->next;
+	struct record *r = at(j, n);
+
+	if (n - j->first >= j->end - j->first || r->corr != corr)
+		r = find_from(j, *slot_of(j, corr) - 1, corr, &n);
+	if (r)
+		j->next = n + 1;
+	return r;
 }
 
 static int grow_ring(struct ana_join *j)
@@ -239,8 +251,8 @@ ANA_RARE static int room_for_one(struct ana_join *j)
 
 struct ana_call *ana_join_put(struct ana_join *j, uint64_t corr, bool *fresh)
 {
-	uint32_t *slot = slot_of(j, corr);
-	struct record *r = find_from(j, *slot - 1, corr);
+	uint32_t *slot = slot_of(j, corr), n;
+	struct record *r = corr > j->newest ? NULL : find_from(j, *slot - 1, corr, &n);
 
 	*fresh = !r;
 	if (r)
@@ -255,6 +267,8 @@ struct ana_call *ana_join_put(struct ana_join *j, uint64_t corr, bool *fresh)
 	r->chain = *slot - 1;
 	r->state = WAITING;
 	*slot = ++j->end;
+	if (corr > j->newest)
+		j->newest = corr;
 	return &r->call;
 }
 
@@ -357,8 +371,11 @@ static void archive_ring(struct ana_join *j, uint32_t processes, struct ana_arch
 		make_ring(j, room, a);
 	for (i = 0; i < n && !a->err; i++) {
 		archive_record(at(j, j->first + i), processes, a);
-		if (a->reading)
-			chain_in(j, j->end++);
+		if (!a->reading)
+			continue;
+		if (at(j, j->end)->corr > j->newest)
+			j->newest = at(j, j->end)->corr;
+		chain_in(j, j->end++);
 	}
 	if (a->reading && !a->err)
 		j->pending = j->first + pending;
