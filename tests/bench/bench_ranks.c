@@ -3,9 +3,9 @@
  * What it costs to compare ranks: time and memory of the analysis of a made-up data-parallel run
  * whose ranks meet in collectives, one of them late in each step.
  *
- *	bench_ranks [--ranks N] [--ops N] [--threads N] [--collectives PER_STEP]
+ *	bench_ranks [--ranks N] [--ops N] [--threads N] [--collectives PER_STEP] [--contexts]
  *
- * --ops: per rank. The run of the goal is --ranks 64 --ops 1000000. Trace and analysis are made in
+ * --ops: per rank. --contexts: every rank has a context on the first one's GPU, too. The run of the goal is --ranks 64 --ops 1000000. Trace and analysis are made in
  * processes of their own, so that the memory told is the analysis's.
  */
 #include "cost.h"
@@ -32,6 +32,7 @@ enum name { /* string ids, in order of interning */
 
 struct opts {
 	long ranks, ops, threads, collectives;
+	bool contexts;
 };
 
 struct rank {
@@ -164,14 +165,16 @@ static void step(const struct opts *o, struct rank *all, unsigned long number)
 	}
 }
 
-static void begin(struct rank *r, const char *dir, long number, long ranks)
+static void begin(struct rank *r, const char *dir, long number, const struct opts *o)
 {
+	Wire__Device first = WIRE__DEVICE__INIT, *devices[2];
 	uint8_t id[16] = { 0xba, (uint8_t)(number >> 8), (uint8_t)number };
 	static const char *const names[] = {
 		"cudaLaunchKernel", "cudaStreamSynchronize",
 		"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
 		"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
 	};
+	uint8_t uuid[16] = { 9 };
 	struct made_hello h;
 	char text[512];
 	int i;
@@ -185,7 +188,16 @@ static void begin(struct rank *r, const char *dir, long number, long ranks)
 	h.device.context_ns = BASE;
 	h.m.rank = (int32_t)number;
 	h.m.has_rank = true;
-	h.m.world_size = (uint32_t)ranks;
+	h.m.world_size = (uint32_t)o->ranks;
+	if (o->contexts && number) {
+		first.ordinal = 1;
+		first.context_ns = BASE;
+		first.uuid = (ProtobufCBinaryData){ sizeof(uuid), uuid };
+		devices[0] = &h.device;
+		devices[1] = &first;
+		h.m.devices = devices;
+		h.m.n_devices = 2;
+	}
 	made_message(&r->s, WIRE_FRAME_HELLO, &h.m.base, BASE);
 	for (i = 0; i < 4; i++)
 		made_name(&r->s, names[i], strlen(names[i]));
@@ -214,7 +226,7 @@ static void make(const struct opts *o, const char *dir)
 
 	REQUIRE(all != NULL);
 	for (i = 0; i < o->ranks; i++)
-		begin(&all[i], dir, i, o->ranks);
+		begin(&all[i], dir, i, o);
 	steps = (unsigned long)(o->ops /
 				(KERNELS / o->collectives * o->collectives + o->collectives));
 	for (n = 0; n < steps; n++)
@@ -256,6 +268,7 @@ int main(int argc, char **argv)
 		{ "ops", required_argument, NULL, 'o' },
 		{ "threads", required_argument, NULL, 't' },
 		{ "collectives", required_argument, NULL, 'c' },
+		{ "contexts", no_argument, NULL, 'x' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct opts o = { .ranks = 64, .ops = 50000, .threads = 0, .collectives = 8 };
@@ -279,6 +292,9 @@ int main(int argc, char **argv)
 			break;
 		case 'c':
 			o.collectives = v;
+			break;
+		case 'x':
+			o.contexts = true;
 			break;
 		default:
 			return 2;

@@ -4,6 +4,7 @@
  * operations or launches. All times in microseconds from 1 s.
  */
 #include "engine_trace.h"
+#include "analysis/plan/plan.h"
 
 #define US(n) (INT64_C(1000000000) + (n)*INT64_C(1000))
 #define NS(us) ((us)*INT64_C(1000))
@@ -883,6 +884,63 @@ static void test_a_tail_of_two_processes(void)
 	t_run_end(&r);
 }
 
+/* A process that has contexts on GPU @gpu, where it may have run something, and GPU 0. */
+static void with_two_contexts(struct t_run *r, int64_t pid, unsigned int gpu, bool works)
+{
+	Wire__Device other = WIRE__DEVICE__INIT, *devices[2];
+	uint8_t id[16] = { 't', (uint8_t)++r->procs }, uuid[16] = { 'g' };
+	struct made_hello h;
+	struct t_proc p = { .now = US(0) };
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/%u.gst", r->dir, r->procs);
+	made_open(&p.s, path, id);
+	made_hello_init(&h, "here", pid, US(0), "test GPU");
+	h.uuid[0] = 'g';
+	h.uuid[1] = (uint8_t)gpu;
+	h.device.context_ns = US(1);
+	other.ordinal = 1;
+	other.context_ns = US(2);
+	other.uuid.data = uuid;
+	other.uuid.len = sizeof(uuid);
+	devices[0] = &h.device;
+	devices[1] = &other;
+	h.m.devices = devices;
+	h.m.n_devices = 2;
+	t_message(&p, WIRE_FRAME_HELLO, &h.m);
+	if (works)
+		t_launch(&p, US(50), US(100), US(300), 1);
+	t_proc_end(&p, US(1000), true);
+}
+
+/* Ranks that merely have a context on the GPU of another are walked apart. */
+static void test_contexts_unite_no_ranks(void)
+{
+	struct ana_options o = { .threads = 1 };
+	struct ana_plan plan;
+	struct t_run r;
+	struct t_proc p;
+
+	t_run_begin(&r);
+	with_two_contexts(&r, 9, 1, true);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_launch(&p, US(50), US(100), US(200), 1);
+	t_proc_end(&p, US(1000), true);
+	with_two_contexts(&r, 11, 1, false);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	EXPECT_INT(r.result->gpus, 2);
+	EXPECT_INT(CLASS(r, 0, COMPUTE), NS(200));
+	EXPECT_INT(CLASS(r, 1, COMPUTE), NS(100));
+	REQUIRE(!ana_plan_make(&plan, r.trace, &o));
+	EXPECT_INT(plan.components, 2);
+	EXPECT_INT(plan.source[0].component, plan.device[0].component);
+	EXPECT_INT(plan.source[1].component, plan.device[1].component);
+	EXPECT(plan.device[0].component != plan.device[1].component);
+	EXPECT_INT(plan.component[plan.source[2].component].devices, 1);
+	ana_plan_fini(&plan);
+	t_run_end(&r);
+}
+
 static void test_verdict_of_nothing(void)
 {
 	struct t_run r;
@@ -925,6 +983,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_a_tail_that_nothing_tells_of),
 	T_CASE(test_a_tail_behind_long_steps),
 	T_CASE(test_a_tail_of_two_processes),
+	T_CASE(test_contexts_unite_no_ranks),
 	T_CASE(test_verdict_of_nothing),
 };
 

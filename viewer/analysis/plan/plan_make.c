@@ -153,6 +153,11 @@ static uint32_t root_of(uint32_t *parent, uint32_t i)
 	return i;
 }
 
+static void join(uint32_t *parent, uint32_t i, uint32_t k)
+{
+	parent[root_of(parent, i)] = root_of(parent, k);
+}
+
 static int by_file(const void *a, const void *b, void *plan)
 {
 	const struct ana_plan *p = plan;
@@ -181,23 +186,64 @@ static int unite_files(struct ana_plan *p, uint32_t *parent)
 		for (end = i; end < p->sources && !by_file(&order[i], &order[end], p); end++)
 			unknown |= p->source[order[end]].unknown;
 		for (k = i + 1; unknown && k < end; k++)
-			parent[root_of(parent, order[k])] = root_of(parent, order[i]);
+			join(parent, order[k], order[i]);
 	}
 	free(order);
 	return 0;
 }
 
-/* Sources that share a device belong together. */
+/*
+ * Whether the device's time needs the process: it ran something there, or nobody did. One that
+ * merely has a context on a GPU of others, as each rank often has on the first, tells nothing of it.
+ */
+static bool takes_part(const struct ana_device *d, const struct ana_use *u)
+{
+	return !d->ops || u->ops;
+}
+
+/* The first of them; there is one. */
+static uint32_t first_part(const struct ana_device *d)
+{
+	size_t i = 0;
+
+	while (i + 1 < d->uses && !takes_part(d, &d->use[i]))
+		i++;
+	return d->use[i].source;
+}
+
+/* @placed: they have a component. */
+static void join_users(const struct ana_device *d, uint32_t *parent, bool *placed, bool mere)
+{
+	size_t i;
+
+	for (i = 0; i < d->uses; i++) {
+		uint32_t source = d->use[i].source;
+
+		if (mere ? placed[source] : !takes_part(d, &d->use[i]))
+			continue;
+		join(parent, source, first_part(d));
+		placed[source] = true;
+	}
+}
+
+/*
+ * Sources that take part in a device belong together; one that takes part in none goes with the
+ * first that it knows.
+ */
 static int unite(struct ana_plan *p, uint32_t *parent)
 {
-	uint32_t i, k;
+	bool *placed = calloc(p->sources + 1, sizeof(*placed));
+	uint32_t i;
 
+	if (!placed)
+		return -ENOMEM;
 	for (i = 0; i < p->sources; i++)
 		parent[i] = i;
 	for (i = 0; i < p->devices; i++)
-		for (k = 1; k < p->device[i].uses; k++)
-			parent[root_of(parent, p->device[i].use[k].source)] =
-				root_of(parent, p->device[i].use[0].source);
+		join_users(&p->device[i], parent, placed, false);
+	for (i = 0; i < p->devices; i++)
+		join_users(&p->device[i], parent, placed, true);
+	free(placed);
 	return unite_files(p, parent);
 }
 
@@ -218,7 +264,7 @@ static int count_members(struct ana_plan *p)
 	for (i = 0; i < p->sources; i++)
 		p->component[p->source[i].component].sources++;
 	for (i = 0; i < p->devices; i++) {
-		p->device[i].component = p->source[p->device[i].source].component;
+		p->device[i].component = p->source[first_part(&p->device[i])].component;
 		p->component[p->device[i].component].devices++;
 	}
 	for (i = 0; i < p->components; i++) {
