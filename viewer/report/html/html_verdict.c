@@ -604,15 +604,12 @@ static void put_seen(struct html *h, const struct html_cause *c)
 /* As the box says it. */
 static void put_sure(struct html *h, const struct html_cause *c)
 {
-	const char *words;
-
 	if (!c->n)
 		return;
-	words = view_alike_confidence_words(h->s, &h->mem, c->told, c->n);
-	fprintf(h->f, "<div><dt>How sure</dt><dd><b>%s</b>", words);
+	fprintf(h->f, "<div><dt>How sure</dt><dd><b>%s</b>",
+		view_alike_confidence_words(h->s, &h->mem, c->told, c->n));
 	put_seen(h, c);
-	html_put(h, strstr(words, "gain low") ? ". A low gain is a bound, and no more.</dd></div>\n"
-					      : ".</dd></div>\n");
+	html_put(h, ".</dd></div>\n");
 }
 
 static void put_cause(struct html *h)
