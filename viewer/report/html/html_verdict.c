@@ -692,8 +692,7 @@ static void put_short(struct html *h)
 		return;
 	html_put(h, "<p>Only ");
 	html_gpu_time(h, view_working_ns(h->s), "/ledger/working_ns");
-	html_put(h, " of training time were seen, and first steps are slow: a longer run tells "
-		    "more.</p>\n");
+	html_put(h, " of training, slow first steps among them: run longer.</p>\n");
 }
 
 /* Runs of a few looks of such a monitor are not told of what it would have shown. */
