@@ -725,7 +725,7 @@ static void put_grades(struct html *h)
 
 void html_verdict(struct html *h)
 {
-	html_put(h, "<section id=\"verdict\" aria-label=\"Verdict\">\n");
+	html_put(h, "<section id=\"verdict\" aria-label=\"Diagnosis\">\n");
 	put_badge(h);
 	put_headline(h);
 	html_put(h, "<dl class=\"answers\">\n");
