@@ -54,6 +54,22 @@ static void put_classes(const char *key, const int64_t classes[ANA_CLASSES])
 	printf("}");
 }
 
+static void put_work(const struct ana_work *w)
+{
+	const char *comma = "";
+
+	printf(", \"work\": {");
+	for (int i = 0; i < ANA_WORKS; i++) {
+		if (!w->count[i])
+			continue;
+		printf("%s\"%s %s\": [%" PRId64 ", %" PRIu64 "]", comma,
+		       facts_kinds[i / FACTS_PRECISIONS].name,
+		       facts_precisions[i % FACTS_PRECISIONS].name, w->ns[i], w->count[i]);
+		comma = ", ";
+	}
+	printf("}");
+}
+
 static void put_judgement(const struct ana_judgement *j)
 {
 	const char *severity = ana_severity_names[j->severity];
@@ -85,6 +101,7 @@ static void put_gpu(const struct ana_gpu *g)
 	put_classes("skew_causes", g->skew_causes);
 	put_judgement(&g->judgement);
 	put_copies(g->copies);
+	put_work(&g->work);
 	printf("}");
 }
 
@@ -106,7 +123,7 @@ static int check(const struct ana_result *r)
 	}
 	for (i = 0; i < r->gpus; i++) {
 		const struct ana_gpu *g = &r->gpu[i];
-		int64_t sum = 0, line = 0, causes = 0;
+		int64_t sum = 0, line = 0, causes = 0, work = 0;
 
 		for (c = 0; c < ANA_CLASSES; c++) {
 			int64_t of = 0;
@@ -119,6 +136,9 @@ static int check(const struct ana_result *r)
 			for (b = 0; b < r->timeline[i].count; b++)
 				line += r->timeline[i].bucket[b].classes[c];
 		}
+		for (k = 0; k < ANA_WORKS; k++)
+			work += g->work.ns[k];
+		bad |= work != g->classes[ANA_COMPUTE];
 		bad |= causes != g->classes[ANA_COMM_SKEW];
 		bad |= sum != g->held_ns || g->idle_ns != g->empty_ns + g->queued_ns;
 		bad |= g->span_ns != g->busy_ns + g->idle_ns;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "class.h"
+#include "facts/kernel_kind.h"
 #include "ranks.h"
 
 enum ana_verdict {
@@ -59,6 +60,19 @@ struct ana_copies {
 	int64_t exposed_ns; /* union while no kernel or graph launch runs on that device */
 };
 
+/*
+ * What `compute` consists of (LEDGER 3): a place for each kind of kernel and precision. Time in
+ * which several run is of the one that began first.
+ */
+#define ANA_WORKS (FACTS_KINDS * FACTS_PRECISIONS)
+#define ANA_WORK(kind, precision) ((kind)*FACTS_PRECISIONS + (precision))
+_Static_assert(ANA_WORKS < UINT8_MAX, "a place of work fits a byte");
+
+struct ana_work {
+	int64_t ns[ANA_WORKS]; /* sums to classes[ANA_COMPUTE] */
+	uint64_t count[ANA_WORKS]; /* kernels, and graph launches that are one operation */
+};
+
 enum ana_band { /* of a minute, by the share of it in which the GPU was busy */
 	ANA_BAND_IDLE, /* under 5 % */
 	ANA_BAND_5,
@@ -95,6 +109,7 @@ struct ana_gpu {
 	uint64_t graphs; /* launches recorded as one operation: what ran inside is not known */
 	uint64_t input_kernels; /* that decode or transform input ... */
 	int64_t input_kernel_ns; /* ... and how long each of them took, in sum */
+	struct ana_work work;
 	int64_t held_start_ns, held_end_ns; /* on the axis, for timelines */
 	int64_t minutes[ANA_BANDS]; /* whole ones in which it was held and observed */
 };
@@ -298,6 +313,7 @@ struct ana_result {
 	 * 0: not known.
 	 */
 	int64_t before_cuda_ns;
+	struct ana_work work;
 	struct ana_ranks ranks;
 	struct ana_judgement judgement;
 	/* steps */

@@ -14,6 +14,7 @@ import sys
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
+import ref_work
 
 DUMP = os.path.join(gs.BUILD, 'tests', 'engine_dump')
 LAUNCHES = ['cudaLaunchKernel'] * 6 + ['cudaMemcpyAsync', 'cudaMemsetAsync', 'cudaGraphLaunch',
@@ -24,7 +25,14 @@ OTHERS = ['cudaStreamSynchronize', 'cudaDeviceSynchronize', 'cudaEventSynchroniz
           'cudaMallocAsync', 'cuModuleGetFunction', 'notcudaStreamSynchronize', 'cudaMemGetInfo']
 RANGES = ['forward', 'evaluate', 'save_ckpt', 'logits', 'retrieval', 'my eval', 'Saving model',
           'CHECKPOINT', 'dialog', 'x_valid', 'loss.backward', 'Optimizer.step#SGD.step']
-KERNELS = ['gemm', 'ncclDevKernel_AllReduce', 'elementwise', 'RCCLx', 'softmax']
+WORK = {  # names of kernels, and what they tell
+    'gemm': 'matmul unknown', 'elementwise': 'elementwise unknown', 'softmax': 'normalisation unknown',
+    'ampere_sgemm_64x64_nn': 'matmul fp32', 'triton__0d1d2d3d': 'unknown unknown',
+    '_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIN3c108BFloat16ENS0_7MeanOpsIS3_fS3_fEEjS3_Li4ELi4EEEEEvT1_':
+        'reduction bf16',
+}
+COLLECTIVES = ['ncclDevKernel_AllReduce', 'RCCLx']
+KERNELS = [*WORK, *COLLECTIVES]
 
 
 class Trace:
@@ -161,6 +169,12 @@ def differences(got, want):
                 yield f'device {w["index"]} {k}: got {g[k]}, want {w[k]}'
 
 
+def check_work(seed, path, got):
+    want = ref_work.work(path, WORK.get, COLLECTIVES.__contains__)
+    return all([gs.equal(g['work'], want.get(g['index'], {}), f'seed {seed}: device {g["index"]}: what compute consists of')
+                for g in got])
+
+
 def one(seed, where, ref):
     path, run = os.path.join(where, 't.json'), os.path.join(where, 'run.gst')
     with open(path, 'w') as f:
@@ -179,7 +193,9 @@ def one(seed, where, ref):
             done = gs.command([DUMP, '--window', window, *mode, run])
             if done.returncode:
                 return gs.check(False, f'seed {seed} {window} {mode}: {done.stderr.decode()}')
-            for text in differences(json.loads(done.stdout), want):
+            got = json.loads(done.stdout)
+            ok = check_work(seed, path, got) and ok
+            for text in differences(got, want):
                 ok = gs.check(False, f'seed {seed} {window} {" ".join(mode)}: {text}')
     if not ok:
         shutil.copy(path, f'/tmp/engine-random-{seed}.json')

@@ -125,6 +125,28 @@ static void remember_copy(struct ana_walk *w, struct ana_proc *p, const struct w
 		w->err = -ENOMEM;
 }
 
+static inline int work_of(struct ana_proc *p, const struct wire_event *op)
+{
+	if (op->op == WIRE_OP_KERNEL)
+		return ana_names_work(&p->names, op->name);
+	return ANA_WORK(FACTS_KIND_GRAPH, FACTS_PRECISION_UNKNOWN);
+}
+
+/*
+ * What of the operation is compute time of no operation before it: up to @at all is accounted, and
+ * up to @compute_end it is theirs.
+ */
+static inline void count_work(struct ana_gpu_state *g, int work, int64_t end)
+{
+	int64_t from = g->compute_end > g->at ? g->compute_end : g->at;
+
+	g->gpu->work.count[work]++;
+	if (end > from) {
+		g->gpu->work.ns[work] += end - from;
+		g->compute_end = end;
+	}
+}
+
 static inline void count_kind(struct ana_walk *w, struct ana_gpu_state *g, struct ana_proc *p,
 			      const struct wire_event *op, const struct ana_call *call)
 {
@@ -147,7 +169,10 @@ static inline void count_kind(struct ana_walk *w, struct ana_gpu_state *g, struc
 		ana_sum(&g->gpu->input_kernel_ns, op->end_ns - op->start_ns);
 	}
 	g->gpu->graphs += op->op == WIRE_OP_GRAPH;
-	extend(comm ? &g->comm_end : &g->compute_end, op->end_ns);
+	if (comm)
+		extend(&g->comm_end, op->end_ns);
+	else
+		count_work(g, work_of(p, op), op->end_ns);
 	if (g->recorder)
 		strip_kernel(g, p, op, comm);
 }

@@ -77,7 +77,7 @@ uint64_t ana_kept_identity(const struct ana_kept *k)
 				    k->plan->devices,	 k->component,
 				    k->plan->components, c->sources,
 				    c->devices };
-	uint64_t h = base_hash_text(BASE_HASH, "3 " GPUSTARVE_VERSION);
+	uint64_t h = base_hash_text(BASE_HASH, "4 " GPUSTARVE_VERSION);
 	size_t i;
 
 	h = base_hash(h, number, sizeof(number));
@@ -142,6 +142,7 @@ void ana_kept_gpu(struct ana_gpu *g, struct ana_archive *a)
 	ana_archive_check(a, are_parts(g->classes, ANA_CLASSES, ANA_ARCHIVE_TIME_MAX));
 	for (int c = 0; c < ANA_CLASSES; c++)
 		ana_archive_check(a, are_parts(g->confidence[c], ANA_CONFIDENCES, g->classes[c]));
+	ana_archive_check(a, are_parts(g->work.ns, ANA_WORKS, ANA_ARCHIVE_TIME_MAX));
 	ana_archive_check(a, are_parts(g->skew_causes, ANA_CLASSES, g->classes[ANA_COMM_SKEW]));
 }
 

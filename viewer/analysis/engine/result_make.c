@@ -211,6 +211,14 @@ static void sum_before_cuda(struct ana_result_parts *r)
 	}
 }
 
+static void sum_work(struct ana_work *to, const struct ana_work *w)
+{
+	for (int i = 0; i < ANA_WORKS; i++) {
+		ana_sum(&to->ns[i], w->ns[i]);
+		to->count[i] += w->count[i];
+	}
+}
+
 static void sum_gpu(struct ana_result_parts *r, struct ana_gpu *g)
 {
 	struct ana_result *res = r->result;
@@ -235,6 +243,7 @@ static void sum_gpu(struct ana_result_parts *r, struct ana_gpu *g)
 	}
 	for (k = 0; k < ANA_COPY_DIRS; k++)
 		sum_copies(&res->copies[k], &g->copies[k]);
+	sum_work(&res->work, &g->work);
 	if (g->name && strstr(g->name, " (simulated)"))
 		res->simulated = true;
 }

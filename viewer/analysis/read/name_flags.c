@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "facts/kernel.h"
+#include "facts/kernel_kind.h"
 
 static const char *const sync_begins[] = {
 	"cudaStreamSynchronize",
@@ -126,13 +127,16 @@ int ana_names_init(struct ana_names *n, const struct wire_strtab *table)
 	n->table = table;
 	n->count = wire_strtab_count(table);
 	n->flag = calloc((size_t)n->count + 1, sizeof(*n->flag));
-	return n->flag ? 0 : -ENOMEM;
+	n->work = calloc((size_t)n->count + 1, sizeof(*n->work));
+	return n->flag && n->work ? 0 : -ENOMEM;
 }
 
 void ana_names_fini(struct ana_names *n)
 {
 	free(n->flag);
+	free(n->work);
 	n->flag = NULL;
+	n->work = NULL;
 }
 
 uint16_t ana_names_look(struct ana_names *n, uint32_t id)
@@ -141,4 +145,15 @@ uint16_t ana_names_look(struct ana_names *n, uint32_t id)
 		return ANA_NAME_SEEN;
 	n->flag[id] = ana_name_flags(wire_strtab_get(n->table, id, NULL));
 	return n->flag[id];
+}
+
+uint8_t ana_names_look_work(struct ana_names *n, uint32_t id)
+{
+	struct facts_kernel_kind k;
+
+	if (id > n->count)
+		return ANA_WORK(FACTS_KIND_UNKNOWN, FACTS_PRECISION_UNKNOWN);
+	k = facts_kernel_kind(wire_strtab_get(n->table, id, NULL));
+	n->work[id] = (uint8_t)(ANA_WORK(k.kind, k.precision) + 1);
+	return n->work[id] - 1;
 }

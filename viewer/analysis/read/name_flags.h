@@ -7,6 +7,7 @@
 #define ANALYSIS_NAME_FLAGS_H
 
 #include <stdint.h>
+#include "analysis/ledger.h"
 #include "wire/strtab.h"
 
 enum ana_name_flag {
@@ -27,6 +28,7 @@ enum ana_name_flag {
 struct ana_names {
 	const struct wire_strtab *table; /* borrowed */
 	uint16_t *flag;
+	uint8_t *work; /* plus 1; 0: not looked at */
 	uint32_t count;
 };
 
@@ -43,6 +45,16 @@ static inline uint16_t ana_names_flags(struct ana_names *n, uint32_t id)
 	if (id <= n->count && n->flag[id])
 		return n->flag[id];
 	return ana_names_look(n, id);
+}
+
+uint8_t ana_names_look_work(struct ana_names *n, uint32_t id);
+
+/* What a kernel of this name does: its place among work (ledger.h). */
+static inline uint8_t ana_names_work(struct ana_names *n, uint32_t id)
+{
+	if (id <= n->count && n->work[id])
+		return n->work[id] - 1;
+	return ana_names_look_work(n, id);
 }
 
 #endif
