@@ -55,7 +55,8 @@ def recorded(name):
     on 2026-11-27: `--model cnn --data jpeg --steps 120` with four workers, `--model transformer --width 1024
     --steps 150`. gst_moved.py copied them: the program lies in /srv/job and torch in /srv/venv. Of a third
     run, `--model tiny --steps 300`, the trace is too large to be kept (738 KB); its summary is of the same day
-    as these, and is not made again: where the schema asks for more, it is written in by hand."""
+    as these, and is told again from itself, sentences and all but the advice: that, and where the schema asks for more,
+    is written in by hand."""
     return lambda where: shutil.copytree(os.path.join(gs.SOURCE, 'tests', 'data', 'recorded', name + '.gst'),
                                          os.path.join(where, name + '.gst'))
 
@@ -116,7 +117,7 @@ def made_up(where):
 
 
 def cases():
-    """Name, how the run is made (None: not here), options of report."""
+    """Name, how the run is made (None: not here; a summary that is kept tells itself), options of report."""
     resnet = 'resnet50_num_workers_0__383a0664.pt.trace.json.gz'
     return [
         ('resnet50-job', shared(resnet), []),
@@ -124,7 +125,7 @@ def cases():
         ('h100-two-gpus', shared('h100_2gpu_1s.sqlite.gz'), ['--price-model', 'owned']),
         ('h100-cnn', recorded('h100-cnn'), []),
         ('h100-transformer', recorded('h100-transformer'), []),
-        ('h100-tiny', None, []),
+        ('h100-tiny', lambda _: os.path.join(FOLDER, 'h100-tiny.json'), []),
         ('evidence', made_up, []),
         ('processes', committed('processes.json'), []),
         ('nsys-no-price', committed('nsys_3.sql'), []),

@@ -44,7 +44,7 @@ static const char usage[] =
 	"usage: gpustarve demo [storage|decoding|healthy] [--open | --path]\n"
 	"\n"
 	"Shows three small runs that were recorded on a simulated GPU and come with gpustarve: the\n"
-	"verdict of each, two of them compared, held against a budget, and as top shows them.\n"
+	"diagnosis of each, two of them compared, held against a budget, and as top shows them.\n"
 	"With a name: the whole report of that one.\n"
 	"\n";
 

@@ -55,7 +55,7 @@ static bool set_format(void *into, char *text)
 static const char usage[] =
 	"usage: gpustarve runs [FOLDER] [--last N] [--format text|json]\n"
 	"\n"
-	"Lists the runs of a folder, the newest first, with their verdicts. The number before\n"
+	"Lists the runs of a folder, the newest first, with their diagnoses. The number before\n"
 	"each is a name for it: gpustarve report -2 shows the run before the newest one,\n"
 	"gpustarve report -2 -1 compares the two. FOLDER: GPUSTARVE_OUT, else gpustarve-runs;\n"
 	"these numbers count there.\n"
@@ -125,7 +125,7 @@ static void put_row(const struct row *r, FILE *f)
 static void put_text(const struct row *row, size_t rows, FILE *f)
 {
 	fprintf(f, "%4s  %-16s  %8s  %4s  %9s  %7s  %-22s  %s\n", "run", "began (UTC)", "took",
-		"GPUs", "cost", "share", "verdict", "command");
+		"GPUs", "cost", "share", "diagnosis", "command");
 	for (size_t i = 0; i < rows; i++)
 		put_row(&row[i], f);
 }

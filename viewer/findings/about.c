@@ -14,6 +14,11 @@
 #define LEAST_PPM 500 /* of the training time: less is 0.0 % */
 #define MORE_PART 50 /* of the finding: less beside it is not told */
 
+bool view_advice_without_any(const struct view_advice *a)
+{
+	return a->class == ANA_INPUT_HANDOFF && !strcmp(a->id, "no-workers");
+}
+
 bool view_advice_asks_source(const struct view_summary *s, const struct view_advice *a)
 {
 	const struct view_finding *f = view_finding_of(s, a->class);
@@ -31,7 +36,7 @@ bool view_advice_is_of(const struct view_summary *s, const struct view_advice *a
 {
 	if (view_advice_is_number(a))
 		return ana_class_is_input(c);
-	if (a->class == ANA_INPUT_HANDOFF && !strcmp(a->id, "no-workers"))
+	if (view_advice_without_any(a))
 		return ana_class_wants_workers(c) || c == ANA_INPUT_EPOCH;
 	if (a->class == ANA_INPUT_CPU_STARVED && a->saving_ns > view_advice_ns(s, a->class))
 		return c == ANA_INPUT_PREP ||

@@ -30,6 +30,9 @@ void view_advice_add(struct view_summary *s);
  */
 bool view_advice_is_number(const struct view_advice *a);
 
+/* num_workers=0: its saving is what is left where batches are made by whoever waits for them. */
+bool view_advice_without_any(const struct view_advice *a);
+
 /*
  * More workers or makers ask files or a network for as much more: one source for all may be what is
  * slow. ", if the source keeps up"; "".

@@ -176,10 +176,9 @@ const char *view_short_words(const struct view_summary *s, struct base_arena *me
 
 	if (!l.known || view_working_ns(s) / (int64_t)l.gpus >= VIEW_SHORT_NS)
 		return NULL;
-	return base_arena_printf(
-		mem,
-		"only %s of training time were seen, and first steps are slow: a longer run tells more",
-		base_gpu_time(time, view_working_ns(s)));
+	return base_arena_printf(mem,
+				 "only %s of training, slow first steps among them: run longer",
+				 base_gpu_time(time, view_working_ns(s)));
 }
 
 const char *view_lead_words(const struct view_lead *l, struct base_arena *mem)

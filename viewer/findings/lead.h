@@ -25,8 +25,8 @@ struct view_lead {
 };
 
 /*
- * "only 3.50 GPU-seconds of training time were seen, and first steps are slow: a longer run tells
- * more"; NULL: there is enough of it (VIEW_SHORT_NS per GPU), or none.
+ * "only 3.50 GPU-seconds of training, slow first steps among them: run longer"; NULL: there is
+ * enough of it (VIEW_SHORT_NS per GPU), or none.
  */
 #define VIEW_SHORT_NS 10000000000LL
 const char *view_short_words(const struct view_summary *s, struct base_arena *mem);
@@ -57,7 +57,7 @@ const char *view_gpu_verdict_words(const struct view_summary *s, size_t i, struc
 
 /* Of a run on a simulated GPU, what of it is a model; once on each page. */
 #define VIEW_SIMULATED_WORDS \
-	"a simulated GPU: how long its own work takes is computed; what the program took is measured"
+	"a simulated GPU: its own work is computed, what the program took measured"
 
 /* What was paid for the training time. */
 int64_t view_working_nano_usd(const struct view_summary *s);
@@ -117,27 +117,25 @@ const char *view_lead_rate_words(const struct view_summary *s, struct base_arena
 const char *view_outside_sentence(const struct view_summary *s, struct base_arena *mem);
 
 /*
- * "of start-up 9.9 s passed before the program came to CUDA, ...", where start-up is a fifth of what
+ * "of start-up 9.9 s until the program came to CUDA, ...", where start-up is a fifth of what
  * was held; NULL: it is less, or an import's, which knows nothing of it.
  */
 #define VIEW_STARTUP_PPM 200000
 const char *view_startup_sentence(const struct view_summary *s, struct base_arena *mem);
 /* What both its parts are: in the sentence, and on the page. */
-#define VIEW_BEFORE_CUDA_WORDS \
-	" passed before the program came to CUDA (imports, its own preparation), "
-#define VIEW_AFTER_CUDA_WORDS \
-	" from there to the GPU's first work (context, modules, model, first batch)"
-#define VIEW_ONCE_WORDS "; a run pays it once, however long it trains"
+#define VIEW_BEFORE_CUDA_WORDS " until the program came to CUDA (imports, preparation), then "
+#define VIEW_AFTER_CUDA_WORDS " to the GPU's first work (model, first batch)"
+#define VIEW_ONCE_WORDS "; paid once a run"
 
 #define VIEW_BETWEEN_PPM \
 	100000 /* of the training time, from where pauses between operations are told */
 /* No waste, and of a run of many small operations the largest part: what a GPU needs for each. */
 int64_t view_between_ns(const struct view_summary *s); /* 0: too little to tell */
-/* What follows its share: "of the training time passed between one operation and the next, ..." */
-#define VIEW_BETWEEN_WORDS                                                                           \
-	" of the training time is what the GPU itself needed from one operation to the next, 10 us " \
-	"or less each: no waste, but many small operations. CUDA graphs, torch.compile or larger "   \
-	"batches make them fewer; what that saves comes on top of what is said below"
+/* What follows its share: "of the training time is what the GPU itself needed, ..." */
+#define VIEW_BETWEEN_WORDS                                                                     \
+	" of the training time is what the GPU itself needed from one operation to the next, " \
+	"10 us or less each: no waste, but CUDA graphs, torch.compile or larger batches make " \
+	"them fewer, on top of what is said below"
 /* The share, and that. NULL: too little to tell. */
 const char *view_between_sentence(const struct view_summary *s, struct base_arena *mem);
 

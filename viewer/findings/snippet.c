@@ -81,7 +81,7 @@ static const char *setting(struct view_summary *s, const struct view_advice *a)
 		return with_number(s, "DataLoader(..., prefetch_factor=#)",
 				   l->prefetch < 2 ? 4 : (int64_t)l->prefetch * 2);
 	case ANA_INPUT_HANDOFF:
-		return strcmp(a->id, "no-workers") == 0 ? no_workers(s, l) : NULL;
+		return view_advice_without_any(a) ? no_workers(s, l) : NULL;
 	default:
 		return NULL;
 	}

@@ -13,11 +13,11 @@
 #include "lead.h"
 #include "loader.h"
 #include "reads.h"
+#include "sure.h"
 #include "wire/evidence.h"
 #include "words.h"
 
 #define COLUMNS 40 /* of a path or a file's name */
-#define SURE_PART 5 /* of a gain: if no more than that is not sure, it is */
 #define LINE_PART 4 /* of what a line stands for: seen there for less, it is a guess */
 
 /* The finding of its class that cost most. */
@@ -365,12 +365,19 @@ static const char *cause(const struct view_summary *s, struct base_arena *mem, c
 
 /* ---- what it would bring --------------------------------------------------------------------- */
 
-/* The advice with a number that is about this finding before all others; NULL: there is none. */
-static const struct view_advice *number_for(const struct view_summary *s, size_t at)
+/* Its saving is not merely what its class took. */
+static bool is_reckoned(const struct view_summary *s, const struct view_advice *a)
+{
+	return view_advice_is_number(a) ||
+	       (s->result->gpus == 1 && (a->saving_least_ns > 0 || view_advice_without_any(a)));
+}
+
+/* The advice with arithmetic that is about this finding before all others; NULL: there is none. */
+static const struct view_advice *reckoned_for(const struct view_summary *s, size_t at)
 {
 	for (size_t i = 0; i < s->advices; i++) {
 		const struct view_advice *a = &s->advice[i];
-		if (view_advice_is_number(a) && a->class == s->finding[at].class &&
+		if (is_reckoned(s, a) && a->class == s->finding[at].class &&
 		    is_first_of_class(s, at))
 			return a;
 	}
@@ -387,16 +394,17 @@ static int64_t working_tenths(const struct view_summary *s, int64_t ns)
  * where that is not the share that the sentence began with.
  */
 static const char *of_saved(const struct view_summary *s, struct base_arena *mem, int64_t saved,
-			    const struct said *x, bool number)
+			    const struct said *x, const struct view_advice *a)
 {
 	int64_t tenths = working_tenths(s, saved), told = working_tenths(s, x->ns);
+	bool others = a && tenths > told && ana_class_is_input(a->class);
 	base_unit share;
 
 	if (tenths == told)
 		return "";
-	return base_arena_printf(
-		mem, " (%s %% of the training time saved%s)", base_percent(share, tenths * 1000),
-		!number || tenths < told ? "" : ", other waits for batches included");
+	return base_arena_printf(mem, " (%s %% of the training time saved%s)",
+				 base_percent(share, tenths * 1000),
+				 others ? ", other waits for batches included" : "");
 }
 
 /*
@@ -407,7 +415,7 @@ static bool gain_of(const struct view_summary *s, const struct said *x, int64_t 
 		    int64_t *least)
 {
 	const struct view_finding *f = &s->finding[x->at];
-	const struct view_advice *a = number_for(s, x->at);
+	const struct view_advice *a = reckoned_for(s, x->at);
 
 	if (f->where.late || ana_class_is_outside(f->class) || !s->waste[f->class] ||
 	    (!a && s->result->gpus > 1) || !x->cause_ns)
@@ -420,7 +428,7 @@ static bool gain_of(const struct view_summary *s, const struct said *x, int64_t 
 static const char *prediction(const struct view_summary *s, struct base_arena *mem,
 			      const struct said *x)
 {
-	const struct view_advice *a = number_for(s, x->at);
+	const struct view_advice *a = reckoned_for(s, x->at);
 	int64_t saved, least;
 	const char *times;
 
@@ -433,7 +441,7 @@ static const char *prediction(const struct view_summary *s, struct base_arena *m
 				 a	     ? view_gain_by(s, mem, a)
 				 : x->others ? "Without it at any of its lines:"
 					     : "Without it:",
-				 times, of_saved(s, mem, saved, x, a != NULL));
+				 times, of_saved(s, mem, saved, x, a));
 }
 
 int64_t view_alike_ns(const struct view_summary *s, const struct view_told *told, size_t n)
@@ -450,11 +458,9 @@ const char *view_confidence_words(const struct view_summary *s)
 	/* What a simulated GPU does meanwhile is computed, so what is left as a wait is as well. */
 	return s->result->simulated
 		       ? "confidence tells how sure cause, line and gain are, not how sure the length "
-			 "of the wait; a gain is low where it is a bound alone, medium where some of "
-			 "it is sure"
-		       : "confidence tells how sure cause, line and gain are; a gain is low where it "
-			 "is a bound alone, medium where some of it is sure; how long the wait was is "
-			 "measured";
+			 "of the wait; behind that of a gain stands what keeps it from being higher"
+		       : "confidence tells how sure cause, line and gain are; behind that of a gain "
+			 "stands what keeps it from being higher; how long the wait was is measured";
 }
 
 /*
@@ -472,26 +478,30 @@ enum ana_confidence view_told_line_confidence(const struct view_summary *s, size
 	return f->ns >= seen / 2 && f->ns >= view_told_ns(s, at) / LINE_PART ? ANA_MEDIUM : ANA_LOW;
 }
 
-/* Where a gain is told; ANA_NONE: none is. */
-static enum ana_confidence gain_confidence(const struct view_summary *s, struct base_arena *mem,
-					   const struct said *x)
+/* Where a gain is told; no grade (ANA_NONE): none is. No gain is surer than its cause. */
+static struct view_sure gain_sure(const struct view_summary *s, struct base_arena *mem,
+				  enum ana_confidence of_cause, const struct said *x)
 {
+	struct view_sure sure = { ANA_NONE, NULL };
 	int64_t saved, least;
 
 	if (!gain_of(s, x, &saved, &least) || !view_gain_words(s, mem, saved, 0))
-		return ANA_NONE;
-	if (!view_gain_words(s, mem, least, 0))
-		return ANA_LOW;
-	return least >= saved - saved / SURE_PART ? ANA_HIGH : ANA_MEDIUM;
+		return sure;
+	sure = view_gain_sure(s, mem, reckoned_for(s, x->at), saved, least);
+	if (of_cause > sure.grade && sure.grade < ANA_LOW)
+		sure = (struct view_sure){ of_cause < ANA_LOW ? of_cause : ANA_LOW,
+					   "no surer than its cause" };
+	return sure;
 }
 
-/* "confidence: cause and line high, gain low" */
+/* "confidence: cause and line high, gain medium: batches take uneven times" */
 static const char *confidence_words(const struct view_summary *s, struct base_arena *mem,
 				    enum ana_confidence of_cause, const struct said *x)
 {
 	/* Of a cause that nobody knows the line is where a thread was meanwhile, no more. */
 	const bool line_told = s->finding[x->at].where.file && of_cause != ANA_NONE;
-	enum ana_confidence gain = gain_confidence(s, mem, x), line = of_cause;
+	struct view_sure gain = gain_sure(s, mem, of_cause, x);
+	enum ana_confidence line = of_cause;
 	const char *t;
 
 	if (view_told_rest(s, x->at) != SIZE_MAX)
@@ -501,8 +511,9 @@ static const char *confidence_words(const struct view_summary *s, struct base_ar
 			      ana_confidence_names[of_cause]);
 	if (line_told && line != of_cause)
 		t = base_arena_printf(mem, "%s, line %s", t, ana_confidence_names[line]);
-	if (gain != ANA_NONE)
-		t = base_arena_printf(mem, "%s, gain %s", t, ana_confidence_names[gain]);
+	if (gain.grade != ANA_NONE)
+		t = base_arena_printf(mem, "%s, gain %s%s%s", t, ana_confidence_names[gain.grade],
+				      gain.lacks ? ": " : "", gain.lacks ? gain.lacks : "");
 	return t;
 }
 
@@ -687,12 +698,12 @@ const char *view_finding_confidence_words(const struct view_summary *s, struct b
 	return confidence_words(s, mem, s->finding[at].confidence, &x);
 }
 
-enum ana_confidence view_finding_gain_confidence(const struct view_summary *s,
-						 struct base_arena *mem, size_t at)
+struct view_sure view_finding_gain_sure(const struct view_summary *s, struct base_arena *mem,
+					size_t at)
 {
 	struct said x = said_alone(s, mem, at);
 
-	return gain_confidence(s, mem, &x);
+	return gain_sure(s, mem, s->finding[at].confidence, &x);
 }
 
 /* ---- which are told, and what is folded under them ------------------------------------------- */

@@ -7,6 +7,7 @@
 #define VIEW_TOLD_H
 
 #include "model/model.h"
+#include "sure.h"
 
 #define VIEW_TOLD_PPM 1000 /* of the GPU time: smaller findings are not told */
 #define VIEW_REST_PPM 10000 /* of the GPU time: less of what is left of a class is not told */
@@ -36,19 +37,18 @@ struct view_told;
 enum ana_confidence view_alike_confidence(const struct view_summary *s,
 					  const struct view_told *told, size_t n);
 /*
- * "confidence: cause and line high, gain low": all that the sentence names. A line that stands for
- * more of its class than samples saw of it is medium if it has most of what they saw, and that is a
- * quarter of it, else low. A gain is low where it is a bound alone, medium where some of it is
- * sure, high where four fifths of it are.
+ * "confidence: cause and line high, gain medium: batches take uneven times": all that the sentence
+ * names. A line that stands for more of its class than samples saw of it is medium if it has most
+ * of what they saw, and that is a quarter of it, else low. A gain goes by sure.h.
  */
 const char *view_alike_confidence_words(const struct view_summary *s, struct base_arena *mem,
 					const struct view_told *told, size_t n);
 /* The same of what view_finding_sentence says. */
 const char *view_finding_confidence_words(const struct view_summary *s, struct base_arena *mem,
 					  size_t at);
-/* Of its gain alone; ANA_NONE: it tells none. */
-enum ana_confidence view_finding_gain_confidence(const struct view_summary *s,
-						 struct base_arena *mem, size_t at);
+/* Of its gain alone, which is no surer than its cause; grade ANA_NONE: it tells none. */
+struct view_sure view_finding_gain_sure(const struct view_summary *s, struct base_arena *mem,
+					size_t at);
 /* Of the line alone, where view_told_rest has an index. */
 enum ana_confidence view_told_line_confidence(const struct view_summary *s, size_t at);
 /* What confidence is about: once on each page. */

@@ -76,7 +76,7 @@ static void put_verdict(struct fleet_page *s)
 {
 	base_unit wasted;
 
-	fputs("<section id=\"verdict\" aria-label=\"Verdict\">\n<h1>", s->out);
+	fputs("<section id=\"verdict\" aria-label=\"Diagnosis\">\n<h1>", s->out);
 	if (!s->f->total.m[FLEET_RUNS])
 		fputs("No runs yet", s->out);
 	else if (s->f->total.m[FLEET_UNPRICED_NS] == s->f->total.m[FLEET_HELD_NS])

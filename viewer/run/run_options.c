@@ -89,7 +89,7 @@ static bool set_exec(void *into, char *text)
 static const char usage[] =
 	"usage: gpustarve run [options] -- COMMAND...\n"
 	"\n"
-	"Runs COMMAND, records what its GPUs do, and ends with a verdict and a report.\n"
+	"Runs COMMAND, records what its GPUs do, and ends with a diagnosis and a report.\n"
 	"The exit status is COMMAND's own (127: not found, 126: not executable).\n"
 	"\n";
 
@@ -135,7 +135,7 @@ static const struct base_opt opt[] = {
 	  "show the report's page in a browser at the end, if stderr is a\n"
 	  "terminal",
 	  BASE_FLAG(struct view_run, open) },
-	{ "no-report", 0, NULL, "no verdict and no report at the end",
+	{ "no-report", 0, NULL, "no diagnosis and no report at the end",
 	  BASE_FLAG(struct view_run, no_report) },
 	{ "quiet", 'q', NULL, "print nothing of our own but errors",
 	  BASE_FLAG(struct view_run, quiet) },

@@ -102,7 +102,7 @@ def check_causes(text, tables):
     chapter_of = dict(GROUP.findall(tables['classes.def']))
     for _, name, group, _, _ in CLASS.findall(tables['classes.def']):
         want.setdefault(chapter_of[group], []).append(name)
-    want['The verdict'] = names_of('VERDICT', tables['verdicts.def'])
+    want['The diagnosis'] = names_of('VERDICT', tables['verdicts.def'])
     return [f'docs/CAUSES.md, "{c}": {sorted(set(names) ^ set(told.get(c, [])))}' for c, names in want.items()
             if sorted(names) != sorted(told.get(c, []))]
 

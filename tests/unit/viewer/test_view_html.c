@@ -233,7 +233,7 @@ static void test_places(void)
 		      "/data/imagenet/train/shard-0017.bin and 1 more (nfs4) at dataset.py:88 "
 		      "__getitem__. 6 workers would hide it") != NULL);
 	EXPECT(strstr(page, "libc.so.6+0x1b2f3") != NULL);
-	EXPECT(strstr(page, ", gain low; <data value=\"1514\" "
+	EXPECT(strstr(page, "a time, and batches take uneven times; <data value=\"1514\" "
 			    "data-key=\"/findings/0/evidence/samples\" data-unit=\"count\">1,514"
 			    "</data> samples of ") != NULL);
 	EXPECT(strstr(page, ": <b><data value=\"6\" "

@@ -132,7 +132,7 @@ static void test_startup(void)
 	struct ana_result *r = s->result;
 	const char *all =
 		"start-up is all until the GPU's first work: imports, CUDA's context, the "
-		"model, the first batch; a run pays it once, however long it trains";
+		"model, the first batch; paid once a run";
 
 	r->classes[ANA_EXCLUDED_STARTUP] = r->gpu_ns / 6;
 	EXPECT(!view_startup_sentence(s, &mem));
@@ -140,8 +140,7 @@ static void test_startup(void)
 	EXPECT_STR(view_startup_sentence(s, &mem), all);
 	r->before_cuda_ns = r->classes[ANA_EXCLUDED_STARTUP] - 1500000000;
 	r->gpus = 1;
-	EXPECT(strstr(view_startup_sentence(s, &mem),
-		      ", 1.5 s from there to the GPU's first work"));
+	EXPECT(strstr(view_startup_sentence(s, &mem), ", then 1.5 s to the GPU's first work"));
 	EXPECT(!strncmp(view_startup_sentence(s, &mem), "of start-up ", 12));
 	r->imported = true; /* it began in mid-run */
 	EXPECT(!view_startup_sentence(s, &mem));
@@ -184,8 +183,7 @@ static void test_short(void)
 	EXPECT(!view_short_words(s, &mem));
 	s->result->gpu_ns--;
 	EXPECT_STR(view_short_words(s, &mem),
-		   "only 10.0 GPU-seconds of training time were seen, and "
-		   "first steps are slow: a longer run tells more");
+		   "only 10.0 GPU-seconds of training, slow first steps among them: run longer");
 	view_summary_free(s);
 }
 
@@ -204,8 +202,8 @@ static void test_between(void)
 	EXPECT_STR(
 		view_between_sentence(s, &mem),
 		"10.0 % of the training time is what the GPU itself needed from one operation to the "
-		"next, 10 us or less each: no waste, but many small operations. CUDA graphs, "
-		"torch.compile or larger batches make them fewer; what that saves comes on top of what is said below");
+		"next, 10 us or less each: no waste, but CUDA graphs, torch.compile or larger "
+		"batches make them fewer, on top of what is said below");
 	view_summary_free(s);
 }
 

@@ -6,6 +6,7 @@
 #include "findings/told.h"
 #include "harness.h"
 #include "findings/findings.h"
+#include "findings/loader.h"
 #include "findings/words.h"
 #include "view_made.h"
 
@@ -342,12 +343,17 @@ static void test_line_confidence(void)
 		int64_t here, there; /* of a hundred: at the line, at others too small to be told */
 		const char *words;
 	} cases[] = {
-		{ 49, 1, "confidence: cause high, line medium, gain low" },
-		{ 26, 20, "confidence: cause high, line medium, gain low" },
-		{ 26, 30, "confidence: cause high, line low, gain low" }, /* one of many */
+		{ 49, 1,
+		  "confidence: cause high, line medium, gain low: a change may leave part of it" },
+		{ 26, 20,
+		  "confidence: cause high, line medium, gain low: a change may leave part of it" },
+		{ 26, 30,
+		  "confidence: cause high, line low, gain low: a change may leave part of it" }, /* one of many */
 		/* hardly anything was seen */
-		{ 20, 1, "confidence: cause high, line low, gain low" },
-		{ 60, 1, "confidence: cause and line high, gain low" }, /* it speaks for itself */
+		{ 20, 1,
+		  "confidence: cause high, line low, gain low: a change may leave part of it" },
+		{ 60, 1,
+		  "confidence: cause and line high, gain low: a change may leave part of it" }, /* it speaks for itself */
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -374,28 +380,145 @@ static void test_line_confidence(void)
 	}
 }
 
-/* A gain is a bound; where arithmetic tells what is sure it is more than that. */
-static void test_gain_confidence(void)
+/* Where arithmetic tells what is sure, that is worth a grade by itself. */
+static void test_gain_sure_interval(void)
 {
 	struct view_summary *s = made_summary_of(made_starved(NULL), H100, 6880000000LL);
 	struct view_advice *a = s->advice;
 	int64_t sure = 0;
 
 	REQUIRE(s->advices && a->with_need);
-	EXPECT_INT(view_finding_gain_confidence(s, &mem, 0), ANA_LOW);
+	EXPECT_INT(view_finding_gain_sure(s, &mem, 0).grade, ANA_LOW);
 	a->saving_least_ns = a->saving_ns / 50; /* next to nothing is told to be sure */
-	EXPECT_INT(view_finding_gain_confidence(s, &mem, 0), ANA_LOW);
+	EXPECT_INT(view_finding_gain_sure(s, &mem, 0).grade, ANA_LOW);
 	a->saving_least_ns = a->saving_ns / 2;
-	EXPECT_INT(view_finding_gain_confidence(s, &mem, 0), ANA_MEDIUM);
+	EXPECT_INT(view_finding_gain_sure(s, &mem, 0).grade, ANA_MEDIUM);
 	a->saving_least_ns = a->saving_ns - a->saving_ns / 5;
-	EXPECT_INT(view_finding_gain_confidence(s, &mem, 0), ANA_HIGH);
+	EXPECT_INT(view_finding_gain_sure(s, &mem, 0).grade, ANA_HIGH);
 	EXPECT(strstr(view_finding_confidence_words(s, &mem, 0), ", gain high"));
+	s->finding[0].confidence = ANA_MEDIUM;
+	EXPECT_STR(view_finding_confidence_words(s, &mem, 0),
+		   "confidence: cause and line medium, gain medium: no surer than its cause");
 	a->saving_ns = view_working_ns(s); /* no gain is told of that */
-	EXPECT_INT(view_finding_gain_confidence(s, &mem, 0), ANA_NONE);
+	EXPECT_INT(view_finding_gain_sure(s, &mem, 0).grade, ANA_NONE);
 	EXPECT(!strstr(view_finding_confidence_words(s, &mem, 0), "gain"));
 	for (size_t i = 0; i < s->findings; i++)
 		sure += strstr(view_finding_sentence(s, &mem, i), " per hour") != NULL;
 	EXPECT(sure > 0);
+	view_summary_free(s);
+}
+
+static void expect_sure(const struct view_summary *s, enum ana_confidence grade, const char *lacks)
+{
+	struct view_sure sure = view_gain_sure(s, &mem, s->advice, s->advice->saving_ns, 0);
+
+	EXPECT_INT(sure.grade, grade);
+	EXPECT_STR(sure.lacks ? sure.lacks : "", lacks);
+}
+
+/* Else a gain is graded by what was measured of all that it rests on. */
+static void test_gain_sure_by_rows(void)
+{
+	struct view_summary *s = made_summary_of(made_starved(NULL), H100, 6880000000LL);
+	struct ana_loader_facts *l = &s->result->loader[0];
+	struct view_loader *v = &s->loader;
+
+	REQUIRE(s->advices && s->advice->with_need && view_advice_asks_source(s, s->advice));
+	l->fetch_p95_ns = l->fetch_median_ns;
+	v->facts.fed_median_ns = v->facts.step_ns - v->facts.wait_ns;
+	expect_sure(s, ANA_MEDIUM, "its source was not seen to serve so many at a time");
+	v->facts.fed_median_ns = -1;
+	expect_sure(
+		s, ANA_LOW,
+		"its source was not seen to serve so many at a time, and how even its steps are is "
+		"not known");
+	s->advice->class = ANA_INPUT_PREP; /* no source is asked for more */
+	expect_sure(s, ANA_MEDIUM, "how even its steps are is not known");
+	v->facts.fed_median_ns = v->facts.step_ns - v->facts.wait_ns;
+	expect_sure(s, ANA_HIGH, "");
+	l->fetch_median_ns = 10;
+	l->fetch_p95_ns = 15;
+	expect_sure(s, ANA_HIGH, "");
+	l->fetch_p95_ns = 16;
+	expect_sure(s, ANA_MEDIUM, "batches take uneven times");
+	v->facts.fed_median_ns = (v->facts.step_ns - v->facts.wait_ns) / 2;
+	expect_sure(s, ANA_LOW, "batches take uneven times, and steps take uneven times");
+	l->fetch_p95_ns = 10;
+	expect_sure(s, ANA_MEDIUM, "steps take uneven times");
+	v->facts.fed_median_ns = v->facts.step_ns - v->facts.wait_ns;
+	v->need.bound = VIEW_WORKERS_CORES;
+	expect_sure(s, ANA_MEDIUM, "it takes all cores that are here");
+	v->need.advised = v->facts.workers;
+	v->facts.cores = v->need.cores_needed - 1;
+	REQUIRE(view_loader_wants_cores(s));
+	expect_sure(s, ANA_MEDIUM, "these cores are not here yet");
+	v->need.bound = VIEW_WORKERS_STEP;
+	v->facts.fetch_delay_ns = v->facts.fetch_ns / VIEW_LACK_PART;
+	expect_sure(s, ANA_HIGH, "");
+	v->facts.fetch_delay_ns++;
+	expect_sure(s, ANA_LOW, "the workers lack a CPU as it is");
+	v->facts.workers = 0;
+	expect_sure(s, ANA_LOW, "making batches lacks a CPU as it is");
+	l->made = 29;
+	expect_sure(s, ANA_LOW, "few batches were seen");
+	s->advice->with_need = false; /* num_workers=0 */
+	s->advice->class = ANA_INPUT_HANDOFF;
+	s->advice->id = "no-workers";
+	expect_sure(s, ANA_LOW, "few batches were seen");
+	l->made = 30;
+	expect_sure(s, ANA_LOW,
+		    "the main process was not seen to make batches, and making them lacks a CPU as "
+		    "it is");
+	v->facts.fetch_delay_ns = 0;
+	expect_sure(s, ANA_MEDIUM, "the main process was not seen to make batches");
+	l->fetch_p95_ns = 16;
+	expect_sure(s, ANA_LOW,
+		    "the main process was not seen to make batches, and batches take uneven "
+		    "times");
+	view_summary_free(s);
+}
+
+/* Who was merely seen at work is not counted out. */
+static void test_gain_sure_by_samples(void)
+{
+	struct view_summary *s = made_line(1, ANA_INPUT_PREP, WIRE_ROLE_PIN, WIRE_WAIT_NONE);
+
+	REQUIRE(s && s->advices && s->advice->makers == 3);
+	s->result->cpus = 4;
+	expect_sure(s, ANA_MEDIUM, "samples alone tell how fast batches are made");
+	s->result->cpus = 3;
+	expect_sure(s, ANA_LOW,
+		    "samples alone tell how fast batches are made, and it takes all cores that are "
+		    "here");
+	s->result->classes[ANA_HOST_CPU_STARVED] = view_working_ns(s) / 10;
+	expect_sure(s, ANA_LOW,
+		    "samples alone tell how fast batches are made, and it takes all cores that are "
+		    "here");
+	s->result->classes[ANA_HOST_CPU_STARVED]++;
+	expect_sure(s, ANA_LOW, "making batches lacks a CPU as it is");
+	s->advice->makers = 0; /* what is taken away as a whole */
+	expect_sure(s, ANA_LOW, "a change may leave part of it");
+	view_summary_free(s);
+}
+
+/* Workers that survive the epoch bring what is sure of them at least. */
+static void test_gain_of_epochs(void)
+{
+	struct view_summary *s =
+		made_line(1, ANA_INPUT_EPOCH, WIRE_ROLE_SUBMITTER, WIRE_WAIT_QUEUE);
+	struct view_advice *a = s->advice;
+
+	REQUIRE(s->advices && a->class == ANA_INPUT_EPOCH && !a->saving_least_ns);
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0), " Without it: at most 2.01 times"));
+	a->brief = "persistent_workers=True";
+	a->saving_least_ns = a->saving_ns / 2;
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0),
+		      " persistent_workers=True would bring 1.33 to 2.01 times the steps per "
+		      "hour."));
+	EXPECT_INT(view_finding_gain_sure(s, &mem, 0).grade, ANA_MEDIUM);
+	s->result->gpus = 2; /* another one may wait then */
+	EXPECT(!strstr(view_finding_sentence(s, &mem, 0), "per hour"));
+	s->result->gpus = 1;
 	view_summary_free(s);
 }
 
@@ -805,17 +928,31 @@ static void test_activities(void)
 }
 
 static const struct t_case cases[] = {
-	T_CASE(test_sentences),	      T_CASE(test_all_classes),
-	T_CASE(test_bounds),	      T_CASE(test_late),
-	T_CASE(test_order),	      T_CASE(test_from_neighbours),
-	T_CASE(test_stepped_down),    T_CASE(test_small_lines),
-	T_CASE(test_stands),	      T_CASE(test_stands_without_line),
-	T_CASE(test_alike),	      T_CASE(test_alike_without_line),
-	T_CASE(test_left_alone),      T_CASE(test_pipeline),
-	T_CASE(test_taken),	      T_CASE(test_activities),
-	T_CASE(test_line_confidence), T_CASE(test_simulated),
-	T_CASE(test_gain_confidence), T_CASE(test_taken_once),
-	T_CASE(test_turnover),	      T_CASE(test_parts_sum),
+	T_CASE(test_sentences),
+	T_CASE(test_all_classes),
+	T_CASE(test_bounds),
+	T_CASE(test_late),
+	T_CASE(test_order),
+	T_CASE(test_from_neighbours),
+	T_CASE(test_stepped_down),
+	T_CASE(test_small_lines),
+	T_CASE(test_stands),
+	T_CASE(test_stands_without_line),
+	T_CASE(test_alike),
+	T_CASE(test_alike_without_line),
+	T_CASE(test_left_alone),
+	T_CASE(test_pipeline),
+	T_CASE(test_taken),
+	T_CASE(test_activities),
+	T_CASE(test_line_confidence),
+	T_CASE(test_simulated),
+	T_CASE(test_gain_sure_interval),
+	T_CASE(test_gain_sure_by_rows),
+	T_CASE(test_gain_sure_by_samples),
+	T_CASE(test_gain_of_epochs),
+	T_CASE(test_taken_once),
+	T_CASE(test_turnover),
+	T_CASE(test_parts_sum),
 	T_CASE(test_no_parts),
 };
 

@@ -133,7 +133,7 @@ void html_gpus(struct html *h)
 	html_section(h, "gpus", "GPUs");
 	html_table(h, "Each GPU, flagged ones first");
 	HTML_HEADS(h, "#", "GPU", "n:Held", "n:Busy, of that", "n:Lost to input, of that", "$:Cost",
-		   "n:Memory, peak", "Verdict");
+		   "n:Memory, peak", "Diagnosis");
 	for (int flagged = 1; flagged >= 0; flagged--)
 		for (size_t i = 0; i < r->gpus && shown < html_budget(h, HTML_GPUS_MAX); i++)
 			if (r->gpu[i].judgement.flagged == flagged) {

@@ -604,15 +604,12 @@ static void put_seen(struct html *h, const struct html_cause *c)
 /* As the box says it. */
 static void put_sure(struct html *h, const struct html_cause *c)
 {
-	const char *words;
-
 	if (!c->n)
 		return;
-	words = view_alike_confidence_words(h->s, &h->mem, c->told, c->n);
-	fprintf(h->f, "<div><dt>How sure</dt><dd><b>%s</b>", words);
+	fprintf(h->f, "<div><dt>How sure</dt><dd><b>%s</b>",
+		view_alike_confidence_words(h->s, &h->mem, c->told, c->n));
 	put_seen(h, c);
-	html_put(h, strstr(words, "gain low") ? ". A low gain is a bound, and no more.</dd></div>\n"
-					      : ".</dd></div>\n");
+	html_put(h, ".</dd></div>\n");
 }
 
 static void put_cause(struct html *h)
@@ -695,8 +692,7 @@ static void put_short(struct html *h)
 		return;
 	html_put(h, "<p>Only ");
 	html_gpu_time(h, view_working_ns(h->s), "/ledger/working_ns");
-	html_put(h, " of training time were seen, and first steps are slow: a longer run tells "
-		    "more.</p>\n");
+	html_put(h, " of training, slow first steps among them: run longer.</p>\n");
 }
 
 /* Runs of a few looks of such a monitor are not told of what it would have shown. */
@@ -729,7 +725,7 @@ static void put_grades(struct html *h)
 
 void html_verdict(struct html *h)
 {
-	html_put(h, "<section id=\"verdict\" aria-label=\"Verdict\">\n");
+	html_put(h, "<section id=\"verdict\" aria-label=\"Diagnosis\">\n");
 	put_badge(h);
 	put_headline(h);
 	html_put(h, "<dl class=\"answers\">\n");

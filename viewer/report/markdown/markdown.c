@@ -44,7 +44,7 @@ static void put_proof(const struct view_summary *s, struct base_arena *mem, FILE
 	const struct view_finding *x = &s->finding[at];
 	size_t rest = view_told_rest(s, at);
 	int64_t nano = x->nano_usd + (rest == SIZE_MAX ? 0 : s->finding[rest].nano_usd);
-	enum ana_confidence gain = view_finding_gain_confidence(s, mem, at);
+	struct view_sure gain = view_finding_gain_sure(s, mem, at);
 	base_unit ns, usd;
 
 	fprintf(f, "  \n   %s, %s", ana_class_names[x->class],
@@ -56,8 +56,9 @@ static void put_proof(const struct view_summary *s, struct base_arena *mem, FILE
 	if (rest != SIZE_MAX && x->where.file)
 		fprintf(f, "; of the line %s",
 			ana_confidence_names[view_told_line_confidence(s, at)]);
-	if (gain != ANA_NONE)
-		fprintf(f, "; of the gain %s", ana_confidence_names[gain]);
+	if (gain.grade != ANA_NONE)
+		fprintf(f, "; of the gain %s%s%s", ana_confidence_names[gain.grade],
+			gain.lacks ? ": " : "", gain.lacks ? gain.lacks : "");
 	putc('\n', f);
 }
 

@@ -110,7 +110,7 @@ void text_gpus(struct page *p)
 		fprintf(p->f, "  %3s %9s %7s %7s\n", "#", "held", "busy", "starved");
 	else
 		fprintf(p->f, "  %3s  %10s %8s %8s %10s  %s\n", "#", "held", "busy", "starved",
-			p->s->cost.known ? "cost" : "", "verdict");
+			p->s->cost.known ? "cost" : "", "diagnosis");
 	for (int pass = 1; pass >= 0; pass--)
 		for (size_t i = 0; i < r->gpus; i++)
 			if (r->gpu[i].judgement.flagged == pass && shown++ < GPUS_SHOWN)

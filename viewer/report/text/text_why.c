@@ -89,8 +89,6 @@ void text_causes(struct page *p, size_t most)
 		others |= !lead.set[f->class];
 		shown += cause[i].n;
 	}
-	if (shown)
-		text_line(p, view_confidence_words(p->s));
 	covered = view_covered_words(p->s, &p->mem, first, shown, true);
 	if (covered)
 		text_line(p, base_arena_printf(&p->mem, "%s %s",
