@@ -546,22 +546,27 @@ static int64_t seen_ns(const struct view_summary *s, const struct view_told *tol
 static const char *lines_of(const struct view_summary *s, struct base_arena *mem,
 			    const struct view_told *told, size_t n)
 {
-	bool named = s->finding[told->at].where.file != NULL;
-	const char *t = NULL;
+	bool named = s->finding[told->at].where.file != NULL, nowhere = false;
+	const char **line = base_arena_array(mem, n, sizeof(*line)), *t = NULL;
+	size_t lines = 0;
 
 	for (size_t i = 1; i < n; i++) {
 		const struct view_hotspot *p = &s->finding[told[i].at].where;
-		const char *line = !p->file ? "where no line was seen"
-				   : named  ? base_arena_printf(mem, "%" PRIu32, p->line)
-					    : view_words_hotspot(mem, p, COLUMNS);
 
-		t = base_arena_printf(mem, "%s%s%s", t ? t : "",
-				      i == 1	  ? ""
-				      : i + 1 < n ? ", "
-						  : " and ",
-				      line);
+		if (!p->file && nowhere)
+			continue;
+		nowhere |= !p->file;
+		line[lines++] = !p->file ? "where no line was seen"
+				: named	 ? base_arena_printf(mem, "%" PRIu32, p->line)
+					 : view_words_hotspot(mem, p, COLUMNS);
 		named |= p->file != NULL;
 	}
+	for (size_t i = 0; i < lines; i++)
+		t = base_arena_printf(mem, "%s%s%s", t ? t : "",
+				      !i	      ? ""
+				      : i + 1 < lines ? ", "
+						      : " and ",
+				      line[i]);
 	return t;
 }
 

@@ -683,6 +683,10 @@ static void test_alike_without_line(void)
 		view_alike_sentence(s, &mem, told, 2),
 		"50.0 % of the training time for an epoch to begin or end: an epoch's loader was "
 		"starting or ending (train.py:7, also where no line was seen)."));
+	/* however many there are */
+	struct view_told three[] = { told[0], told[1], told[1] };
+	EXPECT(strstr(view_alike_sentence(s, &mem, three, 3),
+		      " (train.py:7, also where no line was seen)."));
 	struct view_told turned[] = { told[1], told[0] };
 	EXPECT(strstr(view_alike_sentence(s, &mem, turned, 2), ", in part at train.py:7."));
 	EXPECT_INT(view_alike_confidence(s, told, 1), ANA_HIGH);
