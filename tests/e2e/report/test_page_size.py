@@ -43,4 +43,5 @@ with gs.scratch() as where:
         page = gs.gpustarve('report', minutes(where, gpus, seconds), '--format', 'html').stdout
         print(f'{gpus} GPUs, {seconds} s: {len(page)} bytes')
         gs.check(400000 < len(page) <= 600000, f'{gpus} GPUs: {len(page)} bytes')
+        gs.equal(b'GPU at work, or waiting inside a collective for a late rank' in page, gpus > 1, 'what a busy GPU may do')
 gs.finish()

@@ -377,10 +377,14 @@ static bool drawn(const struct ana_picture_row *r, int state)
 	       strspn(r->eighth, "0") < ANA_PICTURE_CELLS;
 }
 
+/* Whoever waits inside a collective for a late rank runs a kernel meanwhile. */
 static void put_key(struct html *h, int state)
 {
-	fprintf(h->f, "<li><span class=\"key %s\"></span>%s</li>", styles[state],
-		ana_picture_words[state].words);
+	bool waits = state == ANA_DOES_BUSY && h->s->result->classes[ANA_COMM_SKEW] > 0;
+
+	fprintf(h->f, "<li><span class=\"key %s\"></span>%s%s</li>", styles[state],
+		ana_picture_words[state].words,
+		waits ? ", or waiting inside a collective for a late rank" : "");
 }
 
 /* A square per state that is drawn in these two steps. */
