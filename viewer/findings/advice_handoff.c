@@ -46,6 +46,20 @@ bool view_advice_without_workers(const struct view_summary *s)
 	       view_loader_inline_ns(s) < waits_ns(s);
 }
 
+/*
+ * What a worker takes for a batch has shared memory in it, which the main process does without: it
+ * may take less, and next to nothing. How much more it takes beside what it does already is not
+ * known.
+ */
+static int64_t least_ns(const struct view_summary *s, int64_t waits, int64_t then)
+{
+	const struct view_worker_facts *f = &s->loader.facts;
+
+	if (f->fetch_delay_ns > f->fetch_ns / VIEW_LACK_PART)
+		return 0;
+	return (waits - then) / VIEW_SURE_PART;
+}
+
 static void make_them_here(struct view_summary *s, struct view_advice *a)
 {
 	int64_t waits = waits_ns(s), then = view_loader_inline_ns(s);
@@ -68,13 +82,13 @@ static void make_them_here(struct view_summary *s, struct view_advice *a)
 		make, way);
 	a->why = base_arena_printf(
 		&s->mem,
-		"%s. The GPU%s waited %s for all that workers were to bring, and would wait %s for "
-		"batches made then",
+		"%s. The GPU%s waited %s for all that workers were to bring, and would wait %s if "
+		"batches took then what they take a worker",
 		a->why, s->result->gpus > 1 ? "s" : "", base_duration(all, waits),
 		base_duration(left, then));
-	a->saving_nano_usd =
-		base_div_even((__int128)a->saving_nano_usd * (waits - then), a->saving_ns);
-	a->saving_ns = waits - then;
+	a->saving_nano_usd = base_div_even((__int128)a->saving_nano_usd * waits, a->saving_ns);
+	a->saving_ns = waits;
+	a->saving_least_ns = least_ns(s, waits, then);
 }
 
 bool view_advise_handoff(struct view_summary *s, struct view_advice *a)

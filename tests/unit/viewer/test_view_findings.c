@@ -1092,7 +1092,7 @@ static void test_short_path(void)
  * An hour of 100,000 batches, of which each is on its way for 9 ms while the GPU waits, and was
  * made in @fetch_ns.
  */
-static struct view_summary *handed_over(int64_t fetch_ns, bool pin)
+static struct ana_result *handing_over(int64_t fetch_ns, bool pin)
 {
 	struct ana_result *r = made_result(1, H100, 5);
 	int64_t ns = MADE_HOUR_NS / 4;
@@ -1109,6 +1109,21 @@ static struct view_summary *handed_over(int64_t fetch_ns, bool pin)
 	r->loader[0].iterators = 4;
 	r->loader[0].take_ns = ns + MADE_HOUR_NS / 36000; /* 1 us of each is hidden */
 	r->loader[0].pin = pin;
+	return r;
+}
+
+static struct view_summary *handed_over(int64_t fetch_ns, bool pin)
+{
+	return made_summary_of(handing_over(fetch_ns, pin), H100, 6880000000LL);
+}
+
+/* Of the millisecond for which a batch was made it had no CPU for @delay_ns. */
+static struct view_summary *lacking_cpu(int64_t delay_ns)
+{
+	struct ana_result *r = handing_over(1000000, false);
+
+	r->loader[0].fetch_cpu_ns = (1000000 - delay_ns) * 100000;
+	r->loader[0].fetch_delay_ns = delay_ns * 100000;
 	return made_summary_of(r, H100, 6880000000LL);
 }
 
@@ -1128,13 +1143,20 @@ static void test_without_workers(void)
 	EXPECT(strstr(
 		a->action,
 		"num_workers=0 (a batch takes 1.0 ms to make, its way from a worker 9.0 ms)"));
-	EXPECT_INT(a->saving_ns, waits - 100000 * (int64_t)(1000000 - 1000));
+	EXPECT_INT(a->saving_ns, waits); /* which may take the main process next to nothing */
+	EXPECT_INT(a->saving_least_ns, (waits - 100000 * (int64_t)(1000000 - 1000)) / 2);
 	EXPECT_STR(a->change, "DataLoader(..., num_workers=0)");
 	EXPECT(!advice(s, "handoff") && !advice(s, "loader-epoch")); /* which is within */
 	view_summary_free(s);
 
 	s = handed_over(4500000, false); /* half of the way, and no more */
 	EXPECT(advice(s, "no-workers"));
+	view_summary_free(s);
+	s = lacking_cpu(101000); /* a tenth of the rest, and more */
+	a = advice(s, "no-workers");
+	REQUIRE(a);
+	EXPECT_INT(a->saving_ns, waits);
+	EXPECT_INT(a->saving_least_ns, 0);
 	view_summary_free(s);
 	s = handed_over(4600000, false);
 	a = advice(s, "handoff");
