@@ -7,7 +7,7 @@
 #include "loader.h"
 
 #define SURE_PART 5 /* of a gain: if no more than that is not sure, it is */
-#define BATCHES_LEAST 30 /* fewer tell no rate */
+#define BATCHES_LEAST 20 /* the slowest twentieth of fewer is none */
 /* the slow ones, or all on average, against the median: from here on they differ */
 #define UNEVEN(median) ((median)*3 / 2)
 

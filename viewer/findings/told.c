@@ -541,7 +541,7 @@ static int64_t seen_ns(const struct view_summary *s, const struct view_told *tol
 
 /*
  * "37, 34 and 41", with "data.py:" before them where the first one has no line; NULL: there are
- * none.
+ * none. However many were seen at no line, that is said once.
  */
 static const char *lines_of(const struct view_summary *s, struct base_arena *mem,
 			    const struct view_told *told, size_t n)
@@ -651,6 +651,14 @@ const char *view_alike_confidence_words(const struct view_summary *s, struct bas
 	struct said x = said_together(s, mem, told, n);
 
 	return confidence_words(s, mem, view_alike_confidence(s, told, n), &x);
+}
+
+struct view_sure view_alike_gain_sure(const struct view_summary *s, struct base_arena *mem,
+				      const struct view_told *told, size_t n)
+{
+	struct said x = said_together(s, mem, told, n);
+
+	return gain_sure(s, mem, view_alike_confidence(s, told, n), &x);
 }
 
 /* The cause that this finding is a line of; NULL: it is not told. */

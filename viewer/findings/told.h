@@ -43,6 +43,9 @@ enum ana_confidence view_alike_confidence(const struct view_summary *s,
  */
 const char *view_alike_confidence_words(const struct view_summary *s, struct base_arena *mem,
 					const struct view_told *told, size_t n);
+/* Of the gain alone; its words end those of view_alike_confidence_words. */
+struct view_sure view_alike_gain_sure(const struct view_summary *s, struct base_arena *mem,
+				      const struct view_told *told, size_t n);
 /* The same of what view_finding_sentence says. */
 const char *view_finding_confidence_words(const struct view_summary *s, struct base_arena *mem,
 					  size_t at);

@@ -459,13 +459,13 @@ static void test_gain_sure_by_rows(void)
 	expect_sure(s, ANA_LOW, "the workers lack a CPU as it is");
 	v->facts.workers = 0;
 	expect_sure(s, ANA_LOW, "making batches lacks a CPU as it is");
-	l->made = 29;
+	l->made = 19;
 	expect_sure(s, ANA_LOW, "few batches were seen");
 	s->advice->with_need = false; /* num_workers=0 */
 	s->advice->class = ANA_INPUT_HANDOFF;
 	s->advice->id = "no-workers";
 	expect_sure(s, ANA_LOW, "few batches were seen");
-	l->made = 30;
+	l->made = 20;
 	expect_sure(s, ANA_LOW,
 		    "the main process was not seen to make batches, and making them lacks a CPU as "
 		    "it is");

@@ -51,8 +51,24 @@ static bool of_verdict(const struct view_summary *s, const struct view_finding *
 
 #define SMALL_PPM 20000 /* of the training time: less is no cause to begin with */
 
-/* "  1. ... [input.fetch; confidence high]" */
-static void put_cause(struct page *p, size_t number, const struct view_told *told, size_t n)
+/* How sure; what keeps the gain from being surer is not said again of the next cause (*before). */
+static const char *sure_words(struct page *p, const struct view_told *told, size_t n,
+			      const char **before)
+{
+	const char *words = view_alike_confidence_words(p->s, &p->mem, told, n);
+	const char *lacks = view_alike_gain_sure(p->s, &p->mem, told, n).lacks;
+
+	if (lacks && *before && !strcmp(lacks, *before))
+		return base_arena_printf(&p->mem, "%.*s",
+					 (int)(strlen(words) - strlen(": ") - strlen(lacks)),
+					 words);
+	*before = lacks ? lacks : *before;
+	return words;
+}
+
+/* "  1. ... [input.fetch; confidence: cause and line high]" */
+static void put_cause(struct page *p, size_t number, const struct view_told *told, size_t n,
+		      const char **before)
 {
 	const struct view_finding *f = &p->s->finding[told->at];
 	int begins = fprintf(p->f, "  %zu. ", number);
@@ -60,8 +76,7 @@ static void put_cause(struct page *p, size_t number, const struct view_told *tol
 	text_wrap(p, begins, AT,
 		  base_arena_printf(&p->mem, "%s [%s; %s]",
 				    view_alike_sentence(p->s, &p->mem, told, n),
-				    ana_class_names[f->class],
-				    view_alike_confidence_words(p->s, &p->mem, told, n)));
+				    ana_class_names[f->class], sure_words(p, told, n, before)));
 }
 
 /*
@@ -73,7 +88,7 @@ void text_causes(struct page *p, size_t most)
 	struct view_cause *cause;
 	size_t causes = view_causes_told(p->s, &p->mem, &told, &cause), shown = 0, sentences = 0;
 	const struct view_lead lead = view_lead_of(p->s);
-	const char *covered;
+	const char *covered, *lacks = NULL;
 	bool others = false;
 
 	first = base_arena_array(&p->mem, p->s->findings + 1, sizeof(*first));
@@ -84,7 +99,7 @@ void text_causes(struct page *p, size_t most)
 			continue;
 		if (sentences && base_ppm(cause[i].ns, view_working_ns(p->s)) < SMALL_PPM)
 			break;
-		put_cause(p, ++sentences, told + cause[i].from, cause[i].n);
+		put_cause(p, ++sentences, told + cause[i].from, cause[i].n, &lacks);
 		memcpy(first + shown, told + cause[i].from, cause[i].n * sizeof(*first));
 		others |= !lead.set[f->class];
 		shown += cause[i].n;
