@@ -75,10 +75,20 @@ def gpu_numbers(gpu):
     return {k: v for k, v in gpu.items() if k not in ELSEWHERE}
 
 
+def compute(rows):
+    """What compute consists of; Kineto's files know no graph launch as one operation: it becomes a kernel."""
+    out = collections.defaultdict(collections.Counter)
+    for row in rows:
+        kind = 'unknown' if row['kind'] == 'graph' else row['kind']
+        out[kind + ' ' + row['precision']].update(ns=row['ns'], count=row['count'])
+    return {k: dict(v) for k, v in out.items()}
+
+
 def numbers(summary):
     """The numbers that an export to Kineto and an import of it must keep."""
     ledger = dict(summary['ledger'])
     ledger.pop('before_cuda_ns', None)  # when CUDA was first called is told by a process alone
+    ledger['compute'] = compute(ledger.get('compute', []))
     return {'gpus': [gpu_numbers(g) for g in summary['gpus']], 'ledger': ledger,
             'steps': summary['steps'], 'loader': summary['loader'], 'copies': summary['copies'],
             'verdict': summary['verdict'], 'usd': summary['cost']['usd'],

@@ -29,7 +29,7 @@ def version():
 OWN_WORDS = [
     r'\b%s\b' % re.escape(version()),
     r'\b95 (of 100|%)', r'\bp95\b', r'every 15 s\b', r'\b10 us or less each', r'\bbelow 10 %', r'\bcritical from 20 %',
-    r'^The first \d+ (processes|ranks|GPUs) are drawn', r'^48 of$',  # limits of the page
+    r'^The first \d+ (processes|ranks|GPUs) are drawn', r'^(48|24) of$',  # limits of the page
     r'\b0 (the whole run|shows all)',      # keys of the keyboard
     r'^input\.h2d$|^([hd]2[hd]|p2p)$',                  # directions of copies
 ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reference of what compute time consists of (docs/LEDGER.md, section 3), apart from the engine: every
+"""Reference of what compute time consists of (LEDGER 3), apart from the engine: every
 instant at which operations of `compute` run is of the first of them by start, then stream, then record.
 Instant by instant between all starts and ends, no running sums. Standard library, integer ns."""
 import collections

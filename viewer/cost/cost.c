@@ -24,6 +24,13 @@ static void price_skew(struct view_cost *c, size_t g, const struct ana_gpu *gpu)
 		view_cost_add(&c->skew[k], usd[k]);
 }
 
+static void price_work(struct view_cost *c, size_t g, const struct ana_work *w)
+{
+	for (int i = 0; i < ANA_WORKS; i++)
+		view_cost_add(&c->work[i],
+			      view_cost_amount(c->rate[g].nano_usd_per_hour, w->ns[i]));
+}
+
 static void price_gpu(struct view_cost *c, size_t g, const struct ana_gpu *gpu,
 		      const bool waste[ANA_CLASSES])
 {
@@ -37,6 +44,7 @@ static void price_gpu(struct view_cost *c, size_t g, const struct ana_gpu *gpu,
 		view_cost_add(&c->total, usd);
 	}
 	price_skew(c, g, gpu);
+	price_work(c, g, &gpu->work);
 	view_starved_set(starved);
 	view_cost_add(&c->wasted, view_set_sum(waste, c->gpu_class[g], c->gpu_skew[g]));
 	view_cost_add(&c->starved, view_set_sum(starved, c->gpu_class[g], c->gpu_skew[g]));

@@ -34,6 +34,8 @@ struct view_cost {
 	/* [gpu][class] nano-dollars, each rounded half to even */
 	int64_t (*gpu_class)[ANA_CLASSES];
 	int64_t classes[ANA_CLASSES]; /* sums of these */
+	/* of what compute consists of; each rounded by itself per GPU */
+	int64_t work[ANA_WORKS];
 	/* [gpu][cause] what comm.skew costs by cause; sums to gpu_class[gpu][ANA_COMM_SKEW] */
 	int64_t (*gpu_skew)[ANA_CLASSES];
 	int64_t skew[ANA_CLASSES]; /* sums of these */

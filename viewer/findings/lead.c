@@ -357,6 +357,32 @@ const char *view_between_sentence(const struct view_summary *s, struct base_aren
 	return base_arena_printf(mem, "%s %%" VIEW_BETWEEN_WORDS, share);
 }
 
+const char *view_fp32_sentence(const struct view_summary *s, struct base_arena *mem)
+{
+	struct view_work rows[ANA_WORKS];
+	size_t n = view_work_rows(s, rows);
+	int64_t ns = 0, usd = 0;
+	const char *what = "";
+	base_unit share, text;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!view_work_is_fp32(&rows[i]) || !rows[i].ns)
+			continue;
+		view_cost_add(&ns, rows[i].ns);
+		view_cost_add(&usd, rows[i].nano_usd);
+		what = base_arena_printf(mem, "%s%s%s", what, *what ? " and " : "", rows[i].kind);
+	}
+	if (base_ppm(ns, view_working_ns(s)) < VIEW_FP32_PPM)
+		return NULL;
+	base_percent(share, base_ppm(ns, s->result->classes[ANA_COMPUTE]));
+	amount_text(text, s, s->cost.known ? usd : ns);
+	return base_arena_printf(
+		mem,
+		"%s %% of compute is %s in fp32: in tf32, bf16 or fp16 it would save "
+		"at most %s of %s",
+		share, what, text, s->cost.known ? "this run" : "GPU time");
+}
+
 const char *view_judgement_words(const struct view_summary *s, struct base_arena *mem)
 {
 	const char *words_of;

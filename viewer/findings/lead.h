@@ -139,4 +139,12 @@ int64_t view_between_ns(const struct view_summary *s); /* 0: too little to tell 
 /* The share, and that. NULL: too little to tell. */
 const char *view_between_sentence(const struct view_summary *s, struct base_arena *mem);
 
+/*
+ * Where matmul, attention and convolution in fp32 are VIEW_FP32_PPM of the training time or more:
+ * how much of compute they are, and what they cost, which is the most that another precision
+ * spares; NULL: they are less.
+ */
+#define VIEW_FP32_PPM 100000
+const char *view_fp32_sentence(const struct view_summary *s, struct base_arena *mem);
+
 #endif

@@ -118,6 +118,13 @@ struct view_loader {
 	int64_t read_bytes_per_s, needed_bytes_per_s; /* per trainer; -1: not known */
 };
 
+struct view_work { /* of compute: kernels of a kind and precision (LEDGER 3) */
+	int place; /* in ana_work */
+	const char *kind, *precision; /* facts/kinds.def */
+	int64_t ns, nano_usd;
+	uint64_t count;
+};
+
 struct view_job_part { /* a run of a job */
 	const char *id;
 	const char *step; /* NULL: not known */
@@ -189,6 +196,11 @@ int64_t view_working_ns(
 int64_t view_gpu_starved_ns(const struct ana_gpu *g); /* with what lies under comm.skew */
 int64_t view_gpu_working_ns(const struct ana_gpu *g); /* its training time */
 int64_t view_gpu_nano_usd(const struct view_summary *s, size_t gpu);
+
+/* work.c: what compute consists of, most time first. Returns how many rows there are. */
+size_t view_work_rows(const struct view_summary *s, struct view_work rows[ANA_WORKS]);
+/* Arithmetic in fp32 that tensor cores do in other precisions: matmul, attention, convolution. */
+bool view_work_is_fp32(const struct view_work *w);
 
 /* What working_ns leaves out, of what there was: "start-up and shutdown". */
 const char *view_outside_words(const struct view_summary *s);

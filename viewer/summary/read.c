@@ -406,6 +406,7 @@ static int read_all(struct view_summary *s, const struct base_json *root)
 	summary_read_loader(s, base_json_get(root, "loader"));
 	read_copies(s, base_json_get(root, "copies"), r->copies);
 	err = read_cost(s, base_json_get(root, "cost"));
+	summary_read_work(s, base_json_get(base_json_get(root, "ledger"), "compute"));
 	summary_read_findings(s, base_json_get(root, "findings"));
 	summary_read_advice(s, base_json_get(root, "advice"));
 	summary_read_ranks(s, base_json_get(root, "ranks"));

@@ -26,6 +26,9 @@ void summary_read_job(struct view_summary *s, const struct base_json *run);
 void summary_make_alerts(struct view_summary *s, const struct view_trace *t);
 void summary_put_alerts(struct base_jsonout *j, const struct view_summary *s);
 void summary_read_alerts(struct view_summary *s, const struct base_json *alerts);
+/* compute.c: ledger.compute; read when the cost is. */
+void summary_put_work(struct base_jsonout *j, const struct view_summary *s);
+void summary_read_work(struct view_summary *s, const struct base_json *compute);
 /* step_picture.c: two steps from near. */
 void summary_put_picture(struct base_jsonout *j, const struct view_summary *s);
 void summary_read_picture(struct view_summary *s, const struct base_json *picture);

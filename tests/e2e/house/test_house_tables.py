@@ -21,6 +21,7 @@ ENUMS = {  # whose enum in the schema: the file and the macro that it lists
     'class': ('classes.def', 'CLASS'), 'verdict': ('verdicts.def', 'VERDICT'),
     'severity': ('verdicts.def', 'SEVERITY'), 'confidence': ('verdicts.def', 'CONFIDENCE'),
     'propertyNames': ('copies.def', 'COPY'), 'did': ('picture.def', 'PICTURE'),
+    'work_kind': ('kinds.def', 'KIND'), 'work_precision': ('kinds.def', 'PRECISION'),
 }
 SCHEMA = 'docs/summary.schema.json'
 
@@ -160,7 +161,7 @@ def check_can_fail(tables, schema, causes, css):
                          ('another order', text.replace('"host.gc", HOST,', '"host.gc", INPUT,')),
                          ('another form', text.replace('CLASS(HOST_GC, ', 'CLASS(HOST_GC,  '))):
         gs.check(text != broken and len(check_classes(broken)) == 1, f'a row with {what}: {check_classes(broken)}')
-    for gone, lists in ('host.gc', 1), ('busy', 2), ('notice', 1), ('low', 1), ('d2d', 1), ('runnable', 1):
+    for gone, lists in ('host.gc', 1), ('busy', 2), ('notice', 1), ('low', 1), ('d2d', 1), ('runnable', 1), ('matmul', 1), ('tf32', 1):
         broken = re.sub(rf'\n +"{gone}",(?=\n)', '', schema)
         gs.equal(len(check_schema(broken, tables)), lists, f'a schema without {gone}')
     for gone in '| `host.gc` |', '| `busy` |':
@@ -170,7 +171,7 @@ def check_can_fail(tables, schema, causes, css):
 
 
 def main():
-    tables = {f: read('facts/' + f) for f in ('classes.def', 'copies.def', 'picture.def', 'verdicts.def')}
+    tables = {f: read('facts/' + f) for f in ('classes.def', 'copies.def', 'kinds.def', 'picture.def', 'verdicts.def')}
     schema, causes, css = read(SCHEMA), read('docs/CAUSES.md'), read('viewer/report/assets/report.css')
     check_can_fail(tables, schema, causes, css)
     for wrong in (check_classes(tables['classes.def']) + check_schema(schema, tables) + check_causes(causes, tables) +

@@ -207,6 +207,33 @@ static void test_between(void)
 	view_summary_free(s);
 }
 
+/* Arithmetic in fp32 is told from a tenth of the training time on, with what it cost. */
+static void test_fp32(void)
+{
+	const int conv = ANA_WORK(FACTS_KIND_CONVOLUTION, FACTS_PRECISION_FP32);
+	const int sgemm = ANA_WORK(FACTS_KIND_MATMUL, FACTS_PRECISION_FP32);
+	struct view_summary *s = run_of(ANA_HOST_DISPATCH, 4000000000LL);
+	struct ana_work *w = &s->result->work;
+	int64_t tenth = view_working_ns(s) / 10;
+
+	w->ns[ANA_WORK(FACTS_KIND_MATMUL, FACTS_PRECISION_BF16)] = tenth * 4;
+	w->ns[ANA_WORK(FACTS_KIND_ELEMENTWISE, FACTS_PRECISION_FP32)] = tenth * 2;
+	w->ns[sgemm] = tenth - tenth / 1000;
+	EXPECT(!view_fp32_sentence(s, &mem));
+	w->ns[sgemm] = tenth;
+	s->cost.work[sgemm] = 320000000;
+	EXPECT_STR(
+		view_fp32_sentence(s, &mem),
+		"13.3 % of compute is matmul in fp32: in tf32, bf16 or fp16 it would save at most "
+		"$0.32 of this run");
+	w->ns[conv] = tenth / 2;
+	s->cost.work[conv] = 160000000;
+	EXPECT_STR(view_fp32_sentence(s, &mem),
+		   "20.0 % of compute is matmul and convolution in fp32: in tf32, bf16 or fp16 it "
+		   "would save at most $0.48 of this run");
+	view_summary_free(s);
+}
+
 /* Without a price the same in GPU time, and no dollar. */
 static void test_no_price(void)
 {
@@ -350,7 +377,7 @@ static void test_gpus_say_as_the_run(void)
 int main(void)
 {
 	int failed = RUN(test_verdicts, test_healthy, test_words, test_once, test_startup,
-			 test_warmup, test_short, test_no_price, test_between, test_skew,
+			 test_warmup, test_short, test_no_price, test_between, test_fp32, test_skew,
 			 test_no_training, test_by_cost, test_larger, test_gpus_say_as_the_run);
 
 	base_arena_fini(&mem);

@@ -225,6 +225,44 @@ static void test_kernels_told(void)
 	}
 }
 
+/* What compute consists of comes back as it was written, with its dollars; the most time first. */
+static void test_compute(void)
+{
+	const int sgemm = ANA_WORK(FACTS_KIND_MATMUL, FACTS_PRECISION_FP32);
+	const int graph = ANA_WORK(FACTS_KIND_GRAPH, FACTS_PRECISION_UNKNOWN);
+	const int covered = ANA_WORK(FACTS_KIND_UNKNOWN, FACTS_PRECISION_FP16);
+	struct ana_result *r = made_result(2, H100, 5);
+	struct view_work rows[ANA_WORKS];
+	struct view_summary *s, *back;
+	char *text, *again;
+
+	for (size_t g = 0; g < 2; g++)
+		r->gpu[g].work.ns[sgemm] = MADE_HOUR_NS / 8;
+	r->work.ns[sgemm] = MADE_HOUR_NS / 4;
+	r->work.count[sgemm] = 7;
+	r->work.ns[graph] = r->gpu[1].work.ns[graph] = MADE_HOUR_NS / 2;
+	r->work.count[graph] = 1;
+	r->work.count[covered] = 3;
+	s = made_summary_of(r, H100, 4000000000LL);
+	EXPECT_INT(s->cost.work[sgemm], 1000000000LL);
+	EXPECT_UINT(view_work_rows(s, rows), 3);
+	EXPECT_STR(rows[0].kind, "graph");
+	EXPECT_STR(rows[1].precision, "fp32");
+	EXPECT(view_work_is_fp32(&rows[1]) && !view_work_is_fp32(&rows[0]));
+	EXPECT_UINT(rows[2].count, 3);
+	text = made_page(s, view_summary_write);
+	back = read_text(text);
+	REQUIRE(back != NULL);
+	EXPECT(!memcmp(&back->result->work, &s->result->work, sizeof(s->result->work)));
+	EXPECT_INT(back->cost.work[sgemm], 1000000000LL);
+	again = made_page(back, view_summary_write);
+	EXPECT_STR(again, text);
+	free(text);
+	free(again);
+	view_summary_free(back);
+	view_summary_free(s);
+}
+
 static void test_waste(void)
 {
 	bool waste[ANA_CLASSES];
@@ -246,5 +284,5 @@ static void test_waste(void)
 int main(void)
 {
 	return RUN(test_sums, test_metered, test_findings, test_round_trip, test_evil_names,
-		   test_no_price, test_digest, test_kernels_told, test_waste);
+		   test_no_price, test_digest, test_kernels_told, test_compute, test_waste);
 }

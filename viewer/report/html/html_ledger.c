@@ -110,6 +110,38 @@ static void put_sums(struct html *h)
 	html_put(h, "</tfoot></table></div>\n");
 }
 
+static void put_work(struct html *h, const struct view_work *w, size_t i)
+{
+	html_put(h, "<tr>");
+	HTML_ROW(h, html_put(h, w->kind));
+	fprintf(h->f, "<td>%s</td>", w->precision);
+	HTML_NUMBER(h, html_ns(h, w->ns, "/ledger/compute/%zu/ns", i));
+	HTML_NUMBER(h, html_pct(h, base_ppm(w->ns, h->s->result->classes[ANA_COMPUTE]),
+				"/ledger/compute/%zu/pct", i));
+	if (h->s->cost.known)
+		HTML_NUMBER(h, html_usd(h, w->nano_usd, "/ledger/compute/%zu/usd", i));
+	HTML_NUMBER(h, html_count(h, w->count, "/ledger/compute/%zu/count", i));
+	fprintf(h->f, "<td class=\"wide soft\">%s</td></tr>\n",
+		facts_kinds[w->place / FACTS_PRECISIONS].words);
+}
+
+static void put_works(struct html *h)
+{
+	struct view_work rows[ANA_WORKS];
+	size_t n = view_work_rows(h->s, rows);
+
+	if (!n)
+		return;
+	html_put(h, "<p>What <span class=\"mono\">compute</span> consists of, by the kernels' "
+		    "names; time in which several ran is of the one that began first.</p>\n");
+	html_table(h, "Compute by kind and precision");
+	HTML_HEADS(h, "Kind", "Precision", "n:Time", "n:Of compute", "$:Cost", "n:Kernels",
+		   "What they do");
+	for (size_t i = 0; i < n; i++)
+		put_work(h, &rows[i], i);
+	html_table_end(h);
+}
+
 void html_ledger(struct html *h)
 {
 	const struct view_summary *s = h->s;
@@ -131,5 +163,6 @@ void html_ledger(struct html *h)
 		if (s->result->classes[c])
 			put_row(h, c, tenths[c]);
 	put_sums(h);
+	put_works(h);
 	html_section_end(h);
 }

@@ -8,6 +8,7 @@
 
 #define GPUS_SHOWN 16
 #define GAPS_SHOWN 5
+#define WORK_SHOWN 8
 
 static const char *confidence_text(struct page *p, int c)
 {
@@ -67,6 +68,41 @@ void text_ledger(struct page *p)
 		       s->starved_ns, -1, base_scaled(usd, scale, s->cost.starved), NULL);
 	put_ledger_row(p, '*', "of it wasted", s->wasted_ns, -1,
 		       base_scaled(usd, scale, s->cost.wasted), NULL);
+}
+
+static void put_work_row(struct page *p, const struct view_work *w)
+{
+	base_unit time, share, usd, count;
+
+	base_duration(time, w->ns);
+	base_percent(share, base_ppm(w->ns, p->s->result->classes[ANA_COMPUTE]));
+	base_count(count, w->count);
+	if (text_narrow(p))
+		fprintf(p->f, "  %-12s %-7s %8s %5s%%\n", w->kind, w->precision, time, share);
+	else
+		fprintf(p->f, "  %-13s %-8s %12s %7s %% %*s %12s\n", w->kind, w->precision, time,
+			share,
+			base_width(p->s->cost.known ? view_cost_text(usd, &p->s->cost, w->nano_usd)
+						    : "",
+				   11),
+			p->s->cost.known ? usd : "", count);
+}
+
+void text_work(struct page *p)
+{
+	struct view_work rows[ANA_WORKS];
+	size_t n = view_work_rows(p->s, rows);
+
+	if (!n)
+		return;
+	text_heading(p, "What compute consists of, by the kernels' names");
+	if (!text_narrow(p))
+		fprintf(p->f, "  %-13s %-8s %12s %9s %11s %12s\n", "kind", "in", "time",
+			"of compute", p->s->cost.known ? "cost" : "", "kernels");
+	for (size_t i = 0; i < n && i < WORK_SHOWN; i++)
+		put_work_row(p, &rows[i]);
+	if (n > WORK_SHOWN)
+		fprintf(p->f, "  and %zu more (see --format json)\n", n - WORK_SHOWN);
 }
 
 static void put_gpu(struct page *p, size_t i)

@@ -46,6 +46,7 @@ void text_ranks(struct page *p);
 
 /* text_ledger.c: tables. */
 void text_ledger(struct page *p);
+void text_work(struct page *p);
 void text_gpus(struct page *p);
 void text_steps(struct page *p);
 void text_copies(struct page *p);

@@ -117,6 +117,14 @@ static void put_between(struct page *p)
 		text_line(p, between);
 }
 
+static void put_fp32(struct page *p)
+{
+	const char *fp32 = view_fp32_sentence(p->s, &p->mem);
+
+	if (fp32)
+		text_line(p, fp32);
+}
+
 static void put_flags(struct page *p)
 {
 	const struct ana_result *r = p->s->result;
@@ -192,6 +200,7 @@ static void verdict_lines(struct page *p)
 	text_causes(p, 3);
 	text_culprits(p, 3);
 	put_between(p);
+	put_fp32(p);
 	put_flags(p);
 	put_doubt(p);
 	text_next(p);
