@@ -135,6 +135,7 @@ fini:
 
 void coll_server_fini(struct coll_server *sv)
 {
+	coll_worker_drain(&sv->context.worker);
 	coll_clients_fini(&sv->clients);
 	coll_http_close(sv->http);
 	sv->http = NULL;
@@ -185,6 +186,7 @@ static void each_second(void *owner)
 	coll_accept_tick(&sv->accept);
 	coll_clients_tick(&sv->clients, now);
 	coll_children_tick(&sv->context.children, now);
+	coll_context_tick(&sv->context, now);
 	coll_run_walk_tick(&sv->index, now);
 	coll_retention_tick(&sv->retention, now);
 	if (sv->retention.digests)
@@ -276,7 +278,7 @@ static void finish(struct coll_server *sv)
 	coll_http_close(sv->http);
 	sv->http = NULL;
 	coll_clients_drain(&sv->clients);
-	coll_server_settle(sv, true);
+	coll_clients_finish(&sv->clients);
 	coll_process_watch_fini(&sv->clients.watches); /* ends of processes are forwarded, too */
 	coll_upstream_linger(sv->upstream);
 }

@@ -21,11 +21,12 @@ int coll_context_init(struct coll_context *c)
 	err = coll_loop_init(&c->loop);
 	if (!err)
 		coll_children_init(&c->children, &c->loop);
-	return err;
+	return err ? err : coll_worker_init(&c->worker, &c->loop);
 }
 
 void coll_context_fini(struct coll_context *c)
 {
+	coll_worker_fini(&c->worker);
 	coll_children_fini(&c->children);
 	coll_loop_fini(&c->loop);
 }
@@ -61,6 +62,23 @@ void coll_context_trouble(struct coll_context *c, const char *path, int err)
 	c->trouble_logged_ns = now;
 	coll_log("cannot store %s: %s; clients write spool files of their own until it can", path,
 		 strerror(-err));
+}
+
+bool coll_context_disk_hangs(const struct coll_context *c)
+{
+	return coll_worker_waits_ns(&c->worker, coll_now_ns()) > COLL_DISK_HANGS_NS;
+}
+
+void coll_context_tick(struct coll_context *c, int64_t now_ns)
+{
+	int64_t waits_ns = coll_worker_waits_ns(&c->worker, now_ns);
+
+	if (waits_ns <= COLL_DISK_HANGS_NS ||
+	    (c->hangs_logged_ns && now_ns - c->hangs_logged_ns < LOG_EVERY_NS))
+		return;
+	c->hangs_logged_ns = now_ns;
+	coll_log("the disk has not answered for %lld s; nothing is acknowledged until it has",
+		 (long long)(waits_ns / COLL_SECOND_NS));
 }
 
 bool coll_context_in_trouble(const struct coll_context *c)

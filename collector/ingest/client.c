@@ -151,10 +151,51 @@ static void watch_process(struct coll_client *c)
 	}
 }
 
+void coll_client_close(struct coll_client *c)
+{
+	struct coll_fed_stream *fed;
+
+	if (c->closing)
+		return;
+	c->closing = true;
+	coll_loop_remove(&c->all->context->loop, &c->socket);
+	for (fed = c->feeder.first; fed; fed = fed->next)
+		fed->urgent = true;
+}
+
+/* Notes when the process ended, now or once it does. */
+static void note_process_end(struct coll_client *c, struct coll_stream *s)
+{
+	struct pollfd p = { .fd = c->process.fd, .events = POLLIN };
+	int fd;
+
+	if (!c->end_ns && (p.fd < 0 || poll(&p, 1, 0) == 1))
+		c->end_ns = coll_clock_ns(CLOCK_REALTIME);
+	if (p.fd < 0 && s->bye) /* it said so itself; nobody can tell more */
+		return;
+	if (c->end_ns) {
+		coll_process_watch_write_end(&c->all->watches, s, c->end_ns);
+		return;
+	}
+	fd = fcntl(p.fd, F_DUPFD_CLOEXEC, 0);
+	if (fd >= 0)
+		coll_process_watch_add(&c->all->watches, fd, s);
+}
+
+static void give_back(struct coll_client *c, struct coll_stream *s)
+{
+	coll_feeder_release(s);
+	note_process_end(c, s);
+	coll_store_close(c->all->store, s);
+}
+
 static void on_failed(struct coll_feeder *f, struct coll_stream *s)
 {
-	(void)s;
-	coll_client_close((struct coll_client *)((char *)f - offsetof(struct coll_client, feeder)));
+	struct coll_client *c =
+		(struct coll_client *)((char *)f - offsetof(struct coll_client, feeder));
+
+	coll_client_close(c);
+	give_back(c, s);
 }
 
 int coll_client_new(struct coll_clients *all, int fd, const struct ucred *peer)
@@ -240,37 +281,6 @@ void coll_client_acknowledge(struct coll_client *c)
 	set_blocked(c, false);
 }
 
-void coll_client_close(struct coll_client *c)
-{
-	struct coll_fed_stream *fed;
-
-	if (c->closing)
-		return;
-	c->closing = true;
-	coll_loop_remove(&c->all->context->loop, &c->socket);
-	for (fed = c->feeder.first; fed; fed = fed->next)
-		fed->urgent = true;
-}
-
-/* Notes when the process ended, now or once it does. */
-static void note_process_end(struct coll_client *c, struct coll_stream *s)
-{
-	struct pollfd p = { .fd = c->process.fd, .events = POLLIN };
-	int fd;
-
-	if (!c->end_ns && (p.fd < 0 || poll(&p, 1, 0) == 1))
-		c->end_ns = coll_clock_ns(CLOCK_REALTIME);
-	if (p.fd < 0 && s->bye) /* it said so itself; nobody can tell more */
-		return;
-	if (c->end_ns) {
-		coll_process_watch_write_end(&c->all->watches, s, c->end_ns);
-		return;
-	}
-	fd = fcntl(p.fd, F_DUPFD_CLOEXEC, 0);
-	if (fd >= 0)
-		coll_process_watch_add(&c->all->watches, fd, s);
-}
-
 void coll_client_free(struct coll_client *c)
 {
 	struct coll_client **p = &c->all->first;
@@ -279,13 +289,8 @@ void coll_client_free(struct coll_client *c)
 		p = &(*p)->next;
 	*p = c->next;
 	c->all->count--;
-	while (c->feeder.first) {
-		struct coll_stream *s = c->feeder.first->stream;
-
-		coll_feeder_release(s);
-		note_process_end(c, s);
-		coll_store_close(c->all->store, s);
-	}
+	while (c->feeder.first)
+		give_back(c, c->feeder.first->stream);
 	coll_intake_fini(&c->in);
 	coll_loop_remove(&c->all->context->loop, &c->socket);
 	close(c->socket.fd);

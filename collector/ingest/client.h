@@ -2,8 +2,9 @@
 /*
  * One connection: bytes to frames, frames to streams, acknowledgements back.
  *
- * Life: new -> (reads, each turn) -> closing (nothing is read any more) -> settle syncs its
- * streams and sends what it owes -> free. A client never vanishes amid a turn. One thread.
+ * Life: new -> (reads, each turn) -> closing (nothing is read any more) -> settle has its streams
+ * synced, which takes some turns, and sends what it owes -> free. A client never vanishes amid a
+ * turn. One thread.
  */
 #ifndef COLL_CLIENT_H
 #define COLL_CLIENT_H
@@ -21,7 +22,7 @@ struct coll_context;
 
 #define COLL_SCRATCH_BYTES (1u << 20) /* one read */
 
-/* All connections, and what they share; but for the list and the watches all is borrowed. */
+/* All connections, and what they share; but for the list and what follows it all is borrowed. */
 struct coll_clients {
 	struct coll_context *context;
 	struct coll_intake *intake;
@@ -33,6 +34,8 @@ struct coll_clients {
 	size_t count;
 	struct coll_process_watches watches; /* processes whose connection ended before them */
 	int64_t idle_since_ns; /* monotonic: when the last one was closed */
+	struct coll_sync_round round;
+	bool everything; /* the next one is to be of all streams */
 };
 
 struct coll_client {
@@ -71,7 +74,7 @@ void coll_client_acknowledge(struct coll_client *c);
 /* Reads from it again, if it was not read from for too many bytes a second and that is over. */
 void coll_client_resume(struct coll_client *c, int64_t now_ns);
 
-/* To be closed at the end of this turn. */
+/* To be closed once what it has sent is durable. */
 void coll_client_close(struct coll_client *c);
 
 /* Closed, its streams given back. Notes the process's end, or leaves a watch for it. */

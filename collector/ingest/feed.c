@@ -53,15 +53,6 @@ static bool is_due(const struct coll_fed_stream *fed, bool everything)
 	return coll_stream_dirty(fed->stream) && (everything || fed->urgent);
 }
 
-void coll_feeder_push(struct coll_feeder *f, bool everything)
-{
-	struct coll_fed_stream *fed;
-
-	for (fed = f->first; fed; fed = fed->next)
-		if (is_due(fed, everything))
-			coll_stream_push(fed->stream);
-}
-
 /* To wait for the whole file system takes less time than to wait for each file. */
 static bool as_a_whole(const struct coll_feeder *f, bool everything)
 {
@@ -74,25 +65,38 @@ static bool as_a_whole(const struct coll_feeder *f, bool everything)
 	       coll_whole_sync_pays(n, coll_whole_sync_dirty("/proc/meminfo"));
 }
 
-void coll_feeder_commit(struct coll_feeder *f, struct coll_context *context, bool everything)
+bool coll_feeder_add(struct coll_feeder *f, struct coll_sync_round *round, bool everything)
 {
-	struct coll_fed_stream *fed, *next;
-	bool synced = as_a_whole(f, everything) && !coll_store_sync(f->store);
+	bool whole = as_a_whole(f, everything), all = true;
+	struct coll_fed_stream *fed;
 
-	for (fed = f->first; fed; fed = next) {
-		struct coll_stream *s = fed->stream;
-		int err = 0;
-
-		next = fed->next;
-		if (is_due(fed, everything)) {
-			err = synced ? coll_stream_synced(f->store, s)
-				     : coll_stream_commit(f->store, s);
-			fed->ack_due = !err;
-		}
-		fed->urgent = false;
-		if (!err)
+	for (fed = f->first; fed; fed = fed->next) {
+		if (!is_due(fed, everything))
 			continue;
-		coll_context_trouble(context, s->path, err);
-		f->failed(f, s);
+		if (fed->stream->syncing ||
+		    coll_sync_round_add(round, &f->store->place, fed->stream, whole))
+			all = false;
+		else
+			fed->urgent = false;
 	}
+	return all;
+}
+
+void coll_feeder_synced(struct coll_stream *s, struct coll_context *context, int err)
+{
+	if (err)
+		coll_context_trouble(context, s->path, err);
+	if (s->fed && err)
+		s->fed->feeder->failed(s->fed->feeder, s);
+	else if (s->fed)
+		s->fed->ack_due = true;
+}
+
+bool coll_feeder_unsynced(const struct coll_feeder *f)
+{
+	const struct coll_fed_stream *fed = f->first;
+
+	while (fed && !coll_stream_dirty(fed->stream) && !fed->stream->syncing)
+		fed = fed->next;
+	return fed != NULL;
 }

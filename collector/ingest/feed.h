@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "store/store.h"
+#include "store/sync_round.h"
 #include "wire/buf.h"
 
 #define COLL_WHO_BYTES 80
@@ -35,7 +36,7 @@ struct coll_feeder {
 	size_t stream_count;
 	bool is_team; /* of many nodes, not one client */
 	size_t held; /* room of half frames of all its feeds */
-	/* A commit of @s failed: @s must be closed, at once or at the end of this turn. */
+	/* A sync of @s failed: @s must be closed, at once. */
 	void (*failed)(struct coll_feeder *f, struct coll_stream *s);
 };
 
@@ -72,11 +73,15 @@ int coll_feeder_adopt(struct coll_feeder *f, struct coll_stream *s);
 void coll_feeder_release(struct coll_stream *s);
 
 /*
- * Makes durable what streams of the feeder have: all, or those that are urgent. In two steps, so
- * that all files start to be written out before the first is waited for. commit sets ack_due, or
- * calls failed.
+ * What streams of the feeder have takes part in the round: all, or those that are urgent. False: of
+ * some another owner's round is on its way, or there is no memory; they are as due as before.
  */
-void coll_feeder_push(struct coll_feeder *f, bool everything);
-void coll_feeder_commit(struct coll_feeder *f, struct coll_context *context, bool everything);
+bool coll_feeder_add(struct coll_feeder *f, struct coll_sync_round *round, bool everything);
+
+/* A round's synced: sets ack_due, or calls failed. */
+void coll_feeder_synced(struct coll_stream *s, struct coll_context *context, int err);
+
+/* Something of its streams is not durable. */
+bool coll_feeder_unsynced(const struct coll_feeder *f);
 
 #endif

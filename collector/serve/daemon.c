@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,6 +118,79 @@ static int prepare(struct coll_http *h, const struct coll_http_options *o)
 	return h->open_team ? 0 : -ENOMEM;
 }
 
+/* Who waits for the disk waits for streams that may have been idle as long: not amid a round. */
+static void close_idle(struct coll_http *h)
+{
+	int64_t now = coll_now_ns();
+	struct coll_team *team;
+
+	h->idle_due = h->round.busy;
+	for (team = h->teams.list; team && !h->idle_due; team = team->next)
+		coll_team_close_idle(team, now - COLL_HTTP_STREAM_IDLE_S * COLL_SECOND_NS,
+				     now - COLL_HTTP_STREAM_BYE_S * COLL_SECOND_NS);
+}
+
+/* All of the teams' streams, unless another round has some of them. */
+static bool add_all(struct coll_http *h)
+{
+	struct coll_team *team;
+	bool all = true;
+
+	for (team = h->teams.list; team; team = team->next)
+		all &= coll_feeder_add(&team->feeder, &h->round, true);
+	return all;
+}
+
+/* Makes all that came by HTTP durable; round_over answers who waits for that. */
+static void commit(struct coll_http *h)
+{
+	struct coll_http_request *r;
+	bool all;
+
+	if (h->round.busy)
+		return;
+	all = add_all(h);
+	h->commit_ns = all ? 0 : coll_now_ns() + COLL_HTTP_COMMIT_MS * NS_PER_MS;
+	for (r = h->requests; all && r; r = r->next)
+		r->in_round = r->committed != NULL;
+	coll_sync_round_begin(&h->round, &h->context->worker);
+}
+
+static void synced(struct coll_sync_round *round, struct coll_stream *s, int err)
+{
+	struct coll_http *h =
+		(struct coll_http *)((char *)round - offsetof(struct coll_http, round));
+
+	coll_feeder_synced(s, h->context, err);
+}
+
+static void round_over(struct coll_sync_round *round)
+{
+	struct coll_http *h =
+		(struct coll_http *)((char *)round - offsetof(struct coll_http, round));
+	struct coll_http_request *r;
+
+	for (r = h->requests; r; r = r->next) {
+		void (*then)(struct coll_http_request * r) = r->committed;
+
+		if (!r->in_round)
+			continue;
+		r->in_round = false;
+		r->committed = NULL;
+		then(r);
+	}
+	if (h->idle_due)
+		close_idle(h);
+}
+
+/* Waits until everything is. */
+static void commit_all(struct coll_http *h)
+{
+	coll_worker_drain(&h->context->worker);
+	commit(h);
+	coll_worker_drain(&h->context->worker);
+}
+
 int coll_http_open(struct coll_http **out, const struct coll_http_options *o,
 		   const struct coll_http_parts *parts)
 {
@@ -133,6 +207,8 @@ int coll_http_open(struct coll_http **out, const struct coll_http_options *o,
 	h->parts = parts;
 	h->context = parts->context;
 	h->source.fd = -1;
+	h->round.synced = synced;
+	h->round.over = round_over;
 	h->teams.base = parts->store->base;
 	h->teams.count = &h->context->count;
 	h->teams.retention = parts->retention;
@@ -196,7 +272,7 @@ int coll_http_timeout(struct coll_http *h)
 
 	if (h && h->resumed)
 		return 0;
-	if (!h || !h->commit_ns)
+	if (!h || !h->commit_ns || h->round.busy)
 		return ms;
 	left = (h->commit_ns - coll_now_ns() + NS_PER_MS - 1) / NS_PER_MS;
 	if (left < 0)
@@ -212,7 +288,7 @@ void coll_http_turn(struct coll_http *h)
 	if (!h)
 		return;
 	if (h->commit_ns && coll_now_ns() >= h->commit_ns)
-		coll_http_commit(h);
+		commit(h);
 	while (runs++ < MHD_RUNS_PER_TURN && coll_now_ns() < until &&
 	       (h->resumed || daemon_timeout(h) == 0)) {
 		h->resumed = false;
@@ -231,10 +307,8 @@ void coll_http_tick(struct coll_http *h)
 	for (team = h->teams.list; team && away > AWAY_NS; team = team->next)
 		coll_team_was_away(team, away);
 	coll_http_close_slow(h, now);
-	coll_http_commit(h);
-	for (team = h->teams.list; team; team = team->next)
-		coll_team_close_idle(team, now - COLL_HTTP_STREAM_IDLE_S * COLL_SECOND_NS,
-				     now - COLL_HTTP_STREAM_BYE_S * COLL_SECOND_NS);
+	close_idle(h);
+	commit(h);
 	MHD_run(h->daemon);
 }
 
@@ -243,25 +317,6 @@ void coll_http_when_durable(struct coll_http_request *r, void (*then)(struct col
 	r->committed = then;
 	if (!r->http->commit_ns)
 		r->http->commit_ns = coll_now_ns() + COLL_HTTP_COMMIT_MS * NS_PER_MS;
-}
-
-void coll_http_commit(struct coll_http *h)
-{
-	struct coll_http_request *r;
-	struct coll_team *team;
-
-	h->commit_ns = 0;
-	for (team = h->teams.list; team; team = team->next)
-		coll_feeder_push(&team->feeder, true);
-	for (team = h->teams.list; team; team = team->next)
-		coll_feeder_commit(&team->feeder, h->context, true);
-	for (r = h->requests; r; r = r->next) {
-		void (*then)(struct coll_http_request * r) = r->committed;
-
-		r->committed = NULL;
-		if (then)
-			then(r);
-	}
 }
 
 bool coll_http_idle(const struct coll_http *h)
@@ -301,20 +356,27 @@ void coll_http_drain(struct coll_http *h)
 	}
 }
 
-void coll_http_close(struct coll_http *h)
+/* What came is durable and answered; who waits for something else is told. */
+static void end_requests(struct coll_http *h)
 {
 	struct coll_http_request *r, *next;
 
+	commit_all(h);
+	for (r = h->requests; r; r = next) {
+		next = r->next;
+		if (r->suspended)
+			coll_http_text(r, 503, "the collector ends\n");
+	}
+}
+
+void coll_http_close(struct coll_http *h)
+{
 	if (!h)
 		return;
 	if (h->daemon) {
-		coll_http_commit(h);
-		for (r = h->requests; r; r = next) {
-			next = r->next;
-			if (r->suspended)
-				coll_http_text(r, 503, "the collector ends\n");
-		}
+		end_requests(h);
 		coll_http_drain(h);
+		end_requests(h); /* that ended meanwhile */
 		if (h->source.fd >= 0)
 			coll_loop_remove(&h->context->loop, &h->source);
 		MHD_stop_daemon(h->daemon);
@@ -322,5 +384,6 @@ void coll_http_close(struct coll_http *h)
 	coll_teams_fini(&h->teams);
 	coll_tokens_fini(&h->tokens);
 	coll_tls_fini(&h->tls);
+	coll_sync_round_fini(&h->round);
 	free(h);
 }

@@ -46,6 +46,8 @@ struct coll_http {
 	bool resumed; /* a connection was, since MHD_run: MHD_get_timeout does not count that */
 	int64_t ticked_ns; /* monotonic: when the clock was followed last, 0: never */
 	int64_t commit_ns; /* monotonic: when to commit for those that wait, 0: nobody does */
+	bool idle_due; /* streams that are idle are to be closed once the round is over */
+	struct coll_sync_round round; /* for those that began to wait before it did */
 	int64_t logged_s; /* monotonic seconds: when a refusal was last logged or left out */
 	unsigned int lines; /* that may be logged now */
 	uint64_t unlogged; /* left out of the log since the last line */

@@ -146,7 +146,7 @@ static int put_ack(struct wire_buf *out, const struct coll_stream *s, const stru
 	uint8_t head[WIRE_ACK_HEAD_BYTES];
 
 	memcpy(f.stream, s->id, sizeof(f.stream));
-	f.seq = s->seqs.top;
+	f.seq = coll_stream_durable_top(s);
 	f.time_ns = coll_clock_ns(CLOCK_REALTIME);
 	wire_put64(head, t->had);
 	wire_put64(head + 8, s->synced);

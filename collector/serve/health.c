@@ -11,6 +11,8 @@ static void health_end(struct coll_http_request *r)
 {
 	if (coll_context_in_trouble(r->parts->context))
 		coll_http_text(r, 503, "cannot store\n");
+	else if (coll_context_disk_hangs(r->parts->context))
+		coll_http_text(r, 503, "the disk does not answer\n");
 	else if (coll_context_has_lost(r->parts->context))
 		coll_http_text(r, 503, "traces are lost\n");
 	else

@@ -120,6 +120,7 @@ struct coll_http_request {
 		char *value;
 	} header[COLL_HTTP_HEADERS_OUT];
 	void (*committed)(struct coll_http_request *r);
+	bool in_round; /* the round that is on its way makes durable what it waits for */
 	struct coll_http_request *next, **link;
 };
 
@@ -152,7 +153,8 @@ __attribute__((format(printf, 3, 4))) void coll_http_text(struct coll_http_reque
 /*
  * Calls @then once everything that this team's streams hold now is durable, or closed because it
  * could not be made so. From end() alone. Requests that come close together share the waiting for
- * the disk: that is COLL_HTTP_COMMIT_MS, and what the disk takes.
+ * the disk: that is COLL_HTTP_COMMIT_MS, and what the disk takes for what came before them and then
+ * for them.
  */
 void coll_http_when_durable(struct coll_http_request *r, void (*then)(struct coll_http_request *r));
 
@@ -186,9 +188,6 @@ int coll_http_timeout(struct coll_http *h);
 /* After each turn of the loop; and about once a second, to close who is slow. */
 void coll_http_turn(struct coll_http *h);
 void coll_http_tick(struct coll_http *h);
-
-/* Makes all that came by HTTP durable, and answers who waits for that. */
-void coll_http_commit(struct coll_http *h);
 
 /* Nobody is connected. */
 bool coll_http_idle(const struct coll_http *h);

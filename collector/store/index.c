@@ -110,12 +110,24 @@ void coll_index_add(struct coll_index *x, const struct wire_frame *f, const uint
 		drop_index(x);
 }
 
+void coll_index_flush_some(struct coll_index *x, size_t bytes)
+{
+	struct wire_buf *waiting = &x->waiting;
+
+	if (bytes > waiting->len)
+		bytes = waiting->len;
+	if (!bytes)
+		return;
+	write_bytes(x, waiting->data, bytes);
+	if (!waiting->len) /* it could not be written, and is dropped */
+		return;
+	waiting->len -= bytes;
+	memmove(waiting->data, waiting->data + bytes, waiting->len);
+}
+
 void coll_index_flush(struct coll_index *x)
 {
-	if (!x->waiting.len)
-		return;
-	write_bytes(x, x->waiting.data, x->waiting.len);
-	x->waiting.len = 0;
+	coll_index_flush_some(x, x->waiting.len);
 }
 
 void coll_index_forget(struct coll_index *x, size_t keep)

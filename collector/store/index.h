@@ -40,8 +40,9 @@ bool coll_index_resume_at(struct coll_index *x, const char *path, uint64_t bytes
 void coll_index_add(struct coll_index *x, const struct wire_frame *f, const uint8_t *head,
 		    uint64_t offset);
 
-/* What was added is durable now: write it. */
+/* What was added is durable now: write it, all or the first @bytes of what waits. */
 void coll_index_flush(struct coll_index *x);
+void coll_index_flush_some(struct coll_index *x, size_t bytes);
 
 /* Forgets what was added since the last flush, down to @keep waiting bytes. */
 void coll_index_forget(struct coll_index *x, size_t keep);

@@ -88,7 +88,7 @@ static void put_marks(uint8_t *slot, const struct coll_marks *m)
 		wire_put64(slot + AT_OFFSETS + 8 * (COLL_MARKS_THIN + i), m->recent_at[i]);
 }
 
-/* False: the stream is none that a slot can tell of. */
+/* All but what of the index is there. False: the stream is none that a slot can tell of. */
 static bool put_slot(uint8_t *slot, const struct coll_stream *s)
 {
 	uint8_t header[WIRE_FRAME_HEADER_BYTES];
@@ -107,7 +107,6 @@ static bool put_slot(uint8_t *slot, const struct coll_stream *s)
 	memcpy(slot + AT_STREAM, s->id, sizeof(s->id));
 	wire_put64(slot + AT_SIZE, s->size);
 	wire_put64(slot + AT_TOP, s->seqs.top);
-	wire_put64(slot + AT_INDEX, index_bytes(s));
 	wire_put64(slot + AT_MTIME, (uint64_t)coll_timespec_ns(st.st_mtim));
 	put_marks(slot, &s->marks);
 	wire_put32(slot + AT_RANGES, s->seqs.ranges);
@@ -116,33 +115,50 @@ static bool put_slot(uint8_t *slot, const struct coll_stream *s)
 		wire_put64(slot + AT_RANGE + 16 * i, s->seqs.above[i].first);
 		wire_put64(slot + AT_RANGE + 16 * i + 8, s->seqs.above[i].last);
 	}
-	wire_put32(slot + AT_CRC, wire_crc32c(0, slot, AT_CRC));
 	return true;
 }
 
-static void save(struct coll_stream *s)
+static void write_slot(struct coll_stream *s, uint8_t *slot)
 {
-	uint8_t slot[SLOT_BYTES];
 	char path[PATH_MAX];
-	int fd;
+	int fd = -1;
 
-	s->known = s->size; /* what cannot be said now is not tried again at once */
-	if (!path_of(s, path) || !put_slot(slot, s))
-		return;
-	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+	wire_put64(slot + AT_INDEX, index_bytes(s));
+	wire_put32(slot + AT_CRC, wire_crc32c(0, slot, AT_CRC));
+	if (path_of(s, path))
+		fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return;
 	s->known_generation++;
-	if (pwrite(fd, slot, sizeof(slot), (off_t)(s->known_generation % 2 * SLOT_BYTES)) !=
-	    sizeof(slot))
+	if (pwrite(fd, slot, SLOT_BYTES, (off_t)(s->known_generation % 2 * SLOT_BYTES)) !=
+	    SLOT_BYTES)
 		unlink(path);
 	close(fd);
 }
 
-void coll_known_save(struct coll_stream *s)
+static void prepare(struct coll_stream *s)
+{
+	free(s->known_next);
+	s->known_next = malloc(SLOT_BYTES);
+	s->known = s->size; /* what cannot be said now is not tried again at once */
+	if (!s->known_next || put_slot(s->known_next, s))
+		return;
+	free(s->known_next);
+	s->known_next = NULL;
+}
+
+void coll_known_prepare(struct coll_stream *s)
 {
 	if (s->size >= s->known + GROWN_BYTES)
-		save(s);
+		prepare(s);
+}
+
+void coll_known_save(struct coll_stream *s)
+{
+	if (s->known_next)
+		write_slot(s, s->known_next);
+	free(s->known_next);
+	s->known_next = NULL;
 }
 
 /* Nothing comes after Bye, as a rule: a store does not keep these for ever. */
@@ -159,8 +175,10 @@ void coll_known_close(struct coll_stream *s)
 {
 	if (s->bye)
 		forget(s);
-	else if (!coll_stream_dirty(s) && s->size != s->known && s->size >= SMALL_BYTES)
-		save(s);
+	else if (!coll_stream_dirty(s) && s->size != s->known && s->size >= SMALL_BYTES) {
+		prepare(s);
+		coll_known_save(s);
+	}
 }
 
 static void get_marks(const uint8_t *slot, struct coll_marks *m)

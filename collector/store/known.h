@@ -12,7 +12,9 @@
 #include <stdbool.h>
 #include "stream.h"
 
-/* Writes it, if the stream has grown enough since. To be called when all of it is durable. */
+/* Notes what is to be written once what the stream holds now is durable, if it has grown enough. */
+void coll_known_prepare(struct coll_stream *s);
+/* It is, and so are its records of the index: writes that. */
 void coll_known_save(struct coll_stream *s);
 
 /*

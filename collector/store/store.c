@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "core/clock.h"
-#include "core/files.h"
 #include "core/log.h"
 #include "core/paths.h"
 #include "known.h"
@@ -42,7 +41,9 @@ int coll_store_init(struct coll_store *st, const char *base, struct coll_counter
 		close(st->base_fd);
 		return why;
 	}
-	st->dev = at.st_dev;
+	st->place = (struct coll_sync_place){
+		.base = st->base, .fd = st->base_fd, .dev = at.st_dev, .count = count
+	};
 	return access(st->base, W_OK | X_OK) ? -errno : 0;
 }
 
@@ -111,6 +112,7 @@ static void stream_free(struct coll_stream *s)
 	coll_index_close(&s->index);
 	if (s->fd >= 0)
 		close(s->fd);
+	free(s->known_next);
 	free(s->path);
 	free(s->dir);
 	free(s);
@@ -206,6 +208,7 @@ static int load_stream(struct coll_store *st, struct coll_stream *s)
 		if (!err)
 			err = read_file(st, s);
 	}
+	s->synced_top = s->seqs.top;
 	st->count->streams_resumed += !err && s->size;
 	return err;
 }
@@ -315,61 +318,13 @@ int coll_store_find(struct coll_store *st, const uint8_t *id, struct coll_stream
 	return err ? err : open_in(st, id, dir, false, out);
 }
 
-/* A new file is durable when its name is. */
-static int sync_entry(const struct coll_store *st, struct coll_stream *s)
-{
-	int err;
-
-	if (!s->entry_new)
-		return 0;
-	err = coll_folder_sync(s->dir);
-	if (!err)
-		err = coll_folder_sync(st->base);
-	s->entry_new = err != 0;
-	return err;
-}
-
-int coll_store_sync(struct coll_store *st)
-{
-	return syncfs(st->base_fd) ? -errno : 0;
-}
-
-int coll_stream_synced(struct coll_store *st, struct coll_stream *s)
-{
-	struct stat now;
-	int err;
-
-	if (fstat(s->fd, &now) || !now.st_nlink || now.st_dev != st->dev)
-		return coll_stream_commit(st, s);
-	err = coll_stream_write_error(s);
-	if (err > 0)
-		return coll_stream_commit(st, s);
-	if (err) {
-		coll_stream_take_back(s);
-		return err;
-	}
-	s->entry_new = false;
-	st->count->commits++;
-	coll_stream_is_durable(s);
-	coll_known_save(s);
-	return 0;
-}
-
 int coll_stream_commit(struct coll_store *st, struct coll_stream *s)
 {
-	int64_t began_ns = coll_now_ns();
-	int err = coll_stream_sync_file(s);
+	struct coll_sync y;
 
-	if (!err)
-		err = sync_entry(st, s);
-	if (err) {
-		coll_stream_take_back(s);
-		return err;
-	}
-	coll_counters_commit(st->count, coll_now_ns() - began_ns);
-	coll_stream_is_durable(s);
-	coll_known_save(s);
-	return 0;
+	coll_sync_begin(&y, &st->place, s);
+	coll_sync_work(&y, false);
+	return coll_sync_end(&y);
 }
 
 void coll_store_close(struct coll_store *st, struct coll_stream *s)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams on disk: BASE/<run>.gst/<stream>.gst, appended to as frames come in, synced in groups.
+ * Streams on disk: BASE/<run>.gst/<stream>.gst, appended to as frames come in, synced in groups
+ * (sync_round.h).
  *
  * A stream is open while a client feeds it, and its file is locked (flock) meanwhile, so that two
  * collectors never write one file. Between two calls a file ends with a whole frame. What the
@@ -8,7 +9,8 @@
  * known what it holds (known.h), a torn end is cut off, and which frames it has is known from that
  * alone.
  *
- * The store owns its streams; one thread. Durations: commit waits for the disk.
+ * The store owns its streams; one thread. Durations: commit waits for the disk, and so does to open
+ * a stream of which it is not known that what it holds is durable.
  */
 #ifndef COLL_STORE_H
 #define COLL_STORE_H
@@ -16,12 +18,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 #include "core/counters.h"
 #include "epoch.h"
 #include "recover.h"
 #include "stream_links.h"
 #include "stream.h"
+#include "sync.h"
 
 #define COLL_STORE_BUCKETS 256
 #define COLL_STORE_READ_BYTES (256ull << 20) /* of streams that are opened again, in a second */
@@ -30,8 +32,8 @@ struct coll_stream_cache;
 
 struct coll_store {
 	char *base;
-	int base_fd; /* valid with base: what is written below is synced through it, ... */
-	dev_t dev; /* ... if it lies on this file system */
+	int base_fd; /* valid with base */
+	struct coll_sync_place place; /* the same for syncs */
 	struct coll_counters *count; /* borrowed */
 	struct coll_stream_cache *cache; /* of streams that were closed */
 	uint64_t serial; /* of the last opening */
@@ -78,23 +80,12 @@ int coll_store_open(struct coll_store *st, const uint8_t *id, const struct coll_
 int coll_store_find(struct coll_store *st, const uint8_t *id, struct coll_stream **out);
 
 /*
- * Makes all that was appended durable and moves acked. On an error the file is taken back to what
- * was durable before, and the stream must be closed: what the disk holds is not known any more.
+ * Makes all that was appended durable and moves acked: a whole sync (sync.h), which waits for the
+ * disk. On an error the stream must be closed.
  */
 int coll_stream_commit(struct coll_store *st, struct coll_stream *s);
 
-/*
- * The same for many streams: everything that was written to the file system of the store is made
- * durable at once. 0 or -errno: then nothing is known, and each must be committed by itself.
- */
-int coll_store_sync(struct coll_store *st);
-
-/*
- * After coll_store_sync has succeeded, with nothing appended since: as commit, without waiting. The
- * file itself is asked for errors: before Linux 5.8 syncfs tells of none, and of each only once.
- */
-int coll_stream_synced(struct coll_store *st, struct coll_stream *s);
-
+/* Not while it is syncing. */
 void coll_store_close(struct coll_store *st, struct coll_stream *s);
 
 #endif

@@ -63,11 +63,6 @@ int coll_stream_append(struct coll_stream *s, const uint8_t *bytes, size_t len)
 	return 0;
 }
 
-void coll_stream_push(struct coll_stream *s)
-{
-	sync_file_range(s->fd, (off_t)s->synced, 0, SYNC_FILE_RANGE_WRITE);
-}
-
 static int copy_bytes(int to, int from, uint64_t size)
 {
 	off_t at = 0;
@@ -83,11 +78,7 @@ static int copy_bytes(int to, int from, uint64_t size)
 	return 0;
 }
 
-/*
- * Somebody removed the file while its process runs. What was acknowledged must be there, and the
- * rest of the stream needs its beginning: write it anew from the file that only we still see.
- */
-static int write_again(struct coll_stream *s)
+int coll_stream_write_again(struct coll_stream *s)
 {
 	int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 	int fd, err = coll_mkdirs(s->dir, 0777);
@@ -117,26 +108,10 @@ static int write_again(struct coll_stream *s)
 	return 0;
 }
 
-int coll_stream_sync_file(struct coll_stream *s)
-{
-	struct stat now;
-
-	if (fdatasync(s->fd) || fstat(s->fd, &now))
-		return -errno;
-	return now.st_nlink ? 0 : write_again(s);
-}
-
 void coll_stream_take_back(struct coll_stream *s)
 {
 	if (ftruncate(s->fd, (off_t)s->synced))
 		coll_note("%s: frames that may be lost stay at its end", s->path);
-}
-
-int coll_stream_write_error(const struct coll_stream *s)
-{
-	if (!sync_file_range(s->fd, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE))
-		return 0;
-	return errno == ENOSYS || errno == EINVAL || errno == EPERM || errno == ESPIPE ? 1 : -errno;
 }
 
 void coll_stream_acknowledge(struct coll_stream *s)
@@ -151,9 +126,29 @@ void coll_stream_acknowledge(struct coll_stream *s)
 		s->acked = to;
 }
 
-void coll_stream_is_durable(struct coll_stream *s)
+void coll_stream_take_point(struct coll_stream *s)
 {
-	s->synced = s->size;
-	coll_stream_acknowledge(s);
-	coll_index_flush(&s->index);
+	s->point = (struct coll_stream_point){ .size = s->size,
+					       .top = s->seqs.top,
+					       .high = s->cut ? 0 : s->high,
+					       .index = s->index.waiting.len };
+}
+
+void coll_stream_reach_point(struct coll_stream *s)
+{
+	const struct coll_stream_point *p = &s->point;
+
+	s->synced = p->size;
+	s->synced_top = p->top;
+	if (p->top > s->acked)
+		s->acked = p->top;
+	/* Of the same client still, and it has not come to be of a frame that is not there. */
+	if (!s->cut && s->high >= p->high && p->high > s->acked)
+		s->acked = p->high;
+	coll_index_flush_some(&s->index, p->index);
+}
+
+uint64_t coll_stream_durable_top(const struct coll_stream *s)
+{
+	return coll_stream_dirty(s) ? s->synced_top : s->seqs.top;
 }

@@ -15,6 +15,12 @@
 #include "marks.h"
 #include "seq_set.h"
 
+/* What a stream was when its sync began, see sync.h. */
+struct coll_stream_point {
+	uint64_t size, top, high;
+	size_t index; /* bytes of its records that wait */
+};
+
 #define COLL_HEX_BYTES (2 * WIRE_STREAM_ID_BYTES + 1)
 
 struct coll_fed_stream;
@@ -33,6 +39,9 @@ struct coll_stream {
 	uint64_t size; /* a frame ends here */
 	bool torn; /* and half a one may stand behind it, which is cut off before more comes */
 	uint64_t synced; /* so much is on disk for sure */
+	uint64_t synced_top; /* and so far numbers go in that, without a gap */
+	struct coll_stream_point point;
+	bool syncing; /* between begin and end of a sync: not to be closed */
 	struct coll_seq_set seqs; /* stored, synced or not */
 	uint64_t acked; /* what acknowledgements say, see coll_stream_acknowledge */
 	uint64_t high; /* highest number that its present client has sent */
@@ -41,6 +50,8 @@ struct coll_stream {
 	struct coll_marks marks;
 	uint64_t known; /* so much of it `.known` tells of, see known.h */
 	uint64_t known_generation;
+	uint8_t *
+		known_next; /* what is to be written there once the sync has ended; NULL: nothing */
 	bool bye; /* it has said goodbye */
 	struct coll_fed_stream *fed; /* of who feeds it, see ingest/feed.h; NULL: nobody does */
 	struct coll_stream *next, **link; /* in its bucket */
@@ -54,23 +65,23 @@ void coll_hex_of(char out[COLL_HEX_BYTES], const uint8_t *id);
  */
 int coll_stream_append(struct coll_stream *s, const uint8_t *bytes, size_t len);
 
-/* Starts writing out, without waiting, what commit will wait for. */
-void coll_stream_push(struct coll_stream *s);
-
 /*
- * The file's bytes are on disk after, unless somebody removed the file: then it is written anew
- * from what only we still see, and its directory entry is new. 0 or -errno.
+ * Somebody removed the file while its process runs. What was acknowledged must be there, and the
+ * rest of the stream needs its beginning: it is written anew from the file that only we still see,
+ * and its bytes are on disk after; its name is not, for sure. 0 or -errno.
  */
-int coll_stream_sync_file(struct coll_stream *s);
-
-/* 0; 1: the kernel does not say; -errno: something of the file could not be written out. */
-int coll_stream_write_error(const struct coll_stream *s);
+int coll_stream_write_again(struct coll_stream *s);
 
 /* What the disk holds behind what was durable is not known: the file ends there again. */
 void coll_stream_take_back(struct coll_stream *s);
 
-/* All that was appended is durable now. */
-void coll_stream_is_durable(struct coll_stream *s);
+/* What is there now is to be durable, ... */
+void coll_stream_take_point(struct coll_stream *s);
+/* ... and is. What was appended since then is not. */
+void coll_stream_reach_point(struct coll_stream *s);
+
+/* The highest number up to which all frames are durable. */
+uint64_t coll_stream_durable_top(const struct coll_stream *s);
 
 /* Locks the file against other collectors. 0; -EBUSY: one has it. File systems without locks: 0. */
 int coll_stream_lock(int fd);

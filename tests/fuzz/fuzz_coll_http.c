@@ -104,6 +104,7 @@ static void begin(void)
 
 static void turn(void)
 {
+	coll_worker_drain(&sv.context.worker);
 	coll_loop_turn(&sv.context.loop, 0);
 	coll_server_settle(&sv, true);
 	coll_http_turn(sv.http);

@@ -113,10 +113,12 @@ static void feed(struct taker *t, const uint8_t *data, size_t len, size_t step)
 		err = coll_intake(&sv->clients.first->in, data, n);
 		if (!err && len % 3 == 0)
 			coll_server_settle(sv, len % 2);
+		if (len % 2) /* else the disk is slow */
+			coll_worker_drain(&sv->context.worker);
 	}
 	coll_runs_tick(&sv->runs);
 	coll_client_close(sv->clients.first);
-	coll_server_settle(sv, true);
+	coll_clients_finish(&sv->clients);
 	if (sv->clients.first || sv->store.streams || sv->intake.held)
 		abort();
 	coll_runs_fini(&sv->runs); /* they outlive streams */

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include "store/store.h"
+#include "store/sync.h"
 #include "wire/block.h"
 #include "wire/bytes.h"
 
@@ -319,6 +320,15 @@ static void test_no_room(void)
 	end(&st);
 }
 
+static int with_all(struct coll_store *st, struct coll_stream *s)
+{
+	struct coll_sync y;
+
+	coll_sync_begin(&y, &st->place, s);
+	coll_sync_work(&y, true);
+	return coll_sync_end(&y);
+}
+
 /*
  * The whole file system is synced at once, and that went well; but the file could not be written
  * out (kernels before 5.8 do not say so, and later ones say it once, to whoever asks first).
@@ -334,13 +344,12 @@ static void test_write_back_fails(void)
 	make_id(id, 12);
 	REQUIRE(!coll_store_open(&st, id, &hello, &s));
 	EXPECT_INT(add(s, 1, 1000), 0);
-	EXPECT_INT(coll_store_sync(&st), 0);
-	EXPECT_INT(coll_stream_synced(&st, s), 0);
+	EXPECT_INT(with_all(&st, s), 0);
 	EXPECT_UINT(s->acked, 1);
 	size = s->size;
 	EXPECT_INT(add(s, 2, 1000), 0);
 	write_back_error = EIO;
-	EXPECT_INT(coll_stream_synced(&st, s), -EIO);
+	EXPECT_INT(with_all(&st, s), -EIO);
 	write_back_error = 0;
 	EXPECT_UINT(s->acked, 1);
 	EXPECT_INT(size_of(s->path), size);
@@ -351,7 +360,7 @@ static void test_write_back_fails(void)
 	EXPECT_INT(add(s, 2, 1000), 0);
 	write_back_error = ENOSYS;
 	sync_error = EIO;
-	EXPECT_INT(coll_stream_synced(&st, s), -EIO);
+	EXPECT_INT(with_all(&st, s), -EIO);
 	write_back_error = sync_error = 0;
 	EXPECT_UINT(s->acked, 1);
 	end(&st);
@@ -406,6 +415,131 @@ static void test_sync_fails(void)
 	EXPECT_UINT(s->acked, 1);
 	EXPECT(!coll_seq_set_has(&s->seqs, 2));
 	EXPECT_UINT(index_records(s, &size), 1);
+	end(&st);
+}
+
+/*
+ * What comes while the disk is waited for is not durable with what came before: not its bytes, nor
+ * its numbers, nor its records of the index.
+ */
+static void test_sync_meanwhile(void)
+{
+	uint8_t id[WIRE_STREAM_ID_BYTES];
+	struct coll_stream *s;
+	struct coll_store st;
+	struct coll_sync y;
+	uint64_t size, records;
+
+	begin(&st);
+	make_id(id, 13);
+	REQUIRE(!coll_store_open(&st, id, &hello, &s));
+	EXPECT_INT(add(s, 1, 1000), 0);
+	size = s->size;
+	s->high = 1;
+	coll_sync_begin(&y, &st.place, s);
+	EXPECT(s->syncing);
+	EXPECT_INT(add(s, 2, 1000), 0);
+	s->high = 5;
+	coll_sync_work(&y, false);
+	coll_stream_acknowledge(s);
+	EXPECT_UINT(s->acked, 0);
+	EXPECT_UINT(coll_stream_durable_top(s), 0);
+	EXPECT_INT(coll_sync_end(&y), 0);
+	EXPECT(!s->syncing && coll_stream_dirty(s));
+	EXPECT_UINT(s->synced, size);
+	EXPECT_UINT(s->acked, 1);
+	EXPECT_UINT(coll_stream_durable_top(s), 1);
+	EXPECT_UINT(index_records(s, &records), 1);
+	EXPECT_INT(coll_stream_commit(&st, s), 0);
+	EXPECT_UINT(s->acked, 5);
+	EXPECT_UINT(coll_stream_durable_top(s), 2);
+	EXPECT_UINT(index_records(s, &records), 2);
+	end(&st);
+}
+
+/* And where that fails, all of it is gone, what came meanwhile too. */
+static void test_sync_fails_meanwhile(void)
+{
+	uint8_t id[WIRE_STREAM_ID_BYTES];
+	struct coll_stream *s;
+	struct coll_store st;
+	struct coll_sync y;
+	uint64_t size;
+
+	begin(&st);
+	make_id(id, 14);
+	REQUIRE(!coll_store_open(&st, id, &hello, &s));
+	EXPECT_INT(add(s, 1, 1000), 0);
+	EXPECT_INT(coll_stream_commit(&st, s), 0);
+	size = s->size;
+	EXPECT_INT(add(s, 2, 1000), 0);
+	s->high = 2;
+	coll_sync_begin(&y, &st.place, s);
+	EXPECT_INT(add(s, 3, 1000), 0);
+	s->high = 3;
+	sync_error = EIO;
+	coll_sync_work(&y, false);
+	sync_error = 0;
+	EXPECT_INT(coll_sync_end(&y), -EIO);
+	EXPECT_INT(size_of(s->path), size);
+	coll_stream_acknowledge(s);
+	EXPECT_UINT(s->acked, 1);
+	EXPECT_UINT(coll_stream_durable_top(s), 1);
+	coll_store_close(&st, s);
+	REQUIRE(!coll_store_find(&st, id, &s));
+	EXPECT_UINT(s->acked, 1);
+	EXPECT_UINT(s->size, size);
+	end(&st);
+}
+
+/* A client that comes anew has jumped over nothing yet, and an append may fail. */
+static void test_sync_and_others(void)
+{
+	uint8_t id[WIRE_STREAM_ID_BYTES];
+	struct coll_stream *s;
+	struct coll_store st;
+	struct coll_sync y;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		begin(&st);
+		make_id(id, 15);
+		REQUIRE(!coll_store_open(&st, id, &hello, &s));
+		EXPECT_INT(add(s, 1, 1000), 0);
+		s->high = 7;
+		coll_sync_begin(&y, &st.place, s);
+		if (i)
+			s->high = 0;
+		else
+			s->cut = true;
+		coll_sync_work(&y, false);
+		EXPECT_INT(coll_sync_end(&y), 0);
+		EXPECT_UINT(s->acked, 1);
+		end(&st);
+	}
+}
+
+/* A file that somebody removes meanwhile is there again, whole. */
+static void test_sync_removed(void)
+{
+	uint8_t id[WIRE_STREAM_ID_BYTES];
+	struct coll_stream *s;
+	struct coll_store st;
+	struct coll_sync y;
+
+	begin(&st);
+	make_id(id, 16);
+	REQUIRE(!coll_store_open(&st, id, &hello, &s));
+	EXPECT_INT(add(s, 1, 1000), 0);
+	coll_sync_begin(&y, &st.place, s);
+	EXPECT_INT(unlink(s->path), 0);
+	coll_sync_work(&y, false);
+	EXPECT_INT(add(s, 2, 1000), 0);
+	synced_folders = 0;
+	EXPECT_INT(coll_sync_end(&y), 0);
+	EXPECT(is_synced(s->dir));
+	EXPECT_INT(size_of(s->path), s->size);
+	EXPECT_UINT(s->acked, 2);
 	end(&st);
 }
 
@@ -588,5 +722,7 @@ int main(void)
 	return RUN(test_append_and_resume, test_no_run, test_one_writer, test_torn_end,
 		   test_damage_amid, test_no_room, test_sync_fails, test_sync_fails_at_start,
 		   test_write_back_fails, test_folders_are_kept, test_removed_and_put_back,
-		   test_acknowledge, test_index, test_known, test_not_known, test_many_streams);
+		   test_acknowledge, test_index, test_known, test_not_known, test_many_streams) ||
+	       RUN(test_sync_meanwhile, test_sync_fails_meanwhile, test_sync_and_others,
+		   test_sync_removed);
 }
