@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include "spelling.h"
+#include "version.h"
 
 /*
  * ---- help -------------------------------------------------------------------------------------
@@ -143,8 +144,8 @@ static int take(const struct base_options *o, const struct base_opt *row, void *
 	case BASE_OPT_HELP:
 		base_options_help(o, stdout);
 		return 0;
-	case BASE_OPT_PRINT:
-		fputs(row->print, stdout);
+	case BASE_OPT_VERSION:
+		base_version_print(stdout, row->print);
 		return 0;
 	default:
 		return row->take(into, value) ? 1 : -1;

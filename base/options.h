@@ -18,7 +18,7 @@ enum base_opt_kind {
 	BASE_OPT_FLAG, /* a bool becomes true */
 	BASE_OPT_VALUE, /* an int becomes @value */
 	BASE_OPT_HELP, /* --help is printed, and that is all */
-	BASE_OPT_PRINT, /* as --help, of @print */
+	BASE_OPT_VERSION, /* as --help: which version @print is, a program */
 };
 
 struct base_opt {

@@ -294,8 +294,7 @@ static const struct base_opt opt[] = {
 	{ "foreground", 0, NULL, "stay in the foreground (it always does)", .take = set_nothing },
 	{ "verbose", 0, NULL, "tell about every stream", BASE_FLAG(struct coll_options, verbose) },
 	{ "help", .kind = BASE_OPT_HELP },
-	{ "version", .kind = BASE_OPT_PRINT,
-	  .print = "gpustarve-collector " GPUSTARVE_VERSION "\n" },
+	{ "version", .kind = BASE_OPT_VERSION, .print = "gpustarve-collector" },
 	{ 0 },
 };
 

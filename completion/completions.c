@@ -133,10 +133,10 @@ static void put_quoted(FILE *f, const char *text, size_t len, const char *specia
 static void zsh_what(FILE *f, const struct base_opt *o)
 {
 	static const char *const ends[] = { ";", ", such as", ", such\n" };
-	const char *text = o->kind == BASE_OPT_HELP    ? "show what the command takes"
-			   : o->kind == BASE_OPT_PRINT ? "show the version"
-			   : o->help		       ? o->help
-						       : o->name;
+	const char *text = o->kind == BASE_OPT_HELP	 ? "show what the command takes"
+			   : o->kind == BASE_OPT_VERSION ? "show the version"
+			   : o->help			 ? o->help
+							 : o->name;
 	size_t len = strlen(text);
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {

@@ -7,6 +7,7 @@
 #include "core/log.h"
 #include "trace/newest.h"
 #include "base/spelling.h"
+#include "base/version.h"
 
 static void usage(FILE *f)
 {
@@ -72,7 +73,7 @@ int main(int argc, char **argv)
 		return VIEW_EXIT_OK;
 	}
 	if (!strcmp(name, "--version")) {
-		puts("gpustarve " GPUSTARVE_VERSION);
+		base_version_print(stdout, "gpustarve");
 		return VIEW_EXIT_OK;
 	}
 	if (name[0])

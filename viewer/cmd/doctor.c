@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "base/options.h"
+#include "base/version.h"
 #include "cmd.h"
 #include "facts/cupti.h"
 #include "core/envtable.h"
@@ -396,7 +397,7 @@ int view_cmd_doctor(int argc, char **argv)
 
 	if (go <= 0)
 		return go ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
-	printf("gpustarve %s\n", GPUSTARVE_VERSION);
+	base_version_print(stdout, "gpustarve");
 	check_parts(&c);
 	check_permissions(&c);
 	check_cuda(&c);

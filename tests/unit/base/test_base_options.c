@@ -50,7 +50,7 @@ static const struct base_opt opt[] = {
 	{ "hidden", 0, NULL, NULL, BASE_VALUE(struct filled, mode, 7) },
 	{ "take-a-long-one", 0, "VALUE", "behind a line of its own", .take = take },
 	{ "list", 0, "L", NULL, .take = take, .more = show_more },
-	{ "version", .kind = BASE_OPT_PRINT, .print = "1\n" },
+	{ "version", .kind = BASE_OPT_VERSION, .print = "program" },
 	{ BASE_HELP },
 	{ 0 },
 };
