@@ -12,6 +12,7 @@
 #include <strings.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
+#include "base/cafile.h"
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/log.h"
@@ -281,6 +282,7 @@ bool coll_link_url_ok(const struct coll_upstream_options *o)
 static void set_once(struct coll_link *l)
 {
 	const struct coll_upstream_options *o = l->opts;
+	const char *ca = o->ca ? o->ca : base_ca_file();
 	CURL *e = l->easy;
 
 	curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, is_https(o->url) ? "https" : "http");
@@ -301,8 +303,8 @@ static void set_once(struct coll_link *l)
 	curl_easy_setopt(e, CURLOPT_HEADERDATA, l);
 	if (!is_https(o->url))
 		curl_easy_setopt(e, CURLOPT_NOPROXY, "*");
-	if (o->ca)
-		curl_easy_setopt(e, CURLOPT_CAINFO, o->ca);
+	if (ca)
+		curl_easy_setopt(e, CURLOPT_CAINFO, ca);
 	if (o->cert)
 		curl_easy_setopt(e, CURLOPT_SSLCERT, o->cert);
 	if (o->key)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/cafile.h"
 
 #define CONNECT_S 5L
 
@@ -35,6 +36,8 @@ int view_http_set(CURL *easy, const char *ca, long whole_s, struct view_answer *
 
 	if (!err)
 		err = curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+	if (!ca)
+		ca = base_ca_file();
 	if (!err && ca)
 		err = curl_easy_setopt(easy, CURLOPT_CAINFO, ca);
 	if (!err)
