@@ -23,7 +23,7 @@ declare -A _gpustarve_options=(
 	[fleet]='--store --by --since --until --team --top --require-label --budget --exec --partial --format --links -o --output'
 	[prices]='-o --output --provider --date --price-model'
 	[demo]='--open --path'
-	[doctor]=''
+	[doctor]='--pid --job --pod'
 	[collector]='--dir --unix --listen --cert --key --client-ca --token-file --no-token --insecure-http --limits --limit --quota --keep --keep-label --store --budget --sweep --dry-run --alert --exec --usd-per-gpu-hour --upstream --upstream-token-file --upstream-ca --upstream-cert --upstream-key --upstream-exec --outbox-max --forwarded --linger --until-eof --grace --silence --idle-exit --ready-fd --foreground --verbose --version'
 )
 
@@ -124,6 +124,9 @@ declare -A _gpustarve_values=(
 	[prices --provider]=@none
 	[prices --date]=@none
 	[prices --price-model]='on-demand spot reserved owned'
+	[doctor --pid]=@none
+	[doctor --job]=@none
+	[doctor --pod]=@none
 	[collector --dir]=@folder
 	[collector --unix]=@file
 	[collector --listen]=@none

@@ -20,6 +20,7 @@
 #include "core/log.h"
 #include "cost/machine.h"
 #include "cost/price_list.h"
+#include "doctor_missed.h"
 #include "probe_cuda.h"
 #include "probe_host.h"
 
@@ -374,29 +375,53 @@ static void show_environment(void)
 	}
 }
 
-static const char usage[] = "usage: gpustarve doctor\n"
-			    "\n"
-			    "Says what is here, what is missing and what to do about it.\n"
-			    "\n"
-			    "exit status: 0 nothing needed is missing (a machine without a GPU is\n"
-			    "fine), 1 a job here would run unrecorded\n";
+static const char usage[] =
+	"usage: gpustarve doctor\n"
+	"       gpustarve doctor --pid N | --job ID | --pod NAME | -- COMMAND...\n"
+	"\n"
+	"Says what is here, what is missing and what to do about it; or, in one line, why a\n"
+	"process, a job or a pod on this machine is not recorded, or a command would not be.\n"
+	"\n";
 
-static const struct base_opt opt[] = { { BASE_HELP }, { 0 } };
+static const struct base_opt opt[] = {
+	{ "pid", 0, "N", "of this process", BASE_TEXT(struct view_doctor_asked, pid) },
+	{ "job", 0, "ID", "of the scheduler's job, by its variables (SLURM_JOB_ID and others)",
+	  BASE_TEXT(struct view_doctor_asked, job) },
+	{ "pod", 0, "NAME", "of the pod, by its host name",
+	  BASE_TEXT(struct view_doctor_asked, pod) },
+	{ BASE_HELP },
+	{ 0 },
+};
 
 const struct base_options view_doctor_options = {
 	.command = "doctor",
 	.usage = usage,
+	.column = 15,
+	.wraps = true,
 	.opt = opt,
+	.tail = "\nexit status: 0 nothing needed is missing (a machine without a GPU is fine), or it\n"
+		"is recorded; 1 a job here would run unrecorded, or this one does\n",
 	.error = view_error,
 };
 
 int view_cmd_doctor(int argc, char **argv)
 {
+	struct view_doctor_asked asked = { 0 };
 	struct checkup c = { 0 };
-	int go = base_options_parse(&view_doctor_options, argc, argv, NULL);
+	int go = base_options_parse(&view_doctor_options, argc, argv, &asked);
 
 	if (go <= 0)
 		return go ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
+	asked.command = optind < argc ? argv[optind] : NULL;
+	switch (!!asked.pid + !!asked.job + !!asked.pod + !!asked.command) {
+	case 0:
+		break;
+	case 1:
+		return view_doctor_missed(&asked);
+	default:
+		view_error("one of --pid, --job, --pod and a command can be asked at a time");
+		return VIEW_EXIT_ERROR;
+	}
 	base_version_print(stdout, "gpustarve");
 	check_parts(&c);
 	check_permissions(&c);

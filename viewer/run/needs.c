@@ -124,6 +124,25 @@ static bool is_needed(const struct elf *e, char name[VIEW_NEEDS_NAME])
 	return false;
 }
 
+static enum view_needs_kind kind_of(const struct elf *e)
+{
+	char loader[PATH_MAX];
+	ssize_t n;
+
+	for (size_t i = 0; i < e->headers; i++) {
+		const Elf64_Phdr *h = &e->header[i];
+
+		if (h->p_type != PT_INTERP)
+			continue;
+		if (h->p_offset >= INT64_MAX ||
+		    (n = pread(e->fd, loader, sizeof(loader) - 1, (off_t)h->p_offset)) <= 0)
+			return VIEW_NEEDS_UNKNOWN;
+		loader[n] = '\0';
+		return strstr(loader, "/ld-musl-") ? VIEW_NEEDS_MUSL : VIEW_NEEDS_GLIBC;
+	}
+	return VIEW_NEEDS_STATIC;
+}
+
 /* ---- commands ---- */
 
 static int open_program(const char *file)
@@ -206,24 +225,49 @@ static bool interpreter(int fd, const char *path, char out[PATH_MAX])
 	return true;
 }
 
+enum view_needs_kind view_needs_kind(const char *file)
+{
+	struct elf e = { .fd = open_program(file) };
+	enum view_needs_kind kind = VIEW_NEEDS_UNKNOWN;
+	char magic[4];
+
+	if (e.fd < 0)
+		return kind;
+	if (read_headers(&e))
+		kind = kind_of(&e);
+	else if (read_at(e.fd, magic, sizeof(magic), 0) && !memcmp(magic, ELFMAG, SELFMAG))
+		kind = VIEW_NEEDS_OTHER;
+	close(e.fd);
+	return kind;
+}
+
+bool view_needs_program(const char *command, const char *path, char out[PATH_MAX])
+{
+	bool script = true;
+
+	if (!find(command, path, out))
+		return false;
+	for (int i = 0; script && i <= SCRIPTS_MAX; i++) {
+		int fd = open_program(out);
+
+		if (fd < 0)
+			return false;
+		script = interpreter(fd, path, out);
+		close(fd);
+	}
+	return !script;
+}
+
 bool view_needs_sanitizer(const char *command, const char *path, char name[VIEW_NEEDS_NAME])
 {
 	struct elf e = { .fd = -1 };
 	char file[PATH_MAX];
-	bool script, yes = false;
+	bool yes;
 
 	name[0] = '\0';
-	if (!find(command, path, file))
+	if (!view_needs_program(command, path, file) || (e.fd = open_program(file)) < 0)
 		return false;
-	for (int i = 0; i <= SCRIPTS_MAX; i++) {
-		e.fd = open_program(file);
-		if (e.fd < 0)
-			return false;
-		script = interpreter(e.fd, path, file);
-		yes = !script && read_headers(&e) && is_needed(&e, name);
-		close(e.fd);
-		if (!script)
-			break;
-	}
+	yes = read_headers(&e) && is_needed(&e, name);
+	close(e.fd);
 	return yes;
 }

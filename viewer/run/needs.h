@@ -16,10 +16,28 @@
 #ifndef VIEW_NEEDS_H
 #define VIEW_NEEDS_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #define VIEW_NEEDS_NAME 64
+
+/* What an executable file can be given: a program that has no loader loads nothing. */
+enum view_needs_kind {
+	VIEW_NEEDS_UNKNOWN, /* not to be read, or no program */
+	VIEW_NEEDS_GLIBC,
+	VIEW_NEEDS_MUSL, /* libprof loads there and does nothing */
+	VIEW_NEEDS_STATIC,
+	VIEW_NEEDS_OTHER, /* of another word size, or of another machine */
+};
+
+enum view_needs_kind view_needs_kind(const char *file);
+
+/*
+ * The program that the kernel runs for @command: PATH is searched and #! lines are followed. False:
+ * there is none.
+ */
+bool view_needs_program(const char *command, const char *path, char out[PATH_MAX]);
 
 /* @path: the command's PATH, NULL if it has none. True: @name is the runtime's, cut to its room. */
 bool view_needs_sanitizer(const char *command, const char *path, char name[VIEW_NEEDS_NAME]);

@@ -258,6 +258,30 @@ static void test_damaged_scripts(void)
 	}
 }
 
+static void test_kinds(void)
+{
+	static const char musl[] = "/lib/ld-musl-x86_64.so.1", glibc[] = "/lib64/ld-linux.so.2";
+	struct made m = make("libc.so.6", "libm.so.6");
+	char found[PATH_MAX];
+
+	EXPECT_INT(view_needs_kind(put("k", &m, sizeof(m))), VIEW_NEEDS_STATIC);
+	m.part[1].p_type = PT_INTERP;
+	m.part[1].p_offset = offsetof(struct made, names);
+	memcpy(m.names, musl, sizeof(musl));
+	EXPECT_INT(view_needs_kind(put("k", &m, sizeof(m))), VIEW_NEEDS_MUSL);
+	memcpy(m.names, glibc, sizeof(glibc));
+	EXPECT_INT(view_needs_kind(put("k", &m, sizeof(m))), VIEW_NEEDS_GLIBC);
+	m.part[1].p_offset = UINT64_MAX;
+	EXPECT_INT(view_needs_kind(put("k", &m, sizeof(m))), VIEW_NEEDS_UNKNOWN);
+	m.head.e_ident[EI_CLASS] = ELFCLASS32;
+	EXPECT_INT(view_needs_kind(put("k", &m, sizeof(m))), VIEW_NEEDS_OTHER);
+	EXPECT_INT(view_needs_kind(script("k", "no program")), VIEW_NEEDS_UNKNOWN);
+	EXPECT_INT(view_needs_kind(file("nowhere")), VIEW_NEEDS_UNKNOWN);
+	EXPECT(view_needs_program(script("k", "#!/bin/sh\n"), NULL, found));
+	EXPECT_STR(found, "/bin/sh");
+	EXPECT(!view_needs_program(file("nowhere"), NULL, found));
+}
+
 int main(void)
 {
 	char clean[128];
@@ -266,7 +290,7 @@ int main(void)
 	state = t_seed(15);
 	t_tempdir(where, sizeof(where));
 	rc = RUN(test_names, test_scripts, test_path, test_no_files, test_bounds, test_damage,
-		 test_damaged_scripts);
+		 test_damaged_scripts, test_kinds);
 	snprintf(clean, sizeof(clean), "rm -rf %s", where);
 	return system(clean) ? 1 : rc;
 }
