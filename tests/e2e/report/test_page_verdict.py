@@ -126,6 +126,7 @@ def check_change(plain, torch):
 def check_digits(run):
     """Box and page tell the same digits, of whatever both tell."""
     s = Seen(run)
+    gs.check(len(re.findall(r'[\d.]+ % of the training time', said)) == 1, f'what it saves is told once: {said}')
     thousand = re.search(r'; ([^;]+) of ([^;]+?) per thousand steps', s.box)
     gs.equal(bool(thousand), 'that a thousand steps take' in s.top, 'of a thousand steps both or none')
     part, whole = thousand.groups() if thousand else ('', '')

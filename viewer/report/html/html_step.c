@@ -467,11 +467,14 @@ static void put_change(struct html *h, size_t i)
 	if (usd)
 		html_usd(h, a->saving_nano_usd, "/advice/%zu/saving_upper_usd", i);
 	else
+	int64_t saved = base_ppm(a->saving_ns, view_working_ns(h->s)), of;
 		html_gpu_time(h, a->saving_ns, "/advice/%zu/saving_upper_ns", i);
-	html_put(h, "</b>, ");
-	html_pct(h, base_ppm(a->saving_ns, view_working_ns(h->s)),
-		 "/advice/%zu/saving_upper_ns %% /ledger/working_ns", i);
-	html_put(h, " of the training time");
+	html_put(h, "</b>");
+	if (!view_advice_about(h->s, &h->mem, a, &of) || of != saved) {
+		html_put(h, ", ");
+		html_pct(h, saved, "/advice/%zu/saving_upper_ns %% /ledger/working_ns", i);
+		html_put(h, " of the training time");
+	}
 	html_saving_of(h, a, " (", ")");
 	fprintf(h->f, "%s</span></li>\n", view_advice_if(h->s, a));
 }
