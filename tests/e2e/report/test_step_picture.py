@@ -115,6 +115,15 @@ def check_backward(run):
     gs.check('Other threads that were seen without work' in drawn, 'and the page says so')
 
 
+def check_blocked(run):
+    """In a run that waits for no batch threads that were merely blocked stand in the table alone."""
+    page = gs.gpustarve('report', run, '--format', 'html').stdout.decode()
+    drawn, table = page.split('<figure class="step">')[1].split('<details', 1)
+    gs.equal(drawn.count('class="lane"'), 3, 'GPU, main process, axis')
+    gs.check('waiting for a lock' in table.split('<figure')[0] and 'Other threads that were seen without work, or blocked' in drawn,
+             f'the others: {drawn}')
+
+
 def stretched(where, period):
     """A look at the main thread each 100 ms, while the sampler meant to look each @period: of a step of 300 ms that is three."""
     run = made.Made('stretched')
@@ -306,6 +315,7 @@ with gs.scratch() as where:
     check_launching(launching(where))
     check_seldom(seldom(where, True), seldom(where, False))
     check_backward(backward(where))
+    check_blocked(os.path.join(gs.SOURCE, 'tests', 'data', 'recorded', 'h100-transformer.gst'))
     run = made.starved(where)
     check_starved(summary(run))
     check_tampering(run)

@@ -119,17 +119,29 @@ static void put_cells(struct html *h, const struct ana_picture_row *r)
 	html_put(h, "</svg>");
 }
 
+static bool awaits_batch(const struct ana_picture_step *s)
+{
+	for (size_t i = 0; i < s->rows; i++)
+		if (s->row[i].ns[ANA_DOES_AWAITS] || s->row[i].ns[ANA_DOES_STARVED])
+			return true;
+	return false;
+}
+
 /*
- * Another thread that was hardly seen at anything: no picture of what held the GPU up. The table
- * has it.
+ * Another thread that was hardly seen at anything, or merely blocked while nobody waited for a
+ * batch: no picture of what held the GPU up. The table has it.
  */
 static bool is_quiet(const struct ana_picture_step *s, size_t i)
 {
 	const struct ana_picture_row *r = &s->row[i];
-	int64_t ns = s->step.end_ns - s->step.start_ns;
+	int64_t ns = s->step.end_ns - s->step.start_ns, busy;
 
-	return r->kind == ANA_ROW_WORKER && r->number < 0 &&
-	       base_ppm(ns - r->ns[ANA_DOES_NO_WORK] - r->ns[ANA_DOES_UNSEEN], ns) < QUIET_PPM;
+	if (r->kind != ANA_ROW_WORKER || r->number >= 0)
+		return false;
+	busy = awaits_batch(s)
+		       ? ns - r->ns[ANA_DOES_NO_WORK] - r->ns[ANA_DOES_UNSEEN]
+		       : r->ns[ANA_DOES_CPU] + r->ns[ANA_DOES_RUNNABLE] + r->ns[ANA_DOES_MAKING];
+	return base_ppm(busy, ns) < QUIET_PPM;
 }
 
 static void put_lane(struct html *h, int k, size_t i)
@@ -364,7 +376,7 @@ static void put_step(struct html *h, int k)
 	if (quiet)
 		html_put(
 			h,
-			"<p class=\"soft\">Other threads that were seen without work are in the table alone.</p>\n");
+			"<p class=\"soft\">Other threads that were seen without work, or blocked while no batch was awaited, are in the table alone.</p>\n");
 	put_table(h, k);
 	html_put(h, "</figure>\n");
 }
@@ -455,6 +467,7 @@ static void put_place(struct html *h, const struct view_advice *a)
 static void put_change(struct html *h, size_t i)
 {
 	const struct view_advice *a = &h->s->advice[i];
+	int64_t saved = base_ppm(a->saving_ns, view_working_ns(h->s)), of;
 	bool usd = h->s->cost.known;
 
 	html_put(h, "<li>");
@@ -467,7 +480,6 @@ static void put_change(struct html *h, size_t i)
 	if (usd)
 		html_usd(h, a->saving_nano_usd, "/advice/%zu/saving_upper_usd", i);
 	else
-	int64_t saved = base_ppm(a->saving_ns, view_working_ns(h->s)), of;
 		html_gpu_time(h, a->saving_ns, "/advice/%zu/saving_upper_ns", i);
 	html_put(h, "</b>");
 	if (!view_advice_about(h->s, &h->mem, a, &of) || of != saved) {
