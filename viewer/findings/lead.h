@@ -57,7 +57,7 @@ const char *view_gpu_verdict_words(const struct view_summary *s, size_t i, struc
 
 /* Of a run on a simulated GPU, what of it is a model; once on each page. */
 #define VIEW_SIMULATED_WORDS \
-	"a simulated GPU: its own work is computed, what the program took measured"
+	"a simulated GPU: kernel times are computed, the program's are measured"
 
 /* What was paid for the training time. */
 int64_t view_working_nano_usd(const struct view_summary *s);

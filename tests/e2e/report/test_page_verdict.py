@@ -113,6 +113,12 @@ def check_startup():
         gs.check('; paid once a run' in said, said)
 
 
+def check_healthy():
+    """Where nothing is worth acting on the box names no cause."""
+    s = Seen(os.path.join(gs.SOURCE, 'docs', 'demo', 'healthy.gst'))
+    gs.check('a healthy run' in s.box.split('\n\n')[0] and not re.search(r' 1\. ', s.box.split(' run healthy')[0]), s.box[:600])
+
+
 def check_change(plain, torch):
     """What to change stands with the picture if it is a call; else there is no such heading."""
     said = words(Seen(plain).section('step'))
@@ -120,13 +126,13 @@ def check_change(plain, torch):
     s = Seen(torch)
     said = words(s.section('step')).split('The change')[1]
     gs.equal(s.summary['advice'][0]['change'], 'model = torch.compile(model)', 'torch launches: compile it')
+    gs.check(len(re.findall(r'[\d.]+ % of the training time', said)) == 1, f'what it saves is told once: {said}')
     gs.check('model = torch.compile(model) once, where the model is made' in said and 'train.py:41' in said, f'and where: {said}')
 
 
 def check_digits(run):
     """Box and page tell the same digits, of whatever both tell."""
     s = Seen(run)
-    gs.check(len(re.findall(r'[\d.]+ % of the training time', said)) == 1, f'what it saves is told once: {said}')
     thousand = re.search(r'; ([^;]+) of ([^;]+?) per thousand steps', s.box)
     gs.equal(bool(thousand), 'that a thousand steps take' in s.top, 'of a thousand steps both or none')
     part, whole = thousand.groups() if thousand else ('', '')
@@ -167,6 +173,7 @@ with gs.scratch() as where:
     backward = made.stack('_engine_run_backward /x/site-packages/torch/autograd/graph.py 9', made.TRAIN)
     check_change(half_seen(where, 'plain'), half_seen(where, 'torch', backward))
     check_startup()
+    check_healthy()
     check_flame()
     check_words()
     for demo in 'decoding', 'storage':

@@ -91,6 +91,8 @@ void text_causes(struct page *p, size_t most)
 	const char *covered, *lacks = NULL;
 	bool others = false;
 
+	if (view_is_healthy(p->s)) /* nothing is worth acting on */
+		return;
 	first = base_arena_array(&p->mem, p->s->findings + 1, sizeof(*first));
 	for (size_t i = 0; i < causes && sentences < most; i++) {
 		const struct view_finding *f = &p->s->finding[told[cause[i].from].at];
