@@ -5,8 +5,9 @@
  *
  *	bench_ranks [--ranks N] [--ops N] [--threads N] [--collectives PER_STEP] [--contexts]
  *
- * --ops: per rank. --contexts: every rank has a context on the first one's GPU, too. The run of the goal is --ranks 64 --ops 1000000. Trace and analysis are made in
- * processes of their own, so that the memory told is the analysis's.
+ * --ops: per rank. --contexts: every rank has a context on the first one's GPU, too. The run of the
+ * goal is --ranks 64 --ops 1000000. Trace and analysis are made in processes of their own, so that
+ * the memory told is the analysis's.
  */
 #include "cost.h"
 

@@ -194,7 +194,8 @@ static int unite_files(struct ana_plan *p, uint32_t *parent)
 
 /*
  * Whether the device's time needs the process: it ran something there, or nobody did. One that
- * merely has a context on a GPU of others, as each rank often has on the first, tells nothing of it.
+ * merely has a context on a GPU of others, as each rank often has on the first, tells nothing of
+ * it.
  */
 static bool takes_part(const struct ana_device *d, const struct ana_use *u)
 {
