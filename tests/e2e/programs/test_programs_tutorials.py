@@ -173,8 +173,9 @@ def busy(*runs):
 
 
 def lacked_pct(s):
-    classes = s['ledger']['classes']
-    return 100 * sum(classes[c]['ns'] for c in ('input.cpu_starved', 'host.cpu_starved')) / s['ledger']['working_ns']
+    classes = s['ledger']['classes']  # those that took time
+    ns = sum(classes.get(c, {'ns': 0})['ns'] for c in ('input.cpu_starved', 'host.cpu_starved'))
+    return 100 * ns / s['ledger']['working_ns']
 
 
 def sure_of(run, advice):
