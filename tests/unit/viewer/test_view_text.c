@@ -49,6 +49,34 @@ static void test_narrow(void)
 	view_summary_free(s);
 }
 
+/* Eight lines with one figure are one. */
+static void flagged_alike(void)
+{
+	struct view_summary *s = made_summary(8, "NVIDIA H100 80GB HBM3", 3990000000LL, 5);
+	struct ana_result *r = s->result;
+	char *text;
+
+	for (size_t i = 0; i < r->gpus; i++) {
+		memcpy(r->gpu[i].classes, r->gpu[0].classes, sizeof(r->gpu[i].classes));
+		r->gpu[i].held_ns = r->gpu[0].held_ns;
+		r->gpu[i].judgement.flagged = true;
+	}
+	text = made_page(s, verdict);
+	EXPECT(strstr(text, "\n  flagged: all 8 GPUs; each starved "));
+	EXPECT(!strstr(text, "GPU-00000000-0000"));
+	free(text);
+	r->gpu[7].judgement.flagged = false;
+	text = made_page(s, verdict);
+	EXPECT(strstr(text, "\n  flagged: 7 of 8 GPUs; how much of its training time each"));
+	free(text);
+	r->gpu[7].judgement.flagged = true;
+	r->gpu[7].held_ns *= 2;
+	text = made_page(s, verdict);
+	EXPECT(strstr(text, "\n  flagged: 8 of 8 GPUs; how much of its training time each"));
+	free(text);
+	view_summary_free(s);
+}
+
 static void test_verdict(void)
 {
 	struct view_summary *s = made_summary(4, "NVIDIA H100 80GB HBM3", 6880000000LL, 5);
@@ -64,6 +92,7 @@ static void test_verdict(void)
 	EXPECT(strstr(text, "report: runs/x.gst/report.html\n") != NULL);
 	free(text);
 	view_summary_free(s);
+	flagged_alike();
 }
 
 static const char golden[] =

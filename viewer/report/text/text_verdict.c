@@ -125,6 +125,23 @@ static void put_fp32(struct page *p)
 		text_line(p, fp32);
 }
 
+/* Where each GPU is flagged, with one share: that share, in tenths of a percent; else -1. */
+static int64_t same_of_all(const struct ana_result *r)
+{
+	int64_t tenths = -1;
+
+	for (size_t i = 0; i < r->gpus; i++) {
+		const struct ana_gpu *g = &r->gpu[i];
+		int64_t own = base_div_even(
+			base_ppm(view_gpu_starved_ns(g), view_gpu_working_ns(g)), 1000);
+
+		if (!g->judgement.flagged || (i && own != tenths))
+			return -1;
+		tenths = own;
+	}
+	return tenths;
+}
+
 static void put_flags(struct page *p)
 {
 	const struct ana_result *r = p->s->result;
@@ -135,6 +152,16 @@ static void put_flags(struct page *p)
 	if (!flagged || (r->gpus == 1 && r->judgement.flagged))
 		return;
 	base_unit a, b;
+	int64_t each = same_of_all(r);
+
+	if (each >= 0) {
+		text_line(p,
+			  base_arena_printf(
+				  &p->mem,
+				  "flagged: all %s GPUs; each starved %s %% of its training time",
+				  base_count(a, flagged), base_percent(b, each * 1000)));
+		return;
+	}
 	text_line(p, base_arena_printf(&p->mem,
 				       "flagged: %s of %s GPUs; how much of its training time each "
 				       "starved:",
