@@ -181,6 +181,17 @@ struct ana_metered {
 	int64_t gpm_ns; /* of known_ns: by GPM; the rest by the driver's samples */
 };
 
+/*
+ * What GPM says of how well GPUs were used between their first and last operation, whoever worked
+ * on them: of readings that lie there. A share of a time counts as so much of it.
+ */
+struct ana_units {
+	int64_t known_ns; /* 0: it says nothing */
+	int64_t busy_ns; /* of that: anything ran */
+	int64_t tensor_ns; /* of the tensor cores' time */
+	int64_t dram_ns; /* of the memory's bandwidth */
+};
+
 struct ana_quality {
 	uint64_t events, dropped, invalid;
 	uint64_t ops_before_launch; /* ops that start before their launch */
@@ -314,6 +325,7 @@ struct ana_result {
 	 */
 	int64_t before_cuda_ns;
 	struct ana_work work;
+	struct ana_units units;
 	struct ana_ranks ranks;
 	struct ana_judgement judgement;
 	/* steps */

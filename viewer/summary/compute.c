@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ledger.compute: a row for each kind and precision that ran. */
+/* ledger.compute: a row for each kind and precision that ran; ledger.units. */
 #include <string.h>
 #include "base/units.h"
+#include "fields.h"
 #include "summary_priv.h"
 
 void summary_put_work(struct base_jsonout *j, const struct view_summary *s)
@@ -22,6 +23,15 @@ void summary_put_work(struct base_jsonout *j, const struct view_summary *s)
 		base_json_uint(j, "count", rows[i].count);
 		base_json_end(j);
 	}
+	base_json_end(j);
+}
+
+void summary_put_units(struct base_jsonout *j, const struct ana_units *u)
+{
+	if (!u->known_ns)
+		return;
+	base_json_flat_object(j, "units");
+	summary_put_fields(j, summary_units, u);
 	base_json_end(j);
 }
 

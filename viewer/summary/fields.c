@@ -20,9 +20,11 @@
 #define TYPE_PPM_KNOWN int64_t
 
 #define AS(kind, member, key)                                                                  \
-	{ key, SUMMARY_##kind,                                                                 \
-	  offsetof(OWNER, member) +                                                            \
-		  0 * sizeof(_Generic(((OWNER *)NULL)->member, TYPE_##kind : 0)) }
+	{                                                                                      \
+		key, SUMMARY_##kind,                                                           \
+			offsetof(OWNER, member) +                                              \
+				0 * sizeof(_Generic(((OWNER *)NULL)->member, TYPE_##kind : 0)) \
+	}
 #define F(kind, member) AS(kind, member, #member)
 
 /* clang-format off */
@@ -117,6 +119,16 @@ const struct summary_field summary_metered[] = {
 	F(TOTAL, known_ns),
 	F(TOTAL, busy_ns),
 	F(TOTAL, gpm_ns),
+	{ 0 }
+};
+#undef OWNER
+
+#define OWNER struct ana_units
+const struct summary_field summary_units[] = {
+	F(TOTAL, known_ns),
+	F(TOTAL, busy_ns),
+	F(TOTAL, tensor_ns),
+	F(TOTAL, dram_ns),
 	{ 0 }
 };
 #undef OWNER

@@ -26,7 +26,8 @@ void summary_read_job(struct view_summary *s, const struct base_json *run);
 void summary_make_alerts(struct view_summary *s, const struct view_trace *t);
 void summary_put_alerts(struct base_jsonout *j, const struct view_summary *s);
 void summary_read_alerts(struct view_summary *s, const struct base_json *alerts);
-/* compute.c: ledger.compute; read when the cost is. */
+/* compute.c: ledger.compute, read when the cost is; ledger.units, where there are any. */
+void summary_put_units(struct base_jsonout *j, const struct ana_units *u);
 void summary_put_work(struct base_jsonout *j, const struct view_summary *s);
 void summary_read_work(struct view_summary *s, const struct base_json *compute);
 /* step_picture.c: two steps from near. */

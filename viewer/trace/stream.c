@@ -155,8 +155,15 @@ static int take_loss(struct build *b, const struct trace_frame *f)
 }
 
 #define METER_BUSY 1u /* of PulseMeter.known */
+#define METER_UNITS (METER_BUSY | 8u | 16u) /* and tensor cores and memory */
+#define METER_WHOLE 10000u
 #define METER_GPM 1u /* a PulseMeter.source */
 #define METER_US_MAX (UINT64_C(1) << 42) /* some fifty days: no process writes more */
+
+static uint32_t share_of(uint32_t told)
+{
+	return told < METER_WHOLE ? told : METER_WHOLE;
+}
 
 /* A time that is none, or none that a meter is about, is left out. */
 static int note_meter(struct build *b, int64_t t_ns, const Wire__PulseDevice *d)
@@ -175,8 +182,14 @@ static int note_meter(struct build *b, int64_t t_ns, const Wire__PulseDevice *d)
 	err = view_grow(&s->meter, &b->meter_room, s->meters, sizeof(*s->meter));
 	if (!err)
 		s->meter[s->meters++] =
-			(struct view_meter){ d->ordinal, m->source == METER_GPM, start, end,
-					     m->busy < 10000 ? m->busy : 10000 };
+			(struct view_meter){ d->ordinal,
+					     m->source == METER_GPM,
+					     start,
+					     end,
+					     share_of(m->busy),
+					     (m->known & METER_UNITS) == METER_UNITS,
+					     share_of(m->tensor),
+					     share_of(m->dram) };
 	return err;
 }
 

@@ -34,7 +34,10 @@ struct view_meter { /* how busy NVML said a device was, whoever worked on it */
 	uint32_t ordinal;
 	bool gpm; /* else the driver's samples */
 	int64_t start_ns, end_ns;
-	uint32_t busy; /* hundredths of a percent of that time, 10000 at most */
+	/* hundredths of a percent of that time, 10000 at most */
+	uint32_t busy;
+	bool units; /* the next ones are known */
+	uint32_t tensor, dram;
 };
 
 struct view_stream {

@@ -282,6 +282,44 @@ static void test_metered(void)
 	t_run_end(&r);
 }
 
+static Wire__PulseMeter units(uint64_t span_us, uint32_t busy, uint32_t tensor, uint32_t dram)
+{
+	Wire__PulseMeter m = reading(0, span_us, busy, 1);
+
+	m.known = 1 | 8 | 16;
+	m.tensor = tensor;
+	m.dram = dram;
+	return m;
+}
+
+/* What GPM says of tensor cores and memory counts between the operations, and once. */
+static void test_units(void)
+{
+	struct t_run r;
+	struct t_proc p;
+	const struct ana_units *u;
+	Wire__PulseMeter m;
+
+	two_operations(&r, &p, US(200));
+	meter(&p, US(150), units(100, 10000, 10000, 10000)); /* in part before */
+	meter(&p, US(260), units(40, 5000, 2500, 5000)); /* 220 to 260 */
+	meter(&p, US(250), units(20, 10000, 10000, 10000)); /* another's of the same time */
+	meter(&p, US(270), reading(0, 10, 10000, 1)); /* nothing of units */
+	m = units(20, 10000, 20000, 1000); /* more than all of them */
+	meter(&p, US(300), m);
+	m.known = 1 | 8; /* nothing of memory */
+	meter(&p, US(330), m);
+	meter(&p, US(5000), units(20, 10000, 10000, 10000)); /* behind */
+	t_proc_end(&p, US(6000), true);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	u = &r.result->units;
+	EXPECT_INT(u->known_ns, NS(60));
+	EXPECT_INT(u->busy_ns, NS(20 + 20));
+	EXPECT_INT(u->tensor_ns, NS(10 + 20));
+	EXPECT_INT(u->dram_ns, NS(20 + 2));
+	t_run_end(&r);
+}
+
 static void bad_stamp(uint64_t corr, int64_t lost)
 {
 	struct t_run r;
@@ -964,6 +1002,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_unobserved),
 	T_CASE(test_stepped_down),
 	T_CASE(test_metered),
+	T_CASE(test_units),
 	T_CASE(test_bad_stamps),
 	T_CASE(test_a_cut_stream),
 	T_CASE(test_looks_left_out),

@@ -243,6 +243,7 @@ static void test_compute(void)
 	r->work.ns[graph] = r->gpu[1].work.ns[graph] = MADE_HOUR_NS / 2;
 	r->work.count[graph] = 1;
 	r->work.count[covered] = 3;
+	r->units = (struct ana_units){ MADE_HOUR_NS, MADE_HOUR_NS / 2, MADE_HOUR_NS / 8, 5 };
 	s = made_summary_of(r, H100, 4000000000LL);
 	EXPECT_INT(s->cost.work[sgemm], 1000000000LL);
 	EXPECT_UINT(view_work_rows(s, rows), 3);
@@ -255,6 +256,7 @@ static void test_compute(void)
 	REQUIRE(back != NULL);
 	EXPECT(!memcmp(&back->result->work, &s->result->work, sizeof(s->result->work)));
 	EXPECT_INT(back->cost.work[sgemm], 1000000000LL);
+	EXPECT(!memcmp(&back->result->units, &s->result->units, sizeof(s->result->units)));
 	again = made_page(back, view_summary_write);
 	EXPECT_STR(again, text);
 	free(text);

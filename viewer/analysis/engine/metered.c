@@ -39,6 +39,11 @@ static size_t gather(const struct ana_plan *p, const struct ana_device *d, struc
 	return n;
 }
 
+static int64_t share_of(int64_t ns, uint32_t share)
+{
+	return (int64_t)((__int128)ns * share / WHOLE);
+}
+
 /*
  * Several processes may have asked about the same time: it counts once. Those of one process follow
  * each other but for roundings, of which what is left of a reading shows that it is its own.
@@ -56,20 +61,38 @@ static void add(struct ana_device *d, const struct view_meter *m, size_t n, stru
 			continue;
 		until = m[i].end_ns;
 		ana_sum(&to->known_ns, ns);
-		ana_sum(&to->busy_ns, (int64_t)((__int128)ns * m[i].busy / WHOLE));
+		ana_sum(&to->busy_ns, share_of(ns, m[i].busy));
 		if (m[i].gpm)
 			ana_sum(&to->gpm_ns, ns);
 	}
 }
 
-static int add_device(const struct ana_plan *p, struct ana_device *d, struct ana_metered *to)
+/* The same of readings within [@from, @until), of which what each unit did is known. */
+static void add_units(const struct view_meter *m, size_t n, int64_t from, int64_t until,
+		      struct ana_units *to)
+{
+	for (size_t i = 0; i < n; i++) {
+		int64_t start = base_max(m[i].start_ns, from), ns = m[i].end_ns - start;
+
+		if (!m[i].units || ns <= 0 || m[i].end_ns > until ||
+		    ns < (m[i].end_ns - m[i].start_ns) / 10 * 9)
+			continue;
+		from = m[i].end_ns;
+		ana_sum(&to->known_ns, ns);
+		ana_sum(&to->busy_ns, share_of(ns, m[i].busy));
+		ana_sum(&to->tensor_ns, share_of(ns, m[i].tensor));
+		ana_sum(&to->dram_ns, share_of(ns, m[i].dram));
+	}
+}
+
+static int add_device(const struct ana_plan *p, struct ana_device *d, struct ana_result *r)
 {
 	struct view_meter *m;
 	size_t u, n = 0;
 
 	for (u = 0; u < d->uses; u++)
 		n += p->source[d->use[u].source].s->meters;
-	if (!n || !d->unobserved.count)
+	if (!n)
 		return 0;
 	m = malloc(n * sizeof(*m));
 	if (!m)
@@ -77,17 +100,18 @@ static int add_device(const struct ana_plan *p, struct ana_device *d, struct ana
 	n = gather(p, d, m);
 	if (n)
 		qsort(m, n, sizeof(*m), by_start);
-	add(d, m, n, to);
+	add(d, m, n, &r->quality.metered);
+	add_units(m, n, d->first_ns, d->last_ns, &r->units);
 	free(m);
 	return 0;
 }
 
-int ana_result_metered(struct ana_plan *p, struct ana_metered *m)
+int ana_result_metered(struct ana_plan *p, struct ana_result *r)
 {
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < p->devices && !err; i++)
-		err = add_device(p, &p->device[i], m);
+		err = add_device(p, &p->device[i], r);
 	return err;
 }

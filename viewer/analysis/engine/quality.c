@@ -139,6 +139,6 @@ int ana_result_quality(struct ana_result_parts *r)
 		err = source_notes(q, &r->plan->source[i]);
 	}
 	if (!err)
-		err = ana_result_metered(r->plan, &q->metered);
+		err = ana_result_metered(r->plan, r->result);
 	return err ? err : left_out_note(r);
 }

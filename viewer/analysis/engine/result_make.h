@@ -23,8 +23,11 @@ int ana_result_begin(struct ana_result **out, const struct ana_plan *p,
 /* quality.c: fills in how good the record is, when the classes are summed. 0 or -ENOMEM. */
 int ana_result_quality(struct ana_result_parts *r);
 
-/* metered.c: what NVML's meters say of the time that nobody recorded whole. 0 or -ENOMEM. */
-int ana_result_metered(struct ana_plan *p, struct ana_metered *m);
+/*
+ * metered.c: what NVML's meters say of the time that nobody recorded whole, and of how well GPUs
+ * were used. 0 or -ENOMEM.
+ */
+int ana_result_metered(struct ana_plan *p, struct ana_result *r);
 
 /* unused_gpus.c: rows for the GPUs nobody used, behind those of the devices. 0 or -ENOMEM. */
 int ana_unused_begin(const struct ana_plan *p, struct ana_result *r);

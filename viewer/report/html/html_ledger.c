@@ -125,6 +125,25 @@ static void put_work(struct html *h, const struct view_work *w, size_t i)
 		facts_kinds[w->place / FACTS_PRECISIONS].words);
 }
 
+static void put_units(struct html *h)
+{
+	const struct ana_units *u = &h->s->result->units;
+
+	if (!u->busy_ns)
+		return;
+	html_put(h, "<p>NVML saw ");
+	html_pct(h, base_ppm(u->tensor_ns, u->busy_ns),
+		 "/ledger/units/tensor_ns %% /ledger/units/busy_ns");
+	html_put(h, " of the tensor cores' time and ");
+	html_pct(h, base_ppm(u->dram_ns, u->busy_ns),
+		 "/ledger/units/dram_ns %% /ledger/units/busy_ns");
+	html_put(h, " of the memory's bandwidth used while anything ran: ");
+	html_ns(h, u->busy_ns, "/ledger/units/busy_ns");
+	html_put(h, " of ");
+	html_ns(h, u->known_ns, "/ledger/units/known_ns");
+	html_put(h, ".</p>\n");
+}
+
 static void put_works(struct html *h)
 {
 	struct view_work rows[ANA_WORKS];
@@ -140,6 +159,7 @@ static void put_works(struct html *h)
 	for (size_t i = 0; i < n; i++)
 		put_work(h, &rows[i], i);
 	html_table_end(h);
+	put_units(h);
 }
 
 void html_ledger(struct html *h)

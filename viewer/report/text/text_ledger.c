@@ -88,6 +88,23 @@ static void put_work_row(struct page *p, const struct view_work *w)
 			p->s->cost.known ? usd : "", count);
 }
 
+/* Of the time in which anything ran, as far as GPM was asked. */
+static void put_units(struct page *p)
+{
+	const struct ana_units *u = &p->s->result->units;
+	base_unit tensor, dram, busy, known;
+
+	if (!u->busy_ns)
+		return;
+	base_percent(tensor, base_ppm(u->tensor_ns, u->busy_ns));
+	base_percent(dram, base_ppm(u->dram_ns, u->busy_ns));
+	text_line(p, base_arena_printf(&p->mem,
+				       "NVML: %s %% of the tensor cores' time and %s %% of the "
+				       "memory's bandwidth were used while anything ran (%s of %s)",
+				       tensor, dram, base_duration(busy, u->busy_ns),
+				       base_duration(known, u->known_ns)));
+}
+
 void text_work(struct page *p)
 {
 	struct view_work rows[ANA_WORKS];
@@ -103,6 +120,7 @@ void text_work(struct page *p)
 		put_work_row(p, &rows[i]);
 	if (n > WORK_SHOWN)
 		fprintf(p->f, "  and %zu more (see --format json)\n", n - WORK_SHOWN);
+	put_units(p);
 }
 
 static void put_gpu(struct page *p, size_t i)
