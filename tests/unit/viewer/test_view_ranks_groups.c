@@ -106,6 +106,107 @@ static void test_some_are_missing(void)
 	end(j);
 }
 
+#define PACES 200
+
+struct told { /* what the matching of two groups that keep pace came to */
+	uint32_t without; /* what rank 0 lacks */
+	uint64_t whole, other;
+	int64_t spread_ns; /* the widest */
+};
+
+static uint64_t number_of(const struct told *t, const struct ana_arrival *a)
+{
+	return a->number + (a->gpu == 0 && a->number >= t->without);
+}
+
+static void count_told(void *arg, struct ana_arrival *const *member, size_t n)
+{
+	struct told *t = arg;
+	int64_t spread = member[n - 1]->common_end - member[0]->common_end;
+	bool whole = n == MEMBERS;
+	size_t i;
+
+	for (i = 1; i < n; i++)
+		whole &= member[i]->gpu % 2 == member[0]->gpu % 2 &&
+			 number_of(t, member[i]) == number_of(t, member[0]);
+	t->whole += whole;
+	t->other += !whole;
+	t->spread_ns = whole && spread > t->spread_ns ? spread : t->spread_ns;
+}
+
+/* When the @n-th collective of a rank's group ends: the second one's up to @drift later. */
+static int64_t paced_end(uint32_t rank, uint32_t n, int64_t drift, uint64_t *random)
+{
+	int64_t later = rank % 2 ? (int64_t)(n * UINT64_C(7919) % 101) * drift / 100 : 0;
+
+	return 1000000 * (int64_t)(n + 1) + later + (int64_t)(t_random(random) % 2000);
+}
+
+/*
+ * Two groups run the same program, and the ends of their collectives lie up to @drift apart: each
+ * collective is of one group, and has its members in it, wherever others end between them.
+ * @without: the one that rank 0 has no record of.
+ */
+static void match_paced(int64_t drift, uint32_t without, struct told *t)
+{
+	struct job *j = calloc(1, sizeof(*j));
+	const struct ana_align align = { .host = &j->base, .hosts = 1, .host_of = j->host };
+	struct ana_match_user user = { .cluster = count_told, .arg = t };
+	struct ana_match m;
+	uint64_t random = 1;
+	uint32_t i, n;
+
+	j->ranks = 2 * MEMBERS;
+	for (i = 0; i < j->ranks; i++) {
+		j->log[i] = ana_collective_log_new(1 << 20);
+		for (n = 0; n < PACES; n++) {
+			int64_t end = paced_end(i, n, drift, &random);
+
+			if (i || n != without)
+				ana_collective_log_begin(j->log[i], i, 7, 1, REDUCE, end - 200000,
+							 end);
+		}
+		REQUIRE(!ana_collective_log_finish(j->log[i]));
+	}
+	REQUIRE(!ana_groups_learn(&j->g, j->log, j->ranks, &align, 0));
+	EXPECT_UINT(j->g.groups, 2);
+	m = (struct ana_match){ .log = j->log,
+				.logs = j->ranks,
+				.align = &align,
+				.first_lane = j->g.first_lane,
+				.lanes = j->g.lanes,
+				.kins = &j->g.kins,
+				.tolerance_ns = j->g.tolerance_ns };
+	*t = (struct told){ .without = without };
+	REQUIRE(!ana_match_collectives(&m, &user));
+	end(j);
+}
+
+static void test_groups_that_keep_pace(void)
+{
+	static const int64_t drift[] = { 10000, 20000, 80000, 400000 };
+	struct told t;
+	size_t i;
+
+	for (i = 0; i < sizeof(drift) / sizeof(drift[0]); i++) {
+		match_paced(drift[i], UINT32_MAX, &t);
+		EXPECT_UINT(t.whole, 2 * PACES);
+		EXPECT_UINT(t.other, 0);
+		EXPECT(t.spread_ns <= 2000);
+	}
+}
+
+/* What lacks a member is of no group, and those behind it are as whole as before. */
+static void test_a_lost_record(void)
+{
+	struct told t;
+
+	match_paced(20000, 50, &t);
+	EXPECT_UINT(t.whole, 2 * PACES - 1);
+	EXPECT_UINT(t.other, 1);
+	EXPECT(t.spread_ns <= 2000);
+}
+
 /* CPU time for a rank of @groups groups that end at once. */
 static double cost_of_rank(uint32_t groups, int times)
 {
@@ -134,5 +235,6 @@ static void test_cost_follows_ranks(void)
 
 int main(void)
 {
-	return RUN(test_at_once, test_some_are_missing, test_cost_follows_ranks);
+	return RUN(test_at_once, test_some_are_missing, test_groups_that_keep_pace,
+		   test_a_lost_record, test_cost_follows_ranks);
 }

@@ -14,12 +14,9 @@
 #define TIGHT_NS 200
 #define MEMBERS_MAX 4096u /* of a group */
 
-static const int64_t tolerances[] = { 5000, 20000, 80000, 320000, 1000000 };
-
 struct learner {
 	struct ana_groups *g;
-	struct ana_collective_log *const *log;
-	size_t logs;
+	struct ana_match match;
 	uint32_t *lane; /* of the cluster at hand */
 	uint64_t seen;
 };
@@ -146,40 +143,38 @@ static uint64_t coverage(const struct ana_groups *g, uint64_t seen)
 	return seen ? covered * 1000 / seen : 0;
 }
 
-static int learn_at(struct learner *l, const struct ana_align *align, int64_t tolerance,
-		    uint64_t limit)
+static int learn_at(struct learner *l, int64_t tolerance, uint64_t limit)
 {
 	struct ana_match_user user = { .cluster = see, .arg = l };
 	int err;
 
 	forget(l->g);
 	l->seen = 0;
-	err = ana_match_collectives(l->log, l->logs, align, tolerance, limit, &user);
+	l->match.tolerance_ns = tolerance;
+	l->match.limit = limit;
+	err = ana_match_collectives(&l->match, &user);
 	return err ? err : l->g->err;
 }
 
 /* The smallest tolerance that makes what ends together as much the same as any does. */
-static int find_tolerance(struct learner *l, const struct ana_align *align, int64_t slack)
+static int find_tolerance(struct learner *l, int64_t slack)
 {
-	enum {
-		N = sizeof(tolerances) / sizeof(tolerances[0])
-	};
-	uint64_t limit = TRIAL * (uint64_t)l->logs, cover[N], most = 0;
+	uint64_t limit = TRIAL * (uint64_t)l->match.logs, cover[ANA_TOLERANCES], most = 0;
 	size_t i;
 	int err = 0;
 
 	limit = limit > TRIAL_MAX ? TRIAL_MAX : limit;
-	for (i = 0; i < N && !err; i++) {
-		err = learn_at(l, align, tolerances[i] + slack, limit);
+	for (i = 0; i < ANA_TOLERANCES && !err; i++) {
+		err = learn_at(l, ana_tolerance_ns[i] + slack, limit);
 		cover[i] = coverage(l->g, l->seen);
 		most = cover[i] > most ? cover[i] : most;
 		if (cover[i] >= 995)
 			break;
 	}
-	for (i = 0; !err && i < N; i++)
+	for (i = 0; !err && i < ANA_TOLERANCES; i++)
 		if (cover[i] * 100 >= most * 98)
 			break;
-	l->g->tolerance_ns = tolerances[i < N ? i : 0] + slack;
+	l->g->tolerance_ns = ana_tolerance_ns[i < ANA_TOLERANCES ? i : 0] + slack;
 	return err;
 }
 
@@ -321,7 +316,8 @@ static int accept_sets(struct ana_groups *g, size_t logs)
 	for (i = 0; !err && i < g->sets; i++) {
 		struct ana_set *s = &g->set[order[i]];
 
-		if (s->count < LEAST || lacks_members(g, s) || chance(g, s, order, i, covered))
+		if (!ana_kins_has(&g->kins, s->lane, s->lanes) &&
+		    (s->count < LEAST || lacks_members(g, s) || chance(g, s, order, i, covered)))
 			continue;
 		s->accepted = true;
 		err = add_to_group(g, logs, order[i]);
@@ -403,22 +399,29 @@ static int number_lanes(struct ana_groups *g, struct ana_collective_log *const *
 int ana_groups_learn(struct ana_groups *g, struct ana_collective_log *const *log, size_t logs,
 		     const struct ana_align *align, int64_t slack_ns)
 {
-	struct learner l = { .g = g, .log = log, .logs = logs };
+	struct learner l = { .g = g, .match = { .log = log, .logs = logs, .align = align } };
 	int err;
 
 	*g = (struct ana_groups){ 0 };
 	l.lane = calloc(logs + 1, sizeof(*l.lane));
 	err = l.lane ? number_lanes(g, log, logs) : -ENOMEM;
+	if (err)
+		goto out;
+	l.match.first_lane = g->first_lane;
+	l.match.lanes = g->lanes;
+	err = ana_kins_find(&g->kins, &l.match, slack_ns);
+	l.match.kins = &g->kins;
 	if (!err)
-		err = find_tolerance(&l, align, slack_ns);
+		err = find_tolerance(&l, slack_ns);
 	if (!err)
-		err = learn_at(&l, align, g->tolerance_ns, 0);
+		err = learn_at(&l, g->tolerance_ns, 0);
 	if (!err)
 		err = accept_sets(g, logs);
 	if (!err)
 		err = order_sets(g);
 	if (!err)
 		err = lanes_to_groups(g);
+out:
 	free(l.lane);
 	return err;
 }
@@ -436,6 +439,7 @@ void ana_groups_fini(struct ana_groups *g)
 	free(g->lane_count);
 	free(g->order);
 	free(g->lane_group);
+	ana_kins_fini(&g->kins);
 	*g = (struct ana_groups){ 0 };
 }
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Communicators, found from who keeps ending together. A set of lanes that recurs is one; a set
- * that is two known ones by chance is not, nor is a known one that lacks a member. The tolerance is
- * learned, too: the smallest at which what ends together is the same again and again.
+ * Communicators, found from who keeps ending together. Kin (kin.h) are one, if they have lanes of
+ * their own. Of the rest a set of lanes that recurs is one; a set that is two known ones by chance
+ * is not, nor is a known one that lacks a member. The tolerance is learned, too: the smallest at
+ * which what ends together is the same again and again.
  */
 #ifndef ANALYSIS_GROUP_H
 #define ANALYSIS_GROUP_H
 
 #include "analysis/map.h"
-#include "match_collectives.h"
+#include "kin.h"
 
 #define ANA_SETS_MAX 4096u
 
@@ -42,6 +43,7 @@ struct ana_groups {
 	uint32_t *lane_group; /* the group of most of a lane's collectives; UINT32_MAX: none */
 	uint32_t *order; /* accepted sets, most lanes first */
 	uint32_t ordered;
+	struct ana_kins kins;
 	int err;
 };
 

@@ -7,6 +7,12 @@
 struct entry { /* a collective of one GPU, from its start until it is in a cluster */
 	struct ana_arrival a;
 	struct entry *next, *prev; /* among the ended; among the spare */
+	struct entry *lane_next, *lane_prev; /* among the ended of its lane */
+};
+
+struct lane { /* its ended ones */
+	struct entry *first, *last;
+	uint64_t taken; /* number of the last look that had it */
 };
 
 struct reader { /* of one log */
@@ -19,18 +25,18 @@ struct reader { /* of one log */
 };
 
 struct matching {
-	struct reader *reader;
-	struct ana_collective_log *const *log;
-	size_t logs;
-	const struct ana_align *align;
-	int64_t tolerance;
+	const struct ana_match *of;
 	const struct ana_match_user *user;
+	int64_t patience; /* for those that may have ended together with the first */
+	struct reader *reader;
+	struct lane *lane; /* by number */
 	uint32_t *heap; /* readers, by time of their next mark */
 	size_t heaped;
 	struct entry *first, *last; /* ended, by common end */
 	struct entry *spare;
 	struct ana_arrival **member;
-	uint64_t clusters, limit, count;
+	uint64_t looks, count;
+	bool enough;
 	int err;
 };
 
@@ -66,7 +72,7 @@ static bool advance(struct matching *m, uint32_t gpu)
 
 	if (!ana_log_cursor_next(&r->cursor, &r->mark))
 		return false;
-	r->t = ana_align_to(&m->align->host[m->align->host_of[gpu]], r->mark.t);
+	r->t = ana_align_to(&m->of->align->host[m->of->align->host_of[gpu]], r->mark.t);
 	return true;
 }
 
@@ -115,9 +121,15 @@ static void begin(struct matching *m, uint32_t gpu)
 	r->open[r->opens++] = e;
 }
 
+static struct lane *lane_of(const struct matching *m, const struct entry *e)
+{
+	return &m->lane[ana_match_lane(m->of, &e->a)];
+}
+
 /* By common end, which comes in order but for what the pieces of a clock's line do to it. */
 static void enqueue(struct matching *m, struct entry *e)
 {
+	struct lane *lane = lane_of(m, e);
 	struct entry *after = m->last;
 
 	while (after && after->a.common_end > e->a.common_end)
@@ -132,10 +144,19 @@ static void enqueue(struct matching *m, struct entry *e)
 		after->next = e;
 	else
 		m->first = e;
+	e->lane_prev = lane->last;
+	e->lane_next = NULL;
+	if (lane->last)
+		lane->last->lane_next = e;
+	else
+		lane->first = e;
+	lane->last = e;
 }
 
 static void dequeue(struct matching *m, struct entry *e)
 {
+	struct lane *lane = lane_of(m, e);
+
 	if (e->prev)
 		e->prev->next = e->next;
 	else
@@ -144,6 +165,14 @@ static void dequeue(struct matching *m, struct entry *e)
 		e->next->prev = e->prev;
 	else
 		m->last = e->prev;
+	if (e->lane_prev)
+		e->lane_prev->lane_next = e->lane_next;
+	else
+		lane->first = e->lane_next;
+	if (e->lane_next)
+		e->lane_next->lane_prev = e->lane_prev;
+	else
+		lane->last = e->lane_prev;
 }
 
 static void end(struct matching *m, uint32_t gpu)
@@ -165,34 +194,49 @@ static void end(struct matching *m, uint32_t gpu)
 /* The name; of a host whose clock is not aligned, nothing can be the same as on another. */
 static uint64_t hash_of(const struct matching *m, const struct entry *e)
 {
-	uint64_t hash = m->log[e->a.gpu]->lane[e->a.lane].hash;
-	uint32_t host = m->align->host_of[e->a.gpu];
+	uint64_t hash = m->of->log[e->a.gpu]->lane[e->a.lane].hash;
+	uint32_t host = m->of->align->host_of[e->a.gpu];
 
-	return m->align->host[host].aligned ? hash : hash ^ (host + UINT64_C(1)) << 32;
+	return m->of->align->host[host].aligned ? hash : hash ^ (host + UINT64_C(1)) << 32;
 }
 
-/* The first that ended, and those that may have been the same. */
-static void form_cluster(struct matching *m)
+/* The kin of which each lane's first ran when the first of them ended, @e being one; NULL: none. */
+static const struct ana_kin *whole_kin(const struct matching *m, const struct entry *e)
 {
-	struct entry *head = m->first, *e, *next, *taken = NULL;
-	uint64_t hash = hash_of(m, head);
-	int64_t until = head->a.common_end + m->tolerance;
-	int64_t limit = head->a.common_end;
-	size_t n = 0;
+	uint32_t lane = ana_match_lane(m->of, &e->a), i;
+	const struct ana_kins *k = m->of->kins;
+	int64_t start = INT64_MIN, end = INT64_MAX;
+	const struct ana_kin *kin;
 
-	m->clusters++;
-	for (e = head; e && e->a.common_end <= until; e = next) {
-		struct reader *r = &m->reader[e->a.gpu];
+	if (!k || k->of[lane] == UINT32_MAX || m->lane[lane].first != e)
+		return NULL;
+	kin = &k->kin[k->of[lane]];
+	for (i = 0; i < kin->lanes; i++) {
+		const struct entry *first = m->lane[kin->lane[i]].first;
 
-		next = e->next;
-		if (hash_of(m, e) != hash || r->taken == m->clusters || e->a.common_start > limit)
-			continue;
-		r->taken = m->clusters;
-		dequeue(m, e);
-		e->next = taken;
-		taken = e;
-		m->member[n++] = &e->a;
+		if (!first)
+			return NULL;
+		start = first->a.common_start > start ? first->a.common_start : start;
+		end = first->a.common_end < end ? first->a.common_end : end;
 	}
+	return start <= end ? kin : NULL;
+}
+
+static int by_end(const void *a, const void *b)
+{
+	const struct ana_arrival *x = *(struct ana_arrival *const *)a;
+	const struct ana_arrival *y = *(struct ana_arrival *const *)b;
+
+	if (x->common_end != y->common_end)
+		return x->common_end < y->common_end ? -1 : 1;
+	return x->gpu < y->gpu ? -1 : x->gpu > y->gpu;
+}
+
+/* Tells of the @n members and forgets them; @taken: their entries, by next. */
+static void tell(struct matching *m, struct entry *taken, size_t n)
+{
+	struct entry *e;
+
 	m->user->cluster(m->user->arg, m->member, n);
 	while ((e = taken)) {
 		taken = e->next;
@@ -200,13 +244,91 @@ static void form_cluster(struct matching *m)
 	}
 }
 
+static void take(struct matching *m, struct entry *e, struct entry **taken, size_t *n)
+{
+	dequeue(m, e);
+	e->next = *taken;
+	*taken = e;
+	m->member[(*n)++] = &e->a;
+}
+
+static void form_kin(struct matching *m, const struct ana_kin *kin)
+{
+	struct entry *taken = NULL;
+	size_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < kin->lanes; i++)
+		take(m, m->lane[kin->lane[i]].first, &taken, &n);
+	qsort(m->member, n, sizeof(*m->member), by_end);
+	tell(m, taken, n);
+}
+
+/* The first that ended, and those that may have been the same and are nobody's kin just now. */
+static void form_cluster(struct matching *m)
+{
+	struct entry *head = m->first, *e, *next, *taken = NULL;
+	uint64_t hash = hash_of(m, head);
+	int64_t until = head->a.common_end + m->of->tolerance_ns;
+	int64_t limit = head->a.common_end;
+	size_t n = 0;
+
+	m->looks++;
+	for (e = head; e && e->a.common_end <= until; e = next) {
+		struct reader *r = &m->reader[e->a.gpu];
+
+		next = e->next;
+		if (hash_of(m, e) != hash || r->taken == m->looks || e->a.common_start > limit ||
+		    (e != head && whole_kin(m, e)))
+			continue;
+		r->taken = m->looks;
+		take(m, e, &taken, &n);
+	}
+	tell(m, taken, n);
+}
+
+static void look_around(struct matching *m)
+{
+	struct entry *head = m->first, *e;
+	uint64_t hash = hash_of(m, head);
+	int64_t limit = head->a.common_end, until = limit + m->of->tolerance_ns;
+	size_t n = 0;
+
+	m->looks++;
+	for (e = head->next; e && e->a.common_end <= until; e = e->next) {
+		struct lane *lane = lane_of(m, e);
+
+		if (e->a.gpu == head->a.gpu || hash_of(m, e) != hash || lane->taken == m->looks ||
+		    e->a.common_start > limit)
+			continue;
+		lane->taken = m->looks;
+		m->member[n++] = &e->a;
+	}
+	m->enough |= !m->user->near(m->user->arg, &head->a, m->member, n);
+	dequeue(m, head);
+	give_spare(m, head);
+}
+
+/* What becomes of the first that ended. */
+static void pass_first(struct matching *m)
+{
+	const struct ana_kin *kin = whole_kin(m, m->first);
+
+	if (m->user->near)
+		look_around(m);
+	else if (kin)
+		form_kin(m, kin);
+	else
+		form_cluster(m);
+}
+
 static void step(struct matching *m)
 {
 	uint32_t gpu = m->heap[0];
 	struct reader *r = &m->reader[gpu];
 
-	while (m->first && m->first->a.common_end + m->tolerance < r->t)
-		form_cluster(m);
+	while (m->first && m->first->a.common_end + m->patience < r->t)
+		pass_first(m);
 	if (r->mark.kind == ANA_MARK_BEGIN)
 		begin(m, gpu);
 	else if (r->mark.kind == ANA_MARK_END)
@@ -221,15 +343,16 @@ static void step(struct matching *m)
 
 static int init(struct matching *m)
 {
-	size_t i;
+	size_t logs = m->of->logs, i;
 
-	m->reader = calloc(m->logs + 1, sizeof(*m->reader));
-	m->heap = calloc(m->logs + 1, sizeof(*m->heap));
-	m->member = calloc(m->logs + 1, sizeof(*m->member));
-	if (!m->reader || !m->heap || !m->member)
+	m->reader = calloc(logs + 1, sizeof(*m->reader));
+	m->heap = calloc(logs + 1, sizeof(*m->heap));
+	m->lane = calloc(m->of->lanes + 1u, sizeof(*m->lane));
+	m->member = calloc((m->user->near ? m->of->lanes : logs) + 1, sizeof(*m->member));
+	if (!m->reader || !m->heap || !m->lane || !m->member)
 		return -ENOMEM;
-	for (i = 0; i < m->logs; i++) {
-		ana_log_cursor_init(&m->reader[i].cursor, m->log[i]);
+	for (i = 0; i < logs; i++) {
+		ana_log_cursor_init(&m->reader[i].cursor, m->of->log[i]);
 		if (advance(m, (uint32_t)i))
 			m->heap[m->heaped++] = (uint32_t)i;
 	}
@@ -251,30 +374,27 @@ static void fini(struct matching *m)
 		m->spare = e->next;
 		free(e);
 	}
-	for (i = 0; m->reader && i < m->logs; i++)
+	for (i = 0; m->reader && i < m->of->logs; i++)
 		while (m->reader[i].opens)
 			free(m->reader[i].open[--m->reader[i].opens]);
 	free(m->reader);
 	free(m->heap);
+	free(m->lane);
 	free(m->member);
 }
 
-int ana_match_collectives(struct ana_collective_log *const *log, size_t logs,
-			  const struct ana_align *align, int64_t tolerance_ns, uint64_t limit,
-			  const struct ana_match_user *user)
+int ana_match_collectives(const struct ana_match *of, const struct ana_match_user *user)
 {
-	struct matching m = { .log = log,
-			      .logs = logs,
-			      .align = align,
-			      .tolerance = tolerance_ns,
-			      .user = user,
-			      .limit = limit };
+	struct matching m = { .of = of, .user = user, .patience = of->tolerance_ns };
+	int64_t most = of->tolerance_ns + ANA_TOLERANCE_MAX_NS;
 	int err = init(&m);
 
-	while (!err && !m.err && m.heaped && (!limit || m.count < limit))
+	if (of->kins && most > m.patience)
+		m.patience = most;
+	while (!err && !m.err && !m.enough && m.heaped && (!of->limit || m.count < of->limit))
 		step(&m);
-	while (!err && !m.err && m.first)
-		form_cluster(&m);
+	while (!err && !m.err && !m.enough && m.first)
+		pass_first(&m);
 	err = err ? err : m.err;
 	fini(&m);
 	return err;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * All GPUs' logs at once, in order of time on one clock: which collectives ended together. Nobody
- * can leave a collective before all have come, and all leave it at about the same time; so kernels
- * of one name that run at one moment and end within a tolerance of each other are taken together.
- * Whether that makes them the same collective is group.h's to say.
+ * can leave a collective before all have come, and all leave it at about the same time. Lanes that
+ * are known to belong together (kin.h) are matched one after the other, whoever else ends between
+ * them. Of the others kernels of one name that run at one moment and end within a tolerance of each
+ * other are taken together; whether that makes them the same collective is group.h's to say.
  */
 #ifndef ANALYSIS_MATCH_COLLECTIVES_H
 #define ANALYSIS_MATCH_COLLECTIVES_H
@@ -20,20 +21,51 @@ struct ana_arrival { /* one GPU in one collective */
 	int64_t cum_start[ANA_CLASSES], cum_end[ANA_CLASSES]; /* time by class before these */
 };
 
+#define ANA_TOLERANCE_MAX_NS 1000000 /* by which the ends of one collective lie apart, at most */
+
+struct ana_kin { /* lanes that are a communicator */
+	uint32_t *lane; /* numbers over all logs, ascending; two or more */
+	uint32_t lanes;
+};
+
+struct ana_kins {
+	struct ana_kin *kin;
+	uint32_t count, room;
+	uint32_t *of; /* by lane: the one it is in; UINT32_MAX: none */
+};
+
+struct ana_match { /* what is matched, and how */
+	struct ana_collective_log *const *log;
+	size_t logs;
+	const struct ana_align *align;
+	const uint32_t *first_lane; /* by log: the number of its lane 0 */
+	uint32_t lanes; /* of all logs */
+	const struct ana_kins *kins; /* NULL: none are known */
+	int64_t tolerance_ns; /* how far common ends may lie apart */
+	uint64_t limit; /* stop after so many collectives; 0: none */
+};
+
+/* Number of the lane over all logs. */
+static inline uint32_t ana_match_lane(const struct ana_match *m, const struct ana_arrival *a)
+{
+	return m->first_lane[a->gpu] + a->lane;
+}
+
 struct ana_match_user {
 	/* Kernels that ended together, by common_end; of one name, at most one per GPU. */
 	void (*cluster)(void *arg, struct ana_arrival *const *member, size_t n);
+	/*
+	 * If there, in its place: each kernel, and those of one name on other GPUs that ran when it
+	 * ended and ended after it within the tolerance, the first of each lane. False: enough.
+	 */
+	bool (*near)(void *arg, const struct ana_arrival *first, struct ana_arrival *const *near,
+		     size_t n);
 	/* Exposed collective time of a GPU on its own clock, in order. May be NULL. */
 	void (*exposed)(void *arg, uint32_t gpu, int64_t start, int64_t end);
 	void *arg;
 };
 
-/*
- * Reads the logs through. @tolerance_ns: how far common ends may lie apart; @limit: stop after so
- * many collectives, 0: none. 0 or -ENOMEM.
- */
-int ana_match_collectives(struct ana_collective_log *const *log, size_t logs,
-			  const struct ana_align *align, int64_t tolerance_ns, uint64_t limit,
-			  const struct ana_match_user *user);
+/* Reads the logs through. 0 or -ENOMEM. */
+int ana_match_collectives(const struct ana_match *m, const struct ana_match_user *user);
 
 #endif

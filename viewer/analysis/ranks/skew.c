@@ -248,6 +248,13 @@ static int attribute(struct ana_skew *k, int64_t step_ns)
 				       .exposed = ana_skew_attribution_exposed,
 				       .arg = &k->attribution };
 	struct ana_skew_attribution *c = &k->attribution;
+	const struct ana_match match = { .log = k->log,
+					 .logs = k->gpus,
+					 .align = &k->align,
+					 .first_lane = k->groups.first_lane,
+					 .lanes = k->groups.lanes,
+					 .kins = &k->groups.kins,
+					 .tolerance_ns = k->groups.tolerance_ns };
 	int err;
 
 	*c = (struct ana_skew_attribution){ .groups = &k->groups,
@@ -264,8 +271,7 @@ static int attribute(struct ana_skew *k, int64_t step_ns)
 		c->late_ns = 2 * c->slack_ns;
 	err = ana_skew_attribution_init(c);
 	if (!err)
-		err = ana_match_collectives(k->log, k->gpus, &k->align, k->groups.tolerance_ns, 0,
-					    &user);
+		err = ana_match_collectives(&match, &user);
 	if (!err)
 		err = c->err;
 	if (!err)

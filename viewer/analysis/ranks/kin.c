@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kin.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/map.h"
+#include "base/minmax.h"
+#include "base/vec.h"
+
+#define TRIAL_MAX 400000u /* collectives that a tolerance is tried on, ... */
+#define LOOKS 8000u /* ... until so many ends have been laid beside others, times GPUs in bounds */
+#define LOOKS_MIN 2000000u
+#define LOOKS_MAX 8000000u
+#define JOINS_MAX 50000000u /* looks whether two lanes of two rings end together */
+#define LEAST 3u /* times that a lane must have been seen */
+#define TOGETHER_PCT 95u /* of its collectives end with the other's, ... */
+#define CLOSEST_PCT 99u /* ... and so much of what the closest other has */
+#define ENOUGH 950u /* of a thousand collectives are kin's: no larger tolerance is tried */
+
+const int64_t ana_tolerance_ns[ANA_TOLERANCES] = { 5000, 20000, 80000, 320000,
+						   ANA_TOLERANCE_MAX_NS };
+
+struct pair {
+	uint32_t a, b; /* lanes, a < b */
+	uint32_t together; /* times */
+	uint64_t apart_ns; /* in these, sum */
+};
+
+struct finder {
+	const struct ana_match *m;
+	struct pair *pair;
+	uint32_t pairs, pair_room;
+	struct ana_map pair_of; /* by both lanes */
+	uint32_t *seen; /* by lane */
+	uint32_t *closest; /* by lane: most that it ended with any other */
+	uint64_t all; /* collectives seen */
+	int64_t looks; /* at others beside them */
+	int err;
+};
+
+static uint64_t key_of(uint32_t a, uint32_t b)
+{
+	return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+}
+
+static void count_pair(struct finder *f, uint32_t a, uint32_t b, int64_t apart)
+{
+	uint64_t key = key_of(a, b);
+	uint32_t i = ana_map_get(&f->pair_of, key);
+
+	if (i == ANA_MAP_NONE) {
+		i = f->pairs;
+		if (!base_vec_more(f->pair, i, f->pair_room) || ana_map_put(&f->pair_of, key, i)) {
+			f->err = -ENOMEM;
+			return;
+		}
+		f->pair[f->pairs++] = (struct pair){ (uint32_t)(key >> 32), (uint32_t)key, 0, 0 };
+	}
+	f->pair[i].together++;
+	f->pair[i].apart_ns += (uint64_t)apart;
+}
+
+static bool see(void *arg, const struct ana_arrival *first, struct ana_arrival *const *near,
+		size_t n)
+{
+	struct finder *f = arg;
+	uint32_t lane = ana_match_lane(f->m, first);
+	size_t i;
+
+	f->seen[lane]++;
+	f->all++;
+	for (i = 0; i < n; i++)
+		count_pair(f, lane, ana_match_lane(f->m, near[i]),
+			   near[i]->common_end - first->common_end);
+	f->looks += (int64_t)n;
+	return f->looks < base_clamp((int64_t)f->m->logs * LOOKS, LOOKS_MIN, LOOKS_MAX) && !f->err;
+}
+
+/* @share of @of, rounded up. */
+static uint32_t part(uint32_t of, uint32_t share)
+{
+	return (uint32_t)(((uint64_t)of * share + 99) / 100);
+}
+
+/*
+ * Of neither many ended without the other; and each did so with nobody more often: those of one
+ * communicator always do, those that merely keep pace nearly always at the most.
+ */
+static bool together(const struct finder *f, const struct pair *p)
+{
+	uint32_t a = f->seen[p->a], b = f->seen[p->b], most = a > b ? a : b;
+	uint32_t x = f->closest[p->a], y = f->closest[p->b], closest = x > y ? x : y;
+
+	return a >= LEAST && b >= LEAST && p->together >= part(most, TOGETHER_PCT) &&
+	       p->together >= part(closest, CLOSEST_PCT);
+}
+
+static void find_closest(struct finder *f)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->pairs; i++) {
+		const struct pair *p = &f->pair[i];
+
+		if (p->together > f->closest[p->a])
+			f->closest[p->a] = p->together;
+		if (p->together > f->closest[p->b])
+			f->closest[p->b] = p->together;
+	}
+}
+
+/* Those that ended closest to each other first. */
+static int by_distance(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+	uint64_t m = x->apart_ns / x->together, n = y->apart_ns / y->together;
+
+	if (m != n)
+		return m < n ? -1 : 1;
+	if (x->a != y->a)
+		return x->a < y->a ? -1 : 1;
+	return x->b < y->b ? -1 : x->b > y->b;
+}
+
+/* --- lanes in rings, each at first in one of its own --- */
+
+struct rings {
+	uint32_t *next; /* by lane */
+	uint32_t *name; /* by lane: one of its ring, the same for all in it */
+	uint32_t *size; /* by name */
+	uint64_t looks; /* left */
+};
+
+static int rings_init(struct rings *r, uint32_t lanes)
+{
+	uint32_t i;
+
+	r->looks = JOINS_MAX;
+	r->next = malloc((lanes + 1u) * sizeof(*r->next));
+	r->name = malloc((lanes + 1u) * sizeof(*r->name));
+	r->size = malloc((lanes + 1u) * sizeof(*r->size));
+	if (!r->next || !r->name || !r->size)
+		return -ENOMEM;
+	for (i = 0; i < lanes; i++) {
+		r->next[i] = r->name[i] = i;
+		r->size[i] = 1;
+	}
+	return 0;
+}
+
+static void rings_fini(struct rings *r)
+{
+	free(r->next);
+	free(r->name);
+	free(r->size);
+}
+
+/* Each of one ring ends with each of the other. */
+static bool all_together(const struct finder *f, struct rings *r, uint32_t a, uint32_t b)
+{
+	uint32_t x = a, y, i;
+
+	do {
+		y = b;
+		do {
+			i = r->looks ? ana_map_get(&f->pair_of, key_of(x, y)) : ANA_MAP_NONE;
+			if (i == ANA_MAP_NONE || !together(f, &f->pair[i]))
+				return false;
+			r->looks--;
+			y = r->next[y];
+		} while (y != b);
+		x = r->next[x];
+	} while (x != a);
+	return true;
+}
+
+static void join(struct rings *r, uint32_t a, uint32_t b)
+{
+	uint32_t name = r->name[a], x = b, next = r->next[a];
+
+	r->size[name] += r->size[r->name[b]];
+	do {
+		r->name[x] = name;
+		x = r->next[x];
+	} while (x != b);
+	r->next[a] = r->next[b];
+	r->next[b] = next;
+}
+
+/* --- */
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The ring of @lane becomes a kin. */
+static int add_kin(struct ana_kins *k, const struct rings *r, uint32_t lane)
+{
+	struct ana_kin *to;
+	uint32_t x = lane;
+
+	if (!base_vec_more(k->kin, k->count, k->room))
+		return -ENOMEM;
+	to = &k->kin[k->count];
+	*to = (struct ana_kin){ .lane = malloc(r->size[r->name[lane]] * sizeof(*to->lane)) };
+	if (!to->lane)
+		return -ENOMEM;
+	do {
+		k->of[x] = k->count;
+		to->lane[to->lanes++] = x;
+		x = r->next[x];
+	} while (x != lane);
+	qsort(to->lane, to->lanes, sizeof(*to->lane), by_number);
+	k->count++;
+	return 0;
+}
+
+static void forget(struct ana_kins *k, uint32_t lanes)
+{
+	uint32_t i;
+
+	for (i = 0; i < k->count; i++)
+		free(k->kin[i].lane);
+	k->count = 0;
+	for (i = 0; k->of && i < lanes; i++)
+		k->of[i] = UINT32_MAX;
+}
+
+/*
+ * Rings grow together from the closest pairs on, and only as wholes: so others that keep pace come
+ * neither between those of one communicator, nor with some of them to another. @pair is a copy in
+ * order: the map knows the other.
+ */
+static int gather(const struct finder *f, struct ana_kins *k, const struct pair *pair)
+{
+	uint32_t lanes = f->m->lanes, i;
+	struct rings r = { .next = NULL };
+	int err = rings_init(&r, lanes);
+
+	for (i = 0; !err && i < f->pairs; i++) {
+		const struct pair *p = &pair[i];
+
+		if (r.name[p->a] != r.name[p->b] && together(f, p) &&
+		    all_together(f, &r, p->a, p->b))
+			join(&r, p->a, p->b);
+	}
+	for (i = 0; !err && i < lanes; i++)
+		if (k->of[i] == UINT32_MAX && r.next[i] != i)
+			err = add_kin(k, &r, i);
+	rings_fini(&r);
+	return err;
+}
+
+/* Of a thousand collectives how many are of kin. */
+static uint64_t coverage(const struct finder *f, const struct ana_kins *k)
+{
+	uint64_t covered = 0;
+	uint32_t i;
+
+	for (i = 0; i < f->m->lanes; i++)
+		covered += k->of[i] != UINT32_MAX ? f->seen[i] : 0;
+	return f->all ? covered * 1000 / f->all : 0;
+}
+
+static int find_at(struct ana_kins *k, const struct ana_match *logs, int64_t tolerance,
+		   uint64_t *cover)
+{
+	struct ana_match m = *logs;
+	struct finder f = { .m = &m };
+	struct ana_match_user user = { .near = see, .arg = &f };
+	struct pair *pair = NULL;
+	int err = -ENOMEM;
+
+	forget(k, m.lanes);
+	m.limit = TRIAL_MAX;
+	m.tolerance_ns = tolerance;
+	m.kins = NULL;
+	f.seen = calloc(m.lanes + 1u, sizeof(*f.seen));
+	f.closest = calloc(m.lanes + 1u, sizeof(*f.closest));
+	if (f.seen && f.closest)
+		err = ana_match_collectives(&m, &user);
+	err = err ? err : f.err;
+	if (!err)
+		pair = malloc((f.pairs + 1) * sizeof(*pair));
+	if (!err && !pair)
+		err = -ENOMEM;
+	if (err)
+		goto out;
+	if (f.pairs)
+		memcpy(pair, f.pair, f.pairs * sizeof(*pair));
+	qsort(pair, f.pairs, sizeof(*pair), by_distance);
+	find_closest(&f);
+	err = gather(&f, k, pair);
+	*cover = coverage(&f, k);
+out:
+	free(pair);
+	free(f.pair);
+	free(f.seen);
+	free(f.closest);
+	ana_map_fini(&f.pair_of);
+	return err;
+}
+
+/* The least tolerance at which nearly all are kin, or as many as at any. */
+int ana_kins_find(struct ana_kins *k, const struct ana_match *m, int64_t slack_ns)
+{
+	uint64_t cover[ANA_TOLERANCES] = { 0 }, most = 0;
+	size_t i;
+	int err = 0;
+
+	*k = (struct ana_kins){ 0 };
+	k->of = malloc((m->lanes + 1u) * sizeof(*k->of));
+	if (!k->of)
+		return -ENOMEM;
+	for (i = 0; i < ANA_TOLERANCES && !err; i++) {
+		err = find_at(k, m, ana_tolerance_ns[i] + slack_ns, &cover[i]);
+		if (cover[i] >= ENOUGH)
+			return err;
+		most = cover[i] > most ? cover[i] : most;
+	}
+	for (i = 0; i < ANA_TOLERANCES && cover[i] * 100 < most * 98; i++)
+		;
+	if (!err && i < ANA_TOLERANCES)
+		err = find_at(k, m, ana_tolerance_ns[i] + slack_ns, &cover[i]);
+	return err;
+}
+
+void ana_kins_fini(struct ana_kins *k)
+{
+	forget(k, 0);
+	free(k->kin);
+	free(k->of);
+	*k = (struct ana_kins){ 0 };
+}
+
+bool ana_kins_has(const struct ana_kins *k, const uint32_t *lane, size_t n)
+{
+	uint32_t i = k->of[lane[0]];
+
+	return i != UINT32_MAX && k->kin[i].lanes == n &&
+	       !memcmp(k->kin[i].lane, lane, n * sizeof(*lane));
+}

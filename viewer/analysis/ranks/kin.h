@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Communicators that have lanes of their own: lanes of several GPUs of which each ends whenever the
+ * others do. Told pair by pair, so that groups which run the same program side by side, and drift
+ * against each other by microseconds, are not taken for one.
+ */
+#ifndef ANALYSIS_KIN_H
+#define ANALYSIS_KIN_H
+
+#include "match_collectives.h"
+
+/* The tolerances that are tried, least first; the last is ANA_TOLERANCE_MAX_NS. */
+#define ANA_TOLERANCES 5
+extern const int64_t ana_tolerance_ns[ANA_TOLERANCES];
+
+/* @m: the logs, aligned, no more. @slack_ns: how far clocks may disagree. 0 or -ENOMEM. */
+int ana_kins_find(struct ana_kins *k, const struct ana_match *m, int64_t slack_ns);
+void ana_kins_fini(struct ana_kins *k);
+
+/* Whether these lanes, ascending, are one. */
+bool ana_kins_has(const struct ana_kins *k, const uint32_t *lane, size_t n);
+
+#endif
