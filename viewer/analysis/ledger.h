@@ -189,7 +189,7 @@ struct ana_units {
 	int64_t known_ns; /* 0: it says nothing */
 	int64_t busy_ns; /* of that: anything ran */
 	int64_t tensor_ns; /* of the tensor cores' time */
-	int64_t dram_ns; /* of the memory's bandwidth */
+	int64_t dram_ns; /* of the memory's bandwidth; -1: not all readings tell it */
 };
 
 struct ana_quality {

@@ -128,7 +128,7 @@ const struct summary_field summary_units[] = {
 	F(TOTAL, known_ns),
 	F(TOTAL, busy_ns),
 	F(TOTAL, tensor_ns),
-	F(TOTAL, dram_ns),
+	F(TOTAL_KNOWN, dram_ns),
 	{ 0 }
 };
 #undef OWNER

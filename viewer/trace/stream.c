@@ -155,7 +155,8 @@ static int take_loss(struct build *b, const struct trace_frame *f)
 }
 
 #define METER_BUSY 1u /* of PulseMeter.known */
-#define METER_UNITS (METER_BUSY | 8u | 16u) /* and tensor cores and memory */
+#define METER_TENSOR 8u
+#define METER_DRAM 16u
 #define METER_WHOLE 10000u
 #define METER_GPM 1u /* a PulseMeter.source */
 #define METER_US_MAX (UINT64_C(1) << 42) /* some fifty days: no process writes more */
@@ -181,15 +182,15 @@ static int note_meter(struct build *b, int64_t t_ns, const Wire__PulseDevice *d)
 		return 0;
 	err = view_grow(&s->meter, &b->meter_room, s->meters, sizeof(*s->meter));
 	if (!err)
-		s->meter[s->meters++] =
-			(struct view_meter){ d->ordinal,
-					     m->source == METER_GPM,
-					     start,
-					     end,
-					     share_of(m->busy),
-					     (m->known & METER_UNITS) == METER_UNITS,
-					     share_of(m->tensor),
-					     share_of(m->dram) };
+		s->meter[s->meters++] = (struct view_meter){ .ordinal = d->ordinal,
+							     .gpm = m->source == METER_GPM,
+							     .start_ns = start,
+							     .end_ns = end,
+							     .busy = share_of(m->busy),
+							     .tensor = share_of(m->tensor),
+							     .dram = share_of(m->dram),
+							     .has_tensor = m->known & METER_TENSOR,
+							     .has_dram = m->known & METER_DRAM };
 	return err;
 }
 

@@ -36,8 +36,8 @@ struct view_meter { /* how busy NVML said a device was, whoever worked on it */
 	int64_t start_ns, end_ns;
 	/* hundredths of a percent of that time, 10000 at most */
 	uint32_t busy;
-	bool units; /* the next ones are known */
-	uint32_t tensor, dram;
+	uint32_t tensor, dram; /* ... where they are known */
+	bool has_tensor, has_dram;
 };
 
 struct view_stream {

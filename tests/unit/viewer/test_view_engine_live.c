@@ -307,8 +307,6 @@ static void test_units(void)
 	meter(&p, US(270), reading(0, 10, 10000, 1)); /* nothing of units */
 	m = units(20, 10000, 20000, 1000); /* more than all of them */
 	meter(&p, US(300), m);
-	m.known = 1 | 8; /* nothing of memory */
-	meter(&p, US(330), m);
 	meter(&p, US(5000), units(20, 10000, 10000, 10000)); /* behind */
 	t_proc_end(&p, US(6000), true);
 	t_analyse(&r, ANA_WINDOW_JOB);
@@ -317,6 +315,17 @@ static void test_units(void)
 	EXPECT_INT(u->busy_ns, NS(20 + 20));
 	EXPECT_INT(u->tensor_ns, NS(10 + 20));
 	EXPECT_INT(u->dram_ns, NS(20 + 2));
+	t_run_end(&r);
+
+	two_operations(&r, &p, US(200));
+	m.known = 1 | 8; /* nothing of memory */
+	meter(&p, US(300), m);
+	meter(&p, US(400), units(20, 10000, 10000, 10000));
+	t_proc_end(&p, US(800), true);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	u = &r.result->units;
+	EXPECT_INT(u->tensor_ns, NS(20 + 20));
+	EXPECT_INT(u->dram_ns, -1);
 	t_run_end(&r);
 }
 

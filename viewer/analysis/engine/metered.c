@@ -67,21 +67,24 @@ static void add(struct ana_device *d, const struct view_meter *m, size_t n, stru
 	}
 }
 
-/* The same of readings within [@from, @until), of which what each unit did is known. */
+/* The same of readings within [@from, @until) that tell of tensor cores. */
 static void add_units(const struct view_meter *m, size_t n, int64_t from, int64_t until,
 		      struct ana_units *to)
 {
 	for (size_t i = 0; i < n; i++) {
 		int64_t start = base_max(m[i].start_ns, from), ns = m[i].end_ns - start;
 
-		if (!m[i].units || ns <= 0 || m[i].end_ns > until ||
+		if (!m[i].has_tensor || ns <= 0 || m[i].end_ns > until ||
 		    ns < (m[i].end_ns - m[i].start_ns) / 10 * 9)
 			continue;
 		from = m[i].end_ns;
 		ana_sum(&to->known_ns, ns);
 		ana_sum(&to->busy_ns, share_of(ns, m[i].busy));
 		ana_sum(&to->tensor_ns, share_of(ns, m[i].tensor));
-		ana_sum(&to->dram_ns, share_of(ns, m[i].dram));
+		if (!m[i].has_dram)
+			to->dram_ns = -1;
+		else if (to->dram_ns >= 0)
+			ana_sum(&to->dram_ns, share_of(ns, m[i].dram));
 	}
 }
 

@@ -134,10 +134,14 @@ static void put_units(struct html *h)
 	html_put(h, "<p>NVML saw ");
 	html_pct(h, base_ppm(u->tensor_ns, u->busy_ns),
 		 "/ledger/units/tensor_ns %% /ledger/units/busy_ns");
-	html_put(h, " of the tensor cores' time and ");
-	html_pct(h, base_ppm(u->dram_ns, u->busy_ns),
-		 "/ledger/units/dram_ns %% /ledger/units/busy_ns");
-	html_put(h, " of the memory's bandwidth used while anything ran: ");
+	html_put(h, " of the tensor cores' time");
+	if (u->dram_ns >= 0) {
+		html_put(h, " and ");
+		html_pct(h, base_ppm(u->dram_ns, u->busy_ns),
+			 "/ledger/units/dram_ns %% /ledger/units/busy_ns");
+		html_put(h, " of the memory's bandwidth");
+	}
+	html_put(h, " used while anything ran: ");
 	html_ns(h, u->busy_ns, "/ledger/units/busy_ns");
 	html_put(h, " of ");
 	html_ns(h, u->known_ns, "/ledger/units/known_ns");

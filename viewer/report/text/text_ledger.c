@@ -93,16 +93,20 @@ static void put_units(struct page *p)
 {
 	const struct ana_units *u = &p->s->result->units;
 	base_unit tensor, dram, busy, known;
+	const char *memory = "";
 
 	if (!u->busy_ns)
 		return;
-	base_percent(tensor, base_ppm(u->tensor_ns, u->busy_ns));
-	base_percent(dram, base_ppm(u->dram_ns, u->busy_ns));
-	text_line(p, base_arena_printf(&p->mem,
-				       "NVML: %s %% of the tensor cores' time and %s %% of the "
-				       "memory's bandwidth were used while anything ran (%s of %s)",
-				       tensor, dram, base_duration(busy, u->busy_ns),
-				       base_duration(known, u->known_ns)));
+	if (u->dram_ns >= 0)
+		memory = base_arena_printf(&p->mem, " and %s %% of the memory's bandwidth",
+					   base_percent(dram, base_ppm(u->dram_ns, u->busy_ns)));
+	text_line(
+		p,
+		base_arena_printf(
+			&p->mem,
+			"NVML: %s %% of the tensor cores' time%s used while anything ran (%s of %s)",
+			base_percent(tensor, base_ppm(u->tensor_ns, u->busy_ns)), memory,
+			base_duration(busy, u->busy_ns), base_duration(known, u->known_ns)));
 }
 
 void text_work(struct page *p)
