@@ -62,6 +62,17 @@ def libraries(folder):
         yield Part(name, version, LICENCES[name], f'https://tracker.debian.org/pkg/{name}', text)
 
 
+def linked_by_compiler(folder):
+    """What every program begins and ends with, and the helpers of the compiler; no folder: this machine's, as anywhere."""
+    if folder:
+        yield Part('glibc', '2.27-3ubuntu1', LICENCES['glibc'], 'https://launchpad.net/ubuntu/+source/glibc',
+                   read(os.path.join(folder, 'root', 'usr', 'share', 'doc', 'libc6-dev', 'copyright')))
+        done = subprocess.run(['dpkg-query', '-W', '-f', '${Version}', 'libgcc-12-dev'], capture_output=True, text=True,
+                              check=False)
+        yield Part('gcc-12', done.stdout or 'NOASSERTION', LICENCES['gcc-12'], 'https://tracker.debian.org/pkg/gcc-12',
+                   read('/usr/share/doc/libgcc-12-dev/copyright'))
+
+
 def charts(build):
     """What npm's lock file has of libraries in the report's script."""
     where = os.path.join(build, 'viewer', 'charts')
@@ -75,5 +86,5 @@ def charts(build):
 
 
 def inside(folder, build):
-    parts = [*libraries(folder), *charts(build)]
+    parts = [*libraries(folder), *linked_by_compiler(folder), *charts(build)]
     return sorted({p.name: p for p in parts}.values(), key=lambda p: p.name)

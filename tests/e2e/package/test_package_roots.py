@@ -175,6 +175,15 @@ def check_deb(root, newer):
     gs.equal(set(root.must(listing, user=None).split('\n')) ^ set(before.split('\n')), set(), f'{root.suite}: left by a purge')
 
 
+def check_piuparts(root):
+    """Debian's own tool, in a copy of the root: what is left or broken by installing and purging."""
+    if not shutil.which('piuparts'):
+        return gs.left_out('no piuparts')
+    done = gs.command(['piuparts', '-e', root.path, '-d', root.suite, '--skip-logrotatefiles-test',
+                       *glob.glob(root.packages + '/*.deb')], timeout=1800)
+    return gs.equal(done.returncode, 0, f'{root.suite}: piuparts: {done.stdout.decode()[-2000:]}')
+
+
 def newer_deb(where, path):
     """The same under a later version."""
     tree = os.path.join(where, 'newer')
@@ -221,8 +230,8 @@ def check_tools(packages, where):
     return gs.equal(done.returncode, 0, f'twine check: {done.stdout.decode()}')
 
 
-def build(source, folder):
-    env = dict(gs.environment(), GPUSTARVE_PACKAGE_BUILD=folder)
+def build(source, folder, **more):
+    env = dict(gs.environment(), GPUSTARVE_PACKAGE_BUILD=folder, **more)
     done = gs.command([os.path.join(source, 'scripts', 'package'), folder + '/packages'], env=env, timeout=3600)
     gs.equal(done.returncode, 0, f'scripts/package in {source}: {done.stderr.decode()[-2000:]}')
     done = gs.command([os.path.join(source, 'scripts', 'build'), folder], env=dict(env, GPUSTARVE_TARGET='demo'), timeout=3600)
@@ -234,7 +243,7 @@ def check_same(where, packages):
     """From a clone elsewhere, at another time, in another zone."""
     clone = os.path.join(where, 'a clone elsewhere').replace(' ', '-')
     gs.equal(gs.command(['git', 'clone', '-q', gs.SOURCE, clone]).returncode, 0, 'git clone')
-    again = build(clone, os.path.join(where, 'other-build'))
+    again = build(clone, os.path.join(where, 'other-build'), TZ='Pacific/Apia', LC_ALL='C.UTF-8')
     for name in sorted(os.listdir(packages)):
         with open(os.path.join(packages, name), 'rb') as f, open(os.path.join(again, name), 'rb') as g:
             gs.check(f.read() == g.read(), f'two builds, the same bytes: {name}')
@@ -266,6 +275,8 @@ with gs.scratch() as where:
         took = check_wheel(root, where)
         check_tarball(root)
         check_deb(root, newer)
+        if suite == 'bookworm':
+            check_piuparts(root)
         print(f'{suite}, glibc {root.glibc}: ' + (f'wheel to report in {took:.1f} s, ' if took else 'no wheel, as its name says, ') +
               'tarball, .deb', flush=True)
 gs.finish()
