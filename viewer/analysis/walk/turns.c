@@ -29,8 +29,9 @@ static bool before(const struct ana_turn *a, const struct ana_turn *b)
 	return a->then != b->then ? a->then < b->then : a->process < b->process;
 }
 
-static void put_first(struct ana_turns *t, struct ana_turn turn)
+void ana_turns_sort_first(struct ana_turns *t)
 {
+	const struct ana_turn turn = t->turn[0];
 	uint32_t i = 0, child;
 
 	for (; (child = 2 * i + 1) < t->count; i = child) {
@@ -44,17 +45,11 @@ static void put_first(struct ana_turns *t, struct ana_turn turn)
 	t->turn[i] = turn;
 }
 
-void ana_turns_wait(struct ana_turns *t, int64_t at, uint64_t then)
-{
-	put_first(t, (struct ana_turn){ at, then, t->turn[0].process });
-}
-
 void ana_turns_end(struct ana_turns *t)
 {
-	const struct ana_turn last = t->turn[--t->count];
-
+	t->turn[0] = t->turn[--t->count];
 	if (t->count)
-		put_first(t, last);
+		ana_turns_sort_first(t);
 }
 
 void ana_turns_archive(struct ana_turns *t, uint32_t processes, struct ana_archive *a)

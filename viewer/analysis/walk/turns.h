@@ -35,8 +35,16 @@ static inline int64_t ana_turns_at(const struct ana_turns *t)
 	return t->count ? t->turn[0].at : INT64_MAX;
 }
 
+void ana_turns_sort_first(struct ana_turns *t); /* the first is no longer, perhaps */
+
 /* The first's next is at @at. */
-void ana_turns_wait(struct ana_turns *t, int64_t at, uint64_t then);
+static inline void ana_turns_wait(struct ana_turns *t, int64_t at, uint64_t then)
+{
+	t->turn[0].at = at;
+	t->turn[0].then = then;
+	if (t->count > 1)
+		ana_turns_sort_first(t);
+}
 
 /* The first has no more. */
 void ana_turns_end(struct ana_turns *t);
