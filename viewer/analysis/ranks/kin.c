@@ -14,8 +14,8 @@
 #define LOOKS_MAX 8000000u
 #define JOINS_MAX 50000000u /* looks whether two lanes of two rings end together */
 #define LEAST 3u /* times that a lane must have been seen */
-#define TOGETHER_PCT 95u /* of its collectives end with the other's, ... */
-#define CLOSEST_PCT 99u /* ... and so much of what the closest other has */
+#define TOGETHER_PCT 70u /* of its collectives end with the other's, ... */
+#define CLOSEST_PCT 99u /* ... and so much of what either has with the closest other */
 #define ENOUGH 950u /* of a thousand collectives are kin's: no larger tolerance is tried */
 
 const int64_t ana_tolerance_ns[ANA_TOLERANCES] = { 5000, 20000, 80000, 320000,
@@ -83,17 +83,23 @@ static uint32_t part(uint32_t of, uint32_t share)
 	return (uint32_t)(((uint64_t)of * share + 99) / 100);
 }
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
 /*
- * Of neither many ended without the other; and each did so with nobody more often: those of one
- * communicator always do, those that merely keep pace nearly always at the most.
+ * Of neither many ended without the other: records get lost. Where both are there they end together
+ * as often as either does with anybody: those of one communicator always do, those that merely keep
+ * pace nearly always at the most.
  */
 static bool together(const struct finder *f, const struct pair *p)
 {
 	uint32_t a = f->seen[p->a], b = f->seen[p->b], most = a > b ? a : b;
 	uint32_t x = f->closest[p->a], y = f->closest[p->b], closest = x > y ? x : y;
 
-	return a >= LEAST && b >= LEAST && p->together >= part(most, TOGETHER_PCT) &&
-	       p->together >= part(closest, CLOSEST_PCT);
+	return least(a, b) >= LEAST && p->together >= part(most, TOGETHER_PCT) &&
+	       p->together >= part(least(least(a, b), closest), CLOSEST_PCT);
 }
 
 static void find_closest(struct finder *f)
