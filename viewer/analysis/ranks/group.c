@@ -21,18 +21,6 @@ struct learner {
 	uint64_t seen;
 };
 
-static uint32_t lane_number(const struct ana_groups *g, const struct ana_arrival *a)
-{
-	return g->first_lane[a->gpu] + a->lane;
-}
-
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static uint64_t hash_of(const uint32_t *lane, size_t n)
 {
 	const struct wire_secret secret = wire_secret();
@@ -92,12 +80,12 @@ static void see(void *arg, struct ana_arrival *const *member, size_t n)
 
 	l->seen += n;
 	for (i = 0; i < n; i++) {
-		l->lane[i] = lane_number(g, member[i]);
+		l->lane[i] = ana_lane_number(g->first_lane, member[i]);
 		g->lane_count[l->lane[i]]++;
 	}
 	if (n < 2)
 		return;
-	qsort(l->lane, n, sizeof(*l->lane), by_number);
+	qsort(l->lane, n, sizeof(*l->lane), ana_lanes_compare);
 	s = find_set(g, l->lane, n);
 	if (!s)
 		s = new_set(g, l->lane, n);
@@ -182,7 +170,7 @@ static int find_tolerance(struct learner *l, int64_t slack)
 
 static bool has_lane(const struct ana_set *s, uint32_t lane)
 {
-	return bsearch(&lane, s->lane, s->lanes, sizeof(lane), by_number) != NULL;
+	return bsearch(&lane, s->lane, s->lanes, sizeof(lane), ana_lanes_compare) != NULL;
 }
 
 static bool within(const struct ana_set *small, const struct ana_set *large)
@@ -378,7 +366,7 @@ static int lanes_to_groups(struct ana_groups *g)
 
 uint32_t ana_groups_usual(const struct ana_groups *g, const struct ana_arrival *a)
 {
-	return g->lane_group[lane_number(g, a)];
+	return g->lane_group[ana_lane_number(g->first_lane, a)];
 }
 
 static int number_lanes(struct ana_groups *g, struct ana_collective_log *const *log, size_t logs)
@@ -448,8 +436,8 @@ void ana_groups_fini(struct ana_groups *g)
 static int by_lane(const void *a, const void *b, void *arg)
 {
 	const struct ana_groups *g = arg;
-	uint32_t x = lane_number(g, *(struct ana_arrival *const *)a);
-	uint32_t y = lane_number(g, *(struct ana_arrival *const *)b);
+	uint32_t x = ana_lane_number(g->first_lane, *(struct ana_arrival *const *)a);
+	uint32_t y = ana_lane_number(g->first_lane, *(struct ana_arrival *const *)b);
 
 	return x < y ? -1 : x > y;
 }
@@ -463,7 +451,7 @@ static size_t to_front(const struct ana_groups *g, const struct ana_set *s,
 	for (i = 0; i < n; i++) {
 		struct ana_arrival *a = member[i];
 
-		if (!has_lane(s, lane_number(g, a)))
+		if (!has_lane(s, ana_lane_number(g->first_lane, a)))
 			continue;
 		memmove(&member[front + 1], &member[front], (i - front) * sizeof(*member));
 		member[front++] = a;
@@ -480,12 +468,12 @@ static bool is_there(const struct ana_groups *g, uint32_t lane, struct ana_arriv
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (lane_number(g, member[mid]) < lane)
+		if (ana_lane_number(g->first_lane, member[mid]) < lane)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	return low < n && lane_number(g, member[low]) == lane;
+	return low < n && ana_lane_number(g->first_lane, member[low]) == lane;
 }
 
 /* Of most sets already the first lane is not: as a rule it costs one look, however many ended. */
@@ -512,7 +500,7 @@ static bool is_group(const struct ana_groups *g, struct ana_arrival **member, si
 	if (n > MEMBERS_MAX)
 		return false;
 	for (i = 0; i < n; i++)
-		lane[i] = lane_number(g, member[i]);
+		lane[i] = ana_lane_number(g->first_lane, member[i]);
 	s = find_set(g, lane, n);
 	if (!s || !s->accepted)
 		return false;

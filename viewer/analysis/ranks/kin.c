@@ -65,13 +65,14 @@ static bool see(void *arg, const struct ana_arrival *first, struct ana_arrival *
 		size_t n)
 {
 	struct finder *f = arg;
-	uint32_t lane = ana_match_lane(f->m, first);
+	const uint32_t *first_lane = f->m->first_lane;
+	uint32_t lane = ana_lane_number(first_lane, first);
 	size_t i;
 
 	f->seen[lane]++;
 	f->all++;
 	for (i = 0; i < n; i++)
-		count_pair(f, lane, ana_match_lane(f->m, near[i]),
+		count_pair(f, lane, ana_lane_number(first_lane, near[i]),
 			   near[i]->common_end - first->common_end);
 	f->looks += (int64_t)n;
 	return f->looks < base_clamp((int64_t)f->m->logs * LOOKS, LOOKS_MIN, LOOKS_MAX) && !f->err;
@@ -83,11 +84,6 @@ static uint32_t part(uint32_t of, uint32_t share)
 	return (uint32_t)(((uint64_t)of * share + 99) / 100);
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
 /*
  * Of neither many ended without the other: records get lost. Where both are there they end together
  * as often as either does with anybody: those of one communicator always do, those that merely keep
@@ -97,9 +93,10 @@ static bool together(const struct finder *f, const struct pair *p)
 {
 	uint32_t a = f->seen[p->a], b = f->seen[p->b], most = a > b ? a : b;
 	uint32_t x = f->closest[p->a], y = f->closest[p->b], closest = x > y ? x : y;
+	uint32_t both = a < b ? a : b;
 
-	return least(a, b) >= LEAST && p->together >= part(most, TOGETHER_PCT) &&
-	       p->together >= part(least(least(a, b), closest), CLOSEST_PCT);
+	return both >= LEAST && p->together >= part(most, TOGETHER_PCT) &&
+	       p->together >= part(both < closest ? both : closest, CLOSEST_PCT);
 }
 
 static void find_closest(struct finder *f)
@@ -134,7 +131,6 @@ static int by_distance(const void *a, const void *b)
 struct rings {
 	uint32_t *next; /* by lane */
 	uint32_t *name; /* by lane: one of its ring, the same for all in it */
-	uint32_t *size; /* by name */
 	uint64_t looks; /* left */
 };
 
@@ -145,13 +141,10 @@ static int rings_init(struct rings *r, uint32_t lanes)
 	r->looks = JOINS_MAX;
 	r->next = malloc((lanes + 1u) * sizeof(*r->next));
 	r->name = malloc((lanes + 1u) * sizeof(*r->name));
-	r->size = malloc((lanes + 1u) * sizeof(*r->size));
-	if (!r->next || !r->name || !r->size)
+	if (!r->next || !r->name)
 		return -ENOMEM;
-	for (i = 0; i < lanes; i++) {
+	for (i = 0; i < lanes; i++)
 		r->next[i] = r->name[i] = i;
-		r->size[i] = 1;
-	}
 	return 0;
 }
 
@@ -159,7 +152,6 @@ static void rings_fini(struct rings *r)
 {
 	free(r->next);
 	free(r->name);
-	free(r->size);
 }
 
 /* Each of one ring ends with each of the other. */
@@ -185,7 +177,6 @@ static void join(struct rings *r, uint32_t a, uint32_t b)
 {
 	uint32_t name = r->name[a], x = b, next = r->next[a];
 
-	r->size[name] += r->size[r->name[b]];
 	do {
 		r->name[x] = name;
 		x = r->next[x];
@@ -196,23 +187,20 @@ static void join(struct rings *r, uint32_t a, uint32_t b)
 
 /* --- */
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The ring of @lane becomes a kin. */
 static int add_kin(struct ana_kins *k, const struct rings *r, uint32_t lane)
 {
 	struct ana_kin *to;
-	uint32_t x = lane;
+	uint32_t x = lane, n = 0;
 
+	do {
+		n++;
+		x = r->next[x];
+	} while (x != lane);
 	if (!base_vec_more(k->kin, k->count, k->room))
 		return -ENOMEM;
 	to = &k->kin[k->count];
-	*to = (struct ana_kin){ .lane = malloc(r->size[r->name[lane]] * sizeof(*to->lane)) };
+	*to = (struct ana_kin){ .lane = malloc(n * sizeof(*to->lane)) };
 	if (!to->lane)
 		return -ENOMEM;
 	do {
@@ -220,7 +208,7 @@ static int add_kin(struct ana_kins *k, const struct rings *r, uint32_t lane)
 		to->lane[to->lanes++] = x;
 		x = r->next[x];
 	} while (x != lane);
-	qsort(to->lane, to->lanes, sizeof(*to->lane), by_number);
+	qsort(to->lane, to->lanes, sizeof(*to->lane), ana_lanes_compare);
 	k->count++;
 	return 0;
 }
@@ -330,7 +318,7 @@ int ana_kins_find(struct ana_kins *k, const struct ana_match *m, int64_t slack_n
 	}
 	for (i = 0; i < ANA_TOLERANCES && cover[i] * 100 < most * 98; i++)
 		;
-	if (!err && i < ANA_TOLERANCES)
+	if (!err && i < ANA_TOLERANCES - 1) /* the last is at hand */
 		err = find_at(k, m, ana_tolerance_ns[i] + slack_ns, &cover[i]);
 	return err;
 }

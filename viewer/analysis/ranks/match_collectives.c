@@ -40,6 +40,13 @@ struct matching {
 	int err;
 };
 
+int ana_lanes_compare(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
 static bool before(const struct matching *m, uint32_t a, uint32_t b)
 {
 	int64_t x = m->reader[a].t, y = m->reader[b].t;
@@ -123,7 +130,7 @@ static void begin(struct matching *m, uint32_t gpu)
 
 static struct lane *lane_of(const struct matching *m, const struct entry *e)
 {
-	return &m->lane[ana_match_lane(m->of, &e->a)];
+	return &m->lane[ana_lane_number(m->of->first_lane, &e->a)];
 }
 
 /* By common end, which comes in order but for what the pieces of a clock's line do to it. */
@@ -203,7 +210,7 @@ static uint64_t hash_of(const struct matching *m, const struct entry *e)
 /* The kin of which each lane's first ran when the first of them ended, @e being one; NULL: none. */
 static const struct ana_kin *whole_kin(const struct matching *m, const struct entry *e)
 {
-	uint32_t lane = ana_match_lane(m->of, &e->a), i;
+	uint32_t lane = ana_lane_number(m->of->first_lane, &e->a), i;
 	const struct ana_kins *k = m->of->kins;
 	int64_t start = INT64_MIN, end = INT64_MAX;
 	const struct ana_kin *kin;

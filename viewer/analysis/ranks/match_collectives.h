@@ -46,10 +46,12 @@ struct ana_match { /* what is matched, and how */
 };
 
 /* Number of the lane over all logs. */
-static inline uint32_t ana_match_lane(const struct ana_match *m, const struct ana_arrival *a)
+static inline uint32_t ana_lane_number(const uint32_t *first_lane, const struct ana_arrival *a)
 {
-	return m->first_lane[a->gpu] + a->lane;
+	return first_lane[a->gpu] + a->lane;
 }
+
+int ana_lanes_compare(const void *a, const void *b); /* for qsort and bsearch of numbers */
 
 struct ana_match_user {
 	/* Kernels that ended together, by common_end; of one name, at most one per GPU. */
