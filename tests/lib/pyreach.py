@@ -62,20 +62,25 @@ def holds(tid, *objects):
 
 
 def at(thread):
-    """Where it is, or nothing where it runs. A thread that waits for the interpreter's lock sleeps, too."""
-    with open('/proc/self/task/%d/stat' % thread.native_id) as f:
+    """Where it is and how long it has run until now, or nothing where it is not asleep."""
+    task = '/proc/self/task/%d/' % thread.native_id
+    with open(task + 'stat') as f, open(task + 'schedstat') as g:
         asleep = f.read().rsplit(')', 1)[1].split()[0] == 'S'
+        ran = g.read()
     frame = sys._current_frames().get(thread.ident)
-    return (frame.f_code, frame.f_lasti) if asleep and frame else None
+    return (frame.f_code, frame.f_lasti, ran) if asleep and frame else None
 
 
 def blocked(thread):
-    """Waits until the thread is blocked, and stays so at one place for a while."""
-    times, before = 0, None
-    for _ in range(20000):
+    """Waits until the thread is blocked: asleep at one place, and never woken meanwhile. One that waits
+    for the interpreter's lock sleeps, too, but wakes up as often as that is free, or after 5 ms."""
+    since, before = time.monotonic(), None
+    until = since + 60
+    while time.monotonic() < until:
         now = at(thread)
-        times, before = (times + 1 if now and now == before else 0), now
-        if times == 6:
+        if not now or now != before:
+            since, before = time.monotonic(), now
+        elif time.monotonic() - since > 0.007:
             return
         time.sleep(0.001)
     check(False, 'a thread does not block')
