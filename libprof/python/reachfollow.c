@@ -14,6 +14,8 @@
 #define LOWEST 4096u
 #define HIGHEST (UINT64_C(1) << 47)
 #define TABLE_MAX 128u /* places of a set */
+#define EDGE_PAGE UINT64_C(4096) /* no page is smaller */
+#define LEAST_BYTES 16u /* of an object */
 #define BLOCK_ITEMS 64u /* of a deque's block, behind a pointer to the one before */
 
 enum form { /* of a piece */
@@ -473,6 +475,25 @@ static void open_object(struct prof_py *py, const struct object *o)
 
 /* ---- the batch ---- */
 
+/*
+ * A head is read at a length that some objects do not have: where nothing is mapped before or
+ * behind one, as at the ends of an arena, what its own page has of it.
+ */
+static void read_at_edge(struct prof_py *py, uint64_t at, uint64_t head[PROF_PYREACH_HEAD / 8],
+			 struct prof_pymem_part *part)
+{
+	uint64_t page = at & ~(EDGE_PAGE - 1), from = part->from < page ? page : part->from;
+	uint64_t end = at - PROF_PYREACH_BEFORE + PROF_PYREACH_HEAD;
+
+	if (at + LEAST_BYTES > page + EDGE_PAGE)
+		return;
+	if (end > page + EDGE_PAGE)
+		end = page + EDGE_PAGE;
+	memset(head, 0, PROF_PYREACH_HEAD);
+	if (!prof_pymem_read(&py->mem, from, (uint8_t *)head + (from - part->from), end - from))
+		part->bytes = end - from;
+}
+
 static int read_heads(struct prof_py *py, const struct prof_pynode *node, size_t n)
 {
 	struct prof_pyreach *r = &py->reach;
@@ -487,6 +508,9 @@ static int read_heads(struct prof_py *py, const struct prof_pynode *node, size_t
 	rc = prof_pyreach_read(py, part, n);
 	if (rc)
 		return rc;
+	for (i = 0; i < n; i++)
+		if (!part[i].bytes)
+			read_at_edge(py, node[i].at, r->head_of[i], &part[i]);
 	for (i = 0; i < n; i++)
 		type[i] = part[i].bytes ? r->head_of[i][(PROF_PYREACH_BEFORE + 8) / 8] : 0;
 	return prof_pyreach_types(py, type, n, true, r->type_of);

@@ -10,6 +10,7 @@ import concurrent.futures
 import ctypes
 import functools
 import json
+import mmap
 import multiprocessing.pool
 import os
 import queue
@@ -187,6 +188,7 @@ module_queue = None
 def by_global(q):
     global module_queue
     module_queue = q
+    del q
     while not make():
         if over.is_set():
             module_queue.put(1)
@@ -194,6 +196,7 @@ def by_global(q):
 
 def by_list(q):
     several = [1, 'x', q]
+    del q
     while not make():
         if over.is_set():
             several[2].put(1)
@@ -201,6 +204,7 @@ def by_list(q):
 
 def by_dict(q):
     by_name = {'train': q, 'size': 3}
+    del q
     while not make():
         if over.is_set():
             by_name['train'].put(1)
@@ -209,6 +213,7 @@ def by_dict(q):
 def by_large_dict(q):
     by_number = {i: None for i in range(1000)}
     by_number['last'] = q
+    del q
     while not make():
         if over.is_set():
             by_number['last'].put(1)
@@ -216,13 +221,39 @@ def by_large_dict(q):
 
 def by_tuple(q):
     pair = (1, (2, q))
+    del q
     while not make():
         if over.is_set():
             pair[1][1].put(1)
 
 
+edges = []
+
+
+def at_edge(pair):
+    """The tuple's like, of whose memory nothing lies behind: as the last object of an arena is placed."""
+    size, head = 24 + 8 * len(pair), 16
+    edge = mmap.mmap(-1, 2 * mmap.PAGESIZE)
+    end = ctypes.addressof(ctypes.c_char.from_buffer(edge)) + mmap.PAGESIZE
+    ctypes.memset(end - size - head, 0, head)  # the garbage collector knows nothing of it
+    ctypes.memmove(end - size, id(pair), size)
+    ctypes.c_ssize_t.from_address(end - size).value = 1 << 20  # nobody frees it
+    ctypes.CDLL(None).mprotect(ctypes.c_void_p(end), ctypes.c_size_t(mmap.PAGESIZE), 0)
+    edges.append((edge, pair))
+    return ctypes.cast(end - size, ctypes.py_object).value
+
+
+def by_edge(q):
+    some = at_edge((2, q))
+    del q
+    while not make():
+        if over.is_set():
+            some[1].put(1)
+
+
 def by_set(q):
     some = {1, q}
+    del q
     while not make():
         if over.is_set():
             max(some, key=id).put(1)
@@ -231,6 +262,7 @@ def by_set(q):
 def by_deque(q):
     some = collections.deque([1, 2, q])
     some.rotate(70)
+    del q
     while not make():
         if over.is_set():
             some[0].put(1)
@@ -242,7 +274,9 @@ def emit(q, x):
 
 def by_partial(q):
     give = functools.partial(emit, q)
-    run_partial(give, q.put)
+    put = q.put
+    del q
+    run_partial(give, put)
 
 
 def run_partial(give, _):
@@ -282,6 +316,7 @@ HOLDERS = {
     'dict': (by_dict, '!'),
     'large dict': (by_large_dict, '!'),
     'tuple': (by_tuple, '!'),
+    'tuple at the end of memory': (by_edge, '!'),
     'set': (by_set, '!'),
     'deque': (by_deque, '!'),
     'partial': (by_partial, '!'),
