@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e waits timeout=300
 """What is forbidden to a program does not end it because of us: system calls that a service's filter
-answers with a kill, and files beyond RLIMIT_FSIZE. Nor do many threads cost more than few."""
+answers with a kill, and files beyond RLIMIT_FSIZE."""
 import os
 import platform
 import resource
@@ -56,38 +56,6 @@ for batch in DataLoader(Remote(), batch_size=1):
 print('%s:%d' % server.getsockname())
 '''
 
-# Hundreds of threads that sleep, and one that waits for its data. Says what the sampler costs.
-CROWD = r'''
-import os, sys, threading, time
-sys.path.insert(0, os.environ['WORKLOADS'])
-import gpudev
-from torch.utils.data import DataLoader
-threading.stack_size(128 << 10)
-for i in range(500):
-    threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
-class Slow:
-    def __len__(self): return 60
-    def __getitem__(self, i):
-        time.sleep(.1)
-        return i
-def looking():
-    for t in os.listdir('/proc/self/task'):
-        with open('/proc/self/task/' + t + '/comm') as f:
-            if f.read() == 'gpustarve-look\n':
-                with open('/proc/self/task/' + t + '/schedstat') as g:
-                    return int(g.read().split()[0])
-stream = gpudev.Stream(gpudev.Device(0))
-for i, batch in enumerate(DataLoader(Slow())):
-    if i == 20:  # what is dear at first does not count
-        cpu, begin = looking(), time.monotonic_ns()
-    stream.kernel(100000, 'k')
-    stream.synchronize()
-print((looking() - cpu) / (time.monotonic_ns() - begin))
-sys.stdout.flush()
-os._exit(0)
-'''
-
-
 def killed_calls():
     """pidfd_open, pidfd_getfd and all that came later: a service that lists what it allows kills for
     those. The socket's peer is named all the same."""
@@ -137,23 +105,7 @@ def small_files():
                     gs.equal('ulimit -f' in said, python, f'{what}: notes: {said}')
 
 
-def crowd():
-    """500 more threads: the sampler keeps to its share of a core, and still sees who waits."""
-    with gs.scratch() as where:
-        done = prof.run([gs.PYTHON, '-c', CROWD], where, WORKLOADS=gs.WORKLOADS)
-        if not gs.equal(done.returncode, 0, f'crowd: {done.stderr[-300:]}'):
-            return
-        looked = float(done.stdout)
-        gs.check(looked < 0.03, f'crowd: the sampler used {looked:.1%} of a core')
-        mine = [s for s in prof.trace(where).samples if s['role'] == 1]
-        seen = [s for s in mine if '__getitem__' in s['stack']]
-        gs.check(len(mine) >= 20 and len(seen) > 0.8 * len(mine),
-                 f'crowd: {len(seen)} of {len(mine)} samples have the stack')
-        print(f'crowd: {looked:.2%} of a core, {len(seen)} of {len(mine)} samples with a stack')
-
-
 if __name__ == '__main__':
     killed_calls()
     small_files()
-    crowd()
     gs.finish()
