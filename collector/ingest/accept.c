@@ -9,13 +9,16 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include "core/clock.h"
 #include "core/context.h"
 #include "core/log.h"
+#include "retain/admit.h"
 #include "retain/limits.h"
 
 #define FDS_PER_CLIENT 4 /* socket, pidfd, stream, index */
 #define FDS_OWN 64
 #define FDS_WANTED 65536
+#define LOG_EVERY_NS (60 * COLL_SECOND_NS)
 
 /* As many descriptors as we may have, within reason. */
 static size_t raise_descriptors(void)
@@ -51,12 +54,37 @@ static void set_paused(struct coll_accept *a, bool pause)
 		coll_log("cannot watch the socket: %s", strerror(errno));
 }
 
-static void serve(struct coll_accept *a, int fd, const struct ucred *peer)
+/* At most once a minute, as of the other limits. */
+static void log_descriptors(struct coll_accept *a)
+{
+	int64_t now = coll_now_ns();
+
+	if (a->full_ns && now - a->full_ns < LOG_EVERY_NS)
+		return;
+	a->full_ns = now;
+	coll_log("%zu clients are connected, as many as there are descriptors for; more write "
+		 "spool files; raise the limit of open files (ulimit -n, LimitNOFILE)",
+		 a->client_max);
+}
+
+static bool is_full(struct coll_accept *a)
 {
 	uint64_t limit = a->limits->value[COLL_LIMIT_CLIENTS];
 
-	if (a->clients->count >= a->client_max || (limit && a->clients->count >= limit)) {
+	if (limit && a->clients->count >= limit)
+		coll_admit_log(a->clients->retention, COLL_LIMIT_CLIENTS);
+	else if (a->clients->count >= a->client_max)
+		log_descriptors(a);
+	else
+		return false;
+	return true;
+}
+
+static void serve(struct coll_accept *a, int fd, const struct ucred *peer)
+{
+	if (is_full(a)) {
 		a->clients->context->count.clients_refused++;
+		coll_note("pid %d: too many clients; turned away", (int)peer->pid);
 		close(fd);
 		return;
 	}

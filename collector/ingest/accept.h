@@ -18,6 +18,7 @@ struct coll_accept {
 	size_t client_max; /* as many as there are descriptors for */
 	struct coll_listener listener;
 	bool listening;
+	int64_t full_ns; /* when it was last logged that these are used up, 0: never */
 	bool paused; /* out of descriptors: again at the next tick */
 };
 

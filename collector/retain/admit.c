@@ -20,16 +20,16 @@ struct coll_open_run {
 	struct coll_open_run *next;
 };
 
-static void log_limit(struct coll_retention *k, enum coll_limit which)
+void coll_admit_log(struct coll_retention *k, enum coll_limit which)
 {
+	uint64_t value = which == COLL_LIMIT_FREE_FLOOR ? k->free_floor : k->limits->value[which];
 	int64_t now = coll_now_ns();
 
 	if (k->logged_ns[which] && now - k->logged_ns[which] < LOG_EVERY_NS)
 		return;
 	k->logged_ns[which] = now;
 	coll_log("limit %s is reached (%llu): %s; raise it with --limit, or see who uses it up",
-		 coll_limit_name(which), (unsigned long long)k->limits->value[which],
-		 coll_limit_what(which));
+		 coll_limit_name(which), (unsigned long long)value, coll_limit_what(which));
 }
 
 static struct coll_open_run **bucket_of(struct coll_retention *k, const char *dir)
@@ -50,7 +50,7 @@ static bool too_many(struct coll_retention *k, enum coll_limit which, size_t now
 {
 	if (!k->limits->value[which] || now < k->limits->value[which])
 		return false;
-	log_limit(k, which);
+	coll_admit_log(k, which);
 	return true;
 }
 
@@ -129,7 +129,7 @@ static bool exceeds(struct coll_retention *k, enum coll_limit which, uint64_t us
 
 	if (!limit || (used <= limit && len <= limit - used))
 		return false;
-	log_limit(k, which);
+	coll_admit_log(k, which);
 	return true;
 }
 
@@ -153,7 +153,7 @@ int coll_admit_size(struct coll_retention *k, uint64_t size, uint64_t len)
 static int no_disk(struct coll_retention *k)
 {
 	k->context->count.limit_free++;
-	log_limit(k, COLL_LIMIT_FREE_FLOOR);
+	coll_admit_log(k, COLL_LIMIT_FREE_FLOOR);
 	return -ENOSPC;
 }
 
@@ -206,9 +206,9 @@ int64_t coll_admit_throttle(struct coll_retention *k, struct coll_bucket *client
 	if (!wait)
 		return 0;
 	k->context->count.limit_rate++;
-	log_limit(k, coll_bucket_wait_ns(client, limit[COLL_LIMIT_CLIENT_RATE], now_ns)
-			     ? COLL_LIMIT_CLIENT_RATE
-			     : COLL_LIMIT_RATE);
+	coll_admit_log(k, coll_bucket_wait_ns(client, limit[COLL_LIMIT_CLIENT_RATE], now_ns)
+				  ? COLL_LIMIT_CLIENT_RATE
+				  : COLL_LIMIT_RATE);
 	return wait;
 }
 

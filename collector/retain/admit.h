@@ -29,6 +29,9 @@ const struct coll_use *coll_admit_use_of(const struct coll_store *st);
 int coll_admit_open(struct coll_retention *k, const char *dir);
 void coll_admit_closed(struct coll_retention *k, const char *dir);
 
+/* Logs that something was refused for this limit, unless it was within the last minute. */
+void coll_admit_log(struct coll_retention *k, enum coll_limit which);
+
 /* Whether a client, or a @team, that feeds @streams already may feed one more: 0 or -EUSERS. */
 int coll_admit_feed(struct coll_retention *k, size_t streams, bool team);
 

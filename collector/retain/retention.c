@@ -267,6 +267,7 @@ static void look_at_disk(struct coll_retention *k)
 	left = (uint64_t)fs.f_bavail * fs.f_frsize;
 	if (floor > all / FLOOR_SHARE)
 		floor = all / FLOOR_SHARE;
+	k->free_floor = floor;
 	k->free_bytes = left > floor ? left - floor : 0;
 }
 

@@ -47,6 +47,7 @@ struct coll_retention {
 	uint64_t need, appended; /* as in struct coll_use, of all teams */
 	struct coll_use *team;
 	uint64_t free_bytes; /* of the disk, beyond the floor, as of the last tick and since */
+	uint64_t free_floor; /* as it holds on this disk */
 	bool free_known;
 
 	/* Of admit.c: */

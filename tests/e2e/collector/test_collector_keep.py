@@ -433,6 +433,13 @@ def test_free_floor():
                 gs.check(os.statvfs(base).f_bavail * os.statvfs(base).f_frsize > 1 << 20, "the floor")
                 gs.check(metrics(c)["limit_free_total"] >= 2, "counted")
                 gs.check("limit free-floor is reached (1048576)" in c.log(), c.log())
+                c.stop()
+            with Centre(BIN, d, https=False, base=base) as c:  # by itself 64 MiB, of this disk an eighth
+                wait_for(lambda: metrics(c).get("disk_spare_bytes", 1 << 30) == 0, "a look at the disk", 60)
+                gs.equal(c.post(frame(s, 2, PULSE, body=bytes(5000)))[0], 507, "of a small disk")
+                gs.check("limit free-floor is reached (2097152)" in c.log(), c.log())
+                c.stop()
+            with Centre(BIN, d, https=False, options=["--limits", limits], base=base) as c:
                 with open(limits, "w") as f:
                     f.write("free-floor 0\n")
                 c.process.send_signal(signal.SIGHUP)

@@ -2,6 +2,7 @@
 # ctest: labels=e2e waits
 """How a collector starts, shares a socket's path with others, and ends."""
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -201,6 +202,30 @@ def test_signals():
             client.wait_closed()
             gs.equal(len(c.frames("signal", s)), 99, 'len(c.frames("signal", s))')
             gs.check("status: 1 clients, 1 streams" in c.errors(), '"status: 1 clients, 1 streams" in c.errors()')
+
+
+def few_descriptors():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (80, 80))
+
+
+def test_too_many_clients():
+    """Who finds no place is turned away, and the log says for which bound: a limit, or descriptors."""
+    for options, limit, places, said in (
+            (["--limit", "clients=3"], None, 3, "limit clients is reached (3)"),
+            ([], few_descriptors, 4, "4 clients are connected, as many as there are descriptors for")):
+        with Collector(BIN, options=options, preexec_fn=limit) as c:
+            s = rng.randbytes(16)
+            client = c.client()
+            client.send(hello(s, "one"))
+            client.wait_ack(s, 1)
+            others = [c.client() for _ in range(places + 1)]
+            for late in others[places - 1:]:
+                late.wait_closed()
+            gs.equal(c.errors().count(said), 1, f"said once: {c.errors()}")
+            gs.equal(c.errors().count("too many clients; turned away"), 2, "told each")
+            client.send(frame(s, 2, BYE))
+            client.wait_ack(s, 2)
+            gs.equal(c.stop(), 0, "c.stop()")
 
 
 def test_stderr_that_nobody_reads():
