@@ -164,7 +164,8 @@ int prof_spool_write(struct prof_spool *s, const uint8_t *head, size_t head_len,
 
 	if (fd < 0)
 		return fd;
-	err = is_nearly_full(fd, head_len + body_len) ? -ENOSPC : write_all(fd, part, 2);
+	s->at_floor = is_nearly_full(fd, head_len + body_len);
+	err = s->at_floor ? -ENOSPC : write_all(fd, part, 2);
 	if (err)
 		cut_part_off(s, fd);
 	if (close(fd) && !err)

@@ -20,6 +20,7 @@ struct prof_spool {
 	unsigned int segment; /* 0: none begun */
 	uint64_t size; /* of the segment, as we wrote it */
 	uint64_t written; /* over all segments */
+	bool at_floor; /* the last batch was refused for what is to stay free */
 };
 
 void prof_spool_init(struct prof_spool *s, const char *base, const char *run_id,

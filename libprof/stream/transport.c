@@ -250,10 +250,14 @@ static void spool_queue(void)
 /* Sender: the writer has no stderr. */
 static void complain_once(void)
 {
+	static const char at_floor[] = "No space left on device beyond the 64 MiB, or the eighth "
+				       "of a small disk, that stay free";
+
 	if (tp.spool_error && !prof_config()->quiet_errors)
 		prof_complain("cannot write the trace below %s: %s; make room or set GPUSTARVE_OUT "
 			      "(the job goes on, this part of its trace may be lost)",
-			      tp.spool.base, prof_error_text(tp.spool_error));
+			      tp.spool.base,
+			      tp.spool.at_floor ? at_floor : prof_error_text(tp.spool_error));
 	tp.spool_error = 0;
 }
 

@@ -10,6 +10,8 @@
 #include "others.h"
 #include "run.h"
 
+#define FREE_FLOOR (64ull << 20)
+#define FLOOR_SHARE 8
 #define ROOM_BYTES 65536 /* less than this may be too little for what the collector has at hand */
 
 bool view_run_is_full(int err)
@@ -17,10 +19,30 @@ bool view_run_is_full(int err)
 	return err == -ENOSPC || err == -EDQUOT;
 }
 
-void view_run_no_room(struct view_run *r, int err)
+/*
+ * NULL: there is room. Asked without writing: what is left may be just enough for the job. What
+ * libprof and the collector leave free is so in spool.h and limit free-floor.
+ */
+static const char *why_full(const char *dir)
 {
-	const char *why = err ? strerror(-err) : "its files stayed empty";
+	unsigned long long floor = FREE_FLOOR, all, left;
+	struct statvfs fs;
 
+	if (statvfs(dir, &fs) || !fs.f_blocks)
+		return NULL;
+	all = (unsigned long long)fs.f_blocks * fs.f_frsize;
+	left = (unsigned long long)fs.f_bavail * fs.f_frsize;
+	if (left < ROOM_BYTES)
+		return strerror(ENOSPC);
+	if (floor > all / FLOOR_SHARE)
+		floor = all / FLOOR_SHARE;
+	return left < floor + ROOM_BYTES ? "No space left on device beyond the 64 MiB, or the "
+					   "eighth of a small disk, that stay free"
+					 : NULL;
+}
+
+static void tell(struct view_run *r, const char *why)
+{
 	if (r->told)
 		return;
 	r->told = true;
@@ -34,25 +56,22 @@ void view_run_no_room(struct view_run *r, int err)
 			   r->shown, why);
 }
 
-/* Asked without writing: what is left may be just enough for the job. */
-static int room_error(const char *dir)
+void view_run_no_room(struct view_run *r, int err)
 {
-	struct statvfs fs;
+	const char *why = err ? strerror(-err) : why_full(r->dir);
 
-	if (statvfs(dir, &fs) || !fs.f_blocks)
-		return 0;
-	return (unsigned long long)fs.f_bavail * fs.f_frsize < ROOM_BYTES ? -ENOSPC : 0;
+	tell(r, why ? why : "its files stayed empty");
 }
 
 void view_run_hear(struct view_run *r)
 {
-	int err;
+	const char *why;
 
 	if (!view_node_spoke(&r->node))
 		return;
-	err = room_error(r->dir);
-	if (err) {
-		view_run_no_room(r, err);
+	why = why_full(r->dir);
+	if (why) {
+		tell(r, why);
 		view_node_skip(&r->node);
 	} else {
 		view_node_pass_on(&r->node);

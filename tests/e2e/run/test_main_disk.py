@@ -67,6 +67,10 @@ def wrapped(where, out):
     return [gs.WITH_GPUSIM, gs.CLI, 'run', '-o', out, '--max-overhead', '0', '--']
 
 
+# What somebody else has on the disk of that size: of 16 MiB 2 stay free, and less than that is left.
+OTHERS = {'8k': 8192, '16m': (16 << 20) - (3 << 19)}
+
+
 def full(size, plain, what, steps, bare, checkpoint):
     """32 KB of room are gone within a second or two; or there is room for one file of the run
     only; or for none. Whoever notices it, one line tells."""
@@ -78,9 +82,9 @@ def full(size, plain, what, steps, bare, checkpoint):
             return
         try:
             out = os.path.join(disk, 'runs')
-            if size == '8k':
+            if size in OTHERS:
                 with open(os.path.join(disk, 'other'), 'wb') as f:
-                    f.write(bytes(8192))
+                    f.write(bytes(OTHERS[size]))
             if plain:
                 done = gs.command([gs.WITH_GPUSIM, *job(steps)], cwd=where, env=gs.environment(
                     LD_PRELOAD=gs.LIBPROF, GPUSTARVE_OUT=out, GPUSTARVE_MAX_OVERHEAD=0,
@@ -93,7 +97,9 @@ def full(size, plain, what, steps, bare, checkpoint):
             gs.equal(len(told), 1, f'{name}: one line tells: {ours}')
             gs.check(told and told[0].startswith('gpustarve: ') and 'No space' in told[0],
                      f'{name}: no line tells: {ours}')
-            if size != '32k':
+            gs.check(size != '16m' or 'eighth' in told[0],
+                     f'{name}: what is to stay free: {ours}')
+            if size not in ('32k', '16m'):  # of those some is there, and a report
                 gs.equal(len(ours), 1, f'{name}: nothing else is said: {ours}')
                 gs.check(plain or 'nothing could be written' in told[0] or 'unrecorded' in told[0],
                          f'{name}: what came of it: {told}')
@@ -161,7 +167,8 @@ STEPS = 300
 with gs.scratch() as where:
     told = expected(where, STEPS)
 cases = [functools.partial(full, size, plain, what, STEPS, *told) for plain in (False, True)
-         for size, what in (('32k', 'a disk that fills'), ('4k', 'a full disk'), ('8k', 'no room at all'))]
+         for size, what in (('32k', 'a disk that fills'), ('4k', 'a full disk'), ('8k', 'no room at all'),
+                             ('16m', 'a disk of which the rest is to stay free'))]
 cases += [functools.partial(unwritable, what, plain, STEPS, *told) for plain in (False, True)
           for what in ('a file in the way', 'a folder that takes no files')]
 gs.side_by_side(cases)

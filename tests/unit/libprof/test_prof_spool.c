@@ -55,10 +55,13 @@ static void test_floor(void)
 	t_tempdir(folder, sizeof(folder));
 	prof_spool_init(&spool, folder, "run", (const uint8_t *)"0123456789abcdef");
 	EXPECT_INT(put(1000000 * MIB, 64 * MIB + 8192), 0);
+	EXPECT(!spool.at_floor);
 	EXPECT_INT(put(1000000 * MIB, 64 * MIB), -ENOSPC);
+	EXPECT(spool.at_floor);
 	EXPECT_INT(bytes_there(), 4096);
 	EXPECT_INT(put(1000000 * MIB, 64 * MIB + 4096), 0);
 	EXPECT_INT(bytes_there(), 8192);
+	EXPECT(!spool.at_floor);
 	EXPECT_INT(put(80 * MIB, 10 * MIB), -ENOSPC);
 	EXPECT_INT(put(80 * MIB, 10 * MIB + 4096), 0);
 	EXPECT_INT(put(0, 0), 0);
