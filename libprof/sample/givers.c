@@ -15,6 +15,8 @@
 /* of a core, one in so many, for the search, and again for those who made before */
 #define SHARE 200
 #define BUDGET_MOST_NS 2000000ll /* a fork waits for no more than that */
+/* of CPU time, beyond that, once; the sampler has as much saved, and more (sample_rate.c) */
+#define SAVED_NS 40000000ll
 #define NEWEST 4u
 #define OWN_AT_ONCE 24u /* threads whose times are read */
 #define GAVE_AGAIN_NS 5000000ll /* one that gave, while new things are awaited */
@@ -32,10 +34,27 @@ static void feed(int64_t *budget_ns, int64_t *fed_ns, int64_t now_ns)
 		*budget_ns = BUDGET_MOST_NS;
 }
 
+/* Nobody is known at first, and a chain through many threads and processes is found by steps. */
+static void spend_saved(struct prof_givers *g)
+{
+	int64_t more = BUDGET_MOST_NS - g->budget_ns;
+
+	if (more > SAVED_NS - g->spent_ns)
+		more = SAVED_NS - g->spent_ns;
+	g->spent_ns += more;
+	g->budget_ns += more;
+}
+
 void prof_givers_turn(struct prof_givers *g, int64_t now_ns)
 {
 	feed(&g->budget_ns, &g->fed_ns, now_ns);
+	spend_saved(g);
 	prof_links_age(&g->links, now_ns);
+}
+
+bool prof_givers_has_saved(const struct prof_givers *g)
+{
+	return g->spent_ns < SAVED_NS;
 }
 
 bool prof_givers_want(const struct prof_givers *g)

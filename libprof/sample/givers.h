@@ -2,8 +2,8 @@
 /*
  * The search for those who hold what is awaited (links.h): among the threads of this process that
  * run Python, idle ones too, among those of children, and among the descriptors of all processes
- * below. A seventy-fifth of a core at most, whatever there is to look through: the rest the next
- * time. Sampler thread only; allocates nothing; under the fork lock.
+ * below. A hundredth of a core at most, and 40 ms more at first, whatever there is to look through:
+ * the rest the next time. Sampler thread only; allocates nothing; under the fork lock.
  */
 #ifndef PROF_GIVERS_H
 #define PROF_GIVERS_H
@@ -19,6 +19,7 @@ struct prof_givers {
 	struct prof_links links;
 	struct prof_family family;
 	int64_t fed_ns, budget_ns; /* CPU time that may be spent; below 0: too much was */
+	int64_t spent_ns; /* of what may be spent beyond that, once */
 	int64_t first_fed_ns, first_ns; /* the same, of asking who made before */
 	size_t next; /* in the list of this process's threads */
 	size_t next_target;
@@ -61,6 +62,9 @@ void prof_givers_judge(struct prof_givers *g, struct prof_target *self, struct p
 
 /* Looks at the descriptors of processes below. @tid: threads that may have made children. */
 void prof_givers_family(struct prof_givers *g, const uint32_t *tid, size_t tids, int64_t now_ns);
+
+/* May more be spent than its share? Not for ever. */
+bool prof_givers_has_saved(const struct prof_givers *g);
 
 /* Is anything of that kind awaited? */
 bool prof_givers_want(const struct prof_givers *g);

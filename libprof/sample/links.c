@@ -149,12 +149,28 @@ void prof_links_looked(struct prof_links *l, struct prof_link_holder *h, int64_t
 		h->made_ns = now_ns;
 }
 
+/*
+ * The depth of the first objects: a submitter that waits for another's thread of C (Keras') awaits
+ * none itself.
+ */
+static uint8_t first_depth(const struct prof_links *l)
+{
+	uint32_t i;
+
+	for (i = 0; i < PROF_LINKS_WANTED; i++)
+		if (l->wanted[i].object && !l->wanted[i].depth)
+			return 0;
+	return 1;
+}
+
 uint32_t prof_links_of_firsts(const struct prof_links *l, int64_t now_ns)
 {
+	const uint8_t depth = first_depth(l);
 	uint32_t bits = 0, i;
 
 	for (i = 0; i < PROF_LINKS_WANTED; i++)
-		if (l->wanted[i].object && !l->wanted[i].depth && l->wanted[i].seen_ns >= now_ns)
+		if (l->wanted[i].object && l->wanted[i].depth == depth &&
+		    l->wanted[i].seen_ns >= now_ns)
 			bits |= BIT(i);
 	return bits;
 }
@@ -385,7 +401,7 @@ static uint32_t add(struct prof_links *l, const char *id, uint64_t end, uint8_t 
 	w->object = prof_link_address(id);
 	set_ends(w, end);
 	l->objects += w->object != 0;
-	l->firsts += w->object && !depth;
+	l->firsts += w->object && depth == first_depth(l);
 	l->ends += w->other[0] != 0;
 	return i;
 }

@@ -65,7 +65,7 @@ struct prof_link_holder { /* may be overwritten by another thread's */
 struct prof_links {
 	struct prof_link_wanted wanted[PROF_LINKS_WANTED];
 	uint32_t objects, ends; /* count ids of objects and of descriptors that came new */
-	uint32_t firsts; /* the same of objects for which submitters wait */
+	uint32_t firsts; /* the same of the first objects, see prof_links_of_firsts */
 	struct prof_link_holder holder[PROF_LINKS_HOLDERS];
 	struct prof_kindred kind[PROF_KINDRED_MAX];
 };
@@ -79,7 +79,10 @@ void prof_links_await_on(struct prof_links *l, uint32_t pid, uint32_t tid, int64
 /* Forgets what nobody has waited for lately. */
 void prof_links_age(struct prof_links *l, int64_t now_ns);
 
-/* Bits of the objects for which a submitter waits that was seen at @now_ns or since. */
+/*
+ * Bits of the objects for which a submitter waits that was seen at @now_ns or since; where none
+ * awaits an object, of those for which the threads do that make for it.
+ */
 uint32_t prof_links_of_firsts(const struct prof_links *l, int64_t now_ns);
 
 /* Does anybody hold one of these? */

@@ -293,6 +293,8 @@ static void test_steps(void)
 	EXPECT(prof_links_news(&links, 1, 2));
 	EXPECT_STR(told(1, 2), "!oaa");
 	EXPECT(!prof_links_news(&links, 1, 2));
+	wait_for(WIRE_ROLE_PRODUCER, 1, 2, "?occ", "", S); /* its own is asked later */
+	EXPECT(links.firsts == 1 && prof_links_of_firsts(&links, S) == 1);
 	prof_links_age(&links, 3 * S);
 	EXPECT(!wanted("oaa"));
 	EXPECT_INT(prof_links_makes(&links, 1, 2), 0);
@@ -302,6 +304,19 @@ static void test_steps(void)
 	EXPECT(prof_links_news(&links, 1, 2)); /* in the place of the bit that was told */
 	prof_links_age(&links, S + PROF_LINKS_MADE_NS + 1);
 	EXPECT_INT(h->made_ns, 0);
+}
+
+/* A submitter that awaits a thread of C: what that waits for comes first, until it awaits one itself. */
+static void test_steps_behind_native(void)
+{
+	memset(&links, 0, sizeof(links));
+	wait_for(WIRE_ROLE_SUBMITTER, 1, 1, "?n7f00", "", S);
+	EXPECT_UINT(prof_links_of_firsts(&links, S), 0);
+	wait_for(WIRE_ROLE_PRODUCER, 1, 2, "?oaa", "", S);
+	EXPECT(links.firsts == 1 && prof_links_of_firsts(&links, S) == 1);
+	EXPECT_UINT(prof_links_of_firsts(&links, S + 1), 0);
+	wait_for(WIRE_ROLE_SUBMITTER, 1, 1, "?obb", "", S);
+	EXPECT(links.firsts == 2 && prof_links_of_firsts(&links, S) == 2);
 }
 
 /* Who takes it himself is none that is asked first. */
@@ -715,13 +730,17 @@ static void test_climb(void)
 }
 
 static const struct t_case cases[] = {
-	T_CASE(test_words),	  T_CASE(test_names),	      T_CASE(test_ids),
-	T_CASE(test_chain),	  T_CASE(test_own_wait),      T_CASE(test_takers),
-	T_CASE(test_trial),	  T_CASE(test_trial_of_kind), T_CASE(test_steps),
-	T_CASE(test_steps_taken), T_CASE(test_age),	      T_CASE(test_gave),
-	T_CASE(test_room),	  T_CASE(test_room_behind),   T_CASE(test_with),
-	T_CASE(test_ends),	  T_CASE(test_shell),	      T_CASE(test_memory),
-	T_CASE(test_beside),	  T_CASE(test_climb),
+	T_CASE(test_words),	  T_CASE(test_names),
+	T_CASE(test_ids),	  T_CASE(test_chain),
+	T_CASE(test_own_wait),	  T_CASE(test_takers),
+	T_CASE(test_trial),	  T_CASE(test_trial_of_kind),
+	T_CASE(test_steps),	  T_CASE(test_steps_behind_native),
+	T_CASE(test_steps_taken), T_CASE(test_age),
+	T_CASE(test_gave),	  T_CASE(test_room),
+	T_CASE(test_room_behind), T_CASE(test_with),
+	T_CASE(test_ends),	  T_CASE(test_shell),
+	T_CASE(test_memory),	  T_CASE(test_beside),
+	T_CASE(test_climb),
 };
 
 int main(void)
