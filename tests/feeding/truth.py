@@ -8,7 +8,7 @@ batch yet, what was done for any other: its maker was busy. What was done for ot
 ('late/make', ...): it is on its way, and they hold the interpreter or the core. Else 'before', 'between' and
 'handoff'. Where batches come in order from processes, ('held/make', ...) is what one did while another lay between two
 rows of its own: it is done with a later batch, and gets no more work before that one is done. Outside of waits: 'gpu' (launching, waiting for the device), what else the trainer noted, by its
-name, and 'rest'."""
+name, and 'rest'. What the trainer itself ran within a wait is ('own', '')."""
 import collections
 
 import gs
@@ -60,6 +60,25 @@ def awaited(pieces, wait, work, groups, held):
     groups['handoff', ''] += gs.measure(late)
 
 
+def own(wait, work):
+    """What the one who waits ran meanwhile, or could have, but for what it made of the batch itself."""
+    made = sum(r['cpu'] + r['delay'] for r in work if (r['pid'], r['tid']) == (wait['pid'], wait['tid'])
+               and r['begin'] >= wait['begin'] and r['end'] <= wait['end'])
+    return max(0, wait['cpu'] + wait['delay'] - made)
+
+
+def waited(pieces, wait, work, groups, held):
+    """As awaited, but for that: who runs does not wait. It may have been while the device was still busy; only
+    what that leaves is taken out, in proportion."""
+    mine = collections.defaultdict(float)
+    awaited(pieces, wait, work, mine, held)
+    idle_ns = gs.measure(pieces)
+    ran = min(idle_ns, max(0, own(wait, work) - (wait['end'] - wait['begin'] - idle_ns)))
+    for group, ns in mine.items():
+        groups[group] += ns * (1 - ran / idle_ns)
+    groups['own', ''] += ran
+
+
 def waits(rows):
     return sorted(span(r) for r in rows if r['place'] == 'wait')
 
@@ -76,7 +95,7 @@ def truth(ops, rows, places, in_order=False):
         part = gs.intersect(left, [span(row)])
         if part:
             left = gs.subtract(left, part)
-            awaited(part, row, work, groups, held)
+            waited(part, row, work, groups, held)
     made = {r['key'] for r in work}
     facts = dict(idle=gs.measure(gaps), span=last - first, waits=len(awaits),
                  exposed=gs.measure(gaps) - gs.measure(left), kernels=sum(o['kind'] == 'kernel' for o in ops),

@@ -47,6 +47,17 @@ def owners():
     gs.check(sum(true.values()) in range(90 * MS - 9, 90 * MS + 9), 'every idle nanosecond has one owner')
 
 
+def own_time():
+    """While the trainer runs it waits for nobody: of batch 2's wait of 46 ms, 42 of them with the GPU idle, it
+    runs 14 and lacks a CPU for 2, of which at least 12 are then. What it makes of a batch itself is no such time."""
+    rows = [row('wait', 1, 12, 48, cpu=13), row('make', 1, 20, 46, cpu=13),
+            row('wait', 2, 66, 112, cpu=14, delay=2), row('make', 2, 80, 100, 20, 0, 3)]
+    ops = [op(0, 10), op(50, 60), op(108, 120)]
+    true, _ = truth.truth(ops, rows, {'make'})
+    gs.equal(round(true['own', ''] / MS, 3), 12, 'its own time')
+    gs.equal(round(true['make', 'cpu'] / MS, 2), round(13 + 20 * 30 / 42, 2), 'is nobody else\'s')
+
+
 def case(name='thread_function', variant='prep', **expect):
     c = cases.Case(next(k for k in kinds.EVERY if k.name == name), variant, 1)
     c.plan['steps'] = 3
@@ -155,6 +166,6 @@ def each_other():
     cases.PROGRAMS = was
 
 
-for test in (owners, reports, never, diaries, programs, each_other):
+for test in (owners, own_time, reports, never, diaries, programs, each_other):
     test()
 gs.finish()
