@@ -59,12 +59,16 @@ Kind = collections.namedtuple('Kind', 'name program variants build never steps n
 
 
 def marks(program):
-    """Mark -> {(file, line)} of a program, of those that it starts, and of the library that it waits in."""
+    """Mark -> {(file, line)} of a program, of those that it starts, and of the library that it waits in. A library
+    that reads ahead with no line of the program on its stack is named by its file: `#: read in file.py`."""
     out, todo = collections.defaultdict(set), [program]
     for path in todo:
         with open(path) as f:
             text = f.read()
         for n, line in enumerate(text.split('\n'), 1):
+            own = re.search(r'#: (\w+) in (\w+\.py)$', line.rstrip())
+            if own:
+                out[own[1]].add((own[2], None))
             m = re.search(r'#: ([\w ]+)$', line.rstrip())
             for mark in m.group(1).split() if m else ():
                 out[mark].add((os.path.basename(path), n))

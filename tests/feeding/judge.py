@@ -43,15 +43,20 @@ def places_at_fault(case, true):
     return [place for place, ns in sums.items() if ns >= 0.7 * top], sums.total()
 
 
+def as_told(summary):
+    """The findings in the order in which a reader comes upon them: a cause's lines are one sentence."""
+    return [summary['findings'][n] for cause in summary['causes'] for n in cause['findings']]
+
+
 def line_of(case, true, summary, marks):
-    """(right?, text) of the first finding."""
+    """(right?, text) of the first finding that a reader is told."""
     places, planted = places_at_fault(case, true)
     idle = sum(true.values())
     want = {at for place in places for at in marks[place]}
     if not want or planted < 0.5 * idle:  # on a busy machine the trainer itself may have been late more
         return None, '' if not want else f'only {100 * planted / idle:.0f} % planted'
-    told = ' or '.join(f'{file}:{n}' for file, n in sorted(want))
-    findings = summary['findings']
+    told = ' or '.join(f'{file}:{n or "any line"}' for file, n in sorted(want, key=str))
+    findings = as_told(summary)
     if findings and findings[0]['class'] == cases.EPOCH and true.get(('before', ''), 0) > 0.3 * planted:
         findings = findings[1:]  # starting its makers took as long as what is planted
     if not findings:
@@ -59,12 +64,13 @@ def line_of(case, true, summary, marks):
     where = findings[0].get('where') or {}
     at = os.path.basename(where.get('file') or '-'), where.get('line')
     got = f'{findings[0]["class"]} {at[0]}:{at[1]}'
-    return at in want, got if at in want else f'{got}, want {told}'
+    right = at in want or (at[0], None) in want
+    return right, got if right else f'{got}, want {told}'
 
 
 def has_cpu(summary, marks):
     """(who is told to have the CPU that the first finding's thread lacks, right?); on a busy machine nobody of the job has it."""
-    where = next((f['where'] or {} for f in summary['findings']), {})
+    where = next((f['where'] or {} for f in as_told(summary)), {})
     if not where.get('has_cpu'):
         return 'nobody has the CPU', True
     who, _, file, n = where['has_cpu'].split('\t')

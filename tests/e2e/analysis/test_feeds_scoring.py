@@ -67,7 +67,9 @@ def case(name='thread_function', variant='prep', **expect):
 
 def report(classes, file='birds.py', line=7, cls='input.prep'):
     return dict(gpus=[dict(idle_ns=90 * MS, classes={c: ns * MS for c, ns in classes.items()})],
-                findings=[dict({'class': cls}, where=dict(file='/x/' + file, line=line))])
+                findings=[dict({'class': 'host.lock'}, where=dict(file='/x/z.py', line=1)),
+                          dict({'class': cls}, where=dict(file='/x/' + file, line=line))],
+                causes=[dict(findings=[1]), dict(findings=[0])])  # several lines of one cause come first
 
 
 MARKS = dict(make={('birds.py', 7)}, get={('birds.py', 9)})
@@ -102,7 +104,7 @@ def reports():
     gs.check(judge.doubts(c, dict(unmade=0, kernels=2)), 'too few kernels')
     gs.equal(judge.doubts(c, dict(unmade=0, kernels=3)), [], 'no doubt')
     gs.equal(judged(report({'input.prep': 90}), case(get=cases.IO)).line, None, 'little is planted: no line is asked for')
-    none = dict(report({'input.prep': 90}), findings=[])
+    none = dict(report({'input.prep': 90}), findings=[], causes=[])
     gs.equal(judged(none).line, False, 'no finding')
 
 
@@ -163,6 +165,10 @@ def each_other():
         signal.alarm(20)  # for one that never ends
         gs.equal(dict(cases.marks(os.path.join(folder, 'first.py'))), {'make': {('first.py', 1), ('second.py', 1)}}, 'marks')
         signal.alarm(0)
+        with open(os.path.join(folder, 'first.py'), 'w') as f:
+            f.write('# it reads ahead  #: make in ahead.py\nload()  #: make read\n')
+        gs.equal(dict(cases.marks(os.path.join(folder, 'first.py'))),
+                 {'make': {('ahead.py', None), ('first.py', 2)}, 'read': {('first.py', 2)}}, 'marks of a library')
     cases.PROGRAMS = was
 
 

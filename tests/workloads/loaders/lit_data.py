@@ -12,6 +12,7 @@ from PIL import Image
 import job
 
 
+# Its __iter__ reads chunks ahead, by posix_fadvise, before any item is asked for.  #: native in posix_fast.py
 class Photos(litdata.StreamingDataset):
     def __getitem__(self, i):
         with job.note('read'):
