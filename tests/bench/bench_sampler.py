@@ -3,7 +3,7 @@
 """bench_sampler.py: how much of a core the host sampler takes while the (simulated) GPU is busy
 (goal: 0.1 %) and while it starves (2 %), by the sampler thread's own CPU time; and how many samples
 that gave; then the same beside a crowd, of 200 threads and a pool of 64 processes, that may hold what the
-trainer waits for. The machine's load is printed, for a busy machine makes waking up dearer."""
+trainer waits for, whose processes are found and opened at first. The machine's load is printed, for a busy machine makes waking up dearer."""
 import os
 import sys
 
@@ -35,7 +35,8 @@ def crowd(name, args):
         said = json.loads(done.stdout.decode().splitlines()[-1])
         trace, = [t for t in prof.traces(where) if t.hello['pid'] == said['pid']]
         joined = {s['pid'] for s in trace.samples if '!' in (s.get('links') or '')} - {said['pid']}
-        print(f'{name:<42} {said["looked"]:8.3%} of a core, {len(trace.samples):5d} samples, {len(joined)} '
+        later = f' ({said["looked_later"]:.3%} after its first 5 s)' if '--busy' in args else ''
+        print(f'{name:<42} {said["looked"]:8.3%} of a core{later}, {len(trace.samples):5d} samples, {len(joined)} '
               f'processes joined, load {os.getloadavg()[0]:.1f}', flush=True)
 
 

@@ -22,6 +22,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 PAUSE = 0.02
+SETTLED = 5  # seconds in which who is beside it is found, once
 LOG = os.environ.get('HANDING_LOG')
 told = threading.local()
 
@@ -398,12 +399,15 @@ def main():
     stream.synchronize()
     time.sleep(0.5)  # what is dear at first does not count
     begin, cpu, end, steps = time.monotonic(), looking(), time.monotonic() + args.seconds, 0
+    settled, spent = begin, cpu
     while args.busy and time.monotonic() < end:
         stream.kernel(20_000_000, 'step')
         queued = stream.record()
         if steps:
             before.synchronize()
         before, steps = queued, steps + 1
+        if settled == begin and time.monotonic() > begin + SETTLED:
+            settled, spent = time.monotonic(), looking()
     # On a busy machine steps are few in that time, and it is they that are looked at.
     while time.monotonic() < end or steps < args.steps and time.monotonic() < end + 60:
         Decoys.waiting.set()
@@ -413,10 +417,11 @@ def main():
         stream.kernel(1_000_000, 'step')
         stream.synchronize()
         steps += 1
-    looked = (looking() - cpu) / (time.monotonic() - begin)
+    now = time.monotonic()
+    looked, later = (looking() - cpu) / (now - begin), (looking() - spent) / (now - settled)
     with open(LOG) as f:
         told = [line.split() for line in f]
-    print(json.dumps({'pid': os.getpid(), 'steps': steps, 'looked': looked,
+    print(json.dumps({'pid': os.getpid(), 'steps': steps, 'looked': looked, 'looked_later': later,
                       'told': [[what, int(pid), int(tid)] for what, pid, tid in told]}), flush=True)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # torch's handler raises for a worker that was killed
     for child in multiprocessing.active_children():
