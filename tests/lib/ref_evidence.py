@@ -1006,7 +1006,8 @@ class Piece:
                   cpu='host.cpu_work', idle='host.no_work')
         if s['code'] in of:
             return of[s['code']]
-        if s['own'] and s['take'] in (None, '', 'item') and self.before_copy(s):
+        calls = s['stack'] in self.w.callers
+        if s['own'] and s['take'] in (None, '', 'item') and not calls and self.before_copy(s):
             return 'input.inline'
         return 'host.cpu_work' if s['own'] and self.b - self.a >= 5 * MS else 'host.dispatch'
 

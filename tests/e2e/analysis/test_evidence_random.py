@@ -132,6 +132,8 @@ class Case:
         self.talks = random.Random(~seed ^ 99)  # ... with other processes, by a library's threads
         self.beyond = self.feeds and self.talks.random() < .6
         self.tells = random.Random(seed ^ 55)  # how long a look stands for
+        self.calls_in = random.Random(seed ^ 33)
+        self.receives = self.calls_in.random() < .3
         self.ends = random.Random(seed ^ 77)  # of sockets, at which they read
         self.visits = self.feeds and self.ends.random() < .25
         self.guests = self.feeds and not self.beyond and not self.visits and self.ends.random() < .5
@@ -348,6 +350,8 @@ class Case:
                         name, wait = r.choice(['nap', 'nap', 'turn', 'made']), r.choice([0, ref.SLEEP, ref.SLEEP])
                 elif self.works and tid == TRAINER and r.random() < .8:
                     name, wait, links, target = r.choice(WORK), r.choice([0] * 9 + [1, ref.SLEEP, ref.GPU]), '', ''
+                    if self.receives and self.calls_in.random() < .03:  # at one of these lines who calls is waited for
+                        wait, links = ref.SOCKET, '?t1 ?a1'
                 elif self.feeds and role == 5 and r.random() < .5:
                     links = r.choice(['!oa', '!oa ?ob', '~oa', '!p1', '>p1', '!oa ?u1', '!oa ?a1', '!ob', ''])
                 if self.idlers and role == 5 and self.gaps.random() < .9:

@@ -160,9 +160,23 @@ static void no_calls(struct bench *t)
 	ana_longcalls_fini(&t->calls);
 }
 
+/* At that line somebody was seen to wait for who calls. */
+static void requests_there(struct bench *t)
+{
+	static const char links[] = "?t1 ?a1";
+	struct wire_sample s = {
+		.pid = PID,
+		.stack = wire_strtab_intern(t->names, DECODE, strlen(DECODE)),
+		.links = wire_strtab_intern(t->names, links, strlen(links)),
+	};
+
+	REQUIRE(!ana_callers_add(&t->e.callers, &s, ana_linktexts_get(&t->e.links, s.links), PID));
+}
+
 static void test_classes(void)
 {
 	EXPECT_INT(class_of(DECODE, SYNC, NULL), ANA_INPUT_INLINE);
+	EXPECT_INT(class_of(DECODE, SYNC, requests_there), ANA_HOST_CPU_WORK);
 	EXPECT_INT(class_of(SCORE, SYNC, NULL), ANA_HOST_CPU_WORK); /* behind it */
 	EXPECT_INT(class_of(DECODE, STEP, NULL), ANA_HOST_CPU_WORK); /* in one line: who knows */
 	EXPECT_INT(class_of(DECODE, SYNC, nothing_made), ANA_HOST_CPU_WORK);

@@ -80,9 +80,9 @@ static enum ana_class class_of_run(struct ana_cause *b, struct ana_evidence *e,
 		return ANA_HOST_CPU_WORK;
 	if (!is_own_work(b, k))
 		return class_of_code(k, ANA_HOST_DISPATCH);
-	/* about to wait for others, or back from it, it makes nothing */
+	/* about to wait for others, or back from it, it makes nothing; nor do requests feed */
 	if ((k->take == ANA_TAKE_NOT_TOLD || k->take == ANA_TAKE_ITEM) &&
-	    is_before_copy(b, e, t, i))
+	    !ana_callers_place(&e->callers, s->stack) && is_before_copy(b, e, t, i))
 		return class_of_code(k, ANA_INPUT_INLINE);
 	return class_of_code(k, b->end - b->start >= CPU_WORK_NS ? ANA_HOST_CPU_WORK
 								 : ANA_HOST_DISPATCH);
