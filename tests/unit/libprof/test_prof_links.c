@@ -306,7 +306,7 @@ static void test_steps(void)
 	EXPECT_INT(h->made_ns, 0);
 }
 
-/* A submitter that awaits a thread of C: what that waits for comes first, until it awaits one itself. */
+/* A submitter that awaits a thread of C: what that one awaits is first, until it awaits its own. */
 static void test_steps_behind_native(void)
 {
 	memset(&links, 0, sizeof(links));
