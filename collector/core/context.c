@@ -39,12 +39,8 @@ static bool is_of_one(int err)
 
 static void one_in_trouble(struct coll_context *c, const char *path, int err)
 {
-	int64_t now = coll_now_ns();
-
-	if (c->one_logged_ns && now - c->one_logged_ns < LOG_EVERY_NS)
-		return;
-	c->one_logged_ns = now;
-	coll_log("cannot store %s: %s; others are stored", path, strerror(-err));
+	if (coll_log_due(&c->one_logged_ns, LOG_EVERY_NS))
+		coll_log("cannot store %s: %s; others are stored", path, strerror(-err));
 }
 
 void coll_context_trouble(struct coll_context *c, const char *path, int err)

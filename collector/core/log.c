@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
+#include "clock.h"
 
 #define LINE_BYTES 512 /* below PIPE_BUF, so that a pipe takes all of it or nothing */
 #define PREFIX "gpustarve: collector: "
@@ -23,6 +24,16 @@ void coll_log_verbose(bool on)
 uint64_t coll_log_dropped(void)
 {
 	return dropped;
+}
+
+bool coll_log_due(int64_t *last_ns, int64_t every_ns)
+{
+	int64_t now = coll_now_ns();
+
+	if (*last_ns && now - *last_ns < every_ns)
+		return false;
+	*last_ns = now;
+	return true;
 }
 
 static void put_line(const char *line, size_t len)

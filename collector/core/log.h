@@ -17,4 +17,10 @@ __attribute__((format(printf, 1, 2))) void coll_note(const char *fmt, ...);
 
 uint64_t coll_log_dropped(void);
 
+/*
+ * For what may come again and again: whether nothing was logged for so long, or ever. If so it is
+ * now. @last_ns: monotonic, 0: never.
+ */
+bool coll_log_due(int64_t *last_ns, int64_t every_ns);
+
 #endif

@@ -57,14 +57,11 @@ static void set_paused(struct coll_accept *a, bool pause)
 /* At most once a minute, as of the other limits. */
 static void log_descriptors(struct coll_accept *a)
 {
-	int64_t now = coll_now_ns();
-
-	if (a->full_ns && now - a->full_ns < LOG_EVERY_NS)
-		return;
-	a->full_ns = now;
-	coll_log("%zu clients are connected, as many as there are descriptors for; more write "
-		 "spool files; raise the limit of open files (ulimit -n, LimitNOFILE)",
-		 a->client_max);
+	if (coll_log_due(&a->full_ns, LOG_EVERY_NS))
+		coll_log("%zu clients are connected, as many as there are descriptors for; more "
+			 "write spool files; raise the limit of open files (ulimit -n, "
+			 "LimitNOFILE)",
+			 a->client_max);
 }
 
 static bool is_full(struct coll_accept *a)

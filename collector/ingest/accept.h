@@ -16,9 +16,9 @@ struct coll_accept {
 	const struct coll_limits *limits; /* as they hold now */
 	const char *path; /* --unix; NULL: none */
 	size_t client_max; /* as many as there are descriptors for */
+	int64_t full_ns; /* when it was last logged that there are so many, 0: never */
 	struct coll_listener listener;
 	bool listening;
-	int64_t full_ns; /* when it was last logged that these are used up, 0: never */
 	bool paused; /* out of descriptors: again at the next tick */
 };
 

@@ -18,11 +18,8 @@
 static void log_refused(struct coll_upstream *u, const struct coll_batch_part *p, uint64_t at,
 			const char *why)
 {
-	int64_t now = coll_now_ns();
-
-	if (u->refused_logged_ns && now - u->refused_logged_ns < 60 * COLL_SECOND_NS)
+	if (!coll_log_due(&u->refused_logged_ns, 60 * COLL_SECOND_NS))
 		return;
-	u->refused_logged_ns = now;
 	coll_log("%s/%s: the frame at byte %" PRIu64
 		 " is refused by %s and will be missing there: %.*s",
 		 p->run->dir, p->file->name, at, u->box.to, (int)strcspn(why, "\r\n"), why);

@@ -23,11 +23,9 @@ struct coll_open_run {
 void coll_admit_log(struct coll_retention *k, enum coll_limit which)
 {
 	uint64_t value = which == COLL_LIMIT_FREE_FLOOR ? k->free_floor : k->limits->value[which];
-	int64_t now = coll_now_ns();
 
-	if (k->logged_ns[which] && now - k->logged_ns[which] < LOG_EVERY_NS)
+	if (!coll_log_due(&k->logged_ns[which], LOG_EVERY_NS))
 		return;
-	k->logged_ns[which] = now;
 	coll_log("limit %s is reached (%llu): %s; raise it with --limit, or see who uses it up",
 		 coll_limit_name(which), (unsigned long long)value, coll_limit_what(which));
 }

@@ -75,12 +75,9 @@ void coll_digests_closed(struct coll_digests *d, const char *dir)
 
 void coll_digests_found_parked(struct coll_digests *d, uint64_t runs)
 {
-	int64_t now = coll_now_ns();
-
 	d->parked = runs;
-	if (!runs || (d->parked_logged_ns && now - d->parked_logged_ns < PARKED_LOG_NS))
+	if (!runs || !coll_log_due(&d->parked_logged_ns, PARKED_LOG_NS))
 		return;
-	d->parked_logged_ns = now;
 	coll_log(
 		"%" PRIu64
 		" runs have no digest, for it failed %d times: a bill has what they held at most; see "

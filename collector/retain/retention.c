@@ -95,11 +95,8 @@ static void read_total(struct coll_retention *k, const uint64_t sum[4])
 /* Else a full disk, or frames refused for a quota, would have no reason that one can see. */
 static void log_waiting(struct coll_retention *k, uint64_t runs, uint64_t bytes)
 {
-	int64_t now = coll_now_ns();
-
-	if (k->waiting_logged_ns && now - k->waiting_logged_ns < SWEEP_EVERY_NS / 2)
+	if (!coll_log_due(&k->waiting_logged_ns, SWEEP_EVERY_NS / 2))
 		return;
-	k->waiting_logged_ns = now;
 	coll_log("%" PRIu64 " runs (%" PRIu64
 		 " bytes) are to be removed, but the upstream does not "
 		 "have all of them: they stay; see Retention in docs/OPERATIONS.md",

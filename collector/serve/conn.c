@@ -57,11 +57,8 @@ static void greet(struct coll_http *h, struct coll_http_conn *c)
 /* One line a minute: that of whose team it is, and that it is not the network's fault. */
 static void log_crowd(struct coll_team *team)
 {
-	int64_t now = coll_now_ns();
-
-	if (team->crowd_logged_ns && now - team->crowd_logged_ns < CROWD_LOG_NS)
+	if (!coll_log_due(&team->crowd_logged_ns, CROWD_LOG_NS))
 		return;
-	team->crowd_logged_ns = now;
 	coll_log("team %s has %zu connections, the most of all, where others want some: the idlest "
 		 "are closed",
 		 team->name[0] ? team->name : "without a name", team->seats.count + 1);
