@@ -19,8 +19,8 @@ struct prof_givers {
 	struct prof_links links;
 	struct prof_family family;
 	int64_t fed_ns, budget_ns; /* CPU time that may be spent; below 0: too much was */
-	int64_t spent_ns; /* of what may be spent beyond that, once */
 	int64_t first_fed_ns, first_ns; /* the same, of asking who made before */
+	int64_t spent_ns; /* of what the first of these may have beyond its share, once */
 	size_t next; /* in the list of this process's threads */
 	size_t next_target;
 	size_t next_first; /* the same, of who is asked at once */

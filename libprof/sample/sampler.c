@@ -68,7 +68,7 @@ static struct {
 	unsigned int settles;
 	int64_t once_ns; /* CPU time that the first of them took */
 	int64_t scanned_ns;
-	uint32_t scanned; /* the links' counts of what is awaited, then */
+	uint32_t awaited; /* so far, then: what is more was awaited by nobody at the last scan */
 	uint32_t census_at; /* threads that the last ones got to */
 	struct prof_thread_sample sample;
 } sm;
@@ -128,14 +128,15 @@ static bool holds(struct prof_target *t, pid_t pid, pid_t tid, int64_t period_ns
 	return true;
 }
 
-/* Somebody waits for what was awaited by nobody at the last scan. */
 static void scan_soon(void)
 {
-	const struct prof_givers *g = &sm.targets.givers;
-
-	if (g->links.objects + g->links.ends != sm.scanned && prof_givers_has_saved(g) &&
-	    sm.scan_ns > sm.scanned_ns + SOON_NS)
+	if (sm.scan_ns > sm.scanned_ns + SOON_NS)
 		sm.scan_ns = sm.scanned_ns + SOON_NS;
+}
+
+static uint32_t awaited_so_far(void)
+{
+	return sm.targets.givers.links.objects + sm.targets.givers.links.ends;
 }
 
 static void hand_over(uint8_t role, int64_t period_ns)
@@ -148,7 +149,8 @@ static void hand_over(uint8_t role, int64_t period_ns)
 	if (sm.starving) {
 		prof_links_await(&sm.targets.givers.links, &sm.sample, prof_mono_ns());
 		prof_links_tell(&sm.targets.givers.links, &sm.sample);
-		scan_soon();
+		if (awaited_so_far() != sm.awaited && prof_givers_has_saved(&sm.targets.givers))
+			scan_soon();
 	}
 	prof_evidence_sample(&sm.sample);
 }
@@ -179,8 +181,8 @@ static void link_native(const struct prof_target_thread *m, int64_t now_ns)
 		return;
 	prof_nativesample_link(&sm.targets.native, &of, &sm.sample);
 	prof_fork_lock_sample_leave();
-	if (prof_nativelink_asks(&sm.targets.native) && sm.scan_ns > sm.scanned_ns + SOON_NS)
-		sm.scan_ns = sm.scanned_ns + SOON_NS;
+	if (prof_nativelink_asks(&sm.targets.native))
+		scan_soon();
 }
 
 /* @now_ns: 0 for no native stack. */
@@ -451,7 +453,7 @@ static void scan(int64_t now_ns, uint32_t divider)
 {
 	hear(now_ns);
 	sm.scanned_ns = now_ns;
-	sm.scanned = sm.targets.givers.links.objects + sm.targets.givers.links.ends;
+	sm.awaited = awaited_so_far();
 	sm.scan_ns = now_ns + SCAN_NS * divider;
 	if (prof_fork_lock_sample_enter()) {
 		prof_targets_makers(&sm.targets, now_ns);

@@ -3,7 +3,8 @@
 """bench_sampler.py: how much of a core the host sampler takes while the (simulated) GPU is busy
 (goal: 0.1 %) and while it starves (2 %), by the sampler thread's own CPU time; and how many samples
 that gave; then the same beside a crowd, of 200 threads and a pool of 64 processes, that may hold what the
-trainer waits for, whose processes are found and opened at first. The machine's load is printed, for a busy machine makes waking up dearer."""
+trainer waits for, whose processes are found and opened at first. The machine's load is printed, for a busy
+machine makes waking up dearer."""
 import os
 import sys
 
