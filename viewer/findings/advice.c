@@ -103,6 +103,11 @@ static void add_rule(struct view_summary *s, enum ana_class c)
 	if ((fit[c] && !fit[c](s, &a)) || !matters(s, a.saving_ns))
 		return;
 	a.brief = base_arena_printf(&s->mem, "%s%s", a.brief, view_advice_for_rank(s, a.class));
+	if (!ana_class_is_input(c) && !ana_class_is_outside(c) && view_batches_bind(s))
+		a.why = base_arena_printf(&s->mem,
+					  "%s; no step gets shorter by it until batches "
+					  "keep up",
+					  a.why);
 	s->advice[s->advices++] = a;
 }
 

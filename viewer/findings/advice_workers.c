@@ -73,7 +73,7 @@ bool view_advice_more_workers(const struct view_summary *s)
 {
 	const struct view_loader *v = &s->loader;
 
-	return v->has_need && v->need.advised > v->facts.workers &&
+	return v->has_need && v->need.advised > v->facts.workers && !view_loader_wants_cores(s) &&
 	       v->need.predicted_step_ns < v->facts.step_ns &&
 	       (!v->facts.workers || (!view_advice_workers_starved(s) && !workers_idle(s) &&
 				      !view_advice_workers_serialised(s)));
@@ -86,6 +86,13 @@ bool view_advice_more_cores(const struct view_summary *s)
 {
 	return view_loader_wants_cores(s) && !view_advice_workers_starved(s) && !workers_idle(s) &&
 	       !view_advice_workers_serialised(s);
+}
+
+bool view_batches_bind(const struct view_summary *s)
+{
+	return s->loader.has_need && s->loader.facts.workers &&
+	       s->loader.busy_ppm >= VIEW_BUSY_PPM &&
+	       (view_advice_more_workers(s) || view_advice_more_cores(s));
 }
 
 static enum ana_class largest_of_making(const struct view_summary *s)

@@ -40,6 +40,12 @@ bool view_advice_without_any(const struct view_advice *a);
 bool view_advice_asks_source(const struct view_summary *s, const struct view_advice *a);
 const char *view_advice_if(const struct view_summary *s, const struct view_advice *a);
 
+/*
+ * Workers make batches all the time, and more of them are advised: until they keep up, steps come
+ * as batches do, and whatever else of a step takes less time makes none of them shorter.
+ */
+bool view_batches_bind(const struct view_summary *s);
+
 /* Whether what it saves is of this class, alone or with others. */
 bool view_advice_is_of(const struct view_summary *s, const struct view_advice *a, enum ana_class c);
 

@@ -12,6 +12,12 @@
 #include "wire/evidence.h"
 
 #define NS_PER_S 1000000000
+/*
+ * Of what is waited for batches a first worker on the cores here has to hide two thirds. One that
+ * was to hide half of it or less brought nothing in any of four plays (docs/MEASUREMENTS.md, 5).
+ */
+#define FIRST_PARTS 2
+#define FIRST_OF 3
 
 const struct ana_loader_facts *view_loader_facts(const struct view_summary *s)
 {
@@ -185,12 +191,25 @@ static void set_facts(struct view_summary *s, const struct ana_loader_facts *l)
 		f->cores = 1;
 }
 
+/*
+ * The first worker, for which no core is to spare: it would compute beside the training, copy its
+ * batches to shared memory as the main process did not, and hide only a part of the waits.
+ */
+static bool first_brings_little(const struct view_loader *v)
+{
+	int64_t spared = v->facts.step_ns - v->need.predicted_step_ns;
+
+	return !v->facts.workers && v->need.advised == 1 &&
+	       (__int128)spared * FIRST_OF < (__int128)v->facts.wait_ns * FIRST_PARTS;
+}
+
 bool view_loader_wants_cores(const struct view_summary *s)
 {
 	const struct view_loader *v = &s->loader;
 
 	return v->has_need && v->need.bound == VIEW_WORKERS_CORES &&
-	       v->need.advised <= v->facts.workers && v->need.cores_needed > v->facts.cores &&
+	       (v->need.advised <= v->facts.workers || first_brings_little(v)) &&
+	       v->need.cores_needed > v->facts.cores &&
 	       !view_worker_count_is_beyond(&v->facts, &v->need);
 }
 

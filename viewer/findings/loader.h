@@ -18,8 +18,8 @@ bool view_loader_made_at(const struct view_summary *s, struct view_hotspot *at);
 int64_t view_loader_workers(const struct view_summary *s);
 
 /*
- * To keep up takes more workers, and these more cores: those here carry no more than there are.
- * (False where nobody has so many.)
+ * To keep up takes more workers, and these more cores: those here carry no more than there are, or
+ * the first one and with little use. (False where nobody has so many.)
  */
 bool view_loader_wants_cores(const struct view_summary *s);
 

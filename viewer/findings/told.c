@@ -425,6 +425,16 @@ static bool gain_of(const struct view_summary *s, const struct said *x, int64_t 
 	return true;
 }
 
+/* "Without it at any of its lines, once batches keep up:". */
+static const char *without(const struct view_summary *s, struct base_arena *mem,
+			   const struct said *x)
+{
+	bool hidden = !ana_class_is_input(s->finding[x->at].class) && view_batches_bind(s);
+
+	return base_arena_printf(mem, "Without it%s%s:", x->others ? " at any of its lines" : "",
+				 hidden ? ", once batches keep up" : "");
+}
+
 static const char *prediction(const struct view_summary *s, struct base_arena *mem,
 			      const struct said *x)
 {
@@ -437,10 +447,7 @@ static const char *prediction(const struct view_summary *s, struct base_arena *m
 	times = view_gain_words(s, mem, saved, least);
 	if (!times)
 		return "";
-	return base_arena_printf(mem, " %s %s%s.",
-				 a	     ? view_gain_by(s, mem, a)
-				 : x->others ? "Without it at any of its lines:"
-					     : "Without it:",
+	return base_arena_printf(mem, " %s %s%s.", a ? view_gain_by(s, mem, a) : without(s, mem, x),
 				 times, of_saved(s, mem, saved, x, a));
 }
 

@@ -224,6 +224,8 @@ void summary_put_findings(struct base_jsonout *j, const struct view_summary *s)
 static void put_cause(struct base_jsonout *j, const struct view_summary *s, struct base_arena *mem,
 		      const struct view_told *told, const struct view_cause *of)
 {
+	struct view_sure gain = view_alike_gain_sure(s, mem, told, of->n);
+
 	base_json_object(j, NULL);
 	base_json_flat_array(j, "findings");
 	for (size_t i = 0; i < of->n; i++)
@@ -231,6 +233,8 @@ static void put_cause(struct base_jsonout *j, const struct view_summary *s, stru
 	base_json_end(j);
 	base_json_int(j, "ns", of->ns);
 	base_json_string(j, "sentence", view_alike_sentence(s, mem, told, of->n));
+	base_json_string(j, "gain_confidence", ana_confidence_names[gain.grade]);
+	base_json_string(j, "gain_lacks", gain.lacks);
 	base_json_end(j);
 }
 

@@ -685,6 +685,36 @@ static void test_cores(void)
 	view_summary_free(s);
 }
 
+/* The main process makes batches of @fetch_ns, all of it on a CPU, on two cores. */
+static struct view_summary *made_alone(int64_t fetch_ns)
+{
+	struct ana_result *r = made_starved(NULL);
+
+	r->cpus = 2;
+	r->loader[0].workers = 0;
+	r->loader[0].fetch_ns = r->loader[0].fetch_cpu_ns = fetch_ns * 100000;
+	return made_summary_of(r, H100, 6880000000LL);
+}
+
+/* A first worker with no core to spare has to hide two thirds of the waits: 8 of 12 ms. */
+static void test_first_worker(void)
+{
+	struct view_summary *s = made_alone(28000000);
+	const struct view_advice *a = advice(s, "workers");
+
+	REQUIRE(a);
+	EXPECT_STR(a->brief, "num_workers 0 -> 1 on the 2 cores here");
+	view_summary_free(s);
+	s = made_alone(28000001);
+	EXPECT(!advice(s, "workers"));
+	a = advice(s, "workers-and-cores");
+	REQUIRE(a);
+	EXPECT_STR(a->brief, "num_workers 0 -> 2 and 2 -> 3 cores");
+	EXPECT_STR(a->change, "DataLoader(..., num_workers=2, persistent_workers=True)");
+	EXPECT_INT(a->saving_ns, MADE_HOUR_NS / 3);
+	view_summary_free(s);
+}
+
 /*
  * The number behind @before in @text, once it stands there; else @so_far. False: two that differ.
  */
@@ -1397,6 +1427,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_two_trainers),
 	T_CASE(test_no_contradiction),
 	T_CASE(test_cores),
+	T_CASE(test_first_worker),
 	T_CASE(test_one_proposal),
 	T_CASE(test_premises),
 	T_CASE(test_order_of_one),

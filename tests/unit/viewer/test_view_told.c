@@ -162,6 +162,45 @@ static void test_bounds(void)
 	view_summary_free(s);
 }
 
+static struct view_summary *made_computing(int64_t fetch_pct)
+{
+	struct ana_result *r = made_starved(NULL);
+
+	made_class(r, ANA_HOST_CPU_WORK, MADE_HOUR_NS / 10);
+	made_site(r, (struct ana_hotspot){ .class = ANA_HOST_CPU_WORK,
+					   .ns = MADE_HOUR_NS / 10,
+					   .role = WIRE_ROLE_SUBMITTER,
+					   .samples = 90,
+					   .threads = 1 });
+	r->loader[0].fetch_ns = r->loader[0].fetch_ns / 100 * fetch_pct;
+	return made_summary_of(r, H100, 6880000000LL);
+}
+
+/* Where workers are at work all the time, what the main process spares shortens no step yet. */
+static void test_batches_bind(void)
+{
+	static const int64_t pct[] = { 100, 86, 84 };
+
+	for (size_t i = 0; i < 3; i++) {
+		struct view_summary *s = made_computing(pct[i]);
+		const struct view_finding *f = view_finding_of(s, ANA_HOST_CPU_WORK);
+		const struct view_advice *a = s->advice;
+		bool binds = pct[i] > 85;
+
+		REQUIRE(f && s->advices && a->with_need);
+		for (size_t k = 0; k < s->advices && a->class != ANA_HOST_CPU_WORK; k++)
+			a = &s->advice[k];
+		const char *text = view_finding_sentence(s, &mem, (size_t)(f - s->finding));
+
+		EXPECT(strstr(text, binds ? " Without it, once batches keep up: at most 1.12 times"
+					  : " Without it: at most 1.12 times"));
+		EXPECT(!!strstr(a->why, "; no step gets shorter by it until batches keep up") ==
+		       binds);
+		EXPECT(!strstr(s->advice->why, "no step gets shorter")); /* of the batches' own */
+		view_summary_free(s);
+	}
+}
+
 static void test_late(void)
 {
 	struct view_summary *s = made_line(2, ANA_INPUT_FETCH, WIRE_ROLE_WORKER, WIRE_WAIT_READ);
@@ -938,6 +977,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_sentences),
 	T_CASE(test_all_classes),
 	T_CASE(test_bounds),
+	T_CASE(test_batches_bind),
 	T_CASE(test_late),
 	T_CASE(test_order),
 	T_CASE(test_from_neighbours),
