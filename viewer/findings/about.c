@@ -32,6 +32,17 @@ const char *view_advice_if(const struct view_summary *s, const struct view_advic
 	return view_advice_asks_source(s, a) ? ", if the source keeps up" : "";
 }
 
+const struct view_advice *view_advice_else(const struct view_summary *s,
+					   const struct view_advice *a)
+{
+	if (strcmp(a->id, "workers-and-cores") != 0)
+		return NULL;
+	for (size_t i = 0; i < s->advices; i++)
+		if (&s->advice[i] != a && s->advice[i].class == a->class)
+			return &s->advice[i];
+	return NULL;
+}
+
 bool view_advice_is_of(const struct view_summary *s, const struct view_advice *a, enum ana_class c)
 {
 	if (view_advice_is_number(a))

@@ -41,6 +41,13 @@ bool view_advice_asks_source(const struct view_summary *s, const struct view_adv
 const char *view_advice_if(const struct view_summary *s, const struct view_advice *a);
 
 /*
+ * What else there is to do about the same where the advice wants cores that are not here; NULL:
+ * it does not, or nothing else.
+ */
+const struct view_advice *view_advice_else(const struct view_summary *s,
+					   const struct view_advice *a);
+
+/*
  * Workers make batches all the time, and more of them are advised: until they keep up, steps come
  * as batches do, and whatever else of a step takes less time makes none of them shorter.
  */

@@ -712,6 +712,8 @@ static void test_first_worker(void)
 	EXPECT_STR(a->brief, "num_workers 0 -> 2 and 2 -> 3 cores");
 	EXPECT_STR(a->change, "DataLoader(..., num_workers=2, persistent_workers=True)");
 	EXPECT_INT(a->saving_ns, MADE_HOUR_NS / 3);
+	EXPECT(view_advice_else(s, a) == advice(s, "storage")); /* beside that on what is here */
+	EXPECT(!view_advice_else(s, view_advice_else(s, a)));
 	view_summary_free(s);
 }
 

@@ -650,10 +650,12 @@ static void put_advised(struct html *h, const char *term, const struct view_advi
 {
 	const struct view_summary *s = h->s;
 	size_t at = a ? (size_t)(a - s->advice) : 0;
+	const struct view_advice *other;
 	struct view_hotspot call;
 
 	if (!a)
 		return;
+	other = view_advice_else(s, a);
 	fprintf(h->f, "<div><dt>%s</dt><dd><a href=\"#advice\">", term);
 	html_text(h, "b", a->brief, "/advice/%zu/brief", at);
 	html_put(h, "</a>");
@@ -677,6 +679,11 @@ static void put_advised(struct html *h, const char *term, const struct view_advi
 	}
 	html_put(h, ".");
 	html_saving_of(h, a, " That is ", ".");
+	if (other) {
+		html_put(h, " Without these cores: ");
+		html_text(h, "b", other->brief, "/advice/%zu/brief", (size_t)(other - s->advice));
+		html_put(h, ".");
+	}
 	html_put(h, "</dd></div>\n");
 }
 

@@ -154,16 +154,21 @@ static const char *where_to_change(struct page *p, const struct view_advice *a)
 
 static void put_next(struct page *p, const char *which, const struct view_advice *a)
 {
+	const struct view_advice *other;
 	const char *of;
 
 	if (!a)
 		return;
 	of = view_advice_about_words(p->s, &p->mem, a);
+	other = view_advice_else(p->s, a);
 	fputs(which, p->f);
 	text_wrap(p, 8, 8,
-		  base_arena_printf(&p->mem, "%s%s%s; %s%s%s%s", a->brief, where_to_change(p, a),
-				    view_advice_if(p->s, a), view_text_saving(p->s, a, &p->mem),
-				    of ? " (" : "", of ? of : "", of ? ")" : ""));
+		  base_arena_printf(&p->mem, "%s%s%s; %s%s%s%s%s%s", a->brief,
+				    where_to_change(p, a), view_advice_if(p->s, a),
+				    view_text_saving(p->s, a, &p->mem), of ? " (" : "",
+				    of ? of : "", of ? ")" : "",
+				    other ? "; without these cores: " : "",
+				    other ? other->brief : ""));
 }
 
 void text_next(struct page *p)
