@@ -163,12 +163,11 @@ static void put_next(struct page *p, const char *which, const struct view_advice
 	other = view_advice_else(p->s, a);
 	fputs(which, p->f);
 	text_wrap(p, 8, 8,
-		  base_arena_printf(&p->mem, "%s%s%s; %s%s%s%s%s%s", a->brief,
-				    where_to_change(p, a), view_advice_if(p->s, a),
-				    view_text_saving(p->s, a, &p->mem), of ? " (" : "",
-				    of ? of : "", of ? ")" : "",
-				    other ? "; without these cores: " : "",
-				    other ? other->brief : ""));
+		  base_arena_printf(
+			  &p->mem, "%s%s%s; %s%s%s%s%s%s", a->brief, where_to_change(p, a),
+			  view_advice_if(p->s, a), view_text_saving(p->s, a, &p->mem),
+			  of ? " (" : "", of ? of : "", of ? ")" : "",
+			  other ? "; without these cores: " : "", other ? other->brief : ""));
 }
 
 void text_next(struct page *p)
