@@ -15,7 +15,7 @@ import made
 
 MS, US = 10**6, 10**3
 STATES = {'b': 'busy', 's': 'starved', 'i': 'idle', 'w': 'awaits', 'd': 'device', 'g': 'call', 'c': 'cpu', 'r': 'io', 'z': 'asleep', 'q': 'runnable',
-          'l': 'lock', 'o': 'other', 'm': 'making', 'n': 'no_work', 'u': 'unseen'}
+          'k': 'makes', 'l': 'lock', 'o': 'other', 'm': 'making', 'n': 'no_work', 'u': 'unseen'}
 
 
 def summary(run):
@@ -306,7 +306,68 @@ def check_tied(run):
     gs.equal(step.count('the line of the run&#8217;s first cause'), 1, 'which is why it is named')
 
 
+def inline(where, loader):
+    """The main process decodes each batch for 60 ms: outside of any loader, or within a call of one without workers. Then it
+    computes for 30 ms."""
+    run = made.Made(f'inline{loader:d}')
+    p = run.process('node1', 4242, made.BEGIN, made.BEGIN + 10 * 10**9, gpus=[(1, made.H100)])
+    if loader:
+        p.settings(0)
+    t = p.kernel(made.BEGIN + 2 * 10**9, 5 * MS, 'warm_up')
+    for k in range(60):
+        if loader:
+            p.wait(t, t + 60 * MS)
+            p.batch(made.FETCH, t, t + 60 * MS, p.pid, 0, k, cpu=60 * MS)
+        p.samples(t, t + 60 * MS, p.pid, made.SUBMITTER, made.RUNNING, 0, made.DECODES if loader else made.INLINE)
+        p.samples(t + 60 * MS, t + 90 * MS, p.pid, made.SUBMITTER, made.RUNNING, 0, made.ASKS)
+        t = p.copy(t + 90 * MS, MS, 4 << 20)
+        t = p.kernel(t, 9 * MS)
+        p.range(made.OPTIMIZER, t - 1, t, 'Optimizer.step#SGD.step')
+    return run.write(where, made.BEGIN + 10 * 10**9)
+
+
+def check_inline(run, loader):
+    """Who makes batches itself waits for none, and the GPU, idle meanwhile, starves."""
+    s = summary(run)
+    gs.equal(s['findings'][0]['class'], 'input.prep' if loader else 'input.inline', f'{run}: the cause')
+    step = s['step_picture']['steps'][0]
+    main, = rows(step, 'main')
+    gpu, = rows(step, 'gpu')
+    check_rows(step)
+    gs.check(abs(main['states_ns'].get('makes', 0) - 60 * MS) <= 5 * MS and 'awaits' not in main['states_ns'],
+             f'{run}: it made a batch: {main["states_ns"]}')
+    gs.equal((main['where']['did'], main['where']['file']), ('makes', s['findings'][0]['where']['file']), f'{run}: at the line of the cause')
+    gs.check(abs(gpu['states_ns'].get('starved', 0) - 60 * MS) <= 5 * MS, f'{run}: meanwhile the GPU starved: {gpu["states_ns"]}')
+    drawn = gs.gpustarve('report', run, '--format', 'html').stdout.decode().split('id="step"')[1].split('<details')[0]
+    gs.check('making a batch itself at ' in drawn and 'waiting for a batch' not in drawn, f'{run}: as the page says')
+    gs.check('in which GPUs waited' in drawn if loader else 'stood idle' in drawn, f'{run}: and for how long')
+
+
+def saving(where):
+    """The slowest step waits 10 ms for a batch, then writes a checkpoint for 400: that is what it is about."""
+    run = made.Made('saving')
+    p = run.process('node1', 4242, made.BEGIN, made.BEGIN + 10 * 10**9, gpus=[(1, made.H100)])
+    t = p.kernel(made.BEGIN + 2 * 10**9, 5 * MS, 'warm_up')
+    for k in range(60):
+        p.wait(t, t + 10 * MS)
+        p.samples(t, t + 10 * MS, p.pid, made.SUBMITTER, made.SLEEPING, made.QUEUE, made.NEXT)
+        busy = 400 * MS if k == 30 else 20 * MS
+        p.samples(t + 10 * MS, t + 10 * MS + busy, p.pid, made.SUBMITTER, made.RUNNING, 0, made.ASKS)
+        t = p.kernel(t + 10 * MS + busy, 10 * MS)
+        p.range(made.OPTIMIZER, t - 1, t, 'Optimizer.step#SGD.step')
+    return run.write(where, made.BEGIN + 10 * 10**9)
+
+
+def check_saving(run):
+    usual, slowest = (rows(s, 'main')[0]['where'] for s in summary(run)['step_picture']['steps'])
+    gs.equal((usual['line'], usual['did']), (41, 'awaits'), 'a quarter of the usual step is a wait')
+    gs.equal((slowest['line'], slowest['did']), (60, 'cpu'), 'of the slowest one nearly nothing')
+
+
 with gs.scratch() as where:
+    for loader in False, True:
+        check_inline(inline(where, loader), loader)
+    check_saving(saving(where))
     check_tied(tied(where))
     check_rare(where)
     check_odd_worker(where)

@@ -12,6 +12,7 @@
 
 #define PERIOD_NS 10000000 /* where a sample does not tell its own */
 #define LINES_MAX 64u /* told apart in a row */
+#define BATCHES_PART 4 /* of a step: less waiting for batches is not what it is about */
 
 /* ---- which threads --------------------------------------------------------------------------- */
 
@@ -180,6 +181,22 @@ static enum ana_picture_state done_for(const struct ana_picture_reading *r,
 				     best[1].tid == best->tid);
 }
 
+static bool is_at(const struct ana_hotspot *h, struct ana_text file, uint32_t line)
+{
+	return h->file && h->line == line && strlen(h->file) == file.len &&
+	       !memcmp(h->file, file.at, file.len);
+}
+
+/* At a line at which the run's main process makes its batches outside of any loader. */
+static bool makes_inline(const struct ana_result *r, const struct ana_pystack *stack)
+{
+	for (size_t i = 0; i < r->hotspots && stack->file.len; i++)
+		if (r->hotspot[i].class == ANA_INPUT_INLINE &&
+		    is_at(&r->hotspot[i], stack->file, stack->line))
+			return true;
+	return false;
+}
+
 static enum ana_picture_state state_of(const struct ana_picture_reading *r,
 				       const struct ana_picture_thread *t, size_t i,
 				       const struct ana_pystack *stack, bool main)
@@ -187,9 +204,10 @@ static enum ana_picture_state state_of(const struct ana_picture_reading *r,
 	const struct wire_sample *s = &t->sample[i];
 	enum ana_picture_state state;
 
-	if (ana_sample_runs(s))
-		return running(s, i + 1 < t->samples);
-	state = blocked(stack, s, main);
+	state = ana_sample_runs(s) ? running(s, i + 1 < t->samples) : blocked(stack, s, main);
+	if (main && state != ANA_DOES_DEVICE && state != ANA_DOES_AWAITS &&
+	    makes_inline(r->result, stack))
+		return ANA_DOES_MAKES;
 	return main && state == ANA_DOES_LOCK ? done_for(r, s) : state;
 }
 
@@ -232,12 +250,25 @@ static void see(struct seen *seen, size_t *count, const struct ana_pystack *k,
 	ana_sum(&seen[i].by[state], ns);
 }
 
-/* Where a batch was awaited says more than where much else was done. */
-static bool tells_more(const struct seen *a, const struct seen *b)
+static int64_t for_batches(const struct seen *at)
 {
-	if (a->by[ANA_DOES_AWAITS] != b->by[ANA_DOES_AWAITS])
-		return a->by[ANA_DOES_AWAITS] > b->by[ANA_DOES_AWAITS];
+	return at->by[ANA_DOES_AWAITS] + at->by[ANA_DOES_MAKES];
+}
+
+/*
+ * Where a batch was awaited or made says more than where much else was done, if the step is about
+ * batches at all.
+ */
+static bool tells_more(const struct seen *a, const struct seen *b, bool batches)
+{
+	if (batches && for_batches(a) != for_batches(b))
+		return for_batches(a) > for_batches(b);
 	return a->samples > b->samples;
+}
+
+static bool about_batches(const struct ana_picture_row *row, int64_t step_ns)
+{
+	return row->ns[ANA_DOES_AWAITS] + row->ns[ANA_DOES_MAKES] >= step_ns / BATCHES_PART;
 }
 
 /* What the run lost at this line. */
@@ -246,11 +277,8 @@ static int64_t cost_of(const struct ana_result *r, const struct seen *at)
 	int64_t ns = 0;
 
 	for (size_t i = 0; i < r->hotspots; i++) {
-		const struct ana_hotspot *h = &r->hotspot[i];
-
-		if (h->file && h->line == at->line && strlen(h->file) == at->file.len &&
-		    !memcmp(h->file, at->file.at, at->file.len))
-			ana_sum(&ns, h->ns);
+		if (is_at(&r->hotspot[i], at->file, at->line))
+			ana_sum(&ns, r->hotspot[i].ns);
 	}
 	return ns;
 }
@@ -259,28 +287,30 @@ static int64_t cost_of(const struct ana_result *r, const struct seen *at)
  * The line that tells most; of equals, and where the samples are too few to tell, the one that cost
  * the run most.
  */
-static const struct seen *line_of(const struct ana_result *r, const struct ana_picture_row *row,
-				  const struct seen *seen, size_t count, bool *tied)
+static const struct seen *line_of(const struct ana_picture_reading *r,
+				  const struct ana_picture_row *row, const struct seen *seen,
+				  size_t count, bool *tied)
 {
 	const struct seen *most = NULL, *best;
+	const bool batches = about_batches(row, r->step.end_ns - r->step.start_ns);
 
 	for (size_t i = 0; i < count; i++)
-		if (!most || tells_more(&seen[i], most))
+		if (!most || tells_more(&seen[i], most, batches))
 			most = &seen[i];
 	best = most;
 	*tied = false;
 	for (size_t i = 0; i < count; i++) {
-		bool equal = &seen[i] != most && !tells_more(most, &seen[i]);
+		bool equal = &seen[i] != most && !tells_more(most, &seen[i], batches);
 
 		*tied |= equal;
 		if ((equal || row->samples < ANA_PICTURE_FEW) &&
-		    cost_of(r, &seen[i]) > cost_of(r, best))
+		    cost_of(r->result, &seen[i]) > cost_of(r->result, best))
 			best = &seen[i];
 	}
 	return best;
 }
 
-static int name_line(const struct ana_result *r, struct ana_picture_row *row,
+static int name_line(const struct ana_picture_reading *r, struct ana_picture_row *row,
 		     const struct seen *seen, size_t count)
 {
 	const struct seen *best = line_of(r, row, seen, count, &row->line_tied);
@@ -352,6 +382,14 @@ static int know_calls(const struct ana_picture_reading *r, const struct ana_pict
 	return err;
 }
 
+/* Within its call to a loader without workers the main process makes the batch. */
+static enum ana_picture_state loader_wait(const struct ana_result *r)
+{
+	const struct ana_loader_facts *l = r->loaders ? &r->loader[0] : NULL;
+
+	return l && l->known & ANA_LOADER_WORKERS && !l->workers ? ANA_DOES_MAKES : ANA_DOES_AWAITS;
+}
+
 static int paint_known(const struct ana_picture_reading *r, const struct ana_picture_thread *t,
 		       struct ana_picture_paint *p, struct known *k)
 {
@@ -363,19 +401,20 @@ static int paint_known(const struct ana_picture_reading *r, const struct ana_pic
 	if (!err)
 		err = know_calls(r, t, k);
 	if (!err)
-		err = ana_paint_layer(p, ANA_DOES_AWAITS, k->awaits);
+		err = ana_paint_layer(p, loader_wait(r->result), k->awaits);
 	if (!err)
 		err = ana_paint_layer(p, ANA_DOES_DEVICE, &k->device);
 	return err ? err : ana_paint_layer(p, ANA_DOES_CALL, &k->call);
 }
 
 /* What the row shows at @t; ANA_DOES: samples alone tell. */
-static enum ana_picture_state known_at(struct known *k, int64_t t)
+static enum ana_picture_state known_at(const struct ana_picture_reading *r, struct known *k,
+				       int64_t t)
 {
 	int64_t until;
 
 	if (k->awaits && ana_spans_at(k->awaits, t, &until))
-		return ANA_DOES_AWAITS;
+		return loader_wait(r->result);
 	if (ana_spans_at(&k->device, t, &until))
 		return ANA_DOES_DEVICE;
 	return ana_spans_at(&k->call, t, &until) ? ANA_DOES_CALL : ANA_DOES;
@@ -395,14 +434,14 @@ static int paint_samples(const struct ana_picture_reading *r, struct ana_picture
 		const struct wire_sample *s = &t->sample[i];
 		const struct ana_pystack *k = ana_pystacks_get(stacks, s->stack);
 		enum ana_picture_state state = state_of(r, t, i, k, known->awaits != NULL);
-		enum ana_picture_state exact = known_at(known, s->t_ns);
+		enum ana_picture_state exact = known_at(r, known, s->t_ns);
 		int64_t until = stands_until(t, i);
 
 		if (state != ANA_DOES_AWAITS || !told) {
 			ana_paint(p, state, s->t_ns, until);
 			err = ana_spans_add(&layer, s->t_ns, until);
 		}
-		if (!err && !told && state == ANA_DOES_AWAITS)
+		if (!err && (state == ANA_DOES_MAKES || (!told && state == ANA_DOES_AWAITS)))
 			err = ana_spans_add(&awaits, s->t_ns, until);
 		if (until <= p->start)
 			continue;
@@ -417,7 +456,7 @@ static int paint_samples(const struct ana_picture_reading *r, struct ana_picture
 	if (!err)
 		err = ana_paint_cover(p, &layer);
 	if (!err)
-		err = name_line(r->result, row, seen, lines);
+		err = name_line(r, row, seen, lines);
 	ana_spans_fini(&awaits);
 	ana_spans_fini(&layer);
 	free(seen);

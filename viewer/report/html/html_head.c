@@ -32,6 +32,7 @@ static void put_patterns(struct html *h)
 		{ "copy", "<path d=\"M4 0v8\"/>" },
 		{ "host", "<path d=\"M-2 2l4-4M0 8l8-8M6 10l4-4\"/>" },
 		{ "device", "<circle cx=\"4\" cy=\"4\" r=\"1.2\"/>" },
+		{ "makes", "<path d=\"M-2 2l4-4M0 8l8-8M6 10l4-4\"/>" },
 		{ "runnable", "<path d=\"M-2 2l4-4M0 8l8-8M6 10l4-4\"/>" },
 		{ "awaits-gpu", "<path d=\"M0 4h8\"/>" },
 		{ "unseen", "<path d=\"M-2 6l4 4M0 0l8 8M6 -2l4 4\"/>" },

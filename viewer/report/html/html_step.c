@@ -9,6 +9,7 @@
 #include "analysis/picture/picture.h"
 #include "findings/loader.h"
 #include "findings/own_line.h"
+#include "findings/reads.h"
 #include "findings/snippet.h"
 #include "findings/told.h"
 #include "findings/words.h"
@@ -34,7 +35,7 @@ static const char *const styles[ANA_DOES] = {
 	[ANA_DOES_ASLEEP] = "f-asleep",	    [ANA_DOES_RUNNABLE] = "f-runnable",
 	[ANA_DOES_LOCK] = "f-lock",	    [ANA_DOES_OTHER] = "f-other",
 	[ANA_DOES_MAKING] = "f-making",	    [ANA_DOES_NO_WORK] = "f-no-work",
-	[ANA_DOES_UNSEEN] = "f-unseen",
+	[ANA_DOES_MAKES] = "f-makes",	    [ANA_DOES_UNSEEN] = "f-unseen",
 };
 
 static const char *const titles[ANA_PICTURES] = { "The usual step", "The slowest step" };
@@ -317,6 +318,26 @@ static void put_table(struct html *h, int k)
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
+/* Outside of a loader, where samples alone tell when a batch was made. */
+static void put_starved(struct html *h, int k)
+{
+	const struct ana_picture_step *s = step_of(h, k);
+	int64_t ns = s->step.end_ns - s->step.start_ns;
+
+	for (size_t i = 0; i < s->rows; i++) {
+		if (s->row[i].kind != ANA_ROW_GPU ||
+		    base_ppm(s->row[i].ns[ANA_DOES_STARVED], ns) < WAITED_PPM)
+			continue;
+		html_put(h, ", in which ");
+		put_who(h, k, i);
+		html_put(h, " stood idle ");
+		html_ns(h, s->row[i].ns[ANA_DOES_STARVED],
+			"/step_picture/steps/%d/rows/%zu/states_ns/starved", k, i);
+		html_put(h, " while a batch was made");
+		return;
+	}
+}
+
 static void put_caption(struct html *h, int k)
 {
 	const struct ana_picture_step *s = step_of(h, k);
@@ -331,6 +352,8 @@ static void put_caption(struct html *h, int k)
 		html_put(h, ", in which GPUs waited ");
 		html_ns(h, s->step.exposed_ns, "/step_picture/steps/%d/exposed_ns", k);
 		html_put(h, " for a batch");
+	} else {
+		put_starved(h, k);
 	}
 	html_put(h, "</span>");
 	if (p < r->processes) {
@@ -459,7 +482,9 @@ static void put_place(struct html *h, const struct view_advice *a)
 		return;
 	html_put(
 		h,
-		" <span>once, where the model is made, before the loop; the time was seen at </span>");
+		view_reads_of_step(h->s)
+			? " <span>in each step, when all of them are there; the time was seen at </span>"
+			: " <span>once, where the model is made, before the loop; the time was seen at </span>");
 	html_hotspot(h, (size_t)(f - h->s->finding));
 	html_put(h, "<br>");
 }
@@ -536,7 +561,7 @@ static void put_picture(struct html *h, const struct ana_picture *p)
 		h,
 		"<p>Two real steps of this run: of those about as long as the median the one most like "
 		"the others, and the slowest, each process&#8217;s first left aside. Time runs from left "
-		"to right. What a GPU did, calls of its driver and waits for a batch are exact; the rest "
+		"to right. What a GPU did, calls of its driver and waits for a loader are exact; the rest "
 		"is samples, each of which stands for about the sampler&#8217;s period at most.</p>\n");
 	put_legend(h);
 	for (int k = 0; k < ANA_PICTURES; k++)
