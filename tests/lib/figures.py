@@ -343,7 +343,7 @@ def joined_complaints(joined, documents):
         except (KeyError, Absent) as e:
             yield f'{j["from"]} at {j["place"]}: {e}'
             continue
-        alien = digit_runs(re.sub(r'series \d+$', '', j['text'])) - allowed
+        alien = digit_runs(re.sub(r'series \d+$|(?<=\+)0x', '', j['text'])) - allowed  # 0x: of an address
         if alien:
             yield f'{sorted(alien)} in {j["text"]!r} at {j["place"]} do not stand in {j["from"]}'
 

@@ -27,6 +27,7 @@
 static view_advise *const fit[ANA_CLASSES] = {
 	[ANA_INPUT_UNKNOWN] = view_advise_unknown,
 	[ANA_INPUT_EPOCH] = view_advise_epoch,
+	[ANA_INPUT_INLINE] = view_advise_inline,
 	[ANA_INPUT_H2D] = view_advise_h2d,
 	[ANA_INPUT_FETCH] = view_advise_fetch,
 	[ANA_INPUT_CPU_STARVED] = view_advise_worker_cpu,

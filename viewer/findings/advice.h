@@ -15,7 +15,7 @@ typedef bool view_advise(struct view_summary *s, struct view_advice *a);
  * The number of workers and their cores (advice_workers.c), of other makers (advice_maker.c); fill
  * all of @a.
  */
-view_advise view_advise_workers, view_advise_makers;
+view_advise view_advise_workers, view_advise_makers, view_advise_inline;
 
 view_advise view_advise_unknown, view_advise_epoch, view_advise_h2d, view_advise_fetch,
 	view_advise_pipeline;

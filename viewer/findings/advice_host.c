@@ -117,12 +117,32 @@ bool view_advise_dispatch(struct view_summary *s, struct view_advice *a)
 	return true;
 }
 
-/* Results that come back one by one are no copies to overlap. */
+/* The checkpoint's own line: what it brings to the host is of it. */
+static bool is_of_checkpoint(const struct view_summary *s)
+{
+	const struct view_finding *copy = view_finding_of(s, ANA_COPY);
+	const struct view_finding *save = view_finding_of(s, ANA_HOST_CHECKPOINT);
+
+	return copy && save && copy->where.file && save->where.file &&
+	       copy->where.line == save->where.line &&
+	       !strcmp(copy->where.file, save->where.file);
+}
+
+/* Results that come back one by one are no copies to overlap, nor is what a checkpoint takes. */
 bool view_advise_copy(struct view_summary *s, struct view_advice *a)
 {
 	const struct ana_copies *copies = s->result->copies;
 	int64_t all = 0;
 
+	if (is_of_checkpoint(s)) {
+		a->title = "Copy less to the host for checkpoints";
+		a->brief = base_arena_printf(&s->mem, "rarer checkpoints%s, whose copies these are",
+					     view_advice_line(s, a->class));
+		a->action = "most of these copies bring to the host what the checkpoint at the same line "
+			    "writes: save less often, or copy on a stream of its own while training "
+			    "goes on";
+		return true;
+	}
 	for (int i = 0; i < ANA_COPY_DIRS; i++)
 		view_cost_add(&all, copies[i].exposed_ns);
 	if (!view_reads_of_step(s) || 2 * (__int128)copies[ANA_D2H].exposed_ns < all)

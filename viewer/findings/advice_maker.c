@@ -209,11 +209,14 @@ bool view_advise_makers(struct view_summary *s, struct view_advice *a)
 			      base_max(view_advice_ns(s, a->class), 1));
 	a->why = arithmetic(s, &m, f);
 	if (!m.now) {
-		a->title = "Make batches beside the training";
-		a->brief = base_arena_printf(&s->mem,
-					     "%" PRId64 " process%s that make%s batches ahead",
-					     m.advised, m.advised == 1 ? "" : "es",
-					     m.advised == 1 ? "s" : "");
+		a->title = "Make batches in another process";
+		a->brief =
+			base_arena_printf(&s->mem,
+					  "%" PRId64
+					  " process%s that make%s batches ahead (a DataLoader with "
+					  "num_workers=%" PRId64 ")",
+					  m.advised, m.advised == 1 ? "" : "es",
+					  m.advised == 1 ? "s" : "", m.advised);
 		a->action = base_arena_printf(
 			&s->mem,
 			"let %" PRId64
@@ -231,4 +234,12 @@ bool view_advise_makers(struct view_summary *s, struct view_advice *a)
 			: " make the batches",
 		m.most->class == ANA_INPUT_FETCH ? ", if the source serves so many at a time" : "");
 	return true;
+}
+
+/* A number of makers that the training thread has none of says the same, and how many. */
+bool view_advise_inline(struct view_summary *s, struct view_advice *a)
+{
+	const struct view_advice *first = s->advices ? &s->advice[0] : NULL;
+
+	return !first || !first->makers || first->makers_now || first->class != a->class;
 }

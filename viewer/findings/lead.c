@@ -176,9 +176,10 @@ const char *view_short_words(const struct view_summary *s, struct base_arena *me
 
 	if (!l.known || view_working_ns(s) / (int64_t)l.gpus >= VIEW_SHORT_NS)
 		return NULL;
-	return base_arena_printf(mem,
-				 "only %s of training, slow first steps among them: run longer",
-				 base_gpu_time(time, view_working_ns(s)));
+	return base_arena_printf(
+		mem,
+		"only %s of training, slow first steps among them: too short to reckon per day or month",
+		base_gpu_time(time, view_working_ns(s)));
 }
 
 const char *view_lead_words(const struct view_lead *l, struct base_arena *mem)
@@ -286,20 +287,25 @@ const char *view_lead_rate_words(const struct view_summary *s, struct base_arena
 	if (!l.known || !view_lead_paid(&l) || !view_lead_projects(s, &l) || !part ||
 	    (s->cost.known && !l.cost))
 		return NULL;
-	t = base_arena_printf(
-		mem,
-		"if it went on like these %s of training, day and night: %s per day and %s per month",
-		base_gpu_time(basis, view_working_ns(s)),
-		rate_text(day, s, view_lead_in(s, part, VIEW_DAY_NS * (int64_t)l.gpus)),
-		rate_text(month, s, view_lead_in(s, part, VIEW_MONTH_NS * (int64_t)l.gpus)));
+	t = view_short_words(s, mem)
+		    ? NULL
+		    : base_arena_printf(
+			      mem,
+			      "if it went on like these %s of training, day and night: %s per day and %s per month",
+			      base_gpu_time(basis, view_working_ns(s)),
+			      rate_text(day, s,
+					view_lead_in(s, part, VIEW_DAY_NS * (int64_t)l.gpus)),
+			      rate_text(month, s,
+					view_lead_in(s, part, VIEW_MONTH_NS * (int64_t)l.gpus)));
 	if (!s->result->steps)
 		return t;
 	part = view_per_thousand(s, part);
 	whole = view_per_thousand(s, whole);
 	struct base_scale scale =
 		s->cost.known ? base_money_scale(whole) : base_gpu_time_scale(whole);
-	return base_arena_printf(mem, "%s; %s of %s per thousand steps", t,
-				 base_scaled(step, scale, part), base_scaled(all, scale, whole));
+	return base_arena_printf(
+		mem, t ? "%s; %s of %s per thousand steps" : "%sper thousand steps: %s of %s",
+		t ? t : "", base_scaled(step, scale, part), base_scaled(all, scale, whole));
 }
 
 const char *view_outside_sentence(const struct view_summary *s, struct base_arena *mem)

@@ -605,7 +605,8 @@ static const char *from_neighbours(struct base_arena *mem, const struct said *x,
 		return "";
 	return base_arena_printf(
 		mem,
-		" %s sample%s it; most of these %s hold none and are taken to be like those that do.",
+		" %s sample%s it: most of these %s are too short to hold one, and are taken to be "
+		"like the others.",
 		base_count(samples, x->samples), x->samples == 1 ? " shows" : "s show", parts);
 }
 

@@ -3,6 +3,7 @@
 # ctest: labels=e2e
 """report.html nests, names every target once, and shows no number that summary.json (or the page's
 own data) does not have: with a price and without, for both windows."""
+import glob
 import json
 import os
 from decimal import Decimal
@@ -36,6 +37,12 @@ with gs.scratch() as where:
     check(run, '--window', 'device')
     odd = tiny.imported(where, 'odd', gpu='Some Accelerator 9000')
     gs.check('$' not in pagekeys.markup(check(odd)), 'no dollar sign without a price')
+
+    kept = [*glob.glob(os.path.join(gs.SOURCE, 'docs', 'demo', '*.gst')),
+            *glob.glob(os.path.join(gs.SOURCE, 'tests', 'data', 'recorded', '*.gst'))]
+    gs.check(len(kept) >= 5, f'{kept}')
+    for other in kept:
+        check(other)
 
     s = json.loads(gs.gpustarve('report', run, '--format', 'json', '--price', '36000').stdout,
                    parse_float=Decimal)

@@ -70,7 +70,7 @@ def check_half_seen(run):
     sure = s.top.split('How sure')[1].split('Do first')[0]
     said = re.search(r'1\. .*?; (confidence: [^]]+)', s.box).group(1)
     gs.check('gain high' in said or re.search(r'gain (medium|low): \w', said), f'what keeps it from being surer stands there: {said}')
-    gs.check(said in sure and said in words(s.section('why')) and f'{first["evidence"]["samples"]} samples of 1 thread' in sure,
+    gs.check(said.removeprefix('confidence: ') in sure and said in words(s.section('why')) and f'{first["evidence"]["samples"]} samples of 1 thread' in sure,
              f'how sure it is stands on top, as in the box ({said}): {sure}')
     gs.check('every 15 s' not in s.top and 'Utilisation, as monitors show it, was about' in s.top,
              f'a monitor that looks each 15 s tells nothing of 10 s: {s.top}')
@@ -133,7 +133,8 @@ def check_change(plain, torch):
 def check_digits(run):
     """Box and page tell the same digits, of whatever both tell."""
     s = Seen(run)
-    thousand = re.search(r'; ([^;]+) of ([^;]+?) per thousand steps', s.box)
+    thousand = (re.search(r'day and night: [^;]+; ([^;]+) of ([^;]+?) per thousand steps', s.box) or
+                re.search(r'per thousand steps: (\S+ ?\S*) of (\S+ \u00a2|\S+)', s.box))
     gs.equal(bool(thousand), 'that a thousand steps take' in s.top, 'of a thousand steps both or none')
     part, whole = thousand.groups() if thousand else ('', '')
     gs.check(not thousand or f'Of the {whole} that a thousand steps take, {part.strip()}.' in s.top, f'{part} of {whole}: {s.top}')

@@ -362,9 +362,33 @@ def check_saving(run):
     usual, slowest = (rows(s, 'main')[0]['where'] for s in summary(run)['step_picture']['steps'])
     gs.equal((usual['line'], usual['did']), (41, 'awaits'), 'a quarter of the usual step is a wait')
     gs.equal((slowest['line'], slowest['did']), (60, 'cpu'), 'of the slowest one nearly nothing')
+    page = gs.gpustarve('report', run, '--format', 'html').stdout.decode()
+    gs.check('On average a step took' not in page, 'the average is near the median')
+
+
+def uneven(where):
+    """Of ten steps one takes as long as all others together."""
+    run = made.Made('uneven')
+    p = run.process('node1', 4242, made.BEGIN, made.BEGIN + 10 * 10**9, gpus=[(1, made.H100)])
+    t = p.kernel(made.BEGIN + 2 * 10**9, 5 * MS, 'warm_up')
+    for k in range(100):
+        p.sample(t + 5 * MS, p.pid, made.SUBMITTER, made.RUNNING, 0, made.PLAIN)
+        t = p.kernel(t + (360 if k % 10 == 9 else 20) * MS, 20 * MS)
+        p.range(made.OPTIMIZER, t - 1, t, 'Optimizer.step#SGD.step')
+    return run.write(where, made.BEGIN + 10 * 10**9)
+
+
+def check_uneven(run):
+    """What is saved is told of all steps, and the usual one is half as long as their average: that is said."""
+    s = summary(run)
+    page = gs.gpustarve('report', run, '--format', 'html').stdout.decode()
+    said = re.search(r'On average a step took <data value="(\d+)".*?half of them <data value="(\d+)"', page)
+    gs.check(said and int(said[1]) == round(s['ledger']['working_ns'] / s['steps']['count']) and
+             int(said[2]) == s['steps']['median_ns'], f'{said and said.groups()}')
 
 
 with gs.scratch() as where:
+    check_uneven(uneven(where))
     for loader in False, True:
         check_inline(inline(where, loader), loader)
     check_saving(saving(where))

@@ -462,14 +462,15 @@ static void test_makers(void)
 	s = made_by(1, WIRE_ROLE_SUBMITTER, 16, ANA_INPUT_PREP);
 	a = advice(s, "makers");
 	REQUIRE(a);
-	EXPECT_STR(a->brief, "2 processes that make batches ahead");
+	EXPECT_STR(a->brief, "2 processes that make batches ahead (a DataLoader with num_workers=2)");
 	EXPECT(strstr(a->why, "while the main process made its batches itself") != NULL);
 	view_summary_free(s);
 
 	s = made_by(1, WIRE_ROLE_SUBMITTER, 2, ANA_INPUT_INLINE);
+	EXPECT(!advice(s, "inline")); /* the number says it */
 	a = advice(s, "makers");
 	REQUIRE(a);
-	EXPECT_STR(a->brief, "1 process that makes batches ahead");
+	EXPECT_STR(a->brief, "1 process that makes batches ahead (a DataLoader with num_workers=1)");
 	EXPECT(!strncmp(a->action,
 			"let 1 process make the batches ahead (a DataLoader with num_workers=1,",
 			69));
@@ -1028,7 +1029,7 @@ static void test_by_evidence(void)
 	expect_action(ANA_INPUT_FETCH, WIRE_WAIT_SLEEP, "storage", "sleeps (train.py:42 step)");
 	expect_action(ANA_INPUT_FETCH, WIRE_WAIT_FAULT, "storage", "mapped file");
 	expect_action(ANA_INPUT_PIPELINE, WIRE_WAIT_LOCK_SHARED, "worker-lock", "file handle");
-	expect_action(ANA_INPUT_INLINE, WIRE_WAIT_NONE, "inline", "loader workers");
+	expect_action(ANA_INPUT_INLINE, WIRE_WAIT_SLEEP, "inline", "loader workers");
 }
 
 static void test_words(void)
@@ -1413,6 +1414,37 @@ static void test_second(void)
 	view_summary_free(s);
 }
 
+/* Copies at the line of a checkpoint are its own; at another line they are not. */
+static void test_copies_of_checkpoint(void)
+{
+	for (uint32_t line = 42; line < 44; line++) {
+		struct ana_result *r = made_result(1, H100, 5);
+		struct ana_hotspot place = { .class = ANA_HOST_CHECKPOINT,
+					     .ns = MADE_HOUR_NS / 5,
+					     .role = WIRE_ROLE_SUBMITTER,
+					     .file = (char *)"/x/train.py",
+					     .function = (char *)"step",
+					     .line = 42,
+					     .samples = 7,
+					     .threads = 1 };
+		struct view_summary *s;
+
+		made_no_class(r, ANA_INPUT_UNKNOWN);
+		made_class(r, ANA_HOST_CHECKPOINT, MADE_HOUR_NS / 5);
+		made_class(r, ANA_COPY, MADE_HOUR_NS / 10);
+		made_site(r, place);
+		place.class = ANA_COPY;
+		place.ns = MADE_HOUR_NS / 10;
+		place.line = line;
+		made_site(r, place);
+		s = made_summary_of(r, H100, 1000000000);
+		REQUIRE(advice(s, "copy"));
+		EXPECT(strstr(advice(s, "copy")->action,
+			      line == 42 ? "save less often" : "use pinned memory"));
+		view_summary_free(s);
+	}
+}
+
 static const struct t_case cases[] = {
 	T_CASE(test_places),
 	T_CASE(test_overdrawn),
@@ -1429,6 +1461,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_two_trainers),
 	T_CASE(test_no_contradiction),
 	T_CASE(test_cores),
+	T_CASE(test_copies_of_checkpoint),
 	T_CASE(test_first_worker),
 	T_CASE(test_one_proposal),
 	T_CASE(test_premises),

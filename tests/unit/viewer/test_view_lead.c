@@ -180,10 +180,17 @@ static void test_short(void)
 	memset(classes, 0, sizeof(s->result->classes));
 	classes[ANA_COMPUTE] = VIEW_SHORT_NS;
 	s->result->gpu_ns = VIEW_SHORT_NS;
+	classes[ANA_COMPUTE] /= 2;
+	classes[ANA_INPUT_FETCH] = VIEW_SHORT_NS - classes[ANA_COMPUTE];
+	s->result->steps = 1000;
 	EXPECT(!view_short_words(s, &mem));
+	EXPECT(strstr(view_lead_rate_words(s, &mem), "per month; "));
 	s->result->gpu_ns--;
+	EXPECT(!strstr(view_lead_rate_words(s, &mem), "per month"));
+	EXPECT(!strncmp(view_lead_rate_words(s, &mem), "per thousand steps: ", 20));
 	EXPECT_STR(view_short_words(s, &mem),
-		   "only 10.0 GPU-seconds of training, slow first steps among them: run longer");
+		   "only 10.0 GPU-seconds of training, slow first steps among them: too short to reckon "
+		   "per day or month");
 	view_summary_free(s);
 }
 

@@ -112,8 +112,9 @@ static const char golden[] =
 	"     batches take uneven times]\n"
 	"  2. The GPU waited 8.3 % of the training time for batches: all 4 workers were\n"
 	"     resizing images (dataset.py:91 __getitem__). Without it: at most 1.10 times\n"
-	"     the steps per hour. [input.prep; confidence: cause and line high, gain low:\n"
-	"     a change may leave part of it]\n"
+	"     the steps per hour. Remedy: cheaper samples (prepared once, or a batch at a\n"
+	"     time). [input.prep; confidence: cause and line high, gain low: a change may\n"
+	"     leave part of it]\n"
 	"  together 29.1 of the 33.3 %; the rest has smaller causes, or no line is known\n"
 	"  next: num_workers 4 -> 6, if the source keeps up; saves at most $2.29 of this\n"
 	"        run, 2.29 \302\242 per thousand steps (of all waits for input, 33.3 %)\n"
@@ -202,7 +203,7 @@ static void test_order_of_all(void)
 	lacks = strstr(collector, "may leave");
 	EXPECT(lacks && lacks > collector && lacks < decoding);
 	EXPECT(!strstr(decoding, "may leave") && strstr(decoding, "low]\n"));
-	EXPECT(strstr(text, "\n  those that the first sentence counts are 29.1 of the 33.3 %;"));
+	EXPECT(strstr(text, "\n  causes 1, 3 explain 29.1 of the 33.3 %;"));
 	free(text);
 	view_summary_free(s);
 }

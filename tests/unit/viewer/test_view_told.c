@@ -271,9 +271,9 @@ static void test_from_neighbours(void)
 	struct view_summary *s =
 		made_line(1, ANA_HOST_DISPATCH, WIRE_ROLE_SUBMITTER, WIRE_WAIT_NONE);
 	const char *many =
-		" 3,012 samples show it; most of these gaps hold none and are taken to be like those "
-		"that do. Without it:";
-	const char *one = " 1 sample shows it; most of these gaps hold none";
+		" 3,012 samples show it: most of these gaps are too short to hold one, and are taken to be "
+		"like the others. Without it:";
+	const char *one = " 1 sample shows it: most of these gaps are too short";
 
 	REQUIRE(s && s->findings);
 	s->finding[0].nearby_ns = s->finding[0].ns / 100 * 83;
@@ -284,12 +284,12 @@ static void test_from_neighbours(void)
 	EXPECT(strstr(view_finding_evidence(&mem, &s->finding[0]),
 		      ", which saw 17.0 % of this time") != NULL);
 	s->finding[0].nearby_ns = s->finding[0].ns / 2;
-	EXPECT(!strstr(view_finding_sentence(s, &mem, 0), "hold none"));
+	EXPECT(!strstr(view_finding_sentence(s, &mem, 0), "too short to hold"));
 	view_summary_free(s);
 	s = made_line(1, ANA_COPY, WIRE_ROLE_SUBMITTER, WIRE_WAIT_NONE);
 	REQUIRE(s && s->findings);
 	s->finding[0].nearby_ns = s->finding[0].ns / 100 * 83;
-	EXPECT(strstr(view_finding_sentence(s, &mem, 0), "most of these copies hold none"));
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0), "most of these copies are too short to hold one"));
 	view_summary_free(s);
 }
 

@@ -114,7 +114,7 @@ static void put_work(struct html *h, const struct view_work *w, size_t i)
 {
 	html_put(h, "<tr>");
 	HTML_ROW(h, html_put(h, w->kind));
-	fprintf(h->f, "<td>%s</td>", w->precision);
+	html_text(h, "td", w->precision, "/ledger/compute/%zu/precision", i);
 	HTML_NUMBER(h, html_ns(h, w->ns, "/ledger/compute/%zu/ns", i));
 	HTML_NUMBER(h, html_pct(h, base_ppm(w->ns, h->s->result->classes[ANA_COMPUTE]),
 				"/ledger/compute/%zu/pct", i));

@@ -169,6 +169,9 @@ void html_finding(struct html *h, size_t finding);
 void html_hotspot(struct html *h, size_t finding);
 /* The call that made the first loader, whose file is known: "train.py:45". */
 void html_made_at(struct html *h, const struct ana_loader_facts *l);
+/* The user's own line; no fact of the run, so without a key. */
+struct view_own;
+void html_own_at(struct html *h, const struct view_own *own);
 /* of the training time, without what else it stands for */
 void html_own_share(struct html *h, size_t finding);
 /* @before, then "1,514 samples of 4 threads"; nothing where none is known. */

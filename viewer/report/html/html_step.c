@@ -441,20 +441,23 @@ static void put_legend(struct html *h)
 
 /* ---- what to change -------------------------------------------------------------------------- */
 
+void html_own_at(struct html *h, const struct view_own *own)
+{
+	struct view_hotspot p = { .known = true, .file = own->file, .line = own->line };
+
+	html_put(h, "<bdi class=\"mono\" data-source>");
+	html_escape(h->f, view_words_hotspot(&h->mem, &p, LINE_COLUMNS));
+	html_put(h, "</bdi>");
+}
+
 /* What stands in the user's file, and what it would be: no fact of the run, so without a key. */
 static void put_own(struct html *h, const struct view_own *own)
 {
-	struct view_hotspot p = { .known = true };
-
 	if (!own)
 		return;
-	p.file = own->file;
-	p.line = own->line;
-	html_put(h, "\n<span data-source>In <bdi class=\"mono\">");
-	html_escape(h->f, view_words_hotspot(&h->mem, &p, LINE_COLUMNS));
-	html_put(
-		h,
-		"</bdi>, as it was when this page was made:</span>\n<code data-source><del>&#8722; ");
+	html_put(h, "\n<span data-source>In ");
+	html_own_at(h, own);
+	html_put(h, ", as it was when this page was made:</span>\n<code data-source><del>&#8722; ");
 	html_escape(h->f, own->before);
 	html_put(h, "</del><br><ins>+ ");
 	html_escape(h->f, own->after);
@@ -550,6 +553,22 @@ static void put_changes(struct html *h)
 	html_put(h, "</ul>\n");
 }
 
+/* Where slow steps make the average another length than the usual one, gains are of the average. */
+static void put_average(struct html *h)
+{
+	const struct ana_result *r = h->s->result;
+	int64_t mean = r->steps ? base_div_even(view_working_ns(h->s), (__int128)r->steps) : 0;
+
+	if (mean <= r->step_median_ns / 2 * 3)
+		return;
+	html_put(h, "<p>On average a step took ");
+	html_ns(h, mean, "1 * /ledger/working_ns per /steps/count");
+	html_put(h, ", half of them ");
+	html_ns(h, r->step_median_ns, "/steps/median_ns");
+	html_put(h,
+		 " or less: a few are far slower, and what a change saves is told of all.</p>\n");
+}
+
 static void put_picture(struct html *h, const struct ana_picture *p)
 {
 	if (p->absent != ANA_PICTURE_DRAWN) {
@@ -563,6 +582,7 @@ static void put_picture(struct html *h, const struct ana_picture *p)
 		"the others, and the slowest, each process&#8217;s first left aside. Time runs from left "
 		"to right. What a GPU did, calls of its driver and waits for a loader are exact; the rest "
 		"is samples, each of which stands for about the sampler&#8217;s period at most.</p>\n");
+	put_average(h);
 	put_legend(h);
 	for (int k = 0; k < ANA_PICTURES; k++)
 		put_step(h, k);

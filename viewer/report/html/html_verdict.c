@@ -17,6 +17,7 @@
 #include "html_priv.h"
 
 #define LINE_COLUMNS 40
+#define CONFIDENCE "confidence: " /* which the term beside it says */
 #define LEAST_PPM 1000 /* of the GPU time: a smaller class is not named */
 
 static const char *style(const struct view_summary *s)
@@ -265,22 +266,17 @@ static void put_thousand(struct html *h, int64_t amount, const char *key)
 }
 
 /* "If it went on like these 8.75 GPU-seconds of training, day and night: $34.49 per day and $1,035 per month on 8 GPUs." */
-static void put_rates(struct html *h, const struct view_lead *l)
+static void put_days(struct html *h, const struct view_lead *l, int64_t amount, const char *part)
 {
-	const struct view_summary *s = h->s;
-	const char *member = s->cost.known ? "usd" : "ns", *part = html_lead_key(h, l, member);
-	const char *whole = s->cost.known ? working_usd_key(h) : "/ledger/working_ns";
-	int64_t amount = s->cost.known ? l->nano_usd : l->ns;
-	int64_t all = s->cost.known ? view_working_nano_usd(s) : view_working_ns(s);
 	int64_t day = VIEW_DAY_NS * (int64_t)l->gpus, month = VIEW_MONTH_NS * (int64_t)l->gpus;
 
 	html_put(h, " If it went on like these ");
-	html_gpu_time(h, view_working_ns(s), "/ledger/working_ns");
+	html_gpu_time(h, view_working_ns(h->s), "/ledger/working_ns");
 	html_put(h, " of training, day and night: ");
-	put_about(h, view_lead_in(s, amount, day), "%" PRId64 " * %s per /ledger/working_ns", day,
-		  part);
+	put_about(h, view_lead_in(h->s, amount, day), "%" PRId64 " * %s per /ledger/working_ns",
+		  day, part);
 	html_put(h, " per day and ");
-	put_about(h, view_lead_in(s, amount, month), "%" PRId64 " * %s per /ledger/working_ns",
+	put_about(h, view_lead_in(h->s, amount, month), "%" PRId64 " * %s per /ledger/working_ns",
 		  month, part);
 	html_put(h, " per month");
 	if (l->gpus > 1) {
@@ -289,6 +285,18 @@ static void put_rates(struct html *h, const struct view_lead *l)
 		html_put(h, " GPUs");
 	}
 	html_put(h, ".");
+}
+
+static void put_rates(struct html *h, const struct view_lead *l)
+{
+	const struct view_summary *s = h->s;
+	const char *member = s->cost.known ? "usd" : "ns", *part = html_lead_key(h, l, member);
+	const char *whole = s->cost.known ? working_usd_key(h) : "/ledger/working_ns";
+	int64_t amount = s->cost.known ? l->nano_usd : l->ns;
+	int64_t all = s->cost.known ? view_working_nano_usd(s) : view_working_ns(s);
+
+	if (!view_short_words(s, &h->mem))
+		put_days(h, l, amount, part);
 	if (!s->result->steps)
 		return;
 	html_put(h, " Of the ");
@@ -604,10 +612,14 @@ static void put_seen(struct html *h, const struct html_cause *c)
 /* As the box says it. */
 static void put_sure(struct html *h, const struct html_cause *c)
 {
+	const char *words;
+
 	if (!c->n)
 		return;
-	fprintf(h->f, "<div><dt>How sure</dt><dd><b>%s</b>",
-		view_alike_confidence_words(h->s, &h->mem, c->told, c->n));
+	words = view_alike_confidence_words(h->s, &h->mem, c->told, c->n);
+	if (!strncmp(words, CONFIDENCE, strlen(CONFIDENCE)))
+		words += strlen(CONFIDENCE);
+	fprintf(h->f, "<div><dt>How sure</dt><dd><b>%s</b>", words);
 	put_seen(h, c);
 	html_put(h, ".</dd></div>\n");
 }
@@ -659,7 +671,10 @@ static void put_advised(struct html *h, const char *term, const struct view_advi
 	fprintf(h->f, "<div><dt>%s</dt><dd><a href=\"#advice\">", term);
 	html_text(h, "b", a->brief, "/advice/%zu/brief", at);
 	html_put(h, "</a>");
-	if (view_change_at(s, a, &call)) {
+	if (a->own) {
+		html_put(h, ", at ");
+		html_own_at(h, a->own);
+	} else if (view_change_at(s, a, &call)) {
 		html_put(h, ", in the call at ");
 		html_made_at(h, view_loader_facts(s));
 	}
@@ -699,7 +714,9 @@ static void put_short(struct html *h)
 		return;
 	html_put(h, "<p>Only ");
 	html_gpu_time(h, view_working_ns(h->s), "/ledger/working_ns");
-	html_put(h, " of training, slow first steps among them: run longer.</p>\n");
+	html_put(
+		h,
+		" of training, slow first steps among them: too short to reckon per day or month.</p>\n");
 }
 
 /* Runs of a few looks of such a monitor are not told of what it would have shown. */

@@ -66,17 +66,44 @@ static const char *sure_words(struct page *p, const struct view_told *told, size
 	return words;
 }
 
+/* " Remedy: asynchronous checkpoints.", where no line at the end of the box says it; "". */
+static const char *remedy(struct page *p, enum ana_class c)
+{
+	const struct view_advice *first = view_advice_first(p->s), *second;
+
+	second = view_advice_second(p->s);
+	for (size_t i = 0; i < p->s->advices; i++) {
+		const struct view_advice *a = &p->s->advice[i];
+
+		if (a->class == c)
+			return a == first || a == second || (first && first->class == c)
+				       ? ""
+				       : base_arena_printf(&p->mem, " Remedy: %s.", a->brief);
+	}
+	return "";
+}
+
 /* "  1. ... [input.fetch; confidence: cause and line high]" */
 static void put_cause(struct page *p, size_t number, const struct view_told *told, size_t n,
-		      const char **before)
+		      const char **before, const char *remedy)
 {
 	const struct view_finding *f = &p->s->finding[told->at];
 	int begins = fprintf(p->f, "  %zu. ", number);
 
 	text_wrap(p, begins, AT,
-		  base_arena_printf(&p->mem, "%s [%s; %s]",
-				    view_alike_sentence(p->s, &p->mem, told, n),
+		  base_arena_printf(&p->mem, "%s%s [%s; %s]",
+				    view_alike_sentence(p->s, &p->mem, told, n), remedy,
 				    ana_class_names[f->class], sure_words(p, told, n, before)));
+}
+
+/* Of what the first sentence tells; @counted: "1", "1, 3" of @sentences. */
+static const char *covering(struct page *p, size_t sentences, bool others, const char *counted)
+{
+	if (!others)
+		return sentences == 1 ? "that is" : "together";
+	return base_arena_printf(&p->mem, "%s %s explain%s",
+				 strchr(counted, ',') ? "causes" : "cause", counted,
+				 strchr(counted, ',') ? "" : "s");
 }
 
 /*
@@ -88,8 +115,8 @@ void text_causes(struct page *p, size_t most)
 	struct view_cause *cause;
 	size_t causes = view_causes_told(p->s, &p->mem, &told, &cause), shown = 0, sentences = 0;
 	const struct view_lead lead = view_lead_of(p->s);
-	const char *covered, *lacks = NULL;
-	bool others = false;
+	const char *covered, *lacks = NULL, *counted = "";
+	bool others = false, said[ANA_CLASSES] = { false };
 
 	if (view_is_healthy(p->s)) /* nothing is worth acting on */
 		return;
@@ -101,18 +128,20 @@ void text_causes(struct page *p, size_t most)
 			continue;
 		if (sentences && base_ppm(cause[i].ns, view_working_ns(p->s)) < SMALL_PPM)
 			break;
-		put_cause(p, ++sentences, told + cause[i].from, cause[i].n, &lacks);
+		put_cause(p, ++sentences, told + cause[i].from, cause[i].n, &lacks,
+			  said[f->class] ? "" : remedy(p, f->class));
+		said[f->class] = true;
 		memcpy(first + shown, told + cause[i].from, cause[i].n * sizeof(*first));
+		if (lead.set[f->class])
+			counted = base_arena_printf(&p->mem, "%s%s%zu", counted,
+						    *counted ? ", " : "", sentences);
 		others |= !lead.set[f->class];
 		shown += cause[i].n;
 	}
 	covered = view_covered_words(p->s, &p->mem, first, shown, true);
 	if (covered)
 		text_line(p, base_arena_printf(&p->mem, "%s %s",
-					       others ? "those that the first sentence counts are"
-					       : sentences == 1 ? "that is"
-								: "together",
-					       covered));
+					       covering(p, sentences, others, counted), covered));
 }
 
 /* "saves at most 0.070 ¢ of this run, 1.00 ¢ per thousand steps". */
