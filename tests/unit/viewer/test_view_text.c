@@ -203,7 +203,7 @@ static void test_order_of_all(void)
 	lacks = strstr(collector, "may leave");
 	EXPECT(lacks && lacks > collector && lacks < decoding);
 	EXPECT(!strstr(decoding, "may leave") && strstr(decoding, "low]\n"));
-	EXPECT(strstr(text, "\n  causes 1, 3 explain 29.1 of the 33.3 %;"));
+	EXPECT(strstr(text, "\n  causes 1 and 3 explain 29.1 of the 33.3 %;"));
 	free(text);
 	view_summary_free(s);
 }

@@ -96,14 +96,14 @@ static void put_cause(struct page *p, size_t number, const struct view_told *tol
 				    ana_class_names[f->class], sure_words(p, told, n, before)));
 }
 
-/* Of what the first sentence tells; @counted: "1", "1, 3" of @sentences. */
+/* Of what the first sentence tells; @counted: "1", "1 and 3" of @sentences. */
 static const char *covering(struct page *p, size_t sentences, bool others, const char *counted)
 {
 	if (!others)
 		return sentences == 1 ? "that is" : "together";
 	return base_arena_printf(&p->mem, "%s %s explain%s",
-				 strchr(counted, ',') ? "causes" : "cause", counted,
-				 strchr(counted, ',') ? "" : "s");
+				 strchr(counted, ' ') ? "causes" : "cause", counted,
+				 strchr(counted, ' ') ? "" : "s");
 }
 
 /*
@@ -134,7 +134,7 @@ void text_causes(struct page *p, size_t most)
 		memcpy(first + shown, told + cause[i].from, cause[i].n * sizeof(*first));
 		if (lead.set[f->class])
 			counted = base_arena_printf(&p->mem, "%s%s%zu", counted,
-						    *counted ? ", " : "", sentences);
+						    *counted ? " and " : "", sentences);
 		others |= !lead.set[f->class];
 		shown += cause[i].n;
 	}
