@@ -210,13 +210,12 @@ bool view_advise_makers(struct view_summary *s, struct view_advice *a)
 	a->why = arithmetic(s, &m, f);
 	if (!m.now) {
 		a->title = "Make batches in another process";
-		a->brief =
-			base_arena_printf(&s->mem,
-					  "%" PRId64
-					  " process%s that make%s batches ahead (a DataLoader with "
-					  "num_workers=%" PRId64 ")",
-					  m.advised, m.advised == 1 ? "" : "es",
-					  m.advised == 1 ? "s" : "", m.advised);
+		a->brief = base_arena_printf(
+			&s->mem,
+			"%" PRId64 " process%s that make%s batches ahead (a DataLoader with "
+			"num_workers=%" PRId64 "%s)",
+			m.advised, m.advised == 1 ? "" : "es", m.advised == 1 ? "s" : "", m.advised,
+			m.cores ? ", all that the cores here carry" : "");
 		a->action = base_arena_printf(
 			&s->mem,
 			"let %" PRId64

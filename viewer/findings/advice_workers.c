@@ -178,6 +178,22 @@ static const char *if_source_serves(struct view_summary *s)
 		base_bytes(rate, (uint64_t)v->needed_bytes_per_s));
 }
 
+/* What a first worker on the cores here would do (view_loader_wants_cores). */
+static const char *first_here(struct view_summary *s)
+{
+	const struct view_worker_facts *f = &s->loader.facts;
+	base_unit spared, wait;
+
+	if (f->workers)
+		return "";
+	base_duration(spared, f->step_ns - s->loader.need.predicted_step_ns);
+	return base_arena_printf(
+		&s->mem,
+		" (a first worker here would hide at most %s of the %s that a step waits, and copies each "
+		"batch to shared memory besides)",
+		spared, base_duration(wait, f->wait_ns));
+}
+
 /* "set num_workers=16"; with cores where they are what is missing. */
 static void set_words(struct view_summary *s, struct view_advice *a)
 {
@@ -193,9 +209,9 @@ static void set_words(struct view_summary *s, struct view_advice *a)
 		a->action = base_arena_printf(&s->mem,
 					      "ask for %" PRId64 " cores (now %" PRId64
 					      ") and set num_workers=%" PRId64 " (now %" PRId64
-					      "): one without the other brings little%s",
+					      "): one without the other brings little%s%s",
 					      n->cores_needed, cores, n->needed, v->facts.workers,
-					      serves);
+					      first_here(s), serves);
 		a->brief = base_arena_printf(&s->mem,
 					     "num_workers %" PRId64 " -> %" PRId64 " and %" PRId64
 					     " -> %" PRId64 " cores",

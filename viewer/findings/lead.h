@@ -117,14 +117,15 @@ const char *view_lead_rate_words(const struct view_summary *s, struct base_arena
 const char *view_outside_sentence(const struct view_summary *s, struct base_arena *mem);
 
 /*
- * "of start-up 9.9 s until the program came to CUDA, ...", where start-up is a fifth of what
+ * "of start-up 9.9 s until the program first used CUDA, ...", where start-up is a fifth of what
  * was held; NULL: it is less, or an import's, which knows nothing of it.
  */
 #define VIEW_STARTUP_PPM 200000
 const char *view_startup_sentence(const struct view_summary *s, struct base_arena *mem);
 /* What both its parts are: in the sentence, and on the page. */
-#define VIEW_BEFORE_CUDA_WORDS " until the program came to CUDA (imports, preparation), then "
-#define VIEW_AFTER_CUDA_WORDS " to the GPU's first work (model, first batch)"
+#define VIEW_BEFORE_CUDA_WORDS \
+	" until the program first used CUDA (imports, preparation, maybe the model and a first batch), then "
+#define VIEW_AFTER_CUDA_WORDS " to the GPU's first work"
 #define VIEW_ONCE_WORDS "; paid once a run"
 
 #define VIEW_BETWEEN_PPM \

@@ -164,6 +164,26 @@ const char *view_own_line_changed(struct base_arena *mem, const char *line, cons
 	return NULL;
 }
 
+const char *view_own_name(struct base_arena *mem, const struct view_own *own)
+{
+	const char *was = own->before, *is = own->after;
+	size_t same = 0, n;
+
+	while (was[same] && was[same] == is[same])
+		same++;
+	while (same && was[same - 1] != '=')
+		same--;
+	if (!same || !isdigit((unsigned char)is[same]) ||
+	    (!isalpha((unsigned char)was[same]) && was[same] != '_'))
+		return NULL;
+	for (n = 0; is_word(was[same + n]) || was[same + n] == '.'; n++)
+		;
+	if (was[same + n] && !strchr(",)", was[same + n])) /* a call, or arithmetic */
+		return NULL;
+	was = base_arena_copy(mem, was + same, n);
+	return !strcmp(was, "None") || !strcmp(was, "True") || !strcmp(was, "False") ? NULL : was;
+}
+
 /* ---- a file ---------------------------------------------------------------------------------- */
 
 /* Its text, or NULL; @before: it was not written since. */

@@ -20,6 +20,12 @@ struct view_own { /* of advice; not part of summary.json */
 	const char *before, *after; /* without the white space around them */
 };
 
+/*
+ * What the line has where the change has a value, if that is a name and no value ("args.workers"):
+ * whoever runs the program may give it there. NULL: it is a value, or was not there.
+ */
+const char *view_own_name(struct base_arena *mem, const struct view_own *own);
+
 /* Fills own of all advice whose call is found, where files may be opened for it (core/local.h). */
 void view_own_lines_add(struct view_summary *s);
 

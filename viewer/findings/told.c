@@ -18,6 +18,8 @@
 #include "words.h"
 
 #define COLUMNS 40 /* of a path or a file's name */
+#define THIN_SAMPLES 3 /* and THIN_PART of what they are to speak for: fewer show nothing of it */
+#define THIN_PART 10
 #define LINE_PART 4 /* of what a line stands for: seen there for less, it is a guess */
 
 /* The finding of its class that cost most. */
@@ -346,6 +348,31 @@ static const char *seen_words(const struct view_summary *s, struct base_arena *m
 				 base_percent(all, base_ppm(x->ns, whole)));
 }
 
+/* A few samples of a small part of it: what they show is no more than that. */
+static bool is_thin(const struct view_summary *s, const struct said *x)
+{
+	const struct view_finding *f = &s->finding[x->at];
+
+	return !f->where.late && f->where.known && x->samples <= THIN_SAMPLES &&
+	       view_told_rest(s, x->at) != SIZE_MAX && x->seen_ns < x->ns / THIN_PART;
+}
+
+/* "The GPU waited ... to be given work. Only 2 samples fell into it, at train.py:49 train." */
+static const char *thin_cause(const struct view_summary *s, struct base_arena *mem,
+			      const struct said *x)
+{
+	const struct view_finding *f = &s->finding[x->at];
+	const char *line = view_words_line(mem, &f->where, COLUMNS);
+	bool open;
+	const char *what = lost(s, mem, x, &open);
+	base_unit n;
+
+	return base_arena_printf(mem, "%s%s%s%s. Only %s sample%s fell into it%s%s.", what,
+				 open ? ": " : "", open ? meaning(s, mem, f->class) : "",
+				 taken(s, mem, x->at), base_count(n, x->samples),
+				 x->samples == 1 ? "" : "s", line ? ", at " : "", line ? line : "");
+}
+
 static const char *cause(const struct view_summary *s, struct base_arena *mem, const struct said *x)
 {
 	const struct view_hotspot *p = &s->finding[x->at].where;
@@ -596,12 +623,13 @@ static bool is_below(const struct view_summary *s, size_t rest)
 }
 
 /* Where most of it lies in gaps without a sample, it is told what the line is taken from. */
-static const char *from_neighbours(struct base_arena *mem, const struct said *x, enum ana_class c)
+static const char *from_neighbours(const struct view_summary *s, struct base_arena *mem,
+				   const struct said *x)
 {
-	const char *parts = c == ANA_COPY ? "copies" : "gaps";
+	const char *parts = s->finding[x->at].class == ANA_COPY ? "copies" : "gaps";
 	base_unit samples;
 
-	if (x->nearby_ns <= x->lines_ns / 2)
+	if (is_thin(s, x) || x->nearby_ns <= x->lines_ns / 2)
 		return "";
 	return base_arena_printf(
 		mem,
@@ -628,9 +656,11 @@ static const char *told_sentence(const struct view_summary *s, struct base_arena
 	if (rest && is_below(s, x->at))
 		return base_arena_printf(mem, "%s.", view_rest_words(s, mem, x->at));
 	add_lines(s, told, n, x);
-	return base_arena_printf(mem, "%s%s%s", (rest ? without_line : cause)(s, mem, x),
-				 from_neighbours(mem, x, s->finding[x->at].class),
-				 prediction(s, mem, x));
+	return base_arena_printf(mem, "%s%s%s",
+				 (rest		  ? without_line
+				  : is_thin(s, x) ? thin_cause
+						  : cause)(s, mem, x),
+				 from_neighbours(s, mem, x), prediction(s, mem, x));
 }
 
 static struct said said_together(const struct view_summary *s, struct base_arena *mem,

@@ -470,7 +470,8 @@ static void test_makers(void)
 	EXPECT(!advice(s, "inline")); /* the number says it */
 	a = advice(s, "makers");
 	REQUIRE(a);
-	EXPECT_STR(a->brief, "1 process that makes batches ahead (a DataLoader with num_workers=1)");
+	EXPECT_STR(a->brief, "1 process that makes batches ahead (a DataLoader with num_workers=1, all that the "
+		   "cores here carry)");
 	EXPECT(!strncmp(a->action,
 			"let 1 process make the batches ahead (a DataLoader with num_workers=1,",
 			69));

@@ -162,6 +162,37 @@ static void test_bounds(void)
 	view_summary_free(s);
 }
 
+/* A few samples that saw a small part of it name nobody, and their line as what it is. */
+static void test_thin(void)
+{
+	struct ana_result *r = made_result(1, H100, 5);
+	struct view_summary *s;
+	const char *text;
+	size_t at;
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_class(r, ANA_HOST_DISPATCH, HALF / 2);
+	made_site(r, (struct ana_hotspot){ .class = ANA_HOST_DISPATCH,
+					   .ns = HALF / 50,
+					   .role = WIRE_ROLE_SUBMITTER,
+					   .file = (char *)"/x/train.py",
+					   .function = (char *)"step",
+					   .line = 42,
+					   .samples = 3,
+					   .threads = 1 });
+	s = made_summary_of(r, H100, 6880000000LL);
+	at = (size_t)(view_finding_of(s, ANA_HOST_DISPATCH) - s->finding);
+	text = view_finding_sentence(s, &mem, at);
+	EXPECT(strstr(text, " to be given work: Python and the framework were preparing the next launch. "
+			    "Only 3 samples fell into it, at train.py:42 step. Without it"));
+	s->finding[at].where.samples = 4;
+	EXPECT(!strstr(view_finding_sentence(s, &mem, at), "Only "));
+	s->finding[at].where.samples = 3;
+	s->finding[at].ns += HALF / 10; /* a tenth and more of what it speaks for */
+	EXPECT(!strstr(view_finding_sentence(s, &mem, at), "Only "));
+	view_summary_free(s);
+}
+
 static struct view_summary *made_computing(int64_t fetch_pct)
 {
 	struct ana_result *r = made_starved(NULL);
@@ -977,6 +1008,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_sentences),
 	T_CASE(test_all_classes),
 	T_CASE(test_bounds),
+	T_CASE(test_thin),
 	T_CASE(test_batches_bind),
 	T_CASE(test_late),
 	T_CASE(test_order),

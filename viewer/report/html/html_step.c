@@ -453,8 +453,11 @@ void html_own_at(struct html *h, const struct view_own *own)
 /* What stands in the user's file, and what it would be: no fact of the run, so without a key. */
 static void put_own(struct html *h, const struct view_own *own)
 {
+	const char *name;
+
 	if (!own)
 		return;
+	name = view_own_name(&h->mem, own);
 	html_put(h, "\n<span data-source>In ");
 	html_own_at(h, own);
 	html_put(h, ", as it was when this page was made:</span>\n<code data-source><del>&#8722; ");
@@ -462,6 +465,11 @@ static void put_own(struct html *h, const struct view_own *own)
 	html_put(h, "</del><br><ins>+ ");
 	html_escape(h->f, own->after);
 	html_put(h, "</ins></code>\n");
+	if (!name)
+		return;
+	html_put(h, "<span data-source>or give <bdi class=\"mono\">");
+	html_escape(h->f, name);
+	html_put(h, "</bdi> that value where it is set</span><br>\n");
 }
 
 /* Where the call stands, if its text could not be read. */
