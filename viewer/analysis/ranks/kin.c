@@ -4,79 +4,19 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/map.h"
-#include "base/minmax.h"
 #include "base/vec.h"
 
-#define TRIAL_MAX 400000u /* collectives that a tolerance is tried on, ... */
-#define LOOKS 8000u /* ... until so many ends have been laid beside others, times GPUs in bounds */
-#define LOOKS_MIN 2000000u
-#define LOOKS_MAX 8000000u
 #define JOINS_MAX 50000000u /* looks whether two lanes of two rings end together */
 #define LEAST 3u /* times that a lane must have been seen */
 #define TOGETHER_PCT 70u /* of its collectives end with the other's, ... */
 #define CLOSEST_PCT 99u /* ... and so much of what either has with the closest other */
 #define ENOUGH 950u /* of a thousand collectives are kin's: no larger tolerance is tried */
 
-const int64_t ana_tolerance_ns[ANA_TOLERANCES] = { 5000, 20000, 80000, 320000,
-						   ANA_TOLERANCE_MAX_NS };
-
-struct pair {
-	uint32_t a, b; /* lanes, a < b */
-	uint32_t together; /* times */
-	uint64_t apart_ns; /* in these, sum */
-};
-
 struct finder {
-	const struct ana_match *m;
-	struct pair *pair;
-	uint32_t pairs, pair_room;
-	struct ana_map pair_of; /* by both lanes */
-	uint32_t *seen; /* by lane */
+	uint32_t lanes;
+	struct ana_coincidences seen;
 	uint32_t *closest; /* by lane: most that it ended with any other */
-	uint64_t all; /* collectives seen */
-	int64_t looks; /* at others beside them */
-	int err;
 };
-
-static uint64_t key_of(uint32_t a, uint32_t b)
-{
-	return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
-}
-
-static void count_pair(struct finder *f, uint32_t a, uint32_t b, int64_t apart)
-{
-	uint64_t key = key_of(a, b);
-	uint32_t i = ana_map_get(&f->pair_of, key);
-
-	if (i == ANA_MAP_NONE) {
-		i = f->pairs;
-		if (!base_vec_more(f->pair, i, f->pair_room) || ana_map_put(&f->pair_of, key, i)) {
-			f->err = -ENOMEM;
-			return;
-		}
-		f->pair[f->pairs++] = (struct pair){ (uint32_t)(key >> 32), (uint32_t)key, 0, 0 };
-	}
-	f->pair[i].together++;
-	f->pair[i].apart_ns += (uint64_t)apart;
-}
-
-static bool see(void *arg, const struct ana_arrival *first, struct ana_arrival *const *near,
-		size_t n)
-{
-	struct finder *f = arg;
-	const uint32_t *first_lane = f->m->first_lane;
-	uint32_t lane = ana_lane_number(first_lane, first);
-	size_t i;
-
-	f->seen[lane]++;
-	f->all++;
-	for (i = 0; i < n; i++)
-		count_pair(f, lane, ana_lane_number(first_lane, near[i]),
-			   near[i]->common_end - first->common_end);
-	f->looks += (int64_t)n;
-	return f->looks < base_clamp((int64_t)f->m->logs * LOOKS, LOOKS_MIN, LOOKS_MAX) && !f->err;
-}
 
 /* @share of @of, rounded up. */
 static uint32_t part(uint32_t of, uint32_t share)
@@ -89,9 +29,9 @@ static uint32_t part(uint32_t of, uint32_t share)
  * as often as either does with anybody: those of one communicator always do, those that merely keep
  * pace nearly always at the most.
  */
-static bool together(const struct finder *f, const struct pair *p)
+static bool together(const struct finder *f, const struct ana_coincidence *p)
 {
-	uint32_t a = f->seen[p->a], b = f->seen[p->b], most = a > b ? a : b;
+	uint32_t a = f->seen.seen[p->a], b = f->seen.seen[p->b], most = a > b ? a : b;
 	uint32_t x = f->closest[p->a], y = f->closest[p->b], closest = x > y ? x : y;
 	uint32_t both = a < b ? a : b;
 
@@ -99,31 +39,22 @@ static bool together(const struct finder *f, const struct pair *p)
 	       p->together >= part(both < closest ? both : closest, CLOSEST_PCT);
 }
 
-static void find_closest(struct finder *f)
+static int find_closest(struct finder *f)
 {
 	uint32_t i;
 
-	for (i = 0; i < f->pairs; i++) {
-		const struct pair *p = &f->pair[i];
+	f->closest = calloc(f->lanes + 1u, sizeof(*f->closest));
+	if (!f->closest)
+		return -ENOMEM;
+	for (i = 0; i < f->seen.pairs; i++) {
+		const struct ana_coincidence *p = &f->seen.pair[i];
 
 		if (p->together > f->closest[p->a])
 			f->closest[p->a] = p->together;
 		if (p->together > f->closest[p->b])
 			f->closest[p->b] = p->together;
 	}
-}
-
-/* Those that ended closest to each other first. */
-static int by_distance(const void *a, const void *b)
-{
-	const struct pair *x = a, *y = b;
-	uint64_t m = x->apart_ns / x->together, n = y->apart_ns / y->together;
-
-	if (m != n)
-		return m < n ? -1 : 1;
-	if (x->a != y->a)
-		return x->a < y->a ? -1 : 1;
-	return x->b < y->b ? -1 : x->b > y->b;
+	return 0;
 }
 
 /* --- lanes in rings, each at first in one of its own --- */
@@ -157,13 +88,15 @@ static void rings_fini(struct rings *r)
 /* Each of one ring ends with each of the other. */
 static bool all_together(const struct finder *f, struct rings *r, uint32_t a, uint32_t b)
 {
-	uint32_t x = a, y, i;
+	uint32_t x = a, y;
 
 	do {
 		y = b;
 		do {
-			i = r->looks ? ana_map_get(&f->pair_of, key_of(x, y)) : ANA_MAP_NONE;
-			if (i == ANA_MAP_NONE || !together(f, &f->pair[i]))
+			const struct ana_coincidence *p =
+				r->looks ? ana_coincidences_get(&f->seen, x, y) : NULL;
+
+			if (!p || !together(f, p))
 				return false;
 			r->looks--;
 			y = r->next[y];
@@ -226,17 +159,16 @@ static void forget(struct ana_kins *k, uint32_t lanes)
 
 /*
  * Rings grow together from the closest pairs on, and only as wholes: so others that keep pace come
- * neither between those of one communicator, nor with some of them to another. @pair is a copy in
- * order: the map knows the other.
+ * neither between those of one communicator, nor with some of them to another.
  */
-static int gather(const struct finder *f, struct ana_kins *k, const struct pair *pair)
+static int gather(const struct finder *f, struct ana_kins *k)
 {
-	uint32_t lanes = f->m->lanes, i;
+	uint32_t lanes = f->lanes, i;
 	struct rings r = { .next = NULL };
 	int err = rings_init(&r, lanes);
 
-	for (i = 0; !err && i < f->pairs; i++) {
-		const struct pair *p = &pair[i];
+	for (i = 0; !err && i < f->seen.pairs; i++) {
+		const struct ana_coincidence *p = &f->seen.pair[i];
 
 		if (r.name[p->a] != r.name[p->b] && together(f, p) &&
 		    all_together(f, &r, p->a, p->b))
@@ -255,47 +187,26 @@ static uint64_t coverage(const struct finder *f, const struct ana_kins *k)
 	uint64_t covered = 0;
 	uint32_t i;
 
-	for (i = 0; i < f->m->lanes; i++)
-		covered += k->of[i] != UINT32_MAX ? f->seen[i] : 0;
-	return f->all ? covered * 1000 / f->all : 0;
+	for (i = 0; i < f->lanes; i++)
+		covered += k->of[i] != UINT32_MAX ? f->seen.seen[i] : 0;
+	return f->seen.all ? covered * 1000 / f->seen.all : 0;
 }
 
-static int find_at(struct ana_kins *k, const struct ana_match *logs, int64_t tolerance,
+static int find_at(struct ana_kins *k, const struct ana_match *m, int64_t tolerance,
 		   uint64_t *cover)
 {
-	struct ana_match m = *logs;
-	struct finder f = { .m = &m };
-	struct ana_match_user user = { .near = see, .arg = &f };
-	struct pair *pair = NULL;
-	int err = -ENOMEM;
+	struct finder f = { .lanes = m->lanes };
+	int err = ana_coincidences_count(&f.seen, m, tolerance);
 
-	forget(k, m.lanes);
-	m.limit = TRIAL_MAX;
-	m.tolerance_ns = tolerance;
-	m.kins = NULL;
-	f.seen = calloc(m.lanes + 1u, sizeof(*f.seen));
-	f.closest = calloc(m.lanes + 1u, sizeof(*f.closest));
-	if (f.seen && f.closest)
-		err = ana_match_collectives(&m, &user);
-	err = err ? err : f.err;
+	forget(k, m->lanes);
 	if (!err)
-		pair = malloc((f.pairs + 1) * sizeof(*pair));
-	if (!err && !pair)
-		err = -ENOMEM;
-	if (err)
-		goto out;
-	if (f.pairs)
-		memcpy(pair, f.pair, f.pairs * sizeof(*pair));
-	qsort(pair, f.pairs, sizeof(*pair), by_distance);
-	find_closest(&f);
-	err = gather(&f, k, pair);
-	*cover = coverage(&f, k);
-out:
-	free(pair);
-	free(f.pair);
-	free(f.seen);
+		err = find_closest(&f);
+	if (!err)
+		err = gather(&f, k);
+	if (!err)
+		*cover = coverage(&f, k);
 	free(f.closest);
-	ana_map_fini(&f.pair_of);
+	ana_coincidences_fini(&f.seen);
 	return err;
 }
 

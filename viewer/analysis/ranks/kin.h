@@ -7,11 +7,7 @@
 #ifndef ANALYSIS_KIN_H
 #define ANALYSIS_KIN_H
 
-#include "match_collectives.h"
-
-/* The tolerances that are tried, least first; the last is ANA_TOLERANCE_MAX_NS. */
-#define ANA_TOLERANCES 5
-extern const int64_t ana_tolerance_ns[ANA_TOLERANCES];
+#include "coincidence.h"
 
 /* @m: the logs, aligned, no more. @slack_ns: how far clocks may disagree. 0 or -ENOMEM. */
 int ana_kins_find(struct ana_kins *k, const struct ana_match *m, int64_t slack_ns);
