@@ -4,14 +4,11 @@
 #include <stddef.h>
 #include <string.h>
 
-#define MEET true
-#define PASS false
-
 static const struct {
 	const char *part, *more;
-	bool meets;
+	enum facts_meeting meeting;
 } collective[] = {
-#define COLLECTIVE(part, more, meets) { part, more, meets },
+#define COLLECTIVE(part, more, meeting) { part, more, FACTS_MEET_##meeting },
 #include "kernels.def"
 };
 
@@ -39,11 +36,11 @@ bool facts_kernel_is_collective(const char *name)
 	return row_of(name) >= 0;
 }
 
-bool facts_kernel_meets(const char *name)
+enum facts_meeting facts_kernel_meeting(const char *name)
 {
 	int row = row_of(name);
 
-	return row >= 0 && collective[row].meets;
+	return row >= 0 ? collective[row].meeting : FACTS_MEET_NOT;
 }
 
 const char *facts_kernel_input(const char *name)

@@ -2,14 +2,14 @@
 """comm.skew and its causes from their rules (docs/CAUSES.md, "Many ranks"), slowly and plainly, for
 tests to hold the engine against. Pure Python, integers; everything on one clock.
 
-    skew(collectives, pieces, order, step)
+    skew(collectives, sends, pieces, order, step)
 
-collectives: [{rank: (start, end)}], matched; pieces: {rank: [(start, end, class)]}, the rank's time from
+collectives: [{rank: (start, end)}], matched; sends: the same of sends and receives, two ranks each; pieces: {rank: [(start, end, class)]}, the rank's time from
 the beginning of what it held, disjoint and ascending, collectives as 'comm'; order: names of classes as
 they count when nanoseconds are split; step: length of a step in ns. Returns {rank: Row}."""
 import collections
 
-NOBODY = None
+NOBODY, SENDS = None, 'sends'
 
 
 class Row:
@@ -52,6 +52,9 @@ class Exposed:
         self.left = rest
         return taken
 
+    def reaches(self, end):
+        return any(s < end <= e for s, e in self.left)
+
 
 def split(ns, weights):
     """Parts of ns by weight: each the difference of two rounded-down running sums."""
@@ -65,6 +68,7 @@ def split(ns, weights):
 
 EVEN_STEPS = 3
 REMEMBERED = 256
+SMALL = 2000    # of a step, less is not on a path
 
 
 class Charges:
@@ -76,6 +80,50 @@ class Charges:
     def add(self, charge):
         self.at[self.next:self.next + 1] = [charge]
         self.next = (self.next + 1) % REMEMBERED
+
+
+class Paths:
+    """Why each rank is as far as it is: what it did but compute since it last waited for another, and
+    before that what the other did. What two paths share is one list, and told apart by identity."""
+
+    def __init__(self, ranks, order, least):
+        self.order, self.least = order, least
+        self.head = dict.fromkeys(ranks)                # rank: (before, rank, class, ns) or None
+        self.seen = {r: collections.Counter() for r in ranks}
+
+    def arrive(self, rank, sums):
+        for cls in self.order:
+            ns = sums[cls] - self.seen[rank][cls]
+            if ns > 0:
+                self.seen[rank][cls] = sums[cls]
+                if cls not in ('compute', 'comm') and ns >= self.least:
+                    self.head[rank] = (self.head[rank], rank, cls, ns)
+
+    def follow(self, rank, late):
+        self.head[rank] = self.head[late]
+
+    def back(self, rank):
+        out, node = [], self.head[rank]
+        while node:
+            out.append(node)
+            node = node[0]
+        return out
+
+    def more(self, late, waiting):
+        """[(culprit, class, ns)] on the one path and not on the other."""
+        mine, its = self.back(late), self.back(waiting)
+        while mine and its and mine[-1] is its[-1]:
+            mine, its = mine[:-1], its[:-1]
+        by, own, other = collections.Counter(), collections.Counter(), collections.Counter()
+        for _, who, cls, ns in mine:
+            by[who, cls] += ns
+            own[cls] += ns
+        for _, _, cls, ns in its:
+            other[cls] += ns
+        weights = [(who, cls, by[who, cls] * (own[cls] - other[cls]) // own[cls])
+                   for who, cls in sorted(by, key=lambda k: (k[0], self.order.index(k[1])))
+                   if own[cls] > other[cls] and who != waiting]
+        return [w for w in weights if w[2]]
 
 
 class Group:
@@ -108,33 +156,33 @@ class Run:
         self.rows = {r: Row() for r in pieces}
         self.comm = {r: [(s, e) for s, e, cls in p if cls == 'comm'] for r, p in pieces.items()}
         self.groups = collections.defaultdict(Group)
-        self.left = {}         # rank: when it last left a collective of any group
+        self.left = {}         # rank: when it last left a collective, send or receive
+        self.paths = Paths(pieces, order, step // SMALL)
         self.charged = {r: Charges() for r in pieces}
 
     def since(self, group, rank, now):
         since = self.groups[group].since(rank, now, self.step)
         return self.left.get(rank) if since is None else since
 
-    def more(self, group, late, waiting, arrivals):
-        """By class, how much more of it the late rank had since they were even."""
+    def more(self, since, late, waiting, arrivals):
+        """By class, how much more of it the late rank had; since: by rank, from when on."""
         def had(rank):
-            since = self.since(group, rank, arrivals[late])
             sums = self.lines[rank].upto(arrivals[rank])
-            if since is not None:
-                sums.subtract(self.lines[rank].upto(since))
+            if since[rank] is not None:
+                sums.subtract(self.lines[rank].upto(since[rank]))
             return {cls: max(0, sums[cls]) for cls in self.order}
         a, b = had(late), had(waiting)
         return {cls: max(0, a[cls] - b[cls]) for cls in self.order}
 
     def causes(self, group, late, waiting, arrivals):
-        """[(culprit, class, weight)]: who is to blame that `late` came after `waiting`."""
-        more = self.more(group, late, waiting, arrivals)
+        """[(culprit, class, weight)]: who is to blame that `late` came after `waiting`, in a collective."""
+        since = {r: self.since(group, r, arrivals[late]) for r in (late, waiting)}
+        more = self.more(since, late, waiting, arrivals)
         out = [(late, cls, more[cls]) for cls in self.order if cls != 'comm' and more[cls]]
         left = more['comm']
         if left:
-            since = self.since(group, late, arrivals[late])
             chain = [(who, cls, ns) for t, ns, who, cls in self.charged[late].at
-                     if (since is None or t >= since) and who != late]
+                     if (since[late] is None or t >= since[late]) and who != late]
             total = sum(ns for _, _, ns in chain)
             if total > left:
                 chain = [(who, cls, ns) for (who, cls, _), ns in
@@ -146,12 +194,24 @@ class Run:
             out.append((NOBODY, 'comm', left or 1))
         return out
 
+    def causes_of_send(self, late, waiting, ns):
+        """The same of a wait of ns in a send or receive: what is on the late one's path and not on the
+        other's, of each class as much as there is more of it; the rest is nobody's."""
+        out = self.paths.more(late, waiting)
+        rest = ns - sum(weight for _, _, weight in out)
+        return out + ([(NOBODY, 'comm', rest)] if rest > 0 else [])
+
     def wait(self, group, late, waiting, spans, arrivals):
         start, end = spans[waiting]
-        ns = self.exposed[waiting].take(start, min(arrivals[late], end))
+        until = min(arrivals[late], end)
+        exposed_upto = self.exposed[waiting].reaches(until)
+        ns = self.exposed[waiting].take(start, until)
         if not ns:
             return
-        causes = self.causes(group, late, waiting, arrivals)
+        if group is SENDS:
+            causes, remembered = self.causes_of_send(late, waiting, ns), until
+        else:
+            causes, remembered = self.causes(group, late, waiting, arrivals), start
         row = self.rows[waiting]
         row.waited += ns
         for (who, cls, _), part in zip(causes, split(ns, [w for _, _, w in causes])):
@@ -160,12 +220,19 @@ class Run:
             row.by_cause[cls] += part
             if who is not NOBODY:
                 self.rows[who].caused[cls] += part
-                self.charged[waiting].add((start, part, who, cls))
+                self.charged[waiting].add((remembered, part, who, cls))
+        if exposed_upto:
+            self.paths.follow(waiting, late)
+
+    def arrive(self, arrivals):
+        for rank, at in sorted(arrivals.items()):
+            self.paths.arrive(rank, self.lines[rank].upto(at))
 
     def collective(self, spans):
         group = frozenset(spans)
         arrivals = {r: s for r, (s, _) in spans.items()}
         late = max(arrivals, key=lambda r: (arrivals[r], r))
+        self.arrive(arrivals)
         for r in sorted(spans):
             if r != late:
                 self.wait(group, late, r, spans, arrivals)
@@ -174,9 +241,19 @@ class Run:
         self.groups[group].left(ends, arrivals[late], even, self.step)
         self.left.update(ends)
 
+    def send(self, spans):
+        arrivals = {r: s for r, (s, _) in spans.items()}
+        late = max(arrivals, key=lambda r: (arrivals[r], r))
+        self.arrive(arrivals)
+        waiting, = spans.keys() - {late}
+        self.wait(SENDS, late, waiting, spans, arrivals)
+        ends = {r: end for r, (_, end) in spans.items()}
+        self.left.update(ends)
 
-def skew(collectives, pieces, order, step):
+
+def skew(collectives, sends, pieces, order, step):
     run = Run(pieces, order, step)
-    for spans in sorted(collectives, key=lambda c: max(e for _, e in c.values())):
-        run.collective(spans)
+    meetings = [(c, run.collective) for c in collectives] + [(c, run.send) for c in sends]
+    for spans, take in sorted(meetings, key=lambda m: max(e for _, e in m[0].values())):
+        take(spans)
     return run.rows

@@ -370,12 +370,12 @@ class Job:
                        start_ns=m.start, end_ns=m.end, corr=m.corr)
 
     def true_skew(self):
-        """ns that each rank waited inside collectives (no p2p) for a later one while it computed
-        nothing."""
+        """ns that each rank waited inside collectives, sends and receives for a later one while it
+        computed nothing."""
         out = {}
         for r in self.rank:
             waits = [(op[0].start[r.number], max(op[0].start.values())) for op in r.ops
-                     if isinstance(op[0], Meeting) and op[0].end and not op[0].p2p]
+                     if isinstance(op[0], Meeting) and op[0].end]
             kernels = [op[:2] for op in r.ops if not isinstance(op[0], Meeting)]
             out[r.number] = exposed(waits, kernels)
         return out

@@ -49,7 +49,7 @@ struct ana_rank {
 	bool has_straggler; /* the line above is known */
 	bool straggler; /* ... and enough to say so */
 	enum ana_rank_state state;
-	int64_t last_ns; /* end of its last collective, on its own clock */
+	int64_t last_ns; /* end of its last collective, send or receive, on its own clock */
 	char *last_name; /* of that kernel; NULL: not known */
 	/*
 	 * where most of the time of its top cause went, by its own samples; NULL and 0: not known
@@ -90,7 +90,8 @@ struct ana_ranks {
 	uint64_t matched; /* collectives, each once */
 	uint64_t refused; /* kernels: their time stays comm */
 	int64_t refused_ns; /* exposed */
-	uint64_t p2p; /* point-to-point kernels, which are not matched */
+	uint64_t p2p; /* point-to-point kernels */
+	uint64_t p2p_matched; /* ... sends and receives of which the other side was found */
 	int64_t late_ns; /* what counts as much: 1 % of a step */
 	int64_t step_ns; /* the step it was taken from */
 	int64_t *pair_ns; /* [waiting row * rows + late row]; NULL: more than ANA_PAIR_ROWS rows */

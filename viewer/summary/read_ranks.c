@@ -103,4 +103,5 @@ void summary_read_ranks(struct view_summary *s, const struct base_json *ranks)
 	BASE_JSON_EACH(n, groups)
 		read_group(s, n, &r->group[r->groups++]);
 	summary_read_fields(s, ranks, summary_ranks, r);
+	r->p2p_matched = base_json_get_uint(ranks, "p2p_matched", 0);
 }

@@ -110,5 +110,7 @@ void summary_put_ranks(struct base_jsonout *j, const struct view_summary *s)
 	put_clocks(j, r);
 	put_groups(j, r);
 	summary_put_fields(j, summary_ranks, r);
+	if (r->p2p)
+		base_json_uint(j, "p2p_matched", r->p2p_matched);
 	base_json_end(j);
 }

@@ -25,6 +25,7 @@ RANGES = {'input.unknown': LOADER, 'host.gc': GC, 'host.checkpoint': CHECKPOINT,
 CLASSES = [*RANGES, 'host.sync']
 NAMES = ['ncclDevKernel_AllReduce_Sum_f32_RING_LL', 'ncclDevKernel_AllGather_RING_LL',
          'ncclDevKernel_ReduceScatter_Sum_f32_RING_LL', 'ncclDevKernel_Broadcast_RING_LL']
+SEND = 'ncclDevKernel_SendRecv'
 
 
 def class_order():
@@ -94,8 +95,12 @@ class Case:
         self.ranks = [Rank(k, n, r) for k in range(n)]
         # Names of their own: which of two collectives that end together is which is the campaign's to ask.
         self.comms = [(sorted(r.sample(range(n), r.randrange(2, n + 1))), name)
-                      for name in r.sample(NAMES, r.choice([1, 1, 2, 3]))]
-        self.collectives = []
+                      for name in r.sample(NAMES, r.choice([0, 1, 1, 2, 3]))]
+        pairs = [(a, b) for a in range(n) for b in range(a + 1, n)]
+        self.comms += [(list(p), SEND) for p in r.sample(pairs, min(len(pairs), r.choice([0, 1, 2, 3])))]
+        self.comms = self.comms or [([0, 1], NAMES[0])]
+        self.shared = r.random() < .5
+        self.collectives, self.sends = [], []
         for rank in self.ranks:
             rank.kernel()
         for _ in range(r.choice([20, 40])):
@@ -108,14 +113,14 @@ class Case:
             rank.lines += [f'pulse {BASE + over}', f'bye {BASE + over}']
 
     def round(self):
-        """Each rank works; then some communicators meet, all that a rank is in at about one time."""
+        """Each rank works; then some communicators and some who send meet, all that a rank is in at about one time."""
         r = self.r
         for rank in self.ranks:
             for _ in range(r.choice([0, 1, 2])):
                 rank.gap()
                 rank.kernel()
             rank.gap()
-        meeting = [c for c in range(len(self.comms)) if r.random() < .8]
+        meeting = [c for c in range(len(self.comms)) if r.random() < (.5 if self.comms[c][1] == SEND else .8)]
         r.shuffle(meeting)
         open_ = {rank.number: [] for rank in self.ranks}    # (start, communicator, corr)
         for c in meeting:
@@ -133,10 +138,15 @@ class Case:
         for m, mine in open_.items():
             for start, c, corr in mine:
                 spans[c][m] = start, ends[c]
-                self.ranks[m].op(start, ends[c], corr, 20 + c, self.comms[c][1])
+                self.ranks[m].op(start, ends[c], corr, self.stream(c), self.comms[c][1])
             if mine:
                 self.within(self.ranks[m], [(s, ends[c]) for s, c, _ in mine])
-        self.collectives += [s for s in spans.values() if s]
+        self.sends += [s for c, s in spans.items() if s and self.comms[c][1] == SEND]
+        self.collectives += [s for c, s in spans.items() if s and self.comms[c][1] != SEND]
+
+    def stream(self, c):
+        """Sends share one, unless each has its own: then a rank's meet one other rank by turns."""
+        return 40 if self.shared and self.comms[c][1] == SEND else 20 + c
 
     def within(self, rank, spans):
         """The rank's time from the first collective's start on, in which it may compute."""
@@ -165,10 +175,11 @@ def one(seed, where, order):
     if not s or not gs.check('ranks' in s, f'seed {seed}: no ranks in the summary'):
         return None
     rows = {r['rank']: r for r in s['ranks']['rows']}
-    want = ref_skew.skew(case.collectives, {r.number: r.pieces for r in case.ranks}, order,
+    want = ref_skew.skew(case.collectives, case.sends, {r.number: r.pieces for r in case.ranks}, order,
                         s['ranks']['step_ns'])
     good, total = True, 0
     good &= gs.equal(s['ranks']['matched'], len(case.collectives), f'seed {seed}: matched')
+    good &= gs.equal(s['ranks'].get('p2p_matched', 0), 2 * len(case.sends), f'seed {seed}: sends and receives')
     for number, row in sorted(rows.items()):
         gpu, w = s['gpus'][row['gpu']], want[number]
         known = collections.Counter()
@@ -188,7 +199,7 @@ def one(seed, where, order):
         with open(f'ranks-{seed}.lines', 'w') as f:
             f.write(case.text())
         with open(f'ranks-{seed}.json', 'w') as f:
-            json.dump([{k: v for k, v in c.items()} for c in case.collectives], f)
+            json.dump([case.collectives, case.sends], f)
         print(f'the lines of seed {seed} are in {os.getcwd()}')
     return total
 

@@ -107,12 +107,12 @@ static void test_names(void)
 	/* reductions within a GPU */
 	EXPECT(!(flags("void blockAllReduce<float>(float*)") & ANA_NAME_COMM));
 	EXPECT(!(flags("cub::DeviceReduceKernel") & ANA_NAME_COMM));
-	EXPECT(facts_kernel_meets("ncclDevKernel_AllReduce_Sum_f32_RING_LL"));
-	EXPECT(!facts_kernel_meets("ncclDevKernel_SendRecv"));
-	EXPECT(!facts_kernel_meets("ncclKernel_P2P"));
-	EXPECT(facts_kernel_meets("cross_device_reduce_1stage"));
-	EXPECT(!facts_kernel_meets("_ZN7deep_ep9internode8dispatchEv"));
-	EXPECT(!facts_kernel_meets("gemm"));
+	EXPECT_INT(facts_kernel_meeting("ncclDevKernel_AllReduce_Sum_f32_RING_LL"), FACTS_MEET_ALL);
+	EXPECT_INT(facts_kernel_meeting("ncclDevKernel_SendRecv"), FACTS_MEET_ONE);
+	EXPECT_INT(facts_kernel_meeting("ncclKernel_P2P"), FACTS_MEET_ONE);
+	EXPECT_INT(facts_kernel_meeting("cross_device_reduce_1stage"), FACTS_MEET_ALL);
+	EXPECT_INT(facts_kernel_meeting("_ZN7deep_ep9internode8dispatchEv"), FACTS_MEET_NOT);
+	EXPECT_INT(facts_kernel_meeting("gemm"), FACTS_MEET_NOT);
 	EXPECT(flags("void nvjpeg::DecodeKernel()") & ANA_NAME_INPUT);
 	EXPECT(flags("dali::kernels::ResampleKernel") & ANA_NAME_INPUT);
 	EXPECT(!(flags("daliance_gemm") & ANA_NAME_INPUT));

@@ -182,7 +182,8 @@ static void match_paced(int64_t drift, uint32_t without, struct told *t)
 	}
 	REQUIRE(!ana_groups_learn(&j->g, j->log, j->ranks, &align, 0));
 	EXPECT_UINT(j->g.groups, without < PACES ? 3 : 2); /* those without rank 0 recur */
-	m = (struct ana_match){ .log = j->log,
+	m = (struct ana_match){ .what = ANA_MATCH_COLLECTIVES,
+				.log = j->log,
 				.logs = j->ranks,
 				.align = &align,
 				.first_lane = j->g.first_lane,

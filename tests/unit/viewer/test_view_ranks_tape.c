@@ -93,14 +93,24 @@ static void test_overlap(void)
 	ana_collective_log_free(t);
 }
 
-static void test_sends_are_counted_only(void)
+/* Sends and receives are on it, but are no collectives; what nobody waits for is counted only. */
+static void test_sends(void)
 {
 	struct ana_collective_log *t = ana_collective_log_new(1 << 20);
+	struct ana_log_cursor c;
+	struct ana_log_mark m;
 
 	ana_collective_log_begin(t, 0, 7, 1, "ncclDevKernel_SendRecv", 10, 100);
+	ana_collective_log_begin(t, 0, 7, 2, "nvshmem_put", 110, 120);
 	EXPECT_INT(ana_collective_log_finish(t), 0);
 	EXPECT_UINT(t->collectives, 0);
-	EXPECT_UINT(t->p2p, 1);
+	EXPECT_UINT(t->sends, 1);
+	EXPECT_UINT(t->p2p, 2);
+	EXPECT_INT(t->last_ns, 100);
+	ana_log_cursor_init(&c, t);
+	EXPECT(ana_log_cursor_next(&c, &m) && m.kind == ANA_MARK_BEGIN && m.t == 10);
+	EXPECT(ana_log_cursor_next(&c, &m) && m.kind == ANA_MARK_END && m.t == 100);
+	EXPECT(!ana_log_cursor_next(&c, &m));
 	ana_collective_log_free(t);
 }
 
@@ -249,6 +259,5 @@ static void test_no_collective_for_long(void)
 int main(void)
 {
 	return RUN(test_late_pieces, test_no_collective_for_long, test_marks_and_classes,
-		   test_overlap, test_sends_are_counted_only, test_room,
-		   test_finished_ones_are_small);
+		   test_overlap, test_sends, test_room, test_finished_ones_are_small);
 }

@@ -290,7 +290,8 @@ static void try_logs(struct search *s, size_t known, size_t log)
 
 	for (i = 0; i < a->lanes; i++)
 		for (k = 0; k < b->lanes && !done(s); k++)
-			if (a->lane[i].hash == b->lane[k].hash && !a->lane[i].p2p)
+			if (a->lane[i].hash == b->lane[k].hash &&
+			    a->lane[i].meeting == FACTS_MEET_ALL)
 				try_lanes(s, known, i, log, k);
 }
 

@@ -4,7 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "path.h"
 #include "skew_causes.h"
+
+#define SMALL_SHARE 2000 /* of a step: less is not looked for behind waits of sends and receives */
 
 #define EXPOSED_MAX 1024u /* stretches of a GPU that may still become comm.skew */
 
@@ -39,10 +42,18 @@ int ana_skew_attribution_init(struct ana_skew_attribution *c)
 			return -ENOMEM;
 	}
 	for (i = 0; i < c->groups->groups; i++) {
-		c->group[i].baselines =
-			calloc(c->groups->group[i].gpus, sizeof(*c->group[i].baselines));
+		const struct ana_member_set *g = &c->groups->group[i];
+
 		c->group[i].last_end = INT64_MIN;
+		if (g->sends)
+			continue;
+		c->group[i].baselines = calloc(g->gpus, sizeof(*c->group[i].baselines));
 		if (!c->group[i].baselines)
+			return -ENOMEM;
+	}
+	if (c->groups->partners.count) {
+		c->paths = ana_paths_new(c->gpus, c->step_ns / SMALL_SHARE);
+		if (!c->paths)
 			return -ENOMEM;
 	}
 	c->first_ns = INT64_MAX;
@@ -65,10 +76,12 @@ void ana_skew_attribution_fini(struct ana_skew_attribution *c)
 	free(c->group);
 	free(c->straggler);
 	free(c->pair_ns);
+	ana_paths_free(c->paths);
 	c->row = NULL;
 	c->group = NULL;
 	c->straggler = NULL;
 	c->pair_ns = NULL;
+	c->paths = NULL;
 }
 
 void ana_skew_attribution_exposed(void *attribution, uint32_t gpu, int64_t start, int64_t end)
@@ -100,14 +113,18 @@ static void cut_out(struct ana_exposed *e, uint32_t i, int64_t start, int64_t en
 	}
 }
 
-/* The exposed part of [start, end). With @tell it becomes comm.skew, and counts no second time. */
+/*
+ * The exposed part of [start, end). With @tell it becomes comm.skew, and counts no second time.
+ * *upto: it goes up to the end.
+ */
 static int64_t consume(struct ana_skew_attribution *c, uint32_t gpu, int64_t start, int64_t end,
-		       bool tell)
+		       bool tell, bool *upto)
 {
 	struct ana_exposed *e = c->row[gpu].exposed;
 	int64_t ns = 0;
 	uint32_t i;
 
+	*upto = false;
 	for (i = e->count; i-- > 0 && e->at[i].end > start;) {
 		int64_t from = e->at[i].start > start ? e->at[i].start : start;
 		int64_t to = e->at[i].end < end ? e->at[i].end : end;
@@ -115,6 +132,7 @@ static int64_t consume(struct ana_skew_attribution *c, uint32_t gpu, int64_t sta
 		if (from >= to)
 			continue;
 		ns += to - from;
+		*upto |= to == end;
 		if (tell) {
 			cut_out(e, i, from, to);
 			c->skew(c->arg, gpu, from, to);
@@ -123,6 +141,7 @@ static int64_t consume(struct ana_skew_attribution *c, uint32_t gpu, int64_t sta
 	return ns;
 }
 
+/* @t: what of the wait lay after it may have made the rank late. */
 static void remember_wait(struct ana_recent_waits *p, int64_t t, const struct ana_skew_share *s)
 {
 	p->at[p->next].t = t;
@@ -133,10 +152,10 @@ static void remember_wait(struct ana_recent_waits *p, int64_t t, const struct an
 	p->count += p->count < ANA_RECENT_WAITS_MAX;
 }
 
-static void add_wait(struct ana_skew_attribution *c, const struct ana_arrival *waiting,
+static void add_wait(struct ana_skew_attribution *c, uint32_t gpu, int64_t t,
 		     const struct ana_skew_share *s)
 {
-	struct ana_skew_row *r = &c->row[waiting->gpu];
+	struct ana_skew_row *r = &c->row[gpu];
 
 	r->waited_ns += s->ns;
 	r->causes_waited[s->c] += s->ns;
@@ -145,8 +164,8 @@ static void add_wait(struct ana_skew_attribution *c, const struct ana_arrival *w
 	c->row[s->culprit].caused_ns += s->ns;
 	c->row[s->culprit].causes[s->c] += s->ns;
 	if (c->pair_ns)
-		c->pair_ns[waiting->gpu * c->gpus + s->culprit] += s->ns;
-	remember_wait(r->recent_waits, waiting->start, s);
+		c->pair_ns[gpu * c->gpus + s->culprit] += s->ns;
+	remember_wait(r->recent_waits, t, s);
 }
 
 /* --- one collective --- */
@@ -169,22 +188,30 @@ static void attribute_wait(struct ana_skew_attribution *c, const struct collecti
 {
 	const struct ana_arrival *a = m->member[i], *late = m->member[m->last];
 	const struct ana_skew_member culprit = { late, m->last }, victim = { a, i };
-	int64_t wait = m->latest - a->common_start, ns;
+	int64_t wait = m->latest - a->common_start, t = a->start, ns;
 	struct ana_skew_shares s;
+	bool upto;
 	size_t k;
 
 	if (wait <= 0 || (foreign(c, a, late) && wait <= c->slack_ns))
 		return;
 	if (wait > a->end - a->start)
 		wait = a->end - a->start;
-	ns = consume(c, a->gpu, a->start, a->start + wait, true);
+	ns = consume(c, a->gpu, a->start, a->start + wait, true, &upto);
 	if (!ns)
 		return;
-	ana_skew_causes_find(c, m->group, &culprit, &victim, &s);
+	if (c->groups->group[m->group].sends) { /* may be under way since long ago */
+		ana_skew_causes_of_pair(c, late->gpu, a->gpu, ns, &s);
+		t += wait;
+	} else {
+		ana_skew_causes_find(c, m->group, &culprit, &victim, &s);
+	}
 	ana_skew_causes_split(&s, ns);
 	for (k = 0; k < s.count; k++)
 		if (s.at[k].ns)
-			add_wait(c, a, &s.at[k]);
+			add_wait(c, a->gpu, t, &s.at[k]);
+	if (c->paths && upto)
+		ana_paths_follow(c->paths, a->gpu, late->gpu);
 	c->group[m->group].waited_ns += ns;
 }
 
@@ -273,22 +300,29 @@ static bool all_even(const struct ana_skew_attribution *c, const struct collecti
 	return true;
 }
 
+static void set_recent(struct ana_skew_attribution *c, const struct ana_arrival *a)
+{
+	struct ana_class_sums *s = &c->row[a->gpu].recent_waits->recent;
+
+	s->known = true;
+	s->t = a->end;
+	memcpy(s->cum, a->cum_end, sizeof(a->cum_end));
+}
+
 static void set_baselines(struct ana_skew_attribution *c, const struct collective *m, size_t i,
 			  bool even, bool age)
 {
 	struct ana_baselines *s = &c->group[m->group].baselines[i];
 	const struct ana_arrival *a = m->member[i];
 
-	s->last.known = true;
-	s->last.t = a->end;
-	memcpy(s->last.cum, a->cum_end, sizeof(a->cum_end));
+	set_recent(c, a);
+	s->last = c->row[a->gpu].recent_waits->recent;
 	if (even)
 		s->even = s->last;
 	if (age) {
 		s->older = s->aged;
 		s->aged = s->last;
 	}
-	c->row[a->gpu].recent_waits->recent = s->last;
 }
 
 static void end_collective(struct ana_skew_attribution *c, const struct collective *m, bool even)
@@ -325,22 +359,31 @@ static void refuse(struct ana_skew_attribution *c, const struct ana_arrival *a)
 {
 	struct ana_skew_row *r = &c->row[a->gpu];
 	uint32_t group = ana_groups_usual(c->groups, a);
+	bool upto;
 
 	if (group != UINT32_MAX)
 		c->group[group].refused++;
 	r->refused++;
-	r->refused_ns += consume(c, a->gpu, a->start, a->end, false);
+	r->refused_ns += consume(c, a->gpu, a->start, a->end, false, &upto);
 }
 
 /* All of them must have been there before the first could leave. */
-static bool possible(const struct ana_skew_attribution *c, const struct collective *m)
+static bool possible(const struct collective *m, int64_t tolerance_ns)
 {
 	size_t i;
 
 	for (i = 0; i < m->n; i++)
-		if (m->member[i]->common_end + c->groups->tolerance_ns < m->latest)
+		if (m->member[i]->common_end + tolerance_ns < m->latest)
 			return false;
 	return true;
+}
+
+static void arrive(struct ana_skew_attribution *c, const struct collective *m)
+{
+	size_t i;
+
+	for (i = 0; c->paths && i < m->n; i++)
+		ana_paths_arrive(c->paths, m->member[i]->gpu, m->member[i]->cum_start);
 }
 
 static void take_collective(struct ana_skew_attribution *c, struct collective *m)
@@ -349,18 +392,55 @@ static void take_collective(struct ana_skew_attribution *c, struct collective *m
 	bool even;
 
 	find_order(m);
-	if (!possible(c, m)) {
+	if (!possible(m, c->groups->tolerance_ns)) {
 		for (i = 0; i < m->n; i++)
 			refuse(c, m->member[i]);
 		return;
 	}
 	even = all_even(c, m);
+	arrive(c, m);
 	test_lateness(c, m);
 	c->row[m->member[m->last]->gpu].late += m->latest > m->reference;
 	for (i = 0; i < m->n; i++)
 		if (i != m->last)
 			attribute_wait(c, m, i);
 	end_collective(c, m, even);
+}
+
+/* What its end changes, but for what tells how often a rank is late. */
+static void end_pair(struct ana_skew_attribution *c, const struct collective *m)
+{
+	struct ana_skew_group *g = &c->group[m->group];
+	size_t i;
+
+	for (i = 0; i < m->n; i++) {
+		const struct ana_arrival *a = m->member[i];
+
+		set_recent(c, a);
+		c->row[a->gpu].sent++;
+		if (a->common_end > c->row[a->gpu].last_end)
+			c->row[a->gpu].last_end = a->common_end;
+		if (a->common_end > g->last_end)
+			g->last_end = a->common_end;
+	}
+	g->matched++;
+}
+
+void ana_skew_attribution_pair(void *attribution, struct ana_arrival *const member[2])
+{
+	struct ana_skew_attribution *c = attribution;
+	bool swap = member[0]->gpu > member[1]->gpu;
+	struct ana_arrival *by_gpu[2] = { member[swap], member[!swap] };
+	struct collective m = { .member = by_gpu,
+				.n = 2,
+				.group = ana_groups_of_pair(c->groups, member) };
+
+	find_order(&m);
+	if (!possible(&m, c->groups->partners.tolerance_ns))
+		return;
+	arrive(c, &m);
+	attribute_wait(c, &m, !m.last);
+	end_pair(c, &m);
 }
 
 void ana_skew_attribution_cluster(void *attribution, struct ana_arrival *const *member, size_t n)

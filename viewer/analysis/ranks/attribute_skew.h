@@ -9,6 +9,10 @@
  * Ranks that leave a collective together are not equally far for that alone: work that runs beside
  * it may be further on one than on the other. They are where none of them ran anything else when
  * the collective ended; the code calls them even then.
+ *
+ * Of a send and its receive who came first waited for the other. Neither is late for that: a stage
+ * of a pipeline computes what the next one waits for. So computing is nobody's fault here, and of
+ * what else the late one did only what held it up (path.h).
  */
 #ifndef ANALYSIS_ATTRIBUTE_SKEW_H
 #define ANALYSIS_ATTRIBUTE_SKEW_H
@@ -21,6 +25,7 @@ void ana_skew_attribution_fini(struct ana_skew_attribution *c);
 
 /* What ana_match_collectives calls (struct ana_match_user); @attribution is its arg. */
 void ana_skew_attribution_cluster(void *attribution, struct ana_arrival *const *member, size_t n);
+void ana_skew_attribution_pair(void *attribution, struct ana_arrival *const member[2]);
 void ana_skew_attribution_exposed(void *attribution, uint32_t gpu, int64_t start, int64_t end);
 
 #endif

@@ -19,7 +19,8 @@ static uint64_t key_of(uint32_t a, uint32_t b)
 	return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
 }
 
-static void count_pair(struct ana_coincidences *c, uint32_t a, uint32_t b, int64_t apart)
+static void count_pair(struct ana_coincidences *c, uint32_t a, uint32_t b, int64_t apart,
+		       int64_t most)
 {
 	uint64_t key = key_of(a, b);
 	uint32_t i = ana_map_get(&c->of, key);
@@ -31,10 +32,11 @@ static void count_pair(struct ana_coincidences *c, uint32_t a, uint32_t b, int64
 			return;
 		}
 		c->pair[c->pairs++] =
-			(struct ana_coincidence){ (uint32_t)(key >> 32), (uint32_t)key, 0, 0 };
+			(struct ana_coincidence){ (uint32_t)(key >> 32), (uint32_t)key, 0, 0, 0 };
 	}
 	c->pair[i].together++;
 	c->pair[i].apart_ns += (uint64_t)apart;
+	c->pair[i].most_ns += (uint64_t)most;
 }
 
 static bool see(void *arg, const struct ana_arrival *first, struct ana_arrival *const *near,
@@ -49,7 +51,9 @@ static bool see(void *arg, const struct ana_arrival *first, struct ana_arrival *
 	c->all++;
 	for (i = 0; i < n; i++)
 		count_pair(c, lane, ana_lane_number(first_lane, near[i]),
-			   near[i]->common_end - first->common_end);
+			   near[i]->common_end - first->common_end,
+			   base_min(near[i]->common_end - near[i]->common_start,
+				    c->match->tolerance_ns));
 	c->looks += (int64_t)n;
 	return c->looks < base_clamp((int64_t)c->match->logs * LOOKS, LOOKS_MIN, LOOKS_MAX) &&
 	       !c->err;
@@ -84,13 +88,14 @@ static int sort(struct ana_coincidences *c)
 }
 
 int ana_coincidences_count(struct ana_coincidences *c, const struct ana_match *m,
-			   int64_t tolerance_ns)
+			   int64_t tolerance_ns, unsigned int what)
 {
 	struct ana_match_user user = { .near = see, .arg = c };
 	struct ana_match match = *m;
 	int err;
 
 	ana_coincidences_fini(c);
+	match.what = what;
 	match.limit = TRIAL_MAX;
 	match.tolerance_ns = tolerance_ns;
 	match.kins = NULL;

@@ -14,6 +14,7 @@ struct ana_coincidence {
 	uint32_t a, b; /* lanes, a < b */
 	uint32_t together; /* times */
 	uint64_t apart_ns; /* in these, sum */
+	uint64_t most_ns; /* how far apart they could have been then and still have run at once */
 };
 
 struct ana_coincidences { /* zero-initialise */
@@ -28,9 +29,12 @@ struct ana_coincidences { /* zero-initialise */
 	int err;
 };
 
-/* Of the first kernels of the logs. @m: these, aligned, no more. 0 or -ENOMEM. */
+/*
+ * Of the first kernels of the logs. @m: these, aligned, no more. @what: of which, ANA_MATCH_. 0 or
+ * -ENOMEM.
+ */
 int ana_coincidences_count(struct ana_coincidences *c, const struct ana_match *m,
-			   int64_t tolerance_ns);
+			   int64_t tolerance_ns, unsigned int what);
 void ana_coincidences_fini(struct ana_coincidences *c);
 
 /* NULL: they never did. */

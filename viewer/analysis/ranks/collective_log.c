@@ -278,7 +278,7 @@ static struct ana_lane *lane_of(struct ana_collective_log *t, uint32_t source, u
 					.name = name,
 					.text = text,
 					.hash = base_hash_text(BASE_HASH, text),
-					.p2p = !facts_kernel_meets(text) };
+					.meeting = facts_kernel_meeting(text) };
 	return l;
 }
 
@@ -296,9 +296,10 @@ void ana_collective_log_begin(struct ana_collective_log *t, uint32_t source, uin
 			      uint32_t name, const char *text, int64_t start, int64_t end)
 {
 	struct ana_lane *l = lane_of(t, source, stream, name, text);
+	bool collective = !l || l->meeting == FACTS_MEET_ALL;
 
-	if (l && l->p2p) {
-		t->p2p++;
+	t->p2p += !collective;
+	if (l && l->meeting == FACTS_MEET_NOT) {
 		l->count++;
 		return;
 	}
@@ -309,13 +310,14 @@ void ana_collective_log_begin(struct ana_collective_log *t, uint32_t source, uin
 		t->full_ns = start;
 	}
 	if (!l || t->full || t->opens == ANA_LOG_OPEN_MAX || end < start) {
-		t->left_out++;
+		t->left_out += collective;
 		return;
 	}
 	write_exposed(t);
 	write_mark(t, ANA_MARK_BEGIN, start, (uint32_t)(l - t->lane), end - start);
 	open_one(t, end);
-	t->collectives++;
+	t->collectives += collective;
+	t->sends += !collective;
 	l->count++;
 	if (end > t->last_ns) {
 		t->last_ns = end;
@@ -494,7 +496,7 @@ static void archive_lanes(struct ana_collective_log *t, struct ana_archive *a,
 		ana_archive_check(a, l->text != NULL);
 		l->text = l->text ? l->text : "";
 		l->hash = base_hash_text(BASE_HASH, l->text);
-		l->p2p = !facts_kernel_meets(l->text);
+		l->meeting = facts_kernel_meeting(l->text);
 	}
 }
 
@@ -518,7 +520,7 @@ struct check {
 	const struct ana_collective_log *log;
 	int64_t at;
 	uint32_t opens;
-	uint64_t collectives;
+	uint64_t begun;
 	uint64_t ns; /* of classes, all together */
 };
 
@@ -573,7 +575,7 @@ static const uint8_t *check_mark(struct check *c, const uint8_t *p, const uint8_
 		return NULL;
 	c->opens += kind == ANA_MARK_BEGIN;
 	c->opens -= kind == ANA_MARK_END;
-	c->collectives += kind == ANA_MARK_BEGIN;
+	c->begun += kind == ANA_MARK_BEGIN;
 	c->at = kind == ANA_MARK_PIECE ? t + (int64_t)ns : t;
 	c->ns += kind == ANA_MARK_PIECE ? ns : 0;
 	return check_classes(c, p, end, head >> 2);
@@ -591,8 +593,8 @@ static bool is_sound(const struct ana_collective_log *t)
 		if (!p)
 			return false;
 	}
-	return !c.opens && c.collectives == t->collectives &&
-	       (!t->collectives || t->last_lane < t->lanes);
+	return !c.opens && c.begun == t->collectives + t->sends &&
+	       (!c.begun || t->last_lane < t->lanes);
 }
 
 static void read_chunk(struct ana_collective_log *t, struct ana_archive *a, size_t len)
@@ -633,13 +635,14 @@ void ana_collective_log_archive(struct ana_collective_log *t, struct ana_archive
 {
 	archive_lanes(t, a, text, arg);
 	ana_archive_field(a, t->collectives);
+	ana_archive_field(a, t->sends);
 	ana_archive_field(a, t->p2p);
 	ana_archive_field(a, t->left_out);
 	ana_archive_bool(a, &t->full);
 	ana_archive_field(a, t->full_ns);
 	ana_archive_field(a, t->last_ns);
-	ana_archive_check(a, !t->collectives || (t->last_ns >= -ANA_ARCHIVE_TIME_MAX &&
-						 t->last_ns <= ANA_ARCHIVE_TIME_MAX));
+	ana_archive_check(a, !(t->collectives + t->sends) || (t->last_ns >= -ANA_ARCHIVE_TIME_MAX &&
+							      t->last_ns <= ANA_ARCHIVE_TIME_MAX));
 	ana_archive_field(a, t->last_lane);
 	archive_late(&t->late, a);
 	archive_chunks(t, a);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What one GPU did, as far as its collectives care: when each began and ended, and how much time of
- * each class lies between these moments. Some 150 bytes per collective, most of them for what was
- * decided late; beyond its room a log takes no more, and says from when on.
+ * What one GPU did, as far as its collectives, sends and receives care: when each began and ended,
+ * and how much time of each class lies between these moments. Some 150 bytes each, most of them for
+ * what was decided late; beyond its room a log takes no more, and says from when on.
  *
  * Written by the walk of its GPU, on one thread; read any number of times after
  * ana_collective_log_finish.
@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "analysis/class.h"
+#include "facts/kernel.h"
 #include "late_pieces.h"
 
 #define ANA_LOG_OPEN_MAX 16u /* collectives of one GPU under way at once */
@@ -28,7 +29,7 @@ struct ana_lane {
 	const char *text; /* borrowed from there */
 	uint64_t hash; /* of the text: the same on all ranks */
 	uint64_t count;
-	bool p2p; /* sends and receives, which need not meet all: counted, not on the log */
+	enum facts_meeting meeting; /* where it meets nobody it is counted, not on the log */
 };
 
 struct ana_log_chunk;
@@ -37,11 +38,12 @@ struct ana_collective_log {
 	/* what it holds */
 	struct ana_lane *lane;
 	uint32_t lanes, lane_room;
-	uint64_t collectives, p2p;
-	uint64_t left_out; /* too many lanes, too many at once, or after full_ns */
+	uint64_t collectives, sends; /* on it; sends: and receives */
+	uint64_t p2p; /* all communication but collectives, on it or not */
+	uint64_t left_out; /* collectives: too many lanes, too many at once, or after full_ns */
 	bool full;
 	int64_t full_ns; /* nothing that begins here or later is on it */
-	int64_t last_ns; /* latest end of a collective */
+	int64_t last_ns; /* latest end of what is on it */
 	uint32_t last_lane;
 	struct ana_log_chunk *first, *chunk;
 	struct ana_late_pieces late;
@@ -78,7 +80,10 @@ static inline void ana_collective_log_add(struct ana_collective_log *t, int c, i
 /* ana_collective_log_add for what is decided later: in any order, disjoint. */
 void ana_collective_log_add_late(struct ana_collective_log *t, int c, int64_t start, int64_t end);
 
-/* A collective begins; all pieces before it have come. @text lives as long as the log. */
+/*
+ * A collective, send or receive begins; all pieces before it have come. @text lives as long as the
+ * log.
+ */
 void ana_collective_log_begin(struct ana_collective_log *t, uint32_t source, uint32_t stream,
 			      uint32_t name, const char *text, int64_t start, int64_t end);
 
@@ -100,7 +105,7 @@ void ana_collective_log_archive(struct ana_collective_log *t, struct ana_archive
 
 enum ana_log_mark_kind {
 	ANA_MARK_PIECE, /* exposed collective time: [t, end) */
-	ANA_MARK_BEGIN, /* of a collective: [t, end) */
+	ANA_MARK_BEGIN, /* of a collective, send or receive: [t, end) */
 	ANA_MARK_END,
 	ANA_MARK_TICK, /* nothing; what was decided late before it can be put together */
 };
@@ -109,7 +114,7 @@ struct ana_log_mark {
 	enum ana_log_mark_kind kind;
 	int64_t t, end;
 	uint32_t lane;
-	uint64_t number; /* of the collective; BEGIN and END */
+	uint64_t number; /* among all of these; BEGIN and END */
 };
 
 struct ana_log_cursor {

@@ -285,6 +285,7 @@ static int add_to_group(struct ana_groups *g, size_t logs, uint32_t set)
 	}
 	if (s->count > g->set[p->set].count)
 		p->set = set;
+	p->lane = g->set[p->set].lane[0];
 	p->count += s->count;
 	return 0;
 }
@@ -369,6 +370,55 @@ uint32_t ana_groups_usual(const struct ana_groups *g, const struct ana_arrival *
 	return g->lane_group[ana_lane_number(g->first_lane, a)];
 }
 
+static int new_pair(struct ana_groups *g, uint32_t a, uint32_t b, uint32_t lane)
+{
+	uint32_t *gpu = malloc(2 * sizeof(*gpu));
+
+	if (!gpu || !base_vec_more(g->group, g->groups, g->group_room)) {
+		free(gpu);
+		return -ENOMEM;
+	}
+	gpu[0] = a;
+	gpu[1] = b;
+	g->group[g->groups++] = (struct ana_member_set){
+		.gpu = gpu, .gpus = 2, .set = UINT32_MAX, .lane = lane, .sends = true
+	};
+	return 0;
+}
+
+/* A group for every two GPUs that have partners on each other. */
+static int pair_up(struct ana_groups *g, size_t logs)
+{
+	struct ana_map of = { 0 }; /* by both GPUs */
+	uint32_t lane, i;
+	int err = 0;
+
+	for (lane = 0; lane < g->lanes && !err; lane++) {
+		for (i = g->partners.first[lane]; i < g->partners.first[lane + 1] && !err; i++) {
+			uint32_t a = gpu_of(g, logs, lane);
+			uint32_t b = gpu_of(g, logs, g->partners.list[i].lane);
+			uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+			uint32_t group = ana_map_get(&of, key);
+
+			if (group == ANA_MAP_NONE) { /* of two, the first has the lower lane */
+				group = g->groups;
+				err = new_pair(g, a, b, lane);
+				err = err ? err : ana_map_put(&of, key, group);
+			}
+			g->partners.list[i].group = group;
+		}
+	}
+	ana_map_fini(&of);
+	return err;
+}
+
+uint32_t ana_groups_of_pair(const struct ana_groups *g, struct ana_arrival *const member[2])
+{
+	return ana_partners_get(&g->partners, ana_lane_number(g->first_lane, member[0]),
+				ana_lane_number(g->first_lane, member[1]))
+		->group;
+}
+
 static int number_lanes(struct ana_groups *g, struct ana_collective_log *const *log, size_t logs)
 {
 	size_t i;
@@ -399,6 +449,7 @@ int ana_groups_learn(struct ana_groups *g, struct ana_collective_log *const *log
 	l.match.lanes = g->lanes;
 	err = ana_kins_find(&g->kins, &l.match, slack_ns);
 	l.match.kins = &g->kins;
+	l.match.what = ANA_MATCH_COLLECTIVES;
 	if (!err)
 		err = find_tolerance(&l, slack_ns);
 	if (!err)
@@ -409,6 +460,10 @@ int ana_groups_learn(struct ana_groups *g, struct ana_collective_log *const *log
 		err = order_sets(g);
 	if (!err)
 		err = lanes_to_groups(g);
+	if (!err)
+		err = ana_partners_find(&g->partners, &l.match, slack_ns);
+	if (!err)
+		err = pair_up(g, logs);
 out:
 	free(l.lane);
 	return err;
@@ -428,6 +483,7 @@ void ana_groups_fini(struct ana_groups *g)
 	free(g->order);
 	free(g->lane_group);
 	ana_kins_fini(&g->kins);
+	ana_partners_fini(&g->partners);
 	*g = (struct ana_groups){ 0 };
 }
 

@@ -2,7 +2,8 @@
 /*
  * Communicators, found from who keeps ending together. Kin (kin.h) are one, if they have lanes of
  * their own. Of the rest a set of lanes that recurs is one; a set that is two known ones by chance
- * is not, nor is a known one that lacks a member. The tolerance is learned, too: the smallest at
+ * is not, nor is a known one that lacks a member. Of sends and receives two GPUs that have partners
+ * (partner.h) on each other are one. The tolerance is learned, too: the smallest at
  * which what ends together is the same again and again.
  */
 #ifndef ANALYSIS_GROUP_H
@@ -10,6 +11,7 @@
 
 #include "analysis/map.h"
 #include "kin.h"
+#include "partner.h"
 
 #define ANA_SETS_MAX 4096u
 
@@ -25,8 +27,10 @@ struct ana_set { /* lanes that ended together */
 struct ana_member_set { /* a communicator: sets of the same GPUs */
 	uint32_t *gpu; /* ascending */
 	uint32_t gpus;
-	uint32_t set; /* its most frequent one */
+	uint32_t set; /* its most frequent one; none of sends and receives */
+	uint32_t lane; /* of its first GPU */
 	uint64_t count;
+	bool sends; /* and receives, of two GPUs */
 };
 
 struct ana_groups {
@@ -44,6 +48,7 @@ struct ana_groups {
 	uint32_t *order; /* accepted sets, most lanes first */
 	uint32_t ordered;
 	struct ana_kins kins;
+	struct ana_partners partners;
 	int err;
 };
 
@@ -51,6 +56,9 @@ struct ana_groups {
 int ana_groups_learn(struct ana_groups *g, struct ana_collective_log *const *log, size_t logs,
 		     const struct ana_align *align, int64_t slack_ns);
 void ana_groups_fini(struct ana_groups *g);
+
+/* That of a send and its receive. */
+uint32_t ana_groups_of_pair(const struct ana_groups *g, struct ana_arrival *const member[2]);
 
 /* The group that most collectives of this one's lane are of; UINT32_MAX: none. */
 uint32_t ana_groups_usual(const struct ana_groups *g, const struct ana_arrival *a);

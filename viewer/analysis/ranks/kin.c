@@ -196,7 +196,7 @@ static int find_at(struct ana_kins *k, const struct ana_match *m, int64_t tolera
 		   uint64_t *cover)
 {
 	struct finder f = { .lanes = m->lanes };
-	int err = ana_coincidences_count(&f.seen, m, tolerance);
+	int err = ana_coincidences_count(&f.seen, m, tolerance, ANA_MATCH_COLLECTIVES);
 
 	forget(k, m->lanes);
 	if (!err)

@@ -107,11 +107,20 @@ static void copy_time(int64_t to[ANA_CLASSES], const int64_t from[ANA_CLASSES])
 		to[c] = from[c];
 }
 
+static bool is_send(const struct matching *m, uint32_t gpu, uint32_t lane)
+{
+	return m->of->log[gpu]->lane[lane].meeting == FACTS_MEET_ONE;
+}
+
 static void begin(struct matching *m, uint32_t gpu)
 {
 	struct reader *r = &m->reader[gpu];
-	struct entry *e = take_spare(m);
+	unsigned int is = is_send(m, gpu, r->mark.lane) ? ANA_MATCH_SENDS : ANA_MATCH_COLLECTIVES;
+	struct entry *e;
 
+	if (!(m->of->what & is))
+		return;
+	e = take_spare(m);
 	if (!e) {
 		m->err = -ENOMEM;
 		return;
@@ -316,6 +325,38 @@ static void look_around(struct matching *m)
 	give_spare(m, head);
 }
 
+/* The one that ended soonest after the first, of its partners' first ones; NULL: none is near. */
+static struct entry *find_partner(const struct matching *m, const struct entry *head)
+{
+	const struct ana_partners *p = m->of->partners;
+	uint32_t lane = ana_lane_number(m->of->first_lane, &head->a), i;
+	struct entry *best = NULL;
+
+	for (i = p->first[lane]; i < p->first[lane + 1]; i++) {
+		struct entry *e = m->lane[p->list[i].lane].first;
+
+		if (!e || e->a.common_start > head->a.common_end ||
+		    e->a.common_end > head->a.common_end + p->tolerance_ns)
+			continue;
+		if (!best || e->a.common_end < best->a.common_end)
+			best = e;
+	}
+	return best;
+}
+
+static void form_pair(struct matching *m)
+{
+	struct entry *head = m->first, *partner = find_partner(m, head);
+
+	if (partner) {
+		m->user->pair(m->user->arg, (struct ana_arrival *[]){ &head->a, &partner->a });
+		dequeue(m, partner);
+		give_spare(m, partner);
+	}
+	dequeue(m, head);
+	give_spare(m, head);
+}
+
 /* What becomes of the first that ended. */
 static void pass_first(struct matching *m)
 {
@@ -323,6 +364,8 @@ static void pass_first(struct matching *m)
 
 	if (m->user->near)
 		look_around(m);
+	else if (is_send(m, m->first->a.gpu, m->first->a.lane))
+		form_pair(m);
 	else if (kin)
 		form_kin(m, kin);
 	else
@@ -398,6 +441,8 @@ int ana_match_collectives(const struct ana_match *of, const struct ana_match_use
 
 	if (of->kins && most > m.patience)
 		m.patience = most;
+	if (of->partners && of->partners->tolerance_ns > m.patience)
+		m.patience = of->partners->tolerance_ns;
 	while (!err && !m.err && !m.enough && m.heaped && (!of->limit || m.count < of->limit))
 		step(&m);
 	while (!err && !m.err && !m.enough && m.first)

@@ -4,7 +4,8 @@
  * can leave a collective before all have come, and all leave it at about the same time. Lanes that
  * are known to belong together (kin.h) are matched one after the other, whoever else ends between
  * them. Of the others kernels of one name that run at one moment and end within a tolerance of each
- * other are taken together; whether that makes them the same collective is group.h's to say.
+ * other are taken together; whether that makes them the same collective is group.h's to say. Of
+ * sends and receives two that end together are one, if their lanes are partners (partner.h).
  */
 #ifndef ANALYSIS_MATCH_COLLECTIVES_H
 #define ANALYSIS_MATCH_COLLECTIVES_H
@@ -34,13 +35,31 @@ struct ana_kins {
 	uint32_t *of; /* by lane: the one it is in; UINT32_MAX: none */
 };
 
+struct ana_partner { /* a lane whose kernels some of a lane's are sent to, or come from */
+	uint32_t lane, group;
+};
+
+struct ana_partners { /* of lanes of sends and receives (partner.h) */
+	uint32_t *first; /* by lane, and one behind the last: where its own begin in the list */
+	struct ana_partner *list;
+	uint32_t lanes, count; /* count: of the list */
+	int64_t tolerance_ns; /* how far their common ends may lie apart */
+};
+
+enum ana_match_what {
+	ANA_MATCH_COLLECTIVES = 1,
+	ANA_MATCH_SENDS = 2, /* and receives */
+};
+
 struct ana_match { /* what is matched, and how */
+	unsigned int what; /* ANA_MATCH_; of what it has not, nothing is told */
 	struct ana_collective_log *const *log;
 	size_t logs;
 	const struct ana_align *align;
 	const uint32_t *first_lane; /* by log: the number of its lane 0 */
 	uint32_t lanes; /* of all logs */
 	const struct ana_kins *kins; /* NULL: none are known */
+	const struct ana_partners *partners; /* NULL: none are known */
 	int64_t tolerance_ns; /* how far common ends may lie apart */
 	uint64_t limit; /* stop after so many collectives; 0: none */
 };
@@ -62,6 +81,8 @@ struct ana_match_user {
 	 */
 	bool (*near)(void *arg, const struct ana_arrival *first, struct ana_arrival *const *near,
 		     size_t n);
+	/* A send and its receive, by common_end. */
+	void (*pair)(void *arg, struct ana_arrival *const member[2]);
 	/* Exposed collective time of a GPU on its own clock, in order. May be NULL. */
 	void (*exposed)(void *arg, uint32_t gpu, int64_t start, int64_t end);
 	void *arg;

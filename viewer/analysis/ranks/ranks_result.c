@@ -61,8 +61,8 @@ static int fill_row(struct ana_skew *k, size_t i)
 	r->waited_ns = c->waited_ns;
 	r->lateness_median_ns = ana_lateness_median(&c->lateness);
 	r->culprit = k->attribution.straggler[i].verdict;
-	r->last_ns = t->collectives ? t->last_ns : 0;
-	if (t->collectives) {
+	r->last_ns = t->last_ns; /* who has nothing on the log has no row */
+	if (t->lanes) {
 		r->last_name = strdup(t->lane[t->last_lane].text);
 		if (!r->last_name)
 			return -ENOMEM;
@@ -111,7 +111,7 @@ static int fill_group(struct ana_skew *k, uint32_t i)
 {
 	const struct ana_member_set *from = &k->groups.group[i];
 	struct ana_group *g = &k->result->ranks.group[k->result->ranks.groups++];
-	uint32_t lane = k->groups.set[from->set].lane[0], gpu = from->gpu[0];
+	uint32_t lane = from->lane, gpu = from->gpu[0];
 	const struct ana_collective_log *t = k->log[gpu];
 
 	g->name = strdup(t->lane[lane - k->groups.first_lane[gpu]].text);
@@ -317,6 +317,7 @@ int ana_ranks_result_make(struct ana_skew *k)
 		r->refused += k->attribution.row[i].refused + k->log[i]->left_out;
 		ana_sum(&r->refused_ns, k->attribution.row[i].refused_ns);
 		r->p2p += k->log[i]->p2p;
+		r->p2p_matched += k->attribution.row[i].sent;
 	}
 	r->late_ns = k->attribution.late_ns;
 	r->step_ns = k->attribution.step_ns;

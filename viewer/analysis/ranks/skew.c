@@ -164,7 +164,7 @@ static int gather(struct ana_skew *k)
 		if (!s)
 			continue;
 		err = s->speed.err ? s->speed.err : ana_collective_log_finish(s->log);
-		if (s->log->collectives)
+		if (s->log->collectives + s->log->sends)
 			k->device[k->gpus++] = (uint32_t)i;
 	}
 	if (k->gpus)
@@ -245,15 +245,18 @@ static int64_t step_of(const struct ana_skew *k, int64_t step_ns)
 static int attribute(struct ana_skew *k, int64_t step_ns)
 {
 	struct ana_match_user user = { .cluster = ana_skew_attribution_cluster,
+				       .pair = ana_skew_attribution_pair,
 				       .exposed = ana_skew_attribution_exposed,
 				       .arg = &k->attribution };
 	struct ana_skew_attribution *c = &k->attribution;
-	const struct ana_match match = { .log = k->log,
+	const struct ana_match match = { .what = ANA_MATCH_COLLECTIVES | ANA_MATCH_SENDS,
+					 .log = k->log,
 					 .logs = k->gpus,
 					 .align = &k->align,
 					 .first_lane = k->groups.first_lane,
 					 .lanes = k->groups.lanes,
 					 .kins = &k->groups.kins,
+					 .partners = &k->groups.partners,
 					 .tolerance_ns = k->groups.tolerance_ns };
 	int err;
 

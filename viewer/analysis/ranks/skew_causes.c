@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "skew_causes.h"
 
+#include "path.h"
+
 #define EVEN_STEPS 3 /* older than so many steps is long ago */
 
 static void add_share(struct ana_skew_shares *s, uint32_t culprit, int c, int64_t weight)
@@ -91,6 +93,14 @@ void ana_skew_causes_excess(const struct ana_skew_attribution *c, uint32_t group
 		other = other > 0 ? other : 0;
 		out[k] = own > other ? own - other : 0;
 	}
+}
+
+void ana_skew_causes_of_pair(const struct ana_skew_attribution *c, uint32_t late, uint32_t waiting,
+			     int64_t ns, struct ana_skew_shares *s)
+{
+	ana_paths_compare(c->paths, late, waiting, s);
+	if (s->total < ns)
+		add_share(s, ANA_NOBODY, ANA_COMM, ns - (int64_t)s->total);
 }
 
 void ana_skew_causes_find(const struct ana_skew_attribution *c, uint32_t group,

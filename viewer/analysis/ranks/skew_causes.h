@@ -8,10 +8,10 @@
 #ifndef ANALYSIS_SKEW_CAUSES_H
 #define ANALYSIS_SKEW_CAUSES_H
 
+#include "skew_shares.h"
 #include "skew_state.h"
 
-#define ANA_RECENT_WAITS_MAX 256u /* of a GPU's waits that others' lateness may go back to */
-#define ANA_NOBODY UINT32_MAX
+#define ANA_RECENT_WAITS_MAX ANA_SKEW_OTHERS /* that others' lateness may go back to, of a GPU */
 
 struct ana_class_sums { /* a GPU's time by class up to a moment */
 	bool known;
@@ -29,25 +29,13 @@ struct ana_baselines {
 
 struct ana_recent_waits { /* of one GPU: a ring of the last ones, with who caused each */
 	struct {
-		int64_t t; /* on the GPU's own clock */
+		int64_t t; /* on the GPU's own clock: its begin; in a send or receive its end */
 		int64_t ns;
 		uint32_t culprit;
 		int c;
 	} at[ANA_RECENT_WAITS_MAX];
 	uint32_t next, count;
-	struct ana_class_sums recent; /* at the end of its last matched collective, of any group */
-};
-
-struct ana_skew_share { /* of a wait: who caused it, doing what */
-	uint32_t culprit;
-	int c;
-	int64_t weight, ns;
-};
-
-struct ana_skew_shares {
-	struct ana_skew_share at[ANA_CLASSES + ANA_RECENT_WAITS_MAX + 1];
-	size_t count;
-	__int128 total;
+	struct ana_class_sums recent; /* at the end of what was matched last, of any group */
 };
 
 struct ana_skew_member { /* of the group: in one collective */
@@ -62,6 +50,13 @@ struct ana_skew_member { /* of the group: in one collective */
 void ana_skew_causes_find(const struct ana_skew_attribution *c, uint32_t group,
 			  const struct ana_skew_member *late, const struct ana_skew_member *waiting,
 			  struct ana_skew_shares *s);
+
+/*
+ * The same of a send and its receive, by their GPUs' paths (path.h), for a wait of @ns: what is not
+ * known of that is nobody's.
+ */
+void ana_skew_causes_of_pair(const struct ana_skew_attribution *c, uint32_t late, uint32_t waiting,
+			     int64_t ns, struct ana_skew_shares *s);
 
 /* Parts of @ns by weight, to the nanosecond. */
 void ana_skew_causes_split(struct ana_skew_shares *s, int64_t ns);

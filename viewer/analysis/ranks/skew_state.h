@@ -9,13 +9,15 @@
 struct ana_exposed;
 struct ana_recent_waits;
 struct ana_baselines;
+struct ana_paths;
 
 struct ana_skew_row { /* of one GPU */
 	uint64_t matched, late, refused;
+	uint64_t sent; /* sends and receives that were matched */
 	int64_t refused_ns; /* exposed */
 	int64_t waited_ns, causes_waited[ANA_CLASSES]; /* its comm.skew, by cause */
 	int64_t caused_ns, causes[ANA_CLASSES]; /* what it cost others */
-	int64_t last_end; /* of its last matched collective, common clock */
+	int64_t last_end; /* of what was matched last, common clock */
 	struct ana_lateness lateness;
 	struct ana_exposed *exposed; /* recent collective time, not attributed yet */
 	struct ana_recent_waits *recent_waits; /* its own waits of late, and who caused them */
@@ -25,7 +27,7 @@ struct ana_skew_group {
 	uint64_t matched, refused;
 	int64_t waited_ns;
 	int64_t last_end; /* common clock */
-	struct ana_baselines *baselines; /* of each member */
+	struct ana_baselines *baselines; /* of each member; of sends and receives none */
 	bool even; /* all members were equally far once (above), ... */
 	int64_t even_at; /* ... last then, common clock */
 	int64_t aged_at; /* when ana_baselines.aged was taken, common clock */
@@ -41,6 +43,7 @@ struct ana_skew_attribution {
 	struct ana_skew_row *row;
 	struct ana_skew_group *group;
 	struct ana_straggler_test *straggler;
+	struct ana_paths *paths; /* NULL: nobody sends */
 	int64_t *pair_ns; /* [waiting * gpus + late]; NULL: too many */
 	uint64_t matched;
 	int64_t first_ns, last_ns; /* of what was matched, common clock */

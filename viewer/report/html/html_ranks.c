@@ -304,6 +304,13 @@ static void put_matched(struct html *h)
 		html_ns(h, r->refused_ns, "/ranks/refused_ns");
 		html_put(h, " stay communication");
 	}
+	if (r->p2p) {
+		html_put(h, "; of ");
+		html_count(h, r->p2p, "/ranks/p2p");
+		html_put(h, " kernels of sends, receives and the like ");
+		html_count(h, r->p2p_matched, "/ranks/p2p_matched");
+		html_put(h, " were matched in pairs");
+	}
 	html_put(h, ". To come late by much is by ");
 	html_ns(h, r->late_ns, "/ranks/late_ns");
 	html_put(h, " or more.</p>\n");
