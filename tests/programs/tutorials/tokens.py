@@ -13,7 +13,7 @@ LENGTH, WIDTH, BATCH = 256, 64, 256
 
 
 class Language(nn.Module):
-    def __init__(self, layers=2):
+    def __init__(self, layers=4):
         super().__init__()
         self.embed = nn.Embedding(len(WORDS), WIDTH)
         layer = nn.TransformerEncoderLayer(WIDTH, 4, 4 * WIDTH, batch_first=True, norm_first=True)
