@@ -384,8 +384,7 @@ const char *view_fp32_sentence(const struct view_summary *s, struct base_arena *
 	amount_text(text, s, s->cost.known ? usd : ns);
 	return base_arena_printf(
 		mem,
-		"%s %% of compute is %s in fp32: in tf32, bf16 or fp16 it would save "
-		"at most %s of %s",
+		"%s %% of compute is %s in fp32, %s of %s: tf32, bf16 or fp16 would save a part of that",
 		share, what, text, s->cost.known ? "this run" : "GPU time");
 }
 

@@ -488,16 +488,22 @@ static void put_call(struct html *h, const struct view_advice *a)
 static void put_place(struct html *h, const struct view_advice *a)
 {
 	const struct view_finding *f = view_finding_of(h->s, a->class);
+	const char *before, *after = "";
 
-	if (a->class != ANA_HOST_DISPATCH || !f)
+	if (!f || !(a->class == ANA_HOST_DISPATCH || (a->makers && !a->makers_now)))
 		return;
-	html_put(
-		h,
-		view_reads_of_step(h->s)
-			? " <span>in each step, when all of them are there; the time was seen at </span>"
-			: " <span>once, where the model is made, before the loop; the time was seen at </span>");
+	if (a->makers) {
+		before = "no loader was seen to make them: what is done at ";
+		after = " goes into a data set that it reads";
+	} else {
+		before =
+			view_reads_of_step(h->s)
+				? "in each step, when all of them are there; the time was seen at "
+				: "once, where the model is made, before the loop; the time was seen at ";
+	}
+	fprintf(h->f, " <span>%s</span>", before);
 	html_hotspot(h, (size_t)(f - h->s->finding));
-	html_put(h, "<br>");
+	fprintf(h->f, "<span>%s</span><br>", after);
 }
 
 static void put_change(struct html *h, size_t i)
