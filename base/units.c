@@ -88,12 +88,6 @@ static const char *trim(char *out, int least)
 	return out;
 }
 
-static const char *two_units(char *out, int64_t big, const char *b, int64_t small, const char *s)
-{
-	snprintf(out, BASE_UNIT_BYTES, "%" PRId64 " %s %" PRId64 " %s", big, b, small, s);
-	return out;
-}
-
 static const char *with_unit(char *out, int64_t value, int decimals, int keep, const char *unit)
 {
 	fixed(out, value, decimals, keep);
@@ -102,25 +96,54 @@ static const char *with_unit(char *out, int64_t value, int decimals, int keep, c
 	return out;
 }
 
-const char *base_duration(char *out, int64_t ns)
-{
-	int64_t s = base_div_even(ns, NS_PER_S), m = base_div_even(s, 60), h = base_div_even(m, 60);
+struct whole { /* seconds, minutes and hours, each rounded from the one before */
+	int64_t s, m, h;
+};
 
-	if (h >= 48)
-		return two_units(out, h / 24, "d", h % 24, "h");
-	if (s >= 3600)
-		return two_units(out, m / 60, "h", m % 60, "m");
-	if (s >= 120)
-		return two_units(out, s / 60, "m", s % 60, "s");
-	if (ns >= 999950000)
+static struct whole whole_of(int64_t ns)
+{
+	struct whole w = { .s = base_div_even(ns, NS_PER_S) };
+
+	w.m = base_div_even(w.s, 60);
+	w.h = base_div_even(w.m, 60);
+	return w;
+}
+
+/* The larger is left out where there is none of it. */
+static const char *two_units(char *out, int64_t all, int64_t each, const char *b, const char *s)
+{
+	int n = 0;
+
+	if (all >= each)
+		n = snprintf(out, BASE_UNIT_BYTES, "%" PRId64 " %s ", all / each, b);
+	snprintf(out + n, BASE_UNIT_BYTES - (size_t)n, "%" PRId64 " %s", all % each, s);
+	return out;
+}
+
+const char *base_duration_like(char *out, int64_t ns, int64_t like)
+{
+	struct whole is = whole_of(ns), as = whole_of(like);
+
+	if (as.h >= 48)
+		return two_units(out, is.h, 24, "d", "h");
+	if (as.s >= 3600)
+		return two_units(out, is.m, 60, "h", "m");
+	if (as.s >= 120)
+		return two_units(out, is.s, 60, "m", "s");
+	if (like >= 999950000)
 		return with_unit(out, ns, 9, 1, "s");
-	if (ns >= 100 * 1000000LL)
+	if (like >= 100 * 1000000LL)
 		return with_unit(out, ns, 6, 0, "ms");
-	if (ns >= 999950)
+	if (like >= 999950)
 		return with_unit(out, ns, 6, 1, "ms");
-	if (ns >= 1000)
+	if (like >= 1000)
 		return with_unit(out, ns, 3, 1, "us");
 	return with_unit(out, ns, 0, 0, "ns");
+}
+
+const char *base_duration(char *out, int64_t ns)
+{
+	return base_duration_like(out, ns, ns);
 }
 
 const char *base_percent(char *out, int64_t ppm)

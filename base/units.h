@@ -34,6 +34,8 @@ int64_t base_ppm(base_wide part, base_wide whole);
 const char *base_wide_text(char *out, base_wide v);
 
 const char *base_duration(char *out, int64_t ns); /* "2 h 14 m", "12.3 s", "831 ms" */
+/* The same in the units of a longer one, as marks of one axis want it: of 5 days "6 h", "1 d 6 h" */
+const char *base_duration_like(char *out, int64_t ns, int64_t like);
 const char *base_percent(char *out, int64_t ppm); /* "38.1" */
 const char *base_percent_exact(char *out, int64_t ppm); /* "38.0951", zeros trimmed */
 /* "$46.86" from whole cents; amounts.h has the rest */

@@ -33,8 +33,23 @@ test('a moment has the digits that its step needs', () => {
 	assert.equal(moment(0, 1e9), '0');
 	assert.equal(moment(12.35e9, 1e7), '12.35 s');
 	assert.equal(moment(8040e9, 60e9), '2 h 14 m');
-	assert.equal(moment(8043.25e9, 1e7), '2 h 14 m 03.25 s');
-	assert.equal(moment(725e9, 1e9), '12 m 05 s');
+	assert.equal(moment(8043.25e9, 1e7), '2 h 14 m 3.25 s');
+	assert.equal(moment(725e9, 1e9), '12 m 5 s');
 	assert.equal(moment(1500, 100), '1.5 us');
+	assert.equal(moment(2.5 * 86400e9, 3600e9), duration(2.5 * 86400e9));
+	assert.equal(moment(57e12 + 2e9, 1e9), '15 h 50 m 2 s');
+	assert.equal(moment(180e12, 1200e9), '2 d 2 h 0 m');
 	assert.deepEqual(labels([8e12, 8e12 + 1000], 1000).slice(1), ['+1.0 us']);
+});
+
+test('an axis has one form of days and hours', () => {
+	const day = 86400e9, on = (length, most) => {
+		const { step, at } = marks(0, length, most);
+		return labels(at, step);
+	};
+	assert.deepEqual(on(5 * day, 5), ['0', '1 d 0 h', '2 d 0 h', '3 d 0 h', '4 d 0 h', '5 d 0 h']);
+	assert.deepEqual(on(2 * day, 6), ['0', '8 h', '16 h', '1 d 0 h', '1 d 8 h', '1 d 16 h', '2 d 0 h']);
+	assert.deepEqual(on(1 * day, 3), ['0', '8 h 0 m', '16 h 0 m', '24 h 0 m']);
+	for (let h = 1; h < 400; h++)
+		assert.equal(moment(h * 3600e9, 3600e9), duration(h * 3600e9), `${h}`);
 });

@@ -239,6 +239,13 @@ static void test_texts(void)
 	EXPECT_STR(base_duration(u, 12345000000LL), "12.3 s");
 	EXPECT_STR(base_duration(u, 831000000), "831 ms");
 	EXPECT_STR(base_duration(u, 95), "95 ns");
+	EXPECT_STR(base_duration(u, 173000LL * 1000000000), "2 d 0 h");
+	EXPECT_STR(base_duration_like(u, 6 * HOUR_NS, 120 * HOUR_NS), "6 h"); /* on one axis */
+	EXPECT_STR(base_duration_like(u, 30 * HOUR_NS, 120 * HOUR_NS), "1 d 6 h");
+	EXPECT_STR(base_duration_like(u, HOUR_NS / 2, 2 * HOUR_NS), "30 m");
+	EXPECT_STR(base_duration_like(u, 30 * 1000000000LL, 120 * 1000000000LL), "30 s");
+	EXPECT_STR(base_duration_like(u, 638000000, 2552000000LL), "0.6 s");
+	EXPECT_STR(base_duration_like(u, 68000000, 272000000), "68 ms");
 	EXPECT_STR(base_hours_exact(u, HOUR_NS / 3), "0.333333333");
 	EXPECT_STR(base_bytes(u, 1500000000), "1.5 GB");
 	EXPECT_STR(base_count(u, 1234567), "1,234,567");

@@ -61,6 +61,7 @@ void html_axis(struct html *h, int64_t length_ns)
 
 	html_put(h, "<div class=\"axis\" aria-hidden=\"true\">");
 	for (int i = 0; i <= 4; i++)
-		fprintf(h->f, "<span>%s</span>", i ? base_duration(at, length_ns / 4 * i) : "0");
+		fprintf(h->f, "<span>%s</span>",
+			i ? base_duration_like(at, length_ns / 4 * i, length_ns) : "0");
 	html_put(h, "</div>\n");
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers as the page's tables write them (base/units.c), and marks for a time axis. Pure.
 
-const MINUTE = 60e9, HOUR = 3600e9;
+const MINUTE = 60e9, HOUR = 3600e9, DAY = 86400e9;
 const STEPS = [1, 2, 5];
-const LONG_STEPS = [60e9, 120e9, 300e9, 600e9, 1200e9, 1800e9, 3600e9, 7200e9, 14400e9, 28800e9, 86400e9];
+const LONG_STEPS = [60e9, 120e9, 300e9, 600e9, 1200e9, 1800e9, HOUR, 7200e9, 14400e9, 28800e9, DAY];
 
 function evenly(value, unit) {
 	const q = Math.floor(value / unit), rest = value - q * unit;
@@ -45,7 +45,7 @@ export function niceStep(span, most) {
 
 	if (least > 20e9) {
 		const long = LONG_STEPS.find((s) => s >= least);
-		return long ?? Math.ceil(least / 86400e9) * 86400e9;
+		return long ?? Math.ceil(least / DAY) * DAY;
 	}
 	for (let unit = 10 ** Math.floor(Math.log10(least)); ; unit *= 10)
 		for (const s of STEPS)
@@ -73,31 +73,34 @@ function decimals(step, unit) {
 	return Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9));
 }
 
-// A moment with as many digits as marks `step` apart need: "1 h 02 m", "12.35 s".
-export function moment(ns, step) {
+// Days, hours and minutes as far as the step needs them; days where `days`, as where all is two days long.
+function inUnits(ns, step, days) {
+	const d = days ? Math.floor(ns / DAY) : 0, h = Math.floor(ns / HOUR) - 24 * d, m = Math.floor((ns % HOUR) / MINUTE);
+	const parts = [d && `${d} d`, (d || h) && `${h} h`, (!days || step < HOUR || !(d || h)) && `${m} m`];
+
+	return parts.filter(Boolean).join(' ');
+}
+
+// A moment with as many digits as marks `step` apart need, in days too where those around it are:
+// "1 h 2 m", "12.35 s", "2 d 12 h".
+export function moment(ns, step, days = ns >= 2 * DAY) {
 	if (!ns)
 		return '0';
-	if (ns >= HOUR && step >= MINUTE)
-		return `${Math.floor(ns / HOUR)} h ${String(Math.floor((ns % HOUR) / MINUTE)).padStart(2, '0')} m`;
 	if (step >= MINUTE)
-		return `${Math.floor(ns / MINUTE)} m`;
+		return inUnits(ns, step, days);
 	const [unit, name] = ns >= 1e9 && step >= 1e3 ? [1e9, 's'] : unitOf(Math.max(step, ns / 1e3));
 	const digits = decimals(step, unit);
 
 	if (unit !== 1e9 || ns < 10 * MINUTE)
 		return `${(ns / unit).toFixed(digits)} ${name}`;
-	const rest = (ns % MINUTE) / 1e9;
-	const text = rest.toFixed(digits).padStart(digits ? digits + 3 : 2, '0');
-	const minutes = Math.floor(ns / MINUTE);
-	return minutes >= 60
-		? `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} m ${text} s`
-		: `${minutes} m ${text} s`;
+	return `${inUnits(ns, MINUTE, days)} ${((ns % MINUTE) / 1e9).toFixed(digits)} s`;
 }
 
 // Labels of marks. Marks whose common part would drown what differs are written as distances from
-// the first one: ["2 h 14 m 03.00012 s", "+20.0 us", ...].
+// the first one: ["2 h 14 m 3.00012 s", "+20.0 us", ...].
 export function labels(at, step) {
 	if (at.length > 1 && at[0] > 5e3 * step)
 		return at.map((ns, i) => (i ? `+${duration(ns - at[0])}` : moment(ns, step)));
-	return at.map((ns) => moment(ns, step));
+	const days = at[at.length - 1] >= 2 * DAY;
+	return at.map((ns) => moment(ns, step, days));
 }
