@@ -76,6 +76,10 @@ BROKEN = {
     'dark letters on white at night': (styled('html, body { background: #fff !important }'), {'dark'}, ['dark']),
     'no mark of the focus': (styled('* { outline: none !important; box-shadow: none !important }'),
                              {'tab'}, ['light']),
+    'all of it laid out at once': (styled('section { content-visibility: visible !important }'), {'first'}, ['light']),
+    'what is never laid out': (styled('section { content-visibility: auto !important }'), {'first'}, ['light']),
+    'links that lead elsewhere': (scripted('addEventListener("click", (e) => e.preventDefault(), true)'), {'first'}, ['light']),
+    'charts before the page is there': (add('<p class="live"></p>'), {'first'}, ['light']),
     'something that only a mouse reaches': (scripted(
         'const d = document.createElement("div"); d.textContent = "x"; d.style.cursor = "pointer";'
         'document.body.append(d)'), {'tab'}, ['light']),
@@ -91,7 +95,7 @@ BROKEN = {
         'for (const t of ["mousedown", "mousemove", "mouseup"])'
         'addEventListener(t, (e) => e.stopImmediatePropagation(), true)'), {'chart'}, ['light']),
 }
-CHECKS = {'axe': 'axe', 'tab': 'tab', 'print': 'print', 'chart': 'charts'}
+CHECKS = {'axe': 'axe', 'first': 'first', 'tab': 'tab', 'print': 'print', 'chart': 'charts'}
 
 
 def one_each():

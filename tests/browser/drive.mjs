@@ -5,7 +5,7 @@
 //
 // MODULES: the folder in which npm put playwright-core and axe-core. A job: { name, file, views,
 // checks, quick, waitMs }, views of VIEWS below, checks of: axe, axe-VIEW, charts,
-// tab, print. quick: axe tries
+// first, tab, print. quick: axe tries
 // all rules in one view. waitMs: for what a chart is to do; where it will not, one need not wait. A line: { job, view, ms,
 // complaints: [{ kind, what }], facts }. It judges what only a browser can; the numbers it hands over.
 import { createRequire } from 'node:module';
@@ -15,7 +15,7 @@ import path from 'node:path';
 import { axe } from './axe.mjs';
 import { charts, stillCharts } from './charts.mjs';
 import { facts } from './facts.mjs';
-import { layout, print, tab } from './views.mjs';
+import { first, layout, print, tab, watchFirst } from './views.mjs';
 
 const [modules, chromium] = process.argv.slice(2);
 const require = createRequire(path.join(modules, 'package.json'));
@@ -71,6 +71,7 @@ function within(ms, promise) {
 
 async function check(browser, page, job, view, complain) {
   const off = view.startsWith('off');
+  if (job.checks.includes('first') && view === 'light') await first(page, complain);
   const found = await facts(page);
   await layout(page, complain, view);
   if (job.checks.includes('axe') || job.checks.includes(`axe-${view}`))
@@ -94,6 +95,7 @@ async function look(browser, job, view) {
   page.setDefaultTimeout(240000);
   try {
     watch(page, url, complain);
+    if (job.checks.includes('first')) await watchFirst(page);
     await page.goto(url, { waitUntil: 'load' });
     found = await within(TOO_LONG_MS, check(browser, page, job, view, complain));
   } catch (e) {

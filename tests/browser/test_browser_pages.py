@@ -22,6 +22,7 @@ import compared  # noqa: E402
 import figures  # noqa: E402
 import made  # noqa: E402
 
+ALL_CHECKS = ['first', 'axe', 'charts', 'tab', 'print']
 VIEWS = ['light', 'dark', 'narrow', 'off', 'off-narrow']
 PRICED = {'starved', 'classes', 'ranks', 'killed', 'hostile', 'idle'}
 NO_PAGE = {'nogpu'}
@@ -42,7 +43,7 @@ class Report:
         self.bytes = os.path.getsize(self.file)
 
     def job(self, everything):
-        views, checks = (VIEWS, ['axe', 'charts', 'tab', 'print']) if everything else self.some()
+        views, checks = (VIEWS, ALL_CHECKS) if everything else self.some()
         return {'name': self.name, 'file': self.file, 'quick': not everything, 'views': views,
                 'checks': checks}
 
@@ -50,9 +51,9 @@ class Report:
         """What continuous integration has time for: all of one page; of the others its numbers, and
         each check where the page differs."""
         if self.name == 'starved-job':
-            return VIEWS, ['axe', 'charts', 'tab', 'print']
+            return VIEWS, ALL_CHECKS
         if self.name == 'ranks-job':
-            return ['light', 'off'], ['charts']
+            return ['light', 'off'], ['first', 'charts']
         if self.name == 'classes-job':
             return ['light', 'off'], ['axe-light']
         return ['light', 'off'], []

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page as a whole: width, colours, the way of the Tab key, and paper.
+// The page as a whole: what comes first, width, colours, the way of the Tab key, and paper.
 
 /* eslint-env browser */
 function measure() {
@@ -96,6 +96,47 @@ export async function tab(page, complain) {
   }
   await page.evaluate(() => document.querySelectorAll('[data-tab-test]')
     .forEach((e) => e.removeAttribute('data-tab-test')));
+}
+
+// For a check of what comes first: before anything of the page runs.
+export function watchFirst(page) {
+  return page.addInitScript(() => {
+    addEventListener('DOMContentLoaded', () => {
+      window.gsDrawnEarly = !!document.querySelector('.charts-help, .live');
+      window.gsLaidEarly = [...document.querySelectorAll('main > section')].slice(-1)
+        .filter((e) => e.firstElementChild.checkVisibility({ contentVisibilityAuto: true })).map((e) => e.id);
+    });
+  });
+}
+
+const settled = () => new Promise((done) => {
+  let left = 6;
+  const next = () => (left-- ? requestAnimationFrame(next) : done());
+  next();
+});
+
+// What lies below costs nothing before the first look is there; then it is there, too, and the list at the top leads to it.
+export async function first(page, complain) {
+  await page.waitForSelector(':root.painted');
+  const m = await page.evaluate(() => ({
+    drawn: window.gsDrawnEarly,
+    laid: window.gsLaidEarly,
+    missing: [...document.querySelectorAll('main > section')]
+      .filter((e) => !e.firstElementChild.checkVisibility({ contentVisibilityAuto: true })).map((e) => e.id),
+  }));
+  if (m.drawn) complain('first', 'charts are set up before the page is there');
+  for (const id of m.laid) complain('first', `laid out before the first look is there: ${id}`);
+  for (const id of m.missing) complain('first', `still not laid out: ${id}`);
+  for (const link of await page.$$('nav a[href^="#"]')) {
+    await page.evaluate(() => scrollTo(0, 0));
+    const id = (await link.getAttribute('href')).slice(1);
+    await link.click();
+    await page.evaluate(settled);
+    const at = await page.$eval(`[id="${id}"]`, (e) => Math.round(e.getBoundingClientRect().top));
+    const end = await page.evaluate(() => scrollY + innerHeight >= document.documentElement.scrollHeight - 2);
+    if (Math.abs(at) > 60 && !(end && at > 0)) complain('first', `the link to ${id} leads ${at} px beside it`);
+  }
+  await page.reload({ waitUntil: 'load' });
 }
 
 export async function print(page, complain) {

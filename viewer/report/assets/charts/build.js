@@ -47,12 +47,17 @@ function licences(names) {
 	return `/*!\n${whole.replaceAll('*/', '* /').replace(/[^\x00-\x7f]/g, '?')}\n*/\n`;
 }
 
+// The first look does not wait for the charts, which lie below it: the libraries and they are set up
+// once the page has been painted. So is what charts.css keeps back until then.
+const PAINTED = { before: '{const charts=()=>{', after: '};requestAnimationFrame(()=>setTimeout(charts))}' };
+
 const result = buildSync({
 	absWorkingDir: here,
 	entryPoints: { charts: 'src/main.js' },
 	outdir: path.resolve(out),
 	nodePaths: [path.resolve(modules, 'node_modules')],
 	bundle: true, minify: true, write: false, metafile: true,
+	banner: { js: PAINTED.before }, footer: { js: PAINTED.after },
 	format: 'iife', target: ['es2020'], charset: 'ascii', legalComments: 'none', logLevel: 'warning',
 });
 const used = new Set(Object.keys(result.metafile.inputs).map(packageOf).filter(Boolean));

@@ -111,4 +111,5 @@ function start() {
 	addEventListener('beforeprint', () => figures.forEach((f) => draw(f, block, view)));
 }
 
+document.documentElement.classList.add('painted'); // build.js puts all of this off until then
 start();
