@@ -9,8 +9,9 @@ import re
 from decimal import Decimal
 import sys
 
-sys.path.insert(0, sys.path[0] + '/../../lib')
+sys.path[:0] = [sys.path[0] + '/../../lib', sys.path[0] + '/../../browser']
 import gs
+import made
 import pagekeys
 
 MADE = os.path.join(gs.SOURCE, 'tests', 'ranks', 'made.py')
@@ -85,7 +86,24 @@ def one(where, k, args, words):
     gs.equal(gs.gpustarve('verify', run).returncode, 0, f'{args}: verify')
 
 
+def many(where):
+    """64 ranks on eight hosts, of which one is late: the others take a line, clocks two, and each GPU has its rank."""
+    run = made.ranks(where)
+    told = gs.gpustarve('report', run).stdout.decode()
+    ranks = told.split('\nThe ranks\n')[1].split('\n\n')[0]
+    gs.check(len(ranks.split('\n')) < 10, f'the ranks take {len(ranks)} lines')
+    for words in ('rank 17: last to come to ', '63 other ranks came last to no collective; they waited',
+                  'clock of node1: the others are set to it', 'clocks of 7 other hosts: set to within'):
+        gs.check(words in ' '.join(ranks.split()), f'64 ranks: {words!r} in {ranks}')
+    page = gs.gpustarve('report', run, '--format', 'html').stdout.decode()
+    table = re.sub('<[^>]*>', '', page.split('<section id="gpus"')[1].split('</table>')[0])
+    names = re.findall(r'rank \d+, on node\d', table)
+    gs.equal((len(names) > 8, len(set(names))), (True, len(names)), f'GPUs are told apart: {names[:9]}')
+    gs.check('Memory, peak' not in page, 'a column of nothing is left out')
+
+
 with gs.scratch() as scratch:
+    many(scratch)
     for number, (options, *expected) in enumerate(CASES):
         one(scratch, number, options, expected)
 gs.finish()

@@ -14,18 +14,26 @@ static bool several_hosts(const struct ana_result *r)
 	return false;
 }
 
+/* "Rank 3, ", where it has one. */
+static void put_rank(struct html *h, size_t g, const char *word)
+{
+	const struct ana_ranks *r = &h->s->result->ranks;
+	size_t row = 0;
+
+	while (row < r->rows && (r->row[row].gpu != g || !r->row[row].has_rank))
+		row++;
+	if (row == r->rows)
+		return;
+	html_rank_name(h, row, word);
+	html_put(h, ", ");
+}
+
 void html_gpu_place(struct html *h, size_t g)
 {
 	const struct ana_result *r = h->s->result;
 	const struct ana_gpu *gpu = &r->gpu[g];
-	size_t row = 0;
 
-	while (row < r->ranks.rows && (r->ranks.row[row].gpu != g || !r->ranks.row[row].has_rank))
-		row++;
-	if (row < r->ranks.rows) {
-		html_rank_name(h, row, "Rank ");
-		html_put(h, ", ");
-	}
+	put_rank(h, g, "Rank ");
 	html_put(h, "GPU ");
 	html_id(h, gpu->index, "/gpus/%zu/index", g);
 	if (several_hosts(r)) {
@@ -70,7 +78,9 @@ static void put_name(struct html *h, size_t i)
 	const struct ana_gpu *g = &h->s->result->gpu[i];
 
 	html_text(h, "bdi", g->name, "/gpus/%zu/name", i);
-	html_put(h, " <span class=\"soft small\">on ");
+	html_put(h, " <span class=\"soft small\">");
+	put_rank(h, i, "rank ");
+	html_put(h, "on ");
 	if (g->host && g->host[0])
 		html_text(h, "bdi", g->host, "/gpus/%zu/host", i);
 	else
@@ -89,6 +99,14 @@ static void put_name(struct html *h, size_t i)
 		html_put(h, g->shared_with == 1 ? " other process" : " other processes");
 	}
 	html_put(h, "</span>");
+}
+
+static bool memory_is_known(const struct ana_result *r)
+{
+	for (size_t i = 0; i < r->gpus; i++)
+		if (r->gpu[i].memory_used_peak_bytes)
+			return true;
+	return false;
 }
 
 static void put_memory(struct html *h, size_t i)
@@ -118,7 +136,8 @@ static void put_row(struct html *h, size_t i)
 				"/gpus/%zu/starved_ns %% /gpus/%zu/held_ns", i, i));
 	if (h->s->cost.known)
 		HTML_NUMBER(h, html_usd(h, view_gpu_nano_usd(h->s, i), "/gpus/%zu/usd", i));
-	HTML_NUMBER(h, put_memory(h, i));
+	if (memory_is_known(h->s->result))
+		HTML_NUMBER(h, put_memory(h, i));
 	fprintf(h->f, "<td%s>%s</td></tr>\n", g->judgement.flagged ? " class=\"bad\"" : "",
 		view_gpu_verdict_words(h->s, i, &h->mem));
 }
@@ -132,8 +151,12 @@ void html_gpus(struct html *h)
 		return;
 	html_section(h, "gpus", "GPUs");
 	html_table(h, "Each GPU, flagged ones first");
-	HTML_HEADS(h, "#", "GPU", "n:Held", "n:Busy, of that", "n:Lost to input, of that", "$:Cost",
-		   "n:Memory, peak", "Diagnosis");
+	if (memory_is_known(r))
+		HTML_HEADS(h, "#", "GPU", "n:Held", "n:Busy, of that", "n:Lost to input, of that",
+			   "$:Cost", "n:Memory, peak", "Diagnosis");
+	else
+		HTML_HEADS(h, "#", "GPU", "n:Held", "n:Busy, of that", "n:Lost to input, of that",
+			   "$:Cost", "Diagnosis");
 	for (int flagged = 1; flagged >= 0; flagged--)
 		for (size_t i = 0; i < r->gpus && shown < html_budget(h, HTML_GPUS_MAX); i++)
 			if (r->gpu[i].judgement.flagged == flagged) {

@@ -624,6 +624,44 @@ static void put_sure(struct html *h, const struct html_cause *c)
 	html_put(h, ".</dd></div>\n");
 }
 
+/* How much a class is on the GPUs that it held up themselves. */
+static void put_own(struct html *h, int c, const char *where)
+{
+	const struct view_summary *s = h->s;
+
+	put_share(h, c, s->result->classes[c], "/ledger/classes/%s/ns", ana_class_names[c]);
+	fprintf(h->f, "%s, all lines together", where);
+	if (!s->cost.known)
+		return;
+	html_put(h, ", ");
+	html_usd(h, s->cost.classes[c], "/ledger/classes/%s/usd", ana_class_names[c]);
+}
+
+/* And how much other ranks waited for one that it made late. */
+static void put_others(struct html *h, int c)
+{
+	put_share(h, c, h->s->result->skew_causes[c], "/ledger/skew_causes/%s", ana_class_names[c]);
+	html_put(h, " in which other ranks waited for one that was late by it");
+}
+
+/* The larger part first. */
+static void put_own_and_others(struct html *h, int c)
+{
+	int64_t own = h->s->result->classes[c], others = h->s->result->skew_causes[c];
+
+	if (others > own) {
+		put_others(h, c);
+		html_put(h, "; and ");
+		put_own(h, c, " on its own GPU");
+		return;
+	}
+	put_own(h, c, "");
+	if (others <= 0)
+		return;
+	html_put(h, "; and ");
+	put_others(h, c);
+}
+
 static void put_cause(struct html *h)
 {
 	const struct view_summary *s = h->s;
@@ -637,18 +675,7 @@ static void put_cause(struct html *h)
 	html_put(h, ": ");
 	html_put(h, facts_classes[c].meaning);
 	html_put(h, ", ");
-	put_share(h, c, s->result->classes[c], "/ledger/classes/%s/ns", ana_class_names[c]);
-	html_put(h, ", all lines together");
-	if (s->cost.known) {
-		html_put(h, ", ");
-		html_usd(h, s->cost.classes[c], "/ledger/classes/%s/usd", ana_class_names[c]);
-	}
-	if (s->result->skew_causes[c] > 0) {
-		html_put(h, "; and ");
-		put_share(h, c, s->result->skew_causes[c], "/ledger/skew_causes/%s",
-			  ana_class_names[c]);
-		html_put(h, " in which other ranks waited for one that was late by it");
-	}
+	put_own_and_others(h, c);
 	html_put(h, "</dd></div>\n");
 	of = html_first_cause(h);
 	if (of.n)

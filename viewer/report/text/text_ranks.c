@@ -8,6 +8,7 @@
 #include "base/units.h"
 
 #define ROWS_MOST 32
+#define CLOCKS_MOST 4 /* told one by one */
 
 static const struct ana_ranks *ranks(const struct page *p)
 {
@@ -134,26 +135,104 @@ static void put_row(struct page *p, size_t i)
 			      r->straggler ? ", slow GPU" : ""));
 }
 
+/* Nobody waited for it, and nothing is wrong with it. */
+static bool is_quiet(const struct ana_rank *r)
+{
+	return !r->late && !r->caused_ns && !r->culprit && r->state == ANA_RANK_ENDED &&
+	       !r->straggler && r->matched;
+}
+
+/* All of those in one line. */
+static void put_quiet(struct page *p, size_t n, bool others)
+{
+	const struct ana_ranks *r = ranks(p);
+	int64_t least = INT64_MAX, most = 0;
+	base_unit count, from, to;
+
+	for (size_t i = 0; i < r->rows; i++)
+		if (is_quiet(&r->row[i])) {
+			least = r->row[i].waited_ns < least ? r->row[i].waited_ns : least;
+			most = r->row[i].waited_ns > most ? r->row[i].waited_ns : most;
+		}
+	base_duration(from, least);
+	base_duration(to, most);
+	bool alike = !strcmp(from, to);
+	put(p, 2,
+	    base_arena_printf(&p->mem,
+			      "%s %sranks came last to no collective; they waited %s%s%s each",
+			      base_count(count, n), others ? "other " : "", from,
+			      alike ? "" : " to ", alike ? "" : to));
+}
+
+static void put_rows(struct page *p)
+{
+	const struct ana_ranks *r = ranks(p);
+	size_t quiet = 0, shown = 0;
+
+	for (size_t i = 0; i < r->rows; i++)
+		quiet += is_quiet(&r->row[i]);
+	bool fold = quiet > 1;
+	size_t rows = r->rows - (fold ? quiet : 0);
+	for (size_t i = 0; i < r->rows && shown < ROWS_MOST; i++)
+		if (!fold || !is_quiet(&r->row[i])) {
+			put_row(p, i);
+			shown++;
+		}
+	if (rows > shown)
+		put(p, 2, base_arena_printf(&p->mem, "and %zu more", rows - shown));
+	if (fold)
+		put_quiet(p, quiet, rows > 0);
+}
+
+static void put_clock(struct page *p, const struct ana_clock *c)
+{
+	const char *how = "nothing of it could be matched";
+	base_unit residual;
+
+	if (c->aligned && c->residual_ns < 0)
+		how = "the others are set to it";
+	else if (c->aligned)
+		how = base_arena_printf(&p->mem, "set to within %s",
+					base_duration(residual, c->residual_ns));
+	put(p, 2, base_arena_printf(&p->mem, "clock of %s: %s", c->host, how));
+}
+
+/* The one that the others are set to, those that are not set, and of the others the worst. */
+static void put_clocks(struct page *p)
+{
+	const struct ana_ranks *r = ranks(p);
+	const struct ana_clock *worst = NULL;
+	size_t set = 0, shown = 0, left = 0;
+	base_unit residual, count;
+
+	for (size_t i = 0; i < r->clocks; i++) {
+		const struct ana_clock *c = &r->clock[i];
+		if (!c->aligned || c->residual_ns < 0 || r->clocks <= CLOCKS_MOST) {
+			shown++ < ROWS_MOST ? put_clock(p, c) : (void)left++;
+			continue;
+		}
+		set++;
+		if (!worst || c->residual_ns > worst->residual_ns)
+			worst = c;
+	}
+	if (left)
+		put(p, 2, base_arena_printf(&p->mem, "and %zu more clocks", left));
+	if (worst)
+		put(p, 2,
+		    base_arena_printf(&p->mem,
+				      "clocks of %s other hosts: set to within %s, that of %s",
+				      base_count(count, set),
+				      base_duration(residual, worst->residual_ns), worst->host));
+}
+
 void text_ranks(struct page *p)
 {
 	const struct ana_ranks *r = ranks(p);
-	base_unit residual;
 
 	if (!r->rows)
 		return;
 	text_heading(p, "The ranks");
-	for (size_t i = 0; i < r->rows && i < ROWS_MOST; i++)
-		put_row(p, i);
-	if (r->rows > ROWS_MOST)
-		put(p, 2, base_arena_printf(&p->mem, "and %zu more", r->rows - ROWS_MOST));
-	for (size_t i = 0; r->clocks > 1 && i < r->clocks && i < ROWS_MOST; i++)
-		put(p, 2,
-		    base_arena_printf(
-			    &p->mem, "clock of %s: %s", r->clock[i].host,
-			    !r->clock[i].aligned ? "nothing of it could be matched"
-			    : r->clock[i].residual_ns < 0
-				    ? "the others are set to it"
-				    : base_arena_printf(&p->mem, "set to within %s",
-							base_duration(residual,
-								      r->clock[i].residual_ns))));
+	put_rows(p);
+	if (r->clocks > 1)
+		put_clocks(p);
 }
