@@ -21,7 +21,7 @@
 #define NAMES 100
 #define BLOCK 8192
 #define BASE 1700000000000000000
-#define RANKS_MAX 1024
+#define RANKS_MAX 2048
 
 enum name { /* string ids, in order of interning */
 	NAME_LAUNCH = 1,
@@ -239,7 +239,7 @@ static void make(const struct opts *o, const char *dir)
 static void analyse(const struct opts *o, const char *path)
 {
 	struct ana_options ao = { .threads = (unsigned int)o->threads,
-				  .timeline_buckets = 2000,
+				  .timeline_buckets = 240, /* as reports have */
 				  .top_gaps = 20 };
 	struct view_trace *t;
 	struct ana_result *r;

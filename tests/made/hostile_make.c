@@ -14,6 +14,7 @@
  *		steps		the same in 5,000 steps
  *		groups		N ranks that meet in groups of eight, half of these at once
  *		apart		the same, each of them at a time of its own
+ *		meetings	8 ranks that meet N thousand times, each late by its loader at times
  */
 #include <stdlib.h>
 #include <string.h>
@@ -360,6 +361,25 @@ static void groups(struct hostile *x, int n, bool at_once)
 	}
 }
 
+static void meetings(struct hostile *x, int thousands)
+{
+	int rank, i;
+
+	for (rank = 0; rank < GROUP; rank++) {
+		begin_rank(x, rank, GROUP);
+		for (i = 0; i < 1000 * thousands; i++) {
+			int64_t t = BASE + MS + i * 100000LL;
+			int64_t late = (rank * 7 + i * 13) % 20 * 1000;
+
+			wait(x, t, t + late);
+			x->t = t + late;
+			rank_operation(x, rank, 0, 0);
+			rank_operation(x, rank, COLLECTIVE - 1, t + 90000);
+		}
+		end(x);
+	}
+}
+
 static void make(struct hostile *x, const char *what, int n)
 {
 	if (!strcmp(what, "shared"))
@@ -380,6 +400,8 @@ static void make(struct hostile *x, const char *what, int n)
 		ranks(x, n, *what == 'r' ? 10 : RANK_OPS);
 	else if (!strcmp(what, "groups") || !strcmp(what, "apart"))
 		groups(x, n, *what == 'g');
+	else if (!strcmp(what, "meetings"))
+		meetings(x, n);
 	else
 		made_need(false, what);
 }

@@ -20,6 +20,7 @@ TIMES, GRACE_S = 10, 0.3
 MOST_KB = 256 << 10
 RANK_KB = 190  # of a run of many, each, and what the program takes by itself
 ALONE_KB = 24 << 10
+MEETINGS_KB = 96 << 10
 BASE = 1_000_000
 
 
@@ -123,6 +124,35 @@ def test_memory():
                               ('operations', 40, MOST_KB), ('steps', 300, ALONE_KB + 300 * RANK_KB)):
             peak = peak_of(where, what, n)
             gs.check(peak <= most, f'{what}: {peak} KB, {most} at most')
+
+
+def test_meetings_without_end():
+    """What memory has no room for lies in a file; without a place for that it is said how far ranks were compared."""
+    with gs.scratch() as where:
+        run, tmp = made(where, 'meetings', 60), os.path.join(where, 'tmp')
+        os.mkdir(tmp)
+        for folder in tmp, os.path.join(where, 'nowhere'):
+            out = os.path.join(where, 'out.json')
+            with open(out, 'w', encoding='utf-8') as f, \
+                    subprocess.Popen([gs.CLI, 'report', run, '--format', 'json'], stdout=f,
+                                     env={**os.environ, 'TMPDIR': folder}) as child:
+                _, status, used = os.wait4(child.pid, 0)
+                child.returncode = os.waitstatus_to_exitcode(status)
+            gs.equal(child.returncode, 0, folder)
+            with open(out, encoding='utf-8') as f:
+                s = json.load(f)
+            print(f'meetings: {s["ranks"]["matched"]} matched, {s["ranks"]["refused"]} refused, {used.ru_maxrss} KB')
+            notes = [n for n in s['quality']['notes'] if 'TMPDIR' in n]
+            if folder == tmp:
+                gs.equal(s['ranks']['matched'], 60_000, 'all that met')
+                gs.equal(s['ranks']['refused'], 0, 'none is left out')
+                gs.equal(notes, [], 'nothing to say')
+            else:
+                gs.check(0 < s['ranks']['matched'] < 60_000, 'some of those that met')
+                gs.check(s['ranks']['refused'] > 0, 'the others are counted')
+                gs.check(len(notes) == 1 and 'No such file' in notes[0] and '8 GPUs' in notes[0], f'why: {notes}')
+            gs.check(used.ru_maxrss <= MEETINGS_KB, f'{used.ru_maxrss} KB, {MEETINGS_KB} at most')
+        gs.equal(os.listdir(tmp), [], 'what is left of it')
 
 
 def test_a_gpu_that_is_behind():

@@ -28,7 +28,7 @@ static struct job *begin(uint32_t groups)
 	j->groups = groups;
 	j->ranks = groups * MEMBERS;
 	for (i = 0; i < j->ranks; i++) {
-		j->log[i] = ana_collective_log_new(1 << 20);
+		j->log[i] = ana_collective_log_new(1 << 20, NULL);
 		for (n = 0; n < 3; n++) {
 			int64_t t = 10000000 * (int64_t)(n * groups + i % groups);
 
@@ -170,7 +170,7 @@ static void match_paced(int64_t drift, uint32_t without, struct told *t)
 
 	j->ranks = 2 * MEMBERS;
 	for (i = 0; i < j->ranks; i++) {
-		j->log[i] = ana_collective_log_new(1 << 20);
+		j->log[i] = ana_collective_log_new(1 << 20, NULL);
 		for (n = 0; n < PACES; n++) {
 			int64_t end = paced_end(i, n, drift, &random);
 

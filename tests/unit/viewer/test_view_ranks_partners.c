@@ -28,7 +28,7 @@ static struct job *begin(uint32_t ranks)
 	j->ranks = ranks;
 	j->random = 1;
 	for (i = 0; i < ranks; i++)
-		j->log[i] = ana_collective_log_new(1 << 20);
+		j->log[i] = ana_collective_log_new(1 << 20, NULL);
 	return j;
 }
 

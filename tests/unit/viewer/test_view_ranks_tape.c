@@ -2,14 +2,18 @@
 /* Tapes: what is written comes back in order, with the time by class before each mark. */
 #include "harness.h"
 
+#include <errno.h>
 #include <malloc.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include "analysis/archive.h"
 #include "analysis/ranks/collective_log.h"
 
 #define REDUCE "ncclDevKernel_AllReduce"
 
 static void test_marks_and_classes(void)
 {
-	struct ana_collective_log *t = ana_collective_log_new(1 << 20);
+	struct ana_collective_log *t = ana_collective_log_new(1 << 20, NULL);
 	struct ana_log_cursor c;
 	struct ana_log_mark m;
 
@@ -55,7 +59,7 @@ static void test_marks_and_classes(void)
 /* A short run's log keeps what is on it, not the chunk and the list that it was written into. */
 static void test_finished_ones_are_small(void)
 {
-	struct ana_collective_log *t = ana_collective_log_new(1 << 20);
+	struct ana_collective_log *t = ana_collective_log_new(1 << 20, NULL);
 	int64_t i;
 
 	for (i = 0; i < 10; i++) {
@@ -63,10 +67,10 @@ static void test_finished_ones_are_small(void)
 		ana_collective_log_add_late(t, ANA_INPUT_FETCH, i * 100 + 60, i * 100 + 80);
 		ana_collective_log_begin(t, 0, 7, 1, REDUCE, i * 100 + 50, i * 100 + 60);
 	}
-	EXPECT(malloc_usable_size(t->chunk) > 30000);
+	EXPECT(malloc_usable_size(t->chunk[0].byte) > 8000);
 	EXPECT_INT(ana_collective_log_finish(t), 0);
 	EXPECT_UINT(t->collectives, 10);
-	EXPECT(malloc_usable_size(t->chunk) < 1000);
+	EXPECT(malloc_usable_size(t->chunk[0].byte) < 1000);
 	EXPECT_UINT(t->late.room, t->late.count);
 	EXPECT_INT(ana_collective_log_finish(t), 0); /* again: nothing changes */
 	EXPECT_UINT(t->collectives, 10);
@@ -76,7 +80,7 @@ static void test_finished_ones_are_small(void)
 /* Two under way at once end in order of their ends, whichever began first. */
 static void test_overlap(void)
 {
-	struct ana_collective_log *t = ana_collective_log_new(1 << 20);
+	struct ana_collective_log *t = ana_collective_log_new(1 << 20, NULL);
 	struct ana_log_cursor c;
 	struct ana_log_mark m;
 
@@ -96,7 +100,7 @@ static void test_overlap(void)
 /* Sends and receives are on it, but are no collectives; what nobody waits for is counted only. */
 static void test_sends(void)
 {
-	struct ana_collective_log *t = ana_collective_log_new(1 << 20);
+	struct ana_collective_log *t = ana_collective_log_new(1 << 20, NULL);
 	struct ana_log_cursor c;
 	struct ana_log_mark m;
 
@@ -117,7 +121,7 @@ static void test_sends(void)
 /* Beyond its room it takes no more, and says from when on; what it has stays readable. */
 static void test_room(void)
 {
-	struct ana_collective_log *t = ana_collective_log_new(100000);
+	struct ana_collective_log *t = ana_collective_log_new(100000, NULL);
 	struct ana_log_cursor c;
 	struct ana_log_mark m;
 	uint64_t begun = 0;
@@ -184,15 +188,11 @@ static void make_pieces(void)
 	}
 }
 
-/* Put together or not, late pieces sum up to the same before each mark, whenever they came. */
-static void test_late_pieces(void)
+/* The pieces, up to SHUFFLED of them late, and collectives between them. */
+static void write_pieces(struct ana_collective_log *t)
 {
 	static size_t order[PIECES];
-	struct ana_collective_log *t = ana_collective_log_new(64 << 20);
-	int64_t cum[ANA_CLASSES] = { 0 }, at = INT64_MIN, end;
-	size_t from = 0, marks = 0;
-	struct ana_log_cursor c;
-	struct ana_log_mark m;
+	int64_t end;
 
 	make_pieces();
 	for (size_t i = 0; i < PIECES; i++)
@@ -210,7 +210,16 @@ static void test_late_pieces(void)
 		ana_collective_log_begin(t, 0, 7, 1, REDUCE, now, now + 100 + random_below(500));
 	}
 	EXPECT_INT(ana_collective_log_finish(t), 0);
-	EXPECT(t->late.count < PIECES); /* something was put together */
+}
+
+/* Each mark has before it what the pieces have; how many marks there are. */
+static size_t compare_pieces(const struct ana_collective_log *t)
+{
+	int64_t cum[ANA_CLASSES] = { 0 }, at = INT64_MIN;
+	size_t from = 0, marks = 0;
+	struct ana_log_cursor c;
+	struct ana_log_mark m;
+
 	ana_log_cursor_init(&c, t);
 	while (ana_log_cursor_next(&c, &m)) {
 		brute(cum, &from, &at, m.t);
@@ -218,8 +227,99 @@ static void test_late_pieces(void)
 			EXPECT_INT(c.cum[k], cum[k]);
 		marks++;
 	}
-	EXPECT(marks > 1000);
+	EXPECT_INT(c.err, 0);
+	ana_log_cursor_fini(&c);
+	return marks;
+}
+
+/* Put together or not, late pieces sum up to the same before each mark, whenever they came. */
+static void test_late_pieces(void)
+{
+	struct ana_collective_log *t = ana_collective_log_new(64 << 20, NULL);
+
+	write_pieces(t);
+	EXPECT(t->late.count < PIECES); /* something was put together */
+	EXPECT(compare_pieces(t) > 1000);
 	ana_collective_log_free(t);
+}
+
+static const char *text_of(const void *arg, uint32_t source, uint32_t name)
+{
+	(void)arg;
+	return source == 0 && name == 1 ? REDUCE : NULL;
+}
+
+/* What is beyond its room lies in the file, and comes back from there, also when it is kept. */
+static void test_spill(void)
+{
+	struct ana_spill *spill = ana_spill_new(NULL);
+	struct ana_collective_log *t = ana_collective_log_new(16384, spill);
+	struct ana_collective_log *back = ana_collective_log_new(16384, spill);
+	struct ana_archive a = { .reading = false }, read = { .reading = true };
+	size_t marks;
+
+	write_pieces(t);
+	EXPECT(!t->full);
+	EXPECT(t->used <= 2 * 16384);
+	EXPECT(t->late.runs > 5 && t->chunks > 3);
+	EXPECT(ana_spill_bytes(spill) > 100000);
+	marks = compare_pieces(t);
+	EXPECT(marks > 1000);
+	ana_collective_log_archive(t, &a, text_of, NULL);
+	EXPECT_INT(a.err, 0);
+	read.at = a.at;
+	read.len = a.len;
+	ana_collective_log_archive(back, &read, text_of, NULL);
+	EXPECT_INT(read.err, 0);
+	EXPECT_UINT(read.pos, read.len);
+	EXPECT(back->used <= 2 * 16384);
+	EXPECT_UINT(compare_pieces(back), marks);
+	free(a.at);
+	ana_collective_log_free(t);
+	ana_collective_log_free(back);
+	ana_spill_free(spill);
+}
+
+/* Without a place for the file it takes no more than it has room for, and says why. */
+static void test_no_place_to_spill(void)
+{
+	struct ana_spill *spill = ana_spill_new("/nowhere/at/all");
+	struct ana_collective_log *t = ana_collective_log_new(16384, spill);
+	uint64_t before;
+
+	write_pieces(t);
+	EXPECT(t->full);
+	EXPECT_INT(t->spill_err, -ENOENT);
+	EXPECT(t->left_out > 0 && t->collectives > 0);
+	EXPECT(t->used < 64 * 1024);
+	EXPECT(compare_pieces(t) > 10);
+	before = t->left_out;
+	ana_collective_log_begin(t, 0, 7, 1, REDUCE, INT64_C(1) << 50, INT64_C(2) << 50);
+	EXPECT_UINT(t->left_out, before + 1);
+	ana_collective_log_free(t);
+	ana_spill_free(spill);
+}
+
+/* A file that is full: what is in it is read, and no more is taken. */
+static void test_full_disk(void)
+{
+	struct ana_spill *spill = ana_spill_new(NULL);
+	struct ana_collective_log *t = ana_collective_log_new(16384, spill);
+	struct rlimit was, small = { .rlim_cur = 50000 };
+
+	REQUIRE(!getrlimit(RLIMIT_FSIZE, &was));
+	small.rlim_max = was.rlim_max;
+	signal(SIGXFSZ, SIG_IGN);
+	REQUIRE(!setrlimit(RLIMIT_FSIZE, &small));
+	write_pieces(t);
+	REQUIRE(!setrlimit(RLIMIT_FSIZE, &was));
+	EXPECT(t->full);
+	EXPECT_INT(t->spill_err, -EFBIG);
+	EXPECT(t->left_out > 0 && t->collectives > 0);
+	EXPECT(t->late.runs > 0);
+	EXPECT(compare_pieces(t) > 10);
+	ana_collective_log_free(t);
+	ana_spill_free(spill);
 }
 
 /*
@@ -228,7 +328,7 @@ static void test_late_pieces(void)
  */
 static void test_no_collective_for_long(void)
 {
-	struct ana_collective_log *t = ana_collective_log_new(64 << 20);
+	struct ana_collective_log *t = ana_collective_log_new(64 << 20, NULL);
 	struct ana_log_cursor c;
 	struct ana_log_mark m;
 	int64_t at = 0, i;
@@ -258,6 +358,7 @@ static void test_no_collective_for_long(void)
 
 int main(void)
 {
-	return RUN(test_late_pieces, test_no_collective_for_long, test_marks_and_classes,
-		   test_overlap, test_sends, test_room, test_finished_ones_are_small);
+	return RUN(test_late_pieces, test_spill, test_no_place_to_spill, test_full_disk,
+		   test_no_collective_for_long, test_marks_and_classes, test_overlap, test_sends,
+		   test_room, test_finished_ones_are_small);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/ranks/rank_recorder.h"
+#include "analysis/ranks/skew.h"
 #include "base/hash.h"
 
 struct kept_gpu {
@@ -77,7 +78,7 @@ uint64_t ana_kept_identity(const struct ana_kept *k)
 				    k->plan->devices,	 k->component,
 				    k->plan->components, c->sources,
 				    c->devices };
-	uint64_t h = base_hash_text(BASE_HASH, "5 " GPUSTARVE_VERSION);
+	uint64_t h = base_hash_text(BASE_HASH, "6 " GPUSTARVE_VERSION);
 	size_t i;
 
 	h = base_hash(h, number, sizeof(number));
@@ -188,7 +189,7 @@ static void archive_recorder(struct ana_rank_recorder *r, const struct ana_plan 
 	ana_archive_field(a, r->unanswered_ns);
 	ana_kernel_speed_archive(&r->speed, (uint32_t)p->sources, a);
 	if (!r->log) {
-		r->log = ana_collective_log_new(SIZE_MAX);
+		r->log = ana_skew_new_log(p);
 		a->err = r->log ? a->err : -ENOMEM;
 	}
 	if (r->log)

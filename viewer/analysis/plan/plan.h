@@ -38,6 +38,7 @@ struct ana_source { /* one stream: a process, or in imports a process of one fil
 };
 
 struct ana_rank_recorder; /* ranks/skew.h */
+struct ana_spill; /* ranks/spill.h */
 
 struct ana_use { /* a process on a GPU */
 	uint32_t source, ordinal;
@@ -93,6 +94,8 @@ struct ana_plan {
 	size_t allocated_gpus, allocated_gpu_room;
 	struct ana_unused *unused;
 	size_t unuseds, unused_room;
+	struct ana_spill *spill; /* for the recorders' logs; NULL: there are none */
+	size_t log_room; /* bytes of memory for each of these */
 };
 
 /* 0 or -ENOMEM. The plan borrows from the trace. */

@@ -240,7 +240,8 @@ static int read_ends(const struct ana_collective_log *t, uint32_t lane,
 	while (ana_log_cursor_next(&c, &m))
 		if (m.kind == ANA_MARK_END && m.lane == lane)
 			e->at[e->count++] = b ? ana_align_to(b, m.t) : m.t;
-	return 0;
+	ana_log_cursor_fini(&c);
+	return c.err;
 }
 
 struct search { /* for the timebase of one host */
@@ -269,9 +270,11 @@ static void try_lanes(struct search *s, size_t known, uint32_t l, size_t log, ui
 	struct ana_timebase found;
 
 	s->tries++;
-	if (read_ends(s->log[known], l, base, &x) || read_ends(s->log[log], k, NULL, &y))
-		s->err = -ENOMEM;
-	else if (ana_align_pair(x.at, x.count, y.at, y.count, &found) && better(&found, &s->best))
+	s->err = read_ends(s->log[known], l, base, &x);
+	if (!s->err)
+		s->err = read_ends(s->log[log], k, NULL, &y);
+	if (!s->err && ana_align_pair(x.at, x.count, y.at, y.count, &found) &&
+	    better(&found, &s->best))
 		s->best = found;
 	free(x.at);
 	free(y.at);

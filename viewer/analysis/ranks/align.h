@@ -32,7 +32,7 @@ struct ana_align {
 	const uint32_t *host_of; /* by log; borrowed */
 };
 
-/* Finds them; the first log's host is the reference. 0 or -ENOMEM. */
+/* Finds them; the first log's host is the reference. 0 or negative errno. */
 int ana_align_find(struct ana_align *a, struct ana_collective_log *const *log, size_t logs,
 		   const uint32_t *host_of, uint32_t hosts);
 void ana_align_fini(struct ana_align *a);

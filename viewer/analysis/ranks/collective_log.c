@@ -11,27 +11,24 @@
 #include <string.h>
 #include "analysis/archive.h"
 #include "base/hash.h"
+#include "base/vec.h"
 #include "wire/bytes.h"
 #include "facts/kernel.h"
 
-#define CHUNK_BYTES 32768u
+#define CHUNK_BYTES 8192u
 #define TICK_PIECES 4096u /* decided late, of which many may come behind the last mark */
+#define LATE_LEAST 512u /* of these there is always room in memory for */
 #define MARK_MAX (1 + 3 * WIRE_VARINT_MAX + ANA_CLASSES * (1 + WIRE_VARINT_MAX))
 
-struct ana_log_chunk {
-	struct ana_log_chunk *next;
-	size_t len;
-	uint8_t byte[]; /* CHUNK_BYTES while it is written */
-};
-
-struct ana_collective_log *ana_collective_log_new(size_t room)
+struct ana_collective_log *ana_collective_log_new(size_t room, struct ana_spill *spill)
 {
 	struct ana_collective_log *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
 	t->room = room;
-	t->at = t->seen = INT64_MIN;
+	t->spill = spill;
+	t->at = t->seen = t->folded.at = INT64_MIN;
 	t->next = INT64_MAX;
 	t->last_ns = INT64_MIN;
 	return t;
@@ -39,48 +36,83 @@ struct ana_collective_log *ana_collective_log_new(size_t room)
 
 void ana_collective_log_free(struct ana_collective_log *t)
 {
-	struct ana_log_chunk *c;
+	uint32_t i;
 
 	if (!t)
 		return;
-	while ((c = t->first)) {
-		t->first = c->next;
-		free(c);
-	}
+	for (i = 0; i < t->chunks; i++)
+		free(t->chunk[i].byte);
+	free(t->chunk);
 	ana_late_pieces_fini(&t->late);
 	free(t->lane);
 	free(t);
 }
 
-static struct ana_log_chunk *add_chunk(struct ana_collective_log *t, size_t bytes)
-{
-	struct ana_log_chunk *c = malloc(sizeof(*c) + bytes);
+/* --- what is beyond its room --- */
 
-	if (!c)
+static bool can_spill(const struct ana_collective_log *t)
+{
+	return t->spill && !t->spill_err;
+}
+
+/* Half of the room is for late pieces. */
+static size_t late_most(const struct ana_collective_log *t)
+{
+	size_t most = t->room / 2 / sizeof(struct ana_late_piece);
+
+	return most > LATE_LEAST ? most : LATE_LEAST;
+}
+
+/* Puts the last chunk into the file. Its bytes, to be used again; NULL: it stays. */
+static uint8_t *spill_chunk(struct ana_collective_log *t)
+{
+	struct ana_log_chunk *c = t->chunks ? &t->chunk[t->chunks - 1] : NULL;
+	uint8_t *byte;
+
+	if (!c || t->used + CHUNK_BYTES <= t->room || !can_spill(t))
 		return NULL;
-	c->next = NULL;
-	c->len = 0;
-	if (t->chunk)
-		t->chunk->next = c;
-	else
-		t->first = c;
-	t->chunk = c;
-	t->used += sizeof(*c) + bytes;
+	t->spill_err = ana_spill_write(t->spill, c->byte, c->len, &c->offset);
+	if (t->spill_err)
+		return NULL;
+	byte = c->byte;
+	c->byte = NULL;
+	return byte;
+}
+
+/* --- writing --- */
+
+static struct ana_log_chunk *add_chunk(struct ana_collective_log *t, uint8_t *byte, size_t bytes)
+{
+	struct ana_log_chunk *c;
+
+	if (!base_vec_more(t->chunk, t->chunks, t->chunk_room))
+		return NULL;
+	c = &t->chunk[t->chunks];
+	*c = (struct ana_log_chunk){ .byte = byte };
+	if (!byte) {
+		c->byte = malloc(bytes);
+		t->used += bytes;
+	}
+	if (!c->byte)
+		return NULL;
+	t->chunks++;
 	return c;
 }
 
-static uint8_t *room_for_mark(struct ana_collective_log *t)
+static struct ana_log_chunk *room_for_mark(struct ana_collective_log *t)
 {
-	struct ana_log_chunk *c = t->chunk;
+	struct ana_log_chunk *c = t->chunks ? &t->chunk[t->chunks - 1] : NULL;
+	uint8_t *byte;
 
 	if (c && CHUNK_BYTES - c->len >= MARK_MAX)
-		return c->byte + c->len;
-	c = add_chunk(t, CHUNK_BYTES);
+		return c;
+	byte = spill_chunk(t);
+	c = add_chunk(t, byte, CHUNK_BYTES);
 	if (!c) {
+		free(byte);
 		t->err = -ENOMEM;
-		return NULL;
 	}
-	return c->byte;
+	return c;
 }
 
 /* The first mark's time is written as it is. */
@@ -97,12 +129,14 @@ static int64_t after(int64_t last, uint64_t v)
 static void write_mark(struct ana_collective_log *t, enum ana_log_mark_kind kind, int64_t at,
 		       uint32_t lane, int64_t ns)
 {
-	uint8_t *head = room_for_mark(t), *p;
+	struct ana_log_chunk *chunk = room_for_mark(t);
 	unsigned int classes = 0;
+	uint8_t *head, *p;
 	int c;
 
-	if (!head)
+	if (!chunk)
 		return;
+	head = chunk->byte + chunk->len;
 	p = wire_varint_put(head + 1, since(t->at, at));
 	if (kind == ANA_MARK_BEGIN)
 		p = wire_varint_put(p, lane);
@@ -117,7 +151,7 @@ static void write_mark(struct ana_collective_log *t, enum ana_log_mark_kind kind
 		classes++;
 	}
 	*head = (uint8_t)(kind | classes << 2);
-	t->chunk->len = (size_t)(p - t->chunk->byte);
+	chunk->len = (uint32_t)(p - chunk->byte);
 	t->at = kind == ANA_MARK_PIECE ? at + ns : at;
 }
 
@@ -163,14 +197,14 @@ void ana_collective_log_split(struct ana_collective_log *t, int c, int64_t start
 		take(t, c, start, end);
 }
 
-/* The moments of the log so far, as ana_late_pieces_fold wants them. */
+static bool next_raw(struct ana_log_cursor *c, struct ana_log_mark *m);
+
+/* The moments of the log from somewhere on, as ana_late_pieces_fold wants them. */
 struct moments {
 	struct ana_log_cursor cursor;
 	int64_t end; /* of a piece: a moment of its own */
 	bool has_end;
 };
-
-static bool next_mark(struct ana_log_cursor *c, struct ana_log_mark *m);
 
 static bool next_moment(void *arg, int64_t *moment)
 {
@@ -182,12 +216,26 @@ static bool next_moment(void *arg, int64_t *moment)
 		*moment = m->end;
 		return true;
 	}
-	if (!next_mark(&m->cursor, &mark))
+	if (!next_raw(&m->cursor, &mark))
 		return false;
 	*moment = mark.t;
 	m->has_end = mark.kind == ANA_MARK_PIECE;
 	m->end = mark.end;
 	return true;
+}
+
+/* What is put together from now on begins at @start or later: the marks before are done with. */
+static void pass_marks(struct ana_collective_log *t, int64_t start)
+{
+	struct ana_log_cursor c;
+	struct ana_log_mark m;
+
+	ana_log_cursor_init(&c, t);
+	c.place = t->folded;
+	while (next_raw(&c, &m) && c.place.at <= start)
+		t->folded = c.place;
+	t->err = t->err ? t->err : c.err;
+	ana_log_cursor_fini(&c);
 }
 
 static bool fold(struct ana_collective_log *t)
@@ -196,18 +244,23 @@ static bool fold(struct ana_collective_log *t)
 	struct moments m = { .has_end = false };
 
 	ana_log_cursor_init(&m.cursor, t);
-	m.cursor.late = SIZE_MAX; /* the marks alone */
-	ana_late_pieces_fold(l, next_moment, &m);
+	m.cursor.place = t->folded;
+	ana_late_pieces_fold(l, t->folded.at, next_moment, &m);
+	t->err = t->err ? t->err : m.cursor.err;
+	ana_log_cursor_fini(&m.cursor);
+	if (l->count) /* of what was just put together only the newest may get more */
+		pass_marks(t, l->at[l->count - 1 - l->count / 4].start);
 	return l->count < l->room - l->room / 4;
 }
-
 /*
  * Without collectives there is no mark, and what is decided behind the last one could never be put
  * together.
  */
 static bool tick(struct ana_collective_log *t)
 {
-	if (t->late.room < TICK_PIECES || (t->full && !t->opens))
+	size_t most = late_most(t);
+
+	if (t->late.room < (most < TICK_PIECES ? most : TICK_PIECES) || (t->full && !t->opens))
 		return false;
 	while (t->opens && t->next <= t->seen)
 		end_first(t);
@@ -217,17 +270,32 @@ static bool tick(struct ana_collective_log *t)
 	return !t->err;
 }
 
-/* Makes room by folding; by growing where that brings too little for it to be soon due again. */
-static int late_room(struct ana_collective_log *t)
+/* More room: in memory, or by what goes to the file. */
+static int more_late_room(struct ana_collective_log *t)
 {
 	struct ana_late_pieces *l = &t->late;
-	size_t before = l->room;
-	int err = 0;
+	size_t before = l->room, most = late_most(t);
+	int64_t kept_from;
+	int err;
 
-	if (!fold(t) && (!tick(t) || !fold(t)))
-		err = t->err ? t->err : ana_late_pieces_grow(l);
+	if (l->room >= most && can_spill(t)) {
+		t->spill_err = ana_late_pieces_spill(l, t->spill, &kept_from);
+		if (!t->spill_err)
+			pass_marks(t, kept_from);
+		if (!t->spill_err || t->spill_err == -ENOMEM)
+			return t->spill_err;
+	}
+	err = ana_late_pieces_grow(l, most);
 	t->used += (l->room - before) * sizeof(*l->at);
 	return err;
+}
+
+/* Makes room by folding; otherwise where that brings too little for it to be soon due again. */
+static int late_room(struct ana_collective_log *t)
+{
+	if (fold(t) || (tick(t) && fold(t)))
+		return t->err;
+	return t->err ? t->err : more_late_room(t);
 }
 
 void ana_collective_log_add_late(struct ana_collective_log *t, int c, int64_t start, int64_t end)
@@ -305,7 +373,7 @@ void ana_collective_log_begin(struct ana_collective_log *t, uint32_t source, uin
 	}
 	while (t->opens && t->open[0] <= start)
 		end_first(t);
-	if (!t->full && t->used >= t->room) {
+	if (!t->full && t->used >= t->room && !can_spill(t)) {
 		t->full = true;
 		t->full_ns = start;
 	}
@@ -328,15 +396,11 @@ void ana_collective_log_begin(struct ana_collective_log *t, uint32_t source, uin
 /* Gives back what the last chunk has too much, which of a short run is most of it. */
 static void trim(struct ana_collective_log *t)
 {
-	struct ana_log_chunk **last = &t->first, *c;
+	struct ana_log_chunk *last = t->chunks ? &t->chunk[t->chunks - 1] : NULL;
+	uint8_t *byte = last ? realloc(last->byte, last->len + WIRE_VARINT_MAX) : NULL;
 
-	if (!t->chunk)
-		return;
-	while (*last != t->chunk)
-		last = &(*last)->next;
-	c = realloc(*last, sizeof(*c) + (*last)->len + WIRE_VARINT_MAX);
-	if (c)
-		*last = t->chunk = c;
+	if (byte)
+		last->byte = byte;
 }
 
 int ana_collective_log_finish(struct ana_collective_log *t)
@@ -354,24 +418,35 @@ int ana_collective_log_finish(struct ana_collective_log *t)
 
 void ana_log_cursor_init(struct ana_log_cursor *c, const struct ana_collective_log *t)
 {
-	*c = (struct ana_log_cursor){ .log = t, .chunk = t->first, .at = INT64_MIN };
+	*c = (struct ana_log_cursor){ .log = t, .place.at = INT64_MIN, .loaded = UINT32_MAX };
+	ana_late_reader_init(&c->late, &t->late, t->spill);
+}
+
+void ana_log_cursor_fini(struct ana_log_cursor *c)
+{
+	ana_late_reader_fini(&c->late);
+	free(c->room);
+	c->room = NULL;
+	c->loaded = UINT32_MAX;
 }
 
 /* Adds what was decided late, up to @t. */
 static void add_late(struct ana_log_cursor *c, int64_t t)
 {
-	const struct ana_collective_log *log = c->log;
+	const struct ana_late_piece *l;
 
-	for (; c->late < log->late.count && log->late.at[c->late].start < t; c->late++) {
-		const struct ana_late_piece *l = &log->late.at[c->late];
-		int64_t start = l->start > c->at ? l->start : c->at, end = ana_late_piece_end(l);
+	while ((l = ana_late_reader_peek(&c->late)) && l->start < t) {
+		int64_t at = c->place.at, end = ana_late_piece_end(l);
+		int64_t start = l->start > at ? l->start : at;
 
 		if (end > t) {
 			c->cum[ana_late_piece_class(l)] += t > start ? t - start : 0;
 			return;
 		}
 		c->cum[ana_late_piece_class(l)] += end > start ? end - start : 0;
+		ana_late_reader_take(&c->late);
 	}
+	c->err = c->err ? c->err : c->late.err;
 }
 
 static const uint8_t *read_number(const uint8_t *p, uint64_t *v)
@@ -413,26 +488,44 @@ static void finish(struct ana_log_cursor *c, struct ana_log_mark *m)
 	memmove(c->open, c->open + 1, --c->opens * sizeof(c->open[0]));
 }
 
-/* The chunk with the next mark; false: there is none. */
-static bool find_chunk(struct ana_log_cursor *c)
+/* The bytes of a chunk; NULL: an error. */
+static const uint8_t *bytes_of(struct ana_log_cursor *c, uint32_t chunk)
 {
-	while (c->chunk && c->pos == c->chunk->len) {
-		c->chunk = c->chunk->next;
-		c->pos = 0;
+	const struct ana_log_chunk *k = &c->log->chunk[chunk];
+
+	if (k->byte)
+		return k->byte;
+	if (c->loaded == chunk)
+		return c->room;
+	if (!c->room)
+		c->room = calloc(1, CHUNK_BYTES + WIRE_VARINT_MAX);
+	c->err = c->room ? ana_spill_read(c->log->spill, c->room, k->len, k->offset) : -ENOMEM;
+	c->loaded = c->err ? UINT32_MAX : chunk;
+	return c->err ? NULL : c->room;
+}
+
+/* The bytes of the chunk with the next mark; NULL: there is none, or an error. */
+static const uint8_t *find_chunk(struct ana_log_cursor *c)
+{
+	struct ana_log_place *at = &c->place;
+
+	while (at->chunk < c->log->chunks && at->pos == c->log->chunk[at->chunk].len) {
+		at->chunk++;
+		at->pos = 0;
 	}
-	return c->chunk != NULL;
+	return at->chunk < c->log->chunks && !c->err ? bytes_of(c, at->chunk) : NULL;
 }
 
 /* What is written of a mark; END's lane and number are known to the cursor. */
-static void read_mark(struct ana_log_cursor *c, struct ana_log_mark *m)
+static void read_mark(struct ana_log_cursor *c, const uint8_t *byte, struct ana_log_mark *m)
 {
-	const uint8_t *p = c->chunk->byte + c->pos;
+	const uint8_t *p = byte + c->place.pos;
 	unsigned int head = *p++;
 	uint64_t v;
 
 	*m = (struct ana_log_mark){ .kind = (enum ana_log_mark_kind)(head & 3) };
 	p = read_number(p, &v);
-	m->t = after(c->at, v);
+	m->t = after(c->place.at, v);
 	if (m->kind == ANA_MARK_BEGIN) {
 		p = read_number(p, &v);
 		m->lane = (uint32_t)v;
@@ -442,26 +535,40 @@ static void read_mark(struct ana_log_cursor *c, struct ana_log_mark *m)
 		m->end = m->t + (int64_t)v;
 	}
 	p = read_classes(c, p, head >> 2);
-	c->pos = (size_t)(p - c->chunk->byte);
+	c->place.pos = (uint32_t)(p - byte);
+}
+
+/* The next mark by itself, without what was decided late and who was under way. */
+static bool next_raw(struct ana_log_cursor *c, struct ana_log_mark *m)
+{
+	const uint8_t *byte = find_chunk(c);
+
+	if (!byte)
+		return false;
+	read_mark(c, byte, m);
+	c->place.at = m->kind == ANA_MARK_PIECE ? m->end : m->t;
+	return true;
 }
 
 static bool next_mark(struct ana_log_cursor *c, struct ana_log_mark *m)
 {
-	if (!find_chunk(c))
+	const uint8_t *byte = find_chunk(c);
+
+	if (!byte)
 		return false;
-	read_mark(c, m);
+	read_mark(c, byte, m);
 	add_late(c, m->t);
-	c->at = m->t;
+	c->place.at = m->t;
 	if (m->kind == ANA_MARK_PIECE) {
 		c->cum[ANA_COMM] += m->end - m->t;
 		add_late(c, m->end);
-		c->at = m->end;
+		c->place.at = m->end;
 	} else if (m->kind == ANA_MARK_BEGIN) {
 		begin(c, m);
 	} else if (m->kind == ANA_MARK_END) {
 		finish(c, m);
 	}
-	return true;
+	return !c->err;
 }
 
 bool ana_log_cursor_next(struct ana_log_cursor *c, struct ana_log_mark *m)
@@ -500,16 +607,57 @@ static void archive_lanes(struct ana_collective_log *t, struct ana_archive *a,
 	}
 }
 
-static void archive_late(struct ana_late_pieces *l, struct ana_archive *a)
+static void archive_piece(struct ana_archive *a, struct ana_late_piece *l)
 {
-	ana_archive_vec(a, l->at, l->count, SIZE_MAX / 64);
-	if (a->reading)
-		l->room = l->count;
-	for (size_t i = 0; i < l->count; i++) {
-		ana_archive_time(a, &l->at[i].start);
-		ana_archive_field(a, l->at[i].ns_and_class);
-		ana_archive_check(a, ana_late_piece_class(&l->at[i]) < ANA_CLASSES);
+	ana_archive_time(a, &l->start);
+	ana_archive_field(a, l->ns_and_class);
+	ana_archive_check(a, ana_late_piece_class(l) < ANA_CLASSES);
+}
+
+static void write_late(struct ana_collective_log *t, struct ana_archive *a)
+{
+	const struct ana_late_piece *l;
+	struct ana_late_reader r;
+
+	ana_late_reader_init(&r, &t->late, t->spill);
+	while ((l = ana_late_reader_peek(&r))) {
+		struct ana_late_piece piece = *l;
+
+		archive_piece(a, &piece);
+		ana_late_reader_take(&r);
 	}
+	a->err = a->err ? a->err : r.err;
+	ana_late_reader_fini(&r);
+}
+
+/* They are in order, and nothing more of them can be put together. */
+static void read_late(struct ana_collective_log *t, struct ana_archive *a, uint64_t n)
+{
+	struct ana_late_piece l = { 0 };
+	int err = 0;
+
+	for (; n && !a->err && !err; n--) {
+		archive_piece(a, &l);
+		if (a->err || !ana_late_piece_ns(&l))
+			continue;
+		if (t->late.count == t->late.room)
+			err = more_late_room(t);
+		if (!err)
+			t->late.at[t->late.count++] = l;
+	}
+	a->err = a->err ? a->err : err;
+	ana_late_pieces_trim(&t->late);
+}
+
+static void archive_late(struct ana_collective_log *t, struct ana_archive *a)
+{
+	uint64_t n = t->late.spilled + t->late.count;
+
+	n = ana_archive_number(a, a->reading ? 0 : n, SIZE_MAX / 64);
+	if (a->reading)
+		read_late(t, a, n);
+	else
+		write_late(t, a);
 }
 
 /*
@@ -584,48 +732,67 @@ static const uint8_t *check_mark(struct check *c, const uint8_t *p, const uint8_
 static bool is_sound(const struct ana_collective_log *t)
 {
 	struct check c = { .log = t, .at = INT64_MIN };
+	struct ana_log_cursor at;
+	uint32_t read = 0;
 
-	for (const struct ana_log_chunk *k = t->first; k; k = k->next) {
-		const uint8_t *p = k->byte, *end = k->byte + k->len;
+	ana_log_cursor_init(&at, t);
+	for (uint32_t i = 0; i < t->chunks; i++) {
+		const uint8_t *p = bytes_of(&at, i), *end = p ? p + t->chunk[i].len : NULL;
 
 		while (p && p < end)
 			p = check_mark(&c, p, end);
 		if (!p)
-			return false;
+			break;
+		read++;
 	}
-	return !c.opens && c.begun == t->collectives + t->sends &&
+	ana_log_cursor_fini(&at);
+	return read == t->chunks && !c.opens && c.begun == t->collectives + t->sends &&
 	       (!c.begun || t->last_lane < t->lanes);
 }
 
 static void read_chunk(struct ana_collective_log *t, struct ana_archive *a, size_t len)
 {
-	struct ana_log_chunk *c = add_chunk(t, len + WIRE_VARINT_MAX);
+	uint8_t *byte = spill_chunk(t);
+	struct ana_log_chunk *c = add_chunk(t, byte, CHUNK_BYTES + WIRE_VARINT_MAX);
 
 	if (!c) {
+		free(byte);
 		a->err = a->err ? a->err : -ENOMEM;
 		return;
 	}
-	memset(c->byte, 0, len + WIRE_VARINT_MAX);
-	c->len = len;
+	memset(c->byte, 0, CHUNK_BYTES + WIRE_VARINT_MAX);
+	c->len = (uint32_t)len;
 	ana_archive_bytes(a, c->byte, len);
 }
 
-static void archive_chunks(struct ana_collective_log *t, struct ana_archive *a)
+/* A length of 0 is the end. */
+static void read_chunks(struct ana_collective_log *t, struct ana_archive *a)
 {
-	struct ana_log_chunk *c = t->first;
 	size_t len;
 
-	for (;;) { /* a length of 0 is the end */
-		len = ana_archive_number(a, !a->reading && c ? c->len : 0, CHUNK_BYTES);
-		if (!len || a->err)
-			return;
-		if (a->reading) {
-			read_chunk(t, a, len);
-		} else {
-			ana_archive_bytes(a, c->byte, len);
-			c = c->next;
+	while ((len = ana_archive_number(a, 0, CHUNK_BYTES)) && !a->err)
+		read_chunk(t, a, len);
+	trim(t);
+}
+
+static void write_chunks(struct ana_collective_log *t, struct ana_archive *a)
+{
+	struct ana_log_cursor c;
+	uint32_t i;
+
+	ana_log_cursor_init(&c, t);
+	for (i = 0; i < t->chunks && !a->err; i++) {
+		const uint8_t *byte = bytes_of(&c, i);
+
+		if (byte) {
+			ana_archive_number(a, t->chunk[i].len, CHUNK_BYTES);
+			/* read from, not written to */
+			ana_archive_bytes(a, (uint8_t *)byte, t->chunk[i].len);
 		}
+		a->err = a->err ? a->err : c.err;
 	}
+	ana_archive_number(a, 0, CHUNK_BYTES);
+	ana_log_cursor_fini(&c);
 }
 
 void ana_collective_log_archive(struct ana_collective_log *t, struct ana_archive *a,
@@ -644,8 +811,11 @@ void ana_collective_log_archive(struct ana_collective_log *t, struct ana_archive
 	ana_archive_check(a, !(t->collectives + t->sends) || (t->last_ns >= -ANA_ARCHIVE_TIME_MAX &&
 							      t->last_ns <= ANA_ARCHIVE_TIME_MAX));
 	ana_archive_field(a, t->last_lane);
-	archive_late(&t->late, a);
-	archive_chunks(t, a);
-	if (a->reading)
-		ana_archive_check(a, is_sound(t));
+	archive_late(t, a);
+	if (!a->reading) {
+		write_chunks(t, a);
+		return;
+	}
+	read_chunks(t, a);
+	ana_archive_check(a, is_sound(t));
 }

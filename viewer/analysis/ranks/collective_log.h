@@ -2,7 +2,8 @@
 /*
  * What one GPU did, as far as its collectives, sends and receives care: when each began and ended,
  * and how much time of each class lies between these moments. Some 150 bytes each, most of them for
- * what was decided late; beyond its room a log takes no more, and says from when on.
+ * what was decided late. What is beyond its room goes to a file that all logs share; where there is
+ * none, or it is full, a log takes no more, and says from when on.
  *
  * Written by the walk of its GPU, on one thread; read any number of times after
  * ana_collective_log_finish.
@@ -16,6 +17,7 @@
 #include "analysis/class.h"
 #include "facts/kernel.h"
 #include "late_pieces.h"
+#include "spill.h"
 
 #define ANA_LOG_OPEN_MAX 16u /* collectives of one GPU under way at once */
 #define ANA_LOG_LANES_MAX 256u
@@ -32,7 +34,16 @@ struct ana_lane {
 	enum facts_meeting meeting; /* where it meets nobody it is counted, not on the log */
 };
 
-struct ana_log_chunk;
+struct ana_log_chunk { /* of marks */
+	uint8_t *byte; /* NULL: in the file */
+	uint64_t offset;
+	uint32_t len;
+};
+
+struct ana_log_place { /* among the marks */
+	uint32_t chunk, pos;
+	int64_t at; /* end of what lies before it */
+};
 
 struct ana_collective_log {
 	/* what it holds */
@@ -45,11 +56,15 @@ struct ana_collective_log {
 	int64_t full_ns; /* nothing that begins here or later is on it */
 	int64_t last_ns; /* latest end of what is on it */
 	uint32_t last_lane;
-	struct ana_log_chunk *first, *chunk;
+	struct ana_log_chunk *chunk; /* the last one is being written */
+	uint32_t chunks, chunk_room;
 	struct ana_late_pieces late;
-	size_t room, used; /* bytes */
+	struct ana_spill *spill; /* borrowed; NULL: none */
+	size_t room, used; /* bytes of memory */
+	int spill_err; /* why the file takes no more */
 	int err;
 	/* while it is written */
+	struct ana_log_place folded; /* late pieces that begin before it are not put together */
 	int64_t at; /* of the last mark */
 	int64_t seen; /* all marks to come but ends of those under way lie here or later */
 	int64_t next; /* the earliest end of those under way, INT64_MAX: none */
@@ -59,8 +74,8 @@ struct ana_collective_log {
 	uint32_t opens;
 };
 
-/* @room: bytes that it may use. 0 or -ENOMEM. */
-struct ana_collective_log *ana_collective_log_new(size_t room); /* NULL: no memory */
+/* @room: bytes of memory that it may use; a chunk of marks it needs. NULL: no memory. */
+struct ana_collective_log *ana_collective_log_new(size_t room, struct ana_spill *spill);
 void ana_collective_log_free(struct ana_collective_log *t);
 
 /* ana_collective_log_add where a collective ends within the piece, or the piece is one's. */
@@ -119,9 +134,11 @@ struct ana_log_mark {
 
 struct ana_log_cursor {
 	const struct ana_collective_log *log;
-	const struct ana_log_chunk *chunk;
-	size_t pos, late;
-	int64_t at;
+	struct ana_log_place place;
+	struct ana_late_reader late;
+	uint8_t *room; /* for a chunk that is in the file */
+	uint32_t loaded; /* which one it has; UINT32_MAX: none */
+	int err; /* the log could not be read any further */
 	int64_t cum[ANA_CLASSES]; /* by class, of all before the mark */
 	uint64_t number;
 	struct {
@@ -133,7 +150,9 @@ struct ana_log_cursor {
 };
 
 void ana_log_cursor_init(struct ana_log_cursor *c, const struct ana_collective_log *t);
-/* In order of time, without ticks; false: end. */
+void ana_log_cursor_fini(struct ana_log_cursor *c);
+
+/* In order of time, without ticks; false: end, or an error. */
 bool ana_log_cursor_next(struct ana_log_cursor *c, struct ana_log_mark *m);
 
 #endif

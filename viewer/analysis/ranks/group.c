@@ -393,7 +393,7 @@ static int pair_up(struct ana_groups *g, size_t logs)
 	uint32_t lane, i;
 	int err = 0;
 
-	for (lane = 0; lane < g->lanes && !err; lane++) {
+	for (lane = 0; lane < g->partners.lanes && !err; lane++) {
 		for (i = g->partners.first[lane]; i < g->partners.first[lane + 1] && !err; i++) {
 			uint32_t a = gpu_of(g, logs, lane);
 			uint32_t b = gpu_of(g, logs, g->partners.list[i].lane);

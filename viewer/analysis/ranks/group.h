@@ -52,7 +52,7 @@ struct ana_groups {
 	int err;
 };
 
-/* Learns from the logs. @slack_ns: how far clocks may disagree. 0 or -ENOMEM. */
+/* Learns from the logs. @slack_ns: how far clocks may disagree. 0 or negative errno. */
 int ana_groups_learn(struct ana_groups *g, struct ana_collective_log *const *log, size_t logs,
 		     const struct ana_align *align, int64_t slack_ns);
 void ana_groups_fini(struct ana_groups *g);

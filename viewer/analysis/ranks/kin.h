@@ -9,7 +9,7 @@
 
 #include "coincidence.h"
 
-/* @m: the logs, aligned, no more. @slack_ns: how far clocks may disagree. 0 or -ENOMEM. */
+/* @m: the logs, aligned, no more. @slack_ns: how far clocks may disagree. 0 or negative errno. */
 int ana_kins_find(struct ana_kins *k, const struct ana_match *m, int64_t slack_ns);
 void ana_kins_fini(struct ana_kins *k);
 

@@ -77,8 +77,10 @@ static bool advance(struct matching *m, uint32_t gpu)
 {
 	struct reader *r = &m->reader[gpu];
 
-	if (!ana_log_cursor_next(&r->cursor, &r->mark))
+	if (!ana_log_cursor_next(&r->cursor, &r->mark)) {
+		m->err = m->err ? m->err : r->cursor.err;
 		return false;
+	}
 	r->t = ana_align_to(&m->of->align->host[m->of->align->host_of[gpu]], r->mark.t);
 	return true;
 }
@@ -424,9 +426,11 @@ static void fini(struct matching *m)
 		m->spare = e->next;
 		free(e);
 	}
-	for (i = 0; m->reader && i < m->of->logs; i++)
+	for (i = 0; m->reader && i < m->of->logs; i++) {
 		while (m->reader[i].opens)
 			free(m->reader[i].open[--m->reader[i].opens]);
+		ana_log_cursor_fini(&m->reader[i].cursor);
+	}
 	free(m->reader);
 	free(m->heap);
 	free(m->lane);

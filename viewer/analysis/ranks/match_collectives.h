@@ -88,7 +88,7 @@ struct ana_match_user {
 	void *arg;
 };
 
-/* Reads the logs through. 0 or -ENOMEM. */
+/* Reads the logs through. 0 or negative errno. */
 int ana_match_collectives(const struct ana_match *m, const struct ana_match_user *user);
 
 #endif

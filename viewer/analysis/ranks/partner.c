@@ -113,6 +113,16 @@ out:
 	return err;
 }
 
+static bool anybody_sends(const struct ana_match *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->logs; i++)
+		if (m->log[i]->sends)
+			return true;
+	return false;
+}
+
 /* The least tolerance at which nearly all have partners, or as many as at any. */
 int ana_partners_find(struct ana_partners *p, const struct ana_match *m, int64_t slack_ns)
 {
@@ -121,6 +131,8 @@ int ana_partners_find(struct ana_partners *p, const struct ana_match *m, int64_t
 	int err = 0;
 
 	*p = (struct ana_partners){ 0 };
+	if (!anybody_sends(m))
+		return 0;
 	for (i = 0; i < ANA_TOLERANCES && !err; i++) {
 		err = find_at(p, m, ana_tolerance_ns[i] + slack_ns, &cover[i]);
 		if (cover[i] >= ENOUGH)

@@ -257,15 +257,23 @@ static int note_clocks(struct ana_skew *k)
 
 static int note_full(struct ana_skew *k)
 {
-	size_t i;
+	const struct ana_collective_log *t = NULL;
+	size_t i, full = 0;
+	char text[320];
 
-	for (i = 0; i < k->gpus; i++)
-		if (k->log[i]->full)
-			return ana_quality_note(
-				&k->result->quality,
-				"more collectives than are kept to compare ranks: of the later ones, "
-				"what ranks waited for each other stays comm");
-	return 0;
+	for (i = 0; i < k->gpus; i++) {
+		full += k->log[i]->full;
+		t = !t && k->log[i]->full ? k->log[i] : t;
+	}
+	if (!t)
+		return 0;
+	snprintf(
+		text, sizeof(text),
+		"more collectives than memory has room for, and no temporary file that takes the rest "
+		"(%.80s; TMPDIR says where): of the later ones of %zu GPU%s, what ranks waited for "
+		"each other stays comm",
+		t->spill_err ? strerror(-t->spill_err) : "none", full, full == 1 ? "" : "s");
+	return ana_quality_note(&k->result->quality, text);
 }
 
 static int note_state(struct ana_skew *k, const struct ana_rank *r)

@@ -35,10 +35,19 @@ static bool wants_recorder(const struct ana_device *d, const bool *has)
 	return false;
 }
 
+struct ana_collective_log *ana_skew_new_log(const struct ana_plan *p)
+{
+	return ana_collective_log_new(p->log_room, p->spill);
+}
+
 static int make_recorders(struct ana_plan *p, const bool *has, size_t recorders)
 {
 	size_t i;
 
+	p->log_room = ANA_LOGS_BYTES / recorders;
+	p->spill = ana_spill_new(NULL);
+	if (!p->spill)
+		return -ENOMEM;
 	for (i = 0; i < p->devices; i++) {
 		struct ana_device *d = &p->device[i];
 
@@ -48,7 +57,7 @@ static int make_recorders(struct ana_plan *p, const bool *has, size_t recorders)
 		if (!d->recorder)
 			return -ENOMEM;
 		d->recorder->unanswered_ns = INT64_MIN;
-		d->recorder->log = ana_collective_log_new(ANA_LOGS_BYTES / recorders);
+		d->recorder->log = ana_skew_new_log(p);
 		if (!d->recorder->log)
 			return -ENOMEM;
 	}
@@ -90,6 +99,8 @@ void ana_skew_fini(struct ana_plan *p)
 		free(s);
 		p->device[i].recorder = NULL;
 	}
+	ana_spill_free(p->spill);
+	p->spill = NULL;
 }
 
 /* --- who takes part --- */

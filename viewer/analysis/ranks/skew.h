@@ -14,10 +14,13 @@ struct ana_plan;
 struct ana_result;
 struct ana_found;
 
-#define ANA_LOGS_BYTES (160u << 20) /* of all logs together */
+#define ANA_LOGS_BYTES (32u << 20) /* of memory for all logs together; the rest is in a file */
 
 /* Recorders for the GPUs that may run collectives, in ana_device.recorder. 0 or -ENOMEM. */
 int ana_skew_begin(struct ana_plan *p);
+
+/* An empty log as the recorders have it. NULL: no memory. */
+struct ana_collective_log *ana_skew_new_log(const struct ana_plan *p);
 
 /*
  * After the walk, before the sums: fills in result->ranks, moves comm to comm.skew in the GPUs'
