@@ -245,8 +245,8 @@ def moment(v):
 
 
 SHOWN = {'ns': duration, 'usd': money, 'price': price, 'money': money, 'about': about, 'dollars': dollars,
-         'gpu-time': gpu_time,
-         'pct': lambda v: f'{even(v, 1)} %', 'bytes': size, 'bytes/s': lambda v: size(v, '/s'),
+         'gpu-time': gpu_time, 'pct': lambda v: f'{even(v, 1)} %', 'ppm': lambda v: f'{even(v / 10000, 1)} %',
+         'bytes': size, 'bytes/s': lambda v: size(v, '/s'),
          'count': lambda v: f'{int(v):,}', 'id': lambda v: str(int(v)), 'moment': moment}
 
 

@@ -140,6 +140,14 @@ void html_pct(struct html *h, int64_t ppm, const char *key, ...)
 	PUT("pct", base_percent_exact(value, ppm), shown);
 }
 
+void html_ppm(struct html *h, int64_t ppm, const char *key, ...)
+{
+	base_unit value, shown, digits;
+
+	snprintf(shown, sizeof(shown), "%.40s %%", base_percent(digits, ppm));
+	PUT("ppm", decimal(value, ppm), shown);
+}
+
 void html_pct_closed(struct html *h, int64_t ppm, int64_t tenths, const char *key, ...)
 {
 	base_unit value, shown, digits;

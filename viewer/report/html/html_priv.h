@@ -38,7 +38,7 @@
  *            $100; dollars: without the cent sign, "$1.44", "$0.00432"
  *     price  decimal dollars, all digits and at least two: "$6.88", "$2.7447"
  *     gpu-time  integer ns, "17.87 GPU-hours", "5.00 GPU-seconds" (base/amounts.h)
- *     pct    decimal percent, one decimal and " %"
+ *     pct    decimal percent, one decimal and " %"; ppm: integer millionths, shown so
  *     bytes  integer, "1.5 GB"; bytes/s: "1.5 GB/s"
  *     count  integer, "1,234,567"
  *     id     integer, as it is: a GPU's index, a pid, an exit status, a line of code
@@ -132,6 +132,7 @@ void html_part_usd(struct html *h, int64_t nano, int64_t whole, const char *of, 
 void html_part_gpu_time(struct html *h, int64_t ns, int64_t whole, const char *of, const char *key,
 			...) HTML_KEY(5);
 void html_pct(struct html *h, int64_t ppm, const char *key, ...) HTML_KEY(3);
+void html_ppm(struct html *h, int64_t ppm, const char *key, ...) HTML_KEY(3);
 /* Shown as @tenths: of shares that are told one by one, their sum. */
 void html_pct_closed(struct html *h, int64_t ppm, int64_t tenths, const char *key, ...) HTML_KEY(4);
 void html_bytes(struct html *h, uint64_t bytes, const char *key, ...) HTML_KEY(3);

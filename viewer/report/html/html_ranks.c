@@ -131,11 +131,10 @@ static void put_slow(struct html *h, size_t i)
 {
 	html_put(h, "<p>");
 	html_rank_name(h, i, "Rank ");
-	html_put(h, " has a slow GPU: for the same kernels it takes longer than the median of the "
-		    "others by ");
-	html_id(h, ranks(h)->row[i].straggler_ppm, "/ranks/rows/%zu/straggler_ppm", i);
-	html_put(h,
-		 " parts in a million. It is hot, shared or throttled; it does not starve.</p>\n");
+	html_put(h, " has a slow GPU: for the same kernels it takes ");
+	html_ppm(h, ranks(h)->row[i].straggler_ppm, "/ranks/rows/%zu/straggler_ppm", i);
+	html_put(h, " longer than the median of the others. It may be hot, shared or throttled; it "
+		    "does not starve.</p>\n");
 }
 
 /* What else is wrong with a rank. */
@@ -311,7 +310,7 @@ static void put_matched(struct html *h)
 		html_count(h, r->p2p_matched, "/ranks/p2p_matched");
 		html_put(h, " were matched in pairs");
 	}
-	html_put(h, ". To come late by much is by ");
+	html_put(h, ". Late by much means by ");
 	html_ns(h, r->late_ns, "/ranks/late_ns");
 	html_put(h, " or more.</p>\n");
 }
