@@ -222,7 +222,7 @@ struct ana_quality {
  * package, else the innermost there is.
  */
 struct ana_hotspot_link { /* one thread of a chain of waits; texts NULL: not known */
-	char *who; /* "the trainer", "thread produce" */
+	char *who; /* "the main process", "thread produce" */
 	char *waits_in; /* "queue.get"; NULL: it is the last, who makes what is waited for */
 	char *function, *file; /* of the user's line */
 	uint32_t line;

@@ -148,18 +148,12 @@ static const char *running(struct base_arena *mem, const struct view_hotspot *p,
 
 static const char main_process[] = "the main process";
 
-/* Of a chain: the engine calls the process that trains the trainer. */
-static const char *chain_who(const char *who)
-{
-	return who && !strcmp(who, "the trainer") ? main_process : who;
-}
-
 /* One that is called as the one that waits: "thread fill", of four. */
 static const char *who_ran(const struct view_hotspot *p, const char *who)
 {
 	if (p->chains && !strcmp(who, p->chain[p->chains - 1].who))
 		return "another of its kind";
-	return chain_who(who);
+	return who;
 }
 
 const char *view_words_cpu(struct base_arena *mem, const struct view_hotspot *p, size_t columns)
@@ -274,7 +268,7 @@ static const char *wait_of(struct base_arena *mem, const struct view_link *l, bo
 {
 	const struct view_hotspot at = { .file = l->file, .line = l->line };
 	const char *line = view_words_hotspot(mem, &at, columns);
-	const char *who = first ? chain_who(l->who) : "which";
+	const char *who = first ? l->who : "which";
 
 	if (l->waits_in && !strcmp(l->waits_in, ANA_CHAIN_NAP))
 		return base_arena_printf(mem, "%s was asleep, looking for the next item%s%s%s of",
@@ -291,7 +285,7 @@ const char *view_words_chain(struct base_arena *mem, const struct view_hotspot *
 	for (size_t i = 0; i + 1 < p->chains; i++) {
 		text = base_arena_printf(
 			mem, "%s%s %s, ", text, wait_of(mem, &p->chain[i], !i, columns),
-			view_short_path(mem, chain_who(p->chain[i + 1].who),
+			view_short_path(mem, p->chain[i + 1].who,
 					columns == SIZE_MAX ? columns : NAME_COLUMNS));
 	}
 	return base_arena_printf(mem, "%swhich was", text);

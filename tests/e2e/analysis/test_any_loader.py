@@ -185,7 +185,7 @@ def tells(folder):
     where = summary['findings'][0]['where']
     gs.equal([(link['who'], link['waits_in'], os.path.basename(link['file']), link['line'], link['function'],
                link['confidence']) for link in where['chain']],
-             [('the trainer', 'queue.get', 'train.py', 40, 'next_batch', 'high'),
+             [('the main process', 'queue.get', 'train.py', 40, 'next_batch', 'high'),
               ('thread main', 'queue.get', 'data.py', 40, 'next_batch', 'high'),
               ('thread produce', None, 'data.py', 20, 'produce', 'high')], 'the chain')
     gs.equal({link['samples'] for link in where['chain']}, {500}, 'every look shows each of its threads')

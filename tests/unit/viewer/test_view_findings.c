@@ -1055,7 +1055,7 @@ static void test_words(void)
 	p.has_cpu = "process mill\tgrind\t/home/me/mill.py\t12";
 	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_CPU_STARVED, &p, 40),
 		   "waiting for a CPU while process mill ran at mill.py:12");
-	p.chain = (struct view_link[]){ { .who = "the trainer" }, { .who = "process mill" } };
+	p.chain = (struct view_link[]){ { .who = "the main process" }, { .who = "process mill" } };
 	p.chains = 2;
 	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_CPU_STARVED, &p, 40),
 		   "waiting for a CPU while another of its kind ran at mill.py:12");
@@ -1069,7 +1069,7 @@ static void test_words(void)
 	p.file = NULL;
 	p.line = 0;
 	p.chains = 0;
-	p.has_cpu = "the trainer\t\t\t0";
+	p.has_cpu = "the main process\t\t\t0";
 	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_CPU_STARVED, &p, 40),
 		   "waiting for a CPU while the main process ran");
 	p.has_cpu = "anything"; /* of a file that somebody made */

@@ -63,9 +63,9 @@ static int put_who(char *out, size_t room, struct ana_evidence *e, const struct 
 
 	switch (first || w->role != WIRE_ROLE_SUBMITTER ? w->role : WIRE_ROLE_PRODUCER) {
 	case WIRE_ROLE_SUBMITTER:
-		return snprintf(out, room, "the trainer");
+		return snprintf(out, room, "the main process");
 	case WIRE_ROLE_FEEDER:
-		return snprintf(out, room, "the thread that feeds the trainer");
+		return snprintf(out, room, "the thread that feeds the main process");
 	case WIRE_ROLE_WORKER:
 		return snprintf(out, room, "a worker");
 	case WIRE_ROLE_WORKER_OTHER:
