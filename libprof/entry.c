@@ -333,7 +333,7 @@ static void arm_apart(bool may_load)
 	char why[700];
 
 	if (prof_config()->bad)
-		prof_note("the value of %s could not be read; its default holds",
+		prof_note("the value of %s could not be read; its default is used",
 			  prof_config()->bad);
 	prof_process_read(&sender.process);
 	if (!prof_run_id_from_env(sender.run_id, sizeof(sender.run_id)))

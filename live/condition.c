@@ -19,7 +19,7 @@ const struct live_metric_info live_metrics[LIVE_METRICS] = {
 	[LIVE_IDLE_FOR] = { "idle_for", LIVE_NS, "no GPU has worked for" },
 	[LIVE_GPU_IDLE_FOR] = { "gpu_idle_for", LIVE_NS, "a GPU has not worked for" },
 	[LIVE_NO_PULSE_FOR] = { "no_pulse_for", LIVE_NS, "a process has been silent for" },
-	[LIVE_LAG] = { "lag", LIVE_NS, "what is known lies behind by" },
+	[LIVE_LAG] = { "lag", LIVE_NS, "what is known is behind by" },
 	[LIVE_USD] = { "usd", LIVE_NANO_USD, "the run has cost" },
 	[LIVE_STARVED_USD] = { "starved_usd", LIVE_NANO_USD, "starved GPUs have cost up to" },
 	[LIVE_USD_PER_H] = { "usd_per_h", LIVE_NANO_USD, "the GPUs in use cost an hour" },
@@ -66,8 +66,8 @@ static int metric(struct parser *p, enum live_metric *m)
 		return 0;
 	}
 	return wrong(p, p->at,
-		     "no such metric: starved_pct, busy_pct, idle_for, gpu_idle_for, no_pulse_for, "
-		     "lag, usd, starved_usd, usd_per_h or drops");
+		     "no such metric; there are starved_pct, busy_pct, idle_for, gpu_idle_for, "
+		     "no_pulse_for, lag, usd, starved_usd, usd_per_h and drops");
 }
 
 static int operator(struct parser *p, enum live_op *op)

@@ -27,7 +27,7 @@ bool coll_conditions_exec(struct coll_conditions *c, const char *command)
 		c->watch.entries ? &c->watch.entry[c->watch.entries - 1] : NULL;
 
 	if (!last || last->exec) {
-		coll_log("--exec %s: no --alert stands before it", command);
+		coll_log("--exec %s: no --alert comes before it", command);
 		return false;
 	}
 	if (!command[0] || strlen(command) >= LIVE_FIRED_TEXT) {

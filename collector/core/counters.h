@@ -35,7 +35,7 @@
 	X(up_damaged, "damaged bytes left out of what is forwarded")                     \
 	X(up_dropped, "frames dropped: too much waited to be forwarded")                 \
 	X(up_behind, "files sent again: the upstream had less than it had acknowledged") \
-	X(up_lost, "files of which that was so, and that are not here any more")         \
+	X(up_lost, "files that the upstream has lost and that are not here any more")    \
 	X(up_removed, "runs removed because they were forwarded")                        \
 	X(files, "side files of runs stored")                                            \
 	X(http_connections, "HTTP connections accepted")                                 \
@@ -46,7 +46,7 @@
 	X(http_crowded, "HTTP connections closed: too many without a token from there")  \
 	X(http_idlest, "HTTP connections closed: the idlest of the team with the most")  \
 	X(http_slow, "HTTP connections closed: too slow")                                \
-	X(http_failed, "HTTP requests that failed by our fault")                         \
+	X(http_failed, "HTTP requests that failed through our fault")                    \
 	X(limit_streams, "streams refused: too many for a client, or in all")            \
 	X(limit_runs, "streams refused: too many runs are open")                         \
 	X(limit_size, "frames refused: the stream is too large")                         \

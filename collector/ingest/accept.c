@@ -141,7 +141,8 @@ static const char *advice(int err)
 	case -EADDRINUSE:
 		return "another program listens there; give another --unix path";
 	case -EEXIST:
-		return "something that is no socket is there; remove it or give another --unix path";
+		return "something that is not a socket is there; remove it or give another --unix "
+		       "path";
 	case -ENAMETOOLONG:
 		return "a socket's path has at most 107 bytes; give a shorter --unix path";
 	default:

@@ -82,7 +82,8 @@ static int batch_add(struct coll_feed *in, struct batch *b, struct coll_stream *
 	err = coll_admit_size(in->intake->retention, s->size + b->len, bytes);
 	if (err) {
 		coll_context_trouble(in->intake->context, s->path, err);
-		return refuse(in, f, "its stream is as long as one may be here", err);
+		return refuse(in, f, "its stream has reached the greatest length allowed here",
+			      err);
 	}
 	if (!b->len) {
 		b->stream = s;

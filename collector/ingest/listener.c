@@ -43,7 +43,7 @@ static int write_pid(int fd, const char *base)
 
 	free(full);
 	if (ftruncate(fd, 0) || write(fd, text, (size_t)n) != n)
-		coll_note("cannot write down the process's number: %s", strerror(errno));
+		coll_note("cannot write the PID file: %s", strerror(errno));
 	return fd;
 }
 

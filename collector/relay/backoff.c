@@ -12,7 +12,7 @@
 #include "core/log.h"
 
 #define NS_PER_MS 1000000LL
-#define STRANGE "something that is no collector of ours answers there"
+#define STRANGE "something that is not a gpustarve collector answers there"
 
 void coll_backoff_init(struct coll_backoff *p, const char *to, struct coll_counters *count)
 {

@@ -127,7 +127,7 @@ static void note(int run_fd, const char *going)
 	if (out && !fclose(out))
 		err = len ? append(base_fd, text, len) : 0;
 	if (err)
-		coll_log(COLL_GONE_FILE ": %s; should the centre lose %s, nobody will know",
+		coll_log(COLL_GONE_FILE ": %s; should the upstream lose %s, nobody will know",
 			 strerror(-err), going);
 	free(text);
 	if (base_fd >= 0)

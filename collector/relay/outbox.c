@@ -64,7 +64,7 @@ static void add_run_found(struct coll_outbox *o, const char *name)
 	    snprintf(dir, sizeof(dir), "%s/%s", o->store->base, name) >= (int)sizeof(dir))
 		return;
 	if (!coll_run_dir_name_ok(name)) { /* the centre could not be told of it */
-		coll_note("%s: no name of a run; not forwarded", dir);
+		coll_note("%s: not the name of a run; not forwarded", dir);
 		return;
 	}
 	run = run_new(dir);

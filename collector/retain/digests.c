@@ -78,11 +78,10 @@ void coll_digests_found_parked(struct coll_digests *d, uint64_t runs)
 	d->parked = runs;
 	if (!runs || !coll_log_due(&d->parked_logged_ns, PARKED_LOG_NS))
 		return;
-	coll_log(
-		"%" PRIu64
-		" runs have no digest, for it failed %d times: a bill has what they held at most; see "
-		"Digests in docs/OPERATIONS.md",
-		runs, COLL_DIGEST_ATTEMPTS);
+	coll_log("%" PRIu64
+		 " runs have no digest, because it failed %d times: a bill has what they held at "
+		 "most; see Digests in docs/OPERATIONS.md",
+		 runs, COLL_DIGEST_ATTEMPTS);
 }
 
 int coll_digests_time_s(uint64_t trace_bytes, unsigned int failures)

@@ -229,7 +229,7 @@ static void frames_end(struct coll_http_request *r)
 
 	if (!x->err && x->in.carry.len) {
 		x->err = -EBADMSG;
-		x->in.refused = (struct coll_refused){ .why = "the body ends amid it",
+		x->in.refused = (struct coll_refused){ .why = "the body ends in the middle of it",
 						       .offset = x->in.taken,
 						       .damaged = true };
 	}

@@ -253,7 +253,7 @@ static void run_end(struct coll_http_request *r)
 	if (run)
 		coll_http_answer_written(r, TYPE, put_run, run);
 	else
-		coll_http_text(r, 404, "no such run goes on\n");
+		coll_http_text(r, 404, "no such run is going on\n");
 }
 
 static void put_list(FILE *f, struct coll_http_request *r, const void *arg)

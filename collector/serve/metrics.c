@@ -63,14 +63,14 @@ static void put_open(FILE *f, const struct coll_http *h)
 	gauge(f, "waiting_reports", "reports and lists that wait to be made", p->render->waiting);
 	gauge(f, "waiting_digests", "runs whose digest is to be handed over",
 	      p->digests->queue.count);
-	gauge(f, "parked_digests", "runs without digest, for it failed too often",
+	gauge(f, "parked_digests", "runs without a digest, because it failed too often",
 	      p->digests->parked);
-	gauge(f, "clock_jump_seconds", "the clock jumped by so much, and nothing is removed",
+	gauge(f, "clock_jump_seconds", "the clock jumped by this much, and nothing is removed",
 	      p->retention->clock_jump_s);
 	if (p->retention->free_known)
-		gauge(f, "disk_spare_bytes", "free on the disk, without limit free-floor",
+		gauge(f, "disk_spare_bytes", "free on the disk, beyond the limit free-floor",
 		      p->retention->free_bytes);
-	gauge(f, "half_frame_bytes", "room of frames that have come in part", p->intake->held);
+	gauge(f, "half_frame_bytes", "memory for frames that have come in part", p->intake->held);
 }
 
 /* Each bucket holds those before it, as Prometheus wants it. */

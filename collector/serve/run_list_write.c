@@ -127,7 +127,7 @@ static void html_run(FILE *f, const struct coll_run_dir *run, const struct coll_
 	fputs("\">", f);
 	base_put(f, BASE_AS_HTML, id);
 	fprintf(f, "</a></td><td>%s</td><td>%s</td><td>%.1f MB</td><td>%u</td><td>", when,
-		open ? "goes on" : "", (double)run->bytes / 1e6, run->streams);
+		open ? "running" : "", (double)run->bytes / 1e6, run->streams);
 	for (size_t i = 0; i < coll_run_json_labels(labels) && i < LABELS_MAX; i++) {
 		if (!coll_run_json_label(labels, i, &key, &value))
 			continue;

@@ -27,7 +27,7 @@ struct pem {
 
 static const char *what_holds(const struct coll_tls *t)
 {
-	return t->now ? "; those from before hold" : "";
+	return t->now ? "; the earlier ones stay in use" : "";
 }
 
 static int read_pem(const struct coll_tls *t, struct pem *p, const char *option, const char *path)
@@ -63,7 +63,7 @@ static int load_pair(const struct coll_tls *t, struct coll_tls_set *set, const s
 
 	if (got >= 0)
 		return 0;
-	coll_log("--cert %s, --key %s: %s; they must be PEM, and of each other%s", cert->path,
+	coll_log("--cert %s, --key %s: %s; they must be PEM and belong together%s", cert->path,
 		 key->path, gnutls_strerror(got), what_holds(t));
 	return -EINVAL;
 }

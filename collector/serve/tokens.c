@@ -178,7 +178,7 @@ static int read_line(struct coll_tokens *t, const char *at, const char *end, con
 	if (!*why)
 		*why = read_scopes(&token, &words[2]);
 	if (!*why && coll_tokens_by_hash(t, token.kind, token.hash))
-		*why = "the same credential stands above";
+		*why = "the same credential is on a line above";
 	return *why ? -EINVAL : append_token(t, &token);
 }
 

@@ -207,8 +207,8 @@ static void choose_words(const struct prof_cupti *cupti, bool ours)
 		rc = cupti->SetThreadIdType(ours ? CUPTI_THREAD_ID_SYSTEM
 						 : CUPTI_THREAD_ID_DEFAULT);
 	if (ours && (rc || !cupti->SetThreadIdType))
-		prof_note("CUPTI does not tell the kernel's thread ids (error %d): gaps of the "
-			  "host have no cause",
+		prof_note("CUPTI does not tell Linux's thread ids (error %d): gaps of the host "
+			  "have no cause",
 			  rc);
 }
 

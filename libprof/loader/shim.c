@@ -739,8 +739,9 @@ static void take_sample(void *ctx, struct prof_thread_sample *sample)
 static void tell_silence(const struct prof_shared_stats *s)
 {
 	if (workers_seen && !s->rows && takes >= SILENT_TAKES)
-		prof_note("loader workers do not reach the trainer's memory (python -I, another "
-			  "container or user, GPUSTARVE_SHIM=0): their batches are not seen");
+		prof_note("loader workers do not reach the main process's memory (python -I, "
+			  "another container or user, GPUSTARVE_SHIM=0): their batches are not "
+			  "seen");
 }
 
 static void drain_shared(const struct prof_shim_sink *sink, bool final)

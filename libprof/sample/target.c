@@ -53,7 +53,7 @@ static void note_python(int err)
 	else if (err == -EPERM || err == -EACCES)
 		prof_note("Python stacks are not seen: reading memory is not allowed here");
 	else if (err == -ENOSYS)
-		prof_note("Python stacks are not seen: the kernel cannot read memory for us");
+		prof_note("Python stacks are not seen: Linux cannot read memory for us");
 }
 
 static void find_python(struct prof_target *t)

@@ -186,7 +186,7 @@ static void get_hotspots(struct in *in, const struct base_json *node, struct che
 	for (const struct base_json *f = all ? all->child : NULL; f; f = f->next) {
 		int class = ana_class_by_name(base_json_get_text(f, "class", ""));
 		if (class < 0 || run->hotspots == CHECK_HOTSPOTS_MAX) {
-			in->why = "a finding is of no known class, or there are too many";
+			in->why = "the class of a finding is not known, or there are too many";
 			return;
 		}
 		run->hotspot[run->hotspots++] = (struct check_hotspot){
@@ -345,7 +345,7 @@ int check_baseline_read(const char *path, struct base_arena *mem,
 		return err;
 	const char *schema = base_json_get_text(root, "schema", "");
 	if (strncmp(schema, "gpustarve.baseline/", 19)) {
-		*why = "it is no baseline of gpustarve";
+		*why = "it is not a baseline of gpustarve";
 		return -EBADMSG;
 	}
 	if (strcmp(schema, CHECK_BASELINE_SCHEMA)) {

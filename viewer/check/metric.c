@@ -163,7 +163,7 @@ int check_budget_parse(const char *text, struct check_budget *b, const char **wh
 	size_t len = op ? (size_t)(op - text) : 0;
 
 	*b = (struct check_budget){ .text = text };
-	*why = "no such form; write METRIC<=VALUE, such as starved_pct<=10";
+	*why = "not a budget; write METRIC<=VALUE, such as starved_pct<=10";
 	if (!op || op[1] != '=' || !len || len >= sizeof(b->name))
 		return -EINVAL;
 	memcpy(b->name, text, len);
@@ -173,7 +173,7 @@ int check_budget_parse(const char *text, struct check_budget *b, const char **wh
 		return -EINVAL;
 	}
 	b->metric.name = b->name;
-	*why = "the limit is no decimal number of at most nine decimals";
+	*why = "the limit is not a number of at most nine decimals";
 	return view_cost_parse(op + 2, &b->limit_nano) ? -EINVAL : 0;
 }
 

@@ -58,7 +58,7 @@ static bool number(const char *option, const char *text, double least, double mo
 	*v = strtod(text, &end);
 	if (end != text && !*end && !errno && isfinite(*v) && *v >= least && *v <= most)
 		return true;
-	view_error("%s %s: no number from %g to %g; correct it", option, text, least, most);
+	view_error("%s %s: not a number from %g to %g; correct it", option, text, least, most);
 	return false;
 }
 
@@ -177,7 +177,7 @@ static void show_words(FILE *out)
 {
 	for (const struct check_format *f = check_formats + 1; f->name; f++)
 		fprintf(out, "      %-10s       %s\n", f->name, f->what);
-	fputs("\nMETRIC is a class of GPU time with _pct behind it (input.fetch_pct), or\n", out);
+	fputs("\nMETRIC is a class of GPU time with _pct after it (input.fetch_pct), or\n", out);
 	for (const struct check_metric *m = check_metrics; m->name; m++)
 		fprintf(out, "      %-24s %s\n", m->name, m->what);
 }
@@ -194,8 +194,8 @@ static const char usage[] =
 	"\n";
 
 static const struct base_opt opt[] = {
-	{ "budget", 0, "B", "METRIC<=VALUE or METRIC>=VALUE; may be given several times",
-	  .take = add_budget, .repeats = true },
+	{ "budget", 0, "B", "METRIC<=VALUE or METRIC>=VALUE; may be repeated", .take = add_budget,
+	  .repeats = true },
 	{ "baseline", 0, "F", "a file made by --update-baseline, or a run",
 	  BASE_TEXT(struct check_opts, baseline), .words = BASE_WORDS_FILE },
 	{ "update-baseline", 0, NULL, "write the runs to the --baseline file",
@@ -234,9 +234,7 @@ static const struct base_opt opt[] = {
 	  BASE_FLAG(struct check_opts, fail_on_warn) },
 	{ "output", 'o', "F", "write to a file", BASE_TEXT(struct check_opts, out),
 	  .words = BASE_WORDS_FILE },
-	{ "also", 0, "F=FILE",
-	  "write the same in format F to FILE, too; may be given several\n"
-	  "times",
+	{ "also", 0, "F=FILE", "write the same in format F to FILE, too; may be repeated",
 	  .take = add_also, .repeats = true },
 	{ "format", 0, "F", "text (default) or one of", .take = set_format, .word = format_word,
 	  .what = format_what },

@@ -24,7 +24,7 @@ bool view_option_waste(const char *text, bool waste[ANA_CLASSES])
 
 	if (!view_waste_parse(text, waste, bad))
 		return true;
-	view_error("--waste %s: '%s' is no class; name classes such as input.*,host.sync", text,
+	view_error("--waste %s: '%s' is not a class; name classes such as input.*,host.sync", text,
 		   bad);
 	return false;
 }

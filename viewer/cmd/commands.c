@@ -18,7 +18,7 @@ const struct view_command view_commands[] = {
 	  true },
 	{ "loader", view_cmd_loader, &view_loader_options,
 	  "without a GPU: what a program's loader can feed", false },
-	{ "import", view_cmd_import, &view_import_options, "make a run of another tool's trace",
+	{ "import", view_cmd_import, &view_import_options, "make a run from another tool's trace",
 	  false },
 	{ "export", view_cmd_export, &view_export_options, "write a run for other tools", true },
 	{ "job", view_cmd_job, &view_job_options, "what a scheduler's hooks call, and its jobs",

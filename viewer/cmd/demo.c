@@ -143,7 +143,7 @@ static bool show_command(const char *folder, bool head, int want, const char *co
 		printf("(exit status %d)\n", status);
 	if (status == want)
 		return true;
-	view_error("demo: %s ended with status %d; install gpustarve anew", word[1], status);
+	view_error("demo: %s ended with status %d; reinstall gpustarve", word[1], status);
 	return false;
 }
 
@@ -297,7 +297,7 @@ static int demo(const struct opts *o, char **name, int names)
 	int status = VIEW_EXIT_ERROR;
 
 	if (!view_find_demo(folder, sizeof(folder)))
-		view_error("%s: the recorded runs are not there; install gpustarve anew", folder);
+		view_error("%s: the recorded runs are not there; reinstall gpustarve", folder);
 	else if (o->path)
 		status = puts(folder) < 0;
 	else if (names || o->open)

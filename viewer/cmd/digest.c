@@ -34,7 +34,7 @@ static bool set_revision(void *into, char *text)
 		o->source.revision = v;
 		return true;
 	}
-	view_error("--revision %s: no such number; a whole one above 0", text);
+	view_error("--revision %s: not a whole number above 0", text);
 	return false;
 }
 
@@ -53,7 +53,7 @@ static const char usage[] =
 	"Makes the digest of a run: at most 4 KB of JSON with what it cost, where the time went\n"
 	"and whose it was, for the fleet to be summed up over months. RUN is a run directory or\n"
 	"a summary.json. Prints one on a line, unless they go to a store. A run that cannot be\n"
-	"read is said, and the others are done.\n"
+	"read is named, and the others are done.\n"
 	"\n";
 
 static const struct base_opt opt[] = {
@@ -87,10 +87,10 @@ static const struct base_opt opt[] = {
 	{ "flush", 0, NULL, "send what waits in the outbox of a store that was not there",
 	  BASE_FLAG(struct opts, flush) },
 	{ "budget", 0, "B",
-	  "then look at this budget of `gpustarve fleet`, such as\n"
+	  "then check this budget of `gpustarve fleet`, such as\n"
 	  "team:vision=5000/month; may be repeated",
 	  .take = add_budget, .repeats = true },
-	{ "exec", 0, "CMD", "started when a budget is told; see GPUSTARVE_ALERT_TEXT",
+	{ "exec", 0, "CMD", "run when a budget is reported; see GPUSTARVE_ALERT_TEXT",
 	  BASE_TEXT(struct opts, budgets.exec) },
 	{ BASE_HELP },
 	{ 0 },
@@ -120,7 +120,7 @@ static bool fits(struct opts *o, int argc, char **argv)
 		return false;
 	}
 	if (o->source.provisional && (!operands || o->source.revision)) {
-		view_error("digest: --provisional is of runs, and has a revision of its own");
+		view_error("digest: --provisional is for runs, and has a revision of its own");
 		return false;
 	}
 	if ((!operands || o->budgets.n) && !o->store) {

@@ -84,7 +84,7 @@ static void check_folder(struct checkup *c)
 	}
 	snprintf(text, sizeof(text), "%s", out);
 	if (stat(parent, &st) || !S_ISDIR(st.st_mode))
-		broken(c, "run directories", "something that is no folder is in the way",
+		broken(c, "run directories", "something that is not a folder is in the way",
 		       "choose another one with -o or GPUSTARVE_OUT");
 	else if (access(parent, W_OK | X_OK))
 		broken(c, "run directories", strerror(errno),
@@ -419,7 +419,7 @@ int view_cmd_doctor(int argc, char **argv)
 	case 1:
 		return view_doctor_missed(&asked);
 	default:
-		view_error("one of --pid, --job, --pod and a command can be asked at a time");
+		view_error("give only one of --pid, --job, --pod and a command");
 		return VIEW_EXIT_ERROR;
 	}
 	base_version_print(stdout, "gpustarve");

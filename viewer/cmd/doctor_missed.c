@@ -262,7 +262,7 @@ static int of_all(const struct view_doctor_asked *asked)
 		view_error("/proc: %s", strerror(-err));
 	else if (!c.count)
 		view_error("--%s %s: no process of it that you may look at is on this machine%s",
-			   kind, name, c.closed ? "; of other users' ask as root" : "");
+			   kind, name, c.closed ? "; for other users' ask as root" : "");
 	else
 		status = say_all(&c);
 	free(c.at);

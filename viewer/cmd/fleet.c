@@ -57,7 +57,7 @@ static bool set_top(void *into, char *text)
 		o->fleet.top = (size_t)n;
 		return true;
 	}
-	view_error("--top %s: no such number; a whole one above 0", text);
+	view_error("--top %s: not a whole number above 0", text);
 	return false;
 }
 
@@ -118,19 +118,20 @@ static const struct base_opt opt[] = {
 	{ "until", 0, "T", "... and before T", .take = set_until },
 	{ "team", 0, "NAME", "of one team only", BASE_TEXT(struct opts, fleet.query.team) },
 	{ "top", 0, "N", "rows of a list (20)", .take = set_top },
-	{ "require-label", 0, "K", "list the runs without the label K; the exit status is 2 if any",
+	{ "require-label", 0, "K",
+	  "list the runs without the label K; exit status 2 if there are any",
 	  BASE_TEXT(struct opts, fleet.query.required) },
 	{ "budget", 0, "B",
-	  "run=USD, team=USD/month or team:NAME=USD/week: told once at 80 %\n"
-	  "and once at 100 %; may be repeated",
+	  "run=USD, team=USD/month or team:NAME=USD/week: reported once at\n"
+	  "80 % and once at 100 %; may be repeated",
 	  .take = add_budget, .repeats = true },
-	{ "exec", 0, "CMD", "started when a budget is told; see GPUSTARVE_ALERT_TEXT",
+	{ "exec", 0, "CMD", "run when a budget is reported; see GPUSTARVE_ALERT_TEXT",
 	  BASE_TEXT(struct opts, budgets.exec) },
 	{ "partial", 0, NULL, "do without the parts of a store that do not answer",
 	  BASE_FLAG(struct opts, fleet.query.partial) },
 	{ "format", 0, "F", "text (default), json, csv or html", .take = set_format,
 	  .words = "text json csv html" },
-	{ "links", 0, NULL, "of html: from runs to runs/ID beside the page",
+	{ "links", 0, NULL, "of html: link each run to runs/ID beside the page",
 	  BASE_FLAG(struct opts, fleet.links) },
 	{ "output", 'o', "F", "write to a file instead of the terminal",
 	  BASE_TEXT(struct opts, out), .words = BASE_WORDS_FILE },

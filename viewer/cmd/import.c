@@ -104,7 +104,7 @@ static const char usage_tail[] =
 	"  gpustarve report job.gst\n";
 
 static const struct base_opt opt[] = {
-	{ "output", 'o', "RUN", "the run to make; .gst is added unless it ends so",
+	{ "output", 'o', "RUN", "the run to make; .gst is added if it is missing",
 	  BASE_TEXT(struct opts, out), .words = BASE_WORDS_FILE },
 	{ "quiet", 'q', NULL, "no progress and no summary", BASE_FLAG(struct opts, quiet) },
 	{ "help", 'h', NULL, "this text", .kind = BASE_OPT_HELP },

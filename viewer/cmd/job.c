@@ -102,6 +102,6 @@ int view_cmd_job(int argc, char **argv)
 	if (words == 2 && !strcmp(what, "comment"))
 		return view_job_comment(argv[optind + 1], &o);
 	view_error("job: %s; see gpustarve job --help",
-		   *what ? "no such sub-command, or not its operands" : "no sub-command");
+		   *what ? "no such subcommand, or wrong operands for it" : "no subcommand");
 	return VIEW_EXIT_ERROR;
 }

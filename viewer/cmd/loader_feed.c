@@ -53,7 +53,8 @@ static bool set_step(void *into, char *text)
 	double ms = strtod(text, &end);
 
 	if (text[0] < '0' || text[0] > '9' || *end || !(ms >= 0.001 && ms <= STEP_MAX_MS)) {
-		view_error("--step-ms %s: no length of a step; milliseconds such as 120 or 7.5",
+		view_error("--step-ms %s: not the length of a step; give milliseconds such as 120 "
+			   "or 7.5",
 			   text);
 		return false;
 	}
@@ -90,7 +91,7 @@ static const struct base_opt opt[] = {
 	  .take = set_step },
 	{ "from", 0, "RUN", "take that from a recorded run: its steps without their waits",
 	  BASE_TEXT(struct opts, from), .words = BASE_WORDS_FILE },
-	{ "seconds", 0, "N", "end COMMAND so long after its first loader was imported",
+	{ "seconds", 0, "N", "end COMMAND this long after its first loader was imported",
 	  .take = set_seconds },
 	{ "format", 0, "F", "text (default) or json", .take = set_format, .words = "text json" },
 	{ BASE_HELP },
@@ -155,7 +156,7 @@ static bool take_step(struct opts *o, struct base_arena *mem)
 	if (!o->from)
 		return true;
 	if (o->step_ns) {
-		view_error("loader: --step-ms and --from; name one of them");
+		view_error("loader: --step-ms and --from; give one of them");
 		return false;
 	}
 	if (!view_name_runs(&view_loader_options, 2, run) || summary_of(run[1], &s))
@@ -237,9 +238,10 @@ static int run_command(const struct opts *o, const char *dir, char *const *comma
 static void say_nothing(const char *command)
 {
 	view_error(
-		"%s: nothing was seen that makes batches: what is measured is torch's DataLoader, and "
-		"queues of Python's that its threads or processes fill and its main thread empties; the program "
-		"must take batches, and its Python may not leave out site's customisation (-I, -S, -E)",
+		"%s: nothing was seen that makes batches: what is measured is torch's DataLoader, "
+		"and Python queues that its threads or processes fill and its main thread "
+		"empties; the program must take batches, and its Python must not leave out site's "
+		"customisation (-I, -S, -E)",
 		command);
 }
 

@@ -213,7 +213,7 @@ static bool good_date(const char *text)
 {
 	if (view_prices_is_day(text))
 		return true;
-	view_error("--date %s: no date; write YYYY-MM-DD", text);
+	view_error("--date %s: not a date; write YYYY-MM-DD", text);
 	return false;
 }
 

@@ -69,7 +69,7 @@ static bool set_rate(void *into, char *text)
 		o->runs_per_month = n;
 		return true;
 	}
-	view_error("--runs-per-month %s: no such number; a whole one up to %d", text,
+	view_error("--runs-per-month %s: not a whole number up to %d", text,
 		   VIEW_COMPARE_MONTH_MAX);
 	return false;
 }

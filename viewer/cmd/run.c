@@ -366,8 +366,8 @@ static void tell_nothing(const struct view_run *r)
 			  view_child_status(&r->child));
 	else
 		view_note("the job never touched a GPU: there is nothing to report. If it should "
-			  "have, ask gpustarve doctor; what its loader can feed, gpustarve loader "
-			  "measures without one");
+			  "have, ask gpustarve doctor; gpustarve loader measures, without a GPU, "
+			  "what its loader can feed");
 }
 
 /*

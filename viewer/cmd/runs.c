@@ -62,7 +62,7 @@ static const char usage[] =
 	"\n";
 
 static const struct base_opt opt[] = {
-	{ "last", 0, "N", "so many of them (20)", .take = set_last },
+	{ "last", 0, "N", "how many to list (20)", .take = set_last },
 	{ "format", 0, "F", "text (default) or json", .take = set_format, .words = "text json" },
 	{ BASE_HELP },
 	{ 0 },

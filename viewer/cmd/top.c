@@ -31,7 +31,7 @@ static bool take_interval(void *into, char *text)
 	/* Decimals are read as everywhere: a price has the same form. */
 	if (view_cost_parse(text, &nano) || nano / 1000000 < INTERVAL_LEAST_MS ||
 	    nano / 1000000 > INTERVAL_MOST_MS) {
-		view_error("--interval %s: no time; give seconds from 0.1 to 3600", text);
+		view_error("--interval %s: not a time; give seconds from 0.1 to 3600", text);
 		return false;
 	}
 	o->interval_ms = (int)(nano / 1000000);
@@ -70,10 +70,11 @@ static const char usage[] =
 	"usage: gpustarve top [options] [RUN|ADDR]\n"
 	"\n"
 	"Shows a run while it goes on: its GPUs, how busy they are, how long they starve, what\n"
-	"that costs, the ranks that waste most first. Without RUN the newest of ./gpustarve-runs.\n"
+	"that costs, the ranks that waste most first. Without RUN the newest of "
+	"./gpustarve-runs.\n"
 	"RUN: a run directory, or a folder of them. ADDR: unix:PATH of a collector on this\n"
 	"machine, or its http:// or https:// address. A line per interval where standard output\n"
-	"is no terminal.\n"
+	"is not a terminal.\n"
 	"\n";
 
 static const struct base_opt opt[] = {

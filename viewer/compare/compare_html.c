@@ -237,8 +237,8 @@ static void put_promises(struct sheet *s)
 		fputs("</td></tr>\n", s->f);
 	}
 	table_end(s);
-	fputs("<p class=\"soft small\">Each is an upper bound, and they do not add up. Realised is "
-	      "by how much the advice's classes shrank at the places where the first run had them, "
+	fputs("<p class=\"soft small\">Each is an upper bound, and they overlap. Realised is by "
+	      "how much the advice's classes shrank at the places where the first run had them, "
 	      "at most by how much the GPU time without start-up and shutdown shrank, and at most "
 	      "the bound.</p>\n",
 	      s->f);
@@ -278,9 +278,12 @@ void view_compare_html(const struct view_comparison *c, FILE *f)
 		put_pair(&s);
 	}
 	fputs("<footer>gpustarve " GPUSTARVE_VERSION
-	      ". Each later run is compared with the first. Every number here stands in the "
-	      "comparison's JSON (--format json). Costs are the price of the GPUs only.</footer>\n"
-	      "</main>\n</body>\n</html>\n",
+	      ". Each later run is compared with the first. Every number here is in the "
+	      "comparison's JSON (--format json). Costs are the price of the GPUs "
+	      "only.</footer>\n"
+	      "</main>\n"
+	      "</body>\n"
+	      "</html>\n",
 	      f);
 	base_arena_fini(&s.mem);
 }

@@ -171,7 +171,7 @@ static void put_promises(struct sheet *s)
 		return;
 	put_heading(s, base_arena_printf(&s->mem,
 					 "What %s's advice predicted and what was realised "
-					 "(bounds do not add up)",
+					 "(bounds overlap)",
 					 s->c->run[0].label));
 	for (size_t i = 0; i < s->p->promises; i++) {
 		const struct view_promise *q = &s->p->promise[i];

@@ -155,7 +155,7 @@ static const char *steps_unlike(struct pairing *g)
 		return base_arena_printf(&g->c->mem, "the steps of %s are not known",
 					 g->label[a ? 1 : 0]);
 	if (g->s[0]->result->step_source != g->s[1]->result->step_source)
-		return base_arena_printf(&g->c->mem, "steps are told by %s in %s and by %s in %s",
+		return base_arena_printf(&g->c->mem, "steps are found by %s in %s and by %s in %s",
 					 step_source(g->s[0]), g->label[0], step_source(g->s[1]),
 					 g->label[1]);
 	return NULL;
@@ -205,8 +205,7 @@ static void add_notes(struct pairing *g)
 						  g->label[1]));
 	if (a->start_unix_ns && b->start_unix_ns && b->start_unix_ns < a->start_unix_ns)
 		compare_note(g, base_arena_printf(mem,
-						  "%s began before %s: the earlier one goes "
-						  "first",
+						  "%s began before %s: name the earlier one first",
 						  g->label[1], g->label[0]));
 	for (int i = 0; i < 2; i++)
 		if (g->s[i]->has_exit_status && g->s[i]->exit_status)

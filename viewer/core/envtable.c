@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 const struct view_env_entry view_env_table[] = {
-	{ "GPUSTARVE", "1", "0 turns the recording off" },
+	{ "GPUSTARVE", "1", "0 turns recording off" },
 	{ "GPUSTARVE_OUT", "./gpustarve-runs", "folder of the run directories" },
 	{ "GPUSTARVE_RUN_ID", "from the scheduler, else made up", "id that all processes share" },
 	{ "GPUSTARVE_SOCKET", "none: spool files", "Unix socket of the node's collector" },
@@ -12,7 +12,7 @@ const struct view_env_entry view_env_table[] = {
 	  "collector that `run` sends to (unix:PATH, https://HOST:PORT)" },
 	{ "GPUSTARVE_UPSTREAM_TOKEN_FILE", "none", "token of `run` for a collector at https://" },
 	{ "GPUSTARVE_UPSTREAM_CA", "the system's", "authority of its certificate" },
-	{ "GPUSTARVE_UPSTREAM_CERT", "none", "certificate of ours for it" },
+	{ "GPUSTARVE_UPSTREAM_CERT", "none", "our certificate for it" },
 	{ "GPUSTARVE_UPSTREAM_KEY", "none", "key of that certificate" },
 	{ "GPUSTARVE_TOKEN", "none", "token with which `top` asks a collector" },
 	{ "GPUSTARVE_LIB", "found from the program", "path of libprof.so" },
@@ -31,7 +31,7 @@ const struct view_env_entry view_env_table[] = {
 	{ "GPUSTARVE_SAMPLER", "1", "0: do not look at threads: causes stay unknown" },
 	{ "GPUSTARVE_CUPTI", "found", "path of the libcupti to use" },
 	{ "GPUSTARVE_SHARED", "set by libprof",
-	  "where spawned loader workers find the trainer's memory" },
+	  "where spawned loader workers find the main process's memory" },
 	{ "GPUSTARVE_DEBUG", "0", "1: libprof says what it does, on stderr" },
 	{ "GPUSTARVE_QUIET_ERRORS", "0",
 	  "1: somebody else says that the trace cannot be written; set by `run`" },

@@ -57,6 +57,6 @@ bool view_option_number(const char *name, const char *text, long most, long *n)
 	*n = strtol(text, &end, 10);
 	if (text[0] >= '1' && text[0] <= '9' && !*end && *n <= most)
 		return true;
-	view_error("%s %s: no such number; a whole one from 1 to %ld", name, text, most);
+	view_error("%s %s: not a whole number from 1 to %ld", name, text, most);
 	return false;
 }

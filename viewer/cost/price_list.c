@@ -117,7 +117,7 @@ static const char *row_of(struct view_price *row, const char *const cell[COLUMNS
 	if (view_cost_parse(cell[USD], &row->nano_usd_per_hour))
 		return "usd_per_gpu_hour is not a price such as 6.88";
 	if (!is_model(row->price_model))
-		return "price_model is none of on-demand, spot, reserved, owned";
+		return "price_model is not one of on-demand, spot, reserved, owned";
 	if (!row->source[0])
 		return "no source (who says so)";
 	if (!view_prices_is_day(row->date))

@@ -96,7 +96,8 @@ void view_export_caveats(const struct view_export *x, void (*tell)(void *arg, co
 		     "parts of the trace are damaged or missing; what they held is in no export");
 	if (r->quality.unobserved_ns) {
 		snprintf(text, sizeof(text),
-			 "%.3f s of GPU time were not observed: excluded.unobserved, and no events",
+			 "%.3f s of GPU time were not observed (excluded.unobserved) and have no "
+			 "events",
 			 (double)r->quality.unobserved_ns / 1e9);
 		tell(arg, text);
 	}

@@ -178,9 +178,10 @@ static void put_unseen(struct feed *f, const struct feed_loader *l, FILE *out)
 	base_unit share;
 
 	if (unseen > UNSEEN_PPM)
-		put(out, base_arena_printf(
-				 &f->mem, "no look fell into the batches that took the other %s %%",
-				 base_percent(share, unseen)));
+		put(out,
+		    base_arena_printf(&f->mem,
+				      "no sample fell into the batches that took the other %s %%",
+				      base_percent(share, unseen)));
 }
 
 static void put_lines(struct feed *f, const struct feed_loader *l, FILE *out)
@@ -223,11 +224,11 @@ static void put_limits(struct feed *f, const struct feed_loader *l, int64_t step
 		put(out,
 		    base_arena_printf(&f->mem,
 				      "a batch takes %s of a CPU: at that step it wants %" PRId64
-				      " cores, the main process's included, and here are %" PRId64,
+				      " cores, the main process's included, and there are %" PRId64,
 				      base_duration(cpu, l->cpu_ns), n.cores_needed, f->cores));
 	if (step_ns && share_ppm(stored_ns(l), l->total_ns) > STORED_PPM)
 		put(out,
-		    "whether the storage serves more workers as fast as these is not known: measure again with as many");
+		    "whether the storage serves more workers as fast as these is not known: measure again with that many");
 	if (l->mean_ns && l->delay_ns > (l->mean_ns + l->delay_ns) / (1000000 / SCARCE_PPM))
 		put(out,
 		    base_arena_printf(

@@ -83,7 +83,7 @@ static void make_them_here(struct view_summary *s, struct view_advice *a)
 	a->why = base_arena_printf(
 		&s->mem,
 		"%s. The GPU%s waited %s for all that workers were to bring, and would wait %s if "
-		"batches took then what they take a worker",
+		"batches then took as long as they take a worker",
 		a->why, s->result->gpus > 1 ? "s" : "", base_duration(all, waits),
 		base_duration(left, then));
 	a->saving_nano_usd = base_div_even((__int128)a->saving_nano_usd * waits, a->saving_ns);

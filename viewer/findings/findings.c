@@ -350,9 +350,8 @@ static void add_late(struct view_summary *s, size_t row, int c)
 	f->of_starved_ppm = ana_class_is_input(c) ? base_ppm(f->ns, s->starved_ns) : -1;
 	f->confidence = s->result->ranks.clocks > 1 ? ANA_MEDIUM : ANA_HIGH;
 	f->by_confidence[f->confidence] = f->ns;
-	f->basis =
-		"others waited for it inside collectives, which all ranks leave together; it had "
-		"more of this since they were even";
+	f->basis = "others waited for it inside collectives, which all ranks leave together; since "
+		   "the last one it had more of this than they";
 	s->findings++;
 }
 

@@ -126,16 +126,16 @@ const char *view_startup_sentence(const struct view_summary *s, struct base_aren
 #define VIEW_BEFORE_CUDA_WORDS \
 	" until the program first used CUDA (imports, preparation, maybe the model and a first batch), then "
 #define VIEW_AFTER_CUDA_WORDS " to the GPU's first work"
-#define VIEW_ONCE_WORDS "; paid once a run"
+#define VIEW_ONCE_WORDS "; paid once per run"
 
 #define VIEW_BETWEEN_PPM \
 	100000 /* of the training time, from where pauses between operations are told */
 /* No waste, and of a run of many small operations the largest part: what a GPU needs for each. */
 int64_t view_between_ns(const struct view_summary *s); /* 0: too little to tell */
 /* What follows its share: "of the training time is what the GPU itself needed, ..." */
-#define VIEW_BETWEEN_WORDS                                                                     \
-	" of the training time is what the GPU itself needed from one operation to the next, " \
-	"10 us or less each: no waste, but CUDA graphs, torch.compile or larger batches make " \
+#define VIEW_BETWEEN_WORDS                                                                      \
+	" of the training time is what the GPU itself needed from one operation to the next, "  \
+	"10 us or less each: not waste, but CUDA graphs, torch.compile or larger batches make " \
 	"them fewer, on top of what is said below"
 /* The share, and that. NULL: too little to tell. */
 const char *view_between_sentence(const struct view_summary *s, struct base_arena *mem);

@@ -168,10 +168,10 @@ static const char *turnover(const struct view_summary *s, const struct view_hots
 	if (p->role != WIRE_ROLE_SUBMITTER)
 		return NULL;
 	if (p->wait == WIRE_WAIT_CHILD && p->target && !strcmp(p->target, "Process.join"))
-		return again ? "ending workers that the next epoch starts anew"
+		return again ? "ending workers that the next epoch starts again"
 			     : "ending the loader's workers";
 	if (p->wait == WIRE_WAIT_NONE && p->leaf && strstr(p->leaf, "/multiprocessing/popen_"))
-		return again ? "starting workers anew" : "starting the loader's workers";
+		return again ? "starting workers again" : "starting the loader's workers";
 	return NULL;
 }
 
@@ -282,8 +282,8 @@ static const char *stepped_down(const struct view_summary *s)
 
 	return 2 * (__int128)q->stepped_down_ns < q->unobserved_ns || !q->stepped_down_ns
 		       ? ""
-		       : ", for recording all of it would have cost the job more than --max-overhead "
-			 "allows (0 records it all)";
+		       : ", because recording all of it would have cost the job more than "
+			 "--max-overhead allows (0 records it all)";
 }
 
 /* What NVML saw meanwhile, where it measured half of it or more. */
@@ -491,10 +491,12 @@ const char *view_confidence_words(const struct view_summary *s)
 {
 	/* What a simulated GPU does meanwhile is computed, so what is left as a wait is as well. */
 	return s->result->simulated
-		       ? "confidence tells how sure cause, line and gain are, not how sure the length "
-			 "of the wait; behind that of a gain stands what keeps it from being higher"
-		       : "confidence tells how sure cause, line and gain are; behind that of a gain "
-			 "stands what keeps it from being higher; how long the wait was is measured";
+		       ? "confidence tells how sure cause, line and gain are, not how sure the "
+			 "length of the wait; after that of a gain comes what keeps it from being "
+			 "higher"
+		       : "confidence tells how sure cause, line and gain are; after that of a "
+			 "gain comes what keeps it from being higher; how long the wait was is "
+			 "measured";
 }
 
 /*

@@ -38,6 +38,6 @@ void fleet_alarm(const char *command, const struct fleet_budget_state *b, const 
 		err = live_command_start(c, command, &pid);
 	}
 	if (err)
-		view_error("--exec %s: %s; it was not told", command, strerror(-err));
+		view_error("--exec %s: %s; it was not run", command, strerror(-err));
 	live_command_free(c);
 }

@@ -94,7 +94,7 @@ static int take(struct fleet_digest *d, const char *run, const char *text, size_
 	int err = len > FLEET_DIGEST_BYTES_MAX ? -EBADMSG : fleet_digest_read(d, text, len, &why);
 
 	if (err)
-		view_error("%s: what was made of it is no digest: %s", run,
+		view_error("%s: what was made of it is not a digest: %s", run,
 			   why ? why : "it is too long");
 	return err;
 }

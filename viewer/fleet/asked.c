@@ -66,7 +66,8 @@ bool fleet_asked_time(const char *option, const char *text, int64_t *unix_ns)
 	if (s)
 		s = (int64_t)time(NULL) - s;
 	else if (!moment(text, &s)) {
-		view_error("%s %s: no such time; a date such as 2026-11-09, or 12h, 30d, 8w ago",
+		view_error("%s %s: not a time; give a date such as 2026-11-09, or 12h, 30d, 8w "
+			   "ago",
 			   option, text);
 		return false;
 	}

@@ -17,7 +17,7 @@
 
 static bool refuse(const char *text)
 {
-	view_error("--budget %s: no such budget; run=USD, team=USD/month or team:NAME=USD/week",
+	view_error("--budget %s: not a budget; give run=USD, team=USD/month or team:NAME=USD/week",
 		   text);
 	return false;
 }

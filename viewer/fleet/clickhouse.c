@@ -268,7 +268,7 @@ static int click_read(struct fleet_store *s, enum fleet_view view, const struct 
 	free(c->ready[view].answer);
 	c->has_ready[view] = false;
 	if (err)
-		view_error("%s: an answer that is none; is this ClickHouse?", c->at.target);
+		view_error("%s: the answer makes no sense; is this ClickHouse?", c->at.target);
 	return err;
 }
 

@@ -77,7 +77,7 @@ static int take_option(struct click_address *a, struct base_arena *mem, const ch
 	else if (!strcmp(key, "password_file"))
 		return take_password_file(a, mem, value);
 	else
-		return refuse("there are cluster, outbox, password_file, tls and ca behind the ?");
+		return refuse("options after the ? are cluster, outbox, password_file, tls and ca");
 	return 0;
 }
 
@@ -89,7 +89,7 @@ static int take_options(struct click_address *a, struct base_arena *mem, char *t
 	for (next = strtok_r(text, "&", &save); next && !err; next = strtok_r(NULL, "&", &save)) {
 		char *value = strchr(next, '=');
 		if (!value)
-			return refuse("an option behind the ? has no value");
+			return refuse("an option after the ? has no value");
 		*value++ = '\0';
 		err = take_option(a, mem, next, value);
 	}
@@ -105,7 +105,7 @@ static int take_hosts(struct click_address *a, struct base_arena *mem, char *tex
 		bool has_port = port && (!bracket || port > bracket);
 
 		if (!is_host(host))
-			return refuse("a host has other characters than hosts have");
+			return refuse("a host has a character that no host name has");
 		if (a->hosts == CLICK_HOSTS_MAX)
 			return refuse("there are too many hosts");
 		a->host[a->hosts++] =

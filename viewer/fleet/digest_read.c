@@ -178,7 +178,7 @@ static const char *judge_schema(const struct base_json *root)
 
 	if (!strcmp(schema, FLEET_DIGEST_SCHEMA))
 		return NULL;
-	return strncmp(schema, "gpustarve.digest/", 17) ? "it is no digest of gpustarve"
+	return strncmp(schema, "gpustarve.digest/", 17) ? "it is not a digest of gpustarve"
 							: "it is of a later version of gpustarve";
 }
 
@@ -194,7 +194,7 @@ int fleet_digest_read(struct fleet_digest *d, const char *text, size_t len, cons
 		return -EBADMSG;
 	}
 	struct base_json *root = base_json_parse(&mem, text, len, &error);
-	r.why = root ? judge_schema(root) : "it is no JSON";
+	r.why = root ? judge_schema(root) : "it is not JSON";
 	if (!r.why) {
 		read_head(&r, d, root);
 		read_lines(&r, d, base_json_get(root, "gpus"));

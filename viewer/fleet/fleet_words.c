@@ -210,8 +210,8 @@ static const char *words_of_rules(const struct fleet *f, struct base_arena *mem)
 	return base_arena_printf(
 		mem,
 		"not comparable: different rules gave the classes (%s); starved, wasted, classes, "
-		"lines and fixes are of both; leave the older ones out with --since, or make their "
-		"digests anew with gpustarve digest RUN --store URL",
+		"lines and fixes are of both; leave the older ones out with --since, or make "
+		"their digests again with gpustarve digest RUN --store URL",
 		all);
 }
 

@@ -229,7 +229,7 @@ static int judge(sqlite3 *db, const char *file)
 	if (version < 0)
 		return fleet_db_error(db, sqlite3_errcode(db));
 	if (pragma(db, "PRAGMA application_id") != APPLICATION) {
-		view_error("%s: no store of gpustarve; name another file", file);
+		view_error("%s: not a store of gpustarve; name another file", file);
 		return -EBADMSG;
 	}
 	if (version > VERSION) {

@@ -48,7 +48,8 @@ static int fail_parse(struct kineto *k, int err, uint64_t offset)
 	switch (err) {
 	case -ELOOP:
 		return view_import_fail(k->job, -EBADMSG,
-					"nested deeper than %u levels at byte %llu; it is no trace",
+					"nested deeper than %u levels at byte %llu; it is not a "
+					"trace",
 					VIEW_IMPORT_DEPTH_MAX, at);
 	case -EBADMSG:
 		return view_import_fail(

@@ -115,8 +115,7 @@ static const char *read_times(struct view_alloc *a, const struct base_json *root
 		return NULL;
 	a->end_ns = base_json_get_int(root, "end_unix_ns", -1);
 	return a->end_ns < a->start_ns || a->end_ns - a->start_ns > LONGEST
-		       ? "its end is no time after its "
-			 "start"
+		       ? "its end is not after its start"
 		       : NULL;
 }
 
@@ -126,7 +125,7 @@ static const char *read_all(struct view_alloc *a, struct base_arena *mem,
 	const char *why;
 
 	if (strcmp(base_json_get_text(root, "schema", ""), VIEW_ALLOC_SCHEMA) != 0)
-		return "it is no allocation of this version";
+		return "it is not an allocation of this version";
 	view_job_from_json(&a->id, root);
 	a->id.text[VIEW_JOB_STEP] = NULL;
 	if (!view_job_known(&a->id) || a->id.number[VIEW_JOB_RESTART] < 0)

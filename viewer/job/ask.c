@@ -70,7 +70,7 @@ struct view_job *view_job_or_say(struct view_jobs *j, const char *dir, const cha
 		say_if_one_task(job, id);
 		return job;
 	case -EINVAL:
-		view_error("--job %s: no such number; give a job's, or ARRAY_TASK", id);
+		view_error("--job %s: not a number; give a job's, or ARRAY_TASK", id);
 		break;
 	case -ENOTUNIQ:
 		view_error("--job %s: there are %zu in %s: %s; %s", id, j->jobs, out, list(j),

@@ -122,7 +122,9 @@ static int get_within(int dir, struct base_arena *mem, const char *name, size_t 
 	size_t len = 0;
 	int err = read_text(dir, mem, name, most, &text, &len);
 
-	*why = err == -ELOOP ? "it is a link" : err == -EINVAL ? "it is no file" : strerror(-err);
+	*why = err == -ELOOP	? "it is a link"
+	       : err == -EINVAL ? "it is not a file"
+				: strerror(-err);
 	return err ? err : view_alloc_parse(a, mem, text, len, why);
 }
 

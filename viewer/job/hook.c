@@ -125,7 +125,7 @@ static int identify(struct view_hook *h)
 	*h = (struct view_hook){ .path = "SLURM_JOB_ID" };
 	view_job_from_environment(&a->id);
 	if (!view_job_known(&a->id))
-		return fail(h, -EINVAL, "not set: this is no hook of a scheduler's job");
+		return fail(h, -EINVAL, "not set: this is not a hook of a scheduler's job");
 	view_job_keep(&a->id, &h->mem);
 	a->host = host_name(&h->mem);
 	a->node = base_arena_text(&h->mem, variable("SLURMD_NODENAME"));
@@ -143,7 +143,7 @@ static const char *explain(int err)
 		return "it belongs to somebody else";
 	case -ELOOP:
 	case -ENOTDIR:
-		return "it is no folder";
+		return "it is not a folder";
 	default:
 		return strerror(-err);
 	}

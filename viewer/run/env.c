@@ -135,7 +135,7 @@ static void say_who_is_injected(const struct view_run *r)
 		view_note("ncu and compute-sanitizer load themselves into all that they start: "
 			  "nothing of it is recorded");
 	if (have && have[0] && strcmp(have, r->libprof) != 0 && !r->quiet)
-		view_note("CUDA_INJECTION64_PATH is set: CUDA loads %s in the place of libprof, so "
+		view_note("CUDA_INJECTION64_PATH is set: CUDA loads %s in place of libprof, so "
 			  "that nothing is recorded; unset it",
 			  have);
 }

@@ -17,10 +17,10 @@ static const char *const remedies[] = {
 	[VIEW_MISSED_NOTHING] = "",
 	[VIEW_MISSED_NO_CUDA] = "",
 	[VIEW_MISSED_NOBODY] = "put `gpustarve run --` in front of the command that trains",
-	[VIEW_MISSED_DROPPED] = "put `gpustarve run --` behind that launcher",
-	[VIEW_MISSED_SUDO] = "put `gpustarve run --` behind it",
-	[VIEW_MISSED_RAY] = "name LD_PRELOAD and GPUSTARVE_* in runtime_env's env_vars, or start "
-			    "`ray start` behind `gpustarve run --`",
+	[VIEW_MISSED_DROPPED] = "put `gpustarve run --` after that launcher",
+	[VIEW_MISSED_SUDO] = "put `gpustarve run --` after it",
+	[VIEW_MISSED_RAY] = "name LD_PRELOAD and GPUSTARVE_* in runtime_env's env_vars, or put "
+			    "`gpustarve run --` before `ray start`",
 	[VIEW_MISSED_PRIVILEGED] = "start a program without these",
 	[VIEW_MISSED_NO_FILE] = "mount or install gpustarve at that path where the job runs",
 	[VIEW_MISSED_LATE] = "start it again",
@@ -200,7 +200,7 @@ static void tell_not_loaded(const struct view_process *p, struct view_missed *ou
 		     path, strerror(-err));
 	else
 		tell(out, VIEW_MISSED_LATE,
-		     "%s was not to be loaded when it began, and is there now", path);
+		     "%s could not be loaded when it began, and is there now", path);
 }
 
 /* ---- it is in it ---- */
@@ -229,7 +229,7 @@ static bool tell_tools(const char *injection, bool theirs, struct view_missed *o
 		     "ncu or compute-sanitizer started it, and keeps CUDA to itself");
 	else if (injection && injection[0] && strcmp(name_of(injection), "libprof.so") != 0)
 		tell(out, VIEW_MISSED_INJECTION,
-		     "CUDA_INJECTION64_PATH is another tool's: CUDA loads %s in the place of "
+		     "CUDA_INJECTION64_PATH is another tool's: CUDA loads %s in place of "
 		     "libprof.so",
 		     injection);
 	else
@@ -299,7 +299,7 @@ void view_missed_command(const char *command, struct view_missed *out)
 	else if (is_sudo(name))
 		tell(out, VIEW_MISSED_SUDO, "%s drops LD_PRELOAD", name);
 	else if (!found)
-		tell(out, VIEW_MISSED_NO_FILE, "%s is no program here", command);
+		tell(out, VIEW_MISSED_NO_FILE, "%s is not a program here", command);
 	else if (tell_kind(view_needs_kind(file), name, out))
 		return;
 	else if (is_privileged(file))

@@ -97,8 +97,8 @@ static int make_report(const struct view_run_report *o, bool quiet)
 
 	if (err == -ENODATA && !quiet)
 		view_note("the job never touched a GPU: there is nothing to report. If it should "
-			  "have, ask gpustarve doctor; gpustarve loader measures what its loader "
-			  "can feed without a GPU");
+			  "have, ask gpustarve doctor; gpustarve loader measures, without a GPU, "
+			  "what its loader can feed");
 	if (err)
 		return 1;
 	view_own_lines_add(s);

@@ -55,7 +55,7 @@ bool view_alerts_exec(struct view_alerts *a, const char *command)
 
 	if (!n || a->watch.entry[n - 1].exec || !command[0]) {
 		view_error("--exec %s: %s", command,
-			   command[0] ? "no --alert or --budget stands before it"
+			   command[0] ? "no --alert or --budget comes before it"
 				      : "no command; give one for the shell");
 		return false;
 	}

@@ -43,7 +43,7 @@ static bool good_percent(const char *text)
 
 	if (!view_cost_parse(text, &nano) && nano <= 100 * VIEW_NANO_USD)
 		return true;
-	view_error("--max-overhead %s: no percentage; give a number such as 1 or 0.5", text);
+	view_error("--max-overhead %s: not a percentage; give a number such as 1 or 0.5", text);
 	return false;
 }
 
@@ -61,7 +61,7 @@ static bool good_size(const char *text)
 
 	if (view_option_size(text, &bytes))
 		return true;
-	view_error("--max-trace %s: no size; write bytes, or a number with K, M, G or T", text);
+	view_error("--max-trace %s: not a size; write bytes, or a number with K, M, G or T", text);
 	return false;
 }
 
@@ -107,7 +107,7 @@ static const struct base_opt opt[] = {
 	{ "price-model", 0, "M", "on-demand (default), spot, reserved or owned",
 	  BASE_TEXT(struct view_run, price_model), .good = view_option_price_model,
 	  .words = VIEW_PRICE_MODELS },
-	{ "label", 0, "K=V", "a label of the run; may be given several times", .take = add_label,
+	{ "label", 0, "K=V", "a label of the run; may be repeated", .take = add_label,
 	  .repeats = true },
 	{ "level", 0, "0|1|2", "how much to record (1)", BASE_TEXT(struct view_run, level),
 	  .good = good_level, .words = "0 1 2" },
@@ -120,8 +120,8 @@ static const struct base_opt opt[] = {
 	  "forward to a central one at https://HOST:PORT",
 	  BASE_TEXT(struct view_run, collector), .words = BASE_WORDS_FILE },
 	{ "alert", 0, "COND",
-	  "say so, once, when this holds, such as 'idle_for>15m' or\n"
-	  "'starved_pct>20 for 10m'; may be given several times",
+	  "say so once when this holds, such as 'idle_for>15m' or\n"
+	  "'starved_pct>20 for 10m'; may be repeated",
 	  .take = add_alert, .repeats = true },
 	{ "budget", 0, "USD", "say so at 80 % and at 100 % of it; nothing is stopped",
 	  .take = set_budget },

@@ -56,8 +56,8 @@ static bool say_what_was_meant(const char *path)
 static void say_no_gpu(const char *path)
 {
 	view_error(
-		"%s: the job never touched a GPU, so there is nothing to report; what its loader can feed, "
-		"gpustarve loader measures without one",
+		"%s: the job never touched a GPU, so there is nothing to report; gpustarve loader "
+		"measures, without a GPU, what its loader can feed",
 		path);
 }
 

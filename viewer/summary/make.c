@@ -292,8 +292,8 @@ static const char *graph_note(struct view_summary *s)
 		return NULL;
 	return base_arena_printf(&s->mem,
 				 "%s graph launches are recorded as one operation each: "
-				 "collectives inside them count as compute, and what ranks waited "
-				 "in them for each other is not in comm.skew",
+				 "collectives inside them count as compute, and waits for late "
+				 "ranks in them are not seen (comm.skew)",
 				 base_count(count, graphs));
 }
 
@@ -311,8 +311,8 @@ static void set_notes(struct view_summary *s, const struct view_trace *t)
 	if (s->result->simulated)
 		add_note(s, "the GPUs of this run are simulated: the simulator is a model");
 	if (s->ranks > 1 && !s->result->ranks.matched)
-		add_note(s, "several ranks: time that others waited inside collectives for a "
-			    "starved rank is not counted, so starved is a lower bound");
+		add_note(s, "several ranks: the time that others waited inside collectives for a "
+			    "starved rank is left out, so starved is a lower bound");
 	if (!s->result->complete && !s->result->imported)
 		add_note(s, "a process ended without saying so, or is still running: "
 			    "totals are a lower bound");

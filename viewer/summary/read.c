@@ -438,7 +438,7 @@ int view_summary_read(struct view_summary **out, const char *path, const char **
 	s->result_in_mem = true;
 	s->result = base_arena_alloc(&s->mem, sizeof(*s->result));
 	err = base_json_read(&s->mem, path, &root, &error);
-	*why = err == -EBADMSG ? error.why : err ? strerror(-err) : "it is no summary";
+	*why = err == -EBADMSG ? error.why : err ? strerror(-err) : "it is not a summary";
 	if (!err && strcmp(base_json_get_text(root, "schema", ""), VIEW_SUMMARY_SCHEMA) != 0)
 		err = -EBADMSG;
 	if (!err)

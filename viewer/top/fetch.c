@@ -106,7 +106,7 @@ static const char *meaning(long status)
 	case 403:
 		return "this token may not read";
 	case 404:
-		return "it knows no such run that goes on";
+		return "it knows of no such run that is going on";
 	default:
 		return "it did not answer what was asked";
 	}

@@ -228,7 +228,7 @@ static bool choose(struct source_http *s, char why[256])
 
 	if (ask(s, "/v1/live", &mem, &root, why)) {
 		const struct base_json *runs = base_json_get(root, "runs");
-		snprintf(why, 256, "no run goes on there");
+		snprintf(why, 256, "no run is going on there");
 		for (const struct base_json *j = runs ? runs->child : NULL; j; j = j->next) {
 			const char *id = base_json_get_text(j, "run", "");
 			int64_t ago = count(j, "heard_ns_ago");

@@ -100,7 +100,7 @@ def test_damage():
                          ("f'number {at + 1}: its CRC is wrong' in centre.log()", centre.log()))
             gs.equal(centre.seqs('run', s), list(range(1, at + 1)), "centre.seqs('run', s)")
         status, text, _ = centre.post(*sent[:11], sent[11][:-1])
-        gs.check(status == 400 and 'ends amid' in text, ("status == 400 and 'ends amid' in text", text))
+        gs.check(status == 400 and 'ends in the middle' in text, ("status == 400 and 'ends in the middle' in text", text))
         for body in b'x' * 64, c.frame(s, 0), c.frame(s, 5, kind=c.ACK):
             gs.equal(centre.post(body)[0], 400, 'centre.post(body)[0]')
         status, text, _ = centre.post(c.frame(stream(), 7))

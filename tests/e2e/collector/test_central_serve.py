@@ -753,7 +753,7 @@ def test_reload_of_certificates():
                             f.write(text)
                     c.process.send_signal(signal.SIGHUP)
                     refused += 1
-                    wait_for(lambda: c.log().count("those from before hold") == refused, name, 60)
+                    wait_for(lambda: c.log().count("the earlier ones stay in use") == refused, name, 60)
                     k, shown = visit(c, new)
                     gs.equal(shown, hash_of(new), 'shown')
                     k.close()

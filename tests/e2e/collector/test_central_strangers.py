@@ -115,7 +115,7 @@ def test_strangers():
         with c.Collector(BIN, root=root, options=options) as node:
             put_record(node, 'run')
             stream = send(node, 'run', 30)
-            c.wait_for(lambda: 'no collector of ours' in node.errors(), 'says so', PATIENCE)
+            c.wait_for(lambda: 'not a gpustarve collector' in node.errors(), 'says so', PATIENCE)
             clock = b'{"received_ns":1,"answered_ns":2}\n'
             for status, headers, body in ((200, {}, PAGE), (400, {}, b'bad request\n'), (404, {}, PAGE),
                                           (409, {}, b'conflict\n'), (413, {}, PAGE),
@@ -158,7 +158,7 @@ def test_one_run():
             c.wait_for(lambda: is_there(centre, 'later', later, 5), 'later ones arrive', PATIENCE)
             os.unlink(bad)
             c.wait_for(lambda: is_there(centre, 'bad', worst, 5), 'the bad one, once it can', PATIENCE)
-            c.wait_for(lambda: 'as long as one may be' in node.errors(), 'says what is missing', PATIENCE)
+            c.wait_for(lambda: 'the greatest length allowed' in node.errors(), 'says what is missing', PATIENCE)
             node.stop(timeout=PATIENCE)
         gs.equal(centre.stop(), 0, 'centre.stop()')
 

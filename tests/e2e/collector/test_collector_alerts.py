@@ -177,7 +177,7 @@ def test_nonsense():
 def test_refused():
     for given, want in ((['--alert', 'usd>5'], 'dollars need a price; give --usd-per-gpu-hour USD'),
                         (['--alert', 'idle_for>'], 'at character 10: a number is wanted here'),
-                        (['--exec', 'true'], 'no --alert stands before it'),
+                        (['--exec', 'true'], 'no --alert comes before it'),
                         (['--usd-per-gpu-hour', 'x'], 'not a price')):
         done = subprocess.run([os.path.join(BIN, 'gpustarve-collector'), '--unix', '/nonexistent/s', *given],
                               stderr=subprocess.PIPE)

@@ -90,7 +90,7 @@ def test_foreign_files():
         with open(path, "w") as f:
             f.write("precious")
         p = run("--dir", d + "/runs", "--unix", path)
-        gs.check(p.returncode == 1 and "no socket" in p.stderr, 'p.returncode == 1 and "no socket" in p.stderr')
+        gs.check(p.returncode == 1 and "not a socket" in p.stderr, 'p.returncode == 1 and "not a socket" in p.stderr')
         gs.equal(open(path).read(), "precious", 'open(path).read()')
         os.unlink(path)
         other = socket.socket(socket.AF_UNIX)

@@ -98,7 +98,7 @@ def isolated():
 
 
 def unreachable():
-    """Spawned workers that cannot find the trainer's memory."""
+    """Spawned workers that cannot find the main process's memory."""
     with gs.scratch() as where:
         out = os.path.join(where, 'own.json')
         ranges.run([gs.PYTHON, LOOP, out, 'workers=1', 'start=spawn', 'batches=300', 'fast=1',

@@ -146,10 +146,10 @@ with gs.scratch() as where:
     done = loader('--from', run, program=(2, 'quick', 0))
     gs.check('(the median step without its waits in' in ' '.join(done.stdout.decode().split()), f'which step: {done.stdout}')
     done = loader('--from', run, '--step-ms', '3')
-    gs.check(done.returncode == 1 and b'name one of them' in done.stderr, f'both: {done.stderr}')
+    gs.check(done.returncode == 1 and b'give one of them' in done.stderr, f'both: {done.stderr}')
     for wrong in '0', '-3', '12x', 'nan':
         done = loader('--step-ms', wrong)
-        gs.check(done.returncode == 1 and b'no length of a step' in done.stderr, f'{wrong}: {done.stderr}')
+        gs.check(done.returncode == 1 and b'not the length of a step' in done.stderr, f'{wrong}: {done.stderr}')
 
     done = gs.gpustarve('loader', '--', 'echo', 'hello', env=env)
     gs.equal((done.returncode, done.stdout), (1, b'hello\n'), 'a program without a loader')

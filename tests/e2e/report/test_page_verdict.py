@@ -110,7 +110,7 @@ def check_startup():
     gs.equal(ledger['before_cuda_ns'], armed - process['start_ns'], 'until CUDA')
     for said in s.box, s.top[:s.top.index('Mostly on')]:
         gs.check(re.search(r'f start-up 9\.9 s until the program first used CUDA \(imports, .*?, then 364 ms to', said), said)
-        gs.check('; paid once a run' in said, said)
+        gs.check('; paid once per run' in said, said)
 
 
 def check_healthy():

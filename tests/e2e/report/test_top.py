@@ -320,7 +320,7 @@ def of_collectors():
             again = gs.gpustarve('top', '--once', url + path, env=gs.environment(GPUSTARVE_TOKEN='reader-of-team-one-0001'))
             gs.check(again.stdout.startswith(b'of-team'), f'{path}: {again}')
         for token_text, path, want in (('reader-of-team-two-0001', '/runs/of-team', b'HTTP 404'),
-                                       ('reader-of-team-two-0001', '', b'no run goes on there'),
+                                       ('reader-of-team-two-0001', '', b'no run is going on there'),
                                        ('writer-of-team-one-0001', '/runs/of-team', b'HTTP 403'),
                                        ('nobody-has-this-token', '', b'HTTP 401'), ('', '', b'HTTP 401')):
             done = gs.gpustarve('top', '--once', url + path, env=gs.environment(GPUSTARVE_TOKEN=token_text))
@@ -341,7 +341,7 @@ def post(url, body, token):
 
 def refused():
     for args, want in ((['/nonexistent'], 'no run with a trace is there'), (['--sort', 'x'], 'no such order'),
-                       (['--interval', '0'], 'no time'), (['a', 'b'], 'more than one run'),
+                       (['--interval', '0'], 'not a time'), (['a', 'b'], 'more than one run'),
                        (['unix:/nonexistent'], 'no collector'), (['--token-file', '/nonexistent', 'http://127.0.0.1:9'],
                                                                  'No such file')):
         done = gs.gpustarve('top', '--once', *args)

@@ -145,13 +145,13 @@ def check_others():
     said, status = doctor('--pid', 'x')
     gs.check('not the number' in said and status == 1, f'no pid: {said!r}')
     said, status = doctor('--pid', '1', '--job', '2')
-    gs.check('at a time' in said and status == 1, f'two at once: {said!r}')
+    gs.check('give only one of' in said and status == 1, f'two at once: {said!r}')
 
 
 def check_commands(where):
     for argv, env, words, status in [
             (['ls', '-l'], {}, '`gpustarve run -- ls` would record it', 0), (['sudo', 'ls'], {}, 'sudo drops', 1),
-            (['ls'], {'GPUSTARVE': 'off'}, 'GPUSTARVE=off', 1), (['nothing-here'], {}, 'is no program here', 1),
+            (['ls'], {'GPUSTARVE': 'off'}, 'GPUSTARVE=off', 1), (['nothing-here'], {}, 'is not a program here', 1),
             (['ls'], {'CUDA_INJECTION64_PATH': '/other.so'}, '/other.so', 1)]:
         said, got = doctor('--', *argv, **env)
         gs.check(words in said and got == status, f'{argv} {env}: exit {got}: {said!r}')

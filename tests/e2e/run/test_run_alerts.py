@@ -39,7 +39,7 @@ def kill_all(path):
 def refused():
     for options, want in ((['--alert', 'idle_for>15'], "--alert idle_for>15: at character 12: a unit is wanted"),
                           (['--alert', 'gpu>1'], 'at character 1: no such metric'),
-                          (['--exec', 'true'], 'no --alert or --budget stands before it'),
+                          (['--exec', 'true'], 'no --alert or --budget comes before it'),
                           (['--budget', 'much'], 'not a budget'), (['--budget', '0'], 'not a budget'),
                           (['--budget', '1', '--budget', '2'], 'it was given before')):
         done = gs.gpustarve('run', *options, '--', 'true')

@@ -3,7 +3,7 @@
 # ctest: labels=e2e waits timeout=600
 """The status line, on a real pseudo-terminal: in the last row, with dollars, renewed, gone before
 the verdict, and never between the command's own lines, whatever the terminal's size and however it
-changes. None where stderr is no terminal, with --quiet, or for a command without a GPU."""
+changes. None where stderr is not a terminal, with --quiet, or for a command without a GPU."""
 import os
 import re
 import sys

@@ -205,10 +205,10 @@ def check_traps(where):
     """What a user can leave where root will write."""
     out, aside = fresh(where, 'traps'), fresh(where, 'aside')
     os.symlink(aside, os.path.join(out, 'c1-1.job'))
-    refused('begin', out, 'no folder', SLURM_JOB_ID='1')
+    refused('begin', out, 'not a folder', SLURM_JOB_ID='1')
     with open(os.path.join(out, 'c1-2.job'), 'w', encoding='utf-8') as f:
         f.write('x')
-    refused('begin', out, 'no folder', SLURM_JOB_ID='2')
+    refused('begin', out, 'not a folder', SLURM_JOB_ID='2')
     os.mkdir(os.path.join(out, 'c1-3.job'))
     victim = os.path.join(aside, 'victim')
     with open(victim, 'w', encoding='utf-8') as f:

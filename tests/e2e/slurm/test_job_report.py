@@ -250,7 +250,7 @@ def check_steps(where):
     gs.equal(len(s['run']['slurm']['runs']), 3, 'by name and by run.json, and no others')
     gs.equal([g['held_ns'] for g in s['gpus']], [60 * S, 40 * S], 'no end is known: until the last sign of life')
     gs.equal([a['open'] for a in s['run']['slurm']['attempts']], [True], 'which is said')
-    gs.check(any('no end is known' in n for n in s['quality']['notes']), 'in a note, too')
+    gs.check(any('end of some allocations is not known' in n for n in s['quality']['notes']), 'in a note, too')
 
 
 def check_names(where):
@@ -271,8 +271,8 @@ def check_names(where):
     alloc(out, job=31, array_job=30, array_task=0)
     alloc(out, job=32, array_job=30, array_task=1)
     refused('30_0 on c1, 30_1 on c1', '--job', '30', '--dir', out)
-    for name, word in (('77', 'nothing of it'), ('22_3', 'nothing of it'), ('x', 'no such number'),
-                       ('-1', 'no such number'), ('9_', 'no such number'), ('9' * 30, 'no such number')):
+    for name, word in (('77', 'nothing of it'), ('22_3', 'nothing of it'), ('x', 'not a number'),
+                       ('-1', 'not a number'), ('9_', 'not a number'), ('9' * 30, 'not a number')):
         refused(word, '--job', name, '--dir', out)
     refused('there is no folder', '--job', '9', '--dir', os.path.join(out, 'nowhere'))
     refused('nothing of it', '--job', '99', '--dir', out)
@@ -302,7 +302,7 @@ def check_never(where):
     s = report('--job', '9', '--dir', out)
     gs.equal([(g['index'], g['name'], g['allocated_ns']) for g in s['gpus']],
              [(i, NAME, 100 * S) for i in range(3)], 'by number on the same host')
-    gs.check(any('taken for what the others' in n for n in s['quality']['notes']), 'whose name is a guess')
+    gs.check(any('taken to be like the others' in n for n in s['quality']['notes']), 'whose name is a guess')
     alloc(out, gpus=1, node='elsewhere', named=False)
     s = report('--job', '9', '--dir', out)
     gs.equal([g['host'] for g in s['gpus']], ['n1', 'elsewhere', 'n1', 'n1'], 'a GPU elsewhere is another one')

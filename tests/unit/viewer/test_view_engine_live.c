@@ -426,7 +426,7 @@ static void test_looks_left_out(void)
 	trace_left_out(&r, 10, 40);
 	trace_left_out(&r, 11, 2);
 	t_analyse(&r, ANA_WINDOW_JOB);
-	EXPECT_UINT(notes_with(&r.result->quality, "42 looks were left out"), 1);
+	EXPECT_UINT(notes_with(&r.result->quality, "42 samples were left out"), 1);
 	EXPECT_UINT(notes_with(&r.result->quality, "left out"), 1);
 	t_run_end(&r);
 

@@ -132,7 +132,7 @@ static void test_startup(void)
 	struct ana_result *r = s->result;
 	const char *all =
 		"start-up is all until the GPU's first work: imports, CUDA's context, the "
-		"model, the first batch; paid once a run";
+		"model, the first batch; paid once per run";
 
 	r->classes[ANA_EXCLUDED_STARTUP] = r->gpu_ns / 6;
 	EXPECT(!view_startup_sentence(s, &mem));
@@ -209,7 +209,7 @@ static void test_between(void)
 	EXPECT_STR(
 		view_between_sentence(s, &mem),
 		"10.0 % of the training time is what the GPU itself needed from one operation to the "
-		"next, 10 us or less each: no waste, but CUDA graphs, torch.compile or larger "
+		"next, 10 us or less each: not waste, but CUDA graphs, torch.compile or larger "
 		"batches make them fewer, on top of what is said below");
 	view_summary_free(s);
 }

@@ -330,7 +330,7 @@ static void test_stepped_down(void)
 	struct view_summary *s =
 		made_line(1, ANA_EXCLUDED_UNOBSERVED, WIRE_ROLE_SUBMITTER, WIRE_WAIT_NONE);
 	const char *why =
-		", for recording all of it would have cost the job more than --max-overhead "
+		", because recording all of it would have cost the job more than --max-overhead "
 		"allows (0 records it all).";
 
 	REQUIRE(s && s->findings);
@@ -948,9 +948,9 @@ static void expect_turnover(uint64_t iterators, bool persistent, bool ends, cons
 static void test_turnover(void)
 {
 	expect_turnover(1, false, true, "ending the loader's workers");
-	expect_turnover(30, false, true, "ending workers that the next epoch starts anew");
+	expect_turnover(30, false, true, "ending workers that the next epoch starts again");
 	expect_turnover(30, true, true, "ending the loader's workers");
-	expect_turnover(30, false, false, "starting workers anew");
+	expect_turnover(30, false, false, "starting workers again");
 	expect_turnover(1, false, false, "starting the loader's workers");
 }
 

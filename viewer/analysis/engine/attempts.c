@@ -129,9 +129,9 @@ static int note_unended(const struct ana_plan *p, struct ana_quality *q)
 {
 	for (size_t i = 0; i < p->allocations; i++)
 		if (!p->allocation[i].alloc->ended)
-			return ana_quality_note(q,
-						"no end is known of some allocations: they count "
-						"until the last that processes of the job told");
+			return ana_quality_note(q, "the end of some allocations is not known: they "
+						   "count until the last moment known of processes "
+						   "of the job");
 	return 0;
 }
 
@@ -140,8 +140,7 @@ static int note_guesses(const struct ana_plan *p, struct ana_quality *q)
 	for (size_t i = 0; i < p->unuseds; i++)
 		if (p->unused[i].guessed)
 			return ana_quality_note(q, "some GPUs that nobody used have no name: they "
-						   "are taken for what the others of their node "
-						   "are");
+						   "are taken to be like the others of their node");
 	return 0;
 }
 
@@ -151,9 +150,9 @@ static int note_unseen(const struct ana_plan *p, struct ana_quality *q)
 		if (p->allocation[i].alloc->unseen)
 			return ana_quality_note(q,
 						"some tasks of the job were not recorded (opted "
-						"out, no library, a shell of their own, or told "
-						"elsewhere): what GPUs of their nodes did beside "
-						"is unobserved");
+						"out, no library, a shell of their own, or stored "
+						"elsewhere): what GPUs of their nodes did for "
+						"them is unobserved");
 	return 0;
 }
 

@@ -42,8 +42,8 @@ static int left_out_note(struct ana_result_parts *r)
 	if (!left_out)
 		return 0;
 	snprintf(text, sizeof(text),
-		 "%llu look%s left out, for they would have cost more than their share of a core: "
-		 "samples are further apart there",
+		 "%llu sample%s left out, because they would have cost more than their share of a "
+		 "core: samples are further apart there",
 		 (unsigned long long)left_out, left_out == 1 ? " was" : "s were");
 	return ana_quality_note(&r->result->quality, text);
 }
@@ -81,8 +81,9 @@ static int walk_notes(struct ana_result_parts *r, uint64_t unreadable)
 		if (r->found[i].forgot &&
 		    ana_quality_note(
 			    &r->result->quality,
-			    "a GPU idled while its process was so busy elsewhere that what its threads "
-			    "did was not kept: that part of the gap is host.unknown"))
+			    "a GPU idled while its process was so busy elsewhere that what its "
+			    "threads did was not kept: that part of the gap stays unknown "
+			    "(host.unknown)"))
 			return -ENOMEM;
 
 	if (r->plan->devices_left_out) {

@@ -229,11 +229,10 @@ static int note_refused(struct ana_skew *k)
 		all += r->row[i].matched;
 	if (!r->refused)
 		return 0;
-	snprintf(
-		text, sizeof(text),
-		"%llu of %llu kernels of collectives have no counterpart on other GPUs, or none that "
-		"is certain: what their ranks waited for each other stays comm",
-		(unsigned long long)r->refused, (unsigned long long)all);
+	snprintf(text, sizeof(text),
+		 "%llu of %llu kernels of collectives have no counterpart on other GPUs, or none "
+		 "that is certain: the time that their ranks waited for each other stays comm",
+		 (unsigned long long)r->refused, (unsigned long long)all);
 	return ana_quality_note(&k->result->quality, text);
 }
 
@@ -270,8 +269,8 @@ static int note_full(struct ana_skew *k)
 	snprintf(
 		text, sizeof(text),
 		"more collectives than memory has room for, and no temporary file that takes the rest "
-		"(%.80s; TMPDIR says where): of the later ones of %zu GPU%s, what ranks waited for "
-		"each other stays comm",
+		"(%.80s; TMPDIR says where): in the later ones of %zu GPU%s, the time that ranks "
+		"waited for each other stays comm",
 		t->spill_err ? strerror(-t->spill_err) : "none", full, full == 1 ? "" : "s");
 	return ana_quality_note(&k->result->quality, text);
 }

@@ -62,7 +62,7 @@ static void put_rate(struct html *h, const struct view_rate *r, size_t at)
 			 ? "<br><span class=\"soft small\">Assumed: the provider is not known, so "
 			   "the cheapest price known is taken.</span>"
 			 : "");
-	html_put(h, r->guide ? "<br><span class=\"soft small\">An order of magnitude, out of an "
+	html_put(h, r->guide ? "<br><span class=\"soft small\">An order of magnitude, from an "
 			       "article.</span>"
 			     : "");
 	html_put(h, "</td>");

@@ -92,10 +92,9 @@ void html_head(struct html *h)
 
 void html_foot(struct html *h)
 {
-	html_put(h,
-		 "</main>\n<footer><p>gpustarve <span>" GPUSTARVE_VERSION
-		 "</span>. Every number here stands in summary.json, or in this page's own data; "
-		 "<code>gpustarve verify</code> recomputes it from the trace.</p></footer>\n");
+	html_put(h, "</main>\n<footer><p>gpustarve <span>" GPUSTARVE_VERSION
+		    "</span>. Every number here is in summary.json, or in this page's own data; "
+		    "<code>gpustarve verify</code> recomputes it from the trace.</p></footer>\n");
 	fwrite(h->block, 1, h->block_len, h->f); /* what charts draw; the page reads without it */
 	view_script_write(h->f);
 	html_put(h, "</body>\n</html>\n");

@@ -156,7 +156,7 @@ static void put_works(struct html *h)
 	if (!n)
 		return;
 	html_put(h, "<p>What <span class=\"mono\">compute</span> consists of, by the kernels' "
-		    "names; time in which several ran is of the one that began first.</p>\n");
+		    "names; time in which several ran counts for the one that began first.</p>\n");
 	html_table(h, "Compute by kind and precision");
 	HTML_HEADS(h, "Kind", "Precision", "n:Time", "n:Of compute", "$:Cost", "n:Kernels",
 		   "What they do");
@@ -173,11 +173,10 @@ void html_ledger(struct html *h)
 
 	view_shares_close(s->result, s->waste, tenths);
 	html_section(h, "ledger", "Where the GPU time went");
-	html_put(
-		h,
-		"<p>Every nanosecond that the GPUs were held is in exactly one class. Shares here "
-		"are of all that time, start-up and shutdown with it; those at the top and of causes are "
-		"of the training time.</p>\n");
+	html_put(h,
+		 "<p>Every nanosecond that the GPUs were held is in exactly one class. Shares here "
+		 "are of all that time, start-up and shutdown included; those at the top and of "
+		 "causes are of the training time.</p>\n");
 	put_bar(h);
 	html_legend(h, s->result->classes);
 	html_table(h, "GPU time by class");

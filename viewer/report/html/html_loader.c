@@ -283,8 +283,7 @@ void html_loader(struct html *h)
 	html_workers(h);
 	put_files(h);
 	if (r->loaders > 1)
-		html_put(
-			h,
-			"<p class=\"soft\">Iterators with other settings stand in summary.json.</p>\n");
+		html_put(h, "<p class=\"soft\">Iterators with other settings are in "
+			    "summary.json.</p>\n");
 	html_section_end(h);
 }

@@ -23,7 +23,7 @@ void html_method(struct html *h)
 		"<dt>Held</dt><dd>From when a process of the run took the GPU until it gave it back. "
 		"Shares in tables are of this time.</dd>\n"
 		"<dt>Training time</dt><dd>What was held, without start-up, shutdown, waits for work and GPUs "
-		"that no process used. The percentage that leads is of this time.</dd>\n"
+		"that no process used. The leading percentage is of this time.</dd>\n"
 		"<dt>Per GPU-hour, per day, per month</dt><dd>The dollars of what the first sentence names, divided by "
 		"the training time, for an hour of it; and for a day and a month of thirty days of all GPUs "
 		"that did something. Per thousand steps: divided by the steps. What each step cost is all that was paid, divided by them.</dd>\n"
@@ -36,8 +36,8 @@ void html_method(struct html *h)
 		"says so. It is never a promise.</dd>\n"
 		"<dt>How sure</dt><dd>High: the records, and a range or three samples of the gap, say the same. "
 		"Medium: one or two samples of each gap, however many of all, or a gap that is split in "
-		"proportion between those at work, or no sample of it, but of ten gaps beside or more that show this cause. "
-		"Low: taken from fewer gaps beside. "
+		"proportion between those at work, or a gap without samples beside ten or more that show this cause. "
+		"Low: beside fewer of them. "
 		"None: not known. A cause is as sure as most of its time.</dd>\n</dl>\n<h3>The classes of this run</h3>\n<dl class=\"classes\">\n");
 	for (int c = 0; c < ANA_CLASSES; c++)
 		if (h->s->result->classes[c])

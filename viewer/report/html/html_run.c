@@ -230,7 +230,7 @@ static void put_attempt(struct html *h, size_t i)
 	HTML_NUMBER(h, html_count(h, a->gpus, "/run/slurm/attempts/%zu/gpus", i));
 	html_put(h, "<td class=\"n\">");
 	html_ns(h, a->held_ns, "/run/slurm/attempts/%zu/gpu_ns", i);
-	html_put(h, a->open ? "</td><td>goes on</td></tr>\n" : "</td><td>ended</td></tr>\n");
+	html_put(h, a->open ? "</td><td>still running</td></tr>\n" : "</td><td>ended</td></tr>\n");
 }
 
 /* A requeued job held its GPUs several times. */

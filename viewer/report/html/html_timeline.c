@@ -284,7 +284,7 @@ static void put_zoom(struct html *h, size_t i)
 	size_t at = place_of(r->series, i);
 	int64_t start = z->line.bucket[0].start_ns, end = z->line.bucket[z->line.count - 1].end_ns;
 	struct html_strip strip = { &z->line, start, end, COLUMNS_MOST / 2,
-				    "The time around a long gap; it stands in the table of gaps" };
+				    "The time around a long gap; it is in the table of gaps" };
 
 	html_put(h, "<div class=\"zoom\"><p>GPU ");
 	html_id(h, r->gpu[z->gpu].index, "/gpus/%" PRIu32 "/index", z->gpu);

@@ -49,7 +49,7 @@ void text_ledger(struct page *p)
 
 	view_shares_close(s->result, s->waste, tenths);
 	text_heading(p,
-		     "Where the GPU time went (of all time held, start-up and shutdown with it)");
+		     "Where the GPU time went (of all time held, start-up and shutdown included)");
 	if (text_narrow(p))
 		fprintf(p->f, "  %-19s %9s %6s\n", "class", "time", "held");
 	else

@@ -96,7 +96,7 @@ static void put_attempts(struct page *p)
 					    base_duration(lasted, a->end_ns - a->start_ns), a->gpus,
 					    a->gpus == 1 ? "" : "s",
 					    base_duration(gpu_time, a->held_ns),
-					    a->open ? ", goes on" : ""));
+					    a->open ? ", still running" : ""));
 	}
 	if (r->attempts > ATTEMPTS_SHOWN)
 		fprintf(p->f, "  and %zu further restarts\n", r->attempts - ATTEMPTS_SHOWN);

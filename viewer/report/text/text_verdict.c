@@ -194,7 +194,8 @@ static void put_doubt(struct page *p)
 	if (q->dropped || q->invalid)
 		text_line(p, base_arena_printf(
 				     &p->mem,
-				     "%s records lost, %s unusable: their time is device.lost",
+				     "%s records lost, %s unusable: their time counts as lost "
+				     "(device.lost)",
 				     base_count(a, q->dropped), base_count(b, q->invalid)));
 	if (!p->s->result->complete && !p->s->result->imported)
 		text_line(p, "a process ended without saying so: these are lower bounds");

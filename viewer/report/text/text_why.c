@@ -477,7 +477,7 @@ void text_advice(struct page *p)
 
 	if (!s->advices)
 		return;
-	text_heading(p, "What to do (each saving is an upper bound; they do not add up)");
+	text_heading(p, "What to do (each saving is an upper bound; they overlap)");
 	for (size_t i = 0; i < s->advices; i++) {
 		const struct view_advice *a = &s->advice[i];
 		const char *of = view_advice_about_words(s, &p->mem, a);

@@ -59,7 +59,7 @@ function draw(figure, block, view) {
 	try {
 		drawn = chart(live, block, view, figure);
 	} catch (e) {
-		note(figure, `This chart cannot be drawn (${e.message}); its static form and its table stand.`);
+		note(figure, `This chart cannot be drawn (${e.message}); its static form and its table remain.`);
 	}
 	if (drawn) {
 		figure.dataset.live = 'yes';
