@@ -80,11 +80,12 @@ static const char *of_amount(struct base_arena *mem, enum view_figure figure, in
 {
 	base_unit a, b;
 
-	return base_arena_printf(mem, "at most %s%s per %s, %s%s was realised",
+	return base_arena_printf(mem, "at most %s%s per %s, %s was realised",
 				 compare_figure(a, figure, upper),
 				 figure == VIEW_FIGURE_NS ? " of GPU time" : "", per,
-				 real ? compare_figure(b, figure, real) : "none",
-				 real && real == upper ? ", all of it," : "");
+				 !real		 ? "none"
+				 : real == upper ? "all of it"
+						 : compare_figure(b, figure, real));
 }
 
 const char *compare_promise_words(const struct view_pair *p, const struct view_promise *q,

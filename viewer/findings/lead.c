@@ -178,7 +178,7 @@ const char *view_short_words(const struct view_summary *s, struct base_arena *me
 		return NULL;
 	return base_arena_printf(
 		mem,
-		"only %s of training, slow first steps among them: too short to reckon per day or month",
+		"only %s of training, slow first steps among them: too short for figures per day or month",
 		base_gpu_time(time, view_working_ns(s)));
 }
 

@@ -25,8 +25,8 @@ struct view_lead {
 };
 
 /*
- * "only 3.50 GPU-seconds of training, slow first steps among them: too short to reckon per day or
- * month"; NULL: there is enough of it (VIEW_SHORT_NS per GPU), or none.
+ * "only 3.50 GPU-seconds of training, slow first steps among them: too short for figures per day
+ * or month"; NULL: there is enough of it (VIEW_SHORT_NS per GPU), or none.
  */
 #define VIEW_SHORT_NS 10000000000LL
 const char *view_short_words(const struct view_summary *s, struct base_arena *mem);

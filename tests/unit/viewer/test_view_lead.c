@@ -189,7 +189,7 @@ static void test_short(void)
 	EXPECT(!strstr(view_lead_rate_words(s, &mem), "per month"));
 	EXPECT(!strncmp(view_lead_rate_words(s, &mem), "per thousand steps: ", 20));
 	EXPECT_STR(view_short_words(s, &mem),
-		   "only 10.0 GPU-seconds of training, slow first steps among them: too short to reckon "
+		   "only 10.0 GPU-seconds of training, slow first steps among them: too short for figures "
 		   "per day or month");
 	view_summary_free(s);
 }

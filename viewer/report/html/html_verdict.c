@@ -743,7 +743,7 @@ static void put_short(struct html *h)
 	html_gpu_time(h, view_working_ns(h->s), "/ledger/working_ns");
 	html_put(
 		h,
-		" of training, slow first steps among them: too short to reckon per day or month.</p>\n");
+		" of training, slow first steps among them: too short for figures per day or month.</p>\n");
 }
 
 /* Runs of a few looks of such a monitor are not told of what it would have shown. */
