@@ -56,9 +56,10 @@ def ranks(run, world=4, steps=120):
 
 
 def long_run(where, name, events, gpus):
+    """GPUs that do the same, so that what is kept of each is about as long."""
     run = os.path.join(where, name + '.gst')
     os.makedirs(run)
-    subprocess.run([os.path.join(TOOLS, 'long_make'), run, str(events), str(gpus)], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([os.path.join(TOOLS, 'long_make'), run, str(events), str(gpus), '0'], check=True, stdout=subprocess.DEVNULL)
     with open(os.path.join(run, 'run.json'), 'w', encoding='utf-8') as f:
         f.write('{"schema":"gpustarve.run/1","run_id":"long"}')
     return run
