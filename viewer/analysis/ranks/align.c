@@ -7,7 +7,8 @@
 
 #define SAMPLE 256u /* distances looked at per lag */
 #define LAGS 512 /* tried to either side, besides the difference in length */
-#define DISTANCE_NS 30000 /* distances between ends agree to this, and to a five-thousandth */
+#define DISTANCES 3u
+#define DOUBT 4000000 /* four deviations of a score, squared, times how many it is of */
 #define FOLLOW_NS 100000 /* an end is looked for so near to where it should be ... */
 #define FOLLOW_PPM 100 /* ... and so much further per time without one */
 #define FOLLOW_MAX_NS 5000000
@@ -16,6 +17,12 @@
 #define RESIDUAL_GOOD_NS 100000
 #define TRIES 64u
 #define PER_KNOT 16u
+
+/*
+ * Distances between ends agree to this, and to a five-thousandth: the first at which half of them
+ * do. Ends on one node are closer to each other than to those on another.
+ */
+static const int64_t distance_ns[DISTANCES] = { 30000, 100000, 300000 };
 
 struct points {
 	int64_t *t, *d;
@@ -34,51 +41,78 @@ static int64_t distance(int64_t a, int64_t b)
 	return a < b ? b - a : a - b;
 }
 
-static bool agree(const int64_t *x, const int64_t *y)
+static bool agree(const int64_t *x, const int64_t *y, int64_t within)
 {
 	int64_t dx = x[0] - x[-1], dy = y[0] - y[-1];
 
-	return distance(dx, dy) <= DISTANCE_NS + dx / 5000;
+	return distance(dx, dy) <= within + dx / 5000;
 }
 
-/* How many of a thousand distances agree when x[k] is beside y[k + lag]; -1: too few to say. */
-static int score(const int64_t *x, size_t nx, const int64_t *y, size_t ny, int64_t lag)
-{
-	int64_t from = lag < 0 ? -lag : 0, to = (int64_t)ny - lag, k, step;
-	int good = 0, all = 0;
+struct sides { /* ends on two clocks, ascending */
+	const int64_t *x, *y;
+	size_t nx, ny;
+	int64_t within; /* distances agree */
+};
 
+/*
+ * How many of a thousand distances agree when x[k] is beside y[k + lag], of *all that were looked
+ * at; -1: too few to say.
+ */
+static int score(const struct sides *s, int64_t lag, int *all)
+{
+	const int64_t *x = s->x, *y = s->y;
+	size_t nx = s->nx, ny = s->ny;
+	int64_t from = lag < 0 ? -lag : 0, to = (int64_t)ny - lag, k, step;
+	int good = 0;
+
+	*all = 0;
 	if (to > (int64_t)nx)
 		to = (int64_t)nx;
 	if (to - from < (int64_t)POINTS_LEAST)
 		return -1;
 	step = (to - from) / SAMPLE + 1;
-	for (k = from + 1; k < to; k += step, all++)
-		good += agree(&x[k], &y[k + lag]);
-	return all ? good * 1000 / all : -1;
+	for (k = from + 1; k < to; k += step, ++*all)
+		good += agree(&x[k], &y[k + lag], s->within);
+	return *all ? good * 1000 / *all : -1;
+}
+
+/* So much better than @best that it is no chance. */
+static void try_lag(const struct sides *s, int64_t at, int *best, int64_t *lag)
+{
+	int all, now = score(s, at, &all);
+
+	if (now <= *best || (int64_t)(now - *best) * (now - *best) * all <= DOUBT)
+		return;
+	*best = now;
+	*lag = at;
 }
 
 /* Of lags that are equally good the nearest to none: both began at the same collective. */
-static bool find_lag(const int64_t *x, size_t nx, const int64_t *y, size_t ny, int64_t *lag)
+static bool find_lag(const struct sides *s, int64_t *lag)
 {
-	int64_t most = LAGS + distance((int64_t)nx, (int64_t)ny), i;
-	int best = score(x, nx, y, ny, 0), s;
+	int64_t most = LAGS + distance((int64_t)s->nx, (int64_t)s->ny), i;
+	int all, best = score(s, 0, &all);
 
 	*lag = 0;
 	if (most > 4 * LAGS)
 		most = 4 * LAGS;
 	for (i = 1; i <= most && best < 980; i++) {
-		s = score(x, nx, y, ny, i);
-		if (s > best) {
-			best = s;
-			*lag = i;
-		}
-		s = score(x, nx, y, ny, -i);
-		if (s > best) {
-			best = s;
-			*lag = -i;
-		}
+		try_lag(s, i, &best, lag);
+		try_lag(s, -i, &best, lag);
 	}
 	return best >= 500;
+}
+
+static bool find_any_lag(struct sides *s, int64_t *lag)
+{
+	size_t i;
+
+	for (i = 0; i < DISTANCES; i++) {
+		s->within = distance_ns[i];
+		if (find_lag(s, lag))
+			return true;
+	}
+	return false;
 }
 
 /* The value of ascending @x nearest to @t, searched from *@at on. */
@@ -90,14 +124,15 @@ static int64_t nearest(const int64_t *x, size_t n, size_t *at, int64_t t)
 }
 
 /* Follows the offset from the first pair that agrees. */
-static void follow(const int64_t *x, size_t nx, const int64_t *y, size_t ny, int64_t lag,
-		   struct points *p)
+static void follow(const struct sides *s, int64_t lag, struct points *p)
 {
+	const int64_t *x = s->x, *y = s->y;
+	size_t nx = s->nx, ny = s->ny;
 	size_t k = lag < 0 ? (size_t)-lag : 0, at = 0, i;
 	int64_t offset, last;
 
 	for (k++; k + 1 < nx && (int64_t)k + lag + 1 < (int64_t)ny; k++)
-		if (agree(&x[k], &y[(int64_t)k + lag]))
+		if (agree(&x[k], &y[(int64_t)k + lag], s->within))
 			break;
 	if (k >= nx || (int64_t)k + lag >= (int64_t)ny)
 		return;
@@ -156,18 +191,19 @@ static int64_t residual(const struct ana_timebase *b, const struct points *p, in
 bool ana_align_pair(const int64_t *x, size_t nx, const int64_t *y, size_t ny,
 		    struct ana_timebase *out)
 {
+	struct sides s = { .x = x, .y = y, .nx = nx, .ny = ny };
 	struct points p = { 0 };
 	int64_t *room = malloc((3 * ny + 1) * sizeof(*room)), lag;
 	const struct ana_knot *first, *last;
 
 	*out = (struct ana_timebase){ 0 };
-	if (!room || nx < POINTS_LEAST || ny < POINTS_LEAST || !find_lag(x, nx, y, ny, &lag)) {
+	if (!room || nx < POINTS_LEAST || ny < POINTS_LEAST || !find_any_lag(&s, &lag)) {
 		free(room);
 		return false;
 	}
 	p.t = room + ny;
 	p.d = room + 2 * ny;
-	follow(x, nx, y, ny, lag, &p);
+	follow(&s, lag, &p);
 	if (p.count >= POINTS_LEAST) {
 		make_knots(out, &p, room);
 		out->residual_ns = residual(out, &p, room);
