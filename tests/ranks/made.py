@@ -67,8 +67,11 @@ class Meeting:
         self.start[rank], self.corr[rank] = start, corr
         if len(self.start) == len(self.members):
             end = max(self.start.values()) + self.ns
+            later = {}                   # host: by how much it leaves after the first could
             for r in self.members:
-                self.end[r] = end + job.random.randrange(job.end_spread + 1)
+                if job.node_spread and job.rank[r].host not in later:
+                    later[job.rank[r].host] = int(job.random.expovariate(1 / job.node_spread))
+                self.end[r] = end + later.get(job.rank[r].host, 0) + job.random.randrange(job.end_spread + 1)
 
     def waits(self):
         last = max(self.start.values())
@@ -220,11 +223,11 @@ class Rank:
 class Job:
     def __init__(self, seed=0, ranks=8, steps=100, shape=None, hosts=1, skewed_clocks=True, noise=.002,
                  loader_noise=20 * US, end_spread=2 * US, kernel_ns=MS, sync=True, sampled=False,
-                 subset=False, gather=False):
+                 subset=False, gather=False, node_spread=0):
         self.random = random.Random(seed)
         self.steps, self.noise, self.loader_noise = steps, noise, loader_noise
         self.end_spread, self.kernel_ns, self.sync, self.sampled = end_spread, kernel_ns, sync, sampled
-        self.subset, self.gather = subset, gather
+        self.subset, self.gather, self.node_spread = subset, gather, node_spread
         self.shape = shape or (ranks, 1, 1)
         ranks = self.shape[0] * self.shape[1] * self.shape[2]
         clocks = [Clock()] + [Clock(self.random.randrange(-5 * SECOND, 5 * SECOND),

@@ -220,6 +220,60 @@ static void test_lost_records(void)
 	EXPECT(t.spread_ns <= 2000);
 }
 
+/*
+ * Ranks of two nodes, one of which is late in every fifth round; on a node all end within 2 us, on
+ * the other up to 60 us later. @one: all wait for the last of all, not of their node.
+ */
+static uint32_t groups_of_nodes(bool one, uint64_t seed, uint32_t *members)
+{
+	struct job *j = calloc(1, sizeof(*j));
+	const struct ana_align align = { .host = &j->base, .hosts = 1, .host_of = j->host };
+	uint32_t i, n, groups;
+
+	j->ranks = 2 * MEMBERS;
+	for (i = 0; i < j->ranks; i++)
+		j->log[i] = ana_collective_log_new(1 << 20, NULL);
+	for (n = 0; n < PACES; n++) {
+		int64_t start[2 * MEMBERS], last[2] = { 0 }, later[2];
+
+		for (i = 0; i < j->ranks; i++) {
+			uint32_t node = i / MEMBERS;
+
+			start[i] = 3000000 * (int64_t)(n + 1) + (int64_t)(t_random(&seed) % 20000);
+			start[i] += i == 3 && n % 5 == 0 ? 300000 : 0;
+			last[node] = start[i] > last[node] ? start[i] : last[node];
+		}
+		if (one)
+			last[0] = last[1] = last[0] > last[1] ? last[0] : last[1];
+		for (i = 0; i < 2; i++)
+			later[i] = last[i] + 500000 + (int64_t)(t_random(&seed) % 60000);
+		for (i = 0; i < j->ranks; i++)
+			ana_collective_log_begin(j->log[i], i, 7, 1, REDUCE, start[i],
+						 later[i / MEMBERS] +
+							 (int64_t)(t_random(&seed) % 2000));
+	}
+	for (i = 0; i < j->ranks; i++)
+		REQUIRE(!ana_collective_log_finish(j->log[i]));
+	REQUIRE(!ana_groups_learn(&j->g, j->log, j->ranks, &align, 0));
+	groups = j->g.kins.count;
+	*members = groups ? j->g.kins.kin[0].lanes : 0;
+	end(j);
+	return groups;
+}
+
+static void test_groups_over_nodes(void)
+{
+	uint64_t seed;
+	uint32_t members;
+
+	for (seed = 1; seed <= 20; seed++) {
+		EXPECT_UINT(groups_of_nodes(true, seed, &members), 1);
+		EXPECT_UINT(members, 2 * MEMBERS);
+		EXPECT_UINT(groups_of_nodes(false, seed, &members), 2);
+		EXPECT_UINT(members, MEMBERS);
+	}
+}
+
 /* CPU time for a rank of @groups groups that end at once. */
 static double cost_of_rank(uint32_t groups, int times)
 {
@@ -249,5 +303,5 @@ static void test_cost_follows_ranks(void)
 int main(void)
 {
 	return RUN(test_at_once, test_some_are_missing, test_groups_that_keep_pace,
-		   test_lost_records, test_cost_follows_ranks);
+		   test_lost_records, test_groups_over_nodes, test_cost_follows_ranks);
 }

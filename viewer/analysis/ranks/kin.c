@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/vec.h"
+#include "kin_parts.h"
 
 #define JOINS_MAX 50000000u /* looks whether two lanes of two rings end together */
 #define LEAST 3u /* times that a lane must have been seen */
@@ -211,27 +212,39 @@ static int find_at(struct ana_kins *k, const struct ana_match *m, int64_t tolera
 }
 
 /* The least tolerance at which nearly all are kin, or as many as at any. */
-int ana_kins_find(struct ana_kins *k, const struct ana_match *m, int64_t slack_ns)
+static int find(struct ana_kins *k, struct ana_match *m, int64_t slack_ns)
 {
 	uint64_t cover[ANA_TOLERANCES] = { 0 }, most = 0;
 	size_t i;
 	int err = 0;
 
-	*k = (struct ana_kins){ 0 };
-	k->of = malloc((m->lanes + 1u) * sizeof(*k->of));
-	if (!k->of)
-		return -ENOMEM;
 	for (i = 0; i < ANA_TOLERANCES && !err; i++) {
-		err = find_at(k, m, ana_tolerance_ns[i] + slack_ns, &cover[i]);
+		m->tolerance_ns = ana_tolerance_ns[i] + slack_ns;
+		err = find_at(k, m, m->tolerance_ns, &cover[i]);
 		if (cover[i] >= ENOUGH)
 			return err;
 		most = cover[i] > most ? cover[i] : most;
 	}
 	for (i = 0; i < ANA_TOLERANCES && cover[i] * 100 < most * 98; i++)
 		;
-	if (!err && i < ANA_TOLERANCES - 1) /* the last is at hand */
-		err = find_at(k, m, ana_tolerance_ns[i] + slack_ns, &cover[i]);
+	if (!err && i < ANA_TOLERANCES - 1) { /* the last is at hand */
+		m->tolerance_ns = ana_tolerance_ns[i] + slack_ns;
+		err = find_at(k, m, m->tolerance_ns, &cover[i]);
+	}
 	return err;
+}
+
+int ana_kins_find(struct ana_kins *k, const struct ana_match *of, int64_t slack_ns)
+{
+	struct ana_match m = *of;
+	int err;
+
+	*k = (struct ana_kins){ 0 };
+	k->of = malloc((m.lanes + 1u) * sizeof(*k->of));
+	if (!k->of)
+		return -ENOMEM;
+	err = find(k, &m, slack_ns);
+	return err ? err : ana_kins_unite(k, &m);
 }
 
 void ana_kins_fini(struct ana_kins *k)

@@ -209,13 +209,17 @@ static void end(struct matching *m, uint32_t gpu)
 	m->count++;
 }
 
-/* The name; of a host whose clock is not aligned, nothing can be the same as on another. */
+uint64_t ana_match_hash(const struct ana_match *m, const struct ana_arrival *a)
+{
+	uint64_t hash = m->log[a->gpu]->lane[a->lane].hash;
+	uint32_t host = m->align->host_of[a->gpu];
+
+	return m->align->host[host].aligned ? hash : hash ^ (host + UINT64_C(1)) << 32;
+}
+
 static uint64_t hash_of(const struct matching *m, const struct entry *e)
 {
-	uint64_t hash = m->of->log[e->a.gpu]->lane[e->a.lane].hash;
-	uint32_t host = m->of->align->host_of[e->a.gpu];
-
-	return m->of->align->host[host].aligned ? hash : hash ^ (host + UINT64_C(1)) << 32;
+	return ana_match_hash(m->of, &e->a);
 }
 
 /* The kin of which each lane's first ran when the first of them ended, @e being one; NULL: none. */

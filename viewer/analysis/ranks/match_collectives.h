@@ -70,6 +70,12 @@ static inline uint32_t ana_lane_number(const uint32_t *first_lane, const struct 
 	return first_lane[a->gpu] + a->lane;
 }
 
+/*
+ * Of the name: what is one collective has one. On a host whose clock is not aligned, nothing can be
+ * the same as on another.
+ */
+uint64_t ana_match_hash(const struct ana_match *m, const struct ana_arrival *a);
+
 int ana_lanes_compare(const void *a, const void *b); /* for qsort and bsearch of numbers */
 
 struct ana_match_user {
