@@ -3,7 +3,7 @@
 # ctest: labels=e2e timeout=3600
 """What docs/pages tell people to do about a finding: the program of each page, played by PyTorch's unchanged wheels on the
 simulated GPU (a model), shows the page's class, at the line that is meant, and after the change has less of it. GS_BIG=1
-plays all ten; else one."""
+plays all ten; else one. GS_KEEP=1 keeps the summaries from before the change, for what the pages quote (quoted.py)."""
 import collections
 import os
 import shutil
@@ -14,6 +14,7 @@ sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
 import pages
 import playing
+import quoted
 import torches
 
 # classes: those that the page is about (where the machine is busy, who computes also waits for a CPU). line: text of the
@@ -60,7 +61,7 @@ class Store:
         self.process.wait()
 
 
-def play(torch, where, page, program, **env):
+def play(torch, where, page, program, keep=None, **env):
     """The program in a folder of its own, which is also where it runs."""
     os.makedirs(where)
     with open(os.path.join(where, 'train.py'), 'w', encoding='utf-8') as f:
@@ -73,6 +74,8 @@ def play(torch, where, page, program, **env):
     own = dict(OMP_NUM_THREADS=1, GPUSIM_DEVICES=page.ranks, TORCHINDUCTOR_CACHE_DIR=where, TRITON_CACHE_DIR=where)
     done, run, _ = gs.traced([torch.python, *launcher, 'train.py'], where, ('--quiet',), **{**own, **page.env, **env})
     gs.equal(done.returncode, 0, f'{where}: {done.stderr.decode()[-1500:]}')
+    if keep:
+        quoted.keep(keep, run, where, torch.python)
     return gs.summary(run)
 
 
@@ -91,7 +94,7 @@ def expect_page(torch, name, page, where, store):
     one = set(list(os.sched_getaffinity(0))[:page.cores or None])
     every = os.sched_getaffinity(0)
     os.sched_setaffinity(0, one)
-    first = play(torch, os.path.join(where, 'before'), page, before, STORE=store)
+    first = play(torch, os.path.join(where, 'before'), page, before, os.environ.get('GS_KEEP') and name, STORE=store)
     os.sched_setaffinity(0, every)
     second = play(torch, os.path.join(where, 'after'), page, after, STORE=store)
     (was, pct), (now, pct_now) = share(first, page.classes), share(second, page.classes)
