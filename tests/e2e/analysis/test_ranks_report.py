@@ -99,7 +99,8 @@ def many(where):
     table = re.sub('<[^>]*>', '', page.split('<section id="gpus"')[1].split('</table>')[0])
     names = re.findall(r'rank \d+, on node\d', table)
     gs.equal((len(names) > 8, len(set(names))), (True, len(names)), f'GPUs are told apart: {names[:9]}')
-    gs.check('Memory, peak' not in page, 'a column of nothing is left out')
+    for head in 'Memory, peak', 'Read at':
+        gs.check(head not in page, f'a column of nothing is left out: {head}')
 
 
 with gs.scratch() as scratch:

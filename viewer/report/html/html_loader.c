@@ -232,14 +232,27 @@ static void put_rate(struct html *h, size_t i)
 	html_put(h, "/s");
 }
 
+static bool rate_is_known(const struct view_loader *v)
+{
+	for (size_t i = 0; i < v->files && i < FILES_SHOWN; i++)
+		if (v->file[i].bytes_per_s >= 0)
+			return true;
+	return false;
+}
+
 static void put_files(struct html *h)
 {
 	const struct view_loader *v = &h->s->loader;
 
 	if (!v->files)
 		return;
+	bool rate = rate_is_known(v);
 	html_table(h, "Files and hosts that were waited for while GPUs waited, slowest first");
-	HTML_HEADS(h, "File or host", "File system", "n:Blocked on it", "n:Samples", "n:Read at");
+	if (rate)
+		HTML_HEADS(h, "File or host", "File system", "n:Blocked on it", "n:Samples",
+			   "n:Read at");
+	else
+		HTML_HEADS(h, "File or host", "File system", "n:Blocked on it", "n:Samples");
 	for (size_t i = 0; i < v->files && i < FILES_SHOWN; i++) {
 		html_put(h, "<tr>");
 		HTML_CELL_IN(h, "th scope=\"row\" class=\"wide\"",
@@ -249,7 +262,8 @@ static void put_files(struct html *h)
 		HTML_NUMBER(h,
 			    html_ns(h, v->file[i].blocked_ns, "/loader/files/%zu/blocked_ns", i));
 		HTML_NUMBER(h, html_count(h, v->file[i].samples, "/loader/files/%zu/samples", i));
-		HTML_NUMBER(h, put_rate(h, i));
+		if (rate)
+			HTML_NUMBER(h, put_rate(h, i));
 		html_put(h, "</tr>\n");
 	}
 	html_table_end(h);
