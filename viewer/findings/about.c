@@ -8,6 +8,7 @@
 
 #include <string.h>
 #include "advice.h"
+#include "gain.h"
 #include "base/units.h"
 #include "wire/evidence.h"
 
@@ -41,6 +42,18 @@ const struct view_advice *view_advice_else(const struct view_summary *s,
 		if (&s->advice[i] != a && s->advice[i].class == a->class)
 			return &s->advice[i];
 	return NULL;
+}
+
+const char *view_advice_one_here(const struct view_summary *s, struct base_arena *mem,
+				 const struct view_advice *a)
+{
+	const struct view_loader *v = &s->loader;
+	const char *times;
+
+	if (strcmp(a->id, "workers-and-cores") != 0 || v->facts.workers || v->need.advised != 1)
+		return "";
+	times = view_gain_words(s, mem, v->saving_ns, 0);
+	return times ? base_arena_printf(mem, ", or num_workers=1, %s", times) : "";
 }
 
 bool view_advice_is_of(const struct view_summary *s, const struct view_advice *a, enum ana_class c)

@@ -46,6 +46,9 @@ const char *view_advice_if(const struct view_summary *s, const struct view_advic
  */
 const struct view_advice *view_advice_else(const struct view_summary *s,
 					   const struct view_advice *a);
+/* ", or num_workers=1, at most 1.40 times the steps per hour": where there is no worker yet; "". */
+const char *view_advice_one_here(const struct view_summary *s, struct base_arena *mem,
+				 const struct view_advice *a);
 
 /*
  * Workers make batches all the time, and more of them are advised: until they keep up, steps come

@@ -331,7 +331,7 @@ static const char *held_text(base_unit out, const struct view_summary *s, int64_
 const char *view_startup_sentence(const struct view_summary *s, struct base_arena *mem)
 {
 	int64_t ns = s->result->classes[ANA_EXCLUDED_STARTUP], before = s->result->before_cuda_ns;
-	base_unit a, b;
+	base_unit a, b, c;
 
 	if (base_ppm(ns, s->result->gpu_ns) < VIEW_STARTUP_PPM || s->result->imported ||
 	    view_all_unused(s))
@@ -341,8 +341,10 @@ const char *view_startup_sentence(const struct view_summary *s, struct base_aren
 		       "the first batch" VIEW_ONCE_WORDS;
 	return base_arena_printf(mem,
 				 "of start-up %s" VIEW_BEFORE_CUDA_WORDS
-				 "%s" VIEW_AFTER_CUDA_WORDS VIEW_ONCE_WORDS,
-				 held_text(a, s, before), held_text(b, s, ns - before));
+				 "%s" VIEW_AFTER_CUDA_WORDS VIEW_SHUTDOWN_WORDS
+				 "%s" VIEW_ONCE_WORDS,
+				 held_text(a, s, before), held_text(b, s, ns - before),
+				 held_text(c, s, s->result->classes[ANA_EXCLUDED_TEARDOWN]));
 }
 
 int64_t view_between_ns(const struct view_summary *s)

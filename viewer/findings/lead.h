@@ -126,6 +126,7 @@ const char *view_startup_sentence(const struct view_summary *s, struct base_aren
 #define VIEW_BEFORE_CUDA_WORDS \
 	" until the program first used CUDA (imports, preparation, maybe the model and a first batch), then "
 #define VIEW_AFTER_CUDA_WORDS " to the GPU's first work"
+#define VIEW_SHUTDOWN_WORDS "; shutdown took "
 #define VIEW_ONCE_WORDS "; paid once per run"
 
 #define VIEW_BETWEEN_PPM \

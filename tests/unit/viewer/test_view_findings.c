@@ -716,6 +716,9 @@ static void test_first_worker(void)
 	EXPECT_INT(a->saving_ns, MADE_HOUR_NS / 3);
 	EXPECT(view_advice_else(s, a) == advice(s, "storage")); /* beside that on what is here */
 	EXPECT(!view_advice_else(s, view_advice_else(s, a)));
+	EXPECT_STR(view_advice_one_here(s, &s->mem, a),
+		   ", or num_workers=1, at most 1.29 times the steps per hour");
+	EXPECT_STR(view_advice_one_here(s, &s->mem, view_advice_else(s, a)), "");
 	view_summary_free(s);
 }
 

@@ -567,20 +567,26 @@ static void put_changes(struct html *h)
 	html_put(h, "</ul>\n");
 }
 
-/* Where slow steps make the average another length than the usual one, gains are of the average. */
+/* No single step has the run's shares: what is told of them is of the average. */
 static void put_average(struct html *h)
 {
 	const struct ana_result *r = h->s->result;
 	int64_t mean = r->steps ? base_div_even(view_working_ns(h->s), (__int128)r->steps) : 0;
+	bool starved = r->gpus == 1 && h->s->starved_ns;
 
-	if (mean <= r->step_median_ns / 2 * 3)
+	if (!mean || (!starved && mean <= r->step_median_ns / 2 * 3))
 		return;
 	html_put(h, "<p>On average a step took ");
 	html_ns(h, mean, "1 * /ledger/working_ns per /steps/count");
-	html_put(h, ", half of them ");
+	if (starved) {
+		html_put(h, ", of which the GPU waited ");
+		html_ns(h, base_div_even(h->s->starved_ns, (__int128)r->steps),
+			"1 * /ledger/starved_ns per /steps/count");
+		html_put(h, " for input");
+	}
+	html_put(h, "; half of them took ");
 	html_ns(h, r->step_median_ns, "/steps/median_ns");
-	html_put(h,
-		 " or less: a few are far slower, and what a change saves is told of all.</p>\n");
+	html_put(h, " or less. What a change saves is told of the average.</p>\n");
 }
 
 static void put_picture(struct html *h, const struct ana_picture *p)

@@ -393,7 +393,9 @@ static void put_startup(struct html *h)
 	put_held(h, before, "/ledger/before_cuda_ns");
 	html_put(h, VIEW_BEFORE_CUDA_WORDS);
 	put_held(h, ns - before, "/ledger/classes/excluded.startup/ns - /ledger/before_cuda_ns");
-	html_put(h, VIEW_AFTER_CUDA_WORDS VIEW_ONCE_WORDS ".");
+	html_put(h, VIEW_AFTER_CUDA_WORDS VIEW_SHUTDOWN_WORDS);
+	put_held(h, r->classes[ANA_EXCLUDED_TEARDOWN], "/ledger/classes/excluded.teardown/ns");
+	html_put(h, VIEW_ONCE_WORDS ".");
 }
 
 /* Start-up and shutdown are no training time, but paid. */

@@ -193,10 +193,11 @@ static void put_next(struct page *p, const char *which, const struct view_advice
 	fputs(which, p->f);
 	text_wrap(p, 8, 8,
 		  base_arena_printf(
-			  &p->mem, "%s%s%s; %s%s%s%s%s%s", a->brief, where_to_change(p, a),
+			  &p->mem, "%s%s%s; %s%s%s%s%s%s%s", a->brief, where_to_change(p, a),
 			  view_advice_if(p->s, a), view_text_saving(p->s, a, &p->mem),
 			  of ? " (" : "", of ? of : "", of ? ")" : "",
-			  other ? "; without these cores: " : "", other ? other->brief : ""));
+			  other ? "; without these cores: " : "", other ? other->brief : "",
+			  other ? view_advice_one_here(p->s, &p->mem, a) : ""));
 }
 
 void text_next(struct page *p)
