@@ -18,10 +18,14 @@ struct lane { /* its ended ones */
 struct reader { /* of one log */
 	struct ana_log_cursor cursor;
 	struct ana_log_mark mark; /* the next */
-	int64_t t; /* of it, common */
 	struct entry *open[ANA_LOG_OPEN_MAX];
 	uint32_t opens;
 	uint64_t taken; /* number of the last cluster with this GPU */
+};
+
+struct next { /* mark of a reader */
+	int64_t t; /* common */
+	uint32_t gpu;
 };
 
 struct matching {
@@ -30,7 +34,7 @@ struct matching {
 	int64_t patience; /* for those that may have ended together with the first */
 	struct reader *reader;
 	struct lane *lane; /* by number */
-	uint32_t *heap; /* readers, by time of their next mark */
+	struct next *heap; /* the earliest first */
 	size_t heaped;
 	struct entry *first, *last; /* ended, by common end */
 	struct entry *spare;
@@ -47,25 +51,23 @@ int ana_lanes_compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static bool before(const struct matching *m, uint32_t a, uint32_t b)
+static bool before(const struct next *a, const struct next *b)
 {
-	int64_t x = m->reader[a].t, y = m->reader[b].t;
-
-	return x != y ? x < y : a < b;
+	return a->t != b->t ? a->t < b->t : a->gpu < b->gpu;
 }
 
 static void sift(struct matching *m, size_t i)
 {
-	uint32_t r = m->heap[i];
+	struct next r = m->heap[i];
 
 	for (;;) {
 		size_t child = 2 * i + 1;
 
 		if (child >= m->heaped)
 			break;
-		if (child + 1 < m->heaped && before(m, m->heap[child + 1], m->heap[child]))
+		if (child + 1 < m->heaped && before(&m->heap[child + 1], &m->heap[child]))
 			child++;
-		if (!before(m, m->heap[child], r))
+		if (!before(&m->heap[child], &r))
 			break;
 		m->heap[i] = m->heap[child];
 		i = child;
@@ -73,7 +75,8 @@ static void sift(struct matching *m, size_t i)
 	m->heap[i] = r;
 }
 
-static bool advance(struct matching *m, uint32_t gpu)
+/* Its next mark. False: there is none. */
+static bool advance(struct matching *m, uint32_t gpu, struct next *next)
 {
 	struct reader *r = &m->reader[gpu];
 
@@ -81,7 +84,8 @@ static bool advance(struct matching *m, uint32_t gpu)
 		m->err = m->err ? m->err : r->cursor.err;
 		return false;
 	}
-	r->t = ana_align_to(&m->of->align->host[m->of->align->host_of[gpu]], r->mark.t);
+	next->gpu = gpu;
+	next->t = ana_align_to(&m->of->align->host[m->of->align->host_of[gpu]], r->mark.t);
 	return true;
 }
 
@@ -114,7 +118,7 @@ static bool is_send(const struct matching *m, uint32_t gpu, uint32_t lane)
 	return m->of->log[gpu]->lane[lane].meeting == FACTS_MEET_ONE;
 }
 
-static void begin(struct matching *m, uint32_t gpu)
+static void begin(struct matching *m, uint32_t gpu, int64_t t)
 {
 	struct reader *r = &m->reader[gpu];
 	unsigned int is = is_send(m, gpu, r->mark.lane) ? ANA_MATCH_SENDS : ANA_MATCH_COLLECTIVES;
@@ -133,7 +137,7 @@ static void begin(struct matching *m, uint32_t gpu)
 		.number = r->mark.number,
 		.start = r->mark.t,
 		.end = r->mark.end,
-		.common_start = r->t,
+		.common_start = t,
 	};
 	copy_time(e->a.cum_start, r->cursor.cum);
 	r->open[r->opens++] = e;
@@ -193,7 +197,7 @@ static void dequeue(struct matching *m, struct entry *e)
 		lane->last = e->lane_prev;
 }
 
-static void end(struct matching *m, uint32_t gpu)
+static void end(struct matching *m, uint32_t gpu, int64_t t)
 {
 	struct reader *r = &m->reader[gpu];
 	uint32_t i = 0;
@@ -202,7 +206,7 @@ static void end(struct matching *m, uint32_t gpu)
 		i++;
 	if (i == r->opens)
 		return;
-	r->open[i]->a.common_end = r->t;
+	r->open[i]->a.common_end = t;
 	copy_time(r->open[i]->a.cum_end, r->cursor.cum);
 	enqueue(m, r->open[i]);
 	r->open[i] = r->open[--r->opens];
@@ -380,18 +384,19 @@ static void pass_first(struct matching *m)
 
 static void step(struct matching *m)
 {
-	uint32_t gpu = m->heap[0];
+	uint32_t gpu = m->heap[0].gpu;
 	struct reader *r = &m->reader[gpu];
+	int64_t t = m->heap[0].t;
 
-	while (m->first && m->first->a.common_end + m->patience < r->t)
+	while (m->first && m->first->a.common_end + m->patience < t)
 		pass_first(m);
 	if (r->mark.kind == ANA_MARK_BEGIN)
-		begin(m, gpu);
+		begin(m, gpu, t);
 	else if (r->mark.kind == ANA_MARK_END)
-		end(m, gpu);
+		end(m, gpu, t);
 	else if (m->user->exposed)
 		m->user->exposed(m->user->arg, gpu, r->mark.t, r->mark.end);
-	if (!advance(m, gpu))
+	if (!advance(m, gpu, &m->heap[0]))
 		m->heap[0] = m->heap[--m->heaped];
 	if (m->heaped)
 		sift(m, 0);
@@ -409,8 +414,7 @@ static int init(struct matching *m)
 		return -ENOMEM;
 	for (i = 0; i < logs; i++) {
 		ana_log_cursor_init(&m->reader[i].cursor, m->of->log[i]);
-		if (advance(m, (uint32_t)i))
-			m->heap[m->heaped++] = (uint32_t)i;
+		m->heaped += advance(m, (uint32_t)i, &m->heap[m->heaped]);
 	}
 	for (i = m->heaped; i-- > 0;)
 		sift(m, i);
