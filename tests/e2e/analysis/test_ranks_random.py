@@ -207,9 +207,11 @@ def one(seed, where, order):
 def main():
     first = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 60
+    # 116: a stream whose sends to two ranks end beside each other
+    seeds = list(range(first, first + count)) + ([116] if len(sys.argv) == 1 else [])
     order, totals = class_order(), []
     with gs.scratch() as where:
-        for seed in range(first, first + count):
+        for seed in seeds:
             totals.append(one(seed, where, order))
             if len(gs.failures) > 8:
                 break

@@ -11,7 +11,7 @@
 #define NEAR 3u /* ends lie so many times nearer than they may, where by chance it is twice, ... */
 #define NEARER 8u /* ... and of fewer than ... */
 #define MANY 100u
-#define LOST_PCT 10u /* of what ends together may be another's */
+#define BESIDE_PCT 50u /* of what ends together may be ends beside those of their own partners */
 #define ENOUGH 950u /* of a thousand kernels have a partner: no larger tolerance is tried */
 
 struct taken {
@@ -36,7 +36,7 @@ static void take(const struct ana_coincidences *c, struct taken *t)
 
 	for (i = 0; i < c->pairs; i++) {
 		const struct ana_coincidence *p = &c->pair[i];
-		uint32_t need = p->together - (uint32_t)((uint64_t)p->together * LOST_PCT / 100);
+		uint32_t need = p->together - (uint32_t)((uint64_t)p->together * BESIDE_PCT / 100);
 
 		if (!may_meet(c, p) || t->left[p->a] < need || t->left[p->b] < need)
 			continue;
