@@ -25,6 +25,7 @@ CASES = [
     (['--kill', '3:50'], 'rank 3 died while the others went on'),
     (['--hang', '0:60'], 'rank 0 hung'),
     (['--slow', '1:20'], 'rank 1 has a slow GPU', 'a GPU as fast as the others\' for rank 1;'),
+    (['--shape', '2,1,4', '--steps', '40', '--loader', '4:3000000'], 'rank 4 made the others wait'),
     ([], 'The ranks'),
 ]
 
