@@ -15,7 +15,7 @@ import path from 'node:path';
 import { axe } from './axe.mjs';
 import { charts, stillCharts } from './charts.mjs';
 import { facts } from './facts.mjs';
-import { first, layout, print, tab, watchFirst } from './views.mjs';
+import { first, layout, painted, print, tab, watchFirst } from './views.mjs';
 
 const [modules, chromium] = process.argv.slice(2);
 const require = createRequire(path.join(modules, 'package.json'));
@@ -72,6 +72,7 @@ function within(ms, promise) {
 async function check(browser, page, job, view, complain) {
   const off = view.startsWith('off');
   if (job.checks.includes('first') && view === 'light') await first(page, complain);
+  if (!off) await painted(page);
   const found = await facts(page);
   await layout(page, complain, view);
   if (job.checks.includes('axe') || job.checks.includes(`axe-${view}`))

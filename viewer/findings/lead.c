@@ -176,10 +176,8 @@ const char *view_short_words(const struct view_summary *s, struct base_arena *me
 
 	if (!l.known || view_working_ns(s) / (int64_t)l.gpus >= VIEW_SHORT_NS)
 		return NULL;
-	return base_arena_printf(
-		mem,
-		"only %s of training, slow first steps among them: too short for figures per day or month",
-		base_gpu_time(time, view_working_ns(s)));
+	return base_arena_printf(mem, "only %s of training, slow first steps among them: %s",
+				 base_gpu_time(time, view_working_ns(s)), VIEW_SHORT_WORDS(s));
 }
 
 const char *view_lead_words(const struct view_lead *l, struct base_arena *mem)

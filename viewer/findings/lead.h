@@ -28,6 +28,9 @@ struct view_lead {
  * "only 3.50 GPU-seconds of training, slow first steps among them: too short for figures per day
  * or month"; NULL: there is enough of it (VIEW_SHORT_NS per GPU), or none.
  */
+/* What follows from it: where projections are wanted, that there are none. */
+#define VIEW_SHORT_WORDS(s) \
+	((s)->no_projection ? "run longer" : "too short for figures per day or month")
 #define VIEW_SHORT_NS 10000000000LL
 const char *view_short_words(const struct view_summary *s, struct base_arena *mem);
 

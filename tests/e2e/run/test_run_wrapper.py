@@ -138,7 +138,7 @@ def verdict(where):
         gs.check(f"this run: ${s['cost']['starved_usd']:,.2f} of ${s['cost']['usd']:,.2f}" in flat,
                  f'the dollars of the summary: {flat}')
     gs.check(share in flat and ' of each $7200.00 GPU-hour of training was paid for waiting' in flat, f'{share} leads: {flat}')
-    gs.check(' per day and ' in flat and ' per month' in flat, f'what that comes to: {flat}')
+    gs.check('per thousand steps: ' in flat and ' per month' not in flat, f'what that comes to, of a short run: {flat}')
     sums = ' '.join(gs.gpustarve('report', path, '--no-projection').stdout.decode().split('\n\n')[0].split())
     gs.check(not re.search(r'of each|per (day|month|thousand)', sums) and share[:-2] in sums, f'sums alone: {sums}')
     gs.check('$7200.00 per GPU-hour (--price, given, ' in flat, 'the price and where it is from')

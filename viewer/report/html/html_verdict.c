@@ -743,9 +743,8 @@ static void put_short(struct html *h)
 		return;
 	html_put(h, "<p>Only ");
 	html_gpu_time(h, view_working_ns(h->s), "/ledger/working_ns");
-	html_put(
-		h,
-		" of training, slow first steps among them: too short for figures per day or month.</p>\n");
+	fprintf(h->f, " of training, slow first steps among them: %s.</p>\n",
+		VIEW_SHORT_WORDS(h->s));
 }
 
 /* Runs of a few looks of such a monitor are not told of what it would have shown. */
