@@ -106,7 +106,8 @@ static const char *crowded(const struct view_summary *s, struct base_arena *mem)
 
 	if (!busy || v->facts.cores <= 0 || v->need.advised < v->facts.cores)
 		return "";
-	return base_arena_printf(mem, " (%s: %s carry them)", busy, cores(s, mem));
+	return base_arena_printf(mem, " (%s, so the %s here %s enough)", busy, cores(s, mem),
+				 v->facts.cores == 1 ? "is" : "are");
 }
 
 /* What a sentence goes on behind. */
