@@ -99,6 +99,12 @@ struct ana_ranks {
 
 #define ANA_PAIR_ROWS 256u
 
+/* Something of them was matched: what ranks waited for each other is told, as far as that goes. */
+static inline bool ana_ranks_compared(const struct ana_ranks *r)
+{
+	return r->matched || r->p2p_matched;
+}
+
 void ana_ranks_fini(struct ana_ranks *r);
 
 #endif

@@ -310,7 +310,7 @@ static void set_notes(struct view_summary *s, const struct view_trace *t)
 		add_note(s, t->note[i]);
 	if (s->result->simulated)
 		add_note(s, "the GPUs of this run are simulated: the simulator is a model");
-	if (s->ranks > 1 && !s->result->ranks.matched)
+	if (s->ranks > 1 && !ana_ranks_compared(&s->result->ranks))
 		add_note(s, "several ranks: the time that others waited inside collectives for a "
 			    "starved rank is left out, so starved is a lower bound");
 	if (!s->result->complete && !s->result->imported)

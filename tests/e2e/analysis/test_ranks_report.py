@@ -26,6 +26,7 @@ CASES = [
     (['--hang', '0:60'], 'rank 0 hung'),
     (['--slow', '1:20'], 'rank 1 has a slow GPU', 'a GPU as fast as the others\' for rank 1;'),
     (['--shape', '2,1,4', '--steps', '40', '--loader', '4:3000000'], 'rank 4 made the others wait'),
+    (['--shape', '1,1,4', '--steps', '40', '--loader', '0:3000000'], 'The ranks', 'input-bound'),
     ([], 'The ranks'),
 ]
 
@@ -70,6 +71,7 @@ def one(where, k, args, words):
     told, page = ' '.join(report('text').split()), report('html')
     for word in words:
         gs.check(word in told, f'{args}: {word!r} in the text: {told[:1500]}')
+    gs.check('starved is a lower bound' not in told, f'{args}: what they waited for each other is told')
     s = json.loads(report('json'), parse_float=Decimal)
     wrong, numbers = pagekeys.problems(page, s)
     gs.equal(wrong[:5], [], f'{args}: {len(wrong)} of {numbers} numbers of the page')
