@@ -9,6 +9,7 @@
 #ifndef WIRE_BLOCK_H
 #define WIRE_BLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "buf.h"
@@ -60,11 +61,20 @@ int wire_block_head_get(struct wire_block_head *h, const uint8_t *in, size_t len
 /* Appends the columns of @ev[0..n), all of @kind. 0, -EINVAL (n or kind) or a buffer error. */
 int wire_block_encode(uint8_t kind, const struct wire_event *ev, size_t n, struct wire_buf *out);
 
+/* What the events of a block are like, seen while they are made: nobody needs to go over them. */
+struct wire_block_seen {
+	int64_t t0_ns, t1_ns, last_start_ns; /* as in a head */
+	uint32_t string_max;
+	/* each one begins with the one before or later; operations: later */
+	bool in_order;
+};
+
 /*
- * Decodes @count events into @ev (caller's array). Every byte is checked: -EBADMSG on columns that
- * end early, run over or do not fit their fields. Never reads beyond @len.
+ * Decodes @count events into @ev (caller's array), and says in *@seen (NULL: not asked) what they
+ * are like. Every byte is checked: -EBADMSG on columns that end early, run over or do not fit their
+ * fields. Never reads beyond @len.
  */
 int wire_block_decode(uint8_t kind, uint32_t count, const uint8_t *columns, size_t len,
-		      struct wire_event *ev);
+		      struct wire_event *ev, struct wire_block_seen *seen);
 
 #endif

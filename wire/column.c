@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include "bytes.h"
+#include "wide.h"
 
 #define EXCEPTION_SHARE 32 /* about one value in so many may be left to the exceptions */
 #define EXCEPTION_SHARE_MAX 16
@@ -38,11 +39,9 @@ static unsigned int bytes_of(uint64_t v)
 	return v ? (71 - (unsigned int)__builtin_clzll(v)) / 8 : 0;
 }
 
-#define INLINE static inline __attribute__((always_inline))
-
 /* Planes @k to @k + 2 in one pass. */
-INLINE void put_three(uint8_t *restrict p, size_t room, const uint64_t *restrict v, size_t n,
-		      unsigned int k)
+WIRE_INLINE void put_three(uint8_t *restrict p, size_t room, const uint64_t *restrict v, size_t n,
+			   unsigned int k)
 {
 	unsigned int shift = 8 * k;
 	size_t i;
@@ -56,8 +55,8 @@ INLINE void put_three(uint8_t *restrict p, size_t room, const uint64_t *restrict
 	}
 }
 
-INLINE void put_two(uint8_t *restrict p, size_t room, const uint64_t *restrict v, size_t n,
-		    unsigned int k)
+WIRE_INLINE void put_two(uint8_t *restrict p, size_t room, const uint64_t *restrict v, size_t n,
+			 unsigned int k)
 {
 	unsigned int shift = 8 * k;
 	size_t i;
@@ -70,7 +69,7 @@ INLINE void put_two(uint8_t *restrict p, size_t room, const uint64_t *restrict v
 	}
 }
 
-INLINE void put_one(uint8_t *restrict p, const uint64_t *restrict v, size_t n, unsigned int k)
+WIRE_INLINE void put_one(uint8_t *restrict p, const uint64_t *restrict v, size_t n, unsigned int k)
 {
 	unsigned int shift = 8 * k;
 	size_t i;
@@ -79,7 +78,8 @@ INLINE void put_one(uint8_t *restrict p, const uint64_t *restrict v, size_t n, u
 		p[i] = (uint8_t)(v[i] >> shift);
 }
 
-INLINE void put_planes(uint8_t *p, size_t room, const uint64_t *v, size_t n, unsigned int width)
+WIRE_INLINE void put_planes(uint8_t *p, size_t room, const uint64_t *v, size_t n,
+			    unsigned int width)
 {
 	unsigned int k;
 
@@ -91,7 +91,7 @@ INLINE void put_planes(uint8_t *p, size_t room, const uint64_t *v, size_t n, uns
 		put_one(p + k * room, v, n, k);
 }
 
-INLINE void add(struct wire_column_writer *w, const uint64_t *v, size_t n)
+WIRE_INLINE void add(struct wire_column_writer *w, const uint64_t *v, size_t n)
 {
 	uint64_t first = w->n ? w->first : v[0], any = 0, diff = 0;
 	unsigned int bytes;
@@ -112,11 +112,7 @@ INLINE void add(struct wire_column_writer *w, const uint64_t *v, size_t n)
 	w->n += n;
 }
 
-/* The same loops twice: with vectors of 32 bytes they take half the instructions. */
-#if defined(__x86_64__)
-
-__attribute__((target("avx2"))) static void add_wide(struct wire_column_writer *w,
-						     const uint64_t *v, size_t n)
+WIRE_WIDE static void add_wide(struct wire_column_writer *w, const uint64_t *v, size_t n)
 {
 	if (n == WIRE_COLUMN_CHUNK)
 		add(w, v, WIRE_COLUMN_CHUNK);
@@ -124,28 +120,9 @@ __attribute__((target("avx2"))) static void add_wide(struct wire_column_writer *
 		add(w, v, n);
 }
 
-static bool have_wide(void)
-{
-	return __builtin_cpu_supports("avx2");
-}
-
-#else
-
-static void add_wide(struct wire_column_writer *w, const uint64_t *v, size_t n)
-{
-	add(w, v, n);
-}
-
-static bool have_wide(void)
-{
-	return false;
-}
-
-#endif
-
 void wire_column_add(struct wire_column_writer *w, const uint64_t *v, size_t n)
 {
-	if (have_wide())
+	if (wire_have_wide())
 		add_wide(w, v, n);
 	else
 		add(w, v, n);
@@ -331,7 +308,8 @@ void wire_column_zero(struct wire_column *c, size_t n)
 }
 
 /* Adds plane @k to values whose lower bytes are there. */
-static void add_plane(uint64_t *v, const uint8_t *p, size_t n, unsigned int k)
+WIRE_INLINE void add_plane(uint64_t *restrict v, const uint8_t *restrict p, size_t n,
+			   unsigned int k)
 {
 	size_t i;
 
@@ -339,9 +317,9 @@ static void add_plane(uint64_t *v, const uint8_t *p, size_t n, unsigned int k)
 		v[i] |= (uint64_t)p[i] << (8 * k);
 }
 
-static void read_planes(const struct wire_column *c, uint64_t *v, size_t n)
+WIRE_INLINE void read_planes(const struct wire_column *c, uint64_t *restrict v, size_t n)
 {
-	const uint8_t *p = c->plane + c->at;
+	const uint8_t *restrict p = c->plane + c->at;
 	unsigned int k = 1;
 	size_t i;
 
@@ -380,7 +358,7 @@ static int read_exceptions(struct wire_column *c, uint64_t *v, size_t n)
 }
 
 /* Only planes that can hold more than the greatest value allowed are looked at. */
-static int check_max(const struct wire_column *c, const uint64_t *v, size_t n)
+WIRE_INLINE int check_max(const struct wire_column *c, const uint64_t *v, size_t n)
 {
 	const uint8_t *p = c->plane + c->at;
 	uint8_t most = 0;
@@ -399,23 +377,40 @@ static int check_max(const struct wire_column *c, const uint64_t *v, size_t n)
 	return any ? -EBADMSG : 0;
 }
 
+WIRE_INLINE int read_values(struct wire_column *c, uint64_t *v, size_t n)
+{
+	read_planes(c, v, n);
+	return read_exceptions(c, v, n) || check_max(c, v, n) ? -EBADMSG : 0;
+}
+
+/* A whole chunk: loops of a known length are made of vectors. */
+WIRE_WIDE static int read_chunk_wide(struct wire_column *c, uint64_t *v)
+{
+	return read_values(c, v, WIRE_COLUMN_CHUNK);
+}
+
+static int read_chunk(struct wire_column *c, uint64_t *v)
+{
+	return read_values(c, v, WIRE_COLUMN_CHUNK);
+}
+
 int wire_column_read(struct wire_column *c, uint64_t *v, size_t n)
 {
 	size_t i;
+	int err = 0;
 
 	if (n > c->n - c->at)
 		return -EBADMSG;
-	if (!c->width) {
+	if (!c->width)
 		for (i = 0; !c->at && i < WIRE_COLUMN_CHUNK; i++)
 			v[i] = c->same;
+	else if (n < WIRE_COLUMN_CHUNK)
+		err = read_values(c, v, n);
+	else
+		err = wire_have_wide() ? read_chunk_wide(c, v) : read_chunk(c, v);
+	if (!err)
 		c->at += n;
-		return 0;
-	}
-	read_planes(c, v, n);
-	if (read_exceptions(c, v, n) || check_max(c, v, n))
-		return -EBADMSG;
-	c->at += n;
-	return 0;
+	return err;
 }
 
 int wire_column_close(const struct wire_column *c)

@@ -12,6 +12,7 @@
 #include "bytes.h"
 #include "columns.h"
 #include "predict.h"
+#include "wide.h"
 
 #define CHUNK WIRE_COLUMN_CHUNK
 
@@ -64,6 +65,17 @@ struct decoder {
 	uint32_t *context; /* two tables of 1 << bits */
 	uint64_t before_start, before_corr;
 	struct wire_column column[COLUMNS];
+	struct wire_block_seen seen;
+};
+
+/*
+ * The events at hand, which stay in the first cache. A column of one value fills its array once, so
+ * nothing else is written there.
+ */
+struct chunk {
+	uint64_t v[COLUMNS][CHUNK];
+	uint64_t shape[CHUNK];
+	int64_t start[1 + CHUNK], end[CHUNK]; /* start[0]: of the event before the chunk */
 };
 
 /* A dictionary's number of entries; at least one, and no more than there are events. */
@@ -170,22 +182,31 @@ static int read_sparse(struct wire_column *c, uint64_t *v, const uint64_t *shape
 	return wire_column_read(c, v, used);
 }
 
-/* The chunk's columns; @shape gets the shapes that are named by number. */
-static int read_chunk(struct decoder *d, uint64_t v[COLUMNS][CHUNK], uint64_t *shape, size_t n)
+/* The shapes that the chunk's events name by number; where there is one alone, once for all. */
+static void name_shapes(const struct decoder *d, struct chunk *c, size_t n, bool first)
+{
+	size_t i;
+
+	if (d->shapes == 1)
+		n = first ? CHUNK : 0;
+	for (i = 0; i < n; i++)
+		c->shape[i] = wire_get64(d->shape + (d->shapes > 1 ? c->v[SHAPE][i] * 8 : 0));
+}
+
+static int read_chunk(struct decoder *d, struct chunk *c, size_t n, bool first)
 {
 	static const uint8_t dense[] = { PLACE, SHAPE, NAME, CORR, START, DURATION };
 	size_t i;
 
 	for (i = 0; i < sizeof(dense); i++)
-		if (wire_column_read(&d->column[dense[i]], v[dense[i]], n))
+		if (wire_column_read(&d->column[dense[i]], c->v[dense[i]], n))
 			return -EBADMSG;
-	for (i = 0; i < n; i++)
-		shape[i] = wire_get64(d->shape + v[SHAPE][i] * 8);
+	name_shapes(d, c, n, first);
 	if (d->has & WIRE_SHAPE_BYTES &&
-	    read_sparse(&d->column[BYTES], v[BYTES], shape, n, WIRE_SHAPE_BYTES))
+	    read_sparse(&d->column[BYTES], c->v[BYTES], c->shape, n, WIRE_SHAPE_BYTES))
 		return -EBADMSG;
 	if (d->has & WIRE_SHAPE_GRAPH &&
-	    read_sparse(&d->column[GRAPH], v[GRAPH], shape, n, WIRE_SHAPE_GRAPH))
+	    read_sparse(&d->column[GRAPH], c->v[GRAPH], c->shape, n, WIRE_SHAPE_GRAPH))
 		return -EBADMSG;
 	return 0;
 }
@@ -218,77 +239,118 @@ static inline struct wire_place enter(struct place *p, uint64_t start, uint64_t 
 
 /*
  * Neighbours are mostly of one place, whose state is kept at hand. Inline, so that each way through
- * is a loop of its own: @has and @bits are constants where they are 0.
+ * is a loop of its own: what is constant in @has (of WIRE_SHAPE_BYTES, _GRAPH) and @learnt
+ * (durations are) is never asked per event.
  */
-static inline __attribute__((always_inline)) void make_events(struct decoder *d,
-							      uint64_t v[COLUMNS][CHUNK],
-							      const uint64_t *shape, size_t n,
-							      uint64_t has, unsigned int bits,
-							      struct wire_event *restrict ev)
+WIRE_INLINE void make_events(struct decoder *d, struct chunk *restrict c, size_t n, uint64_t has,
+			     bool learnt, struct wire_event *restrict ev)
 {
-	const uint64_t *bytes = v[BYTES], *graph = v[GRAPH];
+	const uint64_t *bytes = c->v[BYTES], *graph = c->v[GRAPH], *shape = c->shape;
 	const bool after_end = d->model == WIRE_START_AFTER_END;
-	uint64_t start = d->before_start, corr = d->before_corr;
-	struct place *at = &d->place[v[PLACE][0]];
+	uint64_t start = d->before_start, corr = d->before_corr, place = c->v[PLACE][0];
+	struct place *at = &d->place[place];
 	struct wire_place now = enter(at, start, corr);
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		const uint64_t last = (shape[i] & ~0xffull) | d->kind;
-		uint64_t ns = wire_unzigzag(v[DURATION][i]);
+		uint64_t ns = wire_unzigzag(c->v[DURATION][i]);
 		struct wire_event *e = &ev[i];
 
-		if (&d->place[v[PLACE][i]] != at) {
+		if (c->v[PLACE][i] != place) {
 			at->state = now;
-			at = &d->place[v[PLACE][i]];
+			place = c->v[PLACE][i];
+			at = &d->place[place];
 			now = enter(at, start, corr);
 		}
-		e->bytes = has && shape[i] & WIRE_SHAPE_BYTES ? *bytes++ : 0;
-		e->graph = has && shape[i] & WIRE_SHAPE_GRAPH ? (uint32_t)*graph++ : 0;
-		e->name = (uint32_t)v[NAME][i];
+		e->bytes = has & shape[i] & WIRE_SHAPE_BYTES ? *bytes++ : 0;
+		e->graph = has & shape[i] & WIRE_SHAPE_GRAPH ? (uint32_t)*graph++ : 0;
+		e->name = (uint32_t)c->v[NAME][i];
 		memcpy(&e->device, at->where, sizeof(at->where));
-		memcpy(&e->kind, &last, sizeof(last));
-		if (bits)
-			ns = duration_of(d->context, bits, &now,
-					 wire_symbol(e->name, (uint32_t)v[SHAPE][i],
+		memcpy(&e->kind, &shape[i], sizeof(shape[i]));
+		e->kind = d->kind;
+		if (learnt)
+			ns = duration_of(d->context, d->bits, &now,
+					 wire_symbol(e->name, (uint32_t)c->v[SHAPE][i],
 						     has ? e->bytes : 0),
 					 ns);
-		start = now.time + wire_unzigzag(v[START][i]);
-		corr = now.corr + wire_unzigzag(v[CORR][i]);
+		start = now.time + wire_unzigzag(c->v[START][i]);
+		corr = now.corr + wire_unzigzag(c->v[CORR][i]);
 		now.time = after_end ? start + ns : start;
 		now.corr = corr;
 		e->start_ns = (int64_t)start;
 		e->end_ns = (int64_t)(start + ns);
 		e->corr = corr;
+		c->start[1 + i] = (int64_t)start;
+		c->end[i] = (int64_t)(start + ns);
 	}
 	at->state = now;
 	d->before_start = start;
 	d->before_corr = corr;
 }
 
-static void make_chunk(struct decoder *d, uint64_t v[COLUMNS][CHUNK], const uint64_t *shape,
-		       size_t n, struct wire_event *ev)
+static void make_chunk(struct decoder *d, struct chunk *c, size_t n, struct wire_event *ev)
 {
 	uint64_t has = d->has & (WIRE_SHAPE_BYTES | WIRE_SHAPE_GRAPH);
 
 	if (!has && !d->bits)
-		make_events(d, v, shape, n, 0, 0, ev);
+		make_events(d, c, n, 0, false, ev);
 	else if (!has)
-		make_events(d, v, shape, n, 0, d->bits, ev);
+		make_events(d, c, n, 0, true, ev);
+	else if (has == WIRE_SHAPE_BYTES && d->bits)
+		make_events(d, c, n, WIRE_SHAPE_BYTES, true, ev);
 	else
-		make_events(d, v, shape, n, has, d->bits, ev);
+		make_events(d, c, n, has, d->bits, ev);
+}
+
+/* What the chunk's events are like, by the arrays that they were made of. */
+WIRE_INLINE void look_at(struct wire_block_seen *seen, const struct chunk *c, size_t n, bool ops)
+{
+	const int64_t *start = c->start + 1, *before = c->start;
+	int64_t t0 = seen->t0_ns, last = seen->last_start_ns, t1 = seen->t1_ns;
+	uint64_t name = seen->string_max, backwards = 0, together = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		t0 = start[i] < t0 ? start[i] : t0;
+		last = start[i] > last ? start[i] : last;
+		t1 = c->end[i] > t1 ? c->end[i] : t1;
+		name = c->v[NAME][i] > name ? c->v[NAME][i] : name;
+		backwards |= start[i] < before[i];
+		together |= start[i] == before[i];
+	}
+	*seen = (struct wire_block_seen){ t0, t1, last, (uint32_t)name,
+					  seen->in_order && !backwards && !(ops && together) };
+}
+
+WIRE_WIDE static void look_at_chunk(struct wire_block_seen *seen, const struct chunk *c, bool ops)
+{
+	look_at(seen, c, CHUNK, ops);
+}
+
+static void look(struct decoder *d, const struct chunk *c, size_t n)
+{
+	bool ops = d->kind == WIRE_KIND_OP;
+
+	if (n == CHUNK && wire_have_wide())
+		look_at_chunk(&d->seen, c, ops);
+	else
+		look_at(&d->seen, c, n, ops);
 }
 
 static int decode(struct decoder *d, struct wire_event *ev)
 {
-	uint64_t v[COLUMNS][CHUNK], shape[CHUNK];
+	struct chunk c;
 	size_t at, n, i;
 
+	d->seen = (struct wire_block_seen){ INT64_MAX, INT64_MIN, INT64_MIN, 0, true };
+	c.start[0] = INT64_MIN;
 	for (at = 0; at < d->count; at += n) {
 		n = d->count - at < CHUNK ? d->count - at : CHUNK;
-		if (read_chunk(d, v, shape, n))
+		if (read_chunk(d, &c, n, !at))
 			return -EBADMSG;
-		make_chunk(d, v, shape, n, ev + at);
+		make_chunk(d, &c, n, ev + at);
+		look(d, &c, n);
+		c.start[0] = c.start[n];
 	}
 	for (i = 0; i < COLUMNS; i++)
 		if (d->section[column_of[i].section].data && wire_column_close(&d->column[i]))
@@ -297,7 +359,7 @@ static int decode(struct decoder *d, struct wire_event *ev)
 }
 
 int wire_block_decode(uint8_t kind, uint32_t count, const uint8_t *columns, size_t len,
-		      struct wire_event *ev)
+		      struct wire_event *ev, struct wire_block_seen *seen)
 {
 	struct decoder d = { .kind = kind, .count = count };
 	int err;
@@ -315,6 +377,8 @@ int wire_block_decode(uint8_t kind, uint32_t count, const uint8_t *columns, size
 		err = open_columns(&d);
 	if (!err)
 		err = decode(&d, ev);
+	if (seen)
+		*seen = d.seen;
 	free(d.context);
 	free(d.place);
 	return err;

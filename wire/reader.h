@@ -87,11 +87,12 @@ int wire_file_strings(struct wire_file *f, struct wire_scratch *s, const struct 
 
 /*
  * Decodes a block's events into *@ev (head->count of them, of *@room; grown with realloc, the
- * caller's to free). Checks that the head's times and string_max are those of the events. 0 or
- * negative errno.
+ * caller's to free). Checks that the head's times and string_max are those of the events. *in_order
+ * (NULL: not asked): see struct wire_block_seen. 0 or negative errno.
  */
 int wire_file_block(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e,
-		    struct wire_block_head *head, struct wire_event **ev, size_t *room);
+		    struct wire_block_head *head, struct wire_event **ev, size_t *room,
+		    bool *in_order);
 
 /* The same of Samples and of Workers frames. */
 int wire_file_samples(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e,

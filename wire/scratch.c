@@ -260,24 +260,16 @@ static int load_columns(struct wire_file *f, struct wire_scratch *s, const struc
 }
 
 /* What others skip blocks by must be true. */
-static bool head_true(const struct wire_block_head *h, const struct wire_event *ev)
+static bool head_true(const struct wire_block_head *h, const struct wire_block_seen *is)
 {
-	int64_t t0 = ev[0].start_ns, last = t0, t1 = ev[0].end_ns;
-	uint32_t name = 0, i;
-
-	for (i = 0; i < h->count; i++) {
-		t0 = ev[i].start_ns < t0 ? ev[i].start_ns : t0;
-		last = ev[i].start_ns > last ? ev[i].start_ns : last;
-		t1 = ev[i].end_ns > t1 ? ev[i].end_ns : t1;
-		name = ev[i].name > name ? ev[i].name : name;
-	}
-	return t0 == h->t0_ns && last == h->last_start_ns && t1 == h->t1_ns &&
-	       name == h->string_max;
+	return is->t0_ns == h->t0_ns && is->last_start_ns == h->last_start_ns &&
+	       is->t1_ns == h->t1_ns && is->string_max == h->string_max;
 }
 
 int wire_file_block(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e,
-		    struct wire_block_head *h, struct wire_event **ev, size_t *room)
+		    struct wire_block_head *h, struct wire_event **ev, size_t *room, bool *in_order)
 {
+	struct wire_block_seen seen;
 	struct field columns;
 	int err;
 
@@ -287,10 +279,12 @@ int wire_file_block(struct wire_file *f, struct wire_scratch *s, const struct wi
 	if (!err)
 		err = make_room(ev, room, h->count, sizeof(**ev));
 	if (!err)
-		err = wire_block_decode(h->kind, h->count, columns.bytes, columns.len, *ev);
+		err = wire_block_decode(h->kind, h->count, columns.bytes, columns.len, *ev, &seen);
 	if (err)
 		return err;
-	return head_true(h, *ev) ? 0 : -EBADMSG;
+	if (in_order)
+		*in_order = seen.in_order;
+	return head_true(h, &seen) ? 0 : -EBADMSG;
 }
 
 /* What an index says of the frame must be true. */

@@ -57,7 +57,7 @@ static void time_columns(const struct opts *o, const struct wire_event *ev, size
 		out.len = 0;
 		REQUIRE(!wire_block_encode(ev->kind, ev + at, len, &out));
 		t1 = b_now_ns();
-		REQUIRE(!wire_block_decode(ev->kind, (uint32_t)len, out.data, out.len, back));
+		REQUIRE(!wire_block_decode(ev->kind, (uint32_t)len, out.data, out.len, back, NULL));
 		encode += t1 - t0;
 		decode += b_now_ns() - t1;
 		raw += out.len;
@@ -114,7 +114,7 @@ static void time_file(const struct wire_buf *b, size_t n, struct result *r)
 	t0 = b_now_ns();
 	REQUIRE(!wire_file_open(&f, path));
 	while (wire_file_next(f, &e) == 1)
-		REQUIRE(!wire_file_block(f, s, &e, &head, &ev, &room));
+		REQUIRE(!wire_file_block(f, s, &e, &head, &ev, &room, NULL));
 	r->load_ns = better(r->load_ns, b_now_ns() - t0, n);
 	wire_file_close(f);
 	wire_scratch_free(s);

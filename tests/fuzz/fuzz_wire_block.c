@@ -18,7 +18,7 @@ static void check_again(const struct wire_event *ev, uint8_t kind, uint32_t coun
 	int err;
 
 	if (wire_block_encode(kind, ev, count, &b) ||
-	    wire_block_decode(kind, count, b.data, b.len, back) ||
+	    wire_block_decode(kind, count, b.data, b.len, back, NULL) ||
 	    memcmp(ev, back, count * sizeof(*ev)))
 		abort();
 	err = wire_block_head_of(&h, ev, count);
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		return 0;
 	count = (data[1] | (uint32_t)data[2] << 8) % COUNT_MAX;
 	ev = malloc(count * sizeof(*ev) + 1);
-	if (!wire_block_decode(data[0], count, data + 3, len - 3, ev))
+	if (!wire_block_decode(data[0], count, data + 3, len - 3, ev, NULL))
 		check_again(ev, data[0], count);
 	free(ev);
 	return 0;

@@ -45,7 +45,7 @@ static void load(struct wire_file *f, struct wire_scratch *s, const struct wire_
 
 	wire_file_strings(f, s, e, names);
 	wire_strtab_free(names);
-	wire_file_block(f, s, e, &h, &ev, &room);
+	wire_file_block(f, s, e, &h, &ev, &room, NULL);
 	wire_file_samples(f, s, e, &h, &sample, &sample_room);
 	wire_file_batches(f, s, e, &h, &batch, &batch_room);
 	free(batch);

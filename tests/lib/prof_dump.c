@@ -238,7 +238,7 @@ static int block(const struct item *it)
 	struct wire_block_head head;
 	uint32_t i;
 
-	if (wire_file_block(it->file, scratch, &it->e, &head, &ev, &ev_room)) {
+	if (wire_file_block(it->file, scratch, &it->e, &head, &ev, &ev_room, NULL)) {
 		fprintf(stderr, "a block that cannot be decoded\n");
 		return 1;
 	}

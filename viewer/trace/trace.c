@@ -421,15 +421,17 @@ int view_trace_block(struct view_trace *t, const struct view_block *b, struct wi
 {
 	struct trace_priv *p = t->priv;
 	struct wire_block_head head;
+	bool in_order;
 	int err;
 
 	*count = 0;
 	if (b->file >= p->files)
 		return -EINVAL;
-	err = wire_file_block(p->file[b->file].file, scratch, &b->entry, &head, ev, room);
+	err = wire_file_block(p->file[b->file].file, scratch, &b->entry, &head, ev, room,
+			      &in_order);
 	if (err)
 		return err;
-	if (sort_nearly(*ev, head.count) < head.count)
+	if (!in_order && sort_nearly(*ev, head.count) < head.count)
 		err = sort_events(*ev, head.count);
 	if (!err)
 		*count = head.count;

@@ -66,7 +66,7 @@ static void take_events(struct stream *s, struct wire_file *f, struct wire_scrat
 	struct wire_event *ev = NULL;
 	size_t room = 0;
 
-	REQUIRE(!wire_file_block(f, scratch, e, &head, &ev, &room));
+	REQUIRE(!wire_file_block(f, scratch, e, &head, &ev, &room, NULL));
 	s->ev = realloc(s->ev, (s->n + head.count) * sizeof(*s->ev));
 	memcpy(s->ev + s->n, ev, head.count * sizeof(*s->ev));
 	s->n += head.count;

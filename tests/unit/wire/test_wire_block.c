@@ -11,17 +11,38 @@
 
 static struct wire_event ev[70000], back[70000];
 
+/* What a decoder says that it saw, against the head and the events. */
+static void check_seen(const struct wire_block_seen *seen, uint8_t kind, size_t n)
+{
+	struct wire_block_head h;
+	bool in_order = true;
+	size_t i;
+
+	for (i = 1; i < n; i++)
+		in_order &= kind == WIRE_KIND_OP ? ev[i].start_ns > ev[i - 1].start_ns
+						 : ev[i].start_ns >= ev[i - 1].start_ns;
+	EXPECT_INT(seen->in_order, in_order);
+	if (wire_block_head_of(&h, ev, n))
+		return;
+	EXPECT_INT(seen->t0_ns, h.t0_ns);
+	EXPECT_INT(seen->t1_ns, h.t1_ns);
+	EXPECT_INT(seen->last_start_ns, h.last_start_ns);
+	EXPECT_UINT(seen->string_max, h.string_max);
+}
+
 static void round_trip(uint8_t kind, size_t n)
 {
 	struct wire_buf out = { 0 };
+	struct wire_block_seen seen;
 	uint8_t *exact;
 
 	EXPECT_INT(wire_block_encode(kind, ev, n, &out), 0);
 	exact = malloc(out.len); /* so that a sanitizer sees a byte read too far */
 	memcpy(exact, out.data, out.len);
 	memset(back, 0xee, n * sizeof(*back));
-	EXPECT_INT(wire_block_decode(kind, (uint32_t)n, exact, out.len, back), 0);
+	EXPECT_INT(wire_block_decode(kind, (uint32_t)n, exact, out.len, back, &seen), 0);
 	EXPECT_MEM(back, ev, n * sizeof(*ev));
+	check_seen(&seen, kind, n);
 	free(exact);
 	wire_buf_fini(&out);
 }
@@ -96,6 +117,27 @@ static void test_constant(void)
 	}
 }
 
+/* In order but for one place, wherever in the chunks that is; operations that begin together. */
+static void test_order(void)
+{
+	static const size_t places[] = { 1, 200, 255, 256, 257, 511, 512, 599 };
+	size_t n = 600, i, k;
+	int kind;
+
+	for (kind = WIRE_KIND_OP; kind <= WIRE_KIND_API; kind++) {
+		for (k = 0; k < 3 * sizeof(places) / sizeof(places[0]); k++) {
+			memset(ev, 0, n * sizeof(*ev));
+			for (i = 0; i < n; i++) {
+				ev[i].kind = (uint8_t)kind;
+				ev[i].start_ns = (int64_t)(i * 100);
+				ev[i].end_ns = ev[i].start_ns + 50;
+			}
+			ev[places[k / 3]].start_ns -= 99 + (int64_t)(k % 3);
+			round_trip((uint8_t)kind, n);
+		}
+	}
+}
+
 static void test_refused(void)
 {
 	struct wire_buf out = { 0 };
@@ -109,8 +151,9 @@ static void test_refused(void)
 	out.cap = 16;
 	EXPECT_INT(wire_block_encode(1, ev, 2, &out), -ENOSPC);
 	EXPECT_UINT(out.len, 0);
-	EXPECT_INT(wire_block_decode(1, 0, out.data, 0, back), -EBADMSG);
-	EXPECT_INT(wire_block_decode(1, WIRE_BLOCK_EVENTS_MAX + 1, out.data, 0, back), -EBADMSG);
+	EXPECT_INT(wire_block_decode(1, 0, out.data, 0, back, NULL), -EBADMSG);
+	EXPECT_INT(wire_block_decode(1, WIRE_BLOCK_EVENTS_MAX + 1, out.data, 0, back, NULL),
+		   -EBADMSG);
 	wire_buf_fini(&out);
 }
 
@@ -129,13 +172,13 @@ static void test_cut(void)
 		int err;
 
 		memcpy(exact + 1, out.data, len);
-		err = wire_block_decode(1, (uint32_t)n, exact + 1, len, back);
+		err = wire_block_decode(1, (uint32_t)n, exact + 1, len, back, NULL);
 		/* Between two sections a cut cannot be seen: what is left out counts as zeros. */
 		EXPECT(err == -EBADMSG || (!err && memcmp(back, ev, n * sizeof(*ev))));
 		free(exact);
 	}
-	EXPECT_INT(wire_block_decode(1, (uint32_t)n + 1, out.data, out.len, back), -EBADMSG);
-	EXPECT_INT(wire_block_decode(1, (uint32_t)n - 1, out.data, out.len, back), -EBADMSG);
+	EXPECT_INT(wire_block_decode(1, (uint32_t)n + 1, out.data, out.len, back, NULL), -EBADMSG);
+	EXPECT_INT(wire_block_decode(1, (uint32_t)n - 1, out.data, out.len, back, NULL), -EBADMSG);
 	wire_buf_fini(&out);
 }
 
@@ -153,11 +196,11 @@ static void test_flip(void)
 		int err;
 
 		out.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		err = wire_block_decode(1, (uint32_t)n, out.data, out.len, back);
+		err = wire_block_decode(1, (uint32_t)n, out.data, out.len, back, NULL);
 		EXPECT(!err || err == -EBADMSG || err == -EPROTO);
 		out.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
-	EXPECT_INT(wire_block_decode(1, (uint32_t)n, out.data, out.len, back), 0);
+	EXPECT_INT(wire_block_decode(1, (uint32_t)n, out.data, out.len, back, NULL), 0);
 	EXPECT_MEM(back, ev, n * sizeof(*ev));
 	wire_buf_fini(&out);
 }
@@ -176,16 +219,16 @@ static void test_later(void)
 	EXPECT_INT(wire_block_encode(1, ev, n, &out), 0);
 	len = out.len;
 	wire_buf_append(&out, optional, sizeof(optional));
-	EXPECT_INT(wire_block_decode(1, (uint32_t)n, out.data, out.len, back), 0);
+	EXPECT_INT(wire_block_decode(1, (uint32_t)n, out.data, out.len, back, NULL), 0);
 	EXPECT_MEM(back, ev, n * sizeof(*ev));
 	out.len = len;
 	wire_buf_append(&out, needed, sizeof(needed));
-	EXPECT_INT(wire_block_decode(1, (uint32_t)n, out.data, out.len, back), -EPROTO);
+	EXPECT_INT(wire_block_decode(1, (uint32_t)n, out.data, out.len, back, NULL), -EPROTO);
 	wire_buf_fini(&out);
 }
 
 int main(void)
 {
-	return RUN(test_wild, test_tame, test_constant, test_refused, test_cut, test_flip,
-		   test_later);
+	return RUN(test_wild, test_tame, test_constant, test_order, test_refused, test_cut,
+		   test_flip, test_later);
 }

@@ -62,7 +62,7 @@ static void test_round(void)
 	EXPECT_UINT(wire_file_size(f), out.len);
 	EXPECT_INT(wire_file_next(f, &entry), 1);
 	EXPECT_INT(wire_block_head_get(&plain, wire_file_head(f), entry.frame.head_len), 0);
-	EXPECT_INT(wire_file_block(f, scratch, &entry, &head, &events, &room), 0);
+	EXPECT_INT(wire_file_block(f, scratch, &entry, &head, &events, &room, NULL), 0);
 	EXPECT_UINT(head.count, 3);
 	EXPECT_UINT(plain.count, 3);
 	EXPECT_MEM(wire_encoder_head(e), &plain,
@@ -104,7 +104,7 @@ static void check_block(struct wire_file *f, const struct wire_entry *e)
 	struct wire_block_head head;
 	size_t room = 0;
 
-	EXPECT_INT(wire_file_block(f, scratch, e, &head, &ev, &room), 0);
+	EXPECT_INT(wire_file_block(f, scratch, e, &head, &ev, &room, NULL), 0);
 	EXPECT_UINT(head.count, 40);
 	EXPECT_UINT(ev[39].kind, head.kind);
 	free(ev);
@@ -141,7 +141,7 @@ static void test_load(void)
 	EXPECT_UINT(wire_strtab_count(names), 120);
 	EXPECT_STR(wire_strtab_get(names, 8, NULL), "void kernel_7<float, 49>(float *)");
 	EXPECT_INT(wire_file_strings(f, scratch, &s.entry[1], names), 0);
-	EXPECT_INT(wire_file_block(f, scratch, &s.entry[0], NULL, NULL, NULL), -EINVAL);
+	EXPECT_INT(wire_file_block(f, scratch, &s.entry[0], NULL, NULL, NULL, NULL), -EINVAL);
 	wire_file_close(f);
 	wire_strtab_free(names);
 }
@@ -266,10 +266,10 @@ static void test_changed(void)
 	REQUIRE(!wire_file_open(&f, path));
 	fd = open(path, O_WRONLY);
 	REQUIRE(pwrite(fd, "x", 1, (off_t)good.at[3] - 1) == 1);
-	EXPECT_INT(wire_file_block(f, scratch, &s.entry[2], &head, &ev, &room), -EBADMSG);
-	EXPECT_INT(wire_file_block(f, scratch, &s.entry[3], &head, &ev, &room), 0);
+	EXPECT_INT(wire_file_block(f, scratch, &s.entry[2], &head, &ev, &room, NULL), -EBADMSG);
+	EXPECT_INT(wire_file_block(f, scratch, &s.entry[3], &head, &ev, &room, NULL), 0);
 	REQUIRE(!ftruncate(fd, (off_t)good.at[3] + 70));
-	EXPECT_INT(wire_file_block(f, scratch, &s.entry[3], &head, &ev, &room), -EBADMSG);
+	EXPECT_INT(wire_file_block(f, scratch, &s.entry[3], &head, &ev, &room, NULL), -EBADMSG);
 	EXPECT(!wire_file_message(f, scratch, &s.entry[7], &wire__bye__descriptor));
 	/* A scan that begins now was opened at the old size. */
 	EXPECT_INT(wire_file_next(f, &s.entry[0]), 1);
@@ -318,7 +318,7 @@ static int load_made(struct wire_frame f, const void *head, size_t head_len, con
 	t_write_file(path, b.data, b.len);
 	REQUIRE(!wire_file_open(&file, path));
 	EXPECT_INT(wire_file_next(file, &e), 1);
-	err = wire_file_block(file, scratch, &e, &h, &ev, &room);
+	err = wire_file_block(file, scratch, &e, &h, &ev, &room, NULL);
 	wire_file_close(file);
 	wire_buf_fini(&b);
 	free(ev);

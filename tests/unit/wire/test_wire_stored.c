@@ -35,7 +35,7 @@ static void read_stored(const char *path, const uint32_t want[WIRE_KIND_MAX])
 			EXPECT_INT(wire_file_strings(f, s, &e, names), 0);
 		if (e.frame.type != WIRE_FRAME_BLOCK && e.frame.type != WIRE_FRAME_RANGES)
 			continue;
-		EXPECT_INT(wire_file_block(f, s, &e, &h, &ev, &room), 0);
+		EXPECT_INT(wire_file_block(f, s, &e, &h, &ev, &room, NULL), 0);
 		EXPECT_UINT(h.count, EVENTS);
 		EXPECT_UINT(wire_crc32c(0, ev, h.count * sizeof(*ev)), want[h.kind]);
 	}
