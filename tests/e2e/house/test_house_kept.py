@@ -34,7 +34,7 @@ STRUCTS = {  # name: (where it is, where it is kept, {member: why it is not})
     'ana_stream_state': ('walk/walk.h', 'walk/gpu_archive.c', {}),
     'ana_waiter': ('walk/walk.h', 'walk/gpu_archive.c', {'process': MADE}),
     'ana_gpu_state': ('walk/walk.h', 'walk/gpu_archive.c', {
-        **dict.fromkeys('plan gpu index recorder waiter_room masked clipped plain no_launches'.split(), MADE),
+        **dict.fromkeys('plan gpu index recorder waiter_room masked clipped plain ordinary no_launches'.split(), MADE),
         'top': 'of observers'}),
     'ana_copied': ('walk/copied.h', 'walk/copied.c', {}),
     'ana_copied_row': ('walk/copied.h', 'walk/copied.c', {}),

@@ -29,6 +29,7 @@ static int init_gpu(struct ana_walk *w, struct ana_gpu_state *g, uint32_t device
 	g->masked = d->lost.count || d->unobserved.count;
 	g->clipped = !d->imported && d->held.count > 1;
 	g->plain = !g->masked && !g->clipped;
+	g->ordinary = g->plain && d->run_phases.count <= 1 && !w->options->on_piece;
 	g->no_launches = !calls;
 	g->recorder = g->plan->recorder;
 	g->at = INT64_MIN;

@@ -4,7 +4,8 @@
  * until it is known which submit ended their emptiness, then cut into pieces that each get a class.
  *
  *	open_gaps.c	which submit ends each gap's emptiness
- *	gap.c		what becomes of each piece
+ *	plain_gap.c	what becomes of most, which only calls explain
+ *	gap.c		what becomes of each piece of all others
  *	rules.c		the rules that give it its class
  *	attribution.c	the finer classes that evidence gives to pieces of unknown cause
  */

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include "analysis/window.h"
 #include "gap.h"
+#include "plain_gap.h"
 
 void ana_open_gaps_add(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap)
 {
@@ -52,7 +53,10 @@ static void decide_run(struct ana_walk *w, struct ana_gpu_state *g)
 	struct ana_run_of_gaps run = g->run[g->run_head++];
 
 	for (; run.gaps; run.gaps--) {
-		ana_gap_decide(w, g, &g->gap[g->gap_head++], run.known ? &run.call : NULL);
+		const struct ana_open_gap *gap = &g->gap[g->gap_head++];
+
+		if (!run.known || !ana_plain_gap_decide(w, g, gap, &run.call))
+			ana_gap_decide(w, g, gap, run.known ? &run.call : NULL);
 		w->gaps_open--;
 	}
 }

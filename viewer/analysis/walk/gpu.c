@@ -6,16 +6,6 @@
 
 #include <stdlib.h>
 
-void ana_gpu_add(struct ana_gpu_state *g, int c, enum ana_confidence confidence, int64_t start,
-		 int64_t end)
-{
-	g->gpu->classes[c] += end - start;
-	g->gpu->confidence[c][confidence] += end - start;
-	ana_buckets_add(&g->buckets, c, start, end);
-	if (g->recorder)
-		ana_collective_log_add_late(g->recorder->log, c, start, end);
-}
-
 void ana_gpu_fini(struct ana_gpu_state *g)
 {
 	free(g->gap);

@@ -195,6 +195,8 @@ struct ana_gpu_state {
 	bool masked; /* something was lost or not observed */
 	bool clipped; /* gaps may lie outside of what was held */
 	bool plain; /* neither */
+	/* plain, of one phase, and nobody asks for pieces: its gaps may be decided without rules */
+	bool ordinary;
 	bool no_launches; /* known from the start: nothing has a launch record */
 	int64_t waits_floor;
 };
@@ -278,8 +280,15 @@ void ana_waiters_wait(struct ana_walk *w, const struct ana_proc *p);
 /* gpu.c */
 void ana_gpu_fini(struct ana_gpu_state *g);
 /* [@start, @end) of the GPU's time is of class @c. */
-void ana_gpu_add(struct ana_gpu_state *g, int c, enum ana_confidence confidence, int64_t start,
-		 int64_t end);
+static inline void ana_gpu_add(struct ana_gpu_state *g, int c, enum ana_confidence confidence,
+			       int64_t start, int64_t end)
+{
+	g->gpu->classes[c] += end - start;
+	g->gpu->confidence[c][confidence] += end - start;
+	ana_buckets_add(&g->buckets, c, start, end);
+	if (g->recorder)
+		ana_collective_log_add_late(g->recorder->log, c, start, end);
+}
 
 /* engine/exposed.c: [@start, @end) of the GPU's time is of an input.* class. */
 void ana_exposed_input(struct ana_walk *w, const struct ana_gpu_state *g, int64_t start,
