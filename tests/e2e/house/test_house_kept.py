@@ -46,7 +46,7 @@ STRUCTS = {  # name: (where it is, where it is kept, {member: why it is not})
     'record': ('walk/join.c', 'walk/join.c', {'chain': 'by order'}),
     'ana_join': ('walk/join.c', 'walk/join.c', {
         **dict.fromkeys('slot slot_mask secret exact'.split(), MADE), 'ring': 'record by record', 'stray_room': ROOM,
-        'next': LOOKED, 'newest': 'of the records'}),
+        'next': LOOKED, 'next_corr': LOOKED, 'newest': 'of the records', 'chained': 'chains are made when asked for'}),
     'ana_steps': ('walk/step.h', 'walk/step.c', dict.fromkeys('source on_step arg observer'.split(), MADE)),
     'ana_open_step': ('walk/step.h', 'walk/step.c', {}),
     'ana_step': ('ledger.h', 'walk/step.c', {}),

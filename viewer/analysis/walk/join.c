@@ -2,7 +2,9 @@
 /*
  * The launch table: a ring of records in order of arrival, chained by a hash of the correlation
  * id. Chains run from new to old, so what the ring has left behind needs no unlinking: the first
- * number that is too old ends a chain.
+ * number that is too old ends a chain. Operations mostly come as they were launched, and ids rise
+ * by one or a few: a record is looked for where that puts it. Only what is not found there needs
+ * chains, which are made when they are asked for.
  *
  * A record that nobody asks for would hold the ring's tail for ever. Where it is far behind it
  * moves to the strays, a small table of its own.
@@ -23,6 +25,7 @@
 #define STRAYS_MAX (1u << 18)
 #define MANY_FOR 8192u /* operations for which a call that owns many stays pending, ... */
 #define ANY_FOR 64u /* ... and any other */
+#define NEAR 8u /* records looked at before chains are made */
 
 enum state {
 	WAITING, /* for its operation */
@@ -44,8 +47,10 @@ struct ana_join {
 	uint32_t mask;
 	uint32_t first, end; /* numbers of the records that are there, modulo 2^32 */
 	uint32_t pending; /* all before it are settled */
-	uint32_t next; /* behind the one found last: operations come as they were launched */
+	uint32_t next; /* behind the one found last */
+	uint64_t next_corr; /* the id that would be there if ids rose by one */
 	uint64_t newest; /* greatest id of all in the ring */
+	uint32_t chained; /* all before it are on chains */
 	uint32_t *slot; /* number of the newest record of each hash, plus 1 */
 	uint32_t slot_mask;
 	uint64_t secret; /* odd */
@@ -127,15 +132,45 @@ static struct record *find_from(const struct ana_join *j, uint32_t n, uint64_t c
 	return NULL;
 }
 
-static struct record *find(struct ana_join *j, uint64_t corr)
+static struct record *find_chained(struct ana_join *j, uint64_t corr, uint32_t *found)
+{
+	for (; j->chained != j->end; j->chained++)
+		chain_in(j, j->chained);
+	return find_from(j, *slot_of(j, corr) - 1, corr, found);
+}
+
+/*
+ * Calls that launch nothing take ids, too, so a record lies where its id says or nearer to the one
+ * found last.
+ */
+static struct record *find_near(const struct ana_join *j, uint64_t corr, uint32_t *found)
+{
+	uint32_t n = j->next + (uint32_t)(corr - j->next_corr), i;
+	uint32_t step = corr < j->next_corr ? 1 : -1u;
+
+	for (i = 0; i < NEAR && n - j->first < j->end - j->first; i++, n += step) {
+		*found = n;
+		if (at(j, n)->corr == corr)
+			return at(j, n);
+	}
+	return NULL;
+}
+
+static inline struct record *find(struct ana_join *j, uint64_t corr)
 {
 	uint32_t n = j->next;
 	struct record *r = at(j, n);
 
-	if (n - j->first >= j->end - j->first || r->corr != corr)
-		r = find_from(j, *slot_of(j, corr) - 1, corr, &n);
-	if (r)
-		j->next = n + 1;
+	if (n - j->first >= j->end - j->first || r->corr != corr) {
+		if (corr > j->newest)
+			return NULL;
+		r = find_near(j, corr, &n);
+		r = r ? r : find_chained(j, corr, &n);
+		if (!r)
+			return NULL;
+	}
+	j->next = n + 1;
+	j->next_corr = corr + 1;
 	return r;
 }
 
@@ -158,8 +193,7 @@ static int grow_ring(struct ana_join *j)
 	j->mask = mask;
 	j->slot = slot;
 	j->slot_mask = slot_mask;
-	for (n = j->first; n != j->end; n++)
-		chain_in(j, n);
+	j->chained = j->first;
 	return 0;
 }
 
@@ -235,6 +269,8 @@ static int make_room(struct ana_join *j)
 			err = make_stray(j, r);
 		if (j->pending == j->first)
 			j->pending++;
+		if (j->chained == j->first)
+			j->chained++;
 		j->first++;
 	}
 	return err;
@@ -251,22 +287,17 @@ ANA_RARE static int room_for_one(struct ana_join *j)
 
 struct ana_call *ana_join_put(struct ana_join *j, uint64_t corr, bool *fresh)
 {
-	uint32_t *slot = slot_of(j, corr), n;
-	struct record *r = corr > j->newest ? NULL : find_from(j, *slot - 1, corr, &n);
+	uint32_t n;
+	struct record *r = corr > j->newest ? NULL : find_chained(j, corr, &n);
 
 	*fresh = !r;
 	if (r)
 		return &r->call;
-	if (j->end - j->first > j->mask) {
-		if (room_for_one(j))
-			return NULL;
-		slot = slot_of(j, corr);
-	}
-	r = at(j, j->end);
+	if (j->end - j->first > j->mask && room_for_one(j))
+		return NULL;
+	r = at(j, j->end++);
 	r->corr = corr;
-	r->chain = *slot - 1;
 	r->state = WAITING;
-	*slot = ++j->end;
 	if (corr > j->newest)
 		j->newest = corr;
 	return &r->call;
@@ -375,7 +406,7 @@ static void archive_ring(struct ana_join *j, uint32_t processes, struct ana_arch
 			continue;
 		if (at(j, j->end)->corr > j->newest)
 			j->newest = at(j, j->end)->corr;
-		chain_in(j, j->end++);
+		j->end++;
 	}
 	if (a->reading && !a->err)
 		j->pending = j->first + pending;
