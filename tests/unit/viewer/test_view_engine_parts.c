@@ -334,6 +334,41 @@ static void test_many_launches(void)
 	ana_join_free(j);
 }
 
+/* Streams take turns, threads' ids come mixed, and some ids come twice or never. */
+static void test_launches_in_any_order(void)
+{
+	enum {
+		IDS = 4000,
+		STREAMS = 7
+	};
+	static int64_t start[IDS]; /* 0: not there */
+	uint64_t rnd = t_seed(21), next[STREAMS], id;
+	int exact, i, s;
+
+	for (exact = 0; exact < 2; exact++) {
+		struct ana_join *j = ana_join_new(exact);
+
+		memset(start, 0, sizeof(start));
+		for (s = 0; s < STREAMS; s++)
+			next[s] = (uint64_t)s * (IDS / STREAMS) + 1;
+		for (i = 1; i < 20000; i++) {
+			const struct ana_call *c;
+
+			id = i < IDS / 2 ? (uint64_t)i + t_random(&rnd) % 9 : t_random(&rnd) % IDS;
+			if (i < 6000 && id && t_random(&rnd) % 8) {
+				add(j, id, i, 0);
+				start[id] = start[id] ? start[id] : i;
+			}
+			s = (int)(t_random(&rnd) % STREAMS);
+			id = t_random(&rnd) % 20 ? next[s] : t_random(&rnd) % IDS;
+			next[s] = id % (IDS - 1) + 1;
+			c = ana_join_ask(j, id, (uint32_t)i, false);
+			EXPECT_INT(c ? c->start : 0, start[id]);
+		}
+		ana_join_free(j);
+	}
+}
+
 static void test_an_exact_join_forgets_nothing(void)
 {
 	struct ana_join *j = ana_join_new(true);
@@ -619,6 +654,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_launches),
 	T_CASE(test_launches_of_graphs),
 	T_CASE(test_many_launches),
+	T_CASE(test_launches_in_any_order),
 	T_CASE(test_an_exact_join_forgets_nothing),
 	T_CASE(test_periods),
 	T_CASE(test_no_period_in_noise),

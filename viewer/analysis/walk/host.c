@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "join_ring.h"
 
 #define UNPLACED_MAX 4096u
 #define STREAM_WAITS_KEPT 4096u /* per stream, where not everything is kept */
@@ -241,8 +242,8 @@ static __attribute__((noinline)) int place_later(struct ana_walk *w, struct ana_
 	return 0;
 }
 
-static void write_call(struct ana_call *call, const struct ana_proc *p, const struct wire_event *e,
-		       uint16_t flags)
+static inline void write_call(struct ana_call *call, const struct ana_proc *p,
+			      const struct wire_event *e, uint16_t flags)
 {
 	call->start = e->start_ns;
 	call->end = e->end_ns;
@@ -252,7 +253,9 @@ static void write_call(struct ana_call *call, const struct ana_proc *p, const st
 	call->flags = flags;
 }
 
-static int add_launch(struct ana_proc *p, const struct wire_event *e, uint16_t flags)
+/* Its id is not above all others: it may be another record's. */
+static __attribute__((noinline)) int add_other_launch(struct ana_proc *p,
+						      const struct wire_event *e, uint16_t flags)
 {
 	struct ana_call again, *call;
 	bool fresh;
@@ -260,13 +263,19 @@ static int add_launch(struct ana_proc *p, const struct wire_event *e, uint16_t f
 	call = ana_join_put(p->join, e->corr, &fresh);
 	if (!call)
 		return -ENOMEM;
-	if (fresh) {
-		write_call(call, p, e, flags);
-		return 0;
-	}
 	write_call(&again, p, e, flags);
-	if (ana_call_before(&again, call))
+	if (fresh || ana_call_before(&again, call))
 		*call = again;
+	return 0;
+}
+
+static inline int add_launch(struct ana_proc *p, const struct wire_event *e, uint16_t flags)
+{
+	struct ana_call *call = ana_join_put_next(p->join, e->corr);
+
+	if (!call)
+		return add_other_launch(p, e, flags);
+	write_call(call, p, e, flags);
 	return 0;
 }
 
@@ -278,7 +287,7 @@ static void remember_call(struct ana_walk *w, struct ana_proc *p, const struct w
 		w->err = -ENOMEM;
 }
 
-static void take_call(struct ana_walk *w, struct ana_proc *p, const struct wire_event *e)
+static inline void take_call(struct ana_walk *w, struct ana_proc *p, const struct wire_event *e)
 {
 	uint16_t flags = ana_names_flags(&p->names, e->name);
 

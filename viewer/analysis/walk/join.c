@@ -9,7 +9,7 @@
  * A record that nobody asks for would hold the ring's tail for ever. Where it is far behind it
  * moves to the strays, a small table of its own.
  */
-#include "join.h"
+#include "join_ring.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,39 +27,6 @@
 #define ANY_FOR 64u /* ... and any other */
 #define NEAR 8u /* records looked at before chains are made */
 
-enum state {
-	WAITING, /* for its operation */
-	ASKED, /* may own another one for a while */
-	SETTLED,
-};
-
-struct record {
-	_Alignas(64) struct ana_call call;
-	uint64_t corr;
-	uint32_t asked; /* when, in operations */
-	uint32_t chain; /* number of the next with its hash */
-	uint8_t state;
-};
-_Static_assert(sizeof(struct record) == 64, "one cache line per launch");
-
-struct ana_join {
-	struct record *ring; /* record n is ring[n & mask] */
-	uint32_t mask;
-	uint32_t first, end; /* numbers of the records that are there, modulo 2^32 */
-	uint32_t pending; /* all before it are settled */
-	uint32_t next; /* behind the one found last */
-	uint64_t next_corr; /* the id that would be there if ids rose by one */
-	uint64_t newest; /* greatest id of all in the ring */
-	uint32_t chained; /* all before it are on chains */
-	uint32_t *slot; /* number of the newest record of each hash, plus 1 */
-	uint32_t slot_mask;
-	uint64_t secret; /* odd */
-	bool exact;
-	struct record *stray; /* in order of start; [stray_first, strays) are there */
-	uint32_t strays, stray_first, stray_room;
-	uint64_t expired;
-};
-
 /*
  * Ids come one after the other, so 64 neighbours share a few cache lines; where such a group
  * lies is secret, so that no file can aim at one place.
@@ -69,11 +36,6 @@ static uint32_t *slot_of(const struct ana_join *j, uint64_t corr)
 	uint64_t group = (corr >> 6) * j->secret;
 
 	return &j->slot[(uint32_t)((corr & 63) | (group >> 32 << 6)) & j->slot_mask];
-}
-
-static struct record *at(const struct ana_join *j, uint32_t n)
-{
-	return &j->ring[n & j->mask];
 }
 
 struct ana_join *ana_join_new(bool exact)
@@ -110,29 +72,29 @@ void ana_join_free(struct ana_join *j)
 /* Slots hold numbers plus 1, so that 0, which they begin with, is the number before the first. */
 static void chain_in(struct ana_join *j, uint32_t n)
 {
-	uint32_t *slot = slot_of(j, at(j, n)->corr);
+	uint32_t *slot = slot_of(j, ana_join_at(j, n)->corr);
 
-	at(j, n)->chain = *slot - 1;
+	ana_join_at(j, n)->chain = *slot - 1;
 	*slot = n + 1;
 }
 
 /* The record of this id along the chain that begins with @n; *found: its number. */
-static struct record *find_from(const struct ana_join *j, uint32_t n, uint64_t corr,
-				uint32_t *found)
+static struct ana_join_record *find_from(const struct ana_join *j, uint32_t n, uint64_t corr,
+					 uint32_t *found)
 {
 	uint32_t age = j->end - j->first;
 
 	/* Ever older: after 2^32 records a number that was left behind may look alive again. */
-	for (; n - j->first < age; n = at(j, n)->chain) {
+	for (; n - j->first < age; n = ana_join_at(j, n)->chain) {
 		*found = n;
-		if (at(j, n)->corr == corr)
-			return at(j, n);
+		if (ana_join_at(j, n)->corr == corr)
+			return ana_join_at(j, n);
 		age = n - j->first;
 	}
 	return NULL;
 }
 
-static struct record *find_chained(struct ana_join *j, uint64_t corr, uint32_t *found)
+static struct ana_join_record *find_chained(struct ana_join *j, uint64_t corr, uint32_t *found)
 {
 	for (; j->chained != j->end; j->chained++)
 		chain_in(j, j->chained);
@@ -143,23 +105,23 @@ static struct record *find_chained(struct ana_join *j, uint64_t corr, uint32_t *
  * Calls that launch nothing take ids, too, so a record lies where its id says or nearer to the one
  * found last.
  */
-static struct record *find_near(const struct ana_join *j, uint64_t corr, uint32_t *found)
+static struct ana_join_record *find_near(const struct ana_join *j, uint64_t corr, uint32_t *found)
 {
 	uint32_t n = j->next + (uint32_t)(corr - j->next_corr), i;
 	uint32_t step = corr < j->next_corr ? 1 : -1u;
 
 	for (i = 0; i < NEAR && n - j->first < j->end - j->first; i++, n += step) {
 		*found = n;
-		if (at(j, n)->corr == corr)
-			return at(j, n);
+		if (ana_join_at(j, n)->corr == corr)
+			return ana_join_at(j, n);
 	}
 	return NULL;
 }
 
-static inline struct record *find(struct ana_join *j, uint64_t corr)
+static inline struct ana_join_record *find(struct ana_join *j, uint64_t corr)
 {
 	uint32_t n = j->next;
-	struct record *r = at(j, n);
+	struct ana_join_record *r = ana_join_at(j, n);
 
 	if (n - j->first >= j->end - j->first || r->corr != corr) {
 		if (corr > j->newest)
@@ -177,7 +139,7 @@ static inline struct record *find(struct ana_join *j, uint64_t corr)
 static int grow_ring(struct ana_join *j)
 {
 	uint32_t mask = j->mask * 2 + 1, slot_mask = j->slot_mask * 2 + 1, n;
-	struct record *ring = aligned_alloc(64, ((size_t)mask + 1) * sizeof(*ring));
+	struct ana_join_record *ring = aligned_alloc(64, ((size_t)mask + 1) * sizeof(*ring));
 	uint32_t *slot = calloc((size_t)slot_mask + 1, sizeof(*slot));
 
 	if (!ring || !slot || mask > UINT32_MAX / 8) {
@@ -186,7 +148,7 @@ static int grow_ring(struct ana_join *j)
 		return -ENOMEM;
 	}
 	for (n = j->first; n != j->end; n++)
-		ring[n & mask] = *at(j, n);
+		ring[n & mask] = *ana_join_at(j, n);
 	free(j->ring);
 	free(j->slot);
 	j->ring = ring;
@@ -199,7 +161,7 @@ static int grow_ring(struct ana_join *j)
 
 /* --- strays: few, so a search from the newest will do --- */
 
-static int make_stray(struct ana_join *j, const struct record *r)
+static int make_stray(struct ana_join *j, const struct ana_join_record *r)
 {
 	if (j->strays - j->stray_first == STRAYS_MAX) {
 		j->stray_first++;
@@ -211,7 +173,7 @@ static int make_stray(struct ana_join *j, const struct record *r)
 		j->stray_first = 0;
 	} else if (j->strays == j->stray_room) {
 		uint32_t room = j->stray_room ? j->stray_room * 2 : 16;
-		struct record *p = aligned_alloc(64, room * sizeof(*p));
+		struct ana_join_record *p = aligned_alloc(64, room * sizeof(*p));
 
 		if (!p)
 			return -ENOMEM;
@@ -226,7 +188,7 @@ static int make_stray(struct ana_join *j, const struct record *r)
 }
 
 /* Strays have come in order of their ids or nearly so; 64 of them are looked at. */
-ANA_RARE static struct record *find_stray(struct ana_join *j, uint64_t corr)
+ANA_RARE static struct ana_join_record *find_stray(struct ana_join *j, uint64_t corr)
 {
 	uint32_t low = j->stray_first, high = j->strays, i;
 
@@ -247,12 +209,25 @@ ANA_RARE static struct record *find_stray(struct ana_join *j, uint64_t corr)
 
 /* --- */
 
-static bool holds(const struct record *r, uint32_t now)
+static bool holds(const struct ana_join_record *r, uint32_t now)
 {
-	if (r->state == WAITING)
+	if (r->state == ANA_JOIN_WAITING)
 		return true;
-	return r->state == ASKED &&
+	return r->state == ANA_JOIN_ASKED &&
 	       now - r->asked < (r->call.flags & ANA_NAME_MANY ? MANY_FOR : ANY_FOR);
+}
+
+/* Of those before the first that is pending nothing has to be asked. */
+static void leave_settled(struct ana_join *j)
+{
+	uint32_t most = j->end - j->first > KEPT ? j->end - j->first - KEPT : 0;
+	uint32_t n = j->pending - j->first < most ? j->pending - j->first : most;
+
+	if (j->exact)
+		return;
+	if (j->chained - j->first < n)
+		j->chained = j->first + n;
+	j->first += n;
 }
 
 /* Leaves the oldest records behind where the ring is full of them. */
@@ -260,12 +235,13 @@ static int make_room(struct ana_join *j)
 {
 	int err = 0;
 
+	leave_settled(j);
 	while (!j->exact && j->end - j->first > KEPT && !err) {
-		const struct record *r = at(j, j->first);
+		const struct ana_join_record *r = ana_join_at(j, j->first);
 
-		if (r->state == WAITING && j->end - j->first < BEHIND)
+		if (r->state == ANA_JOIN_WAITING && j->end - j->first < BEHIND)
 			break;
-		if (r->state == WAITING)
+		if (r->state == ANA_JOIN_WAITING)
 			err = make_stray(j, r);
 		if (j->pending == j->first)
 			j->pending++;
@@ -288,16 +264,16 @@ ANA_RARE static int room_for_one(struct ana_join *j)
 struct ana_call *ana_join_put(struct ana_join *j, uint64_t corr, bool *fresh)
 {
 	uint32_t n;
-	struct record *r = corr > j->newest ? NULL : find_chained(j, corr, &n);
+	struct ana_join_record *r = corr > j->newest ? NULL : find_chained(j, corr, &n);
 
 	*fresh = !r;
 	if (r)
 		return &r->call;
 	if (j->end - j->first > j->mask && room_for_one(j))
 		return NULL;
-	r = at(j, j->end++);
+	r = ana_join_at(j, j->end++);
 	r->corr = corr;
-	r->state = WAITING;
+	r->state = ANA_JOIN_WAITING;
 	if (corr > j->newest)
 		j->newest = corr;
 	return &r->call;
@@ -305,26 +281,36 @@ struct ana_call *ana_join_put(struct ana_join *j, uint64_t corr, bool *fresh)
 
 const struct ana_call *ana_join_ask(struct ana_join *j, uint64_t corr, uint32_t now, bool whole)
 {
-	struct record *r = find(j, corr);
+	struct ana_join_record *r = find(j, corr);
 
 	if (!r && j->strays != j->stray_first)
 		r = find_stray(j, corr);
 	if (!r)
 		return NULL;
 	r->asked = now;
-	r->state = whole ? SETTLED : ASKED;
+	r->state = whole ? ANA_JOIN_SETTLED : ANA_JOIN_ASKED;
 	return &r->call;
+}
+
+/* The first record from @n on that holds; those before it are settled. */
+static uint32_t settle(struct ana_join *j, uint32_t n, uint32_t now)
+{
+	struct ana_join_record *ring = j->ring;
+	const uint32_t end = j->end, mask = j->mask;
+
+	for (; n != end && !holds(&ring[n & mask], now); n++)
+		ring[n & mask].state = ANA_JOIN_SETTLED;
+	return n;
 }
 
 int64_t ana_join_pending(struct ana_join *j, uint32_t now)
 {
 	while (j->stray_first != j->strays && !holds(&j->stray[j->stray_first], now))
 		j->stray_first++;
-	while (j->pending != j->end && !holds(at(j, j->pending), now))
-		at(j, j->pending++)->state = SETTLED;
+	j->pending = settle(j, j->pending, now);
 	if (j->stray_first != j->strays)
 		return j->stray[j->stray_first].call.start;
-	return j->pending != j->end ? at(j, j->pending)->call.start : INT64_MAX;
+	return j->pending != j->end ? ana_join_at(j, j->pending)->call.start : INT64_MAX;
 }
 
 void ana_join_give_up(struct ana_join *j, int64_t t)
@@ -332,15 +318,15 @@ void ana_join_give_up(struct ana_join *j, int64_t t)
 	for (; j->stray_first != j->strays; j->stray_first++) {
 		if (j->stray[j->stray_first].call.start > t)
 			return;
-		j->expired += j->stray[j->stray_first].state == WAITING;
+		j->expired += j->stray[j->stray_first].state == ANA_JOIN_WAITING;
 	}
 	for (; j->pending != j->end; j->pending++) {
-		struct record *r = at(j, j->pending);
+		struct ana_join_record *r = ana_join_at(j, j->pending);
 
 		if (r->call.start > t)
 			return;
-		j->expired += r->state == WAITING;
-		r->state = SETTLED;
+		j->expired += r->state == ANA_JOIN_WAITING;
+		r->state = ANA_JOIN_SETTLED;
 	}
 }
 
@@ -349,9 +335,9 @@ int64_t ana_join_unanswered(const struct ana_join *j)
 	uint32_t n;
 
 	for (n = j->end; n != j->first; n--) {
-		const struct record *r = at(j, n - 1);
+		const struct ana_join_record *r = ana_join_at(j, n - 1);
 
-		if (r->state == WAITING && r->call.flags & ANA_NAME_LAUNCH)
+		if (r->state == ANA_JOIN_WAITING && r->call.flags & ANA_NAME_LAUNCH)
 			return r->call.start;
 	}
 	return INT64_MIN;
@@ -376,12 +362,12 @@ void ana_call_archive(struct ana_call *c, uint32_t processes, struct ana_archive
 	ana_archive_field(a, c->flags);
 }
 
-static void archive_record(struct record *r, uint32_t processes, struct ana_archive *a)
+static void archive_record(struct ana_join_record *r, uint32_t processes, struct ana_archive *a)
 {
 	ana_call_archive(&r->call, processes, a);
 	ana_archive_field(a, r->corr);
 	ana_archive_field(a, r->asked);
-	r->state = (uint8_t)ana_archive_small(a, r->state, SETTLED);
+	r->state = (uint8_t)ana_archive_small(a, r->state, ANA_JOIN_SETTLED);
 }
 
 /* Room for so many: what the ring leaves behind depends on it. */
@@ -401,11 +387,11 @@ static void archive_ring(struct ana_join *j, uint32_t processes, struct ana_arch
 	if (a->reading)
 		make_ring(j, room, a);
 	for (i = 0; i < n && !a->err; i++) {
-		archive_record(at(j, j->first + i), processes, a);
+		archive_record(ana_join_at(j, j->first + i), processes, a);
 		if (!a->reading)
 			continue;
-		if (at(j, j->end)->corr > j->newest)
-			j->newest = at(j, j->end)->corr;
+		if (ana_join_at(j, j->end)->corr > j->newest)
+			j->newest = ana_join_at(j, j->end)->corr;
 		j->end++;
 	}
 	if (a->reading && !a->err)
@@ -415,7 +401,7 @@ static void archive_ring(struct ana_join *j, uint32_t processes, struct ana_arch
 static void archive_strays(struct ana_join *j, uint32_t processes, struct ana_archive *a)
 {
 	uint32_t n = ana_archive_small(a, j->strays - j->stray_first, STRAYS_MAX), i;
-	struct record r;
+	struct ana_join_record r;
 
 	for (i = 0; i < n && !a->err; i++) {
 		if (!a->reading) {
