@@ -29,6 +29,14 @@ void ana_gpu_operations(struct ana_walk *w, struct ana_proc *p, const struct wir
 void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g);
 void ana_gpu_init_buckets(struct ana_gpu_state *g);
 
+/*
+ * plain_operations.c: as many of [op, stop) as are plain, in the same way; the others are for
+ * device.c. Returns the first that it leaves.
+ */
+const struct wire_event *ana_plain_operations(struct ana_walk *w, struct ana_proc *p,
+					      const struct wire_event *op,
+					      const struct wire_event *stop);
+
 /* copies.c */
 enum ana_copy_dir ana_copies_direction(const struct wire_event *op);
 void ana_copies_count(struct ana_gpu_state *g, const struct wire_event *op);

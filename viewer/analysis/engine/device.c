@@ -381,23 +381,25 @@ static inline void count_launch(struct ana_walk *w, struct ana_gpu_state *g,
  * In this order: the time before the operation needs what the GPU knows of those before it; its
  * launch ends the emptiness of the gap before it, too, so that comes after the gap is kept; last
  * the operation itself becomes the one before. @call is borrowed from the launch table, which moves
- * when more is read, as keep_gap does.
+ * when more is read, as keep_gap does. False: the gap before it is kept.
  */
-static inline void operation(struct ana_walk *w, struct ana_gpu_state *g, struct ana_proc *p,
+static inline bool operation(struct ana_walk *w, struct ana_gpu_state *g, struct ana_proc *p,
 			     const struct wire_event *op, const struct ana_call *call)
 {
 	struct ana_stream_state *s = stream_of(w, g, p->index, op);
 	struct ana_call own;
+	bool at_once = true;
 
 	if (!s)
-		return;
+		return false;
 	if (!g->started)
 		open_lead(g, p->index, op, call);
 	else if (op->start_ns > g->at)
 		account(w, g, op->start_ns);
 	if (op->start_ns > g->end) {
 		count_idle(w, g, op);
-		if (!decide_at_once(w, g, p->index, op, call)) {
+		at_once = decide_at_once(w, g, p->index, op, call);
+		if (!at_once) {
 			call = copy_call(&own, call);
 			keep_gap(w, g, p->index, op, call, s);
 		}
@@ -406,6 +408,7 @@ static inline void operation(struct ana_walk *w, struct ana_gpu_state *g, struct
 	s->submitted = call ? call->start : op->start_ns;
 	remember_left(g, p->index, op, call);
 	count_kind(w, g, p, op, call);
+	return at_once;
 }
 
 static inline struct ana_gpu_state *gpu_of(struct ana_walk *w, struct ana_proc *p, uint32_t ordinal)
@@ -439,28 +442,37 @@ static inline const struct ana_call *launch_of(struct ana_walk *w, struct ana_pr
 	return ana_join_ask(p->join, op->corr, w->now, whole);
 }
 
-static inline void take_operation(struct ana_walk *w, struct ana_proc *p,
+/* False: the next one is hardly a plain one. */
+static inline bool take_operation(struct ana_walk *w, struct ana_proc *p,
 				  const struct wire_event *op)
 {
 	struct ana_gpu_state *g = gpu_of(w, p, op->device);
+	bool at_once;
 
 	if (!g || op->end_ns < op->start_ns) {
 		w->quality.invalid++;
-		return;
+		return true;
 	}
-	operation(w, g, p, op, launch_of(w, p, op));
+	at_once = operation(w, g, p, op, launch_of(w, p, op));
 	if (p->anchored && ana_anchor_is(&p->source->anchor, op) &&
 	    ana_steps_boundary(&p->steps, op->start_ns))
 		w->err = -ENOMEM;
 	if (!w->gaps_open && w->one_gpu && !g->lead_open)
 		w->floor = g->end;
+	return at_once;
 }
 
 void ana_gpu_operations(struct ana_walk *w, struct ana_proc *p, const struct wire_event *op,
 			const struct wire_event *stop)
 {
-	for (; op < stop; op++)
-		take_operation(w, p, op);
+	bool plain = true;
+
+	while (op < stop) {
+		if (plain)
+			op = ana_plain_operations(w, p, op, stop);
+		if (op < stop)
+			plain = take_operation(w, p, op++);
+	}
 }
 
 struct outside {

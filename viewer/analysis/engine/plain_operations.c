@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs of plain operations: kernels, each with its launch where the last one's lay or behind all
+ * that was read, and gaps between them that are decided at once. Most operations of most jobs are
+ * such. What device.c does with each is little, but is spread over the GPU's state; here what
+ * changes from one to the next stays at hand until another kind of operation comes.
+ *
+ * Everything is as device.c has it: whatever it would do otherwise ends the run, before anything
+ * was changed but what is the same when it is asked again.
+ */
+#include "component.h"
+
+#include "analysis/walk/join_ring.h"
+#include "base/minmax.h"
+
+struct run {
+	/* as in ana_gpu_state */
+	int64_t at, end, compute_end, comm_end;
+	int64_t compute, comm, turnaround, launch; /* to be added to unflushed */
+	/* as in ana_gpu */
+	int64_t idle;
+	uint64_t gaps, ops;
+	/* the stream of the last operation, and when that was launched */
+	struct ana_stream_state *stream;
+	uint32_t stream_id;
+	int64_t submitted;
+	/* the same for all */
+	uint32_t device;
+	uint32_t anchor; /* name of the operation that may begin a step */
+	int64_t open_until; /* of the bucket */
+	int64_t longest; /* gap that is decided at once, and that no list of the longest wants */
+	int64_t ranges_from; /* the next range begins there */
+	int64_t waits_until; /* loader waits reach so far, as far as they are known */
+	int64_t lowers; /* launches up to then may end the emptiness of open gaps */
+	bool follow; /* the walk's floor goes with the GPU's end */
+};
+
+/* Longer gaps are wanted by the list. */
+static int64_t longest_unwanted(const struct ana_top *t)
+{
+	if (t->count < t->max)
+		return INT64_MIN;
+	return t->max ? t->gap[0].end_ns - t->gap[0].start_ns : INT64_MAX;
+}
+
+/* Open gaps share a launch, unless the next one that is known is theirs. */
+static int64_t last_that_lowers(const struct ana_gpu_state *g)
+{
+	const struct ana_run_of_gaps *last;
+
+	if (g->run_head == g->run_tail)
+		return INT64_MIN;
+	last = &g->run[g->run_tail - 1];
+	return last->known ? last->call.start : INT64_MAX;
+}
+
+/* Nothing is running that a plain operation would have to look at. */
+static bool may_begin(const struct ana_proc *p, const struct ana_gpu_state *g)
+{
+	return g->ordinary && g->started && !g->lead_open && !g->recorder && !g->left_graph &&
+	       g->last_stream < g->streams && g->stream[g->last_stream].key >> 32 == p->index &&
+	       g->copy_end <= g->at && g->copying.end <= g->at;
+}
+
+static void begin(struct run *r, const struct ana_walk *w, const struct ana_proc *p,
+		  const struct ana_gpu_state *g)
+{
+	r->at = g->at;
+	r->end = g->end;
+	r->compute_end = g->compute_end;
+	r->comm_end = g->comm_end;
+	r->compute = r->comm = r->turnaround = r->launch = r->idle = 0;
+	r->gaps = r->ops = 0;
+	r->stream = &g->stream[g->last_stream];
+	r->stream_id = (uint32_t)r->stream->key;
+	r->device = p->last_ordinal;
+	r->anchor = p->anchored ? p->source->anchor.name : UINT32_MAX;
+	r->open_until = g->open_until;
+	r->longest = base_min(ANA_LAUNCH_NS,
+			      base_min(longest_unwanted(&w->top), longest_unwanted(&g->top)));
+	r->ranges_from = ana_turns_at(&w->ranges_turns);
+	r->waits_until = g->waits.begun ? g->waits.latest : INT64_MIN;
+	r->lowers = last_that_lowers(g);
+	r->follow = w->one_gpu && !w->gaps_open;
+}
+
+static void end(struct ana_walk *w, struct ana_proc *p, struct ana_gpu_state *g,
+		const struct run *r)
+{
+	struct ana_gpu *gpu = g->gpu;
+
+	if (!r->ops)
+		return;
+	gpu->ops += r->ops;
+	gpu->gaps += r->gaps;
+	gpu->idle_ns += r->idle;
+	gpu->queued_ns += r->idle;
+	g->launches += r->ops;
+	g->unflushed[ANA_COMPUTE] += r->compute;
+	g->unflushed[ANA_COMM] += r->comm;
+	g->unflushed[ANA_DEVICE_TURNAROUND] += r->turnaround;
+	g->unflushed[ANA_DEVICE_LAUNCH] += r->launch;
+	g->last_stream = (uint32_t)(r->stream - g->stream);
+	r->stream->submitted = r->submitted;
+	if (r->end > g->end) {
+		g->left_process = g->left.process = p->index;
+		g->left.known = true;
+	}
+	g->at = r->at;
+	g->end = r->end;
+	g->compute_end = r->compute_end;
+	g->comm_end = r->comm_end;
+	ana_copied_computed(&p->copied);
+	if (r->follow)
+		w->floor = g->end;
+}
+
+/* By what it is alone: a kernel of which nothing but its time and kind of work counts. */
+static inline bool is_plain(const struct run *r, const struct ana_names *names,
+			    const struct wire_event *op)
+{
+	if (op->op != WIRE_OP_KERNEL || op->device != r->device || op->name > names->count ||
+	    op->name == r->anchor)
+		return false;
+	if (names->flag[op->name] & ANA_NAME_INPUT ||
+	    !(names->flag[op->name] & ANA_NAME_COMM || names->work[op->name]))
+		return false;
+	return op->end_ns >= op->start_ns && op->end_ns != r->end && op->start_ns <= r->open_until;
+}
+
+/* NULL: the launch is not known, or lies elsewhere. */
+static inline const struct ana_call *launch_of(struct ana_walk *w, struct ana_proc *p,
+					       const struct run *r, const struct wire_event *op)
+{
+	struct ana_join *j = p->join;
+	const struct ana_call *call = ana_join_ask_next(j, op->corr, w->now + 1);
+
+	if (call || op->corr <= j->newest || j->stray_first != j->strays ||
+	    p->calls_next > op->start_ns + w->late_ns)
+		return call;
+	if (r->follow)
+		w->floor = r->end;
+	ana_host_find(w, p, op->corr, op->start_ns + w->late_ns);
+	return ana_join_ask_next(j, op->corr, w->now + 1);
+}
+
+/* It lowers no open gap, and its own, if there is one, is over in microseconds and was fed in time. */
+static inline bool plain_launch(const struct run *r, const struct wire_event *op,
+				const struct ana_call *call)
+{
+	if (call->flags & ANA_NAME_GRAPH || call->start <= r->lowers)
+		return false;
+	return op->start_ns <= r->end ||
+	       (op->start_ns - r->end <= r->longest && call->start <= r->end &&
+		op->start_ns < r->ranges_from && r->waits_until <= r->end);
+}
+
+/* False: the stream was not seen before. */
+static __attribute__((noinline)) bool go_to_stream(struct ana_gpu_state *g, struct run *r,
+						   uint32_t process, uint32_t id)
+{
+	uint32_t i = ana_map_get(&g->stream_of, (uint64_t)process << 32 | id);
+
+	if (i == ANA_MAP_NONE)
+		return false;
+	if (r->ops)
+		r->stream->submitted = r->submitted;
+	r->stream = &g->stream[i];
+	r->submitted = r->stream->submitted;
+	r->stream_id = id;
+	return true;
+}
+
+static inline void add_busy(struct run *r, int64_t upto)
+{
+	int64_t at = r->at, stop;
+
+	if (r->compute_end > at) {
+		stop = base_min(r->compute_end, upto);
+		r->compute += stop - at;
+		at = stop;
+	}
+	if (r->comm_end > at && at < upto)
+		r->comm += base_min(r->comm_end, upto) - at;
+	r->at = upto;
+}
+
+static inline void add_gap(const struct ana_walk *w, const struct ana_gpu_state *g, struct run *r,
+			   int64_t start)
+{
+	int64_t ns = start - r->end;
+
+	r->gaps++;
+	r->idle += ns;
+	if (ns <= ANA_TURNAROUND_NS)
+		r->turnaround += ns;
+	else
+		r->launch += ns;
+	if (w->observer)
+		w->observer->gap(w->observer->arg, g->index, r->end, start);
+}
+
+static inline void add_kernel(struct ana_gpu *gpu, struct run *r, const struct ana_names *names,
+			      const struct wire_event *op)
+{
+	int64_t from = base_max(r->compute_end, r->at);
+	int work = names->work[op->name] - 1;
+
+	if (names->flag[op->name] & ANA_NAME_COMM) {
+		r->comm_end = base_max(r->comm_end, op->end_ns);
+		return;
+	}
+	gpu->work.count[work]++;
+	if (op->end_ns > from) {
+		gpu->work.ns[work] += op->end_ns - from;
+		r->compute_end = op->end_ns;
+	}
+}
+
+static inline void add(struct ana_walk *w, struct ana_gpu_state *g, struct run *r,
+		       const struct wire_event *op, const struct ana_call *call)
+{
+	if (op->start_ns > r->at)
+		add_busy(r, op->start_ns);
+	if (op->start_ns > r->end)
+		add_gap(w, g, r, op->start_ns);
+	w->now++;
+	w->quality.ops_before_launch += op->start_ns < call->start;
+	r->ops++;
+	r->submitted = call->start;
+	if (op->end_ns > r->end) {
+		r->end = op->end_ns;
+		g->left_stream = op->stream;
+		g->left_corr = op->corr;
+		g->left.tid = call->tid;
+	}
+}
+
+const struct wire_event *ana_plain_operations(struct ana_walk *w, struct ana_proc *p,
+					      const struct wire_event *op,
+					      const struct wire_event *stop)
+{
+	struct ana_gpu_state *g = p->last_gpu == ANA_MAP_NONE ? NULL : &w->gpu[p->last_gpu];
+	const struct ana_names *names = &p->names;
+	struct run r;
+
+	if (!g || !may_begin(p, g))
+		return op;
+	begin(&r, w, p, g);
+	for (; op < stop && is_plain(&r, names, op); op++) {
+		const struct ana_call *call = launch_of(w, p, &r, op);
+
+		if (!call || !plain_launch(&r, op, call))
+			break;
+		if (op->stream != r.stream_id && !go_to_stream(g, &r, p->index, op->stream))
+			break;
+		add(w, g, &r, op, call);
+		add_kernel(g->gpu, &r, names, op);
+	}
+	end(w, p, g, &r);
+	return op;
+}
