@@ -22,7 +22,8 @@ STRUCTS = {  # name: (where it is, where it is kept, {member: why it is not})
         'open_events': 'by the feeds', 'cause': 'of one piece', 'err': 'who fails is not kept'}),
     'ana_proc': ('walk/walk.h', 'walk/process_archive.c', {
         **dict.fromkeys('source source_index index anchored names waits_at waits_ats waits_at_room gpu_of'.split(), MADE),
-        **dict.fromkeys('thread_of last last_ordinal last_gpu waiter_sought only_waiter'.split(), LOOKED), 'thread_room': ROOM}),
+        **dict.fromkeys('thread_of last last_ordinal last_gpu waiter_sought only_waiter unplaced_over unplaced_over_at'.split(), LOOKED),
+        'thread_room': ROOM}),
     'ana_thread': ('walk/walk.h', 'walk/process_archive.c', {}),
     'ana_takes': ('walk/walk.h', 'walk/process_archive.c', {}),
     'ana_unplaced_call': ('walk/walk.h', 'walk/process_archive.c', {}),

@@ -222,6 +222,7 @@ void ana_host_place_calls(struct ana_walk *w, struct ana_proc *p, int64_t upto)
 	p->unplaced_first = i;
 	if (i == p->unplaced_count)
 		p->unplaced_first = p->unplaced_count = 0;
+	p->unplaced_over = p->unplaced_first;
 }
 
 static __attribute__((noinline)) int place_later(struct ana_walk *w, struct ana_proc *p,

@@ -82,6 +82,8 @@ struct ana_proc {
 	struct ana_thread *last; /* the one used last */
 	struct ana_unplaced_call *unplaced; /* on no stack yet: most never need to be */
 	uint32_t unplaced_first, unplaced_count, unplaced_room;
+	uint32_t unplaced_over; /* all before it ended by ... */
+	int64_t unplaced_over_at;
 	struct ana_timeline_stack waits; /* loader waits of all its threads */
 	struct ana_waits_at *waits_at;
 	uint32_t waits_ats, waits_at_room;
