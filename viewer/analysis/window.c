@@ -5,13 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-int ana_window_room(void *array, size_t *head, size_t *tail, size_t *room, size_t each)
+int ana_window_make_room(void *array, size_t *head, size_t *tail, size_t *room, size_t each)
 {
 	char *p = *(char **)array;
 	size_t want;
 
-	if (*tail < *room)
-		return 0;
 	if (*head > *room / 2) {
 		memmove(p, p + *head * each, (*tail - *head) * each);
 		*tail -= *head;

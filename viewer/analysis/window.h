@@ -8,7 +8,13 @@
 
 #include <stddef.h>
 
+int ana_window_make_room(void *array, size_t *head, size_t *tail, size_t *room, size_t each);
+
 /* Room for one more element of @each bytes at the tail of *(element **)@array. 0 or -ENOMEM. */
-int ana_window_room(void *array, size_t *head, size_t *tail, size_t *room, size_t each);
+static inline int ana_window_room(void *array, size_t *head, size_t *tail, size_t *room,
+				  size_t each)
+{
+	return *tail < *room ? 0 : ana_window_make_room(array, head, tail, room, each);
+}
 
 #endif

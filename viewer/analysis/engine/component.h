@@ -26,6 +26,13 @@ void ana_walk_fini(struct ana_walk *w);
 /* The operations [op, stop) of a process, which come before any other's. */
 void ana_gpu_operations(struct ana_walk *w, struct ana_proc *p, const struct wire_event *op,
 			const struct wire_event *stop);
+/*
+ * The gap before the operation, which @call launched (NULL: not known) and @before is of the stream
+ * of, is to be decided later. Reads on, so that what is in the launch table moves.
+ */
+void ana_gpu_keep_gap(struct ana_walk *w, struct ana_gpu_state *g, uint32_t process,
+		      const struct wire_event *op, const struct ana_call *call,
+		      const struct ana_stream_state *before);
 void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g);
 void ana_gpu_init_buckets(struct ana_gpu_state *g);
 

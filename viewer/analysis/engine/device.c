@@ -261,12 +261,23 @@ static inline bool decide_at_once(struct ana_walk *w, struct ana_gpu_state *g, u
 	return true;
 }
 
-static __attribute__((noinline)) void keep_gap(struct ana_walk *w, struct ana_gpu_state *g,
-					       uint32_t process, const struct wire_event *op,
-					       const struct ana_call *call,
-					       const struct ana_stream_state *before)
+void ana_gpu_keep_gap(struct ana_walk *w, struct ana_gpu_state *g, uint32_t process,
+		      const struct wire_event *op, const struct ana_call *call,
+		      const struct ana_stream_state *before)
 {
-	struct ana_open_gap gap = {
+	struct ana_open_gap at_once, *gap;
+	int64_t to = call ? call->start : op->start_ns;
+	bool dependent = false;
+
+	ana_host_calls(w, op->start_ns);
+	if (op->start_ns - g->end > ANA_LAUNCH_NS) {
+		ana_host_syncs(w, to > op->start_ns ? to : op->start_ns);
+		dependent = ana_host_told_to_wait(&w->process[process], op, before->submitted, to);
+	}
+	gap = g->no_launches ? &at_once : ana_open_gaps_new(w, g);
+	if (!gap)
+		return;
+	*gap = (struct ana_open_gap){
 		.start = g->end,
 		.end = op->start_ns,
 		.process = process,
@@ -278,20 +289,11 @@ static __attribute__((noinline)) void keep_gap(struct ana_walk *w, struct ana_gp
 		.copied = op->op == WIRE_OP_COPY && ana_copies_direction(op) == ANA_H2D,
 		.copied_bytes = op->bytes,
 		.same_graph = same_graph(g, process, op, call),
+		.dependent = dependent,
 		.left = g->left,
 	};
-	int64_t to = call ? call->start : op->start_ns;
-
-	ana_host_calls(w, op->start_ns);
-	if (gap.end - gap.start > ANA_LAUNCH_NS) {
-		ana_host_syncs(w, to > op->start_ns ? to : op->start_ns);
-		gap.dependent =
-			ana_host_told_to_wait(&w->process[process], op, before->submitted, to);
-	}
 	if (g->no_launches)
-		ana_gap_decide(w, g, &gap, NULL);
-	else
-		ana_open_gaps_add(w, g, &gap);
+		ana_gap_decide(w, g, gap, NULL);
 }
 
 ANA_RARE static void open_lead(struct ana_gpu_state *g, uint32_t process,
@@ -381,14 +383,15 @@ static inline void count_launch(struct ana_walk *w, struct ana_gpu_state *g,
  * In this order: the time before the operation needs what the GPU knows of those before it; its
  * launch ends the emptiness of the gap before it, too, so that comes after the gap is kept; last
  * the operation itself becomes the one before. @call is borrowed from the launch table, which moves
- * when more is read, as keep_gap does. False: the gap before it is kept.
+ * when more is read, as
+ * ana_gpu_keep_gap does. False: there is a long gap before it.
  */
 static inline bool operation(struct ana_walk *w, struct ana_gpu_state *g, struct ana_proc *p,
 			     const struct wire_event *op, const struct ana_call *call)
 {
 	struct ana_stream_state *s = stream_of(w, g, p->index, op);
 	struct ana_call own;
-	bool at_once = true;
+	bool far = g->started && op->start_ns > g->end + ANA_LAUNCH_NS;
 
 	if (!s)
 		return false;
@@ -398,17 +401,16 @@ static inline bool operation(struct ana_walk *w, struct ana_gpu_state *g, struct
 		account(w, g, op->start_ns);
 	if (op->start_ns > g->end) {
 		count_idle(w, g, op);
-		at_once = decide_at_once(w, g, p->index, op, call);
-		if (!at_once) {
+		if (!decide_at_once(w, g, p->index, op, call)) {
 			call = copy_call(&own, call);
-			keep_gap(w, g, p->index, op, call, s);
+			ana_gpu_keep_gap(w, g, p->index, op, call, s);
 		}
 	}
 	count_launch(w, g, op, call);
 	s->submitted = call ? call->start : op->start_ns;
 	remember_left(g, p->index, op, call);
 	count_kind(w, g, p, op, call);
-	return at_once;
+	return !far;
 }
 
 static inline struct ana_gpu_state *gpu_of(struct ana_walk *w, struct ana_proc *p, uint32_t ordinal)
@@ -447,19 +449,19 @@ static inline bool take_operation(struct ana_walk *w, struct ana_proc *p,
 				  const struct wire_event *op)
 {
 	struct ana_gpu_state *g = gpu_of(w, p, op->device);
-	bool at_once;
+	bool near;
 
 	if (!g || op->end_ns < op->start_ns) {
 		w->quality.invalid++;
 		return true;
 	}
-	at_once = operation(w, g, p, op, launch_of(w, p, op));
+	near = operation(w, g, p, op, launch_of(w, p, op));
 	if (p->anchored && ana_anchor_is(&p->source->anchor, op) &&
 	    ana_steps_boundary(&p->steps, op->start_ns))
 		w->err = -ENOMEM;
 	if (!w->gaps_open && w->one_gpu && !g->lead_open)
 		w->floor = g->end;
-	return at_once;
+	return near;
 }
 
 void ana_gpu_operations(struct ana_walk *w, struct ana_proc *p, const struct wire_event *op,

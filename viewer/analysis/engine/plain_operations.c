@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs of plain operations: kernels, each with its launch where the last one's lay or behind all
- * that was read, and gaps between them that are decided at once. Most operations of most jobs are
- * such. What device.c does with each is little, but is spread over the GPU's state; here what
- * changes from one to the next stays at hand until another kind of operation comes.
+ * Runs of plain operations: kernels, each with its launch behind the last one's or behind all that
+ * was read, and with at most a short gap before it. Most operations of most jobs are such. What
+ * device.c does with each is little, but is spread over the GPU's state; here what changes from one
+ * to the next stays at hand until another kind of operation comes.
  *
  * Everything is as device.c has it: whatever it would do otherwise ends the run, before anything
  * was changed but what is the same when it is asked again.
  */
 #include "component.h"
 
+#include "analysis/gap/open_gaps.h"
 #include "analysis/walk/join_ring.h"
 #include "base/minmax.h"
 
@@ -18,7 +19,7 @@ struct run {
 	int64_t at, end, compute_end, comm_end;
 	int64_t compute, comm, turnaround, launch; /* to be added to unflushed */
 	/* as in ana_gpu */
-	int64_t idle;
+	int64_t idle, queued;
 	uint64_t gaps, ops;
 	/* the stream of the last operation, and when that was launched */
 	struct ana_stream_state *stream;
@@ -31,8 +32,8 @@ struct run {
 	int64_t longest; /* gap that is decided at once, and that no list of the longest wants */
 	int64_t ranges_from; /* the next range begins there */
 	int64_t waits_until; /* loader waits reach so far, as far as they are known */
-	int64_t lowers; /* launches up to then may end the emptiness of open gaps */
-	bool follow; /* the walk's floor goes with the GPU's end */
+	int64_t lowers; /* launches up to then may end the emptiness of gaps that are open */
+	bool follow; /* no gap is open: the walk's floor goes with the GPU's end */
 };
 
 /* Longer gaps are wanted by the list. */
@@ -69,7 +70,7 @@ static void begin(struct run *r, const struct ana_walk *w, const struct ana_proc
 	r->end = g->end;
 	r->compute_end = g->compute_end;
 	r->comm_end = g->comm_end;
-	r->compute = r->comm = r->turnaround = r->launch = r->idle = 0;
+	r->compute = r->comm = r->turnaround = r->launch = r->idle = r->queued = 0;
 	r->gaps = r->ops = 0;
 	r->stream = &g->stream[g->last_stream];
 	r->stream_id = (uint32_t)r->stream->key;
@@ -84,6 +85,16 @@ static void begin(struct run *r, const struct ana_walk *w, const struct ana_proc
 	r->follow = w->one_gpu && !w->gaps_open;
 }
 
+/* The operation that ended last, as far as add() has not told. */
+static void leave(struct ana_gpu_state *g, const struct ana_proc *p, const struct run *r)
+{
+	if (r->end <= g->end)
+		return;
+	g->left_process = g->left.process = p->index;
+	g->left.known = true;
+	g->end = r->end;
+}
+
 static void end(struct ana_walk *w, struct ana_proc *p, struct ana_gpu_state *g,
 		const struct run *r)
 {
@@ -94,7 +105,7 @@ static void end(struct ana_walk *w, struct ana_proc *p, struct ana_gpu_state *g,
 	gpu->ops += r->ops;
 	gpu->gaps += r->gaps;
 	gpu->idle_ns += r->idle;
-	gpu->queued_ns += r->idle;
+	gpu->queued_ns += r->queued;
 	g->launches += r->ops;
 	g->unflushed[ANA_COMPUTE] += r->compute;
 	g->unflushed[ANA_COMM] += r->comm;
@@ -102,12 +113,8 @@ static void end(struct ana_walk *w, struct ana_proc *p, struct ana_gpu_state *g,
 	g->unflushed[ANA_DEVICE_LAUNCH] += r->launch;
 	g->last_stream = (uint32_t)(r->stream - g->stream);
 	r->stream->submitted = r->submitted;
-	if (r->end > g->end) {
-		g->left_process = g->left.process = p->index;
-		g->left.known = true;
-	}
+	leave(g, p, r);
 	g->at = r->at;
-	g->end = r->end;
 	g->compute_end = r->compute_end;
 	g->comm_end = r->comm_end;
 	ana_copied_computed(&p->copied);
@@ -144,15 +151,12 @@ static inline const struct ana_call *launch_of(struct ana_walk *w, struct ana_pr
 	return ana_join_ask_next(j, op->corr, w->now + 1);
 }
 
-/* It lowers no open gap, and its own, if there is one, is over in microseconds and was fed in time. */
-static inline bool plain_launch(const struct run *r, const struct wire_event *op,
-				const struct ana_call *call)
+/* No gap, or one that is short and that no loader wait is known of. */
+static inline bool plain_gap(const struct run *r, const struct wire_event *op)
 {
-	if (call->flags & ANA_NAME_GRAPH || call->start <= r->lowers)
-		return false;
 	return op->start_ns <= r->end ||
-	       (op->start_ns - r->end <= r->longest && call->start <= r->end &&
-		op->start_ns < r->ranges_from && r->waits_until <= r->end);
+	       (op->start_ns - r->end <= ANA_LAUNCH_NS && op->start_ns < r->ranges_from &&
+		r->waits_until <= r->end);
 }
 
 /* False: the stream was not seen before. */
@@ -185,19 +189,38 @@ static inline void add_busy(struct run *r, int64_t upto)
 	r->at = upto;
 }
 
-static inline void add_gap(const struct ana_walk *w, const struct ana_gpu_state *g, struct run *r,
-			   int64_t start)
+/* As device.c's: the class of the gap is to be decided later. */
+static __attribute__((noinline)) void keep_gap(struct ana_walk *w, struct ana_gpu_state *g,
+					       const struct ana_proc *p, struct run *r,
+					       const struct wire_event *op, struct ana_call call)
 {
-	int64_t ns = start - r->end;
+	leave(g, p, r);
+	if (r->follow)
+		w->floor = g->end;
+	ana_gpu_keep_gap(w, g, p->index, op, &call, r->stream);
+	ana_open_gaps_lower(g, &call);
+	r->lowers = call.start;
+	r->follow = false;
+}
+
+static inline void add_gap(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_proc *p,
+			   struct run *r, const struct wire_event *op, const struct ana_call *call)
+{
+	int64_t ns = op->start_ns - r->end;
 
 	r->gaps++;
 	r->idle += ns;
+	if (w->observer)
+		w->observer->gap(w->observer->arg, g->index, r->end, op->start_ns);
+	if (call->start > r->end || ns > r->longest) {
+		keep_gap(w, g, p, r, op, *call);
+		return;
+	}
+	r->queued += ns;
 	if (ns <= ANA_TURNAROUND_NS)
 		r->turnaround += ns;
 	else
 		r->launch += ns;
-	if (w->observer)
-		w->observer->gap(w->observer->arg, g->index, r->end, start);
 }
 
 static inline void add_kernel(struct ana_gpu *gpu, struct run *r, const struct ana_names *names,
@@ -217,22 +240,25 @@ static inline void add_kernel(struct ana_gpu *gpu, struct run *r, const struct a
 	}
 }
 
-static inline void add(struct ana_walk *w, struct ana_gpu_state *g, struct run *r,
-		       const struct wire_event *op, const struct ana_call *call)
+static inline void add(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_proc *p,
+		       struct run *r, const struct wire_event *op, const struct ana_call *call)
 {
+	int64_t launched = call->start;
+	uint32_t tid = call->tid;
+
 	if (op->start_ns > r->at)
 		add_busy(r, op->start_ns);
-	if (op->start_ns > r->end)
-		add_gap(w, g, r, op->start_ns);
 	w->now++;
-	w->quality.ops_before_launch += op->start_ns < call->start;
+	if (op->start_ns > r->end)
+		add_gap(w, g, p, r, op, call); /* reads on: the call may be elsewhere then */
+	w->quality.ops_before_launch += op->start_ns < launched;
 	r->ops++;
-	r->submitted = call->start;
+	r->submitted = launched;
 	if (op->end_ns > r->end) {
 		r->end = op->end_ns;
 		g->left_stream = op->stream;
 		g->left_corr = op->corr;
-		g->left.tid = call->tid;
+		g->left.tid = tid;
 	}
 }
 
@@ -247,14 +273,14 @@ const struct wire_event *ana_plain_operations(struct ana_walk *w, struct ana_pro
 	if (!g || !may_begin(p, g))
 		return op;
 	begin(&r, w, p, g);
-	for (; op < stop && is_plain(&r, names, op); op++) {
+	for (; op < stop && is_plain(&r, names, op) && plain_gap(&r, op); op++) {
 		const struct ana_call *call = launch_of(w, p, &r, op);
 
-		if (!call || !plain_launch(&r, op, call))
+		if (!call || call->flags & ANA_NAME_GRAPH || call->start <= r.lowers)
 			break;
 		if (op->stream != r.stream_id && !go_to_stream(g, &r, p->index, op->stream))
 			break;
-		add(w, g, &r, op, call);
+		add(w, g, p, &r, op, call);
 		add_kernel(g->gpu, &r, names, op);
 	}
 	end(w, p, g, &r);

@@ -14,22 +14,22 @@
 #include "gap.h"
 #include "plain_gap.h"
 
-void ana_open_gaps_add(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap)
+struct ana_open_gap *ana_open_gaps_new(struct ana_walk *w, struct ana_gpu_state *g)
 {
 	struct ana_run_of_gaps *last;
 
 	if (ana_window_room(&g->gap, &g->gap_head, &g->gap_tail, &g->gap_room, sizeof(*g->gap)) ||
 	    ana_window_room(&g->run, &g->run_head, &g->run_tail, &g->run_room, sizeof(*g->run))) {
 		w->err = -ENOMEM;
-		return;
+		return NULL;
 	}
-	g->gap[g->gap_tail++] = *gap;
 	w->gaps_open++;
 	last = g->run_tail > g->run_head ? &g->run[g->run_tail - 1] : NULL;
 	if (last && !last->known)
 		last->gaps++;
 	else
 		g->run[g->run_tail++] = (struct ana_run_of_gaps){ .gaps = 1 };
+	return &g->gap[g->gap_tail++];
 }
 
 void ana_open_gaps_lower(struct ana_gpu_state *g, const struct ana_call *call)
@@ -50,9 +50,10 @@ void ana_open_gaps_lower(struct ana_gpu_state *g, const struct ana_call *call)
 
 static void decide_run(struct ana_walk *w, struct ana_gpu_state *g)
 {
-	struct ana_run_of_gaps run = g->run[g->run_head++];
+	const struct ana_run_of_gaps run = g->run[g->run_head++];
+	uint64_t i;
 
-	for (; run.gaps; run.gaps--) {
+	for (i = 0; i < run.gaps; i++) {
 		const struct ana_open_gap *gap = &g->gap[g->gap_head++];
 
 		if (!run.known || !ana_plain_gap_decide(w, g, gap, &run.call))

@@ -8,14 +8,27 @@
 #include <errno.h>
 #include "base/minmax.h"
 
-/* No loader wait, mark, range or operator that may explain the gap. */
-static bool only_calls(const struct ana_proc *p, const struct ana_thread *t, int64_t start)
+/* Nothing on the stack covers any of the gap; what comes behind it may be there already. */
+static bool nothing_on(struct ana_walk *w, struct ana_timeline_stack *l,
+		       const struct ana_open_gap *gap)
 {
-	return ana_timeline_stack_over(&p->waits, start) &&
-	       ana_timeline_stack_over(&t->waits, start) &&
-	       ana_timeline_stack_over(&t->marks, start) &&
-	       ana_timeline_stack_over(&t->ranges, start) &&
-	       ana_timeline_stack_over(&t->operators, start);
+	uint32_t value;
+	int64_t until;
+
+	if (ana_timeline_stack_over(l, gap->start))
+		return true;
+	if (ana_timeline_stack_upto(l, gap->end, w->floor))
+		w->err = -ENOMEM;
+	return !ana_timeline_stack_at(l, gap->start, &value, &until) && until >= gap->end;
+}
+
+/* No loader wait, mark, range or operator that may explain the gap. */
+static bool only_calls(struct ana_walk *w, struct ana_proc *p, struct ana_thread *t,
+		       const struct ana_open_gap *gap)
+{
+	return nothing_on(w, &p->waits, gap) && nothing_on(w, &t->waits, gap) &&
+	       nothing_on(w, &t->marks, gap) && nothing_on(w, &t->ranges, gap) &&
+	       nothing_on(w, &t->operators, gap);
 }
 
 struct piece {
@@ -141,7 +154,7 @@ bool ana_plain_gap_decide(struct ana_walk *w, struct ana_gpu_state *g,
 	    ana_top_wants(&g->top, gap->end - gap->start))
 		return false;
 	t = ana_host_thread(w, p, call->tid);
-	if (!t || !only_calls(p, t, gap->start))
+	if (!t || !only_calls(w, p, t, gap))
 		return false;
 	give_empty(w, g, p, t, gap, submitted);
 	give_queued(g, gap->same_graph, submitted, gap->end);

@@ -160,13 +160,10 @@ static struct ana_thread *new_thread(struct ana_walk *w, struct ana_proc *p, uin
 	return t;
 }
 
-struct ana_thread *ana_host_thread(struct ana_walk *w, struct ana_proc *p, uint32_t tid)
+struct ana_thread *ana_host_other_thread(struct ana_walk *w, struct ana_proc *p, uint32_t tid)
 {
-	uint32_t i;
+	uint32_t i = ana_map_get(&p->thread_of, tid);
 
-	if (p->last && p->last->tid == tid)
-		return p->last;
-	i = ana_map_get(&p->thread_of, tid);
 	p->last = i == ANA_MAP_NONE ? new_thread(w, p, tid) : p->thread[i];
 	return p->last;
 }

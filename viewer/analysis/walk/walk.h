@@ -259,7 +259,17 @@ void ana_host_ranges(struct ana_walk *w, int64_t upto);
 void ana_host_syncs(struct ana_walk *w, int64_t upto);
 /* Puts the process's API records that begin before @upto on the stacks of their threads. */
 void ana_host_place_calls(struct ana_walk *w, struct ana_proc *p, int64_t upto);
-struct ana_thread *ana_host_thread(struct ana_walk *w, struct ana_proc *p, uint32_t tid);
+/* NULL: no memory, of which w->err tells. */
+struct ana_thread *ana_host_other_thread(struct ana_walk *w, struct ana_proc *p, uint32_t tid);
+
+static inline struct ana_thread *ana_host_thread(struct ana_walk *w, struct ana_proc *p,
+						 uint32_t tid)
+{
+	if (p->last && p->last->tid == tid)
+		return p->last;
+	return ana_host_other_thread(w, p, tid);
+}
+
 /* Some stream-wait record of the operation's stream lies in [from, to]. */
 bool ana_host_told_to_wait(const struct ana_proc *p, const struct wire_event *op, int64_t from,
 			   int64_t to);
