@@ -277,21 +277,19 @@ void ana_gpu_keep_gap(struct ana_walk *w, struct ana_gpu_state *g, uint32_t proc
 	gap = g->no_launches ? &at_once : ana_open_gaps_new(w, g);
 	if (!gap)
 		return;
-	*gap = (struct ana_open_gap){
-		.start = g->end,
-		.end = op->start_ns,
-		.process = process,
-		.ordinal = op->device,
-		.context = op->context,
-		.known = call != NULL,
-		.pageable = op->op == WIRE_OP_COPY && op->copy == WIRE_COPY_H2D &&
-			    op->src == WIRE_MEM_PAGEABLE,
-		.copied = op->op == WIRE_OP_COPY && ana_copies_direction(op) == ANA_H2D,
-		.copied_bytes = op->bytes,
-		.same_graph = same_graph(g, process, op, call),
-		.dependent = dependent,
-		.left = g->left,
-	};
+	gap->start = g->end;
+	gap->end = op->start_ns;
+	gap->process = process;
+	gap->ordinal = op->device;
+	gap->context = op->context;
+	gap->known = call != NULL;
+	gap->pageable =
+		op->op == WIRE_OP_COPY && op->copy == WIRE_COPY_H2D && op->src == WIRE_MEM_PAGEABLE;
+	gap->copied = op->op == WIRE_OP_COPY && ana_copies_direction(op) == ANA_H2D;
+	gap->copied_bytes = op->bytes;
+	gap->same_graph = same_graph(g, process, op, call);
+	gap->dependent = dependent;
+	gap->left = g->left;
 	if (g->no_launches)
 		ana_gap_decide(w, g, gap, NULL);
 }

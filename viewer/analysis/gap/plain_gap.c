@@ -8,23 +8,29 @@
 #include <errno.h>
 #include "base/minmax.h"
 
-/* Nothing on the stack covers any of the gap; what comes behind it may be there already. */
-static bool nothing_on(struct ana_walk *w, struct ana_timeline_stack *l,
-		       const struct ana_open_gap *gap)
+/* What reaches beyond the gap's start comes behind the gap. */
+static __attribute__((noinline)) bool begins_behind(struct ana_walk *w,
+						    struct ana_timeline_stack *l,
+						    const struct ana_open_gap *gap)
 {
 	uint32_t value;
 	int64_t until;
 
-	if (ana_timeline_stack_over(l, gap->start))
-		return true;
 	if (ana_timeline_stack_upto(l, gap->end, w->floor))
 		w->err = -ENOMEM;
 	return !ana_timeline_stack_at(l, gap->start, &value, &until) && until >= gap->end;
 }
 
+/* Nothing on the stack covers any of the gap. */
+static inline bool nothing_on(struct ana_walk *w, struct ana_timeline_stack *l,
+			      const struct ana_open_gap *gap)
+{
+	return ana_timeline_stack_over(l, gap->start) || begins_behind(w, l, gap);
+}
+
 /* No loader wait, mark, range or operator that may explain the gap. */
-static bool only_calls(struct ana_walk *w, struct ana_proc *p, struct ana_thread *t,
-		       const struct ana_open_gap *gap)
+static inline bool only_calls(struct ana_walk *w, struct ana_proc *p, struct ana_thread *t,
+			      const struct ana_open_gap *gap)
 {
 	return nothing_on(w, &p->waits, gap) && nothing_on(w, &t->waits, gap) &&
 	       nothing_on(w, &t->marks, gap) && nothing_on(w, &t->ranges, gap) &&

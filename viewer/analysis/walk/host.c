@@ -315,6 +315,11 @@ void ana_host_calls(struct ana_walk *w, int64_t upto)
 {
 	struct ana_turns *t = &w->calls_turns;
 
+	if (w->processes == 1) { /* it has no turn to wait for */
+		if (w->process->calls_next <= upto)
+			read_calls(w, w->process, upto);
+		return;
+	}
 	while (t->count && ana_turns_at(t) <= upto) {
 		struct ana_proc *p = &w->process[t->turn[0].process];
 
