@@ -285,7 +285,9 @@ static void remember_call(struct ana_walk *w, struct ana_proc *p, const struct w
 		w->err = -ENOMEM;
 }
 
-static inline void take_call(struct ana_walk *w, struct ana_proc *p, const struct wire_event *e)
+/* Inline, for it is most of what reading a call costs. */
+static inline __attribute__((always_inline)) void take_call(struct ana_walk *w, struct ana_proc *p,
+							    const struct wire_event *e)
 {
 	uint16_t flags = ana_names_flags(&p->names, e->name);
 

@@ -209,12 +209,14 @@ ANA_RARE static struct ana_join_record *find_stray(struct ana_join *j, uint64_t 
 
 /* --- */
 
-static bool holds(const struct ana_join_record *r, uint32_t now)
+/* An operation may still ask for it. */
+static inline bool holds(const struct ana_join_record *r, uint32_t now)
 {
-	if (r->state == ANA_JOIN_WAITING)
-		return true;
-	return r->state == ANA_JOIN_ASKED &&
-	       now - r->asked < (r->call.flags & ANA_NAME_MANY ? MANY_FOR : ANY_FOR);
+	uint32_t ago = now - r->asked;
+
+	if (r->state != ANA_JOIN_ASKED)
+		return r->state == ANA_JOIN_WAITING;
+	return ago < ANY_FOR || (ago < MANY_FOR && r->call.flags & ANA_NAME_MANY);
 }
 
 /* Of those before the first that is pending nothing has to be asked. */
