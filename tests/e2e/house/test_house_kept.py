@@ -51,7 +51,8 @@ STRUCTS = {  # name: (where it is, where it is kept, {member: why it is not})
     'ana_steps': ('walk/step.h', 'walk/step.c', dict.fromkeys('source on_step arg observer'.split(), MADE)),
     'ana_open_step': ('walk/step.h', 'walk/step.c', {}),
     'ana_step': ('ledger.h', 'walk/step.c', {}),
-    'ana_timeline_stack': ('time/timeline_stack.h', 'time/timeline_stack.c', {'cursor': LOOKED}),
+    'ana_timeline_stack': ('time/timeline_stack.h', 'time/timeline_stack.c', dict.fromkeys(
+        'cursor free_from free_until'.split(), LOOKED)),
     'ana_stretch': ('time/timeline_stack.h', 'time/timeline_stack.c', {}),
     'ana_row': ('time/timeline_stack.h', 'time/timeline_stack.c', {}),
     'ana_minutes': ('time/minutes.h', 'time/minutes.c', {'start': MADE}),

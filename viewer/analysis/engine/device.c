@@ -274,7 +274,7 @@ void ana_gpu_keep_gap(struct ana_walk *w, struct ana_gpu_state *g, uint32_t proc
 		ana_host_syncs(w, to > op->start_ns ? to : op->start_ns);
 		dependent = ana_host_told_to_wait(&w->process[process], op, before->submitted, to);
 	}
-	gap = g->no_launches ? &at_once : ana_open_gaps_new(w, g);
+	gap = g->no_launches ? &at_once : ana_open_gaps_new(w, g, call);
 	if (!gap)
 		return;
 	gap->start = g->end;

@@ -10,7 +10,6 @@
  */
 #include "component.h"
 
-#include "analysis/gap/open_gaps.h"
 #include "analysis/walk/join_ring.h"
 #include "base/minmax.h"
 
@@ -198,7 +197,6 @@ static __attribute__((noinline)) void keep_gap(struct ana_walk *w, struct ana_gp
 	if (r->follow)
 		w->floor = g->end;
 	ana_gpu_keep_gap(w, g, p->index, op, &call, r->stream);
-	ana_open_gaps_lower(g, &call);
 	r->lowers = call.start;
 	r->follow = false;
 }

@@ -14,28 +14,9 @@
 #include "gap.h"
 #include "plain_gap.h"
 
-struct ana_open_gap *ana_open_gaps_new(struct ana_walk *w, struct ana_gpu_state *g)
+/* The last @gaps gaps, and those before them whose launch comes later, share the call. */
+static void share(struct ana_gpu_state *g, const struct ana_call *call, uint64_t gaps)
 {
-	struct ana_run_of_gaps *last;
-
-	if (ana_window_room(&g->gap, &g->gap_head, &g->gap_tail, &g->gap_room, sizeof(*g->gap)) ||
-	    ana_window_room(&g->run, &g->run_head, &g->run_tail, &g->run_room, sizeof(*g->run))) {
-		w->err = -ENOMEM;
-		return NULL;
-	}
-	w->gaps_open++;
-	last = g->run_tail > g->run_head ? &g->run[g->run_tail - 1] : NULL;
-	if (last && !last->known)
-		last->gaps++;
-	else
-		g->run[g->run_tail++] = (struct ana_run_of_gaps){ .gaps = 1 };
-	return &g->gap[g->gap_tail++];
-}
-
-void ana_open_gaps_lower(struct ana_gpu_state *g, const struct ana_call *call)
-{
-	uint64_t gaps = 0;
-
 	while (g->run_tail > g->run_head) {
 		const struct ana_run_of_gaps *last = &g->run[g->run_tail - 1];
 
@@ -48,16 +29,45 @@ void ana_open_gaps_lower(struct ana_gpu_state *g, const struct ana_call *call)
 		g->run[g->run_tail++] = (struct ana_run_of_gaps){ *call, true, gaps };
 }
 
+static void add_unknown(struct ana_gpu_state *g)
+{
+	if (g->run_tail > g->run_head && !g->run[g->run_tail - 1].known)
+		g->run[g->run_tail - 1].gaps++;
+	else
+		g->run[g->run_tail++] = (struct ana_run_of_gaps){ .gaps = 1 };
+}
+
+struct ana_open_gap *ana_open_gaps_new(struct ana_walk *w, struct ana_gpu_state *g,
+				       const struct ana_call *call)
+{
+	if (ana_window_room(&g->gap, &g->gap_head, &g->gap_tail, &g->gap_room, sizeof(*g->gap)) ||
+	    ana_window_room(&g->run, &g->run_head, &g->run_tail, &g->run_room, sizeof(*g->run))) {
+		w->err = -ENOMEM;
+		return NULL;
+	}
+	w->gaps_open++;
+	if (call)
+		share(g, call, 1);
+	else
+		add_unknown(g);
+	return &g->gap[g->gap_tail++];
+}
+
+void ana_open_gaps_lower(struct ana_gpu_state *g, const struct ana_call *call)
+{
+	share(g, call, 0);
+}
+
 static void decide_run(struct ana_walk *w, struct ana_gpu_state *g)
 {
-	const struct ana_run_of_gaps run = g->run[g->run_head++];
+	const struct ana_run_of_gaps *run = &g->run[g->run_head++];
 	uint64_t i;
 
-	for (i = 0; i < run.gaps; i++) {
+	for (i = 0; i < run->gaps; i++) {
 		const struct ana_open_gap *gap = &g->gap[g->gap_head++];
 
-		if (!run.known || !ana_plain_gap_decide(w, g, gap, &run.call))
-			ana_gap_decide(w, g, gap, run.known ? &run.call : NULL);
+		if (!run->known || !ana_plain_gap_decide(w, g, gap, &run->call))
+			ana_gap_decide(w, g, gap, run->known ? &run->call : NULL);
 		w->gaps_open--;
 	}
 }

@@ -5,8 +5,12 @@
 
 #include "analysis/walk/walk.h"
 
-/* One more, behind all others, for the caller to fill. NULL: no memory, of which w->err tells. */
-struct ana_open_gap *ana_open_gaps_new(struct ana_walk *w, struct ana_gpu_state *g);
+/*
+ * One more, behind all others, for the caller to fill. @call launched the operation that ends it;
+ * NULL: not known. Returns NULL: no memory, of which w->err tells.
+ */
+struct ana_open_gap *ana_open_gaps_new(struct ana_walk *w, struct ana_gpu_state *g,
+				       const struct ana_call *call);
 /* An operation after all of them was launched by @call. */
 void ana_open_gaps_lower(struct ana_gpu_state *g, const struct ana_call *call);
 /* Decides those whose submit began before @until, the earliest that may still be answered. */

@@ -8,7 +8,10 @@
 #include <errno.h>
 #include "base/minmax.h"
 
-/* What reaches beyond the gap's start comes behind the gap. */
+/*
+ * What reaches beyond the gap's start comes behind the gap. Rows come in order of start, so up to
+ * that no other will begin; many gaps lie before one wait that is known already.
+ */
 static __attribute__((noinline)) bool begins_behind(struct ana_walk *w,
 						    struct ana_timeline_stack *l,
 						    const struct ana_open_gap *gap)
@@ -18,14 +21,22 @@ static __attribute__((noinline)) bool begins_behind(struct ana_walk *w,
 
 	if (ana_timeline_stack_upto(l, gap->end, w->floor))
 		w->err = -ENOMEM;
-	return !ana_timeline_stack_at(l, gap->start, &value, &until) && until >= gap->end;
+	if (ana_timeline_stack_at(l, gap->start, &value, &until) || until < gap->end)
+		return false;
+	if (until != INT64_MAX) {
+		l->free_from = gap->start;
+		l->free_until = until;
+	}
+	return true;
 }
 
 /* Nothing on the stack covers any of the gap. */
 static inline bool nothing_on(struct ana_walk *w, struct ana_timeline_stack *l,
 			      const struct ana_open_gap *gap)
 {
-	return ana_timeline_stack_over(l, gap->start) || begins_behind(w, l, gap);
+	return ana_timeline_stack_over(l, gap->start) ||
+	       (gap->start >= l->free_from && gap->end <= l->free_until) ||
+	       begins_behind(w, l, gap);
 }
 
 /* No loader wait, mark, range or operator that may explain the gap. */

@@ -36,6 +36,7 @@ struct ana_timeline_stack {
 	int64_t done; /* the stretches are complete up to here, once begun */
 	int64_t total; /* measure of all stretches there ever were */
 	int64_t latest; /* end of the row that ends last, once begun */
+	int64_t free_from, free_until; /* the time last found that no row covers, or ever will */
 };
 
 /*
