@@ -313,6 +313,25 @@ static void test_launches_of_graphs(void)
 	ana_join_free(j);
 }
 
+/*
+ * One of four calls never gets an operation, as a memset of nothing: what waits for them is some
+ * thousand calls, however many there were.
+ */
+static void test_unanswered(void)
+{
+	struct ana_join *j = ana_join_new(false);
+	uint32_t now = 0;
+
+	for (int64_t i = 1; i <= 400000; i++) {
+		add(j, (uint64_t)i, i, 0);
+		if (i % 4)
+			EXPECT(ana_join_ask(j, (uint64_t)i, ++now, true) != NULL);
+	}
+	EXPECT(400000 - ana_join_pending(j, now) < 100000);
+	EXPECT(ana_join_expired(j) > 90000);
+	ana_join_free(j);
+}
+
 static void test_many_launches(void)
 {
 	struct ana_join *j = ana_join_new(false);
@@ -652,6 +671,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_lines),
 	T_CASE(test_a_line_forgets),
 	T_CASE(test_launches),
+	T_CASE(test_unanswered),
 	T_CASE(test_launches_of_graphs),
 	T_CASE(test_many_launches),
 	T_CASE(test_launches_in_any_order),
