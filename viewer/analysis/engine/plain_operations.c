@@ -141,8 +141,7 @@ static inline const struct ana_call *launch_of(struct ana_walk *w, struct ana_pr
 	struct ana_join *j = p->join;
 	const struct ana_call *call = ana_join_ask_next(j, op->corr, w->now + 1);
 
-	if (call || op->corr <= j->newest || j->stray_first != j->strays ||
-	    p->calls_next > op->start_ns + w->late_ns)
+	if (call || op->corr <= j->newest || p->calls_next > op->start_ns + w->late_ns)
 		return call;
 	if (r->follow)
 		w->floor = r->end;

@@ -289,7 +289,7 @@ const struct ana_call *ana_join_ask(struct ana_join *j, uint64_t corr, uint32_t 
 {
 	struct ana_join_record *r = find(j, corr);
 
-	if (!r && j->strays != j->stray_first)
+	if (!r && corr <= j->newest && j->strays != j->stray_first)
 		r = find_stray(j, corr);
 	if (!r)
 		return NULL;
@@ -416,6 +416,8 @@ static void archive_strays(struct ana_join *j, uint32_t processes, struct ana_ar
 		}
 		memset(&r, 0, sizeof(r));
 		archive_record(&r, processes, a);
+		if (r.corr > j->newest)
+			j->newest = r.corr;
 		if (!a->err)
 			a->err = make_stray(j, &r);
 	}

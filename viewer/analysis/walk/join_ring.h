@@ -30,7 +30,7 @@ struct ana_join {
 	uint32_t pending; /* all before it are settled */
 	uint32_t next; /* behind the one found last */
 	uint64_t next_corr; /* the id that would be there if ids rose by one */
-	uint64_t newest; /* greatest id of all in the ring */
+	uint64_t newest; /* greatest id of all in the ring and among the strays */
 	uint32_t chained; /* all before it are on chains */
 	uint32_t *slot; /* number of the newest record of each hash, plus 1 */
 	uint32_t slot_mask;
