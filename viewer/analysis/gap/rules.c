@@ -54,14 +54,20 @@ static void set_wait(struct ana_ruled_piece *p, uint32_t value, enum ana_confide
 void ana_rules_empty(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
 {
 	bool in_call, marked;
-	uint32_t call, v;
+	uint32_t call, mark, v;
 
 	if (!d->gap->known) {
 		set(p, ANA_DEVICE_UNKNOWN, ANA_NONE);
 		return;
 	}
 	if (on(&d->thread->waits, t, p, &v)) {
-		set_wait(p, v, ANA_HIGH);
+		/* who collects there makes the batch itself, or is kept from taking it */
+		if (on(&d->thread->marks, t, p, &mark) && mark == ANA_HOST_GC) {
+			set(p, ANA_HOST_GC, ANA_HIGH);
+			p->refine = ANA_REFINE_LINE;
+		} else {
+			set_wait(p, v, ANA_HIGH);
+		}
 		return;
 	}
 	p->refine = ANA_REFINE_LINE;
