@@ -51,7 +51,7 @@ PROGRAMS = {
         Mistake('pageable', ('copy', 'input.h2d', 'host.dispatch', 'host.unknown'), ('copy', 'pageable-copy'),
                 [('batch_size=BATCH', 'pin_memory=True, batch_size=BATCH'),
                  ('x.cuda(), y.cuda()', 'x.cuda(non_blocking=True), y.cuda(non_blocking=True)')])]),
-    'text.py': (12, [
+    'text.py': (30, [
         Mistake('epoch', ('input.epoch',), ('loader-epoch',),
                 [('num_workers=2)', 'num_workers=2, persistent_workers=True)')]),
         Mistake('item', HOST, ('sync', 'dispatch'), [(').sum().item()', ').sum()')])]),
@@ -69,7 +69,7 @@ PROGRAMS = {
                  ("for c in COLUMNS]), row['city'], i % 2", "for c in COLUMNS]), row['city']\n\n"
                   '    def __getitem__(self, i):\n        return *self.x[i % len(self.x)], i % 2')]),
         Mistake('save', ('host.checkpoint',), ('checkpoint',), [('step % 10 == 9', 'step % 1000 == 999')])]),
-    'tokens.py': (80, [
+    'tokens.py': (300, [
         Mistake('encode', INLINE, ('inline', 'makers', 'cpu-work'),
                 [('for step in range(steps):',
                   'for batch in torch.utils.data.DataLoader(range(steps), batch_size=None, num_workers=1, '
