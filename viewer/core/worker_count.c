@@ -40,14 +40,27 @@ static int64_t most_sensible(const struct view_worker_facts *f)
 }
 
 /*
+ * They and the trainer take all cores that are here, but for a tenth of one: whatever else wants
+ * one slows them, and 1.29 times for sure came to nothing in three plays (docs/MEASUREMENTS.md, 5).
+ */
+static bool takes_all_cores(const struct view_worker_facts *f, int64_t advised)
+{
+	return f->cores > 0 && f->fetch_cpu_ns > 0 &&
+	       (__int128)advised * f->fetch_cpu_ns * 10 >
+		       ((__int128)f->cores * 10 - 11) * f->fetch_ns;
+}
+
+/*
  * If every batch took as long as the slow ones do, and a part of that is lost on the way. Where
- * those who make them lack a CPU already, whoever is added may find none: then nothing is sure.
+ * those who make them lack a CPU already, or would take all there are, whoever is added may find
+ * none: then nothing is sure.
  */
 static int64_t most_step(const struct view_worker_facts *f, int64_t advised)
 {
 	int64_t slow = base_max(f->fetch_slow_ns, f->fetch_ns), then;
 
-	if (f->fetch_slow_ns <= 0 || f->fetch_delay_ns > f->fetch_ns / VIEW_LACK_PART)
+	if (f->fetch_slow_ns <= 0 || f->fetch_delay_ns > f->fetch_ns / VIEW_LACK_PART ||
+	    takes_all_cores(f, advised))
 		return f->step_ns;
 	then = base_max(f->step_ns - f->wait_ns, div_up(slow, base_max(1, advised)));
 	return then < f->step_ns ? f->step_ns - (f->step_ns - then) / VIEW_SURE_PART : f->step_ns;

@@ -162,7 +162,7 @@ static void test_most(void)
 				       .step_ns = 70 * MS,
 				       .wait_ns = 30 * MS,
 				       .fed_median_ns = -1,
-				       .cores = 2 };
+				       .cores = 3 };
 	struct view_worker_count n = need(f);
 
 	EXPECT_INT(n.advised, 1);
@@ -178,7 +178,15 @@ static void test_most(void)
 	f.fetch_delay_ns++; /* others have the cores */
 	EXPECT_INT(need(f).most_step_ns, 70 * MS);
 	EXPECT_INT(need(f).predicted_step_ns, 40 * MS);
-	f.fetch_delay_ns = f.fetch_slow_ns = 0; /* not known */
+	f.fetch_delay_ns = 0;
+	f.cores = 2; /* with the trainer it takes all of them, */
+	EXPECT_INT(need(f).most_step_ns, 70 * MS);
+	f.fetch_cpu_ns = 27 * MS; /* but for a tenth of one */
+	EXPECT_INT(need(f).most_step_ns, 55 * MS);
+	f.fetch_cpu_ns++;
+	EXPECT_INT(need(f).most_step_ns, 70 * MS);
+	f.cores = 3;
+	f.fetch_slow_ns = 0; /* not known */
 	EXPECT_INT(need(f).most_step_ns, 70 * MS);
 	f = (struct view_worker_facts){ .workers = 1,
 					.fetch_ns = 40 * MS,
