@@ -240,7 +240,19 @@ static bool is_ours(int fd, const struct file_head *want, uint64_t *size)
 	       !memcmp(&head, want, sizeof(head));
 }
 
-/* Anew, with its head; it gets its name when that is in it. */
+static bool is_named(int dir_fd, int fd)
+{
+	struct stat own, named;
+
+	return !fstat(fd, &own) &&
+	       !fstatat(dir_fd, VIEW_PARTS_FILE, &named, AT_SYMLINK_NOFOLLOW) &&
+	       own.st_ino == named.st_ino && own.st_dev == named.st_dev;
+}
+
+/*
+ * Anew, with its head; it gets its name when that is in it. Another process that makes one at the
+ * same moment may take our name away, or give our file its own: whose file has the name keeps.
+ */
 static int make(int dir_fd, const struct file_head *head)
 {
 	static const char tmp[] = VIEW_PARTS_FILE ".tmp";
@@ -253,11 +265,11 @@ static int make(int dir_fd, const struct file_head *head)
 	err = flock(fd, LOCK_EX | LOCK_NB) ? -errno : base_write_all(fd, head, sizeof(*head));
 	if (!err && renameat(dir_fd, tmp, dir_fd, VIEW_PARTS_FILE))
 		err = -errno;
-	if (!err)
+	if (is_named(dir_fd, fd))
 		return fd;
 	close(fd);
 	unlinkat(dir_fd, tmp, 0);
-	return err;
+	return err ? err : -EAGAIN;
 }
 
 /* The descriptor, locked; *size: of what is in it already. */
