@@ -244,8 +244,7 @@ static bool is_named(int dir_fd, int fd)
 {
 	struct stat own, named;
 
-	return !fstat(fd, &own) &&
-	       !fstatat(dir_fd, VIEW_PARTS_FILE, &named, AT_SYMLINK_NOFOLLOW) &&
+	return !fstat(fd, &own) && !fstatat(dir_fd, VIEW_PARTS_FILE, &named, AT_SYMLINK_NOFOLLOW) &&
 	       own.st_ino == named.st_ino && own.st_dev == named.st_dev;
 }
 
