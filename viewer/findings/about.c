@@ -9,6 +9,7 @@
 #include <string.h>
 #include "advice.h"
 #include "gain.h"
+#include "loader.h"
 #include "base/units.h"
 #include "wire/evidence.h"
 
@@ -36,7 +37,7 @@ const char *view_advice_if(const struct view_summary *s, const struct view_advic
 const struct view_advice *view_advice_else(const struct view_summary *s,
 					   const struct view_advice *a)
 {
-	if (strcmp(a->id, "workers-and-cores") != 0)
+	if (!a->with_need || !view_loader_wants_cores(s))
 		return NULL;
 	for (size_t i = 0; i < s->advices; i++)
 		if (&s->advice[i] != a && s->advice[i].class == a->class)
@@ -50,7 +51,7 @@ const char *view_advice_one_here(const struct view_summary *s, struct base_arena
 	const struct view_loader *v = &s->loader;
 	const char *times;
 
-	if (strcmp(a->id, "workers-and-cores") != 0 || v->facts.workers || v->need.advised != 1)
+	if (!a->with_need || !view_loader_wants_cores(s) || v->facts.workers)
 		return "";
 	times = view_gain_words(s, mem, v->saving_ns, 0);
 	return times ? base_arena_printf(mem, ", or num_workers=1, %s", times) : "";

@@ -169,12 +169,18 @@ const char *view_lead_paid(const struct view_lead *l)
 	return words[l->verdict].paid;
 }
 
-const char *view_short_words(const struct view_summary *s, struct base_arena *mem)
+bool view_is_short(const struct view_summary *s)
 {
 	struct view_lead l = view_lead_of(s);
+
+	return l.known && view_working_ns(s) / (int64_t)l.gpus < VIEW_SHORT_NS;
+}
+
+const char *view_short_words(const struct view_summary *s, struct base_arena *mem)
+{
 	base_unit time;
 
-	if (!l.known || view_working_ns(s) / (int64_t)l.gpus >= VIEW_SHORT_NS)
+	if (!view_is_short(s))
 		return NULL;
 	return base_arena_printf(mem, "only %s of training, slow first steps among them: %s",
 				 base_gpu_time(time, view_working_ns(s)), VIEW_SHORT_WORDS(s));
@@ -285,7 +291,7 @@ const char *view_lead_rate_words(const struct view_summary *s, struct base_arena
 	if (!l.known || !view_lead_paid(&l) || !view_lead_projects(s, &l) || !part ||
 	    (s->cost.known && !l.cost))
 		return NULL;
-	t = view_short_words(s, mem)
+	t = view_is_short(s)
 		    ? NULL
 		    : base_arena_printf(
 			      mem,

@@ -32,6 +32,7 @@ struct view_lead {
 #define VIEW_SHORT_WORDS(s) \
 	((s)->no_projection ? "run longer" : "too short for figures per day or month")
 #define VIEW_SHORT_NS 10000000000LL
+bool view_is_short(const struct view_summary *s);
 const char *view_short_words(const struct view_summary *s, struct base_arena *mem);
 
 struct view_lead view_lead_of(const struct view_summary *s);

@@ -295,7 +295,7 @@ static void put_rates(struct html *h, const struct view_lead *l)
 	int64_t amount = s->cost.known ? l->nano_usd : l->ns;
 	int64_t all = s->cost.known ? view_working_nano_usd(s) : view_working_ns(s);
 
-	if (!view_short_words(s, &h->mem))
+	if (!view_is_short(s))
 		put_days(h, l, amount, part);
 	if (!s->result->steps)
 		return;
@@ -739,7 +739,7 @@ static void put_simulated(struct html *h)
 
 static void put_short(struct html *h)
 {
-	if (!view_short_words(h->s, &h->mem))
+	if (!view_is_short(h->s))
 		return;
 	html_put(h, "<p>Only ");
 	html_gpu_time(h, view_working_ns(h->s), "/ledger/working_ns");
