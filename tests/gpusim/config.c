@@ -206,6 +206,7 @@ static void read_config(void)
 	config.nccl_param = number("GPUSIM_NCCL_PARAM", 0) != 0;
 	config.data = number("GPUSIM_DATA", 0) != 0;
 	config.launches_block = number("CUDA_LAUNCH_BLOCKING", 0) != 0;
+	config.truth_ops = number("GPUSIM_TRUTH_OPS", 1) != 0;
 	config.truth_api = number("GPUSIM_TRUTH_API", 0) != 0;
 	config.runtime_nested = number("GPUSIM_RUNTIME_NESTED", 0) != 0;
 	config.shm = text("GPUSIM_SHM", NULL);

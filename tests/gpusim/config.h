@@ -42,7 +42,7 @@ struct sim_config {
 	bool nccl_param; /* nccl* kernels carry (communicator << 32 | ranks) as second parameter */
 	bool data; /* copies move bytes */
 	bool launches_block; /* until the kernel is over */
-	bool truth_api;
+	bool truth_ops, truth_api;
 	bool runtime_nested; /* driver records inside runtime calls */
 	char truth[4000]; /* absolute path, "" for none */
 	const char *shm; /* path of the shared segment, or NULL for a private one */

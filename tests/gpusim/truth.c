@@ -273,7 +273,7 @@ void sim_truth_op(const struct sim_op *op)
 	size_t extra = 6 * strlen(name);
 	struct line l;
 
-	if (!sim_truth_on() || extra > BUFFER / 2)
+	if (!sim_truth_on() || !sim_config()->truth_ops || extra > BUFFER / 2)
 		return;
 	l = line_begin(extra);
 	PUT(&l, "{\"kind\":\"");
@@ -356,7 +356,7 @@ void sim_truth_sync(const struct sim_sync_info *info, const struct sim_op *where
 	static const char *const names[] = { "", "event", "wait", "stream", "context" };
 	struct line l;
 
-	if (!sim_truth_on() || info->type > SIM_SYNC_CONTEXT)
+	if (!sim_truth_on() || !sim_config()->truth_ops || info->type > SIM_SYNC_CONTEXT)
 		return;
 	l = line_begin(0);
 	PUT(&l, "{\"sync\":\"");

@@ -3,6 +3,8 @@
 # ctest: labels=e2e waits timeout=240
 """What an H100 said when tests/gpu/probe asked it, and what the simulated GPU says: GPM's values, the
 driver's ring of samples, rows by process; what CUPTI refuses, and with which word; what it costs."""
+import json
+import os
 import sys
 import unittest
 
@@ -187,6 +189,57 @@ assert cupti.cuptiEnableCallback(1, subscriber, 1, 307) == 0; cost(1 + 2 + 5, 'c
 assert cupti.cuptiUnsubscribe(subscriber) == 0; cost(1 + 2, 'unsubscribed')
 assert cupti.cuptiFinalize() == 0; cost(1, 'finalized')
 """, GPUSIM_TRACE_COST='loaded=1000000,kernel=4000000,left=2000000,other=3000000,callbacks=5000000,event=6000000')
+
+    def charged(self, body, cost):
+        """What the truth file says of what each thread was charged; operations are not in it."""
+        with test_gpusim.gs.scratch() as where:
+            truth = os.path.join(where, 'truth')
+            self.program(body, GPUSIM_TRACE_COST=cost, GPUSIM_TRUTH=truth, GPUSIM_TRUTH_OPS='0')
+            with open(truth) as f:
+                rows = [json.loads(line) for line in f]
+        self.assertFalse([r for r in rows if ('kind' in r or 'sync' in r) and 'fault' not in r])
+        return [r for r in rows if 'charged' in r]
+
+    def test_what_was_charged(self):
+        """By kind of record and thread, and no more: kernels, their calls, copies, waits; alone and in a
+        graph as a whole."""
+        rows = self.charged("""
+cupti = c.CDLL('libcupti.so.13'); gpu(); v = driver()
+FN = c.CFUNCTYPE(None, P, P, P); none = FN(lambda a, b, d: None)
+def on(*kinds): assert not any(map(cupti.cuptiActivityEnable, kinds)), kinds
+def off(*kinds): assert not any(map(cupti.cuptiActivityDisable, kinds)), kinds
+s.synchronize(); assert cupti.cuptiActivityRegisterCallbacks(none, none) == 0
+launch(1000); s.synchronize()                       # loaded
+on(10); launch(1000); off(10); launch(1000)         # loaded, kernel; loaded, left
+on(4); launch(1000); s.synchronize(); off(4)        # loaded, left; calls: two
+on(38); s.synchronize(); off(38)                    # a wait
+p = c.c_uint64(); v.cuMemAlloc_v2(ref(p), c.c_size_t(64)); host = (c.c_char * 64)()
+on(1); v.cuMemcpyHtoD_v2(p, host, c.c_size_t(64)); off(1)       # a copy
+v.cuMemcpyHtoD_v2(p, host, c.c_size_t(64))                      # nothing
+import threading
+t = threading.Thread(target=lambda: (d.use(), launch(1000))); t.start(); t.join()
+""", 'loaded=1000,kernel=20000,left=3000,api=70,copy=500000,sync=6000')
+        last = {r['tid']: r for r in rows}
+        self.assertEqual([r['charged'] for r in last.values()], [sum(r['by'].values()) for r in last.values()])
+        sums = sorted([r['by'] for r in last.values()], key=lambda by: -sum(by.values()))
+        first = {'loaded': 4000, 'kernel': 20000, 'left': 6000, 'api': 140, 'copy': 500000, 'sync': 6000}
+        self.assertEqual(sums, [first, {'loaded': 1000, 'left': 3000}])
+
+    def test_graphs_are_charged_as_a_whole(self):
+        """A kernel within one then costs its own part."""
+        from_nodes, whole = (self.charged(f"""
+cupti = c.CDLL('libcupti.so.13'); gpu(); v = driver()
+FN = c.CFUNCTYPE(None, P, P, P); none = FN(lambda a, b, d: None)
+assert cupti.cuptiActivityRegisterCallbacks(none, none) == 0
+g, x = P(), P()
+v.cuStreamBeginCapture_v2(s.handle, 0)
+for _ in range(5): launch(1000)
+v.cuStreamEndCapture(s.handle, ref(g))
+v.cuGraphInstantiateWithFlags(ref(x), g, c.c_uint64(0))
+for kind in {kinds}: assert cupti.cuptiActivityEnable(kind) == 0
+for _ in range(3): v.cuGraphLaunch(x, s.handle)
+""", 'h100-recovers')[-1]['by'] for kinds in ('(10,)', '(10, 51)'))
+        self.assertEqual((from_nodes, whole), ({'kernel': 15 * 1560}, {'within': 15 * 112, 'graph': 3 * 5054}))
 
 
 if __name__ == '__main__':

@@ -56,6 +56,7 @@ static int need_driver(void)
 		if (driver) {
 			driver->attach(&rec_tracer);
 			call_tell_at_exit(driver);
+			cost_tell(driver);
 		}
 	}
 	pthread_mutex_unlock(&driver_lock);

@@ -152,6 +152,7 @@ static void call(enum sim_domain domain, uint32_t cbid, uint64_t start, uint64_t
 
 	if (!wants_call(domain, cbid) || !correlation)
 		return;
+	cost_api();
 	r = begin(domain == SIM_DRIVER ? REC_DRIVER : REC_RUNTIME);
 	if (!r)
 		return;
@@ -280,17 +281,29 @@ static void times(uint8_t *r, uint32_t kind, const struct sim_op *op, enum fault
 	put64(r, at + 8, fault == FAULT_REVERSE ? start : end);
 }
 
-static void cost_of(const struct sim_op *op)
+static void cost_of_kernel(const struct sim_op *op)
 {
 	const bool *on = rec_config.kind;
 	bool others = on[REC_MEMCPY] || on[REC_MEMCPY2] || on[REC_MEMSET] ||
 		      on[REC_SYNCHRONIZATION] || on[REC_GRAPH_TRACE];
 
-	if (op->kind != SIM_KERNEL)
+	if (op->in_graph && on[REC_GRAPH_TRACE]) {
+		cost_within();
 		return;
+	}
 	if (!op->in_graph)
 		cost_launch();
 	cost_kernel(on[REC_CONCURRENT_KERNEL] || on[REC_KERNEL], others && !op->in_graph);
+}
+
+static void cost_of(const struct sim_op *op, uint32_t kind)
+{
+	if (op->kind == SIM_KERNEL)
+		cost_of_kernel(op);
+	else if (kind && rec_config.kind[kind] && op->kind == SIM_GRAPH)
+		cost_graph();
+	else if (kind && rec_config.kind[kind])
+		cost_copy();
 }
 
 static void *op_record(const struct sim_op *op)
@@ -304,7 +317,7 @@ static void *op_record(const struct sim_op *op)
 	enum fault_stamp fault;
 	uint8_t *r;
 
-	cost_of(op);
+	cost_of(op, kind);
 	if (!kind || !rec_config.kind[kind])
 		return NULL;
 	fault = fault_record(op);
@@ -346,6 +359,7 @@ static void sync_record(const struct sim_sync_info *info, const struct sim_op *w
 		return;
 	if (info->query && !rec_config.all_sync)
 		return;
+	cost_sync();
 	r = begin(REC_SYNCHRONIZATION);
 	if (!r)
 		return;
