@@ -32,6 +32,7 @@
 #define TRIES 64u /* so many other producers at once */
 #define WHAT_CHECKPOINT 255u /* cells that are no rows */
 #define WHAT_WORKER 254u
+#define SAVER_BYTES 48
 #define WORKERS 512u /* that are known at a time */
 #define EPOCHS 16u /* of a worker whose numbers are known */
 #define SILENT_TAKES 200u /* so many batches, and no worker has written of one */
@@ -84,6 +85,8 @@ static _Thread_local struct {
 	int64_t collect_ns;
 	uint32_t loader; /* whose next() it is in, and which batch it awaits */
 	uint64_t key, batch;
+	uint64_t save_key;
+	uint32_t saving; /* number of the save that it is in; 0: none */
 	uint32_t tid;
 	unsigned int forks; /* when tid was asked for */
 	bool brief; /* the last fetch was */
@@ -96,6 +99,7 @@ static unsigned int tail; /* the next to be read; the sender's */
 static char text[TEXTS][TEXT_BYTES];
 static atomic_uint texts; /* a bit for each that is in use */
 static _Atomic uint64_t dropped, dropped_by_workers;
+static atomic_uint saves; /* that were begun */
 static atomic_uint asides; /* times that the shim stepped aside */
 static void (*_Atomic wake_sender)(void); /* NULL before the arm, while threads tell already */
 static atomic_bool woken;
@@ -580,28 +584,99 @@ void gpustarve_worker(uint32_t pid, uint32_t loader, uint32_t worker, uint32_t a
 
 /* ---- checkpoints, the collector ---- */
 
-void gpustarve_saving(uint64_t key, const char *path)
+/*
+ * Cells of saves are rows whose fields mean something else: batch is the inode (before or after),
+ * delay_ns the size, faults the time of change, worker the number, samples the state.
+ */
+static void put_save(struct wire_batch *row, const char *what)
 {
-	if (!prof_marks_on())
-		return;
-	read_io(&me.save.at);
-	me.save.start_ns =
-		prof_mark_open(WIRE_RANGE_CHECKPOINT, key, false, *path ? path : "torch.save",
-			       *path ? strlen(path) : 10, 0);
+	row->what = WHAT_CHECKPOINT;
+	put_row(row, what);
 }
 
-void gpustarve_saved(uint64_t key, const char *path)
+static const char *path_in(const char *what)
 {
-	struct wire_batch row = { .what = WHAT_CHECKPOINT, .start_ns = me.save.start_ns };
+	const char *tab = strchr(what, '\t');
+
+	return tab && tab[1] ? tab + 1 : "";
+}
+
+static size_t saver_length(const char *what)
+{
+	const char *tab = strchr(what, '\t');
+
+	return tab ? (size_t)(tab - what) : strlen(what);
+}
+
+uint32_t gpustarve_saving(uint64_t key, const char *what, uint64_t before)
+{
+	const char *path = path_in(what);
+	struct wire_batch row = { .batch = before, .samples = PROF_SAVE_BEGUN };
+
+	if (!prof_marks_on() || me.saving)
+		return 0;
+	me.saving = atomic_fetch_add_explicit(&saves, 1, memory_order_relaxed) + 1;
+	me.save_key = key;
+	read_io(&me.save.at);
+	me.save.start_ns = prof_mark_open(WIRE_RANGE_CHECKPOINT, key, false, *path ? path : what,
+					  *path ? strlen(path) : saver_length(what), 0);
+	if (!me.save.start_ns)
+		me.save.start_ns = prof_realtime_ns();
+	row.start_ns = me.save.start_ns;
+	row.worker = me.saving;
+	put_save(&row, what);
+	return me.saving;
+}
+
+static void put_saved(struct wire_batch *row, const char *what, uint32_t state, uint64_t inode,
+		      uint64_t size, uint64_t mtime_ns)
+{
+	row->samples = state;
+	row->batch = inode;
+	row->delay_ns = size;
+	row->major_faults = mtime_ns;
+	put_save(row, what);
+}
+
+void gpustarve_saved(uint32_t number, const char *what, uint32_t state, uint64_t inode,
+		     uint64_t size, uint64_t mtime_ns)
+{
+	struct wire_batch row = { .worker = number };
 	struct counters now = { 0 };
 
-	if (!prof_marks_on() || !me.save.start_ns)
+	if (!number || me.saving != number)
 		return;
-	row.end_ns = prof_mark_close(WIRE_RANGE_CHECKPOINT, key);
+	me.saving = 0;
+	if (!prof_marks_on())
+		return;
+	row.end_ns = prof_mark_close(WIRE_RANGE_CHECKPOINT, me.save_key);
+	row.start_ns = me.save.start_ns;
+	if (!row.end_ns)
+		row.end_ns = prof_realtime_ns();
 	read_io(&now);
 	row.rchar_bytes = more(now.wchar, me.save.at.wchar);
-	me.save.start_ns = 0;
-	put_row(&row, path);
+	put_saved(&row, what, state, inode, size, mtime_ns);
+}
+
+void gpustarve_save_is(uint32_t number, const char *what, uint32_t state, uint64_t inode,
+		       uint64_t size, uint64_t mtime_ns)
+{
+	struct wire_batch row = { .worker = number };
+
+	if (!number || !prof_marks_on())
+		return;
+	row.start_ns = row.end_ns = prof_realtime_ns();
+	put_saved(&row, what, state, inode, size, mtime_ns);
+}
+
+void gpustarve_loaded(const char *what, uint64_t inode, uint64_t size, uint64_t mtime_ns)
+{
+	struct wire_batch row = { .worker = 0 };
+
+	if (!prof_marks_on())
+		return;
+	row.start_ns = row.end_ns = prof_realtime_ns();
+	put_saved(&row, what, PROF_SAVE_OPENED, inode, size, mtime_ns);
 }
 
 /* Nothing of ours lies inside a run, so that both marks can be made at its end. */
@@ -771,10 +846,30 @@ static void drain_shared(const struct prof_shim_sink *sink, bool final)
 			  "spawn or forkserver after that are not seen");
 }
 
+static void hand_save(const struct prof_shim_sink *sink, const struct wire_batch *row,
+		      const char *words)
+{
+	bool begun = row->samples == PROF_SAVE_BEGUN;
+	struct prof_checkpoint point = { .start_ns = row->start_ns,
+					 .end_ns = begun ? 0 : row->end_ns,
+					 .bytes = row->rchar_bytes,
+					 .state = row->samples,
+					 .number = row->worker,
+					 .before_inode = begun ? row->batch : 0,
+					 .inode = begun ? 0 : row->batch,
+					 .size = row->delay_ns,
+					 .mtime_ns = (int64_t)row->major_faults };
+	char saver[SAVER_BYTES];
+	size_t n = saver_length(words);
+
+	n = n < sizeof(saver) ? n : sizeof(saver) - 1;
+	memcpy(saver, words, n);
+	saver[n] = 0;
+	sink->checkpoint(&point, saver, path_in(words));
+}
+
 static void hand_over(const struct prof_shim_sink *sink, struct wire_batch *row, const char *words)
 {
-	struct prof_checkpoint point;
-
 	if (row->pid != (uint32_t)getpid())
 		return; /* of the process that this one was forked off */
 	if (row->what == WHAT_WORKER) {
@@ -787,10 +882,7 @@ static void hand_over(const struct prof_shim_sink *sink, struct wire_batch *row,
 		sink->batch(row, words);
 		return;
 	}
-	point = (struct prof_checkpoint){ .start_ns = row->start_ns,
-					  .end_ns = row->end_ns,
-					  .bytes = row->rchar_bytes };
-	sink->checkpoint(&point, words);
+	hand_save(sink, row, words);
 }
 
 static void drain_queue(const struct prof_shim_sink *sink)

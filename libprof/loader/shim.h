@@ -19,7 +19,7 @@
 #include "sample/thread_sample.h"
 #include "wire/evidence.h"
 
-#define PROF_SHIM_ABI 3 /* shim.py says the same */
+#define PROF_SHIM_ABI 4 /* shim.py says the same */
 
 /*
  * First call. 0: this library is of another version; 1: go on; 2: go on, and call
@@ -61,9 +61,24 @@ PROF_EXPORT void gpustarve_opened(uint64_t key, uint32_t loader, const char *set
 /* Process @pid is worker @worker of that iterator; @again: it was one before, and begins afresh. */
 PROF_EXPORT void gpustarve_worker(uint32_t pid, uint32_t loader, uint32_t worker, uint32_t again);
 
-/* torch.save: a WIRE_RANGE_CHECKPOINT range, and a checkpoint of Facts. */
-PROF_EXPORT void gpustarve_saving(uint64_t key, const char *path);
-PROF_EXPORT void gpustarve_saved(uint64_t key, const char *path);
+/*
+ * torch.save and its kin: a WIRE_RANGE_CHECKPOINT range, and checkpoints of Facts. @what: the
+ * saver, a tab, the path, "" where it is not known. @before: inode of what lies there, 0: nothing.
+ *
+ * Returns the save's number, which the other calls take; 0: nothing of it is kept, as of one inside
+ * another one of the thread. gpustarve_saved ends the call; gpustarve_save_is, from any thread,
+ * tells what became of the file later. @state: enum prof_save_state, with PROF_SAVE_SYNCED. The
+ * rest is as in struct prof_checkpoint.
+ */
+PROF_EXPORT uint32_t gpustarve_saving(uint64_t key, const char *what, uint64_t before);
+PROF_EXPORT void gpustarve_saved(uint32_t number, const char *what, uint32_t state, uint64_t inode,
+				 uint64_t size, uint64_t mtime_ns);
+PROF_EXPORT void gpustarve_save_is(uint32_t number, const char *what, uint32_t state,
+				   uint64_t inode, uint64_t size, uint64_t mtime_ns);
+
+/* What was saved is being read: evidence of what a restart began with. */
+PROF_EXPORT void gpustarve_loaded(const char *what, uint64_t inode, uint64_t size,
+				  uint64_t mtime_ns);
 
 /*
  * The garbage collector begins or ends ("start", "stop") on this thread; a member of gc.callbacks.
@@ -74,15 +89,28 @@ PROF_EXPORT void gpustarve_collect(const wchar_t *phase, const void *info);
 
 /* ---- libprof's side ---- */
 
+enum prof_save_state { /* SaveState of wire/session.proto */
+	PROF_SAVE_BEGUN = 1,
+	PROF_SAVE_WHOLE = 2,
+	PROF_SAVE_FAILED = 3,
+	PROF_SAVE_HANDED = 4,
+	PROF_SAVE_OPENED = 5
+};
+#define PROF_SAVE_SYNCED 16u /* with a state: the saver synced the file */
+
 struct prof_checkpoint {
-	int64_t start_ns, end_ns;
+	int64_t start_ns, end_ns; /* of one that has begun: 0 */
 	uint64_t bytes; /* that the thread wrote meanwhile */
+	uint32_t state, number; /* with PROF_SAVE_SYNCED */
+	uint64_t before_inode; /* at the beginning */
+	uint64_t inode, size; /* of what lies there at the end; 0: not known */
+	int64_t mtime_ns;
 };
 
 struct prof_shim_sink {
 	int64_t (*axis)(int64_t realtime_ns); /* NULL: the trace's clock is CLOCK_REALTIME */
 	void (*batch)(const struct wire_batch *row, const char *text); /* text: "" or settings */
-	void (*checkpoint)(const struct prof_checkpoint *c, const char *path);
+	void (*checkpoint)(const struct prof_checkpoint *c, const char *saver, const char *path);
 	void (*sample)(const struct prof_thread_sample *sample);
 };
 

@@ -109,7 +109,17 @@ extern void Py_DecRef(struct object *o);
 __attribute__((visibility("default"))) struct object *PyInit_sitecustomize(void);
 
 /* Of waiting.py, which knows what to do with each. */
-static const char *const waited_for[] = { "torch.autograd.profiler", "torch.utils.data.dataloader",
+static const char *const waited_for[] = { "torch.autograd.profiler",
+					  "torch.utils.data.dataloader",
+					  "torch.serialization",
+					  "torch.distributed.checkpoint.state_dict_saver",
+					  "torch.distributed.checkpoint.state_dict_loader",
+					  "safetensors.torch",
+					  "lightning.fabric.utilities.cloud_io",
+					  "lightning_fabric.utilities.cloud_io",
+					  "deepspeed.runtime.engine",
+					  "orbax.checkpoint._src.checkpointers.checkpointer",
+					  "orbax.checkpoint._src.checkpointers.async_checkpointer",
 					  "jax._src.profiler",
 					  "tensorflow.python.profiler.profiler_v2",
 					  "triton.profiler.profile" };

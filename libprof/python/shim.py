@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact times of torch's DataLoader, of Python's garbage collector and of torch.save, told to
-libprof by plain C calls (libprof/loader/shim.h). Runs once, after torch.utils.data.dataloader was
+"""Exact times of torch's DataLoader and of Python's garbage collector, told to libprof by plain C calls (libprof/loader/shim.h). Runs once, after torch.utils.data.dataloader was
 imported, with HERE (this folder) and DATALOADER (that module) as globals; it is in no module list.
 
 Methods of torch's classes are replaced by wrappers that call them. What a wrapper does by itself
@@ -18,7 +17,7 @@ import types
 from _thread import get_ident
 from time import monotonic
 
-ABI = 3
+ABI = 4
 UNKNOWN = 2 ** 64 - 1  # WIRE_BATCH_INDEX_UNKNOWN
 FETCH, PIN, CLOSE = 2, 4, 5  # enum wire_batch_what
 
@@ -40,8 +39,6 @@ end = function('end', u32, u32, u64, u32, u32)
 opening = function('opening', u64, text)
 opened = function('opened', u64, u32, text)
 worker = function('worker', u32, u32, u32, u32)
-saving = function('saving', u64, text)
-saved = function('saved', u64, text)
 # Called by the collector itself: it prints and forgets what a callback raises, and a function in
 # Python is a place where an exception of the program may arrive.
 collect = function('collect', ctypes.c_wchar_p, ctypes.py_object)
@@ -433,44 +430,9 @@ def make_shutdown(original):
     return _shutdown_workers
 
 
-# ---- checkpoints ----
-
-def file_name(f):
-    """The path something is saved to, b'' where it is not known. Nothing of the program is called."""
-    paths = sys.modules.get('pathlib')
-    if type(f).__module__ == '_io':
-        f = getattr(f, 'name', None)
-    elif paths and isinstance(f, paths.PurePath):
-        f = str(f)
-    if isinstance(f, str):
-        f = os.fsencode(f)
-    return f if isinstance(f, bytes) else b''
-
-
-def make_save(original):
-    def save(*args, **kwargs):
-        try:
-            try:
-                f = args[1] if len(args) > 1 else kwargs.get('f')
-                key, name = id(f), file_name(f)
-                saving(key, name)
-            except Exception:
-                if off('torch.save'):
-                    raise
-            return original(*args, **kwargs)
-        finally:
-            try:
-                saved(key, name)
-            except Exception:
-                if off('torch.save'):
-                    raise
-    return save
-
-
 # ---- all of it ----
 
 def install(loader_module):
-    torch = sys.modules['torch']
     utils = loader_module._utils
     base, multi = loader_module._BaseDataLoaderIter, loader_module._MultiProcessingDataLoaderIter
     if '_num_yielded' not in base.__init__.__code__.co_names \
@@ -488,12 +450,6 @@ def install(loader_module):
     replace(utils.fetch._MapDatasetFetcher, 'fetch', make_fetch)
     replace(utils.fetch._IterableDatasetFetcher, 'fetch', make_fetch)
     replace(utils.pin_memory, 'pin_memory', make_pin)
-    serialization = sys.modules.get('torch.serialization')
-    if serialization and torch.__dict__.get('save') is serialization.__dict__.get('save'):
-        original = torch.save
-        replace(serialization, 'save', make_save)
-        torch.save = serialization.save
-        replaced.append((torch, 'save', original, torch.save))
     gc.callbacks.append(collect)
 
 

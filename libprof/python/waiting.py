@@ -9,6 +9,15 @@ class _Waiting(object):
     it, which knows the module by a name."""
 
     FILES = {'torch.utils.data.dataloader': ('shim.py', 'DATALOADER'),
+             'torch.serialization': ('saves.py', 'SAVER'),
+             'torch.distributed.checkpoint.state_dict_saver': ('saves.py', 'SAVER'),
+             'torch.distributed.checkpoint.state_dict_loader': ('saves.py', 'SAVER'),
+             'safetensors.torch': ('saves.py', 'SAVER'),
+             'lightning.fabric.utilities.cloud_io': ('saves.py', 'SAVER'),
+             'lightning_fabric.utilities.cloud_io': ('saves.py', 'SAVER'),
+             'deepspeed.runtime.engine': ('saves.py', 'SAVER'),
+             'orbax.checkpoint._src.checkpointers.checkpointer': ('saves.py', 'SAVER'),
+             'orbax.checkpoint._src.checkpointers.async_checkpointer': ('saves.py', 'SAVER'),
              'torch.autograd.profiler': ('lend.py', 'PROFILER'),
              'jax._src.profiler': ('lend.py', 'PROFILER'),
              'tensorflow.python.profiler.profiler_v2': ('lend.py', 'PROFILER'),

@@ -85,7 +85,7 @@ void prof_report_facts(int64_t since_ns)
 		prof_stream_message(WIRE_FRAME_FACTS, &msg.base);
 }
 
-void prof_report_checkpoint(const struct prof_checkpoint *c, const char *path)
+void prof_report_checkpoint(const struct prof_checkpoint *c, const char *saver, const char *path)
 {
 	Wire__Checkpoint point = WIRE__CHECKPOINT__INIT, *list[] = { &point };
 	Wire__Facts msg = WIRE__FACTS__INIT;
@@ -94,7 +94,15 @@ void prof_report_checkpoint(const struct prof_checkpoint *c, const char *path)
 	point.end_ns = c->end_ns;
 	point.bytes = c->bytes;
 	point.path = prof_text(path);
-	msg.t_ns = c->end_ns;
+	point.saver = prof_text(saver);
+	point.state = (Wire__SaveState)(c->state & ~PROF_SAVE_SYNCED);
+	point.synced = c->state & PROF_SAVE_SYNCED;
+	point.number = c->number;
+	point.before_inode = c->before_inode;
+	point.inode = c->inode;
+	point.size = c->size;
+	point.mtime_ns = c->mtime_ns;
+	msg.t_ns = c->end_ns ? c->end_ns : c->start_ns;
 	msg.n_checkpoints = 1;
 	msg.checkpoints = list;
 	prof_stream_message(WIRE_FRAME_FACTS, &msg.base);

@@ -20,7 +20,7 @@ struct prof_counters { /* the sender's own; the rest is asked from whoever count
 void prof_report_triplet(const struct prof_triplet *t);
 void prof_report_clock(void);
 
-void prof_report_checkpoint(const struct prof_checkpoint *c, const char *path);
+void prof_report_checkpoint(const struct prof_checkpoint *c, const char *saver, const char *path);
 void prof_report_facts(int64_t since_ns); /* answers from then on, monotonic */
 void prof_report_pulse(const struct prof_counters *c);
 void prof_report_bye(const struct prof_counters *c, const char *reason);

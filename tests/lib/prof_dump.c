@@ -215,7 +215,14 @@ static void facts(const Wire__Facts *m)
 		       i ? "," : "", m->checkpoints[i]->start_ns, m->checkpoints[i]->end_ns,
 		       m->checkpoints[i]->bytes);
 		text(m->checkpoints[i]->path);
-		putchar('}');
+		printf(",\"saver\":");
+		text(m->checkpoints[i]->saver);
+		printf(",\"state\":%d,\"number\":%u,\"before\":%" PRIu64 ",\"inode\":%" PRIu64
+		       ",\"size\":%" PRIu64 ",\"mtime\":%" PRId64 ",\"synced\":%d}",
+		       (int)m->checkpoints[i]->state, m->checkpoints[i]->number,
+		       m->checkpoints[i]->before_inode, m->checkpoints[i]->inode,
+		       m->checkpoints[i]->size, m->checkpoints[i]->mtime_ns,
+		       m->checkpoints[i]->synced);
 	}
 	putchar(']');
 }

@@ -40,6 +40,7 @@ static void nap(long us)
 static void *load(void *arg)
 {
 	uint64_t key = (uint64_t)(uintptr_t)arg, n;
+	uint32_t save;
 	char note[64];
 
 	for (n = 0; !atomic_load(&stop); n++) {
@@ -50,8 +51,8 @@ static void *load(void *arg)
 		nap(100);
 		gpustarve_end(WIRE_BATCH_FETCH, (uint32_t)key, n, 0, 8);
 		gpustarve_took(key, (uint32_t)key, n);
-		gpustarve_saving(key, "model.pt");
-		gpustarve_saved(key, "model.pt");
+		save = gpustarve_saving(key, "torch.save\tmodel.pt", 0);
+		gpustarve_saved(save, "torch.save\tmodel.pt", PROF_SAVE_WHOLE, 1, 2, 3);
 		gpustarve_worker((uint32_t)getpid(), (uint32_t)key, (uint32_t)n % 4, n > 4);
 		snprintf(note, sizeof(note), "note %lu of %lu", (unsigned long)n,
 			 (unsigned long)key);

@@ -221,7 +221,7 @@ def no_bytecode(python, where):
     done = gs.command([python, '-c', 'import sys; print(sys.dont_write_bytecode)'],
                       env=env(where, PYTHONDONTWRITEBYTECODE=''))
     gs.equal((done.stdout, done.stderr), (b'False\n', b''), f'{python}: bytecode')
-    gs.equal(sorted(os.listdir(SHIM)), ['__pycache__', 'lend.py', 'queues.py', 'shim.py',
+    gs.equal(sorted(os.listdir(SHIM)), ['__pycache__', 'lend.py', 'queues.py', 'saves.py', 'shim.py',
                                         'sitecustomize.abi3.so', 'sitecustomize.py', 'waiting.py'],
              f'{python}: files')
     gs.check(os.path.isfile(os.path.join(SHIM, '__pycache__')), f'{python}: bytecode')
@@ -271,7 +271,8 @@ def shim_works(python, where):
         line = [n for n, text in enumerate(LOOP.split('\n'), 1) if 'Mine if bad' in text]
         gs.equal(texts, 2 * [f'kind=torch workers=0 batch=2 pin=1 dataset=Data made=<string>:{line[0]}'], f'{what}: OPEN rows')
         saved = [c for r in rows if r.get('frame') == 'facts' for c in r['checkpoints']]
-        gs.equal([(c['bytes'], c['path']) for c in saved], [(5000, os.path.join(where, 'saved'))],
+        path = os.path.join(where, 'saved')
+        gs.equal([(c['state'], c['bytes'], c['path']) for c in saved], [(1, 0, path), (2, 5000, path)],
                  f'{what}: checkpoints')
         ops = [r['op'] for r in ranges.joined([r for r in rows if r.get('event') == 4])]
         gs.equal((ops.count(1), ops.count(7), ops.count(8), 6 in ops), (8, 1, 2, True),
@@ -293,7 +294,7 @@ def another_torch(python, where):
     path = 'torch/utils/data/dataloader.py'
     write(where, {path: TORCH[path].replace('_rcvd_idx', '_other')})
     said, rows = traced_loop(python, where)
-    gs.equal((said[1], said[4]), ([False, False], 0), f'{python}: another torch: wrapped')
+    gs.equal((said[1], said[4]), ([True, False], 0), f'{python}: another torch: wrapped')
     notes = [n for r in rows if r.get('frame') in ('hello', 'bye') for n in r['notes']]
     gs.check(any('shim' in n for n in notes), f'{python}: another torch: notes {notes}')
 

@@ -76,7 +76,9 @@ def saves_and_collections():
     gs.check(saved and saved['start'] - TICK <= there.st_mtime_ns <= saved['end'],
              f'save: {saved}, own {own["saves"]}, written {there.st_mtime_ns}')
     points = [c for r in stream if r.get('frame') == 'facts' for c in r['checkpoints']]
-    gs.equal([(c['path'], c['bytes']) for c in points], [(path, there.st_size)], 'checkpoints')
+    gs.equal([(c['state'], c['path'], c['bytes'], c['size'], c['inode'], c['mtime']) for c in points],
+             [(1, path, 0, 0, 0, 0), (2, path, there.st_size, there.st_size, there.st_ino, there.st_mtime_ns)],
+             'checkpoints')
     gc = inside(ranges.joined(ranges.ranges(stream, 6)), own['collected'], 'gc')
     gs.check(gc and gc['end'] - gc['start'] > 1_000_000, f'gc: {gc}')
     gs.equal(ranges.hello(stream)['notes'], [], 'notes')
