@@ -196,6 +196,7 @@ struct ana_quality {
 	uint64_t events, dropped, invalid;
 	uint64_t ops_before_launch; /* ops that start before their launch */
 	uint64_t launches_expired; /* given up to stay within memory */
+	uint64_t graphs_lost; /* launches of graphs of which the device recorded nothing */
 	int64_t unobserved_ns;
 	int64_t stepped_down_ns; /* of that at most: recording it all would have cost too much */
 	struct ana_metered metered;

@@ -297,12 +297,26 @@ static const char *graph_note(struct view_summary *s)
 				 base_count(count, graphs));
 }
 
+static const char *lost_note(struct view_summary *s)
+{
+	uint64_t lost = s->result->quality.graphs_lost;
+	base_unit count;
+
+	if (!lost)
+		return NULL;
+	return base_arena_printf(
+		&s->mem,
+		"%s launches of graphs have no record of the device: time in which "
+		"they may have run, and nothing else did, is not known (device.unknown)",
+		base_count(count, lost));
+}
+
 static void set_notes(struct view_summary *s, const struct view_trace *t)
 {
 	const struct ana_quality *q = &s->result->quality;
 	const char *unpriced = unpriced_note(s);
 
-	s->note = base_arena_array(&s->mem, q->note_count + (t ? t->notes : 0) + 10,
+	s->note = base_arena_array(&s->mem, q->note_count + (t ? t->notes : 0) + 11,
 				   sizeof(*s->note));
 	for (size_t i = 0; i < q->note_count; i++)
 		add_note(s, q->notes[i]);
@@ -320,6 +334,8 @@ static void set_notes(struct view_summary *s, const struct view_trace *t)
 		add_note(s, input_note(s));
 	if (graph_note(s))
 		add_note(s, graph_note(s));
+	if (lost_note(s))
+		add_note(s, lost_note(s));
 	add_note(s, sampler_note(s));
 	add_note(s,
 		 unpriced ? unpriced

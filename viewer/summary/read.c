@@ -320,6 +320,7 @@ static void read_quality(struct view_summary *s, const struct base_json *quality
 	BASE_JSON_EACH(n, notes)
 		s->note[s->notes++] = n->type == BASE_JSON_STRING ? n->text : "";
 	summary_read_fields(s, quality, summary_quality_rest, q);
+	q->graphs_lost = base_json_get_uint(quality, "graphs_lost", 0);
 	s->sampler_ppm = summary_ppm(quality, "sampler_utilization_pct", 0);
 	read_evidence(s, base_json_get(quality, "evidence"));
 	summary_read_fields(s, base_json_get(quality, "metered"), summary_metered, &q->metered);

@@ -320,6 +320,8 @@ static void put_quality(struct base_jsonout *j, const struct view_summary *s)
 		base_json_string(j, NULL, s->note[i]);
 	base_json_end(j);
 	summary_put_fields(j, summary_quality_rest, q);
+	if (q->graphs_lost)
+		base_json_uint(j, "graphs_lost", q->graphs_lost);
 	base_json_percent(j, "sampler_utilization_pct", s->sampler_ppm);
 	put_evidence(j, s->result);
 	put_metered(j, &q->metered);

@@ -1,10 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes expected.json (window device) and expected_job.json (window job) for the traces in this
-folder, with the ledger's reference program. Run it when a trace here changes:
-
-    tests/data/import/make_expected.py FOLDER_WITH_REF_LEDGER
-"""
+folder, with the ledger's reference program in ../shared/oracle and the rules that came after it
+(tests/lib/oracle.py). Run it when a trace here or a rule changes."""
 import glob
 import json
 import os
@@ -12,12 +10,14 @@ import sqlite3
 import sys
 import tempfile
 
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import oracle
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def main(reference):
-    sys.path.insert(0, reference)
-    import ref_ledger
+def main():
+    ref_ledger = oracle.ref_ledger()
     for window, name in (('device', 'expected.json'), ('job', 'expected_job.json')):
         out = {}
         with tempfile.TemporaryDirectory() as where:
@@ -38,6 +38,4 @@ def main(reference):
 
 
 if __name__ == '__main__':
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    main(sys.argv[1])
+    main()

@@ -14,6 +14,7 @@ import sys
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
+import oracle
 import ref_work
 
 DUMP = os.path.join(gs.BUILD, 'tests', 'engine_dump')
@@ -203,11 +204,9 @@ def one(seed, where, ref):
 
 
 def main():
-    oracle = os.path.join(gs.SHARED, 'oracle')
-    if not os.path.isdir(oracle):
+    if not oracle.is_here():
         gs.skip('../shared/oracle is not here')
-    sys.path.insert(0, oracle)
-    import ref_ledger
+    ref_ledger = oracle.ref_ledger()
     first = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 200
     with gs.scratch() as where:

@@ -10,6 +10,7 @@ import sys
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
+import oracle
 import ranks
 import truth_to_kineto
 
@@ -114,11 +115,9 @@ def late_rank(ref):
 
 
 def main():
-    oracle = os.path.join(gs.SHARED, 'oracle')
-    if not os.path.isdir(oracle):
+    if not oracle.is_here():
         gs.skip('../shared/oracle is not here')
-    sys.path.insert(0, oracle)
-    import ref_ledger
+    ref_ledger = oracle.ref_ledger()
     for version in VERSIONS:
         for what, (args, env) in CASES.items():
             one(ref_ledger, version, what, args, env)

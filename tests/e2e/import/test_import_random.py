@@ -11,11 +11,11 @@ import sys
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
 import importing
+import oracle
 
-if not os.path.isdir(importing.ORACLE):
+if not oracle.is_here():
     gs.skip('no ../shared/oracle here to compare with')
-sys.path.insert(0, importing.ORACLE)
-import ref_ledger  # noqa: E402
+ref_ledger = oracle.ref_ledger()
 
 CALLS = ['cudaLaunchKernel', 'cudaMemcpyAsync', 'cudaStreamSynchronize', 'cudaDeviceSynchronize',
          'cudaMalloc', 'cudaGraphLaunch', 'cuModuleLoadData', 'cudaFree', 'hipLaunchKernel']

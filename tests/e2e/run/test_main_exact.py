@@ -13,6 +13,7 @@ import sys
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
+import oracle
 import truth_to_kineto
 
 MIXLOOP = os.path.join(gs.BUILD, 'workloads', 'mixloop')
@@ -26,7 +27,7 @@ CASES = {
     'three processes, one device': (3, ['--pageable', 10, '--exec'], {}),
 }
 COPIES = ('h2d', 'd2h', 'd2d', 'p2p')
-oracle = None
+reference = None
 
 
 def collective(op):
@@ -118,7 +119,7 @@ def against_truth(what, s, devices, copies):
 def against_reference(what, s, where, truth, nodes):
     path = os.path.join(where, 'truth.json')
     truth_to_kineto.write(truth, path, nodes=nodes)
-    want = oracle.ledger(path, 'device')
+    want = reference.ledger(path, 'device')
     got = sorted(s['gpus'], key=lambda g: g['index'])
     if not gs.equal(len(got), len(want), f'{what}: devices of the reference'):
         return
@@ -150,18 +151,15 @@ def one(version, what, size):
             s = gs.summary(run, '--window', window)
             if s:
                 against_truth(f'{what}, window {window}', s, devices, copies)
-        if s and oracle and size == SMALL:
+        if s and reference and size == SMALL:
             against_reference(what, s, where, truth, version in NODES)
         print(f'{what}: {total} operations', flush=True)
 
 
 def main():
-    global oracle
-    folder = os.path.join(gs.SHARED, 'oracle')
-    if os.path.isdir(folder):
-        sys.path.insert(0, folder)
-        import ref_ledger
-        oracle = ref_ledger
+    global reference
+    if oracle.is_here():
+        reference = oracle.ref_ledger()
     else:
         gs.left_out('no ../shared/oracle: the reference')
     for version in ('13', '12.6', '12.4', '11.8'):

@@ -251,6 +251,8 @@ static void test_a_line_forgets(void)
 	ana_timeline_stack_fini(&l);
 }
 
+static uint64_t lost_graphs;
+
 static struct ana_call call_at(int64_t start, uint32_t tid, uint16_t f)
 {
 	struct ana_call c = { .start = start, .end = start + 5, .tid = tid, .flags = f };
@@ -277,7 +279,7 @@ static void add(struct ana_join *j, uint64_t corr, int64_t start, uint16_t f)
 
 static void test_launches(void)
 {
-	struct ana_join *j = ana_join_new(false);
+	struct ana_join *j = ana_join_new(false, &lost_graphs);
 	struct ana_call other = call_at(100, 0, 0);
 	const struct ana_call *c;
 
@@ -301,7 +303,7 @@ static void test_launches(void)
 
 static void test_launches_of_graphs(void)
 {
-	struct ana_join *j = ana_join_new(false);
+	struct ana_join *j = ana_join_new(false, &lost_graphs);
 
 	add(j, 1, 100, ANA_NAME_GRAPH | ANA_NAME_MANY);
 	add(j, 2, 200, ANA_NAME_GRAPH | ANA_NAME_MANY);
@@ -319,7 +321,7 @@ static void test_launches_of_graphs(void)
  */
 static void test_unanswered(void)
 {
-	struct ana_join *j = ana_join_new(false);
+	struct ana_join *j = ana_join_new(false, &lost_graphs);
 	uint32_t now = 0;
 
 	for (int64_t i = 1; i <= 400000; i++) {
@@ -334,7 +336,7 @@ static void test_unanswered(void)
 
 static void test_many_launches(void)
 {
-	struct ana_join *j = ana_join_new(false);
+	struct ana_join *j = ana_join_new(false, &lost_graphs);
 	uint32_t now = 0;
 	int64_t i;
 
@@ -365,7 +367,7 @@ static void test_launches_in_any_order(void)
 	int exact, i, s;
 
 	for (exact = 0; exact < 2; exact++) {
-		struct ana_join *j = ana_join_new(exact);
+		struct ana_join *j = ana_join_new(exact, &lost_graphs);
 
 		memset(start, 0, sizeof(start));
 		for (s = 0; s < STREAMS; s++)
@@ -390,7 +392,7 @@ static void test_launches_in_any_order(void)
 
 static void test_an_exact_join_forgets_nothing(void)
 {
-	struct ana_join *j = ana_join_new(true);
+	struct ana_join *j = ana_join_new(true, &lost_graphs);
 	int64_t i;
 
 	for (i = 0; i < 100000; i++)

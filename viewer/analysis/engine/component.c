@@ -23,7 +23,7 @@ static int init_gpu(struct ana_walk *w, struct ana_gpu_state *g, uint32_t device
 	int d_;
 
 	*g = (struct ana_gpu_state){ .plan = d, .gpu = gpu, .index = device };
-	g->compute_end = g->comm_end = g->copy_end = INT64_MIN;
+	g->compute_end = g->comm_end = g->copy_end = g->computed = INT64_MIN;
 	for (d_ = 0; d_ < ANA_COPY_DIRS; d_++)
 		g->dir_end[d_] = INT64_MIN;
 	g->masked = d->lost.count || d->unobserved.count;
@@ -334,6 +334,7 @@ static void sum_quality(struct ana_walk *w)
 	struct ana_quality *q = &w->quality;
 	uint32_t i;
 
+	q->graphs_lost += w->lost_graphs;
 	for (i = 0; i < w->processes; i++) {
 		struct ana_proc *p = &w->process[i];
 
@@ -384,6 +385,18 @@ static void pause_perhaps(struct ana_walk *w)
 	w->pause(w->pause_arg, w);
 }
 
+/* No operation will come: what was launched up to the last gap and has none is known now. */
+static void end_launches(struct ana_walk *w)
+{
+	uint32_t i;
+
+	for (i = 0; i < w->gpus; i++)
+		if (w->gpu[i].lead_open)
+			ana_host_calls(w, w->gpu[i].lead.end);
+	for (i = 0; i < w->processes && !w->err; i++)
+		w->err = ana_join_end(w->process[i].join);
+}
+
 int ana_walk_run(struct ana_walk *w)
 {
 	uint32_t i;
@@ -403,6 +416,7 @@ int ana_walk_run(struct ana_walk *w)
 		return w->err;
 	if (!w->exact)
 		ana_host_ranges(w, INT64_MAX);
+	end_launches(w);
 	for (i = 0; i < w->gpus && !w->err; i++)
 		ana_gpu_finish(w, &w->gpu[i]);
 	ana_attribute_unsampled(w, INT64_MAX);

@@ -169,6 +169,8 @@ static inline void count_kind(struct ana_walk *w, struct ana_gpu_state *g, struc
 		ana_sum(&g->gpu->input_kernel_ns, op->end_ns - op->start_ns);
 	}
 	g->gpu->graphs += op->op == WIRE_OP_GRAPH;
+	if (call)
+		extend(&g->computed, call->start);
 	if (comm)
 		extend(&g->comm_end, op->end_ns);
 	else
@@ -290,6 +292,7 @@ void ana_gpu_keep_gap(struct ana_walk *w, struct ana_gpu_state *g, uint32_t proc
 	gap->same_graph = same_graph(g, process, op, call);
 	gap->dependent = dependent;
 	gap->left = g->left;
+	gap->computed = g->computed;
 	if (g->no_launches)
 		ana_gap_decide(w, g, gap, NULL);
 }
@@ -308,6 +311,7 @@ ANA_RARE static void open_lead(struct ana_gpu_state *g, uint32_t process,
 		.process = process,
 		.ordinal = op->device,
 		.known = call != NULL,
+		.computed = INT64_MIN,
 	};
 }
 

@@ -152,6 +152,7 @@ void ana_kept_quality(struct ana_quality *q, struct ana_archive *a)
 	ana_archive_field(a, q->invalid);
 	ana_archive_field(a, q->ops_before_launch);
 	ana_archive_field(a, q->launches_expired);
+	ana_archive_field(a, q->graphs_lost);
 	ana_archive_field(a, q->frames_missing);
 	ana_archive_field(a, q->samples);
 	ana_archive_field(a, q->samples_torn);

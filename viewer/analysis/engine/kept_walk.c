@@ -41,6 +41,7 @@ static void archive_numbers(struct ana_walk *w, struct ana_archive *a)
 	ana_archive_stamp(a, &w->forgotten);
 	ana_archive_field(a, w->rows);
 	ana_archive_field(a, w->gaps_open);
+	ana_archive_field(a, w->lost_graphs);
 	ana_archive_stamp(a, &w->unsampled_at);
 	ana_archive_stamp(a, &w->booked);
 	ana_archive_field(a, w->unsampled_pieces);

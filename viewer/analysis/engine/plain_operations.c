@@ -15,7 +15,7 @@
 
 struct run {
 	/* as in ana_gpu_state */
-	int64_t at, end, compute_end, comm_end;
+	int64_t at, end, compute_end, comm_end, computed;
 	int64_t compute, comm, turnaround, launch; /* to be added to unflushed */
 	/* as in ana_gpu */
 	int64_t idle, queued;
@@ -69,6 +69,7 @@ static void begin(struct run *r, const struct ana_walk *w, const struct ana_proc
 	r->end = g->end;
 	r->compute_end = g->compute_end;
 	r->comm_end = g->comm_end;
+	r->computed = g->computed;
 	r->compute = r->comm = r->turnaround = r->launch = r->idle = r->queued = 0;
 	r->gaps = r->ops = 0;
 	r->stream = &g->stream[g->last_stream];
@@ -116,6 +117,7 @@ static void end(struct ana_walk *w, struct ana_proc *p, struct ana_gpu_state *g,
 	g->at = r->at;
 	g->compute_end = r->compute_end;
 	g->comm_end = r->comm_end;
+	g->computed = r->computed;
 	ana_copied_computed(&p->copied);
 	if (r->follow)
 		w->floor = g->end;
@@ -193,6 +195,7 @@ static __attribute__((noinline)) void keep_gap(struct ana_walk *w, struct ana_gp
 					       const struct wire_event *op, struct ana_call call)
 {
 	leave(g, p, r);
+	g->computed = r->computed;
 	if (r->follow)
 		w->floor = g->end;
 	ana_gpu_keep_gap(w, g, p->index, op, &call, r->stream);
@@ -251,6 +254,7 @@ static inline void add(struct ana_walk *w, struct ana_gpu_state *g, const struct
 	w->quality.ops_before_launch += op->start_ns < launched;
 	r->ops++;
 	r->submitted = launched;
+	r->computed = base_max(r->computed, launched);
 	if (op->end_ns > r->end) {
 		r->end = op->end_ns;
 		g->left_stream = op->stream;

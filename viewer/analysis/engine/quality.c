@@ -107,6 +107,7 @@ static void add_quality(struct ana_quality *q, const struct ana_quality *found)
 	q->invalid += found->invalid;
 	q->ops_before_launch += found->ops_before_launch;
 	q->launches_expired += found->launches_expired;
+	q->graphs_lost += found->graphs_lost;
 	q->frames_missing += found->frames_missing;
 	q->samples += found->samples;
 	q->samples_torn += found->samples_torn;

@@ -19,7 +19,7 @@ ANA_RARE static void tell(const struct ana_gap_decision *d, const struct ana_rul
 		.class = (enum ana_class)p->c,
 		.confidence = p->confidence,
 		.gap = !d->outside,
-		.queued = !d->outside && start >= d->queued_start,
+		.queued = !d->outside && start >= d->submitted,
 		.start_ns = start,
 		.end_ns = end,
 		.gap_start_ns = d->whole_start,
@@ -223,13 +223,45 @@ static void decide_blind(struct ana_gap_decision *d)
 	walk_pieces(d, gap->start, gap->end, ana_rules_no_launches);
 }
 
+const struct ana_call *ana_gap_lost_graph(struct ana_walk *w, const struct ana_gpu_state *g,
+					  int64_t after, int64_t before)
+{
+	const struct ana_call *first = NULL;
+	uint32_t i;
+
+	for (i = 0; w->lost_graphs && i < g->waiters; i++) {
+		const struct ana_call *c =
+			ana_join_lost_graph(w->process[g->waiter[i].process].join, after, before);
+
+		if (c && (!first || ana_call_before(c, first)))
+			first = c;
+	}
+	return first;
+}
+
+/* LEDGER rule 0: @lost ends the emptiness, and what it launched may have run from then on. */
+static void decide_up_to(struct ana_gap_decision *d, const struct ana_call *lost, int64_t t)
+{
+	const struct ana_call *call = d->call;
+
+	d->call = lost;
+	find_submitter(d);
+	walk_pieces(d, d->gap->start, d->submitted, ana_rules_empty);
+	walk_pieces(d, d->submitted, t, ana_rules_lost_graph);
+	d->call = call;
+	find_submitter(d);
+}
+
 static void decide_gap(struct ana_gap_decision *d)
 {
 	const struct ana_open_gap *gap = d->gap;
 	int64_t t = d->call ? base_clamp(d->call->start, gap->start, gap->end) : gap->start;
+	const struct ana_call *lost =
+		d->call ? ana_gap_lost_graph(d->w, d->g, gap->computed, d->call->start) : NULL;
 
-	d->g->gpu->empty_ns += t - gap->start;
-	d->g->gpu->queued_ns += gap->end - t;
+	d->submitted = lost ? base_clamp(lost->start, gap->start, gap->end) : t;
+	d->g->gpu->empty_ns += d->submitted - gap->start;
+	d->g->gpu->queued_ns += gap->end - d->submitted;
 	d->queued_start = t;
 	d->queued_end = gap->end;
 	d->whole_start = gap->start;
@@ -238,7 +270,10 @@ static void decide_gap(struct ana_gap_decision *d)
 		decide_blind(d);
 		return;
 	}
-	walk_pieces(d, gap->start, t, ana_rules_empty);
+	if (lost)
+		decide_up_to(d, lost, t);
+	else
+		walk_pieces(d, gap->start, t, ana_rules_empty);
 	walk_pieces(d, t, gap->end, ana_rules_queued);
 }
 
@@ -291,7 +326,7 @@ static void keep_top(struct ana_gap_decision *d)
 		.gpu = d->g->index,
 		.start_ns = gap->start,
 		.end_ns = gap->end,
-		.empty_ns = d->queued_start - gap->start,
+		.empty_ns = d->submitted - gap->start,
 	};
 
 	memcpy(top.classes, d->sums, sizeof(top.classes));
@@ -330,13 +365,13 @@ static int64_t teardown_ns(struct ana_walk *w, const struct ana_proc *p)
 }
 
 /* What is no teardown of the tail [start, end): from then until the submitter's process ends. */
-static void find_rest(struct ana_gap_decision *d, const struct ana_submitter *left, int64_t start,
-		      int64_t end)
+static void find_rest(struct ana_gap_decision *d, const struct ana_submitter *left,
+		      int64_t computed, int64_t start, int64_t end)
 {
 	const struct ana_source *s;
 
 	d->rest_start = d->rest_end = end;
-	if (!left->known || d->g->plan->imported)
+	if (!left->known || d->g->plan->imported || ana_gap_lost_graph(d->w, d->g, computed, end))
 		return;
 	d->left = &d->w->process[left->process];
 	d->left_tid = left->tid;
@@ -365,7 +400,7 @@ static void decide_between(struct ana_walk *w, struct ana_gpu_state *g,
 	if (ana_timeline_stack_upto(&g->waits, gap->end, g->waits_floor))
 		w->err = -ENOMEM;
 	d.gap = gap;
-	find_rest(&d, &gap->left, gap->start, first->end);
+	find_rest(&d, &gap->left, gap->computed, gap->start, first->end);
 	decide_apart(&d, gap->start, first->end, ana_rules_teardown);
 	for (s = first + 1; s < last; s++)
 		decide_apart(&d, s->start, s->end, ana_rules_startup);
@@ -415,7 +450,11 @@ void ana_gap_lead(struct ana_walk *w, struct ana_gpu_state *g)
 		.whole_end = g->lead.end,
 	};
 	int64_t before = waited(g);
+	const struct ana_call *lost = ana_gap_lost_graph(
+		w, g, INT64_MIN, d.call ? base_min(d.call->start, g->lead.end) : g->lead.end);
 
+	if (lost) /* LEDGER rule 0: it was submitted, too */
+		d.call = lost;
 	g->lead_open = false;
 	find_submitter(&d);
 	if (!w->err)
@@ -429,6 +468,19 @@ static struct ana_proc *only_waiter(struct ana_walk *w, const struct ana_gpu_sta
 	struct ana_proc *only = g->waiters == 1 ? &w->process[g->waiter[0].process] : NULL;
 
 	return only && only->evidence ? only : NULL;
+}
+
+/* Those that were launched behind the last operation, too, where the tail is more than its end. */
+static void find_lost_graphs(struct ana_walk *w, const struct ana_gpu_state *g, int64_t end)
+{
+	uint32_t i;
+
+	if (!g->left.known || g->plan->imported || !w->process[g->left.process].evidence)
+		return;
+	ana_host_calls(w, end);
+	for (i = 0; i < g->waiters; i++)
+		if (ana_join_end(w->process[g->waiter[i].process].join))
+			w->err = -ENOMEM;
 }
 
 void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g)
@@ -451,7 +503,8 @@ void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g)
 			d.waiter->source->range_threads == 1 ? d.waiter->source->range_thread : 0;
 		ana_attribute_read(w, d.waiter, g->end, end);
 	}
-	find_rest(&d, &g->left, g->end, end);
+	find_lost_graphs(w, g, end);
+	find_rest(&d, &g->left, g->computed, g->end, end);
 	walk_pieces(&d, g->end, end, ana_rules_teardown);
 	g->gpu->loader_outside_ns += waited(g) - before;
 }

@@ -66,7 +66,8 @@ static void decide_run(struct ana_walk *w, struct ana_gpu_state *g)
 	for (i = 0; i < run->gaps; i++) {
 		const struct ana_open_gap *gap = &g->gap[g->gap_head++];
 
-		if (!run->known || !ana_plain_gap_decide(w, g, gap, &run->call))
+		if (!run->known || ana_gap_lost_graph(w, g, gap->computed, run->call.start) ||
+		    !ana_plain_gap_decide(w, g, gap, &run->call))
 			ana_gap_decide(w, g, gap, run->known ? &run->call : NULL);
 		w->gaps_open--;
 	}
@@ -95,7 +96,8 @@ void ana_open_gaps_give_up(struct ana_walk *w, struct ana_gpu_state *g)
 		const struct ana_run_of_gaps *r = &g->run[g->run_head];
 
 		for (i = 0; r->known && i < w->processes; i++)
-			ana_join_give_up(w->process[i].join, r->call.start);
+			if (ana_join_give_up(w->process[i].join, r->call.start))
+				w->err = -ENOMEM;
 		decide_run(w, g);
 	}
 }

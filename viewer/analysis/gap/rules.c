@@ -91,6 +91,12 @@ void ana_rules_empty(struct ana_gap_decision *d, int64_t t, struct ana_ruled_pie
 	}
 }
 
+void ana_rules_lost_graph(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
+{
+	(void)d, (void)t;
+	set(p, ANA_DEVICE_UNKNOWN, ANA_NONE);
+}
+
 /* LEDGER rule 10, within the call that realises the submit. */
 static void rules_submit(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
 {

@@ -32,6 +32,7 @@ struct ana_gap_decision {
 	bool masks; /* losses apply */
 	bool outside; /* before the first or after the last operation */
 	int64_t whole_start, whole_end; /* what is decided, for who asks for pieces */
+	int64_t submitted; /* QUEUED from then on */
 	int64_t queued_start, queued_end; /* for the rules on QUEUED */
 	struct ana_timeline_stack *waits, *blocked; /* without launch records */
 	int64_t rest_start, rest_end; /* of the tail, what the samples of left tell of */
@@ -47,6 +48,7 @@ struct ana_gap_decision {
 typedef void ana_rules(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p);
 
 ana_rules ana_rules_empty; /* LEDGER rules 1 to 6: nothing was submitted */
+ana_rules ana_rules_lost_graph; /* LEDGER rule 0: a graph was submitted, and may be running */
 ana_rules ana_rules_queued; /* LEDGER rules 7 to 11: submitted, not running */
 ana_rules ana_rules_no_launches; /* a gap of a device without launch records */
 ana_rules ana_rules_startup, ana_rules_started; /* the lead, before and after the first launch */

@@ -32,6 +32,7 @@ static void archive_gap(struct ana_open_gap *gap, uint32_t processes, struct ana
 	ana_archive_bool(a, &gap->same_graph);
 	ana_archive_bool(a, &gap->dependent);
 	archive_submitter(&gap->left, processes, a);
+	ana_archive_stamp(a, &gap->computed);
 }
 
 static void archive_gaps(struct ana_walk *w, struct ana_gpu_state *g, struct ana_archive *a)
@@ -95,6 +96,7 @@ static void archive_last(struct ana_walk *w, struct ana_gpu_state *g, struct ana
 	ana_archive_bool(a, &g->left_graph);
 	ana_archive_field(a, g->left_corr);
 	archive_submitter(&g->left, w->processes, a);
+	ana_archive_stamp(a, &g->computed);
 	ana_archive_bool(a, &g->lead_open);
 	archive_gap(&g->lead, w->processes, a);
 	ana_archive_bool(a, &g->lead_known);

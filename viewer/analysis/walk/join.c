@@ -18,6 +18,7 @@
 #include "analysis/archive.h"
 #include "analysis/read/name_flags.h"
 #include "analysis/time/span.h"
+#include "base/vec.h"
 
 #define FIRST_ROOM 4096u
 #define KEPT 2048u /* records kept in the ring after they were asked for: one may own several */
@@ -30,6 +31,7 @@
 #define MANY_FOR 8192u /* operations for which a call that owns many stays pending, ... */
 #define ANY_FOR 64u /* ... and any other */
 #define NEAR 8u /* records looked at before chains are made */
+#define LOST_MAX (1u << 16) /* launches of graphs without an operation that are kept */
 
 /*
  * Ids come one after the other, so 64 neighbours share a few cache lines; where such a group
@@ -42,13 +44,14 @@ static uint32_t *slot_of(const struct ana_join *j, uint64_t corr)
 	return &j->slot[(uint32_t)((corr & 63) | (group >> 32 << 6)) & j->slot_mask];
 }
 
-struct ana_join *ana_join_new(bool exact)
+struct ana_join *ana_join_new(bool exact, uint64_t *lost_graphs)
 {
 	struct ana_join *j = calloc(1, sizeof(*j));
 
 	if (!j)
 		return NULL;
 	j->exact = exact;
+	j->lost_graphs = lost_graphs;
 	j->mask = FIRST_ROOM - 1;
 	j->slot_mask = FIRST_ROOM * 2 - 1;
 	j->ring = aligned_alloc(64, FIRST_ROOM * sizeof(*j->ring));
@@ -70,6 +73,7 @@ void ana_join_free(struct ana_join *j)
 	free(j->ring);
 	free(j->slot);
 	free(j->stray);
+	free(j->lost);
 	free(j);
 }
 
@@ -163,11 +167,72 @@ static int grow_ring(struct ana_join *j)
 	return 0;
 }
 
+/* --- graphs without an operation: they come in order of their launches, or nearly so --- */
+
+/* The first of them that begins after @t. */
+static uint32_t first_lost(const struct ana_join *j, int64_t t)
+{
+	uint32_t low = 0, high = j->lost_count;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (j->lost[mid].start <= t)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static int lose(struct ana_join *j, const struct ana_join_record *r)
+{
+	uint32_t i, k;
+
+	if (r->state != ANA_JOIN_WAITING || !(r->call.flags & ANA_NAME_GRAPH))
+		return 0;
+	if (j->lost_count == LOST_MAX) { /* half, so that each is moved once */
+		j->lost_count /= 2;
+		memmove(j->lost, j->lost + j->lost_count, j->lost_count * sizeof(*j->lost));
+	}
+	if (!base_vec_more(j->lost, j->lost_count, j->lost_room))
+		return -ENOMEM;
+	i = first_lost(j, r->call.start);
+	for (k = i; k && j->lost[k - 1].start == r->call.start; k--)
+		if (j->lost[k - 1].order == r->call.order)
+			return 0; /* it was told before */
+	++*j->lost_graphs;
+	memmove(j->lost + i + 1, j->lost + i, (j->lost_count++ - i) * sizeof(*j->lost));
+	j->lost[i] = r->call;
+	return 0;
+}
+
+const struct ana_call *ana_join_lost_graph(const struct ana_join *j, int64_t after, int64_t before)
+{
+	uint32_t i = j->lost_count ? first_lost(j, after) : 0;
+
+	return i < j->lost_count && j->lost[i].start < before ? &j->lost[i] : NULL;
+}
+
+int ana_join_end(struct ana_join *j)
+{
+	uint32_t n;
+	int err = 0;
+
+	for (n = j->stray_first; n != j->strays && !err; n++)
+		err = lose(j, &j->stray[n]);
+	for (n = j->first; n != j->end && !err; n++)
+		err = lose(j, ana_join_at(j, n));
+	return err;
+}
+
 /* --- strays: few, so a search from the newest will do --- */
 
 static int make_stray(struct ana_join *j, const struct ana_join_record *r)
 {
 	if (j->strays - j->stray_first == STRAYS_MAX) {
+		if (lose(j, &j->stray[j->stray_first]))
+			return -ENOMEM;
 		j->stray_first++;
 		j->expired++;
 	}
@@ -319,21 +384,26 @@ int64_t ana_join_pending(struct ana_join *j, uint32_t now)
 	return j->pending != j->end ? ana_join_at(j, j->pending)->call.start : INT64_MAX;
 }
 
-void ana_join_give_up(struct ana_join *j, int64_t t)
+int ana_join_give_up(struct ana_join *j, int64_t t)
 {
 	for (; j->stray_first != j->strays; j->stray_first++) {
 		if (j->stray[j->stray_first].call.start > t)
-			return;
+			return 0;
+		if (lose(j, &j->stray[j->stray_first]))
+			return -ENOMEM;
 		j->expired += j->stray[j->stray_first].state == ANA_JOIN_WAITING;
 	}
 	for (; j->pending != j->end; j->pending++) {
 		struct ana_join_record *r = ana_join_at(j, j->pending);
 
 		if (r->call.start > t)
-			return;
+			return 0;
+		if (lose(j, r))
+			return -ENOMEM;
 		j->expired += r->state == ANA_JOIN_WAITING;
 		r->state = ANA_JOIN_SETTLED;
 	}
+	return 0;
 }
 
 int64_t ana_join_unanswered(const struct ana_join *j)
@@ -423,9 +493,21 @@ static void archive_strays(struct ana_join *j, uint32_t processes, struct ana_ar
 	}
 }
 
+static void archive_lost(struct ana_join *j, uint32_t processes, struct ana_archive *a)
+{
+	ana_archive_vec(a, j->lost, j->lost_count, LOST_MAX);
+	if (a->reading)
+		j->lost_room = j->lost_count;
+	for (uint32_t i = 0; i < j->lost_count; i++) {
+		ana_call_archive(&j->lost[i], processes, a);
+		ana_archive_check(a, !i || j->lost[i - 1].start <= j->lost[i].start);
+	}
+}
+
 void ana_join_archive(struct ana_join *j, uint32_t processes, struct ana_archive *a)
 {
 	archive_ring(j, processes, a);
 	archive_strays(j, processes, a);
 	ana_archive_field(a, j->expired);
+	archive_lost(j, processes, a);
 }

@@ -39,7 +39,8 @@ static inline bool ana_call_before(const struct ana_call *a, const struct ana_ca
 
 struct ana_join;
 
-struct ana_join *ana_join_new(bool exact); /* NULL: no memory */
+/* @lost_graphs: counts those that ana_join_lost_graph() tells. NULL: no memory. */
+struct ana_join *ana_join_new(bool exact, uint64_t *lost_graphs);
 void ana_join_free(struct ana_join *j);
 
 /*
@@ -59,13 +60,22 @@ const struct ana_call *ana_join_ask(struct ana_join *j, uint64_t corr, uint32_t 
 /* Start of the earliest pending record; INT64_MAX: there is none. */
 int64_t ana_join_pending(struct ana_join *j, uint32_t now);
 
-/* Waits no longer for the operations of records that begin at or before @t. */
-void ana_join_give_up(struct ana_join *j, int64_t t);
+/* Waits no longer for the operations of records that begin at or before @t. 0 or -ENOMEM. */
+int ana_join_give_up(struct ana_join *j, int64_t t);
 
 /* Start of the last launch whose operation has not come; INT64_MIN: there is none. */
 int64_t ana_join_unanswered(const struct ana_join *j);
 
 uint64_t ana_join_expired(const struct ana_join *j); /* records given up */
+
+/*
+ * Launches of graphs of which no operation came: those that were given up, and after ana_join_end()
+ * all that wait still. The earliest that begins within (@after, @before), NULL: there is none.
+ * Valid until the next call. Of more than 65,536 the older half is forgotten.
+ */
+const struct ana_call *ana_join_lost_graph(const struct ana_join *j, int64_t after, int64_t before);
+/* No operation will come any more; may be said again behind further records. 0 or -ENOMEM. */
+int ana_join_end(struct ana_join *j);
 
 struct ana_archive; /* archive.h */
 void ana_call_archive(struct ana_call *c, uint32_t processes, struct ana_archive *a);

@@ -39,6 +39,9 @@ struct ana_join {
 	struct ana_join_record *stray; /* in order of start; [stray_first, strays) are there */
 	uint32_t strays, stray_first, stray_room;
 	uint64_t expired;
+	uint64_t *lost_graphs; /* all of them, borrowed */
+	struct ana_call *lost; /* graphs that nothing is known of but their launch, by start */
+	uint32_t lost_count, lost_room;
 };
 
 static inline struct ana_join_record *ana_join_at(const struct ana_join *j, uint32_t n)

@@ -124,6 +124,7 @@ struct ana_open_gap {
 	bool same_graph; /* it and the operation before belong to one graph launch */
 	bool dependent; /* its stream was told to wait before it */
 	struct ana_submitter left; /* of the operation before it */
+	int64_t computed; /* latest launch of the kernels and graphs before it, INT64_MIN: none */
 };
 
 /* Consecutive gaps whose emptiness ends with the same submit. */
@@ -174,6 +175,7 @@ struct ana_gpu_state {
 	bool left_graph;
 	uint64_t left_corr;
 	struct ana_submitter left;
+	int64_t computed; /* latest known launch of its kernels and graphs; INT64_MIN: none */
 	/* the time before the first operation, while it is not decided */
 	bool lead_open;
 	struct ana_open_gap lead;
@@ -227,6 +229,7 @@ struct ana_walk {
 	int64_t forgotten;
 	uint64_t rows; /* placed on stacks since the floor last moved */
 	uint64_t gaps_open;
+	uint64_t lost_graphs; /* launches of graphs without an operation, as far as that is known */
 	struct ana_top top;
 	struct ana_cause cause; /* the piece at hand */
 	struct ana_hotspots hotspots;
