@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "core/values.h"
@@ -60,8 +61,8 @@ static int list(void)
 	return status;
 }
 
-/* The very look-up of a report, for one GPU on this host. */
-static int show(const char *name, const struct opts *o)
+/* The very look-up of a report, for one GPU on this host. False: there is no price. */
+static bool show_gpu(const char *name, const struct opts *o)
 {
 	struct view_rate_options ro = { .model = o->model, .price_from = "--price" };
 	char host[256] = "", *gpu = strdup(name);
@@ -69,27 +70,58 @@ static int show(const char *name, const struct opts *o)
 	struct ana_result r = { .gpu = &g, .gpus = 1 };
 	struct base_arena mem = { 0 };
 	struct view_rate *rate = NULL;
-	int status = VIEW_EXIT_ERROR;
+	bool known = false;
 
 	gethostname(host, sizeof(host) - 1);
-	if (gpu && !view_rates_find(&r, NULL, &ro, &rate)) {
-		if (rate[0].known) {
-			printf("%s: %s\nsource: %s\n", name, view_text_rate(&rate[0], &mem),
-			       rate[0].source);
-			if (rate[0].assumed)
-				puts("assumed: the provider of this machine is not known, so the "
-				     "cheapest price known is taken");
-			status = VIEW_EXIT_OK;
-		} else {
-			view_error("%s: no %s price is known; set one with --price, "
-				   "GPUSTARVE_USD_PER_GPU_HOUR or a row in %s",
-				   name, o->model ? o->model : "on-demand", site_file());
-		}
+	if (gpu && !view_rates_find(&r, NULL, &ro, &rate) && rate[0].known) {
+		printf("%s: %s\nsource: %s\n", name, view_text_rate(&rate[0], &mem),
+		       rate[0].source);
+		if (rate[0].assumed)
+			puts("assumed: the provider of this machine is not known, so the "
+			     "cheapest price known is taken");
+		known = true;
 	}
 	base_arena_fini(&mem);
 	free(rate);
 	free(gpu);
-	return status;
+	return known;
+}
+
+/* The GPUs of a list whose names have these words, each once. Returns how many have a price. */
+static int show_like(const struct view_prices *p, const char *words, const struct opts *o)
+{
+	int shown = 0;
+
+	for (size_t i = 0; i < p->rows; i++) {
+		bool again = !view_gpu_has_words(p->row[i].gpu, words);
+		for (size_t k = 0; k < i && !again; k++)
+			again = !strcasecmp(p->row[k].gpu, p->row[i].gpu);
+		if (!again)
+			shown += show_gpu(p->row[i].gpu, o);
+	}
+	return shown;
+}
+
+/* By the driver's name, else by a short one: "H100" is several GPUs. */
+static int show(const char *name, const struct opts *o)
+{
+	struct view_prices all = { 0 };
+	const char *why = NULL;
+	bool known = show_gpu(name, o);
+
+	if (!known) {
+		view_prices_read(&all, site_file(), &why);
+		view_prices_builtin(&all);
+		known = show_like(&all, name, o) > 0;
+		view_prices_fini(&all);
+	}
+	if (known)
+		return VIEW_EXIT_OK;
+	view_error(
+		"%s: no %s price is known; set one with --price, GPUSTARVE_USD_PER_GPU_HOUR or a "
+		"row in %s",
+		name, o->model ? o->model : "on-demand", site_file());
+	return VIEW_EXIT_ERROR;
 }
 
 /* SkyPilot keeps each cloud in a folder of its name. */

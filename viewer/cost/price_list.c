@@ -2,6 +2,7 @@
 /* Price lists in memory; the lists are small, so that every search is linear. */
 #include "price_list.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -57,6 +58,31 @@ void view_gpu_key(char *out, size_t room, const char *name)
 			*p = (char)(*p + 'a' - 'A');
 	drop_from(out, " (simulated)");
 	drop_from(out, " mig ");
+}
+
+static const char *next_word(const char *p, size_t *len)
+{
+	while (*p && !isalnum((unsigned char)*p))
+		p++;
+	for (*len = 0; isalnum((unsigned char)p[*len]);)
+		++*len;
+	return p;
+}
+
+bool view_gpu_has_words(const char *name, const char *words)
+{
+	size_t len, own_len;
+	bool any = false;
+
+	for (const char *w = next_word(words, &len); len; w = next_word(w + len, &len)) {
+		const char *own = next_word(name, &own_len);
+		while (own_len && (own_len != len || strncasecmp(own, w, len) != 0))
+			own = next_word(own + own_len, &own_len);
+		if (!own_len)
+			return false;
+		any = true;
+	}
+	return any;
 }
 
 static void add_row(struct view_prices *p, const struct view_price *row)

@@ -41,6 +41,12 @@ struct view_price_query {
  */
 void view_gpu_key(char *out, size_t room, const char *name);
 
+/*
+ * Whether each word of @words ("H100", "a100 80gb") is one of the GPU's name, by letters and digits:
+ * what a person types for "NVIDIA A100-SXM4-80GB".
+ */
+bool view_gpu_has_words(const char *name, const char *words);
+
 /* Adds the rows of a CSV text. 0, or -EBADMSG with *why (static) when its header is not ours. */
 int view_prices_parse(struct view_prices *p, const char *text, size_t len, const char **why);
 

@@ -72,6 +72,14 @@ with gs.scratch() as where:
     gs.equal(done.returncode, 1, 'show of an unknown GPU')
     gs.check(b'$' not in done.stdout and b'--price' in done.stderr, 'and how to set it')
 
+    done = gs.gpustarve('prices', 'show', 'a100 80gb')
+    gs.check(done.returncode == 0 and b'NVIDIA A100-SXM4-80GB: $' in done.stdout and
+             b'NVIDIA A100 80GB PCIe: $' in done.stdout and b'40GB' not in done.stdout,
+             f'a short name is each GPU that has its words: {done.stdout}')
+    for name in 'T4', 'A10G', 'V100', 'L4':
+        done = gs.gpustarve('prices', 'show', name)
+        gs.check(done.returncode == 0 and b'source: ' in done.stdout and b', 2026-' in done.stdout, name)
+
     done = gs.gpustarve('prices', env=gs.environment(GPUSTARVE_PRICES=site))
     gs.equal(done.returncode, 0, 'list')
     gs.check(b'contract 77' in done.stdout and b'built-in' in done.stdout, 'both lists')
