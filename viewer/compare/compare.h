@@ -31,10 +31,11 @@ enum view_part {
 	VIEW_PART_LOADER, /* per batch: same data set and batch size */
 	VIEW_PART_STEP, /* wall time per step: steps told alike, same data */
 	VIEW_PART_GPU_STEP, /* GPU time per step: also the same GPUs and window */
-	VIEW_PART_USD_STEP, /* dollars per step: also the same prices */
+	/* dollars per step: as the time, the same window, and of the same GPUs the same prices */
+	VIEW_PART_USD_STEP,
 	VIEW_PART_RUN, /* wall time of the run: also as many steps, and both whole */
 	VIEW_PART_GPU_RUN,
-	VIEW_PART_USD_RUN,
+	VIEW_PART_USD_RUN, /* as USD_STEP, and as RUN */
 	VIEW_PARTS
 };
 extern const char *const view_part_names[VIEW_PARTS];

@@ -103,7 +103,8 @@ static const char *gpus_differ(struct pairing *g)
 				 view_text_gpus(g->s[1], mem));
 }
 
-static const char *prices_differ(struct pairing *g)
+/* Other GPUs have other prices, and what a step costs on each is the question. */
+static const char *prices_differ(struct pairing *g, bool other_gpus)
 {
 	struct base_arena *mem = &g->c->mem;
 	bool a = g->s[0]->cost.known, b = g->s[1]->cost.known;
@@ -112,7 +113,7 @@ static const char *prices_differ(struct pairing *g)
 		return "no price is known";
 	if (a != b)
 		return base_arena_printf(mem, "no price is known of %s", g->label[a ? 1 : 0]);
-	if (same_prices(g, mem))
+	if (other_gpus || same_prices(g, mem))
 		return NULL;
 	return "their prices differ; give one with --price";
 }
@@ -259,9 +260,10 @@ static void set_refusals(struct pairing *g)
 void compare_parts(struct pairing *g)
 {
 	const char *window = windows_differ(g), *gpus = gpus_differ(g), *data = data_differs(g);
-	const char *price = prices_differ(g), *steps = steps_unlike(g);
+	const char *price = prices_differ(g, gpus != NULL), *steps = steps_unlike(g);
 	const char *rules = rules_differ(g);
 	const char *device = first_of(rules, first_of(gpus, window));
+	const char *paid = first_of(first_of(rules, window), price);
 	const char **why = g->p->why;
 
 	g->p->other_rules = rules != NULL;
@@ -270,11 +272,11 @@ void compare_parts(struct pairing *g)
 	why[VIEW_PART_LOADER] = data;
 	why[VIEW_PART_STEP] = first_of(steps, data);
 	why[VIEW_PART_GPU_STEP] = first_of(why[VIEW_PART_STEP], device);
-	why[VIEW_PART_USD_STEP] = first_of(why[VIEW_PART_GPU_STEP], price);
+	why[VIEW_PART_USD_STEP] = first_of(why[VIEW_PART_STEP], paid);
 	why[VIEW_PART_RUN] =
 		first_of(why[VIEW_PART_STEP], first_of(numbers_differ(g), cut_short(g)));
 	why[VIEW_PART_GPU_RUN] = first_of(why[VIEW_PART_RUN], device);
-	why[VIEW_PART_USD_RUN] = first_of(why[VIEW_PART_GPU_RUN], price);
+	why[VIEW_PART_USD_RUN] = first_of(why[VIEW_PART_RUN], paid);
 	set_refusals(g);
 	add_notes(g);
 }
