@@ -178,15 +178,20 @@ static void charge_start(struct page *p)
 	put_time(p, start_s(p));
 }
 
-/* The catalogue's labels begin with the provider; a price that somebody gave tells none. */
+/*
+ * The catalogue's labels begin with the provider. A price that somebody gave tells none, nor does
+ * one that was taken since nobody knows whose machine it was, nor a row that holds everywhere.
+ */
 static void provider(struct page *p)
 {
 	const struct view_rate *r = p->at->rate;
 	char name[sizeof(r->label)];
+	bool told = r->label[0] && r->label[0] != '-' && !r->assumed &&
+		    strncmp(r->label, "GPUSTARVE_", 10) && strcmp(r->label, "site file") != 0;
 
 	snprintf(name, sizeof(name), "%s", r->label);
 	name[strcspn(name, " ")] = '\0';
-	put_text(p, !*name || *name == '-' || !strncmp(name, "GPUSTARVE_", 10) ? "unknown" : name);
+	put_text(p, told ? name : "unknown");
 }
 
 static void service_category(struct page *p)
