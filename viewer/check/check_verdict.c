@@ -304,6 +304,18 @@ void check_judge_change(struct check_result *r, const struct check_run *old, siz
  * -- before scaling out -------------------------------------------------------------------------
  */
 
+/* "11.0 % more", of steps per second of the whole job. */
+static const char *predicted_gain(struct base_arena *mem, const struct check_prediction *p)
+{
+	int64_t gain = base_div_even((__int128)p->step_now_ns * p->ranks * 1000000,
+				     (__int128)(p->step_ns > 0 ? p->step_ns : 1) * p->ranks_now) -
+		       1000000;
+	base_unit percent;
+
+	return base_arena_printf(mem, "%s %% %s", base_percent(percent, gain < 0 ? -gain : gain),
+				 gain < 0 ? "fewer" : "more");
+}
+
 static const char *scale_text(struct check_result *r, const struct check_scale *q)
 {
 	const struct check_prediction *p = &r->prediction;
@@ -320,15 +332,15 @@ static const char *scale_text(struct check_result *r, const struct check_scale *
 					 what[0] ? " and " : "", p->ranks);
 	return base_arena_printf(
 		r->mem,
-		"with %s a step takes %s (now %s), of which %s %% waits for input%s; it buys at "
-		"most %s %% more steps per second%s",
+		"with %s a step takes %s (now %s), of which %s %% waits for input%s: %s "
+		"steps per second (at most %s %%)%s",
 		what[0] ? what : "everything as it is", base_duration(then, p->step_ns),
 		base_duration(now, p->step_now_ns), base_percent(share, p->starved_ppm),
 		p->cores_ns * 100 < p->step_ns
 			? ""
 			: base_arena_printf(r->mem, ", %s of it since cores are taken",
 					    base_duration(cores, p->cores_ns)),
-		base_percent(gain, p->gain_most_ppm),
+		predicted_gain(r->mem, p), base_percent(gain, p->gain_most_ppm),
 		p->bound_by_cores    ? "; the cores that make batches set the pace"
 		: p->bound_by_loader ? "; the loader sets the pace"
 				     : "");
