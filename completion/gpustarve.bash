@@ -5,7 +5,7 @@
 # tests/e2e/house/test_completion.py compares them.
 
 # ---- of the tables of options, by completions.c ----
-_gpustarve_commands='run top report runs verify check loader import export job dump digest fleet prices demo doctor'
+_gpustarve_commands='run top report runs verify check fit loader import export job dump digest fleet prices demo doctor'
 
 declare -A _gpustarve_options=(
 	[run]='-o --output --price --price-model --label --level --max-overhead --max-trace --collector --alert --budget --exec --no-projection --open --no-report -q --quiet'
@@ -14,6 +14,7 @@ declare -A _gpustarve_options=(
 	[runs]='--last --format'
 	[verify]='-q --quiet'
 	[check]='--budget --baseline --update-baseline --add-to-baseline --require-baseline --alpha --min-effect --run-spread --warmup --faster --scale-to --replay --price --price-model --window --waste --fail-on-warn -o --output --also --format'
+	[fit]='--provider --price-model --price --format'
 	[loader]='--step-ms --from --seconds --format'
 	[import]='-o --output -q --quiet'
 	[export]='--format -o --output --table --price --price-model --window -q --quiet'
@@ -79,6 +80,10 @@ declare -A _gpustarve_values=(
 	[check --output]=@file
 	[check --also]=@none
 	[check --format]='text json junit github gitlab markdown'
+	[fit --provider]=@none
+	[fit --price-model]='on-demand spot reserved owned'
+	[fit --price]=@none
+	[fit --format]='text json'
 	[loader --step-ms]=@none
 	[loader --from]=@file
 	[loader --seconds]=@none
@@ -235,7 +240,7 @@ _gpustarve_command() { # FIRST CURRENT: another command's words
 
 _gpustarve_operand() { # COMMAND CURRENT
 	case $1 in
-	top | report | verify | check | export | dump | digest) _gpustarve_runs "$2" ;;
+	top | report | verify | check | fit | export | dump | digest) _gpustarve_runs "$2" ;;
 	import) _gpustarve_files "$2" -f ;;
 	job) [ "$COMP_CWORD" -eq 2 ] && _gpustarve_words 'begin end comment list' "$2" ;;
 	prices)

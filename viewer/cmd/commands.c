@@ -16,6 +16,8 @@ const struct view_command view_commands[] = {
 	  "recompute a run's summary from its trace", true },
 	{ "check", view_cmd_check, &view_check_options, "hold runs against budgets and a baseline",
 	  true },
+	{ "fit", view_cmd_fit, &view_fit_options,
+	  "what a run's training would take and cost on other GPUs", true },
 	{ "loader", view_cmd_loader, &view_loader_options,
 	  "without a GPU: what a program's loader can feed", false },
 	{ "import", view_cmd_import, &view_import_options, "make a run from another tool's trace",

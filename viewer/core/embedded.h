@@ -7,6 +7,8 @@
 
 extern const unsigned char view_embedded_catalogue[]; /* cost/prices/catalogue.csv */
 extern const size_t view_embedded_catalogue_len;
+extern const unsigned char view_embedded_gpus[]; /* fit/gpus.csv */
+extern const size_t view_embedded_gpus_len;
 extern const unsigned char view_embedded_replay_py[]; /* check/replay/sitecustomize.py */
 extern const size_t view_embedded_replay_py_len;
 extern const unsigned char view_embedded_look_py[]; /* check/replay/look.py */
