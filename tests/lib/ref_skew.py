@@ -102,6 +102,16 @@ class Paths:
     def follow(self, rank, late):
         self.head[rank] = self.head[late]
 
+    def follow_pair(self, rank, late, ns):
+        """It waited ns for the other in a send or receive: so much of what held that one up held it up."""
+        more = self.more(late, rank)
+        total = sum(weight for _, _, weight in more)
+        if total <= ns + self.least:
+            self.follow(rank, late)
+            return
+        for who, cls, weight in more:
+            self.head[rank] = (self.head[rank], who, cls, weight * ns // total)
+
     def back(self, rank):
         out, node = [], self.head[rank]
         while node:
@@ -221,7 +231,9 @@ class Run:
             if who is not NOBODY:
                 self.rows[who].caused[cls] += part
                 self.charged[waiting].add((remembered, part, who, cls))
-        if exposed_upto:
+        if exposed_upto and group is SENDS:
+            self.paths.follow_pair(waiting, late, ns)
+        elif exposed_upto:
             self.paths.follow(waiting, late)
 
     def arrive(self, arrivals):

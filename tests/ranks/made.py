@@ -66,6 +66,7 @@ class Meeting:
     def join(self, job, rank, start, corr):
         self.start[rank], self.corr[rank] = start, corr
         if len(self.start) == len(self.members):
+            job.left += len(self.members)
             end = max(self.start.values()) + self.ns
             later = {}                   # host: by how much it leaves after the first could
             for r in self.members:
@@ -169,7 +170,7 @@ class Rank:
         self.range(LOADER, usual + extra, NEXT)
 
     def held_up(self, step):
-        """Delays that are none of the loader's."""
+        """Delays between forward and backward pass that are none of the loader's."""
         for kind, op in (('gc', GC), ('checkpoint', CHECKPOINT), ('backward', None)):
             ns = self.job.injected(self.number, step, kind)
             if not ns:
@@ -181,6 +182,13 @@ class Rank:
                 self.now += ns
             else:
                 self.range(op, ns, '/ckpt/last.pt' if op == CHECKPOINT else '')
+
+    def asleep_at(self, step, kind, *streams):
+        """The host sleeps once the device has done what it was told, so that what comes next is late."""
+        ns = self.job.injected(self.number, step, kind)
+        if ns:
+            yield from self.drain(*streams)
+            self.now += ns
 
     def lines(self):
         at, out = self.clock.at, []
@@ -238,11 +246,14 @@ class Job:
         self.meetings, self.delays = {}, []
         self.killed, self.hung = {}, {}
         self.over, self.stuck = 0, False
+        self.left = 0                # ends of meetings so far, of all who were in them
 
     # what is planted
 
     def delay(self, rank, ns, kind='loader', steps=None):
-        """@kind: loader, backward, gc or checkpoint; @steps: which, all but the first if None."""
+        """@kind: loader, backward, gc or checkpoint; (way, n), before the n-th micro batch's layers forward ('f')
+        or back ('b'); (way, n, 'send'), between them and the next stage; or reduce, before the collective
+        of the replicas. @steps: which, all but the first if None."""
         self.delays.append((rank, kind, ns, set(steps if steps is not None else range(1, self.steps))))
 
     def slow(self, rank, permille):
@@ -288,17 +299,19 @@ class Job:
         """A send and its receive between two stages."""
         yield from r.collective(f'pipeline {way} {a} {b}', [a, b], 30 * US, SEND_RECV, stream, after)
 
-    def pipeline(self, r, name, way):
+    def pipeline(self, r, step, name, way):
         d, t, p = self.place(r.number)
         before, behind = (p - 1, p + 1) if way == 'f' else (p + 1, p - 1)
         last = self.shape[2]
         tail = (TENSOR,) if self.shape[1] > 1 else ()
-        for _ in range(4 if last > 1 else 1):
+        for n in range(4 if last > 1 else 1):
             if 0 <= before < last:
                 other = self.number(d, t, before)
                 yield from self.hand_over(r, other, r.number, way, FROM, ())
             yield from r.kernel(50 * US, 'embed', after=(FROM,) if 0 <= before < last else ())
+            yield from r.asleep_at(step, (way, n), COMPUTE)
             yield from self.layers(r, 3 if last == 1 else 1, name)
+            yield from r.asleep_at(step, (way, n, 'send'), COMPUTE, *tail)
             if 0 <= behind < last:
                 yield from self.hand_over(r, r.number, self.number(d, t, behind), way, TO,
                                           (COMPUTE, *tail))
@@ -311,10 +324,11 @@ class Job:
             if self.stop(r, step):
                 return
             r.loader(step)
-            yield from self.pipeline(r, 'forward', 'f')
+            yield from self.pipeline(r, step, 'forward', 'f')
             yield from r.held_up(step)
-            yield from self.pipeline(r, 'backward', 'b')
+            yield from self.pipeline(r, step, 'backward', 'b')
             if len(group) > 1:
+                yield from r.asleep_at(step, 'reduce', COMPUTE)
                 yield from r.collective(f'data {t} {p}', group, 150 * US,
                                         REDUCE_SCATTER if self.gather else ALL_REDUCE, DATA, (COMPUTE,))
                 if self.shape[1:] == (1, 1):
@@ -348,7 +362,7 @@ class Job:
 
     def progress(self):
         return sum(len(r.ops) + len(r.rows) for r in self.rank), \
-            sum(len(m.end) for m in self.meetings.values())
+            self.left
 
     def write(self, folder):
         self.run()

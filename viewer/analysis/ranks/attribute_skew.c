@@ -9,6 +9,8 @@
 
 #define SMALL_SHARE 2000 /* of a step: less is not looked for behind waits of sends and receives */
 
+#define OWN_LEAST 4 /* so much of a lateness is one's own doing: a quarter */
+
 #define EXPOSED_MAX 1024u /* stretches of a GPU that may still become comm.skew */
 
 struct stretch {
@@ -48,7 +50,8 @@ int ana_skew_attribution_init(struct ana_skew_attribution *c)
 		if (g->sends)
 			continue;
 		c->group[i].baselines = calloc(g->gpus, sizeof(*c->group[i].baselines));
-		if (!c->group[i].baselines)
+		c->group[i].straggler = calloc(g->gpus, sizeof(*c->group[i].straggler));
+		if (!c->group[i].baselines || !c->group[i].straggler)
 			return -ENOMEM;
 	}
 	if (c->groups->partners.count) {
@@ -70,8 +73,10 @@ void ana_skew_attribution_fini(struct ana_skew_attribution *c)
 		free(c->row[i].recent_waits);
 		ana_lateness_fini(&c->row[i].lateness);
 	}
-	for (i = 0; c->group && i < c->groups->groups; i++)
+	for (i = 0; c->group && i < c->groups->groups; i++) {
 		free(c->group[i].baselines);
+		free(c->group[i].straggler);
+	}
 	free(c->row);
 	free(c->group);
 	free(c->straggler);
@@ -210,12 +215,17 @@ static void attribute_wait(struct ana_skew_attribution *c, const struct collecti
 	for (k = 0; k < s.count; k++)
 		if (s.at[k].ns)
 			add_wait(c, a->gpu, t, &s.at[k]);
-	if (c->paths && upto)
+	if (c->paths && upto && c->groups->group[m->group].sends)
+		ana_paths_follow_pair(c->paths, a->gpu, late->gpu, ns);
+	else if (c->paths && upto)
 		ana_paths_follow(c->paths, a->gpu, late->gpu);
 	c->group[m->group].waited_ns += ns;
 }
 
-/* The part of a rank's lateness against the median one that is its own doing. */
+/*
+ * The part of a rank's lateness against the median one that is its own doing. Where others held
+ * it up for long, how it differs by itself from the median one is nothing: 0.
+ */
 static int64_t own_part(const struct ana_skew_attribution *c, const struct collective *m, size_t i,
 			int64_t late)
 {
@@ -230,7 +240,7 @@ static int64_t own_part(const struct ana_skew_attribution *c, const struct colle
 		own += k == ANA_COMM ? 0 : more[k];
 		all += more[k];
 	}
-	return all ? (int64_t)((__int128)late * own / all) : 0;
+	return own && own * OWN_LEAST >= all ? (int64_t)((__int128)late * own / all) : 0;
 }
 
 static void test_lateness(struct ana_skew_attribution *c, const struct collective *m)
@@ -247,10 +257,32 @@ static void test_lateness(struct ana_skew_attribution *c, const struct collectiv
 		if (late < c->late_ns)
 			continue;
 		late = own_part(c, m, i, late);
-		if (late >= c->late_ns)
-			ana_straggler_test_add(c->straggler, g->gpu, g->gpus, a->gpu, late,
-					       a->common_start, c->step_ns);
+		if (late < c->late_ns)
+			continue;
+		ana_straggler_test_add(c->straggler, g->gpu, g->gpus, a->gpu, late, a->common_start,
+				       c->step_ns);
+		ana_straggler_test_add(c->group[m->group].straggler, NULL, g->gpus, (uint32_t)i,
+				       late, a->common_start, c->step_ns);
 	}
+}
+
+/*
+ * In each group by itself, and in all together: members of a small one that are late by turns would
+ * hide who is late in a large one.
+ */
+void ana_skew_attribution_decide(struct ana_skew_attribution *c)
+{
+	int64_t span = c->last_ns > c->first_ns ? c->last_ns - c->first_ns : 0;
+	size_t tests = c->gpus, i, k;
+
+	for (i = 0; i < c->groups->groups; i++)
+		tests += c->group[i].straggler ? c->groups->group[i].gpus : 0;
+	for (i = 0; i < c->groups->groups; i++)
+		for (k = 0; c->group[i].straggler && k < c->groups->group[i].gpus; k++)
+			if (ana_straggler_test_stable(&c->group[i].straggler[k], tests, span))
+				c->straggler[c->groups->group[i].gpu[k]].verdict =
+					ANA_CULPRIT_STABLE;
+	ana_straggler_test_decide(c->straggler, c->gpus, tests, span);
 }
 
 static int by_arrival(const void *a, const void *b, void *arg)

@@ -23,6 +23,9 @@
 int ana_skew_attribution_init(struct ana_skew_attribution *c);
 void ana_skew_attribution_fini(struct ana_skew_attribution *c);
 
+/* After all of them: who is late, in c->straggler. */
+void ana_skew_attribution_decide(struct ana_skew_attribution *c);
+
 /* What ana_match_collectives calls (struct ana_match_user); @attribution is its arg. */
 void ana_skew_attribution_cluster(void *attribution, struct ana_arrival *const *member, size_t n);
 void ana_skew_attribution_pair(void *attribution, struct ana_arrival *const member[2]);

@@ -55,12 +55,12 @@ void ana_paths_free(struct ana_paths *p)
 	free(p);
 }
 
-static void add(struct ana_paths *p, uint32_t gpu, int c, int64_t ns)
+static void add(struct ana_paths *p, uint32_t gpu, uint32_t culprit, int c, int64_t ns)
 {
 	uint64_t number = ++p->last;
 
 	p->node[number % NODES] =
-		(struct node){ .before = p->at[gpu].node, .ns = ns, .culprit = gpu, .c = c };
+		(struct node){ .before = p->at[gpu].node, .ns = ns, .culprit = culprit, .c = c };
 	p->at[gpu].node = number;
 }
 
@@ -76,7 +76,7 @@ void ana_paths_arrive(struct ana_paths *p, uint32_t gpu, const int64_t cum[ANA_C
 			continue;
 		at->cum[c] = cum[c];
 		if (c != ANA_COMPUTE && c != ANA_COMM && ns && ns >= p->least_ns)
-			add(p, gpu, c, ns);
+			add(p, gpu, gpu, c, ns);
 	}
 }
 
@@ -155,4 +155,19 @@ void ana_paths_compare(const struct ana_paths *p, uint32_t late, uint32_t waitin
 		if (share.weight)
 			s->at[s->count++] = share;
 	}
+}
+
+void ana_paths_follow_pair(struct ana_paths *p, uint32_t gpu, uint32_t late, int64_t ns)
+{
+	struct ana_skew_shares s;
+	size_t i;
+
+	ana_paths_compare(p, late, gpu, &s);
+	if (s.total <= ns + p->least_ns) {
+		ana_paths_follow(p, gpu, late);
+		return;
+	}
+	for (i = 0; i < s.count; i++)
+		add(p, gpu, s.at[i].culprit, s.at[i].c,
+		    (int64_t)((__int128)s.at[i].weight * ns / s.total));
 }

@@ -22,8 +22,15 @@ void ana_paths_free(struct ana_paths *p);
 /* The GPU comes somewhere. @cum: its time by class up to then. */
 void ana_paths_arrive(struct ana_paths *p, uint32_t gpu, const int64_t cum[ANA_CLASSES]);
 
-/* Just then it waited for @late, and goes on because that one came. */
+/* Just then it waited for @late in a collective, and goes on because that one came. */
 void ana_paths_follow(struct ana_paths *p, uint32_t gpu, uint32_t late);
+
+/*
+ * The same in a send or receive, where the two do not go on together: at last it waited for @ns
+ * with nothing else to do. Where what is @late's alone held that one up for longer, only so much
+ * of it held the GPU up, and the rest may still do so.
+ */
+void ana_paths_follow_pair(struct ana_paths *p, uint32_t gpu, uint32_t late, int64_t ns);
 
 /*
  * Adds to @s what is on @late's path and not on @waiting's, by culprit and class; of each class as

@@ -289,8 +289,7 @@ static int attribute(struct ana_skew *k, int64_t step_ns)
 	if (!err)
 		err = c->err;
 	if (!err)
-		ana_straggler_test_decide(c->straggler, k->gpus,
-					  c->last_ns > c->first_ns ? c->last_ns - c->first_ns : 0);
+		ana_skew_attribution_decide(c);
 	return err;
 }
 

@@ -28,6 +28,7 @@ struct ana_skew_group {
 	int64_t waited_ns;
 	int64_t last_end; /* common clock */
 	struct ana_baselines *baselines; /* of each member; of sends and receives none */
+	struct ana_straggler_test *straggler; /* the same, in this group alone */
 	bool even; /* all members were equally far once (above), ... */
 	int64_t even_at; /* ... last then, common clock */
 	int64_t aged_at; /* when ana_baselines.aged was taken, common clock */

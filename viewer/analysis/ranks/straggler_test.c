@@ -62,8 +62,10 @@ void ana_straggler_test_add(struct ana_straggler_test *s, const uint32_t *member
 	s[who].events++;
 	s[who].event_ns += late_ns;
 	for (i = 0; i < members; i++) {
-		s[member[i]].of++;
-		s[member[i]].expected += 1.0 / (double)members;
+		struct ana_straggler_test *m = &s[member ? member[i] : i];
+
+		m->of++;
+		m->expected += 1.0 / (double)members;
 	}
 }
 
@@ -107,16 +109,21 @@ static void decide_rotating(struct ana_straggler_test *s, size_t n, int64_t span
 			s[i].verdict = ANA_CULPRIT_ROTATING;
 }
 
-void ana_straggler_test_decide(struct ana_straggler_test *s, size_t n, int64_t span_ns)
+bool ana_straggler_test_stable(const struct ana_straggler_test *s, size_t tests, int64_t span_ns)
 {
-	double bound = ANA_STRAGGLER_ALPHA_LN - log(n > 0 ? (double)n : 1);
+	double bound = ANA_STRAGGLER_ALPHA_LN - log(tests > 0 ? (double)tests : 1);
+
+	return s->events >= ANA_STRAGGLER_EVENTS_LEAST && chance(s) < bound &&
+	       reaches(s->event_ns, ANA_STRAGGLER_EFFECT_PPM, span_ns);
+}
+
+void ana_straggler_test_decide(struct ana_straggler_test *s, size_t n, size_t tests,
+			       int64_t span_ns)
+{
 	size_t i;
 
-	for (i = 0; i < n; i++) {
-		s[i].verdict = ANA_CULPRIT_NONE;
-		if (s[i].events >= ANA_STRAGGLER_EVENTS_LEAST && chance(&s[i]) < bound &&
-		    reaches(s[i].event_ns, ANA_STRAGGLER_EFFECT_PPM, span_ns))
+	for (i = 0; i < n; i++)
+		if (ana_straggler_test_stable(&s[i], tests, span_ns))
 			s[i].verdict = ANA_CULPRIT_STABLE;
-	}
 	decide_rotating(s, n, span_ns);
 }

@@ -39,12 +39,19 @@ struct ana_straggler_test { /* of one rank */
 
 /*
  * Member @who of the group @member was late by @late_ns at @t. Counted once per half step, with the
- * chance that each member of the group had of being the one.
+ * chance that each member of the group had of being the one. @member: NULL: 0, 1 and so on.
  */
 void ana_straggler_test_add(struct ana_straggler_test *s, const uint32_t *member, size_t members,
 			    uint32_t who, int64_t late_ns, int64_t t, int64_t step_ns);
 
-/* Fills in the verdicts of @n ranks that were observed for @span_ns. Pure but for that. */
-void ana_straggler_test_decide(struct ana_straggler_test *s, size_t n, int64_t span_ns);
+/* Late more often than chance allows, where so many are asked about. */
+bool ana_straggler_test_stable(const struct ana_straggler_test *s, size_t tests, int64_t span_ns);
+
+/*
+ * Fills in the verdicts of @n ranks that were observed for @span_ns, but of those that are stable
+ * culprits already, as in one of their groups they are. @tests: how often it was asked in all.
+ */
+void ana_straggler_test_decide(struct ana_straggler_test *s, size_t n, size_t tests,
+			       int64_t span_ns);
 
 #endif
