@@ -18,7 +18,6 @@
 #include "core/log.h"
 #include "core/notes.h"
 #include "exposure.h"
-#include "governor.h"
 #include "handover.h"
 #include "intake.h"
 #include "nvml.h"
@@ -51,6 +50,8 @@ static struct {
 	bool busy; /* when it comes, the program will have launched on */
 	struct prof_watchdog dog;
 	struct prof_governor governor;
+	struct prof_governor_calls calls; /* as the last flush told */
+	bool left_told; /* that launches stay dearer */
 	bool foreign_clock; /* seen */
 	uint64_t dropped; /* a dropped record is a sign of life too */
 	int64_t complete_ns; /* all before has been read */
@@ -73,6 +74,11 @@ void prof_policy_init(const struct prof_level *level, const struct prof_cupti *c
 const char *prof_policy_level_name(void)
 {
 	return g.off ? "off" : prof_level_name(&g.traced);
+}
+
+const struct prof_governor *prof_policy_governor(void)
+{
+	return g.cupti && g.governor.deepest ? &g.governor : NULL;
 }
 
 bool prof_policy_full(void)
@@ -113,7 +119,8 @@ static void apply(void)
 /* Tried again at each tick while the flusher is busy. */
 static void begin_change(void)
 {
-	bool differs = g.wanted.api != g.traced.api || g.wanted.kernels != g.traced.kernels;
+	bool differs = g.wanted.api != g.traced.api || g.wanted.kernels != g.traced.kernels ||
+		       g.wanted.others != g.traced.others;
 	bool off = g.off && !g.detached;
 
 	if (g.detached || (!differs && !g.rearm && !g.renew && !off) || (g.dog.gave_up && !off))
@@ -237,7 +244,7 @@ static bool loaded(const struct prof_watchdog_input *in)
 {
 	bool canary = prof_level_has_canary(&g.traced, g.cupti) && in->answered;
 
-	if (canary || in->out || in->traffic != g.dog.traffic || !g.dog.traffic)
+	if (canary || !g.traced.others || in->out || in->traffic != g.dog.traffic || !g.dog.traffic)
 		return false;
 	prof_nvml_ask();
 	return shows_load();
@@ -286,14 +293,17 @@ static void feed_watchdog(const struct prof_flush *f)
 	}
 }
 
+/* Where kernels are not recorded, a canary tells each time how many calls there were. */
 uint32_t prof_policy_canaries(void)
 {
 	struct prof_pool_stats pool;
+	uint32_t n;
 
 	if (g.off || !prof_level_has_canary(&g.traced, g.cupti))
 		return 0;
 	prof_pool_stats(&pool);
-	return prof_watchdog_canaries(&g.dog, prof_mono_ns(), pool.out_bytes);
+	n = prof_watchdog_canaries(&g.dog, prof_mono_ns(), pool.out_bytes);
+	return !n && g.configured.kernels && !g.traced.kernels && !g.dog.foreign ? 1 : n;
 }
 
 /* Nothing is flushed, so nothing is learnt but that time passes. */
@@ -371,22 +381,47 @@ static bool cores_short(void)
 	return is_short;
 }
 
+static void percent(char *out, size_t size, uint64_t millionths)
+{
+	snprintf(out, size, "%llu.%02llu %%", (unsigned long long)(millionths / 10000),
+		 (unsigned long long)(millionths / 100 % 100));
+}
+
 /* A step's first time says what made it necessary. */
 static void note_step(enum prof_step step, bool down)
 {
-	static const char *const what[] = { "everything", "kernels and copies, no API calls",
-					    "copies, no kernels and no API calls" };
-	static bool told[sizeof(what) / sizeof(what[0])];
-	char cost[48] = "";
+	static const char *const what[PROF_STEPS] = {
+		"everything", "kernels and copies, no API calls",
+		"copies, no kernels and no API calls",
+		"graphs as a whole, no kernels, copies, waits and API calls"
+	};
+	static bool told[PROF_STEPS];
+	char limit[32], cost[32], words[48] = "";
 
+	percent(limit, sizeof(limit), g.governor.limit);
+	percent(cost, sizeof(cost), g.governor.cost);
 	if (down && !told[step])
-		snprintf(cost, sizeof(cost), "; it cost %llu.%llu %%",
-			 (unsigned long long)(g.governor.cost / 10000),
-			 (unsigned long long)(g.governor.cost / 1000 % 10));
+		snprintf(words, sizeof(words), "; it cost %s", cost);
 	told[step] |= down;
-	prof_note("the governor changed what is traced to stay under %llu.%02llu %%: %s%s",
-		  (unsigned long long)(g.governor.limit / 10000),
-		  (unsigned long long)(g.governor.limit / 100 % 100), what[step], cost);
+	prof_note("the governor changed what is traced to stay under %s: %s%s", limit, what[step],
+		  words);
+}
+
+/* Said once: where launches stay instrumented there is a cost that no step takes away. */
+static void note_left(void)
+{
+	uint32_t left = prof_governor_left_ns(&g.governor);
+	char limit[32], share[32];
+
+	if (!left || g.left_told)
+		return;
+	g.left_told = g.changed = true;
+	percent(limit, sizeof(limit), g.governor.limit);
+	percent(share, sizeof(share), g.governor.rate * left / 1000);
+	prof_note("launches stay dearer than without tracing though their kernels are recorded no "
+		  "more: about %u ns each, %s of the time, which lasts until the program ends; the "
+		  "limit of %s is for what can be switched off",
+		  left, share, limit);
 }
 
 static void govern(void)
@@ -394,6 +429,7 @@ static void govern(void)
 	struct prof_governor_input in = {
 		.now_ns = prof_mono_ns(),
 		.exposed = prof_exposure()->exposed,
+		.calls = g.calls,
 		.cpu_ns = (uint64_t)(prof_cpu_ns() + prof_flusher_cpu_ns() + prof_nvml_cpu_ns() +
 				     prof_sampler_cpu_ns() + prof_writer_cpu_ns())
 	};
@@ -401,13 +437,26 @@ static void govern(void)
 
 	in.cores_short =
 		in.now_ns - g.governor.since_ns >= PROF_GOVERNOR_WINDOW_NS && cores_short();
-	if (!prof_governor_feed(&g.governor, &in))
+	if (prof_governor_feed(&g.governor, &in)) {
+		step = g.governor.step;
+		g.wanted = g.configured;
+		g.wanted.api &= step < PROF_STEP_NO_API;
+		g.wanted.kernels &= step < PROF_STEP_NO_KERNELS;
+		g.wanted.others &= step < PROF_STEP_LEAST;
+		note_step(step, step > before);
+	}
+	note_left();
+}
+
+/* CUPTI's ids count the calls: the records that a flush brings tell how many there were by then. */
+static void count_calls(const struct prof_flush *f)
+{
+	int64_t ago = prof_now_ns() - f->begin_ns;
+
+	if (!prof_intake()->calls || ago < 0)
 		return;
-	step = g.governor.step;
-	g.wanted = g.configured;
-	g.wanted.api &= step < PROF_STEP_NO_API;
-	g.wanted.kernels &= step < PROF_STEP_NO_KERNELS;
-	note_step(step, g.governor.step > before);
+	g.calls = (struct prof_governor_calls){ .calls = prof_intake()->calls,
+						.at_ns = prof_mono_ns() - ago };
 }
 
 /*
@@ -472,8 +521,10 @@ void prof_policy_flushed(const struct prof_flush *f, int64_t last_ns, enum prof_
 	g.complete_ns = oldest < g.complete_ns ? oldest : g.complete_ns;
 	if (base == PROF_TIMEBASE_CHANGED)
 		foreign_clock(f, last_ns);
-	if (!f->rc && !g.off)
+	if (!f->rc && !g.off) {
+		count_calls(f);
 		feed_watchdog(f);
+	}
 }
 
 void prof_policy_finish(void)

@@ -11,14 +11,18 @@
 #include <stdint.h>
 #include "cuda_api.h"
 #include "flusher.h"
+#include "governor.h"
 #include "levels.h"
 #include "timebase.h"
 
 void prof_policy_init(const struct prof_level *level, const struct prof_cupti *cupti,
 		      int64_t armed_ns);
 
-/* What is traced now, for pulses: "0", "1", "2", "copies", "off". */
+/* What is traced now, for pulses: "0", "1", "2", "copies", "least", "off". */
 const char *prof_policy_level_name(void);
+
+/* What tracing costs and what was done about it; NULL: nothing had to be done. */
+const struct prof_governor *prof_policy_governor(void);
 
 /* How many canaries the next flush shall make. */
 uint32_t prof_policy_canaries(void);

@@ -103,6 +103,7 @@ void prof_intake_drain(int64_t last_flush_ns)
 		translate_buffer(&d);
 		prof_pool_give_back(&d);
 	}
+	sum.calls = translator.latest_corr;
 }
 
 const struct prof_intake *prof_intake(void)

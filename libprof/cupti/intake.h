@@ -20,6 +20,7 @@ struct prof_intake {
 	uint64_t canaries; /* records of the watchdog's sign of life */
 	uint64_t invalid; /* operations with unusable stamps */
 	uint64_t unknown; /* records of kinds that are not read */
+	uint64_t calls; /* the latest id that CUPTI has given a call: it numbers all of them */
 	uint64_t cut; /* buffers that ended in something unreadable */
 };
 

@@ -23,6 +23,8 @@ const char *prof_graphs_name(enum prof_graphs graphs)
 
 const char *prof_level_name(const struct prof_level *l)
 {
+	if (!l->others)
+		return "least";
 	if (!l->kernels)
 		return "copies";
 	if (!l->api)
@@ -40,6 +42,7 @@ void prof_level_choose(struct prof_level *l, const struct prof_config *config,
 {
 	l->number = (int)config->level;
 	l->only = config->only;
+	l->others = true;
 	l->kernels = l->only & PROF_ONLY_KERNEL;
 	l->api = config->level >= 1 && l->only & (PROF_ONLY_DRIVER | PROF_ONLY_RUNTIME);
 	if (l->only != PROF_ONLY_ALL)
@@ -162,7 +165,7 @@ static bool wanted(const struct prof_level *l, const struct kind *k)
 	case WHEN_GRAPHS:
 		return l->graphs != PROF_GRAPHS_NODE && l->only & k->only;
 	default:
-		return l->only & k->only;
+		return l->others && l->only & k->only;
 	}
 }
 
@@ -268,8 +271,13 @@ void prof_level_hand_over(const struct prof_cupti *cupti)
 void prof_level_reduce(const struct prof_level *before, const struct prof_level *after,
 		       const struct prof_cupti *cupti)
 {
+	size_t i;
+
 	if (before->api && !after->api)
 		switch_api(cupti, before->only, false);
 	if (before->kernels && !after->kernels)
 		cupti->Disable(CUPTI_KIND_CONCURRENT_KERNEL);
+	for (i = 0; i < COUNT(kinds) && before->others && !after->others; i++)
+		if (kinds[i].when == WHEN_ALWAYS)
+			cupti->Disable(kinds[i].number);
 }

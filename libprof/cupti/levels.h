@@ -13,7 +13,8 @@
 #include "cuda_api.h"
 
 struct prof_level {
-	bool kernels, api; /* copies, memsets, graphs and synchronisation are always on ... */
+	bool kernels, api;
+	bool others; /* copies, memsets and synchronisation; graphs as a whole are always on ... */
 	uint32_t only; /* ... unless this set of enum prof_only lacks them */
 	enum prof_graphs graphs;
 	int number; /* as configured: 0, 1, 2 */
@@ -48,7 +49,7 @@ void prof_level_disable(const struct prof_cupti *cupti);
 /* Can the watchdog's canary, cuDriverGetVersion, be traced? */
 bool prof_level_has_canary(const struct prof_level *l, const struct prof_cupti *cupti);
 
-const char *prof_level_name(const struct prof_level *l); /* "0", "1", "2", "copies" */
+const char *prof_level_name(const struct prof_level *l); /* "0", "1", "2", "copies", "least" */
 const char *prof_graphs_name(enum prof_graphs graphs);
 
 #endif

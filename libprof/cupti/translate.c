@@ -228,9 +228,12 @@ static enum prof_outcome api(struct prof_translator *t, const uint8_t *r, struct
 	const uint32_t cbid = rec_u32(r, REC_API_CBID);
 	const struct prof_call *call = find_call(t, domain, cbid);
 
+	if (!call && domain == WIRE_DOMAIN_DRIVER && cbid == CBID_DRIVER_GET_VERSION) {
+		prof_corr_extend(&t->latest_corr, rec_u32(r, REC_API_CORRELATION));
+		return PROF_CANARY;
+	}
 	if (!call)
-		return domain == WIRE_DOMAIN_DRIVER && cbid == CBID_DRIVER_GET_VERSION ? PROF_CANARY
-										       : PROF_SKIP;
+		return PROF_SKIP;
 	ev->kind = WIRE_KIND_API;
 	ev->op = domain;
 	ev->name = call->name;

@@ -8,6 +8,7 @@
 
 #include "core/notes.h"
 #include "cupti/bufpool.h"
+#include "cupti/capture_policy.h"
 #include "cupti/devices.h"
 #include "cupti/flusher.h"
 #include "cupti/intake.h"
@@ -131,6 +132,8 @@ struct pulse {
 	Wire__Pulse msg;
 	Wire__PulseDevice device[PROF_STREAM_DEVICES], *devices[PROF_STREAM_DEVICES];
 	Wire__PulseMeter meter[PROF_STREAM_DEVICES];
+	Wire__PulseCost cost;
+	uint32_t launch_ns[PROF_STEPS];
 };
 
 static uint64_t us_of(int64_t ns)
@@ -191,6 +194,29 @@ static void fill_evidence(Wire__Pulse *m)
 	m->looks_left_out = prof_sampler_left_out();
 }
 
+static void fill_cost(struct pulse *p)
+{
+	const struct prof_governor *g = prof_policy_governor();
+	enum prof_step s;
+
+	if (!g)
+		return;
+	wire__pulse_cost__init(&p->cost);
+	p->cost.limit = (uint32_t)g->limit;
+	p->cost.step = g->step;
+	p->cost.deepest = g->deepest;
+	p->cost.worst = g->worst < UINT32_MAX ? (uint32_t)g->worst : UINT32_MAX;
+	p->cost.spent_ns = g->spent_ns;
+	for (s = PROF_STEP_FULL; s < PROF_STEPS; s++) {
+		p->launch_ns[s] = prof_governor_launch_ns(g, s);
+		p->cost.learnt |= (uint32_t)prof_governor_learnt(g, s) << s;
+	}
+	p->cost.n_launch_ns = PROF_STEPS;
+	p->cost.launch_ns = p->launch_ns;
+	p->cost.left_ns = prof_governor_left_ns(g);
+	p->msg.cost = &p->cost;
+}
+
 static void fill_pulse(struct pulse *p, const struct prof_counters *c)
 {
 	struct prof_transport_stats transport;
@@ -216,6 +242,7 @@ static void fill_pulse(struct pulse *p, const struct prof_counters *c)
 	p->msg.level = prof_text(c->level);
 	p->msg.invalid = prof_intake()->invalid;
 	fill_evidence(&p->msg);
+	fill_cost(p);
 }
 
 void prof_report_pulse(const struct prof_counters *c)

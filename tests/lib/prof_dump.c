@@ -138,6 +138,18 @@ static void pulse_device(const Wire__PulseDevice *d, const char *before)
 	putchar('}');
 }
 
+static void pulse_cost(const Wire__PulseCost *m)
+{
+	size_t i;
+
+	printf(",\"cost\":{\"limit\":%u,\"step\":%u,\"deepest\":%u,\"worst\":%u,\"spent\":%" PRIu64
+	       ",\"learnt\":%u,\"left\":%u,\"launch\":[",
+	       m->limit, m->step, m->deepest, m->worst, m->spent_ns, m->learnt, m->left_ns);
+	for (i = 0; i < m->n_launch_ns; i++)
+		printf("%s%u", i ? "," : "", m->launch_ns[i]);
+	printf("]}");
+}
+
 static void pulse(const Wire__Pulse *m)
 {
 	size_t i;
@@ -151,6 +163,8 @@ static void pulse(const Wire__Pulse *m)
 	for (i = 0; i < m->n_devices; i++)
 		pulse_device(m->devices[i], i ? "," : "");
 	putchar(']');
+	if (m->cost)
+		pulse_cost(m->cost);
 }
 
 static void bye(const Wire__Bye *m)

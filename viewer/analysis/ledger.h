@@ -192,6 +192,21 @@ struct ana_units {
 	int64_t dram_ns; /* of the memory's bandwidth; -1: not all readings tell it */
 };
 
+/*
+ * What recording cost by libprof's own account, where some of it was given up to stay below
+ * --max-overhead: over the processes that gave up some, and the ladder of the dearest of them.
+ */
+struct ana_recording {
+	int64_t time_ns; /* of these processes; 0: none gave anything up */
+	int64_t spent_ns; /* of that: their threads took so much longer to launch */
+	int64_t limit_ppm, worst_ppm; /* of the time; the dearest window of up to ten seconds */
+	uint32_t deepest; /* given up: 1 API records, 2 kernels too, 3 copies and waits too */
+	/* what a launch costs that is waited for, with nothing and with so much given up */
+	uint32_t full_launch_ns, no_api_launch_ns, no_kernels_launch_ns, least_launch_ns;
+	uint32_t left_ns; /* of each: stays, whatever is given up */
+	bool learnt; /* measured in this job; else an H100's */
+};
+
 struct ana_quality {
 	uint64_t events, dropped, invalid;
 	uint64_t ops_before_launch; /* ops that start before their launch */
@@ -200,6 +215,7 @@ struct ana_quality {
 	int64_t unobserved_ns;
 	int64_t stepped_down_ns; /* of that at most: recording it all would have cost too much */
 	struct ana_metered metered;
+	struct ana_recording recording;
 	uint64_t damage_bytes, damage_spans, frames_missing;
 	uint64_t own_cpu_ns, trace_bytes, memory_peak_bytes;
 	/* evidence of what the host did */

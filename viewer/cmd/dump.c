@@ -182,6 +182,22 @@ static void put_evidence(const char *stream, const struct view_stream *s)
 		       p->looks_left_out);
 }
 
+/* What recording cost, where some of it was given up. */
+static void put_cost(const char *stream, const struct view_stream *s)
+{
+	const Wire__Pulse *p = s->bye && s->bye->last ? s->bye->last : s->last_pulse;
+	const Wire__PulseCost *c = p ? p->cost : NULL;
+
+	if (!c)
+		return;
+	printf("# cost\t%s\tspent_ns %" PRIu64 "\tlimit %u\tworst %u\tstep %u\tdeepest %u"
+	       "\tleft_ns %u\tlearnt %u\tlaunch_ns",
+	       stream, c->spent_ns, c->limit, c->worst, c->step, c->deepest, c->left_ns, c->learnt);
+	for (size_t i = 0; i < c->n_launch_ns; i++)
+		printf(" %u", c->launch_ns[i]);
+	putchar('\n');
+}
+
 static void stream_text(char out[2 * WIRE_STREAM_ID_BYTES + 1], const struct view_stream *s)
 {
 	for (int i = 0; i < WIRE_STREAM_ID_BYTES; i++)
@@ -199,6 +215,7 @@ static void put_stream(const char *stream, const struct view_stream *s)
 	       stream, s->frames, s->bytes, s->blocks, s->evidences, s->complete_ns,
 	       s->bye ? s->bye->reason : "without a last word");
 	put_evidence(stream, s);
+	put_cost(stream, s);
 	put_losses(stream, s);
 }
 

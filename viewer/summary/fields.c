@@ -123,6 +123,23 @@ const struct summary_field summary_metered[] = {
 };
 #undef OWNER
 
+#define OWNER struct ana_recording
+const struct summary_field summary_recording[] = {
+	F(TOTAL, time_ns),
+	F(TOTAL, spent_ns),
+	AS(PPM_KNOWN, limit_ppm, "limit_pct"),
+	AS(PPM_KNOWN, worst_ppm, "worst_pct"),
+	F(SMALL, deepest),
+	F(SMALL, full_launch_ns),
+	F(SMALL, no_api_launch_ns),
+	F(SMALL, no_kernels_launch_ns),
+	F(SMALL, least_launch_ns),
+	F(SMALL, left_ns),
+	F(BOOL, learnt),
+	{ 0 }
+};
+#undef OWNER
+
 #define OWNER struct ana_units
 const struct summary_field summary_units[] = {
 	F(TOTAL, known_ns),

@@ -46,6 +46,7 @@ extern const struct summary_field summary_quality_head[]; /* struct ana_quality 
 extern const struct summary_field summary_quality_rest[];
 extern const struct summary_field summary_evidence[];
 extern const struct summary_field summary_metered[]; /* struct ana_metered */
+extern const struct summary_field summary_recording[]; /* struct ana_recording */
 extern const struct summary_field summary_units[]; /* struct ana_units */
 extern const struct summary_field summary_gap[]; /* struct ana_gap */
 extern const struct summary_field summary_gap_rest[];

@@ -324,6 +324,8 @@ static void read_quality(struct view_summary *s, const struct base_json *quality
 	s->sampler_ppm = summary_ppm(quality, "sampler_utilization_pct", 0);
 	read_evidence(s, base_json_get(quality, "evidence"));
 	summary_read_fields(s, base_json_get(quality, "metered"), summary_metered, &q->metered);
+	summary_read_fields(s, base_json_get(quality, "recording"), summary_recording,
+			    &q->recording);
 }
 
 static void read_gaps(struct view_summary *s, const struct base_json *gaps)

@@ -307,6 +307,16 @@ static void put_metered(struct base_jsonout *j, const struct ana_metered *m)
 	base_json_end(j);
 }
 
+/* The same. */
+static void put_recording(struct base_jsonout *j, const struct ana_recording *r)
+{
+	if (!r->time_ns)
+		return;
+	base_json_flat_object(j, "recording");
+	summary_put_fields(j, summary_recording, r);
+	base_json_end(j);
+}
+
 static void put_quality(struct base_jsonout *j, const struct view_summary *s)
 {
 	const struct ana_quality *q = &s->result->quality;
@@ -325,6 +335,7 @@ static void put_quality(struct base_jsonout *j, const struct view_summary *s)
 	base_json_percent(j, "sampler_utilization_pct", s->sampler_ppm);
 	put_evidence(j, s->result);
 	put_metered(j, &q->metered);
+	put_recording(j, &q->recording);
 	base_json_end(j);
 }
 

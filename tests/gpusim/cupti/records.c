@@ -284,8 +284,8 @@ static void times(uint8_t *r, uint32_t kind, const struct sim_op *op, enum fault
 static void cost_of_kernel(const struct sim_op *op)
 {
 	const bool *on = rec_config.kind;
-	bool others = on[REC_MEMCPY] || on[REC_MEMCPY2] || on[REC_MEMSET] ||
-		      on[REC_SYNCHRONIZATION] || on[REC_GRAPH_TRACE];
+	bool others =
+		on[REC_MEMCPY] || on[REC_MEMCPY2] || on[REC_MEMSET] || on[REC_SYNCHRONIZATION];
 
 	if (op->in_graph && on[REC_GRAPH_TRACE]) {
 		cost_within();

@@ -86,6 +86,37 @@ static void test_metered(void)
 	view_summary_free(again);
 }
 
+/* What recording cost is there if some of it was given up, and is read back. */
+static void test_recording(void)
+{
+	struct view_summary *s = made_summary(1, H100, 6880000000LL, 10), *again;
+	char *text = made_page(s, view_summary_write);
+	const struct ana_recording *r;
+
+	EXPECT(!strstr(text, "recording"));
+	free(text);
+	s->result->quality.recording = (struct ana_recording){ .time_ns = 900,
+							       .spent_ns = 9,
+							       .limit_ppm = 10000,
+							       .worst_ppm = 350000,
+							       .deepest = 3,
+							       .full_launch_ns = 2300,
+							       .no_api_launch_ns = 1800,
+							       .no_kernels_launch_ns = 560,
+							       .least_launch_ns = 7,
+							       .left_ns = 7,
+							       .learnt = true };
+	text = made_page(s, view_summary_write);
+	again = read_text(text);
+	REQUIRE(again);
+	r = &again->result->quality.recording;
+	EXPECT(!memcmp(r, &s->result->quality.recording, offsetof(struct ana_recording, learnt)));
+	EXPECT(r->learnt);
+	free(text);
+	view_summary_free(s);
+	view_summary_free(again);
+}
+
 static void round_trip(const char *name, int64_t nano)
 {
 	struct view_summary *s = made_summary(3, name, nano, 20), *again;
@@ -285,6 +316,7 @@ static void test_waste(void)
 
 int main(void)
 {
-	return RUN(test_sums, test_metered, test_findings, test_round_trip, test_evil_names,
-		   test_no_price, test_digest, test_kernels_told, test_compute, test_waste);
+	return RUN(test_sums, test_metered, test_recording, test_findings, test_round_trip,
+		   test_evil_names, test_no_price, test_digest, test_kernels_told, test_compute,
+		   test_waste);
 }

@@ -48,6 +48,56 @@ static int left_out_note(struct ana_result_parts *r)
 	return ana_quality_note(&r->result->quality, text);
 }
 
+static uint32_t launch_ns(const Wire__PulseCost *c, size_t step)
+{
+	return step < c->n_launch_ns ? c->launch_ns[step] : 0;
+}
+
+static void take_ladder(struct ana_recording *r, const Wire__PulseCost *c)
+{
+	r->limit_ppm = c->limit;
+	r->worst_ppm = c->worst;
+	r->deepest = base_min(c->deepest, 3);
+	r->full_launch_ns = launch_ns(c, 0);
+	r->no_api_launch_ns = launch_ns(c, 1);
+	r->no_kernels_launch_ns = launch_ns(c, 2);
+	r->least_launch_ns = launch_ns(c, 3);
+	r->left_ns = c->left_ns;
+	r->learnt = c->learnt & 1;
+}
+
+/* @most: what the dearest process so far has spent. */
+static void add_recording(struct ana_recording *r, const struct view_stream *s,
+			  const Wire__Pulse *p, int64_t *most)
+{
+	int64_t armed = s->hello ? ana_clamp_time(s->hello->armed_ns) : 0;
+	int64_t time = ana_clamp_time(p->t_ns) - armed, spent;
+
+	if (!p->cost || !armed || time <= 0)
+		return;
+	spent = (int64_t)base_min(p->cost->spent_ns, (uint64_t)time);
+	ana_sum(&r->time_ns, time);
+	ana_sum(&r->spent_ns, spent);
+	if (spent < *most)
+		return;
+	*most = spent;
+	take_ladder(r, p->cost);
+}
+
+static void recording(struct ana_result_parts *r)
+{
+	int64_t most = 0;
+	size_t i;
+
+	for (i = 0; i < r->plan->sources; i++) {
+		const struct view_stream *s = r->plan->source[i].s;
+		const Wire__Pulse *p = last_pulse(s);
+
+		if (p)
+			add_recording(&r->result->quality.recording, s, p, &most);
+	}
+}
+
 static void source_quality(struct ana_quality *q, const struct ana_source *s)
 {
 	const struct view_stream *v = s->s;
@@ -128,6 +178,7 @@ int ana_result_quality(struct ana_result_parts *r)
 		add_quality(q, &r->found[i].quality);
 	unreadable = q->frames_missing;
 	err = walk_notes(r, unreadable);
+	recording(r);
 	q->damage_bytes = t->damage_bytes;
 	q->damage_spans = t->damage_spans;
 	q->unobserved_ns = r->result->classes[ANA_EXCLUDED_UNOBSERVED];

@@ -56,6 +56,40 @@ static void put_samples(struct html *h, const struct ana_quality *q)
 	html_put(h, " of idle time</dd>\n");
 }
 
+static void put_launch(struct html *h, const char *what, uint32_t ns, const char *where)
+{
+	html_put(h, what);
+	html_ns(h, ns, "%s", where);
+}
+
+/* What recording cost where some of it was given up. */
+static void put_recording(struct html *h, const struct ana_recording *r)
+{
+	if (!r->time_ns)
+		return;
+	html_put(h, "<dt>Cost of recording</dt><dd>");
+	html_ns(h, r->spent_ns, "/quality/recording/spent_ns");
+	html_put(h, " of ");
+	html_ns(h, r->time_ns, "/quality/recording/time_ns");
+	html_put(h, " of threads that launch; cut down to stay below ");
+	html_pct(h, r->limit_ppm, "/quality/recording/limit_pct");
+	put_launch(h, ". A launch that is waited for costs ", r->full_launch_ns,
+		   "/quality/recording/full_launch_ns");
+	put_launch(h, " with all of it, ", r->no_api_launch_ns,
+		   "/quality/recording/no_api_launch_ns");
+	put_launch(h, " without calls, ", r->no_kernels_launch_ns,
+		   "/quality/recording/no_kernels_launch_ns");
+	put_launch(h, " without kernels, ", r->least_launch_ns,
+		   "/quality/recording/least_launch_ns");
+	html_put(h, " without copies and waits, as ");
+	html_put(h, r->learnt ? "measured in this job" : "on an H100");
+	if (r->left_ns) {
+		put_launch(h, "; ", r->left_ns, "/quality/recording/left_ns");
+		html_put(h, " of each stay whatever is given up");
+	}
+	html_put(h, "</dd>\n");
+}
+
 static void put_overhead(struct html *h, const struct ana_quality *q)
 {
 	const struct view_summary *s = h->s;
@@ -90,6 +124,7 @@ void html_quality(struct html *h)
 	put_events(h, q);
 	put_samples(h, q);
 	put_overhead(h, q);
+	put_recording(h, &q->recording);
 	if (s->result->level) {
 		html_put(h, "<dt>Level of recording</dt><dd>");
 		html_text(h, "span", s->result->level, "/level");

@@ -39,6 +39,37 @@ static void put_metered(struct page *p)
 				     base_duration(known, m->known_ns)));
 }
 
+/* What recording cost where some of it was given up, and what it would have cost. */
+static void put_recording(struct page *p)
+{
+	const struct ana_recording *r = &p->s->result->quality.recording;
+	base_unit limit, spent, share, full, api, kernels, least, left;
+	const char *stays = "";
+
+	if (!r->time_ns)
+		return;
+	if (r->left_ns)
+		stays = base_arena_printf(
+			&p->mem,
+			"; %s of each stay whatever is given up, because launches "
+			"stay instrumented until the program ends",
+			base_duration(left, r->left_ns));
+	text_line(p,
+		  base_arena_printf(
+			  &p->mem,
+			  "recording was cut down to stay below %s %%: it cost %s of the threads "
+			  "that launch, %s %% of their time; a launch that is waited for costs %s "
+			  "with all of it, %s without calls, %s without kernels, %s without copies "
+			  "and waits, as %s%s",
+			  base_percent(limit, r->limit_ppm), base_duration(spent, r->spent_ns),
+			  base_percent(share, base_ppm(r->spent_ns, r->time_ns)),
+			  base_duration(full, r->full_launch_ns),
+			  base_duration(api, r->no_api_launch_ns),
+			  base_duration(kernels, r->no_kernels_launch_ns),
+			  base_duration(least, r->least_launch_ns),
+			  r->learnt ? "measured in this job" : "on an H100", stays));
+}
+
 void text_quality(struct page *p)
 {
 	const struct view_summary *s = p->s;
@@ -62,6 +93,7 @@ void text_quality(struct page *p)
 	text_line(p, t);
 	put_evidence(p);
 	put_metered(p);
+	put_recording(p);
 	for (size_t i = 0; i < s->notes; i++) {
 		fputs("  - ", p->f);
 		text_wrap(p, 4, 4, s->note[i]);

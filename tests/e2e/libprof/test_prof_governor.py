@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e waits timeout=400
+"""The governor's ladder on loops that are bound by their launches, on a simulated CUPTI that charges what
+an H100's did. What it charged is in the truth file.
+
+GS_BIG=1 test_prof_governor.py plays five minutes at each rate, where launches recover and where they do
+not, and prints a table."""
+import json
+import os
+import sys
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import gs
+import prof
+
+PACELOOP = os.path.join(gs.BUILD, 'workloads', 'paceloop')
+FIVE_MINUTES, CAP = 300, 0.012
+BIG = bool(os.environ.get('GS_BIG'))
+COPIES_AND_MORE = {'copies', 'least'}
+
+
+def charged(where):
+    """[(seconds since the first line, seconds charged until then)] of the launching thread, by kind at last."""
+    rows, by = [], {}
+    for name in os.listdir(os.path.join(where, 'truth')):
+        with open(os.path.join(where, 'truth', name)) as f:
+            for row in map(json.loads, f):
+                if 'charged' in row and row['tid'] == row['pid']:
+                    rows.append((row['until_ns'] / 1e9, row['charged'] / 1e9))
+                    by = row['by']
+    return [(t - rows[0][0], s) for t, s in rows], by
+
+
+def play(where, rate, seconds, cost, **env):
+    env = dict({'GPUSTARVE_MAX_OVERHEAD': '1'}, **env)
+    done = prof.run([PACELOOP, str(rate), str(seconds)], where, timeout=seconds + 120, GPUSIM_TRUTH_OPS=0,
+                    GPUSIM_TRACE_COST=cost, **env)
+    gs.equal(done.returncode, 0, f'{rate}: {done.stderr.decode()[-300:]}')
+    launches, took = done.stdout.split()
+    return int(launches) / float(took), prof.trace(where)
+
+
+def after(spent, t):
+    """What was charged until then."""
+    return max((s for at, s in spent if at <= t), default=0)
+
+
+def in_five_minutes(spent, seconds, calm):
+    """What five minutes would be charged, if what came after `calm` went on."""
+    rate = (spent[-1][1] - after(spent, calm)) / (seconds - calm)
+    return (after(spent, calm) + rate * (FIVE_MINUTES - calm)) / FIVE_MINUTES
+
+
+def recovers(rate, seconds=22):
+    """Steps end, and a five minutes' cost is below the cap. What each step brought is measured."""
+    with gs.scratch() as where:
+        got, t = play(where, rate, seconds, 'h100-recovers')
+        spent, by = charged(where)
+        share = spent[-1][1] / seconds if seconds >= FIVE_MINUTES else in_five_minutes(spent, seconds, seconds / 2)
+        cost = t.bye['last'].get('cost') or {}
+        levels = [p['level'] for p in t.frames['pulse']]
+        print(f'recovers {rate} {got:.0f}/s {100 * share:.2f} % of five minutes, {spent[-1][1]:.2f} s charged in '
+              f'{seconds} s; said {cost.get("spent", 0) / 1e9:.2f} s; last level {levels[-1]}; launch {cost.get("launch")}', by)
+        gs.check(share <= CAP, f'{rate}: {100 * share:.2f} % of five minutes')
+        gs.check(levels[-1] in COPIES_AND_MORE, f'{rate}: {levels}')
+        gs.check(levels[0] == '1' and levels[2] == '1', f'{rate}: seen whole at first: {levels[:5]}')
+        gs.check(cost['limit'] == 10000 and cost['deepest'] >= 2, f'{rate}: {cost}')
+        gs.check(any('the governor changed' in n for n in t.bye['notes']), f'{rate}: notes')
+        gs.check(not cost['left'], f'{rate}: nothing is left where launches recover: {cost}')
+        return cost, spent[-1][1]
+
+
+def stays(rate, seconds=26):
+    """Launches that stay instrumented cost whatever is off: nothing that may be off is on, it is said, and
+    what is said is near the truth."""
+    with gs.scratch() as where:
+        got, t = play(where, rate, seconds, 'h100')
+        spent, by = charged(where)
+        cost = t.bye['last']['cost']
+        calm = seconds / 2
+        least = (spent[-1][1] - after(spent, calm)) / (seconds - calm)
+        notes = [n for n in t.bye['notes'] if 'stay dearer' in n]
+        print(f'stays {rate} {got:.0f}/s {100 * spent[-1][1] / seconds:.2f} % charged in {seconds} s, '
+              f'{100 * least:.2f} % in the second half; said {cost}', by, notes)
+        gs.check(by.get('other', 0) <= by['kernel'] and by['left'] > by['kernel'], f'{rate}: {by}')
+        gs.check(notes, f'{rate}: {t.bye["notes"]}')
+        gs.check(400 <= cost['left'] <= 1200, f'{rate}: {cost}, of 700 and 100 for the library')
+
+
+def below_the_cap():
+    """Nothing is given up, and nothing of it is told."""
+    with gs.scratch() as where:
+        _, t = play(where, 2000, 12, 'h100-recovers')
+        gs.equal({p['level'] for p in t.frames['pulse']}, {'1'}, 'below the cap: levels')
+        gs.check('cost' not in t.bye['last'], 'below the cap: no cost')
+        gs.equal(t.lost(prof.GOVERNOR), [], 'below the cap: losses')
+
+
+def main():
+    if BIG:
+        rates = [int(r) for r in sys.argv[1:]] or [20_000, 50_000, 100_000, 200_000, 300_000]
+        for rate in rates:
+            recovers(rate, FIVE_MINUTES)
+            stays(rate, FIVE_MINUTES)
+        return
+    gs.side_by_side([below_the_cap, lambda: recovers(150_000)])
+    stays(100_000)
+
+
+main()
+gs.finish()
