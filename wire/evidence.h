@@ -148,11 +148,20 @@ enum wire_batch_what { /* wire_batch.what */
 
 /*
  * Settings of a loader, in text of OPEN: "key=value" separated by spaces; keys workers, prefetch,
- * batch, pin, persistent, start (fork, spawn, forkserver), in_order, dataset (class name), kind
+ * batch, pin, persistent, start (fork, spawn, forkserver), in_order, iterable (1: batches of an
+ * iterable data set, of which each worker's last one may be short), dataset (class name), kind
  * (torch), made ("/srv/train.py:45", the call that made the loader; "%20" for a byte that is no
  * printable ASCII, and for "%"). What is not known is not there.
  */
 #define WIRE_BATCH_INDEX_UNKNOWN UINT64_MAX
+
+/* What came of a call of next(): in samples of TAKE; 0: nobody tells, as in earlier traces. */
+enum wire_take {
+	WIRE_TAKE_BATCH = 1,
+	WIRE_TAKE_END = 2, /* the loader had no more */
+	WIRE_TAKE_ERROR = 3,
+	WIRE_TAKE_LAST = 4, /* with the others: calls after this one are not told of for a while */
+};
 
 struct wire_batch {
 	int64_t start_ns, end_ns;
@@ -166,7 +175,8 @@ struct wire_batch {
 	uint32_t pid, tid;
 	uint32_t loader; /* number of the iterator in the trainer, from 1 */
 	uint32_t worker; /* FETCH: number of the worker plus 1; 0: the trainer itself */
-	uint32_t samples; /* FETCH: samples in the batch, 0: not known */
+	/* FETCH: samples in the batch, 0: not known, or none came; TAKE: enum wire_take */
+	uint32_t samples;
 	uint32_t text; /* string id, OPEN: settings */
 	uint8_t what; /* enum wire_batch_what */
 };

@@ -410,10 +410,12 @@ void gpustarve_take(uint64_t key, const char *name, uint32_t first, uint32_t loa
 		me.take.start_ns = start_ns;
 }
 
-int gpustarve_took(uint64_t key, uint32_t loader, uint64_t batch)
+int gpustarve_took(uint64_t key, uint32_t loader, uint64_t batch, uint32_t came)
 {
-	struct wire_batch row = { .what = WIRE_BATCH_TAKE, .loader = loader, .batch = batch };
-	bool outermost = leave(&me.take);
+	struct wire_batch row = {
+		.what = WIRE_BATCH_TAKE, .loader = loader, .batch = batch, .samples = came
+	};
+	bool outermost = leave(&me.take), dear;
 
 	if (!prof_marks_on())
 		return 0;
@@ -425,11 +427,13 @@ int gpustarve_took(uint64_t key, uint32_t loader, uint64_t batch)
 	me.take.start_ns = 0;
 	if (!row.start_ns || !row.end_ns)
 		return 0;
+	dear = is_dear(&me.takes, row.start_ns, row.end_ns);
+	if (dear)
+		row.samples |= WIRE_TAKE_LAST;
 	put_row(&row, NULL);
-	if (!is_dear(&me.takes, row.start_ns, row.end_ns))
-		return 0;
-	count_aside();
-	return 1;
+	if (dear)
+		count_aside();
+	return dear;
 }
 
 /* ---- fetches, pins, ends of iterators ---- */

@@ -19,7 +19,7 @@
 #include "sample/thread_sample.h"
 #include "wire/evidence.h"
 
-#define PROF_SHIM_ABI 4 /* shim.py says the same */
+#define PROF_SHIM_ABI 5 /* shim.py says the same */
 
 /*
  * First call. 0: this library is of another version; 1: go on; 2: go on, and call
@@ -33,14 +33,15 @@ PROF_EXPORT void gpustarve_note(const char *text);
 
 /*
  * One call of next() of an iterator: a WIRE_RANGE_LOADER range and a TAKE row. @key tells the
- * iterator; @batch is the index awaited at first, and the one that came in the end.
+ * iterator; @batch is the index awaited at first, and the one that came in the end; @came what
+ * came of it (enum wire_take).
  *
  * The end of a call returns 1 when the last 1,000 of the thread mostly took less than 0.2 ms and
  * were made within a second: then the shim stops recording calls for some seconds.
  */
 PROF_EXPORT void gpustarve_take(uint64_t key, const char *name, uint32_t first, uint32_t loader,
 				uint64_t batch);
-PROF_EXPORT int gpustarve_took(uint64_t key, uint32_t loader, uint64_t batch);
+PROF_EXPORT int gpustarve_took(uint64_t key, uint32_t loader, uint64_t batch, uint32_t came);
 
 /*
  * FETCH, PIN and CLOSE rows (enum wire_batch_what). In a loader worker @loader is which of its

@@ -17,9 +17,10 @@ import types
 from _thread import get_ident
 from time import monotonic
 
-ABI = 4
+ABI = 5
 UNKNOWN = 2 ** 64 - 1  # WIRE_BATCH_INDEX_UNKNOWN
 FETCH, PIN, CLOSE = 2, 4, 5  # enum wire_batch_what
+BATCH, END, ERROR = 1, 2, 3  # enum wire_take
 
 lib = ctypes.PyDLL(HERE.rpartition('/')[0] + '/libprof.so',  # noqa: F821
                    mode=os.RTLD_NOLOAD | os.RTLD_NOW)
@@ -33,7 +34,7 @@ def function(name, *types_):
 
 u32, u64, text = ctypes.c_uint, ctypes.c_ulonglong, ctypes.c_char_p
 take = function('take', u64, text, u32, u32, u64)
-took = function('took', u64, u32, u64)
+took = function('took', u64, u32, u64, u32)
 begin = function('begin', u32, u32)
 end = function('end', u32, u32, u64, u32, u32)
 opening = function('opening', u64, text)
@@ -160,7 +161,7 @@ def awaited(it):
 
 def make_next(original):
     def __next__(self):
-        got = False
+        came = ERROR
         key, index = id(self), UNKNOWN
         try:
             try:
@@ -173,17 +174,20 @@ def make_next(original):
                 if off('__next__'):
                     raise
             batch = original(self)
-            got = True
+            came = BATCH
             return batch
+        except StopIteration:
+            came = END
+            raise
         finally:
             try:
-                if got and index != UNKNOWN:
+                if came == BATCH and index != UNKNOWN:
                     index = awaited(self) - 1  # a worker that had no more to give is skipped
-                if took(key, self.__dict__.get('_gpustarve', 0), index):
+                if took(key, self.__dict__.get('_gpustarve', 0), index, came):
                     step_aside()
             except BaseException:
                 if off('__next__'):
-                    took(key, 0, UNKNOWN)  # counted out, whatever happens
+                    took(key, 0, UNKNOWN, ERROR)  # counted out, whatever happens
                     raise
     return __next__
 
@@ -210,18 +214,44 @@ WORKER_NAMES = 'idx', 'task_id', 'worker_id', 'worker_method'  # of a task: idx,
 IN_PINNER = ('do_one_step', '_pin_memory_loop')
 
 
+def collated(fetcher):
+    """Of an iterable data set the last batch may be short, and who collates it alone sees how long
+    it is. In its place it is counted: [the samples of the last batch]."""
+    state = fetcher.__dict__
+    count = state.get('_gpustarve_count')
+    if count is None and type(fetcher).__name__ == '_IterableDatasetFetcher' \
+            and state.get('auto_collation') and 'collate_fn' in state:
+        count = state['_gpustarve_count'] = [0]
+        collate = state['collate_fn']
+
+        def collate_fn(data):
+            count[0] = len(data) if type(data) is list else 0
+            return collate(data)
+        state['collate_fn'] = collate_fn
+    if count:
+        count[0] = 0
+    return count
+
+
 def make_fetch(original):
     def fetch(self, possibly_batched_index):
+        count, samples = None, 0
         try:
             try:
                 begin(FETCH, sys._getframe(1).f_code.co_name in IN_WORKER)
+                count = collated(self)
             except Exception:
                 if off('fetch'):
                     raise
-            return original(self, possibly_batched_index)
+            batch = original(self, possibly_batched_index)
+            if count:
+                samples = count[0]
+            elif type(possibly_batched_index) in (list, tuple):
+                samples = len(possibly_batched_index)
+            return batch
         finally:
             try:
-                fetched(self, possibly_batched_index, sys._getframe(1))
+                fetched(self, samples, sys._getframe(1))
             except BaseException:
                 if off('fetch'):
                     end(FETCH, 0, UNKNOWN, 0, 0)
@@ -232,10 +262,9 @@ def make_fetch(original):
 resumed = [0, None]  # in a worker: its fetchers so far, and the last one
 
 
-def fetched(fetcher, index, frame):
+def fetched(fetcher, samples, frame):
     """In a worker the loader is told by the number of the fetcher: each epoch has its own. A worker
-    may also be a thread of the trainer."""
-    samples = len(index) if type(index) in (list, tuple) else 0
+    may also be a thread of the trainer. Samples: 0 if that is not known, or none came."""
     found = locals_of(frame, IN_WORKER, *WORKER_NAMES)
     if found is None:
         if end(FETCH, 0, UNKNOWN, 0, samples):
@@ -344,6 +373,8 @@ def settings(it, loader):
     size = field(loader, 'batch_size') or field(field(loader, 'batch_sampler'), 'batch_size')
     if type(size) is int:
         out.append(('batch', size))
+    if type(it.__dict__.get('_dataset_kind')) is int and it._dataset_kind == 1:
+        out.append(('iterable', 1))  # _DatasetKind.Iterable
     out.append(('pin', int(bool(it._pin_memory))))
     out.append(('dataset', type(it._dataset).__name__))
     text = ' '.join('%s=%s' % (k, word(v)) for k, v in out)

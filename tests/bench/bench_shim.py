@@ -58,7 +58,7 @@ def calls():
 
     def wait():
         take(1, name, 0, 1, 5)
-        took(1, 1, 5)
+        took(1, 1, 5, 1)
 
     def fetch():
         begin(2, 0)

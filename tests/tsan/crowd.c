@@ -50,7 +50,7 @@ static void *load(void *arg)
 		gpustarve_begin(WIRE_BATCH_FETCH, 0);
 		nap(100);
 		gpustarve_end(WIRE_BATCH_FETCH, (uint32_t)key, n, 0, 8);
-		gpustarve_took(key, (uint32_t)key, n);
+		gpustarve_took(key, (uint32_t)key, n, WIRE_TAKE_BATCH);
 		save = gpustarve_saving(key, "torch.save\tmodel.pt", 0);
 		gpustarve_saved(save, "torch.save\tmodel.pt", PROF_SAVE_WHOLE, 1, 2, 3);
 		gpustarve_worker((uint32_t)getpid(), (uint32_t)key, (uint32_t)n % 4, n > 4);

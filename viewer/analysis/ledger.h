@@ -295,6 +295,20 @@ enum ana_loader_known { /* ana_loader_facts.known: what the loader told of itsel
 };
 
 /*
+ * Batches that came to the trainers, call by call (evidence/passes.h, which has what follows from
+ * them).
+ */
+struct ana_loader_given {
+	bool told; /* the calls say what came of them */
+	bool lost; /* some calls were not told of */
+	uint64_t batches; /* those that came */
+	uint64_t counted, samples; /* of them, those whose samples are told, and these */
+	uint64_t before; /* of the batches: before the record began */
+	uint64_t passes; /* over the loader that gave a batch at least */
+	uint64_t whole, whole_batches; /* passes that came to their end, and what they gave */
+};
+
+/*
  * What is known of the iterators that were opened with the same settings, in all processes, from
  * what they said on opening and from the steps in the life of their batches.
  */
@@ -302,6 +316,7 @@ struct ana_loader_facts {
 	unsigned int known;
 	uint32_t workers, prefetch, batch_size;
 	bool pin, persistent, in_order;
+	bool iterable; /* its data set has no length */
 	char *start, *dataset, *kind; /* fork, class name, torch; NULL: not known */
 	char *made_file; /* the call that made the loader, whoever's it is; NULL: not known */
 	uint32_t made_line;
@@ -316,6 +331,7 @@ struct ana_loader_facts {
 	int64_t fetch_median_ns, fetch_p95_ns; /* -1: no fetch was seen */
 	uint64_t rchar_bytes, read_bytes, major_faults;
 	int64_t seen_ns; /* from the first row to the last, longest of the processes */
+	struct ana_loader_given given;
 };
 
 struct ana_series; /* series.h */

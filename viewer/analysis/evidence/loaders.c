@@ -39,6 +39,7 @@ void ana_loaders_fini(struct ana_loaders *l)
 	}
 	free(l->loader);
 	free(l->of);
+	ana_passes_fini(&l->passes);
 	*l = (struct ana_loaders){ 0 };
 }
 
@@ -125,6 +126,8 @@ static int set(struct ana_loader_facts *f, const char *key, size_t key_len, cons
 	} else if (is(key, key_len, "persistent")) {
 		f->persistent = n != 0;
 		f->known |= ANA_LOADER_PERSISTENT;
+	} else if (is(key, key_len, "iterable")) {
+		f->iterable = n != 0;
 	} else if (is(key, key_len, "in_order")) {
 		f->in_order = n != 0;
 		f->known |= ANA_LOADER_IN_ORDER;
@@ -251,6 +254,7 @@ static int add_fetch(struct ana_loader *x, const struct wire_batch *b)
 int ana_loaders_add(struct ana_loaders *l, const struct wire_batch *b)
 {
 	struct ana_loader *x;
+	int err;
 
 	if (b->what == WIRE_BATCH_OPEN)
 		return add_open(l, b);
@@ -262,6 +266,9 @@ int ana_loaders_add(struct ana_loaders *l, const struct wire_batch *b)
 	if (!x)
 		return -ENOMEM;
 	extend(x, b);
+	err = ana_passes_add(&l->passes, &x->facts, b);
+	if (err)
+		return err;
 	if (b->what == WIRE_BATCH_FETCH)
 		return add_fetch(x, b);
 	x->facts.taken++;
@@ -285,6 +292,7 @@ static void add_facts(struct ana_loader_facts *to, const struct ana_loader_facts
 	to->major_faults += f->major_faults;
 	if (f->seen_ns > to->seen_ns)
 		to->seen_ns = f->seen_ns;
+	ana_loader_given_add(&to->given, &f->given);
 }
 
 int ana_loaders_merge(struct ana_loaders *to, const struct ana_loaders *from)
@@ -353,6 +361,7 @@ static void archive_facts(struct ana_loader_facts *f, struct ana_archive *a)
 	ana_archive_field(a, f->read_bytes);
 	ana_archive_field(a, f->major_faults);
 	ana_archive_time(a, &f->seen_ns);
+	ana_loader_given_archive(&f->given, a);
 }
 
 void ana_loaders_archive(struct ana_loaders *l, struct ana_archive *a)
@@ -389,4 +398,5 @@ void ana_loaders_archive_open(struct ana_loaders *l, struct ana_archive *a)
 		archive_open_loader(&l->loader[i], a);
 	ana_archive_vec(a, l->of, l->ofs, ITERATORS_MAX + 64);
 	ana_archive_bytes(a, l->of, l->ofs * sizeof(*l->of));
+	ana_passes_archive(&l->passes, a);
 }

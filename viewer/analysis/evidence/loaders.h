@@ -9,6 +9,7 @@
 #include "analysis/ledger.h"
 #include "analysis/time/span.h"
 #include "analysis/time/durations.h"
+#include "passes.h"
 #include "wire/evidence.h"
 #include "wire/strtab.h"
 
@@ -27,6 +28,7 @@ struct ana_loaders {
 	uint32_t count, room;
 	uint32_t *of; /* iterator number to loader, UINT32_MAX: not known */
 	uint32_t ofs;
+	struct ana_passes passes;
 };
 
 void ana_loaders_init(struct ana_loaders *l, const struct wire_strtab *table);
