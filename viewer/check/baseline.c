@@ -72,6 +72,21 @@ static void put_series(struct base_jsonout *j, const struct check_series *s)
 	base_json_end(j);
 }
 
+static void put_outcomes(struct base_jsonout *j, const struct check_run *run)
+{
+	if (!run->outcomes)
+		return;
+	base_json_array(j, "outcomes");
+	for (size_t i = 0; i < run->outcomes; i++) {
+		base_json_flat_object(j, NULL);
+		base_json_string(j, "unit", run->outcome[i].unit);
+		base_json_int(j, "count", run->outcome[i].num);
+		base_json_int(j, "divisor", run->outcome[i].den);
+		base_json_end(j);
+	}
+	base_json_end(j);
+}
+
 static void put_run(struct base_jsonout *j, const struct check_run *run)
 {
 	base_json_object(j, NULL);
@@ -99,6 +114,7 @@ static void put_run(struct base_jsonout *j, const struct check_run *run)
 	base_json_int(j, "step_median_ns", run->step_median_ns);
 	base_json_int(j, "step_p95_ns", run->step_p95_ns);
 	base_json_int(j, "step_fed_median_ns", run->step_fed_median_ns);
+	put_outcomes(j, run);
 	put_classes(j, run);
 	put_hotspots(j, run);
 	put_series(j, &run->series);
@@ -262,6 +278,23 @@ static int get_series(struct in *in, const struct base_json *node, struct check_
 	return s->count == n || in->why ? 0 : -ENOMEM;
 }
 
+/* Baselines of earlier versions have none. */
+static void get_outcomes(struct in *in, const struct base_json *node, struct check_run *run)
+{
+	const struct base_json *all = base_json_get(node, "outcomes");
+
+	for (const struct base_json *o = all ? all->child : NULL; o; o = o->next) {
+		if (run->outcomes == VIEW_OUTCOMES_MAX) {
+			in->why = "there are too many outcomes";
+			return;
+		}
+		run->outcome[run->outcomes++] =
+			(struct check_outcome){ get_text(in, o, "unit"),
+						get(in, o, "count", 1, INT64_MAX),
+						get(in, o, "divisor", 1, INT64_MAX) };
+	}
+}
+
 static int get_run(struct in *in, const struct base_json *node, struct check_run *run)
 {
 	const int64_t many = INT64_MAX;
@@ -296,6 +329,7 @@ static int get_run(struct in *in, const struct base_json *node, struct check_run
 	};
 	window = get_text(in, node, "window");
 	run->window = strcmp(window, "device") ? ANA_WINDOW_JOB : ANA_WINDOW_DEVICE;
+	get_outcomes(in, node, run);
 	get_classes(in, node, run);
 	get_hotspots(in, node, run);
 	return get_series(in, node, &run->series);

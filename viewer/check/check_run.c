@@ -76,6 +76,15 @@ static void set_hotspots(struct check_run *run, struct base_arena *mem,
 	}
 }
 
+static void set_outcomes(struct check_run *run, struct base_arena *mem,
+			 const struct view_summary *s)
+{
+	for (size_t i = 0; i < s->outcomes; i++)
+		run->outcome[run->outcomes++] =
+			(struct check_outcome){ base_arena_text(mem, s->outcome[i].unit),
+						s->outcome[i].num, s->outcome[i].den };
+}
+
 void check_run_make(struct check_run *run, struct base_arena *mem, const struct view_summary *s,
 		    struct check_series *series)
 {
@@ -106,6 +115,7 @@ void check_run_make(struct check_run *run, struct base_arena *mem, const struct 
 	memcpy(run->classes, r->classes, sizeof(run->classes));
 	set_price(run, mem, s);
 	set_hotspots(run, mem, s);
+	set_outcomes(run, mem, s);
 	if (series) {
 		run->series = *series;
 		*series = (struct check_series){ 0 };

@@ -19,6 +19,11 @@ struct check_hotspot { /* a finding */
 	int64_t ns; /* of GPU time */
 };
 
+struct check_outcome { /* what it brought forth: num / den of a unit */
+	const char *unit;
+	int64_t num, den;
+};
+
 struct check_run {
 	const char *id;
 	const char *hardware; /* "8x NVIDIA H100 80GB HBM3", sorted, with every MIG profile */
@@ -35,6 +40,8 @@ struct check_run {
 	int64_t classes[ANA_CLASSES]; /* sum to gpu_ns */
 	int64_t total_nano_usd, wasted_nano_usd, starved_nano_usd; /* 0 without a price */
 	uint64_t steps; /* as summary.json counts them */
+	struct check_outcome outcome[VIEW_OUTCOMES_MAX];
+	size_t outcomes;
 	int64_t step_median_ns, step_p95_ns; /* -1: not known */
 	int64_t step_fed_median_ns; /* of steps less their waits for the loader; -1 */
 	struct check_hotspot hotspot[CHECK_HOTSPOTS_MAX]; /* most time first */

@@ -10,6 +10,8 @@
 #define NANO 1000000000
 #define NS_PER_MS 1000000
 #define NS_PER_HOUR 3600000000000
+#define NUM_MAX ((__int128)1 << 96)
+#define DEN_MAX ((__int128)1 << 66)
 #define STEPS_MAX 1000000000000 /* keeps products within 128 bits */
 
 static struct check_value fraction(__int128 num, __int128 den)
@@ -100,6 +102,28 @@ static struct check_value wasted_per_1k(const struct check_run *run, int class)
 	return per_1k(run, run->wasted_nano_usd);
 }
 
+/* All dollars, for view_unit_per() of num / den of the unit. */
+static struct check_value per_unit(const struct check_run *run, const char *unit)
+{
+	struct check_value v = dollars(run, run->total_nano_usd);
+	__int128 num, den;
+
+	if (!v.known)
+		return v;
+	for (size_t i = 0; i < run->outcomes; i++) {
+		const struct check_outcome *o = &run->outcome[i];
+
+		if (strcmp(o->unit, unit) != 0)
+			continue;
+		num = (__int128)run->total_nano_usd * o->den;
+		den = NANO / view_unit_per(unit) * (__int128)o->num;
+		return num <= NUM_MAX && den <= DEN_MAX
+			       ? fraction(num, den)
+			       : missing("there are more of them than can be compared exactly");
+	}
+	return missing("how many there were is not known; see --unit of gpustarve run");
+}
+
 static struct check_value step_time(int64_t ns)
 {
 	return ns >= 0 ? fraction(ns, NS_PER_MS) : missing("the run has no steps");
@@ -124,19 +148,40 @@ static struct check_value gpu_hours(const struct check_run *run, int class)
 }
 
 const struct check_metric check_metrics[] = {
-	{ "starved_pct", "GPU time spent waiting for input", CHECK_PCT, starved, -1 },
-	{ "wasted_pct", "GPU time that counts as waste", CHECK_PCT, wasted, -1 },
-	{ "unknown_pct", "idle GPU time whose cause is not known", CHECK_PCT, unknown, -1 },
-	{ "usd", "cost of the run", CHECK_USD, usd, -1 },
-	{ "wasted_usd", "cost of the waste", CHECK_USD, usd_wasted, -1 },
-	{ "starved_usd", "cost of waiting for input", CHECK_USD, usd_starved, -1 },
-	{ "usd_per_1k_steps", "cost of 1,000 steps", CHECK_USD, usd_per_1k, -1 },
-	{ "wasted_usd_per_1k_steps", "waste in 1,000 steps", CHECK_USD, wasted_per_1k, -1 },
-	{ "step_ms_median", "median step time", CHECK_MS, step_median, -1 },
-	{ "step_ms_p95", "95th percentile of step times", CHECK_MS, step_p95, -1 },
-	{ "gpu_hours", "GPU-hours held", CHECK_HOURS, gpu_hours, -1 },
+	{ "starved_pct", "GPU time spent waiting for input", CHECK_PCT, starved, -1, "" },
+	{ "wasted_pct", "GPU time that counts as waste", CHECK_PCT, wasted, -1, "" },
+	{ "unknown_pct", "idle GPU time whose cause is not known", CHECK_PCT, unknown, -1, "" },
+	{ "usd", "cost of the run", CHECK_USD, usd, -1, "" },
+	{ "wasted_usd", "cost of the waste", CHECK_USD, usd_wasted, -1, "" },
+	{ "starved_usd", "cost of waiting for input", CHECK_USD, usd_starved, -1, "" },
+	{ "usd_per_1k_steps", "cost of 1,000 steps", CHECK_USD, usd_per_1k, -1, "" },
+	{ "wasted_usd_per_1k_steps", "waste in 1,000 steps", CHECK_USD, wasted_per_1k, -1, "" },
+	{ "usd_per_1k_samples", "cost of 1,000 samples; 1k of any --unit", CHECK_USD, NULL, -1,
+	  "samples" },
+	{ "usd_per_1m_tokens", "cost of a million tokens", CHECK_USD, NULL, -1, "tokens" },
+	{ "usd_per_epoch", "cost of a pass over the data", CHECK_USD, NULL, -1, "epochs" },
+	{ "step_ms_median", "median step time", CHECK_MS, step_median, -1, "" },
+	{ "step_ms_p95", "95th percentile of step times", CHECK_MS, step_p95, -1, "" },
+	{ "gpu_hours", "GPU-hours held", CHECK_HOURS, gpu_hours, -1, "" },
 	{ 0 },
 };
+
+/* "usd_per_1k_frames": of any unit that there may be. */
+static bool find_unit(const char *name, struct check_metric *m)
+{
+	char text[VIEW_UNIT_NAME + 8], metric[VIEW_UNIT_METRIC];
+	struct view_unit u;
+
+	if (strncmp(name, "usd_per_1k_", 11) != 0)
+		return false;
+	snprintf(text, sizeof(text), "%.*s=1", VIEW_UNIT_NAME, name + 11);
+	if (!view_unit_parse(text, strlen(text), &u) ||
+	    strcmp(view_unit_metric(metric, u.name), name) != 0)
+		return false;
+	*m = (struct check_metric){ name, "", CHECK_USD, NULL, -1, "" };
+	snprintf(m->unit_of, sizeof(m->unit_of), "%s", u.name);
+	return true;
+}
 
 static bool find(const char *name, struct check_metric *m)
 {
@@ -149,11 +194,13 @@ static bool find(const char *name, struct check_metric *m)
 			return true;
 		}
 	}
+	if (find_unit(name, m))
+		return true;
 	if (len < 5 || len >= sizeof(class) || strcmp(name + len - 4, "_pct"))
 		return false;
 	snprintf(class, sizeof(class), "%.*s", (int)len - 4, name);
 	int c = ana_class_by_name(class);
-	*m = (struct check_metric){ name, "", CHECK_PCT, of_class, c };
+	*m = (struct check_metric){ name, "", CHECK_PCT, of_class, c, "" };
 	return c >= 0;
 }
 
@@ -179,7 +226,7 @@ int check_budget_parse(const char *text, struct check_budget *b, const char **wh
 
 struct check_value check_metric_of(const struct check_metric *m, const struct check_run *run)
 {
-	return m->value(run, m->class);
+	return m->value ? m->value(run, m->class) : per_unit(run, m->unit_of);
 }
 
 bool check_budget_holds(const struct check_budget *b, const struct check_value *v)

@@ -27,8 +27,10 @@ struct check_metric {
 	const char *name; /* static, or a class's name with _pct behind it */
 	const char *what; /* for --help */
 	enum check_unit unit;
+	/* NULL: the dollars of unit_of */
 	struct check_value (*value)(const struct check_run *run, int class);
 	int class; /* of *_pct of a class; -1 */
+	char unit_of[VIEW_UNIT_NAME]; /* of the dollars of a unit; else "" */
 };
 
 struct check_budget {

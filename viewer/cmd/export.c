@@ -236,8 +236,8 @@ static const struct base_opt opt[] = {
 	  "where to (default: stdout); FILE appears when it is complete;\n"
 	  ".gz compresses; FOLDER/ (kineto): a file for each process",
 	  .take = take_output, .words = BASE_WORDS_FILE },
-	{ "table", 0, "TABLE", "of csv: gaps (default), classes, gpus or steps",
-	  BASE_TEXT(struct options, table), .words = "gaps classes gpus steps" },
+	{ "table", 0, "TABLE", "of csv: gaps (default), classes, gpus, steps or outcomes",
+	  BASE_TEXT(struct options, table), .words = "gaps classes gpus steps outcomes" },
 	{ "price", 0, "USD", "per GPU-hour", BASE_TEXT(struct options, rates.price) },
 	{ "price-model", 0, "M", "on-demand, spot, reserved or owned",
 	  BASE_TEXT(struct options, rates.model), .good = view_option_price_model,

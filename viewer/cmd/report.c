@@ -39,6 +39,8 @@ struct opts {
 	bool waste[ANA_CLASSES], has_waste, has_window;
 	bool open, has_format;
 	int64_t runs_per_month; /* -1: not given */
+	struct view_unit unit[VIEW_UNITS_MAX];
+	size_t units;
 	struct view_analysis analysis;
 };
 
@@ -80,6 +82,13 @@ static bool set_window(void *into, char *text)
 
 	o->has_window = true;
 	return view_option_window(text, &o->analysis.window);
+}
+
+static bool add_unit(void *into, char *text)
+{
+	struct opts *o = into;
+
+	return view_option_unit(o->unit, &o->units, text);
 }
 
 static bool set_waste(void *into, char *text)
@@ -125,6 +134,10 @@ static const struct base_opt opt[] = {
 	  .take = set_window, .words = VIEW_WINDOWS },
 	{ "waste", 0, "LIST", "classes that count as waste, such as input.*,host.sync",
 	  .take = set_waste, .words = BASE_WORDS_LIST, .word = view_class_word },
+	{ "unit", 0, "NAME=COUNT",
+	  "what the run brought forth, such as tokens=1048576, for the cost\n"
+	  "of each; may be repeated",
+	  .take = add_unit, .repeats = true },
 	{ "job", 0, "ID", "the job's number, or ARRAY_TASK", BASE_TEXT(struct opts, job) },
 	{ "dir", 0, "OUT",
 	  "the folder of its runs; default: GPUSTARVE_OUT, else\n"
@@ -230,9 +243,17 @@ static void judge_anew(const char *path, struct view_summary **s)
 /* 0 and *s; an error has been said. */
 static int load(const struct opts *o, const char *path, struct view_summary **s)
 {
+	int err;
+
 	if (o->job)
-		return view_analyse(o->job, &o->analysis, s);
-	return is_summary(path) ? read_summary(o, path, s) : view_analyse(path, &o->analysis, s);
+		err = view_analyse(o->job, &o->analysis, s);
+	else if (is_summary(path))
+		err = read_summary(o, path, s);
+	else
+		err = view_analyse(path, &o->analysis, s);
+	if (!err)
+		view_summary_set_units(*s, o->unit, o->units);
+	return err;
 }
 
 static void show(const struct opts *o, const struct view_summary *s, FILE *f)
@@ -361,6 +382,8 @@ static bool sensible(const struct opts *o, int runs)
 		view_error("report: %s is for --job", o->dir ? "--dir" : "--cluster");
 	else if (o->job && o->runs_per_month >= 0)
 		view_error("report: --runs-per-month is for a comparison; name two runs");
+	else if (o->units && runs > 1)
+		view_error("report: --unit is of one run; give gpustarve run the same");
 	else if (o->job)
 		return true;
 	else if (runs > 1 && o->format == MARKDOWN)

@@ -122,6 +122,8 @@ static void about_begin(struct view_run *r)
 		.price = from_env ? env : r->price,
 		.price_model = r->price_model,
 		.price_from = from_env ? "GPUSTARVE_USD_PER_GPU_HOUR" : "--price",
+		.unit = r->unit,
+		.units = r->units,
 		.user = getenv("USER") ? getenv("USER") : getenv("LOGNAME"),
 	};
 	view_job_from_environment(&r->about.job);
@@ -327,6 +329,8 @@ static int report(void *arg)
 static void drop_empty_run(struct view_run *r)
 {
 	unlink(r->record);
+	if (r->counter[0])
+		unlink(r->counter);
 	if (r->first && r->told)
 		view_run_drop_empty_streams(r->dir);
 	if (!rmdir(r->dir))

@@ -200,27 +200,74 @@ static const struct {
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
+static void set(struct view_measure *m, int i, bool known, int64_t v)
+{
+	m->known[i] = known;
+	m->value[i] = known ? compare_bounded(v) : 0;
+}
+
+static void compare(struct view_measure *m, const struct view_pair *p)
+{
+	m->comparable = m->known[0] && m->known[1] && !p->why[m->part];
+	if (!m->comparable)
+		return;
+	m->difference = m->value[1] - m->value[0];
+	m->has_change = m->value[0] > 0;
+	m->change_ppm = base_ppm(m->difference, m->value[0]);
+}
+
+/*
+ * What a unit cost is what was paid for it, whatever the GPUs, their price and the number of steps:
+ * that is what such runs are held against each other for.
+ */
+static void add_outcome(struct pairing *g, const char *unit)
+{
+	struct view_measure *m = &g->p->measure[g->p->measures++];
+	struct base_arena *mem = &g->c->mem;
+	char id[VIEW_UNIT_METRIC];
+
+	*m = (struct view_measure){ .id = base_arena_text(mem, view_unit_metric(id, unit)),
+				    .figure = VIEW_FIGURE_USD,
+				    .part = VIEW_PART_FACT };
+	for (int i = 0; i < 2; i++) {
+		const struct view_outcome *o = view_outcome_of(g->s[i], unit);
+
+		if (o)
+			m->title = base_arena_printf(mem, "cost per %s", view_outcome_each(o, mem));
+		set(m, i, o && o->nano_usd >= 0, o ? o->nano_usd : 0);
+	}
+	compare(m, g->p);
+}
+
+static void add_outcomes(struct pairing *g)
+{
+	for (size_t i = 0; i < g->s[0]->outcomes; i++)
+		add_outcome(g, g->s[0]->outcome[i].unit);
+	for (size_t i = 0; i < g->s[1]->outcomes; i++)
+		if (!view_outcome_of(g->s[0], g->s[1]->outcome[i].unit))
+			add_outcome(g, g->s[1]->outcome[i].unit);
+}
+
 void compare_measures(struct pairing *g)
 {
 	struct view_pair *p = g->p;
 
-	p->measure = base_arena_array(&g->c->mem, ROWS, sizeof(*p->measure));
+	p->measure =
+		base_arena_array(&g->c->mem, ROWS + 2 * VIEW_OUTCOMES_MAX, sizeof(*p->measure));
 	for (size_t r = 0; r < ROWS; r++) {
 		struct view_measure *m = &p->measure[p->measures++];
+
 		*m = (struct view_measure){ .id = rows[r].id,
 					    .title = rows[r].title,
 					    .figure = rows[r].figure,
 					    .part = rows[r].part };
 		for (int i = 0; i < 2; i++) {
 			int64_t v = 0;
-			m->known[i] = rows[r].take(g->s[i], &v);
-			m->value[i] = m->known[i] ? compare_bounded(v) : 0;
+			bool known = rows[r].take(g->s[i], &v);
+
+			set(m, i, known, v);
 		}
-		m->comparable = m->known[0] && m->known[1] && !p->why[m->part];
-		if (!m->comparable)
-			continue;
-		m->difference = m->value[1] - m->value[0];
-		m->has_change = m->value[0] > 0;
-		m->change_ppm = base_ppm(m->difference, m->value[0]);
+		compare(m, p);
 	}
+	add_outcomes(g);
 }

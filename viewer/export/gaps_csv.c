@@ -143,6 +143,25 @@ static int put_gpus(struct view_export *x)
 	return 0;
 }
 
+static int put_outcomes(struct view_export *x)
+{
+	const struct view_summary *s = x->summary;
+
+	view_out_text(&x->out, "unit,count,divisor,per,usd,source\n");
+	for (size_t i = 0; i < s->outcomes; i++) {
+		const struct view_outcome *o = &s->outcome[i];
+
+		cell(&x->out, o->unit);
+		number(&x->out, o->num);
+		number(&x->out, o->den);
+		number(&x->out, view_unit_per(o->unit));
+		put_usd(&x->out, o->nano_usd, o->nano_usd >= 0);
+		view_out_printf(&x->out, ",%s\n", view_outcome_sources[o->source]);
+		x->rows++;
+	}
+	return 0;
+}
+
 static int put_step(void *arg, const struct ana_step *s)
 {
 	struct view_export *x = arg;
@@ -170,10 +189,8 @@ int view_export_csv(struct view_export *x)
 		const char *name;
 		int (*put)(struct view_export *x);
 	} tables[] = {
-		{ "gaps", put_gaps },
-		{ "classes", put_classes },
-		{ "gpus", put_gpus },
-		{ "steps", put_steps },
+		{ "gaps", put_gaps },	{ "classes", put_classes },   { "gpus", put_gpus },
+		{ "steps", put_steps }, { "outcomes", put_outcomes },
 	};
 	const char *wanted = x->table ? x->table : "gaps";
 	size_t i;
@@ -181,6 +198,8 @@ int view_export_csv(struct view_export *x)
 	for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		if (!strcmp(tables[i].name, wanted))
 			return tables[i].put(x);
-	view_error("export: unknown table %s; there are gaps, classes, gpus and steps", wanted);
+	view_error("export: unknown table %s; there are gaps, classes, gpus, steps and "
+		   "outcomes",
+		   wanted);
 	return -ENODATA;
 }

@@ -15,6 +15,7 @@
 #include "analysis/ledger.h"
 #include "analysis/worker_state.h"
 #include "base/arena.h"
+#include "core/unit.h"
 #include "core/worker_count.h"
 #include "cost/cost.h"
 #include "job/identity.h"
@@ -138,6 +139,24 @@ struct view_label {
 	const char *key, *value;
 };
 
+enum view_outcome_source {
+	VIEW_OUTCOME_LOADER, /* batches that came, sample by sample */
+	VIEW_OUTCOME_COUNTED, /* by the program: trace/counts.h */
+	VIEW_OUTCOME_GIVEN, /* --unit */
+	VIEW_OUTCOME_SOURCES
+};
+extern const char *const view_outcome_sources[VIEW_OUTCOME_SOURCES]; /* loader counted given */
+
+/* What the run brought forth: num / den of a unit. Samples of all ranks; epochs of each. */
+struct view_outcome {
+	const char *unit;
+	int64_t num, den; /* both above 0 */
+	enum view_outcome_source source;
+	/* dollars of view_unit_per() of it, half to even; -1: not known */
+	int64_t nano_usd;
+};
+#define VIEW_OUTCOMES_MAX (VIEW_UNITS_MAX + 2)
+
 struct view_summary {
 	struct base_arena mem; /* everything below but the result and the cost */
 	struct ana_result *result; /* owned; see result_in_mem */
@@ -182,6 +201,8 @@ struct view_summary {
 	size_t alerts;
 
 	int64_t step_nano_usd; /* dollars per step, -1: not known */
+	struct view_outcome outcome[VIEW_OUTCOMES_MAX]; /* of each unit one */
+	size_t outcomes;
 	int64_t useful_nano_usd; /* dollars per GPU-hour that was not wasted, -1: not known */
 	int64_t sampler_ppm; /* what a utilisation sampler would have averaged */
 };
@@ -196,6 +217,21 @@ int64_t view_working_ns(
 int64_t view_gpu_starved_ns(const struct ana_gpu *g); /* with what lies under comm.skew */
 int64_t view_gpu_working_ns(const struct ana_gpu *g); /* its training time */
 int64_t view_gpu_nano_usd(const struct view_summary *s, size_t gpu);
+
+/* outcome.c: of the unit; NULL: not known. */
+const struct view_outcome *view_outcome_of(const struct view_summary *s, const char *unit);
+/*
+ * Sets what a unit came to, in the place of one from a lesser source, with its dollars. @name stays
+ * the caller's.
+ */
+void view_outcome_set(struct view_summary *s, const char *name, int64_t num, int64_t den,
+		      enum view_outcome_source source);
+/* "1,024 samples, of the loader; $0.41 per 1,000"; the text lies in @mem. */
+const char *view_outcome_words(const struct view_outcome *o, struct base_arena *mem);
+/* "1,024 samples", "2.5 epochs" */
+const char *view_outcome_count(const struct view_outcome *o, struct base_arena *mem);
+/* "1,000 samples", "epoch", "million tokens" */
+const char *view_outcome_each(const struct view_outcome *o, struct base_arena *mem);
 
 /* work.c: what compute consists of, most time first. Returns how many rows there are. */
 size_t view_work_rows(const struct view_summary *s, struct view_work rows[ANA_WORKS]);

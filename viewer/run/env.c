@@ -87,6 +87,16 @@ static void set_labels(struct view_run *r)
 			  sizeof(r->labels_text));
 }
 
+/* A file of this wrapper alone: appending to it is safe on this node, whatever the file system. */
+static void set_counter(struct view_run *r)
+{
+	int n = snprintf(r->counter, sizeof(r->counter), "%s/units-%s-%ld.txt", r->dir, r->host,
+			 (long)getpid());
+
+	if (n < (int)sizeof(r->counter))
+		set_env(r, "GPUSTARVE_UNITS", r->counter);
+}
+
 /*
  * Other tools that load themselves into CUDA through these variables; some refuse to start where
  * they are set. What they start in turn is preloaded and sees to itself; some preload themselves
@@ -155,6 +165,7 @@ void view_run_environment(struct view_run *r)
 	if (r->max_trace)
 		set_env(r, "GPUSTARVE_MAX_TRACE", r->max_trace);
 	set_labels(r);
+	set_counter(r);
 	/* CUDA does not cut its variables at them. */
 	if (strpbrk(r->libprof, ": "))
 		view_note("%s: the path holds a space or a colon and no link without one could be "

@@ -18,7 +18,7 @@
 #include "trace/runjson.h"
 
 #define VIEW_RUN_LABELS 64
-#define VIEW_RUN_ENV 16
+#define VIEW_RUN_ENV 17
 
 struct view_run {
 	char *const *command;
@@ -52,6 +52,9 @@ struct view_run {
 	struct view_env env[VIEW_RUN_ENV];
 	size_t envs;
 	char preload[8192], labels_text[1024];
+	struct view_unit unit[VIEW_UNITS_MAX];
+	size_t units;
+	char counter[2 * PATH_MAX]; /* the file to which the program adds what it counts */
 };
 
 extern const struct base_options view_run_options; /* what the command takes */

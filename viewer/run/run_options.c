@@ -86,6 +86,13 @@ static bool set_exec(void *into, char *text)
 	return view_alerts_exec(&r->alerts, text);
 }
 
+static bool add_unit(void *into, char *text)
+{
+	struct view_run *r = into;
+
+	return view_option_unit(r->unit, &r->units, text);
+}
+
 static const char usage[] =
 	"usage: gpustarve run [options] -- COMMAND...\n"
 	"\n"
@@ -109,6 +116,10 @@ static const struct base_opt opt[] = {
 	  .words = VIEW_PRICE_MODELS },
 	{ "label", 0, "K=V", "a label of the run; may be repeated", .take = add_label,
 	  .repeats = true },
+	{ "unit", 0, "NAME=COUNT",
+	  "what the run brings forth, such as tokens=1048576, for the cost of\n"
+	  "each; may be repeated",
+	  .take = add_unit, .repeats = true },
 	{ "level", 0, "0|1|2", "how much to record (1)", BASE_TEXT(struct view_run, level),
 	  .good = good_level, .words = "0 1 2" },
 	{ "max-overhead", 0, "PCT", "step down rather than cost more than this (1)",

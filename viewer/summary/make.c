@@ -311,6 +311,23 @@ static const char *lost_note(struct view_summary *s)
 		base_count(count, lost));
 }
 
+/* Of what the program counted (GPUSTARVE_UNITS). */
+static const char *counts_note(struct view_summary *s, const struct view_counts *c)
+{
+	base_unit bad;
+
+	if (c->large)
+		return "the files to which the program adds its counts are larger than 256 MiB: "
+		       "nothing of them is used";
+	if (!c->bad)
+		return NULL;
+	return base_arena_printf(
+		&s->mem,
+		"%s lines of what the program counted say nothing (NAME COUNT does) "
+		"and are left out",
+		base_count(bad, c->bad));
+}
+
 static void set_notes(struct view_summary *s, const struct view_trace *t)
 {
 	const struct ana_quality *q = &s->result->quality;
@@ -336,6 +353,8 @@ static void set_notes(struct view_summary *s, const struct view_trace *t)
 		add_note(s, graph_note(s));
 	if (lost_note(s))
 		add_note(s, lost_note(s));
+	if (t && counts_note(s, &t->run.counts))
+		add_note(s, counts_note(s, &t->run.counts));
 	add_note(s, sampler_note(s));
 	add_note(s,
 		 unpriced ? unpriced
@@ -368,6 +387,7 @@ int view_summary_make(struct view_summary **out, struct ana_result *r, const str
 	set_hosts(s);
 	set_ranks(s);
 	set_money(s);
+	summary_make_outcomes(s, t);
 	set_rank_money(s);
 	s->sampler_ppm =
 		base_ppm(r->classes[ANA_COMPUTE] + r->classes[ANA_COMM] + r->classes[ANA_COMM_SKEW],

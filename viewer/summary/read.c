@@ -294,6 +294,8 @@ static int read_cost(struct view_summary *s, const struct base_json *cost)
 	int err = view_cost_compute(&s->cost, s->result, rate, s->waste);
 	s->step_nano_usd = summary_usd(cost, "usd_per_step", -1);
 	s->useful_nano_usd = summary_usd(cost, "usd_per_useful_gpu_hour", -1);
+	if (!err)
+		summary_read_outcomes(s, base_json_get(cost, "outcomes"));
 	return err;
 }
 

@@ -39,6 +39,9 @@ int view_summary_read(struct view_summary **s, const char *path, const char **wh
  */
 void view_waste_of(const struct view_summary *s, bool waste[ANA_CLASSES]);
 
+/* outcomes.c: what --unit of a command says in the place of what the run knows. */
+void view_summary_set_units(struct view_summary *s, const struct view_unit *unit, size_t n);
+
 void view_summary_free(struct view_summary *s);
 
 #endif

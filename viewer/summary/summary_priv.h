@@ -26,6 +26,10 @@ void summary_read_job(struct view_summary *s, const struct base_json *run);
 void summary_make_alerts(struct view_summary *s, const struct view_trace *t);
 void summary_put_alerts(struct base_jsonout *j, const struct view_summary *s);
 void summary_read_alerts(struct view_summary *s, const struct base_json *alerts);
+/* outcomes.c: cost.outcomes; no member where nothing is known. After the cost. */
+void summary_make_outcomes(struct view_summary *s, const struct view_trace *t);
+void summary_put_outcomes(struct base_jsonout *j, const struct view_summary *s);
+void summary_read_outcomes(struct view_summary *s, const struct base_json *outcomes);
 /* compute.c: ledger.compute, read when the cost is; ledger.units, where there are any. */
 void summary_put_units(struct base_jsonout *j, const struct ana_units *u);
 void summary_put_work(struct base_jsonout *j, const struct view_summary *s);

@@ -267,6 +267,7 @@ static void put_cost(struct base_jsonout *j, const struct view_summary *s)
 	base_json_end(j);
 	base_json_usd(j, "usd_per_useful_gpu_hour", s->useful_nano_usd, s->useful_nano_usd >= 0);
 	base_json_usd(j, "idle_allocation_usd", c->classes[ANA_EXCLUDED_NO_PROCESS], c->known);
+	summary_put_outcomes(j, s);
 	base_json_end(j);
 }
 

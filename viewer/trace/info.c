@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,6 +171,24 @@ static int take_document(struct view_run_info *r, const struct base_json *root)
 	return err;
 }
 
+/* Of each run of a job once: other wrappers of a run were told the same. */
+static void take_units(struct view_run_info *r, const struct base_json *object)
+{
+	const struct base_json *n;
+	struct view_unit u;
+	char text[2 * VIEW_UNIT_NAME];
+
+	for (n = object ? object->child : NULL; n; n = n->next) {
+		int64_t count;
+
+		if (!n->key || !base_json_to_int(n, &count))
+			continue;
+		snprintf(text, sizeof(text), "%.*s=%" PRId64, VIEW_UNIT_NAME, n->key, count);
+		if (view_unit_parse(text, strlen(text), &u))
+			view_unit_add(r->unit, &r->units, &u);
+	}
+}
+
 /* Of run.json, which says of its own run what a job's sums up. */
 static void take_part(struct view_trace *t, struct view_run_part *part,
 		      const struct base_json *root)
@@ -199,8 +218,10 @@ static int read_document(struct view_trace *t, struct view_run_part *part, const
 	free(path);
 	if (!err) {
 		take_job(t, root);
-		if (!strcmp(name, "run.json"))
+		if (!strcmp(name, "run.json")) {
 			take_part(t, part, root);
+			take_units(&t->run, base_json_get(root, "units"));
+		}
 		err = take_document(&t->run, root);
 	} else if (err != -ENOENT && err != -ENOMEM) {
 		view_trace_note(t, "%s: cannot be used: %s (byte %zu)", name,
@@ -227,6 +248,8 @@ int view_trace_info(struct view_trace *t, struct view_run_part *part)
 	int err;
 
 	err = read_document(t, part, "run.json");
+	if (!err)
+		err = view_counts_read(&t->run.counts, part->path);
 	dir = err ? NULL : opendir(part->path);
 	if (!dir)
 		return err;

@@ -60,6 +60,16 @@ static void put_price(struct base_jsonout *j, const struct view_run_record *r)
 	base_json_end(j);
 }
 
+static void put_units(struct base_jsonout *j, const struct view_run_record *r)
+{
+	if (!r->units)
+		return;
+	base_json_flat_object(j, "units");
+	for (size_t i = 0; i < r->units; i++)
+		base_json_int(j, r->unit[i].name, r->unit[i].count);
+	base_json_end(j);
+}
+
 /* Whose it is; run.json is how the runs of a job are found (job/find.h). */
 static void put_job(struct base_jsonout *j, const struct view_run_record *r)
 {
@@ -91,6 +101,7 @@ static char *record_text(const struct view_run_record *r, size_t *len)
 	put_labels(&j, r);
 	put_exits(&j, r);
 	put_price(&j, r);
+	put_units(&j, r);
 	put_job(&j, r);
 	base_json_end(&j);
 	if (fclose(f)) {

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "core/unit.h"
 #include "job/identity.h"
 
 struct view_run_label {
@@ -33,6 +34,8 @@ struct view_run_record {
 	const char *user; /* NULL: not known */
 	struct view_job_identity job; /* unknown: no scheduler started it */
 	const char *price, *price_model, *price_from; /* kept with the run; NULL: none given */
+	const struct view_unit *unit; /* --unit */
+	size_t units;
 };
 
 /*

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "counts.h"
 #include "job/find.h"
 #include "wire/block.h"
 #include "wire/clock.h"
@@ -92,6 +93,9 @@ struct view_run_info { /* run.json and what else the folder holds; may be all em
 		int status;
 	} * exit;
 	size_t exits; /* process ends as the wrapper saw them */
+	struct view_unit unit[VIEW_UNITS_MAX]; /* as `gpustarve run --unit` was told */
+	size_t units;
+	struct view_counts counts; /* what the program counted */
 };
 
 struct view_trace {

@@ -50,7 +50,7 @@ def questions():
     yield ['gpustarve', 'export', '--format', 'p'], {f for f in manual.formats() if f.startswith('p')}
     for name in 'report', 'check', 'export':
         yield ['gpustarve', name, '--window', ''], {'job', 'device'}
-    yield ['gpustarve', 'export', '--table', ''], {'gaps', 'classes', 'gpus', 'steps'}
+    yield ['gpustarve', 'export', '--table', ''], {'gaps', 'classes', 'gpus', 'steps', 'outcomes'}
     yield ['gpustarve', 'run', '--level', ''], {'0', '1', '2'}
     for name in 'report', 'check':
         yield ['gpustarve', name, '--waste', ''], classes

@@ -107,6 +107,41 @@ static void put_sentence(struct html *h)
 	html_put(h, ". This is the price of the GPUs only, for the time they were held.</p>\n");
 }
 
+static void put_outcome(struct html *h, const struct view_outcome *o, size_t at)
+{
+	html_put(h, "<tr>");
+	HTML_ROW(h, html_text(h, "span", o->unit, "/cost/outcomes/%zu/unit", at));
+	html_put(h, "<td class=\"n\">");
+	html_count(h, (uint64_t)o->num, "/cost/outcomes/%zu/count", at);
+	if (o->den > 1) {
+		html_put(h, " / ");
+		html_count(h, (uint64_t)o->den, "/cost/outcomes/%zu/divisor", at);
+	}
+	html_put(h, "</td>");
+	if (h->s->cost.known)
+		HTML_NUMBER_IF(h, o->nano_usd >= 0,
+			       html_money(h, o->nano_usd, "/cost/outcomes/%zu/usd", at));
+	HTML_NUMBER(h,
+		    html_count(h, (uint64_t)view_unit_per(o->unit), "/cost/outcomes/%zu/per", at));
+	HTML_CELL(h, html_text(h, "span", view_outcome_sources[o->source],
+			       "/cost/outcomes/%zu/source", at));
+	html_put(h, "</tr>\n");
+}
+
+/* What the run brought forth, and what of it cost. */
+static void put_outcomes(struct html *h)
+{
+	const struct view_summary *s = h->s;
+
+	if (!s->outcomes)
+		return;
+	html_table(h, "What it bought");
+	HTML_HEADS(h, "Unit", "n:Count", "$:Price", "n:Of so many", "Known from");
+	for (size_t i = 0; i < s->outcomes; i++)
+		put_outcome(h, &s->outcome[i], i);
+	html_table_end(h);
+}
+
 void html_cost(struct html *h)
 {
 	const struct view_cost *c = &h->s->cost;
@@ -114,6 +149,7 @@ void html_cost(struct html *h)
 
 	html_section(h, "cost", "Cost and where its price comes from");
 	put_sentence(h);
+	put_outcomes(h);
 	html_table(h, "Rates used");
 	HTML_HEADS(h, "GPU", "n:Price", "What is priced", "Model", "Source", "Date");
 	for (size_t i = 0; i < c->gpus; i++)

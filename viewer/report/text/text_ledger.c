@@ -177,15 +177,24 @@ void text_gpus(struct page *p)
 		fprintf(p->f, "  and %zu more (see --format json)\n", shown - GPUS_SHOWN);
 }
 
+static void put_outcomes(struct page *p)
+{
+	for (size_t i = 0; i < p->s->outcomes; i++)
+		text_line(p, view_outcome_words(&p->s->outcome[i], &p->mem));
+}
+
 void text_steps(struct page *p)
 {
 	const struct ana_result *r = p->s->result;
 	base_unit count, median, p95, usd;
 	const char *t;
 
-	if (!r->steps)
+	if (!r->steps && !p->s->outcomes)
 		return;
 	text_heading(p, "Steps");
+	put_outcomes(p);
+	if (!r->steps)
+		return;
 	t = base_arena_printf(&p->mem, "%s steps, from %s", base_count(count, r->steps),
 			      view_step_source_words[r->step_source]);
 	if (r->step_median_ns >= 0)

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e
+"""What a run brought forth, and the dollars of each: real DataLoaders of known length, with short and
+dropped batches, iterable data sets, workers, ranks with a DistributedSampler, passes that are left and
+batches that are made and never taken, beside what the program counted itself. Counts are exact or not
+told; dollars are the exact fraction, rounded once. --unit and lines on GPUSTARVE_UNITS beside them."""
+import csv
+import glob
+import inspect
+import io
+import json
+import os
+import sys
+from fractions import Fraction
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import gs
+import torch.utils.data
+
+LOOP = os.path.join(gs.WORKLOADS, 'counted_loop.py')
+RANKS = os.path.join(gs.WORKLOADS, 'launch_ranks.py')
+PRICE = '3.33'
+
+
+def nano(text):
+    return Fraction(str(text)) * 10**9
+
+
+def half_even(x):
+    return round(x)  # of Fraction: half to even
+
+
+def outcome(s, unit):
+    found = [o for o in s['cost'].get('outcomes', ()) if o['unit'] == unit]
+    return found[0] if found else None
+
+
+def play(options, ranks=1, run_options=()):
+    with gs.scratch() as where:
+        truth = os.path.join(where, 'own')
+        os.mkdir(truth)
+        argv = [gs.PYTHON, LOOP, '--truth', truth, *options]
+        if ranks > 1:
+            argv = [gs.PYTHON, RANKS, '--ranks', str(ranks), *argv]
+        done, run, _ = gs.traced(argv, where, ('--price', PRICE, *run_options), GPUSIM_DEVICES=ranks)
+        with_failure = '--fail' in options
+        gs.equal(done.returncode, 3 if with_failure else 0, done.stderr.decode()[-600:])
+        own = []
+        for name in glob.glob(truth + '/*.json'):
+            with open(name) as f:
+                own.append(json.load(f))
+        s = json.loads(gs.gpustarve('report', run, '--format', 'json').stdout, parse_float=str)
+        text = gs.gpustarve('report', run).stdout.decode()
+        with open(os.path.join(run, 'report.html')) as f:
+            page = f.read()
+        more = {'text': text, 'page': page,
+                'verify': gs.gpustarve('verify', run).returncode,
+                'csv': gs.gpustarve('export', run, '--format', 'csv', '--table', 'outcomes').stdout.decode(),
+                'given': json.loads(gs.gpustarve('report', run, '--format', 'json', '--unit', 'frames=7').stdout,
+                                    parse_float=str)}
+        total = sum(t['samples'] for t in own), sum(t['batches'] for t in own), sum(t['whole'] for t in own)
+        gs.equal(len(own), ranks, 'ranks that told')
+        return s, total, more
+
+
+def judge(what, s, unit, count):
+    """count None: not known."""
+    o = outcome(s, unit)
+    if count is None:
+        gs.equal(o, None, f'{what}: {unit} is not known')
+        return
+    if not o:
+        gs.check(False, f'{what}: no {unit} where there were {count}: {s["loader"]["settings"]}')
+        return
+    gs.equal(Fraction(o['count'], o['divisor']), Fraction(count), f'{what}: {unit}')
+    per = {'epochs': 1, 'tokens': 10**6}.get(unit, 1000)
+    gs.equal(o['per'], per, f'{what}: per')
+    gs.equal(nano(o['usd']), half_even(nano(s['cost']['usd']) * per / Fraction(count)), f'{what}: dollars of {unit}')
+
+
+LOOPS = [
+    # options, ranks, are samples known, are epochs
+    ([], 1, True, True),
+    (['--drop-last', '--workers', '2'], 1, True, True),
+    (['--workers', '2', '--persistent', '--epochs', '3'], 1, True, True),
+    (['--workers', '3', '--stop', '2', '--samples', '200'], 1, True, True),
+    (['--iterable'], 1, True, True),
+    (['--iterable', '--workers', '3', '--samples', '61'], 1, True, True),
+    (['--iterable', '--drop-last', '--workers', '2', '--samples', '61'], 1, True, True),
+    (['--late', '--samples', '64'], 1, True, True),
+    (['--late', '--workers', '2'], 1, False, True),  # its workers tell of the first pass to nobody
+    (['--no-batches', '--samples', '12'], 1, False, True),
+    (['--epochs', '1', '--stop', '3'], 1, True, False),
+    (['--validate', '9'], 1, True, True),
+    (['--samples', '101', '--workers', '1'], 2, True, True),
+    (['--samples', '101', '--drop-last'], 4, True, True),
+    (['--samples', '203', '--batch', '5', '--epochs', '3'], 8, True, True),
+]
+
+
+if 'in_order' in inspect.signature(torch.utils.data.DataLoader.__init__).parameters:
+    LOOPS.append((['--unordered', '--workers', '2'], 1, True, True))
+
+
+def played():
+    for options, ranks, samples_known, epochs_known in LOOPS:
+        what = f'{" ".join(options) or "plain"}, {ranks} rank(s)'
+        s, (samples, batches, whole), more = play(options, ranks)
+        judge(what, s, 'samples', samples if samples_known else None)
+        of_pass = None
+        if epochs_known and whole:
+            # passes that were left count by their batches
+            full = batches if '--stop' not in options else batches - 2 * ranks
+            of_pass = Fraction(whole * batches, full * ranks)
+        judge(what, s, 'epochs', of_pass)
+        gs.equal(more['verify'], 0, f'{what}: verify')
+        if samples_known:
+            rows = list(csv.DictReader(io.StringIO(more['csv'])))
+            gs.equal(int(rows[0]['count']), samples, f'{what}: the table')
+            gs.check(f'{samples:,} samples' in more['text'], f'{what}: text: {more["text"][:400]}')
+            gs.check('/cost/outcomes/0/usd' in more['page'], f'{what}: page')
+        judge(f'{what}: --unit', more['given'], 'frames', 7)
+
+
+def told():
+    """What the program counts line by line; what --unit says gives way to it."""
+    s, (samples, batches, _), more = play(['--count', 'tokens'], 2, ('--unit', 'tokens=5', '--unit', 'requests=77'))
+    judge('counted', s, 'tokens', samples * 128)
+    judge('given', s, 'requests', 77)
+    gs.equal(outcome(s, 'tokens')['source'], 'counted', 'source')
+    gs.equal(outcome(s, 'requests')['source'], 'given', 'source')
+    gs.check('per million tokens' in more['text'], more['text'][:600])
+
+
+def hostile():
+    """Lines that are none, a line without an end, a pipe, and a run that was killed amid."""
+    with gs.scratch() as where:
+        own = os.path.join(where, 'own')
+        os.mkdir(own)
+        done, run, _ = gs.traced([gs.PYTHON, LOOP, '--truth', own, '--count', 'frames'], where, ('--price', PRICE))
+        gs.equal(done.returncode, 0, done.stderr.decode()[-300:])
+        want = json.load(open(own + '/rank0.json'))['samples'] * 128
+        with open(os.path.join(run, 'units-x-1.txt'), 'wb') as f:
+            f.write(b'frames=1000\n\nframes\nframes 12x\nframes -4\nframes 0\n\x00\xff 3\n' + b'a' * 300 +
+                    b'\nsteps 4\nframes 99999999999999999999\nframes 4')
+        os.mkfifo(os.path.join(run, 'units-pipe-1.txt'))
+        os.symlink('/etc/passwd', os.path.join(run, 'units-link-1.txt'))
+        s = json.loads(gs.gpustarve('report', run, '--format', 'json').stdout, parse_float=str)
+        judge('bad lines', s, 'frames', want + 1000)
+        notes = [n for n in s['quality']['notes'] if 'of what the program counted' in n]
+        gs.check(notes and notes[0].startswith('9 lines'), f'a note: {notes}')
+    for bad in 'tokens', 'tokens=', 'tokens=-1', 'Tokens=3', 'tokens=1e9', 'steps=3', 'tokens=' + '9' * 30:
+        done = gs.gpustarve('run', '--unit', bad, '--', 'true')
+        gs.check(done.returncode == 1 and b'--unit' in done.stderr, f'--unit {bad}: {done.stderr}')
+
+
+played()
+told()
+hostile()
+gs.finish()

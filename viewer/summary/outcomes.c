@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cost.outcomes: how many samples, epochs and units of the program's own the dollars bought. */
+#include <string.h>
+#include "analysis/evidence/passes.h"
+#include "summary_priv.h"
+
+/*
+ * The loader that gave most samples is the one that the run is about; a smaller one validates.
+ * Where one of them does not know, most batches tell.
+ */
+static const struct ana_loader_facts *main_loader(const struct ana_result *r)
+{
+	const struct ana_loader_facts *most = NULL;
+	uint64_t samples = 0, n;
+	bool known = true;
+
+	for (size_t i = 0; i < r->loaders; i++)
+		known &= !r->loader[i].given.batches || ana_loader_samples(&r->loader[i], &n);
+	for (size_t i = 0; i < r->loaders; i++) {
+		const struct ana_loader_facts *f = &r->loader[i];
+
+		if (!known || !ana_loader_samples(f, &n))
+			n = known ? 0 : f->given.batches;
+		if (n > samples) {
+			samples = n;
+			most = f;
+		}
+	}
+	return most;
+}
+
+/* Whatever was lost of the record may have been a batch. */
+static bool is_whole(const struct ana_quality *q)
+{
+	return !q->dropped && !q->frames_missing && !q->damage_bytes;
+}
+
+static void add_loader(struct view_summary *s)
+{
+	const struct ana_loader_facts *f = main_loader(s->result);
+	uint64_t num, den;
+
+	if (!f || !is_whole(&s->result->quality))
+		return;
+	if (ana_loader_samples(f, &num))
+		view_outcome_set(s, "samples", (int64_t)num, 1, VIEW_OUTCOME_LOADER);
+	if (ana_loader_epochs(f, &num, &den))
+		view_outcome_set(s, "epochs", (int64_t)num, (int64_t)den, VIEW_OUTCOME_LOADER);
+}
+
+static void add_units(struct view_summary *s, const struct view_unit *unit, size_t n,
+		      enum view_outcome_source source)
+{
+	for (size_t i = 0; i < n; i++)
+		view_outcome_set(s, base_arena_text(&s->mem, unit[i].name), unit[i].count, 1,
+				 source);
+}
+
+/* What the program counted is told by it; what `run --unit` was given before it began, is not. */
+static bool was_counted(const struct view_counts *c, const char *name)
+{
+	for (size_t i = 0; !c->large && i < c->units; i++)
+		if (!strcmp(c->unit[i].name, name))
+			return true;
+	return false;
+}
+
+void summary_make_outcomes(struct view_summary *s, const struct view_trace *t)
+{
+	add_loader(s);
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->run.units; i++)
+		if (!was_counted(&t->run.counts, t->run.unit[i].name))
+			add_units(s, &t->run.unit[i], 1, VIEW_OUTCOME_GIVEN);
+	if (!t->run.counts.large)
+		add_units(s, t->run.counts.unit, t->run.counts.units, VIEW_OUTCOME_COUNTED);
+}
+
+void view_summary_set_units(struct view_summary *s, const struct view_unit *unit, size_t n)
+{
+	add_units(s, unit, n, VIEW_OUTCOME_GIVEN);
+}
+
+void summary_put_outcomes(struct base_jsonout *j, const struct view_summary *s)
+{
+	if (!s->outcomes)
+		return;
+	base_json_array(j, "outcomes");
+	for (size_t i = 0; i < s->outcomes; i++) {
+		const struct view_outcome *o = &s->outcome[i];
+
+		base_json_flat_object(j, NULL);
+		base_json_string(j, "unit", o->unit);
+		base_json_int(j, "count", o->num);
+		base_json_int(j, "divisor", o->den);
+		base_json_int(j, "per", view_unit_per(o->unit));
+		base_json_usd(j, "usd", o->nano_usd, o->nano_usd >= 0);
+		base_json_string(j, "source", view_outcome_sources[o->source]);
+		base_json_end(j);
+	}
+	base_json_end(j);
+}
+
+/* The dollars are made anew: they follow from the others. */
+void summary_read_outcomes(struct view_summary *s, const struct base_json *outcomes)
+{
+	char text[VIEW_UNIT_NAME + 8];
+	struct view_unit u;
+
+	BASE_JSON_EACH(n, outcomes) {
+		int source = summary_by_name(base_json_get_text(n, "source", NULL),
+					     view_outcome_sources, VIEW_OUTCOME_SOURCES, -1);
+
+		snprintf(text, sizeof(text), "%.*s=1", VIEW_UNIT_NAME,
+			 base_json_get_text(n, "unit", ""));
+		if (source < 0 || !view_unit_parse(text, strlen(text), &u))
+			continue;
+		view_outcome_set(s, base_arena_text(&s->mem, u.name),
+				 base_json_get_int(n, "count", 0),
+				 base_json_get_int(n, "divisor", 0),
+				 (enum view_outcome_source)source);
+	}
+}
