@@ -14,7 +14,7 @@ import os
 import sys
 import types
 
-ABI = 4
+ABI = 5
 WHOLE, FAILED, HANDED, SYNCED = 2, 3, 4, 16  # enum prof_save_state
 
 lib = ctypes.PyDLL(HERE.rpartition('/')[0] + '/libprof.so',  # noqa: F821
