@@ -82,6 +82,20 @@ void sim_kernel_slow(struct sim_op *op)
 		op->duration = op->duration * sim_config()->slow[op->physical] / 1000;
 }
 
+/* Lazy loading: at its first launch a function's code comes to the device. */
+static void load_lazily(struct sim_stream *s, struct sim_function *f)
+{
+	uint64_t start = sim_now();
+
+	if (f->loaded || !sim_config()->lazy_ns)
+		return;
+	f->loaded = true;
+	sim_unlock();
+	sim_sleep_until(start + sim_config()->lazy_ns);
+	sim_lock();
+	sim_note_overhead(s, SIM_OVERHEAD_LAZY_LOADING, start);
+}
+
 static int launch(const struct sim_launch_config *c, void *function, void **params, void **extra)
 {
 	struct sim_stream *s = sim_stream_get(c->stream);
@@ -92,6 +106,7 @@ static int launch(const struct sim_launch_config *c, void *function, void **para
 	if (!function || !s)
 		return sim_ctx_current() ? SIM_INVALID_HANDLE : SIM_INVALID_CONTEXT;
 	sim_lock();
+	load_lazily(s, function);
 	sim_throttle(s);
 	sim_op_init(&op, SIM_KERNEL, s);
 	work.comm = sim_kernel_fill(&op, function, c->grid, c->block, c->shared, params, extra);

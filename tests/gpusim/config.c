@@ -194,6 +194,7 @@ static void read_config(void)
 	config.copy_ns = number("GPUSIM_COPY_NS", 1000);
 	config.init_ns = number("GPUSIM_INIT_MS", 0) * 1000000;
 	config.module_ns = number("GPUSIM_MODULE_MS", 0) * 1000000;
+	config.lazy_ns = number("GPUSIM_LAZY_MS", 0) * 1000000;
 	config.malloc_ns = number("GPUSIM_MALLOC_US", 10) * 1000;
 	config.h2d = rate("GPUSIM_H2D_GBPS", 50);
 	config.d2h = rate("GPUSIM_D2H_GBPS", 50);

@@ -32,6 +32,7 @@ struct sim_config {
 	uint64_t node_gap_ns; /* between two nodes of a graph */
 	uint64_t copy_ns; /* fixed part of a copy */
 	uint64_t init_ns, module_ns, malloc_ns; /* what these calls take */
+	uint64_t lazy_ns; /* what the first launch of each function takes longer */
 	double h2d, d2h, pageable, d2d, peer, fill; /* bytes per nanosecond */
 	uint64_t memory[SIM_MAX_DEVICES]; /* by GPU */
 	char name[SIM_MAX_DEVICES][96];

@@ -111,6 +111,7 @@ struct sim_function {
 	struct sim_module *module; /* NULL: of a stand-in library */
 	bool nccl;
 	bool foreign; /* its parameters are its own: no length is among them */
+	bool loaded; /* with GPUSIM_LAZY_MS: it was launched before */
 	int attribute[SIM_FUNCTION_ATTRIBUTES];
 };
 

@@ -200,7 +200,7 @@ static void tell(const struct sim_op *op)
 
 static bool traced(const struct sim_op *op)
 {
-	return op->kind != SIM_MARKER && op->kind != SIM_HOST;
+	return op->kind != SIM_MARKER;
 }
 
 /* Remembers when the launch leaves the queue; for pending work finish() fills that in. */
@@ -550,15 +550,31 @@ struct sim_when sim_stream_ready(struct sim_stream *s)
 	return sim_join(s, all, d.n);
 }
 
+static bool is_full(const struct sim_stream *s, uint32_t queue)
+{
+	return s->ends && s->launched >= queue && s->ends[s->launched % queue] > sim_now();
+}
+
+void sim_note_overhead(struct sim_stream *s, enum sim_overhead what, uint64_t start)
+{
+	const struct sim_tracer *t = sim_tracer();
+	struct sim_op where;
+
+	if (!t)
+		return;
+	sim_op_init(&where, SIM_MARKER, s);
+	t->overhead(&where, what, start);
+}
+
 void sim_throttle(struct sim_stream *s)
 {
 	uint32_t queue = sim_config()->queue;
-	uint64_t t;
+	uint64_t t, start = sim_now();
 
-	while (s->ends && s->launched >= queue) {
+	if (!is_full(s, queue))
+		return;
+	while (is_full(s, queue)) {
 		t = s->ends[s->launched % queue];
-		if (t <= sim_now())
-			return;
 		if (t == SIM_NEVER) { /* pending; the place is filled when it is resolved */
 			sim_wait_resolved();
 			continue;
@@ -567,6 +583,7 @@ void sim_throttle(struct sim_stream *s)
 		sim_sleep_until(t);
 		sim_lock();
 	}
+	sim_note_overhead(s, SIM_OVERHEAD_QUEUE_FULL, start);
 }
 
 static void note(struct sim_sync_info *info, struct sim_stream *s, const struct sim_event *event)

@@ -76,6 +76,9 @@ void sim_when_drop(struct sim_when when);
 /* Without the lock: blocks until all work of the context is over. */
 void sim_context_wait(struct sim_ctx *ctx);
 
+/* Tells the tracer what has held up the call since @start. */
+void sim_note_overhead(struct sim_stream *s, enum sim_overhead what, uint64_t start);
+
 /* Blocks while s holds as many launches as a queue can; the lock is given up meanwhile. */
 void sim_throttle(struct sim_stream *s);
 

@@ -86,6 +86,13 @@ struct sim_op {
 	uint64_t call; /* number of the API call in this process */
 	uint64_t call_start; /* start of the outermost API call */
 	uint32_t correlation, tid;
+	uint32_t host_tid; /* of a host function: who runs it, once somebody does */
+};
+
+/* CUPTI's numbers of what a call may be held up by. */
+enum sim_overhead {
+	SIM_OVERHEAD_LAZY_LOADING = 5 << 16,
+	SIM_OVERHEAD_QUEUE_FULL = 6 << 16
 };
 
 struct sim_sync_info {
@@ -127,6 +134,8 @@ struct sim_tracer {
 	void (*op_done)(void *token, const struct sim_op *op);
 	void (*sync)(const struct sim_sync_info *info, const struct sim_op *where);
 	void (*event_record)(const struct sim_op *where, uint32_t event);
+	/* The call was held up from then until now. */
+	void (*overhead)(const struct sim_op *where, enum sim_overhead what, uint64_t start);
 	void (*context)(uint32_t context, uint32_t device, bool created);
 };
 

@@ -42,6 +42,7 @@ static struct sim_pending *next_host(bool *open)
 static void run_host(struct sim_pending *p)
 {
 	p->op.start = sim_now();
+	p->op.host_tid = sim_tid();
 	sim_unlock();
 	p->work.host(p->work.host_data);
 	sim_lock();

@@ -9,12 +9,12 @@
 static const uint32_t sizes[REC_KINDS] = {
 	[REC_MEMCPY] = SINCE(26, 96, 88),
 	[REC_MEMSET] = 88,
-	[REC_KERNEL] = SINCE(130000, 216, SINCE(19, 208, 200)),
+	[REC_KERNEL] = SINCE(130100, 224, SINCE(130000, 216, SINCE(19, 208, 200))),
 	[REC_DRIVER] = 40,
 	[REC_RUNTIME] = 40,
 	[REC_DEVICE] = SINCE(20, 184, 176),
 	[REC_CONTEXT] = SINCE(130100, 40, SINCE(23, 32, SINCE(22, 24, 16))),
-	[REC_CONCURRENT_KERNEL] = SINCE(130000, 216, SINCE(19, 208, 200)),
+	[REC_CONCURRENT_KERNEL] = SINCE(130100, 224, SINCE(130000, 216, SINCE(19, 208, 200))),
 	[REC_NAME] = 32,
 	[REC_MARKER] = 56,
 	[REC_MARKER_DATA] = SINCE(130000, 40, 32),
@@ -29,12 +29,10 @@ static const uint32_t sizes[REC_KINDS] = {
 	[REC_DEVICE_GRAPH_TRACE] = SINCE(26, 56, 0),
 	[REC_MEM_DECOMPRESS] = SINCE(26, 64, 0),
 	[REC_CC_ROTATION] = SINCE(27, 32, 0),
-	/*
-	 * Accepted and never written. No header that has them was at hand: the sizes are guesses.
-	 */
-	[REC_GRAPH_HOST_NODE] = SINCE(130100, 72, 0),
+	[REC_GRAPH_HOST_NODE] = SINCE(130100, 56, 0),
+	[REC_HOST_LAUNCH] = SINCE(130100, 48, 0),
+	/* Accepted and never written: the sizes are guesses. */
 	[REC_CTX_SWITCH] = SINCE(130100, 24, 0),
-	[REC_HOST_LAUNCH] = SINCE(130100, 56, 0),
 	[REC_GREEN_CONTEXT] = SINCE(130200, 32, 0),
 };
 
@@ -63,6 +61,10 @@ uint32_t rec_start_offset(uint32_t kind)
 		return 16;
 	case REC_GRAPH_TRACE:
 		return 8;
+	case REC_HOST_LAUNCH:
+		return 32;
+	case REC_GRAPH_HOST_NODE:
+		return 40;
 	}
 	return 0;
 }

@@ -252,9 +252,42 @@ static void graph(uint8_t *r, const struct sim_op *op)
 	}
 }
 
+/* The stream and what of the program it waits for. Whose thread that is comes with its end. */
+static void host_function(uint8_t *r, const struct sim_op *op)
+{
+	put32(r, 4, op->stream);
+	put32(r, 8, op->context);
+	put32(r, 12, op->device);
+	put32(r, 16, op->correlation);
+	put32(r, 20, pid);
+	put32(r, 24, op->host_tid);
+}
+
+static void host_node(uint8_t *r, const struct sim_op *op)
+{
+	put32(r, 4, op->stream);
+	put32(r, 8, op->context);
+	put32(r, 12, op->device);
+	put32(r, 16, op->correlation);
+	put32(r, 20, op->graph);
+	put64(r, 24, op->node);
+	put32(r, 32, pid);
+	put32(r, 36, op->host_tid);
+}
+
+/* Before 13.1 there are none. */
+static uint32_t kind_of_host(const struct sim_op *op)
+{
+	uint32_t kind = op->in_graph ? REC_GRAPH_HOST_NODE : REC_HOST_LAUNCH;
+
+	return rec_size(kind) ? kind : 0;
+}
+
 /* Graph level and node level exclude each other: the graph kind hides the nodes. */
 static uint32_t kind_of(const struct sim_op *op)
 {
+	if (op->kind == SIM_HOST)
+		return kind_of_host(op);
 	if (op->in_graph && rec_config.kind[REC_GRAPH_TRACE])
 		return 0;
 	switch (op->kind) {
@@ -302,16 +335,21 @@ static void cost_of(const struct sim_op *op, uint32_t kind)
 		cost_of_kernel(op);
 	else if (kind && rec_config.kind[kind] && op->kind == SIM_GRAPH)
 		cost_graph();
-	else if (kind && rec_config.kind[kind])
+	else if (kind && rec_config.kind[kind] && op->kind != SIM_HOST)
 		cost_copy();
 }
 
 static void *op_record(const struct sim_op *op)
 {
 	static void (*const write[])(uint8_t *, const struct sim_op *) = {
-		[REC_KERNEL] = kernel, [REC_CONCURRENT_KERNEL] = kernel,
-		[REC_MEMCPY] = copy,   [REC_MEMCPY2] = peer_copy,
-		[REC_MEMSET] = fill,   [REC_GRAPH_TRACE] = graph,
+		[REC_KERNEL] = kernel,
+		[REC_CONCURRENT_KERNEL] = kernel,
+		[REC_MEMCPY] = copy,
+		[REC_MEMCPY2] = peer_copy,
+		[REC_MEMSET] = fill,
+		[REC_GRAPH_TRACE] = graph,
+		[REC_HOST_LAUNCH] = host_function,
+		[REC_GRAPH_HOST_NODE] = host_node,
 	};
 	uint32_t kind = kind_of(op);
 	enum fault_stamp fault;
@@ -320,7 +358,7 @@ static void *op_record(const struct sim_op *op)
 	cost_of(op, kind);
 	if (!kind || !rec_config.kind[kind])
 		return NULL;
-	fault = fault_record(op);
+	fault = op->kind == SIM_HOST ? FAULT_NONE : fault_record(op);
 	if (fault == FAULT_DROP) {
 		buf_count_drop();
 		return NULL;
@@ -345,6 +383,8 @@ static void op_done(void *token, const struct sim_op *op)
 	if (!r)
 		return;
 	times(r, *(uint32_t *)r, op, FAULT_NONE);
+	if (op->kind == SIM_HOST)
+		put32(r, op->in_graph ? 36 : 24, op->host_tid);
 	buf_finish(token, op->end);
 }
 
@@ -399,6 +439,34 @@ static void event_record(const struct sim_op *where, uint32_t event)
 	buf_commit(0);
 }
 
+/* What CUPTI gives with the record, and the client has to free. */
+static void *full_queue(void)
+{
+	return calloc(3, sizeof(uint32_t));
+}
+
+static void overhead_record(const struct sim_op *where, enum sim_overhead what, uint64_t start)
+{
+	uint64_t now = sim_now();
+	uint8_t *r;
+
+	if (!rec_config.kind[REC_OVERHEAD] || SIM_CUPTI_API < 130100)
+		return;
+	r = begin(REC_OVERHEAD);
+	if (!r)
+		return;
+	put32(r, 4, (uint32_t)what);
+	put32(r, 8, 2); /* the object is a thread */
+	put32(r, 12, pid);
+	put32(r, 16, thread_id(where->tid));
+	put64(r, 24, stamp(start));
+	put64(r, 32, stamp(now));
+	put32(r, 40, where->correlation);
+	if (what == SIM_OVERHEAD_QUEUE_FULL)
+		put64(r, 48, (uint64_t)(uintptr_t)full_queue());
+	buf_commit(now);
+}
+
 static void context_record(uint32_t context, uint32_t device, bool created)
 {
 	uint8_t *r;
@@ -451,5 +519,6 @@ const struct sim_tracer rec_tracer = {
 	.op_done = op_done,
 	.sync = sync_record,
 	.event_record = event_record,
+	.overhead = overhead_record,
 	.context = context_record,
 };
