@@ -14,6 +14,7 @@
  *	other threads was not safe before 12.6 update 2, which has 12.6's. So both hold for the whole
  *	number.
  *	TAKES_NULL: release notes of 12.9, the same page.
+ *	TELLS_HELD: cupti_activity.h of 13.1 is the first with CUpti_ActivityHostLaunch.
  *	PASSIVE, LONG_GRAPHS: release notes of 13.0 update 1,
  *	https://forums.developer.nvidia.com/t/cuda-profiler-tools-interface-cupti-13-0-is-now-available/341320
  *	LONG_GRAPHS begins with 12.0 update 1, when CUPTI's buffers moved to the device
@@ -28,7 +29,8 @@
 #define OLD_LONG (OLD | FACTS_CUPTI_LONG_GRAPHS)
 #define SINCE_12_5 (FACTS_CUPTI_PICKS_CALLS | FACTS_CUPTI_GRAPHS_WHOLE)
 #define SINCE_12_9 (SINCE_12_5 | FACTS_CUPTI_TAKES_NULL)
-#define NOW (SINCE_12_9 | FACTS_CUPTI_NEEDS_DRIVER)
+#define SINCE_13_1 (SINCE_12_9 | FACTS_CUPTI_TELLS_HELD)
+#define NOW (SINCE_13_1 | FACTS_CUPTI_NEEDS_DRIVER)
 
 static const struct facts_cupti rows[] = {
 	/* kernel, memcpy, memset, peer, sync, api, graph */
@@ -73,8 +75,8 @@ static const struct facts_cupti rows[] = {
 	  OLD_LONG | SINCE_12_9 | FACTS_CUPTI_PASSIVE,
 	  { 216, 96, 88, 96, 56, 40, 56 } }, /* 13.0.48 */
 	{ 130001, "13.0 U1", OLD | SINCE_12_9, { 216, 96, 88, 96, 56, 40, 56 } }, /* 13.0.85 */
-	{ 130100, "13.1", OLD | SINCE_12_9, { 224, 96, 88, 96, 56, 40, 56 } }, /* 13.1.75 */
-	{ 130101, "13.1 U1", OLD | SINCE_12_9, { 224, 96, 88, 96, 56, 40, 56 } }, /* 13.1.115 */
+	{ 130100, "13.1", OLD | SINCE_13_1, { 224, 96, 88, 96, 56, 40, 56 } }, /* 13.1.75 */
+	{ 130101, "13.1 U1", OLD | SINCE_13_1, { 224, 96, 88, 96, 56, 40, 56 } }, /* 13.1.115 */
 	/* From here on sizes are those of cupti_activity.h: there was no driver to ask beside. */
 	{ 130200,
 	  "13.2",

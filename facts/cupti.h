@@ -37,6 +37,11 @@ enum facts_cupti_fact {
 	FACTS_CUPTI_ENDLESS = 1u << 8,
 	/* A request for a buffer may be answered by NULL: a counted loss. Before, a crash. */
 	FACTS_CUPTI_TAKES_NULL = 1u << 9,
+	/*
+	 * Tells what streams and calls are held up by: functions of the program on the CPU, full
+	 * queues, code that is loaded. Older ones have records of overhead, too, of other things.
+	 */
+	FACTS_CUPTI_TELLS_HELD = 1u << 10,
 };
 
 struct facts_cupti_bytes { /* of the record that this version writes */

@@ -55,6 +55,8 @@ enum wire_sync {
 	WIRE_SYNC_STREAM_WAIT = 2, /* a stream waits for an event; names the stream */
 	WIRE_SYNC_STREAM = 3, /* the host waits for a stream */
 	WIRE_SYNC_CONTEXT = 4, /* the host waits for a context */
+	/* A stream waits for a function of the program that it runs on the CPU; tid: who runs it */
+	WIRE_SYNC_HOST_FUNCTION = 5,
 };
 
 /* wire_event.op of WIRE_KIND_API */
@@ -73,6 +75,8 @@ enum wire_range {
 	WIRE_RANGE_GC = 6, /* a run of Python's garbage collector on that thread */
 	WIRE_RANGE_CHECKPOINT = 7, /* torch.save and the like; name: the file, where it is known */
 	WIRE_RANGE_ITER = 8, /* making a loader's iterator: workers start */
+	WIRE_RANGE_QUEUE_FULL = 9, /* a call waits until the device's queue has room again */
+	WIRE_RANGE_CODE_LOAD = 10, /* a call loads or compiles a kernel's code for its first use */
 };
 
 /* wire_event.flags */

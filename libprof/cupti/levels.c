@@ -139,7 +139,8 @@ enum when {
 	WHEN_ALWAYS,
 	WHEN_KERNELS,
 	WHEN_GRAPHS,
-	WHEN_CALLS
+	WHEN_CALLS,
+	WHEN_HELD
 };
 
 static const struct kind {
@@ -155,9 +156,18 @@ static const struct kind {
 #include "facts/cupti_kinds.def"
 };
 
-static bool wanted(const struct prof_level *l, const struct kind *k)
+/* Kinds that this CUPTI lacks, or has for others alone, are not touched: they may be another's. */
+static bool is_ours(const struct prof_cupti *cupti, const struct kind *k)
+{
+	return k->when != WHEN_HELD ||
+	       (cupti->facts & FACTS_CUPTI_TELLS_HELD && cupti->record_bytes[k->number]);
+}
+
+static bool wanted(const struct prof_level *l, const struct prof_cupti *cupti, const struct kind *k)
 {
 	switch (k->when) {
+	case WHEN_HELD:
+		return l->api && l->only & k->only && is_ours(cupti, k);
 	case WHEN_CALLS: /* switch_api has these */
 		return false;
 	case WHEN_KERNELS:
@@ -176,7 +186,7 @@ static int enable_kinds(const struct prof_level *l, const struct prof_cupti *cup
 	int rc;
 
 	for (i = 0; i < COUNT(kinds); i++) {
-		if (!wanted(l, &kinds[i]))
+		if (!wanted(l, cupti, &kinds[i]))
 			continue;
 		rc = enable(cupti, kinds[i].number);
 		if (rc && kinds[i].needed)
@@ -247,7 +257,7 @@ void prof_level_disable(const struct prof_cupti *cupti)
 	}
 	calls_on = false;
 	for (i = 0; i < COUNT(kinds); i++)
-		if (kinds[i].when != WHEN_CALLS)
+		if (kinds[i].when != WHEN_CALLS && is_ours(cupti, &kinds[i]))
 			cupti->Disable(kinds[i].number);
 	choose_words(cupti, false);
 }
@@ -263,7 +273,8 @@ void prof_level_hand_over(const struct prof_cupti *cupti)
 	 */
 	for (ops = 0; ops < 2; ops++)
 		for (i = 0; i < COUNT(kinds); i++)
-			if (kinds[i].handed && (kinds[i].event == WIRE_KIND_OP) == ops)
+			if (kinds[i].handed && (kinds[i].event == WIRE_KIND_OP) == ops &&
+			    is_ours(cupti, &kinds[i]))
 				cupti->Disable(kinds[i].number);
 	choose_words(cupti, false);
 }

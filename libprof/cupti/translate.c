@@ -5,6 +5,7 @@
 #include "translate.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cbids.h"
@@ -187,6 +188,70 @@ static enum prof_outcome sync(struct prof_translator *t, const uint8_t *r, struc
 	ev->context = rec_u32(r, REC_SYNC_CONTEXT);
 	ev->stream = rec_u32(r, REC_SYNC_STREAM);
 	ev->corr = prof_corr_extend(&t->latest_corr, rec_u32(r, REC_SYNC_CORRELATION));
+	return check(t, ev) == PROF_EVENT ? PROF_EVENT : PROF_SKIP;
+}
+
+/* A function of the program that a stream runs on the CPU; all behind it waits. As sync(). */
+static enum prof_outcome host_function(struct prof_translator *t, const uint8_t *r,
+				       struct wire_event *ev)
+{
+	bool node = rec_u32(r, REC_KIND) == CUPTI_KIND_GRAPH_HOST_NODE;
+
+	ev->kind = WIRE_KIND_SYNC;
+	ev->op = WIRE_SYNC_HOST_FUNCTION;
+	read_times(t, ev, r, node ? REC_HOST_NODE_START : REC_HOST_START,
+		   node ? REC_HOST_NODE_END : REC_HOST_END);
+	ev->device = rec_u32(r, REC_HOST_DEVICE);
+	ev->context = rec_u32(r, REC_HOST_CONTEXT);
+	ev->stream = rec_u32(r, REC_HOST_STREAM);
+	ev->tid = rec_u32(r, node ? REC_HOST_NODE_THREAD : REC_HOST_THREAD);
+	ev->graph = node ? rec_u32(r, REC_HOST_NODE_GRAPH) : 0;
+	ev->corr = prof_corr_extend(&t->latest_corr, rec_u32(r, REC_HOST_CORRELATION));
+	return check(t, ev) == PROF_EVENT ? PROF_EVENT : PROF_SKIP;
+}
+
+static enum prof_outcome host_node(struct prof_translator *t, const uint8_t *r,
+				   struct wire_event *ev)
+{
+	return host_function(t, r, ev);
+}
+
+static uint8_t range_of(uint32_t overhead)
+{
+	switch (overhead) {
+	case OVERHEAD_COMPILER:
+	case OVERHEAD_MODULE_LOAD:
+	case OVERHEAD_LAZY_LOAD:
+		return WIRE_RANGE_CODE_LOAD;
+	case OVERHEAD_QUEUE_FULL:
+		return WIRE_RANGE_QUEUE_FULL;
+	}
+	return 0;
+}
+
+/* "Client is responsible for freeing this memory using the free function": only what is known. */
+static void free_overhead_data(const struct prof_translator *t, const uint8_t *r)
+{
+	void *data;
+
+	if (t->record_bytes[CUPTI_KIND_OVERHEAD] < REC_OVERHEAD_DATA + sizeof(data))
+		return;
+	memcpy(&data, r + REC_OVERHEAD_DATA, sizeof(data));
+	free(data);
+}
+
+/* What held a call of the thread up. CUPTI's own costs are not among it. As sync(). */
+static enum prof_outcome overhead(struct prof_translator *t, const uint8_t *r,
+				  struct wire_event *ev)
+{
+	ev->op = range_of(rec_u32(r, REC_OVERHEAD_WHAT));
+	if (ev->op == WIRE_RANGE_QUEUE_FULL)
+		free_overhead_data(t, r);
+	if (!ev->op || rec_u32(r, REC_OVERHEAD_OBJECT) != OVERHEAD_OF_THREAD)
+		return PROF_SKIP;
+	ev->kind = WIRE_KIND_RANGE;
+	read_times(t, ev, r, REC_OVERHEAD_START, REC_OVERHEAD_END);
+	ev->tid = rec_u32(r, REC_OVERHEAD_THREAD);
 	return check(t, ev) == PROF_EVENT ? PROF_EVENT : PROF_SKIP;
 }
 

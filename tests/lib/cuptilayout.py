@@ -33,10 +33,26 @@ STRUCTS = {
         CORRELATION='correlationId', START='start', END='end', DEVICE='deviceId', ID='graphId',
         CONTEXT='contextId', STREAM='streamId')),
 }
+# The same of kinds that only newer releases have: their structs may be missing.
+NEWER = {
+    'HOST': ('CUpti_ActivityHostLaunch', 1, 'HOST_LAUNCH', dict(
+        STREAM='streamId', CONTEXT='contextId', DEVICE='deviceId', CORRELATION='correlationId',
+        THREAD='threadId', START='start', END='end')),
+    'HOST_NODE': ('CUpti_ActivityGraphHostNode', 1, 'GRAPH_HOST_NODE', dict(
+        GRAPH='graphId', THREAD='threadId', START='start', END='end')),
+    'OVERHEAD': ('CUpti_ActivityOverhead', 3, 'OVERHEAD', dict(
+        WHAT='overheadKind', OBJECT='objectKind', THREAD='objectId.pt.threadId', START='start', END='end',
+        CORRELATION='correlationId')),
+}
 # Fields that only newer structs have: they are read where the probed size says so.
 LATER = {'OVERHEAD_DATA': ('CUpti_ActivityOverhead3', 'overheadData'),
          'GRAPH_END_DEVICE': ('CUpti_ActivityGraphTrace2', 'endDeviceId')}
 ENUMS = {
+    'OVERHEAD_COMPILER': 'CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER',
+    'OVERHEAD_MODULE_LOAD': 'CUPTI_ACTIVITY_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING',
+    'OVERHEAD_LAZY_LOAD': 'CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING',
+    'OVERHEAD_QUEUE_FULL': 'CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL',
+    'OVERHEAD_OF_THREAD': 'CUPTI_ACTIVITY_OBJECT_THREAD',
     'CUPTI_OK': 'CUPTI_SUCCESS',
     'CUPTI_MAX_LIMIT_REACHED': 'CUPTI_ERROR_MAX_LIMIT_REACHED',
     'CUPTI_NOT_INITIALIZED': 'CUPTI_ERROR_NOT_INITIALIZED',
@@ -80,6 +96,11 @@ def kinds():
     return rows
 
 
+def is_newer(symbol):
+    """Whether a release may lack the kind."""
+    return symbol in ('HOST_LAUNCH', 'GRAPH_HOST_NODE')
+
+
 def versions(stem, lowest, text):
     """The struct names that the headers define, from the lowest version on."""
     found = []
@@ -111,11 +132,19 @@ def source(include, text, sizes):
         if sizes:
             lines.append(f'_Static_assert(sizeof({newest(stem, text)}) == {sizes[prefix]}, "{newest(stem, text)}");')
             checks += 1
+    for prefix, (stem, lowest, kind, fields) in NEWER.items():
+        for name in versions(stem, lowest, text):
+            for ours, theirs in fields.items():
+                lines.append(f'_Static_assert(REC_{prefix}_{ours} == offsetof({name}, {theirs}), "{name}.{theirs}");')
+            lines.append(f'_Static_assert(REC_BYTES_{kind} <= sizeof({name}), "{name}");')
+            checks += len(fields)
     for ours, (name, theirs) in LATER.items():
         if name in text:
             lines.append(f'_Static_assert(REC_{ours} == offsetof({name}, {theirs}), "{name}.{theirs}");')
             checks += 1
     for ours, number, _ in kinds():
+        if not re.search(rf'\bCUPTI_ACTIVITY_KIND_{ours}\b', text) and is_newer(ours):
+            continue
         lines.append(f'_Static_assert(CUPTI_ACTIVITY_KIND_{ours} == {number}, "{ours}");')
         checks += 1
     for ours, theirs in ENUMS.items():

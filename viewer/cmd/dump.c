@@ -53,18 +53,19 @@ static const char *op_name(uint8_t op)
 
 static const char *range_name(uint8_t op)
 {
-	static const char *const name[] = { "range",	 "loader", "user",	 "operator", "step",
-					    "optimizer", "gc",	   "checkpoint", "iter" };
+	static const char *const name[] = { "range", "loader",	   "user",     "operator",
+					    "step",  "optimizer",  "gc",       "checkpoint",
+					    "iter",  "queue-full", "code-load" };
 
 	return name[op < sizeof(name) / sizeof(name[0]) ? op : 0];
 }
 
 static const char *sync_name(uint8_t op)
 {
-	static const char *const name[] = { "sync", "sync-event", "stream-wait", "sync-stream",
-					    "sync-context" };
+	static const char *const name[] = { "sync",	   "sync-event",   "stream-wait",
+					    "sync-stream", "sync-context", "host-function" };
 
-	return name[op < 5 ? op : 0];
+	return name[op < sizeof(name) / sizeof(name[0]) ? op : 0];
 }
 
 static const char *copy_name(uint8_t copy)

@@ -214,10 +214,10 @@ static void put_bad_ops(struct page *p)
 
 static int put_sync(void *arg, const struct wire_event *e)
 {
-	static const char *const names[] = { "Synchronize", "Event Sync", "Stream Wait Event",
-					     "Stream Sync", "Context Sync" };
+	static const char *const names[] = { "Synchronize", "Event Sync",   "Stream Wait Event",
+					     "Stream Sync", "Context Sync", "Host Function" };
 	struct page *p = arg;
-	const char *name = names[e->op < 5 ? e->op : 0];
+	const char *name = names[e->op < sizeof(names) / sizeof(names[0]) ? e->op : 0];
 	uint32_t device = device_of(p, view_export_sync_device(p->s, e));
 
 	begin_row(p, "cuda_sync", name, strlen(name), device, (int32_t)e->stream);

@@ -91,12 +91,13 @@ static int put_range(void *arg, const struct wire_event *e)
 
 static int put_sync(void *arg, const struct wire_event *e)
 {
-	static const char *const names[] = { "synchronise", "wait for an event", "stream waits",
-					     "wait for a stream", "wait for a context" };
+	static const char *const names[] = { "synchronise",	   "wait for an event",
+					     "stream waits",	   "wait for a stream",
+					     "wait for a context", "host function" };
 	struct perfetto *p = arg;
 	struct perfetto_slice s = { .start = e->start_ns, .end = e->end_ns, .category = CAT_SYNC };
 	uint32_t gpu = view_export_gpu(p->s, view_export_sync_device(p->s, e));
-	uint32_t op = e->op < 5 ? e->op : 0;
+	uint32_t op = e->op < sizeof(names) / sizeof(names[0]) ? e->op : 0;
 	int err;
 
 	if (gpu == ANA_MAP_NONE || e->end_ns < e->start_ns)

@@ -183,8 +183,11 @@ static int put_bad_ops(struct view_db *p)
 static int put_sync(void *arg, const struct wire_event *e)
 {
 	struct view_db *p = arg;
-	sqlite3_stmt *s = view_db_row(p, I_SYNC);
+	sqlite3_stmt *s;
 
+	if (e->op == WIRE_SYNC_HOST_FUNCTION) /* nsys has no word for it */
+		return 0;
+	s = view_db_row(p, I_SYNC);
 	add_place(p, s, e);
 	view_db_int(p, s, e->op);
 	return view_db_insert(p, s);

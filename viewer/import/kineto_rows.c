@@ -252,7 +252,9 @@ static int add_sync(struct maker *r, struct wire_event *e)
 
 	e->kind = WIRE_KIND_SYNC;
 	e->op = WIRE_SYNC_CONTEXT;
-	if (text_has(r->row, F_NAME, "Stream Wait"))
+	if (text_has(r->row, F_NAME, "Host Function")) /* our own export's */
+		e->op = WIRE_SYNC_HOST_FUNCTION;
+	else if (text_has(r->row, F_NAME, "Stream Wait"))
 		e->op = WIRE_SYNC_STREAM_WAIT;
 	else if (text_has(r->row, F_NAME, "Event"))
 		e->op = WIRE_SYNC_EVENT;
@@ -292,7 +294,7 @@ static bool take_ours(const struct view_import_row *row, struct wire_event *e)
 {
 	int64_t op = row->num[F_OURS] & 0xff, flags = row->num[F_OURS] >> 8;
 
-	if (row->type[F_OURS] != T_INT || op < WIRE_RANGE_LOADER || op > WIRE_RANGE_ITER ||
+	if (row->type[F_OURS] != T_INT || op < WIRE_RANGE_LOADER || op > WIRE_RANGE_CODE_LOAD ||
 	    flags & ~(WIRE_EV_FL_FIRST | WIRE_EV_FL_CONT | WIRE_EV_FL_OPERATOR))
 		return false;
 	e->kind = WIRE_KIND_RANGE;

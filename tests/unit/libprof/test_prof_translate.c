@@ -261,6 +261,87 @@ static void api(const struct version *v)
 	EXPECT_STR(wire_strtab_get(names, ev.name, NULL), "cudaMemcpyAsync");
 }
 
+/* Of 13.1 and later: the stream, and when who ran a function of the program for it. */
+static void test_host_functions(void)
+{
+	struct wire_event ev;
+
+	use(&versions[5]);
+	put32(0, CUPTI_KIND_HOST_LAUNCH);
+	put32(4, 14);
+	put32(8, 2);
+	put32(12, 1);
+	put32(16, 77);
+	put32(24, 4711);
+	put64(32, T0 + 5);
+	put64(40, T0 + 9);
+	EXPECT_INT(prof_translate(&t, record, &ev), PROF_EVENT);
+	EXPECT_INT(ev.kind, WIRE_KIND_SYNC);
+	EXPECT_INT(ev.op, WIRE_SYNC_HOST_FUNCTION);
+	EXPECT_UINT(ev.stream, 14);
+	EXPECT_UINT(ev.context, 2);
+	EXPECT_UINT(ev.device, 1);
+	EXPECT_UINT(ev.corr, 77);
+	EXPECT_UINT(ev.tid, 4711);
+	EXPECT_INT(ev.start_ns, T0 + 5);
+	EXPECT_INT(ev.end_ns, T0 + 9);
+	put64(40, 0); /* not over, or not known: nothing is lost */
+	EXPECT_INT(prof_translate(&t, record, &ev), PROF_SKIP);
+	use(&versions[5]);
+	put32(0, CUPTI_KIND_GRAPH_HOST_NODE);
+	put32(4, 14);
+	put32(20, 3);
+	put32(36, 4711);
+	put64(40, T0 + 5);
+	put64(48, T0 + 9);
+	EXPECT_INT(prof_translate(&t, record, &ev), PROF_EVENT);
+	EXPECT_INT(ev.op, WIRE_SYNC_HOST_FUNCTION);
+	EXPECT_UINT(ev.graph, 3);
+	EXPECT_UINT(ev.tid, 4711);
+	EXPECT_INT(ev.end_ns - ev.start_ns, 4);
+}
+
+static void held_up(uint32_t what, uint32_t object)
+{
+	use(&versions[5]);
+	sizes[CUPTI_KIND_OVERHEAD] = 56;
+	put32(0, CUPTI_KIND_OVERHEAD);
+	put32(4, what);
+	put32(8, object);
+	put32(16, 4711);
+	put64(24, T0 + 5);
+	put64(32, T0 + 9);
+}
+
+static void test_calls_held_up(void)
+{
+	struct wire_event ev;
+	void *data = malloc(12);
+
+	held_up(5 << 16, 2);
+	EXPECT_INT(prof_translate(&t, record, &ev), PROF_EVENT);
+	EXPECT_INT(ev.kind, WIRE_KIND_RANGE);
+	EXPECT_INT(ev.op, WIRE_RANGE_CODE_LOAD);
+	EXPECT_UINT(ev.tid, 4711);
+	EXPECT_INT(ev.end_ns - ev.start_ns, 4);
+	held_up(4 << 16, 2);
+	EXPECT_INT(prof_translate(&t, record, &ev), PROF_EVENT);
+	held_up(1, 2);
+	EXPECT_INT(prof_translate(&t, record, &ev), PROF_EVENT);
+	EXPECT_INT(ev.op, WIRE_RANGE_CODE_LOAD);
+	held_up(6 << 16, 2);
+	put64(48, (uint64_t)(uintptr_t)data); /* ours to free: the sanitizer's build tells */
+	EXPECT_INT(prof_translate(&t, record, &ev), PROF_EVENT);
+	EXPECT_INT(ev.op, WIRE_RANGE_QUEUE_FULL);
+	held_up(6 << 16, 3); /* a device's: whose call it is is not known */
+	EXPECT_INT(prof_translate(&t, record, &ev), PROF_SKIP);
+	held_up(1 << 16, 2); /* CUPTI's own flush; its data are nobody's business */
+	put64(48, 1);
+	EXPECT_INT(prof_translate(&t, record, &ev), PROF_SKIP);
+	held_up(99 << 16, 2);
+	EXPECT_INT(prof_translate(&t, record, &ev), PROF_SKIP);
+}
+
 static void test_versions(void)
 {
 	size_t i;
@@ -478,6 +559,6 @@ static void test_walk(void)
 
 int main(void)
 {
-	return RUN(test_versions, test_stamps, test_foreign_clock, test_others, test_ids,
-		   test_ids_random, test_walk);
+	return RUN(test_versions, test_host_functions, test_calls_held_up, test_stamps,
+		   test_foreign_clock, test_others, test_ids, test_ids_random, test_walk);
 }

@@ -284,6 +284,7 @@ void ana_gpu_keep_gap(struct ana_walk *w, struct ana_gpu_state *g, uint32_t proc
 	gap->process = process;
 	gap->ordinal = op->device;
 	gap->context = op->context;
+	gap->stream = op->stream;
 	gap->known = call != NULL;
 	gap->pageable =
 		op->op == WIRE_OP_COPY && op->copy == WIRE_COPY_H2D && op->src == WIRE_MEM_PAGEABLE;

@@ -252,6 +252,22 @@ static void decide_up_to(struct ana_gap_decision *d, const struct ana_call *lost
 	find_submitter(d);
 }
 
+/* LEDGER rule 12: what held the streams up, of gaps that may be longer than a launch takes. */
+static void find_host_code(struct ana_gap_decision *d)
+{
+	const struct ana_open_gap *gap = d->gap;
+	struct ana_proc *p = &d->w->process[gap->process];
+
+	if (!p->host_code_count || gap->end - gap->start <= ANA_LAUNCH_NS)
+		return;
+	ana_host_syncs(d->w, gap->end);
+	d->host_code = ana_host_code(p, gap->ordinal, gap->context, gap->stream);
+	complete(d, d->host_code, gap->end);
+	if (gap->dependent)
+		d->any_host_code = &p->any_host_code;
+	complete(d, d->any_host_code, gap->end);
+}
+
 static void decide_gap(struct ana_gap_decision *d)
 {
 	const struct ana_open_gap *gap = d->gap;
@@ -266,6 +282,7 @@ static void decide_gap(struct ana_gap_decision *d)
 	d->queued_end = gap->end;
 	d->whole_start = gap->start;
 	d->whole_end = gap->end;
+	find_host_code(d);
 	if (!d->g->launches) {
 		decide_blind(d);
 		return;

@@ -50,6 +50,12 @@ static void set_wait(struct ana_ruled_piece *p, uint32_t value, enum ana_confide
 	p->refine = value == ANA_INPUT_UNKNOWN ? ANA_REFINE_WAIT : ANA_REFINE_LINE;
 }
 
+/* Saving is all that it calls, too; and what CUPTI says of a call says more than its name. */
+static bool is_of_calls(uint32_t mark)
+{
+	return mark == ANA_HOST_CHECKPOINT || mark == ANA_HOST_WARMUP || mark == ANA_HOST_SYNC;
+}
+
 /* LEDGER rules 1 to 6. */
 void ana_rules_empty(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
 {
@@ -73,7 +79,7 @@ void ana_rules_empty(struct ana_gap_decision *d, int64_t t, struct ana_ruled_pie
 	p->refine = ANA_REFINE_LINE;
 	in_call = on(&d->thread->calls, t, p, &call);
 	marked = on(&d->thread->marks, t, p, &v);
-	if (marked && (!in_call || v == ANA_HOST_CHECKPOINT)) { /* saving is what it calls, too */
+	if (marked && (!in_call || is_of_calls(v))) {
 		set(p, (int)v, ANA_HIGH);
 	} else if (in_call) {
 		set(p, (int)call, ANA_HIGH);
@@ -97,22 +103,6 @@ void ana_rules_lost_graph(struct ana_gap_decision *d, int64_t t, struct ana_rule
 	set(p, ANA_DEVICE_UNKNOWN, ANA_NONE);
 }
 
-/* LEDGER rule 10, within the call that realises the submit. */
-static void rules_submit(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
-{
-	const struct ana_call *c = d->call;
-	uint32_t v;
-
-	if (d->gap->pageable)
-		set(p, ANA_INPUT_H2D, ANA_HIGH);
-	else if (on(&d->thread->calls, t, p, &v) && (v == ANA_HOST_ALLOC || v == ANA_HOST_WARMUP))
-		set(p, (int)v, ANA_HIGH);
-	else if (c->flags & ANA_NAME_LAUNCH && c->end > c->start + ANA_SLOW_LAUNCH_NS)
-		set(p, ANA_HOST_WARMUP, ANA_MEDIUM);
-	else
-		set(p, ANA_DEVICE_LAUNCH, ANA_HIGH);
-}
-
 /* Nothing in the records (LEDGER rule 11), but others may have been seen on the device. */
 static void unexplained(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
 {
@@ -125,11 +115,60 @@ static void unexplained(struct ana_gap_decision *d, int64_t t, struct ana_ruled_
 	cut(p, until);
 }
 
-/* LEDGER rules 7 to 11. */
+/* LEDGER rule 11. */
+static void rules_rest(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
+{
+	if (d->gap->dependent)
+		set(p, ANA_DEVICE_DEPENDENCY, ANA_MEDIUM);
+	else if (d->gap->pageable && !d->call)
+		set(p, ANA_INPUT_H2D, ANA_MEDIUM);
+	else
+		unexplained(d, t, p);
+}
+
+/* LEDGER rule 10, within the call that realises the submit. */
+static void rules_submit(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
+{
+	const struct ana_call *c = d->call;
+	uint32_t v, mark;
+	bool marked = on(&d->thread->marks, t, p, &mark);
+
+	if (d->gap->pageable)
+		set(p, ANA_INPUT_H2D, ANA_HIGH);
+	else if (marked && mark == ANA_HOST_WARMUP)
+		set(p, ANA_HOST_WARMUP, ANA_HIGH);
+	else if (marked &&
+		 mark == ANA_HOST_SYNC) /* the queue is full: it is not the call's doing */
+		rules_rest(d, t, p);
+	else if (on(&d->thread->calls, t, p, &v) && (v == ANA_HOST_ALLOC || v == ANA_HOST_WARMUP))
+		set(p, (int)v, ANA_HIGH);
+	else if (c->flags & ANA_NAME_LAUNCH && c->end > c->start + ANA_SLOW_LAUNCH_NS)
+		set(p, ANA_HOST_WARMUP, ANA_MEDIUM);
+	else
+		set(p, ANA_DEVICE_LAUNCH, ANA_HIGH);
+}
+
+/* LEDGER rule 12. False: no stream was held by the program's own code. */
+static bool rules_host_code(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
+{
+	uint32_t v;
+
+	if (on(d->host_code, t, p, &v))
+		set(p, ANA_DEVICE_HOST_CODE, ANA_HIGH);
+	else if (on(d->any_host_code, t, p, &v))
+		set(p, ANA_DEVICE_HOST_CODE, ANA_MEDIUM);
+	else
+		return false;
+	return true;
+}
+
+/* LEDGER rules 7 to 12. */
 void ana_rules_queued(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
 {
 	int64_t ns = d->queued_end - d->queued_start;
 
+	if (ns > ANA_LAUNCH_NS && rules_host_code(d, t, p))
+		return;
 	if (ns <= ANA_TURNAROUND_NS) {
 		set(p, ANA_DEVICE_TURNAROUND, ANA_HIGH);
 	} else if (d->gap->same_graph) {
@@ -140,12 +179,8 @@ void ana_rules_queued(struct ana_gap_decision *d, int64_t t, struct ana_ruled_pi
 		cut(p, d->call->end);
 		p->refine = ANA_REFINE_LINE; /* the submitter is in that call */
 		rules_submit(d, t, p);
-	} else if (d->gap->dependent) {
-		set(p, ANA_DEVICE_DEPENDENCY, ANA_MEDIUM);
-	} else if (d->gap->pageable && !d->call) {
-		set(p, ANA_INPUT_H2D, ANA_MEDIUM);
 	} else {
-		unexplained(d, t, p);
+		rules_rest(d, t, p);
 	}
 }
 

@@ -35,6 +35,8 @@ struct ana_gap_decision {
 	int64_t submitted; /* QUEUED from then on */
 	int64_t queued_start, queued_end; /* for the rules on QUEUED */
 	struct ana_timeline_stack *waits, *blocked; /* without launch records */
+	/* functions on the CPU: of the stream of the operation that ends the gap, of any stream */
+	struct ana_timeline_stack *host_code, *any_host_code;
 	int64_t rest_start, rest_end; /* of the tail, what the samples of left tell of */
 	struct ana_proc
 		*left; /* with left_tid: the submitter of the last operation; NULL: not known */

@@ -25,6 +25,7 @@ static void archive_gap(struct ana_open_gap *gap, uint32_t processes, struct ana
 	gap->process = ana_archive_small(a, gap->process, processes - 1);
 	ana_archive_field(a, gap->ordinal);
 	ana_archive_field(a, gap->context);
+	ana_archive_field(a, gap->stream);
 	ana_archive_bool(a, &gap->known);
 	ana_archive_bool(a, &gap->pageable);
 	ana_archive_bool(a, &gap->copied);

@@ -119,6 +119,11 @@ void ana_process_fini(struct ana_proc *p)
 	for (i = 0; i < p->blocked_count; i++)
 		ana_timeline_stack_fini(&p->blocked[i]);
 	free(p->blocked);
+	for (i = 0; i < p->host_code_count; i++)
+		ana_timeline_stack_fini(&p->host_code[i]);
+	free(p->host_code);
+	ana_timeline_stack_fini(&p->any_host_code);
+	ana_map_fini(&p->host_code_of);
 	ana_map_fini(&p->thread_of);
 	ana_map_fini(&p->stream_waits_of);
 	ana_map_fini(&p->blocked_of);
@@ -384,14 +389,26 @@ static int user_range(struct ana_walk *w, struct ana_proc *p, const struct wire_
 	return 0;
 }
 
-/* What libprof itself marks: collecting garbage, saving a checkpoint, making an iterator. */
-static int mark(struct ana_walk *w, const struct wire_event *e, struct ana_thread *t)
+/*
+ * What libprof itself marks: collecting garbage, saving a checkpoint, making an iterator; and what
+ * CUPTI says of a call. -1: no mark.
+ */
+static int mark_of(uint8_t op)
 {
-	uint32_t value = e->op == WIRE_RANGE_GC		  ? ANA_HOST_GC
-			 : e->op == WIRE_RANGE_CHECKPOINT ? ANA_HOST_CHECKPOINT
-							  : ANA_INPUT_EPOCH;
-
-	return ana_timeline_stack_add(&t->marks, e->start_ns, e->end_ns, value, w->floor);
+	switch (op) {
+	case WIRE_RANGE_GC:
+		return ANA_HOST_GC;
+	case WIRE_RANGE_CHECKPOINT:
+		return ANA_HOST_CHECKPOINT;
+	case WIRE_RANGE_ITER:
+		return ANA_INPUT_EPOCH;
+	case WIRE_RANGE_QUEUE_FULL:
+		return ANA_HOST_SYNC;
+	case WIRE_RANGE_CODE_LOAD:
+		return ANA_HOST_WARMUP;
+	default:
+		return -1;
+	}
 }
 
 static void take_range(struct ana_walk *w, struct ana_proc *p, const struct wire_event *e)
@@ -412,9 +429,9 @@ static void take_range(struct ana_walk *w, struct ana_proc *p, const struct wire
 					     ANA_HOST_DISPATCH, w->floor);
 	else if (e->op == WIRE_RANGE_USER || e->op == WIRE_RANGE_OPTIMIZER)
 		err = user_range(w, p, e, t);
-	else if (e->op == WIRE_RANGE_GC || e->op == WIRE_RANGE_CHECKPOINT ||
-		 e->op == WIRE_RANGE_ITER)
-		err = mark(w, e, t);
+	else if (mark_of(e->op) >= 0)
+		err = ana_timeline_stack_add(&t->marks, e->start_ns, e->end_ns,
+					     (uint32_t)mark_of(e->op), w->floor);
 	if (!err && ((e->op == WIRE_RANGE_STEP && p->steps.source == ANA_STEPS_RANGE) ||
 		     (e->op == WIRE_RANGE_OPTIMIZER && p->steps.source == ANA_STEPS_OPTIMIZER)))
 		err = ana_steps_range(&p->steps, e->start_ns, e->end_ns);
@@ -446,9 +463,15 @@ void ana_host_ranges(struct ana_walk *w, int64_t upto)
  * CUPTI's records name the context, whose streams are its own; imported ones name the device, and
  * a stream id means the same in all its contexts.
  */
+static uint64_t key_of(const struct ana_proc *p, uint32_t ordinal, uint32_t context,
+		       uint32_t stream)
+{
+	return (uint64_t)(p->source->imported ? ordinal : context) << 32 | stream;
+}
+
 static uint64_t stream_key(const struct ana_proc *p, const struct wire_event *e)
 {
-	return (uint64_t)(p->source->imported ? e->device : e->context) << 32 | e->stream;
+	return key_of(p, e->device, e->context, e->stream);
 }
 
 static uint64_t context_key(const struct ana_proc *p, uint32_t ordinal, uint32_t context)
@@ -511,6 +534,43 @@ static int take_host_wait(struct ana_walk *w, struct ana_proc *p, const struct w
 				      w->floor);
 }
 
+static int take_host_code(struct ana_walk *w, struct ana_proc *p, const struct wire_event *e)
+{
+	uint64_t key = stream_key(p, e);
+	uint32_t i = ana_map_get(&p->host_code_of, key);
+	int err;
+
+	if (i == ANA_MAP_NONE) {
+		i = p->host_code_count;
+		if (grow(&p->host_code, &p->host_code_room, i, sizeof(*p->host_code)) ||
+		    ana_map_put(&p->host_code_of, key, i))
+			return -ENOMEM;
+		p->host_code[p->host_code_count++] = (struct ana_timeline_stack){ 0 };
+	}
+	count_rows(w, 2, e->start_ns);
+	err = ana_timeline_stack_add(&p->host_code[i], e->start_ns, e->end_ns, ANA_DEVICE_HOST_CODE,
+				     w->floor);
+	return err ? err
+		   : ana_timeline_stack_add(&p->any_host_code, e->start_ns, e->end_ns,
+					    ANA_DEVICE_HOST_CODE, w->floor);
+}
+
+static int take_sync(struct ana_walk *w, struct ana_proc *p, const struct wire_event *e)
+{
+	switch (e->op) {
+	case WIRE_SYNC_STREAM_WAIT:
+		return take_stream_wait(w, p, e);
+	case WIRE_SYNC_EVENT:
+	case WIRE_SYNC_STREAM:
+	case WIRE_SYNC_CONTEXT:
+		return take_host_wait(w, p, e);
+	case WIRE_SYNC_HOST_FUNCTION:
+		return take_host_code(w, p, e);
+	default: /* of a later version */
+		return 0;
+	}
+}
+
 void ana_host_syncs(struct ana_walk *w, int64_t upto)
 {
 	struct ana_turns *t = &w->syncs_turns;
@@ -521,8 +581,7 @@ void ana_host_syncs(struct ana_walk *w, int64_t upto)
 		const struct wire_event *e = NULL;
 
 		while (!err && (e = ana_feed_peek(&p->syncs)) && e->start_ns <= upto) {
-			err = e->op == WIRE_SYNC_STREAM_WAIT ? take_stream_wait(w, p, e)
-							     : take_host_wait(w, p, e);
+			err = take_sync(w, p, e);
 			ana_feed_pop(&p->syncs);
 		}
 		if (e && !err)
@@ -553,6 +612,14 @@ bool ana_host_told_to_wait(const struct ana_proc *p, const struct wire_event *op
 			high = mid;
 	}
 	return low > s->head && s->at[low - 1] >= from;
+}
+
+struct ana_timeline_stack *ana_host_code(struct ana_proc *p, uint32_t ordinal, uint32_t context,
+					 uint32_t stream)
+{
+	uint32_t i = ana_map_get(&p->host_code_of, key_of(p, ordinal, context, stream));
+
+	return i == ANA_MAP_NONE ? NULL : &p->host_code[i];
 }
 
 struct ana_timeline_stack *ana_host_blocked(struct ana_proc *p, uint32_t ordinal, uint32_t context)

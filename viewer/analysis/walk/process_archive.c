@@ -105,6 +105,17 @@ static void archive_blocked(struct ana_proc *p, struct ana_archive *a)
 	ana_map_archive(&p->blocked_of, p->blocked_count - 1, a);
 }
 
+static void archive_host_code(struct ana_proc *p, struct ana_archive *a)
+{
+	ana_archive_vec(a, p->host_code, p->host_code_count, STREAMS_MAX);
+	if (a->reading)
+		p->host_code_room = p->host_code_count;
+	for (uint32_t i = 0; i < p->host_code_count; i++)
+		archive_stack(&p->host_code[i], a);
+	ana_map_archive(&p->host_code_of, p->host_code_count - 1, a);
+	archive_stack(&p->any_host_code, a);
+}
+
 void ana_process_archive(struct ana_walk *w, struct ana_proc *p, struct ana_archive *a)
 {
 	ana_join_archive(p->join, w->processes, a);
@@ -113,6 +124,7 @@ void ana_process_archive(struct ana_walk *w, struct ana_proc *p, struct ana_arch
 	archive_stack(&p->waits, a);
 	archive_stream_waits(p, a);
 	archive_blocked(p, a);
+	archive_host_code(p, a);
 	ana_steps_archive(&p->steps, a);
 	ana_copied_archive(&p->copied, a);
 	ana_archive_field(a, p->order);

@@ -94,6 +94,10 @@ struct ana_proc {
 		*blocked; /* host waits by context, for devices without launches */
 	uint32_t blocked_count, blocked_room;
 	struct ana_map blocked_of;
+	struct ana_timeline_stack *host_code; /* functions that streams run, by stream */
+	uint32_t host_code_count, host_code_room;
+	struct ana_map host_code_of; /* by (context or device, stream) */
+	struct ana_timeline_stack any_host_code; /* of all streams */
 	struct ana_steps steps;
 	struct ana_evidence *evidence; /* NULL: the stream has none */
 	struct ana_copied copied; /* where there is evidence */
@@ -116,7 +120,7 @@ struct ana_submitter {
 struct ana_open_gap {
 	int64_t start, end;
 	uint32_t process; /* of the operation that ends it */
-	uint32_t ordinal, context;
+	uint32_t ordinal, context, stream;
 	bool known; /* that operation has a known launch */
 	bool pageable; /* it is a pageable host-to-device copy */
 	bool copied; /* it is a host-to-device copy ... */
@@ -276,6 +280,9 @@ static inline struct ana_thread *ana_host_thread(struct ana_walk *w, struct ana_
 /* Some stream-wait record of the operation's stream lies in [from, to]. */
 bool ana_host_told_to_wait(const struct ana_proc *p, const struct wire_event *op, int64_t from,
 			   int64_t to);
+/* The functions that this stream ran on the CPU; NULL: none. */
+struct ana_timeline_stack *ana_host_code(struct ana_proc *p, uint32_t ordinal, uint32_t context,
+					 uint32_t stream);
 /* The host waits of this context; NULL: there was none. */
 struct ana_timeline_stack *ana_host_blocked(struct ana_proc *p, uint32_t ordinal, uint32_t context);
 
