@@ -5,19 +5,20 @@
  * stream waits, a synchronisation; one in ten steps starves.
  *
  *	bench_engine [--events N] [--gpus N] [--threads N] [--block EVENTS] [--launch-bound]
- *		[--make DIR | RUN...]
+ *		[--host] [--make DIR | RUN...]
  *
  * Everything is analysed twice, without the series of the page and with them. With RUN... those
  * are analysed instead; --make writes the run there, and that is all. --launch-bound: every kernel
- * waits for its launch, so every gap has to be decided. Trace and analysis are made in processes
- * of their own, so that the memory told is the analysis's.
+ * waits for its launch, so every gap has to be decided. --host: somebody looked at the host all the
+ * while (made/long_host.h). Trace and analysis are made in processes of their own, so that the
+ * memory told is the analysis's.
  */
 #include "cost.h"
 
 #include <getopt.h>
 #include <sys/wait.h>
 #include "analysis/ledger.h"
-#include "made/made.h"
+#include "made/long_host.h"
 #include "trace/trace.h"
 
 #define STEP_LAUNCHES 600
@@ -26,12 +27,13 @@
 
 struct opts {
 	long events, gpus, threads, block;
-	bool launch_bound, series;
+	bool launch_bound, looks, series;
 };
 
 struct maker {
 	const struct opts *o;
 	struct made_stream s;
+	struct long_host seen;
 	uint64_t random, corr, written;
 	int64_t host, device[3]; /* where the host stands, and each stream's end */
 };
@@ -42,6 +44,8 @@ static void flush_kind(struct maker *m, int kind)
 	m->written += m->s.rows[kind].n;
 	made_sort(&m->s, kind);
 	made_flush_kind(&m->s, kind, m->host);
+	if (m->o->looks)
+		long_host_flush(&m->seen, &m->s, m->host);
 }
 
 static struct wire_event *add(struct maker *m, int kind)
@@ -98,6 +102,8 @@ static void range(struct maker *m, int64_t ns)
 	e->name = 3;
 	e->tid = 4242;
 	e->op = WIRE_RANGE_LOADER;
+	if (m->o->looks)
+		long_host_wait(&m->seen, m->host, m->host + ns);
 	m->host += ns;
 }
 
@@ -139,6 +145,8 @@ static void step(struct maker *m, unsigned long number)
 			stream_wait(m);
 	}
 	synchronise(m);
+	if (m->o->looks)
+		long_host_work(&m->seen, m->host);
 }
 
 static void name(struct maker *m, const char *text)
@@ -166,6 +174,8 @@ static void begin_stream(struct maker *m, unsigned int gpu)
 			 i % 60 ? "void kernel_%u<float>(float *, int)" : "ncclDevKernel_%u", i);
 		name(m, text);
 	}
+	if (m->o->looks)
+		long_host_begin(&m->seen, &m->s, 1000 + gpu, 4242, BASE + 2000000);
 	made_names(&m->s, BASE);
 }
 
@@ -186,6 +196,7 @@ static void make_stream(const struct opts *o, const char *dir, unsigned int gpu)
 		flush_kind(&m, kind);
 	made_bye(&m.s, m.host, m.host);
 	made_close(&m.s);
+	long_host_end(&m.seen);
 }
 
 static void analyse(const struct opts *o, const char *path)
@@ -293,6 +304,7 @@ int main(int argc, char **argv)
 		{ "threads", required_argument, NULL, 't' },
 		{ "block", required_argument, NULL, 'b' },
 		{ "launch-bound", no_argument, NULL, 'l' },
+		{ "host", no_argument, NULL, 'h' },
 		{ "make", required_argument, NULL, 'm' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -318,6 +330,9 @@ int main(int argc, char **argv)
 			break;
 		case 'l':
 			o.launch_bound = true;
+			break;
+		case 'h':
+			o.looks = true;
 			break;
 		case 'm':
 			kept = optarg;

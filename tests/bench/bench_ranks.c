@@ -4,10 +4,11 @@
  * whose ranks meet in collectives, one of them late in each step.
  *
  *	bench_ranks [--ranks N] [--ops N] [--threads N] [--collectives PER_STEP] [--contexts]
+ *		[--make DIR]
  *
- * --ops: per rank. --contexts: every rank has a context on the first one's GPU, too. The run of the
- * goal is --ranks 64 --ops 1000000. Trace and analysis are made in processes of their own, so that
- * the memory told is the analysis's.
+ * --ops: per rank. --contexts: every rank has a context on the first one's GPU, too.
+ * --make writes the run there, and that is all. The run of the goal is --ranks 64 --ops 1000000.
+ * Trace and analysis are made in processes of their own, so that the memory told is the analysis's.
  */
 #include "cost.h"
 
@@ -270,9 +271,11 @@ int main(int argc, char **argv)
 		{ "threads", required_argument, NULL, 't' },
 		{ "collectives", required_argument, NULL, 'c' },
 		{ "contexts", no_argument, NULL, 'x' },
+		{ "make", required_argument, NULL, 'm' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct opts o = { .ranks = 64, .ops = 50000, .threads = 0, .collectives = 8 };
+	const char *kept = NULL;
 	char dir[256];
 	struct rusage u;
 	int c, status;
@@ -297,12 +300,19 @@ int main(int argc, char **argv)
 		case 'x':
 			o.contexts = true;
 			break;
+		case 'm':
+			kept = optarg;
+			break;
 		default:
 			return 2;
 		}
 	}
 	REQUIRE(o.ranks > 1 && o.ranks <= RANKS_MAX && o.collectives > 0 &&
 		o.collectives <= KERNELS && o.ops > 0);
+	if (kept) {
+		make(&o, kept);
+		return 0;
+	}
 	t_tempdir(dir, sizeof(dir));
 	fflush(stdout);
 	pid = fork();

@@ -3,18 +3,18 @@
  * Writes a run of any length without holding it in memory: GPUS processes, each a training of its
  * own on one GPU, until EVENTS events are written in all. All end at about the same time.
  *
- *	long_make FOLDER EVENTS [GPUS [TRACE]]
+ *	long_make FOLDER EVENTS [GPUS [TRACE [host]]]
  *
  * What they do is drawn from long_stats.def, statistics of traces that were recorded: with TRACE,
  * from 0, all from that one, else each from the next. A step is a sequence of operations, drawn
  * once; it comes again and again, as it does in every one of them, and each time its lengths wobble
  * a little, its launches come at other times, and some of them come when the GPU has run out of
- * work. There are no collectives between the processes and no evidence of the host. The seed is
- * always the same.
+ * work. There are no collectives between the processes. With "host" there is evidence of what it
+ * did, as in runs of ours (long_host.h), the events being the same. The seed is always the same.
  */
 #include <stdlib.h>
 #include <string.h>
-#include "made.h"
+#include "long_host.h"
 
 #define ROWS 20000
 #define BEGIN 1794232931000000000LL
@@ -90,6 +90,8 @@ struct long_gpu {
 	uint32_t lane[NAMES]; /* of a row, index into ends */
 	uint32_t per_op; /* calls to 1,000 operations */
 	bool streams; /* more than one */
+	struct long_host seen; /* of its host */
+	bool looks; /* ... if anybody looks at it */
 };
 
 static uint32_t roll(struct long_gpu *g)
@@ -165,7 +167,8 @@ static void plan(struct long_gpu *g)
 	}
 }
 
-static void begin(struct long_gpu *g, const char *folder, int gpu, const struct long_stats *of)
+static void begin(struct long_gpu *g, const char *folder, int gpu, const struct long_stats *of,
+		  bool looks)
 {
 	uint8_t id[16] = "a long run";
 	struct made_hello h;
@@ -183,6 +186,9 @@ static void begin(struct long_gpu *g, const char *folder, int gpu, const struct 
 	h.m.role = (char *)"trainer";
 	h.m.cpus = 16;
 	made_message(&g->s, WIRE_FRAME_HELLO, &h.m.base, g->host);
+	g->looks = looks;
+	if (looks)
+		long_host_begin(&g->seen, &g->s, (uint32_t)h.m.pid, 1, g->host + 1000000);
 	put_names(g);
 	plan(g);
 	g->host += 5000000000LL;
@@ -196,6 +202,8 @@ static void flush(struct long_gpu *g)
 	if (g->streams)
 		made_sort(&g->s, WIRE_KIND_OP); /* records come as operations complete */
 	made_flush(&g->s, now);
+	if (g->looks)
+		long_host_flush(&g->seen, &g->s, now);
 	made_pulse(&g->s, now, now);
 }
 
@@ -308,6 +316,8 @@ static uint64_t next(struct long_gpu *g, uint64_t ops)
 	if (g->of->waits_every && ops % g->of->waits_every == 0) {
 		ns = later(draw_ns(g, g->of->wait, 8), 1000);
 		range(g, WIRE_RANGE_LOADER, g->loader, ns);
+		if (g->looks)
+			long_host_wait(&g->seen, g->host, g->host + ns);
 		g->host += ns;
 		events++;
 	}
@@ -320,6 +330,8 @@ static uint64_t next(struct long_gpu *g, uint64_t ops)
 	ns = later(ns, 500);
 	call(g, launch, ns, g->launch);
 	g->host = launch + ns;
+	if (g->looks)
+		long_host_work(&g->seen, g->host);
 	operation(g, launch);
 	g->at = g->at + 1 < g->of->period ? g->at + 1 : 0;
 	return events;
@@ -332,6 +344,7 @@ static void finish(struct long_gpu *g)
 	flush(g);
 	made_bye(&g->s, now + 1000000000, now);
 	made_close(&g->s);
+	long_host_end(&g->seen);
 	free(g->step);
 }
 
@@ -339,17 +352,19 @@ int main(int argc, char **argv)
 {
 	int gpus = argc > 3 ? atoi(argv[3]) : 8, i, least;
 	size_t trace = argc > 4 ? strtoul(argv[4], NULL, 10) : TRACES;
+	bool looks = argc > 5 && !strcmp(argv[5], "host");
 	uint64_t want, made = 0, *ops;
 	struct long_gpu *gpu;
 
-	made_need(argc > 2 && gpus > 0 && gpus < 250 && (argc < 5 || trace < TRACES),
-		  "long_make FOLDER EVENTS [GPUS [TRACE]]");
+	made_need(argc > 2 && gpus > 0 && gpus < 250 && (argc < 5 || trace < TRACES) &&
+			  (argc < 6 || looks),
+		  "long_make FOLDER EVENTS [GPUS [TRACE [host]]]");
 	want = strtoull(argv[2], NULL, 10);
 	gpu = calloc((size_t)gpus, sizeof(*gpu));
 	ops = calloc((size_t)gpus, sizeof(*ops));
 	made_need(gpu && ops, "no memory");
 	for (i = 0; i < gpus; i++)
-		begin(&gpu[i], argv[1], i, &traces[argc > 4 ? trace : (size_t)i % TRACES]);
+		begin(&gpu[i], argv[1], i, &traces[argc > 4 ? trace : (size_t)i % TRACES], looks);
 	while (made < want) {
 		for (i = least = 0; i < gpus; i++)
 			if (gpu[i].host < gpu[least].host)
