@@ -60,13 +60,13 @@ STRUCTS = {  # name: (where it is, where it is kept, {member: why it is not})
     'ana_gap': ('ledger.h', 'time/timeline.c', {}),
     'ana_durations': ('time/durations.h', 'time/durations.c', {}),
     'ana_unsampled': ('evidence/unsampled.h', 'evidence/unsampled.c', dict.fromkeys(
-        'low high sum own of length_low length_high length_sum'.split(), 'made anew where it is stale')),
+        'low high sum own of weighed weights length_low length_high length_sum'.split(), 'made anew where it is stale')),
     'ana_neighbour': ('evidence/unsampled.h', 'evidence/unsampled.c', {}),
     'ana_length': ('evidence/unsampled.h', 'evidence/unsampled.c', {}),
     'ana_unsampled_piece': ('evidence/unsampled.h', 'evidence/unsampled.c', {}),
     'ana_evidence': ('evidence/evidence.h', 'evidence/evidence.c', {
         **dict.fromkeys('pid in_call in_long_call in_call_arg observer process callers'.split(), MADE),
-        **dict.fromkeys('thread_of stacks links'.split(), LOOKED), 'known_room': ROOM, 'thread_room': ROOM,
+        **dict.fromkeys('thread_of stacks links next'.split(), LOOKED), 'known_room': ROOM, 'thread_room': ROOM,
         'thread': 'those that are alive', 'threads': 'those that are alive'}),
     'ana_thread_samples': ('evidence/evidence.h', 'evidence/evidence.c', {}),
     'ana_batches': ('evidence/evidence.h', 'evidence/evidence.c', {}),

@@ -851,6 +851,20 @@ static void test_split(void)
 	EXPECT(!out[0] && !out[1]);
 }
 
+static bool next_unsampled(struct ana_unsampled *k, int64_t floor, struct ana_unsampled_piece *o,
+			   int64_t ns[ANA_CLASSES])
+{
+	struct ana_told told;
+	uint32_t i;
+
+	if (!ana_unsampled_next(k, floor, o, &told))
+		return false;
+	memset(ns, 0, ANA_CLASSES * sizeof(*ns));
+	for (i = 0; i < told.count; i++)
+		ns[told.class[i]] = told.ns[i];
+	return true;
+}
+
 static void decided(struct ana_unsampled *k, int64_t ms, int c, int64_t ns)
 {
 	int64_t of[ANA_CLASSES] = { 0 };
@@ -871,24 +885,23 @@ static void test_kin(void)
 	REQUIRE(!ana_unsampled_add(&k, &o));
 	decided(&k, 12000, ANA_INPUT_PREP, 100);
 	decided(&k, 12001, ANA_HOST_GC, 7); /* more than 2 s after */
-	EXPECT(!ana_unsampled_next(&k, INT64_MIN, &got, ns));
-	EXPECT(!ana_unsampled_next(&k, 12000 * (int64_t)MS, &got,
-				   ns)); /* neighbours may still come */
-	EXPECT(ana_unsampled_next(&k, 12001 * (int64_t)MS, &got, ns));
+	EXPECT(!next_unsampled(&k, INT64_MIN, &got, ns));
+	EXPECT(!next_unsampled(&k, 12000 * (int64_t)MS, &got, ns)); /* neighbours may still come */
+	EXPECT(next_unsampled(&k, 12001 * (int64_t)MS, &got, ns));
 	EXPECT_INT(ns[ANA_INPUT_FETCH], 750000);
 	EXPECT_INT(ns[ANA_INPUT_PREP], 250000);
-	EXPECT(!ana_unsampled_next(&k, INT64_MAX, &got, ns));
+	EXPECT(!next_unsampled(&k, INT64_MAX, &got, ns));
 	/* one that comes late looks back */
 	o.start = o.end - 2;
 	REQUIRE(!ana_unsampled_add(&k, &o));
 	decided(&k, 9000, ANA_INPUT_FETCH, 100);
-	EXPECT(ana_unsampled_next(&k, INT64_MAX, &got, ns));
+	EXPECT(next_unsampled(&k, INT64_MAX, &got, ns));
 	EXPECT_INT(ns[ANA_INPUT_FETCH] + ns[ANA_INPUT_PREP], 2);
 	/* none */
 	o.start = o.end = 90000 * (int64_t)MS;
 	o.end += 5;
 	REQUIRE(!ana_unsampled_add(&k, &o));
-	EXPECT(ana_unsampled_next(&k, INT64_MAX, &got, ns));
+	EXPECT(next_unsampled(&k, INT64_MAX, &got, ns));
 	EXPECT(!ns[ANA_INPUT_FETCH] && !ns[ANA_INPUT_PREP] && !ns[ANA_HOST_GC]);
 	ana_unsampled_fini(&k);
 }
@@ -903,7 +916,7 @@ static void test_kin_stretched(void)
 	decided(&k, 1000, ANA_INPUT_FETCH, MS);
 	o = (struct ana_unsampled_piece){ .start = 1100 * (int64_t)MS, .end = 1685 * (int64_t)MS };
 	REQUIRE(!ana_unsampled_add(&k, &o)); /* 585 ms by 1 ms */
-	REQUIRE(ana_unsampled_next(&k, INT64_MAX, &got, ns));
+	REQUIRE(next_unsampled(&k, INT64_MAX, &got, ns));
 	EXPECT(!ns[ANA_INPUT_FETCH]);
 	ana_unsampled_fini(&k);
 
@@ -914,10 +927,10 @@ static void test_kin_stretched(void)
 		o.end = o.start + MS;
 		REQUIRE(!ana_unsampled_add(&k, &o)); /* 201 times 1 ms by one look */
 	}
-	REQUIRE(ana_unsampled_next(&k, INT64_MAX, &got, ns));
+	REQUIRE(next_unsampled(&k, INT64_MAX, &got, ns));
 	EXPECT(!ns[ANA_INPUT_FETCH]);
 	decided(&k, 1200, ANA_INPUT_FETCH, MS); /* by two */
-	REQUIRE(ana_unsampled_next(&k, INT64_MAX, &got, ns));
+	REQUIRE(next_unsampled(&k, INT64_MAX, &got, ns));
 	EXPECT_INT(ns[ANA_INPUT_FETCH], MS);
 	ana_unsampled_fini(&k);
 
@@ -925,7 +938,7 @@ static void test_kin_stretched(void)
 	decided(&k, 1000, ANA_INPUT_FETCH, 30 * MS);
 	o = (struct ana_unsampled_piece){ .start = 1100 * (int64_t)MS, .end = 1685 * (int64_t)MS };
 	REQUIRE(!ana_unsampled_add(&k, &o)); /* by 30 ms, which is a twentieth */
-	REQUIRE(ana_unsampled_next(&k, INT64_MAX, &got, ns));
+	REQUIRE(next_unsampled(&k, INT64_MAX, &got, ns));
 	EXPECT_INT(ns[ANA_INPUT_FETCH], 585 * MS);
 	ana_unsampled_fini(&k);
 }
@@ -945,7 +958,7 @@ static void test_kin_stands(void)
 	brief[ANA_HOST_DISPATCH] = 5000;
 	REQUIRE(!ana_unsampled_decided(&k, 1010 * (int64_t)MS, brief, 10 * MS));
 	REQUIRE(!ana_unsampled_add(&k, &o));
-	REQUIRE(ana_unsampled_next(&k, INT64_MAX, &got, ns));
+	REQUIRE(next_unsampled(&k, INT64_MAX, &got, ns));
 	EXPECT_INT(ns[ANA_HOST_DISPATCH], MS / 4);
 	EXPECT_INT(ns[ANA_INPUT_INLINE], 3 * MS / 4);
 
@@ -953,14 +966,14 @@ static void test_kin_stands(void)
 	mixed[ANA_HOST_GC] = 20 * MS;
 	REQUIRE(!ana_unsampled_decided(&k, 1020 * (int64_t)MS, mixed, 10 * MS));
 	REQUIRE(!ana_unsampled_add(&k, &o));
-	REQUIRE(ana_unsampled_next(&k, INT64_MAX, &got, ns));
+	REQUIRE(next_unsampled(&k, INT64_MAX, &got, ns));
 	EXPECT_INT(ns[ANA_HOST_DISPATCH], MS / 8);
 	EXPECT_INT(ns[ANA_HOST_LOCK], MS / 4);
 
 	for (i = 2; i <= 10; i++) { /* ten that show the class are more than a chance */
 		REQUIRE(!ana_unsampled_decided(&k, (1020 + i) * MS, brief, 10 * MS));
 		REQUIRE(!ana_unsampled_add(&k, &o));
-		REQUIRE(ana_unsampled_next(&k, INT64_MAX, &got, ns));
+		REQUIRE(next_unsampled(&k, INT64_MAX, &got, ns));
 		EXPECT_INT(ana_unsampled_sure(&k, ANA_HOST_DISPATCH),
 			   i < 10 ? ANA_LOW : ANA_MEDIUM);
 		EXPECT_INT(ana_unsampled_sure(&k, ANA_HOST_LOCK), ANA_LOW);
@@ -971,7 +984,7 @@ static void test_kin_stands(void)
 	REQUIRE(!ana_unsampled_decided(&k, 1000 * (int64_t)MS, brief, 200 * MS));
 	o.end = 1301 * (int64_t)MS;
 	REQUIRE(!ana_unsampled_add(&k, &o)); /* 201 ms by one look */
-	REQUIRE(ana_unsampled_next(&k, INT64_MAX, &got, ns));
+	REQUIRE(next_unsampled(&k, INT64_MAX, &got, ns));
 	EXPECT(!ns[ANA_HOST_DISPATCH]);
 	ana_unsampled_fini(&k);
 }

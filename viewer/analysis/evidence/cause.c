@@ -54,33 +54,6 @@ void ana_cause_vote(struct ana_cause *b, const struct ana_thread_samples *thread
 	b->producers += producer && c != ANA_INPUT_CPU_STARVED; /* it votes for what it does, too */
 }
 
-void ana_split(int64_t ns, const int64_t *weight, size_t n, int64_t *out)
-{
-	__int128 total = 0, rest[ANA_CLASSES] = { 0 };
-	int64_t left = ns;
-	size_t i, best;
-
-	for (i = 0; i < n; i++)
-		total += weight[i];
-	for (i = 0; i < n; i++) {
-		__int128 share = (__int128)ns * weight[i];
-
-		out[i] = 0;
-		if (!weight[i]) /* most are */
-			continue;
-		out[i] = (int64_t)(share / total);
-		rest[i] = share % total;
-		left -= out[i];
-	}
-	for (; total && left > 0; left--) {
-		for (best = 0, i = 1; i < n; i++)
-			if (rest[i] > rest[best])
-				best = i;
-		out[best]++;
-		rest[best] = -1;
-	}
-}
-
 /* Told by rows, these are exact without any sample. */
 static bool exact_by_rows(const struct ana_cause *b, int c)
 {

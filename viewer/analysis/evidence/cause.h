@@ -13,6 +13,7 @@
 #include "chain.h"
 #include "loop_order.h"
 #include "shares.h"
+#include "split.h"
 #include "analysis/time/span.h"
 
 #define ANA_PLACE_NATIVE UINT32_MAX
@@ -137,9 +138,6 @@ void ana_cause_copy(struct ana_cause *b, const struct ana_cause *from, const str
 void ana_cause_decide(struct ana_cause *b);
 /* The same where the class is known. */
 void ana_cause_all(struct ana_cause *b, enum ana_class c, enum ana_confidence confidence);
-
-/* @ns in parts proportional to @weight, which sum to it: largest remainder, then lower index. */
-void ana_split(int64_t ns, const int64_t *weight, size_t n, int64_t *out);
 
 /*
  * cause_wait.c: a loader wait of thread @tid of the process (0: of some thread).

@@ -11,6 +11,7 @@
 #include "analysis/observer.h"
 #include "analysis/read/due.h"
 #include "analysis/window.h"
+#include "base/minmax.h"
 #include "base/vec.h"
 #include "take.h"
 
@@ -28,7 +29,7 @@ bool ana_evidence_any(const struct view_stream *s)
 
 void ana_evidence_bare(struct ana_evidence *e, const struct wire_strtab *strings)
 {
-	*e = (struct ana_evidence){ .upto = INT64_MIN };
+	*e = (struct ana_evidence){ .upto = INT64_MIN, .next = INT64_MIN };
 	ana_pystacks_init(&e->stacks, strings);
 	ana_linktexts_init(&e->links, strings);
 	ana_callers_init(&e->callers);
@@ -389,19 +390,18 @@ int ana_evidence_add_batch(struct ana_evidence *e, const struct wire_batch *b, i
 	}
 }
 
-int ana_evidence_upto(struct ana_evidence *e, int64_t t, int64_t floor)
+int ana_evidence_read(struct ana_evidence *e, int64_t t, int64_t floor)
 {
 	const struct wire_sample *s;
 	const struct wire_batch *b;
 	int err = 0;
 
-	if (t <= e->upto)
-		return 0;
 	while (!err && (s = ana_row_feed_sample(&e->samples, t)))
 		err = ana_evidence_add_sample(e, s, floor);
 	while (!err && (b = ana_row_feed_batch(&e->batches, t)))
 		err = ana_evidence_add_batch(e, b, floor);
 	e->upto = t;
+	e->next = base_min(ana_row_feed_next(&e->samples), ana_row_feed_next(&e->batches));
 	err = err ? err : e->samples.err;
 	return err ? err : e->batches.err;
 }

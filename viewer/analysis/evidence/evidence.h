@@ -67,6 +67,7 @@ struct ana_evidence {
 	struct ana_callers callers;
 	struct ana_loaders loaders;
 	int64_t upto; /* everything before is read */
+	int64_t next; /* there is nothing to be read before */
 	uint64_t kept; /* samples */
 	/*
 	 * Whether a thread of the process was inside a call of the GPU's driver or runtime at an
@@ -97,11 +98,21 @@ void ana_evidence_archive(struct ana_evidence *e, struct ana_archive *a);
 /* The same without a stream, for rows that come by ana_evidence_add_*. */
 void ana_evidence_bare(struct ana_evidence *e, const struct wire_strtab *strings);
 
+int ana_evidence_read(struct ana_evidence *e, int64_t t, int64_t floor);
+
 /*
  * Reads everything up to and at @t. What no interval from @floor on can need is forgotten.
  * 0 or -ENOMEM.
  */
-int ana_evidence_upto(struct ana_evidence *e, int64_t t, int64_t floor);
+static inline int ana_evidence_upto(struct ana_evidence *e, int64_t t, int64_t floor)
+{
+	if (t <= e->upto)
+		return 0;
+	if (t >= e->next)
+		return ana_evidence_read(e, t, floor);
+	e->upto = t;
+	return 0;
+}
 
 /* One row, in order of time. One that goes back in time is left out. 0 or -ENOMEM. */
 int ana_evidence_add_sample(struct ana_evidence *e, const struct wire_sample *s, int64_t floor);
@@ -119,6 +130,17 @@ struct ana_thread_samples *ana_evidence_thread(const struct ana_evidence *e, uin
 
 /* Index of the first sample of the thread at or after @t, at most its tail. */
 size_t ana_samples_from(const struct ana_thread_samples *s, int64_t t);
+
+/* A sample of the thread lies in [@from, @to), up to which all were read. NULL: none ever did. */
+static inline bool ana_samples_within(const struct ana_thread_samples *s, int64_t from, int64_t to)
+{
+	size_t i;
+
+	if (!s || s->head == s->tail || s->sample[s->tail - 1].t_ns < from)
+		return false;
+	i = ana_samples_from(s, from);
+	return i < s->tail && s->sample[i].t_ns < to;
+}
 
 /*
  * Rows that may overlap [a, b): from the returned index to *end; the caller looks at their ends.

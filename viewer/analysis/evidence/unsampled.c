@@ -90,6 +90,7 @@ static void add(struct ana_unsampled *k, size_t i, int sign)
 {
 	int c;
 
+	k->weighed = false;
 	ana_sum(&k->own, sign * k->neighbour[i].own);
 	if (k->own < 0) /* stamps that cannot be */
 		k->own = 0;
@@ -111,7 +112,7 @@ static void look(struct ana_unsampled *k, int64_t from, int64_t to)
 		memset(k->sum, 0, sizeof(k->sum));
 		memset(k->of, 0, sizeof(k->of));
 		k->own = 0;
-		k->stale = false;
+		k->stale = k->weighed = false;
 	}
 	while (k->high < k->tail && k->neighbour[k->high].start < to)
 		add(k, k->high++, 1);
@@ -157,8 +158,18 @@ static void forget(struct ana_unsampled *k, int64_t floor)
 		k->head++;
 }
 
+static void share(struct ana_unsampled *k, int64_t ns, struct ana_told *told)
+{
+	if (!k->weighed)
+		ana_weights_set(&k->weights, k->sum, ANA_CLASSES);
+	k->weighed = true;
+	ana_weights_split(&k->weights, ns, told->ns);
+	told->class = k->weights.of;
+	told->count = k->weights.count;
+}
+
 bool ana_unsampled_next(struct ana_unsampled *k, int64_t floor, struct ana_unsampled_piece *o,
-			int64_t ns[ANA_CLASSES])
+			struct ana_told *told)
 {
 	bool all = floor == INT64_MAX;
 
@@ -177,10 +188,9 @@ bool ana_unsampled_next(struct ana_unsampled *k, int64_t floor, struct ana_unsam
 	k->piece_head++;
 	look(k, o->start - ANA_NEIGHBOURS_NS, o->end + ANA_NEIGHBOURS_NS);
 	forget(k, o->start);
+	told->count = 0;
 	if (enough(k, o->start - ANA_NEIGHBOURS_NS, o->end + ANA_NEIGHBOURS_NS))
-		ana_split(o->end - o->start, k->sum, ANA_CLASSES, ns);
-	else
-		memset(ns, 0, ANA_CLASSES * sizeof(*ns));
+		share(k, o->end - o->start, told);
 	return true;
 }
 

@@ -13,6 +13,7 @@
 #define ANALYSIS_UNSAMPLED_H
 
 #include "analysis/ledger.h"
+#include "split.h"
 
 #define ANA_NEIGHBOURS_NS INT64_C(2000000000)
 #define ANA_NEIGHBOURS_MAX 65536u /* that are remembered: the oldest are forgotten */
@@ -58,6 +59,8 @@ struct ana_unsampled {
 	bool stale;
 	size_t low, high;
 	int64_t sum[ANA_CLASSES], own;
+	bool weighed; /* weights are those of the sum */
+	struct ana_weights weights;
 	uint32_t of[ANA_CLASSES]; /* neighbours that show the class */
 	struct ana_length *length; /* by start */
 	size_t length_head, length_tail, length_room;
@@ -81,13 +84,19 @@ int ana_unsampled_add(struct ana_unsampled *k, const struct ana_unsampled_piece 
 /* When the first piece that waits begins; INT64_MAX: none does. */
 int64_t ana_unsampled_first(const struct ana_unsampled *k);
 
+struct ana_told { /* what neighbours tell of a piece */
+	uint32_t count;
+	const uint8_t *class; /* borrowed: of the neighbours, ascending; ns may still be 0 */
+	int64_t ns[ANA_CLASSES]; /* of class[i] */
+};
+
 /*
  * The next piece that ends 2 s or more before @floor, the start of the oldest gap that is not
- * decided (INT64_MAX: any), and the classes of its neighbours: ns sums to its length, or to
- * nothing if it has none, or too little of them for all pieces like it in the same time.
+ * decided (INT64_MAX: any), and the classes of its neighbours: they sum to its length, or are none
+ * if it has none, or too little of them for all pieces like it in the same time.
  */
 bool ana_unsampled_next(struct ana_unsampled *k, int64_t floor, struct ana_unsampled_piece *o,
-			int64_t ns[ANA_CLASSES]);
+			struct ana_told *told);
 /* How sure is the class @c of the piece that was the last: low or medium. */
 enum ana_confidence ana_unsampled_sure(const struct ana_unsampled *k, int c);
 

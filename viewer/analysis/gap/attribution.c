@@ -148,10 +148,8 @@ static bool keep_take(struct ana_walk *w, struct ana_proc *p, const struct ana_a
 
 static bool sampled(const struct ana_evidence *e, const struct ana_attribution *piece)
 {
-	const struct ana_thread_samples *s = ana_evidence_thread(e, e->pid, piece->tid);
-	size_t i = s ? ana_samples_from(s, piece->start) : 0;
-
-	return s && i < s->tail && s->sample[i].t_ns < piece->end;
+	return ana_samples_within(ana_evidence_thread(e, e->pid, piece->tid), piece->start,
+				  piece->end);
 }
 
 static void book(struct ana_walk *w, const struct ana_proc *p)
@@ -274,7 +272,7 @@ static void book_line(struct ana_walk *w, const struct ana_proc *p,
 struct told { /* what neighbours tell of a piece */
 	const struct ana_unsampled *by;
 	enum ana_piece_kind kind; /* which it is */
-	int64_t ns[ANA_CLASSES];
+	struct ana_told by_class;
 };
 
 static void give_part(struct ana_walk *w, const struct ana_proc *p,
@@ -309,16 +307,18 @@ static void give_part(struct ana_walk *w, const struct ana_proc *p,
  * A wait that nobody was seen to end has its class by now: it tells of pieces without samples, too.
  */
 static void pass_on(struct ana_walk *w, struct ana_unsampled *all,
-		    const struct ana_unsampled_piece *o, const int64_t ns[ANA_CLASSES])
+		    const struct ana_unsampled_piece *o, const struct ana_told *told)
 {
 	int64_t is[ANA_CLASSES] = { 0 }, left = o->end - o->start;
-	int c;
+	uint32_t i;
 
-	for (c = 0; c < ANA_CLASSES; c++) {
+	for (i = 0; i < told->count; i++) {
+		int c = told->class[i];
+
 		if (c == ANA_HOST_UNKNOWN || c == ANA_INPUT_UNKNOWN)
 			continue;
-		is[c] = ns[c];
-		left -= ns[c];
+		is[c] = told->ns[i];
+		left -= told->ns[i];
 	}
 	is[o->unknown] += left;
 	if (ana_unsampled_decided(all, o->start, is, o->stand_ns))
@@ -329,13 +329,15 @@ static void give_unsampled(struct ana_walk *w, const struct ana_proc *p,
 			   const struct ana_unsampled_piece *o, const struct told *told)
 {
 	int64_t at = o->start;
-	int c;
+	uint32_t i;
 
-	for (c = 0; c < ANA_CLASSES; c++) {
-		if (!told->ns[c])
+	for (i = 0; i < told->by_class.count; i++) {
+		int64_t ns = told->by_class.ns[i];
+
+		if (!ns)
 			continue;
-		give_part(w, p, o, told, c, at, at + told->ns[c]);
-		at += told->ns[c];
+		give_part(w, p, o, told, told->by_class.class[i], at, at + ns);
+		at += ns;
 	}
 	if (at < o->end)
 		give_part(w, p, o, told, o->unknown, at, o->end);
@@ -345,12 +347,14 @@ static void give_unsampled(struct ana_walk *w, const struct ana_proc *p,
 static void give_all(struct ana_walk *w, const struct ana_proc *p, struct ana_unsampled *k,
 		     enum ana_piece_kind kind, struct ana_unsampled *of, int64_t floor)
 {
-	struct told told = { .by = k, .kind = kind };
 	struct ana_unsampled_piece o;
+	struct told told;
 
-	while (ana_unsampled_next(k, floor, &o, told.ns)) {
+	told.by = k;
+	told.kind = kind;
+	while (ana_unsampled_next(k, floor, &o, &told.by_class)) {
 		if (of)
-			pass_on(w, of, &o, told.ns);
+			pass_on(w, of, &o, &told.by_class);
 		give_unsampled(w, p, &o, &told);
 		w->unsampled_pieces--;
 	}

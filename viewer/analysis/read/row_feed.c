@@ -182,6 +182,15 @@ static struct ana_row_feed_block *take(struct ana_row_feed *r, int64_t upto, siz
 	return b;
 }
 
+int64_t ana_row_feed_next(const struct ana_row_feed *r)
+{
+	int64_t t = r->opens ? time_of(r->open[0]) : INT64_MAX;
+
+	if (r->next < r->dues && r->due[r->next]->head->t0_ns < t)
+		t = r->due[r->next]->head->t0_ns;
+	return t;
+}
+
 const struct wire_sample *ana_row_feed_sample(struct ana_row_feed *r, int64_t upto)
 {
 	size_t at;

@@ -42,5 +42,7 @@ void ana_row_feed_archive(struct ana_row_feed *r, struct ana_archive *a);
  */
 const struct wire_sample *ana_row_feed_sample(struct ana_row_feed *r, int64_t upto);
 const struct wire_batch *ana_row_feed_batch(struct ana_row_feed *r, int64_t upto);
+/* Until then there is no row that was not given out, after there was none up to some time. */
+int64_t ana_row_feed_next(const struct ana_row_feed *r);
 
 #endif

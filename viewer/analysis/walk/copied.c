@@ -75,9 +75,11 @@ static bool is_answer(const struct ana_copied *c, int64_t start)
 		first = i - ANSWERED_MAX;
 	for (; i > first && !c->row[i - 1].to_device; i--)
 		out += c->row[i - 1].bytes;
+	if (out < ANSWER_BYTES)
+		return false;
 	for (; i > first && c->row[i - 1].to_device; i--)
 		in += c->row[i - 1].bytes;
-	return out >= ANSWER_BYTES && out >= in / 2;
+	return out >= in / 2;
 }
 
 /*
