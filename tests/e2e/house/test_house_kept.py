@@ -24,7 +24,7 @@ STRUCTS = {  # name: (where it is, where it is kept, {member: why it is not})
         **dict.fromkeys('source source_index index anchored names waits_at waits_ats waits_at_room gpu_of'.split(), MADE),
         **dict.fromkeys('thread_of last last_ordinal last_gpu waiter_sought only_waiter unplaced_over unplaced_over_at'.split(), LOOKED),
         'thread_room': ROOM}),
-    'ana_thread': ('walk/walk.h', 'walk/process_archive.c', {}),
+    'ana_thread': ('walk/walk.h', 'walk/process_archive.c', {'seen': LOOKED}),
     'ana_takes': ('walk/walk.h', 'walk/process_archive.c', {}),
     'ana_unplaced_call': ('walk/walk.h', 'walk/process_archive.c', {}),
     'ana_waits': ('walk/walk.h', 'walk/process_archive.c', {}),

@@ -88,6 +88,15 @@ static bool keep_unsampled(struct ana_walk *w, struct ana_proc *p,
 	return unsampled != NULL;
 }
 
+void ana_attribute_unseen(struct ana_walk *w, struct ana_thread *t,
+			  const struct ana_unsampled_piece *piece)
+{
+	ana_sum(&w->quality.gap_unsampled_ns, piece->end - piece->start);
+	if (ana_unsampled_add(&t->unsampled[ANA_PIECE_HOST], piece))
+		w->err = -ENOMEM;
+	w->unsampled_pieces++;
+}
+
 /* The waits of the submitter at this place; NULL: there are too many places, or no memory. */
 static struct ana_unsampled *takes_at(struct ana_walk *w, struct ana_proc *p,
 				      const struct ana_attribution *piece, uint32_t place)

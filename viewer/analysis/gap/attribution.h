@@ -38,6 +38,13 @@ void ana_attribute_read(struct ana_walk *w, struct ana_proc *p, int64_t start, i
 bool ana_attribute(struct ana_walk *w, struct ana_proc *p, const struct ana_attribution *piece,
 		   bool keep);
 
+/*
+ * The same of a piece without any sample that may wait: nothing is decided. @t is the submitter's
+ * thread, the piece is neither wait nor call.
+ */
+void ana_attribute_unseen(struct ana_walk *w, struct ana_thread *t,
+			  const struct ana_unsampled_piece *piece);
+
 /* Books what samples of the piece tell as lines of its class. False: there are none. */
 bool ana_attribute_line(struct ana_walk *w, struct ana_proc *p,
 			const struct ana_attribution *piece);

@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gaps into which nothing but API calls of the submitter reaches, where no sample can tell more and
- * nobody asks for pieces: most of them. What rules.c says of such a gap, without asking it.
+ * Gaps into which nothing but API calls of the submitter reaches, where no sample tells more and
+ * nobody asks for pieces: most of them. What rules.c and attribution.c say of such a gap, without
+ * asking them.
  */
 #include "plain_gap.h"
 
 #include <errno.h>
+#include "attribution.h"
 #include "base/minmax.h"
+
+struct decision {
+	struct ana_walk *w;
+	struct ana_gpu_state *g;
+	struct ana_proc *p; /* who ended the gap's emptiness */
+	struct ana_thread *t;
+	const struct ana_open_gap *gap;
+};
 
 /*
  * What reaches beyond the gap's start comes behind the gap. Rows come in order of start, so up to
@@ -46,6 +56,38 @@ static inline bool only_calls(struct ana_walk *w, struct ana_proc *p, struct ana
 	return nothing_on(w, &p->waits, gap) && nothing_on(w, &t->waits, gap) &&
 	       nothing_on(w, &t->marks, gap) && nothing_on(w, &t->ranges, gap) &&
 	       nothing_on(w, &t->operators, gap);
+}
+
+/* Nobody looked at the submitter within the gap, as far as there is evidence. */
+static bool unseen(struct ana_walk *w, struct ana_proc *p, struct ana_thread *t,
+		   const struct ana_open_gap *gap)
+{
+	if (!p->evidence)
+		return true;
+	ana_attribute_read(w, p, gap->start, gap->end);
+	if (!t->seen)
+		t->seen = ana_evidence_thread(p->evidence, p->evidence->pid, t->tid);
+	return !ana_samples_within(t->seen, gap->start, gap->end);
+}
+
+/* [@start, @end) of the gap, in which the submitter neither waits nor calls. */
+static void give_unknown(const struct decision *d, int64_t start, int64_t end)
+{
+	if (!d->p->evidence) {
+		ana_gpu_add(d->g, ANA_HOST_UNKNOWN, ANA_NONE, start, end);
+		return;
+	}
+	ana_attribute_unseen(d->w, d->t,
+			     &(struct ana_unsampled_piece){
+				     .start = start,
+				     .end = end,
+				     .gpu = (uint32_t)(d->g - d->w->gpu),
+				     .unknown = ANA_HOST_UNKNOWN,
+				     .record_confidence = ANA_NONE,
+				     .tid = d->t->tid,
+				     .gap_start = d->gap->start,
+				     .gap_end = d->gap->end,
+			     });
 }
 
 struct piece {
@@ -95,56 +137,55 @@ static int find_calls(struct ana_proc *p, uint32_t tid, int64_t start, int64_t e
 }
 
 /* LEDGER rules 3 and 6, in order. */
-static void give_pieces(struct ana_gpu_state *g, const struct piece *piece, int n, int64_t start,
-			int64_t end)
+static void give_pieces(const struct decision *d, const struct piece *piece, int n, int64_t end)
 {
+	int64_t start = d->gap->start;
 	int i;
 
 	for (i = 0; i < n; i++) {
 		if (piece[i].start > start)
-			ana_gpu_add(g, ANA_HOST_UNKNOWN, ANA_NONE, start, piece[i].start);
-		ana_gpu_add(g, (int)piece[i].class, ANA_HIGH, piece[i].start, piece[i].end);
+			give_unknown(d, start, piece[i].start);
+		ana_gpu_add(d->g, (int)piece[i].class, ANA_HIGH, piece[i].start, piece[i].end);
 		start = piece[i].end;
 	}
 	if (start < end)
-		ana_gpu_add(g, ANA_HOST_UNKNOWN, ANA_NONE, start, end);
+		give_unknown(d, start, end);
 }
 
 /* The same by the stack of the thread's calls. */
-static void give_by_stack(struct ana_walk *w, struct ana_gpu_state *g, struct ana_proc *p,
-			  struct ana_timeline_stack *calls, const struct ana_open_gap *gap,
-			  int64_t end)
+static void give_by_stack(const struct decision *d, int64_t end)
 {
-	int64_t start = gap->start, until;
+	struct ana_timeline_stack *calls = &d->t->calls;
+	int64_t start = d->gap->start, until;
 	uint32_t class;
 
-	ana_host_place_calls(w, p, gap->end);
-	if (ana_timeline_stack_upto(calls, gap->end, w->floor))
-		w->err = -ENOMEM;
+	ana_host_place_calls(d->w, d->p, d->gap->end);
+	if (ana_timeline_stack_upto(calls, d->gap->end, d->w->floor))
+		d->w->err = -ENOMEM;
 	for (; start < end; start = until) {
 		bool in_call = ana_timeline_stack_at(calls, start, &class, &until);
 
 		until = base_min(until, end);
 		if (in_call)
-			ana_gpu_add(g, (int)class, ANA_HIGH, start, until);
+			ana_gpu_add(d->g, (int)class, ANA_HIGH, start, until);
 		else
-			ana_gpu_add(g, ANA_HOST_UNKNOWN, ANA_NONE, start, until);
+			give_unknown(d, start, until);
 	}
 }
 
-static void give_empty(struct ana_walk *w, struct ana_gpu_state *g, struct ana_proc *p,
-		       struct ana_thread *t, const struct ana_open_gap *gap, int64_t end)
+static void give_empty(const struct decision *d, int64_t end)
 {
+	int64_t start = d->gap->start;
 	struct piece piece[PIECES];
 	int n = -1;
 
-	g->gpu->empty_ns += end - gap->start;
-	if (ana_timeline_stack_over(&t->calls, gap->start))
-		n = find_calls(p, t->tid, gap->start, end, piece);
+	d->g->gpu->empty_ns += end - start;
+	if (ana_timeline_stack_over(&d->t->calls, start))
+		n = find_calls(d->p, d->t->tid, start, end, piece);
 	if (n >= 0)
-		give_pieces(g, piece, n, gap->start, end);
+		give_pieces(d, piece, n, end);
 	else
-		give_by_stack(w, g, p, &t->calls, gap, end);
+		give_by_stack(d, end);
 }
 
 /* LEDGER rules 7 to 9. */
@@ -163,17 +204,16 @@ bool ana_plain_gap_decide(struct ana_walk *w, struct ana_gpu_state *g,
 			  const struct ana_open_gap *gap, const struct ana_call *call)
 {
 	int64_t submitted = base_clamp(call->start, gap->start, gap->end);
-	struct ana_proc *p = &w->process[call->process];
-	struct ana_thread *t;
+	struct decision d = { .w = w, .g = g, .p = &w->process[call->process], .gap = gap };
 
-	if (!g->ordinary || !gap->known || p->evidence || gap->end - submitted > ANA_LAUNCH_NS ||
+	if (!g->ordinary || !gap->known || gap->end - submitted > ANA_LAUNCH_NS ||
 	    ana_top_wants(&w->top, gap->end - gap->start) ||
 	    ana_top_wants(&g->top, gap->end - gap->start))
 		return false;
-	t = ana_host_thread(w, p, call->tid);
-	if (!t || !only_calls(w, p, t, gap))
+	d.t = ana_host_thread(w, d.p, call->tid);
+	if (!d.t || !only_calls(w, d.p, d.t, gap) || !unseen(w, d.p, d.t, gap))
 		return false;
-	give_empty(w, g, p, t, gap, submitted);
+	give_empty(&d, submitted);
 	give_queued(g, gap->same_graph, submitted, gap->end);
 	return true;
 }

@@ -49,6 +49,7 @@ struct ana_thread {
 	struct ana_timeline_stack
 		marks; /* collecting garbage, saving a checkpoint, making an iterator */
 	struct ana_unsampled unsampled[ANA_PIECE_KINDS];
+	const struct ana_thread_samples *seen; /* of it; NULL: not looked for, or never seen */
 	struct ana_takes *takes;
 	uint32_t take_count, take_room;
 };
