@@ -2,9 +2,11 @@
 /*
  * Plain operations and plain gaps are taken by ways of their own (plain_operations.c, plain_gap.c),
  * which must come to what the way of all others does. Who asks for pieces gets the latter: each run
- * is analysed both ways.
+ * is analysed both ways, some with looks at the host, some with ranks that are compared.
  */
 #include "engine_trace.h"
+
+#include "wire/evidence.h"
 
 #define T0 INT64_C(1700000000000000000)
 #define US INT64_C(1000)
@@ -12,6 +14,8 @@
 #define STEPS 40
 #define LAUNCHES 60
 #define RUNS 150
+#define RANKS 2
+#define LOOKS_MAX 4096
 
 static const char *const names[] = {
 	"void gemm<float>(int)", "elementwise_kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
@@ -22,6 +26,7 @@ static const char *const names[] = {
 struct kind {
 	unsigned int fed_late, collective, copy, graph, other_thread, turn_back, sync, wait, mark;
 	int64_t grid; /* stamps are multiples of it */
+	int64_t look; /* so far apart are looks at the host; 0: there are none */
 };
 
 struct maker {
@@ -29,6 +34,9 @@ struct maker {
 	struct kind k;
 	uint64_t random, corr;
 	int64_t host, gpu[STREAMS];
+	int64_t looked;
+	struct wire_sample *sample;
+	size_t samples;
 };
 
 static bool chance(struct maker *m, unsigned int percent)
@@ -66,6 +74,41 @@ static void add_operation(struct maker *m, int64_t launched, uint64_t corr)
 	}
 }
 
+/* One look at each of the threads that launch, and at a worker of the loader. */
+static void look(struct maker *m, int64_t t)
+{
+	static const char *const stacks[] = {
+		"work\t/home/me/train.py\t8",
+		"loss\t/home/me/train.py\t17\nwork\t/home/me/train.py\t9",
+		"_next_data\t/x/site-packages/torch/utils/data/dataloader.py\t4\n"
+		"work\t/home/me/train.py\t10",
+	};
+	uint32_t i;
+
+	for (i = 1; i <= 3 && m->samples < LOOKS_MAX; i++) {
+		struct wire_sample *s = &m->sample[m->samples];
+		bool runs = chance(m, 70);
+
+		if (chance(m, 30))
+			continue;
+		*s = (struct wire_sample){ .t_ns = t,
+					   .pid = i < 3 ? 10 : 200,
+					   .tid = i < 3 ? i : 200,
+					   .role = i < 3 ? WIRE_ROLE_SUBMITTER : WIRE_ROLE_WORKER,
+					   .state = runs ? WIRE_STATE_RUNNING : WIRE_STATE_SLEEPING,
+					   .wait = runs ? WIRE_WAIT_NONE : WIRE_WAIT_LOCK,
+					   .period_ns = (uint32_t)m->k.look };
+		s->stack = t_name(&m->p, stacks[t_random(&m->random) % 3]);
+		m->samples++;
+	}
+}
+
+static void look_on(struct maker *m)
+{
+	for (; m->k.look && m->looked < m->host; m->looked += m->k.look + ns(m, m->k.look))
+		look(m, m->looked);
+}
+
 static void launch(struct maker *m)
 {
 	bool graph = chance(m, m->k.graph);
@@ -88,6 +131,7 @@ static void launch(struct maker *m)
 	for (n = graph ? 3 : 1 - chance(m, 1); n; n--)
 		add_operation(m, start, chance(m, 99) ? corr : 0);
 	m->host = end + (chance(m, m->k.fed_late) ? 10 * US + ns(m, 90 * US) : ns(m, 2 * US));
+	look_on(m);
 	if (chance(m, 1))
 		t_call(&m->p, "cudaMalloc", m->host - US, m->host + 2 * US, 0);
 }
@@ -111,27 +155,44 @@ static void step(struct maker *m)
 		t_call(&m->p, "cudaStreamSynchronize", m->host, end + 3 * US, ++m->corr);
 		m->host = end + 3 * US;
 	}
+	look_on(m);
 }
 
-static void make(struct t_run *r, uint64_t seed)
+static void make_process(struct t_run *r, uint64_t seed, unsigned int rank)
 {
-	static const int64_t grids[] = { 1, 1, 100, 1000 };
+	static const int64_t grids[] = { 1, 1, 100, 1000 }, looks[] = { 0, 0, 300, 5000, 50000 };
 	static const unsigned int often[] = { 0, 1, 10, 60, 100 };
-	struct maker m = { .random = seed * 7919 + 1, .host = T0 + 100 * US };
+	struct maker m = { .random = seed * 7919 + 1 + rank, .host = T0 + (100 + rank) * US };
 	unsigned int *k = &m.k.fed_late;
 	int i;
+
+	m.looked = m.host;
+	m.sample = calloc(LOOKS_MAX, sizeof(*m.sample));
+	REQUIRE(m.sample != NULL);
 
 	m.k.grid = grids[t_random(&m.random) % 4];
 	for (i = 0; i < 9; i++)
 		k[i] = often[t_random(&m.random) % (i == 0 || i > 5 ? 5 : 3)];
-	t_run_begin(r);
-	t_proc_begin(r, &m.p, 10, 0, T0);
+	m.k.look = looks[t_random(&m.random) % 5] * US;
+	t_proc_begin(r, &m.p, 10, rank, T0);
 	for (i = 0; i < STEPS; i++) {
 		step(&m);
 		if (i % 8 == 7)
 			t_flush(&m.p);
 	}
+	if (m.samples)
+		t_samples(&m.p, m.sample, m.samples);
 	t_proc_end(&m.p, m.host + 500 * US, true);
+	free(m.sample);
+}
+
+static void make(struct t_run *r, uint64_t seed, unsigned int ranks)
+{
+	unsigned int i;
+
+	t_run_begin(r);
+	for (i = 0; i < ranks; i++)
+		make_process(r, seed, i);
 }
 
 static void no_piece(void *arg, const struct ana_piece *p)
@@ -171,15 +232,61 @@ static void compare_gpu(const struct ana_gpu *a, const struct ana_gpu *b)
 	EXPECT_INT(a->loader_exposed_ns, b->loader_exposed_ns);
 }
 
+static void compare_timeline(const struct ana_timeline *a, const struct ana_timeline *b)
+{
+	size_t i;
+
+	for (i = 0; i < a->count; i++)
+		EXPECT_MEM(&a->bucket[i], &b->bucket[i], sizeof(a->bucket[i]));
+}
+
+static void compare_hotspots(const struct ana_result *a, const struct ana_result *b)
+{
+	size_t i;
+
+	REQUIRE(a->hotspots == b->hotspots);
+	for (i = 0; i < a->hotspots; i++) {
+		EXPECT_INT(a->hotspot[i].class, b->hotspot[i].class);
+		EXPECT_INT(a->hotspot[i].confidence, b->hotspot[i].confidence);
+		EXPECT_INT(a->hotspot[i].ns, b->hotspot[i].ns);
+		EXPECT_INT(a->hotspot[i].nearby_ns, b->hotspot[i].nearby_ns);
+		EXPECT_INT(a->hotspot[i].nearby_medium_ns, b->hotspot[i].nearby_medium_ns);
+		EXPECT_UINT(a->hotspot[i].samples, b->hotspot[i].samples);
+	}
+	EXPECT_INT(a->other_hotspots_ns, b->other_hotspots_ns);
+	EXPECT_UINT(a->quality.samples, b->quality.samples);
+	EXPECT_INT(a->quality.gap_unsampled_ns, b->quality.gap_unsampled_ns);
+}
+
+static void compare_ranks(const struct ana_ranks *a, const struct ana_ranks *b)
+{
+	size_t i;
+
+	REQUIRE(a->rows == b->rows);
+	EXPECT_UINT(a->matched, b->matched);
+	EXPECT_UINT(a->refused, b->refused);
+	EXPECT_INT(a->refused_ns, b->refused_ns);
+	for (i = 0; i < a->rows; i++) {
+		EXPECT_UINT(a->row[i].collectives, b->row[i].collectives);
+		EXPECT_UINT(a->row[i].late, b->row[i].late);
+		EXPECT_INT(a->row[i].waited_ns, b->row[i].waited_ns);
+		EXPECT_MEM(a->row[i].causes, b->row[i].causes, sizeof(a->row[i].causes));
+		EXPECT_INT(a->row[i].last_ns, b->row[i].last_ns);
+		EXPECT_INT(a->row[i].straggler_ppm, b->row[i].straggler_ppm);
+	}
+}
+
 static void compare(const struct ana_result *a, const struct ana_result *b)
 {
 	size_t i;
 
-	REQUIRE(a->gpus == 1 && b->gpus == 1 && a->top_gaps == b->top_gaps);
-	compare_gpu(&a->gpu[0], &b->gpu[0]);
-	for (i = 0; i < a->timeline[0].count; i++)
-		EXPECT_MEM(&a->timeline[0].bucket[i], &b->timeline[0].bucket[i],
-			   sizeof(a->timeline[0].bucket[i]));
+	REQUIRE(a->gpus == b->gpus && a->top_gaps == b->top_gaps);
+	for (i = 0; i < a->gpus; i++) {
+		compare_gpu(&a->gpu[i], &b->gpu[i]);
+		compare_timeline(&a->timeline[i], &b->timeline[i]);
+	}
+	compare_hotspots(a, b);
+	compare_ranks(&a->ranks, &b->ranks);
 	for (i = 0; i < a->top_gaps; i++)
 		EXPECT_MEM(&a->top_gap[i], &b->top_gap[i], sizeof(a->top_gap[i]));
 	EXPECT_UINT(a->steps, b->steps);
@@ -188,16 +295,16 @@ static void compare(const struct ana_result *a, const struct ana_result *b)
 	EXPECT_UINT(a->quality.launches_expired, b->quality.launches_expired);
 }
 
-static void test_both_ways(void)
+static void check_both_ways(unsigned int ranks, unsigned int runs)
 {
-	uint64_t seed = t_seed(1), last = seed + RUNS;
+	uint64_t seed = t_seed(1), last = seed + runs;
 
 	for (; seed < last; seed++) {
 		struct ana_result *all_alike;
 		struct view_trace *trace;
 		struct t_run r;
 
-		make(&r, seed);
+		make(&r, seed, ranks);
 		all_alike = analyse(&r, true, seed);
 		trace = r.trace;
 		compare(analyse(&r, false, seed), all_alike);
@@ -207,7 +314,17 @@ static void test_both_ways(void)
 	}
 }
 
+static void test_both_ways(void)
+{
+	check_both_ways(1, RUNS);
+}
+
+static void test_ranks_both_ways(void)
+{
+	check_both_ways(RANKS, RUNS / 3);
+}
+
 int main(void)
 {
-	return RUN(test_both_ways);
+	return RUN(test_both_ways, test_ranks_both_ways);
 }

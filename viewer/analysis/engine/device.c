@@ -103,14 +103,20 @@ static void extend(int64_t *end, int64_t to)
 		*end = to;
 }
 
+void ana_gpu_log_collective(struct ana_gpu_state *g, struct ana_proc *p,
+			    const struct wire_event *op)
+{
+	ana_collective_log_begin(g->recorder->log, p->source_index, op->stream, op->name,
+				 wire_strtab_get(p->names.table, op->name, NULL), op->start_ns,
+				 op->end_ns);
+}
+
 /* For the comparison of ranks: collectives go on the log, of others their length counts. */
 static __attribute__((noinline)) void strip_kernel(struct ana_gpu_state *g, struct ana_proc *p,
 						   const struct wire_event *op, bool comm)
 {
 	if (comm)
-		ana_collective_log_begin(g->recorder->log, p->source_index, op->stream, op->name,
-					 wire_strtab_get(p->names.table, op->name, NULL),
-					 op->start_ns, op->end_ns);
+		ana_gpu_log_collective(g, p, op);
 	else if (op->op == WIRE_OP_KERNEL)
 		ana_kernel_speed_add(&g->recorder->speed, p->source_index, op->name,
 				     op->end_ns - op->start_ns);

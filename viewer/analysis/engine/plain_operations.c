@@ -33,6 +33,8 @@ struct run {
 	int64_t waits_until; /* loader waits reach so far, as far as they are known */
 	int64_t lowers; /* launches up to then may end the emptiness of gaps that are open */
 	bool follow; /* no gap is open: the walk's floor goes with the GPU's end */
+	/* what ranks are compared by, which is written at once; NULL: they are not */
+	struct ana_rank_recorder *recorder;
 };
 
 /* Longer gaps are wanted by the list. */
@@ -57,7 +59,7 @@ static int64_t last_that_lowers(const struct ana_gpu_state *g)
 /* Nothing is running that a plain operation would have to look at. */
 static bool may_begin(const struct ana_proc *p, const struct ana_gpu_state *g)
 {
-	return g->ordinary && g->started && !g->lead_open && !g->recorder && !g->left_graph &&
+	return g->ordinary && g->started && !g->lead_open && !g->left_graph &&
 	       g->last_stream < g->streams && g->stream[g->last_stream].key >> 32 == p->index &&
 	       g->copy_end <= g->at && g->copying.end <= g->at;
 }
@@ -83,6 +85,7 @@ static void begin(struct run *r, const struct ana_walk *w, const struct ana_proc
 	r->waits_until = g->waits.begun ? g->waits.latest : INT64_MIN;
 	r->lowers = last_that_lowers(g);
 	r->follow = w->one_gpu && !w->gaps_open;
+	r->recorder = g->recorder;
 }
 
 /* The operation that ended last, as far as add() has not told. */
@@ -175,17 +178,27 @@ static __attribute__((noinline)) bool go_to_stream(struct ana_gpu_state *g, stru
 	return true;
 }
 
-static inline void add_busy(struct run *r, int64_t upto)
+static inline void record(struct run *r, bool compared, int c, int64_t start, int64_t end)
+{
+	if (compared)
+		ana_collective_log_add(r->recorder->log, c, start, end);
+}
+
+static inline void add_busy(struct run *r, int64_t upto, bool compared)
 {
 	int64_t at = r->at, stop;
 
 	if (r->compute_end > at) {
 		stop = base_min(r->compute_end, upto);
+		record(r, compared, ANA_COMPUTE, at, stop);
 		r->compute += stop - at;
 		at = stop;
 	}
-	if (r->comm_end > at && at < upto)
-		r->comm += base_min(r->comm_end, upto) - at;
+	if (r->comm_end > at && at < upto) {
+		stop = base_min(r->comm_end, upto);
+		record(r, compared, ANA_COMM, at, stop);
+		r->comm += stop - at;
+	}
 	r->at = upto;
 }
 
@@ -204,9 +217,11 @@ static __attribute__((noinline)) void keep_gap(struct ana_walk *w, struct ana_gp
 }
 
 static inline void add_gap(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_proc *p,
-			   struct run *r, const struct wire_event *op, const struct ana_call *call)
+			   struct run *r, const struct wire_event *op, const struct ana_call *call,
+			   bool compared)
 {
 	int64_t ns = op->start_ns - r->end;
+	enum ana_class c;
 
 	r->gaps++;
 	r->idle += ns;
@@ -217,22 +232,28 @@ static inline void add_gap(struct ana_walk *w, struct ana_gpu_state *g, const st
 		return;
 	}
 	r->queued += ns;
-	if (ns <= ANA_TURNAROUND_NS)
-		r->turnaround += ns;
-	else
-		r->launch += ns;
+	c = ns <= ANA_TURNAROUND_NS ? ANA_DEVICE_TURNAROUND : ANA_DEVICE_LAUNCH;
+	record(r, compared, c, r->end, op->start_ns);
+	*(c == ANA_DEVICE_TURNAROUND ? &r->turnaround : &r->launch) += ns;
 }
 
-static inline void add_kernel(struct ana_gpu *gpu, struct run *r, const struct ana_names *names,
-			      const struct wire_event *op)
+static inline void add_kernel(struct ana_gpu_state *g, struct ana_proc *p, struct run *r,
+			      const struct wire_event *op, bool compared)
 {
+	const struct ana_names *names = &p->names;
 	int64_t from = base_max(r->compute_end, r->at);
 	int work = names->work[op->name] - 1;
+	struct ana_gpu *gpu = g->gpu;
 
 	if (names->flag[op->name] & ANA_NAME_COMM) {
 		r->comm_end = base_max(r->comm_end, op->end_ns);
+		if (compared)
+			ana_gpu_log_collective(g, p, op);
 		return;
 	}
+	if (compared)
+		ana_kernel_speed_add(&r->recorder->speed, p->source_index, op->name,
+				     op->end_ns - op->start_ns);
 	gpu->work.count[work]++;
 	if (op->end_ns > from) {
 		gpu->work.ns[work] += op->end_ns - from;
@@ -241,16 +262,18 @@ static inline void add_kernel(struct ana_gpu *gpu, struct run *r, const struct a
 }
 
 static inline void add(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_proc *p,
-		       struct run *r, const struct wire_event *op, const struct ana_call *call)
+		       struct run *r, const struct wire_event *op, const struct ana_call *call,
+		       bool compared)
 {
 	int64_t launched = call->start;
 	uint32_t tid = call->tid;
 
 	if (op->start_ns > r->at)
-		add_busy(r, op->start_ns);
+		add_busy(r, op->start_ns, compared);
 	w->now++;
 	if (op->start_ns > r->end)
-		add_gap(w, g, p, r, op, call); /* reads on: the call may be elsewhere then */
+		add_gap(w, g, p, r, op, call,
+			compared); /* reads on: the call may be elsewhere then */
 	w->quality.ops_before_launch += op->start_ns < launched;
 	r->ops++;
 	r->submitted = launched;
@@ -263,16 +286,14 @@ static inline void add(struct ana_walk *w, struct ana_gpu_state *g, const struct
 	}
 }
 
-const struct wire_event *ana_plain_operations(struct ana_walk *w, struct ana_proc *p,
-					      const struct wire_event *op,
-					      const struct wire_event *stop)
+/* Twice, for nearly all are of GPUs that are not compared. */
+static inline __attribute__((always_inline)) const struct wire_event *take(
+	struct ana_walk *w, struct ana_proc *p, struct ana_gpu_state *g,
+	const struct wire_event *op, const struct wire_event *stop, bool compared)
 {
-	struct ana_gpu_state *g = p->last_gpu == ANA_MAP_NONE ? NULL : &w->gpu[p->last_gpu];
 	const struct ana_names *names = &p->names;
 	struct run r;
 
-	if (!g || !may_begin(p, g))
-		return op;
 	begin(&r, w, p, g);
 	for (; op < stop && is_plain(&r, names, op) && plain_gap(&r, op); op++) {
 		const struct ana_call *call = launch_of(w, p, &r, op);
@@ -281,9 +302,27 @@ const struct wire_event *ana_plain_operations(struct ana_walk *w, struct ana_pro
 			break;
 		if (op->stream != r.stream_id && !go_to_stream(g, &r, p->index, op->stream))
 			break;
-		add(w, g, p, &r, op, call);
-		add_kernel(g->gpu, &r, names, op);
+		add(w, g, p, &r, op, call, compared);
+		add_kernel(g, p, &r, op, compared);
 	}
 	end(w, p, g, &r);
 	return op;
+}
+
+static __attribute__((noinline)) const struct wire_event *take_compared(
+	struct ana_walk *w, struct ana_proc *p, struct ana_gpu_state *g,
+	const struct wire_event *op, const struct wire_event *stop)
+{
+	return take(w, p, g, op, stop, true);
+}
+
+const struct wire_event *ana_plain_operations(struct ana_walk *w, struct ana_proc *p,
+					      const struct wire_event *op,
+					      const struct wire_event *stop)
+{
+	struct ana_gpu_state *g = p->last_gpu == ANA_MAP_NONE ? NULL : &w->gpu[p->last_gpu];
+
+	if (!g || !may_begin(p, g))
+		return op;
+	return g->recorder ? take_compared(w, p, g, op, stop) : take(w, p, g, op, stop, false);
 }
