@@ -14,6 +14,11 @@
 #define LIFE_MAX_NS (366 * 86400 * LIVE_SECOND_NS) /* of a process before its first pulse */
 #define GPUS_MAX 4096u
 #define NAMELESS_PULSES 10
+/* of PulseMeter: its shares are hundredths of a percent, these are bits of `known` */
+#define METER_WHOLE 10000u
+#define METER_BUSY 1u
+#define METER_TENSOR 8u
+#define METER_DRAM 16u
 
 void live_run_init(struct live_run *r)
 {
@@ -298,6 +303,24 @@ static int64_t step_of(int64_t *sum, int64_t now)
 	return by;
 }
 
+static int64_t share_of_meter(const Wire__PulseMeter *m, uint32_t bit, uint32_t share)
+{
+	return m->known & bit && share <= METER_WHOLE ? (int64_t)share * (1000000 / METER_WHOLE)
+						      : -1;
+}
+
+static void take_meter(struct live_gpu *g, int64_t t_ns, const Wire__PulseMeter *m)
+{
+	int64_t end = t_ns - (int64_t)base_min(m->age_us, UINT32_MAX) * 1000;
+
+	if (end <= g->metered_ns)
+		return;
+	g->metered_ns = end;
+	g->meter = (struct live_meter){ share_of_meter(m, METER_BUSY, m->busy),
+					share_of_meter(m, METER_TENSOR, m->tensor),
+					share_of_meter(m, METER_DRAM, m->dram) };
+}
+
 /*
  * Pulses begin about a second after the first operation; what a process lived before is start-up.
  * One that was busy for longer was at work before we heard of it: all of its life may be training.
@@ -317,6 +340,8 @@ static void take_busy(struct live_run *r, struct live_stream *s, const Wire__Pul
 		if (busy || m->devices[i]->ops != d->ops || first || s->unseen)
 			d->active_ns = s->t_ns;
 		d->ops = m->devices[i]->ops;
+		if (m->devices[i]->meter)
+			take_meter(&r->gpu[d->gpu], s->t_ns, m->devices[i]->meter);
 		/* A device that comes later was held since the process began. */
 		hold(&r->gpu[d->gpu], first ? s->first_ns : begin, s->t_ns, busy, wait,
 		     s->pulses || busy > LIVE_SECOND_NS ? life : base_min(life, LIVE_SECOND_NS));

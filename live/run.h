@@ -28,6 +28,11 @@
 #define LIVE_DEVICES_MAX 16u /* of one process */
 #define LIVE_SILENT_NS (90 * LIVE_SECOND_NS) /* who says nothing for so long is not alive */
 
+/* What NVML said last of a GPU, whoever worked on it, in millionths of a second or so; -1: not known. */
+struct live_meter {
+	int64_t busy_ppm, tensor_ppm, dram_ppm;
+};
+
 /* A GPU, whichever processes use it. Read only, but for the price. */
 struct live_gpu {
 	char key[96]; /* what makes it one: its UUID, else its place */
@@ -40,6 +45,8 @@ struct live_gpu {
 	/* Of held_ns and wait_ns, from the first operation on, by whole pulses: training time. */
 	int64_t training_ns, training_wait_ns;
 	int64_t covered_ns; /* held up to here, on the clock of its streams */
+	struct live_meter meter;
+	int64_t metered_ns; /* up to here, on that clock; 0: never */
 	int64_t nano_usd_per_hour; /* the caller's to set; -1: not known */
 };
 
@@ -153,6 +160,7 @@ struct live_use {
 	uint32_t ordinal; /* as the process numbers its devices */
 	size_t gpu; /* of the run */
 	struct live_share share;
+	struct live_meter meter; /* of the GPU, if that was read within LIVE_WINDOW_NS */
 	enum live_gap gap; /* of the process */
 	int64_t idle_ns, lag_ns;
 };

@@ -142,6 +142,13 @@ static struct live_use use_of(const struct live_stream *s, uint32_t ordinal, int
 	return u;
 }
 
+static struct live_meter meter_of(const struct live_gpu *g, const struct live_stream *s)
+{
+	if (!g->metered_ns || s->t_ns - g->metered_ns > LIVE_WINDOW_NS)
+		return (struct live_meter){ -1, -1, -1 };
+	return g->meter;
+}
+
 size_t live_run_uses(const struct live_run *r, int64_t now_ns, struct live_use *out, size_t room)
 {
 	size_t n = 0;
@@ -151,8 +158,10 @@ size_t live_run_uses(const struct live_run *r, int64_t now_ns, struct live_use *
 		for (uint32_t k = 0; k < s->devices; k++) {
 			if (!s->device[k].used)
 				continue;
-			if (n < room)
+			if (n < room) {
 				out[n] = use_of(s, k, now_ns);
+				out[n].meter = meter_of(&r->gpu[out[n].gpu], s);
+			}
 			n++;
 		}
 	}

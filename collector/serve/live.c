@@ -50,6 +50,13 @@ static void put_share(FILE *f, const struct live_share *s)
 	put_known(f, "starved_ppm", s->starved_ppm, s->known);
 }
 
+static void put_meter(FILE *f, const struct live_meter *m)
+{
+	put_known(f, "nvml_busy_ppm", m->busy_ppm, m->busy_ppm >= 0);
+	put_known(f, "nvml_tensor_ppm", m->tensor_ppm, m->tensor_ppm >= 0);
+	put_known(f, "nvml_dram_ppm", m->dram_ppm, m->dram_ppm >= 0);
+}
+
 static void put_totals(FILE *f, const struct live_totals *t)
 {
 	put_int(f, "gpus", (int64_t)t->gpus);
@@ -138,6 +145,7 @@ static void put_uses(FILE *f, const char *dir, const struct live_run *r, int64_t
 		put_int(f, "gpu", (int64_t)use[i].gpu);
 		put_int(f, "ordinal", use[i].ordinal);
 		put_share(f, &use[i].share);
+		put_meter(f, &use[i].meter);
 		put_int(f, "idle_ns", use[i].idle_ns);
 		put_int(f, "lag_ns", use[i].lag_ns);
 		put_known(f, "quiet_ns", now_ns - s->seen_ns,

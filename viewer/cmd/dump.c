@@ -22,8 +22,9 @@ enum what { /* bits, but STEPS */
 	EVENTS = 2,
 	SAMPLES = 4,
 	BATCHES = 8,
-	ALL = STREAMS | EVENTS | SAMPLES | BATCHES,
-	STEPS = 16,
+	METERS = 16,
+	ALL = STREAMS | EVENTS | SAMPLES | BATCHES | METERS,
+	STEPS = 32,
 };
 
 static void put_step(void *arg, const struct ana_step *s)
@@ -199,6 +200,28 @@ static void put_cost(const char *stream, const struct view_stream *s)
 	putchar('\n');
 }
 
+static void put_known_share(const char *name, uint32_t share, bool known)
+{
+	if (known)
+		printf("\t%s %" PRIu32 ".%02" PRIu32, name, share / 100, share % 100);
+}
+
+/* What NVML said, one time per line: percent of it. */
+static void put_meters(const char *stream, const struct view_stream *s)
+{
+	for (size_t i = 0; i < s->meters; i++) {
+		const struct view_meter *m = &s->meter[i];
+
+		printf("# meter\t%s\tordinal %" PRIu32 "\t%" PRId64 "\t%" PRId64 "\t%s", stream,
+		       m->ordinal, m->start_ns, m->end_ns - m->start_ns,
+		       m->gpm ? "gpm" : "samples");
+		put_known_share("busy", m->busy, true);
+		put_known_share("tensor", m->tensor, m->has_tensor);
+		put_known_share("dram", m->dram, m->has_dram);
+		putchar('\n');
+	}
+}
+
 static void stream_text(char out[2 * WIRE_STREAM_ID_BYTES + 1], const struct view_stream *s)
 {
 	for (int i = 0; i < WIRE_STREAM_ID_BYTES; i++)
@@ -313,6 +336,8 @@ static int dump_rows(struct view_trace *t, unsigned int what)
 			put_samples(t, stream, s, &r);
 		if (what & BATCHES)
 			put_batches(t, stream, s, &r);
+		if (what & METERS)
+			put_meters(stream, s);
 	}
 	if (what & STREAMS)
 		put_notes(t);

@@ -19,6 +19,7 @@ struct top_row { /* a process's use of a GPU */
 	size_t gpu; /* of the run */
 	char host[64], name[96];
 	struct live_share share;
+	struct live_meter meter;
 	enum live_gap gap;
 	int64_t idle_ns, lag_ns;
 	int64_t quiet_ns; /* since the process was heard of; -1: it has ended, or was never */

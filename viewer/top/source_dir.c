@@ -91,6 +91,7 @@ static void fill_row(struct top_row *row, const struct live_use *u, const struct
 				 .ordinal = u->ordinal,
 				 .gpu = u->gpu,
 				 .share = u->share,
+				 .meter = u->meter,
 				 .gap = u->gap,
 				 .idle_ns = u->idle_ns,
 				 .lag_ns = u->lag_ns,

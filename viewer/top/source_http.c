@@ -39,6 +39,14 @@ static int64_t maybe(const struct base_json *n, const char *key)
 	return v < -1 ? -1 : v > SUM_MAX ? SUM_MAX : v;
 }
 
+/* -1: not known, as to an older collector. */
+static int64_t millionths(const struct base_json *n, const char *key)
+{
+	int64_t v = maybe(n, key);
+
+	return v > 1000000 ? -1 : v;
+}
+
 static struct live_share share_of(const struct base_json *n)
 {
 	struct live_share s = { .window_ns = count(n, "window_ns") };
@@ -179,6 +187,9 @@ static void take_rows(struct top_snapshot *l, const struct base_json *rows)
 				       .ordinal = (uint32_t)(count(j, "ordinal") & 0xffff),
 				       .gpu = (size_t)count(j, "gpu"),
 				       .share = share_of(j),
+				       .meter = { millionths(j, "nvml_busy_ppm"),
+						  millionths(j, "nvml_tensor_ppm"),
+						  millionths(j, "nvml_dram_ppm") },
 				       .gap = gap_of(base_json_get_text(j, "gap", "")),
 				       .idle_ns = count(j, "idle_ns"),
 				       .lag_ns = count(j, "lag_ns"),

@@ -152,6 +152,13 @@ void top_alert_line(const struct top_alert *a, char *out, size_t room)
 	snprintf(out, room, "%s %.8s %s", a->budget ? "budget" : "alert", when + 11, a->text);
 }
 
+static void put_metered(struct line *w, int64_t ppm)
+{
+	base_unit a;
+
+	put(w, " %6s", ppm >= 0 ? base_percent(a, ppm) : "-");
+}
+
 void top_row_line(const struct top_row *row, int columns, char *out, size_t room)
 {
 	struct line w = begin(out, room);
@@ -166,6 +173,8 @@ void top_row_line(const struct top_row *row, int columns, char *out, size_t room
 		put(&w, " %-12s", "LAST GAP");
 		put(&w, " %8s", "IDLE");
 		put(&w, " %8s", "WASTE/H");
+		if (wide)
+			put(&w, " %6s %6s %6s", "NVML%", "TENS%", "DRAM%");
 		put(&w, " %-14s", "HOST");
 		if (wide)
 			put(&w, " %8s", "PID");
@@ -186,6 +195,11 @@ void top_row_line(const struct top_row *row, int columns, char *out, size_t room
 	put(&w, " %8s", row->idle_ns > 0 ? base_duration(a, row->idle_ns) : "-");
 	put(&w, " %8s",
 	    row->priced && row->share.known && now ? base_money_ascii(a, top_row_waste(row)) : "-");
+	if (wide) {
+		put_metered(&w, now ? row->meter.busy_ppm : -1);
+		put_metered(&w, now ? row->meter.tensor_ppm : -1);
+		put_metered(&w, now ? row->meter.dram_ppm : -1);
+	}
 	put(&w, " %-14.14s", row->host);
 	if (wide)
 		put(&w, " %8" PRId64, row->pid);

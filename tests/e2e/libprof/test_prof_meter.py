@@ -90,6 +90,16 @@ def expect_contiguous(found, what):
     gs.check(max(apart, default=0) < 50_000_000, f'{what}: readings follow each other: {apart}')
 
 
+def expect_dumped(where, found):
+    """`dump` has every reading: when, how long, and percent of what is known."""
+    done = gs.gpustarve('dump', os.path.dirname(prof.files(where)[0]))
+    got = [line.split('\t')[2:] for line in done.stdout.decode().splitlines() if line.startswith('# meter\t')]
+    want = [['ordinal 0', str(s), str(e - s), 'gpm' if m['source'] == GPM else 'samples'] +
+            [f'{name} {m[name] // 100}.{m[name] % 100:02}' for bit, name in ((1, 'busy'), (8, 'tensor'), (16, 'dram'))
+             if m['known'] & bit] for s, e, m in found]
+    gs.equal(got, want, 'meters in dump')
+
+
 def report(where, form):
     done = gs.gpustarve('report', os.path.dirname(prof.files(where)[0]), '--format', form)
     gs.equal(done.returncode, 0, f'report: {done.stderr.decode()[-500:]}')
@@ -112,6 +122,7 @@ def governed(seconds=18):
         gs.check(all(m['source'] == GPM and m['known'] == IN_GPM for _, _, m in found), f'governed: {found[:1]}')
         expect_contiguous(found, 'governed')
         expect_share(where, found, 'governed')
+        expect_dumped(where, found)
         inside = [r for r in found if not gs.subtract([[r[0], r[1]]], lost)]
         gs.check(inside, f'governed: readings of what was not recorded: {lost}')
         m = quality(where)['metered']

@@ -273,6 +273,57 @@ static void test_shared(void)
 }
 
 /* Idle as far as is known to be complete, and not what is only not known yet. */
+static void metered(uint64_t seq, int64_t t, uint32_t known, uint32_t busy, uint32_t tensor)
+{
+	const struct live_when when = { .now_ns = t, .wall_ns = START + t };
+	Wire__Pulse m = WIRE__PULSE__INIT;
+	Wire__PulseDevice d = WIRE__PULSE_DEVICE__INIT, *list[] = { &d };
+	Wire__PulseMeter meter = WIRE__PULSE_METER__INIT;
+	char level[] = "1";
+
+	meter.known = known;
+	meter.age_us = 100000;
+	meter.span_us = 1000000;
+	meter.busy = busy;
+	meter.tensor = tensor;
+	d.meter = known ? &meter : NULL;
+	d.ops = seq;
+	m.devices = list;
+	m.n_devices = 1;
+	m.t_ns = m.complete_ns = START + t;
+	m.level = level;
+	EXPECT_INT(live_run_pulse(&run, (uint8_t[16]){ 1 }, seq, START + t, &m, &when), 0);
+}
+
+static struct live_meter meter_now(int64_t now)
+{
+	struct live_use use;
+
+	REQUIRE(live_run_uses(&run, now, &use, 1) == 1);
+	return use.meter;
+}
+
+/* The last that NVML said counts, as far as it is known, and for as long as it is new. */
+static void test_meters(void)
+{
+	live_run_init(&run);
+	hello(1, 1, 7);
+	metered(2, 1 * S, 0, 0, 0);
+	EXPECT_INT(meter_now(1 * S).busy_ppm, -1);
+	metered(3, 2 * S, 1 | 8, 9050, 1234);
+	EXPECT_INT(meter_now(2 * S).busy_ppm, 905000);
+	EXPECT_INT(meter_now(2 * S).tensor_ppm, 123400);
+	EXPECT_INT(meter_now(2 * S).dram_ppm, -1);
+	metered(4, 3 * S, 1 | 8, 10001, 10000); /* more than all of it */
+	EXPECT_INT(meter_now(3 * S).busy_ppm, -1);
+	EXPECT_INT(meter_now(3 * S).tensor_ppm, 1000000);
+	metered(5, 32 * S, 0, 0, 0);
+	EXPECT_INT(meter_now(32 * S).tensor_ppm, 1000000);
+	metered(6, 33 * S, 0, 0, 0); /* half a minute ago */
+	EXPECT_INT(meter_now(33 * S).tensor_ppm, -1);
+	live_run_fini(&run);
+}
+
 static void test_idle(void)
 {
 	live_run_init(&run);
@@ -483,6 +534,6 @@ static void test_frames(void)
 int main(void)
 {
 	return RUN(test_sums, test_training, test_first_pulse, test_bounds, test_order, test_shared,
-		   test_idle, test_clock_steps, test_history, test_late_name, test_limits,
-		   test_frames, test_all_at_once);
+		   test_idle, test_meters, test_clock_steps, test_history, test_late_name,
+		   test_limits, test_frames, test_all_at_once);
 }
