@@ -18,6 +18,7 @@
 #include "clockpoll.h"
 #include "config.h"
 #include "env.h"
+#include "hash.h"
 
 #define AZURE_CHASSIS "7783-7084-3265-9085-8269-3286-77" /* of every machine of theirs */
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -76,6 +77,23 @@ static bool variable_run_id(char *out, size_t size, const char *prefix, const ch
 	return true;
 }
 
+/*
+ * OpenMPI 4 makes its namespace of mpirun's host and process number, which come again in the next
+ * container. The address at which mpirun may be asked, port and all, does not.
+ */
+static bool pmix_run_id(char *out, size_t size)
+{
+	const char *space = prof_env_text("PMIX_NAMESPACE");
+	const char *uri = prof_env_text("OMPI_MCA_orte_hnp_uri");
+
+	if (space && uri)
+		snprintf(out, size, "pmix-%s-%06x", space,
+			 (unsigned)(prof_hash_text(uri) & 0xffffff));
+	else
+		variable_run_id(out, size, "pmix-", space);
+	return space;
+}
+
 bool prof_run_id_from_env(char *out, size_t size)
 {
 	const char *torch = prof_env_text("TORCHELASTIC_RUN_ID");
@@ -85,8 +103,7 @@ bool prof_run_id_from_env(char *out, size_t size)
 	if (torch && !strcmp(torch, "none"))
 		torch = NULL;
 	found = variable_run_id(out, size, "", prof_env_text("GPUSTARVE_RUN_ID")) ||
-		slurm_run_id(out, size) ||
-		variable_run_id(out, size, "pmix-", prof_env_text("PMIX_NAMESPACE")) ||
+		slurm_run_id(out, size) || pmix_run_id(out, size) ||
 		variable_run_id(out, size, "torchelastic-", torch);
 	make_safe(out);
 	if (*out == '.')

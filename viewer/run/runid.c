@@ -9,6 +9,7 @@
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/hash.h"
 
 static const char *variable(const char *name)
 {
@@ -40,17 +41,30 @@ static bool from_slurm(char *out, size_t room)
 	return true;
 }
 
+/* As libprof does (libprof/core/procinfo.c): OpenMPI's namespace alone may come again. */
+static bool from_pmix(char *out, size_t room)
+{
+	const char *space = variable("PMIX_NAMESPACE"), *uri = variable("OMPI_MCA_orte_hnp_uri");
+
+	if (!space)
+		return false;
+	if (uri)
+		snprintf(out, room, "pmix-%s-%06x", space,
+			 (unsigned)(base_hash_text(BASE_HASH, uri) & 0xffffff));
+	else
+		snprintf(out, room, "pmix-%s", space);
+	return true;
+}
+
 static bool from_environment(char *out, size_t room)
 {
-	const char *own = variable("GPUSTARVE_RUN_ID"), *pmix = variable("PMIX_NAMESPACE");
+	const char *own = variable("GPUSTARVE_RUN_ID");
 	const char *elastic = variable("TORCHELASTIC_RUN_ID");
 
 	if (own)
 		snprintf(out, room, "%s", own);
-	else if (from_slurm(out, room))
+	else if (from_slurm(out, room) || from_pmix(out, room))
 		return true;
-	else if (pmix)
-		snprintf(out, room, "pmix-%s", pmix);
 	else if (elastic && strcmp(elastic, "none") != 0)
 		snprintf(out, room, "torchelastic-%s", elastic);
 	else

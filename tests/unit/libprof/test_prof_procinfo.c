@@ -14,6 +14,7 @@ static const char *const names[] = { "GPUSTARVE_RUN_ID",
 				     "SLURM_CLUSTER_NAME",
 				     "SLURM_RESTART_COUNT",
 				     "PMIX_NAMESPACE",
+				     "OMPI_MCA_orte_hnp_uri",
 				     "TORCHELASTIC_RUN_ID",
 				     "RANK",
 				     "LOCAL_RANK",
@@ -55,6 +56,9 @@ static void test_order(void)
 	EXPECT_STR(with("RANK", "0"), "");
 	EXPECT_STR(with("TORCHELASTIC_RUN_ID", "none"), "");
 	EXPECT_STR(with("TORCHELASTIC_RUN_ID", "abc"), "torchelastic-abc");
+	EXPECT_STR(with("PMIX_NAMESPACE", "n1"), "pmix-n1");
+	EXPECT_STR(with("OMPI_MCA_orte_hnp_uri", "n0.0;tcp://192.0.2.2:49537"), "pmix-n1-cb5ea9");
+	unsetenv("OMPI_MCA_orte_hnp_uri");
 	EXPECT_STR(with("PMIX_NAMESPACE", "prterun-1"), "pmix-prterun-1");
 	EXPECT_STR(with("SLURM_JOB_ID", "77"), "pmix-prterun-1"); /* no step: the batch script */
 	EXPECT_STR(with("SLURM_STEP_ID", "batch"), "pmix-prterun-1");

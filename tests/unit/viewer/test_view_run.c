@@ -20,10 +20,10 @@ static char *command[] = { (char *)"/usr/bin/python3", (char *)"-u", (char *)"di
 
 static void clear(void)
 {
-	static const char *const name[] = { "GPUSTARVE_RUN_ID",	   "SLURM_CLUSTER_NAME",
-					    "SLURM_JOB_ID",	   "SLURM_STEP_ID",
-					    "SLURM_RESTART_COUNT", "PMIX_NAMESPACE",
-					    "TORCHELASTIC_RUN_ID" };
+	static const char *const name[] = { "GPUSTARVE_RUN_ID",	     "SLURM_CLUSTER_NAME",
+					    "SLURM_JOB_ID",	     "SLURM_STEP_ID",
+					    "SLURM_RESTART_COUNT",   "PMIX_NAMESPACE",
+					    "OMPI_MCA_orte_hnp_uri", "TORCHELASTIC_RUN_ID" };
 
 	for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++)
 		unsetenv(name[i]);
@@ -47,6 +47,10 @@ static void test_id_order(void)
 	EXPECT_STR(id(), "torchelastic-t1");
 	setenv("PMIX_NAMESPACE", "n1", 1);
 	EXPECT_STR(id(), "pmix-n1");
+	setenv("OMPI_MCA_orte_hnp_uri", "n0.0;tcp://192.0.2.2:49537",
+	       1); /* as libprof's test has */
+	EXPECT_STR(id(), "pmix-n1-cb5ea9");
+	unsetenv("OMPI_MCA_orte_hnp_uri");
 	setenv("SLURM_JOB_ID", "77", 1);
 	EXPECT_STR(id(), "pmix-n1"); /* no step */
 	setenv("SLURM_STEP_ID", "4294967291", 1); /* the batch step */
