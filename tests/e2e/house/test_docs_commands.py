@@ -25,7 +25,7 @@ p4d.24xlarge,A100,8,96,1152,,32.77,9.8,us-east-1,us-east-1a
 '''
 STANDINS = {
     'python': f'exec {gs.PYTHON} "$@"',
-    'torchrun': f'exec {gs.PYTHON} "${{@: -1}}"',
+    **{name: f'exec {gs.PYTHON} "${{@: -1}}"' for name in ('torchrun', 'accelerate', 'deepspeed')},
     'flamegraph.pl': 'exec cat',
     'jq': f'exec {gs.PYTHON} -c "import json, sys; print(json.load(sys.stdin))"',
     'nsys': ':',
