@@ -28,7 +28,10 @@
 #define LIVE_DEVICES_MAX 16u /* of one process */
 #define LIVE_SILENT_NS (90 * LIVE_SECOND_NS) /* who says nothing for so long is not alive */
 
-/* What NVML said last of a GPU, whoever worked on it, in millionths of a second or so; -1: not known. */
+/*
+ * What NVML said last of a GPU, whoever worked on it: millionths of a time of a second or so. -1:
+ * not known.
+ */
 struct live_meter {
 	int64_t busy_ppm, tensor_ppm, dram_ppm;
 };

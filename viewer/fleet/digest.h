@@ -27,6 +27,7 @@
 #define FLEET_HOTSPOTS_MAX 6
 #define FLEET_FIXES_MAX 4
 #define FLEET_LABELS_MAX 12
+#define FLEET_WORKS_MAX 12
 
 #define FLEET_BANDS ANA_BANDS
 extern const char *const fleet_band_names[FLEET_BANDS]; /* "under 5 %", "5-20 %", ... */
@@ -59,6 +60,11 @@ struct fleet_hotspot { /* time not well spent, at a line of code; worst first */
 struct fleet_fix { /* a piece of advice, with the most that it can save */
 	char id[24], title[48], brief[80];
 	char class[32], place[160]; /* where most of its class went; "" if unknown */
+	int64_t ns, usd;
+};
+
+struct fleet_work { /* compute of a kind in a precision; all of them sum to the class */
+	char kind[16], precision[12];
 	int64_t ns, usd;
 };
 
@@ -99,6 +105,9 @@ struct fleet_digest {
 	size_t fixes;
 	struct fleet_label label_of[FLEET_LABELS_MAX];
 	size_t labels;
+	struct fleet_work work[FLEET_WORKS_MAX];
+	size_t works;
+	struct ana_units meters; /* known_ns 0: nobody asked them */
 };
 
 /*

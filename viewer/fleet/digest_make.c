@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/utf8.h"
+#include "digest_work.h"
 #include "cost/waste.h"
 #include "digest.h"
 
@@ -298,6 +299,7 @@ void fleet_digest_make(struct fleet_digest *d, const struct view_summary *s, con
 	set_hotspots(d, s);
 	set_fixes(d, s);
 	set_labels(d, s);
+	fleet_work_make(d, s);
 }
 
 /* Minutes, too, are only told of what was observed. */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include "base/jsondoc.h"
+#include "digest_work.h"
 #include "digest.h"
 
 /* Whatever is not negative: who sums keeps sums within an int64. */
@@ -202,6 +203,8 @@ int fleet_digest_read(struct fleet_digest *d, const char *text, size_t len, cons
 		read_hotspots(&r, d, base_json_get(root, "lines"));
 		read_fixes(&r, d, base_json_get(root, "fixes"));
 		read_labels(d, base_json_get(root, "labels"));
+		if (!r.why)
+			r.why = fleet_work_read(d, root);
 	}
 	base_arena_fini(&mem);
 	*why = r.why;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/jsonout.h"
+#include "digest_work.h"
 #include "digest.h"
 
 static void put_line(struct base_jsonout *j, const struct fleet_line *l)
@@ -104,6 +105,7 @@ static void put_body(struct base_jsonout *j, const struct fleet_digest *d)
 		base_json_end(j);
 	}
 	base_json_end(j);
+	fleet_work_put(j, d);
 	put_why(j, d);
 	base_json_object(j, "labels");
 	for (size_t i = 0; i < d->labels; i++)
@@ -154,12 +156,16 @@ static bool drop_one(struct fleet_digest *d)
 		d->hotspots--;
 	else if (d->labels > 6)
 		d->labels--;
+	else if (d->works > 4)
+		fleet_work_fold(d);
 	else if (d->fixes)
 		d->fixes--;
 	else if (d->hotspots)
 		d->hotspots--;
 	else if (d->labels)
 		d->labels--;
+	else if (d->works > 1)
+		fleet_work_fold(d);
 	else if (d->lines > 2)
 		fold_line(d);
 	else

@@ -57,6 +57,15 @@ static void fill(struct fleet_digest *d)
 		fleet_tame(s->class, sizeof(s->class), ana_class_names[c]);
 		s->ns = INT64_C(1) << 54;
 	}
+	for (int i = 0; i < FLEET_WORKS_MAX; i++) {
+		struct fleet_work *w = &full.work[full.works++];
+		fleet_tame(w->kind, sizeof(w->kind), "normalisation");
+		snprintf(w->precision, sizeof(w->precision), "precision%d", i);
+		w->ns = INT64_C(1) << 54;
+		w->usd = INT64_C(1) << 50;
+	}
+	full.meters = (struct ana_units){ INT64_C(1) << 60, INT64_C(1) << 60, INT64_C(1) << 59,
+					  INT64_C(1) << 58 };
 	for (int i = 0; i < FLEET_HOTSPOTS_MAX; i++)
 		memset(full.hotspot[full.hotspots++].place, '"', sizeof(full.hotspot[0].place) - 1);
 	for (int i = 0; i < FLEET_LABELS_MAX; i++)
@@ -64,11 +73,23 @@ static void fill(struct fleet_digest *d)
 	*d = full;
 }
 
+static int64_t work_ns(const struct fleet_digest *d)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < d->works; i++)
+		ns += d->work[i].ns;
+	return ns;
+}
+
 static void expect_sums(const struct fleet_digest *got, const struct fleet_digest *want)
 {
 	EXPECT_INT(fleet_digest_held_ns(got), fleet_digest_held_ns(want));
 	EXPECT_INT(fleet_digest_usd(got), fleet_digest_usd(want));
 	EXPECT_UINT(got->shares, want->shares);
+	EXPECT_INT(work_ns(got), work_ns(want));
+	EXPECT_INT(got->meters.tensor_ns, want->meters.tensor_ns);
+	EXPECT_INT(got->meters.dram_ns, want->meters.known_ns ? want->meters.dram_ns : 0);
 	EXPECT_STR(got->run, want->run);
 	EXPECT_STR(got->team, want->team);
 	EXPECT_INT(got->revision, want->revision);
@@ -104,6 +125,72 @@ static void test_digest(void)
 		there_and_back(d);
 		free(d);
 	}
+}
+
+/* What compute consists of: most first, and all of it, however many rows there are. */
+static void test_compute(void)
+{
+	struct fleet_digest *d = calloc(1, sizeof(*d)), *back = calloc(1, sizeof(*back));
+	struct ana_result *r = made_result(1, "NVIDIA H100", 0);
+	struct view_summary *s;
+	const char *why = "";
+	char *text;
+
+	for (int i = 0; i < 20; i++)
+		r->work.ns[i * 3] = 1000 * (i + 1);
+	r->work.count[100] = 7; /* beside others: no time of its own */
+	r->units = (struct ana_units){ 100, 90, 30, -1 };
+	s = made_summary_of(r, "NVIDIA H100", 4000000000LL);
+	fleet_digest_make(d, s, NULL, 5);
+	EXPECT_UINT(d->works, FLEET_WORKS_MAX);
+	EXPECT_INT(d->work[0].ns, 20000);
+	EXPECT_INT(work_ns(d), 1000 * 210);
+	EXPECT_STR(d->work[FLEET_WORKS_MAX - 1].kind, "rest");
+	EXPECT_STR(d->work[FLEET_WORKS_MAX - 1].precision, "several");
+	EXPECT_INT(d->work[FLEET_WORKS_MAX - 1].ns, 1000 * 45); /* the nine smallest */
+	text = fleet_digest_write(d);
+	REQUIRE(text);
+	EXPECT_INT(fleet_digest_read(back, text, strlen(text), &why), 0);
+	EXPECT_STR(back->work[0].kind, d->work[0].kind);
+	EXPECT_STR(back->work[0].precision, d->work[0].precision);
+	EXPECT_INT(back->work[0].usd, d->work[0].usd);
+	EXPECT_INT(work_ns(back), work_ns(d));
+	EXPECT_INT(back->meters.busy_ns, 90);
+	EXPECT_INT(back->meters.dram_ns, -1);
+	free(text);
+	view_summary_free(s);
+	free(back);
+	free(d);
+}
+
+/* What anybody may have written there. */
+static void test_compute_of_others(void)
+{
+	static const char *const wrong[] = {
+		"\"compute\":[[\"matmul\",\"fp32\",1]]",
+		"\"compute\":[[\"matmul\",\"fp32\",-1,0]]",
+		"\"compute\":[[\"mat\\u001bmul\",\"fp32\",1,0]]",
+		"\"compute\":[[7,\"fp32\",1,0]]",
+		"\"compute\":[{}]",
+		"\"compute\":[[\"a\",\"b\",1,0],[\"a\",\"b\",1,0],[\"a\",\"b\",1,0],[\"a\",\"b\",1,0],"
+		"[\"a\",\"b\",1,0],[\"a\",\"b\",1,0],[\"a\",\"b\",1,0],[\"a\",\"b\",1,0],[\"a\",\"b\",1,0],"
+		"[\"a\",\"b\",1,0],[\"a\",\"b\",1,0],[\"a\",\"b\",1,0],[\"a\",\"b\",1,0]]",
+		"\"meters\":{}",
+		"\"meters\":{\"known_ns\":10,\"busy_ns\":11,\"tensor_ns\":0}",
+		"\"meters\":{\"known_ns\":10,\"busy_ns\":10,\"tensor_ns\":0,\"dram_ns\":\"all\"}",
+	};
+	struct fleet_digest *d = calloc(1, sizeof(*d));
+	const char *why;
+	char text[1000];
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		snprintf(text, sizeof(text), "{\"schema\":\"gpustarve.digest/1\",\"run\":\"r\",%s}",
+			 wrong[i]);
+		why = NULL;
+		EXPECT(fleet_digest_read(d, text, strlen(text), &why) < 0);
+		EXPECT(why && (strstr(why, "compute") || strstr(why, "meters")));
+	}
+	free(d);
 }
 
 static void test_tame(void)
@@ -425,6 +512,7 @@ static void test_literals(void)
 
 int main(void)
 {
-	return RUN(test_digest, test_tame, test_week, test_digits, test_cents, test_spikes,
-		   test_spike_bounds, test_rows, test_beyond_int64, test_beyond_all, test_literals);
+	return RUN(test_digest, test_compute, test_compute_of_others, test_tame, test_week,
+		   test_digits, test_cents, test_spikes, test_spike_bounds, test_rows,
+		   test_beyond_int64, test_beyond_all, test_literals);
 }
