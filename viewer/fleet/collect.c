@@ -10,7 +10,7 @@
 
 const char *fleet_by_name(int by)
 {
-	static const char *const more[] = { "class", "line", "fix", "failed", "bill" };
+	static const char *const more[] = { "class", "line", "fix", "compute", "failed", "bill" };
 
 	return by < FLEET_DIMS ? fleet_dim_names[by] : by < FLEET_BYS ? more[by - FLEET_DIMS] : "";
 }
@@ -92,6 +92,56 @@ static void join_fixes(struct fleet *f, struct fleet_table *by_brief)
 			g->text = base_arena_text(&f->fixes.mem, b->key[4]);
 	}
 	fleet_table_sort(&f->fixes);
+}
+
+/* --- what compute consisted of --- */
+
+static void add_meters(struct fleet_used *to, const struct ana_units *u)
+{
+	to->known_ns += u->known_ns;
+	to->busy_ns += u->busy_ns;
+	to->tensor_ns += u->tensor_ns;
+	if (!u->known_ns || u->dram_ns < 0)
+		return;
+	to->dram_known_ns += u->known_ns;
+	to->dram_busy_ns += u->busy_ns;
+	to->dram_ns += u->dram_ns;
+}
+
+struct digests {
+	struct fleet *f;
+	struct fleet_digest *d;
+};
+
+/* One that a later version wrote and this one cannot read tells nothing. */
+static void on_digest(void *arg, const struct fleet_cell *cell)
+{
+	struct digests *a = arg;
+	const char *why;
+
+	if (!cell[0].text || fleet_digest_read(a->d, cell[0].text, strlen(cell[0].text), &why))
+		return;
+	for (size_t i = 0; i < a->d->works; i++) {
+		const struct fleet_work *w = &a->d->work[i];
+		const char *const key[] = { w->kind, w->precision };
+		struct fleet_group *g = fleet_table_at(&a->f->compute, 2, key);
+
+		g->sums.m[FLEET_RUNS]++;
+		g->sums.m[FLEET_HELD_NS] += w->ns;
+		g->sums.m[FLEET_USD] += w->usd;
+	}
+	add_meters(&a->f->used, &a->d->meters);
+}
+
+static int read_compute(struct fleet *f, struct fleet_store *s)
+{
+	struct digests a = { f, malloc(sizeof(*a.d)) };
+	int err = -ENOMEM;
+
+	if (a.d)
+		err = fleet_store_read(s, FLEET_VIEW_DIGESTS, &f->options.query, on_digest, &a);
+	free(a.d);
+	return err;
 }
 
 /* --- prices --- */
@@ -241,6 +291,8 @@ static int read_all(struct fleet *f, struct fleet_store *s)
 		err = read_runs(f, s, FLEET_VIEW_UNLABELLED, &f->unlabelled);
 	if (!err && q->least_usd)
 		err = read_runs(f, s, FLEET_VIEW_COSTLY, &f->costly);
+	if (!err && f->options.by == FLEET_BY_COMPUTE)
+		err = read_compute(f, s);
 	return err ? err : fleet_spikes_find(f, s);
 }
 
@@ -276,13 +328,15 @@ static void sort_all(struct fleet *f)
 	}
 	fleet_table_sort(&f->classes);
 	fleet_table_sort(&f->hotspots);
+	fleet_table_sort(&f->compute);
 	fleet_table_sort(&f->rates);
 	qsort(f->rules, f->numbers, sizeof(*f->rules), by_number);
 }
 
 static int check_sums(const struct fleet *f)
 {
-	const struct fleet_table *const more[] = { &f->classes, &f->hotspots, &f->fixes };
+	const struct fleet_table *const more[] = { &f->classes, &f->hotspots, &f->fixes,
+						   &f->compute };
 	bool fit = fleet_sums_fit(&f->total);
 
 	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
@@ -316,6 +370,8 @@ const struct fleet_table *fleet_table_of(const struct fleet *f, int by)
 {
 	if (by < FLEET_DIMS)
 		return &f->dim[by];
+	if (by == FLEET_BY_COMPUTE)
+		return &f->compute;
 	return by == FLEET_BY_CLASS ? &f->classes : by == FLEET_BY_LINE ? &f->hotspots : &f->fixes;
 }
 
@@ -326,6 +382,7 @@ void fleet_fini(struct fleet *f)
 	fleet_table_fini(&f->classes);
 	fleet_table_fini(&f->hotspots);
 	fleet_table_fini(&f->fixes);
+	fleet_table_fini(&f->compute);
 	fleet_table_fini(&f->rates);
 	fleet_table_fini(&f->bill_groups);
 	free(f->bill.line);

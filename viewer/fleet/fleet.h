@@ -21,6 +21,7 @@ enum fleet_by {
 	FLEET_BY_CLASS = FLEET_DIMS,
 	FLEET_BY_LINE,
 	FLEET_BY_FIX,
+	FLEET_BY_COMPUTE,
 	FLEET_BY_FAILED,
 	FLEET_BY_BILL,
 	FLEET_BY_NOTHING, /* the overview */
@@ -94,6 +95,12 @@ struct fleet {
 	struct fleet_sums total;
 	struct fleet_table dim[FLEET_DIMS]; /* FLEET_DIM_LABEL is empty unless it was asked for */
 	struct fleet_table classes, hotspots, fixes, rates, bill_groups;
+	/* Of the digests themselves, where it is asked for: by kind and precision. */
+	struct fleet_table compute;
+	struct fleet_used {
+		base_wide known_ns, busy_ns, tensor_ns; /* ana_units, summed */
+		base_wide dram_known_ns, dram_busy_ns, dram_ns; /* of runs that tell it */
+	} used;
 	/* of classes: what is provisional; NULL: nothing is */
 	const struct fleet_group *not_analysed;
 	struct fleet_bill bill;

@@ -68,9 +68,11 @@ static void put_dim(const struct fleet *f, FILE *out, enum fleet_dim d)
 
 static void put_pairs(const struct fleet *f, FILE *out, int by)
 {
-	static const char *const head[] = { "class", "class,place", "id,title,class,place" };
+	static const char *const head[] = { "class", "class,place", "id,title,class,place",
+					    "kind,precision" };
 	const struct fleet_table *t = fleet_table_of(f, by);
-	int keys = by == FLEET_BY_CLASS ? 1 : by == FLEET_BY_LINE ? 2 : 4;
+	static const int keys_of[] = { 1, 2, 4, 2 };
+	int keys = keys_of[by - FLEET_BY_CLASS];
 
 	fprintf(out, "%s,runs,gpu_hours,usd,ns\r\n", head[by - FLEET_BY_CLASS]);
 	for (size_t i = 0; i < t->groups; i++) {

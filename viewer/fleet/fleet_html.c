@@ -257,6 +257,21 @@ static void put_classes(struct fleet_page *s)
 	fleet_page_table_end(s, t->groups, t->groups);
 }
 
+static void put_compute(struct fleet_page *s)
+{
+	const struct fleet_table *t = &s->f->compute;
+
+	if (!t->groups)
+		return;
+	fleet_page_table(s, "compute", fleet_title(FLEET_BY_COMPUTE),
+			 T("Kind, and precision") PAIR_HEADS("Cost"));
+	for (size_t i = 0; i < t->groups; i++) {
+		fleet_page_what(s, t->group[i].key[0], t->group[i].key[1]);
+		put_pair(s, &t->group[i]);
+	}
+	fleet_page_table_end(s, t->groups, t->groups);
+}
+
 /* --- use --- */
 
 static void put_use(struct fleet_page *s)
@@ -302,6 +317,8 @@ static void put_one(struct fleet_page *s, int by)
 		put_hotspots(s);
 	else if (by == FLEET_BY_FIX)
 		put_fixes(s);
+	else if (by == FLEET_BY_COMPUTE)
+		put_compute(s);
 	else if (by == FLEET_BY_FAILED)
 		fleet_page_runs(s, "failed", fleet_title(by), &s->f->failed);
 	else

@@ -65,6 +65,30 @@ static void put_pair(struct base_jsonout *j, const struct fleet_group *g)
 	base_json_end(j);
 }
 
+static void put_used(struct base_jsonout *j, const struct fleet_used *u)
+{
+	base_json_flat_object(j, "meters");
+	base_json_wide(j, "known_ns", u->known_ns);
+	base_json_wide(j, "busy_ns", u->busy_ns);
+	base_json_wide(j, "tensor_ns", u->tensor_ns);
+	base_json_wide(j, "dram_known_ns", u->dram_known_ns);
+	base_json_wide(j, "dram_busy_ns", u->dram_busy_ns);
+	base_json_wide(j, "dram_ns", u->dram_ns);
+	base_json_end(j);
+}
+
+static void put_compute(struct base_jsonout *j, const struct fleet *f)
+{
+	base_json_array(j, "compute");
+	for (size_t i = 0; i < f->compute.groups; i++) {
+		base_json_flat_object(j, NULL);
+		base_json_string(j, "kind", f->compute.group[i].key[0]);
+		base_json_string(j, "precision", f->compute.group[i].key[1]);
+		put_pair(j, &f->compute.group[i]);
+	}
+	base_json_end(j);
+}
+
 static void put_why(struct base_jsonout *j, const struct fleet *f)
 {
 	size_t top = f->options.top;
@@ -76,6 +100,8 @@ static void put_why(struct base_jsonout *j, const struct fleet *f)
 		put_pair(j, &f->classes.group[i]);
 	}
 	base_json_end(j);
+	if (f->options.by == FLEET_BY_COMPUTE)
+		put_compute(j, f);
 	base_json_array(j, "line");
 	for (size_t i = 0; i < f->hotspots.groups && i < top; i++) {
 		base_json_flat_object(j, NULL);
@@ -258,6 +284,8 @@ void fleet_write_json(const struct fleet *f, FILE *out)
 			put_dim(&j, f, (enum fleet_dim)d);
 	put_why(&j, f);
 	base_json_end(&j);
+	if (f->options.by == FLEET_BY_COMPUTE)
+		put_used(&j, &f->used);
 	put_bill(&j, f);
 	put_runs(&j, "failed", &f->failed, f->options.top);
 	put_name(&j, "required", f->options.query.required);

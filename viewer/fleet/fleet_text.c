@@ -145,6 +145,23 @@ static void put_pairs(struct sheet *s, int by)
 	put_left_out(s, t->groups, n);
 }
 
+/* Of the time in which anything ran, as far as NVML's meters were asked. */
+static void put_used(struct sheet *s)
+{
+	const struct fleet_used *u = &s->f->used;
+	base_unit tensor, dram, busy;
+
+	if (!u->busy_ns)
+		return;
+	fprintf(s->out, "  NVML: %s %% of the tensor cores' time used while anything ran (%s)",
+		base_percent(tensor, base_ppm(u->tensor_ns, u->busy_ns)),
+		fleet_gpu_time(s->f, busy, u->busy_ns));
+	if (u->dram_busy_ns)
+		fprintf(s->out, ", %s %% of the memory's bandwidth",
+			base_percent(dram, base_ppm(u->dram_ns, u->dram_busy_ns)));
+	fputc('\n', s->out);
+}
+
 static void put_runs(struct sheet *s, const char *title, const struct fleet_runs *r)
 {
 	size_t n = r->runs < s->f->options.top ? r->runs : s->f->options.top;
@@ -312,6 +329,8 @@ static void put_one(struct sheet *s, int by)
 		put_runs(s, fleet_title(by), &s->f->failed);
 	else
 		put_pairs(s, by);
+	if (by == FLEET_BY_COMPUTE)
+		put_used(s);
 }
 
 void fleet_write_text(const struct fleet *f, FILE *out, const struct view_text_style *style)

@@ -21,6 +21,7 @@ const char *fleet_title(int by)
 		[FLEET_BY_CLASS] = "Where the time went",
 		[FLEET_BY_LINE] = "Lines of code that made GPUs wait",
 		[FLEET_BY_FIX] = "Top fixes",
+		[FLEET_BY_COMPUTE] = "What compute consisted of, by the kernels' names",
 		[FLEET_BY_FAILED] = "Runs that failed",
 		[FLEET_BY_BILL] = "The bill",
 	};
@@ -31,6 +32,8 @@ const char *fleet_title(int by)
 const char *fleet_group_name(const struct fleet_group *g, int by, struct base_arena *mem)
 {
 	if (by == FLEET_BY_LINE)
+		return base_arena_printf(mem, "%s  %s", g->key[0], g->key[1]);
+	if (by == FLEET_BY_COMPUTE)
 		return base_arena_printf(mem, "%s  %s", g->key[0], g->key[1]);
 	if (by == FLEET_BY_FIX)
 		return g->key[3][0] ? base_arena_printf(mem, "%s: %s  %s", g->key[1],

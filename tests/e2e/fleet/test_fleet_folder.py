@@ -32,6 +32,31 @@ def check_digest(where, found):
     return store
 
 
+def check_compute(found, store):
+    """By kind and precision: the sums of what the reports say, of a folder as of a store."""
+    want = {}
+    for run in found:
+        for row in gs.summary(run)['ledger'].get('compute', []):
+            if row['ns']:
+                sums = want.setdefault((row['kind'], row['precision']), [0, 0])
+                sums[0] += 1
+                sums[1] += row['ns']
+    gs.check(want, 'the runs have kernels')
+    for paths in (found, ['--store', store]):
+        said, _ = fleet(*paths, '--by', 'compute')
+        got = {(r['kind'], r['precision']): [r['runs'], r['ns']] for r in said['by']['compute']}
+        gs.equal(got, want, f'compute of {paths}')
+        gs.equal(sum(r['ns'] for r in said['by']['compute']),
+                 sum(r['ns'] for r in said['by']['class'] if r['class'] == 'compute'), 'all of the class')
+        gs.equal(said['meters']['known_ns'], 0, 'nobody asked the meters')
+    done = gs.gpustarve('fleet', *found, '--by', 'compute', '--format', 'csv')
+    rows = [line.split(',')[:2] for line in done.stdout.decode().splitlines()]
+    gs.equal((rows[0], {tuple(r) for r in rows[1:]}), (['kind', 'precision'], set(want)), 'as CSV')
+    for form in ('text', 'html'):
+        done = gs.gpustarve('fleet', *found, '--by', 'compute', '--format', form, '-o', '-')
+        gs.check(b'What compute consisted of' in done.stdout, f'as {form}: {done.stderr}')
+
+
 def check_broken(where, found, good):
     """A run that cannot be read is left out, with a word."""
     bad = os.path.join(where, 'runs', 'bad.gst')
@@ -63,6 +88,7 @@ with gs.scratch() as where:
     said, _ = fleet(found[0], found[2])
     gs.equal(said['total']['runs'], 2, 'two of them')
     gs.check(not os.path.exists(os.path.join(runs, 'fleet.sqlite')), 'nothing is left behind')
+    check_compute(found, store)
     check_broken(where, found, want)
     empty = os.path.join(where, 'empty')
     os.makedirs(empty)
