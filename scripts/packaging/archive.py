@@ -14,6 +14,7 @@ from facts import SUMMARY
 PLATFORM = 'manylinux_2_28_x86_64'
 # What a person's own environment has no use for: units, hooks of SLURM, the manual of admins.
 NOT_IN_WHEEL = ('lib/systemd/', 'lib/sysusers.d/', 'lib/gpustarve/slurm/', 'libexec/', 'share/doc/')
+IPYTHON = 'share/gpustarve/ipython/'  # a module: %load_ext gpustarve
 ABOUT = f'''{SUMMARY}.
 
     gpustarve run -- python train.py
@@ -70,6 +71,8 @@ def wheel(facts, root, licences, bill):
     for name, path, executable in tree(root):
         if name.startswith('bin/'):
             w.add(w.data + 'scripts/' + name[4:], data_of(path), True)
+        elif name.startswith(IPYTHON):
+            w.add(name[len(IPYTHON):], data_of(path))
         elif not name.startswith(NOT_IN_WHEEL):
             w.add(w.data + 'data/' + name, data_of(path), executable)
     w.add(w.info + 'METADATA', (

@@ -244,6 +244,7 @@ static void put_stream(const char *stream, const struct view_stream *s)
 }
 
 struct reading {
+	int64_t since_ns; /* nothing that ended before */
 	struct wire_scratch *scratch;
 	struct wire_event *event;
 	struct wire_sample *sample;
@@ -263,12 +264,17 @@ static void put_blocks(struct view_trace *t, const char *stream, const struct vi
 {
 	for (size_t b = 0; b < s->blocks && !ferror(stdout); b++) {
 		size_t count = 0;
-		int err = view_trace_block(t, &s->block[b], r->scratch, &r->event, &r->event_room,
-					   &count);
+		int err;
+
+		if (s->block[b].head->t1_ns < r->since_ns)
+			continue;
+		err = view_trace_block(t, &s->block[b], r->scratch, &r->event, &r->event_room,
+				       &count);
 		if (err)
 			note_unreadable(r, stream, "block", b, err);
 		for (size_t i = 0; !err && i < count; i++)
-			put_event(stream, s, &r->event[i]);
+			if (r->event[i].end_ns >= r->since_ns)
+				put_event(stream, s, &r->event[i]);
 	}
 }
 
@@ -279,14 +285,16 @@ static void put_samples(struct view_trace *t, const char *stream, const struct v
 		size_t count = 0;
 		int err = 0;
 
-		if (s->evidence[b].head->kind != WIRE_KIND_SAMPLE)
+		if (s->evidence[b].head->kind != WIRE_KIND_SAMPLE ||
+		    s->evidence[b].head->t1_ns < r->since_ns)
 			continue;
 		err = view_trace_samples(t, &s->evidence[b], r->scratch, &r->sample,
 					 &r->sample_room, &count);
 		if (err)
 			note_unreadable(r, stream, "evidence", b, err);
 		for (size_t i = 0; i < count; i++)
-			view_put_sample(stdout, stream, s, &r->sample[i]);
+			if (r->sample[i].t_ns >= r->since_ns)
+				view_put_sample(stdout, stream, s, &r->sample[i]);
 	}
 }
 
@@ -297,14 +305,16 @@ static void put_batches(struct view_trace *t, const char *stream, const struct v
 		size_t count = 0;
 		int err = 0;
 
-		if (s->evidence[b].head->kind != WIRE_KIND_BATCH)
+		if (s->evidence[b].head->kind != WIRE_KIND_BATCH ||
+		    s->evidence[b].head->t1_ns < r->since_ns)
 			continue;
 		err = view_trace_batches(t, &s->evidence[b], r->scratch, &r->batch, &r->batch_room,
 					 &count);
 		if (err)
 			note_unreadable(r, stream, "evidence", b, err);
 		for (size_t i = 0; i < count; i++)
-			view_put_batch(stdout, stream, s, &r->batch[i]);
+			if (r->batch[i].end_ns >= r->since_ns)
+				view_put_batch(stdout, stream, s, &r->batch[i]);
 	}
 }
 
@@ -317,9 +327,9 @@ static void put_notes(const struct view_trace *t)
 	}
 }
 
-static int dump_rows(struct view_trace *t, unsigned int what)
+static int dump_rows(struct view_trace *t, unsigned int what, int64_t since_ns)
 {
-	struct reading r = { .scratch = wire_scratch_new() };
+	struct reading r = { .since_ns = since_ns, .scratch = wire_scratch_new() };
 	char stream[2 * WIRE_STREAM_ID_BYTES + 1];
 
 	if (!r.scratch)
@@ -350,10 +360,23 @@ static int dump_rows(struct view_trace *t, unsigned int what)
 
 struct opts {
 	int what;
+	const char *since;
 };
 
+static bool is_moment(const char *value)
+{
+	size_t n = strlen(value);
+	bool good = n && n < 20 && strspn(value, "0123456789") == n;
+
+	if (!good)
+		view_error("dump: --since %s: no moment; give nanoseconds since 1970, as "
+			   "start_ns has them",
+			   value);
+	return good;
+}
+
 static const char usage[] =
-	"usage: gpustarve dump RUN [--steps | --streams | --samples | --batches]\n"
+	"usage: gpustarve dump RUN [--steps | --streams | --samples | --batches] [--since NS]\n"
 	"\n"
 	"Prints what a trace holds, one event per line, tab-separated: stream, kind, start_ns,\n"
 	"duration_ns, place (device.context.stream of an operation, tid of a call or range),\n"
@@ -368,6 +391,8 @@ static const struct base_opt opt[] = {
 	{ "steps", 0, NULL, "one step per line instead: start_ns, duration_ns, exposed_ns",
 	  BASE_VALUE(struct opts, what, STEPS) },
 	{ "streams", 0, NULL, "the # lines only", BASE_VALUE(struct opts, what, STREAMS) },
+	{ "since", 0, "NS", "nothing that ended before, in ns since 1970; steps are all shown",
+	  BASE_TEXT(struct opts, since), .good = is_moment },
 	{ BASE_HELP },
 	{ 0 },
 };
@@ -381,12 +406,13 @@ const struct base_options view_dump_options = {
 };
 
 /* 1: go on, 0: help was shown, -1: error. */
-static int parse(int argc, char **argv, unsigned int *what)
+static int parse(int argc, char **argv, unsigned int *what, int64_t *since_ns)
 {
 	struct opts o = { .what = (int)*what };
 	int go = base_options_parse(&view_dump_options, argc, argv, &o);
 
 	*what = (unsigned int)o.what;
+	*since_ns = o.since ? strtoll(o.since, NULL, 10) : INT64_MIN;
 	if (go <= 0 || optind == argc - 1)
 		return go;
 	if (optind == argc)
@@ -401,7 +427,8 @@ int view_cmd_dump(int argc, char **argv)
 	unsigned int what = ALL;
 	struct view_trace *t = NULL;
 	const char *why = NULL;
-	int go = parse(argc, argv, &what), err;
+	int64_t since_ns;
+	int go = parse(argc, argv, &what, &since_ns), err;
 
 	if (go <= 0)
 		return go ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
@@ -411,7 +438,7 @@ int view_cmd_dump(int argc, char **argv)
 		view_error("%s: %s; name a run directory", run, why ? why : strerror(-err));
 		return VIEW_EXIT_ERROR;
 	}
-	err = what == STEPS ? dump_steps(t) : dump_rows(t, what);
+	err = what == STEPS ? dump_steps(t) : dump_rows(t, what, since_ns);
 	view_trace_close(t);
 	if (fflush(stdout) || ferror(stdout))
 		err = errno == EPIPE ? 0 : -EIO;

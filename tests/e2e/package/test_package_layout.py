@@ -62,6 +62,7 @@ def check_bill(text):
 
 def unpack_wheel(path, prefix):
     """As an installer does: what scripts/ has goes into bin, data/ below the prefix. What it must hold itself is checked."""
+    modules = []
     with zipfile.ZipFile(path) as z:
         names = z.namelist()
         top = re.match(r'gpustarve-(.*)-py3-none-manylinux_2_28_x86_64\.whl$', os.path.basename(path))
@@ -74,6 +75,10 @@ def unpack_wheel(path, prefix):
                 seal = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()
                 gs.equal(rows[row.filename], ['sha256=' + seal, str(len(data))], f'RECORD: {row.filename}')
             kind, _, inside = row.filename.partition('.data/')[2].partition('/')
+            if row.filename == 'gpustarve.py':
+                gs.check(b'def load_ipython_extension(' in data, 'the module is the extension')
+                modules.append(row.filename)
+                continue
             if not inside:
                 gs.check(row.filename.startswith(info), f'neither data nor of the wheel itself: {row.filename}')
                 continue
@@ -85,6 +90,7 @@ def unpack_wheel(path, prefix):
         about = z.read(info + 'METADATA').decode()
         gs.check(f'\nVersion: {top[1]}\n' in about and 'Requires-Dist' not in about, f'needs nothing: {about}')
         gs.check(f'Tag: py3-none-manylinux_2_28_x86_64' in z.read(info + 'WHEEL').decode(), 'tag')
+        gs.equal(modules, ['gpustarve.py'], 'modules of the wheel')
         check_bill(z.read(info + 'sboms/gpustarve.spdx.json'))
         gs.check('Apache-2.0' in z.read(info + 'licenses/LICENSES.txt').decode(), 'licences')
 
