@@ -104,10 +104,30 @@ static enum facts_kind kind_of(const struct facts_kernel_words *w, const char *n
 	return kind != FACTS_KIND_UNKNOWN ? kind : first_that_fits(within, COUNT(within), w->of);
 }
 
+static const char *const backward[] = { "backward", "_bwd", "bwd_", "wgrad" };
+static const char *const generating[] = { "kvcache",	  "reshapeandcache", "pagedattention",
+					  "_paged_attn_", "batchdecode",     "_mla_decode_" };
+
+static bool has_any(const struct facts_kernel_words *w, const char *const *part, size_t n)
+{
+	struct text own, of;
+
+	read_text(&own, w->own);
+	read_text(&of, w->of);
+	for (size_t i = 0; i < n; i++)
+		if (has(&own, part[i]) || has(&of, part[i]))
+			return true;
+	return false;
+}
+
 struct facts_kernel_kind facts_kernel_kind(const char *name)
 {
 	struct facts_kernel_words w;
 
 	facts_kernel_name_read(&w, name);
-	return (struct facts_kernel_kind){ kind_of(&w, name), facts_kernel_precision(&w) };
+	return (struct facts_kernel_kind){ .kind = kind_of(&w, name),
+					   .precision = facts_kernel_precision(&w),
+					   .backward = has_any(&w, backward, COUNT(backward)),
+					   .generates =
+						   has_any(&w, generating, COUNT(generating)) };
 }

@@ -6,6 +6,8 @@
 #ifndef FACTS_KERNEL_KIND_H
 #define FACTS_KERNEL_KIND_H
 
+#include <stdbool.h>
+
 enum facts_kind {
 #define KIND(symbol, name, words) FACTS_KIND_##symbol,
 #include "kinds.def"
@@ -28,6 +30,12 @@ extern const struct facts_kind_row facts_precisions[FACTS_PRECISIONS];
 struct facts_kernel_kind {
 	enum facts_kind kind;
 	enum facts_precision precision;
+	/*
+	 * Of a backward pass: its name has backward, bwd or wgrad. (Not dgrad, with which cuDNN
+	 * transposes convolutions forward, too.)
+	 */
+	bool backward;
+	bool generates; /* keeps or reads what an earlier token left (a cache of keys and values) */
 };
 
 /* Of a kernel: never FACTS_KIND_GRAPH. */

@@ -376,5 +376,6 @@ void prof_process_read(struct prof_process *p)
 	read_command(p);
 	read_rank(p);
 	read_environment(p);
+	p->notebook = prof_env_text("JPY_PARENT_PID") != NULL;
 	read_machine(p);
 }

@@ -33,6 +33,7 @@ struct prof_process {
 	struct prof_variable variable[PROF_VARIABLES]; /* scheduler ids */
 	size_t variables;
 	char environment_text[4096];
+	bool notebook; /* JPY_PARENT_PID is set: a notebook may be an ancestor */
 	char instance_type[64], provider[32]; /* of the cloud's machine, "" if not known */
 };
 

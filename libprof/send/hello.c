@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "core/ancestors.h"
 #include "core/clockpoll.h"
 #include "core/config.h"
 #include "core/notes.h"
@@ -124,6 +125,16 @@ static void count_cores(void *cores)
 	*(uint32_t *)cores = prof_cores();
 }
 
+/* Once, for ancestors go; on the writer, as above. */
+static void look_up(void *below)
+{
+	static int found = -1;
+
+	if (found < 0)
+		found = prof_below_ipykernel();
+	*(protobuf_c_boolean *)below = found;
+}
+
 void prof_hello_write(const struct prof_hello *h)
 {
 	static struct parts p;
@@ -145,6 +156,8 @@ void prof_hello_write(const struct prof_hello *h)
 	m.armed_ns = h->armed_ns;
 	m.buffer_bytes = prof_pool_wanted();
 	prof_writer_call(count_cores, &m.cpus);
+	if (h->process->notebook)
+		prof_writer_call(look_up, &m.ipykernel);
 	wire__price_hint__init(&p.price_hint);
 	p.price_hint.instance_type = prof_text(h->process->instance_type);
 	p.price_hint.provider = prof_text(h->process->provider);

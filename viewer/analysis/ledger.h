@@ -337,6 +337,14 @@ struct ana_loader_facts {
 struct ana_series; /* series.h */
 struct ana_picture; /* picture/picture.h */
 
+/* What kernels, by their names, tell of the program (summary/kind.h). */
+enum ana_hint {
+	ANA_HINT_BACKWARD = 1 << 0,
+	ANA_HINT_GENERATES = 1 << 1,
+	ANA_HINT_OPTIMIZER = 1 << 2,
+	ANA_HINT_STEPS = 1 << 3, /* ranges of optimizers, of whatever kernels */
+};
+
 struct ana_result {
 	struct ana_gpu *gpu;
 	struct ana_timeline *timeline; /* per GPU */
@@ -366,6 +374,7 @@ struct ana_result {
 	uint64_t steps, steps_skipped;
 	int64_t step_median_ns, step_p95_ns; /* -1: not known */
 	int64_t step_fed_median_ns; /* steps less their exposed waits; -1: not known */
+	uint8_t hints; /* enum ana_hint: what sort of program it is */
 	/* loader */
 	char *loader_kind; /* NULL: none seen */
 	uint64_t batches;

@@ -21,6 +21,8 @@ const struct view_env_entry view_env_table[] = {
 	{ "GPUSTARVE_MAX_OVERHEAD", "1", "percent of the job's time; 0: no limit" },
 	{ "GPUSTARVE_MAX_TRACE", "0", "bytes of trace (K, M, G, T); 0: no limit" },
 	{ "GPUSTARVE_LABELS", "none", "labels of the run, k=v,k=v" },
+	{ "GPUSTARVE_UNITS", "set by `run` for the command",
+	  "the file to which the program may add lines such as `tokens 4096`" },
 	{ "GPUSTARVE_NVTX", "1", "0: do not record NVTX ranges" },
 	{ "GPUSTARVE_TORCH", "1", "0: do not hook torch's loader ranges" },
 	{ "GPUSTARVE_SHIM", "1", "0: no shim in Python: batches, gc and checkpoints go unseen" },

@@ -18,6 +18,7 @@
 #include "core/unit.h"
 #include "core/worker_count.h"
 #include "cost/cost.h"
+#include "facts/run_kinds.h"
 #include "job/identity.h"
 
 struct view_link { /* one thread of a chain of waits; strings NULL if unknown */
@@ -157,6 +158,12 @@ struct view_outcome {
 };
 #define VIEW_OUTCOMES_MAX (VIEW_UNITS_MAX + 2)
 
+struct view_kind { /* what the run is, and what tells; summary/kind.h */
+	enum facts_run_kind kind;
+	enum facts_run_sign sign[FACTS_RUN_SIGNS]; /* each once */
+	size_t signs;
+};
+
 struct view_summary {
 	struct base_arena mem; /* everything below but the result and the cost */
 	struct ana_result *result; /* owned; see result_in_mem */
@@ -188,6 +195,7 @@ struct view_summary {
 	const char **host;
 	size_t hosts;
 	int64_t ranks;
+	struct view_kind kind;
 
 	struct view_finding *finding;
 	size_t findings;

@@ -7,6 +7,7 @@
 #include "findings/findings.h"
 #include "findings/loader.h"
 #include "findings/native.h"
+#include "kind.h"
 #include "summary_priv.h"
 #include "base/units.h"
 
@@ -386,6 +387,7 @@ int view_summary_make(struct view_summary **out, struct ana_result *r, const str
 	set_times(s);
 	set_hosts(s);
 	set_ranks(s);
+	summary_make_kind(s, t);
 	set_money(s);
 	summary_make_outcomes(s, t);
 	set_rank_money(s);

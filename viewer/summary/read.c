@@ -139,6 +139,22 @@ static void read_process(struct view_summary *s, const struct base_json *n, stru
 	p->end_ns = summary_stamp(n, "end_ns");
 }
 
+/* A summary of before has none: unknown. */
+static void read_kind(struct view_kind *k, const struct base_json *run)
+{
+	const struct base_json *signs = base_json_get(run, "kind_signs");
+
+	k->kind = (enum facts_run_kind)summary_by_name(base_json_get_text(run, "kind", NULL),
+						       facts_run_kinds, FACTS_RUN_KINDS,
+						       FACTS_RUN_UNKNOWN);
+	BASE_JSON_EACH(n, signs) {
+		int s = summary_by_name(n->type == BASE_JSON_STRING ? n->text : NULL,
+					facts_run_signs, FACTS_RUN_SIGNS, -1);
+		if (s >= 0 && k->signs < FACTS_RUN_SIGNS)
+			k->sign[k->signs++] = (enum facts_run_sign)s;
+	}
+}
+
 static void read_run(struct view_summary *s, const struct base_json *run)
 {
 	const struct base_json *command = base_json_get(run, "command");
@@ -168,6 +184,7 @@ static void read_run(struct view_summary *s, const struct base_json *run)
 	BASE_JSON_EACH(n, processes)
 		read_process(s, n, &r->process[r->processes++]);
 	s->ranks = base_json_get_int(run, "ranks", 0);
+	read_kind(&s->kind, run);
 	r->simulated = base_json_get_bool(run, "simulated", false);
 	r->import_kind = summary_text(s, run, "imported");
 	r->imported = r->import_kind != NULL;

@@ -43,6 +43,15 @@ static void put_process(struct base_jsonout *j, const struct ana_process *p)
 	base_json_end(j);
 }
 
+static void put_kind(struct base_jsonout *j, const struct view_kind *k)
+{
+	base_json_string(j, "kind", facts_run_kinds[k->kind]);
+	base_json_flat_array(j, "kind_signs");
+	for (size_t i = 0; i < k->signs; i++)
+		base_json_string(j, NULL, facts_run_signs[k->sign[i]]);
+	base_json_end(j);
+}
+
 static void put_run(struct base_jsonout *j, const struct view_summary *s)
 {
 	const struct ana_result *r = s->result;
@@ -73,6 +82,7 @@ static void put_run(struct base_jsonout *j, const struct view_summary *s)
 		put_process(j, &r->process[i]);
 	base_json_end(j);
 	base_json_int(j, "ranks", s->ranks);
+	put_kind(j, &s->kind);
 	base_json_bool(j, "simulated", r->simulated);
 	base_json_string(j, "imported", r->imported ? r->import_kind : NULL);
 	summary_put_job(j, s);

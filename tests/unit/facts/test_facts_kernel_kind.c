@@ -391,9 +391,38 @@ static void test_identifiers(void)
 	EXPECT_STR(n.of, "");
 }
 
+static void test_passes(void)
+{
+	static const char *const backward[] = {
+		"void at::native::(anonymous namespace)::softmax_warp_backward<float, float, float, 10, false, false>(float*, float const*, float const*, int, int, int, bool const*)",
+		"void cunn_SoftMaxBackward<8, float, float, float, at::native::SoftMaxBackwardEpilogue>(float*, float const*, float const*, long)",
+		"void flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<64, 128, 128>>(Flash_bwd_params)",
+		"sm80_xmma_wgrad_implicit_gemm_indexed_f16f16_f16f32_f32_nhwckrsc_nhwc_tilesize128x64x64",
+	};
+	static const char *const forward[] = {
+		/* a transposed convolution, forward */
+		"void cudnn::detail::dgrad_engine<float, 128, 6, 7, 3, 3, 5, true>(int, int, int)",
+		"void at::native::(anonymous namespace)::softmax_warp_forward<float, float, float, 10, false, false>(float*, float const*, int, int, int)",
+		"ampere_sgemm_128x64_tn",
+	};
+	static const char *const cache[] = {
+		"void vllm::reshape_and_cache_kernel<unsigned short, unsigned short, 0>(unsigned short const*)",
+		"void vllm::paged_attention_v1_kernel<unsigned short, unsigned short, 128, 16, 128>(float*)",
+	};
+
+	for (size_t i = 0; i < sizeof(backward) / sizeof(*backward); i++)
+		EXPECT(facts_kernel_kind(backward[i]).backward);
+	for (size_t i = 0; i < sizeof(forward) / sizeof(*forward); i++) {
+		EXPECT(!facts_kernel_kind(forward[i]).backward);
+		EXPECT(!facts_kernel_kind(forward[i]).generates);
+	}
+	for (size_t i = 0; i < sizeof(cache) / sizeof(*cache); i++)
+		EXPECT(facts_kernel_kind(cache[i]).generates);
+}
+
 int main(void)
 {
 	return RUN(test_cublas, test_xmma, test_cudnn, test_cutlass, test_attention, test_torch,
 		   test_others, test_mangled, test_nsys, test_no_such_thing, test_long,
-		   test_identifiers);
+		   test_identifiers, test_passes);
 }

@@ -137,6 +137,7 @@ static int take_process(struct ana_found *f, const struct ana_proc *p)
 
 	ana_sum(&f->loader_wait_ns, p->waits.total);
 	f->skipped += p->steps.skipped;
+	f->hints |= p->names.hints | (p->source->has_optimizer ? ANA_HINT_STEPS : 0);
 	if (p->steps.source && (!f->step_source || p->steps.source < f->step_source))
 		f->step_source = p->steps.source;
 	if (!err)

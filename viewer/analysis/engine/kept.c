@@ -78,7 +78,7 @@ uint64_t ana_kept_identity(const struct ana_kept *k)
 				    k->plan->devices,	 k->component,
 				    k->plan->components, c->sources,
 				    c->devices };
-	uint64_t h = base_hash_text(BASE_HASH, "6 " GPUSTARVE_VERSION);
+	uint64_t h = base_hash_text(BASE_HASH, "7 " GPUSTARVE_VERSION);
 	size_t i;
 
 	h = base_hash(h, number, sizeof(number));
@@ -170,6 +170,7 @@ static void archive_found(struct ana_found *f, size_t gpus, struct ana_archive *
 	ana_durations_archive(&f->lengths.all, a);
 	ana_durations_archive(&f->lengths.fed, a);
 	ana_archive_field(a, f->skipped);
+	ana_archive_field(a, f->hints);
 	f->step_source =
 		(enum ana_step_source)ana_archive_number(a, f->step_source, ANA_STEPS_PERIOD);
 	ana_archive_time(a, &f->loader_wait_ns);

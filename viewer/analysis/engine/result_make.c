@@ -291,6 +291,7 @@ static void sum_steps(struct ana_result_parts *r)
 
 		ana_sum(&res->loader_wait_ns, f->loader_wait_ns);
 		res->steps_skipped += f->skipped;
+		res->hints |= f->hints;
 		if (f->step_source && (!res->step_source || f->step_source < res->step_source))
 			res->step_source = f->step_source;
 	}

@@ -23,6 +23,7 @@ struct ana_found {
 	struct ana_step_lengths lengths;
 	uint64_t skipped; /* steps */
 	enum ana_step_source step_source;
+	uint8_t hints; /* enum ana_hint */
 	int64_t loader_wait_ns;
 	bool forgot; /* what threads did while a GPU idled for long */
 };

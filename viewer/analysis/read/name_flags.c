@@ -155,5 +155,7 @@ uint8_t ana_names_look_work(struct ana_names *n, uint32_t id)
 		return ANA_WORK(FACTS_KIND_UNKNOWN, FACTS_PRECISION_UNKNOWN);
 	k = facts_kernel_kind(wire_strtab_get(n->table, id, NULL));
 	n->work[id] = (uint8_t)(ANA_WORK(k.kind, k.precision) + 1);
+	n->hints |= (k.backward ? ANA_HINT_BACKWARD : 0) | (k.generates ? ANA_HINT_GENERATES : 0) |
+		   (k.kind == FACTS_KIND_OPTIMIZER ? ANA_HINT_OPTIMIZER : 0);
 	return n->work[id] - 1;
 }

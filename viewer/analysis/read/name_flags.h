@@ -30,6 +30,7 @@ struct ana_names {
 	uint16_t *flag;
 	uint8_t *work; /* plus 1; 0: not looked at */
 	uint32_t count;
+	uint8_t hints; /* enum ana_hint (ledger.h), by all that were looked at */
 };
 
 int ana_names_init(struct ana_names *n, const struct wire_strtab *table); /* 0 or -ENOMEM */

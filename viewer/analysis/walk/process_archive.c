@@ -128,6 +128,7 @@ void ana_process_archive(struct ana_walk *w, struct ana_proc *p, struct ana_arch
 	ana_steps_archive(&p->steps, a);
 	ana_copied_archive(&p->copied, a);
 	ana_archive_field(a, p->order);
+	ana_archive_field(a, p->names.hints);
 	ana_archive_stamp(a, &p->calls_next);
 	ana_feed_archive(&p->ops, a);
 	ana_feed_archive(&p->calls, a);

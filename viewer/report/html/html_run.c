@@ -131,6 +131,20 @@ static void put_job(struct html *h)
 	put_job_text(h, "Nodes", VIEW_JOB_NODES);
 }
 
+/* "training: steps of an optimizer, kernels of backward passes" */
+static void put_kind(struct html *h)
+{
+	const struct view_kind *k = &h->s->kind;
+
+	html_put(h, "<dt>Kind</dt><dd>");
+	html_text(h, "span", facts_run_kinds[k->kind], "/run/kind");
+	for (size_t i = 0; i < k->signs; i++) {
+		html_put(h, i ? ", " : ": ");
+		html_put(h, facts_run_sign_words[k->sign[i]]);
+	}
+	html_put(h, "</dd>\n");
+}
+
 static void put_facts(struct html *h)
 {
 	const struct view_summary *s = h->s;
@@ -154,6 +168,7 @@ static void put_facts(struct html *h)
 	html_put(h, ", in ");
 	html_count(h, s->result->processes, "#/run/processes");
 	html_put(h, s->result->processes == 1 ? " process</dd>\n" : " processes</dd>\n");
+	put_kind(h);
 	put_labels(h);
 	fprintf(h->f, "<dt>Window</dt><dd>%s</dd>\n",
 		s->window == ANA_WINDOW_JOB ? "the time the GPUs were held"

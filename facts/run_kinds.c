@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run_kinds.h"
+
+const char *const facts_run_kinds[FACTS_RUN_KINDS] = {
+#define RUN_KIND(symbol, name) name,
+#include "run_kinds.def"
+};
+
+const char *const facts_run_signs[FACTS_RUN_SIGNS] = {
+#define RUN_SIGN(symbol, name, words) name,
+#include "run_kinds.def"
+};
+
+const char *const facts_run_sign_words[FACTS_RUN_SIGNS] = {
+#define RUN_SIGN(symbol, name, words) words,
+#include "run_kinds.def"
+};

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e
+"""What kind of run it is, and what tells: a program of each kind with a real loader and a real optimizer on the
+simulated GPU; a notebook's, by its ancestors and not by what a batch system passed on; and one of which nothing
+tells. tests/kinds plays many."""
+import os
+import sys
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import gs
+
+KERNEL = '''import os, subprocess, sys
+os.environ['JPY_PARENT_PID'] = str(os.getppid())
+sys.exit(subprocess.call(sys.argv[1:]))
+'''
+
+
+def told(where, what, below=None, **env):
+    folder = os.path.join(where, what + (below or '') + ''.join(env))
+    os.mkdir(folder)
+    argv = [gs.PYTHON, os.path.join(gs.WORKLOADS, 'kindloop.py'), what]
+    if below:
+        kernel = os.path.join(folder, below)
+        with open(kernel, 'w') as f:
+            f.write(KERNEL)
+        argv = [gs.PYTHON, kernel] + argv
+    done, run, _ = gs.traced(argv, folder, **env)
+    gs.equal(done.returncode, 0, f'{what}: {done.stderr.decode()[-500:]}')
+    s = gs.summary(run)
+    page = gs.gpustarve('report', run, '--format', 'html').stdout.decode()
+    gs.check(f'>{s["run"]["kind"]}<' in page, f'{what}: the page tells it')
+    return s['run']['kind'], s['run']['kind_signs']
+
+
+with gs.scratch() as where:
+    gs.equal(told(where, 'sgd'), ('training', ['optimizer_steps', 'backward_kernels']), 'an optimizer of torch')
+    gs.equal(told(where, 'hidden'), ('training', ['backward_kernels']), 'an optimizer of whatever')
+    gs.equal(told(where, 'eval'), ('evaluation', ['forward_alone']), 'no gradients')
+    gs.equal(told(where, 'generate'), ('inference', ['generation_kernels']), 'keys and values')
+    gs.equal(told(where, 'xla'), ('unknown', []), 'names that tell nothing')
+    gs.equal(told(where, 'eval', 'ipykernel_launcher.py'), ('interactive', ['ipykernel', 'forward_alone']), 'a notebook')
+    gs.equal(told(where, 'xla', 'batch.py'), ('unknown', []), 'what a notebook sets, without one among the ancestors')
+gs.finish()

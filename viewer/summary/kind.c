@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kind.h"
+
+#include "base/units.h"
+
+/* Waits for requests in the time the GPUs were held, from where a program serves. */
+#define SERVES_PPM 20000
+/* Of compute in kernels whose names tell what they do, from where those not there count. */
+#define NAMED_PPM 800000
+
+static bool has_ipykernel(const struct view_trace *t)
+{
+	for (size_t i = 0; t && i < t->streams; i++)
+		if (t->stream[i].hello && t->stream[i].hello->ipykernel)
+			return true;
+	return false;
+}
+
+static bool has_torch(const struct view_trace *t)
+{
+	for (size_t i = 0; t && i < t->streams; i++) {
+		const Wire__Hello *h = t->stream[i].hello;
+		if (h && h->torch_version && h->torch_version[0])
+			return true;
+	}
+	return false;
+}
+
+static bool is_named(const struct ana_work *w)
+{
+	int64_t all = 0, named = 0;
+
+	for (int i = 0; i < ANA_WORKS; i++) {
+		int kind = i / FACTS_PRECISIONS;
+		all += w->ns[i];
+		named += kind == FACTS_KIND_UNKNOWN || kind == FACTS_KIND_GRAPH ? 0 : w->ns[i];
+	}
+	return all > 0 && base_ppm(named, all) >= NAMED_PPM;
+}
+
+static void sign(struct view_kind *k, enum facts_run_sign s)
+{
+	k->sign[k->signs++] = s;
+}
+
+static bool trains(struct view_kind *k, uint8_t hints)
+{
+	if (hints & ANA_HINT_STEPS)
+		sign(k, FACTS_SIGN_STEPS);
+	if (hints & ANA_HINT_OPTIMIZER)
+		sign(k, FACTS_SIGN_OPTIMIZER);
+	if (hints & ANA_HINT_BACKWARD)
+		sign(k, FACTS_SIGN_BACKWARD);
+	return hints & (ANA_HINT_STEPS | ANA_HINT_OPTIMIZER | ANA_HINT_BACKWARD);
+}
+
+static bool infers(struct view_kind *k, const struct ana_result *r)
+{
+	bool serves = base_ppm(r->classes[ANA_HOST_NO_WORK], r->gpu_ns) >= SERVES_PPM;
+
+	if (r->hints & ANA_HINT_GENERATES)
+		sign(k, FACTS_SIGN_GENERATES);
+	if (serves)
+		sign(k, FACTS_SIGN_REQUESTS);
+	return serves || r->hints & ANA_HINT_GENERATES;
+}
+
+/* torch tells of each optimizer; so where it ran none, and all is seen, there was none. */
+static bool evaluates(struct view_kind *k, const struct ana_result *r, const struct view_trace *t)
+{
+	if (!r->batches || !has_torch(t) || !is_named(&r->work) ||
+	    base_ppm(r->quality.unobserved_ns, r->gpu_ns) >= SERVES_PPM)
+		return false;
+	sign(k, FACTS_SIGN_FORWARD);
+	return true;
+}
+
+void summary_make_kind(struct view_summary *s, const struct view_trace *t)
+{
+	struct view_kind *k = &s->kind;
+	bool notebook = has_ipykernel(t);
+
+	if (notebook)
+		sign(k, FACTS_SIGN_IPYKERNEL);
+	if (trains(k, s->result->hints))
+		k->kind = FACTS_RUN_TRAINING;
+	else if (infers(k, s->result))
+		k->kind = FACTS_RUN_INFERENCE;
+	else if (evaluates(k, s->result, t))
+		k->kind = FACTS_RUN_EVALUATION;
+	if (notebook)
+		k->kind = FACTS_RUN_INTERACTIVE;
+}
