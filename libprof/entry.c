@@ -273,13 +273,19 @@ static int start_threads(void)
 	return 0;
 }
 
-/* Callbacks and kinds, and with them what it costs. 0, or -1 with a note: then nothing is on. */
+/*
+ * Callbacks and kinds, and with them what it costs. 0, also where the second interface has the
+ * process, for that may end; or -1 with a note: then nothing is on.
+ */
 static int start_cupti(void)
 {
 	int rc = cupti.RegisterCallbacks(prof_activity_request, prof_activity_complete);
 
 	if (!rc)
 		rc = prof_level_enable(&sender.level, &cupti);
+	sender.refused = rc == CUPTI_NOT_COMPATIBLE;
+	if (sender.refused)
+		return 0;
 	if (rc)
 		prof_note("CUPTI %u at %s answers with error %d (%s): no GPU record is written",
 			  cupti.version, cupti.path, rc, meaning(rc));
@@ -354,7 +360,7 @@ static void arm_apart(bool may_load)
 	sender.handed_over = prof_handover_init(prof_sender_start, prof_sender_wake);
 	if (sender.cupti && !sender.handed_over && start_cupti())
 		sender.cupti = NULL;
-	if (!sender.cupti || sender.handed_over)
+	if (!sender.cupti || sender.handed_over || sender.refused)
 		prof_sender_start(); /* no buffer will ever start it */
 	prof_sender_armed();
 	prof_exits_arm();

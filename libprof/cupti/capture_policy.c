@@ -55,6 +55,7 @@ static struct {
 	bool foreign_clock; /* seen */
 	uint64_t dropped; /* a dropped record is a sign of life too */
 	int64_t complete_ns; /* all before has been read */
+	int64_t flush_ns; /* when the last flush began */
 	int64_t written_ns; /* ongoing losses are written up to here */
 	bool changed;
 } g;
@@ -145,11 +146,34 @@ static void resumed(void)
 
 static void give_up_buffers(void);
 
+/* Who it is, is told once; how often, the loss spans tell. */
+static void note_second(const char *holder)
+{
+	static char told[64] = "?";
+	char who[80] = "another client";
+
+	if (!strcmp(told, holder) || (!*holder && strcmp(told, "?")))
+		return;
+	snprintf(told, sizeof(told), "%s", holder);
+	if (*holder)
+		snprintf(who, sizeof(who), "\"%s\"", holder);
+	prof_note("CUPTI refuses us (error %d) because %s uses its second interface in this "
+		  "process: what ran on the GPU meanwhile is not in this trace; we try again from "
+		  "time to time",
+		  CUPTI_NOT_COMPATIBLE, who);
+}
+
 /* All of ours is off: CUPTI is as good as another client's, and is tried again as if it were. */
 static void refused(void)
 {
-	prof_watchdog_refused(&g.dog, prof_now_ns(), prof_mono_ns());
+	int64_t since = g.dog.foreign && g.written_ns ? g.written_ns : prof_now_ns();
+
+	prof_watchdog_refused(&g.dog, since, prof_mono_ns());
 	give_up_buffers();
+	if (g.job.rc == CUPTI_NOT_COMPATIBLE) {
+		note_second("");
+		return;
+	}
 	prof_note("CUPTI answered with error %d when it was switched on again: what ran until it "
 		  "could be is not in this trace",
 		  g.job.rc);
@@ -513,10 +537,37 @@ static void foreign_clock(const struct prof_flush *f, int64_t last_ns)
 	g.changed = true;
 }
 
+/*
+ * The process is the second interface's, since some time after the last flush: our records end
+ * there, and what was asked for before that may be gone with its buffers.
+ */
+static void step_aside(const struct prof_flush *f, int64_t last_ns)
+{
+	note_second(f->holder);
+	if (g.dog.foreign && !g.dog.rearmed)
+		return;
+	prof_watchdog_refused(&g.dog, last_ns < g.complete_ns ? last_ns : g.complete_ns,
+			      prof_mono_ns());
+	give_up_buffers();
+}
+
+void prof_policy_refused(int64_t armed_ns)
+{
+	prof_watchdog_refused(&g.dog, armed_ns, prof_mono_ns());
+	give_up_buffers();
+	note_second("");
+}
+
 void prof_policy_flushed(const struct prof_flush *f, int64_t last_ns, enum prof_timebase base)
 {
 	int64_t oldest = prof_pool_oldest_out();
 
+	if (f->refused) {
+		step_aside(f, last_ns);
+		return;
+	}
+
+	g.flush_ns = f->begin_ns;
 	g.complete_ns = f->begin_ns - PROF_POOL_BEFORE_NS;
 	g.complete_ns = oldest < g.complete_ns ? oldest : g.complete_ns;
 	if (base == PROF_TIMEBASE_CHANGED)
@@ -527,9 +578,29 @@ void prof_policy_flushed(const struct prof_flush *f, int64_t last_ns, enum prof_
 	}
 }
 
+/*
+ * The last flush was forced and brings all that is ours. What is out all the same has gone to
+ * another client, or with CUPTI's end, too late for the watchdog to be sure of it.
+ */
+static void write_missing(int64_t now_ns)
+{
+	int64_t since = prof_pool_oldest_out(), missing = prof_watchdog_missing(&g.dog);
+
+	if (since >= g.flush_ns - PROF_POOL_BEFORE_NS) /* asked for by what came since */
+		since = now_ns;
+	if (missing && missing < since)
+		since = missing;
+	if (!g.off && !g.dog.foreign && since < now_ns)
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_FOREIGN, since, now_ns, 0);
+}
+
 void prof_policy_finish(void)
 {
-	write_ongoing(prof_now_ns());
+	int64_t now = prof_now_ns();
+
+	write_ongoing(now);
+	if (g.cupti)
+		write_missing(now);
 }
 
 bool prof_policy_tick(void)

@@ -33,6 +33,9 @@ uint32_t prof_policy_canaries(void);
  */
 void prof_policy_flushed(const struct prof_flush *f, int64_t last_ns, enum prof_timebase base);
 
+/* CUPTI refused us at the arm, because the process is its second interface's. */
+void prof_policy_refused(int64_t armed_ns);
+
 /* Is CUPTI ours, so that it may be flushed? What another client has is none of our business. */
 bool prof_policy_may_flush(void);
 

@@ -19,6 +19,8 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
+#define CUPTI_SECOND 130200u /* its struct of parameters is as long as ours since then */
+
 struct cupti_name {
 	const char *name;
 	int driver; /* needed at least, as cuDriverGetVersion counts */
@@ -220,6 +222,8 @@ static const struct symbol cupti_symbols[] = {
 	CUPTI_SYMBOL("ActivityEnableDriverApi", EnableDriverApi, false),
 	CUPTI_SYMBOL("ActivityEnableAllSyncRecords", EnableAllSyncRecords, false),
 	CUPTI_SYMBOL("SetThreadIdType", SetThreadIdType, false),
+	CUPTI_SYMBOL("Subscribe_v2", Subscribe2, false),
+	CUPTI_SYMBOL("Unsubscribe", Unsubscribe, false),
 };
 
 /*
@@ -302,6 +306,18 @@ static int ask_version(struct prof_cupti *c, char *why, size_t size)
 	return 0;
 }
 
+/* Where the process is the second interface's, the probe is refused, too. */
+static void take_known_sizes(struct prof_cupti *c, const struct facts_cupti_bytes *b)
+{
+	c->record_bytes[CUPTI_KIND_CONCURRENT_KERNEL] = b->kernel;
+	c->record_bytes[CUPTI_KIND_MEMCPY] = b->memcpy;
+	c->record_bytes[CUPTI_KIND_MEMCPY2] = b->peer;
+	c->record_bytes[CUPTI_KIND_MEMSET] = b->memset;
+	c->record_bytes[CUPTI_KIND_SYNCHRONIZATION] = b->sync;
+	c->record_bytes[CUPTI_KIND_RUNTIME] = c->record_bytes[CUPTI_KIND_DRIVER] = b->api;
+	c->record_bytes[CUPTI_KIND_GRAPH_TRACE] = b->graph;
+}
+
 /* What its version says, once the size of its records tells versions apart that share a number. */
 static int learn_facts(struct prof_cupti *c, char *why, size_t size)
 {
@@ -309,6 +325,8 @@ static int learn_facts(struct prof_cupti *c, char *why, size_t size)
 		facts_cupti(c->version, c->record_bytes[CUPTI_KIND_CONCURRENT_KERNEL]);
 	const struct facts_cupti_trouble *t = facts_cupti_trouble(FACTS_CUPTI_PASSIVE);
 
+	if (!c->record_bytes[CUPTI_KIND_CONCURRENT_KERNEL])
+		take_known_sizes(c, &row->bytes);
 	c->facts = row->facts;
 	if (!(c->facts & FACTS_CUPTI_PASSIVE))
 		return 0;
@@ -375,6 +393,43 @@ uint64_t prof_cupti_dropped(const struct prof_cupti *c)
 	if (!c->GetNumDroppedRecords || c->GetNumDroppedRecords(NULL, 0, &dropped))
 		return 0;
 	return dropped;
+}
+
+bool prof_cupti_refuses(const struct prof_cupti *c, uint64_t *dropped)
+{
+	size_t n = 0;
+	int rc;
+
+	if (!c->GetNumDroppedRecords)
+		return false;
+	rc = c->GetNumDroppedRecords(NULL, 0, &n);
+	if (!rc)
+		*dropped += n;
+	return rc == CUPTI_NOT_COMPATIBLE;
+}
+
+static void nobody_calls(void *data, int domain, uint32_t cbid, const void *call)
+{
+	(void)data;
+	(void)domain;
+	(void)cbid;
+	(void)call;
+}
+
+void prof_cupti_holder(const struct prof_cupti *c, char *name, size_t size)
+{
+	struct cupti_subscriber p = {
+		.size = sizeof(p), .name = "gpustarve", .old_name = name, .old_size = size
+	};
+	void *handle = NULL;
+
+	*name = 0;
+	if (c->version < CUPTI_SECOND || !c->Subscribe2 || !c->Unsubscribe)
+		return;
+	if (c->Subscribe2(&handle, nobody_calls, NULL, &p))
+		name[size - 1] = 0;
+	else if (!c->Unsubscribe(handle)) /* it has gone meanwhile */
+		*name = 0;
 }
 
 #define NVML_SYMBOL(name, field, needed)                               \

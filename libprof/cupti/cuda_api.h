@@ -17,6 +17,7 @@
 enum cupti_result {
 	CUPTI_OK = 0,
 	CUPTI_MAX_LIMIT_REACHED = 12,
+	CUPTI_NOT_COMPATIBLE = 14, /* the process is its second interface's */
 	CUPTI_NOT_INITIALIZED = 15,
 	CUPTI_NOT_SUPPORTED = 27,
 	CUPTI_MULTIPLE_SUBSCRIBERS = 39,
@@ -45,6 +46,15 @@ typedef void (*cupti_request_fn)(uint8_t **buffer, size_t *size, size_t *max_rec
 typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 				  size_t valid);
 
+struct cupti_subscriber { /* CUpti_SubscriberParams of 13.2 and later */
+	size_t size;
+	const char *name;
+	char *old_name;
+	size_t old_size;
+	uint8_t allow_others;
+	uint8_t padding[7];
+};
+
 struct prof_cupti {
 	int (*GetVersion)(uint32_t *version);
 	int (*GetTimestamp)(uint64_t *stamp);
@@ -59,6 +69,9 @@ struct prof_cupti {
 	int (*EnableDriverApi)(uint32_t cbid, uint8_t enable);
 	int (*EnableAllSyncRecords)(uint8_t enable);
 	int (*SetThreadIdType)(int type);
+	int (*Subscribe2)(void **handle, void (*callback)(void *, int, uint32_t, const void *),
+			  void *data, struct cupti_subscriber *params);
+	int (*Unsubscribe)(void *handle);
 	uint32_t version;
 	uint32_t facts; /* of this version (facts/cupti.h) */
 	char path[512];
@@ -76,6 +89,20 @@ int prof_cupti_open(struct prof_cupti *c, const char *wanted, char *why, size_t 
 
 /* Records that CUPTI dropped since the last call, whosever they were; 0 where it cannot tell. */
 uint64_t prof_cupti_dropped(const struct prof_cupti *c);
+
+/*
+ * From 13.2 on a process belongs to CUPTI's first interface, which is ours, or to its second one,
+ * and calls of the other are refused. Is it the second one's now? Asks for nothing but the count of
+ * dropped records, which is added to *dropped.
+ */
+bool prof_cupti_refuses(const struct prof_cupti *c, uint64_t *dropped);
+
+/*
+ * Who has subscribed to the second interface, as it calls itself; "": nobody tells. Only after
+ * CUPTI has refused us: it is asked for what cannot be had beside another, and says to whom it is
+ * given.
+ */
+void prof_cupti_holder(const struct prof_cupti *c, char *name, size_t size);
 
 struct prof_cuda {
 	int (*DriverGetVersion)(int *version);

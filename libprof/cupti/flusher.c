@@ -34,10 +34,18 @@ static void flush(bool forced)
 	struct prof_flush f = { .number = fl.last.number + 1 };
 
 	f.begin_ns = prof_now_ns();
+	f.refused = prof_cupti_refuses(fl.cupti, &f.dropped);
+	if (f.refused) { /* a flush would be of what another client has */
+		prof_cupti_holder(fl.cupti, f.holder, sizeof(f.holder));
+		prof_clock_sample(NULL, &f.clock);
+		f.end_ns = prof_now_ns();
+		fl.last = f;
+		return;
+	}
 	for (; fl.canary && f.canaries < fl.canaries; f.canaries++)
 		fl.canary();
 	f.rc = fl.cupti->FlushAll(forced ? 1 : 0);
-	f.dropped = prof_cupti_dropped(fl.cupti);
+	f.dropped += prof_cupti_dropped(fl.cupti);
 	prof_clock_sample(fl.cupti->GetTimestamp, &f.clock);
 	f.end_ns = prof_now_ns();
 	fl.last = f;

@@ -18,6 +18,8 @@ struct prof_flush { /* one that has ended */
 	int rc;
 	uint64_t dropped; /* records that CUPTI dropped since the flush before */
 	uint32_t canaries;
+	bool refused; /* the process is the second interface's: nothing was flushed ... */
+	char holder[64]; /* ... and whose, "": not known */
 	struct prof_triplet clock;
 };
 

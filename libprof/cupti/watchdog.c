@@ -227,6 +227,13 @@ void prof_watchdog_back(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns
 	forget_launches(w);
 }
 
+int64_t prof_watchdog_missing(const struct prof_watchdog *w)
+{
+	bool missing = w->ops && w->launches_without_ops >= LAUNCHES_MANY && w->waits_without_ops;
+
+	return missing && !w->foreign ? w->ops_ns : 0;
+}
+
 void prof_watchdog_refused(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns)
 {
 	yield(w, now_ns, mono_ns);

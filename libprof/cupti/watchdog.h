@@ -100,6 +100,12 @@ uint32_t prof_watchdog_canaries(const struct prof_watchdog *w, int64_t mono_ns, 
 void prof_watchdog_handed_over(struct prof_watchdog *w, int64_t lost_ns);
 void prof_watchdog_back(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns, bool busy);
 
+/*
+ * At the end, when all that is ours has come: since when at the latest operations are missing that
+ * calls have launched and waited for, the trace's clock; 0: none are known to be.
+ */
+int64_t prof_watchdog_missing(const struct prof_watchdog *w);
+
 /* CUPTI refused us, and nothing of ours is on: it is tried again after the pause. */
 void prof_watchdog_refused(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns);
 

@@ -342,6 +342,8 @@ static void open_all(void)
 	prof_policy_init(&s.o->level, s.o->cupti, s.o->armed_ns);
 	if (s.o->handed_over)
 		prof_policy_released();
+	else if (s.o->refused)
+		prof_policy_refused(s.o->armed_ns);
 	prof_collect_init(s.o->armed_ns, &s.count);
 }
 

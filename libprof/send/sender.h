@@ -20,6 +20,7 @@ struct prof_sender_opts {
 	struct prof_process process;
 	char run_id[252];
 	int64_t armed_ns;
+	bool refused; /* the callbacks are not: CUPTI's second interface has the process */
 	bool handed_over; /* the callbacks are not registered yet: another client has CUPTI */
 };
 

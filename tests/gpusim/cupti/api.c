@@ -22,6 +22,7 @@
 #include "faults.h"
 #include "layout.h"
 #include "records.h"
+#include "second.h"
 #include "subscriber.h"
 #include "timebase.h"
 
@@ -68,6 +69,14 @@ int api_need_driver(void)
 	return need_driver();
 }
 
+/* Of calls of the first interface: the driver, and that the process is not the second one's. */
+static int may_first(void)
+{
+	int rc = need_driver();
+
+	return rc ? rc : second_refuses();
+}
+
 /* ---- general ---- */
 
 int cuptiGetVersion(uint32_t *version)
@@ -82,6 +91,8 @@ int cuptiGetTimestamp(uint64_t *t)
 {
 	if (!t)
 		return CUPTI_INVALID_PARAMETER;
+	if (second_refuses())
+		return CUPTI_NOT_COMPATIBLE;
 	*t = timebase_stamp(sim_now());
 	return CUPTI_OK;
 }
@@ -181,9 +192,10 @@ int cuptiSubscribe(void **handle, sub_fn callback, void *data)
 		return rc;
 	if (!handle)
 		return CUPTI_INVALID_PARAMETER;
-	place = sub_take(callback, data);
+	place = second_refuses() ? 0 : sub_take(callback, data);
 	if (!place)
 		return CUPTI_MULTIPLE_SUBSCRIBERS;
+	second_first_used(true);
 	rec_config.subscribed = true;
 	*handle = (void *)place;
 	return CUPTI_OK;
@@ -191,6 +203,10 @@ int cuptiSubscribe(void **handle, sub_fn callback, void *data)
 
 int cuptiUnsubscribe(void *handle)
 {
+#if SIM_CUPTI_API >= 130300
+	if (second_leave(handle))
+		return CUPTI_OK;
+#endif
 	if (!sub_leave((uintptr_t)handle))
 		return CUPTI_INVALID_PARAMETER;
 	rec_config.subscribed = sub_held();
@@ -236,6 +252,9 @@ int cuptiActivityRegisterCallbacks(buf_request_fn request, buf_complete_fn compl
 	call_pause(__func__);
 	if (!request || !complete)
 		return CUPTI_INVALID_PARAMETER;
+	if (second_refuses())
+		return CUPTI_NOT_COMPATIBLE;
+	second_first_used(false);
 	buf_callbacks(request, complete);
 	if (!need_driver())
 		fault_armed(driver);
@@ -244,6 +263,8 @@ int cuptiActivityRegisterCallbacks(buf_request_fn request, buf_complete_fn compl
 
 int cuptiActivityRegisterTimestampCallback(uint64_t (*fn)(void))
 {
+	if (second_refuses())
+		return CUPTI_NOT_COMPATIBLE;
 	timebase_register(fn);
 	return CUPTI_OK;
 }
@@ -258,7 +279,7 @@ static int look_at_kind(int kind)
 
 int cuptiActivityEnable(int kind)
 {
-	int rc = need_driver();
+	int rc = may_first();
 
 	if (rc)
 		return rc;
@@ -268,6 +289,7 @@ int cuptiActivityEnable(int kind)
 		rc = call_refused(kind);
 	if (rc)
 		return rc;
+	second_first_used(false);
 	rec_config.kind[kind] = true;
 	if (kind == REC_DEVICE && buf_has_callbacks())
 		rec_devices(driver);
@@ -276,7 +298,7 @@ int cuptiActivityEnable(int kind)
 
 int cuptiActivityDisable(int kind)
 {
-	int rc = need_driver();
+	int rc = may_first();
 
 	if (!rc)
 		rc = look_at_kind(kind);
@@ -288,7 +310,7 @@ int cuptiActivityDisable(int kind)
 #if SIM_CUPTI_API >= 23
 static int enable_api(enum sim_domain domain, uint32_t cbid, uint8_t enable)
 {
-	int rc = need_driver();
+	int rc = may_first();
 
 	if (rc)
 		return rc;
@@ -314,7 +336,7 @@ int cuptiActivityEnableDriverApi(uint32_t cbid, uint8_t enable)
 #if SIM_CUPTI_API >= 26
 int cuptiActivityEnableAllSyncRecords(uint8_t enable)
 {
-	int rc = need_driver();
+	int rc = may_first();
 
 	if (!rc)
 		rec_config.all_sync = enable;
@@ -325,7 +347,7 @@ int cuptiActivityEnableAllSyncRecords(uint8_t enable)
 #if SIM_CUPTI_API >= 130000
 int cuptiActivityEnableCudaEventDeviceTimestamps(uint8_t enable)
 {
-	int rc = need_driver();
+	int rc = may_first();
 
 	if (!rc)
 		rec_config.event_stamps = enable;
@@ -341,7 +363,7 @@ static bool external_kind(int kind)
 /* The kind is looked at before the driver is, as CUPTI 13.0 does. */
 int cuptiActivityPushExternalCorrelationId(int kind, uint64_t id)
 {
-	int rc = external_kind(kind) ? need_driver() : CUPTI_INVALID_PARAMETER;
+	int rc = external_kind(kind) ? may_first() : CUPTI_INVALID_PARAMETER;
 
 	if (!rc && !ext_push(kind, id))
 		rc = CUPTI_OUT_OF_MEMORY;
@@ -350,7 +372,7 @@ int cuptiActivityPushExternalCorrelationId(int kind, uint64_t id)
 
 int cuptiActivityPopExternalCorrelationId(int kind, uint64_t *last)
 {
-	int rc = external_kind(kind) ? need_driver() : CUPTI_INVALID_PARAMETER;
+	int rc = external_kind(kind) ? may_first() : CUPTI_INVALID_PARAMETER;
 	uint64_t id;
 
 	if (rc)
@@ -366,7 +388,7 @@ int cuptiActivityPopExternalCorrelationId(int kind, uint64_t *last)
 #if SIM_CUPTI_API >= 26
 int cuptiActivityEnableHWTrace(uint8_t enable)
 {
-	int rc = need_driver();
+	int rc = may_first();
 
 	if (!rc && !driver->alive())
 		rc = CUPTI_NOT_INITIALIZED;
@@ -378,7 +400,7 @@ int cuptiActivityEnableHWTrace(uint8_t enable)
 
 int cuptiActivityEnableLatencyTimestamps(uint8_t enable)
 {
-	int rc = need_driver();
+	int rc = may_first();
 
 	if (!rc)
 		rec_config.latency = enable;
@@ -408,14 +430,17 @@ int cuptiActivityFlushAll(uint32_t flag)
 	if (rc)
 		return rc;
 	fault_hang();
-	buf_flush(flag & 1);
+	if (second_holds())
+		second_flush(flag & 1);
+	else
+		buf_flush(flag & 1);
 	tell_flush(begin);
 	return CUPTI_OK;
 }
 
 int cuptiActivityFlushPeriod(uint32_t ms)
 {
-	int rc = need_driver();
+	int rc = may_first();
 
 	if (!rc)
 		buf_set_period(ms);
@@ -425,27 +450,9 @@ int cuptiActivityFlushPeriod(uint32_t ms)
 /* A pure function of the buffer; where there is no next record the pointer stays as it is. */
 int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, void **record)
 {
-	uint8_t *next, *end = buffer + valid;
-	uint32_t size;
+	int rc = second_refuses();
 
-	if (!buffer || !record)
-		return CUPTI_INVALID_PARAMETER;
-	next = buffer;
-	if (*record) {
-		size = rec_size(*(uint32_t *)*record);
-		if (!size)
-			return CUPTI_INVALID_KIND;
-		next = (uint8_t *)*record + size;
-	}
-	if (next >= end)
-		return CUPTI_MAX_LIMIT_REACHED;
-	size = rec_size(*(uint32_t *)next);
-	if (!size)
-		return CUPTI_INVALID_KIND;
-	if (next + size > end)
-		return CUPTI_MAX_LIMIT_REACHED;
-	*record = next;
-	return CUPTI_OK;
+	return rc ? rc : rec_next(buffer, valid, record);
 }
 
 int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped)
@@ -454,6 +461,8 @@ int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dr
 	(void)stream;
 	if (!dropped)
 		return CUPTI_INVALID_PARAMETER;
+	if (second_refuses())
+		return CUPTI_NOT_COMPATIBLE;
 	*dropped = buf_dropped();
 	return CUPTI_OK;
 }
@@ -473,7 +482,7 @@ static bool known_attribute(int a)
 
 int cuptiActivitySetAttribute(int a, size_t *size, void *value)
 {
-	int rc = need_driver();
+	int rc = may_first();
 
 	call_pause(__func__);
 	if (rc)
@@ -491,7 +500,7 @@ int cuptiActivitySetAttribute(int a, size_t *size, void *value)
 
 int cuptiActivityGetAttribute(int a, size_t *size, void *value)
 {
-	int rc = need_driver();
+	int rc = may_first();
 
 	if (rc)
 		return rc;
@@ -511,6 +520,8 @@ int cuptiSetThreadIdType(int type)
 {
 	if (type < 0 || type > THREAD_ID_SYSTEM)
 		return CUPTI_INVALID_PARAMETER;
+	if (second_refuses())
+		return CUPTI_NOT_COMPATIBLE;
 	rec_config.system_tids = type == THREAD_ID_SYSTEM;
 	return CUPTI_OK;
 }
@@ -526,6 +537,8 @@ int cuptiGetThreadIdType(int *type)
 /* Everything off; a client may begin again. */
 int cuptiFinalize(void)
 {
+	if (!second_finalize())
+		return CUPTI_OK;
 	memset(rec_config.kind, 0, sizeof rec_config.kind);
 	memset(rec_config.api, 0, sizeof rec_config.api);
 	rec_config.any_cbid = rec_config.system_tids = false;

@@ -16,6 +16,7 @@
 #include "cupti.h"
 #include "faults.h"
 #include "layout.h"
+#include "partners.h"
 #include "timebase.h"
 
 #define KEPT 512
@@ -42,6 +43,8 @@ static const struct manners known[] = {
 struct client {
 	const struct sim_spec *spec;
 	const struct manners *manners;
+	bool partner; /* it comes by the second interface */
+	struct partner_told told;
 	uint64_t begin, owned, strangers, freed, reused;
 	void *own[KEPT], *kept[KEPT];
 	bool again[KEPT]; /* the kept one may be handed out */
@@ -161,11 +164,14 @@ static void tell(const struct client *c)
 	snprintf(line, sizeof line,
 		 "{\"fault\":\"foreign\",\"kind\":\"%s\",\"pid\":%d,\"start_ns\":%llu,"
 		 "\"end_ns\":%llu,\"clock\":%g,\"own\":%llu,\"strangers\":%llu,\"freed\":%llu,"
-		 "\"reused\":%llu}",
-		 c->manners ? c->manners->kind : "subscribe", getpid(),
-		 (unsigned long long)c->begin, (unsigned long long)sim_now(), c->spec->clock,
-		 (unsigned long long)c->owned, (unsigned long long)c->strangers,
-		 (unsigned long long)c->freed, (unsigned long long)c->reused);
+		 "\"reused\":%llu,\"refused\":%d,\"records\":%llu,\"wrong\":%llu}",
+		 c->partner   ? c->spec->client
+		 : c->manners ? c->manners->kind
+			      : "subscribe",
+		 getpid(), (unsigned long long)c->begin, (unsigned long long)sim_now(),
+		 c->spec->clock, (unsigned long long)c->owned, (unsigned long long)c->strangers,
+		 (unsigned long long)c->freed, (unsigned long long)c->reused, c->told.rc,
+		 (unsigned long long)c->told.records, (unsigned long long)c->told.wrong);
 	driver->truth(line, strlen(line));
 }
 
@@ -206,7 +212,11 @@ static void *session(void *arg)
 
 	sim_sleep_until(c->begin);
 	c->begin = sim_now();
-	if (c->manners)
+	if (c->partner)
+		partner_session(c->spec->client, end_of(c), &c->told);
+	if (c->partner && (!c->told.rc || !partner_falls_back(c->spec->client)))
+		;
+	else if (c->manners)
 		record(c);
 	else
 		subscribe(c);
@@ -240,7 +250,8 @@ void client_start(const struct sim_spec *spec, uint64_t begin, const struct sim_
 		return;
 	driver = d;
 	c->spec = spec;
-	c->manners = manners_of(spec->client);
+	c->partner = partner_is(spec->client);
+	c->manners = manners_of(c->partner ? "cache" : spec->client);
 	c->bytes = spec->kb ? spec->kb << 10 : c->manners ? c->manners->bytes : 0;
 	c->begin = begin;
 	sigfillset(&all);

@@ -18,6 +18,7 @@
 #include "external.h"
 #include "faults.h"
 #include "layout.h"
+#include "second.h"
 #include "subscriber.h"
 #include "timebase.h"
 
@@ -150,7 +151,7 @@ static void call(enum sim_domain domain, uint32_t cbid, uint64_t start, uint64_t
 {
 	uint8_t *r;
 
-	if (!wants_call(domain, cbid) || !correlation)
+	if (!wants_call(domain, cbid) || !correlation || second_holds())
 		return;
 	cost_api();
 	r = begin(domain == SIM_DRIVER ? REC_DRIVER : REC_RUNTIME);
@@ -339,24 +340,52 @@ static void cost_of(const struct sim_op *op, uint32_t kind)
 		cost_copy();
 }
 
+static void (*const writers[])(uint8_t *, const struct sim_op *) = {
+	[REC_KERNEL] = kernel,
+	[REC_CONCURRENT_KERNEL] = kernel,
+	[REC_MEMCPY] = copy,
+	[REC_MEMCPY2] = peer_copy,
+	[REC_MEMSET] = fill,
+	[REC_GRAPH_TRACE] = graph,
+	[REC_HOST_LAUNCH] = host_function,
+	[REC_GRAPH_HOST_NODE] = host_node,
+};
+
+/* For the second interface: kinds are a subscriber's own, graphs are told by their nodes. */
+uint32_t rec_kind_of(const struct sim_op *op)
+{
+	switch (op->kind) {
+	case SIM_KERNEL:
+		return REC_CONCURRENT_KERNEL;
+	case SIM_MEMCPY:
+		return op->copy == SIM_P2P ? REC_MEMCPY2 : REC_MEMCPY;
+	case SIM_MEMSET:
+		return REC_MEMSET;
+	default:
+		return 0;
+	}
+}
+
+void rec_whole(uint8_t *r, uint32_t kind, const struct sim_op *op)
+{
+	memset(r, 0, rec_size(kind));
+	put32(r, 0, kind);
+	writers[kind](r, op);
+	times(r, kind, op, FAULT_NONE);
+}
+
 static void *op_record(const struct sim_op *op)
 {
-	static void (*const write[])(uint8_t *, const struct sim_op *) = {
-		[REC_KERNEL] = kernel,
-		[REC_CONCURRENT_KERNEL] = kernel,
-		[REC_MEMCPY] = copy,
-		[REC_MEMCPY2] = peer_copy,
-		[REC_MEMSET] = fill,
-		[REC_GRAPH_TRACE] = graph,
-		[REC_HOST_LAUNCH] = host_function,
-		[REC_GRAPH_HOST_NODE] = host_node,
-	};
 	uint32_t kind = kind_of(op);
 	enum fault_stamp fault;
 	uint8_t *r;
 
 	cost_of(op, kind);
-	if (!kind || !rec_config.kind[kind])
+	if (second_holds()) {
+		second_op(op);
+		return NULL;
+	}
+	if (second_poisoned() || !kind || !rec_config.kind[kind])
 		return NULL;
 	fault = op->kind == SIM_HOST ? FAULT_NONE : fault_record(op);
 	if (fault == FAULT_DROP) {
@@ -368,7 +397,7 @@ static void *op_record(const struct sim_op *op)
 		fault_lost(rec_driver, op);
 		return NULL;
 	}
-	write[kind](r, op);
+	writers[kind](r, op);
 	times(r, kind, op, fault);
 	if (op->end == SIM_NEVER)
 		return buf_commit_open(r);
@@ -395,7 +424,7 @@ static void sync_record(const struct sim_sync_info *info, const struct sim_op *w
 	uint8_t *r;
 
 	(void)where;
-	if (!rec_config.kind[REC_SYNCHRONIZATION])
+	if (!rec_config.kind[REC_SYNCHRONIZATION] || second_holds())
 		return;
 	if (info->query && !rec_config.all_sync)
 		return;
@@ -507,6 +536,31 @@ void rec_devices(const struct sim_export *driver)
 		}
 		buf_commit(0);
 	}
+}
+
+int rec_next(uint8_t *buffer, size_t valid, void **record)
+{
+	uint8_t *next, *end = buffer + valid;
+	uint32_t size;
+
+	if (!buffer || !record)
+		return CUPTI_INVALID_PARAMETER;
+	next = buffer;
+	if (*record) {
+		size = rec_size(*(uint32_t *)*record);
+		if (!size)
+			return CUPTI_INVALID_KIND;
+		next = (uint8_t *)*record + size;
+	}
+	if (next >= end)
+		return CUPTI_MAX_LIMIT_REACHED;
+	size = rec_size(*(uint32_t *)next);
+	if (!size)
+		return CUPTI_INVALID_KIND;
+	if (next + size > end)
+		return CUPTI_MAX_LIMIT_REACHED;
+	*record = next;
+	return CUPTI_OK;
 }
 
 const struct sim_tracer rec_tracer = {

@@ -6,6 +6,7 @@
 #define SIM_CUPTI_RECORDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "../trace.h"
@@ -25,6 +26,13 @@ struct rec_config {
 extern struct rec_config rec_config;
 extern const struct sim_export *rec_driver; /* once it is attached */
 extern const struct sim_tracer rec_tracer;
+
+/* Kind of the record that an operation has, 0: none; and that record, of rec_size bytes. */
+uint32_t rec_kind_of(const struct sim_op *op);
+void rec_whole(uint8_t *record, uint32_t kind, const struct sim_op *op);
+
+/* cuptiActivityGetNextRecord: a pure function of the buffer. */
+int rec_next(uint8_t *buffer, size_t valid, void **record);
 
 /* A DEVICE record for each device of the process. */
 void rec_devices(const struct sim_export *driver);

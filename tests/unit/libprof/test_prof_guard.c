@@ -296,6 +296,25 @@ static void test_captures(void)
 	}
 }
 
+/* A run that ends before the watchdog is sure. */
+static void test_missing_at_the_end(void)
+{
+	watch();
+	in.ops = in.launches = 20;
+	look(true, true, 0);
+	EXPECT_INT(prof_watchdog_missing(&dog), 0);
+	in.launches += 100;
+	look(true, true, 1);
+	EXPECT_INT(prof_watchdog_missing(&dog), 0); /* nothing has waited: they may run yet */
+	in.waits++;
+	look(true, true, 1);
+	EXPECT_INT(prof_watchdog_missing(&dog), dog.ops_ns);
+	EXPECT(dog.ops_ns && !dog.foreign);
+	in.ops++;
+	look(true, true, 1);
+	EXPECT_INT(prof_watchdog_missing(&dog), 0);
+}
+
 static void test_disabled(void)
 {
 	enum prof_watchdog_action order = PROF_WATCHDOG_NONE;
@@ -515,6 +534,7 @@ int main(void)
 		    test_tries_less_often, test_captures, test_disabled,
 		    test_disabled_with_buffers_out, test_nothing_to_record, test_kinds_off);
 
-	return RUN(test_exposure_without_calls, test_exposure, test_gpu_bound_keeps_kernels) ||
+	return RUN(test_missing_at_the_end, test_exposure_without_calls, test_exposure,
+		   test_gpu_bound_keeps_kernels) ||
 	       watchdog;
 }
