@@ -14,6 +14,9 @@
  *	links [TEXT]					of the samples that follow (wire/evidence.h)
  *	native [STACK]					the same
  *	bytes RCHAR READ				of the batches and samples that follow
+ *	sync OP START END				the host waited for GPU 0; OP: enum wire_sync
+ *	loss REASON START END				REASON: LossReason of wire/session.proto
+ *	meter START END BUSY SOURCE			whole us; BUSY: hundredths of a percent
  *
  *	evidence_make FOLDER [ROWS]	ROWS: of evidence in a frame
  */
@@ -23,12 +26,18 @@
 #include "made.h"
 
 #define ROWS_MAX 60000 /* of evidence */
+#define LOSSES_MAX 1000
 
 struct make {
 	struct made_stream s;
 	struct wire_sample *sample;
 	struct wire_batch *batch;
-	size_t samples, batches, per_frame;
+	struct meter {
+		int64_t start, end;
+		uint32_t busy, source;
+	} * meter;
+	Wire__LossSpan *loss;
+	size_t samples, batches, meters, losses, per_frame;
 	int64_t pid, start, end;
 	uint32_t fs, path, links, native;
 	uint64_t rchar, read;
@@ -161,6 +170,40 @@ static void take_batch(struct make *m, char *p)
 				  .text = made_rest(&m->s, p) };
 }
 
+static void take_sync(struct make *m, char *p)
+{
+	struct wire_event *e;
+	uint64_t v[3];
+
+	made_numbers(p, v, 3);
+	e = made_event(&m->s, WIRE_KIND_SYNC, (int64_t)v[1], (int64_t)v[2]);
+	e->op = (uint8_t)v[0];
+	e->context = 1;
+}
+
+static void take_loss(struct make *m, char *p)
+{
+	Wire__LossSpan *l = &m->loss[m->losses++];
+	uint64_t v[3];
+
+	made_need(m->losses <= LOSSES_MAX, "too many losses");
+	made_numbers(p, v, 3);
+	wire__loss_span__init(l);
+	l->reason = (Wire__LossReason)v[0];
+	l->start_ns = (int64_t)v[1];
+	l->end_ns = (int64_t)v[2];
+}
+
+static void take_meter(struct make *m, char *p)
+{
+	uint64_t v[4];
+
+	made_need(m->meters < ROWS_MAX, "too many meters");
+	made_numbers(p, v, 4);
+	m->meter[m->meters++] =
+		(struct meter){ (int64_t)v[0], (int64_t)v[1], (uint32_t)v[2], (uint32_t)v[3] };
+}
+
 static void take_process(struct make *m, char *p)
 {
 	uint64_t v[3];
@@ -179,6 +222,7 @@ static const struct {
 	{ "api ", take_api },	      { "range ", take_range },	 { "sample ", take_sample },
 	{ "batch ", take_batch },     { "file ", take_file },	 { "bytes ", take_bytes },
 	{ "links", take_links },      { "native", take_native }, { "period ", take_period },
+	{ "sync ", take_sync },	      { "loss ", take_loss },	 { "meter ", take_meter },
 };
 
 static void take_line(struct make *m, char *line)
@@ -198,6 +242,40 @@ static void take_line(struct make *m, char *line)
 	made_need(false, line);
 }
 
+static void write_losses(struct make *m)
+{
+	Wire__LossSpan *list[LOSSES_MAX];
+	Wire__Loss loss = WIRE__LOSS__INIT;
+
+	for (size_t i = 0; i < m->losses; i++)
+		list[i] = &m->loss[i];
+	loss.spans = list;
+	loss.n_spans = m->losses;
+	if (m->losses)
+		made_message(&m->s, WIRE_FRAME_LOSS, &loss.base, 2);
+}
+
+/* A pulse for each, at the end of its time. */
+static void write_meters(struct make *m)
+{
+	for (size_t i = 0; i < m->meters; i++) {
+		Wire__Pulse pulse = WIRE__PULSE__INIT;
+		Wire__PulseDevice device = WIRE__PULSE_DEVICE__INIT, *devices[] = { &device };
+		Wire__PulseMeter meter = WIRE__PULSE_METER__INIT;
+
+		meter.known = 1;
+		meter.span_us = (uint64_t)(m->meter[i].end - m->meter[i].start) / 1000;
+		meter.busy = m->meter[i].busy;
+		meter.source = m->meter[i].source;
+		device.meter = &meter;
+		pulse.devices = devices;
+		pulse.n_devices = 1;
+		pulse.t_ns = pulse.complete_ns = m->meter[i].end;
+		pulse.level = (char *)"1";
+		made_message(&m->s, WIRE_FRAME_PULSE, &pulse.base, 2);
+	}
+}
+
 static void write_all(struct make *m)
 {
 	struct made_hello h;
@@ -208,6 +286,8 @@ static void write_all(struct make *m)
 	made_flush(&m->s, 2);
 	made_samples(&m->s, m->sample, m->samples, m->per_frame, 2);
 	made_batches(&m->s, m->batch, m->batches, m->per_frame, 2);
+	write_losses(m);
+	write_meters(m);
 	made_bye(&m->s, m->end, 3);
 }
 
@@ -221,12 +301,16 @@ int main(int argc, char **argv)
 	made_open(&m.s, path, (const uint8_t *)"made up evidence");
 	m.sample = calloc(ROWS_MAX + 1, sizeof(*m.sample));
 	m.batch = calloc(ROWS_MAX + 1, sizeof(*m.batch));
-	made_need(m.sample && m.batch, "no memory");
+	m.meter = calloc(ROWS_MAX, sizeof(*m.meter));
+	m.loss = calloc(LOSSES_MAX + 1, sizeof(*m.loss));
+	made_need(m.sample && m.batch && m.meter && m.loss, "no memory");
 	while (fgets(line, sizeof(line), stdin))
 		take_line(&m, line);
 	write_all(&m);
 	made_close(&m.s);
 	free(m.sample);
 	free(m.batch);
+	free(m.meter);
+	free(m.loss);
 	return 0;
 }

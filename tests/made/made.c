@@ -99,7 +99,14 @@ void made_block(struct made_stream *s, int kind, size_t first, size_t n, int64_t
 
 void made_flush_kind(struct made_stream *s, int kind, int64_t now)
 {
-	made_block(s, kind, 0, s->rows[kind].n, now);
+	size_t i, n;
+
+	made_names(s, now);
+	for (i = 0; i < s->rows[kind].n; i += n) {
+		n = s->rows[kind].n - i;
+		n = n < WIRE_BLOCK_EVENTS_MAX ? n : WIRE_BLOCK_EVENTS_MAX;
+		made_block(s, kind, i, n, now);
+	}
 	s->rows[kind].n = 0;
 }
 

@@ -45,7 +45,7 @@ void made_sort(struct made_stream *s, int kind);
 /* One block of the rows [@first, @first + @n) of a kind, which stay. */
 void made_block(struct made_stream *s, int kind, size_t first, size_t n, int64_t now);
 
-/* All rows of a kind, or of all kinds, a block for each. They are forgotten. */
+/* All rows of a kind, or of all kinds, in blocks as long as they may be. They are forgotten. */
 void made_flush_kind(struct made_stream *s, int kind, int64_t now);
 void made_flush(struct made_stream *s, int64_t now);
 
