@@ -9,36 +9,6 @@
 
 #define WHOLE 10000 /* of view_meter.busy */
 
-static int by_start(const void *a, const void *b)
-{
-	const struct view_meter *x = a, *y = b;
-
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
-}
-
-/* Those about the device, of all its processes. */
-static size_t gather(const struct ana_plan *p, const struct ana_device *d, struct view_meter *to)
-{
-	size_t u, i, n = 0;
-
-	for (u = 0; u < d->uses; u++) {
-		const struct view_stream *s = p->source[d->use[u].source].s;
-
-		for (i = 0; i < s->meters; i++) {
-			struct view_meter m = s->meter[i];
-
-			if (m.ordinal != d->use[u].ordinal)
-				continue;
-			m.start_ns = ana_clamp_time(m.start_ns);
-			m.end_ns = ana_clamp_time(m.end_ns);
-			to[n++] = m;
-		}
-	}
-	return n;
-}
-
 static int64_t share_of(int64_t ns, uint32_t share)
 {
 	return (int64_t)((__int128)ns * share / WHOLE);
@@ -91,18 +61,11 @@ static void add_units(const struct view_meter *m, size_t n, int64_t from, int64_
 static int add_device(const struct ana_plan *p, struct ana_device *d, struct ana_result *r)
 {
 	struct view_meter *m;
-	size_t u, n = 0;
+	size_t n;
+	int err = ana_plan_meters(p, d, &m, &n);
 
-	for (u = 0; u < d->uses; u++)
-		n += p->source[d->use[u].source].s->meters;
-	if (!n)
-		return 0;
-	m = malloc(n * sizeof(*m));
-	if (!m)
-		return -ENOMEM;
-	n = gather(p, d, m);
-	if (n)
-		qsort(m, n, sizeof(*m), by_start);
+	if (err || !n)
+		return err;
 	add(d, m, n, &r->quality.metered);
 	add_units(m, n, d->first_ns, d->last_ns, &r->units);
 	free(m);

@@ -109,6 +109,13 @@ int ana_plan_scan(struct ana_plan *p, struct ana_source *s, struct wire_scratch 
 int ana_plan_stamps(struct ana_plan *p, const struct ana_component *c,
 		    struct wire_scratch *scratch);
 
+/*
+ * meters.c: the readings of NVML's meters about the device, of all its processes, by start, then
+ * end. *@to is to be freed; NULL: there are none. 0 or -ENOMEM.
+ */
+int ana_plan_meters(const struct ana_plan *p, const struct ana_device *d, struct view_meter **to,
+		    size_t *n);
+
 /* Its number as people know it: NVML's, else the process's. */
 uint32_t ana_device_index(const struct ana_device *d);
 
