@@ -4,9 +4,9 @@
  * window device, and what it builds has a meter's word, bit 2 streams imports, bit 3 makes an
  * import of what bit 4 builds: a run out of events that are the other bytes as they are, or, with
  * bit 5, a third of them each events, samples and batches; with bit 6 it has no end; bit 7 asks for
- * no series. Whatever they say, the classes must sum to the held time, busy, idle, empty and queued
- * time must add up, no class may have more hotspots than time, and the page's data block stays
- * small.
+ * no series, and there is a meter's word, too. Whatever they say, the classes must sum to the held
+ * time, busy, idle, empty and queued time must add up, no class may have more hotspots than time,
+ * and the page's data block stays small.
  */
 #include "fuzz.h"
 
@@ -62,6 +62,22 @@ static void check_meters(const struct ana_metered *m)
 		abort();
 }
 
+/* Its parts sum to the whole, each within its range. */
+static void check_estimate(const struct ana_estimated *e)
+{
+	__int128 sum = (__int128)e->busy.ns + e->unknown_ns;
+
+	for (int c = 0; c < ANA_CLASSES; c++) {
+		const struct ana_estimated_part *p = &e->classes[c];
+
+		sum += p->ns;
+		if (p->ns < 0 || p->low_ns < 0 || p->low_ns > p->ns || p->high_ns < p->ns)
+			abort();
+	}
+	if ((sum != e->of_ns && e->of_ns < INT64_MAX / 4) || e->unknown_ns < 0 || e->busy.ns < 0)
+		abort();
+}
+
 /* The page's data block of any trace is small, and its stacks are within their classes' time. */
 static void check_series(struct ana_result *r)
 {
@@ -103,6 +119,7 @@ static void analyse(const char *path, uint8_t how)
 		check_sites(r);
 		check_series(r);
 		check_meters(&r->quality.metered);
+		check_estimate(&r->estimated);
 		ana_result_free(r);
 	}
 	view_trace_close(t);
@@ -273,7 +290,7 @@ static void build(const uint8_t *data, size_t len, uint8_t how, struct wire_buf 
 			wire_encoder_block(m.e, ev, n, NULL, 1, &m.out);
 	}
 	put_loss(&m);
-	if (how & 2)
+	if (how & (2 | 128))
 		put_meter(&m, data, len);
 	if (!(how & 64))
 		put_bye(&m);

@@ -207,6 +207,21 @@ struct ana_recording {
 	bool learnt; /* measured in this job; else an H100's */
 };
 
+/*
+ * How the time that was given up to be cheap, or left to another client of CUPTI, was likely spent
+ * (LEDGER 11): an estimate, that enters no other sum.
+ */
+struct ana_estimated_part {
+	int64_t ns;
+	int64_t low_ns, high_ns; /* what it truly is lies there nine times in ten */
+};
+struct ana_estimated {
+	int64_t of_ns; /* busy, classes and unknown_ns sum to it; 0: there is no estimate */
+	int64_t metered_ns; /* of that NVML's meters told how busy the GPUs were */
+	int64_t unknown_ns;
+	struct ana_estimated_part busy, classes[ANA_CLASSES];
+};
+
 struct ana_quality {
 	uint64_t events, dropped, invalid;
 	uint64_t ops_before_launch; /* ops that start before their launch */
@@ -367,6 +382,7 @@ struct ana_result {
 	int64_t before_cuda_ns;
 	struct ana_work work;
 	struct ana_units units;
+	struct ana_estimated estimated;
 	struct ana_ranks ranks;
 	struct ana_judgement judgement;
 	/* steps */

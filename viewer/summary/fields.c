@@ -150,6 +150,24 @@ const struct summary_field summary_units[] = {
 };
 #undef OWNER
 
+#define OWNER struct ana_estimated
+const struct summary_field summary_estimated[] = {
+	F(TOTAL, of_ns),
+	F(TOTAL, metered_ns),
+	F(TOTAL, unknown_ns),
+	{ 0 }
+};
+#undef OWNER
+
+#define OWNER struct ana_estimated_part
+const struct summary_field summary_estimated_part[] = {
+	F(TOTAL, ns),
+	F(TOTAL, low_ns),
+	F(TOTAL, high_ns),
+	{ 0 }
+};
+#undef OWNER
+
 #define OWNER struct ana_gap
 const struct summary_field summary_gap[] = {
 	F(SMALL, gpu),

@@ -247,6 +247,7 @@ static void read_ledger(struct view_summary *s, const struct base_json *ledger)
 	}
 	summary_read_classes(base_json_get(ledger, "skew_causes"), r->skew_causes);
 	summary_read_fields(s, base_json_get(ledger, "units"), summary_units, &r->units);
+	summary_read_estimated(s, base_json_get(ledger, "estimated"));
 	r->before_cuda_ns =
 		base_min(summary_total(ledger, "before_cuda_ns"), r->classes[ANA_EXCLUDED_STARTUP]);
 	s->starved_ns = r->starved_ns = summary_total(ledger, "starved_ns");

@@ -34,6 +34,9 @@ void summary_read_outcomes(struct view_summary *s, const struct base_json *outco
 void summary_put_units(struct base_jsonout *j, const struct ana_units *u);
 void summary_put_work(struct base_jsonout *j, const struct view_summary *s);
 void summary_read_work(struct view_summary *s, const struct base_json *compute);
+/* estimated.c: ledger.estimated, where there is any. */
+void summary_put_estimated(struct base_jsonout *j, const struct ana_estimated *e);
+void summary_read_estimated(struct view_summary *s, const struct base_json *node);
 /* step_picture.c: two steps from near. */
 void summary_put_picture(struct base_jsonout *j, const struct view_summary *s);
 void summary_read_picture(struct view_summary *s, const struct base_json *picture);

@@ -22,6 +22,7 @@ WHERE = {  # the object of the schema that a table's members are of; [] its item
     'metered': 'quality/metered',
     'recording': 'quality/recording',
     'units': 'ledger/units',
+    'estimated': 'ledger/estimated', 'estimated_part': '$defs/estimated_part',
     'gap': 'longest_gaps/[]', 'gap_rest': 'longest_gaps/[]', 'settings': 'loader/settings/[]',
     'need_workers': '$defs/need', 'need_times': '$defs/need', 'need_cores': '$defs/need', 'bytes': 'loader',
     'rank_counts': 'ranks/rows/[]', 'clock': 'ranks/clocks/[]', 'group': 'ranks/groups/[]', 'ranks': 'ranks',

@@ -275,6 +275,8 @@ static void test_compute(void)
 	r->work.count[graph] = 1;
 	r->work.count[covered] = 3;
 	r->units = (struct ana_units){ MADE_HOUR_NS, MADE_HOUR_NS / 2, MADE_HOUR_NS / 8, 5 };
+	r->estimated = (struct ana_estimated){ 100, 90, 3, { 50, 40, 60 }, { { 0, 0, 0 } } };
+	r->estimated.classes[ANA_INPUT_UNKNOWN] = (struct ana_estimated_part){ 47, 0, 100 };
 	s = made_summary_of(r, H100, 4000000000LL);
 	EXPECT_INT(s->cost.work[sgemm], 1000000000LL);
 	EXPECT_UINT(view_work_rows(s, rows), 3);
@@ -288,6 +290,8 @@ static void test_compute(void)
 	EXPECT(!memcmp(&back->result->work, &s->result->work, sizeof(s->result->work)));
 	EXPECT_INT(back->cost.work[sgemm], 1000000000LL);
 	EXPECT(!memcmp(&back->result->units, &s->result->units, sizeof(s->result->units)));
+	EXPECT(!memcmp(&back->result->estimated, &s->result->estimated,
+		       sizeof(s->result->estimated)));
 	again = made_page(back, view_summary_write);
 	EXPECT_STR(again, text);
 	free(text);

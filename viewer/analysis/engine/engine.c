@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "analysis/plan/allocations.h"
 #include "result_make.h"
+#include "analysis/estimate/estimate.h"
 #include "analysis/picture/picture_make.h"
 #include "analysis/series/series_parts.h"
 #include "component.h"
@@ -32,6 +33,7 @@ struct engine {
 	pthread_mutex_t lengths_lock;
 	struct ana_series_parts series;
 	struct ana_picture_pick pick;
+	struct ana_estimator *estimator; /* NULL: there is nothing to estimate */
 	uint32_t *order; /* components, the largest first */
 	atomic_size_t next;
 	atomic_int err;
@@ -56,7 +58,10 @@ static void on_piece(void *arg, const struct ana_piece *p)
 	struct engine *e = arg;
 
 	pthread_mutex_lock(&e->tell_lock);
-	e->given->on_piece(e->given->arg, p);
+	if (e->estimator)
+		ana_estimator_piece(e->estimator, p);
+	if (e->given->on_piece)
+		e->given->on_piece(e->given->arg, p);
 	pthread_mutex_unlock(&e->tell_lock);
 }
 
@@ -423,6 +428,8 @@ static int collect(struct engine *e)
 		err = ana_result_finish(&r);
 	if (!err && e->options.series)
 		err = ana_series_finish(&e->series, e->result);
+	if (!err && e->estimator)
+		err = ana_estimator_finish(e->estimator, e->result);
 	return err || e->options.keeper
 		       ? err
 		       : ana_picture_make(&e->result->picture, &e->plan, e->result, &e->pick);
@@ -458,6 +465,15 @@ static int begin_pick(struct engine *e)
 	return ana_picture_pick_init(&e->pick, e->plan.sources, start + (end - start) / 2);
 }
 
+static int begin_estimate(struct engine *e)
+{
+	int err = ana_estimator_begin(&e->estimator, &e->plan, &e->options);
+
+	if (e->estimator)
+		e->options.on_piece = on_piece;
+	return err;
+}
+
 static int run(struct engine *e, struct view_trace *t)
 {
 	int err = ana_plan_make(&e->plan, t, e->given);
@@ -481,6 +497,8 @@ static int run(struct engine *e, struct view_trace *t)
 		err = begin_series(e);
 	if (!err && !e->options.keeper)
 		err = begin_pick(e);
+	if (!err && !e->options.keeper)
+		err = begin_estimate(e);
 	if (!err)
 		err = in_parallel(e, e->plan.components, walk_component);
 	return err ? err : collect(e);
@@ -497,6 +515,7 @@ static void fini(struct engine *e)
 	free(e->order);
 	ana_series_parts_fini(&e->series);
 	ana_picture_pick_fini(&e->pick);
+	ana_estimator_free(e->estimator);
 	ana_skew_fini(&e->plan);
 	ana_plan_fini(&e->plan);
 	pthread_mutex_destroy(&e->lengths_lock);

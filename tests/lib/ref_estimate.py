@@ -1,0 +1,407 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reference of ledger.estimated: LEDGER 11 once more, from what a trace holds and the ledger's
+pieces of idle time, in Python and for clarity. One GPU.
+
+Intervals are lists of (start, end) or (start, end, value), disjoint and in order where they say so."""
+import bisect
+import math
+
+S, MS = 1_000_000_000, 1_000_000
+LINES = 24  # states of a line of the program each
+RECORDS = 6
+GC, EPOCH, WAIT, CHECKPOINT, SYNC, PHASE = range(RECORDS)
+CPU, GPU, LOCK, FILE, NET, SLEEP, OTHER, NONE = range(RECORDS + LINES, RECORDS + LINES + 8)
+STATES = range(NONE + 1)
+FIRST = {  # state: idle of a million parts, as long as nothing tells; its class, as long as nothing tells
+    GC: (950_000, 'host.gc'), EPOCH: (950_000, 'input.epoch'), WAIT: (950_000, 'input.unknown'),
+    CHECKPOINT: (950_000, 'host.checkpoint'), SYNC: (50_000, 'host.sync'), PHASE: (500_000, 'host.phase'),
+    CPU: (500_000, None), GPU: (50_000, 'host.sync'), LOCK: (500_000, 'host.wait'), FILE: (900_000, None),
+    NET: (900_000, 'host.net'), SLEEP: (900_000, None), OTHER: (500_000, 'host.wait'), NONE: (500_000, None)}
+BY_RECORD = GC, EPOCH, WAIT, CHECKPOINT
+ROUNDS = 4
+UNKNOWN = 'host.unknown', 'device.unknown'
+NOT_SEEN = 'excluded.unobserved', 'device.lost'
+WHOLE = 1_000_000
+PRIOR_NS = 100 * MS  # of time observed, that FIRST counts for
+CLASS_NS = 10 * MS  # the same of its class
+BLOCKS = 4096
+KNOWN, GUESSED = 0.1, 0.45  # of how far a state's idle time could be off
+ALIKE = 6.0  # blocks that follow each other count as one
+PERIOD_NS = 10 * MS
+AGE_NS = {True: 100 * MS, False: S}  # of a meter's samples when they are taken, at most: GPM, the driver's
+FLOOR_NS = 10 * MS
+STUDENT = [6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812, 1.796, 1.782, 1.771, 1.761, 1.753,
+           1.746, 1.740, 1.734, 1.729, 1.725, 1.721, 1.717, 1.714, 1.711, 1.708, 1.706, 1.703, 1.701, 1.699, 1.697]
+NORMAL = 1.645
+WAITS = {0: CPU, 1: FILE, 2: FILE, 3: FILE, 4: NET, 7: SLEEP, 8: LOCK, 9: LOCK, 10: LOCK, 12: GPU}
+
+
+def merged(spans):
+    out = []
+    for a, b in sorted(s for s in spans if s[1] > s[0]):
+        if out and a <= out[-1][1]:
+            out[-1][1] = max(out[-1][1], b)
+        else:
+            out.append([a, b])
+    return [tuple(s) for s in out]
+
+
+def clip(spans, a, b):
+    """What of disjoint ones in order lies in [a, b)."""
+    i = max(0, bisect.bisect_right(spans, (a,)) - 1)
+    out = []
+    while i < len(spans) and spans[i][0] < b:
+        s = spans[i]
+        if s[1] > a:
+            out.append((max(s[0], a), min(s[1], b), *s[2:]))
+        i += 1
+    return out
+
+
+def meet(x, y):
+    """What two disjoint lists in order have in common, with the values of both."""
+    out, i, k = [], 0, 0
+    while i < len(x) and k < len(y):
+        a, b = max(x[i][0], y[k][0]), min(x[i][1], y[k][1])
+        if a < b:
+            out.append((a, b, *x[i][2:], *y[k][2:]))
+        if x[i][1] < y[k][1]:
+            i += 1
+        else:
+            k += 1
+    return out
+
+
+def measure(spans):
+    return sum(s[1] - s[0] for s in spans)
+
+
+def states(rows):
+    """The first state that holds at each instant: disjoint (start, end, state), NONE left out."""
+    edges = []
+    for a, b, s in rows:
+        if b > a:
+            edges += [(a, 1, s), (b, -1, s)]
+    edges.sort(key=lambda e: e[0])
+    count, out, at, i = [0] * len(STATES), [], None, 0
+    while i < len(edges):
+        t = edges[i][0]
+        now = next((s for s in STATES if count[s]), NONE)
+        if at is not None and now != NONE:
+            if out and out[-1][1] == at and out[-1][2] == now:
+                out[-1] = (out[-1][0], t, now)
+            else:
+                out.append((at, t, now))
+        while i < len(edges) and edges[i][0] == t:
+            count[edges[i][2]] += edges[i][1]
+            i += 1
+        at = t
+    return out
+
+
+def looks(samples):
+    """What samples of threads that submit show, (t, thread, wait, period, line) each, one process
+    after the other and by time: (rows of states, kinds of the states that are lines)."""
+    rows, last, count = [], {}, {}
+    for t, thread, wait, period, line in samples:
+        if thread in last:
+            rows[last[thread]][1] = min(rows[last[thread]][1], t)
+        last[thread] = len(rows)
+        kind = WAITS.get(wait, OTHER)
+        rows.append([t, t + (period + period // 4 if period else PERIOD_NS), kind, line])
+        count[kind, line] = count.get((kind, line), 0) + 1
+    most = [k for k in sorted(count, key=lambda k: -count[k]) if k[1]][:LINES]
+    of = {k: RECORDS + i for i, k in enumerate(most)}
+    return [(a, b, of.get((kind, line), kind)) for a, b, kind, line in rows], [k for k, _ in most]
+
+
+def with_none(spans, some):
+    """Cuts spans by states; what has none is of NONE."""
+    whole, at = [], -(1 << 63)
+    for a, b, state in some:
+        if at < a:
+            whole.append((at, a, NONE))
+        whole.append((a, b, state))
+        at = b
+    return meet(spans, whole + [(at, 1 << 63, NONE)])
+
+
+def readings(meters):
+    """Each time once: (start, end, busy, gpm)."""
+    out, until = [], None
+    for start, end, busy, gpm in sorted(meters, key=lambda m: m[:2]):
+        a = start if until is None else max(start, until)
+        if end - a <= 0 or end - a < (end - start) // 10 * 9:
+            continue
+        out.append((a, end, busy, gpm))
+        until = end
+    return out
+
+
+def part(ns, share, x):
+    """Of @ns in a state whose odds of being idle are those of @share times x / 2^20."""
+    return ns * share * x // (share * x + (WHOLE - share) * (1 << 20))
+
+
+def rake(held, share, idle):
+    """Idle time per state that sums to @idle: all odds are moved alike."""
+    low, high = 0, 1 << 40
+    while high - low > 1:
+        x = (low + high) // 2
+        if sum(part(h, p, x) for h, p in zip(held, share)) >= idle:
+            high = x
+        else:
+            low = x
+    got = [part(h, p, low) for h, p in zip(held, share)]
+    more = [part(h, p, high) for h, p in zip(held, share)]
+    for room in (more, held):
+        for s in STATES:
+            add = min(idle - sum(got), room[s] - got[s])
+            if add > 0:
+                got[s] += add
+    return got
+
+
+def split(ns, weights):
+    """By largest remainders, of equal ones the first. @weights: a list."""
+    total = sum(weights)
+    parts = [ns * w // total for w in weights]
+    left = ns - sum(parts)
+    order = sorted(range(len(weights)), key=lambda i: (-(ns * weights[i] % total), i))
+    for i in order[:left]:
+        parts[i] += 1
+    return parts
+
+
+class Estimate:
+    def __init__(self, pieces, given_up, held, some, kinds, meters, classes):
+        """@pieces: (start, end, class, of a gap); @given_up: intervals; @held: when the GPU was; @some: states(); @kinds: of looks(); @meters: (start, end, busy, gpm); @classes: all names in order."""
+        self.first_of = {**FIRST, **{RECORDS + i: FIRST[kinds[i] if i < len(kinds) else CPU] for i in range(LINES)}}
+        self.names, self.some, self.held_in = classes, some, merged(held)
+        pieces = sorted(pieces)
+        spans = merged(given_up)
+        self.target = meet([p[:2] for p in pieces if p[2] == 'excluded.unobserved'], spans)
+        self.of_ns = measure(self.target)
+        self.learn(pieces)
+        self.meter(readings(meters), spans, pieces)
+        self.allot()
+        self.doubt()
+
+    # What was observed, block by block.
+    def learn(self, pieces):
+        origin, length = self.held_in[0][0], self.held_in[-1][1] - self.held_in[0][0]
+        size = self.size = max(S, -(-length // BLOCKS))
+        n = length // size + 1
+        blocks = [(origin + i * size, origin + (i + 1) * size, i) for i in range(n)]
+        cut = meet(self.held_in, blocks)
+        self.seen = [[0] * len(STATES) for _ in range(n)]
+        self.idle = [[0] * len(STATES) for _ in range(n)]
+        self.told = [{} for _ in range(n)]
+        self.weight = [{} for _ in STATES]
+        for a, b, i, s in with_none(cut, self.some):
+            self.seen[i][s] += b - a
+        for a, b, c, gap, i, s in with_none(meet(pieces, blocks), self.some):
+            if c in NOT_SEEN or not gap:
+                self.seen[i][s] -= b - a
+                continue
+            self.idle[i][s] += b - a
+            self.told[i][c] = self.told[i].get(c, 0) + b - a
+            self.weight[s][c] = self.weight[s].get(c, 0) + b - a
+        self.seen_of = [sum(o[s] for o in self.seen) for s in STATES]
+        self.idle_of = [sum(d[s] for d in self.idle) for s in STATES]
+        for s in STATES:
+            weight, own = self.weight[s], self.first_of[s][1]
+            known = sum(ns for c, ns in weight.items() if c not in UNKNOWN)
+            unknown = sum(ns for c, ns in weight.items() if c in UNKNOWN)
+            if own:
+                weight[own] = weight.get(own, 0) + CLASS_NS
+            if own or (known and known * 4 >= unknown):
+                for c in UNKNOWN:
+                    weight.pop(c, None)
+
+    def shares(self, idle, held):
+        out = []
+        for s in STATES:
+            p = ((self.idle_of[s] + idle[s]) * WHOLE + self.first_of[s][0] * PRIOR_NS) // (
+                self.seen_of[s] + held[s] + PRIOR_NS)
+            out.append(min(max(p, 1000), 999_000))
+        return out
+
+    # What meters tell of the time that was not recorded.
+    def meter(self, all_readings, spans, pieces):
+        self.cells, self.rest, self.pairs, self.said = [], [0] * len(STATES), [], 0
+        dark = [p for p in pieces if p[2] in NOT_SEEN]
+        taken = []
+        before = None
+        for start, end, busy, gpm in all_readings:
+            cell = [(start, end)]
+            mine = clip(self.target, start, end)
+            blind = measure(clip(dark, start, end))
+            held_ns = measure(clip(self.held_in, start, end))
+            worked, said = held_ns - measure(clip(pieces, start, end)), (end - start) * busy // 10000
+            if not blind and held_ns == end - start:
+                self.pairs.append((said, worked))
+            rate = busy / 10000
+            joined = before is not None and start - before[0] < 50 * MS
+            if mine and blind == measure(mine):
+                u = measure(mine)
+                self.said += said
+                held = [0] * len(STATES)
+                for x, y, s in with_none(mine, self.some):
+                    held[s] += y - x
+                self.cells.append({'held': held, 'u': u, 'said': said, 'worked': worked, 'gpm': gpm, 'rate': rate,
+                                   'step': rate - before[1] if joined else 0.0})
+                taken.append(cell[0])
+            before = (end, rate)
+        self.correct()
+        for c in self.cells:
+            c['busy'] = min(max(c['said'] * self.worked // WHOLE - c['worked'], 0), c['u'])
+        for a, b, s in with_none(self.target, self.some):
+            self.rest[s] += b - a
+        for a, b, s in with_none(meet(self.target, taken), self.some):
+            self.rest[s] -= b - a
+
+    def correct(self):
+        """How much of what meters call busy is, where both are known."""
+        self.worked, self.worked_var = WHOLE, 0.0
+        n, said = len(self.pairs), sum(p[0] for p in self.pairs)
+        if n < 3 or not said:
+            return
+        ppm = max(min(sum(p[1] for p in self.pairs) * WHOLE // said, 1_500_000), 50_000)
+        share, squares = ppm / 1e6, 0.0
+        for m, w in self.pairs:
+            x = w - share * m
+            squares += x * x
+        var = squares / (n - 1) * n / said / said
+        if (share - 1.0) * (share - 1.0) > 9.0 * var:
+            self.worked, self.worked_var = ppm, var
+
+    def allot(self):
+        n = len(STATES)
+        self.metered = sum(c['u'] for c in self.cells)
+        self.busy = sum(c['busy'] for c in self.cells)
+        self.held = [sum(c['held'][s] for c in self.cells) for s in STATES]
+        self.room = [0] * n
+        for c in self.cells:
+            i = c['u'] - c['busy']
+            for s, h in enumerate(c['held']):
+                self.room[s] += min(h, i) - max(0, i - (c['u'] - h))
+        idle, none = [0] * n, [0] * n
+        for k in range(ROUNDS):
+            self.share = self.shares(idle, self.held if k else none)
+            idle = [0] * n
+            for c in self.cells:
+                for s, ns in enumerate(rake(c['held'], self.share, c['u'] - c['busy'])):
+                    idle[s] += ns
+        metered_idle = list(idle)
+        self.unknown = self.spread = 0
+        for s in STATES:
+            ns = self.rest[s]
+            if self.cells and s != NONE:
+                more = ns * metered_idle[s] // self.held[s] if self.held[s] else ns * self.share[s] // WHOLE
+            elif s in BY_RECORD and self.seen_of[s] >= S:
+                more = ns * self.share[s] // WHOLE
+            else:
+                self.unknown += ns
+                continue
+            idle[s] += more
+            self.busy += ns - more
+            self.spread += ns
+            if not self.cells:
+                self.room[s] += ns
+        self.of_state = idle
+        self.classes, self.parts = {}, [{} for _ in STATES]
+        for s in STATES:
+            names = [c for c in self.names if self.weight[s].get(c)]
+            if names:
+                got = dict(zip(names, split(idle[s], [self.weight[s][c] for c in names])))
+            else:
+                got = {self.first_of[s][1]: idle[s]}
+            for c, ns in got.items():
+                self.parts[s][c] = ns
+                if c is None or c in UNKNOWN:
+                    self.unknown += ns
+                else:
+                    self.classes[c] = self.classes.get(c, 0) + ns
+
+    # How far that may be off.
+    def residuals(self):
+        """Per block that is fit for it: its length, and per class what the rules would have said too much, us."""
+        out = []
+        for seen, idle, told in zip(self.seen, self.idle, self.told):
+            length, all_idle = sum(seen), sum(idle)
+            if length < self.size // 2 or 2 * sum(told.get(c, 0) for c in UNKNOWN) > all_idle:
+                continue
+            e = {c: -told.get(c, 0) for c in self.names if c not in UNKNOWN}
+            for s, ns in enumerate(rake(seen, self.share, all_idle)):
+                if not self.weight[s]:
+                    continue
+                total = sum(self.weight[s].values())
+                for c, w in self.weight[s].items():
+                    if c in e:
+                        e[c] += ns * w // total
+            out.append((length, {c: ns // 1000 for c, ns in e.items()}))
+        return out
+
+    def doubt(self):
+        var_busy = FLOOR_NS * 1.0 * FLOOR_NS
+        for c in self.cells:
+            age = float(AGE_NS[c['gpm']])
+            step = age * c['step']
+            var_busy += step * step / 12.0
+            if not c['gpm']:
+                grain = c['u'] * 0.003
+                var_busy += grain * grain
+        var_busy += float(self.said) * float(self.said) * self.worked_var
+        rates = [c['busy'] / c['u'] for c in self.cells]
+        if rates and self.spread:
+            mean = sum(rates) / len(rates)
+            spread = 0.0
+            for r in rates:
+                spread += (r - mean) * (r - mean)
+            spread = spread / len(rates)
+            var_busy += float(self.spread) * float(self.size) * spread
+        if not self.cells:
+            wide = float(sum(self.room))
+            var_busy += wide * wide / 12.0
+        blocks = self.residuals()
+        n, watched = len(blocks), sum(b[0] for b in blocks)
+        all_idle = sum(self.of_state)
+        out = {}
+        times = float(self.of_ns) / float(self.size)
+        student = NORMAL if n > 31 else STUDENT[n - 2] if n > 1 else STUDENT[0]
+        for c in self.names:
+            ns = self.classes.get(c, 0)
+            if not ns:
+                continue
+            squares = sums = 0.0
+            for _, e in blocks:
+                x = float(e[c])
+                squares += x * x
+                sums += x
+            var = 0.0
+            if n > 1:
+                var = squares / float(n - 1) * times * (1.0 + float(self.of_ns) / float(watched))
+                mean = sums / float(n) * times
+                var = (ALIKE * var + mean * mean) * 1e6
+            share = float(ns) / float(all_idle) if all_idle else 0.0
+            var += share * share * var_busy
+            for s in STATES:
+                mine = self.parts[s].get(c, 0)
+                if mine:
+                    trust = KNOWN if n > 1 and self.seen_of[s] >= S else GUESSED
+                    wide = trust * float(self.room[s]) * (float(mine) / float(self.of_state[s]))
+                    var += wide * wide / 12.0
+            phase = self.parts[PHASE].get('host.phase', 0) if self.seen_of[PHASE] < S else 0
+            if phase and c in ('host.phase', 'host.dispatch'):  # calls come before ranges
+                var += float(phase) * float(phase) / 24.0
+            half = int(student * math.sqrt(var))
+            out[c] = {'ns': ns, 'low_ns': max(0, ns - half), 'high_ns': min(self.of_ns, ns + half)}
+        half = int(NORMAL * math.sqrt(var_busy))
+        self.out = {'of_ns': self.of_ns, 'metered_ns': self.metered, 'unknown_ns': self.unknown,
+                    'busy': {'ns': self.busy, 'low_ns': max(0, self.busy - half),
+                             'high_ns': min(self.of_ns, self.busy + half)}, 'classes': out}
+
+    def result(self):
+        """As summary.json has it; None: nothing is told."""
+        return self.out if self.of_ns > self.unknown else None

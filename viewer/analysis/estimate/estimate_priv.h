@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an estimate is made from: sums over one GPU. */
+#ifndef ANALYSIS_ESTIMATE_PRIV_H
+#define ANALYSIS_ESTIMATE_PRIV_H
+
+#include "estimate.h"
+#include "states.h"
+
+#define ANA_ESTIMATE_BLOCK_NS INT64_C(1000000000)
+#define ANA_UNKNOWN ANA_CLASSES /* stands behind the classes */
+
+struct ana_estimate_cell { /* a reading of the meters */
+	int64_t start, end;
+	uint32_t busy; /* hundredths of a percent */
+	bool gpm;
+	double step; /* by how much the share rose from the reading that it follows on */
+	int64_t held_ns; /* of it the GPU was held */
+	int64_t idle_ns; /* told by pieces of whatever class */
+	int64_t dark_ns; /* of these, nobody knows what ran */
+	int64_t target_ns; /* of these, to be estimated */
+	int64_t held[ANA_STATES]; /* sums to target_ns */
+	int64_t busy_ns; /* of target_ns; made by allot.c */
+};
+
+struct ana_estimate_block { /* of the time that was recorded */
+	int64_t seen[ANA_STATES], idle[ANA_STATES];
+	int64_t told[ANA_CLASSES]; /* idle, too */
+};
+
+struct ana_estimate_gpu {
+	bool on;
+	struct ana_spans given_up;
+	struct ana_states states;
+	size_t state_at;
+	struct ana_estimate_cell *cell;
+	size_t cells, cell_at;
+	int64_t origin_ns, block_ns;
+	struct ana_estimate_block *block;
+	size_t blocks;
+	int64_t weight[ANA_STATES][ANA_CLASSES]; /* idle time that was recorded */
+	int64_t target_ns, target[ANA_STATES];
+};
+
+struct ana_allotted {
+	int64_t seen[ANA_STATES], idle_seen[ANA_STATES]; /* recorded */
+	int64_t held[ANA_STATES]; /* metered */
+	int64_t idle[ANA_STATES]; /* of what is to be estimated */
+	int64_t room[ANA_STATES]; /* how far the idle time of each could be off */
+	int64_t share[ANA_STATES]; /* of each that is idle, millionths */
+	int64_t part[ANA_STATES][ANA_CLASSES + 1]; /* of idle, by class */
+	int64_t classes[ANA_CLASSES];
+	int64_t metered_ns, busy_ns, unknown_ns;
+	int64_t spread_ns; /* not metered, and taken to be like what is */
+	size_t cells; /* that tell */
+	int64_t said_ns; /* by these, of busy time, before it is corrected */
+	int64_t worked_ppm; /* of what meters call busy, where operations are known, too */
+	double worked_var; /* of that, as a share */
+};
+
+static inline bool ana_estimate_unknown(int c)
+{
+	return c == ANA_HOST_UNKNOWN || c == ANA_DEVICE_UNKNOWN || c == ANA_UNKNOWN;
+}
+
+/* Whether the reading tells of all that was not recorded in its time, and of nothing else. */
+static inline bool ana_estimate_tells(const struct ana_estimate_cell *c)
+{
+	return c->target_ns > 0 && c->dark_ns == c->target_ns;
+}
+
+/* Whether all is known of its time. */
+static inline bool ana_estimate_shows(const struct ana_estimate_cell *c)
+{
+	return !c->dark_ns && c->held_ns == c->end - c->start;
+}
+
+/* What it says of busy time. */
+static inline int64_t ana_estimate_said(const struct ana_estimate_cell *c)
+{
+	return (int64_t)((__int128)(c->end - c->start) * c->busy / 10000);
+}
+
+/* correct.c: how much of what meters call busy is. */
+void ana_estimate_correct(const struct ana_estimate_gpu *g, struct ana_allotted *a);
+/* allot.c. Changes the weights to those that count. */
+void ana_estimate_allot(struct ana_estimate_gpu *g, struct ana_allotted *a);
+/* doubt.c: intervals, and all else of @to, which is zeroed. */
+void ana_estimate_doubt(const struct ana_estimate_gpu *g, const struct ana_allotted *a,
+			struct ana_estimated *to);
+
+#endif
