@@ -299,6 +299,39 @@ static const char *metered(const struct view_summary *s, struct base_arena *mem)
 				 base_percent(share, base_ppm(m->busy_ns, m->known_ns)));
 }
 
+#define LIKELY_PPM 10000 /* a part of an estimate that is told */
+
+/* ", waiting for input for 34.1 %": of the classes that @is tells. */
+static const char *likely(const struct ana_estimated *e, bool (*is)(int), const char *what,
+			  struct base_arena *mem)
+{
+	base_unit share;
+	int64_t ns = 0;
+
+	for (int c = 0; c < ANA_CLASSES; c++)
+		view_cost_add(&ns, is(c) ? e->classes[c].ns : 0);
+	if (base_ppm(ns, e->of_ns) < LIKELY_PPM)
+		return "";
+	return base_arena_printf(mem, ", waiting for %s for %s %%", what,
+				 base_percent(share, base_ppm(ns, e->of_ns)));
+}
+
+/* How it was likely spent, where that is known of half of it or more. */
+static const char *estimated(const struct view_summary *s, struct base_arena *mem)
+{
+	const struct ana_estimated *e = &s->result->estimated;
+	base_unit busy;
+
+	if (!e->of_ns || 2 * (__int128)e->of_ns < s->result->quality.unobserved_ns ||
+	    2 * (__int128)e->unknown_ns > e->of_ns)
+		return "";
+	return base_arena_printf(mem, "; sampled: likely busy for %s %% of it%s%s%s",
+				 base_percent(busy, base_ppm(e->busy.ns, e->of_ns)),
+				 likely(e, ana_class_is_input, "input", mem),
+				 likely(e, ana_class_is_host, "the program", mem),
+				 likely(e, ana_class_is_device, "the device", mem));
+}
+
 /* What each step asks of the GPU, if that is much: after each answer it has nothing to do. */
 static const char *reads(const struct view_summary *s, struct base_arena *mem)
 {
@@ -321,7 +354,8 @@ static const char *taken(const struct view_summary *s, struct base_arena *mem, s
 	if (cpu)
 		return is_first_without_cpu(s, at) ? cpus_taken(s, mem) : "";
 	if (f->class == ANA_EXCLUDED_UNOBSERVED)
-		return base_arena_printf(mem, "%s%s", stepped_down(s), metered(s, mem));
+		return base_arena_printf(mem, "%s%s%s", stepped_down(s), metered(s, mem),
+					 estimated(s, mem));
 	if (f->class == ANA_HOST_DISPATCH)
 		return reads(s, mem);
 	if (f->class != ANA_HOST_LOCK || f->where.chains > 1)

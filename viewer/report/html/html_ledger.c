@@ -186,6 +186,7 @@ void html_ledger(struct html *h)
 		if (s->result->classes[c])
 			put_row(h, c, tenths[c]);
 	put_sums(h);
+	html_estimated(h);
 	put_works(h);
 	html_section_end(h);
 }

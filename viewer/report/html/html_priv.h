@@ -275,6 +275,7 @@ void html_idle(struct html *h);
 void html_step(struct html *h); /* html_step.c: the picture of a step, and what to change */
 void html_advice(struct html *h); /* html_advice.c */
 void html_ledger(struct html *h); /* html_ledger.c */
+void html_estimated(struct html *h); /* html_estimated.c; within the ledger */
 void html_findings(struct html *h); /* html_why.c */
 void html_timelines(struct html *h); /* html_timeline.c */
 void html_gpus(struct html *h); /* html_gpus.c */

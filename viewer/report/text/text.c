@@ -72,6 +72,7 @@ void view_text_report(const struct view_summary *s, FILE *f, const struct view_t
 	text_identity(&p);
 	text_findings(&p);
 	text_ledger(&p);
+	text_estimated(&p);
 	text_work(&p);
 	text_gpus(&p);
 	text_steps(&p);

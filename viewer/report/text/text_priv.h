@@ -47,6 +47,7 @@ void text_ranks(struct page *p);
 /* text_ledger.c: tables. */
 void text_ledger(struct page *p);
 void text_work(struct page *p);
+void text_estimated(struct page *p); /* text_estimated.c */
 void text_gpus(struct page *p);
 void text_steps(struct page *p);
 void text_copies(struct page *p);
