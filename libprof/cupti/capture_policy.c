@@ -448,15 +448,19 @@ static void note_left(void)
 		  left, share, limit);
 }
 
+/* Of all our threads. */
+static int64_t own_cpu_ns(void)
+{
+	return prof_cpu_ns() + prof_flusher_cpu_ns() + prof_nvml_cpu_ns() + prof_sampler_cpu_ns() +
+	       prof_writer_cpu_ns();
+}
+
 static void govern(void)
 {
-	struct prof_governor_input in = {
-		.now_ns = prof_mono_ns(),
-		.exposed = prof_exposure()->exposed,
-		.calls = g.calls,
-		.cpu_ns = (uint64_t)(prof_cpu_ns() + prof_flusher_cpu_ns() + prof_nvml_cpu_ns() +
-				     prof_sampler_cpu_ns() + prof_writer_cpu_ns())
-	};
+	struct prof_governor_input in = { .now_ns = prof_mono_ns(),
+					  .exposed = prof_exposure()->exposed,
+					  .calls = g.calls,
+					  .cpu_ns = (uint64_t)own_cpu_ns() };
 	enum prof_step before = g.governor.step, step;
 
 	in.cores_short =
@@ -480,7 +484,8 @@ static void count_calls(const struct prof_flush *f)
 	if (!prof_intake()->calls || ago < 0)
 		return;
 	g.calls = (struct prof_governor_calls){ .calls = prof_intake()->calls,
-						.at_ns = prof_mono_ns() - ago };
+						.at_ns = prof_mono_ns() - ago,
+						.cpu_ns = f->cpu_ns - own_cpu_ns() };
 }
 
 /*

@@ -34,6 +34,7 @@ static void flush(bool forced)
 	struct prof_flush f = { .number = fl.last.number + 1 };
 
 	f.begin_ns = prof_now_ns();
+	f.cpu_ns = prof_process_cpu_ns();
 	f.refused = prof_cupti_refuses(fl.cupti, &f.dropped);
 	if (f.refused) { /* a flush would be of what another client has */
 		prof_cupti_holder(fl.cupti, f.holder, sizeof(f.holder));

@@ -15,6 +15,7 @@
 struct prof_flush { /* one that has ended */
 	uint64_t number;
 	int64_t begin_ns, end_ns; /* the trace's clock */
+	int64_t cpu_ns; /* of the process when it began */
 	int rc;
 	uint64_t dropped; /* records that CUPTI dropped since the flush before */
 	uint32_t canaries;

@@ -107,9 +107,9 @@ static const struct prof_governor_calls *recent(const struct prof_governor *g, u
 /* In 1024ths of ns; 0: there were none. */
 static uint64_t a_call(const struct prof_governor_calls *from, const struct prof_governor_calls *to)
 {
-	if (to->at_ns <= from->at_ns || to->calls <= from->calls)
+	if (to->cpu_ns <= from->cpu_ns || to->calls <= from->calls)
 		return 0;
-	return (uint64_t)(to->at_ns - from->at_ns) * 1024 / (to->calls - from->calls);
+	return (uint64_t)(to->cpu_ns - from->cpu_ns) * 1024 / (to->calls - from->calls);
 }
 
 /* Within an eighth: the loop does all the time what it did. */
@@ -118,7 +118,10 @@ static bool alike(uint64_t a, uint64_t b)
 	return (a > b ? a - b : b - a) * 8 <= a;
 }
 
-/* How long a call took since @from_ns, 1024ths of ns; 0: in too short a time, or not always. */
+/*
+ * What a call took since @from_ns, 1024ths of ns; 0: in too short a time, or not always. CPU time,
+ * for others' work on the cores is not in that.
+ */
 static uint64_t period(const struct prof_governor *g, int64_t from_ns)
 {
 	uint32_t last = g->recents - 1, first = g->recents > RECENT ? g->recents - RECENT : 0;

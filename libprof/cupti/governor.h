@@ -11,7 +11,7 @@
  * step is tried again when its launches would fit, and seldom where nobody can tell.
  *
  * What a launch costs on each step is learnt here: CUPTI numbers all calls, so a loop that is bound
- * by them tells by their rate before and after a change what the change was worth. Until then it is
+ * by them tells by their CPU time before and after a change what the change was worth. Until then it is
  * what an H100 showed. Where less comes back than there, launches stay instrumented: that part is
  * told and no step is taken for it.
  *
@@ -46,6 +46,7 @@ enum prof_step {
 struct prof_governor_calls { /* so many calls of CUDA until then; at_ns 0: not known */
 	uint64_t calls;
 	int64_t at_ns; /* monotonic */
+	int64_t cpu_ns; /* the program's CPU time by then, without ours */
 };
 
 struct prof_governor {
@@ -75,7 +76,7 @@ struct prof_governor {
 	uint32_t seen[PROF_STEPS - 1]; /* times */
 	struct prof_governor_calls recent[PROF_GOVERNOR_RECENT]; /* on this step */
 	uint32_t recents;
-	enum prof_step before; /* the step before, and how long a call took on it, 1024ths of ns */
+	enum prof_step before; /* the step before, and what CPU a call took on it, 1024ths of ns */
 	uint64_t before_period; /* 0: not known, or learnt already */
 	int64_t settled_ns; /* when the change is sure to hold */
 };

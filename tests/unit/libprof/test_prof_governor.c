@@ -67,6 +67,7 @@ static bool look(void)
 
 	in.now_ns += HALF;
 	in.calls.calls += n + n / 500;
+	in.calls.cpu_ns += HALF; /* it never sleeps */
 	if (job.counts)
 		in.calls.at_ns = in.now_ns - 1000;
 	if (g.step < PROF_STEP_NO_KERNELS)
@@ -355,6 +356,7 @@ static void test_random_input(void)
 		in.exposed += random_to(random_to(8) ? 1000000 : 1);
 		in.calls.calls =
 			random_to(8) ? in.calls.calls + random_to(1000000) : random_to(1u << 31);
+		in.calls.cpu_ns += (int64_t)random_to(SECOND) - SECOND / 10;
 		in.calls.at_ns = random_to(8) ? in.now_ns - (int64_t)random_to(SECOND) : 0;
 		in.cpu_ns += random_to(SECOND);
 		in.cores_short = random_to(2);
