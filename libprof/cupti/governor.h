@@ -11,9 +11,9 @@
  * step is tried again when its launches would fit, and seldom where nobody can tell.
  *
  * What a launch costs on each step is learnt here: CUPTI numbers all calls, so a loop that is bound
- * by them tells by their CPU time before and after a change what the change was worth. Until then it is
- * what an H100 showed. Where less comes back than there, launches stay instrumented: that part is
- * told and no step is taken for it.
+ * by them tells by the CPU time of one, before and after a change, what the change was worth. Until
+ * then it is what an H100 showed. Where less comes back than there, launches stay instrumented:
+ * that part is told, and no step is taken for it.
  *
  * A pure function of what it is fed. Sender thread.
  */
