@@ -104,6 +104,9 @@ def has_it(kind, name):
     span = gs.union([s['start'], s['end']] for s in t.losses if s['reason'] == FOREIGN)
     gs.check(lack > 50 and span[0][0] < c['start_ns'] and c['start_ns'] - span[0][0] < SECOND, f'{what}: {span}')
     gs.check(span[-1][1] - c['end_ns'] > SECOND, f'{what}: it stays refused, CUPTI has no way back: {span}')
+    meters = [p for p in t.frames['pulse'] if p['t'] > c['end_ns'] and any('meter' in d for d in p['devices'])]
+    samples = [s for s in t.samples if s['sample'] > c['end_ns']]
+    gs.check(meters and samples, f'{what}: NVML and samples go on: {len(meters)}, {len(samples)}')
 
 
 def comes_back(kind):

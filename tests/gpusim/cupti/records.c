@@ -146,12 +146,18 @@ static uint32_t thread_id(uint32_t tid)
 	return rec_config.system_tids ? tid : (uint32_t)(uintptr_t)pthread_self();
 }
 
+/* None while the second interface has the process, nor once it was ended after that. */
+static bool first_records(void)
+{
+	return !second_holds() && !second_poisoned();
+}
+
 static void call(enum sim_domain domain, uint32_t cbid, uint64_t start, uint64_t end,
 		 uint32_t correlation, uint32_t tid, int result)
 {
 	uint8_t *r;
 
-	if (!wants_call(domain, cbid) || !correlation || second_holds())
+	if (!wants_call(domain, cbid) || !correlation || !first_records())
 		return;
 	cost_api();
 	r = begin(domain == SIM_DRIVER ? REC_DRIVER : REC_RUNTIME);
@@ -424,7 +430,7 @@ static void sync_record(const struct sim_sync_info *info, const struct sim_op *w
 	uint8_t *r;
 
 	(void)where;
-	if (!rec_config.kind[REC_SYNCHRONIZATION] || second_holds())
+	if (!rec_config.kind[REC_SYNCHRONIZATION] || !first_records())
 		return;
 	if (info->query && !rec_config.all_sync)
 		return;
