@@ -77,6 +77,7 @@ static bool stolen(struct prof_watchdog *w, const struct prof_watchdog_input *in
 	 */
 	const bool asked = in->canaries && (w->answered || in->out);
 
+	w->unanswered = in->traffic == w->traffic && (asked || w->unanswered);
 	if (in->traffic != w->traffic || (!asked && !in->loaded))
 		w->silent = 0;
 	else
@@ -231,7 +232,9 @@ int64_t prof_watchdog_missing(const struct prof_watchdog *w)
 {
 	bool missing = w->ops && w->launches_without_ops >= LAUNCHES_MANY && w->waits_without_ops;
 
-	return missing && !w->foreign ? w->ops_ns : 0;
+	if (w->foreign)
+		return 0;
+	return missing ? w->ops_ns : w->answered && w->unanswered ? w->traffic_ns : 0;
 }
 
 void prof_watchdog_refused(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns)

@@ -31,6 +31,7 @@ struct prof_watchdog {
 	bool rearmed; /* in this foreign time */
 	bool gave_up; /* others keep too much of ours: nothing is done until that changes */
 	bool answered; /* canaries are known to come back */
+	bool unanswered; /* one was made since the last sign of life */
 
 	uint64_t traffic, launches, maybe_launches, ops, waits, captures; /* at the last check */
 	int64_t check_ns; /* of the last check, the trace's clock */
@@ -102,7 +103,8 @@ void prof_watchdog_back(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns
 
 /*
  * At the end, when all that is ours has come: since when at the latest operations are missing that
- * calls have launched and waited for, the trace's clock; 0: none are known to be.
+ * calls have launched and waited for, or everything is, the trace's clock; 0: nothing is known to
+ * be.
  */
 int64_t prof_watchdog_missing(const struct prof_watchdog *w);
 

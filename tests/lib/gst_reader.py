@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads a run directory by docs/FORMAT.md alone and prints each device's ops and busy time.
 
-    gst_reader.py RUN.gst [--evidence | --meters]
+    gst_reader.py RUN.gst [--evidence | --meters | --costs]
 
 Output: {"frames": n, "damaged_bytes": n, "devices": [{"device": uuid or stream/ordinal, "ops": n,
 "busy_ns": n}]}. Several processes' devices are one by UUID. An op with end < start is none.
 With --evidence: {"samples": [...], "batches": [...]}, rows with their strings, in order of frames.
 With --meters: [{"stream", "ordinal", "start_ns", "end_ns", "gpm", and what is known of METER}].
+With --costs: [{"stream", "t_ns", "launch_ns" and COST}], of pulses that tell what recording cost.
 """
 import ctypes
 import json
@@ -271,6 +272,23 @@ def meters(run):
     return out
 
 
+# Of a PulseCost, by its fields' numbers.
+COST = {1: "limit", 2: "step", 3: "deepest", 4: "worst", 5: "spent_ns", 7: "learnt", 8: "left_ns"}
+
+
+def costs(run):
+    out = []
+    for stream, kind, _, message in messages(run):
+        if kind not in (PULSE, BYE):
+            continue
+        pulse = dict(fields(message if kind == PULSE else dict(fields(message)).get(4, b"")))
+        if 18 in pulse:
+            c = dict(fields(pulse[18]))
+            out.append({"stream": stream.hex(), "t_ns": (pulse.get(1, 0) ^ SIGN) - SIGN,
+                        "launch_ns": list(varints(c.get(6, b""))), **{k: c.get(n, 0) for n, k in COST.items()}})
+    return out
+
+
 def devices(run):
     count, uuid, ops, bad = 0, {}, {}, 0
     for stream, kind, head, message in messages(run):
@@ -295,5 +313,5 @@ def devices(run):
 
 
 if __name__ == "__main__":
-    what = {"--evidence": evidence, "--meters": meters}.get((sys.argv[2:] or [""])[0], devices)
+    what = {"--evidence": evidence, "--meters": meters, "--costs": costs}.get((sys.argv[2:] or [""])[0], devices)
     print(json.dumps(what(sys.argv[1])))

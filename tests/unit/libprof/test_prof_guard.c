@@ -299,6 +299,8 @@ static void test_captures(void)
 /* A run that ends before the watchdog is sure. */
 static void test_missing_at_the_end(void)
 {
+	int i;
+
 	watch();
 	in.ops = in.launches = 20;
 	look(true, true, 0);
@@ -312,6 +314,12 @@ static void test_missing_at_the_end(void)
 	EXPECT(dog.ops_ns && !dog.foreign);
 	in.ops++;
 	look(true, true, 1);
+	EXPECT_INT(prof_watchdog_missing(&dog), 0);
+	for (i = 0; i < 3; i++) /* until a canary is made, and has no answer */
+		look(false, false, 0);
+	EXPECT(in.canaries && !dog.foreign);
+	EXPECT_INT(prof_watchdog_missing(&dog), dog.traffic_ns);
+	look(true, true, 0);
 	EXPECT_INT(prof_watchdog_missing(&dog), 0);
 }
 
