@@ -29,9 +29,13 @@ def play(rate, seconds):
 
 
 def check(rate, seconds):
+    """Whoever gets little of a core breaks the limit late."""
     summary, launches = play(rate, seconds)
     ledger = summary['ledger']
     e = ledger.get('estimated')
+    if seconds < 100 and (not e or e['of_ns'] < 3_000_000_000):
+        check(rate, 100)
+        return
     gs.check(e, f'{rate}: an estimate: {ledger["classes"]}')
     if not e:
         return
