@@ -20,6 +20,7 @@ FIRST = {  # state: idle of a million parts, as long as nothing tells; its class
 BY_RECORD = GC, EPOCH, WAIT, CHECKPOINT
 ROUNDS = 4
 UNKNOWN = 'host.unknown', 'device.unknown'
+CALLS = 'host.dispatch', 'host.sync', 'host.alloc', 'host.warmup'
 NOT_SEEN = 'excluded.unobserved', 'device.lost'
 WHOLE = 1_000_000
 PRIOR_NS = 100 * MS  # of time observed, that FIRST counts for
@@ -175,7 +176,7 @@ def split(ns, weights):
 
 class Estimate:
     def __init__(self, pieces, given_up, held, some, kinds, meters, classes):
-        """@pieces: (start, end, class, of a gap); @given_up: intervals; @held: when the GPU was; @some: states(); @kinds: of looks(); @meters: (start, end, busy, gpm); @classes: all names in order."""
+        """@pieces: (start, end, class, of a gap, sure); @given_up: intervals; @held: when the GPU was; @some: states(); @kinds: of looks(); @meters: (start, end, busy, gpm); @classes: all names in order."""
         self.first_of = {**FIRST, **{RECORDS + i: FIRST[kinds[i] if i < len(kinds) else CPU] for i in range(LINES)}}
         self.names, self.some, self.held_in = classes, some, merged(held)
         pieces = sorted(pieces)
@@ -198,17 +199,24 @@ class Estimate:
         self.idle = [[0] * len(STATES) for _ in range(n)]
         self.told = [{} for _ in range(n)]
         self.weight = [{} for _ in STATES]
+        phase = {}
         for a, b, i, s in with_none(cut, self.some):
             self.seen[i][s] += b - a
-        for a, b, c, gap, i, s in with_none(meet(pieces, blocks), self.some):
+        for a, b, c, gap, sure, i, s in with_none(meet(pieces, blocks), self.some):
             if c in NOT_SEEN or not gap:
                 self.seen[i][s] -= b - a
                 continue
             self.idle[i][s] += b - a
             self.told[i][c] = self.told[i].get(c, 0) + b - a
             self.weight[s][c] = self.weight[s].get(c, 0) + b - a
+            if s > PHASE and c not in UNKNOWN:
+                own = c.startswith('device.') or (c in CALLS and sure)
+                phase[c if own else 'host.phase'] = phase.get(c if own else 'host.phase', 0) + b - a
         self.seen_of = [sum(o[s] for o in self.seen) for s in STATES]
         self.idle_of = [sum(d[s] for d in self.idle) for s in STATES]
+        if self.seen_of[PHASE] < S:
+            for c, ns in phase.items():
+                self.weight[PHASE][c] = self.weight[PHASE].get(c, 0) + ns
         for s in STATES:
             weight, own = self.weight[s], self.first_of[s][1]
             known = sum(ns for c, ns in weight.items() if c not in UNKNOWN)

@@ -21,7 +21,7 @@ os.environ.setdefault('GPUSTARVE_BUILD', gs.BUILD)
 sys.dont_write_bytecode = True
 loader.exec_module(coverage)
 
-first = int(sys.argv[1]) if len(sys.argv) > 1 else 8000
+first = int(sys.argv[1]) if len(sys.argv) > 1 else 9000
 count = int(sys.argv[2]) if len(sys.argv) > 2 else 200 if gs.BIG else 10
 rows, unknown, whole = coverage.campaign(range(first, first + count))
 coverage.table(rows, unknown, whole)

@@ -134,7 +134,8 @@ def engine(folder, case, classes):
         raise SystemExit(f'report: {done.stderr.decode()}')
     summary = json.loads(done.stdout)
     table = gs.gpustarve('export', folder, '--format', 'csv', '-o', '-')
-    pieces = [(int(x['start_ns']), int(x['end_ns']), x['class'], x['state'] != 'outside')
+    pieces = [(int(x['start_ns']), int(x['end_ns']), x['class'], x['state'] != 'outside',
+               x['confidence'] == 'high')
               for x in csv.DictReader(table.stdout.decode().splitlines())]
     rows, kinds = ref.looks(case.looks)
     e = ref.Estimate(pieces, case.given_up, [(case.start, case.end)], ref.states(case.rows + rows), kinds, case.meters,

@@ -186,6 +186,8 @@ void ana_estimate_allot(struct ana_estimate_gpu *g, struct ana_allotted *a)
 	memset(a, 0, sizeof(*a));
 	learn(g, a);
 	ana_estimate_correct(g, a);
+	for (int c = 0; a->seen[ANA_STATE_PHASE] < ANA_ESTIMATE_BLOCK_NS && c < ANA_CLASSES; c++)
+		g->weight[ANA_STATE_PHASE][c] += g->phase[c];
 	for (int s = 0; s < ANA_STATES; s++)
 		weigh(g->weight[s], first[kind_of(g, s)].class);
 	for (size_t i = 0; i < g->cells; i++)

@@ -250,10 +250,25 @@ static void add_target(struct ana_estimate_gpu *g, int64_t start, int64_t end, u
 	}
 }
 
-static void add_idle(struct ana_estimate_gpu *g, int64_t start, int64_t end, uint8_t state,
-		     enum ana_class class)
+/* Calls come before ranges, and a device's pauses are its own. */
+static enum ana_class in_a_phase(const struct ana_piece *p)
 {
+	bool call = p->class == ANA_HOST_DISPATCH || p->class == ANA_HOST_SYNC ||
+		    p->class == ANA_HOST_ALLOC || p->class == ANA_HOST_WARMUP;
+
+	return ana_class_is_device(p->class) || (call && p->confidence == ANA_HIGH)
+		       ? p->class
+		       : ANA_HOST_PHASE;
+}
+
+static void add_idle(struct ana_estimate_gpu *g, int64_t start, int64_t end, uint8_t state,
+		     const struct ana_piece *p)
+{
+	enum ana_class class = p->class;
+
 	g->weight[state][class] += end - start;
+	if (state > ANA_STATE_PHASE && !ana_estimate_unknown((int)class))
+		g->phase[in_a_phase(p)] += end - start;
 	while (start < end) {
 		size_t i = (size_t)((start - g->origin_ns) / g->block_ns);
 		int64_t until = base_min(end, g->origin_ns + (int64_t)(i + 1) * g->block_ns);
@@ -274,7 +289,7 @@ static void add_part(struct ana_estimate_gpu *g, const struct ana_piece *p, int6
 	if (unobserved || p->class == ANA_DEVICE_LOST || !p->gap)
 		see(g, start, end, state, -1);
 	else
-		add_idle(g, start, end, state, p->class);
+		add_idle(g, start, end, state, p);
 	for (; unobserved && start < end; start = until) {
 		bool inside = ana_spans_at(&g->given_up, start, &until);
 

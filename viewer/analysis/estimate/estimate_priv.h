@@ -38,6 +38,8 @@ struct ana_estimate_gpu {
 	struct ana_estimate_block *block;
 	size_t blocks;
 	int64_t weight[ANA_STATES][ANA_CLASSES]; /* idle time that was recorded */
+	/* what a phase's idle time would have been, had one lain where only samples tell */
+	int64_t phase[ANA_CLASSES];
 	int64_t target_ns, target[ANA_STATES];
 };
 
