@@ -231,18 +231,20 @@ class Rank:
 class Job:
     def __init__(self, seed=0, ranks=8, steps=100, shape=None, hosts=1, skewed_clocks=True, noise=.002,
                  loader_noise=20 * US, end_spread=2 * US, kernel_ns=MS, sync=True, sampled=False,
-                 subset=False, gather=False, node_spread=0):
+                 subset=False, gather=False, node_spread=0, apart=None):
         self.random = random.Random(seed)
         self.steps, self.noise, self.loader_noise = steps, noise, loader_noise
         self.end_spread, self.kernel_ns, self.sync, self.sampled = end_spread, kernel_ns, sync, sampled
         self.subset, self.gather, self.node_spread = subset, gather, node_spread
         self.shape = shape or (ranks, 1, 1)
+        hosts = self.shape[2] if apart == 'stages' else hosts
         ranks = self.shape[0] * self.shape[1] * self.shape[2]
         clocks = [Clock()] + [Clock(self.random.randrange(-5 * SECOND, 5 * SECOND),
                                     self.random.randrange(-50_000, 50_001)) if skewed_clocks else Clock()
                               for _ in range(hosts - 1)]
-        self.rank = [Rank(self, r, clocks[r * hosts // ranks], f'node{r * hosts // ranks}')
-                     for r in range(ranks)]
+        self.apart = apart           # 'stages': each on a host; 'islands': hosts that never meet; or None
+        host = [self.place(r)[2] if apart == 'stages' else r * hosts // ranks for r in range(ranks)]
+        self.rank = [Rank(self, r, clocks[h], f'node{h}') for r, h in enumerate(host)]
         self.meetings, self.delays = {}, []
         self.killed, self.hung = {}, {}
         self.over, self.stuck = 0, False
@@ -318,7 +320,8 @@ class Job:
 
     def program(self, r):
         d, t, p = self.place(r.number)
-        group = [self.number(k, t, p) for k in range(self.shape[0])]
+        group = [k for k in (self.number(k, t, p) for k in range(self.shape[0]))
+                 if self.apart != 'islands' or self.rank[k].host == r.host]
         evens = [k for k in range(0, len(self.rank), 2)]
         for step in range(self.steps):
             if self.stop(r, step):
@@ -329,11 +332,11 @@ class Job:
             yield from self.pipeline(r, step, 'backward', 'b')
             if len(group) > 1:
                 yield from r.asleep_at(step, 'reduce', COMPUTE)
-                yield from r.collective(f'data {t} {p}', group, 150 * US,
+                yield from r.collective(f'data {group[0]}', group, 150 * US,
                                         REDUCE_SCATTER if self.gather else ALL_REDUCE, DATA, (COMPUTE,))
                 if self.shape[1:] == (1, 1):
                     yield from r.kernel(self.kernel_ns, 'backward_last')
-                    yield from r.collective(f'data {t} {p}', group, 150 * US,
+                    yield from r.collective(f'data {group[0]}', group, 150 * US,
                                             ALL_GATHER if self.gather else ALL_REDUCE, DATA, (COMPUTE,))
             if self.subset and step % 3 == 0 and r.number in evens and len(evens) > 1:
                 yield from r.collective('evens', evens, 60 * US, BROADCAST, SUBSET, (COMPUTE,))

@@ -69,7 +69,43 @@ static void test_nothing_in_common(void)
 	EXPECT(!ana_align_pair(x, 1, y, 1, &b));
 }
 
+/* Steps of 20 ms that vary by 100 us, of two jobs that never meet, each on a clock of its own. */
+static void test_never_meet(void)
+{
+	static int64_t x[N], y[N];
+	struct ana_timebase b;
+	uint64_t seed = 5;
+	size_t i;
+
+	for (i = 1; i < N; i++) {
+		x[i] = x[i - 1] + 20000000 + (int64_t)(t_random(&seed) % 100000);
+		y[i] = y[i - 1] + 20000000 + (int64_t)(t_random(&seed) % 100000);
+	}
+	EXPECT(!ana_align_pair(x, N, y, N, &b));
+	EXPECT(!ana_align_pair(x, 100, y, 100, &b));
+}
+
+/* Of y's each second end is with another GPU, some 50 us off where x has one. */
+static void test_by_turns(void)
+{
+	static int64_t x[N], y[N];
+	struct ana_timebase b;
+	uint64_t seed = 9;
+	size_t i;
+
+	for (i = 0; i < N; i++) {
+		int64_t t = (int64_t)i * 10000000 + (int64_t)(t_random(&seed) % 2000000);
+		int64_t off = i % 2 ? 40000 + (int64_t)(t_random(&seed) % 20000) : 0;
+
+		x[i] = t;
+		y[i] = t + 7000000000 + off + (int64_t)(t_random(&seed) % 2000);
+	}
+	EXPECT(ana_align_pair(x, N, y, N, &b));
+	EXPECT(distance(ana_align_offset(&b), -7000001000) < 2000);
+	EXPECT(b.residual_ns < 3000);
+}
+
 int main(void)
 {
-	return RUN(test_off_and_drifting, test_nothing_in_common);
+	return RUN(test_off_and_drifting, test_nothing_in_common, test_never_meet, test_by_turns);
 }

@@ -14,8 +14,17 @@
 #define FOLLOW_MAX_NS 5000000
 #define POINTS_LEAST 3u
 #define RESIDUAL_MAX_NS 1000000
-#define RESIDUAL_GOOD_NS 100000
-#define TRIES 64u
+#define LIKE_LEAST 64 /* distances that tell whether two vary alike, ... */
+#define LIKE_NS 1000
+#define LIKE_LAGS 16 /* ... and shifts that tell it */
+#define CLASSES 4u /* how near ends are, as a class */
+#define CLASS_PCT 30 /* of the ends of who has fewer are in it, and ... */
+#define FAR_OFF 4 /* ... so many times further is no end of theirs */
+#define NEAR_NS 20000 /* nobody is as near by chance */
+#define NEARLY_NS 80000
+#define MATCHED_PCT 75 /* of the ends of who has fewer are nearly all */
+#define DRIFT_MAX_PPB 100000 /* of two clocks against each other; made ones differ by 50 ppm */
+#define WANDER 2 /* residuals that a clock may be off a straight line */
 #define PER_KNOT 16u
 
 /*
@@ -24,9 +33,12 @@
  */
 static const int64_t distance_ns[DISTANCES] = { 30000, 100000, 300000 };
 
+static const int64_t class_ns[CLASSES] = { 5000, 20000, 80000, 320000 };
+
 struct points {
 	int64_t *t, *d;
 	size_t count;
+	size_t passed; /* ends from the first to the last of them, of the side with fewer */
 };
 
 static int by_value(const void *a, const void *b)
@@ -128,7 +140,7 @@ static void follow(const struct sides *s, int64_t lag, struct points *p)
 {
 	const int64_t *x = s->x, *y = s->y;
 	size_t nx = s->nx, ny = s->ny;
-	size_t k = lag < 0 ? (size_t)-lag : 0, at = 0, i;
+	size_t k = lag < 0 ? (size_t)-lag : 0, at = 0, first_x = 0, first_y = 0, i;
 	int64_t offset, last;
 
 	for (k++; k + 1 < nx && (int64_t)k + lag + 1 < (int64_t)ny; k++)
@@ -150,6 +162,9 @@ static void follow(const struct sides *s, int64_t lag, struct points *p)
 		p->t[p->count] = y[i];
 		p->d[p->count++] = offset = d;
 		last = y[i];
+		first_x = p->count == 1 ? at : first_x;
+		first_y = p->count == 1 ? i : first_y;
+		p->passed = at - first_x < i - first_y ? at - first_x + 1 : i - first_y + 1;
 	}
 }
 
@@ -160,7 +175,21 @@ static int64_t median(const int64_t *v, size_t n, int64_t *room)
 	return room[n / 2];
 }
 
-static void make_knots(struct ana_timebase *b, const struct points *p, int64_t *room)
+/* Where a third of them lie closest together, as those of one other GPU's do among many others'. */
+static int64_t densest(const int64_t *v, size_t n, int64_t *room)
+{
+	size_t third = n / 3, i, best = 0;
+
+	memcpy(room, v, n * sizeof(*v));
+	qsort(room, n, sizeof(*room), by_value);
+	for (i = 1; i + third < n; i++)
+		if (room[i + third] - room[i] < room[best + third] - room[best])
+			best = i;
+	return room[best + third / 2];
+}
+
+static void make_knots(struct ana_timebase *b, const struct points *p,
+		       int64_t (*middle)(const int64_t *v, size_t n, int64_t *room), int64_t *room)
 {
 	size_t n = p->count / PER_KNOT, i;
 
@@ -171,21 +200,147 @@ static void make_knots(struct ana_timebase *b, const struct points *p, int64_t *
 	for (i = 0; i < n; i++) {
 		size_t from = p->count * i / n, to = p->count * (i + 1) / n;
 		struct ana_knot k = { p->t[from + (to - from) / 2],
-				      median(p->d + from, to - from, room) };
+				      middle(p->d + from, to - from, room) };
 
 		if (!b->knots || k.t > b->knot[b->knots - 1].t)
 			b->knot[b->knots++] = k;
 	}
 }
 
-static int64_t residual(const struct ana_timebase *b, const struct points *p, int64_t *room)
+static int64_t deviation(const struct ana_timebase *b, const struct points *p, size_t i)
+{
+	return distance(ana_align_to(b, p->t[i]), p->t[i] + p->d[i]);
+}
+
+/*
+ * How near so many ends of the lane with fewer are, as a class: what is beyond is no matter, but
+ * that it is less, as where ends lie anyhow it is not.
+ */
+static int64_t class_of(const struct ana_timebase *b, const struct points *p)
+{
+	size_t c, i, n;
+
+	for (c = 0; c < CLASSES; c++) {
+		for (n = 0, i = 0; i < p->count; i++)
+			n += deviation(b, p, i) <= class_ns[c];
+		if (n * 100 >= p->passed * CLASS_PCT && n * 2 >= p->count)
+			return class_ns[c];
+	}
+	return RESIDUAL_MAX_NS;
+}
+
+/*
+ * Without those far off: a lane whose kernels meet several others by turns has ends beside others'
+ * that merely are near.
+ */
+static void leave_out(struct points *p, const struct ana_timebase *b, int64_t beyond)
+{
+	size_t n = 0, i;
+
+	for (i = 0; i < p->count; i++) {
+		if (deviation(b, p, i) > beyond)
+			continue;
+		p->t[n] = p->t[i];
+		p->d[n++] = p->d[i];
+	}
+	p->count = n;
+}
+
+/* Half of them are as near as that or nearer; *most: 95 % of them. */
+static int64_t typical(const struct ana_timebase *b, const struct points *p, int64_t *room,
+		       int64_t *most)
 {
 	size_t i;
 
 	for (i = 0; i < p->count; i++)
-		room[i] = distance(ana_align_to(b, p->t[i]), p->t[i] + p->d[i]);
+		room[i] = deviation(b, p, i);
 	qsort(room, p->count, sizeof(*room), by_value);
-	return room[p->count - 1 - p->count / 20];
+	*most = room[p->count - 1 - p->count / 20];
+	return room[p->count / 2];
+}
+
+/*
+ * How much distances differ, of some, three quarters of them at most: within a step they may always
+ * be the same. INT64_MAX: too few to say.
+ */
+static int64_t usual_difference(const struct sides *s, int64_t lag)
+{
+	int64_t from = lag < 0 ? -lag : 0, to = (int64_t)s->ny - lag, step, k, room[2 * SAMPLE];
+	size_t n = 0;
+
+	to = to < (int64_t)s->nx ? to : (int64_t)s->nx;
+	if (to - from < LIKE_LEAST)
+		return INT64_MAX;
+	step = (to - from) / SAMPLE + 1;
+	for (k = from + 1; k < to; k += step)
+		room[n++] = distance(s->x[k] - s->x[k - 1], s->y[k + lag] - s->y[k + lag - 1]);
+	qsort(room, n, sizeof(*room), by_value);
+	return room[n - 1 - n / 4];
+}
+
+/*
+ * What varies from collective to collective varies on both: shifted by any other number of them,
+ * distances differ by much more. Of two that merely do the same, as often, they do not.
+ */
+static bool vary_alike(const struct sides *s, int64_t lag)
+{
+	int64_t here = usual_difference(s, lag), i;
+
+	for (i = 1; i <= LIKE_LAGS && here < INT64_MAX; i++)
+		if (usual_difference(s, lag + i) < 2 * here + LIKE_NS ||
+		    usual_difference(s, lag - i) < 2 * here + LIKE_NS)
+			return false;
+	return here < INT64_MAX;
+}
+
+/* As clocks drift: little, and much the same all along. */
+static bool drifts_as_clocks(const struct ana_timebase *b)
+{
+	const struct ana_knot *first = b->knot, *last = &b->knot[b->knots - 1];
+	int64_t span = last->t - first->t, most = WANDER * b->residual_ns;
+	uint32_t i;
+
+	if (span <= 0)
+		return true;
+	if (distance(b->drift_ppb, 0) > DRIFT_MAX_PPB)
+		return false;
+	for (i = 1; i + 1 < b->knots; i++) {
+		const struct ana_knot *k = &b->knot[i];
+		int64_t line = (int64_t)((__int128)(last->offset - first->offset) *
+					 (k->t - first->t) / span);
+
+		if (distance(k->offset - first->offset, line) > most)
+			return false;
+	}
+	return true;
+}
+
+static void set_drift(struct ana_timebase *b)
+{
+	const struct ana_knot *first = b->knot, *last = &b->knot[b->knots - 1];
+
+	if (last->t > first->t)
+		b->drift_ppb = (int64_t)((__int128)(last->offset - first->offset) * 1000000000 /
+					 (last->t - first->t));
+}
+
+/* Nearer than by chance, or nearly all of them nearly so. */
+static bool is_near(const struct ana_timebase *b)
+{
+	return b->within_ns <= NEAR_NS ||
+	       (b->within_ns <= NEARLY_NS && b->points * 100 >= b->of * MATCHED_PCT);
+}
+
+static void judge(struct ana_timebase *out, const struct sides *s, int64_t lag,
+		  const struct points *p, int64_t *room)
+{
+	make_knots(out, p, median, room);
+	out->typical_ns = typical(out, p, room, &out->residual_ns);
+	out->points = p->count;
+	out->of = p->passed;
+	set_drift(out);
+	out->aligned = out->residual_ns <= RESIDUAL_MAX_NS &&
+		       ((drifts_as_clocks(out) && is_near(out)) || vary_alike(s, lag));
 }
 
 bool ana_align_pair(const int64_t *x, size_t nx, const int64_t *y, size_t ny,
@@ -194,7 +349,6 @@ bool ana_align_pair(const int64_t *x, size_t nx, const int64_t *y, size_t ny,
 	struct sides s = { .x = x, .y = y, .nx = nx, .ny = ny };
 	struct points p = { 0 };
 	int64_t *room = malloc((3 * ny + 1) * sizeof(*room)), lag;
-	const struct ana_knot *first, *last;
 
 	*out = (struct ana_timebase){ 0 };
 	if (!room || nx < POINTS_LEAST || ny < POINTS_LEAST || !find_any_lag(&s, &lag)) {
@@ -205,16 +359,12 @@ bool ana_align_pair(const int64_t *x, size_t nx, const int64_t *y, size_t ny,
 	p.d = room + 2 * ny;
 	follow(&s, lag, &p);
 	if (p.count >= POINTS_LEAST) {
-		make_knots(out, &p, room);
-		out->residual_ns = residual(out, &p, room);
-		out->points = p.count;
-		out->aligned = out->residual_ns <= RESIDUAL_MAX_NS;
-		first = out->knot;
-		last = &out->knot[out->knots - 1];
-		if (last->t > first->t)
-			out->drift_ppb = (int64_t)((__int128)(last->offset - first->offset) *
-						   1000000000 / (last->t - first->t));
+		make_knots(out, &p, densest, room);
+		out->within_ns = class_of(out, &p);
+		leave_out(&p, out, FAR_OFF * out->within_ns);
 	}
+	if (p.count >= POINTS_LEAST)
+		judge(out, &s, lag, &p, room);
 	free(room);
 	return out->aligned;
 }
@@ -252,131 +402,4 @@ int64_t ana_align_offset(const struct ana_timebase *b)
 		return 0;
 	t = b->knot[0].t + (b->knot[b->knots - 1].t - b->knot[0].t) / 2;
 	return ana_align_to(b, t) - t;
-}
-
-/* --- over the logs --- */
-
-struct ends {
-	int64_t *at;
-	size_t count;
-};
-
-/* The ends of one lane's collectives, on the common clock where @b is given. */
-static int read_ends(const struct ana_collective_log *t, uint32_t lane,
-		     const struct ana_timebase *b, struct ends *e)
-{
-	struct ana_log_cursor c;
-	struct ana_log_mark m;
-
-	e->count = 0;
-	e->at = malloc((t->lane[lane].count + 1) * sizeof(*e->at));
-	if (!e->at)
-		return -ENOMEM;
-	ana_log_cursor_init(&c, t);
-	while (ana_log_cursor_next(&c, &m))
-		if (m.kind == ANA_MARK_END && m.lane == lane)
-			e->at[e->count++] = b ? ana_align_to(b, m.t) : m.t;
-	ana_log_cursor_fini(&c);
-	return c.err;
-}
-
-struct search { /* for the timebase of one host */
-	struct ana_align *a;
-	struct ana_collective_log *const *log;
-	size_t logs;
-	uint32_t host;
-	unsigned int tries;
-	struct ana_timebase best;
-	int err;
-};
-
-static bool better(const struct ana_timebase *a, const struct ana_timebase *b)
-{
-	if (!a->aligned || !b->aligned)
-		return a->aligned;
-	if (a->points / 2 > b->points || b->points / 2 > a->points)
-		return a->points > b->points;
-	return a->residual_ns < b->residual_ns;
-}
-
-static void try_lanes(struct search *s, size_t known, uint32_t l, size_t log, uint32_t k)
-{
-	const struct ana_timebase *base = &s->a->host[s->a->host_of[known]];
-	struct ends x = { 0 }, y = { 0 };
-	struct ana_timebase found;
-
-	s->tries++;
-	s->err = read_ends(s->log[known], l, base, &x);
-	if (!s->err)
-		s->err = read_ends(s->log[log], k, NULL, &y);
-	if (!s->err && ana_align_pair(x.at, x.count, y.at, y.count, &found) &&
-	    better(&found, &s->best))
-		s->best = found;
-	free(x.at);
-	free(y.at);
-}
-
-static bool done(const struct search *s)
-{
-	return s->err || s->tries >= TRIES ||
-	       (s->best.aligned && s->best.residual_ns <= RESIDUAL_GOOD_NS && s->best.points >= 8);
-}
-
-static void try_logs(struct search *s, size_t known, size_t log)
-{
-	const struct ana_collective_log *a = s->log[known], *b = s->log[log];
-	uint32_t i, k;
-
-	for (i = 0; i < a->lanes; i++)
-		for (k = 0; k < b->lanes && !done(s); k++)
-			if (a->lane[i].hash == b->lane[k].hash &&
-			    a->lane[i].meeting == FACTS_MEET_ALL)
-				try_lanes(s, known, i, log, k);
-}
-
-/* Against any host that is aligned already, so that it need not share a group with the first. */
-static int align_host(struct search *s)
-{
-	size_t i, k;
-
-	for (i = 0; i < s->logs && !done(s); i++)
-		for (k = 0; k < s->logs && !done(s); k++)
-			if (s->a->host_of[k] == s->host && s->a->host[s->a->host_of[i]].aligned)
-				try_logs(s, i, k);
-	if (s->best.aligned)
-		s->a->host[s->host] = s->best;
-	return s->err;
-}
-
-int ana_align_find(struct ana_align *a, struct ana_collective_log *const *log, size_t logs,
-		   const uint32_t *host_of, uint32_t hosts)
-{
-	bool more = true;
-	uint32_t h;
-	int err = 0;
-
-	*a = (struct ana_align){ .hosts = hosts, .host_of = host_of };
-	a->host = calloc(hosts + 1, sizeof(*a->host));
-	if (!a->host)
-		return -ENOMEM;
-	if (logs)
-		a->host[host_of[0]].aligned = true;
-	while (more && !err) {
-		more = false;
-		for (h = 0; h < hosts && !err; h++) {
-			struct search s = { .a = a, .log = log, .logs = logs, .host = h };
-
-			if (a->host[h].aligned)
-				continue;
-			err = align_host(&s);
-			more |= a->host[h].aligned;
-		}
-	}
-	return err;
-}
-
-void ana_align_fini(struct ana_align *a)
-{
-	free(a->host);
-	*a = (struct ana_align){ 0 };
 }

@@ -22,7 +22,10 @@ struct ana_timebase { /* of one host */
 	uint32_t knots; /* 0: own clock as it is */
 	bool aligned; /* to the first host; false: nothing was found that ends together */
 	int64_t residual_ns; /* 95 % of ends agree so well; 0: of the first host itself */
+	int64_t typical_ns; /* half of them do */
 	uint64_t points;
+	uint64_t of; /* ends between the first and last of these, of the lane with fewer */
+	int64_t within_ns; /* most of them do so, as a class */
 	int64_t drift_ppb;
 };
 
