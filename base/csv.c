@@ -13,9 +13,24 @@ void base_csv_init(struct base_csv *c, const char *text, size_t len)
 		c->p += 3;
 }
 
+/* Where a quoted field ends: a field takes no more room than it has. */
+static const char *end_of_quoted(const struct base_csv *c)
+{
+	const char *p = c->p + 1;
+
+	for (; p < c->end; p++) {
+		if (*p != '"')
+			continue;
+		if (p + 1 >= c->end || p[1] != '"')
+			return p;
+		p++;
+	}
+	return c->end;
+}
+
 static const char *quoted(struct base_csv *c, struct base_arena *a)
 {
-	char *text = base_arena_alloc(a, (size_t)(c->end - c->p) + 1), *out = text;
+	char *text = base_arena_alloc(a, (size_t)(end_of_quoted(c) - c->p) + 1), *out = text;
 
 	for (c->p++; c->p < c->end; c->p++) {
 		if (*c->p == '\n')

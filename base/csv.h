@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include "arena.h"
 
-#define BASE_CSV_FIELDS 64
+#define BASE_CSV_FIELDS 256 /* bills have a hundred */
 
 struct base_csv { /* zero-initialise, set p and end */
 	const char *p, *end;

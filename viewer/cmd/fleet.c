@@ -10,13 +10,16 @@
 #include "fleet/asked.h"
 #include "fleet/budget.h"
 #include "fleet/fleet.h"
+#include "fleet/fleet_focus.h"
 #include "fleet/load.h"
+#include "fleet/reprice.h"
 
 enum format {
 	TEXT,
 	JSON,
 	CSV,
-	HTML
+	HTML,
+	FOCUS
 };
 
 #define EXIT_OFFENDERS 2 /* --require-label: some runs lack it */
@@ -24,7 +27,7 @@ enum format {
 
 struct opts {
 	enum format format;
-	const char *out, *store;
+	const char *out, *store, *prices;
 	struct fleet_budgets budgets;
 	struct fleet_options fleet;
 	char **run; /* folders of runs, or runs, in the place of a store */
@@ -34,15 +37,15 @@ struct opts {
 static bool set_format(void *into, char *text)
 {
 	struct opts *o = into;
-	static const char *const name[] = { "text", "json", "csv", "html" };
+	static const char *const name[] = { "text", "json", "csv", "html", "focus" };
 
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 5; i++) {
 		if (!strcmp(text, name[i])) {
 			o->format = (enum format)i;
 			return true;
 		}
 	}
-	view_error("--format %s: no such format; one of text, json, csv, html", text);
+	view_error("--format %s: no such format; one of text, json, csv, html, focus", text);
 	return false;
 }
 
@@ -111,13 +114,26 @@ static const struct base_opt opt[] = {
 	  BASE_TEXT(struct opts, store) },
 	{ "by", 0, "WHAT",
 	  "one table: team, user, account, project, partition, qos, cluster,\n"
-	  "gpu, model, week, end, class, line, fix, failed, bill, or label:K",
+	  "gpu, model, week, end, class, line, fix, failed, bill, month, run,\n"
+	  "or label:K",
 	  .take = set_by, .word = by_word },
 	{ "since", 0, "T", "runs that began at T or later: a date, or 12h, 30d, 8w ago",
 	  .take = set_since },
 	{ "until", 0, "T", "... and before T", .take = set_until },
 	{ "team", 0, "NAME", "of one team only", BASE_TEXT(struct opts, fleet.query.team) },
 	{ "top", 0, "N", "rows of a list (20)", .take = set_top },
+	{ "prices", 0, "FILE",
+	  "all runs at the prices of this file (gpustarve-prices(1)) instead of\n"
+	  "those that they were stored with",
+	  BASE_TEXT(struct opts, prices), .words = BASE_WORDS_FILE },
+	{ "sacct", 0, "FILE",
+	  "what `sacct -P` printed: of all GPU-hours that jobs were given, which\n"
+	  "are recorded, by account",
+	  BASE_TEXT(struct opts, fleet.sacct), .words = BASE_WORDS_FILE },
+	{ "invoice", 0, "FILE",
+	  "the provider's charges (FOCUS, CSV) beside what is recorded, to the\n"
+	  "cent",
+	  BASE_TEXT(struct opts, fleet.invoice), .words = BASE_WORDS_FILE },
 	{ "require-label", 0, "K",
 	  "list the runs without the label K; exit status 2 if there are any",
 	  BASE_TEXT(struct opts, fleet.query.required) },
@@ -129,8 +145,8 @@ static const struct base_opt opt[] = {
 	  BASE_TEXT(struct opts, budgets.exec) },
 	{ "partial", 0, NULL, "do without the parts of a store that do not answer",
 	  BASE_FLAG(struct opts, fleet.query.partial) },
-	{ "format", 0, "F", "text (default), json, csv or html", .take = set_format,
-	  .words = "text json csv html" },
+	{ "format", 0, "F", "text (default), json, csv, html or focus", .take = set_format,
+	  .words = "text json csv html focus" },
 	{ "links", 0, NULL, "of html: link each run to runs/ID beside the page",
 	  BASE_FLAG(struct opts, fleet.links) },
 	{ "output", 'o', "F", "write to a file instead of the terminal",
@@ -164,6 +180,10 @@ static int parse(int argc, char **argv, struct opts *o)
 		view_error("fleet: name runs or --store, not both; see gpustarve fleet --help");
 		return -1;
 	}
+	if (o->prices && o->budgets.n) {
+		view_error("fleet: budgets are of the stored prices; leave out --prices");
+		return -1;
+	}
 	return 1;
 }
 
@@ -185,6 +205,8 @@ static void write_to(const struct opts *o, const struct fleet *f, FILE *out)
 		break;
 	case HTML:
 		fleet_write_html(f, out);
+		break;
+	case FOCUS: /* of the store itself */
 		break;
 	}
 }
@@ -222,6 +244,34 @@ static int open_store(const struct opts *o, struct fleet_store **s, size_t *left
 	return err;
 }
 
+/* The same at other prices. */
+static int at_prices(const struct opts *o, struct fleet_store **s)
+{
+	struct fleet_store *as_stored = *s;
+	int err;
+
+	if (!o->prices)
+		return 0;
+	err = fleet_store_reprice(s, as_stored, o->prices);
+	fleet_store_close(as_stored);
+	return err;
+}
+
+static int show_focus(const struct opts *o, struct fleet_store *s)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *mem = open_memstream(&text, &len);
+	int err = mem ? fleet_write_focus(s, &o->fleet.query, mem) : -ENOMEM;
+
+	if (mem && fclose(mem) && !err)
+		err = -ENOMEM;
+	if (!err)
+		err = fleet_print(text, len, o->out);
+	free(text);
+	return err;
+}
+
 static int run(const struct opts *o)
 {
 	struct fleet_store *s;
@@ -229,8 +279,15 @@ static int run(const struct opts *o)
 	size_t left_out;
 	int err = open_store(o, &s, &left_out), status = VIEW_EXIT_OK;
 
+	if (!err)
+		err = at_prices(o, &s);
 	if (err)
 		return VIEW_EXIT_ERROR;
+	if (o->format == FOCUS) {
+		err = show_focus(o, s);
+		fleet_store_close(s);
+		return err || left_out ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
+	}
 	err = fleet_collect(&f, s, &o->fleet);
 	if (!err)
 		err = fleet_budgets_check(&f, s, &o->budgets);
@@ -241,8 +298,10 @@ static int run(const struct opts *o)
 		status = EXIT_OFFENDERS;
 	else if (!err && fleet_is_mixed(&f))
 		status = VIEW_EXIT_NOT_COMPARABLE;
+	/* what could not be read is missing in what was shown */
+	bool whole_is_bad = f.whole.allocated.bad || f.whole.invoice.bad;
 	fleet_fini(&f);
-	return err || left_out ? VIEW_EXIT_ERROR : status;
+	return err || left_out || whole_is_bad ? VIEW_EXIT_ERROR : status;
 }
 
 int view_cmd_fleet(int argc, char **argv)

@@ -109,8 +109,8 @@ static void put_filter(FILE *f, const struct asked *a, bool since)
 	}
 }
 
-/* A line of a run has its own gpus, held_ns, ...; n counts them. */
-static void put_measures(FILE *f)
+/* A line of a run has its own gpus, held_ns, ...; n counts them. Summed, or of each by itself. */
+static void put_measures(FILE *f, bool sums)
 {
 	static const char *const more[FLEET_MEASURES] = {
 		[FLEET_RUNS] = "n = 1",
@@ -126,7 +126,10 @@ static void put_measures(FILE *f)
 		char column[32];
 
 		snprintf(column, sizeof(column), "g_%s", fleet_measure_columns[m]);
-		put_sum(f, more[m] ? more[m] : column);
+		if (sums)
+			put_sum(f, more[m] ? more[m] : column);
+		else
+			fprintf(f, ", toInt64(%s)", more[m] ? more[m] : column);
 	}
 }
 
@@ -162,7 +165,7 @@ static void put_facts_by(FILE *f, const struct asked *a, bool bill)
 		else
 			fputs("''", f);
 	}
-	put_measures(f);
+	put_measures(f, true);
 	fprintf(f, " FROM %s ARRAY JOIN gpus AS gpu, models AS model, arrayEnumerate(gpus) AS n",
 		a->from);
 	for (int m = FLEET_HELD_NS; m < FLEET_FAILED_RUNS; m++)
@@ -261,6 +264,34 @@ static void put_runs(FILE *f, enum fleet_view view, const struct asked *a)
 	}
 }
 
+/* Each line by itself: as SQLite's rows are. */
+static void put_lines_of(FILE *f, const struct asked *a)
+{
+	fputs("SELECT run, tenant, job, ended, exit_status, week, ", f);
+	if (a->q->label)
+		put_label(f, a->q->label);
+	else
+		fputs("''", f);
+	fputs(", if(n = 1 AND position(digest, '\"units\": [') > 0,"
+	      " substring(digest, position(digest, '\"units\": ['), 640), ''),"
+	      " gpu, model, price_label, source, date",
+	      f);
+#define NAME(symbol, name, column, title, told) fputs(", " #column, f);
+#include "facts/fleet_names.def"
+	fputs(", toInt64(n) - 1, start_ns, wall_ns, run_priced, run_usd, run_held_ns, known,"
+	      " per_hour, line_gpus",
+	      f);
+	put_measures(f, false);
+	fprintf(f,
+		" FROM %s ARRAY JOIN gpus AS gpu, models AS model, price_labels AS price_label,"
+		" sources AS source, dates AS date, priced AS known, per_hours AS per_hour,"
+		" counts AS line_gpus, arrayEnumerate(gpus) AS n",
+		a->from);
+	for (int m = FLEET_HELD_NS; m < FLEET_FAILED_RUNS; m++)
+		fprintf(f, ", %s AS g_%s", fleet_measure_columns[m], fleet_measure_columns[m]);
+	put_filter(f, a, true);
+}
+
 static void put_view(FILE *f, enum fleet_view view, const struct asked *a)
 {
 	switch (view) {
@@ -289,6 +320,9 @@ static void put_view(FILE *f, enum fleet_view view, const struct asked *a)
 		break;
 	case FLEET_VIEW_RULES:
 		put_rules(f, a);
+		break;
+	case FLEET_VIEW_LINES:
+		put_lines_of(f, a);
 		break;
 	case FLEET_VIEW_DIGESTS:
 		fprintf(f, "SELECT digest FROM %s", a->from);

@@ -5,12 +5,14 @@
 #include <string.h>
 #include "core/log.h"
 #include "bill.h"
+#include "collect_lines.h"
 #include "fleet.h"
 #include "spike.h"
 
 const char *fleet_by_name(int by)
 {
-	static const char *const more[] = { "class", "line", "fix", "compute", "failed", "bill" };
+	static const char *const more[] = { "class",  "line", "fix",   "compute",
+					    "failed", "bill", "month", "run" };
 
 	return by < FLEET_DIMS ? fleet_dim_names[by] : by < FLEET_BYS ? more[by - FLEET_DIMS] : "";
 }
@@ -246,15 +248,30 @@ static void on_run(void *arg, const struct fleet_cell *cell)
 	to->usd += cell[FLEET_RUN_USD].i;
 }
 
-static int read_runs(struct fleet *f, struct fleet_store *s, enum fleet_view view,
-		     struct fleet_runs *to)
+static int read_runs_of(struct fleet *f, struct fleet_store *s, enum fleet_view view,
+			const struct fleet_query *q, struct fleet_runs *to)
 {
 	struct runs_of r = { f, to };
-	int err = fleet_store_read(s, view, &f->options.query, on_run, &r);
+	int err = fleet_store_read(s, view, q, on_run, &r);
 
 	if (to->runs)
 		qsort(to->run, to->runs, sizeof(*to->run), by_cost);
 	return err;
+}
+
+static int read_runs(struct fleet *f, struct fleet_store *s, enum fleet_view view,
+		     struct fleet_runs *to)
+{
+	return read_runs_of(f, s, view, &f->options.query, to);
+}
+
+/* Each costs nothing at least. */
+static int read_all_runs(struct fleet *f, struct fleet_store *s)
+{
+	struct fleet_query q = f->options.query;
+
+	q.least_usd = 0;
+	return read_runs_of(f, s, FLEET_VIEW_COSTLY, &q, &f->all);
 }
 
 /* --- all of it --- */
@@ -293,6 +310,10 @@ static int read_all(struct fleet *f, struct fleet_store *s)
 		err = read_runs(f, s, FLEET_VIEW_COSTLY, &f->costly);
 	if (!err && f->options.by == FLEET_BY_COMPUTE)
 		err = read_compute(f, s);
+	if (!err && f->options.by == FLEET_BY_RUN)
+		err = read_all_runs(f, s);
+	if (!err)
+		err = fleet_collect_lines(f, s);
 	return err ? err : fleet_spikes_find(f, s);
 }
 
@@ -326,6 +347,7 @@ static void sort_all(struct fleet *f)
 		else
 			fleet_table_sort(&f->dim[d]);
 	}
+	fleet_table_sort_names(&f->months);
 	fleet_table_sort(&f->classes);
 	fleet_table_sort(&f->hotspots);
 	fleet_table_sort(&f->compute);
@@ -337,7 +359,7 @@ static int check_sums(const struct fleet *f)
 {
 	const struct fleet_table *const more[] = { &f->classes, &f->hotspots, &f->fixes,
 						   &f->compute };
-	bool fit = fleet_sums_fit(&f->total);
+	bool fit = fleet_sums_fit(&f->total) && fleet_sums_fit(&f->months_total);
 
 	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
 		fit = fit && fleet_table_fits(more[i]);
@@ -357,6 +379,8 @@ int fleet_collect(struct fleet *f, struct fleet_store *s, const struct fleet_opt
 	if (!err)
 		err = read_all(f, s);
 	if (!err)
+		err = fleet_whole_collect(&f->whole, s, &o->query, o->sacct, o->invoice);
+	if (!err)
 		err = check_sums(f);
 	if (err)
 		return err;
@@ -372,6 +396,8 @@ const struct fleet_table *fleet_table_of(const struct fleet *f, int by)
 		return &f->dim[by];
 	if (by == FLEET_BY_COMPUTE)
 		return &f->compute;
+	if (by == FLEET_BY_MONTH)
+		return &f->months;
 	return by == FLEET_BY_CLASS ? &f->classes : by == FLEET_BY_LINE ? &f->hotspots : &f->fixes;
 }
 
@@ -379,6 +405,7 @@ void fleet_fini(struct fleet *f)
 {
 	for (int d = 0; d < FLEET_DIMS; d++)
 		fleet_table_fini(&f->dim[d]);
+	fleet_table_fini(&f->months);
 	fleet_table_fini(&f->classes);
 	fleet_table_fini(&f->hotspots);
 	fleet_table_fini(&f->fixes);
@@ -386,6 +413,7 @@ void fleet_fini(struct fleet *f)
 	fleet_table_fini(&f->rates);
 	fleet_table_fini(&f->bill_groups);
 	free(f->bill.line);
+	fleet_whole_fini(&f->whole);
 	base_arena_fini(&f->mem);
 	*f = (struct fleet){ 0 };
 }

@@ -72,6 +72,11 @@ struct fleet_label {
 	char key[40], value[80];
 };
 
+struct fleet_unit { /* what it brought forth: num / den of it, both above 0 */
+	char name[VIEW_UNIT_NAME];
+	int64_t num, den;
+};
+
 enum fleet_end {
 	FLEET_END_OK,
 	FLEET_END_FAILED, /* its exit status was not 0 */
@@ -108,6 +113,9 @@ struct fleet_digest {
 	struct fleet_work work[FLEET_WORKS_MAX];
 	size_t works;
 	struct ana_units meters; /* known_ns 0: nobody asked them */
+	struct fleet_unit unit[VIEW_OUTCOMES_MAX]; /* units.h */
+	size_t units;
+	bool whole_job; /* of all runs of the scheduler's job: it takes their place */
 };
 
 /*

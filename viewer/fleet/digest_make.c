@@ -7,6 +7,7 @@
 #include "digest_work.h"
 #include "cost/waste.h"
 #include "digest.h"
+#include "units.h"
 
 #define DAY_S 86400
 #define WEEK_DAYS 7
@@ -113,6 +114,7 @@ static void set_facts(struct fleet_digest *d, const struct view_summary *s)
 	TAME(d->verdict, ana_verdict_names[s->result->judgement.verdict]);
 	d->start_unix_ns = s->start_unix_ns;
 	d->wall_ns = s->wall_ns;
+	d->whole_job = s->parts > 0;
 }
 
 /* What the run's price and GPU make a line of its own. */
@@ -300,6 +302,7 @@ void fleet_digest_make(struct fleet_digest *d, const struct view_summary *s, con
 	set_fixes(d, s);
 	set_labels(d, s);
 	fleet_work_make(d, s);
+	fleet_units_make(d, s);
 }
 
 /* Minutes, too, are only told of what was observed. */

@@ -5,6 +5,7 @@
 #include "base/jsondoc.h"
 #include "digest_work.h"
 #include "digest.h"
+#include "units.h"
 
 /* Whatever is not negative: who sums keeps sums within an int64. */
 #define NS_MAX INT64_MAX
@@ -168,6 +169,7 @@ static void read_head(struct reader *r, struct fleet_digest *d, const struct bas
 	d->simulated = base_json_get_bool(root, "simulated", false);
 	d->start_unix_ns = number(r, root, "start_unix_ns", INT64_C(1) << 62);
 	d->wall_ns = number(r, root, "wall_ns", NS_MAX);
+	d->whole_job = base_json_get_bool(root, "whole_job", false);
 	if (!d->run[0])
 		r->why = r->why ? r->why : "it names no run";
 }
@@ -205,6 +207,7 @@ int fleet_digest_read(struct fleet_digest *d, const char *text, size_t len, cons
 		read_labels(d, base_json_get(root, "labels"));
 		if (!r.why)
 			r.why = fleet_work_read(d, root);
+		fleet_units_read(d, base_json_get(root, "units"));
 	}
 	base_arena_fini(&mem);
 	*why = r.why;

@@ -5,6 +5,7 @@
 #include "base/jsonout.h"
 #include "digest_work.h"
 #include "digest.h"
+#include "units.h"
 
 static void put_line(struct base_jsonout *j, const struct fleet_line *l)
 {
@@ -55,6 +56,9 @@ static void put_head(struct base_jsonout *j, const struct fleet_digest *d)
 	base_json_string(j, "verdict", d->verdict);
 	base_json_int(j, "start_unix_ns", d->start_unix_ns);
 	base_json_int(j, "wall_ns", d->wall_ns);
+	if (d->whole_job)
+		base_json_bool(j, "whole_job", true);
+	fleet_units_put(j, d);
 }
 
 static void put_pair(struct base_jsonout *j, int64_t ns, int64_t usd)

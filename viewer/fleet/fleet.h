@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include "report/text/text.h"
 #include "rollup.h"
+#include "whole.h"
 
 #define FLEET_SCHEMA "gpustarve.fleet/1"
 #define FLEET_UNTAGGED "untagged" /* what a missing name is shown as */
@@ -24,6 +25,8 @@ enum fleet_by {
 	FLEET_BY_COMPUTE,
 	FLEET_BY_FAILED,
 	FLEET_BY_BILL,
+	FLEET_BY_MONTH, /* by held time, whenever the runs began */
+	FLEET_BY_RUN,
 	FLEET_BY_NOTHING, /* the overview */
 	FLEET_BYS = FLEET_BY_NOTHING
 };
@@ -86,6 +89,7 @@ struct fleet_options {
 	struct fleet_query query;
 	int by;
 	size_t top; /* rows of a list */
+	const char *sacct, *invoice; /* files of the whole bill, whole.h; NULL: not asked for */
 	bool links; /* of the page, from runs to runs/ID beside it */
 };
 
@@ -105,6 +109,11 @@ struct fleet {
 	const struct fleet_group *not_analysed;
 	struct fleet_bill bill;
 	struct fleet_runs failed, unlabelled, costly;
+	struct fleet_runs all; /* of --by run */
+	struct fleet_table months; /* of --by month, with what lies within the query */
+	struct fleet_sums months_total;
+	struct fleet_whole whole; /* of --sacct and --invoice */
+	bool has_units; /* some group of the table has */
 	struct fleet_spike *spike;
 	size_t spikes;
 	struct fleet_budget_state *budget;

@@ -3,6 +3,7 @@
  * One table of the fleet for spreadsheets, the bill unless --by names another. Dollars are exact
  * decimals. What a spreadsheet would take for a formula gets an apostrophe in front.
  */
+#include <string.h>
 #include "base/csv.h"
 #include "base/units.h"
 #include "bill.h"
@@ -35,18 +36,57 @@ static void put_usd(FILE *f, base_wide nano, const char *after)
 	fprintf(f, "%s%s", base_dollars_exact(usd, nano), after);
 }
 
-static void put_dim(const struct fleet *f, FILE *out, enum fleet_dim d)
+/* What any group of the table told; the others have empty cells there. */
+static size_t unit_names(const struct fleet_table *t, const char *name[VIEW_OUTCOMES_MAX])
+{
+	size_t n = 0, k;
+
+	for (size_t i = 0; i < t->groups; i++)
+		for (size_t u = 0; t->group[i].units && u < t->group[i].units->sums; u++) {
+			const char *is = t->group[i].units->sum[u].name;
+
+			for (k = 0; k < n && strcmp(name[k], is) != 0; k++)
+				;
+			if (k == n && n < VIEW_OUTCOMES_MAX)
+				name[n++] = is;
+		}
+	return n;
+}
+
+static void put_unit(const struct fleet_group *g, const char *name, FILE *out)
+{
+	for (size_t u = 0; g->units && u < g->units->sums; u++) {
+		const struct fleet_unit_sum *s = &g->units->sum[u];
+
+		if (strcmp(s->name, name) != 0)
+			continue;
+		fputc(',', out);
+		put_int(out, s->count, ",");
+		if (fleet_unit_usd(s) >= 0)
+			put_usd(out, fleet_unit_usd(s), "");
+		return;
+	}
+	fputs(",,", out);
+}
+
+static void put_dim(const struct fleet *f, FILE *out, int d)
 {
 	static const enum fleet_measure plain[] = { FLEET_HELD_NS,     FLEET_BUSY_NS,
 						    FLEET_WASTED_NS,   FLEET_STARVED_NS,
 						    FLEET_UNPRICED_NS, FLEET_FAILED_RUNS };
-	const struct fleet_table *t = &f->dim[d];
+	const struct fleet_table *t = fleet_table_of(f, d);
+	const char *unit[VIEW_OUTCOMES_MAX];
+	size_t units = unit_names(t, unit);
+	char metric[VIEW_UNIT_METRIC];
 
 	fprintf(out,
 		"%s,runs,gpu_hours,usd,wasted_usd,starved_usd,held_ns,busy_ns,wasted_ns,"
 		"starved_ns,unpriced_ns,failed_runs,failed_usd,idle_minutes,spot_ns,idle_usd,"
-		"minutes_60_80,spot_usd\r\n",
-		fleet_dim_names[d]);
+		"minutes_60_80,spot_usd",
+		fleet_by_name(d));
+	for (size_t u = 0; u < units; u++)
+		fprintf(out, ",%s,%s", unit[u], view_unit_metric(metric, unit[u]));
+	fputs("\r\n", out);
 	for (size_t i = 0; i < t->groups; i++) {
 		const base_wide *m = t->group[i].sums.m;
 		put(out, fleet_shown(t->group[i].key[0]), ",");
@@ -62,7 +102,10 @@ static void put_dim(const struct fleet *f, FILE *out, enum fleet_dim d)
 		put_int(out, m[FLEET_SPOT_NS], ",");
 		put_usd(out, m[FLEET_IDLE_USD], ",");
 		put_int(out, m[FLEET_MINUTES_60_80], ",");
-		put_usd(out, m[FLEET_SPOT_USD], "\r\n");
+		put_usd(out, m[FLEET_SPOT_USD], "");
+		for (size_t u = 0; u < units; u++)
+			put_unit(&t->group[i], unit[u], out);
+		fputs("\r\n", out);
 	}
 }
 
@@ -86,11 +129,11 @@ static void put_pairs(const struct fleet *f, FILE *out, int by)
 	}
 }
 
-static void put_failed(const struct fleet *f, FILE *out)
+static void put_runs(const struct fleet_runs *list, FILE *out)
 {
 	fputs("run,team,user,project,end,exit_status,start_unix_ns,gpu_hours,usd\r\n", out);
-	for (size_t i = 0; i < f->failed.runs; i++) {
-		const struct fleet_run *r = &f->failed.run[i];
+	for (size_t i = 0; i < list->runs; i++) {
+		const struct fleet_run *r = &list->run[i];
 		put(out, r->id, ",");
 		put(out, fleet_shown(r->team), ",");
 		put(out, fleet_shown(r->user), ",");
@@ -135,12 +178,16 @@ void fleet_write_csv(const struct fleet *f, FILE *out)
 {
 	int by = f->options.by;
 
-	if (by < FLEET_DIMS)
-		put_dim(f, out, (enum fleet_dim)by);
+	if (by == FLEET_BY_NOTHING && (f->whole.allocated.asked || f->whole.invoice.asked))
+		fleet_whole_csv(&f->whole, out);
+	else if (by < FLEET_DIMS || by == FLEET_BY_MONTH)
+		put_dim(f, out, by);
+	else if (by == FLEET_BY_RUN)
+		put_runs(&f->all, out);
 	else if (by == FLEET_BY_BILL || by == FLEET_BY_NOTHING)
 		put_bill(f, out);
 	else if (by == FLEET_BY_FAILED)
-		put_failed(f, out);
+		put_runs(&f->failed, out);
 	else
 		put_pairs(f, out, by);
 }

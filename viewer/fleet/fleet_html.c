@@ -117,25 +117,39 @@ static void put_group(struct fleet_page *s, const struct fleet_group *g, int by,
 	fputs("</tr>\n", s->out);
 }
 
-static void put_dim(struct fleet_page *s, enum fleet_dim d)
+static void put_told(struct fleet_page *s, const struct fleet_table *t, int by, size_t n)
 {
-	const struct fleet_table *t = &s->f->dim[d];
+	fputs("<ul>\n", s->out);
+	for (size_t i = 0; i < n; i++) {
+		fputs("<li><bdi>", s->out);
+		html_escape(s->out, fleet_words_group(s->f, &t->group[i], by, &s->mem));
+		fputs("</bdi></li>\n", s->out);
+	}
+	fputs("</ul>\n", s->out);
+}
+
+static void put_dim(struct fleet_page *s, int d)
+{
+	const struct fleet_table *t = fleet_table_of(s->f, d);
+	const struct fleet_sums *total = d == FLEET_BY_MONTH ? &s->f->months_total : &s->f->total;
 	int64_t quantum = fleet_money_scale(s->f).quantum;
 	const int64_t *cost =
-		fleet_table_quanta(t, FLEET_USD, s->f->total.m[FLEET_USD], quantum, &s->mem);
-	const int64_t *wasted = fleet_table_quanta(
-		t, FLEET_WASTED_USD, s->f->total.m[FLEET_WASTED_USD], quantum, &s->mem);
+		fleet_table_quanta(t, FLEET_USD, total->m[FLEET_USD], quantum, &s->mem);
+	const int64_t *wasted = fleet_table_quanta(t, FLEET_WASTED_USD, total->m[FLEET_WASTED_USD],
+						   quantum, &s->mem);
 	size_t n = t->groups < s->f->options.top ? t->groups : s->f->options.top;
-	size_t from = d == FLEET_DIM_WEEK ? t->groups - n : 0;
+	size_t from = d == FLEET_DIM_WEEK || d == FLEET_BY_MONTH ? t->groups - n : 0;
 
 	if (!t->groups)
 		return;
-	fleet_page_table(s, fleet_dim_names[d], fleet_title(d),
+	fleet_page_table(s, fleet_by_name(d), fleet_title(d),
 			 T("Name") N(TIME) N("Cost") N("Wasted") N("Wasted %") N("Starved %")
 				 N("Idle") N("Runs"));
 	for (size_t i = from; i < from + n; i++)
 		put_group(s, &t->group[i], d, cost[i], wasted[i]);
 	fleet_page_table_end(s, t->groups, n);
+	if (fleet_tells_groups(s->f, d))
+		put_told(s, t, d, n);
 }
 
 /* --- the weeks as columns: what was wasted at the bottom --- */
@@ -309,8 +323,10 @@ static void put_overview(struct fleet_page *s)
 
 static void put_one(struct fleet_page *s, int by)
 {
-	if (by < FLEET_DIMS)
-		put_dim(s, (enum fleet_dim)by);
+	if (by < FLEET_DIMS || by == FLEET_BY_MONTH)
+		put_dim(s, by);
+	else if (by == FLEET_BY_RUN)
+		fleet_page_runs(s, "runs", fleet_title(by), &s->f->all);
 	else if (by == FLEET_BY_CLASS)
 		put_classes(s);
 	else if (by == FLEET_BY_LINE)
@@ -331,6 +347,7 @@ void fleet_write_html(const struct fleet *f, FILE *out)
 
 	put_head(&s);
 	put_verdict(&s);
+	fleet_page_whole(&s);
 	if (f->options.by == FLEET_BY_NOTHING)
 		put_overview(&s);
 	else

@@ -38,19 +38,42 @@ static void put_name(struct base_jsonout *j, const char *key, const char *name)
 	base_json_string(j, key, name && name[0] ? name : NULL);
 }
 
-static void put_dim(struct base_jsonout *j, const struct fleet *f, enum fleet_dim d)
+static void put_units(struct base_jsonout *j, const struct fleet_unit_sums *units)
 {
-	const struct fleet_table *t = &f->dim[d];
+	base_json_array(j, "units");
+	for (size_t i = 0; i < units->sums; i++) {
+		const struct fleet_unit_sum *u = &units->sum[i];
+		base_wide each = fleet_unit_usd(u);
+
+		base_json_flat_object(j, NULL);
+		base_json_string(j, "unit", u->name);
+		base_json_wide(j, "count", u->count);
+		base_json_wide(j, "runs", u->runs);
+		base_json_usd(j, "usd", u->usd, true);
+		base_json_usd(j, "untold_usd", u->untold_usd, true);
+		base_json_int(j, "per", view_unit_per(u->name));
+		base_json_usd(j, "usd_per", each, each >= 0);
+		base_json_end(j);
+	}
+	base_json_end(j);
+}
+
+static void put_dim(struct base_jsonout *j, const struct fleet *f, int d)
+{
+	const struct fleet_table *t = fleet_table_of(f, d);
+	const struct fleet_sums *total = d == FLEET_BY_MONTH ? &f->months_total : &f->total;
 	struct base_arena mem = { 0 };
 	const int64_t *cents =
-		fleet_table_quanta(t, FLEET_USD, f->total.m[FLEET_USD], FLEET_CENT, &mem);
+		fleet_table_quanta(t, FLEET_USD, total->m[FLEET_USD], FLEET_CENT, &mem);
 
-	base_json_array(j, fleet_dim_names[d]);
+	base_json_array(j, fleet_by_name(d));
 	for (size_t i = 0; i < t->groups; i++) {
 		base_json_flat_object(j, NULL);
 		put_name(j, "name", t->group[i].key[0]);
 		base_json_int(j, "cents", cents[i]);
 		put_sums(j, &t->group[i].sums);
+		if (t->group[i].units && t->group[i].units->sums)
+			put_units(j, t->group[i].units);
 		base_json_end(j);
 	}
 	base_json_end(j);
@@ -278,16 +301,21 @@ void fleet_write_json(const struct fleet *f, FILE *out)
 	put_sums(&j, &f->total);
 	base_json_end(&j);
 	put_provisional(&j, f);
+	fleet_whole_json(&f->whole, &j);
 	base_json_object(&j, "by");
 	for (int d = 0; d < FLEET_DIMS; d++)
 		if (d != FLEET_DIM_LABEL || f->options.query.label)
-			put_dim(&j, f, (enum fleet_dim)d);
+			put_dim(&j, f, d);
+	if (f->options.by == FLEET_BY_MONTH)
+		put_dim(&j, f, FLEET_BY_MONTH);
 	put_why(&j, f);
 	base_json_end(&j);
 	if (f->options.by == FLEET_BY_COMPUTE)
 		put_used(&j, &f->used);
 	put_bill(&j, f);
 	put_runs(&j, "failed", &f->failed, f->options.top);
+	if (f->options.by == FLEET_BY_RUN)
+		put_runs(&j, "runs", &f->all, f->all.runs);
 	put_name(&j, "required", f->options.query.required);
 	put_runs(&j, "unlabelled", &f->unlabelled, f->options.top);
 	put_spikes(&j, f);

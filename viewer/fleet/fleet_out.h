@@ -29,6 +29,15 @@ const char *fleet_words_spike(const struct fleet *f, const struct fleet_spike *s
 const char *fleet_words_rate(const struct fleet_group *g, struct base_arena *mem);
 
 /*
+ * "a: 50 runs, $1,234.00, 31.0 % of it ($382.54) in 13 that failed; 1,204 samples: $0.41 per 1,000
+ * samples"
+ */
+const char *fleet_words_group(const struct fleet *f, const struct fleet_group *g, int by,
+			      struct base_arena *mem);
+/* Is that told of the groups of the table that was asked for? */
+bool fleet_tells_groups(const struct fleet *f, int by);
+
+/*
  * Into a base_unit. All amounts of a fleet have the scale of its sum, or cents and hundredths of an
  * hour where that is coarser: "$1,234,567.89", "2,412,345.10". Quanta: of the money's scale.
  */

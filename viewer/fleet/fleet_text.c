@@ -96,25 +96,36 @@ static void put_left_out(struct sheet *s, size_t all, size_t shown)
 		fprintf(s->out, "  and %s more: --top N\n", base_count(n, all - shown));
 }
 
-static void put_dim(struct sheet *s, enum fleet_dim d)
+static void put_told(struct sheet *s, const struct fleet_table *t, int by, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		fputs("  ", s->out);
+		view_wrap(s->out, 2, 4, fleet_words_group(s->f, &t->group[i], by, &s->mem));
+	}
+}
+
+static void put_dim(struct sheet *s, int d)
 {
 	static const enum fleet_measure amount[] = { FLEET_USD, FLEET_WASTED_USD,
 						     FLEET_STARVED_USD };
-	const struct fleet_table *t = &s->f->dim[d];
+	const struct fleet_table *t = fleet_table_of(s->f, d);
+	const struct fleet_sums *total = d == FLEET_BY_MONTH ? &s->f->months_total : &s->f->total;
 	int64_t quantum = fleet_money_scale(s->f).quantum;
 	const int64_t *quanta[3];
 	size_t n = t->groups < s->f->options.top ? t->groups : s->f->options.top;
-	size_t from = d == FLEET_DIM_WEEK ? t->groups - n : 0; /* the last weeks */
+	/* the last weeks */
+	size_t from = d == FLEET_DIM_WEEK || d == FLEET_BY_MONTH ? t->groups - n : 0;
 
 	for (int k = 0; k < 3; k++)
-		quanta[k] = fleet_table_quanta(t, amount[k], s->f->total.m[amount[k]], quantum,
-					       &s->mem);
+		quanta[k] = fleet_table_quanta(t, amount[k], total->m[amount[k]], quantum, &s->mem);
 	heading(s, fleet_title(d));
-	put_head(s, fleet_dim_names[d]);
+	put_head(s, fleet_by_name(d));
 	for (size_t i = from; i < from + n; i++)
 		put_row(s, fleet_group_name(&t->group[i], d, &s->mem), &t->group[i].sums,
 			(const int64_t[]){ quanta[0][i], quanta[1][i], quanta[2][i] });
 	put_left_out(s, t->groups, n);
+	if (fleet_tells_groups(s->f, d))
+		put_told(s, t, d, n);
 }
 
 /* Of classes, lines and fixes: time, dollars, runs. */
@@ -321,8 +332,10 @@ static void put_overview(struct sheet *s)
 
 static void put_one(struct sheet *s, int by)
 {
-	if (by < FLEET_DIMS)
-		put_dim(s, (enum fleet_dim)by);
+	if (by < FLEET_DIMS || by == FLEET_BY_MONTH)
+		put_dim(s, by);
+	else if (by == FLEET_BY_RUN)
+		put_runs(s, fleet_title(by), &s->f->all);
 	else if (by == FLEET_BY_BILL)
 		put_bill(s);
 	else if (by == FLEET_BY_FAILED)
@@ -337,6 +350,9 @@ void fleet_write_text(const struct fleet *f, FILE *out, const struct view_text_s
 {
 	struct sheet s = { .f = f, .out = out, .style = *style };
 
+	for (const char *const *w = fleet_whole_words(&f->whole, &s.mem); *w; w++)
+		view_wrap(out, 0, 2, *w);
+	fleet_whole_text(f, out);
 	view_wrap(out, 0, 2, fleet_words_scope(f, &s.mem));
 	view_wrap(out, 0, 2, fleet_words_cost(f, &s.mem));
 	for (const char *const *note = fleet_words_notes(f, &s.mem); *note; note++) {

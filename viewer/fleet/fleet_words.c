@@ -24,6 +24,8 @@ const char *fleet_title(int by)
 		[FLEET_BY_COMPUTE] = "What compute consisted of, by the kernels' names",
 		[FLEET_BY_FAILED] = "Runs that failed",
 		[FLEET_BY_BILL] = "The bill",
+		[FLEET_BY_MONTH] = "By month",
+		[FLEET_BY_RUN] = "Runs",
 	};
 
 	return by < FLEET_DIMS ? fleet_dim_titles[by] : by < FLEET_BYS ? title[by] : "";
@@ -266,4 +268,42 @@ const char *const *fleet_words_notes(const struct fleet *f, struct base_arena *m
 		note[n++] = fleet_words_spike(f, &f->spike[f->spikes - 1 - i], mem);
 	note[n] = NULL;
 	return note;
+}
+
+const char *fleet_words_group(const struct fleet *f, const struct fleet_group *g, int by,
+			      struct base_arena *mem)
+{
+	const base_wide *m = g->sums.m;
+	base_unit usd, pct, failed, runs, bad;
+	const char *t = base_arena_printf(mem, "%s: %s, %s", fleet_group_name(g, by, mem),
+					  fleet_runs_of(runs, (uint64_t)m[FLEET_RUNS]),
+					  fleet_usd(f, usd, m[FLEET_USD]));
+
+	if (m[FLEET_FAILED_RUNS])
+		t = base_arena_printf(mem, "%s, %s %% of it (%s) in %s that failed", t,
+				      base_percent(pct,
+						   base_ppm(m[FLEET_FAILED_USD], m[FLEET_USD])),
+				      fleet_usd(f, failed, m[FLEET_FAILED_USD]),
+				      base_count(bad, (uint64_t)m[FLEET_FAILED_RUNS]));
+	for (size_t i = 0; g->units && i < g->units->sums; i++) {
+		const struct fleet_unit_sum *u = &g->units->sum[i];
+		struct view_outcome o = { .unit = u->name, .num = 1, .den = 1 };
+		base_unit count, each;
+
+		if (fleet_unit_usd(u) < 0 || u->count > INT64_MAX)
+			continue;
+		t = base_arena_printf(mem, "%s; %s %s: %s per %s", t,
+				      base_count(count, (uint64_t)u->count), u->name,
+				      base_money(each, fleet_unit_usd(u)),
+				      view_outcome_each(&o, mem));
+		if (u->untold_usd)
+			t = base_arena_printf(mem, "%s, without %s of runs that tell none", t,
+					      fleet_usd(f, count, u->untold_usd));
+	}
+	return t;
+}
+
+bool fleet_tells_groups(const struct fleet *f, int by)
+{
+	return by == f->options.by && by < FLEET_DIMS && (by == FLEET_DIM_LABEL || f->has_units);
 }

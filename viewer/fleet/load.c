@@ -10,6 +10,7 @@
 #include "core/local.h"
 #include "core/log.h"
 #include "base/files.h"
+#include "job/find.h"
 #include "summary/analyse.h"
 #include "trace/newest.h"
 
@@ -243,6 +244,43 @@ static bool is_folder(const char *path)
 	return !run;
 }
 
+/* A job's folder with runs beside it; without any there is nothing to go by. */
+static bool has_runs(const char *folder)
+{
+	struct view_jobs jobs = { 0 };
+	struct view_job *job;
+	bool any = !view_job_of_folder(&jobs, folder, &job) && job->runs > 0;
+
+	view_jobs_fini(&jobs);
+	return any;
+}
+
+/* What a job was given beyond its runs; of these it takes the place. */
+static int put_jobs(struct fleet_store *s, const char *folder, struct fleet_digest *d,
+		    size_t *left_out)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *e;
+	int err = 0;
+
+	while (dir && !err && (e = readdir(dir)) != NULL) {
+		char *path = NULL;
+
+		if (e->d_name[0] == '.' || !ends_in(e->d_name, ".job"))
+			continue;
+		if (asprintf(&path, "%s/%s", folder, e->d_name) < 0) {
+			path = NULL;
+			err = -ENOMEM;
+		}
+		if (!err && has_runs(path))
+			err = put_run(s, path, d, left_out);
+		free(path);
+	}
+	if (dir)
+		closedir(dir);
+	return err;
+}
+
 static int put_folder(struct fleet_store *s, const char *folder, struct fleet_digest *d,
 		      size_t *left_out)
 {
@@ -261,7 +299,7 @@ static int put_folder(struct fleet_store *s, const char *folder, struct fleet_di
 	for (i = 0; i < count && !err; i++)
 		err = put_run(s, list[i].path, d, left_out);
 	view_runs_free(list, count);
-	return err;
+	return err ? err : put_jobs(s, folder, d, left_out);
 }
 
 int fleet_load_runs(struct fleet_store *s, char *const *path, size_t n, size_t *left_out)

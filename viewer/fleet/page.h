@@ -28,6 +28,7 @@ void fleet_page_runs(struct fleet_page *s, const char *id, const char *title,
 
 /* page_bill.c */
 void fleet_page_bill(struct fleet_page *s);
+void fleet_page_whole(struct fleet_page *s);
 void fleet_page_rates(struct fleet_page *s);
 void fleet_page_budgets(struct fleet_page *s);
 

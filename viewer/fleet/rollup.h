@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "store.h"
+#include "units.h"
 
 struct fleet_sums {
 	base_wide m[FLEET_MEASURES];
@@ -20,6 +21,7 @@ struct fleet_group {
 	const char *key[FLEET_KEYS_MAX]; /* in the table's memory; "" is a name that is missing */
 	struct fleet_sums sums;
 	const char *text; /* what the table's user keeps beside it, or NULL */
+	struct fleet_unit_sums *units; /* units.h; NULL: not asked for */
 };
 
 struct fleet_table {

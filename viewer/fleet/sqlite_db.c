@@ -280,6 +280,10 @@ static int set_up(sqlite3 *db, const char *file, bool write)
 		err = judge(db, file);
 	if (!err && write && fleet_db_version(db) == 1)
 		err = fleet_db_within(db, upgrade, NULL);
+	/* Older programs keep it, too. */
+	if (!err && write)
+		sqlite3_exec(db, "CREATE INDEX IF NOT EXISTS run_job ON run(job)", NULL, NULL,
+			     NULL);
 	if (!err && write)
 		sqlite3_exec(db, "PRAGMA synchronous=FULL", NULL, NULL, NULL);
 	return err;

@@ -45,6 +45,13 @@ int fleet_db_find(sqlite3 *db, const char *sql, const char *const *text, bool fo
  */
 int fleet_stored_add(struct fleet_stored *stored, bool found, const char *tenant, int64_t revision);
 
+/*
+ * sqlite_jobs.c: 1 if the digest of the run's job is stored and holds its time, 0 if not; and the
+ * key of a stored run whose time the job's digest @d holds, 0 without. Negative errno.
+ */
+int fleet_db_job_holds(sqlite3 *db, const struct fleet_digest *d);
+int64_t fleet_db_job_step(sqlite3 *db, const struct fleet_digest *d);
+
 /* sqlite_read.c: a view's rows. */
 int fleet_db_read(sqlite3 *db, enum fleet_view view, const struct fleet_query *q,
 		  void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg);

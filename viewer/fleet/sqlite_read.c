@@ -12,20 +12,22 @@
 	"SELECT r.run, r.tenant, r.team, r.user_name, r.project, r.ended, r.exit_status, " \
 	"r.start_ns, r.held_ns, r.usd, r.priced FROM run r WHERE" FILTER
 
+/* What is summed of each line. */
+#define LINE_MEASURES " g.n=0, g.n=0 AND r.simulated,"
+#define LINE_MORE                                                                     \
+	" g.n=0 AND r.ended<>'ok', g.held_ns*(r.ended<>'ok'), g.usd*(r.ended<>'ok')," \
+	" g.held_ns*(g.model='spot'), g.usd*(g.model='spot')"
+
 /* ?4 is the label that is asked for, or the least dollars. */
 static const char *const sql[FLEET_VIEWS] = {
-	[FLEET_VIEW_FACTS] =
-		"SELECT "
+	[FLEET_VIEW_FACTS] = "SELECT "
 #define NAME(symbol, name, column, title, told) "r." #column ", "
 #include "facts/fleet_names.def"
-		"g.gpu, g.model, r.week, r.ended, coalesce(l.value, ''), g.n=0,"
-		" g.n=0 AND r.simulated,"
+			     "g.gpu, g.model, r.week, r.ended, coalesce(l.value, '')," LINE_MEASURES
 #define SUM(symbol, column) " g." #column ","
 #include "facts/fleet_lines.def"
-		" g.n=0 AND r.ended<>'ok', g.held_ns*(r.ended<>'ok'), g.usd*(r.ended<>'ok'),"
-		" g.held_ns*(g.model='spot'), g.usd*(g.model='spot')"
-		" FROM run r CROSS JOIN gpu g ON g.key=r.key"
-		" LEFT JOIN label l ON l.key=r.key AND l.name=?4 WHERE" FILTER,
+				     LINE_MORE " FROM run r CROSS JOIN gpu g ON g.key=r.key"
+			     " LEFT JOIN label l ON l.key=r.key AND l.name=?4 WHERE" FILTER,
 	[FLEET_VIEW_CLASSES] = "SELECT c.class, 1, c.ns, c.usd FROM run r CROSS JOIN class c"
 			       " ON c.key=r.key WHERE" FILTER,
 	[FLEET_VIEW_HOTSPOTS] =
@@ -46,6 +48,20 @@ static const char *const sql[FLEET_VIEWS] = {
 	[FLEET_VIEW_RULES] = "SELECT r.rules, 1, r.held_ns FROM run r WHERE" FILTER,
 	[FLEET_VIEW_DIGESTS] = "SELECT d.text FROM run r CROSS JOIN digest d ON d.key=r.key"
 			       " WHERE" FILTER,
+	[FLEET_VIEW_LINES] =
+		"SELECT r.run, r.tenant, r.job, r.ended, r.exit_status, r.week,"
+		" coalesce(l.value, ''), CASE WHEN g.n=0 AND instr(d.text, '\"units\": [')"
+		" THEN substr(d.text, instr(d.text, '\"units\": ['), 640) ELSE '' END,"
+		" g.gpu, g.model, g.label, g.source, g.date, "
+#define NAME(symbol, name, column, title, told) "r." #column ", "
+#include "facts/fleet_names.def"
+		"g.n, r.start_ns, r.wall_ns, r.priced, r.usd, r.held_ns, g.priced, g.per_hour,"
+		" g.gpus," LINE_MEASURES
+#define SUM(symbol, column) " g." #column ","
+#include "facts/fleet_lines.def"
+			LINE_MORE " FROM run r CROSS JOIN gpu g ON g.key=r.key"
+		" LEFT JOIN label l ON l.key=r.key AND l.name=?4"
+		" LEFT JOIN digest d ON d.key=r.key WHERE" FILTER,
 };
 
 /* What is a column of the run is not looked for among its labels. @column is one of ours. */

@@ -127,6 +127,19 @@ static int put_rest(sqlite3 *db, int64_t key, const struct fleet_digest *d)
 	return err;
 }
 
+/* Runs that the job's digest holds. */
+static int forget_steps(sqlite3 *db, const struct fleet_digest *d)
+{
+	int64_t key;
+	int err = 0;
+
+	if (!d->whole_job || !d->job[0])
+		return 0;
+	while (!err && (key = fleet_db_job_step(db, d)) != 0)
+		err = key < 0 ? (int)key : forget(db, key);
+	return err;
+}
+
 static int put_one(sqlite3 *db, const struct fleet_digest *d)
 {
 	int64_t revision = 0, key = find(db, d, &revision);
@@ -136,7 +149,12 @@ static int put_one(sqlite3 *db, const struct fleet_digest *d)
 		return (int)key;
 	if (key && revision >= d->revision)
 		return 0;
+	err = fleet_db_job_holds(db, d);
+	if (err)
+		return err < 0 ? err : 0;
 	err = key ? forget(db, key) : 0;
+	if (!err)
+		err = forget_steps(db, d);
 	if (!err)
 		err = put_run(db, d);
 	if (err)

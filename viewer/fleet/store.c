@@ -59,6 +59,13 @@ const char *const fleet_view_columns[FLEET_VIEWS] = {
 	[FLEET_VIEW_COSTLY] = "tttttttiiii",
 	[FLEET_VIEW_RULES] = "iss",
 	[FLEET_VIEW_DIGESTS] = "t",
+	[FLEET_VIEW_LINES] = "ttttttttttttt"
+#define NAME(symbol, name, column, title, told) "t"
+#include "facts/fleet_names.def"
+			     "iiiiiiiii"
+#define MEASURE(symbol, column) "s"
+#include "facts/fleet_lines.def"
+	,
 };
 
 const char *fleet_column_of(const char *name)

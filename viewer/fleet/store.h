@@ -77,6 +77,7 @@ enum fleet_view {
 	FLEET_VIEW_COSTLY, /* runs of at least fleet_query.least_usd */
 	FLEET_VIEW_RULES, /* the ledger's rules' number; runs, ns held */
 	FLEET_VIEW_DIGESTS, /* the digest as it was stored */
+	FLEET_VIEW_LINES, /* each line of each run by itself: lines.h */
 	FLEET_VIEWS
 };
 extern const char *const fleet_view_columns[FLEET_VIEWS];

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "store.h"
 
-#define FLEET_COLUMNS_MAX 40 /* of a view */
+#define FLEET_COLUMNS_MAX 64 /* of a view */
 
 struct fleet_store_ops {
 	int (*put)(struct fleet_store *s, const struct fleet_digest *d, size_t n, size_t *waiting);

@@ -1,0 +1,420 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e
+"""The whole bill: made-up months of jobs (sacct -P) and of a provider's charges (FOCUS), with runs of
+some of the jobs, against sums of Python's own: to the nanosecond and to the cent. Then runs over a
+month's end, a sweep of 50 runs with 13 failures, units of groups, and hostile files."""
+import csv
+import datetime
+import io
+import json
+import os
+import random
+from fractions import Fraction
+import sys
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import fleets
+import gs
+import schema
+
+HOUR = fleets.HOUR
+NS = 10**9
+SCHEMA = os.path.join(gs.SOURCE, 'docs', 'fleet.schema.json')
+FROM = datetime.datetime(2026, 11, 1, tzinfo=datetime.timezone.utc)
+UNTIL = datetime.datetime(2026, 12, 1, tzinfo=datetime.timezone.utc)
+SINCE_NS, UNTIL_NS = int(FROM.timestamp()) * NS, int(UNTIL.timestamp()) * NS
+
+
+def iso(ns):
+    return datetime.datetime.fromtimestamp(ns // NS, datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%S')
+
+
+def part(whole, start, wall, since, until):
+    """What lies in a stretch: cut at its ends, so that what adjoins sums to the whole."""
+    def before(t):
+        return 0 if t <= start else whole if t >= start + wall else whole * (t - start) // wall
+    return before(until) - before(since)
+
+
+def close(amounts, total):
+    """Whole cents of exact dollars (Fractions) that sum to @total; the largest rests go first."""
+    cents = [a * 100 // 1 for a in amounts]
+    rests = sorted(range(len(amounts)), key=lambda i: (-(amounts[i] * 100 - cents[i]), i))
+    for i in rests[:total - sum(cents)]:
+        cents[i] += 1
+    return [int(c) for c in cents]
+
+
+class Month:
+    def __init__(self, seed):
+        self.rng = rng = random.Random(seed)
+        self.jobs, self.digests, self.rows = [], [], []
+        self.sacct = ['JobID|JobIDRaw|Cluster|Account|Start|ElapsedRaw|AllocTRES|AdminComment']
+        for i in range(rng.randrange(20, 90)):
+            self.add_job(1000 + i)
+        for i in range(rng.randrange(3)):  # a workstation's
+            self.digests.append(self.run(f'lone-{i}', '', '', SINCE_NS + rng.randrange(20) * HOUR, 3 * HOUR,
+                                         rng.randrange(1, 3 * HOUR), False))
+        self.add_invoice()
+
+    def run(self, name, job, cluster, start, wall, held, failed):
+        d = fleets.digest(self.rng, 0)
+        line = d['gpus'][0]
+        for k in list(line):
+            if k not in ('gpu', 'gpus', 'price', 'minutes'):
+                del line[k]
+        price = line['price']['per_gpu_hour'] if 'price' in line else 0
+        line.update(held_ns=held, busy_ns=0, starved_ns=0, wasted_ns=0)
+        if 'price' in line:
+            line.update(usd=fleets.even(price * held, HOUR), starved_usd=0, wasted_usd=0, idle_usd=0)
+        d.update(run=name, job=job, cluster=cluster, start_unix_ns=start, wall_ns=wall, gpus=[line],
+                 end='failed' if failed else 'ok', exit_status=int(failed))
+        return d
+
+    def add_job(self, number):
+        rng = self.rng
+        gpus, elapsed = rng.choice([1, 2, 4, 8, 64]), rng.randrange(60, 200 * 3600)
+        start = SINCE_NS + rng.randrange(-5 * 86400, 32 * 86400) * NS
+        account, off = rng.choice(['vision', 'speech', '']), rng.random() < .2
+        tres = f'billing={gpus},cpu=4,gres/gpu={gpus},gres/gpu:h100={gpus},mem=9G' if rng.random() < .7 else \
+            f'cpu=4,gres/gpu:a100={gpus - 1},gres/gpu:h100=1' if gpus > 1 else 'cpu=4,gres/gpu:h100=1'
+        comment = 'gpustarve=off' if off else rng.choice(['', 'gpustarve verdict=busy gpus=4'])
+        self.sacct.append(f'{number}|{number}|c1|{account}|{iso(start)}|{elapsed}|{tres}|{comment}')
+        self.sacct.append(f'{number}.batch|{number}.batch|c1|{account}|{iso(start)}|{elapsed}|{tres}|')
+        given = part(gpus * elapsed * NS, start, elapsed * NS, SINCE_NS, UNTIL_NS)
+        recorded = 0
+        if not off and rng.random() < .6:
+            for step in range(rng.choice([1, 1, 3])):
+                wall = rng.randrange(1, elapsed * NS)
+                at = start + rng.randrange(elapsed * NS - wall + 1)
+                held = rng.randrange(gpus * wall + 1) if rng.random() < .9 else 2 * gpus * elapsed * NS
+                self.digests.append(self.run(f'{number}.{step}', str(number), rng.choice(['c1', '']) if
+                                             rng.random() < .1 else 'c1', at, wall, held, rng.random() < .2))
+                recorded += part(held, at, wall, SINCE_NS, UNTIL_NS)
+        self.jobs.append((account, given, recorded, off))
+
+    def add_invoice(self):
+        rng = self.rng
+        self.charges = []
+        for day in range(30):
+            at = SINCE_NS + day * 24 * HOUR
+            hours = Fraction(rng.randrange(10**9), 10**5)
+            price = Fraction(rng.randrange(1, 9 * 10**4), 10**4)
+            self.charges.append((at, hours * price, hours, rng.choice(['GPU-Hours', 'GPU Hours', 'gpu-hour'])))
+            self.charges.append((at, Fraction(rng.randrange(-10**9, 10**10), 10**7), Fraction(rng.randrange(9)),
+                                 rng.choice(['GB-Months', 'Hours', ''])))
+        if rng.random() < .2:  # nothing that counts GPU-hours
+            self.charges = [(at, c, h, 'Hours') for at, c, h, _ in self.charges]
+
+    def invoice(self):
+        out = io.StringIO()
+        w = csv.writer(out)
+        w.writerow(['\ufeffBilledCost'[1:], 'BillingCurrency', 'ChargePeriodStart', 'ChargePeriodEnd',
+                    'ChargeDescription', 'PricingQuantity', 'PricingUnit'])
+        for at, cost, hours, unit in self.charges:
+            w.writerow([decimal(cost), 'USD', iso(at) + 'Z', iso(at + 24 * HOUR) + 'Z',
+                        self.rng.choice(['a "quoted", thing', 'two\nlines', '']), decimal(hours), unit])
+        return out.getvalue()
+
+    def truth(self):
+        accounts = {}
+        for account, given, recorded, off in self.jobs:
+            if not given:
+                continue
+            a = accounts.setdefault(account, [0, 0, 0, 0])
+            took = min(given, recorded)
+            for i, v in enumerate((1, given, took, given - took if off else 0)):
+                a[i] += v
+        total = [sum(a[i] for a in accounts.values()) for i in range(4)]
+        recorded_ns = recorded_usd = 0
+        for d in self.digests:
+            line = d['gpus'][0]
+            args = d['start_unix_ns'], d['wall_ns'], SINCE_NS, UNTIL_NS
+            recorded_ns += part(line['held_ns'], *args)
+            recorded_usd += part(line.get('usd', 0), *args)
+        gpu = [c for c in self.charges if 'gpu' in c[3].lower()]
+        paid, ns = sum((c[1] for c in gpu), Fraction(0)), sum(c[2] for c in gpu) * HOUR
+        all_ = sum((c[1] for c in self.charges), Fraction(0))
+        known = Fraction(recorded_usd, 10**9)
+        charge = [known, Fraction(0), Fraction(0), Fraction(0)]
+        if ns:
+            of = min(recorded_ns, ns)
+            given = min(total[1] - total[2], ns - of)
+            charge = [known, paid * of / ns - known, paid * given / ns, paid * (ns - of - given) / ns]
+        charge.append(all_ - sum(charge))
+        return accounts, total, recorded_ns, charge, all_
+
+
+def decimal(x):
+    """Of a Fraction whose denominator divides a power of ten."""
+    sign, x = '-' if x < 0 else '', abs(x)
+    digits = 0
+    while (x * 10**digits).denominator != 1:
+        digits += 1
+    n = (x * 10**digits).numerator
+    whole, rest = divmod(n, 10**digits)
+    return f'{sign}{whole}' + (f'.{rest:0{digits}d}' if digits else '')
+
+
+def fleet(where, *args, status=0):
+    done = gs.gpustarve('fleet', '--store', f'sqlite:{where}/f.sqlite', *args)
+    gs.equal(done.returncode, status, f'fleet {" ".join(args)}: {done.stderr.decode()[-300:]}')
+    return done.stdout.decode()
+
+
+def store(where, digests):
+    path = os.path.join(where, 'd.jsonl')
+    with open(path, 'wb') as f:
+        f.write(fleets.text(digests))
+    done = gs.gpustarve('digest', '--from', path, '--store', f'sqlite:{where}/f.sqlite')
+    gs.equal(done.returncode, 0, done.stderr.decode()[-300:])
+
+
+def month(seed):
+    with gs.scratch() as where:
+        m = Month(seed)
+        store(where, m.digests or [fleets.digest(m.rng, 1)])
+        for name, text in ('sacct', '\n'.join(m.sacct) + '\n'), ('bill.csv', m.invoice()):
+            with open(os.path.join(where, name), 'w', encoding='utf-8') as f:
+                f.write(text)
+        asked = ('--sacct', where + '/sacct', '--invoice', where + '/bill.csv', '--since', '2026-11-01',
+                 '--until', '2026-12-01')
+        got = json.loads(fleet(where, *asked, '--format', 'json'))
+        accounts, total, recorded_ns, charge, all_ = m.truth()
+        a = got['allocated']
+        gs.equal({r['name'] or '': [r['jobs'], r['allocated_ns'], r['recorded_ns'], r['opted_out_ns']]
+                  for r in a['account']}, accounts, f'seed {seed}: accounts')
+        gs.equal([a['jobs'], a['allocated_ns'], a['recorded_ns'], a['opted_out_ns']], total, f'seed {seed}: all')
+        gs.equal(a['not_wrapped_ns'], total[1] - total[2] - total[3], f'seed {seed}: not wrapped')
+        gs.equal(a['recorded_ns'] + a['beyond_ns'] + a['elsewhere_ns'], recorded_ns, f'seed {seed}: recorded')
+        i = got['invoice']
+        gs.equal(i['total_cents'], round(all_ * 100), f'seed {seed}: the invoice')
+        names = ['recorded', 'price_difference', 'unrecorded', 'unallocated', 'unexplained']
+        gs.equal([i['cents'][n] for n in names], close(charge, i['total_cents']), f'seed {seed}: charges')
+        gs.equal(sum(i['cents'].values()), i['total_cents'], f'seed {seed}: closes')
+        return got, fleet(where, *asked), fleet(where, *asked, '--format', 'csv'), \
+            fleet(where, *asked, '--format', 'html')
+
+
+def fits(document):
+    with open(SCHEMA, encoding='utf-8') as f:
+        want = schema.close({k: v for k, v in json.load(f).items() if k != '$id'})
+    try:
+        gs.equal(schema.errors(want, document), [], 'fits its schema')
+    except ImportError:
+        print('no jsonschema: the schema is not tried')
+
+
+def months():
+    for seed in range(25):
+        got, text, table, page = month(seed)
+        if seed:
+            continue
+        fits(got)
+        gs.check(text.startswith('recorded ') and 'not wrapped' in text and 'opted out' in text, text[:300])
+        rows = list(csv.reader(io.StringIO(table)))
+        gs.equal(rows[-1][0], 'total', 'table')
+        gs.equal(sum(round(float(r[1]) * 100) for r in rows[1:-1]), round(float(rows[-1][1]) * 100), 'table closes')
+        gs.check('id="invoice"' in page and 'id="allocated"' in page, 'page')
+
+
+def by_month():
+    """Runs over a month's end are split by held time; sums over months are the whole."""
+    rng = random.Random(5)
+    with gs.scratch() as where:
+        found = fleets.digests(120, 9)
+        for d in found:
+            d['wall_ns'] = rng.choice([1, HOUR, 40 * 24 * HOUR, 100 * 24 * HOUR])
+        store(where, found)
+        got = json.loads(fleet(where, '--by', 'month', '--format', 'json'))
+        want = {}
+        for d in found:
+            for line in d['gpus']:
+                at, end = d['start_unix_ns'], d['start_unix_ns'] + d['wall_ns']
+                while at < end:
+                    t = datetime.datetime.fromtimestamp(at // NS, datetime.timezone.utc)
+                    after = datetime.datetime(t.year + t.month // 12, t.month % 12 + 1, 1,
+                                              tzinfo=datetime.timezone.utc)
+                    to = min(end, int(after.timestamp()) * NS)
+                    w = want.setdefault(t.strftime('%Y-%m'), [0, 0])
+                    for k, v in enumerate((line['held_ns'], line.get('usd', 0))):
+                        w[k] += part(v, d['start_unix_ns'], d['wall_ns'], at, to)
+                    at = to
+        rows = got['by']['month']
+        gs.equal({r['name']: [r['held_ns'], round(r['usd'] * 10**9)] for r in rows},
+                 {k: [h, u] for k, (h, u) in want.items()}, 'months')
+        gs.equal(sum(r['held_ns'] for r in rows), got['total']['held_ns'], 'held')
+        gs.equal(sum(r['cents'] for r in rows), got['bill']['total_cents'], 'cents')
+        gs.check('2026-' in fleet(where, '--by', 'month'), 'text')
+        half = json.loads(fleet(where, '--by', 'month', '--since', '2026-03-10', '--until', '2026-04-10',
+                                '--format', 'json'))['by']['month']
+        gs.equal([r['name'] for r in half], ['2026-03', '2026-04'], 'a stretch')
+        runs = json.loads(fleet(where, '--by', 'run', '--format', 'json'))
+        fits(runs)
+        fits(got)
+        runs = runs['runs']
+        gs.equal((runs['count'], len(runs['runs'])), (120, 120), 'runs')
+        page = fleet(where, '--by', 'run', '--links', '--format', 'html')
+        gs.check('href="runs/run-' in page, 'links')
+        rows = list(csv.DictReader(io.StringIO(fleet(where, '--by', 'run', '--format', 'csv'))))
+        gs.equal(len(rows), 120, 'table of runs')
+
+
+def sweep():
+    """50 runs, 13 of which failed, over two teams; what they cost is in the experiment's sum."""
+    rng = random.Random(31)
+    with gs.scratch() as where:
+        found = []
+        for i in range(50):
+            d = fleets.digest(rng, i)
+            d['gpus'] = [fleets.gpu_line(rng, 0, 0)]
+            d.update(run=f'trial-{i}', end='ok' if i >= 13 else 'failed', exit_status=int(i < 13))
+            d['labels'] = {'experiment': 'llama'}
+            d.pop('units', None)
+            if i >= 13:
+                d['units'] = [['samples', 1000 + i, 1], ['epochs', 5, 2]]
+            found.append(d)
+        found += [fleets.digest(rng, 100 + i) for i in range(20)]
+        store(where, found)
+        got = json.loads(fleet(where, '--by', 'label:experiment', '--format', 'json'), parse_float=Fraction)
+        fits(json.loads(fleet(where, '--by', 'label:experiment', '--format', 'json')))
+        g = [r for r in got['by']['label'] if r['name'] == 'llama'][0]
+        usd = sum(d['gpus'][0]['usd'] for d in found[:50])
+        failed = sum(d['gpus'][0]['usd'] for d in found[:13])
+        gs.equal((g['runs'], g['failed_runs'], g['usd'], g['failed_usd']),
+                 (50, 13, Fraction(usd, 10**9), Fraction(failed, 10**9)), 'the sweep')
+        samples = sum(1000 + i for i in range(13, 50))
+        u = g['units'][0]
+        gs.equal((u['unit'], u['count'], u['runs'], len(g['units'])), ('samples', samples, 37, 1), 'samples')
+        gs.equal(u['usd_per'], Fraction(round(Fraction((usd - failed) * 1000, samples)), 10**9), 'per 1,000')
+        gs.equal(u['untold_usd'], Fraction(failed, 10**9), 'untold')
+        text = ' '.join(fleet(where, '--by', 'label:experiment').split())
+        share = fleets.even(failed * 1000, usd)
+        gs.check(f'llama: 50 runs, ${usd / 10**9:,.2f}, {share // 10}.{share % 10} % of it' in text and
+                 'in 13 that failed' in text, text[-700:])
+        row = [r for r in csv.DictReader(io.StringIO(fleet(where, '--by', 'label:experiment', '--format', 'csv')))
+               if r['label'] == 'llama'][0]
+        gs.equal(row['samples'], str(samples), 'table')
+
+
+def focus():
+    """A row per run, kind of GPU and month; cents sum to the bill's."""
+    rng = random.Random(8)
+    with gs.scratch() as where:
+        found = fleets.digests(80, 12)
+        for d in found:
+            d['wall_ns'] = rng.choice([HOUR, 60 * 24 * HOUR])
+        store(where, found)
+        text = fleet(where, '--format', 'focus')
+        rows = list(csv.DictReader(io.StringIO(text, newline='')))
+        priced = [(d, l) for d in found for l in d['gpus'] if 'price' in l]
+        gs.check(len(rows) > len(priced), 'months make rows of their own')
+        exact, held = {}, {}
+        for r in rows:
+            key = r['x_RunId'], r['x_GpuModel']
+            exact[key] = exact.get(key, 0) + Fraction(r['x_ExactCost'])
+            held[key] = held.get(key, 0) + Fraction(r['ConsumedQuantity'])
+            gs.check(r['BillingPeriodStart'] <= r['ChargePeriodStart'] < r['BillingPeriodEnd'], f'period: {r}')
+            gs.check(r['ChargePeriodStart'] < r['ChargePeriodEnd'], f'charge: {r}')
+        gs.equal(exact, {(d['run'], l['gpu']): Fraction(l['usd'], 10**9) for d, l in priced}, 'exact')
+        total = json.loads(fleet(where, '--format', 'json'))['bill']['total_cents']
+        gs.equal(sum(round(Fraction(r['EffectiveCost']) * 100) for r in rows), total, 'cents')
+        gs.equal({r['BilledCost'] for r in rows}, {'0.00'}, 'no invoice')
+        cut = list(csv.DictReader(io.StringIO(fleet(where, '--format', 'focus', '--since', '2026-03-01', '--until',
+                                                    '2026-04-01'), newline='')))
+        gs.check(cut and {r['BillingPeriodStart'] for r in cut} == {'2026-03-01T00:00:00Z'}, 'one month')
+
+
+def prices():
+    """All digests at other prices: what the file does not have keeps its own."""
+    with gs.scratch() as where:
+        found = fleets.digests(60, 21)
+        store(where, found)
+        with open(where + '/prices.csv', 'w', encoding='utf-8') as f:
+            f.write('gpu,usd_per_gpu_hour,price_model,source,date\nNVIDIA H100 80GB HBM3,2.123456789,on-demand,'
+                    'contract,2026-02-01\nNVIDIA L4,0.5,spot,contract,2026-02-01\nbad,x,on-demand,y,z\n')
+        new = {('NVIDIA H100 80GB HBM3', 'on-demand'): 2123456789, ('NVIDIA L4', 'spot'): 500000000}
+        want = 0
+        for d in found:
+            for l in d['gpus']:
+                price = new.get((l['gpu'], l.get('price', {}).get('model', 'on-demand')))
+                want += l.get('usd', 0) if price is None else fleets.even(price * l['held_ns'], HOUR)
+        done = gs.gpustarve('fleet', '--store', f'sqlite:{where}/f.sqlite', '--prices', where + '/prices.csv',
+                            '--format', 'json')
+        gs.equal(done.returncode, 0, done.stderr.decode())
+        got = json.loads(done.stdout, parse_float=Fraction)
+        gs.equal(got['total']['usd'], Fraction(want, 10**9), 'repriced')
+        gs.equal(got['bill']['total_cents'], fleets.even(want, fleets.CENT), 'cents')
+        gs.check(b'keep theirs' in done.stderr and b'left out' in done.stderr, done.stderr.decode())
+        gs.check(any(p['source'] == 'contract' for p in got['prices']), 'source')
+        again = json.loads(fleet(where, '--format', 'json'), parse_float=Fraction)
+        gs.equal(again['total']['usd'], Fraction(sum(l.get('usd', 0) for d in found for l in d['gpus']), 10**9),
+                 'the store keeps its own')
+
+
+def jobs():
+    """A job's digest takes the place of its runs', whichever comes first; nothing is billed twice."""
+    rng = random.Random(4)
+
+    def made(run, job, tenant, start, wall, usd_line, **more):
+        d = fleets.digest(rng, 0)
+        d.update(run=run, job=job, cluster='c1', start_unix_ns=start, wall_ns=wall, gpus=[usd_line], **more)
+        if tenant:
+            d['tenant'] = tenant
+        return d
+
+    at = SINCE_NS
+    lines = [fleets.gpu_line(rng, 0, 0) for _ in range(8)]
+    steps = [made('s0', '7', '', at, HOUR, lines[0]), made('s1', '7', '', at + HOUR, HOUR, lines[1])]
+    whole = made('c1-7', '7', '', at, 3 * HOUR, lines[2], whole_job=True)
+    later = made('s2', '7', '', at + 5 * HOUR, HOUR, lines[3])  # requeued since
+    others = [made('o0', '7', 'vision', at, HOUR, lines[4]), made('o1', '8', '', at, HOUR, lines[5])]
+    for order in (steps + [whole, later] + others, [whole] + others + [later] + steps,
+                  [steps[0], whole, steps[1], later] + others):
+        with gs.scratch() as where:
+            store(where, order)
+            got = json.loads(fleet(where, '--by', 'run', '--format', 'json'))
+            gs.equal(sorted(r['run'] for r in got['runs']['runs']), ['c1-7', 'o0', 'o1', 's2'], 'each once')
+            store(where, [dict(whole, revision=2, wall_ns=9 * HOUR)])
+            got = json.loads(fleet(where, '--by', 'run', '--format', 'json'))
+            gs.equal(sorted(r['run'] for r in got['runs']['runs']), ['c1-7', 'o0', 'o1'], 'the later life, too')
+
+
+def hostile():
+    head = 'JobIDRaw|Account|ElapsedRaw|AllocTRES'
+    bill = 'BilledCost,BillingCurrency,ChargePeriodStart,ChargePeriodEnd,PricingQuantity,PricingUnit\n'
+    day = '2026-11-01T00:00:00Z,2026-11-02T00:00:00Z'
+    with gs.scratch() as where:
+        store(where, fleets.digests(3))
+        for option, text, status, said in (
+                ('--sacct', '', 1, 'empty'), ('--sacct', 'a|b\n', 1, 'JobIDRaw'),
+                ('--sacct', head + '\n1|x|9|gres/gpu=99999999999999999999\n2|x|9|gres/gpu=1|more\n3|x|-9|gres/gpu=1\n'
+                 '4|x|9|gres/gpu=\n|x|9|gres/gpu=1\n5|x|9|gres/gpu=2\n6|x|9|cpu=3\n7|x|99999999999999999|gres/gpu=1',
+                 1, '6 lines'),
+                ('--invoice', '', 1, 'empty'), ('--invoice', 'a,b\n', 1, 'BilledCost'),
+                ('--invoice', bill + f'1,USD,{day},1,GPU-Hours\n1,EUR,{day},1,GPU-Hours\n', 1, 'several currencies'),
+                ('--invoice', bill + f'1e99,USD,{day},1,GPU-Hours\nx,USD,{day},1,\n1,USD,2026,2026,1,\n'
+                 f'1.5,USD,{day},1e400,GPU-Hours\n"1,USD,{day}\n', 1, 'no charges'),
+                ('--invoice', bill + f'1.2E-1,USD,{day},1,GPU-Hours\n-1e2,USD,{day},,\n99{"9" * 80},USD,{day},,\n',
+                 1, '1 lines')):
+            path = os.path.join(where, 'file')
+            with open(path, 'w', encoding='utf-8') as f:
+                f.write(text)
+            done = gs.gpustarve('fleet', '--store', f'sqlite:{where}/f.sqlite', option, path)
+            gs.equal(done.returncode, status, f'{text[:60]!r}')
+            gs.check(said in (done.stdout + done.stderr).decode(), f'{text[:60]!r}: {done.stderr.decode()}')
+        with open(path, 'w', encoding='utf-8') as f:
+            f.write(bill + f'1.2E-1,USD,{day},1,GPU-Hours\n-1e2,USD,{day},,\n')
+        got = json.loads(fleet(where, '--invoice', path, '--format', 'json'))['invoice']
+        gs.equal(got['total_cents'], -9988, 'exponents and signs')
+
+
+months()
+by_month()
+sweep()
+focus()
+prices()
+jobs()
+hostile()
+gs.finish()

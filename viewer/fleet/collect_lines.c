@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What --by wants of runs one by one: months, and units of the groups of a table. */
+#include "collect_lines.h"
+#include "lines.h"
+
+static void on_month(void *arg, const struct fleet_line_row *l, const char *month,
+		     const struct fleet_sums *part, int64_t from_ns, int64_t to_ns)
+{
+	struct fleet *f = arg;
+
+	(void)l;
+	(void)from_ns;
+	(void)to_ns;
+	fleet_sums_add(&fleet_table_at(&f->months, 1, &month)->sums, part);
+	fleet_sums_add(&f->months_total, part);
+}
+
+static void on_line_month(void *arg, const struct fleet_line_row *l)
+{
+	const struct fleet *f = arg;
+
+	fleet_each_month(l, f->options.query.since_ns, f->options.query.until_ns, on_month, arg);
+}
+
+/* A run of several GPUs at once is of the group of its first line, as its number is. */
+static void on_line_unit(void *arg, const struct fleet_line_row *l)
+{
+	struct fleet *f = arg;
+	struct fleet_unit unit[VIEW_OUTCOMES_MAX];
+	enum fleet_dim by = (enum fleet_dim)f->options.by;
+	const char *key = fleet_line_name(l, by);
+	struct fleet_group *g;
+	size_t n;
+
+	if (!l->first)
+		return;
+	g = fleet_table_at(&f->dim[by], 1, &key);
+	if (!g->units)
+		g->units = base_arena_array(&f->mem, 1, sizeof(*g->units));
+	n = fleet_units_of(l->units, unit);
+	f->has_units |= n > 0;
+	fleet_unit_sums_add(g->units, &f->mem, l->run_priced ? l->run_usd : -1, unit, n);
+}
+
+int fleet_collect_lines(struct fleet *f, struct fleet_store *s)
+{
+	struct fleet_query all = f->options.query;
+
+	if (f->options.by == FLEET_BY_MONTH) {
+		all.since_ns = INT64_MIN; /* those that began before may reach into it */
+		return fleet_each_line(s, &all, on_line_month, f);
+	}
+	if (f->options.by < FLEET_DIMS)
+		return fleet_each_line(s, &f->options.query, on_line_unit, f);
+	return 0;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lines.h"
+
+#include <string.h>
+#include <time.h>
+#include "base/minmax.h"
+
+#define NS INT64_C(1000000000)
+#define MONTHS_MAX 1200 /* a run of a hundred years is none */
+
+/* Where the columns of FLEET_VIEW_LINES begin; the measures are last. */
+enum column {
+	RUN,
+	TENANT,
+	JOB,
+	END,
+	EXIT,
+	WEEK,
+	LABEL,
+	UNITS,
+	GPU,
+	MODEL,
+	PRICE,
+	SOURCE,
+	DATE,
+	NAMES,
+	NUMBER = NAMES + FLEET_RUN_DIMS,
+	START,
+	WALL,
+	RUN_PRICED,
+	RUN_USD,
+	RUN_HELD,
+	PRICED,
+	PER_HOUR,
+	GPUS,
+	MEASURES
+};
+
+struct reading {
+	fleet_on_line *on_line;
+	void *arg;
+};
+
+static void on_row(void *arg, const struct fleet_cell *cell)
+{
+	const struct reading *r = arg;
+	struct fleet_line_row l = {
+		.run = cell[RUN].text,
+		.tenant = cell[TENANT].text,
+		.job = cell[JOB].text,
+		.end = cell[END].text,
+		.exit = cell[EXIT].text,
+		.week = cell[WEEK].text,
+		.label = cell[LABEL].text,
+		.units = cell[UNITS].text,
+		.first = cell[NUMBER].i == 0,
+		.start_ns = (int64_t)cell[START].i,
+		.wall_ns = (int64_t)cell[WALL].i,
+		.run_priced = cell[RUN_PRICED].i != 0,
+		.run_usd = (int64_t)cell[RUN_USD].i,
+		.run_held_ns = (int64_t)cell[RUN_HELD].i,
+		.gpu = cell[GPU].text,
+		.model = cell[MODEL].text,
+		.price = cell[PRICE].text,
+		.source = cell[SOURCE].text,
+		.date = cell[DATE].text,
+		.priced = cell[PRICED].i != 0,
+		.per_hour = (int64_t)cell[PER_HOUR].i,
+		.gpus = (int64_t)cell[GPUS].i,
+	};
+
+	for (int d = 0; d < FLEET_RUN_DIMS; d++)
+		l.name[d] = cell[NAMES + d].text;
+	for (int m = 0; m < FLEET_MEASURES; m++)
+		l.sums.m[m] = cell[MEASURES + m].i;
+	r->on_line(r->arg, &l);
+}
+
+int fleet_each_line(struct fleet_store *s, const struct fleet_query *q, fleet_on_line *on_line,
+		    void *arg)
+{
+	struct reading r = { on_line, arg };
+
+	_Static_assert(MEASURES + FLEET_MEASURES <= 64, "FLEET_COLUMNS_MAX");
+	return fleet_store_read(s, FLEET_VIEW_LINES, q, on_row, &r);
+}
+
+const char *fleet_line_name(const struct fleet_line_row *l, enum fleet_dim d)
+{
+	if (d < FLEET_RUN_DIMS)
+		return l->name[d];
+	switch (d) {
+	case FLEET_DIM_GPU:
+		return l->gpu;
+	case FLEET_DIM_MODEL:
+		return l->model;
+	case FLEET_DIM_WEEK:
+		return l->week;
+	case FLEET_DIM_END:
+		return l->end;
+	default:
+		return l->label;
+	}
+}
+
+/* What lies before @t, cut: so that parts that adjoin lose and double nothing. */
+static base_wide before(base_wide whole, int64_t start, int64_t wall, int64_t t)
+{
+	base_wide gone = (base_wide)t - start, product;
+
+	if (gone <= 0)
+		return 0;
+	if (gone >= wall)
+		return whole;
+	if (!__builtin_mul_overflow(whole, gone, &product))
+		return product / wall;
+	return whole / wall * gone; /* of more dollars than there are */
+}
+
+base_wide fleet_part(base_wide whole, int64_t start, int64_t wall, int64_t from, int64_t to)
+{
+	if (wall <= 0)
+		return start >= from && start < to ? whole : 0;
+	return before(whole, start, wall, to) - before(whole, start, wall, from);
+}
+
+void fleet_month(char out[16], int64_t unix_ns, int64_t *next_ns)
+{
+	time_t t = (time_t)(unix_ns / NS - (unix_ns % NS < 0));
+	struct tm tm = { 0 };
+
+	out[0] = '\0';
+	*next_ns = INT64_MAX;
+	if (!gmtime_r(&t, &tm))
+		return;
+	strftime(out, 16, "%Y-%m", &tm);
+	tm = (struct tm){ .tm_year = tm.tm_year, .tm_mon = tm.tm_mon + 1, .tm_mday = 1 };
+	t = timegm(&tm);
+	if (t < INT64_MAX / NS)
+		*next_ns = (int64_t)t * NS;
+}
+
+/* Runs count in each month that they lie in. */
+static void cut(struct fleet_sums *part, const struct fleet_line_row *l, int64_t from, int64_t to)
+{
+	static const enum fleet_measure whole[] = { FLEET_RUNS, FLEET_SIMULATED,
+						    FLEET_FAILED_RUNS };
+
+	for (int m = 0; m < FLEET_MEASURES; m++)
+		part->m[m] = fleet_part(l->sums.m[m], l->start_ns, l->wall_ns, from, to);
+	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+		part->m[whole[i]] = l->sums.m[whole[i]];
+}
+
+void fleet_each_month(const struct fleet_line_row *l, int64_t since, int64_t until,
+		      fleet_on_month *on_month, void *arg)
+{
+	int64_t end, at = base_max(l->start_ns, since), next;
+	struct fleet_sums part;
+	char month[16];
+
+	if (__builtin_add_overflow(l->start_ns, l->wall_ns, &end))
+		end = INT64_MAX;
+	if (end <= l->start_ns)
+		end = l->start_ns + 1;
+	end = base_min(end, until);
+	for (int n = 0; at < end && n < MONTHS_MAX; n++, at = next) {
+		fleet_month(month, at, &next);
+		if (n == MONTHS_MAX - 1 || next > end)
+			next = end;
+		cut(&part, l, at, next);
+		on_month(arg, l, month, &part, at, next);
+	}
+}

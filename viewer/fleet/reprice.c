@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reprice.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "core/log.h"
+#include "cost/amount.h"
+
+#define MINUTE_NS INT64_C(60000000000)
+#define BATCH 200
+
+static const struct view_price *price_of(const struct view_prices *p, const struct fleet_line *l)
+{
+	struct view_price_query q = { .gpu = l->gpu,
+				      .provider = "",
+				      .instance_type = "",
+				      .price_model = l->model[0] ? l->model : "on-demand" };
+	bool assumed;
+
+	return strcasestr(l->gpu, "MIG ") ? NULL : view_prices_find(p, &q, &assumed);
+}
+
+static void reprice_line(struct fleet_line *l, const struct view_price *row)
+{
+	int64_t price = row->nano_usd_per_hour;
+
+	l->priced = true;
+	l->nano_usd_per_hour = price;
+	l->usd = view_cost_amount(price, l->held_ns);
+	l->starved_usd = view_cost_amount(price, l->starved_ns);
+	l->wasted_usd = view_cost_amount(price, l->wasted_ns);
+	l->idle_usd = view_cost_amount(price, l->minutes[ANA_BAND_IDLE] * MINUTE_NS);
+	fleet_tame(l->model, sizeof(l->model), row->price_model);
+	snprintf(l->label, sizeof(l->label), "%s%s%s", row->provider,
+		 row->instance_type[0] ? " " : "", row->instance_type);
+	fleet_tame(l->label, sizeof(l->label), l->label[0] ? l->label : "site");
+	fleet_tame(l->source, sizeof(l->source), row->source);
+	fleet_tame(l->date, sizeof(l->date), row->date);
+}
+
+/* Of time on GPUs of any of the lines: at the run's price on average. */
+static int64_t share(const struct fleet_digest *d, int64_t ns)
+{
+	int64_t held = fleet_digest_held_ns(d), usd = fleet_digest_usd(d);
+
+	if (d->lines == 1)
+		return view_cost_amount(d->line[0].nano_usd_per_hour, ns);
+	return held > 0 ? base_div_even((__int128)usd * ns, held) : 0;
+}
+
+size_t fleet_reprice(struct fleet_digest *d, const struct view_prices *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->lines; i++) {
+		const struct view_price *row = price_of(p, &d->line[i]);
+
+		if (!row)
+			continue;
+		reprice_line(&d->line[i], row);
+		n++;
+	}
+	for (size_t i = 0; n && i < d->shares; i++)
+		d->share[i].usd = share(d, d->share[i].ns);
+	for (size_t i = 0; n && i < d->hotspots; i++)
+		d->hotspot[i].usd = share(d, d->hotspot[i].ns);
+	for (size_t i = 0; n && i < d->fixes; i++)
+		d->fix[i].usd = share(d, d->fix[i].ns);
+	return n;
+}
+
+struct moving {
+	struct fleet_store *to;
+	struct view_prices prices;
+	struct fleet_digest *digest; /* BATCH of them */
+	size_t n, lines, kept, bad;
+	int err;
+};
+
+static void flush(struct moving *m)
+{
+	size_t waiting = 0;
+
+	if (!m->err && m->n)
+		m->err = fleet_store_put(m->to, m->digest, m->n, &waiting);
+	m->n = 0;
+}
+
+static void on_digest(void *arg, const struct fleet_cell *cell)
+{
+	struct moving *m = arg;
+	struct fleet_digest *d = &m->digest[m->n];
+	const char *why;
+
+	if (m->err || fleet_digest_read(d, cell[0].text, strlen(cell[0].text), &why)) {
+		m->bad += !m->err;
+		return;
+	}
+	m->lines += d->lines;
+	m->kept += d->lines - fleet_reprice(d, &m->prices);
+	if (++m->n == BATCH)
+		flush(m);
+}
+
+static int read_prices(struct view_prices *p, const char *file)
+{
+	const char *why = NULL;
+	int err = view_prices_read(p, file, &why);
+
+	if (err)
+		view_error("%s: %s; see gpustarve-prices(1)", file, why ? why : strerror(-err));
+	for (size_t i = 0; i < p->bads; i++)
+		view_note("%s: %s: left out", file, p->bad[i]);
+	return err;
+}
+
+int fleet_store_reprice(struct fleet_store **to, struct fleet_store *from, const char *file)
+{
+	const struct fleet_query all = { .since_ns = INT64_MIN, .until_ns = INT64_MAX };
+	struct moving m = { .digest = calloc(BATCH, sizeof(*m.digest)) };
+	int err = m.digest ? read_prices(&m.prices, file) : -ENOMEM;
+
+	if (!err)
+		err = fleet_store_open(&m.to, FLEET_STORE_MEMORY, true);
+	if (!err)
+		err = fleet_store_read(from, FLEET_VIEW_DIGESTS, &all, on_digest, &m);
+	flush(&m);
+	if (!err)
+		err = m.err;
+	if (!err && m.kept)
+		view_note(
+			"%s has no price for %zu of %zu kinds of GPU of the runs, which keep theirs",
+			file, m.kept, m.lines);
+	if (!err && m.bad)
+		view_note("%zu digests cannot be read and are left out", m.bad);
+	view_prices_fini(&m.prices);
+	free(m.digest);
+	if (err) {
+		fleet_store_close(m.to);
+		m.to = NULL;
+	}
+	*to = m.to;
+	return err;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "units.h"
+
+#include <string.h>
+
+void fleet_units_make(struct fleet_digest *d, const struct view_summary *s)
+{
+	for (size_t i = 0; i < s->outcomes; i++) {
+		struct fleet_unit *u = &d->unit[d->units++];
+
+		fleet_tame(u->name, sizeof(u->name), s->outcome[i].unit);
+		u->num = s->outcome[i].num;
+		u->den = s->outcome[i].den;
+	}
+}
+
+void fleet_units_put(struct base_jsonout *j, const struct fleet_digest *d)
+{
+	if (!d->units)
+		return;
+	base_json_array(j, "units");
+	for (size_t i = 0; i < d->units; i++) {
+		base_json_array(j, NULL);
+		base_json_string(j, NULL, d->unit[i].name);
+		base_json_int(j, NULL, d->unit[i].num);
+		base_json_int(j, NULL, d->unit[i].den);
+		base_json_end(j);
+	}
+	base_json_end(j);
+}
+
+static void add(struct fleet_digest *d, const char *name, int64_t num, int64_t den)
+{
+	char text[VIEW_UNIT_NAME + 8];
+	struct view_unit u;
+
+	snprintf(text, sizeof(text), "%.*s=1", VIEW_UNIT_NAME, name);
+	if (d->units == VIEW_OUTCOMES_MAX || num <= 0 || den <= 0 ||
+	    !view_unit_parse(text, strlen(text), &u))
+		return;
+	for (size_t i = 0; i < d->units; i++)
+		if (!strcmp(d->unit[i].name, u.name))
+			return;
+	memcpy(d->unit[d->units].name, u.name, sizeof(u.name));
+	d->unit[d->units].num = num;
+	d->unit[d->units++].den = den;
+}
+
+void fleet_units_read(struct fleet_digest *d, const struct base_json *units)
+{
+	BASE_JSON_EACH(n, units) {
+		int64_t num, den;
+
+		if (base_json_count(n) != 3 || n->child->type != BASE_JSON_STRING ||
+		    !base_json_to_int(n->child->next, &num) ||
+		    !base_json_to_int(n->child->next->next, &den))
+			continue;
+		add(d, n->child->text, num, den);
+	}
+}
+
+/* --- out of a stored text --- */
+
+static bool pass(const char **p, const char *what)
+{
+	size_t n = strlen(what);
+
+	if (strncmp(*p, what, n) != 0)
+		return false;
+	*p += n;
+	return true;
+}
+
+static bool number(const char **p, int64_t *v)
+{
+	const char *from = *p;
+
+	for (*v = 0; **p >= '0' && **p <= '9'; (*p)++)
+		if (__builtin_mul_overflow(*v, 10, v) || __builtin_add_overflow(*v, **p - '0', v))
+			return false;
+	return *p > from;
+}
+
+/* ["samples", 204, 1] */
+static bool one(const char **p, struct fleet_unit *u)
+{
+	size_t n;
+
+	if (!pass(p, "[\""))
+		return false;
+	n = strspn(*p, "abcdefghijklmnopqrstuvwxyz0123456789_");
+	if (!n || n >= sizeof(u->name))
+		return false;
+	memcpy(u->name, *p, n);
+	u->name[n] = '\0';
+	*p += n;
+	return pass(p, "\", ") && number(p, &u->num) && pass(p, ", ") && number(p, &u->den) &&
+	       pass(p, "]") && u->num > 0 && u->den > 0;
+}
+
+size_t fleet_units_of(const char *text, struct fleet_unit unit[VIEW_OUTCOMES_MAX])
+{
+	size_t n = 0;
+
+	if (!text || !pass(&text, FLEET_UNITS_HEAD))
+		return 0;
+	while (n < VIEW_OUTCOMES_MAX && one(&text, &unit[n])) {
+		n++;
+		if (!pass(&text, ", "))
+			break;
+	}
+	return n;
+}
+
+/* --- sums --- */
+
+static struct fleet_unit_sum *sum_of(struct fleet_unit_sums *s, struct base_arena *mem,
+				     const char *name)
+{
+	for (size_t i = 0; i < s->sums; i++)
+		if (!strcmp(s->sum[i].name, name))
+			return &s->sum[i];
+	if (s->sums == VIEW_OUTCOMES_MAX)
+		return NULL;
+	s->sum[s->sums] =
+		(struct fleet_unit_sum){ .name = base_arena_text(mem, name), .untold_usd = s->usd };
+	return &s->sum[s->sums++];
+}
+
+static bool told(const struct fleet_unit *unit, size_t units, const char *name)
+{
+	for (size_t i = 0; i < units; i++)
+		if (unit[i].den == 1 && !strcmp(unit[i].name, name))
+			return true;
+	return false;
+}
+
+void fleet_unit_sums_add(struct fleet_unit_sums *s, struct base_arena *mem, int64_t usd,
+			 const struct fleet_unit *unit, size_t units)
+{
+	if (usd < 0)
+		return;
+	for (size_t i = 0; i < s->sums; i++)
+		if (!told(unit, units, s->sum[i].name))
+			s->sum[i].untold_usd += usd;
+	for (size_t i = 0; i < units; i++) {
+		struct fleet_unit_sum *u;
+
+		if (unit[i].den != 1 || !strcmp(unit[i].name, "epochs"))
+			continue;
+		u = sum_of(s, mem, unit[i].name);
+		if (!u)
+			continue;
+		u->count += unit[i].num;
+		u->usd += usd;
+		u->runs++;
+	}
+	s->usd += usd;
+}
+
+base_wide fleet_unit_usd(const struct fleet_unit_sum *s)
+{
+	base_wide each;
+
+	if (s->count <= 0 || __builtin_mul_overflow(s->usd, view_unit_per(s->name), &each))
+		return -1;
+	return base_div_even_wide(each, s->count);
+}
