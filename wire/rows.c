@@ -375,23 +375,39 @@ static int make_shapes(struct decoding *d)
 	return err;
 }
 
-static int make_chunk(const struct decoding *d, const struct wire_rows_field *f, const uint64_t *v,
-		      size_t at, size_t n)
+/* @bytes: of the field, which are known here so that none is copied byte by byte. */
+static inline __attribute__((always_inline)) int make_values(const struct decoding *d,
+							     const struct wire_rows_field *f,
+							     const uint64_t *v, size_t at, size_t n,
+							     size_t bytes)
 {
 	size_t row_bytes = d->r->row_bytes, i;
+	bool after = f->coding == WIRE_ROWS_AFTER, plain = f->coding == WIRE_ROWS_PLAIN;
 
 	for (i = 0; i < n; i++) {
 		uint8_t *row = d->rows + (at + i) * row_bytes;
+		const uint8_t *before = row_before(d->rows, row_bytes, d->before, at + i);
 		uint64_t value = v[i];
 
-		if (f->coding != WIRE_ROWS_PLAIN)
-			value = wire_unzigzag(value) +
-				expected(f, row, row_before(d->rows, row_bytes, d->before, at + i));
-		if (f->bytes == 4 && value > UINT32_MAX)
+		if (after)
+			value = wire_unzigzag(value) + (before ? get(before + f->at, bytes) : 0);
+		else if (!plain)
+			value = wire_unzigzag(value) + expected(f, row, before);
+		if (bytes == 4 && value > UINT32_MAX)
 			return -EBADMSG;
-		memcpy(row + f->at, &value, f->bytes);
+		memcpy(row + f->at, &value, bytes);
 	}
 	return 0;
+}
+
+static int make_chunk(const struct decoding *d, const struct wire_rows_field *f, const uint64_t *v,
+		      size_t at, size_t n)
+{
+	if (f->bytes == 4)
+		return make_values(d, f, v, at, n, 4);
+	if (f->bytes == 8)
+		return make_values(d, f, v, at, n, 8);
+	return make_values(d, f, v, at, n, f->bytes);
 }
 
 static int make_field(struct decoding *d, unsigned int field)
@@ -402,6 +418,8 @@ static int make_field(struct decoding *d, unsigned int field)
 	uint64_t v[CHUNK];
 	size_t at, n;
 
+	if (!d->section[section].data && f->coding != WIRE_ROWS_LENGTH)
+		return 0; /* all are 0, as the rows are */
 	if (open_column(d, section, UINT64_MAX, &c))
 		return -EBADMSG;
 	for (at = 0; at < d->count; at += n) {
