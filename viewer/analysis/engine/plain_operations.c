@@ -13,6 +13,9 @@
 #include "analysis/walk/join_ring.h"
 #include "base/minmax.h"
 
+/* Each is there twice, with and without ranks that are compared. */
+#define ALWAYS inline __attribute__((always_inline))
+
 struct run {
 	/* as in ana_gpu_state */
 	int64_t at, end, compute_end, comm_end, computed;
@@ -178,13 +181,13 @@ static __attribute__((noinline)) bool go_to_stream(struct ana_gpu_state *g, stru
 	return true;
 }
 
-static inline void record(struct run *r, bool compared, int c, int64_t start, int64_t end)
+static ALWAYS void record(struct run *r, bool compared, int c, int64_t start, int64_t end)
 {
 	if (compared)
 		ana_collective_log_add(r->recorder->log, c, start, end);
 }
 
-static inline void add_busy(struct run *r, int64_t upto, bool compared)
+static ALWAYS void add_busy(struct run *r, int64_t upto, bool compared)
 {
 	int64_t at = r->at, stop;
 
@@ -216,7 +219,7 @@ static __attribute__((noinline)) void keep_gap(struct ana_walk *w, struct ana_gp
 	r->follow = false;
 }
 
-static inline void add_gap(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_proc *p,
+static ALWAYS void add_gap(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_proc *p,
 			   struct run *r, const struct wire_event *op, const struct ana_call *call,
 			   bool compared)
 {
@@ -237,7 +240,7 @@ static inline void add_gap(struct ana_walk *w, struct ana_gpu_state *g, const st
 	*(c == ANA_DEVICE_TURNAROUND ? &r->turnaround : &r->launch) += ns;
 }
 
-static inline void add_kernel(struct ana_gpu_state *g, struct ana_proc *p, struct run *r,
+static ALWAYS void add_kernel(struct ana_gpu_state *g, struct ana_proc *p, struct run *r,
 			      const struct wire_event *op, bool compared)
 {
 	const struct ana_names *names = &p->names;
@@ -261,7 +264,7 @@ static inline void add_kernel(struct ana_gpu_state *g, struct ana_proc *p, struc
 	}
 }
 
-static inline void add(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_proc *p,
+static ALWAYS void add(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_proc *p,
 		       struct run *r, const struct wire_event *op, const struct ana_call *call,
 		       bool compared)
 {
@@ -287,9 +290,9 @@ static inline void add(struct ana_walk *w, struct ana_gpu_state *g, const struct
 }
 
 /* Twice, for nearly all are of GPUs that are not compared. */
-static inline __attribute__((always_inline)) const struct wire_event *take(
-	struct ana_walk *w, struct ana_proc *p, struct ana_gpu_state *g,
-	const struct wire_event *op, const struct wire_event *stop, bool compared)
+static ALWAYS const struct wire_event *take(struct ana_walk *w, struct ana_proc *p,
+					    struct ana_gpu_state *g, const struct wire_event *op,
+					    const struct wire_event *stop, bool compared)
 {
 	const struct ana_names *names = &p->names;
 	struct run r;

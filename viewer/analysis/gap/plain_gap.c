@@ -58,25 +58,20 @@ static inline bool only_calls(struct ana_walk *w, struct ana_proc *p, struct ana
 	       nothing_on(w, &t->operators, gap);
 }
 
-/* Nobody looked at the submitter within the gap, as far as there is evidence. */
-static bool unseen(struct ana_walk *w, struct ana_proc *p, struct ana_thread *t,
-		   const struct ana_open_gap *gap)
+/* There is evidence, and nobody looked at the submitter within the gap. */
+static __attribute__((noinline)) bool unseen(struct ana_walk *w, struct ana_proc *p,
+					     struct ana_thread *t, const struct ana_open_gap *gap)
 {
-	if (!p->evidence)
-		return true;
 	ana_attribute_read(w, p, gap->start, gap->end);
 	if (!t->seen)
 		t->seen = ana_evidence_thread(p->evidence, p->evidence->pid, t->tid);
 	return !ana_samples_within(t->seen, gap->start, gap->end);
 }
 
-/* [@start, @end) of the gap, in which the submitter neither waits nor calls. */
-static void give_unknown(const struct decision *d, int64_t start, int64_t end)
+/* It waits for what its neighbours tell. */
+static __attribute__((noinline)) void keep_unseen(const struct decision *d, int64_t start,
+						  int64_t end)
 {
-	if (!d->p->evidence) {
-		ana_gpu_add(d->g, ANA_HOST_UNKNOWN, ANA_NONE, start, end);
-		return;
-	}
 	ana_attribute_unseen(d->w, d->t,
 			     &(struct ana_unsampled_piece){
 				     .start = start,
@@ -88,6 +83,15 @@ static void give_unknown(const struct decision *d, int64_t start, int64_t end)
 				     .gap_start = d->gap->start,
 				     .gap_end = d->gap->end,
 			     });
+}
+
+/* [@start, @end) of the gap, in which the submitter neither waits nor calls. */
+static inline void give_unknown(const struct decision *d, int64_t start, int64_t end)
+{
+	if (d->p->evidence)
+		keep_unseen(d, start, end);
+	else
+		ana_gpu_add(d->g, ANA_HOST_UNKNOWN, ANA_NONE, start, end);
 }
 
 struct piece {
@@ -137,7 +141,8 @@ static int find_calls(struct ana_proc *p, uint32_t tid, int64_t start, int64_t e
 }
 
 /* LEDGER rules 3 and 6, in order. */
-static void give_pieces(const struct decision *d, const struct piece *piece, int n, int64_t end)
+static inline void give_pieces(const struct decision *d, const struct piece *piece, int n,
+			       int64_t end)
 {
 	int64_t start = d->gap->start;
 	int i;
@@ -153,7 +158,7 @@ static void give_pieces(const struct decision *d, const struct piece *piece, int
 }
 
 /* The same by the stack of the thread's calls. */
-static void give_by_stack(const struct decision *d, int64_t end)
+static __attribute__((noinline)) void give_by_stack(const struct decision *d, int64_t end)
 {
 	struct ana_timeline_stack *calls = &d->t->calls;
 	int64_t start = d->gap->start, until;
@@ -173,7 +178,7 @@ static void give_by_stack(const struct decision *d, int64_t end)
 	}
 }
 
-static void give_empty(const struct decision *d, int64_t end)
+static inline void give_empty(const struct decision *d, int64_t end)
 {
 	int64_t start = d->gap->start;
 	struct piece piece[PIECES];
@@ -211,7 +216,7 @@ bool ana_plain_gap_decide(struct ana_walk *w, struct ana_gpu_state *g,
 	    ana_top_wants(&g->top, gap->end - gap->start))
 		return false;
 	d.t = ana_host_thread(w, d.p, call->tid);
-	if (!d.t || !only_calls(w, d.p, d.t, gap) || !unseen(w, d.p, d.t, gap))
+	if (!d.t || !only_calls(w, d.p, d.t, gap) || (d.p->evidence && !unseen(w, d.p, d.t, gap)))
 		return false;
 	give_empty(&d, submitted);
 	give_queued(g, gap->same_graph, submitted, gap->end);
