@@ -73,6 +73,42 @@ static void put_classes(struct page *p, const char *name, const char *help, cons
 	}
 }
 
+/* A few rows: most kinds come in one or two precisions. */
+static void put_compute(struct page *p)
+{
+	struct view_work rows[ANA_WORKS];
+	size_t n = view_work_rows(p->s, rows);
+	char more[80];
+
+	if (n)
+		declare(p, "gpustarve_compute_seconds_total", "counter",
+			"What the class compute consisted of, by the kernels' names.");
+	for (size_t i = 0; i < n; i++) {
+		snprintf(more, sizeof(more), ",kind=\"%s\",precision=\"%s\"", rows[i].kind,
+			 rows[i].precision);
+		begin(p, "gpustarve_compute_seconds_total", more);
+		put_billionths(p, rows[i].ns);
+	}
+}
+
+/* NVML's meters, between each GPU's first operation and its last. */
+static void put_meters(struct page *p)
+{
+	const struct ana_units *u = &p->s->result->units;
+
+	if (!u->known_ns)
+		return;
+	put_one(p, "gpustarve_metered_seconds_total", "counter",
+		"GPU time of which NVML told how well the GPU was used.", u->known_ns);
+	put_one(p, "gpustarve_metered_busy_seconds_total", "counter",
+		"Of it, time in which anything ran.", u->busy_ns);
+	put_one(p, "gpustarve_metered_tensor_seconds_total", "counter",
+		"Of it, as a share of the tensor cores' time.", u->tensor_ns);
+	if (u->dram_ns >= 0)
+		put_one(p, "gpustarve_metered_dram_seconds_total", "counter",
+			"Of it, as a share of the memory's bandwidth.", u->dram_ns);
+}
+
 static void put_info(struct page *p)
 {
 	const struct ana_result *r = p->s->result;
@@ -143,6 +179,8 @@ int view_export_prometheus(struct view_export *x)
 		x->summary->wasted_ns);
 	put_one(&p, "gpustarve_starved_seconds_total", "counter",
 		"GPU time spent waiting for input.", x->summary->starved_ns);
+	put_compute(&p);
+	put_meters(&p);
 	put_money(&p);
 	put_steps(&p);
 	put_loader(&p);

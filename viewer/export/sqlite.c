@@ -50,6 +50,8 @@ static const char schema[] =
 	" starved_ns INTEGER, ops INTEGER, gaps INTEGER, verdict TEXT, nano_usd INTEGER);"
 	"CREATE TABLE classes (gpu INTEGER, class TEXT, ns INTEGER, nano_usd INTEGER,"
 	" high_ns INTEGER, medium_ns INTEGER, low_ns INTEGER, none_ns INTEGER);"
+	"CREATE TABLE compute (kind TEXT, precision TEXT, ns INTEGER, nano_usd INTEGER,"
+	" count INTEGER);"
 	"CREATE TABLE pieces (gpu INTEGER, start_ns INTEGER, end_ns INTEGER, class TEXT,"
 	" confidence TEXT, state TEXT, gap INTEGER);"
 	"CREATE TABLE gaps (gap INTEGER PRIMARY KEY, gpu INTEGER, start_ns INTEGER,"

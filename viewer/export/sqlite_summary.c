@@ -45,6 +45,11 @@ static void put_run(struct view_db *p)
 	put_number(p, "wasted_nano_usd", v->cost.wasted, v->cost.known);
 	put_number(p, "dropped_events", (int64_t)r->quality.dropped, true);
 	put_number(p, "unobserved_ns", r->quality.unobserved_ns, true);
+	put_number(p, "metered_ns", r->units.known_ns, r->units.known_ns > 0);
+	put_number(p, "metered_busy_ns", r->units.busy_ns, r->units.known_ns > 0);
+	put_number(p, "metered_tensor_ns", r->units.tensor_ns, r->units.known_ns > 0);
+	put_number(p, "metered_dram_ns", r->units.dram_ns,
+		   r->units.known_ns > 0 && r->units.dram_ns >= 0);
 }
 
 static void put_gpu(struct view_db *p, size_t i)
@@ -158,6 +163,24 @@ static void put_processes(struct view_db *p)
 	}
 }
 
+static void put_compute(struct view_db *p)
+{
+	const struct view_summary *v = p->x->summary;
+	struct view_work rows[ANA_WORKS];
+	size_t n = view_work_rows(v, rows);
+
+	for (size_t i = 0; i < n && !p->err; i++) {
+		sqlite3_stmt *s = view_db_once(p, "INSERT INTO compute VALUES (?,?,?,?,?)");
+
+		view_db_name(p, s, rows[i].kind);
+		view_db_name(p, s, rows[i].precision);
+		view_db_int(p, s, rows[i].ns);
+		view_db_known(p, s, rows[i].nano_usd, v->cost.known);
+		view_db_int(p, s, (int64_t)rows[i].count);
+		view_db_insert_once(p, s);
+	}
+}
+
 static void put_findings(struct view_db *p)
 {
 	const struct view_summary *v = p->x->summary;
@@ -223,6 +246,7 @@ void view_db_summary(struct view_db *p)
 	put_run(p);
 	put_gpus(p);
 	put_processes(p);
+	put_compute(p);
 	put_findings(p);
 	view_export_caveats(p->x, view_db_caveat, p);
 }

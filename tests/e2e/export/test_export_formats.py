@@ -135,6 +135,9 @@ def check_sqlite(run, summary, file):
     gs.equal(sum(int(n) for n, in ops), sum(g['ops'] for g in summary['gpus']), 'sqlite: operations')
     classes = {c: int(n) for c, n in shell(file, 'SELECT class, sum(ns) FROM classes GROUP BY class')}
     gs.equal(classes, {c: v['ns'] for c, v in summary['ledger']['classes'].items()}, 'sqlite: classes')
+    compute = [(k, p, int(n), int(c)) for k, p, n, c in shell(file, 'SELECT kind, precision, ns, count FROM compute')]
+    gs.equal(compute, [(r['kind'], r['precision'], r['ns'], r['count']) for r in summary['ledger']['compute']],
+             'sqlite: compute')
     pieces = {c: int(n) for c, n in
               shell(file, 'SELECT class, sum(end_ns - start_ns) FROM pieces GROUP BY class')}
     gs.equal(pieces, idle(summary), 'sqlite: pieces sum to the classes')
@@ -218,6 +221,8 @@ def check_prometheus(run, summary, file):
         sums[key.split('{')[0]] += round(float(value) * 1e9)
     gs.equal(sums['gpustarve_gpu_seconds_total'], summary['ledger']['gpu_ns'], 'prometheus: seconds')
     gs.equal(sums['gpustarve_starved_seconds_total'], summary['ledger']['starved_ns'], 'prometheus')
+    gs.equal(sums['gpustarve_compute_seconds_total'], sum(r['ns'] for r in summary['ledger']['compute']),
+             'prometheus: compute by kind and precision')
     gs.equal(sums['gpustarve_gpu_usd_total'], round(summary['cost']['usd'] * 1e9), 'prometheus: $')
     gs.check('simulated="true"' in text, 'prometheus: says that it is simulated')
     gs.check(len(values) <= 80, f'prometheus: {len(values)} series')
