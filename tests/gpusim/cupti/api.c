@@ -432,7 +432,7 @@ int cuptiActivityFlushAll(uint32_t flag)
 	fault_hang();
 	if (second_holds())
 		second_flush(flag & 1);
-	else
+	else if (!second_poisoned())
 		buf_flush(flag & 1);
 	tell_flush(begin);
 	return CUPTI_OK;
