@@ -588,21 +588,25 @@ void gpustarve_worker(uint32_t pid, uint32_t loader, uint32_t worker, uint32_t a
 
 /* ---- checkpoints, the collector ---- */
 
+static const char *path_in(const char *what)
+{
+	const char *tab = strchr(what, '\t');
+
+	return tab && tab[1] ? tab + 1 : "";
+}
+
 /*
  * Cells of saves are rows whose fields mean something else: batch is the inode (before or after),
  * delay_ns the size, faults the time of change, worker the number, samples the state.
  */
 static void put_save(struct wire_batch *row, const char *what)
 {
+	void (*wake)(void) = atomic_load_explicit(&wake_sender, memory_order_acquire);
+
 	row->what = WHAT_CHECKPOINT;
 	put_row(row, what);
-}
-
-static const char *path_in(const char *what)
-{
-	const char *tab = strchr(what, '\t');
-
-	return tab && tab[1] ? tab + 1 : "";
+	if (wake && *path_in(what)) /* who is killed next has told it */
+		wake();
 }
 
 static size_t saver_length(const char *what)

@@ -83,6 +83,8 @@ enum ana_band { /* of a minute, by the share of it in which the GPU was busy */
 	ANA_BANDS
 };
 
+struct ana_span; /* time/span.h */
+
 struct ana_gpu {
 	char *host;
 	uint32_t index; /* NVML index or the process's ordinal */
@@ -111,6 +113,8 @@ struct ana_gpu {
 	int64_t input_kernel_ns; /* ... and how long each of them took, in sum */
 	struct ana_work work;
 	int64_t held_start_ns, held_end_ns; /* on the axis, for timelines */
+	struct ana_span *held; /* by its processes, in order; NULL: not known. time/span.h */
+	size_t helds;
 	int64_t minutes[ANA_BANDS]; /* whole ones in which it was held and observed */
 };
 
@@ -161,6 +165,7 @@ struct ana_process {
 	char *role; /* trainer, loader_worker, launcher, other */
 	char *ended; /* exit, lost, running */
 	int64_t start_ns, end_ns;
+	bool holds; /* a GPU, while it lives */
 };
 
 struct ana_attempt { /* of a job: what it held between two requeues */

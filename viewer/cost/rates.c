@@ -20,7 +20,7 @@ struct lookup {
 	const struct view_trace *t;
 	struct view_prices site, builtin;
 	const char *site_path;
-	bool has_option, has_env;
+	bool has_option, has_env, quiet;
 	int64_t option, env;
 	base_unit today; /* of the run, else of now */
 	char host[256];
@@ -164,6 +164,8 @@ static void read_site(struct lookup *l)
 
 	l->site_path = env && env[0] ? env : VIEW_PRICES_SITE_FILE;
 	int err = view_prices_read(&l->site, l->site_path, &why);
+	if (l->quiet)
+		return; /* it was said */
 	if (err && (err != -ENOENT || (env && env[0])))
 		view_note("%s: %s; no price is taken from it", l->site_path,
 			  why ? why : strerror(-err));
@@ -206,4 +208,23 @@ int view_rates_find(const struct ana_result *r, const struct view_trace *t,
 	view_prices_fini(&l.site);
 	view_prices_fini(&l.builtin);
 	return 0;
+}
+
+bool view_rates_spot(const struct view_rate *held, struct view_rate *spot)
+{
+	struct view_rate_options o = { .model = "spot" };
+	struct lookup l = { .o = &o, .quiet = true };
+	struct view_price_query q = { held->gpu, "", "", "spot" };
+
+	*spot = *held;
+	spot->known = false;
+	read_site(&l);
+	view_prices_builtin(&l.builtin);
+	if (!find_in(&l.site, "site file", &q, spot))
+		find_in(&l.builtin, "built-in catalogue", &q, spot);
+	spot->nano_usd_per_hour = view_rate_fraction(spot->list_nano_usd_per_hour,
+						     held->fraction_num, held->fraction_den);
+	view_prices_fini(&l.site);
+	view_prices_fini(&l.builtin);
+	return spot->known;
 }

@@ -29,6 +29,12 @@ struct view_rate_options {
 int view_rates_find(const struct ana_result *r, const struct view_trace *t,
 		    const struct view_rate_options *o, struct view_rate **rate);
 
+/*
+ * What the GPU of @held would cost on the spot market: by the site file, else the catalogue, the
+ * cheapest offer. False: nobody tells.
+ */
+bool view_rates_spot(const struct view_rate *held, struct view_rate *spot);
+
 /* "MIG 1/7", "1/2 shared": num / den of the list price, half to even. */
 int64_t view_rate_fraction(int64_t list_nano_usd, uint32_t num, uint32_t den);
 

@@ -20,6 +20,7 @@
 #include "cost/cost.h"
 #include "facts/run_kinds.h"
 #include "job/identity.h"
+#include "saves/insurance.h"
 
 struct view_link { /* one thread of a chain of waits; strings NULL if unknown */
 	const char *who, *waits_in; /* NULL: the last, who makes what is waited for */
@@ -136,6 +137,33 @@ struct view_job_part { /* a run of a job */
 	int exit_status;
 };
 
+#define VIEW_SEGMENTS_MAX 64 /* that a summary lists */
+
+/* What a kill costs, and what kills have cost (LEDGER 9). Dollars -1: not known. */
+struct view_saves {
+	uint64_t saves, whole, failed, synced, untold; /* as in struct view_insurance */
+	uint64_t checkpoints, kills, starts; /* starts: segments of the run */
+	int64_t ns[SAVES_PARTS], nano_usd[SAVES_PARTS];
+	const char *loss2; /* twice the integral of what is unsaved, ns x ns */
+	int64_t instants_ns; /* over so much time */
+	int64_t mean_ns, mean_nano_usd; /* what a kill loses on average, of all GPUs */
+	int64_t worst_ns;
+	int64_t now_ns, now_nano_usd; /* -1: it does not go on */
+	int64_t every_ns; /* -1: not known */
+	int64_t silent_ns;
+	int64_t start_up_ns; /* of a GPU, each time */
+	int64_t exposed_ns; /* that a checkpoint kept a GPU waiting; -1: there is none */
+	int64_t between_ns; /* kills; as was seen, or by what others have published */
+	bool between_seen;
+	int64_t best_ns; /* interval; -1: not known */
+	char grade; /* 0: none */
+	bool has_spot;
+	struct view_rate spot;
+	int64_t spot_pays_ns; /* if kills are no more often than that; -1: never */
+	struct saves_segment *segment; /* the first ones */
+	size_t segments;
+};
+
 struct view_label {
 	const char *key, *value;
 };
@@ -205,6 +233,7 @@ struct view_summary {
 	int64_t *rank_nano_usd; /* [result->ranks.rows]: of what each made the others wait */
 	const char **note;
 	size_t notes;
+	struct view_saves *saves; /* NULL: nothing is known of saves, or there is nothing to tell */
 	struct view_alert *alert; /* in the order in which they fired */
 	size_t alerts;
 

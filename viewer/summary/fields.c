@@ -287,6 +287,29 @@ const struct summary_field summary_ranks[] = {
 	{ 0 }
 };
 #undef OWNER
+#define OWNER struct view_saves
+const struct summary_field summary_saves[] = {
+	F(COUNT, saves),
+	F(COUNT, whole),
+	F(COUNT, failed),
+	F(COUNT, synced),
+	F(COUNT, untold),
+	F(COUNT, checkpoints),
+	F(COUNT, kills),
+	F(COUNT, starts),
+	F(TOTAL, instants_ns),
+	AS(TOTAL, mean_ns, "mean_loss_ns"),
+	AS(TOTAL, worst_ns, "worst_loss_ns"),
+	F(TOTAL_KNOWN, now_ns),
+	F(TOTAL_KNOWN, every_ns),
+	F(TOTAL, silent_ns),
+	F(TOTAL, start_up_ns),
+	F(TOTAL_KNOWN, exposed_ns),
+	F(TOTAL, between_ns),
+	F(TOTAL_KNOWN, best_ns),
+	{ 0 }
+};
+#undef OWNER
 /* clang-format on */
 
 static void put_known(struct base_jsonout *j, const struct summary_field *f, int64_t v)

@@ -60,6 +60,7 @@ extern const struct summary_field summary_bytes[];
 extern const struct summary_field summary_rank_counts[]; /* struct ana_rank */
 extern const struct summary_field summary_clock[]; /* struct ana_clock */
 extern const struct summary_field summary_group[]; /* struct ana_group */
+extern const struct summary_field summary_saves[]; /* struct view_saves */
 extern const struct summary_field summary_ranks[]; /* struct ana_ranks */
 
 /* The members of @from, in order, into the object that is open. */

@@ -391,6 +391,8 @@ int view_summary_make(struct view_summary **out, struct ana_result *r, const str
 	set_money(s);
 	summary_make_outcomes(s, t);
 	set_rank_money(s);
+	if (summary_make_saves(s, t))
+		goto free_summary;
 	s->sampler_ppm =
 		base_ppm(r->classes[ANA_COMPUTE] + r->classes[ANA_COMM] + r->classes[ANA_COMM_SKEW],
 			 r->gpu_ns);

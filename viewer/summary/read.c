@@ -434,6 +434,7 @@ static int read_all(struct view_summary *s, const struct base_json *root)
 	summary_read_findings(s, base_json_get(root, "findings"));
 	summary_read_advice(s, base_json_get(root, "advice"));
 	summary_read_ranks(s, base_json_get(root, "ranks"));
+	summary_read_saves(s, base_json_get(root, "saves"));
 	summary_read_alerts(s, base_json_get(root, "alerts"));
 	read_quality(s, base_json_get(root, "quality"));
 	read_gaps(s, base_json_get(root, "longest_gaps"));

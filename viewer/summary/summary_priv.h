@@ -30,6 +30,10 @@ void summary_read_alerts(struct view_summary *s, const struct base_json *alerts)
 void summary_make_outcomes(struct view_summary *s, const struct view_trace *t);
 void summary_put_outcomes(struct base_jsonout *j, const struct view_summary *s);
 void summary_read_outcomes(struct view_summary *s, const struct base_json *outcomes);
+/* summary_saves.c: saves; no member where nothing is to tell. 0 or -ENOMEM; @t may be NULL. */
+int summary_make_saves(struct view_summary *s, const struct view_trace *t);
+void summary_put_saves(struct base_jsonout *j, const struct view_summary *s);
+void summary_read_saves(struct view_summary *s, const struct base_json *saves);
 /* compute.c: ledger.compute, read when the cost is; ledger.units, where there are any. */
 void summary_put_units(struct base_jsonout *j, const struct ana_units *u);
 void summary_put_work(struct base_jsonout *j, const struct view_summary *s);

@@ -413,6 +413,7 @@ static void put_body(struct base_jsonout *j, const struct view_summary *s)
 	summary_put_causes(j, s);
 	summary_put_advice(j, s);
 	summary_put_ranks(j, s);
+	summary_put_saves(j, s);
 	summary_put_alerts(j, s);
 	put_quality(j, s);
 	put_gaps(j, r);

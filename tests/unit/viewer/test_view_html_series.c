@@ -30,7 +30,8 @@ static void made_processes(struct ana_result *r, size_t n)
 						      strdup("trainer"),
 						      strdup("exit"),
 						      r->process[0].start_ns,
-						      r->process[0].end_ns };
+						      r->process[0].end_ns,
+						      true };
 	r->processes = n;
 }
 

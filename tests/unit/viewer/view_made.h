@@ -109,7 +109,8 @@ static struct ana_result *made_result(size_t gpus, const char *name, size_t buck
 					      strdup("trainer"),
 					      strdup("exit"),
 					      r->gpu[0].held_start_ns,
-					      r->gpu[0].held_end_ns };
+					      r->gpu[0].held_end_ns,
+					      true };
 	r->step_source = ANA_STEPS_RANGE;
 	r->steps = 100;
 	r->step_median_ns = 36000000000LL;

@@ -32,6 +32,17 @@ static char *uuid_text(const Wire__Device *d)
 	return strdup(text);
 }
 
+static int copy_held(struct ana_gpu *g, const struct ana_device *d)
+{
+	g->held = calloc(d->held.count + 1, sizeof(*g->held));
+	if (!g->held)
+		return -ENOMEM;
+	if (d->held.count)
+		memcpy(g->held, d->held.span, d->held.count * sizeof(*g->held));
+	g->helds = d->held.count;
+	return 0;
+}
+
 static int fill_gpu(struct ana_gpu *g, const struct ana_plan *p, const struct ana_device *d)
 {
 	const struct ana_source *s = &p->source[d->source];
@@ -59,7 +70,9 @@ static int fill_gpu(struct ana_gpu *g, const struct ana_plan *p, const struct an
 	}
 	if (g->held_start_ns > g->held_end_ns) /* no operation and no window */
 		g->held_start_ns = g->held_end_ns = 0;
-	return g->host && g->name ? 0 : -ENOMEM;
+	if (!g->host || !g->name)
+		return -ENOMEM;
+	return p->source[d->source].imported ? 0 : copy_held(g, d);
 }
 
 struct means {
@@ -372,6 +385,13 @@ static int fill_process(struct ana_process *to, const struct ana_source *s)
 	return to->host && to->role && to->ended ? 0 : -ENOMEM;
 }
 
+static void mark_holders(struct ana_result_parts *r)
+{
+	for (size_t i = 0; i < r->plan->devices; i++)
+		for (size_t u = 0; u < r->plan->device[i].uses; u++)
+			r->result->process[r->plan->device[i].use[u].source].holds = true;
+}
+
 static int fill_processes(struct ana_result_parts *r)
 {
 	struct ana_result *res = r->result;
@@ -383,6 +403,8 @@ static int fill_processes(struct ana_result_parts *r)
 		return -ENOMEM;
 	for (i = 0; i < r->plan->sources && !err; i++)
 		err = fill_process(&res->process[res->processes++], &r->plan->source[i]);
+	if (!err)
+		mark_holders(r);
 	return err;
 }
 

@@ -21,6 +21,7 @@ static void put_sections(struct html *h)
 	html_copies(h);
 	html_flame(h);
 	html_ranks(h);
+	html_saves(h);
 	html_cost(h);
 	html_quality(h);
 	html_run(h);

@@ -297,6 +297,7 @@ void html_cost(struct html *h); /* html_cost.c */
 void html_rate_part(struct html *h, const struct view_rate *r, size_t at);
 void html_quality(struct html *h); /* html_quality.c */
 void html_run(struct html *h); /* html_run.c */
+void html_saves(struct html *h); /* html_saves.c */
 void html_method(struct html *h); /* html_method.c */
 
 /* html_head.c: what stands before and after the sections. */

@@ -81,6 +81,7 @@ void view_text_report(const struct view_summary *s, FILE *f, const struct view_t
 	text_copies(&p);
 	text_gaps(&p);
 	text_advice(&p);
+	text_saves(&p);
 	text_prices(&p);
 	text_quality(&p);
 	base_arena_fini(&p.mem);

@@ -54,6 +54,7 @@ void text_copies(struct page *p);
 void text_gaps(struct page *p);
 
 void text_identity(struct page *p); /* text_run.c */
+void text_saves(struct page *p); /* text_saves.c */
 void text_prices(struct page *p); /* text_cost.c */
 void text_quality(struct page *p); /* text_quality.c */
 

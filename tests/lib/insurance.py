@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""LEDGER 9 once more, from the page alone and slowly: made-up lives of a job with kills, restarts,
+requeues, saves of every kind and what is loaded again, and what became of each nanosecond, in
+exact fractions. Nothing here shares a line or a method with viewer/saves/."""
+import random
+from fractions import Fraction
+
+NEVER = 2 ** 63 - 1
+PARTS = 'durable', 'unsaved', 'redone', 'unknown', 'lost', 'other'
+JOIN = 100_000_000
+
+
+class Case:
+    """gpus: [(held, [(start, end)])], processes: dicts, saves and loads: dicts by start."""
+
+    def __init__(self):
+        self.gpus, self.processes, self.saves, self.loads, self.over = [], [], [], [], True
+
+    def text(self):
+        lines = []
+        for held, spans in self.gpus:
+            lines.append('gpu %d %s' % (held, ' '.join('%d %d' % s for s in spans)))
+        for p in self.processes:
+            lines.append('process %d %d %d %d %d %d' % (p['start'], p['end'], p['holds'], p['ordered'],
+                                                        p['runs'], p['word']))
+        for s in self.saves:
+            lines.append('save %d %d %d %d %d %d %d %d %d %s' % (
+                s['process'], s['start'], s['call_end'], s['whole'], s['failed'], s['before'], *s['file'],
+                s['path']))
+        for o in self.loads:
+            lines.append('load %d %d %d %d %d %s' % (o['process'], o['t'], *o['file'], o['path']))
+        lines.append('end %d' % self.over)
+        return '\n'.join(lines) + '\n'
+
+
+# ---- the truth ----
+
+def checkpoints(case):
+    """[(covers, there, gone)], and of each save whose it is."""
+    groups, whose, counted = [], {}, []
+    for n, s in enumerate(case.saves):
+        def ends(other):
+            return other['whole'] if other['whole'] != NEVER else \
+                other['call_end'] if other['failed'] else NEVER
+        inside = any(o['process'] == s['process'] and s['path'].startswith(o['path'] + '/') and
+                     ends(o) > s['start'] for o in
+                     [o for o in case.saves[:n] if o['process'] == s['process']][-16:])
+        if not s['path'] or inside:
+            continue
+        counted.append(n)
+        near = groups and s['start'] <= max([case.saves[m]['start'] for m in groups[-1][:1]] +
+                                            [case.saves[m]['call_end'] + JOIN for m in groups[-1]
+                                             if case.saves[m]['call_end'] != NEVER])
+        again = groups and any(case.saves[m]['process'] == s['process'] and case.saves[m]['path'] == s['path']
+                               for m in groups[-1])
+        if not near or again:
+            groups.append([])
+        groups[-1].append(n)
+        whose[n] = len(groups) - 1
+    out = []
+    for k, group in enumerate(groups):
+        there = max(case.saves[m]['whole'] for m in group)
+        gone = min([case.saves[j]['start'] for m in group for j in range(m + 1, len(case.saves))
+                    if m in [i for i in range(j) if case.saves[i]['path'] == case.saves[j]['path']][-16:] and whose.get(j) != k and case.saves[j]['path'] == case.saves[m]['path'] and
+                    case.saves[j]['before'] and case.saves[j]['before'] == case.saves[m]['file'][0]] + [NEVER])
+        out.append((min(case.saves[m]['start'] for m in group), there, gone))
+    return out, whose, counted
+
+
+def stretches(case):
+    lives = [p for p in case.processes if p['holds']]
+    cuts = sorted({p['start'] for p in lives if all(o['word'] < p['start'] for o in lives
+                                                    if o['start'] < p['start'])})
+    out = []
+    for a, b in zip(cuts, cuts[1:] + [NEVER]):
+        out.append((a, min(b, max(p['end'] for p in lives if a <= p['start'] < b))))
+    return out
+
+
+def covers(points, segment, t):
+    """c(t)."""
+    there = [c for c, came, gone in points if came <= t < gone]
+    return max([segment[0]] + [c for c in there])
+
+
+def within(spans, a, b):
+    return sum(max(0, min(b, e) - max(a, s)) for s, e in spans)
+
+
+def integral(case, points, segments):
+    """Of all GPUs together, as a fraction; the measure; the most."""
+    total, measure, most = Fraction(0), 0, 0
+    for a, b in segments:
+        cuts = {a, b} | {t for p in points for t in p[1:] if a < t < b}
+        cuts |= {t for _, spans in case.gpus for s in spans for t in s if a < t < b}
+        cuts = sorted(cuts)
+        for x, y in zip(cuts, cuts[1:]):
+            c = covers(points, (a, b), x)
+            first = sum(within(spans, c, x) for _, spans in case.gpus)
+            last = sum(within(spans, c, y) for _, spans in case.gpus)
+            total += Fraction(first + last, 2) * (y - x)
+            measure += y - x
+            most = max(most, last)
+    return total, measure, most
+
+
+def opened_by(case, segment, whose):
+    """Saves that a segment's loads opened, before its own first save."""
+    own = min([s['start'] for s in case.saves if s['start'] >= segment[0]] + [NEVER])
+    for o in case.loads:
+        if not (segment[0] <= o['t'] < segment[1] and o['t'] <= own):
+            continue
+        for n, s in enumerate(case.saves):
+            if s['start'] >= segment[0] or s['whole'] > o['t'] or n not in whose:
+                continue
+            if s['file'][0] == 0:
+                ok = o['file'][0] == 0 and '://' in s['path'] and s['path'] == o['path']
+            else:
+                ok = s['file'] == o['file'] or (
+                    o['file'][0] and o['path'].startswith(s['path'] + '/') and
+                    s['start'] - 10_000_000 <= o['file'][2] <= s['whole'])
+            if ok:
+                yield n
+
+
+def ended(case, segments):
+    ends = []
+    for k, (a, b) in enumerate(segments):
+        mine = [p for p in case.processes if p['holds'] and a <= p['start'] and
+                (k + 1 == len(segments) or p['start'] < segments[k + 1][0])]
+        bad = [p for p in mine if not p['ordered']]
+        on = k + 1 == len(segments) and not case.over
+        ends.append('killed' if any(not (p['runs'] and on) for p in bad) else 'on' if bad else 'ordered')
+    return ends
+
+
+def truth(case):
+    points, whose, counted = checkpoints(case)
+    segments = stretches(case)
+    ends = ended(case, segments)
+    thrown = [NEVER] * len(segments)
+    began_with = [-1] * len(segments)
+    for k, segment in enumerate(segments[1:], 1):
+        found = [points[whose[n]][0] for n in opened_by(case, segment, whose)]
+        before = [j for j, (a, b) in enumerate(segments) if found and a <= max(found)]
+        if not found or not before or before[-1] >= k:
+            continue
+        began_with[k] = before[-1]
+        for j in range(before[-1], k):
+            if ends[j] == 'killed':
+                thrown[j] = min(thrown[j], max(found) if j == before[-1] else segments[j][0])
+                thrown[j] = max(thrown[j], segments[j][0])
+    parts = []
+    for held, spans in case.gpus:
+        part = dict.fromkeys(PARTS, 0)
+        for k, (a, b) in enumerate(segments):
+            cut, rest = covers(points, (a, b), b), 'unsaved'
+            if ends[k] == 'killed' and thrown[k] != NEVER:
+                cut, rest = min(thrown[k], b), 'redone'
+            elif ends[k] == 'killed':
+                rest = 'lost' if k + 1 == len(segments) else 'unknown'
+            part['durable'] += within(spans, a, cut)
+            part[rest] += within(spans, cut, b)
+        part['other'] = held - sum(part.values())
+        parts.append([part[p] for p in PARTS])
+    total, measure, most = integral(case, points, segments)
+    now = -1
+    if ends and ends[-1] == 'on':
+        a, b = segments[-1]
+        now = sum(within(spans, covers(points, (a, b), b), b) for _, spans in case.gpus)
+    return dict(part=[sum(p[i] for p in parts) for i in range(len(PARTS))], gpu=parts, loss=total,
+                instants=measure, worst=most, now=now, every=interval(points, segments),
+                segments=[[a, b, e, o] for (a, b), e, o in zip(segments, ends, began_with)],
+                counts=[len(counted), sum(case.saves[n]['whole'] != NEVER for n in counted),
+                        sum(case.saves[n]['failed'] for n in counted),
+                        sum(p[1] != NEVER for p in points), ends.count('killed')])
+
+
+def interval(points, segments):
+    there = [c for c, came, _ in points if came != NEVER]
+    lengths = []
+    for x, y in zip(there, there[1:]):
+        of = [max([k for k, (a, _) in enumerate(segments) if a <= t], default=-1) for t in (x, y)]
+        if of[0] == of[1] >= 0:
+            lengths.append(y - x)
+    return sorted(lengths)[(len(lengths) - 1) // 2] if lengths else -1
+
+
+def half_even(value):
+    return round(value)  # of a Fraction: half to even
+
+
+# ---- made-up lives ----
+
+def merged(spans):
+    out = []
+    for a, b in sorted(spans):
+        if out and a <= out[-1][1]:
+            out[-1] = (out[-1][0], max(out[-1][1], b))
+        else:
+            out.append((a, b))
+    return out
+
+
+def made(seed):
+    """Segments of some ranks; each saves in its way, some are killed, some go on with a save."""
+    r = random.Random(seed)
+    case, t, inode = Case(), 10 ** 18 + r.randrange(10 ** 9), 100
+    unit = r.choice((1, 1000, 10 ** 6, 10 ** 9, 37 * 10 ** 9))
+    gpus = r.choice((1, 1, 2, 4))
+    spans, files = [[] for _ in range(gpus)], []
+    lies = {}  # place -> what lies there
+    for attempt in range(r.randrange(1, 6)):
+        begin, length = t, unit * r.randrange(1, 2000) + r.randrange(3)
+        end, killed = begin + length, r.random() < 0.6
+        ranks = []
+        for g in range(gpus):
+            start, stop = begin + r.randrange(1 + length // 10), end - r.randrange(1 + length // 10)
+            stop = max(stop, start + 1)
+            ranks.append(len(case.processes))
+            ordered = int(not killed or r.random() < 0.3)
+            seen = stop + (0 if ordered else r.choice((0, r.randrange(2 * 10 ** 9))))
+            case.processes.append(dict(start=start, end=seen, holds=1, runs=0, ordered=ordered, word=stop))
+            spans[g].append((start, seen))
+        if files and r.random() < 0.7:
+            place, file = r.choice(files[-4:])
+            if r.random() < 0.2:
+                file = (file[0], file[1] + 1, file[2])  # changed since
+            case.loads.append(dict(process=ranks[0], t=begin + length // 8 + r.randrange(1 + length // 4),
+                                   file=file, path=place + r.choice(('', '', '/0.pt'))))
+        at = begin + r.randrange(1 + length // 3)
+        style = r.choice(('one', 'numbered', 'pair', 'shards', 'folder', 'remote'))
+        while at < end and len(case.saves) < 60:
+            took = r.randrange(1, 2 + length // 20)
+            names = {'one': ['last'], 'numbered': ['step%d' % at], 'pair': ['model', 'optimizer'],
+                     'shards': ['shard%d' % g for g in range(gpus)], 'folder': ['folder', 'folder/0.pt'],
+                     'remote': ['s3://b/%d' % r.randrange(3)]}[style]
+            for k, name in enumerate(names):
+                begun = at + (k * took // 2 if style == 'folder' else k * (took + r.randrange(JOIN // 50)))
+                over = lies.get(name, 0) if r.random() < 0.8 else 0
+                kind = r.random()
+                whole, failed, call_end = begun + took, 0, begun + took
+                if kind < 0.1:
+                    failed, whole = 1, NEVER
+                elif kind < 0.25:
+                    whole += r.randrange(1 + length // 10)  # asynchronous
+                elif kind < 0.3:
+                    whole = NEVER  # nobody tells
+                if call_end > end and killed:
+                    whole = call_end = NEVER  # under way
+                if whole != NEVER and whole > end and killed:
+                    whole = NEVER
+                inode += 0 if over else 1
+                file = (0, 0, 0)
+                if whole != NEVER and style != 'remote':
+                    file = (over or inode, r.randrange(1, 10 ** 6), begun + took // 2)
+                    files.append((name, file))
+                elif whole != NEVER:
+                    files.append((name, file))
+                if style != 'remote' and call_end != NEVER:
+                    lies[name] = over or inode
+                case.saves.append(dict(process=ranks[k % len(ranks) if style == 'shards' else 0], start=begun,
+                                       call_end=call_end, whole=whole, failed=failed, before=over, file=file,
+                                       path=name if r.random() < 0.97 else ''))
+            at += took + unit * r.randrange(1, 1 + max(2, length // unit // 6)) + \
+                r.choice((0, JOIN - 1, JOIN, JOIN + 1))
+        t = end + r.randrange(1, 10 ** 9)
+    if r.random() < 0.2:
+        case.over = False
+        for p in case.processes[-gpus:]:
+            p['ordered'], p['runs'] = 0, 1
+    for g in range(gpus):
+        spans[g] = merged(spans[g])
+        held = sum(b - a for a, b in spans[g])
+        case.gpus.append((held + r.choice((0, 0, 5, -3)), spans[g]))
+    case.saves.sort(key=lambda s: (s['start'], s['process']))
+    case.loads.sort(key=lambda o: (o['process'], o['t']))
+    return case

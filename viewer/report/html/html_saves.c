@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a kill would cost, and what kills have cost. */
+#include "html_priv.h"
+
+static void put_money(struct html *h, int64_t nano, const char *key)
+{
+	if (nano < 0)
+		return;
+	html_put(h, " = ");
+	html_money(h, nano, "%s", key);
+}
+
+static void put_count(struct html *h, const struct view_saves *v)
+{
+	html_put(h, "<p>");
+	if (!v->checkpoints) {
+		html_put(h, v->untold ? "No save of which it is known what became of it.</p>\n"
+				      : "No save was seen.</p>\n");
+		return;
+	}
+	html_put(h, "Checkpoints: ");
+	html_count(h, v->checkpoints, "/saves/checkpoints");
+	html_put(h, ", of so many saves: ");
+	html_count(h, v->saves, "/saves/saves");
+	if (v->failed) {
+		html_put(h, " (failed: ");
+		html_count(h, v->failed, "/saves/failed");
+		html_put(h, ")");
+	}
+	if (v->every_ns >= 0) {
+		html_put(h, ", every ");
+		html_ns(h, v->every_ns, "/saves/every_ns");
+	}
+	if (v->exposed_ns >= 0) {
+		html_put(h, "; each kept a GPU waiting for ");
+		html_ns(h, v->exposed_ns, "/saves/exposed_ns");
+	}
+	html_put(h, ".</p>\n");
+}
+
+static void put_loss(struct html *h, const struct view_saves *v)
+{
+	html_put(h, "<p>A kill loses ");
+	html_ns(h, v->mean_ns, "/saves/mean_loss_ns");
+	html_put(h, " of GPU time");
+	put_money(h, v->mean_nano_usd, "/saves/mean_loss_usd");
+	html_put(h, " on average, ");
+	html_ns(h, v->worst_ns, "/saves/worst_loss_ns");
+	html_put(h, " at most, and ");
+	html_ns(h, v->start_up_ns, "/saves/start_up_ns");
+	html_put(h, " of each GPU to start again.");
+	if (v->now_ns >= 0) {
+		html_put(h, " A kill now loses ");
+		html_ns(h, v->now_ns, "/saves/now_ns");
+		put_money(h, v->now_nano_usd, "/saves/now_usd");
+		html_put(h, ".");
+	}
+	html_put(h, "</p>\n");
+}
+
+static void put_interval(struct html *h, const struct view_saves *v)
+{
+	if (v->best_ns < 0)
+		return;
+	html_put(h, "<p>Best interval ");
+	html_ns(h, v->best_ns, "/saves/best_ns");
+	html_put(h, ": Young's, the root of twice ");
+	html_ns(h, v->exposed_ns, "/saves/exposed_ns");
+	html_put(h, " times ");
+	html_ns(h, v->between_ns, "/saves/between_ns");
+	html_put(h,
+		 v->between_seen
+			 ? " between kills, as seen here.</p>\n"
+			 : " between kills, as published for large clusters (The Llama 3 Herd of "
+			   "Models, 2024-07-31).</p>\n");
+}
+
+static void put_spot(struct html *h, const struct view_saves *v)
+{
+	if (v->has_spot && v->spot_pays_ns >= 0) {
+		html_put(h, "<p>On spot at ");
+		html_price(h, v->spot.nano_usd_per_hour, "/saves/spot/usd_per_gpu_hour");
+		html_put(h, " per GPU-hour (");
+		html_text(h, "span", v->spot.label, "/saves/spot/label");
+		html_put(h, ", ");
+		html_text(h, "span", v->spot.source, "/saves/spot/source");
+		html_put(h, ", ");
+		html_text(h, "span", v->spot.date, "/saves/spot/date");
+		html_put(h, ") it pays unless killed oftener than every ");
+		html_ns(h, v->spot_pays_ns, "/saves/spot/pays_ns");
+		html_put(h, ".</p>\n");
+	}
+	if (v->grade) {
+		char grade[2] = { v->grade, 0 };
+
+		html_put(h, "<p>Spot grade ");
+		html_text(h, "strong", grade, "/saves/grade");
+		html_put(h, " <span class=\"soft small\">" SAVES_GRADE_RULE "</span></p>\n");
+	}
+}
+
+static void put_part(struct html *h, const struct view_saves *v, int part)
+{
+	static const char *const what[SAVES_PARTS] = {
+		"saved, as far as is known",
+		"behind the last save, of what ended in order or goes on",
+		"killed, and done again from a save before",
+		"killed; what the restart began with is not known",
+		"killed, and nothing came after",
+		"held, and no process ran"
+	};
+	const char *name = saves_part_names[part];
+
+	html_put(h, "<tr>");
+	HTML_CELL_IN(h, "th scope=\"row\" class=\"keep\"",
+		     fprintf(h->f, "<span class=\"mono\">%s</span> <span class=\"soft\">%s</span>",
+			     name, what[part]));
+	HTML_NUMBER(h, html_ns(h, v->ns[part], "/saves/parts/%s/ns", name));
+	if (h->s->cost.known && v->nano_usd[part] >= 0)
+		HTML_NUMBER(h, html_money(h, v->nano_usd[part], "/saves/parts/%s/usd", name));
+	else
+		html_put(h, "<td class=\"n\"></td>");
+	html_put(h, "</tr>\n");
+}
+
+void html_saves(struct html *h)
+{
+	const struct view_saves *v = h->s->saves;
+
+	if (!v)
+		return;
+	html_section(h, "saves", "Saves: what a kill costs");
+	put_count(h, v);
+	put_loss(h, v);
+	put_interval(h, v);
+	put_spot(h, v);
+	html_table(h, "What became of the GPU time");
+	HTML_HEADS(h, "Part", "n:Time", "n:Cost");
+	for (int p = 0; p < SAVES_PARTS; p++)
+		if (v->ns[p])
+			put_part(h, v, p);
+	html_table_end(h);
+	html_section_end(h);
+}

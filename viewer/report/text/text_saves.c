@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a kill would cost, and what kills have cost. */
+#include <inttypes.h>
+#include "base/amounts.h"
+#include "base/units.h"
+#include "text_priv.h"
+
+static const char *money(struct page *p, int64_t nano_usd)
+{
+	base_unit usd;
+
+	if (nano_usd < 0)
+		return "";
+	return base_arena_printf(&p->mem, " = %s", base_money_ascii(usd, nano_usd));
+}
+
+static void put_count(struct page *p, const struct view_saves *v)
+{
+	base_unit every, wait, a, b;
+	const char *t;
+
+	if (!v->checkpoints) {
+		text_line(p, v->untold ? "no save of which it is known what became of it"
+				       : "no save was seen");
+		return;
+	}
+	t = base_arena_printf(&p->mem, "%s checkpoint%s of %s save%s",
+			      base_count(a, v->checkpoints), v->checkpoints == 1 ? "" : "s",
+			      base_count(b, v->saves), v->saves == 1 ? "" : "s");
+	if (v->failed)
+		t = base_arena_printf(&p->mem, "%s (%" PRIu64 " failed)", t, v->failed);
+	if (v->every_ns >= 0)
+		t = base_arena_printf(&p->mem, "%s, every %s", t,
+				      base_duration(every, v->every_ns));
+	if (v->exposed_ns >= 0)
+		t = base_arena_printf(&p->mem, "%s; each kept a GPU waiting for %s", t,
+				      base_duration(wait, v->exposed_ns));
+	text_line(p, t);
+}
+
+static void put_loss(struct page *p, const struct view_saves *v)
+{
+	base_unit mean, worst, start, now;
+
+	text_line(p, base_arena_printf(&p->mem,
+				       "a kill loses %s of GPU time%s on average, %s at most, and "
+				       "%s of each GPU to start again",
+				       base_duration(mean, v->mean_ns), money(p, v->mean_nano_usd),
+				       base_duration(worst, v->worst_ns),
+				       base_duration(start, v->start_up_ns)));
+	if (v->now_ns >= 0)
+		text_line(p, base_arena_printf(&p->mem, "a kill now loses %s of GPU time%s",
+					       base_duration(now, v->now_ns),
+					       money(p, v->now_nano_usd)));
+}
+
+static void put_interval(struct page *p, const struct view_saves *v)
+{
+	base_unit best, cost, between;
+
+	if (v->best_ns < 0)
+		return;
+	text_line(p,
+		  base_arena_printf(
+			  &p->mem,
+			  "best interval %s (Young: the root of 2 x %s x %s between kills, %s)",
+			  base_duration(best, v->best_ns), base_duration(cost, v->exposed_ns),
+			  base_duration(between, v->between_ns),
+			  v->between_seen ? "as seen here"
+					  : "one in 50,677 GPU-hours: Llama 3, arXiv 2407.21783, "
+					    "2024-07-31"));
+}
+
+static void put_spot(struct page *p, const struct view_saves *v)
+{
+	base_unit pays;
+
+	if (v->has_spot && v->spot_pays_ns >= 0)
+		text_line(p, base_arena_printf(
+				     &p->mem,
+				     "on spot it pays unless killed oftener than every %s: %s; "
+				     "source: %s",
+				     base_duration(pays, v->spot_pays_ns),
+				     view_text_rate(&v->spot, &p->mem), v->spot.source));
+	if (v->grade)
+		text_line(p, base_arena_printf(&p->mem, "spot grade %c (%s)", v->grade,
+					       SAVES_GRADE_RULE));
+}
+
+static void put_parts(struct page *p, const struct view_saves *v)
+{
+	const char *t = "";
+
+	for (int k = 0; k < SAVES_PARTS; k++) {
+		base_unit time;
+
+		if (!v->ns[k])
+			continue;
+		t = base_arena_printf(
+			&p->mem, "%s%s%s %s%s", t, *t ? ", " : "", saves_part_names[k],
+			base_duration(time, v->ns[k]),
+			p->s->cost.known && v->nano_usd[k] >= 0 ? money(p, v->nano_usd[k]) : "");
+	}
+	text_line(p, t);
+	if (v->kills)
+		text_line(p, base_arena_printf(&p->mem,
+					       "%" PRIu64 " of %" PRIu64
+					       " starts ended by a kill or a failure",
+					       v->kills, v->starts));
+}
+
+void text_saves(struct page *p)
+{
+	const struct view_saves *v = p->s->saves;
+
+	if (!v)
+		return;
+	text_heading(p, "Saves");
+	put_count(p, v);
+	put_loss(p, v);
+	put_interval(p, v);
+	put_spot(p, v);
+	put_parts(p, v);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Saves are told apart by process, place and time alone. */
+#include "checkpoints.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_BACK 16 /* so many saves of a process that are under way at a time are kept apart */
+#define STAMP_SLACK_NS 10000000 /* times of change are as coarse as the kernel's tick */
+
+struct work {
+	const struct saves_input *in;
+	struct saves_checkpoints *c;
+	uint32_t *order;
+	uint32_t *at_place; /* the save before it at the same place; UINT32_MAX: none */
+	uint32_t *of_process; /* ... of the same process */
+};
+
+bool saves_path_below(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	while (n > 1 && folder[n - 1] == '/')
+		n--;
+	return n && !strncmp(path, folder, n) && path[n] == '/';
+}
+
+static int by_place(const void *a, const void *b, void *arg)
+{
+	const struct saves_input *in = arg;
+	const uint32_t *x = a, *y = b;
+	int differs = strcmp(in->save[*x].path, in->save[*y].path);
+
+	return differs ? differs : *x < *y ? -1 : *x > *y;
+}
+
+static int by_process(const void *a, const void *b, void *arg)
+{
+	const struct saves_input *in = arg;
+	const uint32_t *x = a, *y = b;
+	uint32_t p = in->save[*x].process, q = in->save[*y].process;
+
+	return p != q ? p < q ? -1 : 1 : *x < *y ? -1 : *x > *y;
+}
+
+static void link_places(struct work *w)
+{
+	const struct saves_save *s = w->in->save;
+
+	qsort_r(w->order, w->in->saves, sizeof(*w->order), by_place, (void *)(uintptr_t)w->in);
+	for (size_t i = 0; i < w->in->saves; i++) {
+		uint32_t at = w->order[i];
+		bool same = i && !strcmp(s[at].path, s[w->order[i - 1]].path);
+
+		w->at_place[at] = same ? w->order[i - 1] : UINT32_MAX;
+	}
+}
+
+static void link_processes(struct work *w)
+{
+	const struct saves_save *s = w->in->save;
+
+	qsort_r(w->order, w->in->saves, sizeof(*w->order), by_process, (void *)(uintptr_t)w->in);
+	for (size_t i = 0; i < w->in->saves; i++) {
+		uint32_t at = w->order[i];
+		bool same = i && s[at].process == s[w->order[i - 1]].process;
+
+		w->of_process[at] = same ? w->order[i - 1] : UINT32_MAX;
+	}
+}
+
+static bool under_way(const struct saves_save *s, int64_t t)
+{
+	if (s->whole_ns != SAVES_NEVER)
+		return t < s->whole_ns;
+	return !s->failed || t < s->call_end_ns;
+}
+
+/* Of a folder that its process is saving just then. */
+static bool is_part(const struct work *w, uint32_t at)
+{
+	const struct saves_save *s = w->in->save;
+	uint32_t i = w->of_process[at];
+
+	for (int n = 0; n < LOOK_BACK && i != UINT32_MAX; n++, i = w->of_process[i])
+		if (under_way(&s[i], s[at].start_ns) && saves_path_below(s[at].path, s[i].path))
+			return true;
+	return false;
+}
+
+/* Whether its process has saved to the same place in this checkpoint. */
+static bool is_again(const struct work *w, uint32_t at, uint32_t checkpoint)
+{
+	const struct saves_save *s = w->in->save;
+
+	for (uint32_t i = w->at_place[at]; i != UINT32_MAX; i = w->at_place[i]) {
+		if (w->c->of_save[i] != checkpoint)
+			return false; /* those before are of earlier ones */
+		if (s[i].process == s[at].process)
+			return true;
+	}
+	return false;
+}
+
+static int64_t later(int64_t t, int64_t ns)
+{
+	return t > SAVES_NEVER - ns ? SAVES_NEVER : t + ns;
+}
+
+/* Saves come by their beginnings. */
+static void join(struct work *w)
+{
+	struct saves_checkpoints *c = w->c;
+	int64_t open_until = 0;
+
+	for (uint32_t at = 0; at < w->in->saves; at++) {
+		const struct saves_save *s = &w->in->save[at];
+		uint32_t last = (uint32_t)c->checkpoints - 1;
+
+		c->of_save[at] = SAVES_NO_CHECKPOINT;
+		if (!s->path[0] || is_part(w, at))
+			continue;
+		if (!c->checkpoints || s->start_ns > open_until || is_again(w, at, last)) {
+			last = (uint32_t)c->checkpoints++;
+			c->checkpoint[last] =
+				(struct saves_checkpoint){ s->start_ns, s->start_ns, SAVES_NEVER };
+			open_until = s->start_ns;
+		}
+		c->of_save[at] = last;
+		if (s->whole_ns > c->checkpoint[last].there_ns)
+			c->checkpoint[last].there_ns = s->whole_ns;
+		if (s->call_end_ns != SAVES_NEVER)
+			open_until = base_max(open_until, later(s->call_end_ns, SAVES_JOIN_NS));
+	}
+}
+
+/* A save that finds the file of an earlier one where it writes destroys it. */
+static void overwrite(struct work *w)
+{
+	const struct saves_save *s = w->in->save;
+
+	for (uint32_t at = 0; at < w->in->saves; at++) {
+		uint32_t i = w->at_place[at];
+
+		for (int n = 0; s[at].before_inode && n < LOOK_BACK && i != UINT32_MAX;
+		     n++, i = w->at_place[i]) {
+			uint32_t of = w->c->of_save[i];
+
+			if (s[i].file.inode != s[at].before_inode || of == SAVES_NO_CHECKPOINT ||
+			    of == w->c->of_save[at])
+				continue;
+			if (w->c->checkpoint[of].gone_ns > s[at].start_ns)
+				w->c->checkpoint[of].gone_ns = s[at].start_ns;
+		}
+	}
+}
+
+int saves_checkpoints_make(const struct saves_input *in, struct saves_checkpoints *c)
+{
+	struct work w = { .in = in, .c = c };
+	size_t n = in->saves + 1;
+	int err = -ENOMEM;
+
+	*c = (struct saves_checkpoints){ .checkpoint = calloc(n, sizeof(*c->checkpoint)),
+					 .of_save = calloc(n, sizeof(*c->of_save)) };
+	w.order = calloc(n, sizeof(*w.order));
+	w.at_place = calloc(n, sizeof(*w.at_place));
+	w.of_process = calloc(n, sizeof(*w.of_process));
+	if (!c->checkpoint || !c->of_save || !w.order || !w.at_place || !w.of_process)
+		goto out;
+	for (uint32_t i = 0; i < in->saves; i++)
+		w.order[i] = i;
+	link_places(&w);
+	link_processes(&w);
+	join(&w);
+	overwrite(&w);
+	err = 0;
+out:
+	free(w.order);
+	free(w.at_place);
+	free(w.of_process);
+	if (err)
+		saves_checkpoints_fini(c);
+	return err;
+}
+
+void saves_checkpoints_fini(struct saves_checkpoints *c)
+{
+	free(c->checkpoint);
+	free(c->of_save);
+	*c = (struct saves_checkpoints){ 0 };
+}
+
+static bool same_file(const struct saves_file *a, const struct saves_file *b)
+{
+	return a->inode == b->inode && a->size == b->size && a->mtime_ns == b->mtime_ns;
+}
+
+static bool opened(const struct saves_save *s, const struct saves_load *l)
+{
+	if (!s->file.inode)
+		return !l->file.inode && strstr(s->path, "://") && !strcmp(s->path, l->path);
+	if (same_file(&s->file, &l->file))
+		return true;
+	return l->file.inode && saves_path_below(l->path, s->path) &&
+	       l->file.mtime_ns >= s->start_ns - STAMP_SLACK_NS && l->file.mtime_ns <= s->whole_ns;
+}
+
+size_t saves_opened(const struct saves_input *in, const struct saves_checkpoints *c,
+		    const struct saves_load *load, int64_t before_ns)
+{
+	for (size_t i = in->saves; i--;) {
+		const struct saves_save *s = &in->save[i];
+
+		if (s->start_ns < before_ns && s->whole_ns <= load->t_ns &&
+		    c->of_save[i] != SAVES_NO_CHECKPOINT && opened(s, load))
+			return i;
+	}
+	return SIZE_MAX;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a kill costs, and what kills have cost (LEDGER 9): from saves, loads, the lives of processes
+ * and what GPUs were held, to durable, unsaved, redone and lost time, and the mean loss. Pure
+ * functions over integers; every input is hostile.
+ */
+#ifndef VIEW_INSURANCE_H
+#define VIEW_INSURANCE_H
+
+#include "base/units.h"
+#include "save.h"
+
+enum saves_part {
+	SAVES_DURABLE,
+	SAVES_UNSAVED,
+	SAVES_REDONE,
+	SAVES_UNKNOWN,
+	SAVES_LOST,
+	SAVES_OTHER, /* held, but by no process; may be negative where a clock stepped */
+	SAVES_PARTS
+};
+extern const char *const saves_part_names[SAVES_PARTS];
+
+enum saves_end {
+	SAVES_END_ORDERED,
+	SAVES_END_ON, /* it goes on */
+	SAVES_END_KILLED,
+	SAVES_ENDS
+};
+extern const char *const saves_end_names[SAVES_ENDS];
+
+struct saves_segment {
+	int64_t start_ns, end_ns;
+	enum saves_end end;
+	int64_t covered_ns; /* beginning of the checkpoint that is there at its end, or start_ns */
+	int64_t redone_from_ns; /* SAVES_NEVER: nothing is known to have been done again */
+	bool opened; /* it is known which save it began with: ... */
+	uint32_t opened_segment; /* ... of that one */
+	int64_t silent_ns; /* killed: from the last word to the end, the longest of its processes */
+};
+
+struct view_insurance {
+	uint64_t saves, whole, failed, synced; /* calls of savers, to a place with a name */
+	uint64_t untold; /* of before: what became of them is not known */
+	uint64_t checkpoints; /* that were there at some time */
+	struct saves_segment *segment;
+	size_t segments;
+	uint64_t kills;
+	int64_t (*gpu_part)[SAVES_PARTS]; /* of each GPU; sums to what it was held */
+	int64_t part[SAVES_PARTS]; /* sums of these */
+	/* of each GPU: twice the integral of what is unsaved over all instants, which is whole */
+	base_wide *gpu_loss2;
+	base_wide loss2; /* their sum ... */
+	int64_t *gpu_now_ns; /* of each GPU: what a kill at the end would lose */
+	int64_t instants_ns; /* ... over so much time in which a GPU was held; 0: none */
+	int64_t worst_ns; /* the most that a kill would have lost */
+	int64_t now_ns; /* that a kill at the end would lose; -1: nothing goes on */
+	int64_t every_ns; /* median from checkpoint to checkpoint; -1: there are no two */
+	int64_t silent_ns; /* longest of the killed segments */
+};
+
+/*
+ * Fills @out, whose arrays are free()d by saves_insure_fini. 0; -ENOMEM; -ERANGE: times that no run
+ * has. @out is then empty.
+ */
+int saves_insure(const struct saves_input *in, struct view_insurance *out);
+void saves_insure_fini(struct view_insurance *out);
+
+/* Mean loss, rounded half to even to ns; of all GPUs, or of one. */
+int64_t saves_mean_ns(const struct view_insurance *i);
+int64_t saves_gpu_mean_ns(const struct view_insurance *i, size_t gpu);
+
+/* Young's interval: the root of 2 x @cost x @between, rounded down. Both from 0 up. */
+int64_t saves_best_interval(int64_t cost_ns, int64_t between_ns);
+
+/* How seldom a kill must come for @spot to pay, rounded up; -1: never (it is no cheaper). */
+int64_t saves_spot_pays_ns(int64_t price, int64_t spot, int64_t loss_ns);
+
+/* 'A' to 'D', 'F'; by what a kill loses of a GPU's time, start-up included. */
+char saves_grade(const struct view_insurance *i, int64_t loss_ns);
+#define SAVES_GRADE_RULE                                                                      \
+	"A: a kill loses at most 5 minutes, start-up included; B: 15; C: 60; D: more; F: no " \
+	"checkpoint was ever there"
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What happens to a save is told by several messages, which one number of its stream joins. They
+ * may come in any order, twice, or not at all.
+ */
+#include "saves_read.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/vec.h"
+
+struct point { /* a message, with its stream */
+	const Wire__Checkpoint *c;
+	uint32_t process;
+	uint32_t order;
+};
+
+struct points {
+	struct point *point;
+	size_t count, room;
+};
+
+#define TIME_MAX (INT64_C(1) << 61)
+
+static int64_t clamp(int64_t t)
+{
+	return t < -TIME_MAX ? -TIME_MAX : t > TIME_MAX ? TIME_MAX : t;
+}
+
+static int gather(struct saves_facts *f, struct points *p, const struct view_trace *t)
+{
+	for (size_t i = 0; i < t->streams; i++)
+		for (size_t k = 0; k < t->stream[i].fact_count; k++) {
+			const Wire__Facts *m = t->stream[i].facts[k];
+
+			for (size_t n = 0; n < m->n_checkpoints; n++) {
+				if (p->count > (size_t)4 * SAVES_MAX) {
+					f->too_many = true;
+					return 0;
+				}
+				if (!base_vec_more(p->point, p->count, p->room))
+					return -ENOMEM;
+				p->point[p->count] = (struct point){ m->checkpoints[n], (uint32_t)i,
+								     (uint32_t)p->count };
+				p->count++;
+			}
+		}
+	return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct point *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->c->number != y->c->number)
+		return x->c->number < y->c->number ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static struct saves_file file_of(const Wire__Checkpoint *c)
+{
+	return (struct saves_file){ c->inode, c->size, c->mtime_ns };
+}
+
+static void take_load(struct saves_facts *f, const struct point *p)
+{
+	if (f->in.loads == SAVES_LOADS_MAX || !*p->c->path)
+		return;
+	f->load[f->in.loads++] = (struct saves_load){ .process = p->process,
+						      .t_ns = clamp(p->c->start_ns),
+						      .file = file_of(p->c),
+						      .path = p->c->path };
+}
+
+static void take_state(struct saves_save *s, const Wire__Checkpoint *c)
+{
+	int64_t end = clamp(c->end_ns);
+
+	switch (c->state) {
+	case WIRE__SAVE_STATE__SAVE_BEGUN:
+		s->before_inode = c->before_inode;
+		break;
+	case WIRE__SAVE_STATE__SAVE_WHOLE:
+		s->whole_ns = base_max(end, s->start_ns);
+		s->file = file_of(c);
+		s->synced |= c->synced;
+		break;
+	case WIRE__SAVE_STATE__SAVE_FAILED:
+		s->failed = true;
+		break;
+	default:
+		break;
+	}
+	/* The call's own end is the first that is told. */
+	if (c->state != WIRE__SAVE_STATE__SAVE_BEGUN && s->call_end_ns == SAVES_NEVER)
+		s->call_end_ns = base_max(end, s->start_ns);
+}
+
+static bool tells_of_save(const Wire__Checkpoint *c)
+{
+	return c->number && c->state >= WIRE__SAVE_STATE__SAVE_BEGUN &&
+	       c->state <= WIRE__SAVE_STATE__SAVE_HANDED;
+}
+
+/* All messages of one number, from @at on. Returns how many there are. */
+static size_t take_save(struct saves_facts *f, const struct points *p, size_t at)
+{
+	const struct point *first = &p->point[at];
+	struct saves_save s = { .process = first->process,
+				.start_ns = clamp(first->c->start_ns),
+				.call_end_ns = SAVES_NEVER,
+				.whole_ns = SAVES_NEVER,
+				.path = first->c->path,
+				.saver = first->c->saver };
+	size_t n = 0;
+
+	for (; at + n < p->count && p->point[at + n].process == first->process &&
+	       p->point[at + n].c->number == first->c->number;
+	     n++)
+		take_state(&s, p->point[at + n].c);
+	if (s.failed)
+		s.whole_ns = SAVES_NEVER;
+	if (!*s.path)
+		return n;
+	if (f->in.saves == SAVES_MAX)
+		f->too_many = true;
+	else
+		f->save[f->in.saves++] = s;
+	return n;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct saves_save *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->process < y->process ? -1 : x->process > y->process;
+}
+
+static int read_saves(struct saves_facts *f, const struct view_trace *t)
+{
+	struct points p = { 0 };
+	int err = gather(f, &p, t);
+	size_t n;
+
+	f->save = calloc(base_min(p.count, SAVES_MAX) + 1, sizeof(*f->save));
+	f->load = calloc(SAVES_LOADS_MAX, sizeof(*f->load));
+	if (!f->save || !f->load)
+		err = -ENOMEM;
+	if (!err && p.count)
+		qsort(p.point, p.count, sizeof(*p.point), by_number);
+	for (size_t i = 0; i < p.count && !err; i += n) {
+		const Wire__Checkpoint *c = p.point[i].c;
+
+		n = 1;
+		if (tells_of_save(c))
+			n = take_save(f, &p, i);
+		else if (c->state == WIRE__SAVE_STATE__SAVE_OPENED)
+			take_load(f, &p.point[i]);
+		else
+			f->untold += c->state == WIRE__SAVE_STATE__SAVE_UNTOLD;
+	}
+	if (!err)
+		qsort(f->save, f->in.saves, sizeof(*f->save), by_start);
+	free(p.point);
+	return err;
+}
+
+/* The status that a process ended with, as whoever waited for it saw; 0 where nobody did. */
+static int status_of(const struct view_trace *t, const struct view_stream *s)
+{
+	const Wire__Hello *h = s->hello;
+
+	for (size_t i = 0; h && i < t->run.exits; i++) {
+		const struct view_exit *e = &t->run.exit[i];
+
+		if (e->has_status && e->pid == h->pid && !strcmp(e->host, h->host) &&
+		    e->end_ns >= h->process_start_ns)
+			return e->status;
+	}
+	return 0;
+}
+
+static const struct view_run_part *part_of(const struct view_trace *t, const struct view_stream *s)
+{
+	return s->part < t->parts ? &t->part[s->part] : NULL;
+}
+
+static struct saves_process process_of(const struct view_trace *t, size_t at,
+				       const struct ana_process *p)
+{
+	const struct view_stream *s = &t->stream[at];
+	int64_t word =
+		base_max(p->start_ns, s->last_pulse ? clamp(s->last_pulse->t_ns) : INT64_MIN);
+
+	return (struct saves_process){ .start_ns = p->start_ns,
+				       .end_ns = p->end_ns,
+				       .holds = p->holds,
+				       .ordered = s->bye && !status_of(t, s),
+				       .runs = !strcmp(p->ended, "running"),
+				       .word_ns = s->bye ? clamp(s->bye->t_ns) : word };
+}
+
+/* A run that ended with a status that is not 0 did so by its last processes. */
+static void blame_last(struct saves_facts *f, const struct view_trace *t)
+{
+	for (size_t i = 0; i < t->parts; i++) {
+		const struct view_run_part *part = &t->part[i];
+		size_t last = SIZE_MAX;
+
+		if (!part->has_exit_status || !part->exit_status)
+			continue;
+		for (size_t k = 0; k < t->streams; k++)
+			if (part_of(t, &t->stream[k]) == part && f->process[k].holds &&
+			    (last == SIZE_MAX || f->process[k].end_ns > f->process[last].end_ns))
+				last = k;
+		if (last != SIZE_MAX)
+			f->process[last].ordered = false;
+	}
+}
+
+static int read_lives(struct saves_facts *f, const struct view_trace *t, const struct ana_result *r)
+{
+	size_t n = base_min(t->streams, r->processes);
+
+	f->process = calloc(t->streams + 1, sizeof(*f->process));
+	f->gpu = calloc(r->gpus + 1, sizeof(*f->gpu));
+	if (!f->process || !f->gpu)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		f->process[i] = process_of(t, i, &r->process[i]);
+	blame_last(f, t);
+	for (size_t g = 0; g < r->gpus; g++)
+		f->gpu[g] =
+			(struct saves_gpu){ r->gpu[g].held, r->gpu[g].helds, r->gpu[g].held_ns };
+	f->in.processes = n;
+	f->in.gpus = r->gpus;
+	f->in.over = view_trace_over(t);
+	return 0;
+}
+
+int saves_facts_read(struct saves_facts *f, const struct view_trace *t, const struct ana_result *r)
+{
+	int err;
+
+	*f = (struct saves_facts){ 0 };
+	err = read_saves(f, t);
+	if (!err)
+		err = read_lives(f, t, r);
+	f->in.save = f->save;
+	f->in.load = f->load;
+	f->in.process = f->process;
+	f->in.gpu = f->gpu;
+	return err;
+}
+
+void saves_facts_fini(struct saves_facts *f)
+{
+	free(f->save);
+	free(f->load);
+	free(f->process);
+	free(f->gpu);
+	*f = (struct saves_facts){ 0 };
+}
+
+int saves_of_run(struct view_insurance *out, const struct view_trace *t, const struct ana_result *r)
+{
+	struct saves_facts f;
+	int err;
+
+	*out = (struct view_insurance){ 0 };
+	if (r->imported)
+		return 1;
+	err = saves_facts_read(&f, t, r);
+	if (!err && f.too_many)
+		err = -ERANGE;
+	if (!err)
+		err = saves_insure(&f.in, out);
+	if (!err && !out->segments) {
+		saves_insure_fini(out);
+		err = 1;
+	}
+	if (!err)
+		out->untold = f.untold;
+	saves_facts_fini(&f);
+	return err == -ERANGE ? 1 : err;
+}
