@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "base/arena.h"
 #include "base/jsondoc.h"
+#include "trace/runjson.h"
 #include "trace/trace.h"
 
 static bool is_stream(const char *name)
@@ -118,10 +119,10 @@ static bool ended(const char *path)
 	return yes;
 }
 
-/* exit-<host>-<pid>.json, with the wrapper's pid; a host's name may hold dashes. */
+/* exit-<place>-<pid>.json, with the wrapper's pid; a host's name may hold dashes. */
 static bool wrapper_goes_on(const char *dir, const char *name, const char *own_record)
 {
-	char path[4600], host[256];
+	char path[4600], host[VIEW_PLACE_BYTES], here[VIEW_PLACE_BYTES];
 	const char *dash = strrchr(name, '-');
 	const char *own = strrchr(own_record, '/');
 
@@ -132,7 +133,8 @@ static bool wrapper_goes_on(const char *dir, const char *name, const char *own_r
 	snprintf(path, sizeof(path), "%.4000s/%.300s", dir, name);
 	if (ended(path))
 		return false;
-	return strcmp(host, this_host()) != 0 || alive(strtoll(dash + 1, NULL, 10));
+	view_run_place(here, sizeof(here), this_host());
+	return strcmp(host, here) != 0 || alive(strtoll(dash + 1, NULL, 10));
 }
 
 static bool wrappers_go_on(const char *dir, const char *own_record)

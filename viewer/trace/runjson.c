@@ -16,6 +16,8 @@
 #include "base/jsonout.h"
 #include "base/files.h"
 
+#define FIRST_PID_NAMESPACE 0xeffffffcu /* of the machine itself: include/linux/proc_ns.h */
+
 static void put_command(struct base_jsonout *j, char *const *command)
 {
 	base_json_flat_array(j, "command");
@@ -197,9 +199,20 @@ static int overwrite(const char *path, const char *text, size_t len)
 	return err;
 }
 
+void view_run_place(char *out, size_t room, const char *host)
+{
+	struct stat st;
+
+	if (!stat("/proc/self/ns/pid", &st) && st.st_ino != FIRST_PID_NAMESPACE)
+		snprintf(out, room, "%s.%ju", host, (uintmax_t)st.st_ino);
+	else
+		snprintf(out, room, "%s", host);
+}
+
 int view_run_record_begin(const char *dir, const struct view_run_record *r, bool *first,
 			  char **path)
 {
+	char place[VIEW_PLACE_BYTES];
 	size_t len;
 	char *text = roomy_text(r, &len);
 	int err;
@@ -217,7 +230,8 @@ int view_run_record_begin(const char *dir, const struct view_run_record *r, bool
 	if (err == -EEXIST) {
 		free(*path);
 		err = 0;
-		if (asprintf(path, "%s/exit-%s-%ld.json", dir, r->host, (long)getpid()) < 0) {
+		view_run_place(place, sizeof(place), r->host);
+		if (asprintf(path, "%s/exit-%s-%ld.json", dir, place, (long)getpid()) < 0) {
 			*path = NULL;
 			err = -ENOMEM;
 		} else {

@@ -38,6 +38,14 @@ struct view_run_record {
 	size_t units;
 };
 
+#define VIEW_PLACE_BYTES 300
+
+/*
+ * Where process numbers are each one's own: @host, and in a container its pid namespace with it,
+ * for several on one host have the same numbers. @out of VIEW_PLACE_BYTES. For files' names alone.
+ */
+void view_run_place(char *out, size_t room, const char *host);
+
 /*
  * Makes run.json; *first tells whether we were the first. *path (free()) is the file to complete:
  * run.json or our own exit-<host>-<pid>.json. 0 or negative errno, then *path is NULL.
