@@ -75,7 +75,7 @@ def supervise(folder, seed, kills):
         if attempt < kills:
             while child.poll() is None and not is_up(folder, child.pid):
                 time.sleep(0.05)
-            time.sleep(r.uniform(0.3, 3.0))
+            time.sleep(r.uniform(1.5, 3.5))  # who is killed before its first records are out held no GPU
             child.send_signal(signal.SIGKILL)
             child.wait()
             log(folder, what='killed', of=child.pid)
