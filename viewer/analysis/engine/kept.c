@@ -91,10 +91,12 @@ uint64_t ana_kept_identity(const struct ana_kept *k)
 
 /* ---- its parts ------------------------------------------------------------------------------- */
 
-/* Names and facts of the GPU come of the plan, and its judgement later. */
+/* Names and facts of the GPU, and when it was held, come of the plan, and its judgement later. */
 static void clear_gpu(struct ana_gpu *g)
 {
 	g->host = g->uuid = g->name = g->mig_profile = NULL;
+	g->held = NULL;
+	g->helds = 0;
 	g->judgement = (struct ana_judgement){ 0 };
 }
 
@@ -309,6 +311,8 @@ void ana_kept_put_gpu(struct ana_gpu *to, struct ana_gpu *from)
 	from->uuid = to->uuid;
 	from->name = to->name;
 	from->mig_profile = to->mig_profile;
+	from->held = to->held;
+	from->helds = to->helds;
 	*to = *from;
 }
 
