@@ -12,7 +12,7 @@ import sys
 import threading
 from _thread import get_ident
 
-ABI = 4
+ABI = 5
 UNKNOWN = 2 ** 64 - 1
 FETCH = 2
 FIRST = 60000  # number of the first one: shim.py counts its iterators from 1
@@ -30,7 +30,7 @@ def function(name, *types_):
 
 
 take = function('take', u64, text, u32, u32, u64)
-took = function('took', u64, u32, u64)
+took = function('took', u64, u32, u64, u32)
 begin = function('begin', u32, u32)
 end = function('end', u32, u32, u64, u32, u32)
 forget = function('forget', u32)
@@ -102,7 +102,7 @@ def taken(original, queue, args, kwargs, between):
     try:
         return original(queue, *args, **kwargs)
     finally:
-        took(key, mine, UNKNOWN)
+        took(key, mine, UNKNOWN, 0)  # of a queue nobody counts what came
 
 
 def make_get(original, between):

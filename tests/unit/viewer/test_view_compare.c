@@ -254,7 +254,7 @@ static void test_refused(void)
 	strcpy(r->gpu[0].name, "NVIDIA A100 80GB PCIe");
 	compare(&b, starved(), made_summary_of(r, GPU, PRICE), -1);
 	expect_refused(&b, "A ran on 1x NVIDIA H100 80GB HBM3 and B on 1x NVIDIA A100 80GB PCIe",
-		       DEVICE | BIT(SHARE) | BIT(WASTE));
+		       BIT(GPU_STEP) | BIT(GPU_RUN) | BIT(SHARE) | BIT(WASTE));
 
 	r = made_starved(NULL);
 	r->loader[0].batch_size = 32;
