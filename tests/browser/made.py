@@ -339,6 +339,8 @@ class Classes:
             t = p.kernel(t + ns, 5 * MS, launch=t - MS)
         p.put('sync', 2, t - MS, t - MS, 0, 7, 0)         # dependency
         t = p.kernel(t + self.GAP, 5 * MS, launch=t - MS // 2)
+        p.put('sync', 5, t + 20 * US, t + self.GAP - 20 * US, 0, 7, 0)  # host_code
+        t = p.kernel(t + self.GAP, 5 * MS, launch=t - MS)
         corr = p.launch(t - MS // 4, 'cudaGraphLaunch')   # graph
         for _ in range(2):
             p.put('kernel', t + 9 * US, t + 5 * MS, corr, 7, 0, 'node')
