@@ -89,11 +89,11 @@ static bool is_streaming(int kind)
 	       kind == FACTS_KIND_EMBEDDING;
 }
 
-/* What it takes of the arithmetic of any precision that both have, and of moving bytes. */
-static struct fit_range any_ratio(const struct pair *g)
+/* Between moving bytes alone and computing alone; none where either is not known. */
+static struct fit_range moved_or_computed(const struct pair *g, int precision)
 {
 	struct fit_range memory = ratio(g->a->memory, g->b->memory);
-	struct fit_range math = arithmetic(g, FACTS_PRECISION_UNKNOWN);
+	struct fit_range math = arithmetic(g, precision);
 
 	if (memory.low > memory.high || math.low > math.high)
 		return nothing;
@@ -101,20 +101,16 @@ static struct fit_range any_ratio(const struct pair *g)
 	return memory;
 }
 
-/* Between moving bytes alone and computing alone; none where either is not known. */
+static struct fit_range any_ratio(const struct pair *g)
+{
+	return moved_or_computed(g, FACTS_PRECISION_UNKNOWN);
+}
+
 static struct fit_range kind_ratio(const struct pair *g, int kind, int precision)
 {
-	struct fit_range memory = ratio(g->a->memory, g->b->memory), math;
-
 	if (is_streaming(kind))
-		return memory;
-	if (!is_dense(kind))
-		return any_ratio(g);
-	math = arithmetic(g, precision);
-	if (memory.low > memory.high || math.low > math.high)
-		return nothing;
-	widen_by(&memory, math);
-	return memory;
+		return ratio(g->a->memory, g->b->memory);
+	return is_dense(kind) ? moved_or_computed(g, precision) : any_ratio(g);
 }
 
 struct sum { /* of times on B */
