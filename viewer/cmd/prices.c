@@ -22,13 +22,6 @@ struct opts {
 	const char *out, *provider, *date, *model;
 };
 
-static const char *site_file(void)
-{
-	const char *env = getenv("GPUSTARVE_PRICES");
-
-	return env && env[0] ? env : VIEW_PRICES_SITE_FILE;
-}
-
 static void list_rows(const struct view_prices *p, const char *from)
 {
 	for (size_t i = 0; i < p->rows; i++) {
@@ -45,16 +38,17 @@ static int list(void)
 {
 	struct view_prices site = { 0 }, builtin = { 0 };
 	const char *why = NULL;
-	int err = view_prices_read(&site, site_file(), &why), status = VIEW_EXIT_OK;
+	int err = view_prices_read(&site, view_prices_site(), &why), status = VIEW_EXIT_OK;
 
 	if (err && err != -ENOENT) {
-		view_error("%s: %s; correct the file", site_file(), why ? why : strerror(-err));
+		view_error("%s: %s; correct the file", view_prices_site(),
+			   why ? why : strerror(-err));
 		status = VIEW_EXIT_ERROR;
 	}
 	view_prices_builtin(&builtin);
 	printf("%-24s %10s  %-9s %-10s %-22s %-10s  %s\n", "GPU", "USD/GPU-h", "model", "provider",
 	       "instance", "date", "source");
-	list_rows(&site, site_file());
+	list_rows(&site, view_prices_site());
 	list_rows(&builtin, "built-in");
 	view_prices_fini(&site);
 	view_prices_fini(&builtin);
@@ -110,7 +104,7 @@ static int show(const char *name, const struct opts *o)
 	bool known = show_gpu(name, o);
 
 	if (!known) {
-		view_prices_read(&all, site_file(), &why);
+		view_prices_read(&all, view_prices_site(), &why);
 		view_prices_builtin(&all);
 		known = show_like(&all, name, o) > 0;
 		view_prices_fini(&all);
@@ -120,7 +114,7 @@ static int show(const char *name, const struct opts *o)
 	view_error(
 		"%s: no %s price is known; set one with --price, GPUSTARVE_USD_PER_GPU_HOUR or a "
 		"row in %s",
-		name, o->model ? o->model : "on-demand", site_file());
+		name, o->model ? o->model : "on-demand", view_prices_site());
 	return VIEW_EXIT_ERROR;
 }
 
@@ -215,7 +209,7 @@ static int save(const struct view_prices *p, const char *path)
 static int import(const char *file, const struct opts *o)
 {
 	struct view_prices more = { 0 }, site = { 0 };
-	const char *out = o->out ? o->out : site_file(), *why = NULL;
+	const char *out = o->out ? o->out : view_prices_site(), *why = NULL;
 	int err = read_import(&more, file, o);
 
 	if (err)

@@ -201,6 +201,13 @@ int view_prices_read(struct view_prices *p, const char *path, const char **why)
 	return err;
 }
 
+const char *view_prices_site(void)
+{
+	const char *env = getenv("GPUSTARVE_PRICES");
+
+	return env && env[0] ? env : VIEW_PRICES_SITE_FILE;
+}
+
 void view_prices_builtin(struct view_prices *p)
 {
 	const char *why;

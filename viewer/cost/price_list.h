@@ -53,6 +53,9 @@ int view_prices_parse(struct view_prices *p, const char *text, size_t len, const
 /* Adds the rows of a file. 0 or negative errno; -EBADMSG with *why. */
 int view_prices_read(struct view_prices *p, const char *path, const char **why);
 
+/* Where the site file is: GPUSTARVE_PRICES, else VIEW_PRICES_SITE_FILE. */
+const char *view_prices_site(void);
+
 /* Adds the built-in catalogue. */
 void view_prices_builtin(struct view_prices *p);
 

@@ -162,7 +162,7 @@ static void read_site(struct lookup *l)
 	const char *why = NULL;
 	const char *env = getenv("GPUSTARVE_PRICES");
 
-	l->site_path = env && env[0] ? env : VIEW_PRICES_SITE_FILE;
+	l->site_path = view_prices_site();
 	int err = view_prices_read(&l->site, l->site_path, &why);
 	if (l->quiet)
 		return; /* it was said */

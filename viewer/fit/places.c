@@ -298,10 +298,10 @@ static void choose(struct fit *f)
 
 static void read_prices(struct fit *f)
 {
-	const char *env = getenv("GPUSTARVE_PRICES"), *why = NULL;
+	const char *why = NULL;
 
 	/* what is wrong with the file was said when the run's own price was looked up */
-	view_prices_read(&f->prices, env && env[0] ? env : VIEW_PRICES_SITE_FILE, &why);
+	view_prices_read(&f->prices, view_prices_site(), &why);
 	view_prices_builtin(&f->prices);
 }
 
