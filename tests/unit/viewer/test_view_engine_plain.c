@@ -80,8 +80,8 @@ static void look(struct maker *m, int64_t t)
 	static const char *const stacks[] = {
 		"work\t/home/me/train.py\t8",
 		"loss\t/home/me/train.py\t17\nwork\t/home/me/train.py\t9",
-		"_next_data\t/x/site-packages/torch/utils/data/dataloader.py\t4\n"
-		"work\t/home/me/train.py\t10",
+		("_next_data\t/x/site-packages/torch/utils/data/dataloader.py\t4\n"
+		 "work\t/home/me/train.py\t10"),
 	};
 	uint32_t i;
 
