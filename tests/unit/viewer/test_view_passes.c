@@ -85,7 +85,7 @@ static void test_random_loaders(void)
 
 	for (int round = 0; round < 3000; round++) {
 		struct ana_loader_facts f = { .trainers = 1 + (uint32_t)t_below(&r, 8) };
-		bool ordered = t_below(&r, 4) > 0, left = false;
+		bool ordered = t_below(&r, 4) > 0;
 		uint32_t size = 1 + (uint32_t)t_below(&r, 9), loader = 1;
 		uint64_t samples = 0, num, den;
 
@@ -96,7 +96,6 @@ static void test_random_loaders(void)
 			uint64_t stop =
 				ordered && !t_below(&r, 4) ? 1 + t_below(&r, 5) : UINT64_MAX;
 
-			left |= stop != UINT64_MAX;
 			play_pass(&p, &r, loader++, 1 + t_below(&r, 60), size, stop, ordered);
 		}
 		stir(&p, &r);
