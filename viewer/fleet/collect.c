@@ -11,8 +11,8 @@
 
 const char *fleet_by_name(int by)
 {
-	static const char *const more[] = { "class",  "line", "fix",   "compute",
-					    "failed", "bill", "month", "run" };
+	static const char *const more[] = { "class", "line",  "fix", "compute", "failed",
+					    "bill",  "month", "run", "lost" };
 
 	return by < FLEET_DIMS ? fleet_dim_names[by] : by < FLEET_BYS ? more[by - FLEET_DIMS] : "";
 }
@@ -189,7 +189,8 @@ static int by_number(const void *a, const void *b)
 
 bool fleet_is_mixed(const struct fleet *f)
 {
-	return f->numbers > 1 && f->options.by != FLEET_BY_BILL && f->options.by != FLEET_BY_FAILED;
+	return f->numbers > 1 && f->options.by != FLEET_BY_BILL &&
+	       f->options.by != FLEET_BY_FAILED && f->options.by != FLEET_BY_LOST;
 }
 
 /* --- runs --- */
@@ -310,6 +311,8 @@ static int read_all(struct fleet *f, struct fleet_store *s)
 		err = read_runs(f, s, FLEET_VIEW_COSTLY, &f->costly);
 	if (!err && f->options.by == FLEET_BY_COMPUTE)
 		err = read_compute(f, s);
+	if (!err && f->options.by == FLEET_BY_LOST)
+		err = fleet_lost_collect(&f->lost, s, &f->options.query);
 	if (!err && f->options.by == FLEET_BY_RUN)
 		err = read_all_runs(f, s);
 	if (!err)
@@ -351,6 +354,8 @@ static void sort_all(struct fleet *f)
 	fleet_table_sort(&f->classes);
 	fleet_table_sort(&f->hotspots);
 	fleet_table_sort(&f->compute);
+	fleet_table_sort(&f->lost.users);
+	fleet_table_sort(&f->lost.jobs);
 	fleet_table_sort(&f->rates);
 	qsort(f->rules, f->numbers, sizeof(*f->rules), by_number);
 }
@@ -359,7 +364,8 @@ static int check_sums(const struct fleet *f)
 {
 	const struct fleet_table *const more[] = { &f->classes, &f->hotspots, &f->fixes,
 						   &f->compute };
-	bool fit = fleet_sums_fit(&f->total) && fleet_sums_fit(&f->months_total);
+	bool fit = fleet_sums_fit(&f->total) && fleet_sums_fit(&f->months_total) &&
+		   fleet_lost_fits(&f->lost);
 
 	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
 		fit = fit && fleet_table_fits(more[i]);
@@ -411,6 +417,7 @@ void fleet_fini(struct fleet *f)
 	fleet_table_fini(&f->fixes);
 	fleet_table_fini(&f->compute);
 	fleet_table_fini(&f->rates);
+	fleet_lost_fini(&f->lost);
 	fleet_table_fini(&f->bill_groups);
 	free(f->bill.line);
 	fleet_whole_fini(&f->whole);

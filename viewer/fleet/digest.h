@@ -68,6 +68,14 @@ struct fleet_work { /* compute of a kind in a precision; all of them sum to the 
 	int64_t ns, usd;
 };
 
+/* What saves kept and kills cost of all its GPUs (LEDGER 9), but SAVES_OTHER. */
+#define FLEET_SAVES_PARTS SAVES_OTHER
+struct fleet_saves {
+	bool known;
+	int64_t checkpoints, kills;
+	int64_t ns[FLEET_SAVES_PARTS], usd[FLEET_SAVES_PARTS];
+};
+
 struct fleet_label {
 	char key[40], value[80];
 };
@@ -115,6 +123,7 @@ struct fleet_digest {
 	struct ana_units meters; /* known_ns 0: nobody asked them */
 	struct fleet_unit unit[VIEW_OUTCOMES_MAX]; /* units.h */
 	size_t units;
+	struct fleet_saves saves; /* lost.h */
 	bool whole_job; /* of all runs of the scheduler's job: it takes their place */
 };
 

@@ -7,6 +7,7 @@
 #include "digest_work.h"
 #include "cost/waste.h"
 #include "digest.h"
+#include "lost.h"
 #include "units.h"
 
 #define DAY_S 86400
@@ -303,6 +304,7 @@ void fleet_digest_make(struct fleet_digest *d, const struct view_summary *s, con
 	set_labels(d, s);
 	fleet_work_make(d, s);
 	fleet_units_make(d, s);
+	fleet_saves_make(d, s);
 }
 
 /* Minutes, too, are only told of what was observed. */

@@ -5,6 +5,7 @@
 #include "base/jsondoc.h"
 #include "digest_work.h"
 #include "digest.h"
+#include "lost.h"
 #include "units.h"
 
 /* Whatever is not negative: who sums keeps sums within an int64. */
@@ -207,6 +208,8 @@ int fleet_digest_read(struct fleet_digest *d, const char *text, size_t len, cons
 		read_labels(d, base_json_get(root, "labels"));
 		if (!r.why)
 			r.why = fleet_work_read(d, root);
+		if (!r.why)
+			r.why = fleet_saves_read(d, base_json_get(root, "saves"));
 		fleet_units_read(d, base_json_get(root, "units"));
 	}
 	base_arena_fini(&mem);

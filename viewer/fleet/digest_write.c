@@ -5,6 +5,7 @@
 #include "base/jsonout.h"
 #include "digest_work.h"
 #include "digest.h"
+#include "lost.h"
 #include "units.h"
 
 static void put_line(struct base_jsonout *j, const struct fleet_line *l)
@@ -59,6 +60,7 @@ static void put_head(struct base_jsonout *j, const struct fleet_digest *d)
 	if (d->whole_job)
 		base_json_bool(j, "whole_job", true);
 	fleet_units_put(j, d);
+	fleet_saves_put(j, d);
 }
 
 static void put_pair(struct base_jsonout *j, int64_t ns, int64_t usd)
@@ -170,7 +172,7 @@ static bool drop_one(struct fleet_digest *d)
 		d->labels--;
 	else if (d->works > 1)
 		fleet_work_fold(d);
-	else if (d->lines > 2)
+	else if (d->lines > 1)
 		fold_line(d);
 	else
 		return false;

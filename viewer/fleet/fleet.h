@@ -10,6 +10,7 @@
 #define FLEET_FLEET_H
 
 #include <stdio.h>
+#include "lost.h"
 #include "report/text/text.h"
 #include "rollup.h"
 #include "whole.h"
@@ -27,6 +28,7 @@ enum fleet_by {
 	FLEET_BY_BILL,
 	FLEET_BY_MONTH, /* by held time, whenever the runs began */
 	FLEET_BY_RUN,
+	FLEET_BY_LOST,
 	FLEET_BY_NOTHING, /* the overview */
 	FLEET_BYS = FLEET_BY_NOTHING
 };
@@ -112,6 +114,7 @@ struct fleet {
 	struct fleet_runs all; /* of --by run */
 	struct fleet_table months; /* of --by month, with what lies within the query */
 	struct fleet_sums months_total;
+	struct fleet_lost_tables lost; /* of --by lost */
 	struct fleet_whole whole; /* of --sacct and --invoice */
 	bool has_units; /* some group of the table has */
 	struct fleet_spike *spike;
@@ -140,6 +143,13 @@ const struct fleet_table *fleet_table_of(const struct fleet *f, int by);
 
 /* "untagged" for a name that is missing. */
 const char *fleet_shown(const char *name);
+
+/* lost_out.c: of --by lost. */
+struct base_jsonout;
+const char *fleet_lost_words(const struct fleet *f, struct base_arena *mem);
+void fleet_lost_text(const struct fleet *f, FILE *out);
+void fleet_lost_json(const struct fleet *f, struct base_jsonout *j);
+void fleet_lost_csv(const struct fleet *f, FILE *out);
 
 void fleet_write_text(const struct fleet *f, FILE *out, const struct view_text_style *style);
 void fleet_write_json(const struct fleet *f, FILE *out);

@@ -182,6 +182,8 @@ void fleet_write_csv(const struct fleet *f, FILE *out)
 		fleet_whole_csv(&f->whole, out);
 	else if (by < FLEET_DIMS || by == FLEET_BY_MONTH)
 		put_dim(f, out, by);
+	else if (by == FLEET_BY_LOST)
+		fleet_lost_csv(f, out);
 	else if (by == FLEET_BY_RUN)
 		put_runs(&f->all, out);
 	else if (by == FLEET_BY_BILL || by == FLEET_BY_NOTHING)

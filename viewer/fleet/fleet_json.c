@@ -312,6 +312,8 @@ void fleet_write_json(const struct fleet *f, FILE *out)
 	base_json_end(&j);
 	if (f->options.by == FLEET_BY_COMPUTE)
 		put_used(&j, &f->used);
+	if (f->options.by == FLEET_BY_LOST)
+		fleet_lost_json(f, &j);
 	put_bill(&j, f);
 	put_runs(&j, "failed", &f->failed, f->options.top);
 	if (f->options.by == FLEET_BY_RUN)

@@ -330,12 +330,20 @@ static void put_overview(struct sheet *s)
 	put_runs(s, fleet_title(FLEET_BY_FAILED), &s->f->failed);
 }
 
+static void put_lost(struct sheet *s)
+{
+	heading(s, fleet_title(FLEET_BY_LOST));
+	fleet_lost_text(s->f, s->out);
+}
+
 static void put_one(struct sheet *s, int by)
 {
 	if (by < FLEET_DIMS || by == FLEET_BY_MONTH)
 		put_dim(s, by);
 	else if (by == FLEET_BY_RUN)
 		put_runs(s, fleet_title(by), &s->f->all);
+	else if (by == FLEET_BY_LOST)
+		put_lost(s);
 	else if (by == FLEET_BY_BILL)
 		put_bill(s);
 	else if (by == FLEET_BY_FAILED)

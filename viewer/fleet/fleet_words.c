@@ -26,6 +26,7 @@ const char *fleet_title(int by)
 		[FLEET_BY_BILL] = "The bill",
 		[FLEET_BY_MONTH] = "By month",
 		[FLEET_BY_RUN] = "Runs",
+		[FLEET_BY_LOST] = "What kills threw away",
 	};
 
 	return by < FLEET_DIMS ? fleet_dim_titles[by] : by < FLEET_BYS ? title[by] : "";

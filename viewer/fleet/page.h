@@ -26,6 +26,8 @@ void fleet_page_cell(struct fleet_page *s, const char *text);
 void fleet_page_runs(struct fleet_page *s, const char *id, const char *title,
 		     const struct fleet_runs *r);
 
+void fleet_page_lost(struct fleet_page *s); /* lost_out.c */
+
 /* page_bill.c */
 void fleet_page_bill(struct fleet_page *s);
 void fleet_page_whole(struct fleet_page *s);

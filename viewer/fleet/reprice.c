@@ -67,6 +67,8 @@ size_t fleet_reprice(struct fleet_digest *d, const struct view_prices *p)
 		d->hotspot[i].usd = share(d, d->hotspot[i].ns);
 	for (size_t i = 0; n && i < d->fixes; i++)
 		d->fix[i].usd = share(d, d->fix[i].ns);
+	for (int i = 0; n && i < FLEET_SAVES_PARTS; i++)
+		d->saves.usd[i] = share(d, d->saves.ns[i]);
 	return n;
 }
 

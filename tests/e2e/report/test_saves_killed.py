@@ -58,6 +58,7 @@ def job(seed, kills=4):
         summary = json.load(open(where + '/s.json'))
         text = gs.command([gs.CLI, 'report', run]).stdout.decode()
         verified = gs.command([gs.CLI, 'verify', run])
+        digest = json.loads(gs.command([gs.CLI, 'digest', run]).stdout)
         log = [json.loads(line) for line in open(where + '/out/log')]
         if os.environ.get('KEEP'):
             shutil.copytree(run, os.environ['KEEP'] + '/%d.gst' % seed)
@@ -65,6 +66,9 @@ def job(seed, kills=4):
     gs.equal(verified.returncode, 0, f'job {seed}: verify {verified.stdout.decode()[-300:]}')
     saves, told = summary['saves'], starts(log)
     segments = saves['segments']
+    gs.equal(digest['saves'], dict({p: [v['ns'], round(v['usd'] * 10**9)] for p, v in saves['parts'].items()
+                                    if p != 'other' and v['ns']}, checkpoints=saves['checkpoints'],
+                                   kills=saves['kills']), f'job {seed}: digest')
     gs.equal([s['end'] for s in segments], ['killed'] * kills + ['ordered'], f'job {seed}: ends')
     gs.equal(sum(p['ns'] for p in saves['parts'].values()), summary['ledger']['gpu_ns'], f'job {seed}: held')
     gs.check(f'{kills} of {kills + 1} starts ended by a kill' in text, f'job {seed}: text')

@@ -66,6 +66,11 @@ static void fill(struct fleet_digest *d)
 	}
 	full.meters = (struct ana_units){ INT64_C(1) << 60, INT64_C(1) << 60, INT64_C(1) << 59,
 					  INT64_C(1) << 58 };
+	full.saves = (struct fleet_saves){ true, INT64_C(1) << 60, INT64_C(1) << 60, { 0 }, { 0 } };
+	for (int i = 0; i < FLEET_SAVES_PARTS; i++) {
+		full.saves.ns[i] = (INT64_C(1) << 59) - i;
+		full.saves.usd[i] = (INT64_C(1) << 59) + i;
+	}
 	for (int i = 0; i < FLEET_HOTSPOTS_MAX; i++)
 		memset(full.hotspot[full.hotspots++].place, '"', sizeof(full.hotspot[0].place) - 1);
 	for (int i = 0; i < FLEET_LABELS_MAX; i++)
@@ -90,6 +95,12 @@ static void expect_sums(const struct fleet_digest *got, const struct fleet_diges
 	EXPECT_INT(work_ns(got), work_ns(want));
 	EXPECT_INT(got->meters.tensor_ns, want->meters.tensor_ns);
 	EXPECT_INT(got->meters.dram_ns, want->meters.known_ns ? want->meters.dram_ns : 0);
+	EXPECT_INT(got->saves.known, want->saves.known);
+	EXPECT_INT(got->saves.kills, want->saves.kills);
+	for (int i = 0; i < FLEET_SAVES_PARTS; i++) {
+		EXPECT_INT(got->saves.ns[i], want->saves.ns[i]);
+		EXPECT_INT(got->saves.usd[i], want->saves.usd[i]);
+	}
 	EXPECT_STR(got->run, want->run);
 	EXPECT_STR(got->team, want->team);
 	EXPECT_INT(got->revision, want->revision);

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e timeout=120
+"""What kills threw away: digests tell it, and `fleet --by lost` sums it up by user and job as Python does,
+to the nanosecond and the nano-dollar; digests of before and broken ones; other prices."""
+import copy
+import csv
+import io
+import json
+import os
+import random
+import sys
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import fleets
+import gs
+
+PARTS = ('durable', 'unsaved', 'redone', 'unknown', 'lost')
+NANO = 10**9
+
+
+def made(count):
+    """Half of them tell of saves; jobs of several runs; some without a job."""
+    rng, out = random.Random(23), fleets.digests(count, seed=5)
+    for i, d in enumerate(out):
+        d['job'] = str(rng.randrange(count // 3))
+        if i % 5 == 0:
+            d['job'] = ''
+        d.pop('saves', None)
+        if i % 2:
+            continue
+        d['saves'] = {'checkpoints': rng.randrange(100), 'kills': rng.randrange(4)}
+        for p in PARTS:
+            if rng.random() < .6:
+                d['saves'][p] = [rng.randrange(10**14), rng.randrange(10**11)]
+    return out
+
+
+def sums(found, key):
+    out = {}
+    for d in found:
+        if 'saves' not in d:
+            continue
+        s = out.setdefault(key(d), dict.fromkeys(['runs', 'kills', 'checkpoints', 'held_ns', 'unpriced_ns'] +
+                                                 [p + u for p in PARTS for u in ('_ns', '_usd')], 0))
+        s['runs'] += 1
+        s['kills'] += d['saves']['kills']
+        s['checkpoints'] += d['saves']['checkpoints']
+        s['held_ns'] += sum(g['held_ns'] for g in d['gpus'])
+        s['unpriced_ns'] += sum(g['held_ns'] for g in d['gpus'] if 'price' not in g)
+        for p in PARTS:
+            ns, usd = d['saves'].get(p, (0, 0))
+            s[p + '_ns'] += ns
+            s[p + '_usd'] += usd
+    return out
+
+
+def got(row, names):
+    return tuple(row[n] or '' for n in names), {k: round(v * NANO) if k.endswith('_usd') else v
+                                                for k, v in row.items() if k not in names}
+
+
+def cost(s):
+    return (-(s['lost_usd'] + s['redone_usd']), -(s['lost_ns'] + s['redone_ns']))
+
+
+def compare(found, said):
+    lost = said['lost']
+    gs.equal(got({k: v for k, v in lost.items() if k not in ('user', 'job')}, ())[1], sums(found, lambda d: 0)[0],
+             'all of it')
+    users = sums(found, lambda d: (d['user'],))
+    gs.equal(dict(got(r, ['name']) for r in lost['user']), users, 'by user')
+    gs.equal([cost(got(r, ['name'])[1]) for r in lost['user']], sorted(cost(s) for s in users.values()), 'most first')
+    jobs = sums([d for d in found if 'saves' in d and
+                 (d['saves']['kills'] or any(d['saves'].get(p, [0])[0] for p in PARTS[1:]))],
+                lambda d: (d['job'] or d['run'], d['user'], d.get('team', ''), d['cluster']))
+    gs.equal(dict(got(r, ['name', 'user', 'team', 'cluster']) for r in lost['job']), jobs, 'by job')
+    return jobs
+
+
+def asked(store, *more):
+    done = gs.gpustarve('fleet', '--store', store, '--by', 'lost', *more, '-o', '-')
+    gs.equal(done.returncode, 0, f'{more}: {done.stderr.decode()[-300:]}')
+    return done.stdout.decode()
+
+
+def check_forms(found, store, jobs):
+    import schema
+    said = json.loads(asked(store, '--format', 'json'))
+    gs.equal(schema.errors(schema.load(os.path.join(gs.SOURCE, 'docs', 'fleet.schema.json')), said), [], 'schema')
+    rows = list(csv.DictReader(io.StringIO(asked(store, '--format', 'csv'))))
+    gs.equal({(r['job'], r['user']): int(r['lost_ns']) for r in rows},
+             {(k[0], k[1]): s['lost_ns'] for k, s in jobs.items()}, 'CSV')
+    total = sums(found, lambda d: 0)[0]
+    untold = sum('saves' not in d for d in found)
+    for form in ('text', 'html'):
+        text = asked(store, '--format', form)
+        for part in (f'{total["kills"]} kills threw away', f'what {total["runs"]} runs held that tell of saves',
+                     f'of {untold} runs nothing is known'):
+            gs.check(part in ' '.join(text.split()), f'{form}: {part}: {text[:1500]}')
+
+
+def check_prices(where, found, store):
+    """With one price for all GPUs each part costs its time."""
+    prices = os.path.join(where, 'prices.csv')
+    with open(prices, 'w', encoding='utf-8') as f:
+        f.write('gpu,usd_per_gpu_hour,price_model,source,date\n')
+        for gpu, _ in fleets.GPUS:
+            for model in ('on-demand', 'spot', 'reserved'):
+                f.write(f'{gpu},3.60,{model},made up,2026-01-01\n')
+    again = copy.deepcopy(found)
+    for d in again:
+        held = sum(g['held_ns'] for g in d['gpus'])
+        usd = sum(fleets.even(g['held_ns'], 1000) for g in d['gpus'])
+        for g in d['gpus']:
+            g['price'] = {}
+        for p in PARTS:
+            if p in d.get('saves', {}):
+                ns = d['saves'][p][0]
+                d['saves'][p][1] = fleets.even(ns, 1000) if len(d['gpus']) == 1 else fleets.even(usd * ns, held)
+    compare(again, json.loads(asked(store, '--prices', prices, '--format', 'json')))
+
+
+def check_broken(where):
+    """What cannot be is refused with the digest; a member of a later version is passed over."""
+    good = made(3)[0]
+    good['saves'] = {'checkpoints': 1, 'kills': 1, 'lost': [5, 7]}
+    for i, (saves, fine) in enumerate([
+            ({'kills': -1}, False), ({'lost': [-1, 0]}, False), ({'lost': [1]}, False), ({'lost': [1, 2, 3]}, False),
+            ({'lost': 7}, False), ({'redone': [1 << 64, 0]}, False), ([], False), (None, False), ('no', False),
+            ({'kills': 2}, True), ({'later': 7, 'lost': [9223372036854775807, 1]}, True), ({}, True)]):
+        d = dict(good, run=f'r{i}', saves=saves)
+        done = gs.gpustarve('digest', '--from', '-', '--store', f'sqlite:{where}/broken.sqlite',
+                            input=json.dumps(d).encode() + b'\n')
+        gs.equal(done.returncode, 0 if fine else 1, f'{saves}: {done.stderr.decode()[-200:]}')
+
+
+with gs.scratch() as where:
+    found = made(300)
+    store = f'sqlite:{where}/store.sqlite'
+    done = gs.gpustarve('digest', '--from', '-', '--store', store, input=fleets.text(found))
+    gs.equal(done.returncode, 0, done.stderr.decode()[-300:])
+    jobs = compare(found, json.loads(asked(store, '--format', 'json')))
+    check_forms(found, store, jobs)
+    check_prices(where, found, store)
+    check_broken(where)
+    none = [dict(d, run=f'old-{i}') for i, d in enumerate(found) if 'saves' not in d]
+    gs.gpustarve('digest', '--from', '-', '--store', f'sqlite:{where}/old.sqlite', input=fleets.text(none))
+    gs.check('no run tells of its saves' in asked(f'sqlite:{where}/old.sqlite'), 'digests of before')
+gs.finish()

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What kills threw away, as text, JSON, CSV and page: users, then jobs, most first. */
+#include <inttypes.h>
+#include <string.h>
+#include "base/csv.h"
+#include "base/jsonout.h"
+#include "base/units.h"
+#include "core/wrap.h"
+#include "page.h"
+
+#define COLUMNS 5 /* thrown away, then the parts of it and of what may follow */
+
+static const enum saves_part shown[] = { SAVES_LOST, SAVES_REDONE, SAVES_UNKNOWN, SAVES_UNSAVED };
+
+/* In dollars; in time where nothing has a price. */
+static bool in_dollars(const struct fleet *f)
+{
+	return f->lost.total.unpriced_ns < f->lost.total.held_ns;
+}
+
+static const char *amount(const struct fleet *f, char *out, const struct fleet_lost *l,
+			  base_wide ns, base_wide usd)
+{
+	if (!in_dollars(f))
+		return fleet_hours(f, out, ns);
+	return l->unpriced_ns < l->held_ns ? fleet_usd(f, out, usd) : "-";
+}
+
+static const char *cell(const struct fleet *f, char *out, const struct fleet_lost *l, int column)
+{
+	enum saves_part part;
+
+	if (!column)
+		return amount(f, out, l, fleet_lost_ns(l), fleet_lost_usd(l));
+	part = shown[column - 1];
+	return amount(f, out, l, l->ns[part], l->usd[part]);
+}
+
+/* "job 812 of ann"; the run's id where it is of no job. */
+static const char *job_name(const struct fleet_group *g, struct base_arena *mem)
+{
+	return base_arena_printf(mem, "%s of %s", g->key[FLEET_LOST_JOB],
+				 fleet_shown(g->key[FLEET_LOST_USER]));
+}
+
+static size_t shown_of(const struct fleet *f, const struct fleet_table *t)
+{
+	return t->groups < f->options.top ? t->groups : f->options.top;
+}
+
+const char *fleet_lost_words(const struct fleet *f, struct base_arena *mem)
+{
+	const struct fleet_lost *l = &f->lost.total;
+	base_wide silent = f->total.m[FLEET_RUNS] - l->runs;
+	base_unit kills, time, usd, runs, held, part;
+	const char *t;
+
+	if (!l->runs)
+		return "no run tells of its saves: they were too short, saved nothing, or were "
+		       "digested by an older version";
+	t = base_arena_printf(mem, "%s %s threw away %s", base_count(kills, (uint64_t)l->kills),
+			      l->kills == 1 ? "kill" : "kills",
+			      fleet_gpu_time(f, time, fleet_lost_ns(l)));
+	if (in_dollars(f))
+		t = base_arena_printf(mem, "%s (%s)", t, fleet_usd(f, usd, fleet_lost_usd(l)));
+	t = base_arena_printf(mem, "%s, %s %% of what %s held that %s of saves", t,
+			      base_percent(part, base_ppm(fleet_lost_ns(l), l->held_ns)),
+			      fleet_runs_of(runs, (uint64_t)l->runs),
+			      l->runs == 1 ? "tells" : "tell");
+	if (silent > 0)
+		t = base_arena_printf(mem, "%s; of %s nothing is known", t,
+				      fleet_runs_of(held, (uint64_t)silent));
+	return t;
+}
+
+/* --- text --- */
+
+static void text_head(const struct fleet *f, FILE *out, const char *name)
+{
+	fprintf(out, "\n  %12s %12s %12s %12s %12s %5s %6s  %s\n",
+		in_dollars(f) ? "thrown away" : fleet_time_name(f), "lost", "redone", "unknown",
+		"unsaved", "kills", "runs", name);
+}
+
+static void text_row(const struct fleet *f, FILE *out, const struct fleet_lost *l, const char *name)
+{
+	base_unit text;
+
+	fputs("  ", out);
+	for (int c = 0; c < COLUMNS; c++) {
+		const char *t = cell(f, text, l, c);
+
+		fprintf(out, "%*s ", base_width(t, 12), t);
+	}
+	fprintf(out, "%5s ", base_count(text, (uint64_t)l->kills));
+	fprintf(out, "%6s  ", base_count(text, (uint64_t)l->runs));
+	view_put_tame(out, name);
+	fputc('\n', out);
+}
+
+static void text_table(const struct fleet *f, FILE *out, const struct fleet_table *t, bool jobs,
+		       struct base_arena *mem)
+{
+	size_t n = shown_of(f, t);
+	base_unit more;
+
+	if (!n)
+		return;
+	text_head(f, out, jobs ? "job or run" : "user");
+	for (size_t i = 0; i < n; i++)
+		text_row(f, out, t->group[i].lost,
+			 jobs ? job_name(&t->group[i], mem) : fleet_shown(t->group[i].key[0]));
+	if (t->groups > n)
+		fprintf(out, "  and %s more: --top N\n", base_count(more, t->groups - n));
+}
+
+void fleet_lost_text(const struct fleet *f, FILE *out)
+{
+	struct base_arena mem = { 0 };
+
+	fputs("  ", out);
+	view_wrap(out, 2, 2, fleet_lost_words(f, &mem));
+	text_table(f, out, &f->lost.users, false, &mem);
+	text_table(f, out, &f->lost.jobs, true, &mem);
+	base_arena_fini(&mem);
+}
+
+/* --- JSON --- */
+
+static void json_lost(struct base_jsonout *j, const struct fleet_lost *l)
+{
+	char key[32];
+
+	base_json_wide(j, "runs", l->runs);
+	base_json_wide(j, "kills", l->kills);
+	base_json_wide(j, "checkpoints", l->checkpoints);
+	base_json_wide(j, "held_ns", l->held_ns);
+	base_json_wide(j, "unpriced_ns", l->unpriced_ns);
+	for (int p = 0; p < FLEET_SAVES_PARTS; p++) {
+		snprintf(key, sizeof(key), "%s_ns", saves_part_names[p]);
+		base_json_wide(j, key, l->ns[p]);
+	}
+	for (int p = 0; p < FLEET_SAVES_PARTS; p++) {
+		snprintf(key, sizeof(key), "%s_usd", saves_part_names[p]);
+		base_json_usd(j, key, l->usd[p], true);
+	}
+}
+
+static void json_name(struct base_jsonout *j, const char *key, const char *name)
+{
+	base_json_string(j, key, name[0] ? name : NULL);
+}
+
+void fleet_lost_json(const struct fleet *f, struct base_jsonout *j)
+{
+	const struct fleet_lost_tables *t = &f->lost;
+
+	base_json_object(j, "lost");
+	json_lost(j, &t->total);
+	base_json_array(j, "user");
+	for (size_t i = 0; i < t->users.groups; i++) {
+		base_json_flat_object(j, NULL);
+		json_name(j, "name", t->users.group[i].key[0]);
+		json_lost(j, t->users.group[i].lost);
+		base_json_end(j);
+	}
+	base_json_end(j);
+	base_json_array(j, "job");
+	for (size_t i = 0; i < t->jobs.groups; i++) {
+		const struct fleet_group *g = &t->jobs.group[i];
+
+		base_json_flat_object(j, NULL);
+		base_json_string(j, "name", g->key[FLEET_LOST_JOB]);
+		json_name(j, "user", g->key[FLEET_LOST_USER]);
+		json_name(j, "team", g->key[FLEET_LOST_TEAM]);
+		json_name(j, "cluster", g->key[FLEET_LOST_CLUSTER]);
+		json_lost(j, g->lost);
+		base_json_end(j);
+	}
+	base_json_end(j);
+	base_json_end(j);
+}
+
+/* --- CSV: the jobs --- */
+
+static void csv_row(FILE *out, const struct fleet_group *g)
+{
+	const struct fleet_lost *l = g->lost;
+	base_unit text;
+
+	base_csv_put_guarded(out, g->key[FLEET_LOST_JOB]);
+	for (int k = FLEET_LOST_USER; k < FLEET_LOST_KEYS; k++) {
+		fputc(',', out);
+		base_csv_put_guarded(out, fleet_shown(g->key[k]));
+	}
+	fprintf(out, ",%s", base_wide_text(text, l->runs));
+	fprintf(out, ",%s", base_wide_text(text, l->kills));
+	fprintf(out, ",%s", base_wide_text(text, l->checkpoints));
+	fprintf(out, ",%s", base_wide_text(text, l->held_ns));
+	for (int p = 0; p < FLEET_SAVES_PARTS; p++)
+		fprintf(out, ",%s", base_wide_text(text, l->ns[p]));
+	for (int p = 0; p < FLEET_SAVES_PARTS; p++)
+		fprintf(out, ",%s", base_dollars_exact(text, l->usd[p]));
+	fputs("\r\n", out);
+}
+
+void fleet_lost_csv(const struct fleet *f, FILE *out)
+{
+	fputs("job,user,team,cluster,runs,kills,checkpoints,held_ns", out);
+	for (int p = 0; p < FLEET_SAVES_PARTS; p++)
+		fprintf(out, ",%s_ns", saves_part_names[p]);
+	for (int p = 0; p < FLEET_SAVES_PARTS; p++)
+		fprintf(out, ",%s_usd", saves_part_names[p]);
+	fputs("\r\n", out);
+	for (size_t i = 0; i < f->lost.jobs.groups; i++)
+		csv_row(out, &f->lost.jobs.group[i]);
+}
+
+/* --- page --- */
+
+static void page_table(struct fleet_page *s, const struct fleet_table *t, bool jobs)
+{
+	const char *what = in_dollars(s->f) ? "" : fleet_time_name(s->f);
+	size_t n = shown_of(s->f, t);
+	base_unit text;
+
+	if (!n)
+		return;
+	fleet_page_table(s, jobs ? "lost-jobs" : "lost-users",
+			 base_arena_printf(&s->mem, "%s, by %s%s%s", fleet_title(FLEET_BY_LOST),
+					   jobs ? "job" : "user", what[0] ? ", in " : "", what),
+			 T("Name") N("Thrown away") N("Lost") N("Redone") N("Unknown") N("Unsaved")
+				 N("Kills") N("Runs"));
+	for (size_t i = 0; i < n; i++) {
+		const struct fleet_group *g = &t->group[i];
+
+		fleet_page_named(s, jobs ? job_name(g, &s->mem) : fleet_shown(g->key[0]));
+		for (int c = 0; c < COLUMNS; c++)
+			fleet_page_number(s, cell(s->f, text, g->lost, c));
+		fleet_page_number(s, base_count(text, (uint64_t)g->lost->kills));
+		fleet_page_number(s, base_count(text, (uint64_t)g->lost->runs));
+		fputs("</tr>\n", s->out);
+	}
+	fleet_page_table_end(s, t->groups, n);
+}
+
+void fleet_page_lost(struct fleet_page *s)
+{
+	fputs("<section aria-label=\"What kills threw away\"><p>", s->out);
+	html_escape_sentence(s->out, fleet_lost_words(s->f, &s->mem));
+	fputs("</p></section>\n", s->out);
+	page_table(s, &s->f->lost.users, false);
+	page_table(s, &s->f->lost.jobs, true);
+}
