@@ -24,7 +24,13 @@ INERT = "x'); DROP TABLE run; --\\' \" <b>&$(id)`"
 def names():
     """Whose a run is: the names of facts/fleet_names.def, in its order."""
     with open(os.path.join(gs.SOURCE, 'facts', 'fleet_names.def'), encoding='utf-8') as f:
-        return re.findall(r'^NAME\(\w+, (\w+), \w+, "[^"]+", .+\)$', f.read(), re.M)
+        return re.findall(r'^NAME(?:_ADDED)?\(\w+, (\w+), \w+, "[^"]+", .+\)$', f.read(), re.M)
+
+
+def added():
+    """Columns of the stores that came after their first version."""
+    with open(os.path.join(gs.SOURCE, 'facts', 'fleet_names.def'), encoding='utf-8') as f:
+        return re.findall(r'^NAME_ADDED\(\w+, \w+, (\w+), "', f.read(), re.M)
 
 
 def even(num, den):
@@ -70,7 +76,9 @@ def digest(rng, number, revision=1):
          'start_unix_ns': MONDAY + rng.randrange(40 * 7 * DAY), 'wall_ns': lines[0]['held_ns'],
          'gpus': lines, 'classes': {}, 'lines': [], 'fixes': [],
          'labels': {'experiment': rng.choice(['a', 'b', INERT]), **({'ticket': '7'} if rng.random() < .7 else {})}}
-    for name in ('team', 'project'):
+    d['kind'] = rng.choice(['training', 'inference', 'interactive', 'unknown'])
+    d['provider'], d['instance'] = rng.choice([('aws', 'p5.48xlarge'), ('azure', ''), ('', ''), ('several', INERT)])
+    for name in ('team', 'project', 'provider', 'instance'):
         if not d[name]:
             del d[name]
     if d['end'] == 'failed':
@@ -127,6 +135,7 @@ def nothing():
     return dict({k: 0 for k in SUMS}, minutes=[0] * 6)
 
 
+MISSING = {'kind': 'unknown'}
 NAMES = {'gpu': lambda d, l: l['gpu'], 'model': lambda d, l: l.get('price', {}).get('model', ''),
          'week': lambda d, l: week(d['start_unix_ns'])}
 
@@ -137,7 +146,7 @@ def grouped(found, *names):
     for d in found:
         for l, sums in facts(d):
             key = tuple(d['labels'].get(n[6:], '') if n.startswith('label:') else
-                        NAMES[n](d, l) if n in NAMES else d.get(n, '') for n in names)
+                        NAMES[n](d, l) if n in NAMES else d.get(n, MISSING.get(n, '')) for n in names)
             add(out[key if len(names) > 1 else key[0]], sums)
     return dict(out)
 

@@ -114,8 +114,8 @@ static const struct base_opt opt[] = {
 	  BASE_TEXT(struct opts, store) },
 	{ "by", 0, "WHAT",
 	  "one table: team, user, account, project, partition, qos, cluster,\n"
-	  "gpu, model, week, end, class, line, fix, compute, failed, bill,\n"
-	  "month, run, lost, or label:K",
+	  "kind, provider, instance, gpu, model, week, end, class, line, fix,\n"
+	  "compute, failed, bill, month, run, lost, or label:K",
 	  .take = set_by, .word = by_word },
 	{ "since", 0, "T", "runs that began at T or later: a date, or 12h, 30d, 8w ago",
 	  .take = set_since },

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/files.h"
+#include "trace/trace.h"
 
 #define AZURE_CHASSIS "7783-7084-3265-9085-8269-3286-77"
 
@@ -42,4 +43,21 @@ void view_machine_here(struct view_machine *p)
 		if (!strcmp(chassis, AZURE_CHASSIS))
 			strcpy(p->provider, "azure");
 	}
+}
+
+bool view_machine_of(const struct view_trace *t, const char *host, struct view_machine *p)
+{
+	*p = (struct view_machine){ 0 };
+	for (size_t i = 0; t && i < t->streams; i++) {
+		const Wire__Hello *h = t->stream[i].hello;
+
+		if (!h || !h->price_hint || strcmp(h->host, host) != 0)
+			continue;
+		snprintf(p->provider, sizeof(p->provider), "%s", h->price_hint->provider);
+		snprintf(p->instance_type, sizeof(p->instance_type), "%s",
+			 h->price_hint->instance_type);
+		if (p->provider[0] || p->instance_type[0])
+			return true;
+	}
+	return false;
 }

@@ -64,17 +64,10 @@ static void set_row(struct view_rate *r, const struct view_price *row, bool assu
 /* What the trace says of the machine of a GPU, else what this machine says if it is the same. */
 static struct view_machine place_of(const struct lookup *l, const struct ana_gpu *gpu)
 {
-	struct view_machine p = { 0 };
+	struct view_machine p;
 
-	for (size_t i = 0; l->t && i < l->t->streams; i++) {
-		const Wire__Hello *h = l->t->stream[i].hello;
-		if (!h || !h->price_hint || strcmp(h->host, gpu->host) != 0)
-			continue;
-		copy(p.provider, sizeof(p.provider), h->price_hint->provider);
-		copy(p.instance_type, sizeof(p.instance_type), h->price_hint->instance_type);
-		if (p.provider[0] || p.instance_type[0])
-			return p;
-	}
+	if (view_machine_of(l->t, gpu->host, &p))
+		return p;
 	return !strcmp(gpu->host, l->host) ? l->here : p;
 }
 

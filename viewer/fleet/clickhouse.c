@@ -70,6 +70,21 @@ static int check_cluster(struct click *c)
 	return -EOPNOTSUPP;
 }
 
+/* Whoever writes next brings a table of before up to date; whoever reads takes it as it is. */
+static int check_columns(struct click *c, bool partial)
+{
+	char *sql = c->is_looked_at ? NULL : click_sql_has_added(c);
+	int64_t whole = 0;
+
+	if (c->is_looked_at)
+		return 0;
+	int err = sql ? ask_rows(c, sql, partial, "i", on_count, &whole) : -ENOMEM;
+	free(sql);
+	c->is_looked_at = !err;
+	c->is_old = !whole;
+	return err;
+}
+
 static int click_flush(struct fleet_store *s, size_t *waiting)
 {
 	struct click *c = click_of(s);
@@ -208,7 +223,7 @@ static int fetch(struct click *c, const enum fleet_view *view, size_t n,
 	int err = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		sql[i] = click_sql_view(view[i], q, twice);
+		sql[i] = click_sql_view(view[i], q, twice, c->is_old);
 		err = sql[i] ? err : -ENOMEM;
 	}
 	if (!err)
@@ -239,6 +254,8 @@ static int click_prepare(struct fleet_store *s, const enum fleet_view *view, siz
 	bool holds = false;
 	int err = check_cluster(c);
 
+	if (!err)
+		err = check_columns(c, q->partial);
 	for (int tries = 0; tries < TRIES && !err && !holds; tries++) {
 		char *twice = NULL;
 

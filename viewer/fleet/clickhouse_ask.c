@@ -7,8 +7,15 @@
 #include "clickhouse_priv.h"
 
 #define TIMEOUT_S 300L
+#define NO_SUCH_COLUMN 8
+#define NOT_FOUND_COLUMN 10
+#define DUPLICATE_COLUMN 15
+#define NO_COLUMN_IN_TABLE 16
+#define COLUMN_IS_THERE 44
+#define UNKNOWN_NAME 47
 #define UNKNOWN_TABLE 60
 #define UNKNOWN_DATABASE 81
+#define UNKNOWN_FIELD 117
 
 static struct fleet_http_options http_options(const struct click *c)
 {
@@ -51,6 +58,19 @@ bool click_is_new(const struct fleet_request *r)
 	int code = click_code(r);
 
 	return code == UNKNOWN_TABLE || code == UNKNOWN_DATABASE;
+}
+
+/* It lacks a column: a version before this one made the table, or a shard's. */
+static bool is_old(const struct fleet_request *r)
+{
+	static const int codes[] = { NO_SUCH_COLUMN, NOT_FOUND_COLUMN, NO_COLUMN_IN_TABLE,
+				     UNKNOWN_NAME, UNKNOWN_FIELD };
+	int code = click_code(r);
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		if (code == codes[i])
+			return true;
+	return false;
 }
 
 void click_say(const struct click *c, const struct fleet_request *r)
@@ -139,32 +159,52 @@ int click_ask_server(struct click *c, struct fleet_request *r, char *sql)
 	return ask(c, r, 1, &sql, false, false, CLICK_LOUD);
 }
 
+static void say_of(struct click *c, size_t host, const struct fleet_request *r)
+{
+	size_t alive = c->alive;
+
+	c->alive = host;
+	click_say(c, r);
+	c->alive = alive;
+}
+
+static bool is_there_already(const struct fleet_request *r)
+{
+	return click_code(r) == COLUMN_IS_THERE || click_code(r) == DUPLICATE_COLUMN;
+}
+
+/* The statements of one host, up to the first that fails. 0 or negative errno, said. */
+static int tell_host(struct click *c, size_t host,
+		     char *(*sql_of)(const struct click *c, size_t statement))
+{
+	int err = 0;
+	char *sql;
+
+	for (size_t i = 0; !err && (sql = sql_of(c, i)) != NULL; i++) {
+		struct fleet_request r = { 0 };
+
+		err = ask_host(c, host, &r, 1, &sql, false, false);
+		err = err ? err : meaning(&r);
+		if (is_there_already(&r))
+			err = 0;
+		if (err && err != -EHOSTUNREACH)
+			say_of(c, host, &r);
+		free(r.answer);
+		free(sql);
+	}
+	return err;
+}
+
 /* On every host that is there; those that are not get it when they are asked next. */
-static int make_schema(struct click *c)
+static int tell_all(struct click *c, char *(*sql_of)(const struct click *c, size_t statement))
 {
 	int err = 0;
 
 	for (size_t h = 0; h < c->at.hosts; h++) {
-		for (int i = 0;; i++) {
-			char *sql = click_sql_schema(c, i);
-			struct fleet_request r = { 0 };
+		int failed = tell_host(c, h, sql_of);
 
-			if (!sql)
-				break;
-			int failed = ask_host(c, h, &r, 1, &sql, false, false);
-			failed = failed ? failed : meaning(&r);
-			if (failed && failed != -EHOSTUNREACH && !err) {
-				size_t alive = c->alive;
-				c->alive = h;
-				click_say(c, &r);
-				c->alive = alive;
-				err = failed;
-			}
-			free(r.answer);
-			free(sql);
-			if (failed)
-				break;
-		}
+		if (failed != -EHOSTUNREACH && !err)
+			err = failed;
 	}
 	return err;
 }
@@ -179,9 +219,10 @@ int click_insert(struct click *c, const char *rows, size_t len)
 		free(r.answer);
 		r = (struct fleet_request){ 0 };
 		err = click_ask(c, &r, 1, &sql, false, CLICK_QUIET);
-		if (!err || !click_is_new(&r) || tries)
+		bool old = is_old(&r);
+		if (!err || (!click_is_new(&r) && !old) || tries)
 			break;
-		err = make_schema(c);
+		err = tell_all(c, old ? click_sql_upgrade : click_sql_schema);
 	}
 	if (err && err != -EHOSTUNREACH)
 		click_say(c, &r);

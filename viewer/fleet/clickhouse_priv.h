@@ -28,16 +28,21 @@ struct click {
 	size_t alive; /* the host that answered last */
 	sqlite3 *outbox; /* NULL: opened for reading */
 	bool cluster_fits; /* it was looked at, and has no replicas */
+	bool is_looked_at, is_old; /* its table; it lacks columns that were added */
 	struct fleet_request ready[FLEET_VIEWS]; /* fetched, not yet read */
 	bool has_ready[FLEET_VIEWS];
 };
 
 /*
  * clickhouse_sql.c. Texts are allocated; NULL without memory. @twice: the runs that have several
- * rows, as SQL's tuples of (tenant, run); "": none has, NULL: any may have.
+ * rows, as SQL's tuples of (tenant, run); "": none has, NULL: any may have. @old: the table lacks the
+ * columns that were added.
  */
-char *click_sql_view(enum fleet_view view, const struct fleet_query *q, const char *twice);
-char *click_sql_schema(const struct click *c, int statement); /* NULL after the last, errno 0 */
+char *click_sql_view(enum fleet_view view, const struct fleet_query *q, const char *twice,
+		     bool old);
+char *click_sql_upgrade(const struct click *c, size_t statement); /* as click_sql_schema */
+char *click_sql_has_added(const struct click *c); /* one number: 1, the table has them all */
+char *click_sql_schema(const struct click *c, size_t statement); /* NULL after the last, errno 0 */
 char *click_sql_insert(void);
 void click_put_row(FILE *f, const struct fleet_digest *d); /* of JSONEachRow */
 void click_put_text(FILE *f, const char *text); /* a literal of SQL, whatever it holds */

@@ -15,6 +15,7 @@
 static const char columns[] =
 	"("
 #define RUN_TEXT(column, value) #column " String, "
+#define RUN_ADDED(column, value, missing) #column " String DEFAULT '" missing "', "
 #define RUN_INT(column, array, value) #array " Int64, "
 #define RUN_REVISION(value) "revision UInt64, "
 #include "run_columns.def"
@@ -47,7 +48,7 @@ void click_put_text(FILE *f, const char *text)
 
 /* --- schema --- */
 
-char *click_sql_schema(const struct click *c, int statement)
+char *click_sql_schema(const struct click *c, size_t statement)
 {
 	const char *database = c->at.database, *cluster = c->at.cluster;
 	char *sql = NULL;
@@ -74,6 +75,47 @@ char *click_sql_schema(const struct click *c, int statement)
 		     database, database, cluster, database) >= 0)
 		return sql;
 	return NULL;
+}
+
+/* A column by itself, so that what was cut off half-way goes on. */
+static const char *const added[] = {
+#define NAME(symbol, name, column, title, told)
+#define NAME_ADDED(symbol, name, column, title, told, missing) \
+#column " String DEFAULT '" missing "'",
+#include "facts/fleet_names.def"
+};
+#define ADDED (sizeof(added) / sizeof(added[0]))
+
+/* The shard's table, and the one that stands for all shards. */
+char *click_sql_upgrade(const struct click *c, size_t statement)
+{
+	size_t tables = c->at.cluster ? 2 : 1;
+	char *sql = NULL;
+
+	errno = 0;
+	if (statement < tables * ADDED &&
+	    asprintf(&sql, "ALTER TABLE %s.gpustarve_%s ADD COLUMN %s", c->at.database,
+		     c->at.cluster && statement < ADDED ? "runs_local" : "runs",
+		     added[statement % ADDED]) >= 0)
+		return sql;
+	return NULL;
+}
+
+/* How many of what was added are there. */
+char *click_sql_has_added(const struct click *c)
+{
+	char *sql = NULL;
+
+	return asprintf(&sql,
+			"SELECT toInt64(count() = %zu) FROM system.columns WHERE database = '%s'"
+			" AND table = 'gpustarve_runs' AND name IN (''"
+#define NAME(symbol, name, column, title, told)
+#define NAME_ADDED(symbol, name, column, title, told, missing) ", '" #column "'"
+#include "facts/fleet_names.def"
+			") FORMAT TabSeparated",
+			ADDED, c->at.database) < 0
+		       ? NULL
+		       : sql;
 }
 
 char *click_sql_insert(void)
@@ -333,19 +375,41 @@ static void put_view(FILE *f, enum fleet_view view, const struct asked *a)
 	}
 }
 
+/*
+ * What every column of now is selected by, of a table that lacks those that were added. A constant
+ * would not be one on its way from a shard.
+ */
+static const char all_columns[] = "*"
+#define NAME(symbol, name, column, title, told)
+#define NAME_ADDED(symbol, name, column, title, told, missing) \
+	", materialize('" missing "') AS " #column
+#include "facts/fleet_names.def"
+	;
+
+/* The rows of @table; @old: it lacks what was added. Allocated. */
+static char *rows_of(const char *table, bool old)
+{
+	char *rows = NULL;
+
+	if (asprintf(&rows, old ? "(SELECT %2$s FROM %1$s)" : "%1$s", table, all_columns) < 0)
+		return NULL;
+	return rows;
+}
+
 /* Of runs that have one row as it is, of the others the latest. */
 static void put_view_twice(FILE *f, enum fleet_view view, const struct fleet_query *q,
-			   const char *twice)
+			   const char *twice, bool old)
 {
-	struct asked once = { q, "gpustarve_runs", NULL }, latest = { q, NULL, "" };
-	char *others = NULL, *rows = NULL;
+	struct asked once = { q, NULL, NULL }, latest = { q, NULL, "" };
+	char *others = NULL, *rows = NULL, *table = rows_of("gpustarve_runs", old);
 
-	if (asprintf(&others, " AND (tenant, run) NOT IN (%s)", twice) < 0 ||
+	if (!table || asprintf(&others, " AND (tenant, run) NOT IN (%s)", twice) < 0 ||
 	    asprintf(&rows,
-		     "(SELECT * FROM gpustarve_runs WHERE (tenant, run) IN (%s)"
+		     "(SELECT %s FROM gpustarve_runs WHERE (tenant, run) IN (%s)"
 		     " ORDER BY revision DESC LIMIT 1 BY tenant, run)",
-		     twice) < 0)
+		     old ? all_columns : "*", twice) < 0)
 		goto out;
+	once.from = table;
 	once.among = others;
 	latest.from = rows;
 	put_view(f, view, &once);
@@ -354,23 +418,25 @@ static void put_view_twice(FILE *f, enum fleet_view view, const struct fleet_que
 out:
 	free(others);
 	free(rows);
+	free(table);
 }
 
-char *click_sql_view(enum fleet_view view, const struct fleet_query *q, const char *twice)
+char *click_sql_view(enum fleet_view view, const struct fleet_query *q, const char *twice, bool old)
 {
-	struct asked all = { q, twice ? "gpustarve_runs" : "gpustarve_runs FINAL", "" };
+	char *rows = rows_of(twice ? "gpustarve_runs" : "gpustarve_runs FINAL", old);
+	struct asked all = { q, rows, "" };
 	char *text = NULL;
 	size_t len;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = rows ? open_memstream(&text, &len) : NULL;
 
-	if (!f)
-		return NULL;
-	if (twice && *twice)
-		put_view_twice(f, view, q, twice);
-	else
+	if (f && twice && *twice)
+		put_view_twice(f, view, q, twice, old);
+	else if (f)
 		put_view(f, view, &all);
-	fputs(" FORMAT TabSeparated", f);
-	if (!fclose(f))
+	if (f)
+		fputs(" FORMAT TabSeparated", f);
+	free(rows);
+	if (f && !fclose(f))
 		return text;
 	free(text);
 	return NULL;

@@ -22,6 +22,17 @@ const char *fleet_shown(const char *name)
 	return name && name[0] ? name : FLEET_UNTAGGED;
 }
 
+bool fleet_is_seen(int by)
+{
+	return by == FLEET_DIM_KIND || by == FLEET_DIM_PROVIDER || by == FLEET_DIM_INSTANCE;
+}
+
+const char *fleet_shown_by(const char *name, int by)
+{
+	return fleet_is_seen(by) && !name[0] ? facts_run_kinds[FACTS_RUN_UNKNOWN]
+					     : fleet_shown(name);
+}
+
 /* --- facts --- */
 
 static void add_bill(struct fleet *f, const struct fleet_cell *cell, const struct fleet_sums *s)

@@ -80,12 +80,16 @@ static void set_names(struct fleet_digest *d, const struct view_summary *s, cons
 #define TENANT tenant
 #define SYSTEM s->user
 #define JOB(text_of) job->text[VIEW_JOB_##text_of]
+#define KIND facts_run_kinds[s->kind.kind]
+#define MACHINE(what) s->machine.what
 #define NOBODY NULL
 #define NAME(symbol, name, column, title, who) TAME(d->name, told(who, s, #name));
 #include "facts/fleet_names.def"
 #undef TENANT
 #undef SYSTEM
 #undef JOB
+#undef KIND
+#undef MACHINE
 #undef NOBODY
 	if (view_job_known(job))
 		snprintf(d->job, sizeof(d->job), "%" PRId64, job->number[VIEW_JOB_ID]);

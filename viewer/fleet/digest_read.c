@@ -160,6 +160,8 @@ static void read_head(struct reader *r, struct fleet_digest *d, const struct bas
 	TEXT(d->run, root, "run");
 	TEXT(d->tenant, root, "tenant");
 #define NAME(symbol, name, column, title, told) TEXT(d->name, root, #name);
+#define NAME_ADDED(symbol, name, column, title, told, missing) \
+	fleet_tame(d->name, sizeof(d->name), base_json_get_text(root, #name, missing));
 #include "facts/fleet_names.def"
 	TEXT(d->job, root, "job");
 	TEXT(d->verdict, root, "verdict");

@@ -143,6 +143,10 @@ const struct fleet_table *fleet_table_of(const struct fleet *f, int by);
 
 /* "untagged" for a name that is missing. */
 const char *fleet_shown(const char *name);
+/* Is it seen, not tagged? */
+bool fleet_is_seen(int by);
+/* By that dim: what is missing and is seen, is "unknown". */
+const char *fleet_shown_by(const char *name, int by);
 
 /* lost_out.c: of --by lost. */
 struct base_jsonout;

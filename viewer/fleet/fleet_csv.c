@@ -89,7 +89,7 @@ static void put_dim(const struct fleet *f, FILE *out, int d)
 	fputs("\r\n", out);
 	for (size_t i = 0; i < t->groups; i++) {
 		const base_wide *m = t->group[i].sums.m;
-		put(out, fleet_shown(t->group[i].key[0]), ",");
+		put(out, fleet_shown_by(t->group[i].key[0], d), ",");
 		put_int(out, m[FLEET_RUNS], ",");
 		put_hours(out, m[FLEET_HELD_NS], ",");
 		put_usd(out, m[FLEET_USD], ",");

@@ -313,8 +313,12 @@ static void put_overview(struct fleet_page *s)
 	put_fixes(s);
 	put_hotspots(s);
 	put_classes(s);
-	for (size_t i = 0; i < FLEET_TABLES; i++)
-		put_dim(s, fleet_tables[i]);
+	for (size_t i = 0; i < FLEET_TABLES; i++) {
+		int by = fleet_tables[i];
+
+		if (!fleet_is_seen(by) || fleet_is_told(fleet_table_of(s->f, by), by))
+			put_dim(s, by);
+	}
 	put_dim(s, FLEET_DIM_WEEK);
 	put_use(s);
 	fleet_page_runs(s, "failed", fleet_title(FLEET_BY_FAILED), &s->f->failed);

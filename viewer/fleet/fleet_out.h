@@ -7,8 +7,10 @@
 #include "fleet.h"
 
 /* Tables of the overview, in order. */
-#define FLEET_TABLES 8
+#define FLEET_TABLES 11
 extern const enum fleet_dim fleet_tables[FLEET_TABLES];
+/* Is anything known by that name? */
+bool fleet_is_told(const struct fleet_table *t, int by);
 
 /* "By team"; the column's head. */
 const char *fleet_title(int by);

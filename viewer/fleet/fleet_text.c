@@ -317,8 +317,7 @@ static void put_overview(struct sheet *s)
 {
 	for (size_t i = 0; i < FLEET_TABLES; i++) {
 		const struct fleet_table *t = &s->f->dim[fleet_tables[i]];
-		bool told = t->groups > 1 || (t->groups && t->group[0].key[0][0]);
-		if (told || (i == 0 && t->groups))
+		if (fleet_is_told(t, fleet_tables[i]) || (i == 0 && t->groups))
 			put_dim(s, fleet_tables[i]);
 	}
 	put_pairs(s, FLEET_BY_CLASS);

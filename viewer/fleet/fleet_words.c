@@ -11,9 +11,19 @@
 #define NS_PER_HOUR (60 * NS_PER_MINUTE)
 
 const enum fleet_dim fleet_tables[FLEET_TABLES] = {
-	FLEET_DIM_TEAM,	     FLEET_DIM_USER, FLEET_DIM_ACCOUNT, FLEET_DIM_PROJECT,
-	FLEET_DIM_PARTITION, FLEET_DIM_GPU,  FLEET_DIM_MODEL,	FLEET_DIM_LABEL,
+	FLEET_DIM_TEAM,	     FLEET_DIM_USER,	 FLEET_DIM_ACCOUNT, FLEET_DIM_PROJECT,
+	FLEET_DIM_PARTITION, FLEET_DIM_KIND,	 FLEET_DIM_GPU,	    FLEET_DIM_MODEL,
+	FLEET_DIM_PROVIDER,  FLEET_DIM_INSTANCE, FLEET_DIM_LABEL,
 };
+
+bool fleet_is_told(const struct fleet_table *t, int by)
+{
+	const char *only = t->groups ? t->group[0].key[0] : "";
+
+	return t->groups > 1 ||
+	       (only[0] &&
+		(by != FLEET_DIM_KIND || strcmp(only, facts_run_kinds[FACTS_RUN_UNKNOWN]) != 0));
+}
 
 const char *fleet_title(int by)
 {
@@ -45,7 +55,7 @@ const char *fleet_group_name(const struct fleet_group *g, int by, struct base_ar
 							g->text ? g->text : "");
 	if (by == FLEET_DIM_MODEL && !g->key[0][0])
 		return "no price";
-	return fleet_shown(g->key[0]);
+	return fleet_shown_by(g->key[0], by);
 }
 
 struct base_scale fleet_money_scale(const struct fleet *f)

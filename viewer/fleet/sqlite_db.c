@@ -9,7 +9,7 @@
 #include "sqlite_priv.h"
 
 #define APPLICATION 0x67737676 /* "gsvv" */
-#define VERSION 2 /* 2: run.rules */
+#define VERSION 3 /* 2: run.rules; 3: NAME_ADDED of fleet_names.def */
 #define PATIENCE_MS 60000
 
 static const char schema[] =
@@ -41,7 +41,7 @@ static const char schema[] =
 	" revision INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY(target, tenant, run))"
 	" WITHOUT ROWID;"
 	"PRAGMA application_id=1735620214;"
-	"PRAGMA user_version=2;";
+	"PRAGMA user_version=3;";
 
 _Static_assert(APPLICATION == 1735620214, "the number in the schema");
 
@@ -208,18 +208,37 @@ static int make(sqlite3 *db, void *arg)
 static int upgrade(sqlite3 *db, void *arg)
 {
 	(void)arg;
-	if (pragma(db, "PRAGMA user_version") != 1)
-		return 0;
-	int code = sqlite3_exec(db,
-				"ALTER TABLE run ADD COLUMN rules INTEGER NOT NULL DEFAULT 1;"
-				"PRAGMA user_version=2;",
-				NULL, NULL, NULL);
+	int64_t version = pragma(db, "PRAGMA user_version");
+	int code = 0;
+
+	if (version < 2)
+		code = sqlite3_exec(db,
+				    "ALTER TABLE run ADD COLUMN rules INTEGER NOT NULL DEFAULT 1",
+				    NULL, NULL, NULL);
+	if (!code && version < 3)
+		code = sqlite3_exec(db,
+#define NAME(symbol, name, column, title, told)
+#define NAME_ADDED(symbol, name, column, title, told, missing) \
+	"ALTER TABLE run ADD COLUMN " #column " TEXT NOT NULL DEFAULT '" missing "';"
+#include "facts/fleet_names.def"
+				    "PRAGMA user_version=3;", NULL, NULL, NULL);
 	return code ? fleet_db_error(db, code) : 0;
 }
 
-int64_t fleet_db_version(sqlite3 *db)
+/* For who only reads, and changes nothing: the columns of now over the table of before. */
+static int look_through(sqlite3 *db, int64_t version)
 {
-	return pragma(db, "PRAGMA user_version");
+	static const char added[] =
+#define NAME(symbol, name, column, title, told)
+#define NAME_ADDED(symbol, name, column, title, told, missing) ", '" missing "' AS " #column
+#include "facts/fleet_names.def"
+		" FROM main.run";
+	char sql[256];
+
+	snprintf(sql, sizeof(sql), "CREATE TEMP VIEW run AS SELECT *%s%s",
+		 version < 2 ? ", 1 AS rules" : "", added);
+	int code = sqlite3_exec(db, sql, NULL, NULL, NULL);
+	return code ? fleet_db_error(db, code) : 0;
 }
 
 static int judge(sqlite3 *db, const char *file)
@@ -278,8 +297,9 @@ static int set_up(sqlite3 *db, const char *file, bool write)
 	}
 	if (!err)
 		err = judge(db, file);
-	if (!err && write && fleet_db_version(db) == 1)
-		err = fleet_db_within(db, upgrade, NULL);
+	int64_t version = err ? VERSION : pragma(db, "PRAGMA user_version");
+	if (version < VERSION)
+		err = write ? fleet_db_within(db, upgrade, NULL) : look_through(db, version);
 	/* Older programs keep it, too. */
 	if (!err && write)
 		sqlite3_exec(db, "CREATE INDEX IF NOT EXISTS run_job ON run(job)", NULL, NULL,

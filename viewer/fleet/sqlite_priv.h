@@ -19,8 +19,6 @@ int fleet_db_open(sqlite3 **db, const char *file, bool write);
 int fleet_db_run(sqlite3 *db, const char *sql, const char *types, ...);
 int fleet_db_prepare(sqlite3 *db, sqlite3_stmt **st, const char *sql);
 
-int64_t fleet_db_version(sqlite3 *db); /* of its tables: 1 lacks run.rules */
-
 void fleet_db_close(sqlite3 *db); /* NULL: nothing */
 
 /* Says what is wrong; returns @err or what it means as a negative errno. */

@@ -71,8 +71,6 @@ static int prepare(sqlite3 *db, sqlite3_stmt **st, enum fleet_view view,
 	const char *column = view == FLEET_VIEW_UNLABELLED ? fleet_column_of(q->required) : NULL;
 	char text[1024];
 
-	if (view == FLEET_VIEW_RULES && fleet_db_version(db) == 1) /* nobody wrote since */
-		return fleet_db_prepare(db, st, "SELECT 1, 1, r.held_ns FROM run r WHERE" FILTER);
 	if (!column)
 		return fleet_db_prepare(db, st, sql[view]);
 	snprintf(text, sizeof(text), RUN_COLUMNS " AND r.%s=''", column);

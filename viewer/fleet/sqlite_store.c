@@ -58,11 +58,15 @@ static int put_run(sqlite3 *db, const struct fleet_digest *d)
 	const struct fleet_derived derived = fleet_digest_derive(d), *more = &derived;
 
 	return fleet_db_run(db,
-			    "INSERT INTO run VALUES(NULL"
-#define RUN_TEXT(column, value) ",?"
-#define RUN_INT(column, array, value) ",?"
+			    "INSERT INTO run("
+#define RUN_TEXT(column, value) #column ", "
+#define RUN_INT(column, array, value) #column ", "
 #include "run_columns.def"
-			    ",?)",
+			    "rules) VALUES("
+#define RUN_TEXT(column, value) "?,"
+#define RUN_INT(column, array, value) "?,"
+#include "run_columns.def"
+			    "?)",
 #define RUN_TEXT(column, value) "t"
 #define RUN_INT(column, array, value) "i"
 #include "run_columns.def"

@@ -18,6 +18,7 @@
 #include "core/unit.h"
 #include "core/worker_count.h"
 #include "cost/cost.h"
+#include "cost/machine.h"
 #include "facts/run_kinds.h"
 #include "job/identity.h"
 #include "saves/insurance.h"
@@ -192,6 +193,8 @@ struct view_kind { /* what the run is, and what tells; summary/kind.h */
 	size_t signs;
 };
 
+#define VIEW_SEVERAL "several"
+
 struct view_summary {
 	struct base_arena mem; /* everything below but the result and the cost */
 	struct ana_result *result; /* owned; see result_in_mem */
@@ -224,6 +227,7 @@ struct view_summary {
 	size_t hosts;
 	int64_t ranks;
 	struct view_kind kind;
+	struct view_machine machine; /* of all its GPUs; VIEW_SEVERAL where they differ */
 
 	struct view_finding *finding;
 	size_t findings;

@@ -136,6 +136,29 @@ static void set_hosts(struct view_summary *s)
 		add_host(s, r->gpu[i].host);
 }
 
+static void agree(char *all, size_t room, const char *one)
+{
+	if (strcmp(all, one) != 0)
+		snprintf(all, room, "%s", VIEW_SEVERAL);
+}
+
+/* What holds for a part of the GPUs alone is not said of the run. */
+static void set_machine(struct view_summary *s, const struct view_trace *t)
+{
+	const struct ana_result *r = s->result;
+	struct view_machine *all = &s->machine, one;
+
+	for (size_t i = 0; i < r->gpus; i++) {
+		if (i && !strcmp(r->gpu[i].host, r->gpu[i - 1].host))
+			continue;
+		view_machine_of(t, r->gpu[i].host, &one);
+		if (!i)
+			*all = one;
+		agree(all->provider, sizeof(all->provider), one.provider);
+		agree(all->instance_type, sizeof(all->instance_type), one.instance_type);
+	}
+}
+
 static bool rank_seen(const struct ana_result *r, size_t upto)
 {
 	for (size_t i = 0; i < upto; i++)
@@ -386,6 +409,7 @@ int view_summary_make(struct view_summary **out, struct ana_result *r, const str
 	summary_make_alerts(s, t);
 	set_times(s);
 	set_hosts(s);
+	set_machine(s, t);
 	set_ranks(s);
 	summary_make_kind(s, t);
 	set_money(s);

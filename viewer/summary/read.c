@@ -140,6 +140,13 @@ static void read_process(struct view_summary *s, const struct base_json *n, stru
 }
 
 /* A summary of before has none: unknown. */
+static void read_machine(struct view_machine *m, const struct base_json *run)
+{
+	snprintf(m->provider, sizeof(m->provider), "%s", base_json_get_text(run, "provider", ""));
+	snprintf(m->instance_type, sizeof(m->instance_type), "%s",
+		 base_json_get_text(run, "instance_type", ""));
+}
+
 static void read_kind(struct view_kind *k, const struct base_json *run)
 {
 	const struct base_json *signs = base_json_get(run, "kind_signs");
@@ -185,6 +192,7 @@ static void read_run(struct view_summary *s, const struct base_json *run)
 		read_process(s, n, &r->process[r->processes++]);
 	s->ranks = base_json_get_int(run, "ranks", 0);
 	read_kind(&s->kind, run);
+	read_machine(&s->machine, run);
 	r->simulated = base_json_get_bool(run, "simulated", false);
 	r->import_kind = summary_text(s, run, "imported");
 	r->imported = r->import_kind != NULL;

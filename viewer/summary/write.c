@@ -43,6 +43,11 @@ static void put_process(struct base_jsonout *j, const struct ana_process *p)
 	base_json_end(j);
 }
 
+static void put_known(struct base_jsonout *j, const char *key, const char *text)
+{
+	base_json_string(j, key, text[0] ? text : NULL);
+}
+
 static void put_kind(struct base_jsonout *j, const struct view_kind *k)
 {
 	base_json_string(j, "kind", facts_run_kinds[k->kind]);
@@ -83,6 +88,8 @@ static void put_run(struct base_jsonout *j, const struct view_summary *s)
 	base_json_end(j);
 	base_json_int(j, "ranks", s->ranks);
 	put_kind(j, &s->kind);
+	put_known(j, "provider", s->machine.provider);
+	put_known(j, "instance_type", s->machine.instance_type);
 	base_json_bool(j, "simulated", r->simulated);
 	base_json_string(j, "imported", r->imported ? r->import_kind : NULL);
 	summary_put_job(j, s);

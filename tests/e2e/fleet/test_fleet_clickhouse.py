@@ -118,6 +118,34 @@ def check_two(where, shards, found):
     return store
 
 
+def columns(server, table):
+    return [c for c in fleets.added() if server.ask(
+        f"SELECT count() FROM system.columns WHERE concat(database, '.', table) = '{table}' AND name = '{c}'") == '1']
+
+
+def check_before(where, shards, found):
+    """Tables that a version before this one made: read as they are, and brought up to date by who writes."""
+    hosts = ','.join(f'127.0.0.1:{s.http}' for s in shards)
+    store = f'clickhouse://{hosts}/past?cluster=fleet&outbox={where}/past.sqlite'
+    untold = [{k: v for k, v in d.items() if k not in ('kind', 'provider', 'instance')} for d in found]
+    again = [dict(d, revision=7) for d in untold[:5]]
+    old, new = again + untold[5:40], [dict(d, revision=2) for d in found[20:60]]
+    digest(store, untold[:40])
+    digest(store, again)
+    gone = ', '.join(f'DROP COLUMN {c}' for c in fleets.added())
+    for s in shards:
+        s.ask(f'ALTER TABLE past.gpustarve_runs_local {gone}')
+        s.ask(f'ALTER TABLE past.gpustarve_runs {gone}')
+    fleetcheck.check_all(store, old, 'tables of before')
+    gs.equal([columns(s, 'past.gpustarve_runs') for s in shards], [[], []], 'reading changes nothing')
+    # Another program was killed after the first column of one shard.
+    shards[0].ask("ALTER TABLE past.gpustarve_runs_local ADD COLUMN kind String DEFAULT 'unknown'")
+    digest(store, new)
+    for t in 'runs_local', 'runs':
+        gs.equal([columns(s, f'past.gpustarve_{t}') for s in shards], [fleets.added()] * 2, f'{t}: upgraded')
+    fleetcheck.check_all(store, old[:20] + new, 'after the upgrade')
+
+
 def check_nobody(where, found):
     """Nothing listens: the run is safe all the same."""
     port = gs.free_ports(1)[0]
@@ -166,6 +194,7 @@ with gs.scratch() as where, clickhouse.servers(where, 2) as shards:
     check_many(where, shards[0], many)
     check_login(where, shards[0])
     check_two(where, shards, found)
+    check_before(where, shards, found)
     check_nobody(where, found)
     own = f'clickhouse://127.0.0.1:{shards[0].http}/own?outbox={where}/own.sqlite'
     fleetown.check_all(where, own)

@@ -5,6 +5,7 @@
 bill; a store of before is read as it is, and upgraded once by the first who writes, whoever is killed meanwhile."""
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -20,6 +21,8 @@ import schema
 import tiny
 
 NOW, OTHER = 2, 4
+VERSION = 3     # of the store
+ADDED = {2: ['rules'], 3: fleets.added()}  # columns of the run, by the version that brought them
 
 
 def load(store, found):
@@ -33,23 +36,58 @@ def version(store):
     sound = db.execute('PRAGMA integrity_check').fetchone()[0]
     db.close()
     gs.equal(sound, 'ok', f'{store}: integrity')
-    gs.equal('rules' in told[1], told[0] == 2, f'{store}: its version and its columns: {told}')
+    gs.equal([c for some in ADDED.values() for c in some if c in told[1]],
+             [c for v, some in ADDED.items() for c in some if v <= told[0]], f'{store}: its version and its columns: {told}')
     return told[0]
 
 
-def of_before(where, name, found):
-    """A store as the first version made it."""
+def of_before(where, name, found, of=1):
+    """A store as the version @of made it."""
     store = os.path.join(where, name)
     load(store, found)
     db = sqlite3.connect(store)
-    rows = [c for c in (r[1] for r in db.execute('PRAGMA table_info(run)')) if c != 'rules']
+    later = [c for v, some in ADDED.items() for c in some if v > of]
+    rows = [c for c in (r[1] for r in db.execute('PRAGMA table_info(run)')) if c not in later]
     text = db.execute("SELECT sql FROM sqlite_master WHERE name='run'").fetchone()[0]
-    db.executescript('BEGIN; ALTER TABLE run RENAME TO old; ' + text.replace(' rules INTEGER NOT NULL DEFAULT 1,', '') +
+    for c in later:
+        text = re.sub(rf' {c} [A-Z ]+( DEFAULT 1)?,', '', text)
+    db.executescript('BEGIN; ALTER TABLE run RENAME TO old; ' + text +
                      f'; INSERT INTO run SELECT {", ".join(rows)} FROM old; DROP TABLE old;'
-                     'CREATE INDEX run_start ON run(start_ns); PRAGMA user_version=1; COMMIT;')
+                     f'CREATE INDEX run_start ON run(start_ns); PRAGMA user_version={of}; COMMIT;')
     db.close()
-    gs.equal(version(store), 1, 'a store of before')
+    gs.equal(version(store), of, 'a store of before')
     return store
+
+
+def untold(found):
+    """What digests of before told."""
+    return [{k: v for k, v in d.items() if k not in ('kind', 'provider', 'instance')} for d in found]
+
+
+def check_kinds(store, found, what):
+    """By what runs are, where they ran, and by what else."""
+    fleetcheck.check_all('sqlite:' + store, found, what)
+
+
+def from_two(where):
+    """The version before this one: read as it is, with nothing known of what came since, and upgraded once."""
+    found = untold(fleets.digests(60, seed=8))
+    before = of_before(where, 'two.sqlite', found, 2)
+    check_kinds(before, found, 'read as it is')
+    gs.equal([r['name'] for r in fleetcheck.as_json('sqlite:' + before)['by']['kind']], ['unknown'], 'no kind is known')
+    gs.equal(version(before), 2, 'reading changes nothing')
+    fleetcheck.fleet('sqlite:' + before, '--require-label', 'provider', rc=2)
+    new = [dict(d, run='new-' + d['run']) for d in fleets.digests(40, seed=9)]
+    load(before, new)
+    gs.equal(version(before), VERSION, 'upgraded')
+    check_kinds(before, found + new, 'after the upgrade')
+    # An older program refuses what a later one made, as this one does.
+    db = sqlite3.connect(before)
+    db.execute(f'PRAGMA user_version={VERSION + 1}')
+    db.commit()
+    db.close()
+    done = gs.gpustarve('fleet', '--store', 'sqlite:' + before)
+    gs.check(done.returncode == 1 and b'later version' in done.stderr, f'a store of later: {done.stderr}')
 
 
 def mixed(where):
@@ -119,7 +157,7 @@ def upgrades(where):
     gs.equal(version(store), 1, 'as it was')
     check_sums(store, found, 'after the kill')
     load(store, found[:1])
-    gs.equal(version(store), 2, 'upgraded by who wrote next')
+    gs.equal(version(store), VERSION, 'upgraded by who wrote next')
     check_sums(store, found, 'after the upgrade')
 
     # Killed somewhere while it opens, upgrades and writes.
@@ -136,7 +174,7 @@ def upgrades(where):
         seen.add(version(store))
         check_sums(store, found, f'killed after {8 * k} ms')
         load(store, found[:1])
-        gs.equal(version(store), 2, f'killed after {8 * k} ms, then upgraded')
+        gs.equal(version(store), VERSION, f'killed after {8 * k} ms, then upgraded')
         check_sums(store, found, f'killed after {8 * k} ms, then written to')
     print(f'versions after kills: {sorted(seen)}')
 
@@ -147,7 +185,7 @@ def upgrades(where):
     for p in many:
         err = p.communicate(fleets.text([dict(d, revision=7, rules=NOW) for d in found[:20]]))[1]
         gs.equal(p.returncode, 0, f'several at once: {err}')
-    gs.equal(version(store), 2, 'several at once')
+    gs.equal(version(store), VERSION, 'several at once')
     said = fleetcheck.as_json('sqlite:' + store, rc=OTHER)
     gs.equal([(r['rules'], r['runs']) for r in said['rules']], [(2, 20), (1, 380)], 'what was there is of rules 1')
 
@@ -156,4 +194,5 @@ with gs.scratch() as where:
     mixed(where)
     digests(where)
     upgrades(where)
+    from_two(where)
 gs.finish()

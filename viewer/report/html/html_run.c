@@ -66,6 +66,21 @@ static void put_hosts(struct html *h)
 	html_put(h, "</dd>\n");
 }
 
+static void put_machine(struct html *h)
+{
+	const struct view_machine *m = &h->s->machine;
+
+	if (!m->provider[0] && !m->instance_type[0])
+		return;
+	html_put(h, "<dt>Machine</dt><dd>");
+	if (m->provider[0])
+		html_text(h, "bdi", m->provider, "/run/provider");
+	html_put(h, m->provider[0] && m->instance_type[0] ? " " : "");
+	if (m->instance_type[0])
+		html_text(h, "bdi", m->instance_type, "/run/instance_type");
+	html_put(h, "</dd>\n");
+}
+
 static void put_labels(struct html *h)
 {
 	for (size_t i = 0; i < h->s->labels; i++) {
@@ -163,6 +178,7 @@ static void put_facts(struct html *h)
 	}
 	put_job(h);
 	put_hosts(h);
+	put_machine(h);
 	html_put(h, "<dt>Ranks</dt><dd>");
 	html_count(h, (uint64_t)s->ranks, "/run/ranks");
 	html_put(h, ", in ");
