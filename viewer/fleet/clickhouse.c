@@ -193,6 +193,17 @@ static void on_twice(void *arg, const struct fleet_cell *cell)
 	fputc(')', t->f);
 }
 
+static int find_jobs(struct click *c, bool partial, bool *has_jobs)
+{
+	char *sql = click_sql_jobs();
+	int64_t count = 0;
+	int err = sql ? ask_rows(c, sql, partial, "i", on_count, &count) : -ENOMEM;
+
+	free(sql);
+	*has_jobs = count > 0;
+	return err;
+}
+
 /* *twice is as click_sql_view wants it, and NULL where there are many of them. */
 static int find_twice(struct click *c, bool partial, char **twice)
 {
@@ -216,14 +227,14 @@ static int find_twice(struct click *c, bool partial, char **twice)
 }
 
 static int fetch(struct click *c, const enum fleet_view *view, size_t n,
-		 const struct fleet_query *q, const char *twice)
+		 const struct fleet_query *q, const struct click_table *t)
 {
 	struct fleet_request r[FLEET_VIEWS] = { 0 };
 	char *sql[FLEET_VIEWS] = { NULL };
 	int err = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		sql[i] = click_sql_view(view[i], q, twice, c->is_old);
+		sql[i] = click_sql_view(view[i], q, t);
 		err = sql[i] ? err : -ENOMEM;
 	}
 	if (!err)
@@ -256,20 +267,22 @@ static int click_prepare(struct fleet_store *s, const enum fleet_view *view, siz
 
 	if (!err)
 		err = check_columns(c, q->partial);
+	struct click_table t = { .is_old = c->is_old, .many = c->at.cluster != NULL };
 	for (int tries = 0; tries < TRIES && !err && !holds; tries++) {
-		char *twice = NULL;
-
 		err = look(c, &before, q->partial);
 		if (!err)
-			err = find_twice(c, q->partial, &twice);
+			err = find_jobs(c, q->partial, &t.has_jobs);
 		if (!err)
-			err = fetch(c, view, n, q, twice);
-		if (!err && twice)
+			err = find_twice(c, q->partial, &t.twice);
+		if (!err)
+			err = fetch(c, view, n, q, &t);
+		if (!err && t.twice)
 			err = look(c, &after, q->partial);
-		holds = !err && (!twice || !memcmp(&before, &after, sizeof(before)));
-		free(twice);
+		holds = !err && (!t.twice || !memcmp(&before, &after, sizeof(before)));
+		free(t.twice);
+		t.twice = NULL;
 	}
-	return err || holds ? err : fetch(c, view, n, q, NULL);
+	return err || holds ? err : fetch(c, view, n, q, &t);
 }
 
 static int click_read(struct fleet_store *s, enum fleet_view view, const struct fleet_query *q,

@@ -33,16 +33,22 @@ struct click {
 	bool has_ready[FLEET_VIEWS];
 };
 
-/*
- * clickhouse_sql.c. Texts are allocated; NULL without memory. @twice: the runs that have several
- * rows, as SQL's tuples of (tenant, run); "": none has, NULL: any may have. @old: the table lacks the
- * columns that were added.
- */
-char *click_sql_view(enum fleet_view view, const struct fleet_query *q, const char *twice,
-		     bool old);
+/* What is known of the table when it is asked. */
+struct click_table {
+	/* runs that have several rows, as tuples of (tenant, run); "": none has, NULL: any may */
+	char *twice;
+	bool is_old; /* it lacks columns that were added */
+	bool has_jobs; /* digests of schedulers' jobs, which hold those of their runs */
+	bool many; /* it stands for several shards */
+};
+
+/* clickhouse_sql.c. Texts are allocated; NULL without memory. */
+char *click_sql_view(enum fleet_view view, const struct fleet_query *q,
+		     const struct click_table *t);
+char *click_sql_jobs(void); /* one number: how many has_jobs is of */
+char *click_sql_schema(const struct click *c, size_t statement); /* NULL after the last, errno 0 */
 char *click_sql_upgrade(const struct click *c, size_t statement); /* as click_sql_schema */
 char *click_sql_has_added(const struct click *c); /* one number: 1, the table has them all */
-char *click_sql_schema(const struct click *c, size_t statement); /* NULL after the last, errno 0 */
 char *click_sql_insert(void);
 void click_put_row(FILE *f, const struct fleet_digest *d); /* of JSONEachRow */
 void click_put_text(FILE *f, const char *text); /* a literal of SQL, whatever it holds */

@@ -396,47 +396,98 @@ static char *rows_of(const char *table, bool old)
 	return rows;
 }
 
+#define WHOLE "position(digest, '\"whole_job\": true') > 0"
+
+char *click_sql_jobs(void)
+{
+	return strdup("SELECT count() FROM gpustarve_runs WHERE job != '' AND " WHOLE
+		      " FORMAT TabSeparated");
+}
+
+/*
+ * Runs whose time the digest of their job holds do not count (sqlite_jobs.c has the rule). Rows
+ * stay where they are, and it is told when they are read: whoever comes first, and at the same
+ * time on another shard. Allocated.
+ */
+static char *put_among(const struct click_table *t, const char *more)
+{
+	char *among = NULL;
+
+	if (asprintf(&among, "%s%s%s%s", more, t->has_jobs ? " AND (tenant, run) " : "",
+		     !t->has_jobs ? ""
+		     : t->many	  ? "GLOBAL "
+				  : "",
+		     !t->has_jobs ? ""
+				  : "NOT IN (SELECT tenant, step FROM (SELECT tenant, cluster, job,"
+				    " groupArray(run) AS steps, groupArray(start_ns) AS starts,"
+				    " groupArray(" WHOLE ") AS wholes,"
+				    " maxIf(start_ns + wall_ns, " WHOLE ") AS until_ns"
+				    " FROM gpustarve_runs WHERE job != ''"
+				    " GROUP BY tenant, cluster, job HAVING until_ns > 0)"
+				    " ARRAY JOIN steps AS step, starts AS began, wholes AS whole"
+				    " WHERE whole = 0 AND began <= until_ns)") < 0)
+		return NULL;
+	return among;
+}
+
+/* All rows of the table, the latest of each run. */
+static void put_view_final(FILE *f, enum fleet_view view, const struct fleet_query *q,
+			   const struct click_table *t)
+{
+	char *rows = rows_of(t->twice ? "gpustarve_runs" : "gpustarve_runs FINAL", t->is_old);
+	char *among = put_among(t, "");
+	const struct asked all = { q, rows, among };
+
+	if (rows && among)
+		put_view(f, view, &all);
+	free(rows);
+	free(among);
+}
+
 /* Of runs that have one row as it is, of the others the latest. */
 static void put_view_twice(FILE *f, enum fleet_view view, const struct fleet_query *q,
-			   const char *twice, bool old)
+			   const struct click_table *t)
 {
-	struct asked once = { q, NULL, NULL }, latest = { q, NULL, "" };
-	char *others = NULL, *rows = NULL, *table = rows_of("gpustarve_runs", old);
+	char *others = NULL, *rows = NULL, *table = rows_of("gpustarve_runs", t->is_old);
+	struct asked once = { q, table, NULL }, latest = { q, NULL, NULL };
 
-	if (!table || asprintf(&others, " AND (tenant, run) NOT IN (%s)", twice) < 0 ||
-	    asprintf(&rows,
+	if (asprintf(&others, " AND (tenant, run) NOT IN (%s)", t->twice) < 0)
+		others = NULL;
+	if (asprintf(&rows,
 		     "(SELECT %s FROM gpustarve_runs WHERE (tenant, run) IN (%s)"
 		     " ORDER BY revision DESC LIMIT 1 BY tenant, run)",
-		     old ? all_columns : "*", twice) < 0)
-		goto out;
-	once.from = table;
-	once.among = others;
+		     t->is_old ? all_columns : "*", t->twice) < 0)
+		rows = NULL;
+	char *once_among = others ? put_among(t, others) : NULL, *latest_among = put_among(t, "");
+	once.among = once_among;
 	latest.from = rows;
-	put_view(f, view, &once);
-	fputs(" UNION ALL ", f);
-	put_view(f, view, &latest);
-out:
+	latest.among = latest_among;
+	if (table && rows && once_among && latest_among) {
+		put_view(f, view, &once);
+		fputs(" UNION ALL ", f);
+		put_view(f, view, &latest);
+	}
+	free(once_among);
+	free(latest_among);
 	free(others);
 	free(rows);
 	free(table);
 }
 
-char *click_sql_view(enum fleet_view view, const struct fleet_query *q, const char *twice, bool old)
+char *click_sql_view(enum fleet_view view, const struct fleet_query *q, const struct click_table *t)
 {
-	char *rows = rows_of(twice ? "gpustarve_runs" : "gpustarve_runs FINAL", old);
-	struct asked all = { q, rows, "" };
 	char *text = NULL;
 	size_t len;
-	FILE *f = rows ? open_memstream(&text, &len) : NULL;
+	FILE *f = open_memstream(&text, &len);
 
-	if (f && twice && *twice)
-		put_view_twice(f, view, q, twice, old);
-	else if (f)
-		put_view(f, view, &all);
-	if (f)
-		fputs(" FORMAT TabSeparated", f);
-	free(rows);
-	if (f && !fclose(f))
+	if (!f)
+		return NULL;
+	if (t->twice && *t->twice)
+		put_view_twice(f, view, q, t);
+	else
+		put_view_final(f, view, q, t);
+	fputs(" FORMAT TabSeparated", f);
+	if (!fclose(f))
 		return text;
 	free(text);
 	return NULL;

@@ -11,6 +11,7 @@ sys.path.insert(0, sys.path[0] + '/../../lib')
 import clickhouse
 import fleets
 import fleetcheck
+import fleetjobs
 import fleetown
 import gs
 import provisional
@@ -198,6 +199,9 @@ with gs.scratch() as where, clickhouse.servers(where, 2) as shards:
     check_nobody(where, found)
     own = f'clickhouse://127.0.0.1:{shards[0].http}/own?outbox={where}/own.sqlite'
     fleetown.check_all(where, own)
+    fleetjobs.check_all(lambda name: own.replace('own', name))
+    hosts = ','.join(f'127.0.0.1:{s.http}' for s in shards)
+    fleetjobs.check_all(lambda name: f'clickhouse://{hosts}/two{name}?cluster=fleet&outbox={where}/two{name}.sqlite')
     provisional.check_all(where, own.replace('own', 'row'))
     check_untold(own, shards[0])
     check_replicas(where, shards[0], found)

@@ -14,6 +14,7 @@ from fractions import Fraction
 import sys
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
+import fleetjobs
 import fleets
 import gs
 import schema
@@ -354,31 +355,8 @@ def prices():
 
 
 def jobs():
-    """A job's digest takes the place of its runs', whichever comes first; nothing is billed twice."""
-    rng = random.Random(4)
-
-    def made(run, job, tenant, start, wall, usd_line, **more):
-        d = fleets.digest(rng, 0)
-        d.update(run=run, job=job, cluster='c1', start_unix_ns=start, wall_ns=wall, gpus=[usd_line], **more)
-        if tenant:
-            d['tenant'] = tenant
-        return d
-
-    at = SINCE_NS
-    lines = [fleets.gpu_line(rng, 0, 0) for _ in range(8)]
-    steps = [made('s0', '7', '', at, HOUR, lines[0]), made('s1', '7', '', at + HOUR, HOUR, lines[1])]
-    whole = made('c1-7', '7', '', at, 3 * HOUR, lines[2], whole_job=True)
-    later = made('s2', '7', '', at + 5 * HOUR, HOUR, lines[3])  # requeued since
-    others = [made('o0', '7', 'vision', at, HOUR, lines[4]), made('o1', '8', '', at, HOUR, lines[5])]
-    for order in (steps + [whole, later] + others, [whole] + others + [later] + steps,
-                  [steps[0], whole, steps[1], later] + others):
-        with gs.scratch() as where:
-            store(where, order)
-            got = json.loads(fleet(where, '--by', 'run', '--format', 'json'))
-            gs.equal(sorted(r['run'] for r in got['runs']['runs']), ['c1-7', 'o0', 'o1', 's2'], 'each once')
-            store(where, [dict(whole, revision=2, wall_ns=9 * HOUR)])
-            got = json.loads(fleet(where, '--by', 'run', '--format', 'json'))
-            gs.equal(sorted(r['run'] for r in got['runs']['runs']), ['c1-7', 'o0', 'o1'], 'the later life, too')
+    with gs.scratch() as where:
+        fleetjobs.check_all(lambda name: f'sqlite:{where}/{name}.sqlite')
 
 
 def hostile():
