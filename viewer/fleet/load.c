@@ -10,9 +10,7 @@
 #include "core/local.h"
 #include "core/log.h"
 #include "base/files.h"
-#include "job/find.h"
 #include "summary/analyse.h"
-#include "trace/newest.h"
 
 #define BATCH 500
 
@@ -216,103 +214,6 @@ int fleet_load(const char *store, const char *file, size_t *waiting)
 	if (f != stdin)
 		fclose(f);
 	return err ? err : l.bad ? -EBADMSG : 0;
-}
-
-static int put_run(struct fleet_store *s, const char *path, struct fleet_digest *d,
-		   size_t *left_out)
-{
-	static const struct fleet_digest_source as_recorded;
-	size_t waiting = 0;
-
-	if (!fleet_digest_of(d, path, &as_recorded))
-		return fleet_store_put(s, d, 1, &waiting);
-	(*left_out)++;
-	return 0;
-}
-
-/* A run has streams, a folder has runs; a summary is a file. */
-static bool is_folder(const char *path)
-{
-	struct stat st;
-	char *stored = NULL;
-	bool run;
-
-	if (stat(path, &st) || !S_ISDIR(st.st_mode) || view_last_written(path) >= 0)
-		return false;
-	run = asprintf(&stored, "%s/summary.json", path) >= 0 && !stat(stored, &st);
-	free(stored);
-	return !run;
-}
-
-/* A job's folder with runs beside it; without any there is nothing to go by. */
-static bool has_runs(const char *folder)
-{
-	struct view_jobs jobs = { 0 };
-	struct view_job *job;
-	bool any = !view_job_of_folder(&jobs, folder, &job) && job->runs > 0;
-
-	view_jobs_fini(&jobs);
-	return any;
-}
-
-/* What a job was given beyond its runs; of these it takes the place. */
-static int put_jobs(struct fleet_store *s, const char *folder, struct fleet_digest *d,
-		    size_t *left_out)
-{
-	DIR *dir = opendir(folder);
-	struct dirent *e;
-	int err = 0;
-
-	while (dir && !err && (e = readdir(dir)) != NULL) {
-		char *path = NULL;
-
-		if (e->d_name[0] == '.' || !ends_in(e->d_name, ".job"))
-			continue;
-		if (asprintf(&path, "%s/%s", folder, e->d_name) < 0) {
-			path = NULL;
-			err = -ENOMEM;
-		}
-		if (!err && has_runs(path))
-			err = put_run(s, path, d, left_out);
-		free(path);
-	}
-	if (dir)
-		closedir(dir);
-	return err;
-}
-
-static int put_folder(struct fleet_store *s, const char *folder, struct fleet_digest *d,
-		      size_t *left_out)
-{
-	struct view_run_entry *list;
-	size_t count, i;
-	int err = view_runs_list(folder, &list, &count);
-
-	if (err) {
-		view_error("%s: %s; name a folder of runs", folder, strerror(-err));
-		return err;
-	}
-	if (!count) {
-		view_error("%s: no run is there; record one with gpustarve run -- COMMAND", folder);
-		err = -ENOENT;
-	}
-	for (i = 0; i < count && !err; i++)
-		err = put_run(s, list[i].path, d, left_out);
-	view_runs_free(list, count);
-	return err ? err : put_jobs(s, folder, d, left_out);
-}
-
-int fleet_load_runs(struct fleet_store *s, char *const *path, size_t n, size_t *left_out)
-{
-	struct fleet_digest *d = malloc(sizeof(*d));
-	int err = d ? 0 : -ENOMEM;
-	size_t i;
-
-	*left_out = 0;
-	for (i = 0; i < n && !err; i++)
-		err = (is_folder(path[i]) ? put_folder : put_run)(s, path[i], d, left_out);
-	free(d);
-	return err;
 }
 
 int fleet_print(const char *text, size_t len, const char *out)

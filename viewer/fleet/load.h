@@ -30,10 +30,15 @@ int fleet_digest_of(struct fleet_digest *d, const char *path, const struct fleet
 int fleet_load(const char *store, const char *file, size_t *waiting);
 
 /*
- * Digests of runs into an open store: run directories, summaries, and all runs of a folder. What
- * cannot be read is said, left out and counted. 0 or negative errno: -ENOENT, which was said, if a
- * folder has no run.
+ * load_folder.c: digests of runs into an open store: run directories, summaries, and all runs of
+ * a folder. What cannot be read is said, left out and counted. 0 or negative errno: -ENOENT, which
+ * was said, if a folder has no run.
+ *
+ * A folder's digests are kept in its FLEET_FOLDER_STORE, so that only runs are read that are new or
+ * have grown since. It is made if it is not there and can be, but not where runs are others'
+ * (core/local.h), and not while a price is given that a kept digest does not know of.
  */
+#define FLEET_FOLDER_STORE "fleet.sqlite"
 int fleet_load_runs(struct fleet_store *s, char *const *path, size_t n, size_t *left_out);
 
 /* To a file as a whole, or to stdout (@out NULL or "-"). 0 or negative errno. */

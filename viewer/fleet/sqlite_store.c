@@ -193,6 +193,27 @@ static int lite_put(struct fleet_store *s, const struct fleet_digest *d, size_t 
 	return fleet_db_within(((struct lite *)s)->db, put_all, &b);
 }
 
+int fleet_sqlite_digest(struct fleet_store *s, const char *run, struct fleet_digest *d)
+{
+	sqlite3 *db = ((struct lite *)s)->db;
+	sqlite3_stmt *st;
+	int rows = 0, code,
+	    err = fleet_db_prepare(db, &st,
+				   "SELECT g.text FROM run r JOIN digest g"
+				   " ON g.key=r.key WHERE r.run=? LIMIT 2");
+	const char *text, *why;
+
+	if (err)
+		return err;
+	sqlite3_bind_text(st, 1, run, -1, SQLITE_STATIC);
+	while ((code = sqlite3_step(st)) == SQLITE_ROW) {
+		text = (const char *)sqlite3_column_text(st, 0);
+		rows += text && !fleet_digest_read(d, text, strlen(text), &why) ? 1 : 2;
+	}
+	sqlite3_finalize(st);
+	return code == SQLITE_DONE ? rows == 1 : fleet_db_error(db, code);
+}
+
 static int lite_find(struct fleet_store *s, const char *run, const char *tenant,
 		     struct fleet_stored *stored)
 {

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e
-"""The fleet of a folder of runs, without a store: the same as of a store with their digests, which `digest` makes of
-many runs at once; what cannot be read is said, and the others are done."""
+"""The fleet of a folder of runs: the same as of a store with their digests, which `digest` makes of many runs at once;
+what is new is taken and the rest is kept there; what cannot be read is said, and the others are done."""
 import json
 import os
 import shutil
+import sqlite3
 import sys
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
@@ -57,6 +58,76 @@ def check_compute(found, store):
         gs.check(b'What compute consisted of' in done.stdout, f'as {form}: {done.stderr}')
 
 
+def kept(runs):
+    """Tenant and name of what the folder's store has."""
+    db = sqlite3.connect(os.path.join(runs, 'fleet.sqlite'))
+    rows = sorted(db.execute('SELECT tenant, run FROM run'))
+    db.close()
+    return rows
+
+
+def scribbled(run, at_ns):
+    """A run whose trace is no longer one, written to at that time; its bytes."""
+    path = next(os.path.join(run, n) for n in os.listdir(run) if n.endswith('.gst'))
+    with open(path, 'rb') as f:
+        data = f.read()
+    with open(path, 'wb') as f:
+        f.write(b'no trace' * 100)
+    os.utime(path, ns=(at_ns, at_ns))
+    return path, data
+
+
+def check_kept(where, runs, found, want):
+    """Only what is new or has grown is read; what is gone is not shown; what is whose stays so."""
+    names = sorted(os.path.basename(r)[:-4] for r in found)
+    store = os.path.join(runs, 'fleet.sqlite')
+    gs.equal(kept(runs), [('', n) for n in names], 'each is kept')
+    path, data = scribbled(found[0], 10**18)
+    gs.equal(fleet(runs)[0], want, 'what is kept is not read again')
+    os.utime(path)
+    said, error = fleet(runs, rc=1)
+    gs.check(said['total']['runs'] == 2 and os.path.basename(found[0]) in error, f'what was written to is: {error[-300:]}')
+    with open(path, 'wb') as f:
+        f.write(data)
+    gs.equal(fleet(runs)[0], want, 'and again')
+    one = os.path.join(where, 'more')
+    os.makedirs(one)
+    new = shutil.move(tiny.imported(one, 'run9', steps=9), runs)
+    gs.equal(fleet(runs)[0]['total']['runs'], 4, 'what is new is taken')
+    gs.equal(fleet('--store', 'sqlite:' + store)[0], fleet(runs)[0], 'the store is what is shown')
+    shutil.rmtree(new)
+    gs.equal(fleet(runs)[0], want, 'what is gone is not shown')
+    gs.equal(len(kept(runs)), 4, 'and stays in the store')
+
+    # A collector's row is of a team, and stays so.
+    os.remove(store)
+    done = gs.gpustarve('digest', found[1], '--team', 'vision', '--store', 'sqlite:' + store)
+    gs.equal(done.returncode, 0, done.stderr)
+    os.utime(next(os.path.join(found[1], n) for n in os.listdir(found[1]) if n.endswith('.gst')))
+    gs.equal({r['name']: r['runs'] for r in fleet(runs)[0]['by']['team']}, {'vision': 1, None: 2}, 'a team')
+    gs.equal(kept(runs), sorted([('', names[0]), ('vision', names[1]), ('', names[2])]), 'each once')
+
+    # Where nothing is kept.
+    os.remove(store)
+    for what, env in (('a price that a kept digest would not know of', {'GPUSTARVE_USD_PER_GPU_HOUR': '9'}),
+                      ("others' runs", {'GPUSTARVE_LOCAL_FILES': '0'})):
+        done = gs.gpustarve('fleet', runs, env=gs.environment(**env))
+        gs.equal((done.returncode, os.path.exists(store)), (0, False), f'{what}: {done.stderr}')
+    away = os.path.join(where, 'away.sqlite')
+    for target in away, os.path.join(where, 'empty.file'):
+        if target != away:
+            open(target, 'w').close()
+        os.symlink(target, store)
+        gs.equal(fleet(runs)[0], want, 'a link is not followed')
+        gs.equal(os.path.exists(target) and os.path.getsize(target), target != away and 0, 'nothing is written behind it')
+        os.remove(store)
+    with open(store, 'w', encoding='utf-8') as f:
+        f.write('something else, and not short at all' * 99)
+    said, error = fleet(runs)
+    gs.check(said == want and 'not a store' in error or 'not a database' in error, f'something else: {error}')
+    os.remove(store)
+
+
 def check_broken(where, found, good):
     """A run that cannot be read is left out, with a word."""
     bad = os.path.join(where, 'runs', 'bad.gst')
@@ -87,9 +158,9 @@ with gs.scratch() as where:
         gs.equal(said, want, what)
     said, _ = fleet(found[0], found[2])
     gs.equal(said['total']['runs'], 2, 'two of them')
-    gs.check(not os.path.exists(os.path.join(runs, 'fleet.sqlite')), 'nothing is left behind')
     check_compute(found, store)
     check_broken(where, found, want)
+    check_kept(where, runs, found, want)
     empty = os.path.join(where, 'empty')
     os.makedirs(empty)
     gs.check('no run is there' in fleet(empty, rc=1)[1], 'an empty folder')

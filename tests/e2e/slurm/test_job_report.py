@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 
@@ -104,6 +105,43 @@ def fresh(where, name):
 
 def no_process(s):
     return [g['classes'].get('excluded.no_process', 0) for g in s['gpus']]
+
+
+def fleet(out):
+    done = gs.gpustarve('fleet', out, '--by', 'run', '--format', 'json')
+    gs.equal(done.returncode, 0, done.stderr.decode())
+    said = json.loads(done.stdout)
+    return sorted((r['run'], r['held_ns']) for r in said['runs']['runs'])
+
+
+def check_fleet(where):
+    """A folder with a job, and a run of none: the job's GPUs once, as they were given, at the second look, too; a step
+    that comes later is in the job's."""
+    out = fresh(where, 'fleet')
+    env = [('SLURM_JOB_ID', 9), ('SLURM_STEP_ID', 0)]
+    run(out, 'slurm-c1-9.0-0', stream(env=env))
+    run(out, 'alone', stream(start=0, end=20))
+    alloc(out)
+    want = [('alone', 20 * S), ('slurm-c1-9', 400 * S)]
+    for what in 'a job', 'of what is kept':
+        gs.equal(fleet(out), want, what)
+    trace = os.path.join(out, 'slurm-c1-9.0-0.gst')
+    trace = os.path.join(trace, os.listdir(trace)[0])
+    with open(trace, 'rb') as f:
+        data, at = f.read(), os.stat(trace).st_mtime_ns
+    with open(trace, 'wb') as f:
+        f.write(b'no trace' * 99)
+    os.utime(trace, ns=(at, at))
+    gs.equal(fleet(out), want, 'not read again')
+    with open(trace, 'wb') as f:
+        f.write(data)
+    os.utime(trace, ns=(at, at))
+    alloc(out, end=120)
+    gs.equal(fleet(out), [('alone', 20 * S), ('slurm-c1-9', 480 * S)], 'given back later')
+    run(out, 'slurm-c1-9.1-0', stream(start=50, end=60, env=[('SLURM_JOB_ID', 9), ('SLURM_STEP_ID', 1)]))
+    gs.equal(fleet(out), [('alone', 20 * S), ('slurm-c1-9', 480 * S)], 'another step')
+    gs.equal(sorted(sqlite3.connect(os.path.join(out, 'fleet.sqlite')).execute('SELECT run FROM run')),
+             [('alone',), ('slurm-c1-9',)], 'what is kept')
 
 
 def check_unused(where):
@@ -370,6 +408,6 @@ def check_hostile(where):
 
 closed = schema.close(schema.ours())
 with gs.scratch() as scratch:
-    for check in (check_unused, check_unseen, check_requeue, check_steps, check_names, check_never, check_held, check_hostile):
+    for check in (check_unused, check_fleet, check_unseen, check_requeue, check_steps, check_names, check_never, check_held, check_hostile):
         check(scratch)
 gs.finish()

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The runs of a folder, and what is kept of them there. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "core/local.h"
+#include "core/log.h"
+#include "job/find.h"
+#include "load.h"
+#include "store_priv.h"
+#include "trace/newest.h"
+
+#define PRICE_ENV "GPUSTARVE_USD_PER_GPU_HOUR"
+#define STRUCK INT64_MIN /* a run that its job's digest holds */
+
+struct loading {
+	struct fleet_store *to;
+	struct fleet_store *kept; /* of the folder; NULL: nothing is kept */
+	struct fleet_digest *d;
+	size_t left_out;
+};
+
+/* --- what is kept --- */
+
+static bool may_keep(const char *folder, const char *file)
+{
+	const char *price = getenv(PRICE_ENV);
+	struct stat st;
+
+	if (!view_local_files() || (price && price[0]))
+		return false;
+	if (!lstat(file, &st))
+		return S_ISREG(st.st_mode) && st.st_uid == geteuid() && !access(file, W_OK);
+	return errno == ENOENT && !access(folder, W_OK);
+}
+
+static void open_kept(struct loading *l, const char *folder)
+{
+	char *file, *url;
+
+	if (asprintf(&file, "%s/" FLEET_FOLDER_STORE, folder) < 0)
+		return;
+	if (may_keep(folder, file) && asprintf(&url, "sqlite:%s", file) >= 0) {
+		if (fleet_store_open(&l->kept, url, true))
+			l->kept = NULL; /* which was said; without it all is read */
+		free(url);
+	}
+	free(file);
+}
+
+/* Made after the last write, of analysis, by these rules, and priced. */
+static bool holds(const struct fleet_digest *d, int64_t written_ns)
+{
+	return written_ns >= 0 && d->revision > written_ns && d->rules == ANA_RULES &&
+	       strcmp(d->verdict, FLEET_PROVISIONAL) != 0 && fleet_digest_priced(d);
+}
+
+/* Whose it is there stays so: else a collector's row and this one would be two runs. */
+static void take_place(struct fleet_store *s, struct fleet_digest *d)
+{
+	struct fleet_stored stored;
+
+	if (fleet_store_find(s, d->run, NULL, &stored) <= 0)
+		return;
+	if (stored.tenant[0])
+		fleet_digest_own(d, stored.tenant);
+	if (d->revision <= stored.revision)
+		d->revision = stored.revision + 1;
+}
+
+/* --- one run --- */
+
+/* What a run is called whose directory bears @path, after @lead. */
+static void name_of(char out[256], const char *lead, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *dot = strrchr(name, '.');
+
+	snprintf(out, 256, "%s%.*s", lead, dot ? (int)(dot - name) : (int)strlen(name), name);
+}
+
+/* @written_ns: of its trace; -1: it is to be read in any case. */
+static int put_run(struct loading *l, const char *lead, const char *path, int64_t written_ns)
+{
+	static const struct fleet_digest_source as_recorded;
+	char name[256];
+	size_t waiting = 0;
+	int err = 0;
+
+	name_of(name, lead, path);
+	bool known =
+		l->kept && fleet_sqlite_digest(l->kept, name, l->d) > 0 && holds(l->d, written_ns);
+	if (!known && fleet_digest_of(l->d, path, &as_recorded)) {
+		l->left_out++;
+		return 0;
+	}
+	if (!known && l->kept && written_ns >= 0) {
+		take_place(l->kept, l->d);
+		err = fleet_store_put(l->kept, l->d, 1, &waiting);
+	}
+	return err ? err : fleet_store_put(l->to, l->d, 1, &waiting);
+}
+
+static int put_one(struct loading *l, const char *path)
+{
+	return put_run(l, "", path, -1);
+}
+
+/* --- jobs --- */
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* To a file of the job's folder: what it was given on a node, a task that was not recorded. */
+static int64_t folder_written(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	int64_t last = -1;
+	struct stat st;
+
+	for (struct dirent *e; dir && (e = readdir(dir));)
+		if ((!strncmp(e->d_name, "alloc-", 6) || !strncmp(e->d_name, "unrec", 5)) &&
+		    !fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+			last = later(last,
+				     st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec);
+	if (dir)
+		closedir(dir);
+	return last;
+}
+
+/* When something was last written of its runs or of what it was given. */
+static int64_t job_written(const struct view_job *job)
+{
+	int64_t last = folder_written(job->folder);
+
+	for (size_t i = 0; i < job->runs; i++)
+		last = later(last, view_last_written(job->run[i]));
+	return last;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct view_run_entry *)a)->path,
+		      ((const struct view_run_entry *)b)->path);
+}
+
+/*
+ * What a job was given beyond its runs: of these it takes the place, so they are struck off the
+ * list, which is sorted. Of one without runs there is nothing to go by.
+ */
+static int put_job(struct loading *l, const struct view_job *job, struct view_run_entry *list,
+		   size_t count)
+{
+	size_t before = l->left_out;
+	int err = put_run(l, "slurm-", job->folder, job_written(job));
+
+	for (size_t i = 0; i < job->runs && !err && l->left_out == before; i++) {
+		const struct view_run_entry like = { .path = (char *)job->run[i] };
+		struct view_run_entry *e = bsearch(&like, list, count, sizeof(*list), by_path);
+
+		if (e)
+			e->written_ns = STRUCK;
+	}
+	return err;
+}
+
+static int put_jobs(struct loading *l, const char *folder, struct view_run_entry *list,
+		    size_t count)
+{
+	struct view_jobs jobs = { 0 };
+	int err = view_jobs_find(&jobs, folder, -1, VIEW_JOB_THOROUGH);
+
+	qsort(list, count, sizeof(*list), by_path);
+	for (size_t i = 0; i < jobs.jobs && !err; i++)
+		if (jobs.job[i].folder && jobs.job[i].runs)
+			err = put_job(l, &jobs.job[i], list, count);
+	view_jobs_fini(&jobs);
+	return err;
+}
+
+/* --- folders --- */
+
+/* A run has streams, a folder has runs; a summary is a file. */
+static bool is_folder(const char *path)
+{
+	struct stat st;
+	char *stored = NULL;
+	bool run;
+
+	if (stat(path, &st) || !S_ISDIR(st.st_mode) || view_last_written(path) >= 0)
+		return false;
+	run = asprintf(&stored, "%s/summary.json", path) >= 0 && !stat(stored, &st);
+	free(stored);
+	return !run;
+}
+
+static int put_folder(struct loading *l, const char *folder)
+{
+	struct view_run_entry *list;
+	size_t count, i;
+	int err = view_runs_list(folder, &list, &count);
+
+	if (err) {
+		view_error("%s: %s; name a folder of runs", folder, strerror(-err));
+		return err;
+	}
+	if (!count) {
+		view_error("%s: no run is there; record one with gpustarve run -- COMMAND", folder);
+		err = -ENOENT;
+	}
+	if (!err) {
+		open_kept(l, folder);
+		err = put_jobs(l, folder, list, count);
+	}
+	for (i = 0; i < count && !err; i++)
+		if (list[i].written_ns != STRUCK)
+			err = put_run(l, "", list[i].path, list[i].written_ns);
+	fleet_store_close(l->kept);
+	l->kept = NULL;
+	view_runs_free(list, count);
+	return err;
+}
+
+int fleet_load_runs(struct fleet_store *s, char *const *path, size_t n, size_t *left_out)
+{
+	struct loading l = { .to = s, .d = malloc(sizeof(*l.d)) };
+	int err = l.d ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = (is_folder(path[i]) ? put_folder : put_one)(&l, path[i]);
+	*left_out = l.left_out;
+	free(l.d);
+	return err;
+}
