@@ -27,8 +27,8 @@ struct fleet_store { /* first member of each engine's own */
 
 int fleet_sqlite_open(struct fleet_store **s, const char *file, bool write);
 /*
- * The digest of a run in a store of fleet_sqlite_open. 1; 0 without, or of several tenants; negative
- * errno.
+ * The digest of a run in a store of fleet_sqlite_open. 1; 0: there is none, or of several tenants;
+ * negative errno.
  */
 int fleet_sqlite_digest(struct fleet_store *s, const char *run, struct fleet_digest *d);
 int fleet_clickhouse_open(struct fleet_store **s, const char *url, bool write);
