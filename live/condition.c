@@ -23,6 +23,8 @@ const struct live_metric_info live_metrics[LIVE_METRICS] = {
 	[LIVE_USD] = { "usd", LIVE_NANO_USD, "the run has cost" },
 	[LIVE_STARVED_USD] = { "starved_usd", LIVE_NANO_USD, "starved GPUs have cost up to" },
 	[LIVE_USD_PER_H] = { "usd_per_h", LIVE_NANO_USD, "the GPUs in use cost an hour" },
+	[LIVE_UNSAVED_FOR] = { "unsaved_for", LIVE_NS, "work has not been saved for" },
+	[LIVE_UNSAVED_USD] = { "unsaved_usd", LIVE_NANO_USD, "a kill now would lose" },
 	[LIVE_DROPS] = { "drops", LIVE_COUNT, "records and frames lost:" },
 };
 
@@ -67,7 +69,8 @@ static int metric(struct parser *p, enum live_metric *m)
 	}
 	return wrong(p, p->at,
 		     "no such metric; there are starved_pct, busy_pct, idle_for, gpu_idle_for, "
-		     "no_pulse_for, lag, usd, starved_usd, usd_per_h and drops");
+		     "no_pulse_for, lag, usd, starved_usd, usd_per_h, unsaved_for, unsaved_usd "
+		     "and drops");
 }
 
 static int operator(struct parser *p, enum live_op *op)
@@ -285,6 +288,12 @@ static bool metric_value(enum live_metric m, const struct live_totals *t, int64_
 	case LIVE_USD_PER_H:
 		*v = t->nano_usd_per_hour;
 		break;
+	case LIVE_UNSAVED_FOR:
+		*v = t->unsaved_for_ns;
+		return t->unsaved_for_ns >= 0;
+	case LIVE_UNSAVED_USD:
+		*v = t->unsaved_nano_usd;
+		return t->priced && t->unsaved_ns >= 0;
 	case LIVE_DROPS:
 		*v = live_count(t->dropped);
 		break;

@@ -34,6 +34,8 @@ enum live_metric {
 	LIVE_USD, /* so far */
 	LIVE_STARVED_USD, /* so far, at most */
 	LIVE_USD_PER_H, /* of the GPUs in use now */
+	LIVE_UNSAVED_FOR, /* a kill now would lose so much of a GPU */
+	LIVE_UNSAVED_USD, /* ... of all, in dollars */
 	LIVE_DROPS, /* records and frames lost so far */
 	LIVE_METRICS
 };

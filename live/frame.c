@@ -31,7 +31,7 @@ void live_reader_free(struct live_reader *d)
 bool live_frame_wanted(const struct wire_frame *f)
 {
 	return f->type == WIRE_FRAME_HELLO || f->type == WIRE_FRAME_PULSE ||
-	       f->type == WIRE_FRAME_BYE;
+	       f->type == WIRE_FRAME_FACTS || f->type == WIRE_FRAME_BYE;
 }
 
 /* The raw body, valid until the next call. */
@@ -62,6 +62,8 @@ static int apply_message(struct live_run *r, const struct wire_frame *f, const P
 	if (f->type == WIRE_FRAME_PULSE)
 		return live_run_pulse(r, f->stream, f->seq, f->time_ns, (const Wire__Pulse *)m,
 				      when);
+	if (f->type == WIRE_FRAME_FACTS)
+		return live_run_facts(r, f->stream, f->seq, (const Wire__Facts *)m);
 	return live_run_bye(r, f->stream, f->seq, f->time_ns, (const Wire__Bye *)m, when);
 }
 
@@ -77,6 +79,7 @@ int live_run_frame(struct live_run *r, struct live_reader *d, const struct wire_
 		return 0;
 	type = f->type == WIRE_FRAME_HELLO   ? &wire__hello__descriptor
 	       : f->type == WIRE_FRAME_PULSE ? &wire__pulse__descriptor
+	       : f->type == WIRE_FRAME_FACTS ? &wire__facts__descriptor
 					     : &wire__bye__descriptor;
 	err = unpack(d, f, payload + f->head_len, &raw);
 	if (err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frames as they pass, into a run: Hello, Pulse and Bye are read, all others ignored. One thread
- * per reader; it may serve many runs.
+ * Frames as they pass, into a run: Hello, Pulse, Facts (of saves) and Bye are read, all others
+ * ignored. One thread per reader; it may serve many runs.
  */
 #ifndef LIVE_FRAME_H
 #define LIVE_FRAME_H

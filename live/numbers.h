@@ -26,4 +26,9 @@ int64_t live_amount(int64_t nano_usd_per_hour, int64_t ns);
  */
 int live_decimal(const char **text, int64_t scale, int64_t max, int64_t *out);
 
+/* Of a stream, or of the run itself. saved.c */
+struct live_run;
+struct live_stream;
+void live_saved_fini(struct live_run *r, struct live_stream *s);
+
 #endif

@@ -27,6 +27,7 @@ void live_run_init(struct live_run *r)
 
 static void stream_free(struct live_stream *s)
 {
+	live_saved_fini(NULL, s);
 	for (size_t i = 0; i < s->devices; i++)
 		free(s->device[i].busy_at);
 	free(s->device);
@@ -37,6 +38,7 @@ void live_run_fini(struct live_run *r)
 {
 	for (size_t i = 0; i < r->streams; i++)
 		stream_free(r->stream[i]);
+	live_saved_fini(r, NULL);
 	free(r->stream);
 	free(r->gpu);
 	live_run_init(r);
@@ -385,6 +387,9 @@ int live_run_pulse(struct live_run *r, const uint8_t *id, uint64_t seq, int64_t 
 	if (!s->pulses)
 		s->first_ns = begin = t - life_before(s, made_ns);
 	s->t_ns = t;
+	s->blind |= when->thinned;
+	if (when->thinned)
+		s->blind_ns = t;
 	s->complete_ns =
 		base_min(base_max(0, base_min(m->complete_ns, LIVE_NUMBER_MAX)) + s->offset_ns, t);
 	s->launches = m->launches;

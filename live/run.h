@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "checkpoints.h"
 #include "wire/frame.h"
 #include "wire/session.pb-c.h"
 
@@ -26,6 +27,8 @@
 #define LIVE_POINTS 40 /* pulses that are kept for it, one a second */
 #define LIVE_STREAMS_MAX 4096u
 #define LIVE_DEVICES_MAX 16u /* of one process */
+#define LIVE_SAVES_MAX 32u /* of one process that are kept; what is older counts for nothing */
+#define LIVE_PATH_MAX 600u
 #define LIVE_SILENT_NS (90 * LIVE_SECOND_NS) /* who says nothing for so long is not alive */
 
 /*
@@ -80,6 +83,11 @@ struct live_device { /* of a stream, by the process's number */
 	int64_t *busy_at; /* [LIVE_POINTS] */
 };
 
+struct live_kept { /* a save of a process */
+	struct live_save save; /* its path is ours; process: not set */
+	uint32_t number;
+};
+
 struct live_stream { /* a process; read only */
 	uint8_t id[WIRE_STREAM_ID_BYTES];
 	char host[64], level[16];
@@ -99,6 +107,11 @@ struct live_stream { /* a process; read only */
 	} at[LIVE_POINTS]; /* pulse number n stands in n % LIVE_POINTS, from 0 */
 	struct live_device *device;
 	size_t devices;
+	struct live_kept *kept; /* [LIVE_SAVES_MAX], by number */
+	size_t kepts;
+	uint32_t last_save; /* number of the last one that was told */
+	bool blind; /* frames before blind_ns were left out: see live_when */
+	int64_t blind_ns;
 };
 
 struct live_run {
@@ -107,6 +120,7 @@ struct live_run {
 	struct live_gpu *gpu;
 	size_t gpus, gpu_room;
 	int64_t nano_usd_per_hour; /* price of GPUs to come; -1: not known */
+	struct live_saved *saved; /* NULL: nobody has told of a save */
 	uint64_t refused; /* streams beyond LIVE_STREAMS_MAX */
 };
 
@@ -119,6 +133,7 @@ struct live_when {
 	int64_t now_ns; /* monotonic */
 	int64_t wall_ns; /* CLOCK_REALTIME */
 	bool history; /* read from what lay there, not as it came: pulses may be far apart */
+	bool thinned; /* ... and so may all else be: what saves were made is not known */
 };
 
 /*
@@ -130,6 +145,8 @@ int live_run_pulse(struct live_run *r, const uint8_t *id, uint64_t seq, int64_t 
 		   const Wire__Pulse *m, const struct live_when *when);
 int live_run_bye(struct live_run *r, const uint8_t *id, uint64_t seq, int64_t made_ns,
 		 const Wire__Bye *m, const struct live_when *when);
+
+int live_run_facts(struct live_run *r, const uint8_t *id, uint64_t seq, const Wire__Facts *m);
 
 /* NULL: not seen yet. */
 struct live_stream *live_run_stream(const struct live_run *r, const uint8_t *id);
@@ -157,6 +174,20 @@ struct live_share live_gpu_share(const struct live_run *r, size_t gpu, int64_t n
 int64_t live_gpu_idle_ns(const struct live_run *r, size_t gpu, int64_t now_ns);
 int64_t live_gpu_starved_ns(const struct live_gpu *g); /* so far, at most */
 
+/*
+ * What a kill would lose now: all that was held since @from_ns, the beginning of the newest
+ * checkpoint that is there, or of the segment (LEDGER 9).
+ */
+struct live_unsaved {
+	bool known; /* a process is alive, and all of its saves were told */
+	bool saved; /* there is a checkpoint */
+	bool under_way; /* a save has begun, and it is not told what became of it */
+	int64_t from_ns;
+};
+struct live_unsaved live_run_unsaved(const struct live_run *r, int64_t now_ns);
+/* Of a GPU's held time; -1: not known. */
+int64_t live_gpu_unsaved_ns(const struct live_gpu *g, const struct live_unsaved *u);
+
 /* One process's use of one GPU, as it is now: a row of a table. */
 struct live_use {
 	const struct live_stream *stream;
@@ -166,6 +197,7 @@ struct live_use {
 	struct live_meter meter; /* of the GPU, if that was read within LIVE_WINDOW_NS */
 	enum live_gap gap; /* of the process */
 	int64_t idle_ns, lag_ns;
+	int64_t unsaved_ns; /* of the GPU; -1: not known */
 };
 
 /* How many there are; the first @room of them are filled in. */
@@ -184,6 +216,10 @@ struct live_totals {
 	int64_t gpu_idle_ns; /* the one that has been idle longest; -1 */
 	int64_t quiet_ns; /* longest silence of a process that has not said goodbye; -1: no such */
 	int64_t lag_ns; /* the longest of those alive; -1 */
+	int64_t unsaved_ns; /* that a kill now would lose, of all GPUs; -1: not known */
+	int64_t unsaved_for_ns; /* since the beginning of the newest checkpoint; -1 */
+	int64_t unsaved_nano_usd; /* 0 unless priced */
+	bool saved, saving; /* there is a checkpoint; a save is under way */
 	uint64_t dropped, own_cpu_ns;
 	int64_t life_ns; /* of the processes that the last two are of, summed */
 };

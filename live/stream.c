@@ -151,6 +151,7 @@ static struct live_meter meter_of(const struct live_gpu *g, const struct live_st
 
 size_t live_run_uses(const struct live_run *r, int64_t now_ns, struct live_use *out, size_t room)
 {
+	struct live_unsaved unsaved = live_run_unsaved(r, now_ns);
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->streams; i++) {
@@ -161,6 +162,8 @@ size_t live_run_uses(const struct live_run *r, int64_t now_ns, struct live_use *
 			if (n < room) {
 				out[n] = use_of(s, k, now_ns);
 				out[n].meter = meter_of(&r->gpu[out[n].gpu], s);
+				out[n].unsaved_ns =
+					live_gpu_unsaved_ns(&r->gpu[out[n].gpu], &unsaved);
 			}
 			n++;
 		}

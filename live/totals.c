@@ -176,6 +176,27 @@ static void add_gpus(const struct live_run *r, int64_t now_ns, struct live_total
 			t->starved_nano_usd_per_hour = 0;
 }
 
+static void add_unsaved(const struct live_run *r, int64_t now_ns, struct live_totals *t)
+{
+	struct live_unsaved u = live_run_unsaved(r, now_ns);
+
+	t->saving = u.under_way;
+	if (!u.known)
+		return;
+	t->saved = u.saved;
+	t->unsaved_ns = t->unsaved_for_ns = 0;
+	for (size_t i = 0; i < r->gpus; i++) {
+		const struct live_gpu *g = &r->gpu[i];
+		int64_t ns = live_gpu_unsaved_ns(g, &u), price = base_max(0, g->nano_usd_per_hour);
+
+		t->unsaved_ns = live_add(t->unsaved_ns, ns);
+		t->unsaved_for_ns = base_max(t->unsaved_for_ns, ns);
+		t->unsaved_nano_usd = live_add(t->unsaved_nano_usd, live_amount(price, ns));
+	}
+	if (!t->priced)
+		t->unsaved_nano_usd = 0;
+}
+
 static void add_stream(const struct live_stream *s, int64_t now_ns, struct live_totals *t)
 {
 	t->dropped += s->dropped;
@@ -192,10 +213,15 @@ static void add_stream(const struct live_stream *s, int64_t now_ns, struct live_
 
 void live_run_totals(const struct live_run *r, int64_t now_ns, struct live_totals *t)
 {
-	*t = (struct live_totals){
-		.gpus = r->gpus, .idle_ns = -1, .gpu_idle_ns = -1, .quiet_ns = -1, .lag_ns = -1
-	};
+	*t = (struct live_totals){ .gpus = r->gpus,
+				   .idle_ns = -1,
+				   .gpu_idle_ns = -1,
+				   .quiet_ns = -1,
+				   .lag_ns = -1,
+				   .unsaved_ns = -1,
+				   .unsaved_for_ns = -1 };
 	for (size_t i = 0; i < r->streams; i++)
 		add_stream(r->stream[i], now_ns, t);
 	add_gpus(r, now_ns, t);
+	add_unsaved(r, now_ns, t);
 }

@@ -117,26 +117,36 @@ static struct live_when now(bool history)
 				   .history = history };
 }
 
-void coll_runs_frame(struct coll_runs *r, const struct coll_stream *s, const struct wire_frame *f,
-		     const uint8_t *payload, bool history)
+static void take_frame(struct coll_runs *r, const struct coll_stream *s, const struct wire_frame *f,
+		       const uint8_t *payload, const struct live_when *when)
 {
-	struct live_when when = now(history);
 	struct coll_run *run;
 
 	if (!live_frame_wanted(f))
 		return;
 	run = run_of(r, s);
-	if (!run || live_run_frame(&run->live, r->reader, f, payload, &when)) {
+	if (!run || live_run_frame(&run->live, r->reader, f, payload, when)) {
 		r->unwatched++;
 		return;
 	}
-	run->heard_ns = when.now_ns;
+	run->heard_ns = when->now_ns;
+}
+
+void coll_runs_frame(struct coll_runs *r, const struct coll_stream *s, const struct wire_frame *f,
+		     const uint8_t *payload)
+{
+	struct live_when when = now(false);
+
+	take_frame(r, s, f, payload, &when);
 }
 
 static void on_recovered(void *arg, const struct coll_stream *s, const struct wire_frame *f,
-			 const uint8_t *payload)
+			 const uint8_t *payload, bool thinned)
 {
-	coll_runs_frame(arg, s, f, payload, true);
+	struct live_when when = now(true);
+
+	when.thinned = thinned;
+	take_frame(arg, s, f, payload, &when);
 }
 
 void coll_runs_watch(struct coll_runs *r, struct coll_store *st)

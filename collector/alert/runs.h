@@ -2,8 +2,8 @@
 /*
  * Runs that go on, as their pulses describe them: a model (live/run.h) per run directory, updated
  * from frames as they arrive, evaluated each second for alerts, and read by /metrics and /v1/live.
- * Only Hello, Pulse and Bye are read, and storing never waits for it. Bounded: what is beyond the
- * limits is stored as ever and not watched. One thread.
+ * Only Hello, Pulse, Facts and Bye are read, and storing never waits for it. Bounded: what is
+ * beyond the limits is stored as ever and not watched. One thread.
  */
 #ifndef COLL_RUNS_H
 #define COLL_RUNS_H
@@ -13,7 +13,7 @@
 #include "store/store.h"
 
 #define COLL_RUNS_MAX 1024u
-#define COLL_RUNS_STREAMS_MAX 4096u /* all runs together; 2 to 11 KiB each */
+#define COLL_RUNS_STREAMS_MAX 4096u /* all runs together; 2 to 17 KiB each, with saves */
 #define COLL_RUNS_BUCKETS 256u
 
 struct coll_run { /* read only for others */
@@ -39,11 +39,11 @@ int coll_runs_init(struct coll_runs *r, const struct coll_conditions *conditions
 void coll_runs_fini(struct coll_runs *r);
 
 /*
- * A frame of a stream whose sums are good and that is new. @history: it was read back from the
- * stream's file. Other types than those above are ignored.
+ * A frame of a stream whose sums are good and that is new. Other types than those above are
+ * ignored.
  */
 void coll_runs_frame(struct coll_runs *r, const struct coll_stream *s, const struct wire_frame *f,
-		     const uint8_t *payload, bool history);
+		     const uint8_t *payload);
 
 /* What the store reads back from its files is of interest, too. */
 void coll_runs_watch(struct coll_runs *r, struct coll_store *st);

@@ -214,7 +214,7 @@ static int admit(struct coll_feed *in, struct batch *b, const struct wire_frame 
 		return 0;
 	}
 	if (in->intake->runs)
-		coll_runs_frame(in->intake->runs, s, f, payload, false);
+		coll_runs_frame(in->intake->runs, s, f, payload);
 	err = batch_add(in, b, s, f, at);
 	if (!err)
 		raise_high(s, f);

@@ -76,6 +76,11 @@ static void put_totals(FILE *f, const struct live_totals *t)
 	put_known(f, "gpu_idle_ns", t->gpu_idle_ns, t->gpu_idle_ns >= 0);
 	put_known(f, "quiet_ns", t->quiet_ns, t->quiet_ns >= 0);
 	put_known(f, "lag_ns", t->lag_ns, t->lag_ns >= 0);
+	put_known(f, "unsaved_ns", t->unsaved_ns, t->unsaved_ns >= 0);
+	put_known(f, "unsaved_for_ns", t->unsaved_for_ns, t->unsaved_for_ns >= 0);
+	put_known(f, "unsaved_nano_usd", t->unsaved_nano_usd, t->priced && t->unsaved_ns >= 0);
+	put_int(f, "saved", t->saved);
+	put_int(f, "saving", t->saving);
 	put_int(f, "dropped", (int64_t)(t->dropped & INT64_MAX));
 	put_int(f, "own_cpu_ns", (int64_t)(t->own_cpu_ns & INT64_MAX));
 	put_int(f, "life_ns", t->life_ns);
@@ -148,6 +153,7 @@ static void put_uses(FILE *f, const char *dir, const struct live_run *r, int64_t
 		put_meter(f, &use[i].meter);
 		put_int(f, "idle_ns", use[i].idle_ns);
 		put_int(f, "lag_ns", use[i].lag_ns);
+		put_known(f, "unsaved_ns", use[i].unsaved_ns, use[i].unsaved_ns >= 0);
 		put_known(f, "quiet_ns", now_ns - s->seen_ns,
 			  s->pulses && use[i].gap != LIVE_GAP_ENDED &&
 				  use[i].gap != LIVE_GAP_KILLED);

@@ -51,17 +51,17 @@ static void read_hello(struct coll_stream *s, const struct wire_entry *e)
 }
 
 static void pass_on(const struct coll_recovery_listener *listener, const struct coll_stream *s,
-		    const struct wire_entry *e)
+		    const struct wire_entry *e, bool thinned)
 {
 	uint8_t *payload;
 
 	if (!listener->frame ||
 	    (e->frame.type != WIRE_FRAME_HELLO && e->frame.type != WIRE_FRAME_PULSE &&
-	     e->frame.type != WIRE_FRAME_BYE))
+	     e->frame.type != WIRE_FRAME_FACTS && e->frame.type != WIRE_FRAME_BYE))
 		return;
 	payload = read_payload(s, e);
 	if (payload)
-		listener->frame(listener->arg, s, &e->frame, payload);
+		listener->frame(listener->arg, s, &e->frame, payload, thinned);
 	free(payload);
 }
 
@@ -85,7 +85,7 @@ static void recall(struct coll_stream *s, const struct coll_recovery_listener *l
 
 	for (i = 0; listener->frame && i < n; i++)
 		if (at[i] < s->size && entry_at(s, at[i], &e))
-			pass_on(listener, s, &e);
+			pass_on(listener, s, &e, true);
 	if ((s->marks.has & COLL_MARKS_HELLO) && entry_at(s, s->marks.last_hello, &e) &&
 	    e.frame.type == WIRE_FRAME_HELLO)
 		read_hello(s, &e);
@@ -117,7 +117,7 @@ int coll_recover(struct coll_stream *s, const struct coll_recovery_listener *lis
 		if (memcmp(e.frame.stream, s->id, sizeof(s->id)))
 			continue;
 		note_frame(s, f, &e);
-		pass_on(listener, s, &e);
+		pass_on(listener, s, &e, false);
 		if (e.frame.type == WIRE_FRAME_HELLO)
 			hello = e;
 	}

@@ -9,10 +9,13 @@
 
 #include "stream.h"
 
-/* Who is told of Hello, Pulse and Bye that the file has; zero: nobody. */
+/*
+ * Who is told of Hello, Pulse, Facts and Bye that the file has; zero: nobody. @thinned: some before
+ * it, and all Facts, were left out.
+ */
 struct coll_recovery_listener {
 	void (*frame)(void *arg, const struct coll_stream *s, const struct wire_frame *f,
-		      const uint8_t *payload);
+		      const uint8_t *payload, bool thinned);
 	void *arg;
 };
 

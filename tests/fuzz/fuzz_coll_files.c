@@ -99,10 +99,11 @@ static void seal(uint8_t *slot, bool ends_right)
 }
 
 static void on_frame(void *arg, const struct coll_stream *s, const struct wire_frame *f,
-		     const uint8_t *payload)
+		     const uint8_t *payload, bool thinned)
 {
 	(void)arg;
 	(void)s;
+	(void)thinned;
 	if (!wire_frame_payload_ok(f, payload))
 		abort();
 }

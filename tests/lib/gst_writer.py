@@ -10,9 +10,9 @@ MAGIC = b"GSTF"
 PULSE, BYE, ACK = 10, 11, 12
 
 
-def frame(stream, seq, kind=PULSE, head=b"", body=b"", flags=0, raw_len=None):
+def frame(stream, seq, kind=PULSE, head=b"", body=b"", flags=0, raw_len=None, made_ns=None):
     raw_len = len(body) if raw_len is None else raw_len
-    return seal(MAGIC, 1, kind, flags, len(head), stream, seq, time.time_ns(), len(body), raw_len,
+    return seal(MAGIC, 1, kind, flags, len(head), stream, seq, made_ns or time.time_ns(), len(body), raw_len,
                 crc32c(head + body)) + head + body
 
 

@@ -13,8 +13,8 @@
 
 #define MOST 4096
 
-static struct saves_save save[MOST];
-static struct saves_load load[MOST];
+static struct live_save save[MOST];
+static struct live_load load[MOST];
 static struct saves_process process[MOST];
 static struct saves_gpu gpu[MOST];
 static struct saves_input in;
@@ -57,7 +57,7 @@ static void read_process(void)
 	p->word_ns = number();
 }
 
-static void read_file(struct saves_file *f)
+static void read_file(struct live_file *f)
 {
 	f->inode = (uint64_t)number();
 	f->size = (uint64_t)number();
@@ -66,7 +66,7 @@ static void read_file(struct saves_file *f)
 
 static void read_save(void)
 {
-	struct saves_save *s = &save[in.saves++];
+	struct live_save *s = &save[in.saves++];
 
 	s->process = (uint32_t)number();
 	s->start_ns = number();
@@ -81,7 +81,7 @@ static void read_save(void)
 
 static void read_load(void)
 {
-	struct saves_load *l = &load[in.loads++];
+	struct live_load *l = &load[in.loads++];
 
 	l->process = (uint32_t)number();
 	l->t_ns = number();

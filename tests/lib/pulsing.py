@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that say what a test tells them to: frames of Hello, Pulse and Bye, made from
+"""Processes that say what a test tells them to: frames of Hello, Pulse, Facts and Bye, made from
 docs/FORMAT.md, for a run directory or a collector."""
 import os
 import time
@@ -8,12 +8,15 @@ from gst_reader import HELLO
 from gst_writer import BYE, field, frame
 
 S = 10**9
+FACTS = 7
 
 
 class Trainer:
-    """A process with one GPU. Times are seconds of its life, which began @ago seconds ago."""
+    """A process with one GPU. Times are seconds of its life, which began @ago seconds ago. @stamped: its
+    pulses' frames were made then, not now."""
 
-    def __init__(self, run, uuid=None, ago=0.0, rank=None, host='node', name='GPU', pid=77):
+    def __init__(self, run, uuid=None, ago=0.0, rank=None, host='node', name='GPU', pid=77, stamped=False):
+        self.stamped = stamped
         self.run, self.id, self.seq = run, os.urandom(16), 0
         self.uuid = uuid or os.urandom(16)
         self.start = time.time_ns() - int(ago * S)
@@ -36,7 +39,17 @@ class Trainer:
     def pulse(self, seconds, busy, wait=0.0, launches=0, lag=0.0, dropped=0):
         """By then so many seconds busy, so many in loader waits, so many events dropped."""
         self.seq += 1
-        return frame(self.id, self.seq, body=self._pulse(seconds, busy, wait, launches, lag, dropped))
+        return frame(self.id, self.seq, body=self._pulse(seconds, busy, wait, launches, lag, dropped),
+                     made_ns=self.start + int(seconds * S) if self.stamped else None)
+
+    def save(self, number, state, begun, ended=0.0, path='/ckpt/a', before=0, inode=0):
+        """One thing that happens to a save: 'begun', 'whole', 'failed', 'handed'."""
+        self.seq += 1
+        end = self.start + int(ended * S) if ended else 0
+        told = (field(1, self.start + int(begun * S)) + (field(2, end) if end else b'') + field(4, path) +
+                field(5, 1 + ('begun', 'whole', 'failed', 'handed').index(state)) + field(6, number) +
+                field(7, 'torch.save') + (field(8, before) if before else b'') + (field(9, inode) if inode else b''))
+        return frame(self.id, self.seq, FACTS, body=field(3, told))
 
     def bye(self, seconds, busy, wait=0.0, dropped=0):
         self.seq += 1

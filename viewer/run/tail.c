@@ -15,6 +15,8 @@
 #define SEARCH_BYTES (64u << 10) /* at a time, for a frame behind damage */
 #define PULSES_BETWEEN 1000u /* of what lay there: besides the first and the last */
 
+#define FACTS (UINT64_C(1) << 63) /* in found.at: it is no pulse, and is not left out */
+
 struct found { /* frames of one file that are to be read */
 	uint64_t *at;
 	size_t count, room;
@@ -123,7 +125,7 @@ static void walk(int fd, struct view_tail_file *s, uint64_t end, struct found *f
 		if (s->at + wire_frame_bytes(&f) > end)
 			break;
 		if (live_frame_wanted(&f))
-			remember(found, s->at);
+			remember(found, s->at | (f.type == WIRE_FRAME_FACTS ? FACTS : 0));
 		s->at += wire_frame_bytes(&f);
 	}
 }
@@ -143,7 +145,7 @@ static bool take(struct view_tail *t, int fd, uint64_t at, const struct live_whe
 	return !live_run_frame(&t->run, t->reader, &f, t->frame + WIRE_FRAME_HEADER_BYTES, when);
 }
 
-/* The first ones (Hello among them), the last ones, and some of those between. */
+/* The first ones (Hello among them), the last ones, Facts, and some of those between. */
 static size_t take_all(struct view_tail *t, int fd, const struct found *f,
 		       const struct live_when *when)
 {
@@ -152,8 +154,8 @@ static size_t take_all(struct view_tail *t, int fd, const struct found *f,
 	if (when->history && f->count > 2 * edge)
 		every = 1 + (f->count - 2 * edge) / PULSES_BETWEEN;
 	for (size_t i = 0; i < f->count; i++)
-		if (i < edge || i + edge >= f->count || i % every == 0)
-			taken += take(t, fd, f->at[i], when);
+		if (i < edge || i + edge >= f->count || i % every == 0 || f->at[i] & FACTS)
+			taken += take(t, fd, f->at[i] & ~FACTS, when);
 	return taken;
 }
 

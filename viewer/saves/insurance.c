@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "checkpoints.h"
 
 #define MINUTE_NS INT64_C(60000000000)
 #define GRADED_NS (10 * MINUTE_NS)
@@ -33,7 +32,7 @@ struct event { /* a checkpoint comes or goes */
 struct insure {
 	const struct saves_input *in;
 	struct view_insurance *out;
-	struct saves_checkpoints c;
+	struct live_checkpoints c;
 	struct held *held;
 	struct event *event; /* by time */
 	size_t events, at;
@@ -133,7 +132,7 @@ static void begin_segment(struct view_insurance *o, int64_t start)
 	o->segment[o->segments++] = (struct saves_segment){ .start_ns = start,
 							    .end_ns = start,
 							    .covered_ns = start,
-							    .redone_from_ns = SAVES_NEVER };
+							    .redone_from_ns = LIVE_NEVER };
 }
 
 /*
@@ -228,12 +227,12 @@ static int make_events(struct insure *w)
 	if (!w->event || !w->heap)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < w->c.checkpoints; i++) {
-		const struct saves_checkpoint *c = &w->c.checkpoint[i];
+		const struct live_checkpoint *c = &w->c.checkpoint[i];
 
-		if (c->there_ns == SAVES_NEVER)
+		if (c->there_ns == LIVE_NEVER)
 			continue;
 		w->event[w->events++] = (struct event){ c->there_ns, i };
-		if (c->gone_ns != SAVES_NEVER && c->gone_ns > c->there_ns)
+		if (c->gone_ns != LIVE_NEVER && c->gone_ns > c->there_ns)
 			w->event[w->events++] = (struct event){ c->gone_ns, i };
 	}
 	qsort(w->event, w->events, sizeof(*w->event), by_time);
@@ -346,7 +345,7 @@ static int64_t first_save(const struct insure *w, const struct saves_segment *s)
 		else
 			high = mid;
 	}
-	return low < w->in->saves ? w->in->save[low].start_ns : SAVES_NEVER;
+	return low < w->in->saves ? w->in->save[low].start_ns : LIVE_NEVER;
 }
 
 static void redo(struct saves_segment *s, int64_t from)
@@ -363,11 +362,11 @@ static void restart(struct insure *w, size_t k)
 	size_t from;
 
 	for (size_t i = 0; i < w->in->loads; i++) {
-		const struct saves_load *l = &w->in->load[i];
+		const struct live_load *l = &w->in->load[i];
 		size_t save = SIZE_MAX;
 
 		if (l->t_ns >= s->start_ns && l->t_ns < s->end_ns && l->t_ns <= until)
-			save = saves_opened(w->in, &w->c, l, s->start_ns);
+			save = live_opened(w->in->save, w->in->saves, &w->c, l, s->start_ns);
 		if (save == SIZE_MAX)
 			continue;
 		newest = base_max(newest, w->c.checkpoint[w->c.of_save[save]].start_ns);
@@ -394,7 +393,7 @@ static void book(struct insure *w, const struct saves_segment *s, size_t g, bool
 
 	if (s->end == SAVES_END_KILLED) {
 		rest = last ? SAVES_LOST : SAVES_UNKNOWN;
-		if (s->redone_from_ns != SAVES_NEVER) {
+		if (s->redone_from_ns != LIVE_NEVER) {
 			cut = base_min(s->redone_from_ns, s->end_ns);
 			rest = SAVES_REDONE;
 		}
@@ -437,17 +436,17 @@ static void tell_now(struct insure *w)
 static void count_saves(struct insure *w)
 {
 	for (size_t i = 0; i < w->in->saves; i++) {
-		const struct saves_save *s = &w->in->save[i];
+		const struct live_save *s = &w->in->save[i];
 
-		if (w->c.of_save[i] == SAVES_NO_CHECKPOINT)
+		if (w->c.of_save[i] == LIVE_NO_CHECKPOINT)
 			continue;
 		w->out->saves++;
-		w->out->whole += s->whole_ns != SAVES_NEVER;
+		w->out->whole += s->whole_ns != LIVE_NEVER;
 		w->out->failed += s->failed;
-		w->out->synced += s->whole_ns != SAVES_NEVER && s->synced;
+		w->out->synced += s->whole_ns != LIVE_NEVER && s->synced;
 	}
 	for (size_t i = 0; i < w->c.checkpoints; i++)
-		w->out->checkpoints += w->c.checkpoint[i].there_ns != SAVES_NEVER;
+		w->out->checkpoints += w->c.checkpoint[i].there_ns != LIVE_NEVER;
 }
 
 static int by_length(const void *a, const void *b)
@@ -469,7 +468,7 @@ static int tell_interval(struct insure *w)
 		int64_t t = w->c.checkpoint[i].start_ns;
 		size_t k = segment_at(w->out, t);
 
-		if (w->c.checkpoint[i].there_ns == SAVES_NEVER)
+		if (w->c.checkpoint[i].there_ns == LIVE_NEVER)
 			continue;
 		if (k == of && k != SIZE_MAX)
 			length[n++] = t - last;
@@ -504,7 +503,7 @@ static int insure(struct insure *w)
 	for (size_t g = 0; g < w->in->gpus && !err; g++)
 		err = prepare(&w->held[g], &w->in->gpu[g]);
 	if (!err)
-		err = saves_checkpoints_make(w->in, &w->c);
+		err = live_checkpoints_make(w->in->save, w->in->saves, &w->c);
 	if (!err)
 		err = make_events(w);
 	if (err)
@@ -533,7 +532,7 @@ int saves_insure(const struct saves_input *in, struct view_insurance *out)
 	free(w.held);
 	free(w.event);
 	free(w.heap);
-	saves_checkpoints_fini(&w.c);
+	live_checkpoints_fini(&w.c);
 	if (err)
 		saves_insure_fini(out);
 	return err;

@@ -33,7 +33,7 @@ struct saves_segment {
 	int64_t start_ns, end_ns;
 	enum saves_end end;
 	int64_t covered_ns; /* beginning of the checkpoint that is there at its end, or start_ns */
-	int64_t redone_from_ns; /* SAVES_NEVER: nothing is known to have been done again */
+	int64_t redone_from_ns; /* LIVE_NEVER: nothing is known to have been done again */
 	bool opened; /* it is known which save it began with: ... */
 	uint32_t opened_segment; /* ... of that one */
 	int64_t silent_ns; /* killed: from the last word to the end, the longest of its processes */

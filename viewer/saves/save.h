@@ -7,33 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "analysis/time/span.h"
+#include "live/checkpoints.h"
 
-#define SAVES_NEVER INT64_MAX
-#define SAVES_JOIN_NS INT64_C(100000000) /* saves so close together are one checkpoint's */
 #define SAVES_EXTENT_MAX (INT64_C(1) << 56) /* longer than that is no run */
-
-struct saves_file { /* what lay at a place; all 0: not known */
-	uint64_t inode, size;
-	int64_t mtime_ns;
-};
-
-struct saves_save {
-	uint32_t process;
-	int64_t start_ns;
-	int64_t call_end_ns, whole_ns; /* SAVES_NEVER: not seen */
-	uint64_t before_inode;
-	struct saves_file file;
-	const char *path; /* "": it has none, and counts for nothing */
-	const char *saver;
-	bool failed, synced;
-};
-
-struct saves_load {
-	uint32_t process;
-	int64_t t_ns;
-	struct saves_file file;
-	const char *path;
-};
 
 struct saves_process {
 	int64_t start_ns, end_ns;
@@ -50,9 +26,9 @@ struct saves_gpu {
 };
 
 struct saves_input {
-	const struct saves_save *save; /* by start_ns */
+	const struct live_save *save; /* by start_ns */
 	size_t saves;
-	const struct saves_load *load;
+	const struct live_load *load;
 	size_t loads;
 	const struct saves_process *process;
 	size_t processes;

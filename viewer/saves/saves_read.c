@@ -60,43 +60,19 @@ static int by_number(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static struct saves_file file_of(const Wire__Checkpoint *c)
+static struct live_file file_of(const Wire__Checkpoint *c)
 {
-	return (struct saves_file){ c->inode, c->size, c->mtime_ns };
+	return (struct live_file){ c->inode, c->size, c->mtime_ns };
 }
 
 static void take_load(struct saves_facts *f, const struct point *p)
 {
 	if (f->in.loads == SAVES_LOADS_MAX || !*p->c->path)
 		return;
-	f->load[f->in.loads++] = (struct saves_load){ .process = p->process,
-						      .t_ns = clamp(p->c->start_ns),
-						      .file = file_of(p->c),
-						      .path = p->c->path };
-}
-
-static void take_state(struct saves_save *s, const Wire__Checkpoint *c)
-{
-	int64_t end = clamp(c->end_ns);
-
-	switch (c->state) {
-	case WIRE__SAVE_STATE__SAVE_BEGUN:
-		s->before_inode = c->before_inode;
-		break;
-	case WIRE__SAVE_STATE__SAVE_WHOLE:
-		s->whole_ns = base_max(end, s->start_ns);
-		s->file = file_of(c);
-		s->synced |= c->synced;
-		break;
-	case WIRE__SAVE_STATE__SAVE_FAILED:
-		s->failed = true;
-		break;
-	default:
-		break;
-	}
-	/* The call's own end is the first that is told. */
-	if (c->state != WIRE__SAVE_STATE__SAVE_BEGUN && s->call_end_ns == SAVES_NEVER)
-		s->call_end_ns = base_max(end, s->start_ns);
+	f->load[f->in.loads++] = (struct live_load){ .process = p->process,
+						     .t_ns = clamp(p->c->start_ns),
+						     .file = file_of(p->c),
+						     .path = p->c->path };
 }
 
 static bool tells_of_save(const Wire__Checkpoint *c)
@@ -109,20 +85,15 @@ static bool tells_of_save(const Wire__Checkpoint *c)
 static size_t take_save(struct saves_facts *f, const struct points *p, size_t at)
 {
 	const struct point *first = &p->point[at];
-	struct saves_save s = { .process = first->process,
-				.start_ns = clamp(first->c->start_ns),
-				.call_end_ns = SAVES_NEVER,
-				.whole_ns = SAVES_NEVER,
-				.path = first->c->path,
-				.saver = first->c->saver };
+	struct live_save s;
 	size_t n = 0;
 
+	live_save_begin(&s, first->c);
+	s.process = first->process;
 	for (; at + n < p->count && p->point[at + n].process == first->process &&
 	       p->point[at + n].c->number == first->c->number;
 	     n++)
-		take_state(&s, p->point[at + n].c);
-	if (s.failed)
-		s.whole_ns = SAVES_NEVER;
+		live_save_tell(&s, p->point[at + n].c);
 	if (!*s.path)
 		return n;
 	if (f->in.saves == SAVES_MAX)
@@ -134,7 +105,7 @@ static size_t take_save(struct saves_facts *f, const struct points *p, size_t at
 
 static int by_start(const void *a, const void *b)
 {
-	const struct saves_save *x = a, *y = b;
+	const struct live_save *x = a, *y = b;
 
 	if (x->start_ns != y->start_ns)
 		return x->start_ns < y->start_ns ? -1 : 1;

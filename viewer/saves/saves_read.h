@@ -12,8 +12,8 @@
 
 struct saves_facts { /* owns its arrays; texts are the trace's */
 	struct saves_input in;
-	struct saves_save *save;
-	struct saves_load *load;
+	struct live_save *save;
+	struct live_load *load;
 	struct saves_process *process;
 	struct saves_gpu *gpu;
 	uint64_t untold;

@@ -30,6 +30,7 @@ void top_snapshot_close(struct top_snapshot *l)
 	l->totals.now.known = false;
 	l->totals.nano_usd_per_hour = l->totals.starved_nano_usd_per_hour = 0;
 	l->totals.lag_ns = -1;
+	l->totals.unsaved_ns = l->totals.unsaved_for_ns = -1;
 }
 
 void top_tame(char *out, size_t room, const char *text)

@@ -22,6 +22,7 @@ struct top_row { /* a process's use of a GPU */
 	struct live_meter meter;
 	enum live_gap gap;
 	int64_t idle_ns, lag_ns;
+	int64_t unsaved_ns; /* of the GPU, that a kill now would lose; -1: not known */
 	int64_t quiet_ns; /* since the process was heard of; -1: it has ended, or was never */
 	int64_t nano_usd_per_hour; /* of the GPU */
 };

@@ -25,6 +25,9 @@ struct top_source {
 /* NULL: cannot be; said on stderr. @o must stay. */
 struct top_source *top_source_open(const struct top_source_options *o);
 
+/* Whether a run's trace can be analysed within a second or so. */
+bool top_small_trace(const char *dir);
+
 /* source_http.c */
 struct top_source *top_source_http(const struct top_source_options *o);
 

@@ -95,6 +95,7 @@ static void fill_row(struct top_row *row, const struct live_use *u, const struct
 				 .gap = u->gap,
 				 .idle_ns = u->idle_ns,
 				 .lag_ns = u->lag_ns,
+				 .unsaved_ns = u->unsaved_ns,
 				 .quiet_ns = -1,
 				 .priced = g->nano_usd_per_hour >= 0,
 				 .nano_usd_per_hour = g->nano_usd_per_hour };
@@ -159,7 +160,7 @@ static void take_alert(void *arg, const struct live_fired *f)
 	top_tame(a->text, sizeof(a->text), live_fired_words(words, f));
 }
 
-static bool small_trace(const char *dir)
+bool top_small_trace(const char *dir)
 {
 	DIR *d = opendir(dir);
 	struct dirent *e;
@@ -207,7 +208,7 @@ static void read_judgement(struct source_dir *s, struct top_snapshot *l)
 		view_summary_free(sum);
 		return;
 	}
-	if (!s->looked && small_trace(s->dir) && view_analyse(s->dir, &a, &s->made))
+	if (!s->looked && top_small_trace(s->dir) && view_analyse(s->dir, &a, &s->made))
 		s->made = NULL;
 	if (s->made)
 		take_judgement(l, s->made);

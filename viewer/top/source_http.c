@@ -73,6 +73,10 @@ static void take_totals(struct live_totals *t, const struct base_json *n)
 				   .gpu_idle_ns = maybe(n, "gpu_idle_ns"),
 				   .quiet_ns = maybe(n, "quiet_ns"),
 				   .lag_ns = maybe(n, "lag_ns"),
+				   .unsaved_ns = maybe(n, "unsaved_ns"),
+				   .unsaved_for_ns = maybe(n, "unsaved_for_ns"),
+				   .saved = count(n, "saved") > 0,
+				   .saving = count(n, "saving") > 0,
 				   .dropped = (uint64_t)count(n, "dropped"),
 				   .own_cpu_ns = (uint64_t)count(n, "own_cpu_ns"),
 				   .life_ns = count(n, "life_ns") };
@@ -161,6 +165,24 @@ static void take_money(struct source_http *s, struct top_snapshot *l)
 	}
 }
 
+/* Of each GPU once, however many processes use it. */
+static void take_unsaved(const struct source_http *s, struct top_snapshot *l)
+{
+	bool *seen = calloc(s->priced.gpus + 1, sizeof(*seen));
+	struct live_totals *t = &l->totals;
+
+	for (size_t i = 0; seen && t->priced && i < l->rows; i++) {
+		const struct top_row *row = &l->row[i];
+
+		if (row->gpu >= s->priced.gpus || seen[row->gpu] || row->unsaved_ns < 0)
+			continue;
+		seen[row->gpu] = true;
+		view_cost_add(&t->unsaved_nano_usd,
+			      view_cost_amount(row->nano_usd_per_hour, row->unsaved_ns));
+	}
+	free(seen);
+}
+
 static enum live_gap gap_of(const char *name)
 {
 	for (int i = 0; i < LIVE_GAPS; i++)
@@ -193,6 +215,7 @@ static void take_rows(struct top_snapshot *l, const struct base_json *rows)
 				       .gap = gap_of(base_json_get_text(j, "gap", "")),
 				       .idle_ns = count(j, "idle_ns"),
 				       .lag_ns = count(j, "lag_ns"),
+				       .unsaved_ns = maybe(j, "unsaved_ns"),
 				       .quiet_ns = maybe(j, "quiet_ns") };
 		top_tame(r->host, sizeof(r->host), base_json_get_text(j, "host", ""));
 		top_tame(r->name, sizeof(r->name), base_json_get_text(j, "name", ""));
@@ -271,6 +294,7 @@ static bool fill(struct source_http *s, struct top_snapshot *l, char why[256])
 		take_alerts(l, base_json_get(root, "alerts"));
 		ok = !take_gpus(s, base_json_get(root, "devices"));
 		take_money(s, l);
+		take_unsaved(s, l);
 		l->over = l->totals.gpus && !l->totals.alive;
 		top_snapshot_close(l);
 		status = base_json_get_int(root, "exit_status", -1);
@@ -285,9 +309,11 @@ static int fetch_snapshot(struct top_source *source, struct top_snapshot *l)
 	struct source_http *s = (struct source_http *)source;
 	char why[256] = "";
 
-	*l = (struct top_snapshot){ .totals = { .lag_ns = -1, .idle_ns = -1 },
-				    .quiet_ns = -1,
-				    .exit_status = -1 };
+	*l = (struct top_snapshot){
+		.totals = { .lag_ns = -1, .idle_ns = -1, .unsaved_ns = -1, .unsaved_for_ns = -1 },
+		.quiet_ns = -1,
+		.exit_status = -1
+	};
 	if (fill(s, l, why)) {
 		s->seen = true;
 	} else if (!s->seen) {

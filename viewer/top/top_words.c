@@ -118,6 +118,19 @@ void top_sums(const struct top_snapshot *l, char *out, size_t room)
 	put(&w, ", ~%s starved", base_money_ascii(a, t->starved_nano_usd));
 }
 
+/* In dollars where they are known. */
+static void put_unsaved(struct line *w, const struct live_totals *t)
+{
+	base_unit a;
+
+	if (t->unsaved_ns < 0)
+		return;
+	if (t->priced)
+		put(w, "  a kill now loses %s", base_money_ascii(a, t->unsaved_nano_usd));
+	else
+		put(w, "  a kill now loses %s of GPU time", base_duration(a, t->unsaved_ns));
+}
+
 void top_state(const struct top_snapshot *l, char *out, size_t room)
 {
 	struct line w = begin(out, room);
@@ -139,6 +152,7 @@ void top_state(const struct top_snapshot *l, char *out, size_t room)
 		put(&w, "%s lost", base_count(a, t->dropped));
 	else
 		put(&w, "nothing lost");
+	put_unsaved(&w, t);
 	if (l->rows_left_out)
 		put(&w, "  %zu more rows", l->rows_left_out);
 }
@@ -172,6 +186,7 @@ void top_row_line(const struct top_row *row, int columns, char *out, size_t room
 		put(&w, " %7s", "STARVED");
 		put(&w, " %-12s", "LAST GAP");
 		put(&w, " %8s", "IDLE");
+		put(&w, " %8s", "UNSAVED");
 		put(&w, " %8s", "WASTE/H");
 		if (wide)
 			put(&w, " %6s %6s %6s", "NVML%", "TENS%", "DRAM%");
@@ -193,6 +208,7 @@ void top_row_line(const struct top_row *row, int columns, char *out, size_t room
 	put(&w, " %7s", starved);
 	put(&w, " %-12s", live_gap_names[row->gap]);
 	put(&w, " %8s", row->idle_ns > 0 ? base_duration(a, row->idle_ns) : "-");
+	put(&w, " %8s", now && row->unsaved_ns >= 0 ? base_duration(a, row->unsaved_ns) : "-");
 	put(&w, " %8s",
 	    row->priced && row->share.known && now ? base_money_ascii(a, top_row_waste(row)) : "-");
 	if (wide) {

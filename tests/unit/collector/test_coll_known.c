@@ -45,12 +45,13 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 }
 
 static uint64_t told[1024]; /* numbers of the frames that were told of */
-static size_t tolds;
+static size_t tolds, thinneds; /* thinneds: with others before them left out */
 
 static void on_frame(void *arg, const struct coll_stream *s, const struct wire_frame *f,
-		     const uint8_t *payload)
+		     const uint8_t *payload, bool thinned)
 {
 	(void)arg;
+	thinneds += thinned;
 	(void)s;
 	EXPECT(wire_frame_payload_ok(f, payload));
 	if (tolds < 1024)
@@ -61,7 +62,7 @@ static void start(struct coll_store *st)
 {
 	REQUIRE(!coll_store_init(st, base, &count));
 	st->recovered.frame = on_frame;
-	bytes_read = tolds = 0;
+	bytes_read = tolds = thinneds = 0;
 }
 
 static uint16_t type_of(uint64_t seq)
@@ -179,6 +180,7 @@ static void test_ended(void)
 	EXPECT(bytes_read < 100000);
 	EXPECT_UINT(told[0], 1);
 	EXPECT(tolds > COLL_MARKS_RECENT && tolds <= COLL_MARKS_MAX);
+	EXPECT_UINT(thinneds, tolds);
 	EXPECT_UINT(told[tolds - 1], FRAMES);
 	for (size_t i = 1; i < tolds; i++)
 		EXPECT(told[i - 1] < told[i] && told[i] % 3 == 0);

@@ -66,7 +66,7 @@ static int pulse_of(uint8_t id, uint64_t seq, uint32_t devices, struct pulse p,
 
 static void pulse(uint8_t id, uint64_t seq, struct pulse p)
 {
-	struct live_when when = { p.t, START + p.t, false };
+	struct live_when when = { p.t, START + p.t, false, false };
 
 	EXPECT_INT(pulse_of(id, seq, 1, p, &when), 0);
 }
@@ -209,7 +209,7 @@ static void test_order(void)
 	Wire__Bye bye = WIRE__BYE__INIT;
 	Wire__Pulse last = WIRE__PULSE__INIT;
 	Wire__PulseDevice d = WIRE__PULSE_DEVICE__INIT, *list[] = { &d };
-	struct live_when when = { 5 * S, START + 5 * S, false };
+	struct live_when when = { 5 * S, START + 5 * S, false, false };
 
 	live_run_init(&run);
 	hello(1, 1, 7);
@@ -257,7 +257,7 @@ static void test_shared(void)
 	EXPECT_INT(totals(10 * S).now.starved_ppm, 100000);
 	/* Restarted: a new stream of the same GPU goes on from there. */
 	hello(3, 1, 7);
-	struct live_when when = { 20 * S, START + 20 * S, false };
+	struct live_when when = { 20 * S, START + 20 * S, false, false };
 	struct pulse p = { 20 * S, 0, 2 * S, 0, 0, NULL };
 	EXPECT_INT(pulse_of(3, 2, 1, p, &when), 0);
 	EXPECT_INT(run.gpus, 1);
@@ -265,7 +265,7 @@ static void test_shared(void)
 	EXPECT_INT(totals(20 * S).busy_ns, 7 * S);
 	/* And one process with two GPUs. */
 	hello(4, 2, 20);
-	when = (struct live_when){ 21 * S, START + 21 * S, false };
+	when = (struct live_when){ 21 * S, START + 21 * S, false, false };
 	EXPECT_INT(pulse_of(4, 2, 2, (struct pulse){ 21 * S, 0, S, 0, 0, NULL }, &when), 0);
 	EXPECT_INT(run.gpus, 3);
 	EXPECT_INT(totals(21 * S).held_ns, 62 * S);
@@ -353,7 +353,7 @@ static void test_idle(void)
 /* A clock that is set is no time that a GPU was held. */
 static void test_clock_steps(void)
 {
-	struct live_when when = { 3 * S, START + 3 * S, false };
+	struct live_when when = { 3 * S, START + 3 * S, false, false };
 
 	live_run_init(&run);
 	run.nano_usd_per_hour = 36 * S;
@@ -378,7 +378,7 @@ static void test_clock_steps(void)
 	EXPECT_INT(totals(5 * S).held_ns, 5 * S);
 	EXPECT_INT(totals(5 * S).idle_ns, 0);
 	/* Of what lay there already nobody knows when it came: far apart is fine, back is not. */
-	when = (struct live_when){ 9000 * S, START + 9000 * S, true };
+	when = (struct live_when){ 9000 * S, START + 9000 * S, true, false };
 	EXPECT_INT(pulse_of(1, 7, 1, (struct pulse){ 0, 0, 3 * S, 0, 0, NULL }, &when), 0);
 	EXPECT(totals(9000 * S).held_ns >= 5 * S);
 	live_run_fini(&run);
@@ -386,7 +386,7 @@ static void test_clock_steps(void)
 
 static void test_history(void)
 {
-	struct live_when when = { 50 * S, START + 10000 * S, true };
+	struct live_when when = { 50 * S, START + 10000 * S, true, false };
 
 	live_run_init(&run);
 	hello(1, 1, 7);
@@ -442,7 +442,7 @@ static void test_all_at_once(void)
 					   (uint64_t)(i * S / (2 + id % 3)),
 					   (uint64_t)i,
 					   id % 11 ? "1" : "off" };
-			struct live_when when = { p.t, START + p.t, false };
+			struct live_when when = { p.t, START + p.t, false, false };
 
 			EXPECT_INT(pulse_of(id, (uint64_t)i + 1, 1 + id % 4, p, &when), 0);
 		}
@@ -472,7 +472,7 @@ static void test_all_at_once(void)
 
 static void test_limits(void)
 {
-	struct live_when when = { S, START + S, false };
+	struct live_when when = { S, START + S, false, false };
 
 	live_run_init(&run);
 	for (uint32_t i = 0; i < LIVE_STREAMS_MAX; i++) {
@@ -491,7 +491,7 @@ static void test_limits(void)
 static void test_frames(void)
 {
 	struct live_reader *reader = live_reader_new();
-	struct live_when when = { S, START + S, false };
+	struct live_when when = { S, START + S, false, false };
 	Wire__Pulse m = WIRE__PULSE__INIT;
 	Wire__PulseDevice d = WIRE__PULSE_DEVICE__INIT, *list[] = { &d };
 	uint8_t body[256];
@@ -531,9 +531,170 @@ static void test_frames(void)
 	live_run_fini(&run);
 }
 
+struct told { /* of a save: seconds of the life of process @id */
+	uint8_t id;
+	uint32_t number;
+	Wire__SaveState state;
+	int64_t t;
+	uint64_t before, inode;
+};
+
+static uint64_t facts_seq;
+
+static void facts(struct told f, const char *path)
+{
+	Wire__Facts m = WIRE__FACTS__INIT;
+	Wire__Checkpoint c = WIRE__CHECKPOINT__INIT, *list[1] = { &c };
+	static int64_t began[4][LIVE_SAVES_MAX * 4];
+	bool begun = f.state == WIRE__SAVE_STATE__SAVE_BEGUN;
+
+	if (begun)
+		began[f.id][f.number] = START + f.t;
+	c.start_ns = began[f.id][f.number];
+	c.end_ns = begun ? 0 : START + f.t;
+	c.state = f.state;
+	c.number = f.number;
+	c.path = (char *)(uintptr_t)path;
+	c.before_inode = f.before;
+	c.inode = f.inode;
+	m.checkpoints = list;
+	m.n_checkpoints = 1;
+	EXPECT_INT(live_run_facts(&run, (uint8_t[16]){ f.id }, ++facts_seq, &m), 0);
+}
+
+/* Both processes, which share no GPU, have lived until then. */
+static void live_until(int64_t t)
+{
+	for (uint8_t id = 1; id <= 2; id++)
+		pulse(id, ++facts_seq, (struct pulse){ t, 0, (uint64_t)t, 0, 1, NULL });
+}
+
+#define BEGUN WIRE__SAVE_STATE__SAVE_BEGUN
+#define WHOLE WIRE__SAVE_STATE__SAVE_WHOLE
+#define HANDED WIRE__SAVE_STATE__SAVE_HANDED
+#define FAILED WIRE__SAVE_STATE__SAVE_FAILED
+
+static void begin_two(void)
+{
+	live_run_init(&run);
+	facts_seq = 1;
+	hello(1, 1, 7);
+	hello(2, 1, 9);
+	for (int64_t t = 1; t <= 10; t++)
+		live_until(t * S);
+}
+
+/* What a kill would lose: from the newest whole checkpoint on, on both GPUs. */
+static void test_unsaved(void)
+{
+	struct live_totals t;
+
+	begin_two();
+	run.gpu[0].nano_usd_per_hour = run.gpu[1].nano_usd_per_hour = 36 * S;
+	t = totals(10 * S);
+	EXPECT_INT(t.unsaved_ns, 20 * S);
+	EXPECT_INT(t.unsaved_for_ns, 10 * S);
+	EXPECT_INT(t.unsaved_nano_usd, S / 5);
+	EXPECT(!t.saved && !t.saving);
+	facts((struct told){ 1, 1, BEGUN, 10 * S, 0, 0 }, "/a");
+	facts((struct told){ 2, 1, BEGUN, 10 * S + S / 20, 0, 0 }, "/b");
+	live_until(12 * S);
+	facts((struct told){ 1, 1, WHOLE, 12 * S, 0, 5 }, "/a");
+	t = totals(12 * S); /* the other one's part of it is not whole */
+	EXPECT(!t.saved && t.saving);
+	EXPECT_INT(t.unsaved_ns, 24 * S);
+	facts((struct told){ 2, 1, WHOLE, 13 * S, 0, 6 }, "/b");
+	live_until(15 * S);
+	t = totals(15 * S);
+	EXPECT(t.saved && !t.saving);
+	EXPECT_INT(t.unsaved_ns, 10 * S);
+	EXPECT_INT(t.unsaved_for_ns, 5 * S);
+	/* One that fails leaves the one before; one that finds its file destroys it. */
+	facts((struct told){ 1, 2, BEGUN, 16 * S, 0, 0 }, "/c");
+	facts((struct told){ 1, 2, FAILED, 17 * S, 0, 0 }, "/c");
+	live_until(18 * S);
+	EXPECT_INT(totals(18 * S).unsaved_ns, 16 * S);
+	facts((struct told){ 1, 3, BEGUN, 18 * S, 5, 0 }, "/a");
+	t = totals(18 * S);
+	EXPECT(!t.saved && t.saving);
+	EXPECT_INT(t.unsaved_ns, 36 * S);
+	facts((struct told){ 1, 3, WHOLE, 19 * S, 0, 5 }, "/a");
+	live_until(20 * S);
+	EXPECT_INT(totals(20 * S).unsaved_ns, 4 * S);
+	EXPECT_INT(totals(20 * S + LIVE_SILENT_NS).unsaved_ns, -1);
+	live_run_fini(&run);
+}
+
+/* However many a process makes, what is not kept makes it look no safer. */
+static void test_many_saves(void)
+{
+	struct live_totals t;
+	char path[32];
+
+	begin_two();
+	/* One checkpoint of many files, each of which begins when the one before has ended. */
+	for (uint32_t i = 1; i <= LIVE_SAVES_MAX * 2; i++) {
+		snprintf(path, sizeof(path), "/part%u", i);
+		facts((struct told){ 1, i, BEGUN, 10 * S + i * (S / 20), 0, 0 }, path);
+		facts((struct told){ 1, i, WHOLE, 10 * S + i * (S / 20), 0, i }, path);
+	}
+	live_until(20 * S);
+	t = totals(20 * S);
+	EXPECT(t.saved);
+	EXPECT_INT(t.unsaved_ns, 20 * S - 2 * (S / 20));
+	/* The first of as many more is never whole, and falls out: the rest is no checkpoint. */
+	for (uint32_t i = 1; i <= LIVE_SAVES_MAX + 4; i++) {
+		uint32_t n = LIVE_SAVES_MAX * 2 + i;
+
+		snprintf(path, sizeof(path), "/more%u", i);
+		facts((struct told){ 1, n, BEGUN, 30 * S + i * (S / 20), 0, 0 }, path);
+		facts((struct told){ 1, n, i > 1 ? WHOLE : HANDED, 30 * S + i * (S / 20), 0,
+				     99 + i },
+		      path);
+	}
+	live_until(40 * S);
+	t = totals(40 * S);
+	EXPECT(!t.saved);
+	EXPECT_INT(t.unsaved_ns, 80 * S);
+	live_run_fini(&run);
+}
+
+/* A restart counts from its own beginning; what was not read is not known. */
+static void test_unsaved_restart(void)
+{
+	struct live_when thin = { 30 * S, START + 30 * S, true, true };
+	struct live_totals t;
+
+	live_run_init(&run);
+	facts_seq = 1;
+	hello(1, 1, 7);
+	pulse(1, ++facts_seq, (struct pulse){ 10 * S, 0, S, 0, 1, NULL });
+	facts((struct told){ 1, 1, BEGUN, 5 * S, 0, 0 }, "/a");
+	facts((struct told){ 1, 1, WHOLE, 6 * S, 0, 5 }, "/a");
+	EXPECT_INT(totals(10 * S).unsaved_ns, 5 * S);
+	hello(2, 1, 7); /* its stamps say that it began at START: it began when it first spoke */
+	run.stream[1]->start_unix_ns = START + 20 * S;
+	pulse(2, ++facts_seq, (struct pulse){ 21 * S, 0, S / 2, 0, 1, NULL });
+	pulse(2, ++facts_seq, (struct pulse){ 28 * S, 0, S, 0, 1, NULL });
+	t = totals(28 * S);
+	EXPECT(!t.saved);
+	EXPECT_INT(t.unsaved_ns, 8 * S);
+	EXPECT_INT(pulse_of(2, ++facts_seq, 1, (struct pulse){ 29 * S, 0, 2 * S, 0, 1, NULL },
+			    &thin),
+		   0);
+	EXPECT_INT(totals(30 * S).unsaved_ns, -1);
+	facts((struct told){ 2, 1, BEGUN, 30 * S, 5, 0 }, "/a");
+	facts((struct told){ 2, 1, WHOLE, 31 * S, 0, 5 }, "/a");
+	pulse(2, ++facts_seq, (struct pulse){ 32 * S, 0, 3 * S, 0, 1, NULL });
+	EXPECT_INT(totals(32 * S).unsaved_ns, 2 * S);
+	live_run_fini(&run);
+}
+
 int main(void)
 {
-	return RUN(test_sums, test_training, test_first_pulse, test_bounds, test_order, test_shared,
-		   test_idle, test_meters, test_clock_steps, test_history, test_late_name,
-		   test_limits, test_frames, test_all_at_once);
+	int failed = RUN(test_sums, test_training, test_first_pulse, test_bounds, test_order,
+			 test_shared, test_idle, test_meters, test_clock_steps, test_history,
+			 test_late_name, test_limits, test_frames, test_all_at_once);
+
+	return failed | RUN(test_unsaved, test_many_saves, test_unsaved_restart);
 }

@@ -5,19 +5,62 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/minmax.h"
 
 #define LOOK_BACK 16 /* so many saves of a process that are under way at a time are kept apart */
+#define TIME_MAX (INT64_C(1) << 61)
 #define STAMP_SLACK_NS 10000000 /* times of change are as coarse as the kernel's tick */
 
 struct work {
-	const struct saves_input *in;
-	struct saves_checkpoints *c;
+	const struct live_save *save;
+	size_t saves;
+	struct live_checkpoints *c;
 	uint32_t *order;
 	uint32_t *at_place; /* the save before it at the same place; UINT32_MAX: none */
 	uint32_t *of_process; /* ... of the same process */
 };
 
-bool saves_path_below(const char *path, const char *folder)
+static int64_t clamp(int64_t t)
+{
+	return base_max(-TIME_MAX, base_min(t, TIME_MAX));
+}
+
+void live_save_begin(struct live_save *s, const Wire__Checkpoint *c)
+{
+	*s = (struct live_save){ .start_ns = clamp(c->start_ns),
+				 .call_end_ns = LIVE_NEVER,
+				 .whole_ns = LIVE_NEVER,
+				 .path = c->path,
+				 .saver = c->saver };
+}
+
+void live_save_tell(struct live_save *s, const Wire__Checkpoint *c)
+{
+	int64_t end = clamp(c->end_ns);
+
+	switch (c->state) {
+	case WIRE__SAVE_STATE__SAVE_BEGUN:
+		s->before_inode = c->before_inode;
+		break;
+	case WIRE__SAVE_STATE__SAVE_WHOLE:
+		s->whole_ns = base_max(end, s->start_ns);
+		s->file = (struct live_file){ c->inode, c->size, c->mtime_ns };
+		s->synced |= c->synced;
+		break;
+	case WIRE__SAVE_STATE__SAVE_FAILED:
+		s->failed = true;
+		break;
+	default:
+		break;
+	}
+	/* The call's own end is the first that is told. */
+	if (c->state != WIRE__SAVE_STATE__SAVE_BEGUN && s->call_end_ns == LIVE_NEVER)
+		s->call_end_ns = base_max(end, s->start_ns);
+	if (s->failed)
+		s->whole_ns = LIVE_NEVER;
+}
+
+bool live_path_below(const char *path, const char *folder)
 {
 	size_t n = strlen(folder);
 
@@ -28,28 +71,28 @@ bool saves_path_below(const char *path, const char *folder)
 
 static int by_place(const void *a, const void *b, void *arg)
 {
-	const struct saves_input *in = arg;
+	const struct live_save *save = arg;
 	const uint32_t *x = a, *y = b;
-	int differs = strcmp(in->save[*x].path, in->save[*y].path);
+	int differs = strcmp(save[*x].path, save[*y].path);
 
 	return differs ? differs : *x < *y ? -1 : *x > *y;
 }
 
 static int by_process(const void *a, const void *b, void *arg)
 {
-	const struct saves_input *in = arg;
+	const struct live_save *save = arg;
 	const uint32_t *x = a, *y = b;
-	uint32_t p = in->save[*x].process, q = in->save[*y].process;
+	uint32_t p = save[*x].process, q = save[*y].process;
 
 	return p != q ? p < q ? -1 : 1 : *x < *y ? -1 : *x > *y;
 }
 
 static void link_places(struct work *w)
 {
-	const struct saves_save *s = w->in->save;
+	const struct live_save *s = w->save;
 
-	qsort_r(w->order, w->in->saves, sizeof(*w->order), by_place, (void *)(uintptr_t)w->in);
-	for (size_t i = 0; i < w->in->saves; i++) {
+	qsort_r(w->order, w->saves, sizeof(*w->order), by_place, (void *)(uintptr_t)w->save);
+	for (size_t i = 0; i < w->saves; i++) {
 		uint32_t at = w->order[i];
 		bool same = i && !strcmp(s[at].path, s[w->order[i - 1]].path);
 
@@ -59,10 +102,10 @@ static void link_places(struct work *w)
 
 static void link_processes(struct work *w)
 {
-	const struct saves_save *s = w->in->save;
+	const struct live_save *s = w->save;
 
-	qsort_r(w->order, w->in->saves, sizeof(*w->order), by_process, (void *)(uintptr_t)w->in);
-	for (size_t i = 0; i < w->in->saves; i++) {
+	qsort_r(w->order, w->saves, sizeof(*w->order), by_process, (void *)(uintptr_t)w->save);
+	for (size_t i = 0; i < w->saves; i++) {
 		uint32_t at = w->order[i];
 		bool same = i && s[at].process == s[w->order[i - 1]].process;
 
@@ -70,9 +113,9 @@ static void link_processes(struct work *w)
 	}
 }
 
-static bool under_way(const struct saves_save *s, int64_t t)
+static bool under_way(const struct live_save *s, int64_t t)
 {
-	if (s->whole_ns != SAVES_NEVER)
+	if (s->whole_ns != LIVE_NEVER)
 		return t < s->whole_ns;
 	return !s->failed || t < s->call_end_ns;
 }
@@ -80,11 +123,11 @@ static bool under_way(const struct saves_save *s, int64_t t)
 /* Of a folder that its process is saving just then. */
 static bool is_part(const struct work *w, uint32_t at)
 {
-	const struct saves_save *s = w->in->save;
+	const struct live_save *s = w->save;
 	uint32_t i = w->of_process[at];
 
 	for (int n = 0; n < LOOK_BACK && i != UINT32_MAX; n++, i = w->of_process[i])
-		if (under_way(&s[i], s[at].start_ns) && saves_path_below(s[at].path, s[i].path))
+		if (under_way(&s[i], s[at].start_ns) && live_path_below(s[at].path, s[i].path))
 			return true;
 	return false;
 }
@@ -92,7 +135,7 @@ static bool is_part(const struct work *w, uint32_t at)
 /* Whether its process has saved to the same place in this checkpoint. */
 static bool is_again(const struct work *w, uint32_t at, uint32_t checkpoint)
 {
-	const struct saves_save *s = w->in->save;
+	const struct live_save *s = w->save;
 
 	for (uint32_t i = w->at_place[at]; i != UINT32_MAX; i = w->at_place[i]) {
 		if (w->c->of_save[i] != checkpoint)
@@ -105,49 +148,49 @@ static bool is_again(const struct work *w, uint32_t at, uint32_t checkpoint)
 
 static int64_t later(int64_t t, int64_t ns)
 {
-	return t > SAVES_NEVER - ns ? SAVES_NEVER : t + ns;
+	return t > LIVE_NEVER - ns ? LIVE_NEVER : t + ns;
 }
 
 /* Saves come by their beginnings. */
 static void join(struct work *w)
 {
-	struct saves_checkpoints *c = w->c;
+	struct live_checkpoints *c = w->c;
 	int64_t open_until = 0;
 
-	for (uint32_t at = 0; at < w->in->saves; at++) {
-		const struct saves_save *s = &w->in->save[at];
+	for (uint32_t at = 0; at < w->saves; at++) {
+		const struct live_save *s = &w->save[at];
 		uint32_t last = (uint32_t)c->checkpoints - 1;
 
-		c->of_save[at] = SAVES_NO_CHECKPOINT;
+		c->of_save[at] = LIVE_NO_CHECKPOINT;
 		if (!s->path[0] || is_part(w, at))
 			continue;
 		if (!c->checkpoints || s->start_ns > open_until || is_again(w, at, last)) {
 			last = (uint32_t)c->checkpoints++;
 			c->checkpoint[last] =
-				(struct saves_checkpoint){ s->start_ns, s->start_ns, SAVES_NEVER };
+				(struct live_checkpoint){ s->start_ns, s->start_ns, LIVE_NEVER };
 			open_until = s->start_ns;
 		}
 		c->of_save[at] = last;
 		if (s->whole_ns > c->checkpoint[last].there_ns)
 			c->checkpoint[last].there_ns = s->whole_ns;
-		if (s->call_end_ns != SAVES_NEVER)
-			open_until = base_max(open_until, later(s->call_end_ns, SAVES_JOIN_NS));
+		if (s->call_end_ns != LIVE_NEVER)
+			open_until = base_max(open_until, later(s->call_end_ns, LIVE_JOIN_NS));
 	}
 }
 
 /* A save that finds the file of an earlier one where it writes destroys it. */
 static void overwrite(struct work *w)
 {
-	const struct saves_save *s = w->in->save;
+	const struct live_save *s = w->save;
 
-	for (uint32_t at = 0; at < w->in->saves; at++) {
+	for (uint32_t at = 0; at < w->saves; at++) {
 		uint32_t i = w->at_place[at];
 
 		for (int n = 0; s[at].before_inode && n < LOOK_BACK && i != UINT32_MAX;
 		     n++, i = w->at_place[i]) {
 			uint32_t of = w->c->of_save[i];
 
-			if (s[i].file.inode != s[at].before_inode || of == SAVES_NO_CHECKPOINT ||
+			if (s[i].file.inode != s[at].before_inode || of == LIVE_NO_CHECKPOINT ||
 			    of == w->c->of_save[at])
 				continue;
 			if (w->c->checkpoint[of].gone_ns > s[at].start_ns)
@@ -156,20 +199,20 @@ static void overwrite(struct work *w)
 	}
 }
 
-int saves_checkpoints_make(const struct saves_input *in, struct saves_checkpoints *c)
+int live_checkpoints_make(const struct live_save *save, size_t saves, struct live_checkpoints *c)
 {
-	struct work w = { .in = in, .c = c };
-	size_t n = in->saves + 1;
+	struct work w = { .save = save, .saves = saves, .c = c };
+	size_t n = saves + 1;
 	int err = -ENOMEM;
 
-	*c = (struct saves_checkpoints){ .checkpoint = calloc(n, sizeof(*c->checkpoint)),
-					 .of_save = calloc(n, sizeof(*c->of_save)) };
+	*c = (struct live_checkpoints){ .checkpoint = calloc(n, sizeof(*c->checkpoint)),
+					.of_save = calloc(n, sizeof(*c->of_save)) };
 	w.order = calloc(n, sizeof(*w.order));
 	w.at_place = calloc(n, sizeof(*w.at_place));
 	w.of_process = calloc(n, sizeof(*w.of_process));
 	if (!c->checkpoint || !c->of_save || !w.order || !w.at_place || !w.of_process)
 		goto out;
-	for (uint32_t i = 0; i < in->saves; i++)
+	for (uint32_t i = 0; i < saves; i++)
 		w.order[i] = i;
 	link_places(&w);
 	link_processes(&w);
@@ -181,40 +224,40 @@ out:
 	free(w.at_place);
 	free(w.of_process);
 	if (err)
-		saves_checkpoints_fini(c);
+		live_checkpoints_fini(c);
 	return err;
 }
 
-void saves_checkpoints_fini(struct saves_checkpoints *c)
+void live_checkpoints_fini(struct live_checkpoints *c)
 {
 	free(c->checkpoint);
 	free(c->of_save);
-	*c = (struct saves_checkpoints){ 0 };
+	*c = (struct live_checkpoints){ 0 };
 }
 
-static bool same_file(const struct saves_file *a, const struct saves_file *b)
+static bool same_file(const struct live_file *a, const struct live_file *b)
 {
 	return a->inode == b->inode && a->size == b->size && a->mtime_ns == b->mtime_ns;
 }
 
-static bool opened(const struct saves_save *s, const struct saves_load *l)
+static bool opened(const struct live_save *s, const struct live_load *l)
 {
 	if (!s->file.inode)
 		return !l->file.inode && strstr(s->path, "://") && !strcmp(s->path, l->path);
 	if (same_file(&s->file, &l->file))
 		return true;
-	return l->file.inode && saves_path_below(l->path, s->path) &&
+	return l->file.inode && live_path_below(l->path, s->path) &&
 	       l->file.mtime_ns >= s->start_ns - STAMP_SLACK_NS && l->file.mtime_ns <= s->whole_ns;
 }
 
-size_t saves_opened(const struct saves_input *in, const struct saves_checkpoints *c,
-		    const struct saves_load *load, int64_t before_ns)
+size_t live_opened(const struct live_save *save, size_t saves, const struct live_checkpoints *c,
+		   const struct live_load *load, int64_t before_ns)
 {
-	for (size_t i = in->saves; i--;) {
-		const struct saves_save *s = &in->save[i];
+	for (size_t i = saves; i--;) {
+		const struct live_save *s = &save[i];
 
 		if (s->start_ns < before_ns && s->whole_ns <= load->t_ns &&
-		    c->of_save[i] != SAVES_NO_CHECKPOINT && opened(s, load))
+		    c->of_save[i] != LIVE_NO_CHECKPOINT && opened(s, load))
 			return i;
 	}
 	return SIZE_MAX;

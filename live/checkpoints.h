@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From saves to checkpoints: which belong together, from when on they are there and until when
+ * (LEDGER 9). Pure functions; every input is hostile.
+ */
+#ifndef LIVE_CHECKPOINTS_H
+#define LIVE_CHECKPOINTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "wire/session.pb-c.h"
+
+#define LIVE_NEVER INT64_MAX
+#define LIVE_JOIN_NS INT64_C(100000000) /* saves so close together are one checkpoint's */
+
+struct live_file { /* what lay at a place; all 0: not known */
+	uint64_t inode, size;
+	int64_t mtime_ns;
+};
+
+struct live_save {
+	uint32_t process;
+	int64_t start_ns;
+	int64_t call_end_ns, whole_ns; /* LIVE_NEVER: not seen */
+	uint64_t before_inode;
+	struct live_file file;
+	const char *path; /* "": it has none, and counts for nothing */
+	const char *saver;
+	bool failed, synced;
+};
+
+/* One of which the first thing is told: everything but its path. */
+void live_save_begin(struct live_save *s, const Wire__Checkpoint *c);
+/* What was told of it, in any order, that first thing included. */
+void live_save_tell(struct live_save *s, const Wire__Checkpoint *c);
+
+struct live_load {
+	uint32_t process;
+	int64_t t_ns;
+	struct live_file file;
+	const char *path;
+};
+
+struct live_checkpoint {
+	int64_t start_ns; /* it covers all before */
+	int64_t there_ns, gone_ns; /* LIVE_NEVER: it never was; it still is */
+};
+
+struct live_checkpoints {
+	struct live_checkpoint *checkpoint; /* by start_ns */
+	size_t checkpoints;
+	uint32_t
+		*of_save; /* [saves]: whose it is; LIVE_NO_CHECKPOINT: it is part of another save */
+};
+#define LIVE_NO_CHECKPOINT UINT32_MAX
+
+/* Of @saves by start_ns. 0 or -ENOMEM. Free with live_checkpoints_fini. */
+int live_checkpoints_make(const struct live_save *save, size_t saves, struct live_checkpoints *c);
+void live_checkpoints_fini(struct live_checkpoints *c);
+
+/*
+ * The save with the latest beginning that @load opened, of those that began before @before_ns and
+ * were whole when it did; SIZE_MAX: none.
+ */
+size_t live_opened(const struct live_save *save, size_t saves, const struct live_checkpoints *c,
+		   const struct live_load *load, int64_t before_ns);
+
+/* Whether @path lies in the folder @folder, at any depth. */
+bool live_path_below(const char *path, const char *folder);
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What saves cover of a run that goes on (LEDGER 9). Of each process the last saves are kept; what
+ * falls out of these never makes it look safer than it is.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "numbers.h"
+#include "run.h"
+
+#define UNDER_WAY_NS (600 * LIVE_SECOND_NS) /* one that takes longer is not waited for */
+
+struct live_saved { /* of all processes; what follows from their saves */
+	int64_t covered_ns; /* INT64_MIN: nothing */
+	int64_t forgotten_ns; /* checkpoints that began up to here count for nothing */
+	bool stale;
+};
+
+/* ---- what was told ---- */
+
+/* What begins no later belongs to the same checkpoint: as in checkpoints.c. */
+static int64_t joined_until(const struct live_save *s)
+{
+	return s->call_end_ns == LIVE_NEVER ? s->start_ns : s->call_end_ns + LIVE_JOIN_NS;
+}
+
+/*
+ * Makes room. The next one of its checkpoint takes over when that began, and that it never will be
+ * there if this one was not whole.
+ */
+static void forget_first(struct live_stream *s, struct live_saved *all)
+{
+	const struct live_save *first = &s->kept[0].save;
+	struct live_save *next = &s->kept[1].save;
+
+	if (next->start_ns > joined_until(first)) {
+		all->forgotten_ns = base_max(all->forgotten_ns, first->start_ns);
+	} else {
+		next->start_ns = base_min(next->start_ns, first->start_ns);
+		next->failed |= first->whole_ns == LIVE_NEVER;
+		next->whole_ns =
+			next->failed ? LIVE_NEVER : base_max(next->whole_ns, first->whole_ns);
+	}
+	free((char *)(uintptr_t)first->path);
+	s->kepts--;
+	memmove(s->kept, s->kept + 1, s->kepts * sizeof(*s->kept));
+}
+
+/* NULL: it is older than what is kept, or there is no memory. */
+static struct live_kept *kept_of(struct live_stream *s, struct live_saved *all,
+				 const Wire__Checkpoint *c)
+{
+	struct live_kept *k;
+	char *path;
+
+	for (size_t i = s->kepts; i--;)
+		if (s->kept[i].number == c->number)
+			return &s->kept[i];
+	if (c->number <= s->last_save)
+		return NULL;
+	if (!s->kept)
+		s->kept = calloc(LIVE_SAVES_MAX, sizeof(*s->kept));
+	path = strndup(c->path, LIVE_PATH_MAX);
+	if (!s->kept || !path) {
+		free(path);
+		return NULL;
+	}
+	if (s->kepts == LIVE_SAVES_MAX)
+		forget_first(s, all);
+	k = &s->kept[s->kepts++];
+	s->last_save = k->number = c->number;
+	live_save_begin(&k->save, c);
+	k->save.path = path;
+	return k;
+}
+
+static bool tells_of_save(const Wire__Checkpoint *c)
+{
+	return c->number && *c->path && c->state >= WIRE__SAVE_STATE__SAVE_BEGUN &&
+	       c->state <= WIRE__SAVE_STATE__SAVE_HANDED;
+}
+
+static int64_t placed(const struct live_stream *s, int64_t t_ns)
+{
+	int64_t t = base_max(-LIVE_NUMBER_MAX, base_min(t_ns, LIVE_NUMBER_MAX));
+
+	return t + base_max(-LIVE_NUMBER_MAX, base_min(s->offset_ns, LIVE_NUMBER_MAX));
+}
+
+static void take_save(struct live_run *r, struct live_stream *s, Wire__Checkpoint c)
+{
+	struct live_kept *k;
+
+	c.start_ns = placed(s, c.start_ns);
+	c.end_ns = c.end_ns ? placed(s, c.end_ns) : 0;
+	k = kept_of(s, r->saved, &c);
+	if (!k)
+		return;
+	live_save_tell(&k->save, &c);
+	r->saved->stale = true;
+}
+
+int live_run_facts(struct live_run *r, const uint8_t *id, uint64_t seq, const Wire__Facts *m)
+{
+	struct live_stream *s = live_run_stream(r, id);
+
+	if (!s || s->ended || seq <= s->seq)
+		return 0;
+	s->seq = seq;
+	if (!r->saved && m->n_checkpoints) {
+		r->saved = calloc(1, sizeof(*r->saved));
+		if (!r->saved)
+			return -ENOMEM;
+		r->saved->covered_ns = r->saved->forgotten_ns = INT64_MIN;
+	}
+	for (size_t i = 0; i < m->n_checkpoints; i++)
+		if (tells_of_save(m->checkpoints[i]))
+			take_save(r, s, *m->checkpoints[i]);
+	return 0;
+}
+
+void live_saved_fini(struct live_run *r, struct live_stream *s)
+{
+	for (size_t i = 0; s && i < s->kepts; i++)
+		free((char *)(uintptr_t)s->kept[i].save.path);
+	if (s)
+		free(s->kept);
+	else
+		free(r->saved);
+}
+
+/* ---- what follows ---- */
+
+static int by_start(const void *a, const void *b)
+{
+	const struct live_save *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->process < y->process ? -1 : x->process > y->process;
+}
+
+/* All that are kept, on our axis; to be freed. NULL: no memory. */
+static struct live_save *all_saves(const struct live_run *r, size_t *count)
+{
+	struct live_save *out;
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->streams; i++)
+		n += r->stream[i]->kepts;
+	out = calloc(n + 1, sizeof(*out));
+	*count = 0;
+	for (size_t i = 0; out && i < r->streams; i++)
+		for (size_t k = 0; k < r->stream[i]->kepts; k++) {
+			struct live_save *s = &out[(*count)++];
+
+			*s = r->stream[i]->kept[k].save;
+			s->process = (uint32_t)i;
+		}
+	if (out)
+		qsort(out, *count, sizeof(*out), by_start);
+	return out;
+}
+
+/* The newest checkpoint that is there and was not overwritten. */
+static void refresh(const struct live_run *r, struct live_saved *all)
+{
+	struct live_checkpoints c = { 0 };
+	size_t n;
+	struct live_save *save = all_saves(r, &n);
+
+	if (save && !live_checkpoints_make(save, n, &c)) {
+		all->covered_ns = INT64_MIN;
+		all->stale = false;
+	}
+	for (size_t i = c.checkpoints; i-- && all->covered_ns == INT64_MIN;)
+		if (c.checkpoint[i].there_ns != LIVE_NEVER &&
+		    c.checkpoint[i].gone_ns == LIVE_NEVER &&
+		    c.checkpoint[i].start_ns > all->forgotten_ns)
+			all->covered_ns = c.checkpoint[i].start_ns;
+	live_checkpoints_fini(&c);
+	free(save);
+}
+
+/*
+ * The beginning of the segment that goes on: of the process that came last, and of all whose lives
+ * reach into that of one that came after. False: none is alive.
+ */
+static bool segment_begin(const struct live_run *r, int64_t now_ns, int64_t *begin)
+{
+	bool alive = false, again;
+
+	*begin = INT64_MIN;
+	for (size_t i = 0; i < r->streams; i++) {
+		if (!live_stream_alive(r->stream[i], now_ns))
+			continue;
+		*begin = base_max(*begin, r->stream[i]->first_ns);
+		alive = true;
+	}
+	do {
+		again = false;
+		for (size_t i = 0; alive && i < r->streams; i++) {
+			const struct live_stream *s = r->stream[i];
+
+			if (!live_stream_uses_gpu(s) || !s->pulses || s->first_ns >= *begin ||
+			    s->t_ns < *begin)
+				continue;
+			*begin = s->first_ns;
+			again = true;
+		}
+	} while (again);
+	return alive;
+}
+
+/* What was left out between frames that were read cannot be told from saves that were not made. */
+static bool is_blind(const struct live_run *r, int64_t now_ns, int64_t from_ns)
+{
+	for (size_t i = 0; i < r->streams; i++)
+		if (r->stream[i]->blind && live_stream_alive(r->stream[i], now_ns) &&
+		    r->stream[i]->blind_ns > from_ns)
+			return true;
+	return false;
+}
+
+static bool under_way(const struct live_run *r, int64_t now_ns)
+{
+	for (size_t i = 0; i < r->streams; i++) {
+		const struct live_stream *s = r->stream[i];
+		const struct live_save *last = s->kepts ? &s->kept[s->kepts - 1].save : NULL;
+
+		if (last && live_stream_alive(s, now_ns) && !last->failed &&
+		    last->whole_ns == LIVE_NEVER && s->t_ns - last->start_ns < UNDER_WAY_NS)
+			return true;
+	}
+	return false;
+}
+
+struct live_unsaved live_run_unsaved(const struct live_run *r, int64_t now_ns)
+{
+	struct live_unsaved u = { 0 };
+
+	if (!segment_begin(r, now_ns, &u.from_ns))
+		return u;
+	if (r->saved && r->saved->stale)
+		refresh(r, r->saved);
+	if (r->saved && r->saved->covered_ns > u.from_ns) {
+		u.from_ns = r->saved->covered_ns;
+		u.saved = true;
+	}
+	u.known = !is_blind(r, now_ns, u.from_ns);
+	u.under_way = under_way(r, now_ns);
+	return u;
+}
+
+int64_t live_gpu_unsaved_ns(const struct live_gpu *g, const struct live_unsaved *u)
+{
+	if (!u->known)
+		return -1;
+	if (g->covered_ns <= u->from_ns)
+		return 0;
+	return base_min(g->held_ns, g->covered_ns - u->from_ns);
+}
