@@ -13,6 +13,7 @@
 #define VIEW_EXIT_DIFFERS 2 /* verify: the summary is not what the trace gives */
 /* digest: it could be made; the store, or a budget's look at it, failed */
 #define VIEW_EXIT_STORE 3
+#define VIEW_EXIT_COSTS 2 /* job safe: a stop now loses more than it may */
 #define VIEW_EXIT_NOT_COMPARABLE 4 /* classes by different rules (ANA_RULES) */
 
 /* What they take; view_run_options stands in run/run.h. */

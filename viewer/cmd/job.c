@@ -10,12 +10,14 @@
 #include "core/log.h"
 #include "job/ask.h"
 #include "job/hook.h"
+#include "job_safe.h"
 #include "job_show.h"
 
 static const char usage[] =
 	"usage: gpustarve job begin [--dir OUT]\n"
 	"       gpustarve job end [--dir OUT]\n"
 	"       gpustarve job comment ID [--dir OUT] [--cluster NAME] [--price USD]\n"
+	"       gpustarve job safe ID [--dir OUT] [--cluster NAME] [--lose T] [--price USD]\n"
 	"       gpustarve job list [--dir OUT] [--cluster NAME]\n"
 	"\n"
 	"What a scheduler's hooks call, and what is known of its jobs.\n"
@@ -24,6 +26,8 @@ static const char usage[] =
 	"         OUT/<cluster>-<job>.job/alloc-<node>-<restart>.json\n"
 	"end      in the Epilog: adds when it gave them back\n"
 	"comment  one line of lower-case NAME=VALUE about a job, for its AdminComment\n"
+	"safe     whether a job or run may be stopped now, in one line: exit status 0; 2 where that\n"
+	"         loses more than --lose\n"
 	"list     the jobs that have runs or allocations in OUT\n"
 	"\n";
 
@@ -43,6 +47,12 @@ static const struct base_opt opt[] = {
 	{ "price-model", 0, "M", "which price of the lists: on-demand (default), spot, ...",
 	  BASE_TEXT(struct view_job_choice, rates.model), .good = view_option_price_model,
 	  .words = VIEW_PRICE_MODELS },
+	{ "lose", 0, "T", "what a stop may lose: a time of each GPU (1m), or $USD",
+	  BASE_TEXT(struct view_job_choice, lose), .good = view_job_good_loss },
+	{ "token-file", 0, "FILE", "token for the collector; else GPUSTARVE_TOKEN",
+	  BASE_TEXT(struct view_job_choice, token_file), .words = BASE_WORDS_FILE },
+	{ "ca-file", 0, "FILE", "whose certificates https is to trust; else the system's",
+	  BASE_TEXT(struct view_job_choice, ca_file), .words = BASE_WORDS_FILE },
 	{ BASE_HELP },
 	{ 0 },
 };
@@ -101,6 +111,8 @@ int view_cmd_job(int argc, char **argv)
 		return view_job_list(&o);
 	if (words == 2 && !strcmp(what, "comment"))
 		return view_job_comment(argv[optind + 1], &o);
+	if (words == 2 && !strcmp(what, "safe"))
+		return view_job_stop(argv[optind + 1], &o);
 	view_error("job: %s; see gpustarve job --help",
 		   *what ? "no such subcommand, or wrong operands for it" : "no subcommand");
 	return VIEW_EXIT_ERROR;

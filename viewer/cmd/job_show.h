@@ -7,6 +7,7 @@
 
 struct view_job_choice {
 	const char *dir, *cluster; /* NULL: the default, any */
+	const char *lose, *token_file, *ca_file; /* of job safe; NULL: the default */
 	struct view_rate_options rates;
 };
 

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e waits timeout=300
+"""Is it safe to stop now? `job safe` of runs, jobs and collectors, in exit status and one line; the same in
+`top` and in the conditions unsaved_for and unsaved_usd: of made-up processes to the second, and of a real one
+that saves, against its analysis."""
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import alerting
+import collector
+import gs
+from collector import Collector, wait_for
+from pulsing import Trainer
+
+PRICE = ['--price', '36']  # a cent a second
+
+
+def asked(*args, **kw):
+    """(exit status, the line)"""
+    done = gs.gpustarve('job', 'safe', *args, **kw)
+    gs.check(done.stdout.count(b'\n') <= 1, f'{args}: one line: {done.stdout}')
+    return done.returncode, done.stdout.decode().strip() or done.stderr.decode().strip()
+
+
+def answer(want, part, *args, **kw):
+    status, line = asked(*args, **kw)
+    gs.check(status == want and part in line, f'{args}: {want}, {part}: {status}, {line}')
+    return line
+
+
+def pulses(t, *seconds):
+    return [t.pulse(s, s) for s in seconds]
+
+
+def of_folder(where):
+    """Two ranks for ten minutes, a checkpoint of both after nine; then it is overwritten; then it ends."""
+    a, b = (Trainer('pair', ago=600, rank=r, pid=100 + r, stamped=True) for r in range(2))
+    for t in (a, b):
+        run = t.write(where, t.hello(), *pulses(t, *range(1, 600, 7), 600))
+    line = answer(2, '20 m 0 s of GPU time ($12.00), 10 m 0 s of one GPU; no checkpoint is there', run, *PRICE)
+    gs.check(line.startswith(run + ': a stop now loses'), line)
+    a.write(where, a.save(1, 'begun', 540, path='/a'))
+    b.write(where, b.save(1, 'begun', 540.05, path='/b'))
+    a.write(where, a.save(1, 'whole', 540, 545, path='/a', inode=5), a.pulse(601, 601))
+    answer(2, 'no checkpoint is there; a save is under way', 'pair', '--dir', where, *PRICE)
+    b.write(where, b.save(1, 'whole', 540.05, 550, path='/b', inode=6), b.pulse(601, 601))
+    answer(2, 'a stop now loses 2 m 2 s of GPU time ($1.22), 61.0 s of one GPU', 'pair', '--dir', where, *PRICE)
+    answer(0, 'safe to stop: it loses 2 m 2 s', 'pair', '--dir', where, '--lose', '90s', *PRICE)
+    answer(0, 'safe to stop', 'pair', '--dir', where, '--lose', '$1.23', *PRICE)
+    answer(2, 'a stop now loses', 'pair', '--dir', where, '--lose', '$1.21', *PRICE)
+    answer(1, 'no price is known', 'pair', '--dir', where, '--lose', '$1')
+    top = gs.gpustarve('top', '--once', run, *PRICE).stdout.decode()
+    gs.check('a kill now loses $1.22' in top and top.count(' 61.0 s ') == 2, f'top: {top}')
+    b.write(where, b.save(2, 'begun', 600, path='/b', before=6))
+    answer(2, 'no checkpoint is there', 'pair', '--dir', where, *PRICE)
+    for t in (a, b):
+        t.write(where, t.bye(602, 602))
+    answer(0, 'safe to stop: nothing of it holds a GPU', 'pair', '--dir', where)
+    return run
+
+
+def of_job(where):
+    """All runs of a scheduler's job together."""
+    out = os.path.join(where, 'jobs')
+    for step in range(2):
+        t = Trainer(f'slurm-c1-77.{step}-0', ago=100, pid=200 + step, stamped=True)
+        t.write(out, t.hello(), *pulses(t, *range(1, 100, 7), 100))
+    status, line = asked('77', '--dir', out, *PRICE)
+    gs.check(status == 2 and line.startswith('77: a stop now loses 3 m 20 s of GPU time ($2.00)'), line)
+    gs.equal(asked('78', '--dir', out)[0], 1, 'there is no such job')
+    gs.equal(asked('77', '--dir', out, '--lose', 'much')[0], 1, 'no such loss')
+
+
+def of_collector():
+    """Over HTTP, in its alerts, and after it was killed: what it did not read again it does not know."""
+    with Collector(collector.bin_dir(), options=[]) as c:
+        c.stop()
+        c.options = ['--listen', 'http://127.0.0.1:0', '--token-file', os.path.join(c.root, 'tokens'), '--alert',
+                     'unsaved_for>2m', '--alert', 'unsaved_usd>2', '--usd-per-gpu-hour', '36']
+        with open(os.path.join(c.root, 'tokens'), 'w') as f:
+            f.write('reader-0001-0001-0001-0001 one read\n')
+
+        def url():
+            wait_for(lambda: 'listening on ' in c.errors(), 'it listens', 60)
+            return re.findall(r'listening on (\S+)', c.errors())[-1] + '/runs/sent'
+
+        def fired():
+            path = os.path.join(c.base, 'sent.gst', 'alerts.jsonl')
+            return [json.loads(line)['condition'] for line in open(path)] if os.path.exists(path) else []
+        env = gs.environment(GPUSTARVE_TOKEN='reader-0001-0001-0001-0001')
+        c.start(ready=False)
+        t = Trainer('sent', ago=300)
+        client = c.client()
+        client.send(t.hello(), *pulses(t, *range(1, 100, 5)), t.save(1, 'begun', 90), t.save(1, 'whole', 90, 95, inode=3),
+                    *pulses(t, *range(101, 130, 5)))
+        client.wait_ack(t.id, t.seq, 60)
+        # It is stored by root of the test: the team of the token has a folder of its own.
+        gs.equal(asked(url(), env=env)[0], 1, 'no such run of that team')
+        run = os.path.join(c.base, 'sent.gst')
+        answer(0, 'it loses 36.0 s of GPU time ($0.36)', run, *PRICE)
+        time.sleep(2.5)
+        gs.equal(fired(), [], 'no alert yet')
+        client.send(*pulses(t, 150, 180, 211))
+        wait_for(lambda: 'unsaved_for>2m' in fired(), 'unsaved_for fires', 60)
+        gs.equal(fired(), ['unsaved_for>2m'], 'that alone')
+        client.send(t.save(2, 'begun', 211, path='/b'), t.save(2, 'whole', 211, 212, path='/b', inode=4), t.pulse(220, 220))
+        client.wait_ack(t.id, t.seq, 60)
+        c.kill()
+        c.start(ready=False)
+        client = c.client()
+        client.send(*pulses(t, 250, 280))
+        client.wait_ack(t.id, t.seq, 60)
+        time.sleep(2.5)
+        gs.equal(fired(), ['unsaved_for>2m'], 'it remembers the save')
+        client.send(*pulses(t, 330, 380, 412))
+        wait_for(lambda: 'unsaved_usd>2' in fired(), 'unsaved_usd fires', 60)
+
+
+def over_http():
+    """The same sums and words of a team's run at a collector."""
+    import urllib.request
+    with Collector(collector.bin_dir(), options=[]) as c:
+        c.stop()
+        c.options = ['--listen', 'http://127.0.0.1:0', '--token-file', os.path.join(c.root, 'tokens')]
+        with open(os.path.join(c.root, 'tokens'), 'w') as f:
+            f.write('reader-of-team-one-0001 one read\nwriter-of-team-one-0001 one write\n')
+        c.start(ready=False)
+        wait_for(lambda: 'listening on ' in c.errors(), 'it listens', 60)
+        url = re.search(r'listening on (\S+)', c.errors()).group(1)
+        t = Trainer('sent', ago=300)
+        body = b''.join([t.hello(), *pulses(t, *range(1, 100, 5)), t.save(1, 'begun', 90),
+                         t.save(1, 'whole', 90, 95, inode=3), t.pulse(130, 130)])
+        request = urllib.request.Request(url + '/v1/frames', data=body, method='POST',
+                                         headers={'Authorization': 'Bearer writer-of-team-one-0001'})
+        with urllib.request.urlopen(request, timeout=60) as a:
+            gs.equal(a.status, 200, 'taken')
+        env = gs.environment(GPUSTARVE_TOKEN='reader-of-team-one-0001')
+        answer(0, 'safe to stop: it loses 40.0 s of GPU time ($0.40), 40.0 s of one GPU', url + '/runs/sent', *PRICE, env=env)
+        answer(2, 'a stop now loses 40.0 s', url + '/runs/sent', *PRICE, '--lose', '39s', env=env)
+        top = gs.gpustarve('top', '--once', url + '/runs/sent', *PRICE, env=env).stdout.decode()
+        gs.check('a kill now loses $0.40' in top and '  40.0 s ' in top, top)
+
+
+SAVER = '''
+import os, sys, time
+sys.path.insert(0, sys.argv[1])
+import torch, gpudev
+stream = gpudev.Stream(gpudev.Device(0))
+for i in range(60):
+    stream.kernel(100_000_000, 'step')
+    stream.synchronize()
+    if i == 20:
+        torch.save(torch.zeros(1 << 16), sys.argv[2] + '/ckpt.pt')
+        open(sys.argv[2] + '/saved', 'w').close()
+    time.sleep(0.1)
+'''
+
+
+def of_a_real_one(where):
+    """While it goes on, what `job safe` says is what its analysis says a second before or after."""
+    out = os.path.join(where, 'real')
+    os.mkdir(out)
+    with open(os.path.join(where, 'saver.py'), 'w', encoding='utf-8') as f:
+        f.write(SAVER)
+    own = os.path.expanduser('~/.cache/gpustarve/programs/torch-2.14/bin/python')
+    python = own if os.path.exists(own) else gs.PYTHON
+    run = subprocess.Popen([gs.WITH_GPUSIM, gs.CLI, 'run', '-o', out, *PRICE, '--alert', 'unsaved_for>3s', '--', python,
+                            '-W', 'ignore', os.path.join(where, 'saver.py'), gs.WORKLOADS, out],
+                           env=gs.environment(HOME=where), cwd=where, stderr=subprocess.PIPE)
+    gs.until('it saves', lambda: os.path.exists(out + '/saved') or run.poll() is not None)
+    time.sleep(3)
+    [path] = gs.runs(out)
+
+    def analysed():
+        done = gs.gpustarve('report', path, '--format', 'json', *PRICE)
+        return json.loads(done.stdout)['saves']['now_ns'] / 1e9
+    before = analysed()
+    status, line = asked(path, *PRICE)
+    after = analysed()
+    said = re.search(r'loses ([\d.]+) s of GPU time \(\$([\d.]+)\)', line)
+    gs.check(status == 0 and said and before - 2 <= float(said[1]) <= after + 2,
+             f'{before} s, {after} s, status {status}: {line}')
+    gs.equal(run.wait(), 0, 'the run')
+    fired, _ = alerting.lines(path)
+    gs.equal([a['condition'] for a in fired], ['unsaved_for>3s'], 'its alert')
+    gs.check(b'alert: work has not been saved for ' in run.stderr.read(), 'and its words')
+    answer(0, 'nothing of it holds a GPU', path)
+
+
+with gs.scratch() as where:
+    of_folder(where)
+    of_job(where)
+    of_collector()
+    over_http()
+    of_a_real_one(where)
+gs.finish()
