@@ -110,6 +110,16 @@ static enum fleet_end end_of(const struct view_summary *s)
 	return s->result->complete || s->result->imported ? FLEET_END_OK : FLEET_END_LOST;
 }
 
+/* Its runs were joined, or it has none and its GPUs are known by what it was given. */
+static bool is_whole_job(const struct view_summary *s)
+{
+	bool given = view_job_known(&s->job) && s->result->gpus > 0;
+
+	for (size_t i = 0; i < s->result->gpus; i++)
+		given = given && s->result->gpu[i].allocated_ns >= 0;
+	return s->parts > 0 || given;
+}
+
 static void set_facts(struct fleet_digest *d, const struct view_summary *s)
 {
 	d->end = end_of(s);
@@ -119,7 +129,7 @@ static void set_facts(struct fleet_digest *d, const struct view_summary *s)
 	TAME(d->verdict, ana_verdict_names[s->result->judgement.verdict]);
 	d->start_unix_ns = s->start_unix_ns;
 	d->wall_ns = s->wall_ns;
-	d->whole_job = s->parts > 0;
+	d->whole_job = is_whole_job(s);
 }
 
 /* What the run's price and GPU make a line of its own. */

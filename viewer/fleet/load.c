@@ -10,6 +10,7 @@
 #include "core/local.h"
 #include "core/log.h"
 #include "base/files.h"
+#include "job_age.h"
 #include "summary/analyse.h"
 
 #define BATCH 500
@@ -26,12 +27,13 @@ static bool ends_in(const char *name, const char *end)
 	return n >= e && !strcmp(name + n - e, end);
 }
 
-/* Has the trace grown since its summary was made? */
+/* Has the trace grown since its summary was made, or what is known of the job? */
 static bool is_stale(const char *dir, const struct timespec *made)
 {
 	DIR *d = opendir(dir);
 	struct dirent *e;
-	bool stale = false;
+	bool stale =
+		fleet_job_folder_written(dir) >= made->tv_sec * INT64_C(1000000000) + made->tv_nsec;
 
 	while (d && !stale && (e = readdir(d)) != NULL) {
 		struct stat st;

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The runs of a folder, and what is kept of them there. */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "core/local.h"
 #include "core/log.h"
-#include "job/find.h"
+#include "job_age.h"
 #include "load.h"
 #include "store_priv.h"
 #include "trace/newest.h"
@@ -21,7 +19,7 @@ struct loading {
 	struct fleet_store *to;
 	struct fleet_store *kept; /* of the folder; NULL: nothing is kept */
 	struct fleet_digest *d;
-	size_t left_out;
+	size_t taken, left_out;
 };
 
 /* --- what is kept --- */
@@ -38,11 +36,12 @@ static bool may_keep(const char *folder, const char *file)
 	return errno == ENOENT && !access(folder, W_OK);
 }
 
-static void open_kept(struct loading *l, const char *folder)
+/* It is not made where there is no run. */
+static void open_kept(struct loading *l, const char *folder, size_t runs)
 {
 	char *file, *url;
 
-	if (asprintf(&file, "%s/" FLEET_FOLDER_STORE, folder) < 0)
+	if (!runs || asprintf(&file, "%s/" FLEET_FOLDER_STORE, folder) < 0)
 		return;
 	if (may_keep(folder, file) && asprintf(&url, "sqlite:%s", file) >= 0) {
 		if (fleet_store_open(&l->kept, url, true))
@@ -91,6 +90,7 @@ static int put_run(struct loading *l, const char *lead, const char *path, int64_
 	size_t waiting = 0;
 	int err = 0;
 
+	l->taken++;
 	name_of(name, lead, path);
 	bool known =
 		l->kept && fleet_sqlite_digest(l->kept, name, l->d) > 0 && holds(l->d, written_ns);
@@ -112,38 +112,6 @@ static int put_one(struct loading *l, const char *path)
 
 /* --- jobs --- */
 
-static int64_t later(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-/* To a file of the job's folder: what it was given on a node, a task that was not recorded. */
-static int64_t folder_written(const char *folder)
-{
-	DIR *dir = opendir(folder);
-	int64_t last = -1;
-	struct stat st;
-
-	for (struct dirent *e; dir && (e = readdir(dir));)
-		if ((!strncmp(e->d_name, "alloc-", 6) || !strncmp(e->d_name, "unrec", 5)) &&
-		    !fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
-			last = later(last,
-				     st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec);
-	if (dir)
-		closedir(dir);
-	return last;
-}
-
-/* When something was last written of its runs or of what it was given. */
-static int64_t job_written(const struct view_job *job)
-{
-	int64_t last = folder_written(job->folder);
-
-	for (size_t i = 0; i < job->runs; i++)
-		last = later(last, view_last_written(job->run[i]));
-	return last;
-}
-
 static int by_path(const void *a, const void *b)
 {
 	return strcmp(((const struct view_run_entry *)a)->path,
@@ -152,15 +120,15 @@ static int by_path(const void *a, const void *b)
 
 /*
  * What a job was given beyond its runs: of these it takes the place, so they are struck off the
- * list, which is sorted. Of one without runs there is nothing to go by.
+ * list, which is sorted.
  */
 static int put_job(struct loading *l, const struct view_job *job, struct view_run_entry *list,
 		   size_t count)
 {
 	size_t before = l->left_out;
-	int err = put_run(l, "slurm-", job->folder, job_written(job));
+	int err = put_run(l, "slurm-", job->folder, fleet_job_written(job));
 
-	for (size_t i = 0; i < job->runs && !err && l->left_out == before; i++) {
+	for (size_t i = 0; count && i < job->runs && !err && l->left_out == before; i++) {
 		const struct view_run_entry like = { .path = (char *)job->run[i] };
 		struct view_run_entry *e = bsearch(&like, list, count, sizeof(*list), by_path);
 
@@ -176,9 +144,10 @@ static int put_jobs(struct loading *l, const char *folder, struct view_run_entry
 	struct view_jobs jobs = { 0 };
 	int err = view_jobs_find(&jobs, folder, -1, VIEW_JOB_THOROUGH);
 
-	qsort(list, count, sizeof(*list), by_path);
+	if (count)
+		qsort(list, count, sizeof(*list), by_path);
 	for (size_t i = 0; i < jobs.jobs && !err; i++)
-		if (jobs.job[i].folder && jobs.job[i].runs)
+		if (jobs.job[i].folder && fleet_job_written(&jobs.job[i]) >= 0)
 			err = put_job(l, &jobs.job[i], list, count);
 	view_jobs_fini(&jobs);
 	return err;
@@ -203,20 +172,18 @@ static bool is_folder(const char *path)
 static int put_folder(struct loading *l, const char *folder)
 {
 	struct view_run_entry *list;
-	size_t count, i;
+	size_t count, i, taken = l->taken;
 	int err = view_runs_list(folder, &list, &count);
 
 	if (err) {
 		view_error("%s: %s; name a folder of runs", folder, strerror(-err));
 		return err;
 	}
-	if (!count) {
+	open_kept(l, folder, count);
+	err = put_jobs(l, folder, list, count);
+	if (!err && !count && l->taken == taken) {
 		view_error("%s: no run is there; record one with gpustarve run -- COMMAND", folder);
 		err = -ENOENT;
-	}
-	if (!err) {
-		open_kept(l, folder);
-		err = put_jobs(l, folder, list, count);
 	}
 	for (i = 0; i < count && !err; i++)
 		if (list[i].written_ns != STRUCK)

@@ -12,6 +12,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
@@ -142,6 +143,29 @@ def check_fleet(where):
     gs.equal(fleet(out), [('alone', 20 * S), ('slurm-c1-9', 480 * S)], 'another step')
     gs.equal(sorted(sqlite3.connect(os.path.join(out, 'fleet.sqlite')).execute('SELECT run FROM run')),
              [('alone',), ('slurm-c1-9',)], 'what is kept')
+
+
+def check_digest(where):
+    """The digest of a job: also of one without a run, and of one whose summary is older than what is known by now."""
+    out = fresh(where, 'digest')
+
+    def digest():
+        done = gs.gpustarve('digest', os.path.join(out, 'c1-9.job'))
+        gs.equal(done.returncode, 0, done.stderr.decode())
+        d = json.loads(done.stdout)
+        return d['run'], d.get('whole_job'), sum(l['held_ns'] for l in d['gpus'])
+
+    folder = alloc(out, gpus=2)
+    gs.equal(digest(), ('slurm-c1-9', True, 200 * S), 'no process used them')
+    gs.equal(fleet(out), [('slurm-c1-9', 200 * S)], 'the fleet of a folder without a run')
+    run(out, 'slurm-c1-9.0-0', stream(env=[('SLURM_JOB_ID', 9), ('SLURM_STEP_ID', 0)]))
+    gs.equal(digest(), ('slurm-c1-9', True, 200 * S), 'with a step')
+    made = os.path.join(folder, 'summary.json')
+    gs.equal(gs.gpustarve('report', '--job', '9', '--dir', out, '--format', 'json', '-o', made).returncode, 0, 'summary')
+    gs.equal(digest(), ('slurm-c1-9', True, 200 * S), 'of its summary')
+    time.sleep(0.02)
+    alloc(out, gpus=2, restart=1, start=200, end=250)
+    gs.equal(digest(), ('slurm-c1-9', True, 300 * S), 'another life, which the summary does not know')
 
 
 def check_unused(where):
@@ -408,6 +432,6 @@ def check_hostile(where):
 
 closed = schema.close(schema.ours())
 with gs.scratch() as scratch:
-    for check in (check_unused, check_fleet, check_unseen, check_requeue, check_steps, check_names, check_never, check_held, check_hostile):
+    for check in (check_unused, check_fleet, check_digest, check_unseen, check_requeue, check_steps, check_names, check_never, check_held, check_hostile):
         check(scratch)
 gs.finish()
