@@ -11,15 +11,16 @@ JOIN = 100_000_000
 
 
 class Case:
-    """gpus: [(held, [(start, end)])], processes: dicts, saves and loads: dicts by start."""
+    """gpus: [(held, [(start, end)])], prices: nano-dollars an hour of each, processes: dicts, saves and loads: dicts by start."""
 
     def __init__(self):
         self.gpus, self.processes, self.saves, self.loads, self.over = [], [], [], [], True
+        self.prices = []
 
     def text(self):
         lines = []
-        for held, spans in self.gpus:
-            lines.append('gpu %d %s' % (held, ' '.join('%d %d' % s for s in spans)))
+        for price, (held, spans) in zip(self.prices, self.gpus):
+            lines.append('gpu %d %d %s' % (price, held, ' '.join('%d %d' % s for s in spans)))
         for p in self.processes:
             lines.append('process %d %d %d %d %d %d' % (p['start'], p['end'], p['holds'], p['ordered'],
                                                         p['runs'], p['word']))
@@ -104,6 +105,33 @@ def integral(case, points, segments):
     return total, measure, most
 
 
+def losses(case, points, segments):
+    """Of each GPU the integral."""
+    each = []
+    for _, spans in case.gpus:
+        alone = Case()
+        alone.gpus = [(0, spans)]
+        cuts_of_all = integral(alone, points, segments)
+        each.append(cuts_of_all[0])
+    return each
+
+
+def dollars(price, ns):
+    """Nano-dollars, exactly: @ns may be a fraction."""
+    return Fraction(price) * ns / 3_600_000_000_000
+
+
+def bill(case, parts, now, each, measure):
+    """In nano-dollars as they are rounded (for each GPU and part), and what they are of, exactly."""
+    exact = [sum(dollars(p, part[i]) for p, part in zip(case.prices, parts)) for i in range(len(PARTS))]
+    rounded = [sum(half_even(dollars(p, part[i])) for p, part in zip(case.prices, parts)) for i in range(len(PARTS))]
+    mean = sum(half_even(dollars(p, half_even(loss / measure))) for p, loss in zip(case.prices, each)) if measure else 0
+    exact_mean = sum(dollars(p, loss / measure) for p, loss in zip(case.prices, each)) if measure else 0
+    held = sum(dollars(p, held) for p, (held, _) in zip(case.prices, case.gpus))
+    usd_now = -1 if now is None else sum(half_even(dollars(p, ns)) for p, ns in zip(case.prices, now))
+    return dict(usd=rounded, usd_mean=mean, usd_now=usd_now), dict(parts=exact, mean=exact_mean, held=held)
+
+
 def opened_by(case, segment, whose):
     """Saves that a segment's loads opened, before its own first save."""
     own = min([s['start'] for s in case.saves if s['start'] >= segment[0]] + [NEVER])
@@ -164,12 +192,15 @@ def truth(case):
         part['other'] = held - sum(part.values())
         parts.append([part[p] for p in PARTS])
     total, measure, most = integral(case, points, segments)
-    now = -1
+    now = None
     if ends and ends[-1] == 'on':
         a, b = segments[-1]
-        now = sum(within(spans, covers(points, (a, b), b), b) for _, spans in case.gpus)
-    return dict(part=[sum(p[i] for p in parts) for i in range(len(PARTS))], gpu=parts, loss=total,
-                instants=measure, worst=most, now=now, every=interval(points, segments),
+        now = [within(spans, covers(points, (a, b), b), b) for _, spans in case.gpus]
+    each = losses(case, points, segments)
+    assert sum(each) == total
+    money, exact = bill(case, parts, now, each, measure)
+    return dict(money, exact=exact, part=[sum(p[i] for p in parts) for i in range(len(PARTS))], gpu=parts, loss=total,
+                instants=measure, worst=most, now=-1 if now is None else sum(now), every=interval(points, segments),
                 segments=[[a, b, e, o] for (a, b), e, o in zip(segments, ends, began_with)],
                 counts=[len(counted), sum(case.saves[n]['whole'] != NEVER for n in counted),
                         sum(case.saves[n]['failed'] for n in counted),
@@ -269,10 +300,12 @@ def made(seed):
         case.over = False
         for p in case.processes[-gpus:]:
             p['ordered'], p['runs'] = 0, 1
+    price, dearer = r.randrange(1, 20 * 10 ** 9), r.choice((6_880_000_000, 3_600_000_000, 1))
     for g in range(gpus):
         spans[g] = merged(spans[g])
         held = sum(b - a for a, b in spans[g])
         case.gpus.append((held + r.choice((0, 0, 5, -3)), spans[g]))
+        case.prices.append(price if r.random() < 0.7 else dearer)
     case.saves.sort(key=lambda s: (s['start'], s['process']))
     case.loads.sort(key=lambda o: (o['process'], o['t']))
     return case

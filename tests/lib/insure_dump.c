@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * saves_insure() by itself, for tests/lib/insurance.py: cases on stdin, a line of JSON for each on
- * stdout. A case is lines of words: "gpu HELD START END ...", "process START END HOLDS ORDERED RUNS
+ * stdout. A case is lines of words: "gpu PRICE HELD START END ...", "process START END HOLDS ORDERED RUNS
  * WORD", "save PROCESS START CALL_END WHOLE FAILED BEFORE INODE SIZE MTIME PATH", "load PROCESS T INODE
  * SIZE MTIME PATH", and "end OVER".
  */
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "saves/insurance.h"
+#include "saves/money.h"
 
 #define MOST 4096
 
@@ -18,6 +18,7 @@ static struct live_load load[MOST];
 static struct saves_process process[MOST];
 static struct saves_gpu gpu[MOST];
 static struct saves_input in;
+static int64_t price[MOST];
 
 static int64_t number(void)
 {
@@ -36,8 +37,9 @@ static const char *text(void)
 static void read_gpu(void)
 {
 	struct ana_span *span = calloc(MOST, sizeof(*span));
-	struct saves_gpu *g = &gpu[in.gpus++];
+	struct saves_gpu *g = &gpu[in.gpus];
 
+	price[in.gpus++] = number();
 	*g = (struct saves_gpu){ .held = span, .held_ns = number() };
 	for (char *word; (word = strtok(NULL, " \n"));) {
 		span[g->helds].start = strtoll(word, NULL, 10);
@@ -99,6 +101,7 @@ static void put_parts(const char *key, const int64_t part[SAVES_PARTS])
 
 static void put_result(const struct view_insurance *i)
 {
+	struct saves_money m = saves_money_of(i, price, in.gpus);
 	char wide[64];
 
 	printf("{\"counts\":[%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]",
@@ -116,7 +119,9 @@ static void put_result(const struct view_insurance *i)
 		       i->segment[k].start_ns, i->segment[k].end_ns,
 		       saves_end_names[i->segment[k].end],
 		       i->segment[k].opened ? (int)i->segment[k].opened_segment : -1);
-	printf("]}\n");
+	printf("],\"usd_mean\":%" PRId64 ",\"usd_now\":%" PRId64, m.mean, m.now);
+	put_parts(",\"usd\":", m.part);
+	printf("}\n");
 }
 
 static void forget(void)

@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "cost/rates.h"
 #include "fields.h"
+#include "saves/money.h"
 #include "saves/saves_read.h"
 #include "summary_priv.h"
 
@@ -17,27 +18,20 @@
 #define KILL_GPU_HOURS 50677
 #define HOUR_NS INT64_C(3600000000000)
 
-static void set_money(struct view_saves *v, const struct view_insurance *i,
-		      const struct view_summary *s)
+static void set_money(struct view_saves *v, const struct view_insurance *i, struct view_summary *s)
 {
+	int64_t *price = base_arena_array(&s->mem, s->cost.gpus + 1, sizeof(*price));
+	struct saves_money m;
+
 	v->mean_nano_usd = v->now_nano_usd = -1;
 	if (!s->cost.known)
 		return;
-	v->mean_nano_usd = 0;
-	for (size_t g = 0; g < s->cost.gpus; g++) {
-		int64_t price = s->cost.rate[g].nano_usd_per_hour;
-
-		view_cost_add(&v->mean_nano_usd, view_cost_amount(price, saves_gpu_mean_ns(i, g)));
-		for (int p = 0; p < SAVES_PARTS; p++)
-			view_cost_add(&v->nano_usd[p], view_cost_amount(price, i->gpu_part[g][p]));
-	}
-	if (v->now_ns >= 0) {
-		v->now_nano_usd = 0;
-		for (size_t g = 0; g < s->cost.gpus; g++)
-			view_cost_add(&v->now_nano_usd,
-				      view_cost_amount(s->cost.rate[g].nano_usd_per_hour,
-						       i->gpu_now_ns[g]));
-	}
+	for (size_t g = 0; g < s->cost.gpus; g++)
+		price[g] = s->cost.rate[g].nano_usd_per_hour;
+	m = saves_money_of(i, price, s->cost.gpus);
+	v->mean_nano_usd = m.mean;
+	v->now_nano_usd = m.now;
+	memcpy(v->nano_usd, m.part, sizeof(v->nano_usd));
 }
 
 /* What saves cost while they lasted, and how often they would best be made. */
