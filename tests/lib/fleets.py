@@ -85,6 +85,9 @@ def digest(rng, number, revision=1):
         d['exit_status'] = 137
     if number % 3 == 0:
         d['units'] = [['samples', 1000 + number, 1], ['epochs', 3, 2]]
+    if number % 4 == 1:
+        d['saves'] = {'checkpoints': number, 'kills': number % 3, 'durable': [number * HOUR, number * CENT],
+                      'lost': [HOUR + number, CENT + number], 'redone': [number, 1]}
     for c in rng.sample(CLASSES, 4):
         d['classes'][c] = [rng.randrange(10**13), rng.randrange(10**10)]
     for _ in range(rng.randrange(4)):

@@ -48,7 +48,7 @@ def check_one(where, server, found):
     fleetcheck.check_all(store, now, 'ClickHouse, after digests that came again')
     for options in ([], ['--team', 'vision'], ['--since', '2026-03-16', '--until', '2026-05-01'],
                     ['--by', f'label:{fleets.INERT}'], ['--by', 'label:experiment'], ['--by', 'month'], ['--by', 'run'],
-                    ['--require-label', 'ticket'], ['--require-label', 'project'],
+                    ['--by', 'lost'], ['--require-label', 'ticket'], ['--require-label', 'project'],
                     ['--require-label', fleets.INERT], ['--team', fleets.INERT]):
         rc = 2 if '--require-label' in options else 0
         for form in 'json', 'text', 'html', 'csv':
