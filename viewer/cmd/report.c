@@ -138,7 +138,7 @@ static const struct base_opt opt[] = {
 	  "what the run brought forth, such as tokens=1048576, for the cost\n"
 	  "of each; may be repeated",
 	  .take = add_unit, .repeats = true },
-	{ "job", 0, "ID", "the job's number, or ARRAY_TASK", BASE_TEXT(struct opts, job) },
+	{ "job", 0, "ID", "the job's number, ARRAY_TASK, or label:KEY=VALUE: all runs of a label", BASE_TEXT(struct opts, job) },
 	{ "dir", 0, "OUT",
 	  "the folder of its runs; default: GPUSTARVE_OUT, else\n"
 	  "./gpustarve-runs",

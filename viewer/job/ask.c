@@ -52,7 +52,8 @@ static void say_if_one_task(const struct view_job *job, const char *id)
 {
 	const int64_t *n = job->id.number;
 
-	if (n[VIEW_JOB_ARRAY] == n[VIEW_JOB_ID] && n[VIEW_JOB_ARRAY_TASK] >= 0 && !strchr(id, '_'))
+	if (!job->label && n[VIEW_JOB_ARRAY] == n[VIEW_JOB_ID] && n[VIEW_JOB_ARRAY_TASK] >= 0 &&
+	    !strchr(id, '_'))
 		view_note("--job %s: this is one task of an array, %s_%" PRId64
 			  "; gpustarve job list names the others",
 			  id, id, n[VIEW_JOB_ARRAY_TASK]);
@@ -70,7 +71,9 @@ struct view_job *view_job_or_say(struct view_jobs *j, const char *dir, const cha
 		say_if_one_task(job, id);
 		return job;
 	case -EINVAL:
-		view_error("--job %s: not a number; give a job's, or ARRAY_TASK", id);
+		view_error(
+			"--job %s: not a number; give a job's, or ARRAY_TASK, or label:KEY=VALUE",
+			id);
 		break;
 	case -ENOTUNIQ:
 		view_error("--job %s: there are %zu in %s: %s; %s", id, j->jobs, out, list(j),

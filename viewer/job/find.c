@@ -354,6 +354,48 @@ static int find_named(struct view_jobs *j, const char *out, const struct asked *
 	return err ? err : pick(j, a, a->task < 0, cluster, job);
 }
 
+/* --- runs of one label --- */
+
+#define LABEL "label:"
+
+static int find_labelled(struct view_jobs *j, const char *out, const char *label,
+			 struct view_job **job)
+{
+	struct look l = { .jobs = j, .out = out, .only = -1, .depth = VIEW_JOB_BY_NAME };
+	const char *equals = strchr(label, '=');
+	const char *key = base_arena_copy(&j->mem, label, (size_t)(equals - label));
+	struct view_job_identity none = VIEW_JOB_NONE;
+	DIR *d = opendir(out);
+	struct dirent *e;
+
+	if (!d)
+		return -errno;
+	none.text[VIEW_JOB_CLUSTER] = "";
+	while ((e = readdir(d))) {
+		struct base_arena scratch = { 0 };
+		const char *path = base_arena_printf(&scratch, "%s/%s", out, e->d_name);
+
+		if (ends_with(e->d_name, ".gst") && view_peek_labelled(path, key, equals + 1))
+			add_run(&l, e->d_name, &none);
+		base_arena_fini(&scratch);
+	}
+	closedir(d);
+	if (!j->jobs)
+		return -ENOENT;
+	*job = j->job;
+	(*job)->label = base_arena_text(&j->mem, label);
+	qsort((*job)->run, (*job)->runs, sizeof(*(*job)->run), by_text);
+	return 0;
+}
+
+static bool names_label(const char *text)
+{
+	const char *equals = strchr(text, '=');
+
+	return !strncmp(text, LABEL, sizeof(LABEL) - 1) && equals &&
+	       equals > text + sizeof(LABEL) - 1 && equals[1];
+}
+
 int view_job_named(struct view_jobs *j, const char *out, const char *text, const char *cluster,
 		   struct view_job **job)
 {
@@ -363,6 +405,8 @@ int view_job_named(struct view_jobs *j, const char *out, const char *text, const
 
 	*j = (struct view_jobs){ .job = NULL };
 	*job = NULL;
+	if (names_label(text))
+		return find_labelled(j, out, text + sizeof(LABEL) - 1, job);
 	if (!parse_name(text, &a))
 		return -EINVAL;
 	cluster = cluster ? view_job_safe(&scratch, cluster) : NULL;

@@ -20,6 +20,7 @@ struct view_job { /* what was found of one */
 	size_t allocs;
 	const char **note; /* what could not be used, and why */
 	size_t notes, note_room;
+	const char *label; /* KEY=VALUE that made runs one job; NULL: a scheduler did */
 };
 
 struct view_jobs {
@@ -45,7 +46,7 @@ void view_job_allocations(struct view_jobs *j, struct view_job *job);
 
 /*
  * The one job that @text names ("4711", "4700_3") in @out, on @cluster (NULL: any), with its
- * allocations. 0 and *job; -EINVAL: @text names none; -ENOENT: there is none; -ENOTUNIQ: several,
+ * allocations; or all runs with a label ("label:job=llama") as if they were one. 0 and *job; -EINVAL: @text names none; -ENOENT: there is none; -ENOTUNIQ: several,
  * which are j->job; or as view_jobs_find.
  */
 int view_job_named(struct view_jobs *j, const char *out, const char *text, const char *cluster,

@@ -11,6 +11,9 @@ bool view_peek_record(const char *run, struct base_arena *mem, struct view_job_i
 /* By the Hello of its first file, which is among the first frames. */
 void view_peek_hello(const char *run, struct base_arena *mem, struct view_job_identity *id);
 
+/* Whether it has that label, by run.json, else by that Hello. */
+bool view_peek_labelled(const char *run, const char *key, const char *value);
+
 /* What a Hello's environment says of a variable; NULL: nothing. For view_job_from. */
 const char *view_hello_variable(void *hello, const char *name);
 

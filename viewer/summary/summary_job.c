@@ -63,6 +63,12 @@ static void make_parts(struct view_summary *s, const struct view_trace *t)
 {
 	if (!t->joined)
 		return;
+	if (!view_job_known(
+		    &t->run.job)) { /* a label joins them: no scheduler's job is all of it */
+		s->job = VIEW_JOB_NONE;
+		s->steps = 0;
+		return;
+	}
 	s->part = base_arena_array(&s->mem, t->parts, sizeof(*s->part));
 	for (s->parts = 0; s->parts < t->parts; s->parts++)
 		fill_part(s, &s->part[s->parts], t, s->parts);

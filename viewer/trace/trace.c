@@ -199,7 +199,8 @@ static void take_job(struct view_trace *t, const struct view_job *job)
 	t->run.job = job->id;
 	t->run.job.text[VIEW_JOB_CLUSTER] = NULL; /* as paths have it; others know it better */
 	view_job_keep(&t->run.job, mem);
-	t->run.id = strdup(view_job_title(mem, &job->id));
+	t->run.id = job->label ? strdup(view_job_safe(mem, job->label))
+			       : strdup(view_job_title(mem, &job->id));
 }
 
 /* One run of several that cannot be read does not spoil the others. */
@@ -208,6 +209,9 @@ static int open_parts(struct view_trace *t, const struct view_job *job, const ch
 	int err = 0;
 
 	take_job(t, job);
+	if (job->label)
+		view_trace_note(t, "%zu run%s of the label %s, taken for one job", job->runs,
+				job->runs == 1 ? "" : "s", job->label);
 	for (size_t i = 0; i < t->parts && err != -ENOMEM; i++) {
 		err = view_trace_scan(t, (uint32_t)i, t->part[i].path, why);
 		if (err && err != -ENOMEM && err != -ENODATA)
