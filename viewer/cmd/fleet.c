@@ -27,7 +27,7 @@ enum format {
 
 struct opts {
 	enum format format;
-	const char *out, *store, *prices;
+	const char *out, *store, *prices, *currency;
 	struct fleet_budgets budgets;
 	struct fleet_options fleet;
 	char **run; /* folders of runs, or runs, in the place of a store */
@@ -126,6 +126,11 @@ static const struct base_opt opt[] = {
 	  "all runs at the prices of this file (gpustarve-prices(1)) instead of\n"
 	  "those that they were stored with",
 	  BASE_TEXT(struct opts, prices), .words = BASE_WORDS_FILE },
+	{ "currency", 0, "FILE",
+	  "show it in another currency, at the rate of that file, which has a\n"
+	  "source and a date, or none; default: GPUSTARVE_CURRENCY, else\n"
+	  "/etc/gpustarve/currency.csv",
+	  BASE_TEXT(struct opts, currency), .words = BASE_WORDS_FILE },
 	{ "sacct", 0, "FILE",
 	  "what `sacct -P` printed: of all GPU-hours that jobs were given, which\n"
 	  "are recorded, by account",
@@ -187,7 +192,20 @@ static int parse(int argc, char **argv, struct opts *o)
 	return 1;
 }
 
-static void write_to(const struct opts *o, const struct fleet *f, FILE *out)
+static void write_csv(const struct fleet *f, FILE *out)
+{
+	char *csv = NULL;
+	size_t len = 0;
+	FILE *mem = fleet_csv_is_converted(f) ? open_memstream(&csv, &len) : NULL;
+
+	fleet_write_csv(f, mem ? mem : out);
+	if (mem && !fclose(mem))
+		fleet_currency_csv(f->options.currency, csv, out);
+	free(csv);
+}
+
+static void write_to(const struct opts *o, const struct fleet *f, const struct fleet *converted,
+		     FILE *out)
 {
 	struct view_text_style style = o->out ? view_text_style_plain : view_text_style_of(stdout);
 	struct view_text_ascii ascii;
@@ -198,10 +216,10 @@ static void write_to(const struct opts *o, const struct fleet *f, FILE *out)
 		view_text_end(&ascii);
 		break;
 	case JSON:
-		fleet_write_json(f, out);
+		fleet_write_json(f, converted, out);
 		break;
 	case CSV:
-		fleet_write_csv(f, out);
+		write_csv(f, out);
 		break;
 	case HTML:
 		fleet_write_html(f, out);
@@ -211,7 +229,7 @@ static void write_to(const struct opts *o, const struct fleet *f, FILE *out)
 	}
 }
 
-static int show(const struct opts *o, const struct fleet *f)
+static int show(const struct opts *o, const struct fleet *f, const struct fleet *converted)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -219,7 +237,7 @@ static int show(const struct opts *o, const struct fleet *f)
 
 	if (!mem)
 		return -ENOMEM;
-	write_to(o, f, mem);
+	write_to(o, f, converted, mem);
 	int err = fclose(mem) ? -ENOMEM : fleet_print(text, len, o->out);
 	free(text);
 	return err;
@@ -262,7 +280,7 @@ static int show_focus(const struct opts *o, struct fleet_store *s)
 	char *text = NULL;
 	size_t len = 0;
 	FILE *mem = open_memstream(&text, &len);
-	int err = mem ? fleet_write_focus(s, &o->fleet.query, mem) : -ENOMEM;
+	int err = mem ? fleet_write_focus(s, &o->fleet.query, o->fleet.currency, mem) : -ENOMEM;
 
 	if (mem && fclose(mem) && !err)
 		err = -ENOMEM;
@@ -272,10 +290,19 @@ static int show_focus(const struct opts *o, struct fleet_store *s)
 	return err;
 }
 
+/* JSON tells dollars, and the currency beside them. */
+static int convert(const struct opts *o, struct fleet *f, struct fleet_store *s,
+		   struct fleet *other)
+{
+	int err = o->format == JSON ? fleet_collect(other, s, &o->fleet) : 0;
+
+	return err ? err : fleet_convert(o->format == JSON ? other : f);
+}
+
 static int run(const struct opts *o)
 {
 	struct fleet_store *s;
-	struct fleet f = { 0 };
+	struct fleet f = { 0 }, other = { 0 };
 	size_t left_out;
 	int err = open_store(o, &s, &left_out), status = VIEW_EXIT_OK;
 
@@ -291,9 +318,12 @@ static int run(const struct opts *o)
 	err = fleet_collect(&f, s, &o->fleet);
 	if (!err)
 		err = fleet_budgets_check(&f, s, &o->budgets);
+	if (!err && o->fleet.currency)
+		err = convert(o, &f, s, &other);
 	fleet_store_close(s);
 	if (!err)
-		err = show(o, &f);
+		err = show(o, &f, other.converted ? &other : NULL);
+	fleet_fini(&other);
 	if (!err && f.unlabelled.count)
 		status = EXIT_OFFENDERS;
 	else if (!err && fleet_is_mixed(&f))
@@ -309,9 +339,14 @@ int view_cmd_fleet(int argc, char **argv)
 	struct opts o = {
 		.fleet = { .by = FLEET_BY_NOTHING, .top = ROWS, .query = { .until_ns = INT64_MAX } }
 	};
+	struct fleet_currency currency;
 	int go = parse(argc, argv, &o);
 
 	if (go <= 0)
 		return go ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
+	if (fleet_currency_read(&currency, o.currency))
+		return VIEW_EXIT_ERROR;
+	if (fleet_currency_chosen(&currency))
+		o.fleet.currency = &currency;
 	return run(&o);
 }

@@ -39,6 +39,8 @@ const struct view_env_entry view_env_table[] = {
 	  "1: somebody else says that the trace cannot be written; set by `run`" },
 	{ "GPUSTARVE_USD_PER_GPU_HOUR", "none", "price of every GPU" },
 	{ "GPUSTARVE_PRICES", "/etc/gpustarve/prices.csv", "site file of prices" },
+	{ "GPUSTARVE_CURRENCY", "/etc/gpustarve/currency.csv",
+	  "site file with the rate of the currency that `fleet` shows; none: dollars" },
 	{ "GPUSTARVE_REARM_SECONDS", "60",
 	  "seconds to yield to another CUPTI client before registering again" },
 	{ "GPUSTARVE_ONLY", "all",

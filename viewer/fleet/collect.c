@@ -396,7 +396,8 @@ int fleet_collect(struct fleet *f, struct fleet_store *s, const struct fleet_opt
 	if (!err)
 		err = read_all(f, s);
 	if (!err)
-		err = fleet_whole_collect(&f->whole, s, &o->query, o->sacct, o->invoice);
+		err = fleet_whole_collect(&f->whole, s, &o->query, o->sacct, o->invoice,
+					  o->currency);
 	if (!err)
 		err = check_sums(f);
 	if (err)

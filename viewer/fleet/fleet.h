@@ -10,6 +10,7 @@
 #define FLEET_FLEET_H
 
 #include <stdio.h>
+#include "currency.h"
 #include "lost.h"
 #include "report/text/text.h"
 #include "rollup.h"
@@ -92,6 +93,7 @@ struct fleet_options {
 	int by;
 	size_t top; /* rows of a list */
 	const char *sacct, *invoice; /* files of the whole bill, whole.h; NULL: not asked for */
+	const struct fleet_currency *currency; /* currency.h; NULL: dollars alone */
 	bool links; /* of the page, from runs to runs/ID beside it */
 };
 
@@ -116,6 +118,7 @@ struct fleet {
 	struct fleet_sums months_total;
 	struct fleet_lost_tables lost; /* of --by lost */
 	struct fleet_whole whole; /* of --sacct and --invoice */
+	bool converted; /* amounts are of options.currency */
 	bool has_units; /* some group of the table has */
 	struct fleet_spike *spike;
 	size_t spikes;
@@ -156,8 +159,11 @@ void fleet_lost_json(const struct fleet *f, struct base_jsonout *j);
 void fleet_lost_csv(const struct fleet *f, FILE *out);
 
 void fleet_write_text(const struct fleet *f, FILE *out, const struct view_text_style *style);
-void fleet_write_json(const struct fleet *f, FILE *out);
+/* @converted: the same in its currency; NULL: dollars alone. */
+void fleet_write_json(const struct fleet *f, const struct fleet *converted, FILE *out);
 void fleet_write_csv(const struct fleet *f, FILE *out);
+/* Is what that writes in its currency? */
+bool fleet_csv_is_converted(const struct fleet *f);
 void fleet_write_html(const struct fleet *f, FILE *out);
 
 #endif

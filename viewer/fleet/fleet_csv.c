@@ -4,6 +4,7 @@
  * decimals. What a spreadsheet would take for a formula gets an apostrophe in front.
  */
 #include <string.h>
+#include <strings.h>
 #include "base/csv.h"
 #include "base/units.h"
 #include "bill.h"
@@ -174,11 +175,24 @@ static void put_bill(const struct fleet *f, FILE *out)
 	fprintf(out, "%s\r\n", base_cents_of(usd, b->total_cents) + 1);
 }
 
+static bool is_whole(const struct fleet *f)
+{
+	return f->options.by == FLEET_BY_NOTHING &&
+	       (f->whole.allocated.asked || f->whole.invoice.asked);
+}
+
+/* An invoice has its own. */
+bool fleet_csv_is_converted(const struct fleet *f)
+{
+	return f->converted &&
+	       (!is_whole(f) || !strcasecmp(f->whole.invoice.currency, f->options.currency->code));
+}
+
 void fleet_write_csv(const struct fleet *f, FILE *out)
 {
 	int by = f->options.by;
 
-	if (by == FLEET_BY_NOTHING && (f->whole.allocated.asked || f->whole.invoice.asked))
+	if (is_whole(f))
 		fleet_whole_csv(&f->whole, out);
 	else if (by < FLEET_DIMS || by == FLEET_BY_MONTH)
 		put_dim(f, out, by);

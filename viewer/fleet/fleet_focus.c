@@ -21,6 +21,7 @@
 
 struct rows {
 	const struct fleet_query *q;
+	const struct fleet_currency *c; /* NULL: dollars */
 	base_wide *usd;
 	size_t n, room, at;
 	int64_t *cents;
@@ -35,7 +36,9 @@ static const char head[] =
 	"PricingUnit,ProviderName,PublisherName,ServiceCategory,ServiceName,ChargeFrequency,"
 	"ConsumedQuantity,ConsumedUnit,ListUnitPrice,PricingCategory,ResourceId,ResourceName,"
 	"ResourceType,ServiceSubcategory,x_ExactCost,x_GpuModel,x_PriceDate,x_PriceLabel,"
-	"x_PriceSource,x_Project,x_RunId,x_Team,x_User,x_WastedCost\r\n";
+	"x_PriceSource,x_Project,x_RunId,x_Team,x_User,x_WastedCost";
+static const char rate_head[] =
+	",x_ExchangeRate,x_ExchangeRateSource,x_ExchangeRateDate,x_ExactCostUsd";
 
 static void put(FILE *f, const char *text)
 {
@@ -57,6 +60,12 @@ static void put_time(FILE *f, int64_t ns)
 static void put_cents(FILE *f, int64_t cents)
 {
 	fprintf(f, "%lld.%02lld,", (long long)(cents / 100), (long long)(cents % 100));
+}
+
+/* In the currency that was chosen. */
+static base_wide shown(const struct rows *r, base_wide nano_usd)
+{
+	return r->c ? fleet_currency_of(r->c, nano_usd) : nano_usd;
 }
 
 static void put_nano(FILE *f, base_wide nano, const char *after)
@@ -99,6 +108,16 @@ static void put_period(FILE *f, int64_t from_ns)
 	put_time(f, begin * NS);
 }
 
+static void put_rate(FILE *f, const struct fleet_currency *c, base_wide usd)
+{
+	base_unit rate;
+
+	fprintf(f, ",%s,", fleet_currency_rate(rate, c));
+	put(f, c->source);
+	put(f, c->date);
+	put_nano(f, usd, "");
+}
+
 static void put_row(struct rows *r, const struct fleet_line_row *l, const struct fleet_sums *part,
 		    int64_t from_ns, int64_t to_ns)
 {
@@ -112,7 +131,7 @@ static void put_row(struct rows *r, const struct fleet_line_row *l, const struct
 	fputs("0.00,", f);
 	put(f, account);
 	put(f, account);
-	fputs("USD,", f);
+	fprintf(f, "%s,", r->c ? r->c->code : "USD");
 	put_period(f, from_ns);
 	fputs("Usage,,", f);
 	fputs("estimate by gpustarve,", f);
@@ -127,12 +146,12 @@ static void put_row(struct rows *r, const struct fleet_line_row *l, const struct
 	put_provider(f, l->price);
 	fputs("Compute,GPU,Usage-Based,", f);
 	fprintf(f, "%s,GPU-Hours,", hours);
-	put_nano(f, l->per_hour, ",");
+	put_nano(f, shown(r, l->per_hour), ",");
 	put(f, category(l->model));
 	put(f, l->run);
 	put(f, l->run);
 	fputs("GPU,Virtual Machines,", f);
-	put_nano(f, part->m[FLEET_USD], ",");
+	put_nano(f, shown(r, part->m[FLEET_USD]), ",");
 	put(f, l->gpu);
 	put(f, l->date);
 	put(f, l->price);
@@ -141,7 +160,10 @@ static void put_row(struct rows *r, const struct fleet_line_row *l, const struct
 	put(f, l->run);
 	put(f, l->name[FLEET_DIM_TEAM]);
 	put(f, l->name[FLEET_DIM_USER]);
-	put_nano(f, part->m[FLEET_WASTED_USD], "\r\n");
+	put_nano(f, shown(r, part->m[FLEET_WASTED_USD]), "");
+	if (r->c)
+		put_rate(f, r->c, part->m[FLEET_USD]);
+	fputs("\r\n", f);
 }
 
 static void take(struct rows *r, base_wide usd)
@@ -166,7 +188,7 @@ static void on_month(void *arg, const struct fleet_line_row *l, const char *mont
 
 	(void)month;
 	if (!r->out)
-		take(r, part->m[FLEET_USD]);
+		take(r, shown(r, part->m[FLEET_USD]));
 	else if (r->at < r->n)
 		put_row(r, l, part, from_ns, to_ns);
 	r->at++;
@@ -181,16 +203,17 @@ static void on_line(void *arg, const struct fleet_line_row *l)
 }
 
 /* Twice over the store: for the amounts, which close together, and for the rows. */
-int fleet_write_focus(struct fleet_store *s, const struct fleet_query *q, FILE *out)
+int fleet_write_focus(struct fleet_store *s, const struct fleet_query *q,
+		      const struct fleet_currency *c, FILE *out)
 {
 	struct fleet_query all = *q;
-	struct rows r = { .q = q };
+	struct rows r = { .q = q, .c = c };
 	base_wide total = 0;
 	int err;
 
 	all.since_ns = INT64_MIN;
 	err = fleet_each_line(s, &all, on_line, &r);
-	for (size_t i = 0; i < r.n; i++)
+	for (size_t i = 0; i < r.n && total <= BASE_WIDE_MAX; i++)
 		total += r.usd[i];
 	r.cents = calloc(r.n + 1, sizeof(*r.cents));
 	if (!err && (r.failed || !r.cents))
@@ -201,7 +224,7 @@ int fleet_write_focus(struct fleet_store *s, const struct fleet_query *q, FILE *
 	}
 	if (!err) {
 		fleet_close(r.usd, r.n, base_div_even(total, FLEET_CENT), FLEET_CENT, r.cents);
-		fputs(head, out);
+		fprintf(out, "%s%s\r\n", head, c ? rate_head : "");
 		r.out = out;
 		r.at = 0;
 		err = fleet_each_line(s, &all, on_line, &r);

@@ -287,7 +287,7 @@ static void put_bound(struct base_jsonout *j, const char *key, int64_t ns, int64
 		base_json_int(j, key, ns);
 }
 
-void fleet_write_json(const struct fleet *f, FILE *out)
+void fleet_write_json(const struct fleet *f, const struct fleet *converted, FILE *out)
 {
 	struct base_jsonout j = { .f = out };
 
@@ -300,6 +300,7 @@ void fleet_write_json(const struct fleet *f, FILE *out)
 	base_json_object(&j, "total");
 	put_sums(&j, &f->total);
 	base_json_end(&j);
+	fleet_currency_json(converted, &j);
 	put_provisional(&j, f);
 	fleet_whole_json(&f->whole, &j);
 	base_json_object(&j, "by");

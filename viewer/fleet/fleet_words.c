@@ -66,6 +66,25 @@ struct base_scale fleet_money_scale(const struct fleet *f)
 	return s.quantum < cents.quantum ? s : cents;
 }
 
+/* Of one amount by itself. */
+static const char *own_money(const struct fleet *f, char *out, base_wide nano)
+{
+	char lead[FLEET_CURRENCY_LEAD];
+	struct base_scale s = base_money_scale(nano);
+
+	if (f->converted)
+		s = fleet_currency_scale(f->options.currency, s, lead);
+	return base_scaled(out, s, nano);
+}
+
+/* The fleet's scale, in its currency; @lead has the text. */
+static struct base_scale shown_scale(const struct fleet *f, char lead[FLEET_CURRENCY_LEAD])
+{
+	struct base_scale s = fleet_money_scale(f);
+
+	return f->converted ? fleet_currency_scale(f->options.currency, s, lead) : s;
+}
+
 static struct base_scale time_scale(const struct fleet *f)
 {
 	struct base_scale s = base_gpu_time_scale(f->total.m[FLEET_HELD_NS]), hours;
@@ -76,17 +95,23 @@ static struct base_scale time_scale(const struct fleet *f)
 
 const char *fleet_usd(const struct fleet *f, char *out, base_wide nano_usd)
 {
-	return base_scaled(out, fleet_money_scale(f), nano_usd);
+	char lead[FLEET_CURRENCY_LEAD];
+
+	return base_scaled(out, shown_scale(f, lead), nano_usd);
 }
 
 const char *fleet_usd_closed(const struct fleet *f, char *out, base_wide nano_usd, int64_t quanta)
 {
-	return base_scaled_quanta(out, fleet_money_scale(f), nano_usd, quanta);
+	char lead[FLEET_CURRENCY_LEAD];
+
+	return base_scaled_quanta(out, shown_scale(f, lead), nano_usd, quanta);
 }
 
 const char *fleet_quanta(const struct fleet *f, char *out, int64_t quanta)
 {
-	return base_scaled_quanta(out, fleet_money_scale(f), quanta, quanta);
+	char lead[FLEET_CURRENCY_LEAD];
+
+	return base_scaled_quanta(out, shown_scale(f, lead), quanta, quanta);
 }
 
 const char *fleet_hours(const struct fleet *f, char *out, base_wide ns)
@@ -211,7 +236,7 @@ const char *fleet_words_rate(const struct fleet_group *g, struct base_arena *mem
 				 g->text ? g->text : "no date");
 }
 
-#define NOTES_MAX 16
+#define NOTES_MAX 17
 
 /* How many runs by which number. */
 static const char *words_of_rules(const struct fleet *f, struct base_arena *mem)
@@ -245,6 +270,15 @@ static const char *words_of_provisional(const struct fleet *f, struct base_arena
 		m[FLEET_USD] ? fleet_usd(f, usd, m[FLEET_USD]) : "");
 }
 
+static const char *words_of_currency(const struct fleet *f, struct base_arena *mem)
+{
+	const struct fleet_currency *c = f->options.currency;
+	base_unit rate;
+
+	return base_arena_printf(mem, "amounts are in %s, at %s for a dollar (%s, %s); prices are in dollars",
+				 c->code, fleet_currency_rate(rate, c), c->source, c->date);
+}
+
 const char *const *fleet_words_notes(const struct fleet *f, struct base_arena *mem)
 {
 	const char **note = base_arena_array(mem, NOTES_MAX + 1, sizeof(*note));
@@ -252,6 +286,8 @@ const char *const *fleet_words_notes(const struct fleet *f, struct base_arena *m
 	base_unit a, b;
 	size_t n = 0;
 
+	if (f->converted)
+		note[n++] = words_of_currency(f, mem);
 	if (m[FLEET_UNPRICED_NS])
 		note[n++] = base_arena_printf(
 			mem,
@@ -305,7 +341,7 @@ const char *fleet_words_group(const struct fleet *f, const struct fleet_group *g
 			continue;
 		t = base_arena_printf(mem, "%s; %s %s: %s per %s", t,
 				      base_count(count, (uint64_t)u->count), u->name,
-				      base_money(each, fleet_unit_usd(u)),
+				      own_money(f, each, fleet_unit_usd(u)),
 				      view_outcome_each(&o, mem));
 		if (u->untold_usd)
 			t = base_arena_printf(mem, "%s, without %s of runs that tell none", t,

@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "base/files.h"
 #include "base/minmax.h"
 #include "core/log.h"
+#include "currency.h"
 #include "lines.h"
 
 #define NS INT64_C(1000000000)
@@ -25,6 +27,7 @@ const char *const fleet_charge_words[FLEET_CHARGES] = {
 /* What is told apart while the files are held against the runs. */
 struct holding {
 	struct fleet_whole *w;
+	const struct fleet_currency *currency;
 	struct fleet_table jobs; /* by cluster and id: held ns, and what jobs took of it */
 	struct fleet_table accounts;
 	bool by_cluster;
@@ -195,13 +198,32 @@ static base_wide at_invoice(const struct fleet_invoice *i, base_wide ns)
 	return i->gpu < 0 ? -all : all;
 }
 
+/* In the invoice's currency, which is dollars' or the one that was chosen. */
+static base_wide recorded_usd(const struct holding *h)
+{
+	bool same = fleet_currency_chosen(h->currency) &&
+		    !strcasecmp(h->w->invoice.currency, h->currency->code);
+
+	return same ? fleet_currency_of(h->currency, h->recorded_usd) : h->recorded_usd;
+}
+
+static const char *judge_currency(const struct holding *h)
+{
+	const char *is = h->w->invoice.currency;
+
+	if (!is[0] || !strcasecmp(is, "USD") ||
+	    (fleet_currency_chosen(h->currency) && !strcasecmp(is, h->currency->code)))
+		return NULL;
+	return "its charges are not in dollars; give that currency's rate with --currency";
+}
+
 static void set_charges(struct holding *h)
 {
 	struct fleet_invoice *i = &h->w->invoice;
 	const struct fleet_allocated *a = &h->w->allocated;
 	base_wide left = i->gpu_ns, recorded, given;
 
-	i->charge[FLEET_CHARGE_RECORDED] = h->recorded_usd * PICO_PER_NANO;
+	i->charge[FLEET_CHARGE_RECORDED] = recorded_usd(h) * PICO_PER_NANO;
 	if (i->gpu_ns > 0) {
 		recorded = i->recorded_ns < left ? i->recorded_ns : left;
 		i->charge[FLEET_CHARGE_PRICE] =
@@ -325,6 +347,8 @@ static int hold_charges(struct holding *h, const struct files *file, const char 
 	if (fleet_invoice_read(file->invoice, file->invoice_len, on_charge, h, &h->w->invoice.bad,
 			       &why))
 		return refuse(path, why);
+	if (!h->trouble)
+		h->trouble = judge_currency(h);
 	if (h->trouble)
 		return refuse(path, h->trouble);
 	set_charges(h);
@@ -347,9 +371,10 @@ static int hold(struct holding *h, struct fleet_store *s, const struct fleet_que
 }
 
 int fleet_whole_collect(struct fleet_whole *w, struct fleet_store *s, const struct fleet_query *q,
-			const char *sacct, const char *invoice)
+			const char *sacct, const char *invoice,
+			const struct fleet_currency *currency)
 {
-	struct holding h = { .w = w };
+	struct holding h = { .w = w, .currency = currency };
 	struct files file = { 0 };
 	int err;
 

@@ -22,6 +22,7 @@
 #include "rollup.h"
 
 struct fleet_store;
+struct fleet_currency;
 
 /* Of an account; "" is a job without one. All in ns of GPU time. */
 struct fleet_account {
@@ -75,10 +76,11 @@ struct fleet_whole {
 /*
  * Reads the files that are named (NULL: not asked for) and holds the store's runs against them. 0
  * or negative errno, said on stderr: -EBADMSG for a file without the columns, or with charges in
- * several currencies.
+ * several currencies, or in one that is neither dollars nor @currency (NULL: none).
  */
 int fleet_whole_collect(struct fleet_whole *w, struct fleet_store *s, const struct fleet_query *q,
-			const char *sacct, const char *invoice);
+			const char *sacct, const char *invoice,
+			const struct fleet_currency *currency);
 void fleet_whole_fini(struct fleet_whole *w);
 
 /* sacct.c: jobs out of a text; @on_job is called for each with GPUs. 0, -EBADMSG with *why. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The whole bill as text, JSON, CSV and page. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 #include "base/csv.h"
 #include "base/jsonout.h"
 #include "base/units.h"
@@ -44,21 +46,29 @@ static const char *scope(const struct fleet_account *a, struct base_arena *mem)
 				 text[0], base_gpu_time(hours, a->allocated_ns), text[1], text[2]);
 }
 
-static const char *dollars(char *out, int64_t cents)
+static bool is_usd(const struct fleet_invoice *i)
+{
+	return !i->currency[0] || !strcasecmp(i->currency, "USD");
+}
+
+/* "$12.30", "-EUR 12.30" */
+static const char *charge_text(char *out, const struct fleet_invoice *i, int64_t cents)
 {
 	base_unit digits;
+	bool usd = is_usd(i);
 
-	snprintf(out, BASE_UNIT_BYTES, "%s%.40s", cents < 0 ? "-" : "",
-		 base_cents_of(digits, cents < 0 ? -cents : cents));
+	base_cents_of(digits, cents < 0 ? -cents : cents);
+	snprintf(out, BASE_UNIT_BYTES, "%s%.8s%s%.32s", cents < 0 ? "-" : "",
+		 usd ? "" : i->currency, usd ? "" : " ", digits + !usd);
 	return out;
 }
 
 static const char *charged(const struct fleet_invoice *i, struct base_arena *mem)
 {
 	base_unit usd, hours, rows;
-	const char *t = base_arena_printf(mem, "the invoice: %s %s in %s rows",
-					  dollars(usd, i->total_cents), i->currency,
-					  base_count(rows, i->rows));
+	const char *t = base_arena_printf(mem, "the invoice: %s%s%s in %s rows",
+					  charge_text(usd, i, i->total_cents), is_usd(i) ? " " : "",
+					  is_usd(i) ? i->currency : "", base_count(rows, i->rows));
 
 	if (!i->gpu_rows)
 		return base_arena_printf(mem, "%s, none of which counts GPU-hours", t);
@@ -140,11 +150,11 @@ static const char *charge_words(const struct fleet_whole *w, int c)
 		       : fleet_charge_words[c];
 }
 
-static void text_charge(FILE *out, int64_t cents, const char *what)
+static void text_charge(FILE *out, const struct fleet_invoice *i, int64_t cents, const char *what)
 {
 	base_unit usd;
 
-	fprintf(out, "  %16s  %s\n", dollars(usd, cents), what);
+	fprintf(out, "  %16s  %s\n", charge_text(usd, i, cents), what);
 }
 
 void fleet_whole_text(const struct fleet *f, FILE *out)
@@ -155,9 +165,9 @@ void fleet_whole_text(const struct fleet *f, FILE *out)
 		text_accounts(&w->allocated, f->options.top, out);
 	for (int c = 0; w->invoice.asked && c < FLEET_CHARGES; c++)
 		if (!without_jobs(w, c))
-			text_charge(out, w->invoice.cents[c], charge_words(w, c));
+			text_charge(out, &w->invoice, w->invoice.cents[c], charge_words(w, c));
 	if (w->invoice.asked)
-		text_charge(out, w->invoice.total_cents, "the invoice");
+		text_charge(out, &w->invoice, w->invoice.total_cents, "the invoice");
 	if (w->allocated.asked || w->invoice.asked)
 		fputc('\n', out);
 }
@@ -252,7 +262,10 @@ static void csv_cents(FILE *out, const char *what, int64_t cents)
 void fleet_whole_csv(const struct fleet_whole *w, FILE *out)
 {
 	if (w->invoice.asked) {
-		fputs("charge,usd\r\n", out);
+		fputs("charge,", out);
+		for (const char *p = is_usd(&w->invoice) ? "USD" : w->invoice.currency; *p; p++)
+			fputc(tolower((unsigned char)*p), out);
+		fputs("\r\n", out);
 		for (int c = 0; c < FLEET_CHARGES; c++)
 			csv_cents(out, fleet_charge_names[c], w->invoice.cents[c]);
 		csv_cents(out, "total", w->invoice.total_cents);
@@ -300,7 +313,7 @@ static void page_charge(struct fleet_page *s, const char *what, int64_t cents)
 	base_unit usd;
 
 	fleet_page_named(s, what);
-	fleet_page_number(s, dollars(usd, cents));
+	fleet_page_number(s, charge_text(usd, &s->f->whole.invoice, cents));
 	fputs("</tr>\n", s->out);
 }
 

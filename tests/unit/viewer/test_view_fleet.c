@@ -441,6 +441,11 @@ static char *written(const struct fleet *f, void (*write)(const struct fleet *, 
 	return text;
 }
 
+static void write_json(const struct fleet *f, FILE *out)
+{
+	fleet_write_json(f, NULL, out);
+}
+
 static void expect_in(const char *text, const char *part)
 {
 	if (!strstr(text, part))
@@ -450,7 +455,7 @@ static void expect_in(const char *text, const char *part)
 
 static void expect_large(struct fleet *f)
 {
-	char *json = written(f, fleet_write_json), *csv = written(f, fleet_write_csv);
+	char *json = written(f, write_json), *csv = written(f, fleet_write_csv);
 	base_unit out;
 
 	EXPECT_STR(base_wide_text(out, f->total.m[FLEET_HELD_NS]), "28800000000000000000");
