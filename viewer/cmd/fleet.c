@@ -11,6 +11,7 @@
 #include "fleet/budget.h"
 #include "fleet/fleet.h"
 #include "fleet/fleet_focus.h"
+#include "fleet/hours.h"
 #include "fleet/load.h"
 #include "fleet/reprice.h"
 
@@ -93,6 +94,15 @@ static bool set_until(void *into, char *text)
 	return fleet_asked_time("--until", text, &o->fleet.query.until_ns);
 }
 
+static bool set_timezone(void *into, char *text)
+{
+	(void)into;
+	if (fleet_zone_set(text))
+		return true;
+	view_error("--timezone %s: no such zone here; name one such as Europe/Berlin", text);
+	return false;
+}
+
 static bool add_budget(void *into, char *text)
 {
 	struct opts *o = into;
@@ -115,7 +125,8 @@ static const struct base_opt opt[] = {
 	{ "by", 0, "WHAT",
 	  "one table: team, user, account, project, partition, qos, cluster,\n"
 	  "kind, provider, instance, gpu, model, week, end, class, line, fix,\n"
-	  "compute, failed, bill, month, run, lost, or label:K",
+	  "compute, failed, bill, month, run, lost, hours, off-hours, or\n"
+	  "label:K",
 	  .take = set_by, .word = by_word },
 	{ "since", 0, "T", "runs that began at T or later: a date, or 12h, 30d, 8w ago",
 	  .take = set_since },
@@ -131,6 +142,9 @@ static const struct base_opt opt[] = {
 	  "source and a date, or none; default: GPUSTARVE_CURRENCY, else\n"
 	  "/etc/gpustarve/currency.csv",
 	  BASE_TEXT(struct opts, currency), .words = BASE_WORDS_FILE },
+	{ "timezone", 0, "NAME",
+	  "of hours and off-hours, such as Europe/Berlin; default: this machine's",
+	  .take = set_timezone },
 	{ "sacct", 0, "FILE",
 	  "what `sacct -P` printed: of all GPU-hours that jobs were given, which\n"
 	  "are recorded, by account",

@@ -11,8 +11,8 @@
 
 const char *fleet_by_name(int by)
 {
-	static const char *const more[] = { "class", "line",  "fix", "compute", "failed",
-					    "bill",  "month", "run", "lost" };
+	static const char *const more[] = { "class", "line", "fix",  "compute", "failed",   "bill",
+					    "month", "run",  "lost", "hours",	"off-hours" };
 
 	return by < FLEET_DIMS ? fleet_dim_names[by] : by < FLEET_BYS ? more[by - FLEET_DIMS] : "";
 }
@@ -361,7 +361,10 @@ static void sort_all(struct fleet *f)
 		else
 			fleet_table_sort(&f->dim[d]);
 	}
-	fleet_table_sort_names(&f->months);
+	if (f->options.by == FLEET_BY_OFF_HOURS)
+		fleet_table_sort(&f->cut);
+	else
+		fleet_table_sort_names(&f->cut);
 	fleet_table_sort(&f->classes);
 	fleet_table_sort(&f->hotspots);
 	fleet_table_sort(&f->compute);
@@ -375,7 +378,7 @@ static int check_sums(const struct fleet *f)
 {
 	const struct fleet_table *const more[] = { &f->classes, &f->hotspots, &f->fixes,
 						   &f->compute };
-	bool fit = fleet_sums_fit(&f->total) && fleet_sums_fit(&f->months_total) &&
+	bool fit = fleet_sums_fit(&f->total) && fleet_sums_fit(&f->cut_total) &&
 		   fleet_lost_fits(&f->lost);
 
 	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
@@ -408,14 +411,24 @@ int fleet_collect(struct fleet *f, struct fleet_store *s, const struct fleet_opt
 	return 0;
 }
 
+bool fleet_is_cut(int by)
+{
+	return by == FLEET_BY_MONTH || by == FLEET_BY_HOURS || by == FLEET_BY_OFF_HOURS;
+}
+
+const struct fleet_sums *fleet_total_of(const struct fleet *f, int by)
+{
+	return fleet_is_cut(by) ? &f->cut_total : &f->total;
+}
+
 const struct fleet_table *fleet_table_of(const struct fleet *f, int by)
 {
 	if (by < FLEET_DIMS)
 		return &f->dim[by];
 	if (by == FLEET_BY_COMPUTE)
 		return &f->compute;
-	if (by == FLEET_BY_MONTH)
-		return &f->months;
+	if (fleet_is_cut(by))
+		return &f->cut;
 	return by == FLEET_BY_CLASS ? &f->classes : by == FLEET_BY_LINE ? &f->hotspots : &f->fixes;
 }
 
@@ -423,7 +436,7 @@ void fleet_fini(struct fleet *f)
 {
 	for (int d = 0; d < FLEET_DIMS; d++)
 		fleet_table_fini(&f->dim[d]);
-	fleet_table_fini(&f->months);
+	fleet_table_fini(&f->cut);
 	fleet_table_fini(&f->classes);
 	fleet_table_fini(&f->hotspots);
 	fleet_table_fini(&f->fixes);

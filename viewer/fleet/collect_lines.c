@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What --by wants of runs one by one: months, and units of the groups of a table. */
 #include "collect_lines.h"
+#include <string.h>
+#include "hours.h"
 #include "lines.h"
 
 static void on_month(void *arg, const struct fleet_line_row *l, const char *month,
@@ -11,8 +13,8 @@ static void on_month(void *arg, const struct fleet_line_row *l, const char *mont
 	(void)l;
 	(void)from_ns;
 	(void)to_ns;
-	fleet_sums_add(&fleet_table_at(&f->months, 1, &month)->sums, part);
-	fleet_sums_add(&f->months_total, part);
+	fleet_sums_add(&fleet_table_at(&f->cut, 1, &month)->sums, part);
+	fleet_sums_add(&f->cut_total, part);
 }
 
 static void on_line_month(void *arg, const struct fleet_line_row *l)
@@ -20,6 +22,34 @@ static void on_line_month(void *arg, const struct fleet_line_row *l)
 	const struct fleet *f = arg;
 
 	fleet_each_month(l, f->options.query.since_ns, f->options.query.until_ns, on_month, arg);
+}
+
+/* Of interactive ones: what is overnight and at weekends, by user or by when. */
+static void on_line_hours(void *arg, const struct fleet_line_row *l)
+{
+	struct fleet *f = arg;
+	const struct fleet_query *q = &f->options.query;
+	bool by_user = f->options.by == FLEET_BY_OFF_HOURS, has[FLEET_WHENS];
+	struct fleet_sums part[FLEET_WHENS];
+
+	if (strcmp(l->name[FLEET_DIM_KIND], facts_run_kinds[FACTS_RUN_INTERACTIVE]) != 0 ||
+	    !fleet_hours_of(l, q->since_ns, q->until_ns, part, has))
+		return;
+	if (by_user) { /* one part, in which the run counts once */
+		has[FLEET_WHEN_DAY] = false;
+		fleet_sums_add(&part[FLEET_WHEN_NIGHT], &part[FLEET_WHEN_WEEKEND]);
+		fleet_line_count(&part[FLEET_WHEN_NIGHT], l);
+		has[FLEET_WHEN_NIGHT] |= has[FLEET_WHEN_WEEKEND];
+		has[FLEET_WHEN_WEEKEND] = false;
+	}
+	for (int w = 0; w < FLEET_WHENS; w++) {
+		const char *key = by_user ? l->name[FLEET_DIM_USER] : fleet_when_names[w];
+
+		if (!has[w])
+			continue;
+		fleet_sums_add(&fleet_table_at(&f->cut, 1, &key)->sums, &part[w]);
+		fleet_sums_add(&f->cut_total, &part[w]);
+	}
 }
 
 /* A run of several GPUs at once is of the group of its first line, as its number is. */
@@ -46,9 +76,11 @@ int fleet_collect_lines(struct fleet *f, struct fleet_store *s)
 {
 	struct fleet_query all = f->options.query;
 
-	if (f->options.by == FLEET_BY_MONTH) {
+	if (fleet_is_cut(f->options.by)) {
 		all.since_ns = INT64_MIN; /* those that began before may reach into it */
-		return fleet_each_line(s, &all, on_line_month, f);
+		return fleet_each_line(
+			s, &all, f->options.by == FLEET_BY_MONTH ? on_line_month : on_line_hours,
+			f);
 	}
 	if (f->options.by < FLEET_DIMS)
 		return fleet_each_line(s, &f->options.query, on_line_unit, f);

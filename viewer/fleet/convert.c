@@ -85,7 +85,7 @@ static void of_spike(struct converting *v, struct fleet_spike *s)
 int fleet_convert(struct fleet *f)
 {
 	struct fleet_table *const more[] = { &f->classes, &f->hotspots, &f->fixes,	&f->rates,
-					     &f->compute, &f->months,	&f->bill_groups };
+					     &f->compute, &f->cut,	&f->bill_groups };
 	struct fleet_runs *const runs[] = { &f->failed, &f->unlabelled, &f->costly, &f->all };
 	struct converting v = { .c = f->options.currency };
 
@@ -101,7 +101,7 @@ int fleet_convert(struct fleet *f)
 	of_table(&v, &f->lost.jobs);
 	of_lost(&v, &f->lost.total);
 	of_sums(&v, &f->total);
-	of_sums(&v, &f->months_total);
+	of_sums(&v, &f->cut_total);
 	f->converted = true;
 	free(f->bill.line);
 	f->bill = (struct fleet_bill){ 0 };
@@ -118,7 +118,7 @@ int fleet_convert(struct fleet *f)
 static void put_rows(struct base_jsonout *j, const struct fleet *f, int by)
 {
 	const struct fleet_table *t = fleet_table_of(f, by);
-	const struct fleet_sums *total = by == FLEET_BY_MONTH ? &f->months_total : &f->total;
+	const struct fleet_sums *total = fleet_total_of(f, by);
 	struct base_arena mem = { 0 };
 	const int64_t *cents =
 		fleet_table_quanta(t, FLEET_USD, total->m[FLEET_USD], FLEET_CENT, &mem);
@@ -167,8 +167,8 @@ void fleet_currency_json(const struct fleet *f, struct base_jsonout *j)
 	for (int d = 0; d < FLEET_DIMS; d++)
 		if (d != FLEET_DIM_LABEL || f->options.query.label)
 			put_rows(j, f, d);
-	if (f->options.by == FLEET_BY_MONTH)
-		put_rows(j, f, FLEET_BY_MONTH);
+	if (fleet_is_cut(f->options.by))
+		put_rows(j, f, f->options.by);
 	base_json_end(j);
 	base_json_end(j);
 }

@@ -30,6 +30,8 @@ enum fleet_by {
 	FLEET_BY_MONTH, /* by held time, whenever the runs began */
 	FLEET_BY_RUN,
 	FLEET_BY_LOST,
+	FLEET_BY_HOURS, /* interactive runs, by held time, hours.h */
+	FLEET_BY_OFF_HOURS, /* the same overnight and at weekends, by user */
 	FLEET_BY_NOTHING, /* the overview */
 	FLEET_BYS = FLEET_BY_NOTHING
 };
@@ -114,8 +116,8 @@ struct fleet {
 	struct fleet_bill bill;
 	struct fleet_runs failed, unlabelled, costly;
 	struct fleet_runs all; /* of --by run */
-	struct fleet_table months; /* of --by month, with what lies within the query */
-	struct fleet_sums months_total;
+	struct fleet_table cut; /* of those by held time, with what lies within the query */
+	struct fleet_sums cut_total;
 	struct fleet_lost_tables lost; /* of --by lost */
 	struct fleet_whole whole; /* of --sacct and --invoice */
 	bool converted; /* amounts are of options.currency */
@@ -141,6 +143,10 @@ void fleet_fini(struct fleet *f);
  */
 bool fleet_is_mixed(const struct fleet *f);
 
+/* Does that table count by held time, whenever runs began? */
+bool fleet_is_cut(int by);
+/* What the rows of a table by name sum to. */
+const struct fleet_sums *fleet_total_of(const struct fleet *f, int by);
 /* The table that --by names; rows of a group each. */
 const struct fleet_table *fleet_table_of(const struct fleet *f, int by);
 

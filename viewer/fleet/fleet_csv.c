@@ -194,7 +194,7 @@ void fleet_write_csv(const struct fleet *f, FILE *out)
 
 	if (is_whole(f))
 		fleet_whole_csv(&f->whole, out);
-	else if (by < FLEET_DIMS || by == FLEET_BY_MONTH)
+	else if (by < FLEET_DIMS || fleet_is_cut(by))
 		put_dim(f, out, by);
 	else if (by == FLEET_BY_LOST)
 		fleet_lost_csv(f, out);

@@ -131,7 +131,7 @@ static void put_told(struct fleet_page *s, const struct fleet_table *t, int by, 
 static void put_dim(struct fleet_page *s, int d)
 {
 	const struct fleet_table *t = fleet_table_of(s->f, d);
-	const struct fleet_sums *total = d == FLEET_BY_MONTH ? &s->f->months_total : &s->f->total;
+	const struct fleet_sums *total = fleet_total_of(s->f, d);
 	int64_t quantum = fleet_money_scale(s->f).quantum;
 	const int64_t *cost =
 		fleet_table_quanta(t, FLEET_USD, total->m[FLEET_USD], quantum, &s->mem);
@@ -327,7 +327,7 @@ static void put_overview(struct fleet_page *s)
 
 static void put_one(struct fleet_page *s, int by)
 {
-	if (by < FLEET_DIMS || by == FLEET_BY_MONTH)
+	if (by < FLEET_DIMS || fleet_is_cut(by))
 		put_dim(s, by);
 	else if (by == FLEET_BY_RUN)
 		fleet_page_runs(s, "runs", fleet_title(by), &s->f->all);

@@ -61,7 +61,7 @@ static void put_units(struct base_jsonout *j, const struct fleet_unit_sums *unit
 static void put_dim(struct base_jsonout *j, const struct fleet *f, int d)
 {
 	const struct fleet_table *t = fleet_table_of(f, d);
-	const struct fleet_sums *total = d == FLEET_BY_MONTH ? &f->months_total : &f->total;
+	const struct fleet_sums *total = fleet_total_of(f, d);
 	struct base_arena mem = { 0 };
 	const int64_t *cents =
 		fleet_table_quanta(t, FLEET_USD, total->m[FLEET_USD], FLEET_CENT, &mem);
@@ -307,8 +307,8 @@ void fleet_write_json(const struct fleet *f, const struct fleet *converted, FILE
 	for (int d = 0; d < FLEET_DIMS; d++)
 		if (d != FLEET_DIM_LABEL || f->options.query.label)
 			put_dim(&j, f, d);
-	if (f->options.by == FLEET_BY_MONTH)
-		put_dim(&j, f, FLEET_BY_MONTH);
+	if (fleet_is_cut(f->options.by))
+		put_dim(&j, f, f->options.by);
 	put_why(&j, f);
 	base_json_end(&j);
 	if (f->options.by == FLEET_BY_COMPUTE)

@@ -109,7 +109,7 @@ static void put_dim(struct sheet *s, int d)
 	static const enum fleet_measure amount[] = { FLEET_USD, FLEET_WASTED_USD,
 						     FLEET_STARVED_USD };
 	const struct fleet_table *t = fleet_table_of(s->f, d);
-	const struct fleet_sums *total = d == FLEET_BY_MONTH ? &s->f->months_total : &s->f->total;
+	const struct fleet_sums *total = fleet_total_of(s->f, d);
 	int64_t quantum = fleet_money_scale(s->f).quantum;
 	const int64_t *quanta[3];
 	size_t n = t->groups < s->f->options.top ? t->groups : s->f->options.top;
@@ -337,7 +337,7 @@ static void put_lost(struct sheet *s)
 
 static void put_one(struct sheet *s, int by)
 {
-	if (by < FLEET_DIMS || by == FLEET_BY_MONTH)
+	if (by < FLEET_DIMS || fleet_is_cut(by))
 		put_dim(s, by);
 	else if (by == FLEET_BY_RUN)
 		put_runs(s, fleet_title(by), &s->f->all);

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "cost/amount.h"
 #include "fleet_out.h"
+#include "hours.h"
 
 #define NS_PER_MINUTE 60000000000LL
 #define NS_PER_HOUR (60 * NS_PER_MINUTE)
@@ -36,6 +37,8 @@ const char *fleet_title(int by)
 		[FLEET_BY_BILL] = "The bill",
 		[FLEET_BY_MONTH] = "By month",
 		[FLEET_BY_RUN] = "Runs",
+		[FLEET_BY_HOURS] = "When interactive runs held GPUs",
+		[FLEET_BY_OFF_HOURS] = "Interactive runs overnight and at weekends, by user",
 		[FLEET_BY_LOST] = "What kills threw away",
 	};
 
@@ -236,7 +239,7 @@ const char *fleet_words_rate(const struct fleet_group *g, struct base_arena *mem
 				 g->text ? g->text : "no date");
 }
 
-#define NOTES_MAX 17
+#define NOTES_MAX 18
 
 /* How many runs by which number. */
 static const char *words_of_rules(const struct fleet *f, struct base_arena *mem)
@@ -275,8 +278,9 @@ static const char *words_of_currency(const struct fleet *f, struct base_arena *m
 	const struct fleet_currency *c = f->options.currency;
 	base_unit rate;
 
-	return base_arena_printf(mem, "amounts are in %s, at %s for a dollar (%s, %s); prices are in dollars",
-				 c->code, fleet_currency_rate(rate, c), c->source, c->date);
+	return base_arena_printf(
+		mem, "amounts are in %s, at %s for a dollar (%s, %s); prices are in dollars",
+		c->code, fleet_currency_rate(rate, c), c->source, c->date);
 }
 
 const char *const *fleet_words_notes(const struct fleet *f, struct base_arena *mem)
@@ -286,6 +290,11 @@ const char *const *fleet_words_notes(const struct fleet *f, struct base_arena *m
 	base_unit a, b;
 	size_t n = 0;
 
+	if (f->options.by == FLEET_BY_HOURS || f->options.by == FLEET_BY_OFF_HOURS)
+		note[n++] = base_arena_printf(mem,
+					      "overnight is from 19:00 to 7:00 of working days, a "
+					      "weekend Saturday and Sunday, in %s",
+					      fleet_zone());
 	if (f->converted)
 		note[n++] = words_of_currency(f, mem);
 	if (m[FLEET_UNPRICED_NS])

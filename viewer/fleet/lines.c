@@ -140,35 +140,46 @@ void fleet_month(char out[16], int64_t unix_ns, int64_t *next_ns)
 		*next_ns = (int64_t)t * NS;
 }
 
-/* Runs count in each month that they lie in. */
-static void cut(struct fleet_sums *part, const struct fleet_line_row *l, int64_t from, int64_t to)
+void fleet_line_count(struct fleet_sums *part, const struct fleet_line_row *l)
 {
 	static const enum fleet_measure whole[] = { FLEET_RUNS, FLEET_SIMULATED,
 						    FLEET_FAILED_RUNS };
 
-	for (int m = 0; m < FLEET_MEASURES; m++)
-		part->m[m] = fleet_part(l->sums.m[m], l->start_ns, l->wall_ns, from, to);
 	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
 		part->m[whole[i]] = l->sums.m[whole[i]];
 }
 
-void fleet_each_month(const struct fleet_line_row *l, int64_t since, int64_t until,
-		      fleet_on_month *on_month, void *arg)
+void fleet_line_cut(struct fleet_sums *part, const struct fleet_line_row *l, int64_t from,
+		    int64_t to)
 {
-	int64_t end, at = base_max(l->start_ns, since), next;
-	struct fleet_sums part;
-	char month[16];
+	for (int m = 0; m < FLEET_MEASURES; m++)
+		part->m[m] = fleet_part(l->sums.m[m], l->start_ns, l->wall_ns, from, to);
+	fleet_line_count(part, l);
+}
+
+int64_t fleet_line_end(const struct fleet_line_row *l, int64_t until)
+{
+	int64_t end;
 
 	if (__builtin_add_overflow(l->start_ns, l->wall_ns, &end))
 		end = INT64_MAX;
 	if (end <= l->start_ns)
 		end = l->start_ns + 1;
-	end = base_min(end, until);
+	return base_min(end, until);
+}
+
+void fleet_each_month(const struct fleet_line_row *l, int64_t since, int64_t until,
+		      fleet_on_month *on_month, void *arg)
+{
+	int64_t end = fleet_line_end(l, until), at = base_max(l->start_ns, since), next;
+	struct fleet_sums part;
+	char month[16];
+
 	for (int n = 0; at < end && n < MONTHS_MAX; n++, at = next) {
 		fleet_month(month, at, &next);
 		if (n == MONTHS_MAX - 1 || next > end)
 			next = end;
-		cut(&part, l, at, next);
+		fleet_line_cut(&part, l, at, next);
 		on_month(arg, l, month, &part, at, next);
 	}
 }

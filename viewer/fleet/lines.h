@@ -38,6 +38,14 @@ const char *fleet_line_name(const struct fleet_line_row *l, enum fleet_dim d);
  */
 base_wide fleet_part(base_wide whole, int64_t start, int64_t wall, int64_t from, int64_t to);
 
+/* What of a line lies in [@from, @to); runs count in each stretch that they lie in. */
+void fleet_line_cut(struct fleet_sums *part, const struct fleet_line_row *l, int64_t from,
+		    int64_t to);
+/* Sets what does not count by time. */
+void fleet_line_count(struct fleet_sums *part, const struct fleet_line_row *l);
+/* When it ends, @until at the latest. */
+int64_t fleet_line_end(const struct fleet_line_row *l, int64_t until);
+
 /* The month (UTC) of a moment: "2026-11", and when the next one begins. */
 void fleet_month(char out[16], int64_t unix_ns, int64_t *next_ns);
 
