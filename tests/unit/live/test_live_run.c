@@ -659,6 +659,42 @@ static void test_many_saves(void)
 	live_run_fini(&run);
 }
 
+/* Whatever is told: what a kill would lose is never more than what was held, nor less than none. */
+static void test_hostile_saves(void)
+{
+	static const int64_t edge[] = { INT64_MIN, -1, 0, 1, START, START + 10 * S, INT64_MAX };
+	static char path[][8] = { "", "/a", "/a/b", "s3://x" };
+	uint64_t random = 5;
+
+	begin_two();
+	for (int i = 0; i < 20000; i++) {
+		Wire__Facts m = WIRE__FACTS__INIT;
+		Wire__Checkpoint c = WIRE__CHECKPOINT__INIT, *list[2] = { &c, &c };
+		uint64_t r = t_random(&random);
+
+		c.start_ns = r & 1 ? edge[(r >> 1) % 7] : START + (int64_t)((r >> 4) % (20 * S));
+		r = t_random(&random);
+		c.end_ns = r & 1 ? edge[(r >> 1) % 7] : START + (int64_t)((r >> 4) % (20 * S));
+		r = t_random(&random);
+		c.state = (Wire__SaveState)(r % 8);
+		c.number = r & 64 ? (uint32_t)(r >> 32) % 100 : (uint32_t)i / 4;
+		c.path = path[(r >> 8) % 4];
+		c.inode = (r >> 16) % 3;
+		c.before_inode = (r >> 20) % 3;
+		m.checkpoints = list;
+		m.n_checkpoints = (r >> 24) % 3;
+		EXPECT_INT(live_run_facts(&run, (uint8_t[16]){ 1 + (r >> 28) % 3 },
+					  (r >> 30) % 16 ? ++facts_seq : 1, &m),
+			   0);
+		if (i % 50)
+			continue;
+		struct live_totals t = totals(10 * S);
+		EXPECT(t.unsaved_ns >= 0 && t.unsaved_ns <= t.held_ns);
+		EXPECT(t.unsaved_for_ns >= 0 && t.unsaved_for_ns <= t.unsaved_ns);
+	}
+	live_run_fini(&run);
+}
+
 /* A restart counts from its own beginning; what was not read is not known. */
 static void test_unsaved_restart(void)
 {
@@ -696,5 +732,6 @@ int main(void)
 			 test_shared, test_idle, test_meters, test_clock_steps, test_history,
 			 test_late_name, test_limits, test_frames, test_all_at_once);
 
-	return failed | RUN(test_unsaved, test_many_saves, test_unsaved_restart);
+	return failed |
+	       RUN(test_unsaved, test_many_saves, test_unsaved_restart, test_hostile_saves);
 }
