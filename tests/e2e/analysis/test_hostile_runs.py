@@ -22,6 +22,7 @@ RANK_KB = 190  # of a run of many, each, and what the program takes by itself
 ALONE_KB = 24 << 10
 MEETINGS_KB = 96 << 10
 BASE = 1_000_000
+LOSS, BAD_STAMP = 1, 2  # enum LossReason
 
 
 def make(where, name, lines):
@@ -179,6 +180,31 @@ def test_a_gpu_of_many_processes():
 def test_workers_that_begin_anew():
     with gs.scratch() as where:
         compare('workers', cpu_of(made(where, 'lasting', 1600)), cpu_of(made(where, 'workers', 1600)))
+
+
+def loop(count, row):
+    """A launch each 20 us, and what row(t) says of the time behind it."""
+    lines = [f'stream node 10 0 {BASE + (count + 2) * 20_000} -1 0 - train', 'device 0 1 GPU']
+    for i in range(count):
+        lines += [f'api {BASE + i * 20_000} {BASE + i * 20_000 + 2000} {i + 1} 5 cudaLaunchKernel',
+                  f'kernel {BASE + i * 20_000 + 5000} {BASE + i * 20_000 + 9000} {i + 1} 7 0 k', row(BASE + i * 20_000)]
+    return lines
+
+
+def test_stamps_that_are_bad():
+    """A GPU's lost time was put in order anew for each."""
+    def lost(reason):
+        return lambda t: f'loss {reason} {t + 9000} {t + 12_000} 3'
+    with gs.scratch() as where:
+        expect_alike(where, 'stamps', loop(30_000, lost(LOSS)), loop(30_000, lost(BAD_STAMP)))
+
+
+def test_looks_close_to_each_other():
+    """For each gap all looks at who waited were searched, of two seconds, for how much it read."""
+    def look(tid):
+        return lambda t: f'sample {t + 12_000} 10 {tid} 1 2 1 0 1 0 main|train.py|10 /data/a - -'
+    with gs.scratch() as where:
+        expect_alike(where, 'looks', loop(80_000, look(6)), loop(80_000, look(5)))
 
 
 def test_groups_that_end_at_once():

@@ -331,6 +331,7 @@ int ana_evidence_add_sample(struct ana_evidence *e, const struct wire_sample *s,
 	l = ana_linktexts_get(&e->links, s->links);
 	t->hands |= l->hands;
 	t->connected |= ana_links_await_kind(l, 't') || ana_links_await_kind(l, 'u');
+	t->reads |= s->rchar_bytes != 0;
 	t->sample[t->tail++] = *s;
 	take_for_wait(e, t);
 	e->kept++;
@@ -469,6 +470,7 @@ static void archive_thread(struct ana_thread_samples *s, struct ana_archive *a)
 	ana_archive_window(a, s->sample, s->head, s->tail, s->room, 2 * SAMPLES_KEPT_MAX);
 	for (size_t i = s->head; i < s->tail; i++) {
 		ana_archive_field(a, s->sample[i]);
+		s->reads |= s->sample[i].rchar_bytes != 0;
 		ana_archive_check(a, ana_stamp_good(s->sample[i].t_ns));
 	}
 }

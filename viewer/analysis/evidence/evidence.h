@@ -36,6 +36,7 @@ struct ana_thread_samples { /* one thread */
 	uint8_t role; /* of its last sample */
 	bool hands; /* some sample of it holds what others may await (links.h) */
 	bool connected; /* some sample of it awaits a connection */
+	bool reads; /* some sample of it tells how much it has read; not archived */
 	bool fetched; /* it has made a batch ... */
 	int64_t first_fetch; /* ... since */
 	struct wire_sample *sample;

@@ -228,8 +228,9 @@ static int resolve(struct stamps *s, struct wire_scratch *scratch)
 	spread(s);
 	for (i = 0; i < s->count && !err; i++)
 		err = add_lost(s, &s->bad[i]);
-	for (i = 0; i < s->count; i++)
-		ana_spans_merge(&s->bad[i].device->lost);
+	for (i = 0; i < s->count; i++) /* by stream, those of one device beside each other */
+		if (!i || s->bad[i].device != s->bad[i - 1].device)
+			ana_spans_merge(&s->bad[i].device->lost);
 	return err;
 }
 

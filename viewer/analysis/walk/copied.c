@@ -152,17 +152,21 @@ static enum ana_read judge(const struct ana_copied *c, uint64_t bytes, int64_t s
 enum ana_read ana_copied_read(const struct ana_copied *c, const struct ana_thread_samples *s,
 			      int64_t start, int64_t end)
 {
-	const struct wire_sample *first = NULL, *last = NULL;
-	size_t i = s ? ana_samples_from(s, end - ANA_LOOK_BACK_NS) : 0;
+	const struct wire_sample *first, *last;
+	size_t i, k;
 
-	for (; s && i < s->tail && s->sample[i].t_ns < end; i++) {
-		if (!s->sample[i].rchar_bytes)
-			continue;
-		first = first ? first : &s->sample[i];
-		last = &s->sample[i];
-	}
-	if (!first)
+	if (!s || !s->reads)
 		return ANA_READ_NOT_KNOWN;
+	i = ana_samples_from(s, end - ANA_LOOK_BACK_NS);
+	k = ana_samples_from(s, end);
+	while (i < k && !s->sample[i].rchar_bytes)
+		i++;
+	while (k > i && !s->sample[k - 1].rchar_bytes)
+		k--;
+	if (i == k)
+		return ANA_READ_NOT_KNOWN;
+	first = &s->sample[i];
+	last = &s->sample[k - 1];
 	if (first == last || last->rchar_bytes < first->rchar_bytes)
 		return ANA_READ_ONE_LOOK;
 	return judge(c, last->rchar_bytes - first->rchar_bytes, first->t_ns, start);
