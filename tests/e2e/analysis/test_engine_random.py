@@ -217,4 +217,5 @@ def main():
     gs.finish()
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -220,4 +220,5 @@ def main():
     gs.finish()
 
 
-main()
+if __name__ == '__main__':
+    main()
