@@ -4,17 +4,18 @@
 #include "base/units.h"
 #include "page.h"
 
+/* What scrolls has the name; the section would be a second landmark of that name. */
 void fleet_page_table(struct fleet_page *s, const char *id, const char *title, const char *columns)
 {
 	size_t before = strcspn(columns, TIME);
 	const char *after = columns + before + (columns[before] ? 1 : 0);
 
 	fprintf(s->out,
-		"<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">%s</h2>\n"
+		"<section>\n<h2 id=\"%s\">%s</h2>\n"
 		"<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"%s\">"
 		"<table>\n<thead><tr>%.*s%s%s</tr></thead>\n<tbody>\n",
-		id, id, title, id, (int)before, columns,
-		columns[before] ? fleet_time_name(s->f) : "", after);
+		id, title, id, (int)before, columns, columns[before] ? fleet_time_name(s->f) : "",
+		after);
 }
 
 void fleet_page_table_end(struct fleet_page *s, size_t all, size_t shown)
