@@ -27,7 +27,7 @@ MAKE = os.path.join(BUILD, 'tests', 'ranks_make')
 US, MS, SECOND = 1000, 10**6, 10**9
 EPOCH = 1_780_000_000 * SECOND
 LAUNCH, CALL, TURN = 5 * US, 3 * US, 1200
-COMPUTE, TENSOR, DATA, FROM, TO, SUBSET = 7, 20, 21, 22, 23, 24   # streams
+COMPUTE, TENSOR, DATA, FROM, TO, SUBSET, EXPERT = 7, 20, 21, 22, 23, 24, 25   # streams
 LOADER, GC, CHECKPOINT = 1, 6, 7                                  # enum wire_range
 ALL_REDUCE = 'ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)'
 ALL_GATHER = 'ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)'
@@ -231,7 +231,7 @@ class Rank:
 class Job:
     def __init__(self, seed=0, ranks=8, steps=100, shape=None, hosts=1, skewed_clocks=True, noise=.002,
                  loader_noise=20 * US, end_spread=2 * US, kernel_ns=MS, sync=True, sampled=False,
-                 subset=False, gather=False, node_spread=0, apart=None):
+                 subset=False, gather=False, node_spread=0, apart=None, experts=0):
         self.random = random.Random(seed)
         self.steps, self.noise, self.loader_noise = steps, noise, loader_noise
         self.end_spread, self.kernel_ns, self.sync, self.sampled = end_spread, kernel_ns, sync, sampled
@@ -242,6 +242,7 @@ class Job:
         clocks = [Clock()] + [Clock(self.random.randrange(-5 * SECOND, 5 * SECOND),
                                     self.random.randrange(-50_000, 50_001)) if skewed_clocks else Clock()
                               for _ in range(hosts - 1)]
+        self.experts = experts       # ranks that exchange tokens in all-to-alls, each layer there and back
         self.apart = apart           # 'stages': each on a host; 'islands': hosts that never meet; or None
         host = [self.place(r)[2] if apart == 'stages' else r * hosts // ranks for r in range(ranks)]
         self.rank = [Rank(self, r, clocks[h], f'node{h}') for r, h in enumerate(host)]
@@ -288,7 +289,8 @@ class Job:
         return (data * p + pipeline) * t + tensor
 
     def layers(self, r, n, name):
-        """n kernels, each followed by the tensor group's collective where there is one."""
+        """n kernels, each followed by the tensor group's collective where there is one, and by the experts'
+        all-to-all, their work and the all-to-all back."""
         d, t, p = self.place(r.number)
         group = [self.number(d, k, p) for k in range(self.shape[1])]
         for _ in range(n):
@@ -296,6 +298,17 @@ class Job:
             if len(group) > 1:
                 yield from r.collective(f'tensor {d} {p}', group, 80 * US, stream=TENSOR,
                                         after=(COMPUTE,))
+            if self.experts:
+                yield from self.exchange(r)
+                yield from r.kernel(self.kernel_ns // 4, 'expert', after=(EXPERT,))
+                yield from self.exchange(r)
+                yield from r.kernel(20 * US, 'combine', after=(EXPERT,))
+
+    def exchange(self, r):
+        """An all-to-all, which NCCL makes of sends and receives."""
+        first = r.number // self.experts * self.experts
+        yield from r.collective(f'experts {first}', list(range(first, first + self.experts)), 60 * US,
+                                SEND_RECV, EXPERT, (COMPUTE,))
 
     def hand_over(self, r, a, b, way, stream, after):
         """A send and its receive between two stages."""

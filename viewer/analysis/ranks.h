@@ -91,7 +91,7 @@ struct ana_ranks {
 	uint64_t refused; /* kernels: their time stays comm */
 	int64_t refused_ns; /* exposed */
 	uint64_t p2p; /* point-to-point kernels */
-	uint64_t p2p_matched; /* ... sends and receives of which the other side was found */
+	uint64_t p2p_matched; /* ... sends and receives of which the other side was found, or all */
 	int64_t late_ns; /* what counts as much: 1 % of a step */
 	int64_t step_ns; /* the step it was taken from */
 	int64_t *pair_ns; /* [waiting row * rows + late row]; NULL: more than ANA_PAIR_ROWS rows */

@@ -367,7 +367,8 @@ static void end_collective(struct ana_skew_attribution *c, const struct collecti
 		const struct ana_arrival *a = m->member[i];
 
 		set_baselines(c, m, i, even, age);
-		c->row[a->gpu].matched++;
+		c->row[a->gpu].matched += !a->send;
+		c->row[a->gpu].sent += a->send;
 		if (a->common_end > c->row[a->gpu].last_end)
 			c->row[a->gpu].last_end = a->common_end;
 		if (a->common_end > c->last_ns)
@@ -384,7 +385,7 @@ static void end_collective(struct ana_skew_attribution *c, const struct collecti
 	if (age)
 		g->aged_at = m->latest;
 	g->matched++;
-	c->matched++;
+	c->matched += !m->member[0]->send;
 }
 
 static void refuse(struct ana_skew_attribution *c, const struct ana_arrival *a)
@@ -393,6 +394,8 @@ static void refuse(struct ana_skew_attribution *c, const struct ana_arrival *a)
 	uint32_t group = ana_groups_usual(c->groups, a);
 	bool upto;
 
+	if (a->send) /* it may have met nobody */
+		return;
 	if (group != UINT32_MAX)
 		c->group[group].refused++;
 	r->refused++;

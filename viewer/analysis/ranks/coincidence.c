@@ -96,7 +96,7 @@ int ana_coincidences_count(struct ana_coincidences *c, const struct ana_match *m
 
 	ana_coincidences_fini(c);
 	match.what = what;
-	match.limit = TRIAL_MAX;
+	match.limit = m->limit && m->limit < TRIAL_MAX ? m->limit : TRIAL_MAX;
 	match.tolerance_ns = tolerance_ns;
 	match.kins = NULL;
 	c->match = &match;

@@ -30,8 +30,8 @@ struct ana_coincidences { /* zero-initialise */
 };
 
 /*
- * Of the first kernels of the logs. @m: these, aligned, no more. @what: of which, ANA_MATCH_. 0 or
- * negative errno.
+ * Of the first kernels of the logs. @m: these, aligned, and its limit, no more. @what: of which,
+ * ANA_MATCH_. 0 or negative errno.
  */
 int ana_coincidences_count(struct ana_coincidences *c, const struct ana_match *m,
 			   int64_t tolerance_ns, unsigned int what);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "all_to_all.h"
 #include "base/vec.h"
 #include "wire/keyed_hash.h"
 
@@ -438,6 +439,7 @@ int ana_groups_learn(struct ana_groups *g, struct ana_collective_log *const *log
 		     const struct ana_align *align, int64_t slack_ns)
 {
 	struct learner l = { .g = g, .match = { .log = log, .logs = logs, .align = align } };
+	int64_t tolerance;
 	int err;
 
 	*g = (struct ana_groups){ 0 };
@@ -447,9 +449,11 @@ int ana_groups_learn(struct ana_groups *g, struct ana_collective_log *const *log
 		goto out;
 	l.match.first_lane = g->first_lane;
 	l.match.lanes = g->lanes;
-	err = ana_kins_find(&g->kins, &l.match, slack_ns);
-	l.match.kins = &g->kins;
 	l.match.what = ANA_MATCH_COLLECTIVES;
+	err = ana_kins_find(&g->kins, &l.match, 2, slack_ns, &tolerance);
+	if (!err)
+		err = ana_all_to_alls_find(&g->kins, &l.match, slack_ns);
+	l.match.kins = &g->kins;
 	if (!err)
 		err = find_tolerance(&l, slack_ns);
 	if (!err)

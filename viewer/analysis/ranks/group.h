@@ -2,9 +2,10 @@
 /*
  * Communicators, found from who keeps ending together. Kin (kin.h) are one, if they have lanes of
  * their own. Of the rest a set of lanes that recurs is one; a set that is two known ones by chance
- * is not, nor is a known one that lacks a member. Of sends and receives two GPUs that have partners
- * (partner.h) on each other are one. The tolerance is learned, too: the smallest at
- * which what ends together is the same again and again.
+ * is not, nor is a known one that lacks a member. Of sends and receives three GPUs or more that
+ * meet all at once are one (all_to_all.h), and two that have partners (partner.h) on each other.
+ * The tolerance is learned, too: the smallest at which what ends together is the same again and
+ * again.
  */
 #ifndef ANALYSIS_GROUP_H
 #define ANALYSIS_GROUP_H

@@ -15,6 +15,7 @@
 
 struct finder {
 	uint32_t lanes;
+	uint32_t least; /* lanes of a kin that counts */
 	struct ana_coincidences seen;
 	uint32_t *closest; /* by lane: most that it ended with any other */
 };
@@ -189,15 +190,16 @@ static uint64_t coverage(const struct finder *f, const struct ana_kins *k)
 	uint32_t i;
 
 	for (i = 0; i < f->lanes; i++)
-		covered += k->of[i] != UINT32_MAX ? f->seen.seen[i] : 0;
+		if (k->of[i] != UINT32_MAX && k->kin[k->of[i]].lanes >= f->least)
+			covered += f->seen.seen[i];
 	return f->seen.all ? covered * 1000 / f->seen.all : 0;
 }
 
-static int find_at(struct ana_kins *k, const struct ana_match *m, int64_t tolerance,
+static int find_at(struct ana_kins *k, const struct ana_match *m, uint32_t least, int64_t tolerance,
 		   uint64_t *cover)
 {
-	struct finder f = { .lanes = m->lanes };
-	int err = ana_coincidences_count(&f.seen, m, tolerance, ANA_MATCH_COLLECTIVES);
+	struct finder f = { .lanes = m->lanes, .least = least };
+	int err = ana_coincidences_count(&f.seen, m, tolerance, m->what);
 
 	forget(k, m->lanes);
 	if (!err)
@@ -212,7 +214,7 @@ static int find_at(struct ana_kins *k, const struct ana_match *m, int64_t tolera
 }
 
 /* The least tolerance at which nearly all are kin, or as many as at any. */
-static int find(struct ana_kins *k, struct ana_match *m, int64_t slack_ns)
+static int find(struct ana_kins *k, struct ana_match *m, uint32_t least, int64_t slack_ns)
 {
 	uint64_t cover[ANA_TOLERANCES] = { 0 }, most = 0;
 	size_t i;
@@ -220,7 +222,7 @@ static int find(struct ana_kins *k, struct ana_match *m, int64_t slack_ns)
 
 	for (i = 0; i < ANA_TOLERANCES && !err; i++) {
 		m->tolerance_ns = ana_tolerance_ns[i] + slack_ns;
-		err = find_at(k, m, m->tolerance_ns, &cover[i]);
+		err = find_at(k, m, least, m->tolerance_ns, &cover[i]);
 		if (cover[i] >= ENOUGH)
 			return err;
 		most = cover[i] > most ? cover[i] : most;
@@ -229,12 +231,13 @@ static int find(struct ana_kins *k, struct ana_match *m, int64_t slack_ns)
 		;
 	if (!err && i < ANA_TOLERANCES - 1) { /* the last is at hand */
 		m->tolerance_ns = ana_tolerance_ns[i] + slack_ns;
-		err = find_at(k, m, m->tolerance_ns, &cover[i]);
+		err = find_at(k, m, least, m->tolerance_ns, &cover[i]);
 	}
 	return err;
 }
 
-int ana_kins_find(struct ana_kins *k, const struct ana_match *of, int64_t slack_ns)
+int ana_kins_find(struct ana_kins *k, const struct ana_match *of, uint32_t least, int64_t slack_ns,
+		  int64_t *tolerance_ns)
 {
 	struct ana_match m = *of;
 	int err;
@@ -243,7 +246,8 @@ int ana_kins_find(struct ana_kins *k, const struct ana_match *of, int64_t slack_
 	k->of = malloc((m.lanes + 1u) * sizeof(*k->of));
 	if (!k->of)
 		return -ENOMEM;
-	err = find(k, &m, slack_ns);
+	err = find(k, &m, least, slack_ns);
+	*tolerance_ns = m.tolerance_ns;
 	return err ? err : ana_kins_unite(k, &m);
 }
 

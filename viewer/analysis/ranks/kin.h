@@ -9,8 +9,13 @@
 
 #include "coincidence.h"
 
-/* @m: the logs, aligned, no more. @slack_ns: how far clocks may disagree. 0 or negative errno. */
-int ana_kins_find(struct ana_kins *k, const struct ana_match *m, int64_t slack_ns);
+/*
+ * @m: the logs, aligned, of what (ANA_MATCH_), and its limit, no more. @least: lanes of one that
+ * is looked for. @slack_ns: how far clocks may disagree. *tolerance_ns: the one that they were
+ * found at. 0 or negative errno.
+ */
+int ana_kins_find(struct ana_kins *k, const struct ana_match *m, uint32_t least, int64_t slack_ns,
+		  int64_t *tolerance_ns);
 void ana_kins_fini(struct ana_kins *k);
 
 /* Whether these lanes, ascending, are one. */

@@ -113,9 +113,13 @@ static void copy_time(int64_t to[ANA_CLASSES], const int64_t from[ANA_CLASSES])
 		to[c] = from[c];
 }
 
+/* It meets one other. Kin of such lanes meet all together. */
 static bool is_send(const struct matching *m, uint32_t gpu, uint32_t lane)
 {
-	return m->of->log[gpu]->lane[lane].meeting == FACTS_MEET_ONE;
+	const struct ana_kins *k = m->of->kins;
+
+	return m->of->log[gpu]->lane[lane].meeting == FACTS_MEET_ONE &&
+	       (!k || k->of[m->of->first_lane[gpu] + lane] == UINT32_MAX);
 }
 
 static void begin(struct matching *m, uint32_t gpu, int64_t t)
@@ -138,6 +142,7 @@ static void begin(struct matching *m, uint32_t gpu, int64_t t)
 		.start = r->mark.t,
 		.end = r->mark.end,
 		.common_start = t,
+		.send = m->of->log[gpu]->lane[r->mark.lane].meeting == FACTS_MEET_ONE,
 	};
 	copy_time(e->a.cum_start, r->cursor.cum);
 	r->open[r->opens++] = e;

@@ -5,7 +5,8 @@
  * are known to belong together (kin.h) are matched one after the other, whoever else ends between
  * them. Of the others kernels of one name that run at one moment and end within a tolerance of each
  * other are taken together; whether that makes them the same collective is group.h's to say. Of
- * sends and receives two that end together are one, if their lanes are partners (partner.h).
+ * sends and receives two that end together are one, if their lanes are partners (partner.h). Lanes
+ * of them that are known to belong together are an all-to-all's, and matched as collectives are.
  */
 #ifndef ANALYSIS_MATCH_COLLECTIVES_H
 #define ANALYSIS_MATCH_COLLECTIVES_H
@@ -20,6 +21,7 @@ struct ana_arrival { /* one GPU in one collective */
 	int64_t start, end; /* on its own clock */
 	int64_t common_start, common_end; /* on the first host's */
 	int64_t cum_start[ANA_CLASSES], cum_end[ANA_CLASSES]; /* time by class before these */
+	bool send; /* by its name a send or receive, or of an all-to-all, which is made of these */
 };
 
 #define ANA_TOLERANCE_MAX_NS 1000000 /* by which the ends of one collective lie apart, at most */

@@ -20,6 +20,11 @@ struct taken {
 	uint32_t *left; /* by lane: kernels that no partner is known of */
 };
 
+static bool is_kin(const struct ana_match *m, uint32_t lane)
+{
+	return m->kins && m->kins->of[lane] != UINT32_MAX;
+}
+
 static bool may_meet(const struct ana_coincidences *c, const struct ana_coincidence *p)
 {
 	uint64_t most = (uint64_t)base_max(c->seen[p->a], c->seen[p->b]);
@@ -100,7 +105,7 @@ static int find_at(struct ana_partners *p, const struct ana_match *m, int64_t to
 	if (err)
 		goto out;
 	for (i = 0; i < m->lanes; i++)
-		t.left[i] = c.seen[i];
+		t.left[i] = is_kin(m, i) ? 0 : c.seen[i];
 	take(&c, &t);
 	for (i = 0; i < m->lanes; i++)
 		left += t.left[i];

@@ -9,7 +9,10 @@
 
 #include "match_collectives.h"
 
-/* @m: the logs, aligned, no more. @slack_ns: how far clocks may disagree. 0 or negative errno. */
+/*
+ * @m: the logs, aligned, and kin, whose lanes have no partners. @slack_ns: how far clocks may
+ * disagree. 0 or negative errno.
+ */
 int ana_partners_find(struct ana_partners *p, const struct ana_match *m, int64_t slack_ns);
 void ana_partners_fini(struct ana_partners *p);
 

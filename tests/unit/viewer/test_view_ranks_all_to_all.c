@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which sends and receives are an all-to-all's: who waits for all, and not who keeps pace. */
+#include "harness.h"
+
+#include "analysis/ranks/group.h"
+
+#define RANKS 16u
+#define TIMES 200
+#define SEND "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"
+
+struct job {
+	uint32_t ranks;
+	struct ana_collective_log *log[RANKS];
+	uint32_t host[RANKS];
+	struct ana_timebase base;
+	struct ana_groups g;
+	uint64_t random;
+	uint32_t all, pairs; /* told, */
+	size_t members; /* of the last all-to-all */
+	bool sends; /* all are */
+};
+
+static struct job *begin(uint32_t ranks)
+{
+	struct job *j = calloc(1, sizeof(*j));
+	uint32_t i;
+
+	j->ranks = ranks;
+	j->random = 1;
+	j->sends = true;
+	for (i = 0; i < ranks; i++)
+		j->log[i] = ana_collective_log_new(1 << 20, NULL);
+	return j;
+}
+
+static int64_t below(struct job *j, uint64_t n)
+{
+	return (int64_t)(t_random(&j->random) % n);
+}
+
+/* @n ranks from @first on come within 20 us of @at, and leave when those they wait for came. */
+static void meet(struct job *j, uint32_t stream, uint32_t first, uint32_t n, int64_t at,
+		 bool (*waits)(uint32_t a, uint32_t b, uint32_t n))
+{
+	int64_t came[RANKS], end;
+	uint32_t i, k;
+
+	for (i = 0; i < n; i++)
+		came[i] = at + below(j, 20000);
+	for (i = 0; i < n; i++) {
+		end = came[i];
+		for (k = 0; k < n; k++)
+			end = waits(i, k, n) && came[k] > end ? came[k] : end;
+		end += 60000 + below(j, 2000);
+		ana_collective_log_begin(j->log[first + i], first + i, stream, 1, SEND, came[i],
+					 end);
+	}
+}
+
+static bool for_all(uint32_t a, uint32_t b, uint32_t n)
+{
+	return a < n && b < n;
+}
+
+static bool for_its_pair(uint32_t a, uint32_t b, uint32_t n)
+{
+	return a % (n / 2) == b % (n / 2);
+}
+
+static bool for_neighbours(uint32_t a, uint32_t b, uint32_t n)
+{
+	return (a + 1) % n == b || (b + 1) % n == a;
+}
+
+static void tell_all(void *arg, struct ana_arrival *const *member, size_t n)
+{
+	struct job *j = arg;
+
+	j->all++;
+	j->members = n;
+	for (size_t i = 0; i < n; i++)
+		j->sends &= member[i]->send;
+}
+
+static void tell_pair(void *arg, struct ana_arrival *const member[2])
+{
+	struct job *j = arg;
+
+	j->pairs++;
+	j->sends &= member[0]->send && member[1]->send;
+}
+
+static void end(struct job *j)
+{
+	const struct ana_align align = { .host = &j->base, .hosts = 1, .host_of = j->host };
+	struct ana_match_user user = { .cluster = tell_all, .pair = tell_pair, .arg = j };
+	struct ana_match m = { .what = ANA_MATCH_SENDS | ANA_MATCH_COLLECTIVES,
+			       .log = j->log,
+			       .logs = j->ranks,
+			       .align = &align };
+	uint32_t i;
+
+	for (i = 0; i < j->ranks; i++)
+		REQUIRE(!ana_collective_log_finish(j->log[i]));
+	REQUIRE(!ana_groups_learn(&j->g, j->log, j->ranks, &align, 0));
+	m.first_lane = j->g.first_lane;
+	m.lanes = j->g.lanes;
+	m.kins = &j->g.kins;
+	m.partners = &j->g.partners;
+	REQUIRE(!ana_match_collectives(&m, &user));
+	EXPECT(j->sends);
+}
+
+static void job_free(struct job *j)
+{
+	for (uint32_t i = 0; i < j->ranks; i++)
+		ana_collective_log_free(j->log[i]);
+	ana_groups_fini(&j->g);
+	free(j);
+}
+
+static void test_all(void)
+{
+	static const uint32_t ranks[] = { 3, 4, 8, 16 };
+	int64_t n;
+	size_t i;
+
+	for (i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++) {
+		struct job *j = begin(ranks[i]);
+
+		for (n = 1; n <= TIMES; n++)
+			meet(j, 22, 0, ranks[i], n * 1000000, for_all);
+		end(j);
+		EXPECT_UINT(j->all, TIMES);
+		EXPECT_UINT(j->members, ranks[i]);
+		EXPECT_UINT(j->pairs, 0);
+		EXPECT_UINT(j->g.groups, 1);
+		EXPECT(!j->g.group[0].sends);
+		EXPECT_UINT(j->g.group[0].gpus, ranks[i]);
+		job_free(j);
+	}
+}
+
+/* Two side by side that drift against each other by up to 300 us. */
+static void test_two(void)
+{
+	struct job *j = begin(16);
+	int64_t n;
+
+	for (n = 1; n <= TIMES; n++) {
+		meet(j, 22, 0, 8, n * 1000000 + below(j, 300000), for_all);
+		meet(j, 22, 8, 8, n * 1000000 + below(j, 300000), for_all);
+	}
+	end(j);
+	EXPECT_UINT(j->all, 2 * TIMES);
+	EXPECT_UINT(j->members, 8);
+	EXPECT_UINT(j->pairs, 0);
+	EXPECT_UINT(j->g.groups, 2);
+	job_free(j);
+}
+
+/* Stages of tensor siblings that keep pace, and rings: all end together, and none waits for all. */
+static void test_keep_pace(void)
+{
+	static const uint32_t ranks[] = { 4, 8, 16 };
+	int64_t n;
+	size_t i;
+
+	for (i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++) {
+		struct job *pairs = begin(ranks[i]), *ring = begin(ranks[i]);
+
+		for (n = 1; n <= TIMES; n++) {
+			meet(pairs, 22, 0, ranks[i], n * 1000000, for_its_pair);
+			meet(ring, 22, 0, ranks[i], n * 1000000, for_neighbours);
+		}
+		end(pairs);
+		EXPECT_UINT(pairs->pairs, ranks[i] / 2 * TIMES);
+		EXPECT_UINT(pairs->all, 0);
+		end(ring);
+		EXPECT_UINT(ring->all, 0);
+		job_free(pairs);
+		job_free(ring);
+	}
+}
+
+/* Of a middle stage's siblings, who receive from the stage before and the one behind by turns. */
+static void test_receivers(void)
+{
+	struct job *j = begin(12);
+	int64_t n;
+	uint32_t i;
+
+	for (n = 1; n <= TIMES; n++)
+		for (i = 0; i < 4; i++) {
+			uint32_t from = n & 1 ? i : 8 + i;
+			int64_t end = n * 1000000 + below(j, 8000);
+			int64_t came = end - 60000 - below(j, 100000);
+
+			ana_collective_log_begin(j->log[4 + i], 4 + i, 22, 1, SEND, came,
+						 end + below(j, 2000));
+			ana_collective_log_begin(j->log[from], from, 23, 1, SEND, end - 50000,
+						 end + below(j, 2000));
+		}
+	end(j);
+	EXPECT_UINT(j->all, 0);
+	EXPECT_UINT(j->pairs, 4 * TIMES);
+	job_free(j);
+}
+
+int main(void)
+{
+	return RUN(test_all, test_two, test_keep_pace, test_receivers);
+}
