@@ -332,6 +332,14 @@ static const char *estimated(const struct view_summary *s, struct base_arena *me
 				 likely(e, ana_class_is_device, "the device", mem));
 }
 
+/* One figure of how busy it was: the meter's own only where nothing corrects it. */
+static const char *meanwhile(const struct view_summary *s, struct base_arena *mem)
+{
+	const char *sampled = estimated(s, mem);
+
+	return *sampled ? sampled : metered(s, mem);
+}
+
 /* What each step asks of the GPU, if that is much: after each answer it has nothing to do. */
 static const char *reads(const struct view_summary *s, struct base_arena *mem)
 {
@@ -354,8 +362,7 @@ static const char *taken(const struct view_summary *s, struct base_arena *mem, s
 	if (cpu)
 		return is_first_without_cpu(s, at) ? cpus_taken(s, mem) : "";
 	if (f->class == ANA_EXCLUDED_UNOBSERVED)
-		return base_arena_printf(mem, "%s%s%s", stepped_down(s), metered(s, mem),
-					 estimated(s, mem));
+		return base_arena_printf(mem, "%s%s", stepped_down(s), meanwhile(s, mem));
 	if (f->class == ANA_HOST_DISPATCH)
 		return reads(s, mem);
 	if (f->class != ANA_HOST_LOCK || f->where.chains > 1)

@@ -183,8 +183,9 @@ static void test_thin(void)
 	s = made_summary_of(r, H100, 6880000000LL);
 	at = (size_t)(view_finding_of(s, ANA_HOST_DISPATCH) - s->finding);
 	text = view_finding_sentence(s, &mem, at);
-	EXPECT(strstr(text, " to be given work: Python and the framework were preparing the next launch. "
-			    "Only 3 samples fell into it, at train.py:42 step. Without it"));
+	EXPECT(strstr(text,
+		      " to be given work: Python and the framework were preparing the next launch. "
+		      "Only 3 samples fell into it, at train.py:42 step. Without it"));
 	s->finding[at].where.samples = 4;
 	EXPECT(!strstr(view_finding_sentence(s, &mem, at), "Only "));
 	s->finding[at].where.samples = 3;
@@ -320,7 +321,8 @@ static void test_from_neighbours(void)
 	s = made_line(1, ANA_COPY, WIRE_ROLE_SUBMITTER, WIRE_WAIT_NONE);
 	REQUIRE(s && s->findings);
 	s->finding[0].nearby_ns = s->finding[0].ns / 100 * 83;
-	EXPECT(strstr(view_finding_sentence(s, &mem, 0), "most of these copies are too short to hold one"));
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0),
+		      "most of these copies are too short to hold one"));
 	view_summary_free(s);
 }
 
@@ -346,6 +348,14 @@ static void test_stepped_down(void)
 	EXPECT(strstr(view_finding_sentence(s, &mem, 0),
 		      "(0 records it all); NVML saw work on the GPU for 25.0 % of that time.") !=
 	       NULL);
+	/* One figure: the estimate's, where it is told. */
+	s->result->estimated = (struct ana_estimated){ .of_ns = 49, .busy.ns = 10 };
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0), "NVML saw") != NULL);
+	s->result->estimated = (struct ana_estimated){ .of_ns = 80, .busy.ns = 16 };
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0),
+		      "(0 records it all); sampled: likely busy for 20.0 % of it.") != NULL);
+	s->result->estimated.unknown_ns = 41;
+	EXPECT(strstr(view_finding_sentence(s, &mem, 0), "NVML saw") != NULL);
 	view_summary_free(s);
 }
 

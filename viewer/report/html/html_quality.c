@@ -4,13 +4,15 @@
 
 static void put_metered(struct html *h, const struct ana_metered *m)
 {
+	bool sampled = h->s->result->estimated.metered_ns;
+
 	if (!m->known_ns)
 		return;
 	html_put(h, "<dt>Busy meanwhile, as NVML saw</dt><dd>");
 	html_ns(h, m->busy_ns, "/quality/metered/busy_ns");
 	html_put(h, " of ");
 	html_ns(h, m->known_ns, "/quality/metered/known_ns");
-	html_put(h, "</dd>\n");
+	html_put(h, sampled ? "; what is sampled is reckoned from it</dd>\n" : "</dd>\n");
 }
 
 static void put_events(struct html *h, const struct ana_quality *q)

@@ -34,9 +34,12 @@ static void put_metered(struct page *p)
 		text_line(p, base_arena_printf(
 				     &p->mem,
 				     "not all was recorded: NVML saw work on the GPU for %s %% of "
-				     "%s of that time",
+				     "%s of that time%s",
 				     base_percent(share, base_ppm(m->busy_ns, m->known_ns)),
-				     base_duration(known, m->known_ns)));
+				     base_duration(known, m->known_ns),
+				     p->s->result->estimated.metered_ns
+					     ? "; what is sampled is reckoned from it"
+					     : ""));
 }
 
 /* What recording cost where some of it was given up, and what it would have cost. */
