@@ -491,7 +491,7 @@ static enum ana_read read_beside(const struct ana_copied *c, uint64_t bytes)
 {
 	struct wire_sample look[] = { { .t_ns = 0, .rchar_bytes = 7 },
 				      { .t_ns = 2 * MS, .rchar_bytes = 7 + bytes } };
-	struct ana_thread_samples s = { .sample = look, .tail = 2 };
+	struct ana_thread_samples s = { .reads = true, .sample = look, .tail = 2 };
 
 	return ana_copied_read(c, &s, 3 * MS, 4 * MS);
 }
