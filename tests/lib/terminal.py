@@ -2,6 +2,7 @@
 """A terminal for tests: a pseudo-terminal with a program in it, and a screen that understands the
 few control sequences that gpustarve and the test's own programs send, so that what a person would
 see, scrolled-off lines included, can be compared with what the program wrote."""
+import codecs
 import fcntl
 import os
 import pty
@@ -103,6 +104,7 @@ class Terminal:
     def __init__(self, argv, rows=24, columns=80, env=None):
         self.screen = Screen(rows, columns)
         self.raw = ''
+        self.text = codecs.getincrementaldecoder('utf-8')('replace')  # a read may end within a character
         go, wait = os.pipe()
         self.pid, self.fd = pty.fork()
         if not self.pid:
@@ -127,11 +129,12 @@ class Terminal:
         if not select.select([self.fd], [], [], timeout)[0]:
             return True
         try:
-            text = os.read(self.fd, 65536).decode(errors='replace')
+            data = os.read(self.fd, 65536)
         except OSError:
             return False
-        if not text:
+        if not data:
             return False
+        text = self.text.decode(data)
         self.raw += text
         self.screen.feed(text)
         return True
