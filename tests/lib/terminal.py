@@ -104,7 +104,8 @@ class Terminal:
     def __init__(self, argv, rows=24, columns=80, env=None):
         self.screen = Screen(rows, columns)
         self.raw = ''
-        self.text = codecs.getincrementaldecoder('utf-8')('replace')  # a read may end within a character
+        self.text = codecs.getincrementaldecoder('utf-8')('replace')  # a read may end within a character ...
+        self.held = ''  # ... or within an escape sequence
         go, wait = os.pipe()
         self.pid, self.fd = pty.fork()
         if not self.pid:
@@ -136,7 +137,9 @@ class Terminal:
             return False
         text = self.text.decode(data)
         self.raw += text
-        self.screen.feed(text)
+        text = self.held + text
+        self.held = re.search(r'(\x1b(\[[\d;?]*)?)?\Z', text)[0]
+        self.screen.feed(text[:len(text) - len(self.held)])
         return True
 
     def until(self, pattern, start=0, timeout=120):
