@@ -22,6 +22,7 @@
 #define FLEET_DIGEST_SCHEMA "gpustarve.digest/1"
 #define FLEET_DIGEST_BYTES_MAX 4096
 
+#define FLEET_GPUS_MAX (1 << 24) /* of a line */
 #define FLEET_LINES_MAX 6
 #define FLEET_SHARES_MAX 48
 #define FLEET_HOTSPOTS_MAX 6
@@ -125,6 +126,7 @@ struct fleet_digest {
 	size_t units;
 	struct fleet_saves saves; /* lost.h */
 	bool whole_job; /* of all runs of the scheduler's job: it takes their place */
+	int64_t left_out; /* rows and texts that a digest as JSON had no room for */
 };
 
 /*
@@ -153,8 +155,11 @@ void fleet_digest_own(struct fleet_digest *d, const char *tenant);
 
 /*
  * As one line of JSON with its newline, at most FLEET_DIGEST_BYTES_MAX: what does not fit is left
- * out from the end of the fixes, the labels and the lines of code, never of what is summed.
- * Allocated; NULL without memory.
+ * out from the end of the fixes, the labels and the lines of code, never of what is summed. Then
+ * rows of what is summed become one: of compute, of GPUs (never one with a price and one without).
+ * Then long texts of GPUs and prices are cut, the smallest classes become one, "several", and names
+ * are cut, but for run and tenant. How many all those were is its left_out. Allocated; NULL without
+ * memory.
  */
 char *fleet_digest_write(const struct fleet_digest *d);
 

@@ -60,7 +60,7 @@ static void read_line(struct reader *r, const struct base_json *node, struct fle
 	int b = 0;
 
 	TEXT(l->gpu, node, "gpu");
-	l->gpus = number(r, node, "gpus", 1 << 24);
+	l->gpus = number(r, node, "gpus", FLEET_GPUS_MAX);
 #define LINE_NS(symbol, column) l->column = number(r, node, #column, NS_MAX);
 #include "facts/fleet_lines.def"
 	BASE_JSON_EACH(n, base_json_get(node, "minutes")) {
@@ -173,6 +173,7 @@ static void read_head(struct reader *r, struct fleet_digest *d, const struct bas
 	d->start_unix_ns = number(r, root, "start_unix_ns", INT64_C(1) << 62);
 	d->wall_ns = number(r, root, "wall_ns", NS_MAX);
 	d->whole_job = base_json_get_bool(root, "whole_job", false);
+	d->left_out = number(r, root, "left_out", INT32_MAX);
 	if (!d->run[0])
 		r->why = r->why ? r->why : "it names no run";
 }

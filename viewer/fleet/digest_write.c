@@ -2,11 +2,15 @@
 /* A digest as one line of JSON that never is longer than it may be. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/escape.h"
 #include "base/jsonout.h"
 #include "digest_work.h"
 #include "digest.h"
 #include "lost.h"
 #include "units.h"
+
+#define TEXT_LEAST 24 /* bytes of JSON that a text has in any case */
+#define SHARES_LEAST 12 /* classes that are worth more than whole names */
 
 static void put_line(struct base_jsonout *j, const struct fleet_line *l)
 {
@@ -59,6 +63,8 @@ static void put_head(struct base_jsonout *j, const struct fleet_digest *d)
 	base_json_int(j, "wall_ns", d->wall_ns);
 	if (d->whole_job)
 		base_json_bool(j, "whole_job", true);
+	if (d->left_out)
+		base_json_int(j, "left_out", d->left_out);
 	fleet_units_put(j, d);
 	fleet_saves_put(j, d);
 }
@@ -136,21 +142,151 @@ static char *once(const struct fleet_digest *d, size_t *len)
 	return NULL;
 }
 
-/* Keeps sums: the last two lines of GPUs become one. */
-static void fold_line(struct fleet_digest *d)
+static void agree(char *to, const char *from, size_t room)
 {
-	struct fleet_line *to = &d->line[d->lines - 2], *from = &d->line[d->lines - 1];
+	if (strcmp(to, from) != 0)
+		fleet_tame(to, room, "several");
+}
 
-	fleet_tame(to->gpu, sizeof(to->gpu), "several");
-	fleet_tame(to->model, sizeof(to->model), "several");
-	to->label[0] = to->source[0] = '\0';
-	to->nano_usd_per_hour = 0;
+#define AGREE(to, from, text) agree((to)->text, (from)->text, sizeof((to)->text))
+
+static void fold_line(struct fleet_line *to, const struct fleet_line *from)
+{
+	AGREE(to, from, gpu);
+	if (to->priced) { /* amounts stay those of each one's price */
+		AGREE(to, from, model);
+		AGREE(to, from, label);
+		AGREE(to, from, source);
+		AGREE(to, from, date);
+		if (to->nano_usd_per_hour != from->nano_usd_per_hour)
+			to->nano_usd_per_hour = 0;
+	}
 	to->gpus += from->gpus;
+	if (to->gpus > FLEET_GPUS_MAX)
+		to->gpus = FLEET_GPUS_MAX;
 #define LINE_NS(symbol, column) view_cost_add(&to->column, from->column);
 #define LINE_USD(symbol, column) view_cost_add(&to->column, from->column);
 #define LINE_MINUTES(symbol, column, band) view_cost_add(&to->minutes[band], from->minutes[band]);
 #include "facts/fleet_lines.def"
-	d->lines--;
+}
+
+/*
+ * Two lines of GPUs become one, and sums stay. Never one with a price and one without: the sum's
+ * dollars would have no price, or its price would be over time of which nobody knows one.
+ */
+static bool fold_lines(struct fleet_digest *d)
+{
+	for (size_t i = d->lines; i-- > 1;) {
+		size_t k = i;
+
+		while (k > 0 && d->line[k - 1].priced != d->line[i].priced)
+			k--;
+		if (!k)
+			continue;
+		fold_line(&d->line[k - 1], &d->line[i]);
+		d->lines--;
+		memmove(&d->line[i], &d->line[i + 1], (d->lines - i) * sizeof(d->line[0]));
+		return true;
+	}
+	return false;
+}
+
+static size_t length(const char *text)
+{
+	size_t len = 0, left = strlen(text), took;
+	char c[BASE_ESCAPED_MAX];
+
+	for (; left; text += took, left -= took)
+		len += base_escape(c, BASE_AS_JSON, text, left, &took);
+	return len;
+}
+
+/* To so many bytes of JSON, in whole characters. */
+static void cut(char *text, size_t most)
+{
+	size_t left = strlen(text), took, len = 0;
+	char c[BASE_ESCAPED_MAX];
+
+	for (; left; text += took, left -= took) {
+		len += base_escape(c, BASE_AS_JSON, text, left, &took);
+		if (len > most)
+			break;
+	}
+	*text = '\0';
+}
+
+static void longer(char **longest, char *text)
+{
+	if (length(text) > (*longest ? length(*longest) : TEXT_LEAST))
+		*longest = text;
+}
+
+static bool cut_longest(char *longest)
+{
+	if (longest)
+		cut(longest, TEXT_LEAST);
+	return longest != NULL;
+}
+
+/* The longest as JSON of those that no bill is summed by, but for GPUs' names. */
+static bool cut_text(struct fleet_digest *d)
+{
+	char *longest = NULL;
+
+	for (size_t i = 0; i < d->lines; i++) {
+#define LINE_TEXT(member, array) longer(&longest, d->line[i].member);
+#include "facts/fleet_lines.def"
+	}
+	longer(&longest, d->verdict);
+	return cut_longest(longest);
+}
+
+/* Whose a run is; never what it is known by. */
+static bool cut_name(struct fleet_digest *d)
+{
+	char *longest = NULL;
+
+#define NAME(symbol, name, column, title, told) longer(&longest, d->name);
+#include "facts/fleet_names.def"
+	longer(&longest, d->job);
+	return cut_longest(longest);
+}
+
+static size_t smallest(const struct fleet_digest *d)
+{
+	size_t least = 0;
+
+	for (size_t i = 1; i < d->shares; i++)
+		if (d->share[i].ns < d->share[least].ns)
+			least = i;
+	return least;
+}
+
+static void remove_share(struct fleet_digest *d, size_t i)
+{
+	d->shares--;
+	memmove(&d->share[i], &d->share[i + 1], (d->shares - i) * sizeof(d->share[0]));
+}
+
+/* The smallest class goes to what has no class of its own, which is the last one. */
+static bool fold_share(struct fleet_digest *d, size_t keep)
+{
+	struct fleet_share sum = { "several", 0, 0 };
+
+	if (d->shares <= keep)
+		return false;
+	for (size_t i = 0; i < d->shares; i++)
+		if (!strcmp(d->share[i].class, sum.class)) {
+			sum = d->share[i];
+			remove_share(d, i);
+			break;
+		}
+	size_t least = smallest(d);
+	view_cost_add(&sum.ns, d->share[least].ns);
+	view_cost_add(&sum.usd, d->share[least].usd);
+	remove_share(d, least);
+	d->share[d->shares++] = sum;
+	return true;
 }
 
 /* False: nothing is left that could go. */
@@ -172,10 +308,9 @@ static bool drop_one(struct fleet_digest *d)
 		d->labels--;
 	else if (d->works > 1)
 		fleet_work_fold(d);
-	else if (d->lines > 1)
-		fold_line(d);
 	else
-		return false;
+		return fold_lines(d) || cut_text(d) || fold_share(d, SHARES_LEAST) || cut_name(d) ||
+		       fold_share(d, 1);
 	return true;
 }
 
@@ -188,10 +323,12 @@ char *fleet_digest_write(const struct fleet_digest *whole)
 	if (!d)
 		return NULL;
 	*d = *whole;
-	do {
-		free(text);
+	for (;; d->left_out++) {
 		text = once(d, &len);
-	} while (text && len > FLEET_DIGEST_BYTES_MAX && drop_one(d));
+		if (!text || len <= FLEET_DIGEST_BYTES_MAX || !drop_one(d))
+			break;
+		free(text);
+	}
 	free(d);
 	return text;
 }

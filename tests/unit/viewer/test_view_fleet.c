@@ -87,11 +87,10 @@ static int64_t work_ns(const struct fleet_digest *d)
 	return ns;
 }
 
-static void expect_sums(const struct fleet_digest *got, const struct fleet_digest *want)
+static void expect_kept(const struct fleet_digest *got, const struct fleet_digest *want)
 {
 	EXPECT_INT(fleet_digest_held_ns(got), fleet_digest_held_ns(want));
 	EXPECT_INT(fleet_digest_usd(got), fleet_digest_usd(want));
-	EXPECT_UINT(got->shares, want->shares);
 	EXPECT_INT(work_ns(got), work_ns(want));
 	EXPECT_INT(got->meters.tensor_ns, want->meters.tensor_ns);
 	EXPECT_INT(got->meters.dram_ns, want->meters.known_ns ? want->meters.dram_ns : 0);
@@ -102,8 +101,14 @@ static void expect_sums(const struct fleet_digest *got, const struct fleet_diges
 		EXPECT_INT(got->saves.usd[i], want->saves.usd[i]);
 	}
 	EXPECT_STR(got->run, want->run);
-	EXPECT_STR(got->team, want->team);
 	EXPECT_INT(got->revision, want->revision);
+}
+
+static void expect_sums(const struct fleet_digest *got, const struct fleet_digest *want)
+{
+	EXPECT_UINT(got->shares, want->shares);
+	EXPECT_STR(got->team, want->team);
+	expect_kept(got, want);
 }
 
 static void there_and_back(const struct fleet_digest *d)
@@ -119,6 +124,152 @@ static void there_and_back(const struct fleet_digest *d)
 	expect_sums(back, d);
 	free(text);
 	free(back);
+}
+
+static int64_t unpriced_ns(const struct fleet_digest *d)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < d->lines; i++)
+		ns += d->line[i].priced ? 0 : d->line[i].held_ns;
+	return ns;
+}
+
+static int64_t classes_ns(const struct fleet_digest *d)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < d->shares; i++)
+		ns += d->share[i].ns;
+	return ns;
+}
+
+/* What @d is as JSON, which is within the bound. */
+static void as_written(struct fleet_digest *back, const struct fleet_digest *d)
+{
+	char *text = fleet_digest_write(d);
+	const char *why = "";
+
+	REQUIRE(text);
+	EXPECT_UINT(strlen(text) <= FLEET_DIGEST_BYTES_MAX ? 0 : strlen(text), 0);
+	EXPECT_INT(fleet_digest_read(back, text, strlen(text), &why), 0);
+	free(text);
+}
+
+/* Lines become one: dollars stay, and no price comes over time that had none. */
+static void test_fold_prices(void)
+{
+	struct fleet_digest *d = calloc(1, sizeof(*d)), *back = calloc(1, sizeof(*back));
+
+	for (unsigned int priced = 0; priced < 1u << FLEET_LINES_MAX; priced++) {
+		fill(d);
+		for (size_t i = 0; i < d->lines; i++) {
+			struct fleet_line *l = &d->line[i];
+
+			l->gpus = 1 << 24;
+			l->held_ns = INT64_C(1000) << i;
+			l->priced = priced >> i & 1;
+			l->usd = l->priced ? INT64_C(7000000000) << i : 0;
+			fleet_tame(l->date, sizeof(l->date), "2026-11-01");
+		}
+		as_written(back, d);
+		EXPECT(back->lines < d->lines && back->left_out > 0);
+		EXPECT_INT(fleet_digest_held_ns(back), fleet_digest_held_ns(d));
+		EXPECT_INT(fleet_digest_usd(back), fleet_digest_usd(d));
+		EXPECT_INT(unpriced_ns(back), unpriced_ns(d));
+		for (size_t i = 0; i < back->lines; i++)
+			if (back->line[i].priced) {
+				EXPECT(back->line[i].source[0]);
+				EXPECT_STR(back->line[i].date, "2026-11-01");
+			}
+	}
+	free(back);
+	free(d);
+}
+
+static void quotes(char *text, size_t room)
+{
+	memset(text, '"', room - 1);
+	text[room - 1] = '\0';
+}
+
+/* Nothing is larger, and nobody but an enemy writes it. */
+static void fill_worst(struct fleet_digest *d)
+{
+	fill(d);
+	quotes(d->tenant, sizeof(d->tenant));
+	quotes(d->job, sizeof(d->job));
+	quotes(d->verdict, sizeof(d->verdict));
+#define NAME(symbol, name, column, title, told) quotes(d->name, sizeof(d->name));
+#include "facts/fleet_names.def"
+	d->exit_status = INT64_MIN;
+	d->start_unix_ns = INT64_C(1) << 62;
+	d->wall_ns = INT64_MAX;
+	d->rules = UINT32_MAX;
+	d->simulated = d->whole_job = true;
+	for (size_t i = 0; i < d->lines; i++) {
+		struct fleet_line *l = &d->line[i];
+
+		l->priced = i % 2;
+		l->gpus = 1 << 24;
+		l->usd = l->priced ? INT64_MAX / 8 : 0;
+		l->starved_usd = l->wasted_usd = l->idle_usd = l->usd;
+		l->held_ns = l->busy_ns = l->starved_ns = l->wasted_ns = INT64_MAX / 8;
+		l->nano_usd_per_hour = INT64_MAX - (int64_t)i;
+		quotes(l->model, sizeof(l->model));
+		quotes(l->date, sizeof(l->date));
+		for (int b = 0; b < FLEET_BANDS; b++)
+			l->minutes[b] = (INT64_C(1) << 40) / 8;
+	}
+	for (d->shares = 0; d->shares < FLEET_SHARES_MAX; d->shares++) {
+		struct fleet_share *s = &d->share[d->shares];
+
+		snprintf(s->class, sizeof(s->class), "class_that_nobody_has_named_%03zu",
+			 d->shares);
+		s->ns = s->usd = INT64_MAX / 64 - (int64_t)d->shares;
+	}
+	for (d->units = 0; d->units < VIEW_OUTCOMES_MAX; d->units++) {
+		struct fleet_unit *u = &d->unit[d->units];
+
+		snprintf(u->name, sizeof(u->name), "unit_that_nobody_counts_by_%02zu", d->units);
+		u->num = u->den = INT64_MAX;
+	}
+}
+
+/* However many classes and whatever names: within the bound, the sums as they were. */
+static void test_worst(void)
+{
+	struct fleet_digest *d = calloc(1, sizeof(*d)), *back = calloc(1, sizeof(*back));
+
+	fill_worst(d);
+	as_written(back, d);
+	expect_kept(back, d);
+	EXPECT_INT(unpriced_ns(back), unpriced_ns(d));
+	EXPECT_INT(classes_ns(back), classes_ns(d));
+	EXPECT_STR(back->tenant, d->tenant);
+	EXPECT_UINT(back->units, d->units);
+	EXPECT(back->shares < d->shares);
+	EXPECT(back->team[0] && strlen(back->team) < strlen(d->team));
+	EXPECT_INT(back->left_out > 48, true);
+	printf("the worst digest: %zu classes, %lld left out\n", back->shares,
+	       (long long)back->left_out);
+	*d = *back;
+	as_written(back, d); /* what was left out is told for good */
+	EXPECT_INT(back->left_out, d->left_out);
+	free(back);
+	free(d);
+}
+
+/* What has room is not cut, and tells of nothing. */
+static void test_nothing_left_out(void)
+{
+	struct fleet_digest *d = made_digest(1, "NVIDIA H100", 2);
+	char *text = fleet_digest_write(d);
+
+	REQUIRE(text);
+	EXPECT(!strstr(text, "left_out"));
+	free(text);
+	free(d);
 }
 
 static void test_digest(void)
@@ -528,7 +679,8 @@ static void test_literals(void)
 
 int main(void)
 {
-	return RUN(test_digest, test_compute, test_compute_of_others, test_tame, test_week,
-		   test_digits, test_cents, test_spikes, test_spike_bounds, test_rows,
-		   test_beyond_int64, test_beyond_all, test_literals);
+	return RUN(test_digest, test_fold_prices, test_worst, test_nothing_left_out, test_compute,
+		   test_compute_of_others, test_tame, test_week, test_digits, test_cents,
+		   test_spikes, test_spike_bounds, test_rows, test_beyond_int64, test_beyond_all,
+		   test_literals);
 }
