@@ -17,6 +17,8 @@ import gs
 import oracle
 import ref_work
 
+# Once differed: 1770, a lead was decided before the waits in it were read.
+DIFFERED = [1770]
 DUMP = os.path.join(gs.BUILD, 'tests', 'engine_dump')
 LAUNCHES = ['cudaLaunchKernel'] * 6 + ['cudaMemcpyAsync', 'cudaMemsetAsync', 'cudaGraphLaunch',
                                         'cuLaunchKernel', 'hipLaunchKernel', 'cudaMemcpy']
@@ -210,7 +212,7 @@ def main():
     first = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 200
     with gs.scratch() as where:
-        for seed in range(first, first + count):
+        for seed in [*(DIFFERED if len(sys.argv) == 1 else []), *range(first, first + count)]:
             one(seed, where, ref_ledger)
             if len(gs.failures) > 20:
                 break

@@ -473,6 +473,7 @@ void ana_gap_lead(struct ana_walk *w, struct ana_gpu_state *g)
 	if (lost) /* LEDGER rule 0: it was submitted, too */
 		d.call = lost;
 	g->lead_open = false;
+	ana_host_ranges(w, g->lead.end); /* no gap may have asked for them yet */
 	find_submitter(&d);
 	if (!w->err)
 		decide_lead(&d);
