@@ -133,8 +133,9 @@ def governed(seconds=18):
         span = sum(e - s for s, e, _ in inside)
         gs.check(abs(m['known_ns'] - span) < span / 1000, f'governed, summary: {m}, {span}')
         text = ' '.join(report(where, 'text').split())
-        meter = 1 if 'sampled: likely busy for' in text else 2  # in quality, and in the finding without an estimate
-        gs.equal(text.count('NVML saw work on the GPU for'), meter, f'governed, one figure in the finding: {text[:3000]}')
+        told, meters = 'sampled: likely busy for' in text, text.count('NVML saw work on the GPU for')
+        # In quality; and in the finding, wherever it stands, only without an estimate.
+        gs.check(meters == 1 if told else meters >= 2, f'governed, one figure in the finding: {told}, {meters}: {text[:3000]}')
         gs.check('what is sampled is reckoned from it' in text, f'governed, quality: {text[:3000]}')
 
 
