@@ -20,14 +20,19 @@ struct work {
 	uint32_t *of_process; /* ... of the same process */
 };
 
-static int64_t clamp(int64_t t)
+int64_t live_clamped(int64_t t)
 {
-	return base_max(-TIME_MAX, base_min(t, TIME_MAX));
+	return base_clamp(t, -TIME_MAX, TIME_MAX);
+}
+
+struct live_file live_file_of(const Wire__Checkpoint *c)
+{
+	return (struct live_file){ c->inode, c->size, c->mtime_ns };
 }
 
 void live_save_begin(struct live_save *s, const Wire__Checkpoint *c)
 {
-	*s = (struct live_save){ .start_ns = clamp(c->start_ns),
+	*s = (struct live_save){ .start_ns = live_clamped(c->start_ns),
 				 .call_end_ns = LIVE_NEVER,
 				 .whole_ns = LIVE_NEVER,
 				 .path = c->path,
@@ -36,7 +41,7 @@ void live_save_begin(struct live_save *s, const Wire__Checkpoint *c)
 
 void live_save_tell(struct live_save *s, const Wire__Checkpoint *c)
 {
-	int64_t end = clamp(c->end_ns);
+	int64_t end = live_clamped(c->end_ns);
 
 	switch (c->state) {
 	case WIRE__SAVE_STATE__SAVE_BEGUN:
@@ -44,7 +49,7 @@ void live_save_tell(struct live_save *s, const Wire__Checkpoint *c)
 		break;
 	case WIRE__SAVE_STATE__SAVE_WHOLE:
 		s->whole_ns = base_max(end, s->start_ns);
-		s->file = (struct live_file){ c->inode, c->size, c->mtime_ns };
+		s->file = live_file_of(c);
 		s->synced |= c->synced;
 		break;
 	case WIRE__SAVE_STATE__SAVE_FAILED:

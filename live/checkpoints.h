@@ -30,6 +30,10 @@ struct live_save {
 	bool failed, synced;
 };
 
+/* A stamp that nothing can be added to beyond an int64_t. */
+int64_t live_clamped(int64_t t);
+struct live_file live_file_of(const Wire__Checkpoint *c);
+
 /* One of which the first thing is told: everything but its path. */
 void live_save_begin(struct live_save *s, const Wire__Checkpoint *c);
 /* What was told of it, in any order, that first thing included. */

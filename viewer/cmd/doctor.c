@@ -336,8 +336,7 @@ static void check_prices(void)
 {
 	struct view_prices site = { 0 }, builtin = { 0 };
 	struct view_machine here;
-	const char *env = getenv("GPUSTARVE_PRICES"), *why = NULL;
-	const char *path = env && env[0] ? env : VIEW_PRICES_SITE_FILE;
+	const char *path = view_prices_site(), *why = NULL;
 	char text[512];
 
 	puts("prices");

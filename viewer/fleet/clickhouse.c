@@ -70,16 +70,23 @@ static int check_cluster(struct click *c)
 	return -EOPNOTSUPP;
 }
 
+/* The number that @sql, which it frees, asks for. */
+static int ask_number(struct click *c, char *sql, bool partial, int64_t *number)
+{
+	*number = 0;
+	int err = sql ? ask_rows(c, sql, partial, "i", on_count, number) : -ENOMEM;
+	free(sql);
+	return err;
+}
+
 /* Whoever writes next brings a table of before up to date; whoever reads takes it as it is. */
 static int check_columns(struct click *c, bool partial)
 {
-	char *sql = c->is_looked_at ? NULL : click_sql_has_added(c);
-	int64_t whole = 0;
+	int64_t whole;
 
 	if (c->is_looked_at)
 		return 0;
-	int err = sql ? ask_rows(c, sql, partial, "i", on_count, &whole) : -ENOMEM;
-	free(sql);
+	int err = ask_number(c, click_sql_has_added(c), partial, &whole);
 	c->is_looked_at = !err;
 	c->is_old = !whole;
 	return err;
@@ -195,11 +202,9 @@ static void on_twice(void *arg, const struct fleet_cell *cell)
 
 static int find_jobs(struct click *c, bool partial, bool *has_jobs)
 {
-	char *sql = click_sql_jobs();
-	int64_t count = 0;
-	int err = sql ? ask_rows(c, sql, partial, "i", on_count, &count) : -ENOMEM;
+	int64_t count;
+	int err = ask_number(c, click_sql_jobs(), partial, &count);
 
-	free(sql);
 	*has_jobs = count > 0;
 	return err;
 }

@@ -21,13 +21,6 @@ struct points {
 	size_t count, room;
 };
 
-#define TIME_MAX (INT64_C(1) << 61)
-
-static int64_t clamp(int64_t t)
-{
-	return t < -TIME_MAX ? -TIME_MAX : t > TIME_MAX ? TIME_MAX : t;
-}
-
 static int gather(struct saves_facts *f, struct points *p, const struct view_trace *t)
 {
 	for (size_t i = 0; i < t->streams; i++)
@@ -60,18 +53,13 @@ static int by_number(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static struct live_file file_of(const Wire__Checkpoint *c)
-{
-	return (struct live_file){ c->inode, c->size, c->mtime_ns };
-}
-
 static void take_load(struct saves_facts *f, const struct point *p)
 {
 	if (f->in.loads == SAVES_LOADS_MAX || !*p->c->path)
 		return;
 	f->load[f->in.loads++] = (struct live_load){ .process = p->process,
-						     .t_ns = clamp(p->c->start_ns),
-						     .file = file_of(p->c),
+						     .t_ns = live_clamped(p->c->start_ns),
+						     .file = live_file_of(p->c),
 						     .path = p->c->path };
 }
 
@@ -165,15 +153,15 @@ static struct saves_process process_of(const struct view_trace *t, size_t at,
 				       const struct ana_process *p)
 {
 	const struct view_stream *s = &t->stream[at];
-	int64_t word =
-		base_max(p->start_ns, s->last_pulse ? clamp(s->last_pulse->t_ns) : INT64_MIN);
+	int64_t word = base_max(p->start_ns,
+				s->last_pulse ? live_clamped(s->last_pulse->t_ns) : INT64_MIN);
 
 	return (struct saves_process){ .start_ns = p->start_ns,
 				       .end_ns = p->end_ns,
 				       .holds = p->holds,
 				       .ordered = s->bye && !status_of(t, s),
 				       .runs = !strcmp(p->ended, "running"),
-				       .word_ns = s->bye ? clamp(s->bye->t_ns) : word };
+				       .word_ns = s->bye ? live_clamped(s->bye->t_ns) : word };
 }
 
 /* A run that ended with a status that is not 0 did so by its last processes. */
