@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which sends and receives are an all-to-all's: who waits for all, and not who keeps pace. */
-#include "harness.h"
-
-#include "analysis/ranks/group.h"
-
-#define RANKS 16u
-#define TIMES 200
-#define SEND "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"
+#include "ranks_sends.h"
 
 struct job {
-	uint32_t ranks;
-	struct ana_collective_log *log[RANKS];
-	uint32_t host[RANKS];
-	struct ana_timebase base;
-	struct ana_groups g;
-	uint64_t random;
+	struct sends s;
 	uint32_t all, pairs; /* told, */
 	size_t members; /* of the last all-to-all */
 	bool sends; /* all are */
@@ -23,19 +12,15 @@ struct job {
 static struct job *begin(uint32_t ranks)
 {
 	struct job *j = calloc(1, sizeof(*j));
-	uint32_t i;
 
-	j->ranks = ranks;
-	j->random = 1;
+	sends_begin(&j->s, ranks);
 	j->sends = true;
-	for (i = 0; i < ranks; i++)
-		j->log[i] = ana_collective_log_new(1 << 20, NULL);
 	return j;
 }
 
 static int64_t below(struct job *j, uint64_t n)
 {
-	return (int64_t)(t_random(&j->random) % n);
+	return sends_below(&j->s, n);
 }
 
 /* @n ranks from @first on come within 20 us of @at, and leave when those they wait for came. */
@@ -52,7 +37,7 @@ static void meet(struct job *j, uint32_t stream, uint32_t first, uint32_t n, int
 		for (k = 0; k < n; k++)
 			end = waits(i, k, n) && came[k] > end ? came[k] : end;
 		end += 60000 + below(j, 2000);
-		ana_collective_log_begin(j->log[first + i], first + i, stream, 1, SEND, came[i],
+		ana_collective_log_begin(j->s.log[first + i], first + i, stream, 1, SEND, came[i],
 					 end);
 	}
 }
@@ -92,30 +77,15 @@ static void tell_pair(void *arg, struct ana_arrival *const member[2])
 
 static void end(struct job *j)
 {
-	const struct ana_align align = { .host = &j->base, .hosts = 1, .host_of = j->host };
 	struct ana_match_user user = { .cluster = tell_all, .pair = tell_pair, .arg = j };
-	struct ana_match m = { .what = ANA_MATCH_SENDS | ANA_MATCH_COLLECTIVES,
-			       .log = j->log,
-			       .logs = j->ranks,
-			       .align = &align };
-	uint32_t i;
 
-	for (i = 0; i < j->ranks; i++)
-		REQUIRE(!ana_collective_log_finish(j->log[i]));
-	REQUIRE(!ana_groups_learn(&j->g, j->log, j->ranks, &align, 0));
-	m.first_lane = j->g.first_lane;
-	m.lanes = j->g.lanes;
-	m.kins = &j->g.kins;
-	m.partners = &j->g.partners;
-	REQUIRE(!ana_match_collectives(&m, &user));
+	sends_match(&j->s, ANA_MATCH_SENDS | ANA_MATCH_COLLECTIVES, &user);
 	EXPECT(j->sends);
 }
 
 static void job_free(struct job *j)
 {
-	for (uint32_t i = 0; i < j->ranks; i++)
-		ana_collective_log_free(j->log[i]);
-	ana_groups_fini(&j->g);
+	sends_fini(&j->s);
 	free(j);
 }
 
@@ -134,9 +104,9 @@ static void test_all(void)
 		EXPECT_UINT(j->all, TIMES);
 		EXPECT_UINT(j->members, ranks[i]);
 		EXPECT_UINT(j->pairs, 0);
-		EXPECT_UINT(j->g.groups, 1);
-		EXPECT(!j->g.group[0].sends);
-		EXPECT_UINT(j->g.group[0].gpus, ranks[i]);
+		EXPECT_UINT(j->s.g.groups, 1);
+		EXPECT(!j->s.g.group[0].sends);
+		EXPECT_UINT(j->s.g.group[0].gpus, ranks[i]);
 		job_free(j);
 	}
 }
@@ -155,7 +125,7 @@ static void test_two(void)
 	EXPECT_UINT(j->all, 2 * TIMES);
 	EXPECT_UINT(j->members, 8);
 	EXPECT_UINT(j->pairs, 0);
-	EXPECT_UINT(j->g.groups, 2);
+	EXPECT_UINT(j->s.g.groups, 2);
 	job_free(j);
 }
 
@@ -196,9 +166,9 @@ static void test_receivers(void)
 			int64_t end = n * 1000000 + below(j, 8000);
 			int64_t came = end - 60000 - below(j, 100000);
 
-			ana_collective_log_begin(j->log[4 + i], 4 + i, 22, 1, SEND, came,
+			ana_collective_log_begin(j->s.log[4 + i], 4 + i, 22, 1, SEND, came,
 						 end + below(j, 2000));
-			ana_collective_log_begin(j->log[from], from, 23, 1, SEND, end - 50000,
+			ana_collective_log_begin(j->s.log[from], from, 23, 1, SEND, end - 50000,
 						 end + below(j, 2000));
 		}
 	end(j);

@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whose send a receive is: told by who ends together, whoever keeps pace with them. */
-#include "harness.h"
-
-#include "analysis/ranks/group.h"
-
-#define RANKS 16u
-#define TIMES 200
-#define SEND "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"
+#include "ranks_sends.h"
 
 struct job {
-	uint32_t ranks;
-	struct ana_collective_log *log[RANKS];
-	uint32_t host[RANKS];
-	struct ana_timebase base;
-	struct ana_groups g;
-	uint64_t random;
+	struct sends s;
 	uint32_t told; /* pairs, */
 	uint32_t of[RANKS][RANKS]; /* of whom */
 	int64_t apart_ns; /* the most */
@@ -23,25 +12,21 @@ struct job {
 static struct job *begin(uint32_t ranks)
 {
 	struct job *j = calloc(1, sizeof(*j));
-	uint32_t i;
 
-	j->ranks = ranks;
-	j->random = 1;
-	for (i = 0; i < ranks; i++)
-		j->log[i] = ana_collective_log_new(1 << 20, NULL);
+	sends_begin(&j->s, ranks);
 	return j;
 }
 
 static int64_t below(struct job *j, uint64_t n)
 {
-	return (int64_t)(t_random(&j->random) % n);
+	return sends_below(&j->s, n);
 }
 
 /* A send or receive of the rank that ends at @end or up to 2 us later. */
 static void send(struct job *j, uint32_t rank, int64_t end)
 {
 	end += below(j, 2000);
-	ana_collective_log_begin(j->log[rank], rank, 22, 1, SEND, end - 200000, end);
+	ana_collective_log_begin(j->s.log[rank], rank, 22, 1, SEND, end - 200000, end);
 }
 
 static void tell(void *arg, struct ana_arrival *const member[2])
@@ -53,33 +38,19 @@ static void tell(void *arg, struct ana_arrival *const member[2])
 	j->told++;
 	j->of[a < b ? a : b][a < b ? b : a]++;
 	j->apart_ns = apart > j->apart_ns ? apart : j->apart_ns;
-	EXPECT(j->g.group[ana_groups_of_pair(&j->g, member)].sends);
+	EXPECT(j->s.g.group[ana_groups_of_pair(&j->s.g, member)].sends);
 }
 
 static void end(struct job *j)
 {
-	const struct ana_align align = { .host = &j->base, .hosts = 1, .host_of = j->host };
 	struct ana_match_user user = { .pair = tell, .arg = j };
-	struct ana_match m = {
-		.what = ANA_MATCH_SENDS, .log = j->log, .logs = j->ranks, .align = &align
-	};
-	uint32_t i;
 
-	for (i = 0; i < j->ranks; i++)
-		REQUIRE(!ana_collective_log_finish(j->log[i]));
-	REQUIRE(!ana_groups_learn(&j->g, j->log, j->ranks, &align, 0));
-	m.first_lane = j->g.first_lane;
-	m.lanes = j->g.lanes;
-	m.kins = &j->g.kins;
-	m.partners = &j->g.partners;
-	REQUIRE(!ana_match_collectives(&m, &user));
+	sends_match(&j->s, ANA_MATCH_SENDS, &user);
 }
 
 static void job_free(struct job *j)
 {
-	for (uint32_t i = 0; i < j->ranks; i++)
-		ana_collective_log_free(j->log[i]);
-	ana_groups_fini(&j->g);
+	sends_fini(&j->s);
 	free(j);
 }
 
@@ -97,7 +68,7 @@ static void test_siblings(void)
 			send(j, 8 + i, at);
 		}
 	end(j);
-	EXPECT_UINT(j->g.groups, 8);
+	EXPECT_UINT(j->s.g.groups, 8);
 	EXPECT_UINT(j->told, 8 * TIMES);
 	for (i = 0; i < 8; i++)
 		EXPECT_UINT(j->of[i][8 + i], TIMES);
@@ -122,7 +93,7 @@ static void test_by_turns(void)
 				send(j, i + 1, at);
 		}
 	end(j);
-	EXPECT_UINT(j->g.groups, 3);
+	EXPECT_UINT(j->s.g.groups, 3);
 	EXPECT_UINT(j->told, 3 * TIMES - lost);
 	EXPECT_UINT(j->of[0][1], TIMES);
 	EXPECT_UINT(j->of[1][2], TIMES - lost);
@@ -145,7 +116,7 @@ static void test_strangers(void)
 		send(j, 3, at + below(j, 800000));
 	}
 	end(j);
-	EXPECT_UINT(j->g.groups, 0);
+	EXPECT_UINT(j->s.g.groups, 0);
 	EXPECT_UINT(j->told, 0);
 	job_free(j);
 }
