@@ -93,7 +93,8 @@ struct wire_event {
 	int64_t start_ns;
 	int64_t end_ns;
 	uint64_t corr; /* OP, API, SYNC: correlation id, extended to 64 bits; 0: none */
-	uint64_t bytes; /* OP copies and memsets */
+	/* OP copies and memsets. RANGE: the communicator of NCCL's call, its commHash; 0: none */
+	uint64_t bytes;
 	uint32_t name; /* string id: kernel, API function, range text; 0: none */
 	uint32_t device; /* OP, SYNC of imports: the process's ordinal, see Hello.devices */
 	uint32_t context; /* OP, SYNC */

@@ -33,6 +33,12 @@ struct range_key { /* what tells one open range of a thread from another */
 	bool first;
 };
 
+struct label { /* what a beginning says besides */
+	const char *name;
+	size_t len;
+	uint64_t comm; /* 0: none */
+};
+
 struct domain {
 	uint64_t key;
 	uint32_t depth; /* ranges open */
@@ -265,11 +271,11 @@ static void wake_once(struct prof_range_log *log)
 		wake_sender();
 }
 
-/* The record of a mark, all but its name; NULL: no room. */
+/* The record of a mark, all but its name and the @more bytes behind it; NULL: no room. */
 static struct prof_mark *new_mark(struct prof_range_log *log, const struct range_key *k,
-				  int64_t stamp, size_t len)
+				  int64_t stamp, size_t len, size_t more)
 {
-	struct prof_mark *m = prof_ring_reserve(&log->ring, (uint32_t)(sizeof(*m) + len));
+	struct prof_mark *m = prof_ring_reserve(&log->ring, (uint32_t)(sizeof(*m) + len + more));
 
 	if (!m)
 		return NULL;
@@ -280,6 +286,7 @@ static struct prof_mark *new_mark(struct prof_range_log *log, const struct range
 	m->source = k->source & 15;
 	m->range = k->range & 15;
 	m->first = k->first;
+	m->in_comm = more != 0;
 	m->gap = log->gap;
 	log->gap = false;
 	return m;
@@ -291,35 +298,30 @@ static void publish(struct prof_range_log *log)
 	wake_once(log);
 }
 
-static void write_begin_at(struct prof_range_log *log, const struct range_key *k, const char *name,
-			   size_t len, int64_t stamp)
+static void write_begin(struct prof_range_log *log, const struct range_key *k,
+			const struct label *l, int64_t stamp)
 {
+	size_t len = l->len > PROF_MARK_NAME_MAX ? PROF_MARK_NAME_MAX : l->len;
 	struct prof_mark *m;
 
-	if (facts_name_is_loader(name, len) && !wait_opens(log, k, stamp))
+	if (facts_name_is_loader(l->name, l->len) && !wait_opens(log, k, stamp))
 		return;
-	if (len > PROF_MARK_NAME_MAX)
-		len = PROF_MARK_NAME_MAX;
-	m = new_mark(log, k, stamp, len);
+	m = new_mark(log, k, stamp, len, l->comm ? sizeof(l->comm) : 0);
 	if (!m) {
 		drop();
 		return;
 	}
 	m->begins = true;
-	memcpy(m->name, name, len);
+	memcpy(m->name, l->name, len);
+	if (m->in_comm)
+		memcpy(m->name + len, &l->comm, sizeof(l->comm));
 	publish(log);
-}
-
-static void write_begin(struct prof_range_log *log, const struct range_key *k, const char *name,
-			size_t len)
-{
-	write_begin_at(log, k, name, len, prof_realtime_ns());
 }
 
 /* A lost end makes what is open here worthless, which the next mark says. */
 static int64_t put_end(struct prof_range_log *log, const struct range_key *k, int64_t stamp)
 {
-	struct prof_mark *m = new_mark(log, k, stamp, 0);
+	struct prof_mark *m = new_mark(log, k, stamp, 0, 0);
 
 	if (!m) {
 		log->gap = true;
@@ -355,13 +357,14 @@ static int64_t write_end(struct prof_range_log *log, const struct range_key *k)
 void prof_mark_begin(enum prof_source source, uint64_t key, const char *name, size_t len)
 {
 	struct range_key k = { .key = key, .source = (uint8_t)source };
+	struct label l = { .name = name, .len = len };
 	struct prof_range_log *log = enter();
 
 	if (!log) {
 		drop();
 		return;
 	}
-	write_begin(log, &k, name, len);
+	write_begin(log, &k, &l, prof_realtime_ns());
 	leave(log);
 }
 
@@ -390,21 +393,27 @@ static struct domain *find_domain(struct prof_range_log *log, uint64_t key)
 	return &log->domain[i];
 }
 
-int prof_mark_push(uint64_t domain, const char *name, size_t len)
+int prof_mark_push_comm(uint64_t domain, const char *name, size_t len, uint64_t comm)
 {
 	struct range_key k = { .key = domain, .source = PROF_SOURCE_NVTX };
+	struct label l = { .name = name, .len = len, .comm = comm };
 	struct prof_range_log *log = enter();
 	struct domain *d = log ? find_domain(log, domain) : NULL;
 
 	if (d) {
 		k.depth = d->depth++;
-		write_begin(log, &k, name, len);
+		write_begin(log, &k, &l, prof_realtime_ns());
 	} else {
 		drop();
 	}
 	if (log)
 		leave(log);
 	return d ? (int)k.depth : -1;
+}
+
+int prof_mark_push(uint64_t domain, const char *name, size_t len)
+{
+	return prof_mark_push_comm(domain, name, len, 0);
 }
 
 /* A pop without a push is of a range that began before we did: no range of ours, no loss. */
@@ -430,6 +439,7 @@ int64_t prof_mark_open(uint8_t range, uint64_t key, bool first, const char *name
 	struct range_key k = {
 		.key = key, .source = PROF_SOURCE_SHIM, .range = range, .first = first
 	};
+	struct label l = { .name = name, .len = len };
 	struct prof_range_log *log = enter();
 
 	if (!log) {
@@ -437,7 +447,7 @@ int64_t prof_mark_open(uint8_t range, uint64_t key, bool first, const char *name
 		return 0;
 	}
 	stamp_ns = stamp_ns ? stamp_ns : prof_realtime_ns();
-	write_begin_at(log, &k, name, len, stamp_ns);
+	write_begin(log, &k, &l, stamp_ns);
 	leave(log);
 	return stamp_ns;
 }
@@ -498,6 +508,15 @@ const struct prof_mark *prof_range_log_peek(struct prof_range_log *log)
 	uint32_t bytes;
 
 	return prof_ring_peek(&log->ring, &bytes);
+}
+
+uint64_t prof_mark_comm(const struct prof_mark *m)
+{
+	uint64_t comm = 0;
+
+	if (m->in_comm)
+		memcpy(&comm, m->name + m->len, sizeof(comm));
+	return comm;
 }
 
 void prof_range_log_release(struct prof_range_log *log)

@@ -39,6 +39,7 @@ struct prof_mark { /* one record of a log */
 	bool begins : 1;
 	bool gap : 1; /* an end before this one was lost: what is open is not to be trusted */
 	bool first : 1; /* SOURCE_SHIM: WIRE_EV_FL_FIRST */
+	bool in_comm : 1; /* behind the name are 8 bytes more: see prof_mark_push_comm */
 	char name[]; /* not terminated */
 };
 
@@ -63,6 +64,9 @@ void prof_mark_end(enum prof_source source, uint64_t key);
 /* NVTX's nesting by domain. Both return the range's depth, from 0; negative: it is not tracked. */
 int prof_mark_push(uint64_t domain, const char *name, size_t len);
 int prof_mark_pop(uint64_t domain);
+
+/* prof_mark_push of a call within a communicator, whose id is @comm; 0: none is known. */
+int prof_mark_push_comm(uint64_t domain, const char *name, size_t len, uint64_t comm);
 
 /*
  * The shim's ranges, by enum wire_range. @stamp_ns: when it began, 0 for now; an earlier one is for
@@ -97,6 +101,7 @@ bool prof_range_log_ending(const struct prof_range_log *log);
 
 /* The oldest mark, NULL if there is none; valid until released. */
 const struct prof_mark *prof_range_log_peek(struct prof_range_log *log);
+uint64_t prof_mark_comm(const struct prof_mark *m); /* 0: none */
 void prof_range_log_release(struct prof_range_log *log);
 
 /*

@@ -2,6 +2,13 @@
 /*
  * The NVTX tool interface, as far as ranges need it: which slots there are, what their functions
  * look like, and what those return. Numbers and layouts are NVTX 3's ABI, which never changed.
+ *
+ * Of NCCL's ranges also the communicator is kept. NCCL describes its payloads through NVTX's
+ * payload extension, a second door of the tool's (InitializeInjectionNvtxExtension) that is not
+ * taken here: the payload hangs on the range's own attributes all the same, and what NCCL puts
+ * there is known. Since 2.25.1 each call's begins with the communicator's hash, which is the same
+ * on all its ranks, and the size of a message; before, with that size. The two are told apart by
+ * how long the payload is, for NCCL gave some of its schema ids to other calls since.
  */
 #include "nvtx.h"
 
@@ -21,6 +28,9 @@
 #define STRING_BYTES_MAX 4096u
 
 #define NVTX_VERSION 3u
+#define PAYLOAD_EXTENDED ((int32_t)0xDFBD0009u)
+#define SCHEMA_STATIC (UINT64_C(1) << 24) /* ids that the program chose begin here */
+#define SCHEMA_DYNAMIC (UINT64_C(1) << 32) /* and these are the tool's */
 
 enum table_id {
 	TABLE_CALLBACKS = 1,
@@ -60,8 +70,8 @@ struct attributes { /* nvtxEventAttributes_t, 48 bytes */
 	uint32_t category;
 	int32_t color_type;
 	uint32_t color;
-	int32_t payload_type, reserved;
-	uint64_t payload;
+	int32_t payload_type, payloads; /* payloads: of PAYLOAD_EXTENDED, reserved else */
+	uint64_t payload; /* of PAYLOAD_EXTENDED a struct payload's address */
 	int32_t message_type;
 	union {
 		const char *ascii;
@@ -71,10 +81,16 @@ struct attributes { /* nvtxEventAttributes_t, 48 bytes */
 };
 _Static_assert(sizeof(struct attributes) == 48, "layout of nvtxEventAttributes_t");
 
+struct payload { /* nvtxPayloadData_t */
+	uint64_t schema;
+	size_t bytes;
+	const void *at;
+};
+
 static atomic_bool armed;
 static _Atomic uint64_t next_id = 1; /* of ranges that are started and ended */
 static atomic_uint domains;
-static char domain_handle[DOMAINS_MAX]; /* only their addresses count */
+static char domain_handle[DOMAINS_MAX]; /* handles are their addresses; 1: NCCL's own domain */
 static _Atomic(struct string *) strings; /* all of them: NVTX has no call to free one */
 static const struct string no_string;
 
@@ -134,6 +150,51 @@ static void text_of(struct text *t, const struct attributes *a)
 	}
 }
 
+/* ---- communicators ---- */
+
+/* What the program calls a domain need be none of ours. */
+static bool is_nccl(const void *domain)
+{
+	uintptr_t i = (uintptr_t)domain - (uintptr_t)domain_handle;
+
+	return i < DOMAINS_MAX && domain_handle[i];
+}
+
+/* How long the payload of a call is if it begins with the communicator; 0: no such call. */
+static size_t comm_payload_bytes(const struct text *t)
+{
+	static const struct {
+		const char *name;
+		size_t bytes;
+	} call[] = {
+		{ "ncclAllReduce", 24 }, { "ncclAllGather", 16 }, { "ncclReduceScatter", 24 },
+		{ "ncclBroadcast", 24 }, { "ncclReduce", 24 },	  { "ncclSend", 24 },
+		{ "ncclRecv", 24 },	 { "ncclAlltoAll", 16 },  { "ncclGather", 24 },
+		{ "ncclScatter", 24 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(call) / sizeof(call[0]); i++)
+		if (strlen(call[i].name) == t->len && !memcmp(call[i].name, t->at, t->len))
+			return call[i].bytes;
+	return 0;
+}
+
+/* 0: the payload has none. */
+static uint64_t comm_of(const struct attributes *a, const struct text *t)
+{
+	const struct payload *p = (const struct payload *)(uintptr_t)a->payload;
+	size_t least = comm_payload_bytes(t);
+	uint64_t comm;
+
+	if (a->payload_type != PAYLOAD_EXTENDED || a->payloads < 1 || !p || !least)
+		return 0;
+	if (p->schema < SCHEMA_STATIC || p->schema >= SCHEMA_DYNAMIC || p->bytes < least || !p->at)
+		return 0;
+	memcpy(&comm, p->at, sizeof(comm));
+	return comm;
+}
+
 /* ---- push and pop ---- */
 
 static int push(const void *domain, const struct text *t)
@@ -148,7 +209,9 @@ static int domain_push(void *domain, const struct attributes *a)
 	if (!recording())
 		return NOT_TRACKED;
 	text_of(&t, a);
-	return push(domain, &t);
+	if (!is_nccl(domain) || !a || a->size < sizeof(*a))
+		return push(domain, &t);
+	return prof_mark_push_comm((uintptr_t)domain, t.at, t.len, comm_of(a, &t));
 }
 
 static int domain_pop(void *domain)
@@ -247,12 +310,27 @@ static void domain_end(void *domain, uint64_t id)
 /* ---- handles: made whether armed or not, for they are kept and used later ---- */
 
 /* Beyond the last handle domains share one: their ranges nest wrongly, but nothing breaks. */
-static void *domain_create(const void *name)
+static char *new_domain(void)
 {
 	unsigned int i = atomic_fetch_add_explicit(&domains, 1, memory_order_relaxed);
 
-	(void)name;
 	return &domain_handle[i < DOMAINS_MAX ? i : DOMAINS_MAX - 1];
+}
+
+/* The last one is shared, and written by nobody. */
+static void *domain_create(const char *name)
+{
+	char *handle = new_domain();
+
+	if (name && !strcmp(name, "NCCL") && handle != &domain_handle[DOMAINS_MAX - 1])
+		*handle = 1;
+	return handle;
+}
+
+static void *domain_create_wide(const wchar_t *name)
+{
+	(void)name;
+	return new_domain();
 }
 
 /* Not in a hot path, so malloc is fine. */
@@ -302,9 +380,9 @@ static const struct slot core[] = {
 };
 
 static const struct slot core2[] = {
-	SLOT(2, domain_start),	 SLOT(3, domain_end),	   SLOT(4, domain_push),
-	SLOT(5, domain_pop),	 SLOT(10, register_ascii), SLOT(11, register_wide),
-	SLOT(12, domain_create), SLOT(13, domain_create),
+	SLOT(2, domain_start),	 SLOT(3, domain_end),	       SLOT(4, domain_push),
+	SLOT(5, domain_pop),	 SLOT(10, register_ascii),     SLOT(11, register_wide),
+	SLOT(12, domain_create), SLOT(13, domain_create_wide),
 };
 
 static void fill(const struct callback_table *table, int module, const struct slot *s, size_t n)

@@ -6,7 +6,8 @@
  *
  * Push and pop, start and end, in all their variants, with domains and registered strings. Marks,
  * names and resources are left alone, so that NVTX skips those calls. Until the arm, and in forked
- * children, a range costs one load and is not recorded.
+ * children, a range costs one load and is not recorded. Of a call of NCCL's the communicator is
+ * kept, too.
  */
 #ifndef PROF_NVTX_H
 #define PROF_NVTX_H

@@ -27,6 +27,7 @@
 struct open_range {
 	int64_t start_ns, cut_ns; /* on the trace's clock; cut: up to there it is written, 0: not */
 	uint64_t key;
+	uint64_t comm; /* 0: none */
 	uint32_t depth, tid, name;
 	uint8_t source;
 	uint8_t type; /* enum wire_range or TYPE_SKIP */
@@ -339,6 +340,7 @@ static int64_t put(struct drain *d, const struct open_range *r, int64_t end_ns)
 {
 	struct wire_event ev = {
 		.start_ns = r->cut_ns ? r->cut_ns : r->start_ns,
+		.bytes = r->comm,
 		.name = r->name,
 		.tid = r->tid,
 		.kind = WIRE_KIND_RANGE,
@@ -390,6 +392,7 @@ static void begin_range(struct drain *d, struct open_set *s, uint32_t tid,
 	struct open_range r = {
 		.start_ns = on_axis(d, m->stamp_ns),
 		.key = m->key,
+		.comm = prof_mark_comm(m),
 		.depth = m->depth,
 		.tid = tid,
 		.source = m->source,

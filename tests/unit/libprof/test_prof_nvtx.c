@@ -11,6 +11,7 @@
 
 #include "harness.h"
 #include "nvtxmini.h"
+#include "ranges/marks.h"
 #include "ranges/ranges.h"
 
 #define EVENTS 100000u
@@ -144,6 +145,117 @@ static void test_domains(void)
 	EXPECT_STR(name_of(&ev[2]), "registered early");
 	EXPECT_STR(name_of(&ev[3]), "late");
 	EXPECT(ev[2].start_ns <= ev[0].start_ns && ev[0].end_ns <= ev[2].end_ns);
+}
+
+/* ---- communicators ---- */
+
+struct call { /* what NCCL says of an all-reduce */
+	uint64_t comm;
+	size_t bytes;
+	int op, other;
+};
+
+struct payload {
+	uint64_t schema;
+	size_t bytes;
+	const void *at;
+};
+
+#define SCHEMA ((UINT64_C(1) << 24) + 5)
+#define COMM UINT64_C(0xfedcba9876543210)
+
+/* The communicator that the range has in the trace. */
+static uint64_t comm_of(void *where, const struct nvtxmini_attributes *a)
+{
+	EXPECT_INT(nvtxmini_domain_push(where, a), 0);
+	EXPECT_INT(nvtxmini_domain_pop(where), 0);
+	REQUIRE(drain() == 1);
+	EXPECT_STR(name_of(&ev[0]), a->message);
+	return ev[0].bytes;
+}
+
+static struct nvtxmini_attributes in_payload(const char *name, const struct payload *p)
+{
+	struct nvtxmini_attributes a = message(1, name);
+
+	a.payload_type = (int32_t)0xDFBD0009u;
+	a.reserved = 1;
+	a.payload = (uintptr_t)p;
+	return a;
+}
+
+static void test_communicators(void)
+{
+	static const char *const call[] = { "ncclAllReduce", "ncclReduceScatter", "ncclBroadcast",
+					    "ncclReduce",    "ncclSend",	  "ncclRecv",
+					    "ncclGather",    "ncclScatter" };
+	static const char *const two[] = { "ncclAllGather", "ncclAlltoAll" };
+	struct call c = { COMM, 4096, 0, 0 };
+	struct payload p = { SCHEMA, sizeof(c), &c };
+	void *nccl = nvtxmini_domain("NCCL");
+	struct nvtxmini_attributes a;
+	size_t i;
+
+	for (i = 0; i < sizeof(call) / sizeof(call[0]); i++) {
+		a = in_payload(call[i], &p);
+		EXPECT_UINT(comm_of(nccl, &a), COMM);
+	}
+	p.bytes = 16;
+	for (i = 0; i < sizeof(two) / sizeof(two[0]); i++) {
+		a = in_payload(two[i], &p);
+		EXPECT_UINT(comm_of(nccl, &a), COMM);
+	}
+}
+
+/* Every payload that has none, and those of NCCL before 2.25: sizes are no communicators. */
+static void test_no_communicator(void)
+{
+	struct call c = { COMM, 4096, 0, 0 };
+	struct payload p = { SCHEMA, sizeof(c), &c }, *data = NULL;
+	void *nccl = nvtxmini_domain("NCCL"), *other = nvtxmini_domain("NCCLX");
+	struct nvtxmini_attributes a = in_payload("ncclAllReduce", &p), b;
+
+	EXPECT_UINT(comm_of(nccl, &a), COMM);
+	EXPECT_UINT(comm_of(other, &a), 0);
+	EXPECT_UINT(comm_of(NULL, &a), 0);
+	EXPECT_UINT(comm_of((void *)&c, &a), 0); /* a handle that we did not make */
+	b = a, b.reserved = 0;
+	EXPECT_UINT(comm_of(nccl, &b), 0);
+	b = a, b.payload_type = 1; /* an unsigned number */
+	EXPECT_UINT(comm_of(nccl, &b), 0);
+	b = a, b.payload = (uintptr_t)data;
+	EXPECT_UINT(comm_of(nccl, &b), 0);
+	b = a, b.message = "ncclCommInitRank";
+	EXPECT_UINT(comm_of(nccl, &b), 0);
+	b = a, b.message = "ncclAllReduceX";
+	EXPECT_UINT(comm_of(nccl, &b), 0);
+	p.at = NULL;
+	EXPECT_UINT(comm_of(nccl, &a), 0);
+	p = (struct payload){ SCHEMA, 16, &c.bytes }; /* size and reduction */
+	EXPECT_UINT(comm_of(nccl, &a), 0);
+	p = (struct payload){ SCHEMA, 8, &c.bytes };
+	b = a, b.message = "ncclAllGather";
+	EXPECT_UINT(comm_of(nccl, &b), 0);
+	p = (struct payload){ 5, sizeof(c), &c };
+	EXPECT_UINT(comm_of(nccl, &a), 0);
+	p = (struct payload){ (UINT64_C(1) << 32) + 5, sizeof(c), &c };
+	EXPECT_UINT(comm_of(nccl, &a), 0);
+}
+
+/* The mark has the communicator behind its name, which may have any length up to the longest. */
+static void test_communicator_of_any_name(void)
+{
+	char name[600];
+	size_t len;
+
+	memset(name, 'n', sizeof(name));
+	for (len = 0; len < sizeof(name); len++) {
+		EXPECT_INT(prof_mark_push_comm(9, name, len, COMM + len), 0);
+		EXPECT_INT(prof_mark_pop(9), 0);
+		REQUIRE(drain() == 1);
+		EXPECT_UINT(ev[0].bytes, COMM + len);
+		EXPECT_UINT(strlen(name_of(&ev[0])), len < 511 ? len : 511);
+	}
 }
 
 static void *end_it(void *id)
@@ -281,5 +393,6 @@ static void test_fork(void)
 int main(void)
 {
 	return RUN(test_switched_off, test_before_arm, test_arm, test_push_pop, test_domains,
+		   test_communicators, test_no_communicator, test_communicator_of_any_name,
 		   test_start_end, test_threads, test_fork);
 }
