@@ -9,6 +9,7 @@
  *	api START END CORR TID NAME
  *	wait START STREAM				the stream was told to wait (a SYNC record)
  *	range OP START END TID FLAGS NAME		OP: enum wire_range
+ *	nccl START END TID COMM NAME			a range of NCCL's; COMM: 0: of no communicator
  *	sample T TID ROLE STATE WAIT STACK		'~' ends a frame, '|' a field
  *	links [TEXT]					of the samples that follow (wire/evidence.h)
  *	pulse T						the process was alive
@@ -91,6 +92,19 @@ static void take_wait(struct make *m, char *p)
 static void take_range(struct make *m, char *p)
 {
 	made_range(&m->s, p);
+}
+
+static void take_nccl(struct make *m, char *p)
+{
+	struct wire_event *e;
+	uint64_t v[4];
+
+	p = made_numbers(p, v, 4);
+	e = event(m, WIRE_KIND_RANGE, v[0], v[1]);
+	e->op = WIRE_RANGE_USER;
+	e->tid = (uint32_t)v[2];
+	e->bytes = v[3];
+	e->name = made_rest(&m->s, p);
 }
 
 static void take_sample(struct make *m, char *p)
@@ -273,7 +287,7 @@ static const struct {
 	{ "op ", take_op },	    { "api ", take_api },	{ "range ", take_range },
 	{ "wait ", take_wait },	    { "sample ", take_sample }, { "pulse ", take_pulse },
 	{ "stream ", take_stream }, { "bye ", take_bye },	{ "cut", take_cut },
-	{ "env ", take_env },	    { "links", take_links },
+	{ "env ", take_env },	    { "links", take_links },	{ "nccl ", take_nccl },
 };
 
 static void take_line(struct make *m, char *line)

@@ -20,6 +20,7 @@ import os
 import random
 import subprocess
 import sys
+import zlib
 
 BUILD = os.environ.get('GPUSTARVE_BUILD') or os.path.join(
     os.path.dirname(os.path.abspath(__file__)), '..', '..', 'build')
@@ -38,6 +39,9 @@ NEXT = 'enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__'
 ASLEEP = '__getitem__|/home/me/data.py|{line}~fetch|/usr/lib/python3/dist-packages/torch/utils/data/_utils/fetch.py|49'
 STUCK = 'hook|/home/me/train.py|77~backward|/usr/lib/python3/dist-packages/torch/_tensor.py|396'
 ROLE_SUBMITTER, SLEEPING, ASLEEP_WAIT = 1, 2, 7                   # of samples
+CALLS = {ALL_REDUCE: 'ncclAllReduce', ALL_GATHER: 'ncclAllGather', REDUCE_SCATTER: 'ncclReduceScatter',
+         BROADCAST: 'ncclBroadcast', SEND_RECV: 'ncclSend'}
+NCCL = False      # of jobs that are not told
 NEVER = None
 
 
@@ -131,10 +135,24 @@ class Rank:
         self.tail[stream] = start + max(ns, 1000)
         self.ops.append((start, self.tail[stream], corr, stream, name))
 
+    def told(self, comm, name, begin):
+        """What NCCL marks of a call that launched at @begin, in a group as torch has it, or not."""
+        text, ident = CALLS[name], zlib.crc32(comm.encode()) << 20 | 1
+        if not self.job.nccl:
+            return
+        if zlib.crc32(comm.encode()) % 2:
+            self.rows.append(('nccl', begin, self.now, ident, text))
+            return
+        self.rows[-1] = ('api', begin + 900, *self.rows[-1][2:])
+        self.rows += [('nccl', begin, begin + 200, 0, 'ncclGroupStart'), ('nccl', begin + 300, begin + 500, ident, text),
+                      ('nccl', begin + 600, self.now + 100, 0, 'ncclGroupEnd')]
+        self.now += 200
+
     def collective(self, comm, members, ns, name=ALL_REDUCE, stream=DATA, after=()):
         self.wait_for(stream, after)
         begin = self.call()
         corr = self.corr
+        self.told(comm, name, begin)
         start = yield from self.ready(stream, begin, after)
         number = self.calls[comm] = self.calls.get(comm, 0) + 1
         meeting = self.job.meeting(comm, number, members, name, ns)
@@ -209,6 +227,8 @@ class Rank:
                 out.append(f'api {at(row[1])} {at(row[2])} {row[3]} {self.pid} {row[4]}')
             elif row[0] == 'wait' and not self.dead(row[1]):
                 out.append(f'wait {at(row[1])} {row[2]}')
+            elif row[0] == 'nccl' and not self.dead(row[2]):
+                out.append(f'nccl {at(row[1])} {at(row[2])} {self.pid} {row[3]} {row[4]}')
             elif row[0] == 'range' and not self.dead(row[3]):
                 out.append(f'range {row[1]} {at(row[2])} {at(row[3])} {self.pid} 0 {row[4]}')
         for t, stack in self.samples:
@@ -231,11 +251,12 @@ class Rank:
 class Job:
     def __init__(self, seed=0, ranks=8, steps=100, shape=None, hosts=1, skewed_clocks=True, noise=.002,
                  loader_noise=20 * US, end_spread=2 * US, kernel_ns=MS, sync=True, sampled=False,
-                 subset=False, gather=False, node_spread=0, apart=None, experts=0):
+                 subset=False, gather=False, node_spread=0, apart=None, experts=0, nccl=None):
         self.random = random.Random(seed)
         self.steps, self.noise, self.loader_noise = steps, noise, loader_noise
         self.end_spread, self.kernel_ns, self.sync, self.sampled = end_spread, kernel_ns, sync, sampled
         self.subset, self.gather, self.node_spread = subset, gather, node_spread
+        self.nccl = NCCL if nccl is None else nccl   # its calls carry their communicators, as of 2.25.1
         self.shape = shape or (ranks, 1, 1)
         hosts = self.shape[2] if apart == 'stages' else hosts
         ranks = self.shape[0] * self.shape[1] * self.shape[2]

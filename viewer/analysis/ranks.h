@@ -74,6 +74,7 @@ struct ana_group { /* a communicator, as far as records tell */
 	char *name; /* of the kernel that most of its collectives were */
 	uint32_t *member; /* in ana_ranks.row, ascending */
 	size_t members;
+	bool told; /* by NCCL (its calls' ranges); else learnt of what ended together */
 	uint64_t matched;
 	/* collectives of members without a counterpart, or with an impossible one */
 	uint64_t refused;

@@ -269,6 +269,7 @@ const struct summary_field summary_clock[] = {
 
 #define OWNER struct ana_group
 const struct summary_field summary_group[] = {
+	F(BOOL, told),
 	F(COUNT, matched),
 	F(COUNT, refused),
 	F(TOTAL, waited_ns),

@@ -20,5 +20,6 @@ def campaign(*options):
 
 
 campaign('--runs', RUNS)
+campaign('--runs', RUNS, '--nccl', '--only', 'abreast,drift,grid,chain,stages,islands,one_expert')
 campaign('--runs', 1, '--only', 'clean_three,three_tensor,three_all')    # of 64 ranks
 gs.finish()

@@ -21,6 +21,7 @@ STRUCTS = {  # name: (where it is, where it is kept, {member: why it is not})
                         MADE),
         'open_events': 'by the feeds', 'cause': 'of one piece', 'err': 'who fails is not kept'}),
     'ana_proc': ('walk/walk.h', 'walk/process_archive.c', {
+        'comms': 'no walk whose ranks are compared is kept',
         **dict.fromkeys('source source_index index anchored names waits_at waits_ats waits_at_room gpu_of'.split(), MADE),
         **dict.fromkeys('thread_of last last_ordinal last_gpu waiter_sought only_waiter unplaced_over unplaced_over_at'.split(), LOOKED),
         'thread_room': ROOM}),

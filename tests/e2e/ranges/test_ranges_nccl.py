@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e timeout=300
 """Four ranks with a communicator of all and one of each half: every call's range in the trace names its own, the same on
-all that are in it, and each kernel was launched in a range of a call or at the end of a group."""
+all that are in it, and each kernel was launched in a range of a call or at the end of a group. So the report knows the
+communicators without having to learn them of what ended together."""
 import collections
+import glob
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -29,14 +32,14 @@ for i in range(3):
     call('ncclBcast', a, 4, I32, 0, half, s.handle)
     ok(nccl.ncclGroupEnd())
     ok(nccl.ncclGroupStart())
-    call('ncclSend', a, 4, I32, r ^ 3, comm, s.handle)
-    call('ncclRecv', b, 4, I32, r ^ 3, comm, s.handle)
+    call('ncclSend', a, 4, I32, (r ^ 1) % 2, half, s.handle)
+    call('ncclRecv', b, 4, I32, (r ^ 1) % 2, half, s.handle)
     ok(nccl.ncclGroupEnd())
 s.synchronize()
 print(json.dumps(dict(rank=r)))
 '''
 WANTED = {'ncclAllReduce': ['all', 'half'] * 3, 'ncclAllGather': ['all'] * 3, 'ncclBroadcast': ['half'] * 3,
-          'ncclSend': ['all'] * 3, 'ncclRecv': ['all'] * 3}
+          'ncclSend': ['half'] * 3, 'ncclRecv': ['half'] * 3}
 
 
 def run(where, **env):
@@ -88,6 +91,7 @@ def communicators():
             others = {row['bytes'] for row in ranges.ranges(traces[r][0]) if row['name'] not in WANTED}
             gs.equal(others, {0}, f'rank {r}: communicators of other ranges')
         launched_in(traces)
+        told(where)
         print(f'{sum(len(v) for by in rank for v in by.values())} calls of {len(whole.union(*half))} communicators')
 
 
@@ -101,6 +105,27 @@ def launched_in(traces):
         lost = [row for row in launch if not any(row['tid'] == a['tid'] and a['start'] <= row['start'] <= row['end'] <= a['end']
                                                  for a in around)]
         gs.equal(lost, [], f'rank {r}: launches outside of calls')
+
+
+def groups(where):
+    """Of the ranks' traces as one run: [(members, told)] of each communicator's collectives, by name of kernel."""
+    run = os.path.join(where, 'all.gst')
+    os.makedirs(run)
+    for r in range(RANKS):
+        for path in glob.glob(os.path.join(where, str(r), 'runs', '*.gst', '*')):
+            shutil.copy(path, run)
+    by = collections.defaultdict(list)
+    for g in gs.summary(run)['ranks']['groups']:
+        by[next(w for w in ('AllReduce', 'SendRecv', g['name']) if w in g['name'])].append((g['members'], g['told']))
+    return {k: sorted(v) for k, v in by.items()}
+
+
+def told(where):
+    """AllReduce of all and of halves are kernels of one name, and only one of each is in a step."""
+    got = groups(where)
+    gs.equal({k: v for k, v in got.items() if k != 'SendRecv'},
+             {'AllReduce': [([0, 1], True), ([0, 1, 2, 3], True), ([2, 3], True)]}, f'communicators: {got}')
+    gs.equal(got.get('SendRecv'), [([0, 1], True), ([2, 3], True)], f'sends and receives: {got}')
 
 
 def none():

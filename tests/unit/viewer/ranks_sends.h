@@ -46,6 +46,7 @@ static inline void sends_match(struct sends *s, int what, const struct ana_match
 		REQUIRE(!ana_collective_log_finish(s->log[i]));
 	REQUIRE(!ana_groups_learn(&s->g, s->log, s->ranks, &align, 0));
 	m.first_lane = s->g.first_lane;
+	m.key = s->g.key;
 	m.lanes = s->g.lanes;
 	m.kins = &s->g.kins;
 	m.partners = &s->g.partners;

@@ -105,7 +105,51 @@ static void test_by_turns(void)
 	EXPECT(b.residual_ns < 3000);
 }
 
+/* Ends of another communicator on each host fit as if its clock were off by a second. */
+static void check_others_fit_better(bool told)
+{
+	const uint64_t comm[2][2] = { { 1, 2 }, { 1, 3 } };
+	const uint32_t host_of[] = { 0, 1 };
+	struct ana_collective_log *log[2];
+	struct ana_align a = { .host = NULL };
+	uint64_t seed = 11;
+	int64_t t = 0, off;
+	uint32_t i, h;
+
+	for (h = 0; h < 2; h++)
+		log[h] = ana_collective_log_new(1 << 20, NULL);
+	for (i = 0; i < N; i++) {
+		t += 20000000 + (int64_t)(t_random(&seed) % 1000000);
+		for (h = 0; h < 2; h++) {
+			int64_t at =
+				t + h * INT64_C(3000000000) + (int64_t)(t_random(&seed) % 20000);
+			int64_t other = t + 9000000 + h * INT64_C(1000000000);
+
+			ana_collective_log_begin(log[h], told ? comm[h][0] : 0, h, 7, 1,
+						 "ncclDevKernel_AllReduce", at - 1000000, at);
+			ana_collective_log_begin(log[h], told ? comm[h][1] : 0, h, 8, 1,
+						 "ncclDevKernel_AllReduce", other - 1000000, other);
+		}
+	}
+	for (h = 0; h < 2; h++)
+		EXPECT_INT(ana_collective_log_finish(log[h]), 0);
+	EXPECT_INT(ana_align_find(&a, log, 2, host_of, 2), 0);
+	EXPECT(a.host[1].aligned);
+	off = ana_align_offset(&a.host[1]);
+	EXPECT(distance(off, told ? -3000000000 : -1000000000) < 20000);
+	ana_align_fini(&a);
+	for (h = 0; h < 2; h++)
+		ana_collective_log_free(log[h]);
+}
+
+static void test_communicators(void)
+{
+	check_others_fit_better(false); /* that it is wrong then shows that it would be tempting */
+	check_others_fit_better(true);
+}
+
 int main(void)
 {
-	return RUN(test_off_and_drifting, test_nothing_in_common, test_never_meet, test_by_turns);
+	return RUN(test_off_and_drifting, test_nothing_in_common, test_never_meet, test_by_turns,
+		   test_communicators);
 }

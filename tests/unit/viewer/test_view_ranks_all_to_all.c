@@ -37,8 +37,8 @@ static void meet(struct job *j, uint32_t stream, uint32_t first, uint32_t n, int
 		for (k = 0; k < n; k++)
 			end = waits(i, k, n) && came[k] > end ? came[k] : end;
 		end += 60000 + below(j, 2000);
-		ana_collective_log_begin(j->s.log[first + i], first + i, stream, 1, SEND, came[i],
-					 end);
+		ana_collective_log_begin(j->s.log[first + i], 0, first + i, stream, 1, SEND,
+					 came[i], end);
 	}
 }
 
@@ -166,9 +166,9 @@ static void test_receivers(void)
 			int64_t end = n * 1000000 + below(j, 8000);
 			int64_t came = end - 60000 - below(j, 100000);
 
-			ana_collective_log_begin(j->s.log[4 + i], 4 + i, 22, 1, SEND, came,
+			ana_collective_log_begin(j->s.log[4 + i], 0, 4 + i, 22, 1, SEND, came,
 						 end + below(j, 2000));
-			ana_collective_log_begin(j->s.log[from], from, 23, 1, SEND, end - 50000,
+			ana_collective_log_begin(j->s.log[from], 0, from, 23, 1, SEND, end - 50000,
 						 end + below(j, 2000));
 		}
 	end(j);

@@ -32,7 +32,7 @@ static struct job *begin(uint32_t groups)
 		for (n = 0; n < 3; n++) {
 			int64_t t = 10000000 * (int64_t)(n * groups + i % groups);
 
-			ana_collective_log_begin(j->log[i], i, 7, 1, REDUCE, t, t + 20000);
+			ana_collective_log_begin(j->log[i], 0, i, 7, 1, REDUCE, t, t + 20000);
 		}
 		REQUIRE(!ana_collective_log_finish(j->log[i]));
 	}
@@ -112,6 +112,7 @@ struct told { /* what the matching of two groups that keep pace came to */
 	uint32_t without; /* what rank 0 lacks, and each 8th after it */
 	uint64_t whole, other;
 	int64_t spread_ns; /* the widest */
+	uint32_t groups;
 };
 
 static bool lost(uint32_t rank, uint64_t n, uint32_t without)
@@ -159,7 +160,7 @@ static int64_t paced_end(uint32_t rank, uint32_t n, int64_t drift, uint64_t *ran
  * collective is of one group, and has its members in it, wherever others end between them.
  * @without: what rank 0 has no record of (struct told).
  */
-static void match_paced(int64_t drift, uint32_t without, struct told *t)
+static void match_told(int64_t drift, uint32_t without, const uint64_t *comm, struct told *t)
 {
 	struct job *j = calloc(1, sizeof(*j));
 	const struct ana_align align = { .host = &j->base, .hosts = 1, .host_of = j->host };
@@ -175,24 +176,64 @@ static void match_paced(int64_t drift, uint32_t without, struct told *t)
 			int64_t end = paced_end(i, n, drift, &random);
 
 			if (!lost(i, n, without))
-				ana_collective_log_begin(j->log[i], i, 7, 1, REDUCE, end - 200000,
-							 end);
+				ana_collective_log_begin(j->log[i], comm[i], i, 7, 1, REDUCE,
+							 end - 200000, end);
 		}
 		REQUIRE(!ana_collective_log_finish(j->log[i]));
 	}
 	REQUIRE(!ana_groups_learn(&j->g, j->log, j->ranks, &align, 0));
-	EXPECT_UINT(j->g.groups, without < PACES ? 3 : 2); /* those without rank 0 recur */
+	t->groups = j->g.groups;
 	m = (struct ana_match){ .what = ANA_MATCH_COLLECTIVES,
 				.log = j->log,
 				.logs = j->ranks,
 				.align = &align,
 				.first_lane = j->g.first_lane,
+				.key = j->g.key,
 				.lanes = j->g.lanes,
 				.kins = &j->g.kins,
 				.tolerance_ns = j->g.tolerance_ns };
-	*t = (struct told){ .without = without };
 	REQUIRE(!ana_match_collectives(&m, &user));
 	end(j);
+}
+
+static void match_paced(int64_t drift, uint32_t without, struct told *t)
+{
+	static const uint64_t none[2 * MEMBERS];
+
+	*t = (struct told){ .without = without };
+	match_told(drift, without, none, t);
+	EXPECT_UINT(t->groups, without < PACES ? 3 : 2); /* those without rank 0 recur */
+}
+
+/*
+ * Groups whose collectives end within 2 us of each other, always: nothing but what NCCL said tells
+ * them apart, and that only if it did so of all.
+ */
+static void test_groups_that_are_told(void)
+{
+	struct told t = { .without = UINT32_MAX };
+	uint64_t comm[2 * MEMBERS];
+	uint32_t i;
+
+	for (i = 0; i < 2 * MEMBERS; i++)
+		comm[i] = UINT64_C(0x8000000000000001) + i % 2;
+	match_told(0, UINT32_MAX, comm, &t);
+	EXPECT_UINT(t.groups, 2);
+	EXPECT_UINT(t.whole, 2 * PACES);
+	EXPECT_UINT(t.other, 0);
+
+	t = (struct told){ .without = UINT32_MAX };
+	comm[3] = 0;
+	match_told(0, UINT32_MAX, comm, &t);
+	EXPECT_UINT(t.groups, 1);
+	EXPECT_UINT(t.whole, 0);
+	EXPECT_UINT(t.other, PACES);
+
+	t = (struct told){ .without = UINT32_MAX };
+	memset(comm, 0, sizeof(comm));
+	match_told(0, UINT32_MAX, comm, &t);
+	EXPECT_UINT(t.groups, 1);
+	EXPECT_UINT(t.other, PACES);
 }
 
 static void test_groups_that_keep_pace(void)
@@ -248,7 +289,7 @@ static uint32_t groups_of_nodes(bool one, uint64_t seed, uint32_t *members)
 		for (i = 0; i < 2; i++)
 			later[i] = last[i] + 500000 + (int64_t)(t_random(&seed) % 60000);
 		for (i = 0; i < j->ranks; i++)
-			ana_collective_log_begin(j->log[i], i, 7, 1, REDUCE, start[i],
+			ana_collective_log_begin(j->log[i], 0, i, 7, 1, REDUCE, start[i],
 						 later[i / MEMBERS] +
 							 (int64_t)(t_random(&seed) % 2000));
 	}
@@ -303,5 +344,6 @@ static void test_cost_follows_ranks(void)
 int main(void)
 {
 	return RUN(test_at_once, test_some_are_missing, test_groups_that_keep_pace,
-		   test_lost_records, test_groups_over_nodes, test_cost_follows_ranks);
+		   test_groups_that_are_told, test_lost_records, test_groups_over_nodes,
+		   test_cost_follows_ranks);
 }

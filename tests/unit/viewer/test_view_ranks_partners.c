@@ -26,7 +26,7 @@ static int64_t below(struct job *j, uint64_t n)
 static void send(struct job *j, uint32_t rank, int64_t end)
 {
 	end += below(j, 2000);
-	ana_collective_log_begin(j->s.log[rank], rank, 22, 1, SEND, end - 200000, end);
+	ana_collective_log_begin(j->s.log[rank], 0, rank, 22, 1, SEND, end - 200000, end);
 }
 
 static void tell(void *arg, struct ana_arrival *const member[2])

@@ -20,12 +20,12 @@ static void test_marks_and_classes(void)
 	ana_collective_log_add(t, ANA_COMPUTE, 100, 160);
 	ana_collective_log_add(t, ANA_DEVICE_LAUNCH, 160, 170);
 	ana_collective_log_add_late(t, ANA_INPUT_FETCH, 20, 100); /* decided long after */
-	ana_collective_log_begin(t, 0, 7, 1, REDUCE, 170, 200);
+	ana_collective_log_begin(t, 0, 0, 7, 1, REDUCE, 170, 200);
 	ana_collective_log_add(t, ANA_COMM, 170, 180);
 	ana_collective_log_add(t, ANA_COMPUTE, 180, 190);
 	ana_collective_log_add(t, ANA_COMM, 190, 200);
 	ana_collective_log_add(t, ANA_COMPUTE, 200, 230);
-	ana_collective_log_begin(t, 0, 7, 1, REDUCE, 230, 240);
+	ana_collective_log_begin(t, 0, 0, 7, 1, REDUCE, 230, 240);
 	EXPECT_INT(ana_collective_log_finish(t), 0);
 	ana_log_cursor_init(&c, t);
 	EXPECT(ana_log_cursor_next(&c, &m));
@@ -56,6 +56,42 @@ static void test_marks_and_classes(void)
 	ana_collective_log_free(t);
 }
 
+static uint64_t count_of(const struct ana_collective_log *t, uint64_t comm)
+{
+	for (uint32_t i = 0; i < t->lanes; i++)
+		if (t->lane[i].comm == comm)
+			return t->lane[i].count;
+	return 0;
+}
+
+/*
+ * The communicator is not known of each. While a stream was seen with one alone those are its;
+ * once there is another nobody knows whose they were.
+ */
+static void test_communicators(void)
+{
+	static const uint64_t comm[] = { 0, 5, 0, 5, 6, 5, 0, 6 };
+	static const uint32_t lanes[] = { 1, 1, 1, 1, 2, 3, 3, 3 };
+	struct ana_collective_log *t = ana_collective_log_new(1 << 20, NULL);
+	int64_t at = 0;
+
+	for (size_t i = 0; i < 8; i++, at += 20) {
+		ana_collective_log_begin(t, comm[i], 0, 7, 1, REDUCE, at, at + 10);
+		EXPECT_UINT(t->lanes, lanes[i]);
+		if (i == 3)
+			EXPECT_UINT(count_of(t, 5), 4);
+	}
+	EXPECT_UINT(count_of(t, 0), 5);
+	EXPECT_UINT(count_of(t, 5), 1);
+	EXPECT_UINT(count_of(t, 6), 2);
+	ana_collective_log_begin(t, 5, 0, 8, 1, REDUCE, at, at + 10); /* another stream */
+	ana_collective_log_begin(t, 6, 0, 8, 1, REDUCE, at + 20, at + 30);
+	EXPECT_UINT(t->lanes, 5);
+	EXPECT_UINT(count_of(t, 5), 1);
+	EXPECT_UINT(t->lane[3].comm, 5); /* all of it was known */
+	ana_collective_log_free(t);
+}
+
 /* A short run's log keeps what is on it, not the chunk and the list that it was written into. */
 static void test_finished_ones_are_small(void)
 {
@@ -65,7 +101,7 @@ static void test_finished_ones_are_small(void)
 	for (i = 0; i < 10; i++) {
 		ana_collective_log_add(t, ANA_COMPUTE, i * 100, i * 100 + 50);
 		ana_collective_log_add_late(t, ANA_INPUT_FETCH, i * 100 + 60, i * 100 + 80);
-		ana_collective_log_begin(t, 0, 7, 1, REDUCE, i * 100 + 50, i * 100 + 60);
+		ana_collective_log_begin(t, 0, 0, 7, 1, REDUCE, i * 100 + 50, i * 100 + 60);
 	}
 	EXPECT(malloc_usable_size(t->chunk[0].byte) > 8000);
 	EXPECT_INT(ana_collective_log_finish(t), 0);
@@ -84,8 +120,8 @@ static void test_overlap(void)
 	struct ana_log_cursor c;
 	struct ana_log_mark m;
 
-	ana_collective_log_begin(t, 0, 7, 1, REDUCE, 10, 100);
-	ana_collective_log_begin(t, 0, 8, 2, "ncclDevKernel_AllGather", 20, 60);
+	ana_collective_log_begin(t, 0, 0, 7, 1, REDUCE, 10, 100);
+	ana_collective_log_begin(t, 0, 0, 8, 2, "ncclDevKernel_AllGather", 20, 60);
 	EXPECT_INT(ana_collective_log_finish(t), 0);
 	ana_log_cursor_init(&c, t);
 	EXPECT(ana_log_cursor_next(&c, &m) && m.number == 0);
@@ -104,8 +140,8 @@ static void test_sends(void)
 	struct ana_log_cursor c;
 	struct ana_log_mark m;
 
-	ana_collective_log_begin(t, 0, 7, 1, "ncclDevKernel_SendRecv", 10, 100);
-	ana_collective_log_begin(t, 0, 7, 2, "nvshmem_put", 110, 120);
+	ana_collective_log_begin(t, 0, 0, 7, 1, "ncclDevKernel_SendRecv", 10, 100);
+	ana_collective_log_begin(t, 0, 0, 7, 2, "nvshmem_put", 110, 120);
 	EXPECT_INT(ana_collective_log_finish(t), 0);
 	EXPECT_UINT(t->collectives, 0);
 	EXPECT_UINT(t->sends, 1);
@@ -129,7 +165,7 @@ static void test_room(void)
 
 	for (i = 0; i < 100000; i++) {
 		ana_collective_log_add(t, ANA_COMPUTE, i * 100, i * 100 + 50);
-		ana_collective_log_begin(t, 0, 7, 1, REDUCE, i * 100 + 50, i * 100 + 90);
+		ana_collective_log_begin(t, 0, 0, 7, 1, REDUCE, i * 100 + 50, i * 100 + 90);
 		ana_collective_log_add(t, ANA_COMM, i * 100 + 50, i * 100 + 90);
 	}
 	EXPECT_INT(ana_collective_log_finish(t), 0);
@@ -207,7 +243,7 @@ static void write_pieces(struct ana_collective_log *t)
 		for (; i < PIECES && (piece[i].start < now || now >= end); i++)
 			ana_collective_log_add_late(t, piece[order[i]].c, piece[order[i]].start,
 						    piece[order[i]].end);
-		ana_collective_log_begin(t, 0, 7, 1, REDUCE, now, now + 100 + random_below(500));
+		ana_collective_log_begin(t, 0, 0, 7, 1, REDUCE, now, now + 100 + random_below(500));
 	}
 	EXPECT_INT(ana_collective_log_finish(t), 0);
 }
@@ -294,7 +330,7 @@ static void test_no_place_to_spill(void)
 	EXPECT(t->used < 64 * 1024);
 	EXPECT(compare_pieces(t) > 10);
 	before = t->left_out;
-	ana_collective_log_begin(t, 0, 7, 1, REDUCE, INT64_C(1) << 50, INT64_C(2) << 50);
+	ana_collective_log_begin(t, 0, 0, 7, 1, REDUCE, INT64_C(1) << 50, INT64_C(2) << 50);
 	EXPECT_UINT(t->left_out, before + 1);
 	ana_collective_log_free(t);
 	ana_spill_free(spill);
@@ -335,13 +371,13 @@ static void test_no_collective_for_long(void)
 	uint32_t marks = 0;
 
 	for (i = 0; i < 10; i++, at += 10)
-		ana_collective_log_begin(t, 0, 7, 1, REDUCE, at, at + 5);
+		ana_collective_log_begin(t, 0, 0, 7, 1, REDUCE, at, at + 5);
 	for (i = 0; i < 1000000; i++, at += 10) {
 		ana_collective_log_add(t, ANA_COMPUTE, at + 4, at + 10);
 		ana_collective_log_add_late(t, ANA_DEVICE_LAUNCH, at, at + 3);
 		ana_collective_log_add_late(t, ANA_HOST_DISPATCH, at + 3, at + 4);
 	}
-	ana_collective_log_begin(t, 0, 7, 1, REDUCE, at, at + 5);
+	ana_collective_log_begin(t, 0, 0, 7, 1, REDUCE, at, at + 5);
 	EXPECT_INT(ana_collective_log_finish(t), 0);
 	EXPECT(t->used < 1 << 20);
 	ana_log_cursor_init(&c, t);
@@ -360,5 +396,5 @@ int main(void)
 {
 	return RUN(test_late_pieces, test_spill, test_no_place_to_spill, test_full_disk,
 		   test_no_collective_for_long, test_marks_and_classes, test_overlap, test_sends,
-		   test_room, test_finished_ones_are_small);
+		   test_room, test_finished_ones_are_small, test_communicators);
 }

@@ -94,12 +94,21 @@ static int make_room(struct ana_walk *w)
 	return ana_top_init(&w->top, w->options->top_gaps);
 }
 
+static bool compares(const struct ana_walk *w)
+{
+	for (uint32_t i = 0; i < w->gpus; i++)
+		if (w->gpu[i].recorder)
+			return true;
+	return false;
+}
+
 int ana_walk_init(struct ana_walk *w, const struct ana_walk_task *task,
 		  struct wire_scratch *scratch)
 {
 	const struct ana_component *c = &task->plan->component[task->component];
 	uint64_t calls;
 	bool imported;
+	uint32_t i;
 	int err;
 
 	*w = (struct ana_walk){
@@ -123,6 +132,8 @@ int ana_walk_init(struct ana_walk *w, const struct ana_walk_task *task,
 		err = ana_process_init(w, &w->process[w->processes], c->source[w->processes]);
 	for (; !err && w->gpus < c->devices; w->gpus++)
 		err = init_gpu(w, &w->gpu[w->gpus], c->device[w->gpus], task->result, calls != 0);
+	for (i = 0; !err && i < w->processes && compares(w); i++)
+		err = ana_process_compare(w, &w->process[i]);
 	w->decide_every = w->processes + w->gpus;
 	if (w->decide_every < DECIDE_EVERY)
 		w->decide_every = DECIDE_EVERY;
@@ -301,6 +312,8 @@ static int first_error(struct ana_walk *w)
 			 : p->calls.err	 ? p->calls.err
 			 : p->ranges.err ? p->ranges.err
 					 : p->syncs.err;
+		if (!w->err && p->comms)
+			w->err = p->comms->err ? p->comms->err : p->comms->feed.err;
 	}
 	return w->err;
 }

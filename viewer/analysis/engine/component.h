@@ -35,10 +35,10 @@ void ana_gpu_keep_gap(struct ana_walk *w, struct ana_gpu_state *g, uint32_t proc
 		      const struct ana_stream_state *before);
 /*
  * For the comparison of ranks, which the GPU takes part in: a collective goes on the log, behind
- * all time before it.
+ * all time before it. @comm: its communicator, 0: not known.
  */
 void ana_gpu_log_collective(struct ana_gpu_state *g, struct ana_proc *p,
-			    const struct wire_event *op);
+			    const struct wire_event *op, uint64_t comm);
 void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g);
 void ana_gpu_init_buckets(struct ana_gpu_state *g);
 

@@ -104,19 +104,21 @@ static void extend(int64_t *end, int64_t to)
 }
 
 void ana_gpu_log_collective(struct ana_gpu_state *g, struct ana_proc *p,
-			    const struct wire_event *op)
+			    const struct wire_event *op, uint64_t comm)
 {
-	ana_collective_log_begin(g->recorder->log, p->source_index, op->stream, op->name,
+	ana_collective_log_begin(g->recorder->log, comm, p->source_index, op->stream, op->name,
 				 wire_strtab_get(p->names.table, op->name, NULL), op->start_ns,
 				 op->end_ns);
 }
 
 /* For the comparison of ranks: collectives go on the log, of others their length counts. */
 static __attribute__((noinline)) void strip_kernel(struct ana_gpu_state *g, struct ana_proc *p,
-						   const struct wire_event *op, bool comm)
+						   const struct wire_event *op,
+						   const struct ana_call *call, bool comm)
 {
 	if (comm)
-		ana_gpu_log_collective(g, p, op);
+		ana_gpu_log_collective(
+			g, p, op, call ? ana_communicator_of(p->comms, call->tid, call->start) : 0);
 	else if (op->op == WIRE_OP_KERNEL)
 		ana_kernel_speed_add(&g->recorder->speed, p->source_index, op->name,
 				     op->end_ns - op->start_ns);
@@ -182,7 +184,7 @@ static inline void count_kind(struct ana_walk *w, struct ana_gpu_state *g, struc
 	else
 		count_work(g, work_of(p, op), op->end_ns);
 	if (g->recorder)
-		strip_kernel(g, p, op, comm);
+		strip_kernel(g, p, op, call, comm);
 }
 
 ANA_RARE static struct ana_stream_state *new_stream(struct ana_walk *w, struct ana_gpu_state *g,

@@ -241,7 +241,7 @@ static ALWAYS void add_gap(struct ana_walk *w, struct ana_gpu_state *g, const st
 }
 
 static ALWAYS void add_kernel(struct ana_gpu_state *g, struct ana_proc *p, struct run *r,
-			      const struct wire_event *op, bool compared)
+			      const struct wire_event *op, uint64_t comm, bool compared)
 {
 	const struct ana_names *names = &p->names;
 	int64_t from = base_max(r->compute_end, r->at);
@@ -251,7 +251,7 @@ static ALWAYS void add_kernel(struct ana_gpu_state *g, struct ana_proc *p, struc
 	if (names->flag[op->name] & ANA_NAME_COMM) {
 		r->comm_end = base_max(r->comm_end, op->end_ns);
 		if (compared)
-			ana_gpu_log_collective(g, p, op);
+			ana_gpu_log_collective(g, p, op, comm);
 		return;
 	}
 	if (compared)
@@ -275,8 +275,7 @@ static ALWAYS void add(struct ana_walk *w, struct ana_gpu_state *g, const struct
 		add_busy(r, op->start_ns, compared);
 	w->now++;
 	if (op->start_ns > r->end)
-		add_gap(w, g, p, r, op, call,
-			compared); /* reads on: the call may be elsewhere then */
+		add_gap(w, g, p, r, op, call, compared);
 	w->quality.ops_before_launch += op->start_ns < launched;
 	r->ops++;
 	r->submitted = launched;
@@ -300,13 +299,16 @@ static ALWAYS const struct wire_event *take(struct ana_walk *w, struct ana_proc 
 	begin(&r, w, p, g);
 	for (; op < stop && is_plain(&r, names, op) && plain_gap(&r, op); op++) {
 		const struct ana_call *call = launch_of(w, p, &r, op);
+		uint64_t comm = 0;
 
 		if (!call || call->flags & ANA_NAME_GRAPH || call->start <= r.lowers)
 			break;
 		if (op->stream != r.stream_id && !go_to_stream(g, &r, p->index, op->stream))
 			break;
-		add(w, g, p, &r, op, call, compared);
-		add_kernel(g, p, &r, op, compared);
+		if (compared && names->flag[op->name] & ANA_NAME_COMM)
+			comm = ana_communicator_of(p->comms, call->tid, call->start);
+		add(w, g, p, &r, op, call, compared); /* the call may be elsewhere then */
+		add_kernel(g, p, &r, op, comm, compared);
 	}
 	end(w, p, g, &r);
 	return op;

@@ -134,6 +134,13 @@ static void try_lanes(struct search *s, size_t known, uint32_t l, size_t log, ui
 		consider(h, &f);
 }
 
+/* By what is known of them. */
+static bool may_be_one(const struct ana_lane *x, const struct ana_lane *y)
+{
+	return x->hash == y->hash && x->meeting != FACTS_MEET_NOT &&
+	       (!x->comm || !y->comm || x->comm == y->comm);
+}
+
 static void try_logs(struct search *s, size_t known, size_t log)
 {
 	const struct ana_collective_log *a = s->log[known], *b = s->log[log];
@@ -141,8 +148,7 @@ static void try_logs(struct search *s, size_t known, size_t log)
 
 	for (i = 0; i < a->lanes; i++)
 		for (k = 0; k < b->lanes && !s->err; k++)
-			if (a->lane[i].hash == b->lane[k].hash &&
-			    a->lane[i].meeting != FACTS_MEET_NOT)
+			if (may_be_one(&a->lane[i], &b->lane[k]))
 				try_lanes(s, known, i, log, k);
 }
 

@@ -328,20 +328,47 @@ static struct ana_lane *new_lane(struct ana_collective_log *t)
 	return &t->lane[t->lanes++];
 }
 
-static struct ana_lane *lane_of(struct ana_collective_log *t, uint32_t source, uint32_t stream,
-				uint32_t name, const char *text)
+static bool is_of(const struct ana_lane *l, uint32_t source, uint32_t stream, uint32_t name)
 {
-	struct ana_lane *l;
-	uint32_t i;
+	return l->stream == stream && l->name == name && l->source == source;
+}
+
+/*
+ * The only lane of its stream takes what is not known to be of another's communicator, until one
+ * of another comes: then it is not known what it has.
+ */
+static bool takes(struct ana_lane *l, uint64_t comm)
+{
+	if (comm && l->comm) {
+		l->comm = l->guessed ? 0 : l->comm;
+		return false;
+	}
+	l->guessed = true;
+	l->comm |= comm;
+	return true;
+}
+
+static struct ana_lane *lane_of(struct ana_collective_log *t, uint64_t comm, uint32_t source,
+				uint32_t stream, uint32_t name, const char *text)
+{
+	struct ana_lane *l, *only = NULL;
+	uint32_t i, n = 0;
 
 	for (i = 0; i < t->lanes; i++) {
 		l = &t->lane[i];
-		if (l->stream == stream && l->name == name && l->source == source)
+		if (!is_of(l, source, stream, name))
+			continue;
+		if (l->comm == comm)
 			return l;
+		only = l;
+		n++;
 	}
+	if (n == 1 && takes(only, comm))
+		return only;
 	l = new_lane(t);
 	if (l)
-		*l = (struct ana_lane){ .source = source,
+		*l = (struct ana_lane){ .comm = comm,
+					.source = source,
 					.stream = stream,
 					.name = name,
 					.text = text,
@@ -360,10 +387,11 @@ static void open_one(struct ana_collective_log *t, int64_t end)
 	t->next = t->open[0];
 }
 
-void ana_collective_log_begin(struct ana_collective_log *t, uint32_t source, uint32_t stream,
-			      uint32_t name, const char *text, int64_t start, int64_t end)
+void ana_collective_log_begin(struct ana_collective_log *t, uint64_t comm, uint32_t source,
+			      uint32_t stream, uint32_t name, const char *text, int64_t start,
+			      int64_t end)
 {
-	struct ana_lane *l = lane_of(t, source, stream, name, text);
+	struct ana_lane *l = lane_of(t, comm, source, stream, name, text);
 	bool collective = !l || l->meeting == FACTS_MEET_ALL;
 
 	t->p2p += !collective;
@@ -593,6 +621,7 @@ static void archive_lanes(struct ana_collective_log *t, struct ana_archive *a,
 	for (uint32_t i = 0; i < t->lanes; i++) {
 		struct ana_lane *l = &t->lane[i];
 
+		ana_archive_field(a, l->comm);
 		ana_archive_field(a, l->source);
 		ana_archive_field(a, l->stream);
 		ana_archive_field(a, l->name);

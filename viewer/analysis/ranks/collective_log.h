@@ -24,13 +24,16 @@
 
 /*
  * Kernels of one name on one stream of one process: what one communicator's collectives look like.
+ * Where NCCL itself said of which one they are, of that one.
  */
 struct ana_lane {
+	uint64_t comm; /* the communicator's id, the same on all ranks; 0: not told */
 	uint32_t source; /* of the plan */
 	uint32_t stream, name; /* name: id in the source's table */
 	const char *text; /* borrowed from there */
 	uint64_t hash; /* of the text: the same on all ranks */
 	uint64_t count;
+	bool guessed; /* some of it was of a communicator that is not known */
 	enum facts_meeting meeting; /* where it meets nobody it is counted, not on the log */
 };
 
@@ -96,11 +99,12 @@ static inline void ana_collective_log_add(struct ana_collective_log *t, int c, i
 void ana_collective_log_add_late(struct ana_collective_log *t, int c, int64_t start, int64_t end);
 
 /*
- * A collective, send or receive begins; all pieces before it have come. @text lives as long as the
- * log.
+ * A collective, send or receive begins; all pieces before it have come. @comm: see ana_lane. @text
+ * lives as long as the log.
  */
-void ana_collective_log_begin(struct ana_collective_log *t, uint32_t source, uint32_t stream,
-			      uint32_t name, const char *text, int64_t start, int64_t end);
+void ana_collective_log_begin(struct ana_collective_log *t, uint64_t comm, uint32_t source,
+			      uint32_t stream, uint32_t name, const char *text, int64_t start,
+			      int64_t end);
 
 /*
  * No more will come: what it does not need of its room goes back. 0 or -ENOMEM, also for what went

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "all_to_all.h"
 #include "base/vec.h"
+#include "told_kin.h"
 #include "wire/keyed_hash.h"
 
 #define TRIAL 20000u /* collectives that a tolerance is tried on, times GPUs up to a bound */
@@ -432,7 +433,8 @@ static int number_lanes(struct ana_groups *g, struct ana_collective_log *const *
 		g->lanes += log[i]->lanes;
 	}
 	g->lane_count = calloc(g->lanes + 1u, sizeof(*g->lane_count));
-	return g->lane_count ? 0 : -ENOMEM;
+	g->key = malloc((g->lanes + 1u) * sizeof(*g->key));
+	return g->lane_count && g->key ? ana_lane_keys(g->key, log, logs) : -ENOMEM;
 }
 
 int ana_groups_learn(struct ana_groups *g, struct ana_collective_log *const *log, size_t logs,
@@ -449,6 +451,7 @@ int ana_groups_learn(struct ana_groups *g, struct ana_collective_log *const *log
 		goto out;
 	l.match.first_lane = g->first_lane;
 	l.match.lanes = g->lanes;
+	l.match.key = g->key;
 	l.match.what = ANA_MATCH_COLLECTIVES;
 	err = ana_kins_find(&g->kins, &l.match, 2, slack_ns, &tolerance);
 	if (!err)
@@ -483,6 +486,7 @@ void ana_groups_fini(struct ana_groups *g)
 	free(g->group);
 	free(g->set);
 	free(g->first_lane);
+	free(g->key);
 	free(g->lane_count);
 	free(g->order);
 	free(g->lane_group);

@@ -42,6 +42,7 @@ struct ana_groups {
 	uint32_t groups, group_room;
 	uint32_t *first_lane; /* by log: the number of its lane 0 */
 	uint32_t lanes;
+	uint64_t *key; /* by lane (told_kin.h) */
 	uint64_t *lane_count; /* collectives seen while learning, by lane */
 	int64_t tolerance_ns;
 	int64_t first_ns, last_ns; /* common ends seen, of all sets of two or more */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/vec.h"
 #include "kin_parts.h"
+#include "told_kin.h"
 
 #define JOINS_MAX 50000000u /* looks whether two lanes of two rings end together */
 #define LEAST 3u /* times that a lane must have been seen */
@@ -172,7 +173,8 @@ static int gather(const struct finder *f, struct ana_kins *k)
 	for (i = 0; !err && i < f->seen.pairs; i++) {
 		const struct ana_coincidence *p = &f->seen.pair[i];
 
-		if (r.name[p->a] != r.name[p->b] && together(f, p) &&
+		if (k->of[p->a] == UINT32_MAX && k->of[p->b] == UINT32_MAX &&
+		    r.name[p->a] != r.name[p->b] && together(f, p) &&
 		    all_together(f, &r, p->a, p->b))
 			join(&r, p->a, p->b);
 	}
@@ -202,6 +204,8 @@ static int find_at(struct ana_kins *k, const struct ana_match *m, uint32_t least
 	int err = ana_coincidences_count(&f.seen, m, tolerance, m->what);
 
 	forget(k, m->lanes);
+	if (!err && m->what & ANA_MATCH_COLLECTIVES)
+		err = ana_told_kins_add(k, m);
 	if (!err)
 		err = find_closest(&f);
 	if (!err)

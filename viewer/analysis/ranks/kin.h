@@ -2,7 +2,8 @@
 /*
  * Communicators that have lanes of their own: lanes of several GPUs of which each ends whenever the
  * others do. Told pair by pair, so that groups which run the same program side by side, and drift
- * against each other by microseconds, are not taken for one.
+ * against each other by microseconds, are not taken for one. Where NCCL said of which communicator
+ * each lane of a name is, that decides (told_kin.h).
  */
 #ifndef ANALYSIS_KIN_H
 #define ANALYSIS_KIN_H

@@ -105,7 +105,7 @@ static void see(void *arg, struct ana_arrival *const *member, size_t n)
 	struct meeting x = { .kin = kin, .number = u->meetings + 1 };
 	size_t k;
 
-	if (kin == UINT32_MAX || u->err)
+	if (kin == UINT32_MAX || u->err || u->k->kin[kin].told)
 		return;
 	x.hash = ana_match_hash(u->m, member[0]);
 	x.first_end = member[0]->common_end;

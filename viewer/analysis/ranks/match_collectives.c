@@ -220,7 +220,8 @@ static void end(struct matching *m, uint32_t gpu, int64_t t)
 
 uint64_t ana_match_hash(const struct ana_match *m, const struct ana_arrival *a)
 {
-	uint64_t hash = m->log[a->gpu]->lane[a->lane].hash;
+	uint64_t hash = m->key ? m->key[ana_lane_number(m->first_lane, a)]
+			       : m->log[a->gpu]->lane[a->lane].hash;
 	uint32_t host = m->align->host_of[a->gpu];
 
 	return m->align->host[host].aligned ? hash : hash ^ (host + UINT64_C(1)) << 32;

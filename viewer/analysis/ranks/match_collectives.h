@@ -29,6 +29,7 @@ struct ana_arrival { /* one GPU in one collective */
 struct ana_kin { /* lanes that are a communicator */
 	uint32_t *lane; /* numbers over all logs, ascending; two or more */
 	uint32_t lanes;
+	bool told; /* by NCCL; the others are learnt */
 };
 
 struct ana_kins {
@@ -60,6 +61,7 @@ struct ana_match { /* what is matched, and how */
 	const struct ana_align *align;
 	const uint32_t *first_lane; /* by log: the number of its lane 0 */
 	uint32_t lanes; /* of all logs */
+	const uint64_t *key; /* by lane (told_kin.h); NULL: the name alone counts */
 	const struct ana_kins *kins; /* NULL: none are known */
 	const struct ana_partners *partners; /* NULL: none are known */
 	int64_t tolerance_ns; /* how far common ends may lie apart */
@@ -73,8 +75,8 @@ static inline uint32_t ana_lane_number(const uint32_t *first_lane, const struct 
 }
 
 /*
- * Of the name: what is one collective has one. On a host whose clock is not aligned, nothing can be
- * the same as on another.
+ * Of the name, and of the communicator where that is told: what is one collective has one. On a
+ * host whose clock is not aligned, nothing can be the same as on another.
  */
 uint64_t ana_match_hash(const struct ana_match *m, const struct ana_arrival *a);
 

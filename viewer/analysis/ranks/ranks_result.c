@@ -111,15 +111,16 @@ static int fill_group(struct ana_skew *k, uint32_t i)
 {
 	const struct ana_member_set *from = &k->groups.group[i];
 	struct ana_group *g = &k->result->ranks.group[k->result->ranks.groups++];
-	uint32_t lane = from->lane, gpu = from->gpu[0];
-	const struct ana_collective_log *t = k->log[gpu];
+	uint32_t gpu = from->gpu[0];
+	const struct ana_lane *l = &k->log[gpu]->lane[from->lane - k->groups.first_lane[gpu]];
 
-	g->name = strdup(t->lane[lane - k->groups.first_lane[gpu]].text);
+	g->name = strdup(l->text);
 	g->member = malloc(from->gpus * sizeof(*g->member));
 	if (!g->name || !g->member)
 		return -ENOMEM;
 	memcpy(g->member, from->gpu, from->gpus * sizeof(*g->member));
 	g->members = from->gpus;
+	g->told = k->groups.key[from->lane] != l->hash;
 	g->matched = k->attribution.group[i].matched;
 	g->refused = k->attribution.group[i].refused;
 	g->waited_ns = k->attribution.group[i].waited_ns;

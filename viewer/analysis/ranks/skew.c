@@ -266,6 +266,7 @@ static int attribute(struct ana_skew *k, int64_t step_ns)
 					 .align = &k->align,
 					 .first_lane = k->groups.first_lane,
 					 .lanes = k->groups.lanes,
+					 .key = k->groups.key,
 					 .kins = &k->groups.kins,
 					 .partners = &k->groups.partners,
 					 .tolerance_ns = k->groups.tolerance_ns };

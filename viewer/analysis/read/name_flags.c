@@ -119,6 +119,10 @@ uint16_t ana_name_flags(const char *text)
 		f |= ANA_NAME_CHECKPOINT;
 	else if (word_begins(text, phase_words, COUNT(phase_words)))
 		f |= ANA_NAME_PHASE;
+	if (!strcmp(text, "ncclGroupStart"))
+		f |= ANA_NAME_GROUP_BEGIN;
+	else if (!strcmp(text, "ncclGroupEnd"))
+		f |= ANA_NAME_GROUP_END;
 	return f;
 }
 

@@ -23,6 +23,8 @@ enum ana_name_flag {
 	ANA_NAME_CHECKPOINT = 1 << 9, /* a user range of this name saves a checkpoint, ... */
 	ANA_NAME_PHASE = 1 << 10, /* ... or is evaluation or logging; at most one of these */
 	ANA_NAME_INPUT = 1 << 11, /* a kernel of this name works on input (facts/kernels.def) */
+	ANA_NAME_GROUP_BEGIN = 1 << 12, /* a user range of this name: NCCL begins, ... */
+	ANA_NAME_GROUP_END = 1 << 13, /* ... or ends a group of calls */
 };
 
 struct ana_names {

@@ -78,6 +78,14 @@ int ana_process_init(struct ana_walk *w, struct ana_proc *p, uint32_t source)
 	return err ? err : init_evidence(w, p, t);
 }
 
+int ana_process_compare(struct ana_walk *w, struct ana_proc *p)
+{
+	if (p->source->imported) /* no importer knows communicators */
+		return 0;
+	return ana_communicators_new(&p->comms, w->plan->trace, p->source->s, &p->names,
+				     w->scratch);
+}
+
 static void thread_free(struct ana_thread *t)
 {
 	uint32_t i;
@@ -105,6 +113,7 @@ void ana_process_fini(struct ana_proc *p)
 	ana_feed_fini(&p->calls);
 	ana_feed_fini(&p->ranges);
 	ana_feed_fini(&p->syncs);
+	ana_communicators_free(p->comms);
 	ana_names_fini(&p->names);
 	ana_join_free(p->join);
 	for (i = 0; i < p->threads; i++)

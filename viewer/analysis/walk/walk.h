@@ -14,6 +14,7 @@
 #define ANALYSIS_WALK_H
 
 #include "analysis/read/event_feed.h"
+#include "communicators.h"
 #include "copied.h"
 #include "longcalls.h"
 #include "join.h"
@@ -76,6 +77,7 @@ struct ana_proc {
 	bool anchored; /* steps begin with source->anchor */
 	struct ana_names names;
 	struct ana_feed ops, calls, ranges, syncs;
+	struct ana_communicators *comms; /* NULL: nobody compares ranks, or NCCL says nothing */
 	struct ana_join *join;
 	struct ana_thread **thread;
 	uint32_t threads, thread_room;
@@ -251,6 +253,8 @@ struct ana_walk {
 
 /* host.c */
 int ana_process_init(struct ana_walk *w, struct ana_proc *p, uint32_t source);
+/* For the comparison of ranks: it will tell communicators (communicators.h). 0 or -ENOMEM. */
+int ana_process_compare(struct ana_walk *w, struct ana_proc *p);
 void ana_process_fini(struct ana_proc *p);
 
 struct ana_archive; /* archive.h */
