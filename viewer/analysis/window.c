@@ -16,7 +16,7 @@ int ana_window_make_room(void *array, size_t *head, size_t *tail, size_t *room, 
 		*head = 0;
 		return 0;
 	}
-	want = *room ? *room * 2 : 32;
+	want = *room ? *room * 2 : 2; /* some are of a thread each, and most threads do little */
 	char *more = reallocarray(p, want, each);
 	if (!more)
 		return -ENOMEM; /* what was there stays the caller's */

@@ -103,8 +103,42 @@ def names(count, hostile):
     return lines
 
 
-def peak_of(where, what, n):
-    run = made(where, what, n)
+def written(where, name, lines):
+    """The same as make(), of lines that are never all there: what this program takes counts for whom it starts."""
+    run = os.path.join(where, name + '.gst')
+    os.mkdir(run)
+    with subprocess.Popen([MAKE, run], stdin=subprocess.PIPE, text=True) as child:
+        child.stdin.writelines(line + '\n' for line in lines)
+    gs.equal(child.returncode, 0, name)
+    return run
+
+
+def threads(count, of_each, once=()):
+    """A launch a thread; @of_each: what (its number, the time) it does besides; @once: behind the first one."""
+    yield f'stream node 10 0 {BASE + (count + 2) * 20_000} -1 0 - train'
+    yield 'device 0 1 GPU'
+    for i in range(count):
+        t = BASE + i * 20_000
+        yield f'api {t} {t + 2000} {i + 1} {100 + i} cudaLaunchKernel'
+        yield f'kernel {t + 5000} {t + 9000} {i + 1} 7 0 k'
+        yield from of_each(100 + i, t)
+        yield from once if i == 0 else ()
+
+
+def waiting(tid, t):
+    """Until long after the last launch, in each way that a thread may."""
+    return [f'range 1 {t + 2000} {t + 10**10} {tid} 0 enumerate(DataLoader)#x.__next__', f'api {t + 2000} {t + 10**10} 0 {tid} cudaFree',
+            f'range 6 {t + 2000} {t + 10**10} {tid} 0 -']
+
+
+THREADS = {  # of so many threads that each launch once
+    'that launch': threads(200_000, lambda tid, t: ()),
+    'that wait': threads(200_000, waiting),
+    'of which one is looked at': threads(200_000, lambda tid, t: (), [f'sample {BASE + 12_000} 10 5 1 1 0 0 1 0 main|train.py|10 - - -']),
+}
+
+
+def peak_of(what, run):
     size = sum(e.stat().st_size for e in os.scandir(run))
     with subprocess.Popen([gs.CLI, 'report', run, '--format', 'json'], stdout=subprocess.DEVNULL) as child:
         _, status, used = os.wait4(child.pid, 0)
@@ -123,8 +157,11 @@ def test_memory():
     with gs.scratch() as where:
         for what, n, most in (('nested', 3_000_000, MOST_KB), ('samples', 40, MOST_KB), ('batches', 40, MOST_KB),
                               ('operations', 40, MOST_KB), ('steps', 300, ALONE_KB + 300 * RANK_KB)):
-            peak = peak_of(where, what, n)
+            peak = peak_of(what, made(where, what, n))
             gs.check(peak <= most, f'{what}: {peak} KB, {most} at most')
+        for what, lines in THREADS.items():
+            peak = peak_of(f'threads {what}', written(where, what, lines))
+            gs.check(peak <= MOST_KB, f'threads {what}: {peak} KB, {MOST_KB} at most')
 
 
 def test_meetings_without_end():

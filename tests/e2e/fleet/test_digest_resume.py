@@ -55,6 +55,18 @@ def ranks(run, world=4, steps=120):
     subprocess.run([os.path.join(TOOLS, 'ranks_make'), run], input='\n'.join(lines) + '\n', text=True, check=True)
 
 
+def hardly_looked_at(run, launches=12_000):
+    """Four seconds in which looks hit few of the gaps and few of the waits: the others wait for what their neighbours are."""
+    os.makedirs(run)
+    lines = [f'stream node 10 {BASE} {BASE + launches * 300_000 + MS} -1 0 - train', 'device 0 1 GPU']
+    for i in range(launches):
+        t = BASE + i * 300_000
+        lines += [f'api {t} {t + 5000} {i + 1} 10 cudaLaunchKernel', f'kernel {t + 7000} {t + 100_000} {i + 1} 7 0 k']
+        lines += [f'range 1 {t + 100_000} {t + 250_000} 10 0 enumerate(DataLoader)#x.__next__'] * (i % 8 == 0)
+        lines += [f'sample {t + 200_000} 10 10 1 1 0 0 1 0 step%09/home/me/train.py%09{i % 3} - - -'] * (i % 14 == 1 or i % 56 == 8)
+    subprocess.run([os.path.join(TOOLS, 'run_make'), run], input='\n'.join(lines) + '\n', text=True, check=True)
+
+
 def long_run(where, name, events, gpus):
     """GPUs that do the same, so that what is kept of each is about as long."""
     run = os.path.join(where, name + '.gst')
@@ -234,6 +246,9 @@ with gs.scratch() as where:
     os.makedirs(shared)
     subprocess.run([os.path.join(TOOLS, 'hostile_make'), shared, 'shared', '4'], check=True)
     check_amid(shared, 9_000 if gs.BIG else 40_000, 2)
+    looked_at = os.path.join(where, 'looked-at.gst')
+    hardly_looked_at(looked_at)
+    check_amid(looked_at, 1_000 if gs.BIG else 4_000, 2)
     run = long_run(where, 'long', EVENTS, GPUS)
     check_killed(run)
     check_beside(run)

@@ -61,7 +61,7 @@ STRUCTS = {  # name: (where it is, where it is kept, {member: why it is not})
     'ana_gap': ('ledger.h', 'time/timeline.c', {}),
     'ana_durations': ('time/durations.h', 'time/durations.c', {}),
     'ana_unsampled': ('evidence/unsampled.h', 'evidence/unsampled.c', dict.fromkeys(
-        'low high sum own of weighed weights length_low length_high length_sum'.split(), 'made anew where it is stale')),
+        'sum length_low length_high length_sum'.split(), 'made anew where it is stale')),
     'ana_neighbour': ('evidence/unsampled.h', 'evidence/unsampled.c', {}),
     'ana_length': ('evidence/unsampled.h', 'evidence/unsampled.c', {}),
     'ana_unsampled_piece': ('evidence/unsampled.h', 'evidence/unsampled.c', {}),

@@ -15,8 +15,16 @@ void ana_unsampled_fini(struct ana_unsampled *k)
 {
 	free(k->neighbour);
 	free(k->piece);
+	free(k->sum);
 	free(k->length);
 	*k = (struct ana_unsampled){ 0 };
+}
+
+void ana_unsampled_free(struct ana_unsampled *k)
+{
+	if (k)
+		ana_unsampled_fini(k);
+	free(k);
 }
 
 static struct ana_neighbour neighbour_of(int64_t start, const int64_t ns[ANA_CLASSES],
@@ -32,11 +40,21 @@ static struct ana_neighbour neighbour_of(int64_t start, const int64_t ns[ANA_CLA
 	return n;
 }
 
+/* Threads that tell of others are few beside those that may only ask. */
+static int need_sum(struct ana_unsampled *k)
+{
+	if (!k->sum)
+		k->sum = calloc(1, sizeof(*k->sum));
+	return k->sum ? 0 : -ENOMEM;
+}
+
 int ana_unsampled_decided(struct ana_unsampled *k, int64_t start, const int64_t ns[ANA_CLASSES],
 			  int64_t stand_ns)
 {
 	size_t head = k->head, i;
 
+	if (need_sum(k))
+		return -ENOMEM;
 	if (k->tail - k->head >= ANA_NEIGHBOURS_MAX) {
 		k->head++;
 		k->stale = true;
@@ -48,7 +66,7 @@ int ana_unsampled_decided(struct ana_unsampled *k, int64_t start, const int64_t 
 	for (i = k->tail++; i > k->head && k->neighbour[i - 1].start > start; i--)
 		k->neighbour[i] = k->neighbour[i - 1];
 	k->neighbour[i] = neighbour_of(start, ns, stand_ns);
-	k->stale |= i < k->high;
+	k->stale |= i < k->sum->high;
 	return 0;
 }
 
@@ -86,38 +104,47 @@ int64_t ana_unsampled_first(const struct ana_unsampled *k)
 	return k->piece_head < k->piece_tail ? k->piece[k->piece_head].start : INT64_MAX;
 }
 
-static void add(struct ana_unsampled *k, size_t i, int sign)
+static void add(struct ana_neighbours *sum, const struct ana_neighbour *n, int sign)
 {
 	int c;
 
-	k->weighed = false;
-	ana_sum(&k->own, sign * k->neighbour[i].own);
-	if (k->own < 0) /* stamps that cannot be */
-		k->own = 0;
+	sum->weighed = false;
+	ana_sum(&sum->own, sign * n->own);
+	if (sum->own < 0) /* stamps that cannot be */
+		sum->own = 0;
 	for (c = 0; c < ANA_CLASSES; c++) {
-		ana_sum(&k->sum[c], sign * k->neighbour[i].ns[c]);
-		if (k->sum[c] < 0)
-			k->sum[c] = 0;
-		k->of[c] += (uint32_t)(sign * (k->neighbour[i].ns[c] > 0));
+		ana_sum(&sum->ns[c], sign * n->ns[c]);
+		if (sum->ns[c] < 0)
+			sum->ns[c] = 0;
+		sum->of[c] += (uint32_t)(sign * (n->ns[c] > 0));
 	}
+}
+
+static bool begin_anew(const struct ana_unsampled *k, int64_t from, int64_t to)
+{
+	const struct ana_neighbours *sum = k->sum;
+
+	return k->stale || sum->low < k->head ||
+	       (sum->low > k->head && sum->low <= k->tail &&
+		k->neighbour[sum->low - 1].start >= from) ||
+	       (sum->high > sum->low && k->neighbour[sum->high - 1].start >= to);
 }
 
 /* Moves the window of the sum to pieces that begin in [from, to). */
 static void look(struct ana_unsampled *k, int64_t from, int64_t to)
 {
-	if (k->stale || k->low < k->head ||
-	    (k->low > k->head && k->low <= k->tail && k->neighbour[k->low - 1].start >= from) ||
-	    (k->high > k->low && k->neighbour[k->high - 1].start >= to)) {
-		k->low = k->high = k->head;
-		memset(k->sum, 0, sizeof(k->sum));
-		memset(k->of, 0, sizeof(k->of));
-		k->own = 0;
-		k->stale = k->weighed = false;
+	struct ana_neighbours *sum = k->sum;
+
+	if (!sum)
+		return;
+	if (begin_anew(k, from, to)) {
+		*sum = (struct ana_neighbours){ .low = k->head, .high = k->head };
+		k->stale = false;
 	}
-	while (k->high < k->tail && k->neighbour[k->high].start < to)
-		add(k, k->high++, 1);
-	while (k->low < k->high && k->neighbour[k->low].start < from)
-		add(k, k->low++, -1);
+	while (sum->high < k->tail && k->neighbour[sum->high].start < to)
+		add(sum, &k->neighbour[sum->high++], 1);
+	while (sum->low < sum->high && k->neighbour[sum->low].start < from)
+		add(sum, &k->neighbour[sum->low++], -1);
 }
 
 /* Of all pieces without samples that begin in [from, to). */
@@ -142,10 +169,12 @@ static int64_t length_of(struct ana_unsampled *k, int64_t from, int64_t to)
 /* Whether the neighbours in the window have evidence enough for all pieces that begin in it. */
 static bool enough(struct ana_unsampled *k, int64_t from, int64_t to)
 {
-	const __int128 evidence = (__int128)k->own * ANA_STRETCH;
-	const __int128 pieces = (__int128)(k->high - k->low) * ANA_STRETCH_NS;
+	const struct ana_neighbours *sum = k->sum;
+	const int64_t length = length_of(k, from, to);
+	const __int128 evidence = sum ? (__int128)sum->own * ANA_STRETCH : 0;
+	const __int128 pieces = sum ? (__int128)(sum->high - sum->low) * ANA_STRETCH_NS : 0;
 
-	return length_of(k, from, to) <= (evidence > pieces ? evidence : pieces);
+	return sum && length <= (evidence > pieces ? evidence : pieces);
 }
 
 /* Neighbours that no piece can ask for any more. */
@@ -154,18 +183,19 @@ static void forget(struct ana_unsampled *k, int64_t floor)
 	while (k->length_head < k->length_low &&
 	       k->length[k->length_head].start < floor - 2 * ANA_NEIGHBOURS_NS)
 		k->length_head++;
-	while (k->head < k->low && k->neighbour[k->head].start < floor - 2 * ANA_NEIGHBOURS_NS)
+	while (k->sum && k->head < k->sum->low &&
+	       k->neighbour[k->head].start < floor - 2 * ANA_NEIGHBOURS_NS)
 		k->head++;
 }
 
-static void share(struct ana_unsampled *k, int64_t ns, struct ana_told *told)
+static void share(struct ana_neighbours *sum, int64_t ns, struct ana_told *told)
 {
-	if (!k->weighed)
-		ana_weights_set(&k->weights, k->sum, ANA_CLASSES);
-	k->weighed = true;
-	ana_weights_split(&k->weights, ns, told->ns);
-	told->class = k->weights.of;
-	told->count = k->weights.count;
+	if (!sum->weighed)
+		ana_weights_set(&sum->weights, sum->ns, ANA_CLASSES);
+	sum->weighed = true;
+	ana_weights_split(&sum->weights, ns, told->ns);
+	told->class = sum->weights.of;
+	told->count = sum->weights.count;
 }
 
 bool ana_unsampled_next(struct ana_unsampled *k, int64_t floor, struct ana_unsampled_piece *o,
@@ -190,13 +220,13 @@ bool ana_unsampled_next(struct ana_unsampled *k, int64_t floor, struct ana_unsam
 	forget(k, o->start);
 	told->count = 0;
 	if (enough(k, o->start - ANA_NEIGHBOURS_NS, o->end + ANA_NEIGHBOURS_NS))
-		share(k, o->end - o->start, told);
+		share(k->sum, o->end - o->start, told);
 	return true;
 }
 
 enum ana_confidence ana_unsampled_sure(const struct ana_unsampled *k, int c)
 {
-	return k->of[c] >= ANA_NEIGHBOURS_MEDIUM ? ANA_MEDIUM : ANA_LOW;
+	return k->sum && k->sum->of[c] >= ANA_NEIGHBOURS_MEDIUM ? ANA_MEDIUM : ANA_LOW;
 }
 
 static void archive_neighbour(struct ana_neighbour *n, struct ana_archive *a)
@@ -234,6 +264,8 @@ void ana_unsampled_archive(struct ana_unsampled *k, uint32_t gpus, struct ana_ar
 	ana_archive_window(a, k->neighbour, k->head, k->tail, k->room, ANA_NEIGHBOURS_MAX);
 	for (i = k->head; i < k->tail; i++)
 		archive_neighbour(&k->neighbour[i], a);
+	if (a->reading && k->head < k->tail && need_sum(k))
+		a->err = -ENOMEM;
 	ana_archive_window(a, k->piece, k->piece_head, k->piece_tail, k->piece_room,
 			   2 * ANA_UNSAMPLED_MAX);
 	for (i = k->piece_head; i < k->piece_tail; i++)

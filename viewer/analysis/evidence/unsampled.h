@@ -50,18 +50,21 @@ struct ana_unsampled_piece { /* not decided */
 	int64_t stand_ns; /* for which its looks stand; 0: there are none */
 };
 
+struct ana_neighbours { /* the sum over those from low on and before high */
+	size_t low, high;
+	int64_t ns[ANA_CLASSES], own;
+	bool weighed; /* weights are those of the sum */
+	struct ana_weights weights;
+	uint32_t of[ANA_CLASSES]; /* that show the class */
+};
+
 struct ana_unsampled {
 	struct ana_neighbour *neighbour; /* by start */
 	size_t head, tail, room;
 	struct ana_unsampled_piece *piece; /* as they came */
 	size_t piece_head, piece_tail, piece_room;
-	/* the sum over [low, high), if !stale */
-	bool stale;
-	size_t low, high;
-	int64_t sum[ANA_CLASSES], own;
-	bool weighed; /* weights are those of the sum */
-	struct ana_weights weights;
-	uint32_t of[ANA_CLASSES]; /* neighbours that show the class */
+	struct ana_neighbours *sum; /* NULL: there never was a neighbour */
+	bool stale; /* the sum is of nothing that there is */
 	struct ana_length *length; /* by start */
 	size_t length_head, length_tail, length_room;
 	bool length_stale; /* else length_sum is that of [length_low, length_high) */
@@ -70,6 +73,7 @@ struct ana_unsampled {
 };
 
 void ana_unsampled_fini(struct ana_unsampled *k);
+void ana_unsampled_free(struct ana_unsampled *k); /* of one from malloc(); NULL: none */
 
 struct ana_archive; /* archive.h */
 /* @gpus: of the walk. */

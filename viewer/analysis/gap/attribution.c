@@ -32,7 +32,7 @@ static struct ana_unsampled *unsampled_of(struct ana_walk *w, struct ana_proc *p
 {
 	struct ana_thread *t = ana_host_thread(w, p, piece->tid);
 
-	return t ? &t->unsampled[kind_of(piece)] : NULL;
+	return t ? ana_host_unsampled(w, t, kind_of(piece)) : NULL;
 }
 
 /* For how long the submitter's looks in the piece stand (LEDGER 6). */
@@ -91,8 +91,10 @@ static bool keep_unsampled(struct ana_walk *w, struct ana_proc *p,
 void ana_attribute_unseen(struct ana_walk *w, struct ana_thread *t,
 			  const struct ana_unsampled_piece *piece)
 {
+	struct ana_unsampled *unsampled = ana_host_unsampled(w, t, ANA_PIECE_HOST);
+
 	ana_sum(&w->quality.gap_unsampled_ns, piece->end - piece->start);
-	if (ana_unsampled_add(&t->unsampled[ANA_PIECE_HOST], piece))
+	if (!unsampled || ana_unsampled_add(unsampled, piece))
 		w->err = -ENOMEM;
 	w->unsampled_pieces++;
 }
@@ -107,7 +109,7 @@ static struct ana_unsampled *takes_at(struct ana_walk *w, struct ana_proc *p,
 	for (i = 0; t && i < t->take_count; i++)
 		if (t->takes[i].place == place)
 			return &t->takes[i].waits;
-	if (!t || t->take_count == PLACES_MAX ||
+	if (!t || t->take_count == PLACES_MAX || !ana_host_unsampled(w, t, ANA_PIECE_HOST) ||
 	    !base_vec_more(t->takes, t->take_count, t->take_room))
 		return NULL;
 	t->takes[t->take_count++] = (struct ana_takes){ .place = place };
@@ -199,7 +201,7 @@ static void tell_neighbours(struct ana_walk *w, struct ana_proc *p,
 		takes ? takes_at(w, p, piece, b->place) : NULL,
 		inside && b->by_feeder ? takes_at(w, p, piece, ANA_PLACE_NATIVE) : NULL,
 	};
-	struct ana_unsampled *unsampled = host ? unsampled_of(w, p, piece) : NULL;
+	struct ana_unsampled *unsampled = host && b->decided ? unsampled_of(w, p, piece) : NULL;
 	size_t i;
 
 	if (!b->decided)
@@ -377,12 +379,13 @@ static void give_thread(struct ana_walk *w, const struct ana_proc *p, struct ana
 	int kind;
 
 	for (i = 0; i < t->take_count; i++)
-		give_all(w, p, &t->takes[i].waits, ANA_PIECE_HOST, &t->unsampled[ANA_PIECE_HOST],
+		give_all(w, p, &t->takes[i].waits, ANA_PIECE_HOST, t->unsampled[ANA_PIECE_HOST],
 			 floor);
 	for (i = 0; i < t->take_count; i++)
 		floor = base_min(floor, ana_unsampled_first(&t->takes[i].waits));
 	for (kind = 0; kind < ANA_PIECE_KINDS; kind++)
-		give_all(w, p, &t->unsampled[kind], (enum ana_piece_kind)kind, NULL, floor);
+		if (t->unsampled[kind])
+			give_all(w, p, t->unsampled[kind], (enum ana_piece_kind)kind, NULL, floor);
 }
 
 void ana_attribute_unsampled(struct ana_walk *w, int64_t floor)
@@ -406,7 +409,8 @@ static int64_t first_of(const struct ana_thread *t)
 	for (i = 0; i < t->take_count; i++)
 		first = base_min(first, ana_unsampled_first(&t->takes[i].waits));
 	for (kind = 0; kind < ANA_PIECE_KINDS; kind++)
-		first = base_min(first, ana_unsampled_first(&t->unsampled[kind]));
+		if (t->unsampled[kind])
+			first = base_min(first, ana_unsampled_first(t->unsampled[kind]));
 	return first;
 }
 

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/archive.h"
-#include "base/vec.h"
 
 #define ROWS_MAX (UINT32_C(1) << 16) /* that run at once, in a thread or in all threads of a GPU */
 #define STRETCHES_MAX (UINT32_C(1) << 22) /* 100 MB */
+#define FIRST_ROOM 2u /* of either */
 
 /*
  * Makes room for one more stretch: forgets what nobody will look at, and moves the rest to the
@@ -20,7 +20,7 @@
 static int line_room(struct ana_timeline_stack *l, int64_t floor)
 {
 	struct ana_stretch *s;
-	size_t room;
+	uint32_t room;
 
 	while (l->head < l->tail && l->stretch[l->head].end <= floor)
 		l->head++;
@@ -33,7 +33,7 @@ static int line_room(struct ana_timeline_stack *l, int64_t floor)
 		l->head = 0;
 		return 0;
 	}
-	room = l->room ? l->room * 2 : 64;
+	room = l->room ? l->room * 2 : FIRST_ROOM;
 	s = reallocarray(l->stretch, room, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
@@ -74,6 +74,18 @@ static bool inside(const struct ana_row *a, const struct ana_row *b)
 	return (int32_t)(a->turn - b->turn) > 0;
 }
 
+static int row_room(struct ana_timeline_stack *l)
+{
+	uint32_t room = l->row_room ? l->row_room * 2 : FIRST_ROOM;
+	struct ana_row *more = reallocarray(l->row, room, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	l->row = more;
+	l->row_room = room;
+	return 0;
+}
+
 /* A heap and not a sorted array: any number of rows may begin at one instant. */
 static int insert(struct ana_timeline_stack *l, struct ana_row row)
 {
@@ -83,7 +95,7 @@ static int insert(struct ana_timeline_stack *l, struct ana_row row)
 		l->left_out++;
 		return 0;
 	}
-	if (!base_vec_more(l->row, l->rows, l->row_room))
+	if (l->rows == l->row_room && row_room(l))
 		return -ENOMEM;
 	row.turn = l->turn++;
 	for (at = l->rows++; at > 0 && inside(&row, &l->row[(at - 1) / 2]); at = (at - 1) / 2)
@@ -176,7 +188,7 @@ void ana_timeline_stack_fini(struct ana_timeline_stack *l)
 bool ana_timeline_stack_find(struct ana_timeline_stack *l, int64_t t, uint32_t *value,
 			     int64_t *until)
 {
-	size_t i = l->cursor;
+	uint32_t i = l->cursor;
 
 	if (i < l->head || i >= l->tail)
 		i = l->head;
@@ -216,18 +228,18 @@ static void archive_row(struct ana_row *r, uint32_t most, struct ana_archive *a)
 /* Where the array is full is where millions are forgotten: it has its very room. */
 static void archive_line(struct ana_timeline_stack *l, uint32_t most, struct ana_archive *a)
 {
-	l->room = ana_archive_number(a, l->room, 2 * STRETCHES_MAX);
-	l->tail = ana_archive_number(a, l->tail, l->room);
-	l->head = ana_archive_number(a, l->head, l->tail);
+	l->room = ana_archive_small(a, l->room, 2 * STRETCHES_MAX);
+	l->tail = ana_archive_small(a, l->tail, l->room);
+	l->head = ana_archive_small(a, l->head, l->tail);
 	ana_archive_check(a, !a->reading || l->tail - l->head <= a->len - a->pos);
 	if (a->reading) {
-		l->stretch = a->err ? NULL : calloc(l->room + 1, sizeof(*l->stretch));
+		l->stretch = a->err ? NULL : calloc(l->room + 1u, sizeof(*l->stretch));
 		if (!a->err && !l->stretch)
 			a->err = -ENOMEM;
 		if (a->err)
 			l->head = l->tail = l->room = 0;
 	}
-	for (size_t i = l->head; i < l->tail; i++)
+	for (uint32_t i = l->head; i < l->tail; i++)
 		archive_stretch(&l->stretch[i], most, a);
 }
 

@@ -4,7 +4,8 @@
  * loader waits, its ranges. Rows come in order of start and may nest or overlap; at every instant
  * the innermost counts (latest start, then earliest end, then later row). Stretches that nobody
  * will look at again are dropped, so a stack is as long as what the oldest undecided gap needs.
- * Caller-owned; zero-initialise. One thread at a time.
+ * There may be as many stacks as a file has threads, most of which do little: one is small, and
+ * takes little for its first rows. Caller-owned; zero-initialise. One thread at a time.
  */
 #ifndef ANALYSIS_TIMELINE_STACK_H
 #define ANALYSIS_TIMELINE_STACK_H
@@ -26,13 +27,13 @@ struct ana_row { /* one that has begun and may still run */
 
 struct ana_timeline_stack {
 	struct ana_stretch *stretch; /* [head, tail) are alive */
-	size_t head, tail, room;
-	size_t cursor; /* where the last search ended */
 	struct ana_row *row; /* a heap: the first is the innermost */
-	size_t rows, row_room;
+	uint32_t head, tail, room;
+	uint32_t cursor; /* where the last search ended */
+	uint32_t rows, row_room;
 	uint32_t turn; /* of the next row */
-	uint64_t left_out; /* rows, for too many ran at once */
 	bool begun;
+	uint64_t left_out; /* rows, for too many ran at once */
 	int64_t done; /* the stretches are complete up to here, once begun */
 	int64_t total; /* measure of all stretches there ever were */
 	int64_t latest; /* end of the row that ends last, once begun */

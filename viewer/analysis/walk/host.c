@@ -98,7 +98,7 @@ static void thread_free(struct ana_thread *t)
 	ana_timeline_stack_fini(&t->operators);
 	ana_timeline_stack_fini(&t->marks);
 	for (k = 0; k < ANA_PIECE_KINDS; k++)
-		ana_unsampled_fini(&t->unsampled[k]);
+		ana_unsampled_free(t->unsampled[k]);
 	for (i = 0; i < t->take_count; i++)
 		ana_unsampled_fini(&t->takes[i].waits);
 	free(t->takes);
@@ -180,6 +180,18 @@ struct ana_thread *ana_host_other_thread(struct ana_walk *w, struct ana_proc *p,
 
 	p->last = i == ANA_MAP_NONE ? new_thread(w, p, tid) : p->thread[i];
 	return p->last;
+}
+
+struct ana_unsampled *ana_host_unsampled(struct ana_walk *w, struct ana_thread *t,
+					 enum ana_piece_kind kind)
+{
+	struct ana_unsampled **k = &t->unsampled[kind];
+
+	if (!*k)
+		*k = calloc(1, sizeof(**k));
+	if (!*k)
+		w->err = -ENOMEM;
+	return *k;
 }
 
 bool ana_host_in_call(void *proc, uint32_t tid, int64_t t, uint32_t *class)

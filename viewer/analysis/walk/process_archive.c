@@ -31,6 +31,20 @@ static void archive_takes(struct ana_walk *w, struct ana_thread *t, struct ana_a
 	}
 }
 
+static void archive_unsampled(struct ana_walk *w, struct ana_thread *t, struct ana_archive *a)
+{
+	for (int k = 0; k < ANA_PIECE_KINDS && !a->err; k++) {
+		bool one = t->unsampled[k] != NULL;
+
+		ana_archive_bool(a, &one);
+		if (one && a->reading && !ana_host_unsampled(w, t, (enum ana_piece_kind)k))
+			a->err = w->err;
+		if (one && !a->err)
+			ana_unsampled_archive(t->unsampled[k], w->gpus, a);
+	}
+	ana_archive_check(a, !t->take_count || t->unsampled[ANA_PIECE_HOST]);
+}
+
 static void archive_thread(struct ana_walk *w, struct ana_thread *t, struct ana_archive *a)
 {
 	archive_stack(&t->calls, a);
@@ -39,9 +53,8 @@ static void archive_thread(struct ana_walk *w, struct ana_thread *t, struct ana_
 	archive_stack(&t->operators, a);
 	archive_stack(&t->marks, a);
 	ana_longcalls_archive(&t->longcalls, a);
-	for (int k = 0; k < ANA_PIECE_KINDS; k++)
-		ana_unsampled_archive(&t->unsampled[k], w->gpus, a);
 	archive_takes(w, t, a);
+	archive_unsampled(w, t, a);
 }
 
 static void archive_threads(struct ana_walk *w, struct ana_proc *p, struct ana_archive *a)

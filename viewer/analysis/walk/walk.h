@@ -49,9 +49,9 @@ struct ana_thread {
 	struct ana_longcalls longcalls; /* where there is evidence */
 	struct ana_timeline_stack
 		marks; /* collecting garbage, saving a checkpoint, making an iterator */
-	struct ana_unsampled unsampled[ANA_PIECE_KINDS];
+	struct ana_unsampled *unsampled[ANA_PIECE_KINDS]; /* NULL: nothing was decided or waits */
 	const struct ana_thread_samples *seen; /* of it; NULL: not looked for, or never seen */
-	struct ana_takes *takes;
+	struct ana_takes *takes; /* if any, there is unsampled[ANA_PIECE_HOST] */
 	uint32_t take_count, take_room;
 };
 
@@ -273,6 +273,10 @@ void ana_host_syncs(struct ana_walk *w, int64_t upto);
 void ana_host_place_calls(struct ana_walk *w, struct ana_proc *p, int64_t upto);
 /* NULL: no memory, of which w->err tells. */
 struct ana_thread *ana_host_other_thread(struct ana_walk *w, struct ana_proc *p, uint32_t tid);
+
+/* Those of this kind, made if there are none. NULL: no memory, of which w->err tells. */
+struct ana_unsampled *ana_host_unsampled(struct ana_walk *w, struct ana_thread *t,
+					 enum ana_piece_kind kind);
 
 static inline struct ana_thread *ana_host_thread(struct ana_walk *w, struct ana_proc *p,
 						 uint32_t tid)
