@@ -29,6 +29,8 @@ enum format {
 struct opts {
 	enum format format;
 	const char *out, *store, *prices, *currency;
+	bool plan;
+	struct fleet_plan_given given;
 	struct fleet_budgets budgets;
 	struct fleet_options fleet;
 	char **run; /* folders of runs, or runs, in the place of a store */
@@ -103,6 +105,20 @@ static bool set_timezone(void *into, char *text)
 	return false;
 }
 
+static bool add_own(void *into, char *text)
+{
+	struct opts *o = into;
+
+	return fleet_plan_add_own(&o->given, text);
+}
+
+static bool add_reserved(void *into, char *text)
+{
+	struct opts *o = into;
+
+	return fleet_plan_add_reserved(&o->given, text);
+}
+
 static bool add_budget(void *into, char *text)
 {
 	struct opts *o = into;
@@ -125,14 +141,22 @@ static const struct base_opt opt[] = {
 	{ "by", 0, "WHAT",
 	  "one table: team, user, account, project, partition, qos, cluster,\n"
 	  "kind, provider, instance, gpu, model, week, end, class, line, fix,\n"
-	  "compute, failed, bill, month, run, lost, hours, off-hours, or\n"
-	  "label:K",
+	  "compute, failed, bill, month, run, lost, hours, off-hours, plan,\n"
+	  "or label:K",
 	  .take = set_by, .word = by_word },
 	{ "since", 0, "T", "runs that began at T or later: a date, or 12h, 30d, 8w ago",
 	  .take = set_since },
 	{ "until", 0, "T", "... and before T", .take = set_until },
 	{ "team", 0, "NAME", "of one team only", BASE_TEXT(struct opts, fleet.query.team) },
 	{ "top", 0, "N", "rows of a list (20)", .take = set_top },
+	{ "plan", 0, NULL, "how many GPUs were held at once, and how many to reserve or own",
+	  BASE_FLAG(struct opts, plan) },
+	{ "reserved", 0, "R", "of a plan: so many are reserved now: H100=16; may be repeated",
+	  .take = add_reserved, .repeats = true },
+	{ "own", 0, "O",
+	  "of a plan: what one costs to buy, over how many years, and an hour\n"
+	  "then: H100=31000,4,0.35; may be repeated",
+	  .take = add_own, .repeats = true },
 	{ "prices", 0, "FILE",
 	  "all runs at the prices of this file (gpustarve-prices(1)) instead of\n"
 	  "those that they were stored with",
@@ -199,6 +223,18 @@ static int parse(int argc, char **argv, struct opts *o)
 		view_error("fleet: name runs or --store, not both; see gpustarve fleet --help");
 		return -1;
 	}
+	if (o->plan && o->fleet.by != FLEET_BY_NOTHING && o->fleet.by != FLEET_BY_PLAN) {
+		view_error("fleet: --plan is a table of its own; leave out --by");
+		return -1;
+	}
+	if (o->plan)
+		o->fleet.by = FLEET_BY_PLAN;
+	if ((o->given.owns || o->given.reserveds) && o->fleet.by != FLEET_BY_PLAN) {
+		view_error("fleet: --own and --reserved are of --plan");
+		return -1;
+	}
+	o->given.prices = o->prices;
+	o->fleet.plan = &o->given;
 	if (o->prices && o->budgets.n) {
 		view_error("fleet: budgets are of the stored prices; leave out --prices");
 		return -1;

@@ -10,6 +10,7 @@
 #define FLEET_FLEET_H
 
 #include <stdio.h>
+#include "capacity.h"
 #include "currency.h"
 #include "lost.h"
 #include "report/text/text.h"
@@ -32,6 +33,7 @@ enum fleet_by {
 	FLEET_BY_LOST,
 	FLEET_BY_HOURS, /* interactive runs, by held time, hours.h */
 	FLEET_BY_OFF_HOURS, /* the same overnight and at weekends, by user */
+	FLEET_BY_PLAN, /* capacity.h */
 	FLEET_BY_NOTHING, /* the overview */
 	FLEET_BYS = FLEET_BY_NOTHING
 };
@@ -96,6 +98,7 @@ struct fleet_options {
 	size_t top; /* rows of a list */
 	const char *sacct, *invoice; /* files of the whole bill, whole.h; NULL: not asked for */
 	const struct fleet_currency *currency; /* currency.h; NULL: dollars alone */
+	const struct fleet_plan_given *plan; /* NULL: nothing is given */
 	bool links; /* of the page, from runs to runs/ID beside it */
 };
 
@@ -119,6 +122,7 @@ struct fleet {
 	struct fleet_table cut; /* of those by held time, with what lies within the query */
 	struct fleet_sums cut_total;
 	struct fleet_lost_tables lost; /* of --by lost */
+	struct fleet_plan plan; /* of --plan */
 	struct fleet_whole whole; /* of --sacct and --invoice */
 	bool converted; /* amounts are of options.currency */
 	bool has_units; /* some group of the table has */

@@ -181,10 +181,10 @@ static bool is_whole(const struct fleet *f)
 	       (f->whole.allocated.asked || f->whole.invoice.asked);
 }
 
-/* An invoice has its own. */
+/* An invoice has its own, and a plan is in dollars. */
 bool fleet_csv_is_converted(const struct fleet *f)
 {
-	return f->converted &&
+	return f->converted && f->options.by != FLEET_BY_PLAN &&
 	       (!is_whole(f) || !strcasecmp(f->whole.invoice.currency, f->options.currency->code));
 }
 
@@ -198,6 +198,8 @@ void fleet_write_csv(const struct fleet *f, FILE *out)
 		put_dim(f, out, by);
 	else if (by == FLEET_BY_LOST)
 		fleet_lost_csv(f, out);
+	else if (by == FLEET_BY_PLAN)
+		fleet_plan_csv(&f->plan, out);
 	else if (by == FLEET_BY_RUN)
 		put_runs(&f->all, out);
 	else if (by == FLEET_BY_BILL || by == FLEET_BY_NOTHING)

@@ -335,6 +335,12 @@ static void put_lost(struct sheet *s)
 	fleet_lost_text(s->f, s->out);
 }
 
+static void put_plan(struct sheet *s)
+{
+	heading(s, fleet_title(FLEET_BY_PLAN));
+	fleet_plan_text(s->f, s->out);
+}
+
 static void put_one(struct sheet *s, int by)
 {
 	if (by < FLEET_DIMS || fleet_is_cut(by))
@@ -343,6 +349,8 @@ static void put_one(struct sheet *s, int by)
 		put_runs(s, fleet_title(by), &s->f->all);
 	else if (by == FLEET_BY_LOST)
 		put_lost(s);
+	else if (by == FLEET_BY_PLAN)
+		put_plan(s);
 	else if (by == FLEET_BY_BILL)
 		put_bill(s);
 	else if (by == FLEET_BY_FAILED)

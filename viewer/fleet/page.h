@@ -27,6 +27,7 @@ void fleet_page_runs(struct fleet_page *s, const char *id, const char *title,
 		     const struct fleet_runs *r);
 
 void fleet_page_lost(struct fleet_page *s); /* lost_out.c */
+void fleet_page_plan(struct fleet_page *s); /* capacity_out.c */
 
 /* page_bill.c */
 void fleet_page_bill(struct fleet_page *s);
