@@ -4,6 +4,10 @@
  */
 #include "busy.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "clock.h"
 
 #define AHEAD_NS ((uint64_t)(SIM_BUCKETS - SIM_PAST_BUCKETS) * SIM_BUCKET_NS)
@@ -22,7 +26,7 @@ static uint64_t at_most(uint64_t x, uint64_t limit)
 struct sim_fill sim_busy_fill(uint64_t blocks, uint64_t threads, uint32_t sms)
 {
 	uint64_t warps = at_most((threads + WARP - 1) / WARP, SM_WARPS), room;
-	struct sim_fill fill = { 1, 1 };
+	struct sim_fill fill = { .sms = 1, .warps = 1 };
 
 	if (!blocks || !warps || !sms)
 		return fill;
@@ -32,12 +36,32 @@ struct sim_fill sim_busy_fill(uint64_t blocks, uint64_t threads, uint32_t sms)
 	return fill;
 }
 
+/* The script is short, and reading it takes less than placing a kernel. */
+void sim_busy_use(struct sim_fill *fill, const char *name)
+{
+	const char *at = getenv("GPUSIM_UNITS");
+	char part[128];
+	double tensor, dram;
+	int len = 0;
+
+	for (; at && name && sscanf(at, "%127[^=]=%lf/%lf%n", part, &tensor, &dram, &len) == 3;
+	     at += at[len] == ',' ? len + 1 : len) {
+		if (!strstr(name, part))
+			continue;
+		fill->tensor = tensor / 100;
+		fill->dram = dram / 100;
+		return;
+	}
+}
+
 /* A millisecond's part of a sum: kernels that overlap do not make a device busier than busy. */
 static void count(struct sim_busy *sum, const struct sim_bucket *b, uint64_t part)
 {
 	sum->kernel_ns += at_most(b->busy_ns, SIM_BUCKET_NS) * part / SIM_BUCKET_NS;
 	sum->engine_ns += at_most(b->busy_ns + b->around_ns, SIM_BUCKET_NS) * part / SIM_BUCKET_NS;
 	sum->sm_ns += at_most(b->sm_ns, SIM_BUCKET_NS) * part / SIM_BUCKET_NS;
+	sum->tensor_ns += at_most(b->tensor_ns, SIM_BUCKET_NS) * part / SIM_BUCKET_NS;
+	sum->dram_ns += at_most(b->dram_ns, SIM_BUCKET_NS) * part / SIM_BUCKET_NS;
 	sum->warp_ns += at_most(b->warp_ns, SIM_BUCKET_NS) * part / SIM_BUCKET_NS;
 }
 
@@ -53,6 +77,8 @@ static struct sim_bucket *bucket_of(struct sim_device *d, uint64_t index)
 		d->past_engine_ns += past.engine_ns;
 		d->past_sm_ns += past.sm_ns;
 		d->past_warp_ns += past.warp_ns;
+		d->past_tensor_ns += past.tensor_ns;
+		d->past_dram_ns += past.dram_ns;
 		d->past_launches += b->launches;
 		*b = (struct sim_bucket){ .index = index };
 	}
@@ -89,6 +115,8 @@ void sim_busy_add(struct sim_device *d, uint64_t now, uint64_t start, uint64_t e
 		b->busy_ns += (uint32_t)(next - start);
 		b->sm_ns += (uint32_t)((double)(next - start) * fill->sms + 0.5);
 		b->warp_ns += (uint32_t)((double)(next - start) * fill->warps + 0.5);
+		b->tensor_ns += (uint32_t)((double)(next - start) * fill->tensor + 0.5);
+		b->dram_ns += (uint32_t)((double)(next - start) * fill->dram + 0.5);
 		b->owner = (int16_t)owner;
 		start = next;
 	}
@@ -123,6 +151,8 @@ struct sim_busy sim_busy_total(const struct sim_device *d, uint64_t now)
 	sum.engine_ns += d->past_engine_ns;
 	sum.sm_ns += d->past_sm_ns;
 	sum.warp_ns += d->past_warp_ns;
+	sum.tensor_ns += d->past_tensor_ns;
+	sum.dram_ns += d->past_dram_ns;
 	sum.launches += d->past_launches;
 	for (i = 0; i < SIM_BUCKETS; i++)
 		if (d->busy[i].index < last) {

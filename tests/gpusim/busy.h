@@ -20,6 +20,7 @@ struct sim_busy {
 	uint64_t kernel_ns; /* at least one ran */
 	uint64_t engine_ns; /* the same, and the little around each for which the engine is busy */
 	uint64_t sm_ns; /* times the share of the multiprocessors that had a block */
+	uint64_t tensor_ns, dram_ns; /* times what of them was used, by script */
 	uint64_t warp_ns; /* times the share of the warps that fit */
 	uint64_t launches; /* kernels that began, told at the end of that millisecond */
 };
@@ -27,10 +28,17 @@ struct sim_busy {
 /* What of a device a kernel occupies while it runs, 1 being all of it. */
 struct sim_fill {
 	double sms, warps;
+	double tensor, dram; /* by script: sim_busy_use */
 };
 
 /* Of so many blocks (0: as many as fit) of so many threads, on so many multiprocessors. */
 struct sim_fill sim_busy_fill(uint64_t blocks, uint64_t threads, uint32_t sms);
+
+/*
+ * What kernels of that name use of tensor cores and of the memory's bandwidth, by the first part of
+ * GPUSIM_UNITS ("PART=TENSOR/DRAM,...", percent) that stands in it; else nothing.
+ */
+void sim_busy_use(struct sim_fill *fill, const char *name);
 
 /*
  * A kernel of process slot `owner` runs from start to end, ns since the epoch. What lies further

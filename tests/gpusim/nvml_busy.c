@@ -31,6 +31,7 @@ enum {
 	GPM_SMS = 2,
 	GPM_OCCUPANCY = 3,
 	GPM_TENSOR = 5,
+	GPM_DRAM = 10,
 	GPM_SWITCHES = 174,
 	GPM_ELAPSED = 248,
 	GPM_ACTIVE = 249
@@ -334,8 +335,13 @@ static int evaluate(const struct nvml_gpm_sample *a, const struct nvml_gpm_sampl
 	case GPM_OCCUPANCY:
 		*value = percent(a, b, (double)(b->busy.warp_ns - a->busy.warp_ns));
 		return NVML_OK;
-	case GPM_TENSOR: /* nothing in the model uses them, or switches contexts */
-	case GPM_SWITCHES:
+	case GPM_TENSOR: /* nothing in the model uses them but by script */
+		*value = percent(a, b, (double)(b->busy.tensor_ns - a->busy.tensor_ns));
+		return NVML_OK;
+	case GPM_DRAM:
+		*value = percent(a, b, (double)(b->busy.dram_ns - a->busy.dram_ns));
+		return getenv("GPUSIM_UNITS") ? NVML_OK : NVML_NOT_SUPPORTED;
+	case GPM_SWITCHES: /* nothing in the model switches contexts */
 		*value = 0;
 		return NVML_OK;
 	case GPM_ELAPSED:

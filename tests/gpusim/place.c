@@ -45,6 +45,7 @@ static void count_busy(struct sim_device *d, const struct sim_op *op, int32_t me
 	uint64_t threads = (uint64_t)op->block[0] * op->block[1] * op->block[2];
 	struct sim_fill fill = sim_busy_fill(blocks, threads, sim_multiprocessors(op->physical));
 
+	sim_busy_use(&fill, op->name);
 	sim_busy_add(d, now, op->start, op->end, &fill, me);
 }
 

@@ -44,6 +44,7 @@ struct sim_bucket {
 	uint64_t index; /* ms since the epoch */
 	uint32_t busy_ns; /* more than a millisecond where kernels overlapped, as the next two */
 	uint32_t sm_ns, warp_ns; /* times what they occupied (busy.h) */
+	uint32_t tensor_ns, dram_ns; /* times what they used of these by script (busy.h) */
 	uint32_t around_ns; /* for which the engine was busy around them */
 	uint16_t launches; /* kernels that began in it */
 	int16_t owner; /* process slot of the last of them */
@@ -59,6 +60,7 @@ struct sim_device {
 	struct sim_line copy[SIM_ENGINES]; /* by enum sim_engine; [0] is unused */
 	/* Of the buckets that others have taken the place of. */
 	uint64_t past_ns, past_engine_ns, past_sm_ns, past_warp_ns, past_launches;
+	uint64_t past_tensor_ns, past_dram_ns;
 	uint64_t busy_until; /* when the last of the kernels ends */
 	uint32_t sampled_mhz; /* what a PM sampling session has set the SM clock to; 0: none */
 	struct sim_bucket busy[SIM_BUCKETS];

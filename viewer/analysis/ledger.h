@@ -197,6 +197,19 @@ struct ana_units {
 	int64_t dram_ns; /* of the memory's bandwidth; -1: not all readings tell it */
 };
 
+/* What the program did meanwhile, as far as its steps and ranges tell (LEDGER 3). */
+enum ana_phase {
+	ANA_PHASE_STEPS,
+	ANA_PHASE_EVALUATION, /* a range of the program that is host.phase */
+	ANA_PHASE_OTHER,
+	ANA_PHASE_MIXED, /* several of these in one reading */
+	ANA_PHASES
+};
+extern const char *const ana_phase_names[ANA_PHASES];
+
+/* In how many phases something is known. */
+int ana_units_told(const struct ana_units in[ANA_PHASES]);
+
 /*
  * What recording cost by libprof's own account, where some of it was given up to stay below
  * --max-overhead: over the processes that gave up some, and the ladder of the dearest of them.
@@ -387,6 +400,7 @@ struct ana_result {
 	int64_t before_cuda_ns;
 	struct ana_work work;
 	struct ana_units units;
+	struct ana_units units_in[ANA_PHASES]; /* sum to it; all 0: not known */
 	struct ana_estimated estimated;
 	struct ana_ranks ranks;
 	struct ana_judgement judgement;

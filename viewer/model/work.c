@@ -35,3 +35,8 @@ bool view_work_is_fp32(const struct view_work *w)
 	       w->place == ANA_WORK(FACTS_KIND_ATTENTION, FACTS_PRECISION_FP32) ||
 	       w->place == ANA_WORK(FACTS_KIND_CONVOLUTION, FACTS_PRECISION_FP32);
 }
+
+const char *const view_phase_words[ANA_PHASES] = { [ANA_PHASE_STEPS] = "in steps",
+						   [ANA_PHASE_EVALUATION] = "evaluating or logging",
+						   [ANA_PHASE_OTHER] = "in neither",
+						   [ANA_PHASE_MIXED] = "in several of these" };

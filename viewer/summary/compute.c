@@ -26,13 +26,46 @@ void summary_put_work(struct base_jsonout *j, const struct view_summary *s)
 	base_json_end(j);
 }
 
-void summary_put_units(struct base_jsonout *j, const struct ana_units *u)
+static void put_phases(struct base_jsonout *j, const struct ana_units in[ANA_PHASES])
 {
+	if (!ana_units_told(in))
+		return;
+	base_json_array(j, "phases");
+	for (int i = 0; i < ANA_PHASES; i++) {
+		if (!in[i].known_ns)
+			continue;
+		base_json_flat_object(j, NULL);
+		base_json_string(j, "phase", ana_phase_names[i]);
+		summary_put_fields(j, summary_units, &in[i]);
+		base_json_end(j);
+	}
+	base_json_end(j);
+}
+
+void summary_put_units(struct base_jsonout *j, const struct ana_result *r)
+{
+	const struct ana_units *u = &r->units;
+
 	if (!u->known_ns)
 		return;
-	base_json_flat_object(j, "units");
+	base_json_object(j, "units");
 	summary_put_fields(j, summary_units, u);
+	put_phases(j, r->units_in);
 	base_json_end(j);
+}
+
+void summary_read_units(struct view_summary *s, const struct base_json *units)
+{
+	struct ana_result *r = s->result;
+
+	summary_read_fields(s, units, summary_units, &r->units);
+	BASE_JSON_EACH(n, base_json_get(units, "phases")) {
+		int phase = summary_by_name(base_json_get_text(n, "phase", ""), ana_phase_names,
+					    ANA_PHASES, -1);
+
+		if (phase >= 0)
+			summary_read_fields(s, n, summary_units, &r->units_in[phase]);
+	}
 }
 
 static int named(const struct facts_kind_row *rows, int n, const char *name)

@@ -254,7 +254,7 @@ static void read_ledger(struct view_summary *s, const struct base_json *ledger)
 		summary_read_confidence(n, r->confidence[c]);
 	}
 	summary_read_classes(base_json_get(ledger, "skew_causes"), r->skew_causes);
-	summary_read_fields(s, base_json_get(ledger, "units"), summary_units, &r->units);
+	summary_read_units(s, base_json_get(ledger, "units"));
 	summary_read_estimated(s, base_json_get(ledger, "estimated"));
 	r->before_cuda_ns =
 		base_min(summary_total(ledger, "before_cuda_ns"), r->classes[ANA_EXCLUDED_STARTUP]);

@@ -35,7 +35,8 @@ int summary_make_saves(struct view_summary *s, const struct view_trace *t);
 void summary_put_saves(struct base_jsonout *j, const struct view_summary *s);
 void summary_read_saves(struct view_summary *s, const struct base_json *saves);
 /* compute.c: ledger.compute, read when the cost is; ledger.units, where there are any. */
-void summary_put_units(struct base_jsonout *j, const struct ana_units *u);
+void summary_put_units(struct base_jsonout *j, const struct ana_result *r);
+void summary_read_units(struct view_summary *s, const struct base_json *units);
 void summary_put_work(struct base_jsonout *j, const struct view_summary *s);
 void summary_read_work(struct view_summary *s, const struct base_json *compute);
 /* estimated.c: ledger.estimated, where there is any. */

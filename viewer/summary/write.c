@@ -198,7 +198,7 @@ static void put_ledger(struct base_jsonout *j, const struct view_summary *s)
 	}
 	base_json_end(j);
 	summary_put_work(j, s);
-	summary_put_units(j, &r->units);
+	summary_put_units(j, r);
 	summary_put_estimated(j, &r->estimated);
 	base_json_int(j, "starved_ns", s->starved_ns);
 	base_json_percent(j, "starved_pct", base_ppm(s->starved_ns, r->gpu_ns));

@@ -9,9 +9,11 @@ import os
 import subprocess
 import sys
 import textwrap
+from decimal import Decimal
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
+import pagekeys
 import prof
 from prof import GOVERNOR, SECOND
 
@@ -35,9 +37,39 @@ JOB = textwrap.dedent('''
     ''')
 
 
-def job(where, seconds, **env):
+# Five seconds each of nothing said, of steps and of evaluation, whose kernels use the GPU otherwise.
+PHASES = textwrap.dedent('''
+    import os, sys, time
+    sys.path.insert(0, os.environ['WORKLOADS'])
+    import gpudev
+    import nvtxmini
+    dev, nvtx = gpudev.Device(0), nvtxmini.Nvtx()
+    s = gpudev.Stream(dev)
+
+    def some(name, seconds):
+        end = time.time() + seconds
+        while time.time() < end:
+            s.kernel(3_000_000, name=name)
+            s.synchronize()
+            time.sleep(0.002)
+
+    some('warm', float(sys.argv[1]))
+    end, i = time.time() + float(sys.argv[1]), 0
+    while time.time() < end:
+        nvtx.push(f'ProfilerStep#{i}')
+        some('train', 0.25)
+        nvtx.pop()
+        i += 1
+    nvtx.push('eval')
+    some('valid', float(sys.argv[1]))
+    nvtx.pop()
+    ''')
+UNITS = {'other': ('warm', 10, 70), 'steps': ('train', 60, 25), 'evaluation': ('valid', 30, 5)}
+
+
+def job(where, seconds, text=JOB, **env):
     with open(os.path.join(where, 'job.py'), 'w') as f:
-        f.write(JOB)
+        f.write(text)
     done = prof.run([gs.PYTHON, 'job.py', str(seconds)], where, WORKLOADS=gs.WORKLOADS,
                     GPUSIM_NVML_CALLS=os.path.join(where, 'calls'), **env)
     gs.equal(done.returncode, 0, f'status: {done.stderr.decode()[-500:]}')
@@ -139,6 +171,27 @@ def governed(seconds=18):
         gs.check('what is sampled is reckoned from it' in text, f'governed, quality: {text[:3000]}')
 
 
+def phases():
+    """Tensor cores and memory by what the program did: in the summary, sums and all; in text and page."""
+    with gs.scratch() as where:
+        script = ','.join(f'{name}={tensor}/{dram}' for name, tensor, dram in UNITS.values())
+        job(where, 5, PHASES, GPUSIM_UNITS=script)
+        s = json.loads(report(where, 'json'), parse_float=Decimal)
+        units = s['ledger']['units']
+        got = {p['phase']: p for p in units['phases']}
+        for phase, (_, tensor, dram) in UNITS.items():
+            p = got.get(phase, {'known_ns': 0, 'busy_ns': 1, 'tensor_ns': 0, 'dram_ns': 0})
+            told = 100 * p['tensor_ns'] / p['busy_ns'], 100 * p['dram_ns'] / p['busy_ns']
+            gs.check(p['known_ns'] >= 2 * SECOND and max(abs(told[0] - tensor), abs(told[1] - dram)) <= POINTS,
+                     f'{phase}: {told}, {tensor} and {dram} in truth: {units}')
+        for key in 'known_ns', 'busy_ns', 'tensor_ns', 'dram_ns':
+            gs.equal(sum(p[key] for p in units['phases']), units[key], f'phases sum: {key}')
+        text = ' '.join(report(where, 'text').split())
+        for words in ('in steps: ', 'evaluating or logging: ', 'in neither: '):
+            gs.check(f'{words}' in text, f'{words}in text: {text[:3000]}')
+        gs.equal(pagekeys.problems(report(where, 'html'), s)[0][:5], [], 'each number of the page is in the summary')
+
+
 def whole():
     """All is recorded: pulses have the meter's word, the summary says nothing of it."""
     with gs.scratch() as where:
@@ -207,5 +260,5 @@ def shared():
 
 
 governed()
-gs.side_by_side([whole, no_gpm, refused, mig, hangs, shared])
+gs.side_by_side([phases, whole, no_gpm, refused, mig, hangs, shared])
 gs.finish()

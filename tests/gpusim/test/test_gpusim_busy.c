@@ -12,7 +12,7 @@
 #define BEGIN ((uint64_t)1700000000000 * MS)
 
 static struct sim_device d;
-static const struct sim_fill all = { 1, 1 };
+static const struct sim_fill all = { 1, 1, 0.5, 0.25 };
 
 static void reset(void)
 {
@@ -38,9 +38,30 @@ static void test_fill(void)
 	EXPECT(none.sms == 1 && none.warps == 1);
 }
 
+static void use_of(const char *name, double tensor, double dram)
+{
+	struct sim_fill fill = { 1, 1, 0, 0 };
+
+	sim_busy_use(&fill, name);
+	EXPECT(fill.tensor == tensor && fill.dram == dram);
+}
+
+static void test_use(void)
+{
+	unsetenv("GPUSIM_UNITS");
+	use_of("gemm", 0, 0);
+	setenv("GPUSIM_UNITS", "gemm=50/12.5,norm=0/75", 1);
+	use_of("ampere_gemm_128", 0.5, 0.125);
+	use_of("layer_norm", 0, 0.75);
+	use_of("copy", 0, 0);
+	use_of(NULL, 0, 0);
+	setenv("GPUSIM_UNITS", "gemm", 1);
+	use_of("gemm", 0, 0);
+}
+
 static void test_shares(void)
 {
-	struct sim_fill half = { 0.5, 0.125 };
+	struct sim_fill half = { 0.5, 0.125, 0.1, 1 };
 	struct sim_busy b;
 
 	reset();
@@ -50,6 +71,8 @@ static void test_shares(void)
 	EXPECT_UINT(b.kernel_ns, 15 * MS);
 	EXPECT_UINT(b.sm_ns, 10 * MS);
 	EXPECT_UINT(b.warp_ns, 6250 * US);
+	EXPECT_UINT(b.tensor_ns, 3500 * US);
+	EXPECT_UINT(b.dram_ns, 11250 * US);
 	EXPECT_UINT(b.launches, 2);
 	b = sim_busy_between(&d, BEGIN + 9500 * US, BEGIN + 20500 * US, SIM_ANYBODY);
 	EXPECT_UINT(b.kernel_ns, 1000 * US);
@@ -107,7 +130,7 @@ static void test_each_launch_once(void)
 /* What the ring has forgotten stays in the sum since the beginning. */
 static void test_since_the_beginning(void)
 {
-	struct sim_fill half = { 0.5, 0.25 };
+	struct sim_fill half = { 0.5, 0.25, 0, 0 };
 	struct sim_busy b;
 	uint64_t s, n = 3 * (uint64_t)SIM_BUCKETS / 1000;
 
@@ -128,6 +151,6 @@ static void test_since_the_beginning(void)
 
 int main(void)
 {
-	return RUN(test_fill, test_shares, test_overlap, test_engine, test_each_launch_once,
-		   test_since_the_beginning);
+	return RUN(test_fill, test_use, test_shares, test_overlap, test_engine,
+		   test_each_launch_once, test_since_the_beginning);
 }

@@ -329,6 +329,61 @@ static void test_units(void)
 	t_run_end(&r);
 }
 
+static void expect_units(const struct ana_units *u, int64_t known, int64_t busy, int64_t tensor,
+			 int64_t dram)
+{
+	EXPECT_INT(u->known_ns, known);
+	EXPECT_INT(u->busy_ns, busy);
+	EXPECT_INT(u->tensor_ns, tensor);
+	EXPECT_INT(u->dram_ns, dram);
+}
+
+static void phases(struct t_run *r, struct t_proc *p)
+{
+	Wire__PulseMeter m = units(20, 10000, 100, 10000);
+
+	two_operations(r, p, US(200));
+	t_range(p, WIRE_RANGE_STEP, "ProfilerStep#1", US(180), US(300));
+	t_range(p, WIRE_RANGE_STEP, "ProfilerStep#2", US(200), US(290)); /* within it */
+	t_range(p, WIRE_RANGE_USER, "forward", US(200), US(300));
+	t_range(p, WIRE_RANGE_STEP, "ProfilerStep#3", US(301), US(500));
+	t_range(p, WIRE_RANGE_USER, "eval", US(399), US(450));
+	t_range(p, WIRE_RANGE_USER, "validate", US(440), US(442)); /* within it */
+	meter(p, US(160), units(40, 10000, 10000, 10000)); /* 120 to 160: in neither */
+	meter(p, US(200), units(40, 5000, 2500, 5000)); /* to half in a step */
+	meter(p, US(320), units(120, 5000, 1000, 2000)); /* 200 to 320: in two */
+	meter(p, US(380), units(40, 10000, 4000, 10000)); /* 340 to 380: in one */
+	meter(p, US(420), units(40, 10000, 4000, 0)); /* 380 to 420: to half evaluation */
+	meter(p, US(450), units(30, 10000, 2000, 0));
+	m.known = 1 | 8;
+	meter(p, US(480), m);
+	t_proc_end(p, US(800), true);
+	t_analyse(r, ANA_WINDOW_JOB);
+}
+
+/* Which phase a reading is of; the phases sum to the whole. */
+static void test_phases(void)
+{
+	struct t_run r;
+	struct t_proc p;
+	const struct ana_units *in;
+	struct ana_units sum = { 0 };
+
+	phases(&r, &p);
+	in = r.result->units_in;
+	expect_units(&in[ANA_PHASE_OTHER], NS(40), NS(40), NS(40), NS(40));
+	expect_units(&in[ANA_PHASE_MIXED], NS(80), NS(60), NS(10 + 16), NS(20));
+	expect_units(&in[ANA_PHASE_EVALUATION], NS(30), NS(30), NS(6), 0);
+	expect_units(&in[ANA_PHASE_STEPS], NS(180), NS(60 + 40 + 20), 12000 + 16000 + 200, -1);
+	for (int i = 0; i < ANA_PHASES; i++) {
+		sum.known_ns += in[i].known_ns;
+		sum.busy_ns += in[i].busy_ns;
+		sum.tensor_ns += in[i].tensor_ns;
+	}
+	expect_units(&r.result->units, sum.known_ns, sum.busy_ns, sum.tensor_ns, -1);
+	t_run_end(&r);
+}
+
 static void bad_stamp(uint64_t corr, int64_t lost)
 {
 	struct t_run r;
@@ -1012,6 +1067,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_stepped_down),
 	T_CASE(test_metered),
 	T_CASE(test_units),
+	T_CASE(test_phases),
 	T_CASE(test_bad_stamps),
 	T_CASE(test_a_cut_stream),
 	T_CASE(test_looks_left_out),

@@ -16,6 +16,7 @@
 #include "analysis/series/series_parts.h"
 #include "component.h"
 #include "kept.h"
+#include "used.h"
 
 #define THREADS_MAX 64u
 /* A walk is kept so often, but not before so many operations: some tenths of a second. */
@@ -34,6 +35,7 @@ struct engine {
 	struct ana_series_parts series;
 	struct ana_picture_pick pick;
 	struct ana_estimator *estimator; /* NULL: there is nothing to estimate */
+	struct ana_used *used; /* NULL: GPM tells nothing */
 	uint32_t *order; /* components, the largest first */
 	atomic_size_t next;
 	atomic_int err;
@@ -48,6 +50,8 @@ static void on_step(void *arg, const struct ana_step *s)
 
 	pthread_mutex_lock(&e->tell_lock);
 	ana_picture_pick_add(&e->pick, s);
+	if (e->used)
+		ana_used_step(e->used, s);
 	if (e->given->on_step)
 		e->given->on_step(e->given->arg, s);
 	pthread_mutex_unlock(&e->tell_lock);
@@ -430,6 +434,8 @@ static int collect(struct engine *e)
 		err = ana_series_finish(&e->series, e->result);
 	if (!err && e->estimator)
 		err = ana_estimator_finish(e->estimator, e->result);
+	if (!err && e->used)
+		ana_used_finish(e->used, e->result);
 	return err || e->options.keeper
 		       ? err
 		       : ana_picture_make(&e->result->picture, &e->plan, e->result, &e->pick);
@@ -499,6 +505,8 @@ static int run(struct engine *e, struct view_trace *t)
 		err = begin_pick(e);
 	if (!err && !e->options.keeper)
 		err = begin_estimate(e);
+	if (!err && !e->options.keeper)
+		err = ana_used_begin(&e->used, &e->plan);
 	if (!err)
 		err = in_parallel(e, e->plan.components, walk_component);
 	return err ? err : collect(e);
@@ -516,6 +524,7 @@ static void fini(struct engine *e)
 	ana_series_parts_fini(&e->series);
 	ana_picture_pick_fini(&e->pick);
 	ana_estimator_free(e->estimator);
+	ana_used_free(e->used);
 	ana_skew_fini(&e->plan);
 	ana_plan_fini(&e->plan);
 	pthread_mutex_destroy(&e->lengths_lock);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "used.h"
 
 #define WHOLE 10000 /* of view_meter.busy */
 
@@ -37,37 +38,18 @@ static void add(struct ana_device *d, const struct view_meter *m, size_t n, stru
 	}
 }
 
-/* The same of readings within [@from, @until) that tell of tensor cores. */
-static void add_units(const struct view_meter *m, size_t n, int64_t from, int64_t until,
-		      struct ana_units *to)
-{
-	for (size_t i = 0; i < n; i++) {
-		int64_t start = base_max(m[i].start_ns, from), ns = m[i].end_ns - start;
-
-		if (!m[i].has_tensor || ns <= 0 || m[i].end_ns > until ||
-		    ns < (m[i].end_ns - m[i].start_ns) / 10 * 9)
-			continue;
-		from = m[i].end_ns;
-		ana_sum(&to->known_ns, ns);
-		ana_sum(&to->busy_ns, share_of(ns, m[i].busy));
-		ana_sum(&to->tensor_ns, share_of(ns, m[i].tensor));
-		if (!m[i].has_dram)
-			to->dram_ns = -1;
-		else if (to->dram_ns >= 0)
-			ana_sum(&to->dram_ns, share_of(ns, m[i].dram));
-	}
-}
-
 static int add_device(const struct ana_plan *p, struct ana_device *d, struct ana_result *r)
 {
 	struct view_meter *m;
-	size_t n;
+	size_t n, i;
 	int err = ana_plan_meters(p, d, &m, &n);
 
 	if (err || !n)
 		return err;
 	add(d, m, n, &r->quality.metered);
-	add_units(m, n, d->first_ns, d->last_ns, &r->units);
+	n = ana_used_pick(m, n, d->first_ns, d->last_ns);
+	for (i = 0; i < n; i++)
+		ana_used_add(&r->units, &m[i]);
 	free(m);
 	return 0;
 }

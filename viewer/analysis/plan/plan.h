@@ -28,7 +28,7 @@ struct ana_source { /* one stream: a process, or in imports a process of one fil
 	uint32_t run_phase; /* of a job: allocations.h */
 	uint64_t steps; /* once it is walked */
 	/* from its ranges */
-	bool has_step, has_optimizer;
+	bool has_step, has_optimizer, has_user;
 	int64_t first_step_ns;
 	uint32_t range_threads; /* threads that emit ranges: 0, 1, or 2 for several */
 	uint32_t range_thread; /* the one */

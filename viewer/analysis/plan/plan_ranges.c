@@ -39,6 +39,7 @@ static void scan_range(struct ana_source *s, const struct wire_event *e)
 			scan_ranger(s, e->tid);
 		break;
 	case WIRE_RANGE_USER:
+		s->has_user = true;
 		scan_ranger(s, e->tid);
 		break;
 	default:

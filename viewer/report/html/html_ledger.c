@@ -125,6 +125,43 @@ static void put_work(struct html *h, const struct view_work *w, size_t i)
 		facts_kinds[w->place / FACTS_PRECISIONS].words);
 }
 
+static void put_phase(struct html *h, const struct ana_units *u, const char *words, int at)
+{
+	fprintf(h->f, "<tr><td>%s</td>", words);
+	HTML_NUMBER(h,
+		    html_pct(h, base_ppm(u->tensor_ns, u->busy_ns),
+			     "/ledger/units/phases/%d/tensor_ns %% /ledger/units/phases/%d/busy_ns",
+			     at, at));
+	if (u->dram_ns >= 0)
+		HTML_NUMBER(h, html_pct(h, base_ppm(u->dram_ns, u->busy_ns),
+					"/ledger/units/phases/%d/dram_ns %% "
+					"/ledger/units/phases/%d/busy_ns",
+					at, at));
+	else
+		html_put(h, "<td></td>");
+	HTML_NUMBER(h, html_ns(h, u->busy_ns, "/ledger/units/phases/%d/busy_ns", at));
+	HTML_NUMBER(h, html_ns(h, u->known_ns, "/ledger/units/phases/%d/known_ns", at));
+	html_put(h, "</tr>\n");
+}
+
+static void put_phases(struct html *h)
+{
+	const struct ana_units *in = h->s->result->units_in;
+	int at = 0;
+
+	if (ana_units_told(in) < 2)
+		return;
+	html_table(h, "Tensor cores and memory by phase");
+	HTML_HEADS(h, "What the program did", "n:Tensor cores' time", "n:Memory's bandwidth",
+		   "n:Anything ran", "n:Of");
+	for (int i = 0; i < ANA_PHASES; i++) {
+		if (in[i].busy_ns)
+			put_phase(h, &in[i], view_phase_words[i], at);
+		at += in[i].known_ns > 0;
+	}
+	html_table_end(h);
+}
+
 static void put_units(struct html *h)
 {
 	const struct ana_units *u = &h->s->result->units;
@@ -146,6 +183,7 @@ static void put_units(struct html *h)
 	html_put(h, " of ");
 	html_ns(h, u->known_ns, "/ledger/units/known_ns");
 	html_put(h, ".</p>\n");
+	put_phases(h);
 }
 
 static void put_works(struct html *h)

@@ -88,25 +88,37 @@ static void put_work_row(struct page *p, const struct view_work *w)
 			p->s->cost.known ? usd : "", count);
 }
 
-/* Of the time in which anything ran, as far as GPM was asked. */
-static void put_units(struct page *p)
+/* "@before 38.0 % of the tensor cores' time@behind (4.0 s of 5.0 s)" */
+static void put_used(struct page *p, const struct ana_units *u, const char *before,
+		     const char *behind)
 {
-	const struct ana_units *u = &p->s->result->units;
 	base_unit tensor, dram, busy, known;
 	const char *memory = "";
 
-	if (!u->busy_ns)
-		return;
 	if (u->dram_ns >= 0)
 		memory = base_arena_printf(&p->mem, " and %s %% of the memory's bandwidth",
 					   base_percent(dram, base_ppm(u->dram_ns, u->busy_ns)));
-	text_line(
-		p,
-		base_arena_printf(
-			&p->mem,
-			"NVML: %s %% of the tensor cores' time%s used while anything ran (%s of %s)",
-			base_percent(tensor, base_ppm(u->tensor_ns, u->busy_ns)), memory,
-			base_duration(busy, u->busy_ns), base_duration(known, u->known_ns)));
+	text_line(p, base_arena_printf(&p->mem, "%s %s %% of the tensor cores' time%s%s (%s of %s)",
+				       before,
+				       base_percent(tensor, base_ppm(u->tensor_ns, u->busy_ns)),
+				       memory, behind, base_duration(busy, u->busy_ns),
+				       base_duration(known, u->known_ns)));
+}
+
+/* Of the time in which anything ran, as far as GPM was asked; by phase, if there are several. */
+static void put_units(struct page *p)
+{
+	const struct ana_result *r = p->s->result;
+
+	if (!r->units.busy_ns)
+		return;
+	put_used(p, &r->units, "NVML:", " used while anything ran");
+	if (ana_units_told(r->units_in) < 2)
+		return;
+	for (int i = 0; i < ANA_PHASES; i++)
+		if (r->units_in[i].busy_ns)
+			put_used(p, &r->units_in[i],
+				 base_arena_printf(&p->mem, "  %s:", view_phase_words[i]), "");
 }
 
 void text_work(struct page *p)
