@@ -18,6 +18,7 @@ struct ana_skew {
 	size_t gpus; /* that ran collectives */
 	uint32_t *device; /* [gpus] in the plan and the result */
 	struct ana_collective_log **log; /* [gpus] */
+	size_t *bucket; /* [gpus] of the time line, that comm.skew was moved in last */
 	uint32_t *source; /* [gpus] the process with most collectives on it */
 	uint32_t *host; /* [gpus] */
 	uint32_t *host_source; /* [hosts] a process of it */

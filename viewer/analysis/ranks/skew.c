@@ -164,10 +164,11 @@ static int gather(struct ana_skew *k)
 
 	k->device = calloc(p->devices + 1, sizeof(*k->device));
 	k->log = calloc(p->devices + 1, sizeof(*k->log));
+	k->bucket = calloc(p->devices + 1, sizeof(*k->bucket));
 	k->source = calloc(p->devices + 1, sizeof(*k->source));
 	k->host = calloc(p->devices + 1, sizeof(*k->host));
 	k->host_source = calloc(p->devices + 1, sizeof(*k->host_source));
-	if (!k->device || !k->log || !k->source || !k->host || !k->host_source)
+	if (!k->device || !k->log || !k->bucket || !k->source || !k->host || !k->host_source)
 		return -ENOMEM;
 	for (i = 0; i < p->devices && !err; i++) {
 		struct ana_rank_recorder *s = p->device[i].recorder;
@@ -190,11 +191,14 @@ static int gather(struct ana_skew *k)
 
 /* --- comm becomes comm.skew --- */
 
-static void move_buckets(struct ana_timeline *t, int64_t start, int64_t end)
+/* The first that ends after @start; as a rule that is @last, where the piece before it was. */
+static size_t bucket_of(const struct ana_timeline *t, size_t last, int64_t start)
 {
 	size_t low = 0, high = t->count;
 
-	while (low < high) { /* the first that ends after @start */
+	if (last < high && t->bucket[last].start_ns <= start && start < t->bucket[last].end_ns)
+		return last;
+	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
 		if (t->bucket[mid].end_ns <= start)
@@ -202,8 +206,15 @@ static void move_buckets(struct ana_timeline *t, int64_t start, int64_t end)
 		else
 			high = mid;
 	}
-	for (; low < t->count && t->bucket[low].start_ns < end; low++) {
-		struct ana_bucket *b = &t->bucket[low];
+	return low;
+}
+
+static void move_buckets(struct ana_timeline *t, size_t *last, int64_t start, int64_t end)
+{
+	size_t i = *last = bucket_of(t, *last, start);
+
+	for (; i < t->count && t->bucket[i].start_ns < end; i++) {
+		struct ana_bucket *b = &t->bucket[i];
 		int64_t from = b->start_ns > start ? b->start_ns : start;
 		int64_t to = b->end_ns < end ? b->end_ns : end;
 		int64_t ns = to - from < b->classes[ANA_COMM] ? to - from : b->classes[ANA_COMM];
@@ -223,7 +234,7 @@ static void move(void *arg, uint32_t gpu, int64_t start, int64_t end)
 	g->confidence[ANA_COMM][ANA_HIGH] -= ns;
 	g->classes[ANA_COMM_SKEW] += ns;
 	g->confidence[ANA_COMM_SKEW][k->hosts > 1 ? ANA_MEDIUM : ANA_HIGH] += ns;
-	move_buckets(&k->result->timeline[k->device[gpu]], start, end);
+	move_buckets(&k->result->timeline[k->device[gpu]], &k->bucket[gpu], start, end);
 }
 
 static int64_t worst_residual(const struct ana_skew *k)
@@ -301,6 +312,7 @@ static void skew_free(struct ana_skew *k)
 	ana_align_fini(&k->align);
 	free(k->device);
 	free(k->log);
+	free(k->bucket);
 	free(k->source);
 	free(k->host);
 	free(k->host_source);
