@@ -578,18 +578,51 @@ static bool next_raw(struct ana_log_cursor *c, struct ana_log_mark *m)
 	return true;
 }
 
-static bool next_mark(struct ana_log_cursor *c, struct ana_log_mark *m)
+/* To the next mark that is none, in this chunk; most are. They have no classes. */
+static void pass_pieces(struct ana_log_cursor *c, const uint8_t *byte)
+{
+	uint32_t len = c->log->chunk[c->place.chunk].len;
+	const uint8_t *p = byte + c->place.pos;
+	int64_t at = c->place.at;
+	uint64_t since, ns;
+
+	while (p < byte + len && (*p & 3) == ANA_MARK_PIECE) {
+		p = read_number(p + 1, &since);
+		p = read_number(p, &ns);
+		at = after(at, since) + (int64_t)ns;
+	}
+	c->place.at = at;
+	c->place.pos = (uint32_t)(p - byte);
+}
+
+/* The bytes of the chunk with the next mark that is to be told. */
+static const uint8_t *find_mark(struct ana_log_cursor *c)
 {
 	const uint8_t *byte = find_chunk(c);
+
+	while (c->moments && byte) {
+		pass_pieces(c, byte);
+		if (c->place.pos < c->log->chunk[c->place.chunk].len)
+			return byte;
+		byte = find_chunk(c);
+	}
+	return byte;
+}
+
+static bool next_mark(struct ana_log_cursor *c, struct ana_log_mark *m)
+{
+	const uint8_t *byte = find_mark(c);
 
 	if (!byte)
 		return false;
 	read_mark(c, byte, m);
-	add_late(c, m->t);
+	if (!c->moments)
+		add_late(c, m->t);
 	c->place.at = m->t;
 	if (m->kind == ANA_MARK_PIECE) {
 		c->cum[ANA_COMM] += m->end - m->t;
-		add_late(c, m->end);
+		if (!c->moments)
+			add_late(c, m->end);
 		c->place.at = m->end;
 	} else if (m->kind == ANA_MARK_BEGIN) {
 		begin(c, m);

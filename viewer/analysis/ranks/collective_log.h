@@ -143,6 +143,7 @@ struct ana_log_cursor {
 	uint8_t *room; /* for a chunk that is in the file */
 	uint32_t loaded; /* which one it has; UINT32_MAX: none */
 	int err; /* the log could not be read any further */
+	bool moments; /* set by the reader: pieces are passed over, and @cum tells nothing */
 	int64_t cum[ANA_CLASSES]; /* by class, of all before the mark */
 	uint64_t number;
 	struct {

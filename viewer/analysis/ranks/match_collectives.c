@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define FEW 16u /* members, which are in order sooner than qsort() has begun */
+
 struct entry { /* a collective of one GPU, from its start until it is in a cluster */
 	struct ana_arrival a;
 	struct entry *next, *prev; /* among the ended; among the spare */
@@ -135,16 +137,15 @@ static void begin(struct matching *m, uint32_t gpu, int64_t t)
 		m->err = -ENOMEM;
 		return;
 	}
-	e->a = (struct ana_arrival){
-		.gpu = gpu,
-		.lane = r->mark.lane,
-		.number = r->mark.number,
-		.start = r->mark.t,
-		.end = r->mark.end,
-		.common_start = t,
-		.send = m->of->log[gpu]->lane[r->mark.lane].meeting == FACTS_MEET_ONE,
-	};
-	copy_time(e->a.cum_start, r->cursor.cum);
+	e->a.gpu = gpu;
+	e->a.lane = r->mark.lane;
+	e->a.number = r->mark.number;
+	e->a.start = r->mark.t;
+	e->a.end = r->mark.end;
+	e->a.common_start = t;
+	e->a.send = m->of->log[gpu]->lane[r->mark.lane].meeting == FACTS_MEET_ONE;
+	if (m->user->exposed)
+		copy_time(e->a.cum_start, r->cursor.cum);
 	r->open[r->opens++] = e;
 }
 
@@ -212,7 +213,8 @@ static void end(struct matching *m, uint32_t gpu, int64_t t)
 	if (i == r->opens)
 		return;
 	r->open[i]->a.common_end = t;
-	copy_time(r->open[i]->a.cum_end, r->cursor.cum);
+	if (m->user->exposed)
+		copy_time(r->open[i]->a.cum_end, r->cursor.cum);
 	enqueue(m, r->open[i]);
 	r->open[i] = r->open[--r->opens];
 	m->count++;
@@ -254,14 +256,36 @@ static const struct ana_kin *whole_kin(const struct matching *m, const struct en
 	return start <= end ? kin : NULL;
 }
 
+static bool ends_before(const struct ana_arrival *x, const struct ana_arrival *y)
+{
+	if (x->common_end != y->common_end)
+		return x->common_end < y->common_end;
+	return x->gpu < y->gpu;
+}
+
 static int by_end(const void *a, const void *b)
 {
 	const struct ana_arrival *x = *(struct ana_arrival *const *)a;
 	const struct ana_arrival *y = *(struct ana_arrival *const *)b;
 
-	if (x->common_end != y->common_end)
-		return x->common_end < y->common_end ? -1 : 1;
-	return x->gpu < y->gpu ? -1 : x->gpu > y->gpu;
+	return ends_before(x, y) ? -1 : ends_before(y, x);
+}
+
+static void sort_by_end(struct ana_arrival **member, size_t n)
+{
+	size_t i, k;
+
+	if (n > FEW) {
+		qsort(member, n, sizeof(*member), by_end);
+		return;
+	}
+	for (i = 1; i < n; i++) {
+		struct ana_arrival *a = member[i];
+
+		for (k = i; k > 0 && ends_before(a, member[k - 1]); k--)
+			member[k] = member[k - 1];
+		member[k] = a;
+	}
 }
 
 /* Tells of the @n members and forgets them; @taken: their entries, by next. */
@@ -292,7 +316,7 @@ static void form_kin(struct matching *m, const struct ana_kin *kin)
 
 	for (i = 0; i < kin->lanes; i++)
 		take(m, m->lane[kin->lane[i]].first, &taken, &n);
-	qsort(m->member, n, sizeof(*m->member), by_end);
+	sort_by_end(m->member, n);
 	tell(m, taken, n);
 }
 
@@ -420,6 +444,7 @@ static int init(struct matching *m)
 		return -ENOMEM;
 	for (i = 0; i < logs; i++) {
 		ana_log_cursor_init(&m->reader[i].cursor, m->of->log[i]);
+		m->reader[i].cursor.moments = !m->user->exposed;
 		m->heaped += advance(m, (uint32_t)i, &m->heap[m->heaped]);
 	}
 	for (i = m->heaped; i-- > 0;)

@@ -20,7 +20,8 @@ struct ana_arrival { /* one GPU in one collective */
 	uint64_t number; /* on its log */
 	int64_t start, end; /* on its own clock */
 	int64_t common_start, common_end; /* on the first host's */
-	int64_t cum_start[ANA_CLASSES], cum_end[ANA_CLASSES]; /* time by class before these */
+	/* time by class before these; not told where nobody asks for what is exposed */
+	int64_t cum_start[ANA_CLASSES], cum_end[ANA_CLASSES];
 	bool send; /* by its name a send or receive, or of an all-to-all, which is made of these */
 };
 
