@@ -14,6 +14,7 @@
  *		steps		the same in 5,000 steps
  *		groups		N ranks that meet in groups of eight, half of these at once
  *		apart		the same, each of them at a time of its own
+ *		strangers	N ranks that are all at once in collectives, each of a name of its own
  *		meetings	8 ranks that meet N thousand times, each late by its loader at times
  */
 #include <stdlib.h>
@@ -361,6 +362,24 @@ static void groups(struct hostile *x, int n, bool at_once)
 	}
 }
 
+static void strangers(struct hostile *x, int n)
+{
+	char text[64];
+	int rank, r;
+
+	for (rank = 0; rank < n; rank++) {
+		snprintf(text, sizeof(text), "ncclDevKernel_AllReduce_Sum_bf16_RING_LL_%d", rank);
+		begin_rank(x, rank, n);
+		for (r = 0; r < ROUNDS; r++) {
+			x->t = BASE + MS + r * 200000LL;
+			rank_operation(x, rank, COLLECTIVE - 1, x->t + 100000);
+			x->s.rows[WIRE_KIND_OP].ev[x->s.rows[WIRE_KIND_OP].n - 1].name =
+				name(x, text);
+		}
+		end(x);
+	}
+}
+
 static void meetings(struct hostile *x, int thousands)
 {
 	int rank, i;
@@ -400,6 +419,8 @@ static void make(struct hostile *x, const char *what, int n)
 		ranks(x, n, *what == 'r' ? 10 : RANK_OPS);
 	else if (!strcmp(what, "groups") || !strcmp(what, "apart"))
 		groups(x, n, *what == 'g');
+	else if (!strcmp(what, "strangers"))
+		strangers(x, n);
 	else if (!strcmp(what, "meetings"))
 		meetings(x, n);
 	else

@@ -3,18 +3,22 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "analysis/map.h"
 
 #define FEW 16u /* members, which are in order sooner than qsort() has begun */
 
 struct entry { /* a collective of one GPU, from its start until it is in a cluster */
 	struct ana_arrival a;
 	struct entry *next, *prev; /* among the ended; among the spare */
+	struct entry *kind_next, *kind_prev; /* among the ended of its kind */
 	struct entry *lane_next, *lane_prev; /* among the ended of its lane */
 };
 
 struct lane { /* its ended ones */
 	struct entry *first, *last;
 	uint64_t taken; /* number of the last look that had it */
+	uint32_t kind; /* lanes whose collectives may be the same are of one (ana_match_hash) */
+	bool sends; /* each meets one other; kin of such lanes meet all together */
 };
 
 struct reader { /* of one log */
@@ -39,6 +43,7 @@ struct matching {
 	struct next *heap; /* the earliest first */
 	size_t heaped;
 	struct entry *first, *last; /* ended, by common end */
+	struct entry **last_of; /* by kind: ended, by common end, too */
 	struct entry *spare;
 	struct ana_arrival **member;
 	uint64_t looks, count;
@@ -115,19 +120,11 @@ static void copy_time(int64_t to[ANA_CLASSES], const int64_t from[ANA_CLASSES])
 		to[c] = from[c];
 }
 
-/* It meets one other. Kin of such lanes meet all together. */
-static bool is_send(const struct matching *m, uint32_t gpu, uint32_t lane)
-{
-	const struct ana_kins *k = m->of->kins;
-
-	return m->of->log[gpu]->lane[lane].meeting == FACTS_MEET_ONE &&
-	       (!k || k->of[m->of->first_lane[gpu] + lane] == UINT32_MAX);
-}
-
 static void begin(struct matching *m, uint32_t gpu, int64_t t)
 {
 	struct reader *r = &m->reader[gpu];
-	unsigned int is = is_send(m, gpu, r->mark.lane) ? ANA_MATCH_SENDS : ANA_MATCH_COLLECTIVES;
+	bool sends = m->lane[m->of->first_lane[gpu] + r->mark.lane].sends;
+	unsigned int is = sends ? ANA_MATCH_SENDS : ANA_MATCH_COLLECTIVES;
 	struct entry *e;
 
 	if (!(m->of->what & is))
@@ -154,12 +151,31 @@ static struct lane *lane_of(const struct matching *m, const struct entry *e)
 	return &m->lane[ana_lane_number(m->of->first_lane, &e->a)];
 }
 
+static void enqueue_in_kind(struct matching *m, struct entry *e)
+{
+	struct entry **last = &m->last_of[lane_of(m, e)->kind], *after = *last, *next = NULL;
+
+	while (after && after->a.common_end > e->a.common_end) {
+		next = after;
+		after = after->kind_prev;
+	}
+	e->kind_prev = after;
+	e->kind_next = next;
+	if (after)
+		after->kind_next = e;
+	if (next)
+		next->kind_prev = e;
+	else
+		*last = e;
+}
+
 /* By common end, which comes in order but for what the pieces of a clock's line do to it. */
 static void enqueue(struct matching *m, struct entry *e)
 {
 	struct lane *lane = lane_of(m, e);
 	struct entry *after = m->last;
 
+	enqueue_in_kind(m, e);
 	while (after && after->a.common_end > e->a.common_end)
 		after = after->prev;
 	e->prev = after;
@@ -193,6 +209,12 @@ static void dequeue(struct matching *m, struct entry *e)
 		e->next->prev = e->prev;
 	else
 		m->last = e->prev;
+	if (e->kind_prev)
+		e->kind_prev->kind_next = e->kind_next;
+	if (e->kind_next)
+		e->kind_next->kind_prev = e->kind_prev;
+	else
+		m->last_of[lane->kind] = e->kind_prev;
 	if (e->lane_prev)
 		e->lane_prev->lane_next = e->lane_next;
 	else
@@ -227,11 +249,6 @@ uint64_t ana_match_hash(const struct ana_match *m, const struct ana_arrival *a)
 	uint32_t host = m->align->host_of[a->gpu];
 
 	return m->align->host[host].aligned ? hash : hash ^ (host + UINT64_C(1)) << 32;
-}
-
-static uint64_t hash_of(const struct matching *m, const struct entry *e)
-{
-	return ana_match_hash(m->of, &e->a);
 }
 
 /* The kin of which each lane's first ran when the first of them ended, @e being one; NULL: none. */
@@ -324,7 +341,6 @@ static void form_kin(struct matching *m, const struct ana_kin *kin)
 static void form_cluster(struct matching *m)
 {
 	struct entry *head = m->first, *e, *next, *taken = NULL;
-	uint64_t hash = hash_of(m, head);
 	int64_t until = head->a.common_end + m->of->tolerance_ns;
 	int64_t limit = head->a.common_end;
 	size_t n = 0;
@@ -333,8 +349,8 @@ static void form_cluster(struct matching *m)
 	for (e = head; e && e->a.common_end <= until; e = next) {
 		struct reader *r = &m->reader[e->a.gpu];
 
-		next = e->next;
-		if (hash_of(m, e) != hash || r->taken == m->looks || e->a.common_start > limit ||
+		next = e->kind_next;
+		if (r->taken == m->looks || e->a.common_start > limit ||
 		    (e != head && whole_kin(m, e)))
 			continue;
 		r->taken = m->looks;
@@ -346,16 +362,14 @@ static void form_cluster(struct matching *m)
 static void look_around(struct matching *m)
 {
 	struct entry *head = m->first, *e;
-	uint64_t hash = hash_of(m, head);
 	int64_t limit = head->a.common_end, until = limit + m->of->tolerance_ns;
 	size_t n = 0;
 
 	m->looks++;
-	for (e = head->next; e && e->a.common_end <= until; e = e->next) {
+	for (e = head->kind_next; e && e->a.common_end <= until; e = e->kind_next) {
 		struct lane *lane = lane_of(m, e);
 
-		if (e->a.gpu == head->a.gpu || hash_of(m, e) != hash || lane->taken == m->looks ||
-		    e->a.common_start > limit)
+		if (e->a.gpu == head->a.gpu || lane->taken == m->looks || e->a.common_start > limit)
 			continue;
 		lane->taken = m->looks;
 		m->member[n++] = &e->a;
@@ -404,7 +418,7 @@ static void pass_first(struct matching *m)
 
 	if (m->user->near)
 		look_around(m);
-	else if (is_send(m, m->first->a.gpu, m->first->a.lane))
+	else if (lane_of(m, m->first)->sends)
 		form_pair(m);
 	else if (kin)
 		form_kin(m, kin);
@@ -432,6 +446,40 @@ static void step(struct matching *m)
 		sift(m, 0);
 }
 
+static int number_kind(struct ana_map *kind_of, uint64_t hash, uint32_t *kind)
+{
+	*kind = ana_map_get(kind_of, hash);
+	if (*kind != ANA_MAP_NONE)
+		return 0;
+	*kind = kind_of->count;
+	return ana_map_put(kind_of, hash, *kind);
+}
+
+/* What a lane's collectives may be is told once, however often they end. */
+static int init_lanes(struct matching *m)
+{
+	struct ana_map kind_of = { 0 };
+	struct ana_arrival a = { 0 };
+	int err = 0;
+
+	for (a.gpu = 0; a.gpu < m->of->logs; a.gpu++) {
+		const struct ana_collective_log *log = m->of->log[a.gpu];
+
+		for (a.lane = 0; a.lane < log->lanes && !err; a.lane++) {
+			uint32_t number = ana_lane_number(m->of->first_lane, &a);
+			const struct ana_kins *k = m->of->kins;
+
+			m->lane[number].sends = log->lane[a.lane].meeting == FACTS_MEET_ONE &&
+						(!k || k->of[number] == UINT32_MAX);
+			err = number_kind(&kind_of, ana_match_hash(m->of, &a),
+					  &m->lane[number].kind);
+		}
+	}
+	m->last_of = calloc(kind_of.count + 1u, sizeof(struct entry *));
+	ana_map_fini(&kind_of);
+	return err || !m->last_of ? -ENOMEM : 0;
+}
+
 static int init(struct matching *m)
 {
 	size_t logs = m->of->logs, i;
@@ -440,7 +488,7 @@ static int init(struct matching *m)
 	m->heap = calloc(logs + 1, sizeof(*m->heap));
 	m->lane = calloc(m->of->lanes + 1u, sizeof(*m->lane));
 	m->member = calloc((m->user->near ? m->of->lanes : logs) + 1, sizeof(*m->member));
-	if (!m->reader || !m->heap || !m->lane || !m->member)
+	if (!m->reader || !m->heap || !m->lane || !m->member || init_lanes(m))
 		return -ENOMEM;
 	for (i = 0; i < logs; i++) {
 		ana_log_cursor_init(&m->reader[i].cursor, m->of->log[i]);
@@ -473,6 +521,7 @@ static void fini(struct matching *m)
 	free(m->reader);
 	free(m->heap);
 	free(m->lane);
+	free(m->last_of);
 	free(m->member);
 }
 
