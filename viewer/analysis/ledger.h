@@ -240,6 +240,39 @@ struct ana_estimated {
 	struct ana_estimated_part busy, classes[ANA_CLASSES];
 };
 
+/* What the estimate of a GPU is made of (dump --estimate). */
+enum ana_estimate_use {
+	ANA_ESTIMATE_LEFT_OUT, /* it tells of what was recorded, and of what was not */
+	ANA_ESTIMATE_TELLS, /* of what was not recorded alone */
+	ANA_ESTIMATE_CORRECTS, /* all of its time was recorded */
+};
+struct ana_estimate_reading {
+	int64_t start_ns, end_ns;
+	bool gpm;
+	enum ana_estimate_use use;
+	int64_t said_ns; /* of busy time, before it is corrected */
+	int64_t recorded_ns; /* busy by records */
+	int64_t of_ns, busy_ns; /* to be estimated, and of that busy */
+};
+struct ana_estimate_state {
+	const char *name;
+	const char *line; /* "file:line function" of the program; NULL: it is of none */
+	int64_t seen_ns, idle_seen_ns; /* recorded */
+	int64_t of_ns, metered_ns; /* to be estimated; of that with a reading that tells */
+	int64_t idle_ns, idle_ppm; /* found; as likely as so */
+	const int64_t *part; /* of idle_ns, by class; behind the classes what is of none */
+};
+struct ana_estimate_told {
+	uint32_t gpu;
+	int64_t worked_ppm; /* of what meters call busy so much is */
+	int64_t spread_ns; /* without a reading, and taken to be like what has one */
+	const struct ana_estimate_reading *reading;
+	size_t readings;
+	const struct ana_estimate_state *state; /* those in which there is anything */
+	size_t states;
+	const struct ana_estimated *estimated; /* of the GPU */
+};
+
 struct ana_quality {
 	uint64_t events, dropped, invalid;
 	uint64_t ops_before_launch; /* ops that start before their launch */
@@ -531,6 +564,10 @@ struct ana_options {
 	 * the hotspots, those that are not listed included. Threads as on_step.
 	 */
 	void (*on_hotspot_sample)(void *arg, const struct ana_hotspot_sample *s);
+	/*
+	 * Called for each GPU of which something is estimated, when all is walked; may be NULL.
+	 */
+	void (*on_estimate)(void *arg, const struct ana_estimate_told *t);
 	void *arg; /* of all of them */
 };
 

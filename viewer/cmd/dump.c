@@ -17,7 +17,7 @@
 #include "trace/dump_rows.h"
 #include "core/wrap.h"
 
-enum what { /* bits, but STEPS */
+enum what { /* bits, but the last two */
 	STREAMS = 1,
 	EVENTS = 2,
 	SAMPLES = 4,
@@ -25,6 +25,7 @@ enum what { /* bits, but STEPS */
 	METERS = 16,
 	ALL = STREAMS | EVENTS | SAMPLES | BATCHES | METERS,
 	STEPS = 32,
+	ESTIMATE = 64,
 };
 
 static void put_step(void *arg, const struct ana_step *s)
@@ -34,9 +35,72 @@ static void put_step(void *arg, const struct ana_step *s)
 	       s->exposed_ns);
 }
 
-static int dump_steps(struct view_trace *t)
+/* ---- the estimate ---------------------------------------------------------------------------- */
+
+static void put_estimated_part(const char *name, const struct ana_estimated_part *p)
 {
-	struct ana_options o = { .window = ANA_WINDOW_JOB, .on_step = put_step };
+	printf("\t%s\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\n", name, p->ns, p->low_ns, p->high_ns);
+}
+
+static void put_estimated(const struct ana_estimate_told *t)
+{
+	const struct ana_estimated *e = t->estimated;
+
+	printf("gpu\t%" PRIu32 "\tof_ns %" PRId64 "\tmetered_ns %" PRId64 "\tspread_ns %" PRId64
+	       "\tunknown_ns %" PRId64 "\tworked_ppm %" PRId64 "\n",
+	       t->gpu, e->of_ns, e->metered_ns, t->spread_ns, e->unknown_ns, t->worked_ppm);
+	printf("part\t%" PRIu32, t->gpu);
+	put_estimated_part("busy", &e->busy);
+	for (int c = 0; c < ANA_CLASSES; c++) {
+		if (!e->classes[c].ns)
+			continue;
+		printf("part\t%" PRIu32, t->gpu);
+		put_estimated_part(ana_class_names[c], &e->classes[c]);
+	}
+}
+
+static void put_estimate_state(uint32_t gpu, const struct ana_estimate_state *s)
+{
+	printf("state\t%" PRIu32 "\t%s\tseen_ns %" PRId64 "\tidle_seen_ns %" PRId64
+	       "\tof_ns %" PRId64 "\tmetered_ns %" PRId64 "\tidle_ns %" PRId64 "\tidle_ppm %" PRId64
+	       "\t",
+	       gpu, s->name, s->seen_ns, s->idle_seen_ns, s->of_ns, s->metered_ns, s->idle_ns,
+	       s->idle_ppm);
+	for (int c = 0, n = 0; c <= ANA_CLASSES; c++)
+		if (s->part[c])
+			printf("%s%s %" PRId64, n++ ? ", " : "",
+			       c < ANA_CLASSES ? ana_class_names[c] : "unknown", s->part[c]);
+	putchar('\t');
+	if (s->line)
+		view_put_tame(stdout, s->line);
+	putchar('\n');
+}
+
+static void put_estimate_reading(uint32_t gpu, const struct ana_estimate_reading *r)
+{
+	static const char *const use[] = { "left-out", "tells", "corrects" };
+
+	printf("reading\t%" PRIu32 "\t%" PRId64 "\t%" PRId64 "\t%s\t%s\tsaid_ns %" PRId64
+	       "\trecorded_ns %" PRId64 "\tof_ns %" PRId64 "\tbusy_ns %" PRId64 "\n",
+	       gpu, r->start_ns, r->end_ns - r->start_ns, r->gpm ? "gpm" : "samples", use[r->use],
+	       r->said_ns, r->recorded_ns, r->of_ns, r->busy_ns);
+}
+
+static void put_estimate(void *arg, const struct ana_estimate_told *t)
+{
+	(void)arg;
+	put_estimated(t);
+	for (size_t i = 0; i < t->states; i++)
+		put_estimate_state(t->gpu, &t->state[i]);
+	for (size_t i = 0; i < t->readings; i++)
+		put_estimate_reading(t->gpu, &t->reading[i]);
+}
+
+static int dump_walked(struct view_trace *t, unsigned int what)
+{
+	struct ana_options o = { .window = ANA_WINDOW_JOB,
+				 .on_step = what == STEPS ? put_step : NULL,
+				 .on_estimate = what == ESTIMATE ? put_estimate : NULL };
 	struct ana_result *r = NULL;
 	int err = ana_run(t, &o, &r);
 
@@ -44,6 +108,8 @@ static int dump_steps(struct view_trace *t)
 		ana_result_free(r);
 	return err;
 }
+
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static const char *op_name(uint8_t op)
 {
@@ -376,7 +442,8 @@ static bool is_moment(const char *value)
 }
 
 static const char usage[] =
-	"usage: gpustarve dump RUN [--steps | --streams | --samples | --batches] [--since NS]\n"
+	"usage: gpustarve dump RUN [--steps | --estimate | --streams | --samples | --batches]\n"
+	"                      [--since NS]\n"
 	"\n"
 	"Prints what a trace holds, one event per line, tab-separated: stream, kind, start_ns,\n"
 	"duration_ns, place (device.context.stream of an operation, tid of a call or range),\n"
@@ -390,7 +457,10 @@ static const struct base_opt opt[] = {
 	{ "batches", 0, NULL, "the batches only", BASE_VALUE(struct opts, what, BATCHES) },
 	{ "steps", 0, NULL, "one step per line instead: start_ns, duration_ns, exposed_ns",
 	  BASE_VALUE(struct opts, what, STEPS) },
-	{ "streams", 0, NULL, "the # lines only", BASE_VALUE(struct opts, what, STREAMS) },
+	{ "estimate", 0, NULL,
+	  "what ledger.estimated is made of: parts, states of the host, readings",
+	  BASE_VALUE(struct opts, what, ESTIMATE) },
+	{ "streams", 0, NULL, "the # lines only", BASE_VALUE(struct opts, what, STREAMS | METERS) },
 	{ "since", 0, "NS", "nothing that ended before, in ns since 1970; steps are all shown",
 	  BASE_TEXT(struct opts, since), .good = is_moment },
 	{ BASE_HELP },
@@ -438,12 +508,14 @@ int view_cmd_dump(int argc, char **argv)
 		view_error("%s: %s; name a run directory", run, why ? why : strerror(-err));
 		return VIEW_EXIT_ERROR;
 	}
-	err = what == STEPS ? dump_steps(t) : dump_rows(t, what, since_ns);
+	err = what >= STEPS ? dump_walked(t, what) : dump_rows(t, what, since_ns);
 	view_trace_close(t);
 	if (fflush(stdout) || ferror(stdout))
 		err = errno == EPIPE ? 0 : -EIO;
 	if (err == -ENODATA)
-		view_error("%s: the job never touched a GPU, so there are no steps", run);
+		view_error(
+			"%s: the job never touched a GPU, so there are neither steps nor an estimate",
+			run);
 	else if (err)
 		view_error("%s: %s; what could be read is above", run, strerror(-err));
 	return err ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;

@@ -27,6 +27,43 @@ def report(run, form, *options):
     return done.stdout.decode()
 
 
+def counts(cells):
+    """{name: number} of cells "name number"."""
+    return {k: int(v) for k, v in (c.rsplit(' ', 1) for c in cells if c)}
+
+
+def expect_dumped(run, e):
+    """`dump --estimate` has what the summary's figures are made of, and its rows sum to them."""
+    done = gs.gpustarve('dump', '--estimate', run)
+    gs.equal((done.returncode, done.stderr), (0, b''), 'dump --estimate')
+    rows = {}
+    for line in done.stdout.decode().splitlines():
+        kind, *cells = line.split('\t')
+        rows.setdefault(kind, []).append(cells)
+    whole = counts(rows['gpu'][0][1:])
+    gs.equal([whole[k] for k in ('of_ns', 'metered_ns', 'unknown_ns')],
+             [e[k] for k in ('of_ns', 'metered_ns', 'unknown_ns')], 'dump: the GPU')
+    parts = {r[1]: dict(zip(('ns', 'low_ns', 'high_ns'), map(int, r[2:]))) for r in rows['part']}
+    gs.equal(parts, dict(e['classes'], busy=e['busy']), 'dump: parts')
+    states = [(r[1], counts(r[2:8]), counts(r[8].split(', ')), r[9:]) for r in rows['state']]
+    fallen = {}
+    for name, s, classes, line in states:
+        gs.equal(sum(classes.values()), s['idle_ns'], f'dump: classes of {name}')
+        gs.check(s['idle_seen_ns'] <= s['seen_ns'] and s['metered_ns'] <= s['of_ns'], f'dump: {name}: {s}')
+        for c, ns in classes.items():
+            fallen[c] = fallen.get(c, 0) + ns
+    gs.equal({c: p['ns'] for c, p in e['classes'].items()}, {c: ns for c, ns in fallen.items() if not c.endswith('unknown') or c == 'input.unknown'},
+             'dump: states sum to classes')
+    gs.equal(sum(s['of_ns'] for _, s, _, _ in states), e['of_ns'], 'dump: states sum to the time')
+    gs.check(any(line == ['/srv/train.py:50 train'] for _, _, _, line in states), f'dump: lines: {states}')
+    tells = [counts(r[5:]) for r in rows['reading'] if r[4] == 'tells']
+    gs.equal(sum(r['of_ns'] for r in tells), e['metered_ns'], 'dump: readings')
+    found = sum(s['of_ns'] - s['idle_ns'] for _, s, _, _ in states)
+    gs.equal(found, e['busy']['ns'] + whole['unknown_ns'] - sum(ns for c, ns in fallen.items() if c not in e['classes']), 'dump: busy')
+    gs.check(sum(r['busy_ns'] for r in tells) <= e['busy']['ns'], 'dump: busy of readings')
+    gs.check(any(r[4] == 'corrects' for r in rows['reading']), 'dump: readings that correct')
+
+
 with gs.scratch() as where:
     job = made.Run(3, 30)
     whole = record(os.path.join(where, 'whole.gst'), job.lines(False))
@@ -43,6 +80,11 @@ with gs.scratch() as where:
     e = s['ledger']['estimated']
     gs.equal(e['of_ns'], s['ledger']['classes']['excluded.unobserved']['ns'], 'all that is unobserved was given up')
     gs.equal(e['busy']['ns'] + sum(c['ns'] for c in e['classes'].values()) + e['unknown_ns'], e['of_ns'], 'it sums')
+    expect_dumped(left, e)
+    gs.equal(gs.gpustarve('dump', '--estimate', whole).stdout, b'', 'all was recorded: nothing is dumped')
+    short = gs.gpustarve('dump', '--streams', left).stdout.decode().splitlines()
+    gs.equal(short, [l for l in gs.gpustarve('dump', left).stdout.decode().splitlines() if l.startswith('#')], 'dump --streams')
+    gs.check(any(l.startswith('# meter\t') for l in short), 'dump --streams has meters')
     starved = sum(c['ns'] for name, c in s['ledger']['classes'].items() if name.startswith('input.'))
     gs.equal(s['ledger']['starved_ns'], starved, 'nothing of it is starved')
     gs.equal(sum(c['ns'] for c in s['ledger']['classes'].values()), s['ledger']['gpu_ns'], 'nor in any class')

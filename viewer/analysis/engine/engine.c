@@ -433,7 +433,7 @@ static int collect(struct engine *e)
 	if (!err && e->options.series)
 		err = ana_series_finish(&e->series, e->result);
 	if (!err && e->estimator)
-		err = ana_estimator_finish(e->estimator, e->result);
+		err = ana_estimator_finish(e->estimator, e->given, e->result);
 	if (!err && e->used)
 		ana_used_finish(e->used, e->result);
 	return err || e->options.keeper

@@ -337,23 +337,26 @@ static void sum(struct ana_estimated *to, const struct ana_estimated *g)
 		sum_part(&to->classes[c], &g->classes[c]);
 }
 
-int ana_estimator_finish(struct ana_estimator *e, struct ana_result *r)
+int ana_estimator_finish(struct ana_estimator *e, const struct ana_options *o, struct ana_result *r)
 {
 	struct ana_allotted *a = malloc(sizeof(*a));
 	struct ana_estimated all = { 0 }, one;
+	int err = 0;
 
 	if (!a)
 		return -ENOMEM;
-	for (size_t i = 0; i < e->plan->devices; i++) {
+	for (size_t i = 0; i < e->plan->devices && !err; i++) {
 		if (!e->gpu[i].on || !e->gpu[i].target_ns)
 			continue;
 		memset(&one, 0, sizeof(one));
 		ana_estimate_allot(&e->gpu[i], a);
 		ana_estimate_doubt(&e->gpu[i], a, &one);
 		sum(&all, &one);
+		if (o->on_estimate)
+			err = ana_estimate_tell(&e->gpu[i], a, &one, (uint32_t)i, o);
 	}
 	if (all.of_ns > all.unknown_ns)
 		r->estimated = all;
 	free(a);
-	return 0;
+	return err;
 }

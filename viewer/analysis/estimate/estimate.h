@@ -22,6 +22,7 @@ void ana_estimator_free(struct ana_estimator *e);
 void ana_estimator_piece(struct ana_estimator *e, const struct ana_piece *p);
 
 /* After the walks and the sums: fills in @r->estimated. 0 or -ENOMEM. */
-int ana_estimator_finish(struct ana_estimator *e, struct ana_result *r);
+int ana_estimator_finish(struct ana_estimator *e, const struct ana_options *o,
+			 struct ana_result *r);
 
 #endif

@@ -86,6 +86,9 @@ static inline int64_t ana_estimate_said(const struct ana_estimate_cell *c)
 void ana_estimate_correct(const struct ana_estimate_gpu *g, struct ana_allotted *a);
 /* allot.c. Changes the weights to those that count. */
 void ana_estimate_allot(struct ana_estimate_gpu *g, struct ana_allotted *a);
+/* tell.c: calls o->on_estimate. 0 or -ENOMEM. */
+int ana_estimate_tell(const struct ana_estimate_gpu *g, const struct ana_allotted *a,
+		      const struct ana_estimated *found, uint32_t gpu, const struct ana_options *o);
 /* doubt.c: intervals, and all else of @to, which is zeroed. */
 void ana_estimate_doubt(const struct ana_estimate_gpu *g, const struct ana_allotted *a,
 			struct ana_estimated *to);

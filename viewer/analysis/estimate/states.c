@@ -2,6 +2,8 @@
 #include "states.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "analysis/evidence/pystack.h"
 #include "analysis/map.h"
@@ -29,6 +31,8 @@ struct line {
 	uint64_t key, count;
 	uint32_t turn;
 	uint8_t kind;
+	struct ana_text function, file; /* of the trace's strings */
+	uint32_t number;
 };
 
 struct making {
@@ -146,7 +150,7 @@ static uint64_t line_of(struct ana_pystacks *stacks, uint32_t id, uint8_t kind)
 	return h ? h : 1;
 }
 
-static int count_line(struct making *m, uint64_t key, uint8_t kind)
+static int count_line(struct making *m, uint64_t key, uint8_t kind, const struct ana_pystack *p)
 {
 	uint32_t i = ana_map_get(&m->lines, key);
 
@@ -157,7 +161,12 @@ static int count_line(struct making *m, uint64_t key, uint8_t kind)
 		    ana_map_put(&m->lines, key, m->line_count))
 			return -ENOMEM;
 		i = m->line_count++;
-		m->line[i] = (struct line){ key, 0, i, kind };
+		m->line[i] = (struct line){ .key = key,
+					    .turn = i,
+					    .kind = kind,
+					    .function = p->function,
+					    .file = p->file,
+					    .number = p->line };
 	}
 	m->line[i].count++;
 	return 0;
@@ -187,7 +196,7 @@ static int take_sample(struct making *m, struct ana_pystacks *stacks, struct las
 	if (!err)
 		err = add(m, t, t + ns, kind, line);
 	last[i] = (struct last){ thread, m->rows > rows ? (uint32_t)rows : UINT32_MAX };
-	return err || !line ? err : count_line(m, line, kind);
+	return err || !line ? err : count_line(m, line, kind, ana_pystacks_get(stacks, s->stack));
 }
 
 static int read_samples(struct making *m, const struct view_stream *s)
@@ -225,26 +234,40 @@ static int by_count(const void *a, const void *b)
 	return (x->turn > y->turn) - (x->turn < y->turn);
 }
 
-/* The lines that most samples show have states of their own. */
-static void choose_lines(struct making *m, struct ana_states *s)
+static int name_line(char **to, const struct line *l)
 {
+	int n = asprintf(to, "%.*s:%" PRIu32 " %.*s", (int)l->file.len, l->file.at, l->number,
+			 (int)l->function.len, l->function.at);
+
+	if (n < 0)
+		*to = NULL;
+	return n < 0 ? -ENOMEM : 0;
+}
+
+/* The lines that most samples show have states of their own. 0 or -ENOMEM. */
+static int choose_lines(struct making *m, struct ana_states *s)
+{
+	int err = 0;
 	uint32_t i;
 	size_t r, k;
 
 	for (i = 0; i < ANA_STATE_LINES; i++)
 		s->kind[i] = ANA_STATE_CPU;
 	if (!m->line_count)
-		return;
+		return 0;
 	qsort(m->line, m->line_count, sizeof(*m->line), by_count);
 	m->line_count = base_min(m->line_count, ANA_STATE_LINES);
-	for (i = 0; i < m->line_count; i++)
+	for (i = 0; i < m->line_count && !err; i++) {
 		s->kind[i] = m->line[i].kind;
+		err = name_line(&s->line[i], &m->line[i]);
+	}
 	for (r = 0; r < m->rows; r++)
 		for (k = 0; m->row[r].line && k < m->line_count; k++)
 			if (m->line[k].key == m->row[r].line) {
 				m->row[r].state = (uint8_t)(ANA_STATE_LINE + k);
 				break;
 			}
+	return err;
 }
 
 struct edge {
@@ -327,10 +350,10 @@ int ana_states_make(struct ana_states *s, const struct ana_plan *p, const struct
 		if (!err)
 			err = read_samples(&m, v);
 	}
-	if (!err) {
-		choose_lines(&m, s);
+	if (!err)
+		err = choose_lines(&m, s);
+	if (!err)
 		err = sweep(&m, s);
-	}
 	ana_map_fini(&m.lines);
 	free(m.line);
 	free(m.row);
@@ -339,8 +362,27 @@ int ana_states_make(struct ana_states *s, const struct ana_plan *p, const struct
 
 void ana_states_fini(struct ana_states *s)
 {
+	for (int i = 0; i < ANA_STATE_LINES; i++)
+		free(s->line[i]);
 	free(s->span);
 	*s = (struct ana_states){ 0 };
+}
+
+const char *ana_state_name(const struct ana_states *s, int state)
+{
+	static const char *const name[ANA_STATES] = {
+		[ANA_STATE_GC] = "gc",	     [ANA_STATE_EPOCH] = "epoch",
+		[ANA_STATE_WAIT] = "loader", [ANA_STATE_CHECKPOINT] = "checkpoint",
+		[ANA_STATE_SYNC] = "sync",   [ANA_STATE_PHASE] = "phase",
+		[ANA_STATE_CPU] = "cpu",     [ANA_STATE_GPU] = "driver",
+		[ANA_STATE_LOCK] = "lock",   [ANA_STATE_FILE] = "file",
+		[ANA_STATE_NET] = "net",     [ANA_STATE_SLEEP] = "sleep",
+		[ANA_STATE_OTHER] = "other", [ANA_STATE_NONE] = "none",
+	};
+
+	if (state >= ANA_STATE_LINE && state < ANA_STATE_CPU)
+		state = s->kind[state - ANA_STATE_LINE];
+	return name[state];
 }
 
 /* The first that ends behind @t; looks mostly move forward. */

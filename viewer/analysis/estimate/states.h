@@ -39,7 +39,11 @@ struct ana_states { /* zero-initialise */
 	struct ana_state_span *span; /* disjoint, in order; what lies between is ANA_STATE_NONE */
 	size_t count, room;
 	uint8_t kind[ANA_STATE_LINES]; /* the state that a line's samples would have without it */
+	char *line[ANA_STATE_LINES]; /* "file:line function"; NULL: there is none */
 };
+
+/* "loader"; of a line of the program that of its kind. */
+const char *ana_state_name(const struct ana_states *s, int state);
 
 /* 0 or -ENOMEM. */
 int ana_states_make(struct ana_states *s, const struct ana_plan *p, const struct ana_device *d,
