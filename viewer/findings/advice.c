@@ -41,6 +41,7 @@ static view_advise *const fit[ANA_CLASSES] = {
 	[ANA_HOST_WARMUP] = view_advise_warmup,
 	[ANA_HOST_NO_WORK] = view_advise_no_work,
 	[ANA_COMPUTE] = view_advise_uneven,
+	[ANA_COMM] = view_advise_comm,
 	[ANA_COPY] = view_advise_copy,
 	[ANA_EXCLUDED_NO_PROCESS] = view_advise_no_process,
 	[ANA_EXCLUDED_STARTUP] = view_advise_idle_gpu,

@@ -21,7 +21,7 @@ view_advise view_advise_unknown, view_advise_epoch, view_advise_h2d, view_advise
 	view_advise_pipeline;
 view_advise view_advise_handoff; /* advice_handoff.c */
 view_advise view_advise_worker_cpu, view_advise_host_cpu; /* advice_cpu.c */
-view_advise view_advise_uneven; /* advice_rank.c */
+view_advise view_advise_uneven, view_advise_comm; /* advice_rank.c */
 view_advise view_advise_no_process, view_advise_idle_gpu; /* advice_idle.c */
 view_advise view_advise_dispatch, view_advise_copy, view_advise_sync, view_advise_lock,
 	view_advise_host_wait, view_advise_no_work, view_advise_warmup; /* advice_host.c */
@@ -47,7 +47,7 @@ bool view_advice_workers_serialised(const struct view_summary *s);
 int64_t view_advice_ns(const struct view_summary *s, enum ana_class c);
 int64_t view_advice_nano_usd(const struct view_summary *s, enum ana_class c);
 
-/* Whether a rank is late by it again and again. */
+/* Whether a rank that leads (seldom.h) is late by it. */
 bool view_advice_is_late(const struct view_summary *s, enum ana_class c);
 
 /*

@@ -8,6 +8,8 @@
 
 #include "advice.h"
 #include "base/units.h"
+#include "facts/kernel.h"
+#include "seldom.h"
 #include "words.h"
 
 #define NAMED_PPM 100000 /* of what all waited for the class: ranks below it are not named */
@@ -30,11 +32,11 @@ int64_t view_advice_nano_usd(const struct view_summary *s, enum ana_class c)
 
 static bool is_late(const struct view_summary *s, const struct ana_rank *r, enum ana_class c)
 {
-	return r->culprit == ANA_CULPRIT_STABLE &&
+	return view_rank_leads(s, r) &&
 	       base_ppm(r->causes[c], s->result->skew_causes[c]) >= NAMED_PPM;
 }
 
-/* The one that others waited for most, in class @c; NULL: none is late again and again. */
+/* The one that others waited for most, in class @c; NULL: none leads (seldom.h). */
 static const struct ana_rank *latest(const struct view_summary *s, enum ana_class c, size_t *count)
 {
 	const struct ana_ranks *all = &s->result->ranks;
@@ -131,5 +133,50 @@ bool view_advise_uneven(struct view_summary *s, struct view_advice *a)
 			"the same kernels take %s %% longer there: look at the GPU's clocks, "
 			"temperature and neighbours, or leave it out",
 			base_percent(slower, r->straggler_ppm));
+	return true;
+}
+
+/* Of what ranks waited for each other, most in sends and receives of two, as between stages. */
+static bool waits_are_stages(const struct view_summary *s)
+{
+	const struct ana_ranks *r = &s->result->ranks;
+	__int128 stages = 0, all = 0;
+
+	for (size_t i = 0; i < r->groups; i++) {
+		const struct ana_group *g = &r->group[i];
+
+		all += g->waited_ns;
+		if (g->members == 2 && facts_kernel_meeting(g->name) == FACTS_MEET_ONE)
+			stages += g->waited_ns;
+	}
+	return 2 * stages > all;
+}
+
+/* Waits that are nobody's fault count for the class, and no overlap saves them. */
+bool view_advise_comm(struct view_summary *s, struct view_advice *a)
+{
+	int64_t waits = s->result->skew_causes[ANA_COMM];
+	bool stages = waits_are_stages(s);
+	base_unit time;
+
+	if (waits <= s->result->classes[ANA_COMM])
+		return true;
+	a->saving_ns = waits;
+	a->saving_nano_usd = s->cost.skew[ANA_COMM];
+	a->title = stages ? "Shorten what stages wait for each other"
+			  : "Even out the work between collectives";
+	a->brief = stages ? "more micro-batches, stages of equal length"
+			  : "as much work for each rank between collectives";
+	a->action =
+		stages ? "a pipeline of p stages stands idle for (p - 1) of (m + p - 1) parts of a "
+			 "step of m micro-batches: more of them, an interleaved or zero-bubble "
+			 "schedule, or fewer stages make that less; the longest stage makes all wait"
+		       : "ranks come to collectives at different times, each by turns: batches by "
+			 "length or tokens, and the same number of cores for each rank";
+	a->why = base_arena_printf(
+		&s->mem,
+		"comm: ranks waited %s for each other in %s without one that was late by itself; "
+		"what they communicated is not a part of that",
+		base_duration(time, waits), stages ? "sends and receives" : "collectives");
 	return true;
 }

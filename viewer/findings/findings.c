@@ -14,6 +14,7 @@
 #include "base/minmax.h"
 #include "base/units.h"
 #include "facts/class.h"
+#include "seldom.h"
 #include "wire/evidence.h"
 #include "words.h"
 
@@ -323,7 +324,7 @@ static void sort_findings(struct view_summary *s)
 }
 
 /*
- * What the others waited for a rank that was late again and again, by what it did meanwhile. Its
+ * What the others waited for a rank that leads (seldom.h), by what it did meanwhile. Its
  * dollars are its share of what all waits for that cost.
  */
 static void add_late(struct view_summary *s, size_t row, int c)
@@ -361,7 +362,7 @@ static void add_late_ranks(struct view_summary *s, size_t most)
 	size_t until = s->findings + most;
 
 	for (size_t i = 0; i < r->rows; i++)
-		for (int c = 0; r->row[i].culprit == ANA_CULPRIT_STABLE && c < ANA_CLASSES; c++)
+		for (int c = 0; view_rank_leads(s, &r->row[i]) && c < ANA_CLASSES; c++)
 			if (s->findings < until && r->row[i].causes[c] > 0)
 				add_late(s, i, c);
 }

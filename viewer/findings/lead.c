@@ -51,6 +51,12 @@ static const struct {
 				 NULL },
 };
 
+/* Most of what counts as communication was waiting for others that were not late by themselves. */
+static const char *const waits_before[2] = {
+	"The GPU waited for others, or communicated, for",
+	"The GPUs waited for each other, or communicated, for",
+};
+
 static const char *const warmup_before[2] = {
 	"The GPU waited for modules to be loaded and compiled for",
 	"The GPUs waited for modules to be loaded and compiled for",
@@ -71,6 +77,8 @@ static struct view_lead lead_about(const struct view_summary *s, enum ana_verdic
 	l.ns = l.verdict == ANA_V_BUSY
 		       ? view_busy_ns(s)
 		       : view_set_sum(l.set, s->result->classes, s->result->skew_causes);
+	l.waits = l.verdict == ANA_V_COMM_BOUND &&
+		  s->result->skew_causes[ANA_COMM] > s->result->classes[ANA_COMM];
 	l.ppm = base_ppm(l.ns, view_working_ns(s));
 	l.known = l.gpus && view_working_ns(s) > 0;
 	if (l.verdict == ANA_V_INPUT_BOUND)
@@ -161,7 +169,11 @@ int64_t view_per_thousand(const struct view_summary *s, int64_t amount)
 
 const char *view_lead_before(const struct view_lead *l)
 {
-	return (l->warmup ? warmup_before : words[l->verdict].before)[l->gpus > 1];
+	const char *const *before = l->warmup  ? warmup_before
+				    : l->waits ? waits_before
+					       : words[l->verdict].before;
+
+	return before[l->gpus > 1];
 }
 
 const char *view_lead_paid(const struct view_lead *l)

@@ -15,6 +15,14 @@
 bool view_rank_is_seldom(const struct view_summary *s, size_t i);
 
 /*
+ * Others waited for the rank again and again; or at times, and then for a GPU that is slow, or for
+ * VIEW_CHIEF_PCT of all that ranks were waited for, in enough events to name one. Findings and
+ * advice are about such.
+ */
+#define VIEW_CHIEF_PCT 75
+bool view_rank_leads(const struct view_summary *s, const struct ana_rank *r);
+
+/*
  * The rows of the ranks that are late again and again or at times, and for which others waited for
  * VIEW_NAMED_PPM of the training time or more, the most costly first; how many they are. @rows:
  * from @mem.

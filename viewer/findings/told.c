@@ -201,7 +201,9 @@ static const char *late(const struct view_summary *s, struct base_arena *mem, co
 	const struct view_finding *f = &s->finding[x->at];
 
 	return base_arena_printf(mem, "The others waited %s for rank %" PRId32 ": %s",
-				 share(s, mem, x), f->where.rank, facts_classes[f->class].meaning);
+				 share(s, mem, x), f->where.rank,
+				 f->class == ANA_COMPUTE ? "its own kernels took longer"
+							 : facts_classes[f->class].meaning);
 }
 
 /* Their words say that nothing tells why: who was seen then is no reason. */
