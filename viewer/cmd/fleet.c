@@ -142,7 +142,7 @@ static const struct base_opt opt[] = {
 	  "one table: team, user, account, project, partition, qos, cluster,\n"
 	  "kind, provider, instance, gpu, model, week, end, class, line, fix,\n"
 	  "compute, failed, bill, month, run, lost, hours, off-hours, plan,\n"
-	  "or label:K",
+	  "savings, or label:K",
 	  .take = set_by, .word = by_word },
 	{ "since", 0, "T", "runs that began at T or later: a date, or 12h, 30d, 8w ago",
 	  .take = set_since },

@@ -374,7 +374,7 @@ static void page_sentence(struct fleet_page *s, const char *text)
 	fputs("</p>\n", s->out);
 }
 
-void fleet_page_plan(struct fleet_page *s)
+static void page_types(struct fleet_page *s)
 {
 	const struct fleet_plan *p = &s->f->plan;
 	size_t n = p->types < s->f->options.top ? p->types : s->f->options.top;
@@ -397,4 +397,10 @@ void fleet_page_plan(struct fleet_page *s)
 	for (size_t i = 0; i < n; i++)
 		page_row(s, &p->type[i]);
 	fleet_page_table_end(s, p->types, n);
+}
+
+void fleet_page_plan(struct fleet_page *s)
+{
+	page_types(s);
+	fleet_page_savings(s);
 }

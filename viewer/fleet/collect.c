@@ -11,10 +11,9 @@
 
 const char *fleet_by_name(int by)
 {
-	static const char *const more[] = {
-		"class", "line", "fix",	 "compute", "failed",	 "bill",
-		"month", "run",	 "lost", "hours",   "off-hours", "plan"
-	};
+	static const char *const more[] = { "class",	 "line",  "fix",    "compute", "failed",
+					    "bill",	 "month", "run",    "lost",    "hours",
+					    "off-hours", "plan",  "savings" };
 
 	return by < FLEET_DIMS ? fleet_dim_names[by] : by < FLEET_BYS ? more[by - FLEET_DIMS] : "";
 }
@@ -204,7 +203,7 @@ bool fleet_is_mixed(const struct fleet *f)
 {
 	return f->numbers > 1 && f->options.by != FLEET_BY_BILL &&
 	       f->options.by != FLEET_BY_FAILED && f->options.by != FLEET_BY_LOST &&
-	       f->options.by != FLEET_BY_PLAN;
+	       f->options.by != FLEET_BY_PLAN && f->options.by != FLEET_BY_SAVINGS;
 }
 
 /* --- runs --- */
@@ -329,6 +328,8 @@ static int read_all(struct fleet *f, struct fleet_store *s)
 		err = fleet_lost_collect(&f->lost, s, &f->options.query);
 	if (!err && f->options.by == FLEET_BY_PLAN)
 		err = fleet_plan_collect(&f->plan, s, &f->options.query, f->options.plan);
+	if (!err && (f->options.by == FLEET_BY_PLAN || f->options.by == FLEET_BY_SAVINGS))
+		err = fleet_savings_collect(&f->savings, s, &f->options.query);
 	if (!err && f->options.by == FLEET_BY_RUN)
 		err = read_all_runs(f, s);
 	if (!err)
@@ -449,6 +450,7 @@ void fleet_fini(struct fleet *f)
 	fleet_table_fini(&f->rates);
 	fleet_lost_fini(&f->lost);
 	fleet_plan_fini(&f->plan);
+	fleet_savings_fini(&f->savings);
 	fleet_table_fini(&f->bill_groups);
 	free(f->bill.line);
 	fleet_whole_fini(&f->whole);

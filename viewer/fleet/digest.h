@@ -77,6 +77,15 @@ struct fleet_saves {
 	int64_t ns[FLEET_SAVES_PARTS], usd[FLEET_SAVES_PARTS];
 };
 
+#define FLEET_ADVICE_MAX 12
+struct fleet_program { /* program.h; fingerprint "": not known, and then nothing is */
+	char fingerprint[17]; /* 16 digits of hex */
+	char name[40]; /* "train.py" */
+	int64_t steps;
+	char advice[FLEET_ADVICE_MAX][24]; /* ids of all that was given */
+	size_t advices;
+};
+
 struct fleet_label {
 	char key[40], value[80];
 };
@@ -125,6 +134,7 @@ struct fleet_digest {
 	struct fleet_unit unit[VIEW_OUTCOMES_MAX]; /* units.h */
 	size_t units;
 	struct fleet_saves saves; /* lost.h */
+	struct fleet_program program; /* program.h */
 	bool whole_job; /* of all runs of the scheduler's job: it takes their place */
 	int64_t left_out; /* rows and texts that a digest as JSON had no room for */
 };
@@ -157,9 +167,9 @@ void fleet_digest_own(struct fleet_digest *d, const char *tenant);
  * As one line of JSON with its newline, at most FLEET_DIGEST_BYTES_MAX: what does not fit is left
  * out from the end of the fixes, the labels and the lines of code, never of what is summed. Then
  * rows of what is summed become one: of compute, of GPUs (never one with a price and one without).
- * Then long texts of GPUs and prices are cut, the smallest classes become one, "several", and names
- * are cut, but for run and tenant. How many all those were is its left_out. Allocated; NULL without
- * memory.
+ * Then long texts of GPUs and prices are cut, what is told of the program goes, the smallest
+ * classes become one, "several", and names are cut, but for run and tenant. How many all those were
+ * is its left_out. Allocated; NULL without memory.
  */
 char *fleet_digest_write(const struct fleet_digest *d);
 

@@ -8,6 +8,7 @@
 #include "cost/waste.h"
 #include "digest.h"
 #include "lost.h"
+#include "program.h"
 #include "units.h"
 
 #define DAY_S 86400
@@ -319,6 +320,7 @@ void fleet_digest_make(struct fleet_digest *d, const struct view_summary *s, con
 	fleet_work_make(d, s);
 	fleet_units_make(d, s);
 	fleet_saves_make(d, s);
+	fleet_program_make(d, s);
 }
 
 /* Minutes, too, are only told of what was observed. */

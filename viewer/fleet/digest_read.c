@@ -6,6 +6,7 @@
 #include "digest_work.h"
 #include "digest.h"
 #include "lost.h"
+#include "program.h"
 #include "units.h"
 
 /* Whatever is not negative: who sums keeps sums within an int64. */
@@ -213,6 +214,8 @@ int fleet_digest_read(struct fleet_digest *d, const char *text, size_t len, cons
 			r.why = fleet_work_read(d, root);
 		if (!r.why)
 			r.why = fleet_saves_read(d, base_json_get(root, "saves"));
+		if (!r.why)
+			r.why = fleet_program_read(d, base_json_get(root, "program"));
 		fleet_units_read(d, base_json_get(root, "units"));
 	}
 	base_arena_fini(&mem);

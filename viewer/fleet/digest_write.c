@@ -7,6 +7,7 @@
 #include "digest_work.h"
 #include "digest.h"
 #include "lost.h"
+#include "program.h"
 #include "units.h"
 
 #define TEXT_LEAST 24 /* bytes of JSON that a text has in any case */
@@ -67,6 +68,7 @@ static void put_head(struct base_jsonout *j, const struct fleet_digest *d)
 		base_json_int(j, "left_out", d->left_out);
 	fleet_units_put(j, d);
 	fleet_saves_put(j, d);
+	fleet_program_put(j, d);
 }
 
 static void put_pair(struct base_jsonout *j, int64_t ns, int64_t usd)
@@ -289,6 +291,14 @@ static bool fold_share(struct fleet_digest *d, size_t keep)
 	return true;
 }
 
+static bool drop_program(struct fleet_digest *d)
+{
+	bool any = d->program.fingerprint[0] != '\0';
+
+	d->program = (struct fleet_program){ 0 };
+	return any;
+}
+
 /* False: nothing is left that could go. */
 static bool drop_one(struct fleet_digest *d)
 {
@@ -309,8 +319,8 @@ static bool drop_one(struct fleet_digest *d)
 	else if (d->works > 1)
 		fleet_work_fold(d);
 	else
-		return fold_lines(d) || cut_text(d) || fold_share(d, SHARES_LEAST) || cut_name(d) ||
-		       fold_share(d, 1);
+		return fold_lines(d) || cut_text(d) || drop_program(d) ||
+		       fold_share(d, SHARES_LEAST) || cut_name(d) || fold_share(d, 1);
 	return true;
 }
 

@@ -15,6 +15,7 @@
 #include "lost.h"
 #include "report/text/text.h"
 #include "rollup.h"
+#include "savings.h"
 #include "whole.h"
 
 #define FLEET_SCHEMA "gpustarve.fleet/1"
@@ -34,6 +35,7 @@ enum fleet_by {
 	FLEET_BY_HOURS, /* interactive runs, by held time, hours.h */
 	FLEET_BY_OFF_HOURS, /* the same overnight and at weekends, by user */
 	FLEET_BY_PLAN, /* capacity.h */
+	FLEET_BY_SAVINGS, /* savings.h */
 	FLEET_BY_NOTHING, /* the overview */
 	FLEET_BYS = FLEET_BY_NOTHING
 };
@@ -123,6 +125,7 @@ struct fleet {
 	struct fleet_sums cut_total;
 	struct fleet_lost_tables lost; /* of --by lost */
 	struct fleet_plan plan; /* of --plan */
+	struct fleet_savings savings; /* of --by savings, and of --plan */
 	struct fleet_whole whole; /* of --sacct and --invoice */
 	bool converted; /* amounts are of options.currency */
 	bool has_units; /* some group of the table has */

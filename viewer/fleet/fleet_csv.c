@@ -181,10 +181,11 @@ static bool is_whole(const struct fleet *f)
 	       (f->whole.allocated.asked || f->whole.invoice.asked);
 }
 
-/* An invoice has its own, and a plan is in dollars. */
+/* An invoice has its own, and a plan is in dollars, as savings are. */
 bool fleet_csv_is_converted(const struct fleet *f)
 {
 	return f->converted && f->options.by != FLEET_BY_PLAN &&
+	       f->options.by != FLEET_BY_SAVINGS &&
 	       (!is_whole(f) || !strcasecmp(f->whole.invoice.currency, f->options.currency->code));
 }
 
@@ -200,6 +201,8 @@ void fleet_write_csv(const struct fleet *f, FILE *out)
 		fleet_lost_csv(f, out);
 	else if (by == FLEET_BY_PLAN)
 		fleet_plan_csv(&f->plan, out);
+	else if (by == FLEET_BY_SAVINGS)
+		fleet_savings_csv(&f->savings, out);
 	else if (by == FLEET_BY_RUN)
 		put_runs(&f->all, out);
 	else if (by == FLEET_BY_BILL || by == FLEET_BY_NOTHING)

@@ -335,6 +335,8 @@ static void put_one(struct fleet_page *s, int by)
 		fleet_page_lost(s);
 	else if (by == FLEET_BY_PLAN)
 		fleet_page_plan(s);
+	else if (by == FLEET_BY_SAVINGS)
+		fleet_page_savings(s);
 	else if (by == FLEET_BY_CLASS)
 		put_classes(s);
 	else if (by == FLEET_BY_LINE)

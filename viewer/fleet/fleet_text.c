@@ -341,6 +341,12 @@ static void put_plan(struct sheet *s)
 	fleet_plan_text(s->f, s->out);
 }
 
+static void put_savings(struct sheet *s)
+{
+	heading(s, fleet_title(FLEET_BY_SAVINGS));
+	fleet_savings_text(s->f, s->out);
+}
+
 static void put_one(struct sheet *s, int by)
 {
 	if (by < FLEET_DIMS || fleet_is_cut(by))
@@ -351,6 +357,8 @@ static void put_one(struct sheet *s, int by)
 		put_lost(s);
 	else if (by == FLEET_BY_PLAN)
 		put_plan(s);
+	else if (by == FLEET_BY_SAVINGS)
+		put_savings(s);
 	else if (by == FLEET_BY_BILL)
 		put_bill(s);
 	else if (by == FLEET_BY_FAILED)
@@ -359,6 +367,8 @@ static void put_one(struct sheet *s, int by)
 		put_pairs(s, by);
 	if (by == FLEET_BY_COMPUTE)
 		put_used(s);
+	if (by == FLEET_BY_PLAN)
+		put_savings(s);
 }
 
 void fleet_write_text(const struct fleet *f, FILE *out, const struct view_text_style *style)

@@ -40,6 +40,7 @@ const char *fleet_title(int by)
 		[FLEET_BY_HOURS] = "When interactive runs held GPUs",
 		[FLEET_BY_OFF_HOURS] = "Interactive runs overnight and at weekends, by user",
 		[FLEET_BY_PLAN] = "What to reserve",
+		[FLEET_BY_SAVINGS] = "What became of advice",
 		[FLEET_BY_LOST] = "What kills threw away",
 	};
 

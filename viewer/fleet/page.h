@@ -28,6 +28,7 @@ void fleet_page_runs(struct fleet_page *s, const char *id, const char *title,
 
 void fleet_page_lost(struct fleet_page *s); /* lost_out.c */
 void fleet_page_plan(struct fleet_page *s); /* capacity_out.c */
+void fleet_page_savings(struct fleet_page *s); /* savings_out.c */
 
 /* page_bill.c */
 void fleet_page_bill(struct fleet_page *s);

@@ -71,6 +71,13 @@ static void fill(struct fleet_digest *d)
 		full.saves.ns[i] = (INT64_C(1) << 59) - i;
 		full.saves.usd[i] = (INT64_C(1) << 59) + i;
 	}
+	memset(full.program.fingerprint, 'f', sizeof(full.program.fingerprint) - 1);
+	memset(full.program.name, '"', sizeof(full.program.name) - 1);
+	full.program.steps = INT64_MAX;
+	for (int i = 0; i < FLEET_ADVICE_MAX; i++) {
+		memset(full.program.advice[i], '"', sizeof(full.program.advice[0]) - 1);
+		full.program.advice[full.program.advices++][0] = (char)('a' + i);
+	}
 	for (int i = 0; i < FLEET_HOTSPOTS_MAX; i++)
 		memset(full.hotspot[full.hotspots++].place, '"', sizeof(full.hotspot[0].place) - 1);
 	for (int i = 0; i < FLEET_LABELS_MAX; i++)
