@@ -445,7 +445,7 @@ struct ana_result {
 	uint8_t hints; /* enum ana_hint: what sort of program it is */
 	/* loader */
 	char *loader_kind; /* NULL: none seen */
-	uint64_t batches;
+	uint64_t batches; /* waits that gave one, as far as that is known */
 	/* hidden: under queued work, at no cost; what is outside the GPUs' spans is neither */
 	int64_t loader_wait_ns, loader_exposed_ns, loader_hidden_ns;
 	struct ana_loader_facts *loader; /* most time in next() first */

@@ -123,24 +123,12 @@ static int64_t trainers_per_host(const struct ana_result *r)
 	return most;
 }
 
-/* Waits that gave a batch: each iterator's last one may have given none. */
-static uint64_t batches(const struct ana_result *r)
-{
-	uint64_t made = 0, iterators = 0;
-
-	for (size_t i = 0; i < r->loaders; i++) {
-		made += r->loader[i].made;
-		iterators += r->loader[i].iterators;
-	}
-	return made < r->batches && r->batches - made <= iterators ? made : r->batches;
-}
-
 /* Summed over GPUs, to the part of one trainer and batch. */
 static int64_t per_batch(const struct view_summary *s, const struct ana_loader_facts *l,
 			 int64_t gpu_sum_ns)
 {
 	const struct ana_result *r = s->result;
-	__int128 den = (__int128)batches(r) * r->gpus;
+	__int128 den = (__int128)r->batches * r->gpus;
 
 	return den ? base_div_even((__int128)gpu_sum_ns * (l->trainers ? l->trainers : 1), den) : 0;
 }
@@ -148,7 +136,7 @@ static int64_t per_batch(const struct view_summary *s, const struct ana_loader_f
 /* A median over steps tells something of batches only where each step takes one. */
 static int64_t fed_median(const struct ana_result *r)
 {
-	uint64_t n = batches(r);
+	uint64_t n = r->batches;
 	bool one_each = r->steps > n / 10 * 9 && r->steps / 10 * 9 < n;
 
 	return one_each ? r->step_fed_median_ns : -1;
@@ -236,7 +224,7 @@ static __int128 of_all(const struct view_summary *s, const struct ana_loader_fac
 {
 	const struct ana_result *r = s->result;
 
-	return (__int128)each_ns * (__int128)batches(r) * (__int128)r->gpus /
+	return (__int128)each_ns * (__int128)r->batches * (__int128)r->gpus /
 	       (l->trainers ? l->trainers : 1);
 }
 
@@ -266,9 +254,9 @@ int64_t view_loader_inline_ns(const struct view_summary *s)
 	int64_t hidden, more;
 	__int128 ns;
 
-	if (!l || !s->loader.has_need || !batches(s->result))
+	if (!l || !s->loader.has_need || !s->result->batches)
 		return 0;
-	hidden = base_div_even(l->take_ns, (__int128)batches(s->result)) - f->wait_ns;
+	hidden = base_div_even(l->take_ns, (__int128)s->result->batches) - f->wait_ns;
 	more = f->fetch_ns - base_max(hidden, 0);
 	ns = of_all(s, l, base_max(more, 0));
 	return ns > s->result->gpu_ns ? s->result->gpu_ns : (int64_t)ns;

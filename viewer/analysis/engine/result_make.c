@@ -345,6 +345,19 @@ static void sum_loader(struct ana_result_parts *r)
 		res->loader_hidden_ns = 0;
 }
 
+/* Each iterator's last wait may have given none. */
+static void leave_out_ends(struct ana_result *res)
+{
+	uint64_t made = 0, iterators = 0;
+
+	for (size_t i = 0; i < res->loaders; i++) {
+		made += res->loader[i].made;
+		iterators += res->loader[i].iterators;
+	}
+	if (made < res->batches && res->batches - made <= iterators)
+		res->batches = made;
+}
+
 static int sum_evidence(struct ana_result_parts *r)
 {
 	struct ana_result *res = r->result;
@@ -365,6 +378,7 @@ static int sum_evidence(struct ana_result_parts *r)
 	res->other_hotspots_ns = hotspots.other_ns;
 	if (!err)
 		err = ana_loaders_finish(&loaders, &res->loader, &res->loaders);
+	leave_out_ends(res);
 	ana_hotspots_fini(&hotspots);
 	ana_loaders_fini(&loaders);
 	return err;
