@@ -8,7 +8,7 @@
 _gpustarve_commands='run top report runs verify check fit loader import export job dump digest fleet prices demo doctor'
 
 declare -A _gpustarve_options=(
-	[run]='-o --output --price --price-model --label --unit --level --max-overhead --max-trace --collector --alert --budget --exec --no-projection --open --no-report -q --quiet'
+	[run]='-o --output --price --price-model --label --no-identities --unit --level --max-overhead --max-trace --collector --alert --budget --exec --no-projection --open --no-report -q --quiet'
 	[top]='--run --interval --once --sort --price --price-model --token-file --ca-file'
 	[report]='--format -o --output --open --price --price-model --window --waste --unit --job --dir --cluster --runs-per-month --no-projection'
 	[runs]='--last --format'
@@ -19,7 +19,7 @@ declare -A _gpustarve_options=(
 	[import]='-o --output -q --quiet'
 	[export]='--format -o --output --table --price --price-model --window -q --quiet'
 	[job]='-d --dir --cluster --price --price-model --lose --token-file --ca-file'
-	[dump]='--samples --batches --steps --streams --since'
+	[dump]='--samples --batches --steps --estimate --streams --since'
 	[digest]='--store -o --output --team --revision --provisional --resume --price --price-model --from --flush --budget --exec'
 	[fleet]='--store --by --since --until --team --top --plan --reserved --own --prices --currency --timezone --sacct --invoice --require-label --budget --exec --partial --format --links -o --output'
 	[prices]='-o --output --provider --date --price-model'

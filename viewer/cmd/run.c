@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "cmd.h"
 #include "cost/cost.h"
+#include "run/identities.h"
 #include "run/install.h"
 #include "run/live.h"
 #include "core/log.h"
@@ -142,6 +143,7 @@ static void open_run(struct view_run *r)
 {
 	int err = set_base(r);
 
+	view_run_identities(r);
 	about_begin(r);
 	if (!err)
 		err = make_folders(r->dir);
@@ -296,6 +298,7 @@ static void wait_for_command(struct view_run *r)
 
 static void close_run(struct view_run *r)
 {
+	view_run_identities_end(r);
 	r->about.pid = r->child.pid;
 	r->about.wall_ns = since_ns(&r->began);
 	r->about.ended = true;

@@ -26,7 +26,9 @@ struct view_run {
 	const char *out, *collector, *price, *price_model, *max_overhead, *level, *max_trace;
 	struct view_run_label label[VIEW_RUN_LABELS];
 	size_t labels;
-	bool no_report, no_projection, open, quiet;
+	bool no_report, no_projection, no_identities, open, quiet;
+	char found[2048]; /* values of labels that identities.c found */
+	size_t found_used;
 
 	char id[VIEW_RUN_ID_BYTES];
 	char base[PATH_MAX]; /* absolute */

@@ -116,6 +116,8 @@ static const struct base_opt opt[] = {
 	  .words = VIEW_PRICE_MODELS },
 	{ "label", 0, "K=V", "a label of the run; may be repeated", .take = add_label,
 	  .repeats = true },
+	{ "no-identities", 0, NULL, "no labels of what W&B, MLflow, Hydra, git and containers tell",
+	  BASE_FLAG(struct view_run, no_identities) },
 	{ "unit", 0, "NAME=COUNT",
 	  "what the run brings forth, such as tokens=1048576, for the cost of\n"
 	  "each; may be repeated",
