@@ -2,12 +2,13 @@
 #include "all_to_all.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include "base/minmax.h"
 #include "base/vec.h"
 #include "coincidence.h"
 #include "kin.h"
+#include "pace.h"
+#include "twos.h"
 
 #define TRIAL_MAX 400000u /* kernels that are looked at */
 #define TRIAL 128u /* of each lane, in which those are looked for that end together */
@@ -16,21 +17,19 @@
 #define SEEN_PCT 70u /* ... and so many of those of each lane */
 #define OUTSIDE_PCT 20u /* of a lane's kernels end beside one of another lane, ... */
 #define OUTSIDE_NEAR_PCT 125u /* ... at most so far away, of how far its kin is */
-#define FOLLOW 8.0 /* ends follow arrivals by this part of them or less, ... */
-#define DEVIATIONS 3.0 /* ... or by what is no more than chance */
-#define APART_MAX_NS 1000000000
-
-struct line { /* how much later two came and left than two others: sums */
-	double n, came, left, came2, left2, both;
-};
 
 struct seeker {
 	const struct ana_match *match;
 	struct ana_kins *kins; /* that may be ones */
+	uint32_t *from; /* by kin: the one it was a part of, or itself */
+	bool *is; /* by kin */
 	struct ana_coincidences near;
 	uint32_t *other; /* by lane: the nearest of its kin; itself: none is left for it */
+	uint32_t *two; /* by lane: which of its kin */
+	struct ana_twos *twos; /* by kin */
+	uint32_t kins_at_first;
+	struct ana_pace pace; /* of kins */
 	const struct ana_arrival **at; /* by lane: in the meeting at hand */
-	struct line *line; /* by lane, of it and its other against those before them in the kin */
 	uint64_t *met; /* by kin */
 	uint64_t *seen; /* by lane */
 };
@@ -41,19 +40,32 @@ struct inside { /* of a kin: how far its lanes are apart */
 	uint64_t together, apart_ns;
 };
 
+static bool is_often_outside(const struct seeker *s, uint32_t lane, const struct ana_coincidence *p)
+{
+	return s->kins->of[lane] != UINT32_MAX &&
+	       p->together * UINT64_C(100) >= s->near.seen[lane] * (uint64_t)OUTSIDE_PCT;
+}
+
 static bool is_nearer_outside(const struct seeker *s, const struct inside *in, uint32_t lane,
 			      const struct ana_coincidence *p)
 {
 	uint32_t kin = s->kins->of[lane];
 
-	return kin != UINT32_MAX &&
-	       p->together * UINT64_C(100) >= s->near.seen[lane] * (uint64_t)OUTSIDE_PCT &&
-	       in[kin].together &&
+	return is_often_outside(s, lane, p) && in[kin].together &&
 	       ana_coincidence_mean(p) * 100 <=
 		       in[kin].apart_ns / in[kin].together * (uint64_t)OUTSIDE_NEAR_PCT;
 }
 
-static int leave_out_pipelines(struct seeker *s, bool *is)
+/* Two kins of which each leaves when its own last lane has come: they are near by keeping pace. */
+static bool keep_pace(const struct seeker *s, const struct ana_coincidence *p)
+{
+	uint32_t a = s->kins->of[p->a], b = s->kins->of[p->b];
+
+	return a != UINT32_MAX && b != UINT32_MAX &&
+	       (s->from[a] == s->from[b] || ana_pace_only(&s->pace, s->from[a], s->from[b]));
+}
+
+static int leave_out_pipelines(struct seeker *s)
 {
 	const struct ana_kins *k = s->kins;
 	struct inside *in = calloc(k->count + 1u, sizeof(*in));
@@ -70,34 +82,77 @@ static int leave_out_pipelines(struct seeker *s, bool *is)
 	for (i = 0; in && i < s->near.pairs; i++) {
 		const struct ana_coincidence *p = &s->near.pair[i];
 
-		if (k->of[p->a] == k->of[p->b])
+		if (k->of[p->a] == k->of[p->b] || keep_pace(s, p))
 			continue;
 		if (is_nearer_outside(s, in, p->a, p))
-			is[k->of[p->a]] = false;
+			s->is[k->of[p->a]] = false;
 		if (is_nearer_outside(s, in, p->b, p))
-			is[k->of[p->b]] = false;
+			s->is[k->of[p->b]] = false;
 	}
 	free(in);
 	return in ? 0 : -ENOMEM;
 }
 
+/* Kins that end near each other are to be compared. */
+static int ask_for_pace(struct seeker *s)
+{
+	const uint32_t *of = s->kins->of;
+	int err = ana_pace_init(&s->pace, s->kins->count);
+	uint32_t i;
+
+	for (i = 0; !err && i < s->near.pairs; i++) {
+		const struct ana_coincidence *p = &s->near.pair[i];
+
+		if (of[p->a] != of[p->b] && of[p->a] != UINT32_MAX && of[p->b] != UINT32_MAX &&
+		    (is_often_outside(s, p->a, p) || is_often_outside(s, p->b, p)))
+			err = ana_pace_ask(&s->pace, of[p->a], of[p->b]);
+	}
+	return err;
+}
+
 /* --- lanes that do not wait for all --- */
 
-/* In twos, the nearest first, as pairs of a send and a receive would be; one may be left alone. */
+static int make_room(struct seeker *s)
+{
+	size_t lanes = s->match->lanes + 1u, kins = s->kins->count + lanes; /* with parts of some */
+
+	s->other = malloc(lanes * sizeof(*s->other));
+	s->two = calloc(lanes, sizeof(*s->two));
+	s->at = calloc(lanes, sizeof(*s->at));
+	s->seen = calloc(lanes, sizeof(*s->seen));
+	s->met = calloc(kins, sizeof(*s->met));
+	s->is = calloc(kins, sizeof(*s->is));
+	s->from = calloc(kins, sizeof(*s->from));
+	s->kins_at_first = s->kins->count;
+	s->twos = calloc(s->kins->count + 1u, sizeof(*s->twos));
+	return s->other && s->two && s->at && s->seen && s->met && s->is && s->from && s->twos
+		       ? 0
+		       : -ENOMEM;
+}
+
+/* Numbers the twos of a kin, by their first lanes. */
+static int number_twos(struct seeker *s, uint32_t kin)
+{
+	const struct ana_kin *k = &s->kins->kin[kin];
+	uint32_t n = 0, i;
+
+	for (i = 0; i < k->lanes; i++) {
+		uint32_t lane = k->lane[i], other = s->other[lane];
+
+		s->two[lane] = other < lane ? s->two[other] : n++;
+	}
+	s->from[kin] = kin;
+	return ana_twos_init(&s->twos[kin], n);
+}
+
 static int pair_up(struct seeker *s)
 {
-	uint32_t lanes = s->match->lanes, i;
+	int err = make_room(s);
+	uint32_t i;
 
-	s->other = malloc((lanes + 1u) * sizeof(*s->other));
-	s->at = calloc(lanes + 1u, sizeof(*s->at));
-	s->line = calloc(lanes + 1u, sizeof(*s->line));
-	s->seen = calloc(lanes + 1u, sizeof(*s->seen));
-	s->met = calloc(s->kins->count + 1u, sizeof(*s->met));
-	if (!s->other || !s->at || !s->line || !s->seen || !s->met)
-		return -ENOMEM;
-	for (i = 0; i < lanes; i++)
+	for (i = 0; !err && i < s->match->lanes; i++)
 		s->other[i] = i;
-	for (i = 0; i < s->near.pairs; i++) {
+	for (i = 0; !err && i < s->near.pairs; i++) {
 		const struct ana_coincidence *p = &s->near.pair[i];
 
 		if (s->kins->of[p->a] == UINT32_MAX || s->kins->of[p->a] != s->kins->of[p->b] ||
@@ -106,44 +161,29 @@ static int pair_up(struct seeker *s)
 		s->other[p->a] = p->b;
 		s->other[p->b] = p->a;
 	}
-	return 0;
+	for (i = 0; !err && i < s->kins->count; i++)
+		err = number_twos(s, i);
+	return err;
 }
 
-static double clamped(int64_t ns)
+static void compare(struct seeker *s, uint32_t kin)
 {
-	return (double)base_clamp(ns, -APART_MAX_NS, APART_MAX_NS);
-}
-
-static void add(struct line *l, double came, double left)
-{
-	l->n += 1;
-	l->came += came;
-	l->left += left;
-	l->came2 += came * came;
-	l->left2 += left * left;
-	l->both += came * left;
-}
-
-/* Two of the kin against the two before them, and so on. */
-static void compare(struct seeker *s, const struct ana_kin *kin)
-{
-	int64_t came_before = 0, left_before = 0;
+	const struct ana_kin *k = &s->kins->kin[kin];
+	struct ana_twos *t = &s->twos[kin];
+	int64_t came = INT64_MIN, left = INT64_MAX;
 	uint32_t i;
 
-	for (i = 0; i < kin->lanes; i++) {
-		uint32_t lane = kin->lane[i];
+	for (i = 0; i < k->lanes; i++) {
+		uint32_t lane = k->lane[i];
 		const struct ana_arrival *x = s->at[lane], *y = s->at[s->other[lane]];
-		int64_t came = base_max(x->common_start, y->common_start);
-		int64_t left = x->common_end + (y->common_end - x->common_end) / 2;
 
-		if (s->other[lane] < lane) /* they have had their turn */
-			continue;
-		if (i)
-			add(&s->line[lane], clamped(came - came_before),
-			    clamped(left - left_before));
-		came_before = came;
-		left_before = left;
+		t->came[s->two[lane]] = base_max(x->common_start, y->common_start);
+		t->left[s->two[lane]] = x->common_end + (y->common_end - x->common_end) / 2;
+		came = base_max(came, x->common_start);
+		left = base_min(left, x->common_end);
 	}
+	ana_twos_met(t);
+	ana_pace_met(&s->pace, kin, came, left, s->match->tolerance_ns);
 }
 
 static void see(void *arg, struct ana_arrival *const *member, size_t n)
@@ -165,31 +205,7 @@ static void see(void *arg, struct ana_arrival *const *member, size_t n)
 		s->at[lane] = member[i];
 	}
 	s->met[kin]++;
-	compare(s, &s->kins->kin[kin]);
-}
-
-/* About the means: that one comes later each time tells nothing. */
-static struct line centred(const struct line *l)
-{
-	return (struct line){ .n = l->n,
-			      .came2 = l->came2 - l->came * l->came / l->n,
-			      .left2 = l->left2 - l->left * l->left / l->n,
-			      .both = l->both - l->came * l->left / l->n };
-}
-
-/* In a ring they may go before, where those are compared that have no part in common. */
-static bool follow(const struct line *l)
-{
-	return fabs(l->both) * FOLLOW > l->came2 &&
-	       l->both * l->both * l->n > DEVIATIONS * DEVIATIONS * l->left2 * l->came2;
-}
-
-/* Had the ends followed at all, it would have been seen. */
-static bool tells(const struct line *l)
-{
-	double most = FOLLOW * DEVIATIONS;
-
-	return l->came2 * l->n >= most * most * l->left2 && l->came2 > 0;
+	compare(s, kin);
 }
 
 static bool met_often(const struct seeker *s, uint32_t kin)
@@ -203,31 +219,6 @@ static bool met_often(const struct seeker *s, uint32_t kin)
 	return s->met[kin] >= LEAST;
 }
 
-/* Each leaves with all, whenever it came. */
-static bool meet_all(const struct seeker *s, uint32_t kin)
-{
-	const struct ana_kin *k = &s->kins->kin[kin];
-	struct line all = { 0 };
-	uint32_t i;
-
-	if (k->lanes < LEAST_LANES || !met_often(s, kin))
-		return false;
-	for (i = 0; i < k->lanes; i++) {
-		struct line own;
-
-		if (!(s->line[k->lane[i]].n > 0))
-			continue;
-		own = centred(&s->line[k->lane[i]]);
-		if (follow(&own))
-			return false;
-		all.n += own.n;
-		all.came2 += own.came2;
-		all.left2 += own.left2;
-		all.both += own.both;
-	}
-	return fabs(all.both) * FOLLOW <= all.came2 && tells(&all);
-}
-
 static int look_at_ends(struct seeker *s)
 {
 	struct ana_match_user user = { .cluster = see, .arg = s };
@@ -237,6 +228,52 @@ static int look_at_ends(struct seeker *s)
 	match.kins = s->kins;
 	match.limit = TRIAL_MAX;
 	return ana_match_collectives(&match, &user);
+}
+
+/* --- those that meet --- */
+
+/* The lanes of a part of @kin become one. */
+static int add_part(struct seeker *s, uint32_t kin, uint32_t part)
+{
+	struct ana_kins *k = s->kins;
+	struct ana_kin own = { .lane = malloc(k->kin[kin].lanes * sizeof(*own.lane)) };
+	uint32_t i;
+
+	if (!own.lane || !base_vec_more(k->kin, k->count, k->room)) {
+		free(own.lane);
+		return -ENOMEM;
+	}
+	for (i = 0; i < k->kin[kin].lanes; i++) {
+		uint32_t lane = k->kin[kin].lane[i];
+
+		if (s->twos[kin].part[s->two[lane]] != part)
+			continue;
+		own.lane[own.lanes++] = lane;
+		k->of[lane] = k->count;
+	}
+	s->from[k->count] = kin;
+	s->is[k->count] = own.lanes >= LEAST_LANES && ana_twos_meet(&s->twos[kin], part);
+	k->kin[k->count++] = own;
+	return 0;
+}
+
+/* Each leaves with all, whenever it came; or it falls into parts of which that is true. */
+static int ask_kin(struct seeker *s, uint32_t kin)
+{
+	struct ana_kin *k = &s->kins->kin[kin];
+	uint32_t part;
+	int err = 0;
+
+	if (k->lanes < LEAST_LANES || !met_often(s, kin))
+		return 0;
+	s->is[kin] = ana_twos_meet(&s->twos[kin], 0);
+	if (s->is[kin] || !ana_twos_split(&s->twos[kin]))
+		return 0;
+	for (part = 0; !err && part < s->twos[kin].parts; part++)
+		err = add_part(s, kin, part);
+	free(s->kins->kin[kin].lane);
+	s->kins->kin[kin] = (struct ana_kin){ 0 };
+	return err;
 }
 
 /* --- */
@@ -267,19 +304,35 @@ static int move(struct ana_kins *to, struct ana_kin *kin)
 
 static int add_those(struct ana_kins *to, struct seeker *s)
 {
-	bool *is = calloc(s->kins->count + 1u, sizeof(*is));
-	int err = is ? 0 : -ENOMEM;
+	int err = 0;
 	uint32_t i;
 
-	for (i = 0; !err && i < s->kins->count; i++)
-		is[i] = meet_all(s, i);
+	for (i = 0; !err && i < s->kins_at_first; i++)
+		err = ask_kin(s, i);
 	if (!err)
-		err = leave_out_pipelines(s, is);
+		err = leave_out_pipelines(s);
 	for (i = 0; !err && i < s->kins->count; i++)
-		if (is[i])
+		if (s->is[i])
 			err = move(to, &s->kins->kin[i]);
-	free(is);
 	return err;
+}
+
+static void seeker_fini(struct seeker *s)
+{
+	uint32_t i;
+
+	for (i = 0; s->twos && i < s->kins_at_first; i++)
+		ana_twos_fini(&s->twos[i]);
+	free(s->twos);
+	free(s->other);
+	free(s->two);
+	free(s->at);
+	free(s->seen);
+	free(s->met);
+	free(s->is);
+	free(s->from);
+	ana_pace_fini(&s->pace);
+	ana_coincidences_fini(&s->near);
 }
 
 static uint32_t send_lanes(const struct ana_match *m)
@@ -310,15 +363,12 @@ static int find(struct ana_kins *k, struct ana_kins *maybe, const struct ana_mat
 	if (!err)
 		err = pair_up(&s);
 	if (!err)
+		err = ask_for_pace(&s);
+	if (!err)
 		err = look_at_ends(&s);
 	if (!err)
 		err = add_those(k, &s);
-	free(s.other);
-	free(s.at);
-	free(s.line);
-	free(s.seen);
-	free(s.met);
-	ana_coincidences_fini(&s.near);
+	seeker_fini(&s);
 	return err;
 }
 

@@ -3,8 +3,9 @@
  * All-to-alls, as among experts: kernels of sends and receives in which three GPUs or more meet
  * all at once. Their lanes end together, as those of a communicator do; so do those of a
  * pipeline's stages, or of a ring, that keep pace. Who waits for all leaves with all, whenever it
- * came; who waits for some leaves the later, the later these came. And each of a pipeline's lanes
- * has one that it is nearer to elsewhere.
+ * came; who waits for some leaves the later, the later these came (twos.h). So groups of experts
+ * that keep pace with each other fall apart. And each of a pipeline's lanes has one that it is
+ * nearer to elsewhere, which does not merely keep pace with it (pace.h).
  */
 #ifndef ANALYSIS_ALL_TO_ALL_H
 #define ANALYSIS_ALL_TO_ALL_H
