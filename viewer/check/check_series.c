@@ -267,6 +267,18 @@ void check_collect_free(struct check_collect *c)
 	free(c);
 }
 
+void check_series_cut(struct check_series *s, uint64_t steps)
+{
+	uint64_t kept = steps > s->warmup ? steps - s->warmup : 0;
+
+	if (s->steps <= steps || !s->width)
+		return;
+	if (kept / s->width < s->count)
+		s->count = (size_t)(kept / s->width);
+	s->steps = steps;
+	s->rest = kept - s->count * s->width;
+}
+
 void check_series_fini(struct check_series *s)
 {
 	free(s->item);

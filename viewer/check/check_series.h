@@ -50,6 +50,12 @@ void check_collect_step(void *arg, const struct ana_step *s);
 int check_collect_end(struct check_collect *c, const struct ana_result *r, struct check_series *s);
 void check_collect_free(struct check_collect *c); /* NULL is fine */
 
+/*
+ * Leaves what lies within the first @steps, warm-up included; of items of several steps those that
+ * end there. Quantiles stay those of all.
+ */
+void check_series_cut(struct check_series *s, uint64_t steps);
+
 void check_series_fini(struct check_series *s);
 
 /*

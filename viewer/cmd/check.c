@@ -2,6 +2,7 @@
 /* gpustarve check: the gate. Budgets, a baseline, and what a faster GPU would do. */
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "core/log.h"
@@ -13,6 +14,12 @@ static void judge_run(const struct check_opts *o, struct check_result *r,
 		      const struct check_run *run, const struct view_summary *s)
 {
 	check_judge_whole(r, run);
+	if (run->series.steps < o->at_step)
+		check_result_add(r, CHECK_WARN, "steps", run->id,
+				 base_arena_printf(r->mem,
+						   "it took %" PRIu64 " steps, not the %" PRIu64
+						   " of --at-step",
+						   run->series.steps, o->at_step));
 	if (o->has_scale) {
 		check_judge_prediction(r, run, s, &o->scale, o->budget, o->budgets);
 		return;
@@ -52,7 +59,7 @@ static int check_runs(const struct check_opts *o, char **path, size_t paths, str
 {
 	for (size_t i = 0; i < paths; i++) {
 		struct view_summary *s = NULL;
-		int err = check_load_run(o, path[i], r->mem, &run[i], &s);
+		int err = check_await_run(o, path[i], r->mem, &run[i], &s);
 		if (err)
 			return err;
 		(*runs)++;

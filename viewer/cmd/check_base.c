@@ -46,8 +46,8 @@ static bool is_file_of_ours(const char *path)
 	       !strcmp(path + len - 5, ".json");
 }
 
-int check_base_load(const struct check_opts *o, const char *path, struct base_arena *mem,
-		    struct check_base *b)
+static int load(const struct check_opts *o, const char *path, struct base_arena *mem,
+		struct check_base *b)
 {
 	struct stat st;
 	const char *why;
@@ -65,6 +65,16 @@ int check_base_load(const struct check_opts *o, const char *path, struct base_ar
 	err = check_baseline_read(path, mem, b->run, &b->runs, &why);
 	if (err)
 		view_error("%s: %s; make a new one with --update-baseline", path, why);
+	return err;
+}
+
+int check_base_load(const struct check_opts *o, const char *path, struct base_arena *mem,
+		    struct check_base *b)
+{
+	int err = load(o, path, mem, b);
+
+	for (size_t i = 0; !err && o->at_step && i < b->runs; i++)
+		check_series_cut(&b->run[i].series, o->at_step);
 	return err;
 }
 

@@ -15,6 +15,13 @@ struct check_base {
 int check_load_run(const struct check_opts *o, const char *path, struct base_arena *mem,
 		   struct check_run *run, struct view_summary **keep_summary);
 
+/*
+ * check_wait.c: the same, with --at-step once it has taken so many steps or is over, and then these
+ * alone. A run that says nothing new for ten minutes is waited for no longer.
+ */
+int check_await_run(const struct check_opts *o, const char *path, struct base_arena *mem,
+		    struct check_run *run, struct view_summary **keep_summary);
+
 /* From a file of ours or a run. What is not there is missing, and no error. */
 int check_base_load(const struct check_opts *o, const char *path, struct base_arena *mem,
 		    struct check_base *b);

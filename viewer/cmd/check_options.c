@@ -13,6 +13,8 @@
 #include "choices.h"
 #include "trace/newest.h"
 
+#define AT_STEP_LEAST 50 /* a few of them are warm-up */
+
 static bool add_budget(void *into, char *text)
 {
 	struct check_opts *o = into;
@@ -103,6 +105,17 @@ static bool set_warmup(void *into, char *text)
 	if (!number("--warmup", text, 0, 1e9, &v))
 		return false;
 	o->warmup = (int64_t)v;
+	return true;
+}
+
+static bool set_at_step(void *into, char *text)
+{
+	struct check_opts *o = into;
+	double v;
+
+	if (!number("--at-step", text, AT_STEP_LEAST, CHECK_ITEMS_KEPT, &v))
+		return false;
+	o->at_step = (uint64_t)v;
 	return true;
 }
 
@@ -214,6 +227,10 @@ static const struct base_opt opt[] = {
 	  .take = set_run_spread },
 	{ "warmup", 0, "N", "steps to drop in front (default: what looks like it)",
 	  .take = set_warmup },
+	{ "at-step", 0, "N",
+	  "wait until the run has taken N steps (50 to 4096), and compare\n"
+	  "these with as many of the baseline's runs",
+	  .take = set_at_step },
 	{ "faster", 0, "K", "predict a GPU K times as fast; budgets hold for that",
 	  .take = set_faster },
 	{ "scale-to", 0, "N", "predict N ranks on the same cores; budgets hold for that",
@@ -277,6 +294,11 @@ static bool agree(const struct check_opts *o, int argc)
 	}
 	if (!o->replay && argc - optind > CHECK_RUNS_MAX) {
 		view_error("check: more than %d runs; name fewer", CHECK_RUNS_MAX);
+		return false;
+	}
+	if (o->replay && o->at_step) {
+		view_error("check: --at-step waits for a recorded run, and --replay has none; "
+			   "leave one out");
 		return false;
 	}
 	if (o->replay && o->has_scale) {

@@ -25,6 +25,7 @@ struct check_opts {
 	struct check_options limits;
 	struct check_scale scale;
 	int64_t warmup; /* -1: found */
+	uint64_t at_step; /* judge so many steps as soon as they are there; 0: all of the run */
 	struct view_analysis analysis;
 };
 

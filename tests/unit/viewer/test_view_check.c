@@ -486,10 +486,110 @@ static void test_place_of_budget(void)
 	base_arena_fini(&mem);
 }
 
+static uint64_t state = 1;
+
+static double uniform(void)
+{
+	uint64_t z = state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double gauss(void)
+{
+	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
+}
+
+/*
+ * Steps of 100 ms with slow ones in front and now and then, that hang together; later ones are
+ * faster by a fifth, as those of a program that warms up for long.
+ */
+static struct check_series made_up(size_t steps, double slower)
+{
+	struct check_series s = alike(steps, 1, 0);
+	double noise = 0;
+
+	slower *= exp(0.003 * gauss());
+	for (size_t i = 0; s.item && i < steps; i++) {
+		double ms = (i < 400 ? 100 : 80) * slower * exp(noise);
+
+		noise = 0.6 * noise + 0.8 * 0.05 * gauss();
+		ms *= i < 10 ? 10 - 0.9 * (double)i : uniform() < 0.01 ? 3 : 1;
+		s.item[i].ns = llround(ms * 1e6);
+	}
+	s.warmup = check_warmup(s.item, steps);
+	s.count -= s.warmup;
+	memmove(s.item, s.item + s.warmup, s.count * sizeof(*s.item));
+	return s;
+}
+
+static bool is_slower(const struct check_series *olds, size_t n, const struct check_series *new)
+{
+	struct check_change c;
+
+	REQUIRE(!check_change_estimate(olds, n, new, 1, 0.01, CHECK_SPREAD, &c));
+	return (c.whole.low > 0 && c.whole.value > 0.015) ||
+	       (c.typical.low > 0 && c.typical.value > 0.015);
+}
+
+/* At step 200 of 1,000 runs alike, and of runs whose steps take 34 % longer, against eight. */
+static void test_at_step(void)
+{
+	enum {
+		PAIRS = 1000,
+		STEP = 200,
+		OLDS = 8
+	};
+	int alarms = 0, seen = 0;
+
+	for (int i = 0; i < PAIRS; i++) {
+		struct check_series olds[OLDS], same = made_up(STEP + 37, 1),
+						slow = made_up(STEP, 1.34);
+
+		for (int k = 0; k < OLDS; k++) {
+			olds[k] = made_up(600, 1);
+			check_series_cut(&olds[k], STEP);
+		}
+		check_series_cut(&same, STEP);
+		EXPECT_UINT(same.warmup + same.count, STEP);
+		alarms += is_slower(olds, OLDS, &same);
+		seen += i % 10 == 0 && is_slower(olds, OLDS, &slow);
+		for (int k = 0; k < OLDS; k++)
+			check_series_fini(&olds[k]);
+		check_series_fini(&same);
+		check_series_fini(&slow);
+	}
+	printf("at step %d: %d false alarms in %d, 34 %% seen in %d of %d\n", STEP, alarms, PAIRS,
+	       seen, PAIRS / 10);
+	EXPECT(alarms <= PAIRS / 100);
+	EXPECT_INT(seen, PAIRS / 10);
+}
+
+/* Of items of several steps those that end within. */
+static void test_first_steps(void)
+{
+	struct check_series s = alike(100, 1000, 0);
+
+	s.width = 16;
+	s.warmup = 10;
+	s.steps = 1700;
+	check_series_cut(&s, 2000);
+	EXPECT_UINT(s.count, 100);
+	check_series_cut(&s, 200);
+	EXPECT_UINT(s.count, 11);
+	EXPECT_UINT(s.rest, 14);
+	EXPECT_UINT(s.steps, 200);
+	check_series_cut(&s, 5);
+	EXPECT_UINT(s.count, 0);
+	check_series_fini(&s);
+}
+
 int main(void)
 {
 	return RUN(test_grown, test_place_of_budget, test_scale, test_cores, test_crowded,
-		   test_exact, test_no_budget, test_unknown_value, test_series, test_no_series,
-		   test_warmup, test_change, test_typical, test_spread, test_student,
-		   test_baseline);
+		   test_exact, test_no_budget, test_unknown_value, test_series, test_no_series) ||
+	       RUN(test_warmup, test_change, test_typical, test_spread, test_student, test_baseline,
+		   test_first_steps, test_at_step);
 }
