@@ -7,6 +7,7 @@
  *	stream HOST:T PID START END RANK WORLD ROLE:T COMMAND:T
  *		begins the stream of one process. END -1: it was killed, there is no Bye; RANK -1: none
  *	device ORDINAL UUID NAME:T		before the first event. UUID: its first bytes
+ *	label KEY:T VALUE:T			before the first event, too
  *	kernel START END CORR STREAM DEVICE NAME:T
  *	graph START END CORR STREAM DEVICE
  *	copy START END CORR STREAM DEVICE BYTES COPY SRC DST	enum wire_copy, wire_mem
@@ -14,20 +15,27 @@
  *	sync OP START END CORR STREAM DEVICE	OP: enum wire_sync
  *	range OP START END TID FLAGS NAME:T	OP: enum wire_range
  *	sample T PID TID ROLE STATE WAIT FLAGS CPU DELAY STACK:T TARGET:T FS:T NATIVE:T [SYSCALL [PERIOD]]
+ *	links TEXT:T				of the samples that follow (wire/evidence.h)
  *	batch WHAT START END PID TID LOADER WORKER BATCH CPU DELAY RCHAR READ SAMPLES TEXT:T
  *	loss REASON START END COUNT
  *	facts T DEVICE USED TOTAL PERCENT OTHERS
  *	pulse T COMPLETE OWN_CPU
+ *	meter T DEVICE AGE_US SPAN_US BUSY TENSOR SOURCE	a pulse with it; all are known of the first two
+ *	cost T LIMIT STEP WORST SPENT		a pulse with it: what was given up (PulseCost)
+ *	save STATE NUMBER START END BYTES INODE PATH:T		STATE: SaveState of wire/session.proto
+ *	clock T					the job's own clock is the system's
+ *	missing N				so many frames got lost here
  *
  *	run_make FOLDER
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/vec.h"
 #include "made.h"
 
 #define WORDS_MAX 16
-#define DEVICES_MAX 16
+#define DEVICES_MAX 1024
 #define SPILL_ROWS 20000
 
 struct make {
@@ -42,8 +50,11 @@ struct make {
 	Wire__Hello hello;
 	Wire__Device device[DEVICES_MAX], *devices[DEVICES_MAX];
 	uint8_t uuid[DEVICES_MAX][16];
-	char *kept[DEVICES_MAX + 4]; /* texts of the Hello */
-	int keeps;
+	Wire__Label **label;
+	size_t label_room;
+	char **kept; /* texts of the Hello */
+	size_t keeps, keep_room;
+	uint32_t links;
 	char *command[1];
 	int64_t end;
 	bool begun;
@@ -133,7 +144,7 @@ static char *keep(struct make *m, int at)
 	size_t len;
 	char *copy = strdup(text(m, at, &len));
 
-	made_need(copy && m->keeps < DEVICES_MAX + 4, "too many texts");
+	made_need(copy && base_vec_more(m->kept, m->keeps, m->keep_room), "no memory");
 	return m->kept[m->keeps++] = copy;
 }
 
@@ -175,6 +186,8 @@ static void end_stream(struct make *m)
 	made_close(&m->s);
 	while (m->keeps)
 		free(m->kept[--m->keeps]);
+	while (m->hello.n_labels)
+		free(m->label[--m->hello.n_labels]);
 }
 
 static void open_stream(struct make *m)
@@ -213,6 +226,21 @@ static void take_stream(struct make *m)
 	h->level = (char *)"1";
 	h->cpus = 16;
 	h->devices = m->devices;
+	m->links = 0;
+}
+
+static void take_label(struct make *m)
+{
+	Wire__Hello *h = &m->hello;
+	Wire__Label *l = malloc(sizeof(*l));
+
+	made_need(m->s.file && !m->begun, "too late");
+	made_need(l && base_vec_more(m->label, h->n_labels, m->label_room), "no memory");
+	wire__label__init(l);
+	l->key = keep(m, 1);
+	l->value = keep(m, 2);
+	m->label[h->n_labels++] = l;
+	h->labels = m->label;
 }
 
 static void take_device(struct make *m)
@@ -325,8 +353,14 @@ static void take_sample(struct make *m)
 				   .target = name(m, 11),
 				   .fs = name(m, 12),
 				   .native = name(m, 13),
+				   .links = m->links,
 				   .syscall = m->words > 14 ? (uint16_t)u32(m, 14) : 0,
 				   .period_ns = m->words > 15 ? u32(m, 15) : 0 };
+}
+
+static void take_links(struct make *m)
+{
+	m->links = name(m, 1);
 }
 
 static void take_batch(struct make *m)
@@ -398,15 +432,104 @@ static void take_pulse(struct make *m)
 	message(m, WIRE_FRAME_PULSE, &pulse.base);
 }
 
+static void take_meter(struct make *m)
+{
+	Wire__Pulse pulse = WIRE__PULSE__INIT;
+	Wire__PulseDevice d = WIRE__PULSE_DEVICE__INIT, *devices[1] = { &d };
+	Wire__PulseMeter meter = WIRE__PULSE_METER__INIT;
+
+	pulse.t_ns = pulse.complete_ns = number(m, 1);
+	pulse.level = (char *)"1";
+	pulse.n_devices = 1;
+	pulse.devices = devices;
+	d.ordinal = u32(m, 2);
+	d.meter = &meter;
+	meter.known = 1 | 8; /* busy, tensor */
+	meter.age_us = u64(m, 3);
+	meter.span_us = u64(m, 4);
+	meter.busy = u32(m, 5);
+	meter.tensor = u32(m, 6);
+	meter.source = u32(m, 7);
+	flush(m);
+	message(m, WIRE_FRAME_PULSE, &pulse.base);
+}
+
+static void take_cost(struct make *m)
+{
+	Wire__Pulse pulse = WIRE__PULSE__INIT;
+	Wire__PulseCost cost = WIRE__PULSE_COST__INIT;
+
+	pulse.t_ns = pulse.complete_ns = number(m, 1);
+	pulse.level = (char *)"1";
+	pulse.cost = &cost;
+	cost.limit = u32(m, 2);
+	cost.step = cost.deepest = u32(m, 3);
+	cost.worst = u32(m, 4);
+	cost.spent_ns = u64(m, 5);
+	flush(m);
+	message(m, WIRE_FRAME_PULSE, &pulse.base);
+}
+
+static void take_save(struct make *m)
+{
+	Wire__Facts facts = WIRE__FACTS__INIT;
+	Wire__Checkpoint c = WIRE__CHECKPOINT__INIT, *checkpoints[1] = { &c };
+	size_t len;
+
+	c.state = (Wire__SaveState)number(m, 1);
+	c.number = u32(m, 2);
+	c.start_ns = number(m, 3);
+	c.end_ns = number(m, 4);
+	c.bytes = c.size = u64(m, 5);
+	c.inode = c.before_inode = u64(m, 6);
+	c.path = text(m, 7, &len);
+	c.saver = (char *)"torch.save";
+	facts.t_ns = c.start_ns;
+	facts.n_checkpoints = 1;
+	facts.checkpoints = checkpoints;
+	flush(m);
+	message(m, WIRE_FRAME_FACTS, &facts.base);
+}
+
+static void take_clock(struct make *m)
+{
+	Wire__Clock c = WIRE__CLOCK__INIT;
+	Wire__ClockTriplet t = WIRE__CLOCK_TRIPLET__INIT, *triplets[1] = { &t };
+
+	t.monotonic_before_ns = t.cupti_ns = t.realtime_ns = number(m, 1);
+	t.monotonic_after_ns = t.boottime_ns = t.realtime_ns;
+	c.n_triplets = 1;
+	c.triplets = triplets;
+	flush(m);
+	message(m, WIRE_FRAME_CLOCK, &c.base);
+}
+
+/* They are made, and go nowhere. */
+static void take_missing(struct make *m)
+{
+	Wire__Facts none = WIRE__FACTS__INIT;
+	struct wire_buf lost = { 0 };
+	uint64_t n = u64(m, 1);
+
+	flush(m);
+	while (n--)
+		made_need(!wire_encoder_message(m->s.encoder, WIRE_FRAME_FACTS, &none.base,
+						m->hello.armed_ns, &lost),
+			  "a frame cannot be made");
+	wire_buf_fini(&lost);
+}
+
 static const struct {
 	const char *word;
 	void (*take)(struct make *);
 } takers[] = {
-	{ "stream", take_stream }, { "device", take_device }, { "kernel", take_kernel },
-	{ "graph", take_graph },   { "copy", take_copy },     { "api", take_api },
-	{ "sync", take_sync },	   { "range", take_range },   { "sample", take_sample },
-	{ "batch", take_batch },   { "loss", take_loss },     { "facts", take_facts },
-	{ "pulse", take_pulse },
+	{ "stream", take_stream }, { "device", take_device },	{ "kernel", take_kernel },
+	{ "graph", take_graph },   { "copy", take_copy },	{ "api", take_api },
+	{ "sync", take_sync },	   { "range", take_range },	{ "sample", take_sample },
+	{ "batch", take_batch },   { "loss", take_loss },	{ "facts", take_facts },
+	{ "pulse", take_pulse },   { "label", take_label },	{ "links", take_links },
+	{ "meter", take_meter },   { "cost", take_cost },	{ "save", take_save },
+	{ "clock", take_clock },   { "missing", take_missing },
 };
 
 static void take_line(struct make *m, char *line)

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/minmax.h"
 
 static bool on_realtime(const struct view_stream *s)
 {
@@ -25,30 +26,34 @@ static int64_t stream_begin(const struct view_stream *s)
 	return s->blocks ? s->block[0].head->t0_ns : 0;
 }
 
-/* Greatest 'complete up to' said before @seq. */
-static int64_t complete_before(const struct view_stream *s, uint64_t seq)
+struct said { /* by the marks before a frame: both come in order */
+	size_t mark; /* the first that is not before it */
+	int64_t complete; /* the greatest; INT64_MIN: nothing was said */
+};
+
+static void listen_until(const struct view_stream *s, struct said *said, uint64_t seq)
 {
 	const struct trace_stream *x = s->priv;
-	int64_t complete = INT64_MIN;
-	size_t i;
 
-	for (i = 0; i < x->marks && x->mark[i].seq < seq; i++)
-		if (x->mark[i].complete_ns > complete)
-			complete = x->mark[i].complete_ns;
-	return complete == INT64_MIN ? stream_begin(s) : complete;
+	for (; said->mark < x->marks && x->mark[said->mark].seq < seq; said->mark++)
+		said->complete = base_max(said->complete, x->mark[said->mark].complete_ns);
+}
+
+static int64_t complete_before(const struct view_stream *s, const struct said *said)
+{
+	return said->complete == INT64_MIN ? stream_begin(s) : said->complete;
 }
 
 /* Nothing that ended later can have been in a frame before @f. */
-static int64_t known_after(const struct view_stream *s, const struct trace_frame *f)
+static int64_t known_after(const struct view_stream *s, const struct trace_frame *f,
+			   const struct said *said)
 {
 	const struct trace_stream *x = s->priv;
-	size_t i;
 
 	if (on_realtime(s))
 		return f->entry.frame.time_ns;
-	for (i = 0; i < x->marks; i++)
-		if (x->mark[i].seq >= f->entry.frame.seq)
-			return x->mark[i].t_ns;
+	if (said->mark < x->marks)
+		return x->mark[said->mark].t_ns;
 	return s->bye ? s->bye->t_ns : INT64_MAX;
 }
 
@@ -67,6 +72,7 @@ static int add_hole(struct view_stream *s, size_t *room, struct view_hole h)
 int view_stream_holes(struct view_stream *s, const struct trace_frame *frame, size_t n)
 {
 	struct trace_stream *x = s->priv;
+	struct said said = { .complete = INT64_MIN };
 	uint64_t last = 0;
 	size_t i, room = 0;
 	int err = 0;
@@ -75,15 +81,21 @@ int view_stream_holes(struct view_stream *s, const struct trace_frame *frame, si
 		uint64_t seq = frame[i].entry.frame.seq;
 
 		if (seq > last + 1) {
-			struct view_hole h = { last + 1, seq - 1, complete_before(s, seq),
-					       known_after(s, &frame[i]) };
+			struct view_hole h = { .first_seq = last + 1, .last_seq = seq - 1 };
+
+			listen_until(s, &said, seq);
+			h.start_ns = complete_before(s, &said);
+			h.end_ns = known_after(s, &frame[i], &said);
 			x->missing += seq - last - 1;
 			err = add_hole(s, &room, h);
 		}
 		last = seq;
 	}
 	if (!err && !s->bye && !(s->hello && s->hello->import)) {
-		struct view_hole h = { last + 1, 0, complete_before(s, UINT64_MAX), INT64_MAX };
+		struct view_hole h = { .first_seq = last + 1, .end_ns = INT64_MAX };
+
+		listen_until(s, &said, UINT64_MAX);
+		h.start_ns = complete_before(s, &said);
 		err = add_hole(s, &room, h);
 	}
 	return err;

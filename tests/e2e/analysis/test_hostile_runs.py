@@ -236,6 +236,14 @@ def test_stamps_that_are_bad():
         expect_alike(where, 'stamps', loop(30_000, lost(LOSS)), loop(30_000, lost(BAD_STAMP)))
 
 
+def test_frames_that_are_missing():
+    """For each all pulses before it were looked through."""
+    with gs.scratch() as where:
+        usual, gaps = (cpu_of(make(where, name, loop(60_000, lambda t: f'pulse {t} {t} 0{more}'))) for name, more in (
+            ('sent', ''), ('missing', '\nmissing 1')))
+        compare('missing', usual, gaps, times=2)
+
+
 def test_looks_close_to_each_other():
     """For each gap all looks at who waited were searched, of two seconds, for how much it read."""
     def look(tid):
