@@ -252,6 +252,26 @@ def test_looks_close_to_each_other():
         expect_alike(where, 'looks', loop(80_000, look(6)), loop(80_000, look(5)))
 
 
+def test_looks_at_a_thread_that_waits():
+    """For each of its looks all others of the step were searched for who works for it."""
+    def look(wait):
+        return lambda t: f'sample {t + 12_000} 10 5 1 2 {wait} 0 1 0 main|train.py|10 - - -'
+    with gs.scratch() as where:
+        compare('waits', *(cpu_of(make(where, name, loop(40_000, look(wait)))) for name, wait in (('sleep', 7), ('lock', 10))), times=3)
+
+
+def test_calls_of_many_threads():
+    """For each call of another thread all looks of the step were searched for what that thread is."""
+    step = 10_000 * 20_000
+
+    def call(threads):
+        return lambda t: (f'api {t + 6000} {t + 16_000} 0 {100 + t // 20_000 % threads} cudaMalloc\n'
+                          f'sample {t + 12_000} 10 5 1 1 0 0 1 0 main|train.py|10 - - -'
+                          + (f'\nrange 4 {t} {t + step - 1000} 5 0 ProfilerStep#{t // step}' if (t - BASE) % step == 0 else ''))
+    with gs.scratch() as where:
+        compare('calls', *(cpu_of(make(where, f'calls-{n}', loop(40_000, call(n)))) for n in (1, 40_000)), times=3)
+
+
 def test_groups_that_end_at_once():
     with gs.scratch() as where:
         compare('groups', cpu_of(made(where, 'apart', 160)), cpu_of(made(where, 'groups', 160)))

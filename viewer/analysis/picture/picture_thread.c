@@ -8,6 +8,7 @@
 #include "analysis/evidence/evidence.h"
 #include "analysis/evidence/shares.h"
 #include "analysis/evidence/take.h"
+#include "analysis/map.h"
 #include "analysis/worker_state.h"
 
 #define PERIOD_NS 10000000 /* where a sample does not tell its own */
@@ -157,24 +158,80 @@ static enum ana_picture_state running(const struct wire_sample *s, bool has_next
 		       : ANA_DOES_CPU;
 }
 
+/* Threads without Python that give the GPU work beside the main one: where they run. */
+struct helpers {
+	const struct wire_sample **seen; /* by time, then as they are read */
+	size_t count;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct wire_sample *x = *(const struct wire_sample *const *)a;
+	const struct wire_sample *y = *(const struct wire_sample *const *)b;
+
+	if (x->t_ns != y->t_ns)
+		return x->t_ns < y->t_ns ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static int find_helpers(const struct ana_picture_reading *r, const struct ana_picture_thread *t,
+			struct helpers *h)
+{
+	h->seen = calloc(r->samples + 1, sizeof(*h->seen));
+	if (!h->seen)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->samples && r->sample[i].pid <= t->pid; i++) {
+		const struct wire_sample *o = &r->sample[i];
+
+		if (o->pid == t->pid && o->tid != t->tid && o->role == WIRE_ROLE_SUBMITTER &&
+		    !o->stack && ana_sample_runs(o))
+			h->seen[h->count++] = o;
+	}
+	qsort(h->seen, h->count, sizeof(*h->seen), by_time);
+	return 0;
+}
+
+/* The first of those at @t or later. */
+static size_t helper_from(const struct helpers *h, int64_t t)
+{
+	size_t low = 0, high = h->count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (h->seen[mid]->t_ns < t)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Of two as near the one that is read first; NULL: there is none. */
+static const struct wire_sample *nearest_helper(const struct helpers *h, int64_t t)
+{
+	size_t at = helper_from(h, t);
+	const struct wire_sample *after = at < h->count ? h->seen[at] : NULL, *before = NULL;
+	int64_t apart;
+
+	if (at)
+		before = h->seen[helper_from(h, h->seen[at - 1]->t_ns)];
+	if (!before || !after)
+		return before ? before : after;
+	apart = (t - before->t_ns) - (after->t_ns - t);
+	return apart < 0 || (!apart && before < after) ? before : after;
+}
+
 /*
  * What a thread without Python that gives the GPU work does while the main thread waits for it at a
  * lock, as autograd's does inside loss.backward(): that is what the main process does.
  * ANA_DOES_LOCK: nobody was seen.
  */
-static enum ana_picture_state done_for(const struct ana_picture_reading *r,
+static enum ana_picture_state done_for(const struct ana_picture_reading *r, const struct helpers *h,
 				       const struct wire_sample *s)
 {
-	const struct wire_sample *best = NULL;
+	const struct wire_sample *best = nearest_helper(h, s->t_ns);
 
-	for (size_t i = 0; i < r->samples && r->sample[i].pid <= s->pid; i++) {
-		const struct wire_sample *o = &r->sample[i];
-
-		if (o->pid == s->pid && o->tid != s->tid && o->role == WIRE_ROLE_SUBMITTER &&
-		    !o->stack && ana_sample_runs(o) &&
-		    (!best || llabs(o->t_ns - s->t_ns) < llabs(best->t_ns - s->t_ns)))
-			best = o;
-	}
 	if (!best || llabs(best->t_ns - s->t_ns) > 2 * PERIOD_NS)
 		return ANA_DOES_LOCK;
 	return running(best, best + 1 < r->sample + r->samples && best[1].pid == best->pid &&
@@ -197,18 +254,21 @@ static bool makes_inline(const struct ana_result *r, const struct ana_pystack *s
 	return false;
 }
 
+/* @helpers: of the main thread; NULL: it is another. */
 static enum ana_picture_state state_of(const struct ana_picture_reading *r,
 				       const struct ana_picture_thread *t, size_t i,
-				       const struct ana_pystack *stack, bool main)
+				       const struct ana_pystack *stack,
+				       const struct helpers *helpers)
 {
 	const struct wire_sample *s = &t->sample[i];
+	const bool main = helpers != NULL;
 	enum ana_picture_state state;
 
 	state = ana_sample_runs(s) ? running(s, i + 1 < t->samples) : blocked(stack, s, main);
 	if (main && state != ANA_DOES_DEVICE && state != ANA_DOES_AWAITS &&
 	    makes_inline(r->result, stack))
 		return ANA_DOES_MAKES;
-	return main && state == ANA_DOES_LOCK ? done_for(r, s) : state;
+	return main && state == ANA_DOES_LOCK ? done_for(r, helpers, s) : state;
 }
 
 /*
@@ -336,6 +396,22 @@ struct known {
 	struct ana_spans device, call;
 };
 
+/* Of the thread's samples the first, or where they would be: they are in order. */
+static size_t first_of(const struct ana_picture_reading *r, uint32_t pid, uint32_t tid)
+{
+	size_t low = 0, high = r->samples;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (thread_order(r->sample[mid].pid, r->sample[mid].tid, pid, tid) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
 /*
  * A thread that gives the GPU work, and that no sample shows in Python, does so for the main thread
  * (autograd's).
@@ -343,12 +419,13 @@ struct known {
 static bool gives_for_main(const struct ana_picture_reading *r, uint32_t pid, uint32_t tid)
 {
 	bool gives = false;
+	size_t i;
 
-	for (size_t i = 0; i < r->samples; i++) {
+	for (i = first_of(r, pid, tid); i < r->samples; i++) {
 		const struct wire_sample *s = &r->sample[i];
 
 		if (s->pid != pid || s->tid != tid)
-			continue;
+			break;
 		if (s->stack)
 			return false;
 		gives |= s->role == WIRE_ROLE_SUBMITTER;
@@ -356,29 +433,34 @@ static bool gives_for_main(const struct ana_picture_reading *r, uint32_t pid, ui
 	return gives;
 }
 
-#define THREADS 16u /* whose calls come in turns */
+/* Whether the thread's calls are the row's, asked once of each. */
+static int counts(const struct ana_picture_reading *r, const struct ana_picture_thread *t,
+		  struct ana_map *asked, uint32_t tid, bool *is)
+{
+	uint32_t known = ana_map_get(asked, tid);
+
+	*is = known == 1;
+	if (known != ANA_MAP_NONE)
+		return 0;
+	*is = tid == t->tid || gives_for_main(r, t->pid, tid);
+	return ana_map_put(asked, tid, *is);
+}
 
 static int know_calls(const struct ana_picture_reading *r, const struct ana_picture_thread *t,
 		      struct known *k)
 {
-	struct {
-		uint32_t tid;
-		bool known, counts;
-	} asked[THREADS] = { 0 }, *a;
+	struct ana_map asked = { 0 };
 	int err = 0;
 
 	for (size_t i = 0; i < r->calls && !err; i++) {
 		const struct ana_picture_wait *c = &r->call[i];
+		bool is;
 
-		a = &asked[c->tid % THREADS];
-		if (!a->known || a->tid != c->tid) {
-			a->known = true;
-			a->tid = c->tid;
-			a->counts = c->tid == t->tid || gives_for_main(r, t->pid, c->tid);
-		}
-		if (a->counts)
+		err = counts(r, t, &asked, c->tid, &is);
+		if (!err && is)
 			err = ana_spans_add(c->sync ? &k->device : &k->call, c->start, c->end);
 	}
+	ana_map_fini(&asked);
 	return err;
 }
 
@@ -426,14 +508,17 @@ static int paint_samples(const struct ana_picture_reading *r, struct ana_picture
 {
 	struct seen *seen = calloc(LINES_MAX, sizeof(*seen));
 	struct ana_spans layer = { 0 }, awaits = { 0 };
+	struct helpers helpers = { 0 }, *main = known->awaits ? &helpers : NULL;
 	bool told = known->awaits && known->awaits->count; /* waits are, to the nanosecond */
 	size_t lines = 0;
 	int err = seen ? 0 : -ENOMEM;
 
+	if (main && !err)
+		err = find_helpers(r, t, main);
 	for (size_t i = 0; i < t->samples && !err; i++) {
 		const struct wire_sample *s = &t->sample[i];
 		const struct ana_pystack *k = ana_pystacks_get(stacks, s->stack);
-		enum ana_picture_state state = state_of(r, t, i, k, known->awaits != NULL);
+		enum ana_picture_state state = state_of(r, t, i, k, main);
 		enum ana_picture_state exact = known_at(r, known, s->t_ns);
 		int64_t until = stands_until(t, i);
 
@@ -459,6 +544,7 @@ static int paint_samples(const struct ana_picture_reading *r, struct ana_picture
 		err = name_line(r, row, seen, lines);
 	ana_spans_fini(&awaits);
 	ana_spans_fini(&layer);
+	free(helpers.seen);
 	free(seen);
 	return err;
 }
