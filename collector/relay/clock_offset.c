@@ -113,7 +113,7 @@ bool coll_clock_offset_write(struct coll_clock_offset *c, struct coll_outbox *bo
 	if (!c->count)
 		return false;
 	for (run = box->runs; run; run = run->next) {
-		if (run->forwarded || run->clocks == c->version ||
+		if (run->forwarded || coll_job_dir_is(run->name) || run->clocks == c->version ||
 		    coll_now_ns() - run->changed_ns > 2 * COLL_CLOCK_OFFSET_KEEP_S * COLL_SECOND_NS)
 			continue;
 		run->clocks = c->version;

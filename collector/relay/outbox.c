@@ -18,6 +18,7 @@
 #include "core/log.h"
 #include "cursor.h"
 #include "gone.h"
+#include "retain/job_dirs.h"
 #include "retain/remove_run.h"
 #include "retain/run_dirs.h"
 #include "store/run_name.h"
@@ -60,7 +61,7 @@ static void add_run_found(struct coll_outbox *o, const char *name)
 	char dir[PATH_MAX];
 	int err;
 
-	if (!coll_run_dir_is(name) ||
+	if ((!coll_run_dir_is(name) && !coll_job_dir_is(name)) ||
 	    snprintf(dir, sizeof(dir), "%s/%s", o->store->base, name) >= (int)sizeof(dir))
 		return;
 	if (!coll_run_dir_name_ok(name)) { /* the centre could not be told of it */
@@ -136,6 +137,20 @@ void coll_outbox_follow(struct coll_outbox *o, const char *dir)
 	/* From now on a crash cannot make us forget it. */
 	if (run->changed && !coll_cursor_write(run, o->to))
 		run->changed = false;
+}
+
+/* Its GPUs may be given back yet, which is written into a file that is sent then. */
+static bool job_goes_on(const struct coll_out_run *run)
+{
+	const struct coll_out_file *f = coll_job_dir_is(run->name) ? run->files : NULL;
+	int fd = f ? open(run->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+	bool on = false;
+
+	for (; fd >= 0 && f && !on; f = f->next)
+		on = coll_side_is_allocation(f->name) && !coll_job_has_end(fd, f->name);
+	if (fd >= 0)
+		close(fd);
+	return on;
 }
 
 static void scan_side_file(struct coll_out_run *run, struct coll_out_file *f, const struct stat *st,
@@ -222,7 +237,8 @@ static bool is_over(const struct coll_outbox *o, const struct coll_out_run *run,
 
 	if (quiet < COLL_OUTBOX_QUIET_S || is_open(o, run))
 		return false;
-	return quiet > COLL_OUTBOX_GIVEN_UP_S || !(command_goes_on(run) || is_spooling(run));
+	return quiet > COLL_OUTBOX_GIVEN_UP_S ||
+	       !(command_goes_on(run) || job_goes_on(run) || is_spooling(run));
 }
 
 static void scan_files(struct coll_outbox *o, struct coll_out_run *run, int64_t now)

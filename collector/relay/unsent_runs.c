@@ -176,7 +176,7 @@ static bool forward_run(struct coll_outbox *o, const char *name, bool known)
 		return false;
 	if (known)
 		coll_note("%s: is looked at again", dir);
-	else
+	else if (!coll_job_dir_is(name))
 		coll_log(
 			"%s: was recorded without this collector; is forwarded from its spool files",
 			dir);
@@ -264,7 +264,7 @@ static size_t scan_entries(struct coll_unsent_runs *s, struct coll_outbox *o, DI
 			stray = turn && has_news(dirfd(d), name);
 			done++;
 		} else {
-			stray = holds_spool(dirfd(d), name);
+			stray = coll_job_dir_is(name) || holds_spool(dirfd(d), name);
 		}
 		if (stray)
 			taken += forward_run(o, name, had);

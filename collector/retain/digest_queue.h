@@ -36,6 +36,8 @@ struct coll_digest { /* but for the links the owner's to set */
 	unsigned int attempts; /* that failed by the run's own fault */
 	enum coll_digest_size size; /* when it was last looked at */
 	uint64_t trace_bytes;
+	uint64_t runs_bytes; /* of a job: of the traces of its runs, ... */
+	int64_t runs_ns; /* ... and their last write, realtime, as the sweep has it that named it */
 	uint64_t parts_bytes; /* that an earlier digest had kept when this one began */
 	int64_t trace_ns; /* realtime: the trace's last write at that look */
 	bool has_row; /* a provisional one is there of that trace, or cannot be */

@@ -17,8 +17,10 @@
 #include "core/files.h"
 #include "core/log.h"
 #include "digest_tries.h"
+#include "job_dirs.h"
 #include "remove_run.h"
 #include "run_dirs.h"
+#include "store/run_name.h"
 
 #define TIME_S 900
 #define TIME_BYTES (4ull << 20) /* of the trace: a second more for each */
@@ -49,14 +51,32 @@ void coll_digests_fini(struct coll_digests *d)
 	coll_digest_queue_fini(&d->queue);
 }
 
-void coll_digests_add(struct coll_digests *d, const char *team, const char *run)
+static struct coll_digest *add(struct coll_digests *d, const char *team, const char *run)
 {
 	struct coll_digest *e = NULL;
 
-	if (d->available && coll_run_dir_name_ok(run))
+	if (d->available)
 		e = coll_digest_queue_add(&d->queue, team, run);
 	if (e)
 		e->due_ns = coll_now_ns();
+	return e;
+}
+
+void coll_digests_add(struct coll_digests *d, const char *team, const char *run)
+{
+	if (coll_run_dir_name_ok(run) && !coll_job_dir_is(run))
+		add(d, team, run);
+}
+
+void coll_digests_add_job(struct coll_digests *d, const char *team, const char *job,
+			  uint64_t runs_bytes, int64_t runs_ns)
+{
+	struct coll_digest *e = coll_job_dir_is(job) ? add(d, team, job) : NULL;
+
+	if (!e)
+		return;
+	e->runs_bytes = runs_bytes;
+	e->runs_ns = runs_ns;
 }
 
 /* BASE/RUN.gst or BASE/TEAM/RUN.gst */
@@ -326,7 +346,7 @@ static void start(struct coll_digests *d, struct coll_digest_slot *slot, struct 
 	n = add_option(argv, n, "--exec", d->to->exec);
 	if (e->wants_row)
 		argv[n] = "--provisional";
-	else if (e->trace_bytes >= COLL_DIGEST_LONG)
+	else if (e->trace_bytes >= COLL_DIGEST_LONG && !coll_job_dir_is(e->run))
 		argv[n] = "--resume";
 	e->parts_bytes = parts_bytes(d, e);
 	run_path(d, e, path);
@@ -414,6 +434,15 @@ out:
 	return run_fd < 0 ? GONE : state;
 }
 
+/* Of a job: what its runs have, too. They have their own provisional rows. */
+static void add_runs(struct coll_run_dir *job, const struct coll_digest *e)
+{
+	job->trace_bytes += job->trace_bytes ? e->runs_bytes : 0;
+	if (job->newest_ns < e->runs_ns)
+		job->newest_ns = e->runs_ns;
+	job->row_ns = job->newest_ns;
+}
+
 /* Whether the run has ended, to the best of our knowledge; *wait_ns says when it may have. */
 static enum state state_of(const struct coll_digests *d, struct coll_digest *e, int64_t *wait_ns)
 {
@@ -425,13 +454,16 @@ static enum state state_of(const struct coll_digests *d, struct coll_digest *e, 
 	team_path(d, e, folder);
 	if (coll_run_dir_read(&run, folder, e->team->name, e->run))
 		return GONE;
+	if (run.job)
+		add_runs(&run, e);
 	quiet_ns = coll_clock_ns(CLOCK_REALTIME) - run.newest_ns;
 	*wait_ns = grace_ns(d) - quiet_ns;
 	e->trace_ns = run.newest_ns;
 	e->trace_bytes = run.trace_bytes;
 	e->has_row = run.row_ns >= run.newest_ns;
 	e->size = run.trace_bytes < COLL_DIGEST_LARGE ? COLL_DIGEST_SMALL : COLL_DIGEST_LARGE;
-	if (!run.trace_bytes || run.digest_ns >= run.newest_ns)
+	if (!run.trace_bytes || run.digest_ns >= run.newest_ns ||
+	    (run.goes_on && quiet_ns < COLL_JOB_LOST_S * COLL_SECOND_NS))
 		state = GONE;
 	else if (*wait_ns > 0)
 		state = NOT_YET;

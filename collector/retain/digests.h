@@ -25,6 +25,12 @@
  * the row's
  * place. That there is a row, or that none can be made, is marked in the run's directory, too.
  *
+ * A job's digest has what its runs' have and the time of GPUs that none of them used, and takes
+ * their place in the store. It is made once the GPUs were given back, of the allocations and of the
+ * runs beside them that bear the job's name, and again when any of these changes. Sweeps alone name
+ * jobs, for they alone know the runs. Provisional rows and what is kept of work not done are for
+ * runs.
+ *
  * A digest that fails is tried again with growing pauses, also after a restart, and after
  * COLL_DIGEST_ATTEMPTS is parked, which a line and a counter tell (digest_tries.h). A store that
  * takes nothing is no fault of the run: it is tried again for as long as it takes. One thread.
@@ -81,6 +87,10 @@ void coll_digests_fini(struct coll_digests *d);
 
 /* A run without digest, RUN.gst. Known ones stay as they are. */
 void coll_digests_add(struct coll_digests *d, const char *team, const char *run);
+
+/* A job, CLUSTER-JOB.job, whose runs here have such traces, last written to at @runs_ns. */
+void coll_digests_add_job(struct coll_digests *d, const char *team, const char *job,
+			  uint64_t runs_bytes, int64_t runs_ns);
 
 /* A stream of the run was closed: it may have ended. @dir: its directory. */
 void coll_digests_closed(struct coll_digests *d, const char *dir);

@@ -128,6 +128,18 @@ static void read_keep(struct coll_retention *k, const char *line)
 		coll_run_index_keep(k->index, strcmp(team, "-") ? team : "", run, &kept);
 }
 
+static void read_job(struct coll_retention *k, const char *line)
+{
+	char team[COLL_USE_TEAM_BYTES], job[300];
+	int64_t runs_ns;
+	uint64_t bytes;
+
+	if (k->digests &&
+	    sscanf(line, "job %255s %299s %" SCNu64 " %" SCNd64, team, job, &bytes, &runs_ns) == 4)
+		coll_digests_add_job(k->digests, strcmp(team, "-") ? team : "", job, bytes,
+				     runs_ns);
+}
+
 /* With each sweep: else nobody would know why nothing goes. */
 static void log_jump(struct coll_retention *k, uint64_t seconds)
 {
@@ -161,6 +173,8 @@ void coll_retention_read_line(struct coll_retention *k, const char *line)
 		k->context->count.runs_unbilled += n[0];
 	else if (!strncmp(line, "keep ", 5))
 		read_keep(k, line);
+	else if (!strncmp(line, "job ", 4))
+		read_job(k, line);
 	else if (!strncmp(line, "changed ", 8))
 		read_changed(k, line);
 	else if (!strncmp(line, "removed ", 8))

@@ -13,7 +13,9 @@
 #include <unistd.h>
 #include "core/clock.h"
 #include "digest_tries.h"
+#include "job_dirs.h"
 #include "store/run_name.h"
+#include "store/side.h"
 
 #define STAT_BLOCK 512
 
@@ -33,6 +35,8 @@ bool coll_run_dir_name_ok(const char *name)
 {
 	size_t len = strlen(name);
 
+	if (coll_job_dir_is(name))
+		return true;
 	return is_safe_name(name, len) && ends_with(name, COLL_RUN_SUFFIX) &&
 	       len < COLL_RUN_BYTES + sizeof(COLL_RUN_SUFFIX) - 1;
 }
@@ -40,7 +44,7 @@ bool coll_run_dir_name_ok(const char *name)
 bool coll_run_folder_name_ok(const char *name)
 {
 	return is_safe_name(name, strlen(name)) && !ends_with(name, COLL_RUN_SUFFIX) &&
-	       !ends_with(name, ".job");
+	       !ends_with(name, COLL_JOB_SUFFIX);
 }
 
 /* What is made of a trace, at any time, does not make the run younger. */
@@ -50,18 +54,8 @@ static bool is_made(const char *name)
 	       !strcmp(name, COLL_DIGEST_MARK) || ends_with(name, ".idx");
 }
 
-/* True: the file shows that this is a run's directory. */
-static bool add_file(struct coll_run_dir *run, const char *name, const struct stat *st)
+static void add_mark(struct coll_run_dir *run, const char *name, const struct stat *st)
 {
-	bool stream = ends_with(name, COLL_RUN_SUFFIX), trace = stream || ends_with(name, ".spool");
-
-	run->bytes += (uint64_t)st->st_blocks * STAT_BLOCK;
-	if (!S_ISREG(st->st_mode))
-		return false;
-	if (trace) {
-		run->trace_bytes += (uint64_t)st->st_size;
-		run->streams += stream;
-	}
 	if (!strcmp(name, COLL_DIGEST_TRIES))
 		run->attempts = 1;
 	if (!strcmp(name, COLL_DIGEST_MARK))
@@ -70,8 +64,43 @@ static bool add_file(struct coll_run_dir *run, const char *name, const struct st
 		run->row_ns = coll_timespec_ns(st->st_mtim);
 		run->row_made = !st->st_size;
 	}
-	if (!is_made(name) && coll_timespec_ns(st->st_mtim) > run->newest_ns)
+}
+
+static void be_as_new_as(struct coll_run_dir *run, const struct stat *st)
+{
+	if (coll_timespec_ns(st->st_mtim) > run->newest_ns)
 		run->newest_ns = coll_timespec_ns(st->st_mtim);
+}
+
+/* True: it shows that this is a job's folder. */
+static bool add_allocation(struct coll_run_dir *run, int fd, const char *name,
+			   const struct stat *st)
+{
+	if (!coll_side_is_allocation(name))
+		return false;
+	run->trace_bytes += (uint64_t)st->st_size;
+	run->goes_on = run->goes_on || !coll_job_has_end(fd, name);
+	be_as_new_as(run, st);
+	return true;
+}
+
+/* True: the file shows that this is a run's directory. */
+static bool add_file(struct coll_run_dir *run, int fd, const char *name, const struct stat *st)
+{
+	bool stream = ends_with(name, COLL_RUN_SUFFIX), trace = stream || ends_with(name, ".spool");
+
+	run->bytes += (uint64_t)st->st_blocks * STAT_BLOCK;
+	if (!S_ISREG(st->st_mode))
+		return false;
+	add_mark(run, name, st);
+	if (run->job)
+		return add_allocation(run, fd, name, st);
+	if (trace) {
+		run->trace_bytes += (uint64_t)st->st_size;
+		run->streams += stream;
+	}
+	if (!is_made(name))
+		be_as_new_as(run, st);
 	return trace || !strcmp(name, "run.json");
 }
 
@@ -102,7 +131,7 @@ static int read_files(struct coll_run_dir *run, int fd)
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
 		if (!fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
-			found |= add_file(run, e->d_name, &st);
+			found |= add_file(run, dirfd(d), e->d_name, &st);
 	}
 	read_tries(run, dirfd(d));
 	closedir(d);
@@ -135,7 +164,7 @@ int coll_run_dir_measure(struct coll_run_dir *run, int folder_fd, const char *na
 {
 	int fd;
 
-	memset(run, 0, sizeof(*run));
+	*run = (struct coll_run_dir){ .job = coll_job_dir_is(name) };
 	if (!coll_run_dir_name_ok(name))
 		return -ENOENT;
 	fd = open_folder(folder_fd, name);

@@ -3,6 +3,9 @@
  * The runs below a folder: BASE/RUN.gst and BASE/TEAM/RUN.gst, with what retention and listings
  * need to know of each. Nothing else there is looked at: a run directory has a name that we would
  * give it and holds a run.json, a stream or a spool. Symbolic links are not followed.
+ *
+ * A scheduler's job is one of them, too: CLUSTER-JOB.job with an allocation in it (job_dirs.h). It
+ * is kept, counted and digested as they are.
  */
 #ifndef COLL_RUN_DIRS_H
 #define COLL_RUN_DIRS_H
@@ -24,9 +27,14 @@ struct coll_run_dir {
 	char *team; /* "": BASE itself */
 	char *name; /* with .gst */
 	uint64_t bytes; /* on disk, all files */
-	uint64_t trace_bytes; /* of streams and spools, their lengths */
+	uint64_t trace_bytes; /* of streams and spools, their lengths; of a job, its allocations' */
 	unsigned int streams;
-	int64_t newest_ns; /* realtime: the last write to anything but what is made of the trace */
+	/*
+	 * Realtime: the last write to anything but what is made of the trace; of a job, to an
+	 * allocation.
+	 */
+	int64_t newest_ns;
+	bool job, goes_on; /* of a job: some allocation has no end */
 	int64_t digest_ns; /* realtime: of the mark; 0: none */
 	int64_t row_ns; /* realtime: of the row's mark; 0: none */
 	bool row_made; /* that mark tells of a row */
@@ -59,7 +67,7 @@ int coll_run_dir_read(struct coll_run_dir *run, const char *folder, const char *
 void coll_run_dir_fini(struct coll_run_dir *run);
 void coll_run_dirs_fini(struct coll_run_dirs *all);
 
-/* A name that a run directory may have: RUN.gst, see coll_run_name. */
+/* A name that a run directory may have: RUN.gst, see coll_run_name; or a job's. */
 bool coll_run_dir_name_ok(const char *name);
 
 /* A name below BASE that a team's folder may have. */

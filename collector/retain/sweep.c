@@ -17,10 +17,12 @@
 #include "digest_queue.h"
 #include "digest_tries.h"
 #include "disk_use.h"
+#include "job_dirs.h"
 #include "removed_mark.h"
 #include "run_json.h"
 #include "run_dirs.h"
 #include "run_view.h"
+#include "store/run_name.h"
 #include "store/stream_links.h"
 #include "sweep_clock.h"
 #include "unbilled.h"
@@ -33,6 +35,9 @@ struct item {
 	bool asked; /* how long it is to be kept: keep_ns; 0: no age */
 	int64_t keep_ns;
 	bool gone, stuck; /* stuck: open, or it cannot be removed */
+	struct item *of; /* a run's job, where that is here */
+	uint64_t runs_bytes; /* of a job: of the traces of its runs here, ... */
+	int64_t runs_ns; /* ... and their last write; 0: there are none */
 	enum {
 		NOT_ASKED,
 		DISPENSABLE, /* its digest is made, or failed too often, or none is wanted */
@@ -192,14 +197,70 @@ static int list_items(struct sweep *s)
 	return 0;
 }
 
+static int by_team_and_name(const void *a, const void *b)
+{
+	const struct item *x = *(struct item *const *)a, *y = *(struct item *const *)b;
+
+	if (x->team != y->team)
+		return x->team < y->team ? -1 : 1;
+	return strcmp(x->run->name, y->run->name);
+}
+
+/* A run's name tells its job. */
+static void join(struct item *it, struct item **job, size_t jobs)
+{
+	char name[COLL_RUN_BYTES];
+	struct coll_run_dir like_run = { .name = name };
+	struct item like = { .run = &like_run, .team = it->team }, *key = &like, **of;
+
+	if (!coll_job_of_run(name, it->run->name))
+		return;
+	of = bsearch(&key, job, jobs, sizeof(*job), by_team_and_name);
+	if (!of)
+		return;
+	it->of = *of;
+	it->of->runs_bytes += it->run->trace_bytes;
+	if (it->of->runs_ns < it->run->newest_ns)
+		it->of->runs_ns = it->run->newest_ns;
+}
+
+static int join_jobs(struct sweep *s)
+{
+	struct item **job = calloc(s->runs.count + 1, sizeof(*job));
+	size_t jobs = 0;
+
+	if (!job)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->runs.count; i++)
+		if (s->item[i].run->job)
+			job[jobs++] = &s->item[i];
+	qsort(job, jobs, sizeof(*job), by_team_and_name);
+	for (size_t i = 0; i < s->runs.count && jobs; i++)
+		join(&s->item[i], job, jobs);
+	free(job);
+	return 0;
+}
+
+/* Of a job, of its runs, too. */
+static int64_t newest_ns(const struct item *it)
+{
+	return it->run->newest_ns > it->runs_ns ? it->run->newest_ns : it->runs_ns;
+}
+
 static int64_t age_ns(const struct sweep *s, const struct item *it)
 {
-	return s->now_ns - it->run->newest_ns;
+	return s->now_ns - newest_ns(it);
 }
 
 static bool undigested(const struct sweep *s, const struct item *it)
 {
-	return s->plan->digests && it->run->trace_bytes && it->run->digest_ns < it->run->newest_ns;
+	return s->plan->digests && it->run->trace_bytes && it->run->digest_ns < newest_ns(it);
+}
+
+/* A job that has its GPUs. */
+static bool goes_on(const struct sweep *s, const struct item *it)
+{
+	return it->run->goes_on && age_ns(s, it) < COLL_JOB_LOST_S * COLL_SECOND_NS;
 }
 
 /* What the index has may be old where others have written: then its turn is with another sweep. */
@@ -221,7 +282,7 @@ static int remove_one(const struct sweep *s, const struct item *it, const char *
 {
 	int err = -EBUSY;
 
-	if (age_ns(s, it) >= COLL_SWEEP_YOUNG_S * COLL_SECOND_NS)
+	if (age_ns(s, it) >= COLL_SWEEP_YOUNG_S * COLL_SECOND_NS && !goes_on(s, it))
 		err = s->runs.indexed ? look_again(it) : 0;
 	if (!err)
 		err = coll_run_may_go(it->team->fd, it->run->name, s->plan->dispensable);
@@ -229,6 +290,8 @@ static int remove_one(const struct sweep *s, const struct item *it, const char *
 		return err;
 	if (undigested(s, it))
 		err = coll_unbilled_note(it->team->fd, it->run, why);
+	if (!err && it->of)
+		err = coll_job_mark_unseen(it->team->fd, it->of->run->name);
 	if (!err)
 		err = coll_remove_run(it->team->fd, it->run->name, s->plan->dispensable);
 	if (!err && coll_removed_mark(it->team->fd, it->run->name))
@@ -282,32 +345,27 @@ static void remove_item(struct sweep *s, struct item *it, const char *why)
 		undigested(s, it) ? "; it has no digest: see " COLL_UNBILLED : "");
 }
 
-static void by_rules(struct sweep *s)
-{
-	int64_t least_ns = least_keep(&s->plan->limits->keep), keep_ns;
-
-	for (size_t i = 0; i < s->runs.count; i++) {
-		struct item *it = &s->item[i];
-
-		if (!least_ns || age_ns(s, it) <= least_ns || undigested(s, it))
-			continue;
-		keep_ns = keep_of(s, it);
-		if (keep_ns && keep_ns != COLL_KEEP_FOREVER && age_ns(s, it) > keep_ns)
-			remove_item(s, it, "older than it is to be kept");
-	}
-}
-
-/* What its directory remembers of the digest. */
+/* What its directory remembers of the digest; of a job, of one with all of these runs. */
 static struct coll_digest_tries tries_of(const struct item *it)
 {
-	return (struct coll_digest_tries){ .attempts = it->run->attempts,
+	struct coll_digest_tries tries = { .attempts = it->run->attempts,
 					   .next_ns = it->run->next_ns };
+	int fd = -1;
+
+	if (it->runs_ns > it->run->newest_ns)
+		fd = openat(it->team->fd, it->run->name,
+			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return tries;
+	coll_digest_tries_read(&tries, fd, newest_ns(it));
+	close(fd);
+	return tries;
 }
 
 /*
  * Whoever sends runs that cannot be digested is not to have others' go first: parked ones are not.
  */
-static bool is_wanted(const struct sweep *s, struct item *it)
+static bool is_undone(const struct sweep *s, struct item *it)
 {
 	struct coll_digest_tries tries;
 
@@ -319,6 +377,27 @@ static bool is_wanted(const struct sweep *s, struct item *it)
 		it->digest = coll_digest_tries_parked(&tries) ? DISPENSABLE : WANTED;
 	}
 	return it->digest == WANTED;
+}
+
+/* Its own digest, or its job's, which is made of it and takes that one's place. */
+static bool is_wanted(const struct sweep *s, struct item *it)
+{
+	return is_undone(s, it) || (it->of && !it->of->gone && is_undone(s, it->of));
+}
+
+static void by_rules(struct sweep *s)
+{
+	int64_t least_ns = least_keep(&s->plan->limits->keep), keep_ns;
+
+	for (size_t i = 0; i < s->runs.count; i++) {
+		struct item *it = &s->item[i];
+
+		if (!least_ns || age_ns(s, it) <= least_ns || undigested(s, it) || is_wanted(s, it))
+			continue;
+		keep_ns = keep_of(s, it);
+		if (keep_ns && keep_ns != COLL_KEEP_FOREVER && age_ns(s, it) > keep_ns)
+			remove_item(s, it, "older than it is to be kept");
+	}
 }
 
 /*
@@ -407,9 +486,20 @@ static bool digest_is_due(struct sweep *s, const struct item *it)
 
 	if (coll_digest_tries_parked(&tries)) {
 		s->parked++;
-		return it->run->row_ns < it->run->newest_ns;
+		return !it->run->job && it->run->row_ns < it->run->newest_ns;
 	}
 	return coll_digest_tries_wait_ns(&tries, s->now_ns) < COLL_SWEEP_EVERY_S * COLL_SECOND_NS;
+}
+
+static void print_undigested(const struct sweep *s, const struct item *it)
+{
+	const char *team = team_label(it->team->name);
+
+	if (it->run->job)
+		fprintf(s->out, "job %s %s %" PRIu64 " %" PRId64 "\n", team, it->run->name,
+			it->runs_bytes, it->runs_ns);
+	else
+		fprintf(s->out, "digest %s %s\n", team, it->run->name);
 }
 
 /* More than are ever waited for are not named. */
@@ -420,12 +510,12 @@ static void name_undigested(struct sweep *s)
 	for (size_t i = 0; i < s->runs.count; i++) {
 		const struct item *it = &s->item[i];
 
-		if (it->gone || !undigested(s, it) || age_ns(s, it) < after_ns ||
+		if (it->gone || !undigested(s, it) || age_ns(s, it) < after_ns || goes_on(s, it) ||
 		    !digest_is_due(s, it) || it->team->named >= COLL_DIGESTS_MAX ||
 		    coll_run_is_open(it->team->fd, it->run->name))
 			continue;
 		it->team->named++;
-		fprintf(s->out, "digest %s %s\n", team_label(it->team->name), it->run->name);
+		print_undigested(s, it);
 	}
 	if (s->plan->digests)
 		fprintf(s->out, "parked %zu\n", s->parked);
@@ -534,6 +624,8 @@ int coll_sweep(const struct coll_sweep *plan, int out)
 		qsort(s.runs.run, s.runs.count, sizeof(*s.runs.run), by_age);
 	if (!err)
 		err = list_items(&s);
+	if (!err)
+		err = join_jobs(&s);
 	if (err) {
 		log_trouble(&s, plan->base, err);
 	} else {

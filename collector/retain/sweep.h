@@ -6,6 +6,9 @@
  * where digests are wanted, not for its age before its digest was handed over, and for a quota then
  * only when no run may go whose digest was, or failed too often.
  *
+ * A job is kept as a run is, while it goes on in any case; and its runs until its digest was handed
+ * over, too. What goes all the same is marked in the job (job_dirs.h).
+ *
  * With an index it looks at what may have changed, and at what it is about to remove, alone: what
  * else is to be asked of a run's files (its labels) is told, and not asked again.
  *
@@ -19,6 +22,8 @@
  *	removed TEAM RUN BYTES: WHY
  *	kept TEAM RUN: WHY
  *	digest TEAM RUN			it is to be made
+ *	job TEAM JOB BYTES WRITTEN	the same of a job, with its runs' traces and their last
+ *					write, in nanoseconds
  *	unbilled RUNS			removed without digest (unbilled.h)
  *	parked RUNS			it failed too often (digest_tries.h)
  *	team TEAM BYTES RUNS

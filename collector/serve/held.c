@@ -44,11 +44,11 @@ static bool is_stream(const char *name)
 }
 
 /* It may have been removed on purpose, and is not to be sent again. */
-static void put_none(FILE *f, const struct coll_store *st, const char *run)
+static void put_none(FILE *f, const struct coll_store *st, const char *run, const char *file)
 {
 	char name[COLL_RUN_BYTES + sizeof(COLL_RUN_SUFFIX)];
 
-	snprintf(name, sizeof(name), "%s" COLL_RUN_SUFFIX, run);
+	coll_side_directory(name, run, file);
 	if (faccessat(st->base_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) &&
 	    coll_removed_is_marked(st->base_fd, name))
 		fputs(COLL_HELD_REMOVED "\n", f);
@@ -67,7 +67,7 @@ static void put_stream(FILE *f, const struct coll_store *st, const char *run, co
 
 	snprintf(path, sizeof(path), "%s" COLL_RUN_SUFFIX "/%s", run, name);
 	if (fstatat(st->base_fd, path, &at, AT_SYMLINK_NOFOLLOW) || !S_ISREG(at.st_mode))
-		put_none(f, st, run);
+		put_none(f, st, run, name);
 	else
 		fprintf(f, "%" PRIu64 "\n", (uint64_t)at.st_size);
 }
@@ -75,15 +75,17 @@ static void put_stream(FILE *f, const struct coll_store *st, const char *run, co
 static void put_side(FILE *f, const struct coll_http_request *r, const char *run, const char *name)
 {
 	char dir[PATH_MAX], path[PATH_MAX + COLL_RUN_BYTES], as[COLL_ROUTE_PARAM_BYTES];
+	char folder[COLL_RUN_BYTES + sizeof(COLL_RUN_SUFFIX)];
 	uint8_t *bytes;
 	size_t len;
 
-	snprintf(dir, sizeof(dir), "%s/%s" COLL_RUN_SUFFIX, r->team->store->base, run);
+	coll_side_directory(folder, run, name);
+	snprintf(dir, sizeof(dir), "%s/%s", r->team->store->base, folder);
 	if (coll_stored_as(r, dir, name, false, as, sizeof(as)))
 		as[0] = '\0';
 	snprintf(path, sizeof(path), "%s/%s", dir, as);
 	if (!as[0] || coll_file_read(path, COLL_SIDE_MAX, &bytes, &len)) {
-		put_none(f, r->team->store, run);
+		put_none(f, r->team->store, run, name);
 		return;
 	}
 	fprintf(f, "%zu %" PRIu32 "\n", len, wire_crc32c(0, bytes, len));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PUT /v1/runs/ID/files/NAME: the small files beside a run's streams. Kept whole in memory,
- * replaced as a whole. Names come from a short list; nothing else can be written.
+ * PUT /v1/runs/ID/files/NAME: the small files beside a run's streams, or in a job's folder. Kept
+ * whole in memory, replaced as a whole. Names come from a short list; nothing else can be written.
  *
  * Who sends says what it is to take the place of (If-Match, If-None-Match: *), so that what was
  * late or comes again never takes that of what is newer; and the sum of all of it (store/side.h),
@@ -139,9 +139,11 @@ static int store(struct coll_http_request *r, const struct wire_buf *b,
 {
 	const struct coll_store *st = r->team->store;
 	char dir[PATH_MAX], name[COLL_ROUTE_PARAM_BYTES];
+	char run[COLL_RUN_BYTES + sizeof(COLL_RUN_SUFFIX)];
 	int err;
 
-	if (snprintf(dir, sizeof(dir), "%s/%s.gst", st->base, r->param[0]) >= (int)sizeof(dir))
+	coll_side_directory(run, r->param[0], r->param[1]);
+	if (snprintf(dir, sizeof(dir), "%s/%s", st->base, run) >= (int)sizeof(dir))
 		return -ENAMETOOLONG;
 	err = coll_admission_append(&st->admission, 0, b->len);
 	if (!err)

@@ -228,6 +228,17 @@ static void put_all(FILE *f, int base_fd, const struct coll_run_view *all,
 		json_end(f, all->count, last);
 }
 
+/* Jobs have no page of their own. */
+static void leave_out_jobs(struct coll_run_view *all)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->count; i++)
+		if (!all->run[i]->job)
+			all->run[n++] = all->run[i];
+	all->count = n;
+}
+
 int coll_run_list_write(void *arg)
 {
 	const struct coll_run_list *list = arg;
@@ -243,6 +254,7 @@ int coll_run_list_write(void *arg)
 		return 1;
 	}
 	err = coll_run_view_make(&all, list->index, list->base, list->team);
+	leave_out_jobs(&all);
 	if (all.count)
 		qsort(all.run, all.count, sizeof(*all.run), by_age);
 	if (!err)

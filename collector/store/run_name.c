@@ -5,9 +5,12 @@
 #include "run_name.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SUFFIX_BYTES (sizeof(COLL_RUN_SUFFIX) - 1)
+#define SCHEDULED "slurm-" /* in front of the names of runs that a scheduler started */
+#define DIGITS_MAX 10 /* of a job's number */
 
 void coll_run_name(char out[COLL_RUN_BYTES], const char *run_id)
 {
@@ -33,5 +36,39 @@ char *coll_run_id_of(const char *dir)
 	const char *slash = strrchr(dir, '/'), *name = slash ? slash + 1 : dir;
 	size_t len = strlen(name);
 
-	return strndup(name, len > SUFFIX_BYTES ? len - SUFFIX_BYTES : len);
+	if (len > SUFFIX_BYTES && !coll_job_dir_is(name))
+		len -= SUFFIX_BYTES;
+	return strndup(name, len);
+}
+
+/* How many digits the text of @len ends in, if they are a number after a hyphen; 0: no. */
+static size_t number_at_end(const char *text, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && text[len - n - 1] >= '0' && text[len - n - 1] <= '9')
+		n++;
+	return n && n <= DIGITS_MAX && len > n + 1 && text[len - n - 1] == '-' ? n : 0;
+}
+
+bool coll_job_dir_is(const char *name)
+{
+	size_t len = strlen(name), end = sizeof(COLL_JOB_SUFFIX) - 1;
+
+	return len < COLL_RUN_BYTES && len > end && name[0] != '.' &&
+	       !strcmp(name + len - end, COLL_JOB_SUFFIX) &&
+	       strspn(name, COLL_NAME_CHARACTERS) == len && number_at_end(name, len - end);
+}
+
+bool coll_job_of_run(char out[COLL_RUN_BYTES], const char *name)
+{
+	const char *job = name + sizeof(SCHEDULED) - 1, *step;
+
+	if (!coll_run_dir_is(name) || strncmp(name, SCHEDULED, sizeof(SCHEDULED) - 1) != 0)
+		return false;
+	step = memrchr(job, '.', strlen(job) - SUFFIX_BYTES);
+	if (!step || step - job + sizeof(COLL_JOB_SUFFIX) > COLL_RUN_BYTES)
+		return false;
+	snprintf(out, COLL_RUN_BYTES, "%.*s" COLL_JOB_SUFFIX, (int)(step - job), job);
+	return coll_job_dir_is(out);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of runs and of their directories, RUN.gst. Any thread. */
+/*
+ * Names of runs and of their directories, RUN.gst, and of what lies beside them: a scheduler's job,
+ * CLUSTER-JOB.job, whose runs are slurm-CLUSTER-JOB.STEP-RESTART.gst. Any thread.
+ */
 #ifndef COLL_RUN_NAME_H
 #define COLL_RUN_NAME_H
 
@@ -7,6 +10,7 @@
 
 #define COLL_RUN_BYTES 252 /* with the end; a file name has 255 characters, four are .gst */
 #define COLL_RUN_SUFFIX ".gst" /* of a run's directory, and of a stream's file in it */
+#define COLL_JOB_SUFFIX ".job"
 #define COLL_NAME_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-+=@"
 
 /*
@@ -18,7 +22,19 @@ void coll_run_name(char out[COLL_RUN_BYTES], const char *run_id);
 /* Whether a directory of that name is a run's: something before .gst, and no dot in front. */
 bool coll_run_dir_is(const char *name);
 
-/* The run id: the last part of the directory's path without .gst, to be freed; NULL: no memory. */
+/*
+ * The run id: the last part of the directory's path without .gst, to be freed; NULL: no memory. Of
+ * a job all of the last part.
+ */
 char *coll_run_id_of(const char *dir);
+
+/* Whether it is the name of a job's folder, of our characters, with the job's number. */
+bool coll_job_dir_is(const char *name);
+
+/*
+ * The folder of the job whose run's directory is called @name, as that name tells. False: it tells
+ * none.
+ */
+bool coll_job_of_run(char out[COLL_RUN_BYTES], const char *name);
 
 #endif

@@ -8,9 +8,9 @@
 #include <gnutls/gnutls.h>
 #include <stdio.h>
 #include <string.h>
-#include "run_name.h"
 
 #define SHA256_BYTES 32
+#define UNRECORDED "unrecorded-"
 
 static bool middle_ok(const char *at, size_t len)
 {
@@ -40,7 +40,22 @@ bool coll_side_name_ok(const char *name)
 	for (i = 0; i < sizeof(prefix) / sizeof(prefix[0]); i++)
 		if (is_between(name, prefix[i], ".json"))
 			return true;
-	return is_between(name, "alerts-node-", ".jsonl");
+	return is_between(name, "alerts-node-", ".jsonl") || is_between(name, UNRECORDED, "");
+}
+
+bool coll_side_is_allocation(const char *name)
+{
+	return strlen(name) <= 250 && is_between(name, "alloc-", ".json");
+}
+
+void coll_side_directory(char out[COLL_RUN_BYTES + sizeof(COLL_RUN_SUFFIX)], const char *run,
+			 const char *name)
+{
+	bool job = coll_job_dir_is(run) &&
+		   (coll_side_is_allocation(name) || is_between(name, UNRECORDED, ""));
+
+	snprintf(out, COLL_RUN_BYTES + sizeof(COLL_RUN_SUFFIX), "%s%s", run,
+		 job ? "" : COLL_RUN_SUFFIX);
 }
 
 static bool hash_text(gnutls_hash_hd_t hash, const char *text, const char *end)

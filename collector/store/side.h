@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The small files beside a run's streams that go from node to centre. Any thread. */
+/*
+ * The small files beside a run's streams that go from node to centre, and what a scheduler's job
+ * was given, which goes as if the job's folder were a run. Any thread.
+ */
 #ifndef COLL_SIDE_H
 #define COLL_SIDE_H
 
@@ -7,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include "run_name.h"
 
 #define COLL_SIDE_MAX (1u << 20) /* bytes of one */
 #define COLL_SIDE_STORED "stored\n" /* the centre's answers: it has it, ... */
@@ -39,9 +43,19 @@ void coll_side_tag(char tag[COLL_SIDE_TAG_BYTES], const struct stat *st);
 bool coll_side_tag_ok(const char *tag, size_t len);
 
 /*
- * run.json, alerts.jsonl, alerts-node-*.jsonl, exit-*.json, alloc-*.json, clock-*.json; * as in
- * names of runs.
+ * run.json, alerts.jsonl, alerts-node-*.jsonl, exit-*.json, alloc-*.json, clock-*.json,
+ * unrecorded-*; * as in names of runs.
  */
 bool coll_side_name_ok(const char *name);
+
+/* alloc-*.json, what a job was given on a node. */
+bool coll_side_is_allocation(const char *name);
+
+/*
+ * What the directory is called that a file of @run lies in: RUN.gst, or the job's folder if @run is
+ * its name and the file is of a job.
+ */
+void coll_side_directory(char out[COLL_RUN_BYTES + sizeof(COLL_RUN_SUFFIX)], const char *run,
+			 const char *name);
 
 #endif

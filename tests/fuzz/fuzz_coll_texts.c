@@ -15,6 +15,7 @@
 #include "serve/render_jobs.h"
 #include "serve/route.h"
 #include "serve/tokens.h"
+#include "store/run_name.h"
 
 #define INPUT_MAX 65536u
 
@@ -121,6 +122,7 @@ static void sweep(char *text)
 static void route(const char *text)
 {
 	static const char *const methods[] = { "GET", "POST", "PUT", "HEAD" };
+	char job[COLL_RUN_BYTES];
 	struct coll_route_match m;
 
 	for (size_t i = 0; i < 4; i++) {
@@ -130,6 +132,8 @@ static void route(const char *text)
 				abort();
 	}
 	if (coll_run_dir_name_ok(text) && (strchr(text, '/') || text[0] == '.'))
+		abort();
+	if (coll_job_of_run(job, text) && (strchr(job, '/') || !coll_run_dir_name_ok(job)))
 		abort();
 }
 

@@ -5,6 +5,7 @@
  *
  *	stream RANK WORLD PID START HOST		begins a stream, <RANK>.gst
  *	env NAME VALUE					of the streams that follow
+ *	run ID						of the streams that follow
  *	op START END CORR STREAM NAME			a kernel on the rank's GPU
  *	api START END CORR TID NAME
  *	wait START STREAM				the stream was told to wait (a SYNC record)
@@ -38,7 +39,7 @@ struct make {
 	size_t pulses, pulse_room;
 	uint64_t rank, world, pid;
 	int64_t start;
-	char host[256];
+	char host[256], run[256];
 	Wire__Hello__EnvironmentEntry env[VARIABLES], *envs[VARIABLES];
 	size_t variables;
 };
@@ -149,6 +150,8 @@ static void write_hello(struct make *m)
 	h.device.context_ns = m->start;
 	h.m.boot_id = m->host;
 	h.m.role = (char *)"trainer";
+	if (m->run[0])
+		h.m.run_id = m->run;
 	h.m.rank = (int32_t)m->rank;
 	h.m.has_rank = true;
 	h.m.world_size = (uint32_t)m->world;
@@ -273,6 +276,11 @@ static void take_bye(struct make *m, char *p)
 	finish(m);
 }
 
+static void take_run(struct make *m, char *p)
+{
+	snprintf(m->run, sizeof(m->run), "%s", p + strspn(p, " "));
+}
+
 static void take_cut(struct make *m, char *p)
 {
 	(void)p;
@@ -288,6 +296,7 @@ static const struct {
 	{ "wait ", take_wait },	    { "sample ", take_sample }, { "pulse ", take_pulse },
 	{ "stream ", take_stream }, { "bye ", take_bye },	{ "cut", take_cut },
 	{ "env ", take_env },	    { "links", take_links },	{ "nccl ", take_nccl },
+	{ "run ", take_run },
 };
 
 static void take_line(struct make *m, char *line)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A digest made by a process of its own that keeps the run and no more (core/confine.h): whoever
- * digests runs of others goes on to a store, over the network or to files of its own, and starts
- * programs. What comes back is one line of JSON, read as any digest from elsewhere is.
+ * A digest made by a process of its own that keeps the run and no more (core/confine.h), of a
+ * scheduler's job the folder in which its runs lie: whoever digests runs of others goes on to a
+ * store, over the network or to files of its own, and starts programs. What comes back is one line
+ * of JSON, read as any digest from elsewhere is.
  */
 #ifndef FLEET_APART_H
 #define FLEET_APART_H
