@@ -146,6 +146,32 @@ def over_http():
         gs.check('a kill now loses $0.40' in top and '  40.0 s ' in top, top)
 
 
+GRADES = 'A: a kill loses at most 5 minutes, start-up included; B: 15; C: 60; D: more; F: no checkpoint was ever there'
+
+
+def graded(where):
+    """A small trace is judged: its grade and the rule; of less than ten minutes it has none. One process tells how long
+    GPUs are held and saves, another what one of them computed."""
+    out = os.path.join(where, 'graded')
+    for minutes, saves, grade in (5, [], None), (15, [], 'F'), (25, [700], 'B'), (25, range(120, 1500, 120), 'A'):
+        t = Trainer(f'graded-{minutes}-{len(saves)}', ago=minutes * 60, stamped=True)
+        run = t.write(out, t.hello())
+        for s in range(1, minutes * 60, 5):
+            t.write(out, t.pulse(s, s))
+            for i, at in enumerate(saves):
+                if s <= at < s + 5:
+                    t.write(out, t.save(i + 1, 'begun', at, path=f'/{i}'))
+                    t.write(out, t.save(i + 1, 'whole', at, at + 1, path=f'/{i}', inode=5 + i))
+        lines = [f'run {t.run}', f'stream 0 1 {os.getpid()} {t.start} here']
+        for i in range(1, minutes * 60):
+            at = t.start + i * 10**9
+            lines += [f'op {at} {at + 5 * 10**8} {i} 7 gemm', f'api {at - 20000} {at - 10000} {i} 9 cudaLaunchKernel']
+        subprocess.run([os.path.join(gs.BUILD, 'tests', 'ranks_make'), run], input='\n'.join([*lines, 'cut', '']),
+                       text=True, check=True)
+        _, line = asked(run, *PRICE)
+        gs.equal(line.split('; spot grade ')[1:], [f'{grade} ({GRADES})'] if grade else [], line)
+
+
 SAVER = '''
 import os, sys, time
 sys.path.insert(0, sys.argv[1])
@@ -197,5 +223,6 @@ with gs.scratch() as where:
     of_job(where)
     of_collector()
     over_http()
+    graded(where)
     of_a_real_one(where)
 gs.finish()
