@@ -420,12 +420,19 @@ static void note_step(enum prof_step step, bool down)
 		"graphs as a whole, no kernels, copies, waits and API calls"
 	};
 	static bool told[PROF_STEPS];
-	char limit[32], cost[32], words[48] = "";
+	const struct prof_governor *l = &g.governor;
+	char limit[32], cost[32], words[160] = "";
 
 	percent(limit, sizeof(limit), g.governor.limit);
 	percent(cost, sizeof(cost), g.governor.cost);
 	if (down && !told[step])
-		snprintf(words, sizeof(words), "; it cost %s", cost);
+		snprintf(
+			words, sizeof(words),
+			"; it cost %s: a launch takes %u ns for calls, %u kernels, %u copies and waits "
+			"(%s)",
+			cost, l->has_api ? l->saves_ns[PROF_STEP_FULL] : 0,
+			l->saves_ns[PROF_STEP_NO_API], l->saves_ns[PROF_STEP_NO_KERNELS],
+			prof_governor_learnt(l, PROF_STEP_FULL) ? "measured" : "an H100's");
 	told[step] |= down;
 	prof_note("the governor changed what is traced to stay under %s: %s%s", limit, what[step],
 		  words);

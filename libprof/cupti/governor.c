@@ -95,6 +95,17 @@ bool prof_governor_learnt(const struct prof_governor *g, enum prof_step step)
 	return step < PROF_STEP_LEAST || g->seen[PROF_STEP_NO_KERNELS];
 }
 
+/* Has all between two steps been measured here? */
+static bool learnt_between(const struct prof_governor *g, enum prof_step from, enum prof_step to)
+{
+	enum prof_step s;
+
+	for (s = first_saving(g, from); s < to; s++)
+		if (!g->seen[s])
+			return false;
+	return true;
+}
+
 /*
  * ---- learning ---------------------------------------------------------------------------------
  */
@@ -311,27 +322,54 @@ static bool in_vain(const struct prof_governor *g)
 	return is_nothing(g, between(g, g->step, PROF_STEP_LEAST));
 }
 
-static bool step_down(struct prof_governor *g, int64_t now_ns)
-{
-	if (g->step == PROF_STEP_LEAST || in_vain(g))
-		return false;
-	if (g->raised) /* it was tried again, in vain */
-		g->retry_ns = g->retry_ns * 2 < RETRY_LAST_NS ? g->retry_ns * 2 : RETRY_LAST_NS;
-	change(g, below(g, g->step), now_ns);
-	return true;
-}
-
 /* Millionths that remain for what can be switched off. */
 static uint64_t limit_beside(const struct prof_governor *g, uint64_t left)
 {
 	return left < g->limit ? g->limit - left : g->limit / 10;
 }
 
+/* Would what is on at a step stay below the limit, beside @left that no step takes away? */
+static bool fits(const struct prof_governor *g, enum prof_step step, uint64_t left)
+{
+	return g->rate * between(g, step, PROF_STEP_LEAST) / 1000 <= limit_beside(g, left);
+}
+
+/* The first that stays below the limit, by what was learnt here; else the next, to learn it. */
+static enum prof_step choose_below(const struct prof_governor *g, uint64_t left)
+{
+	enum prof_step to = below(g, g->step);
+
+	while (to < PROF_STEP_LEAST && !fits(g, to, left) &&
+	       learnt_between(g, g->step, below(g, to)))
+		to = below(g, to);
+	return to;
+}
+
+static bool step_down(struct prof_governor *g, int64_t now_ns, uint64_t left)
+{
+	enum prof_step to;
+
+	if (g->step == PROF_STEP_LEAST || in_vain(g))
+		return false;
+	if (g->raised) /* it was tried again, in vain */
+		g->retry_ns = g->retry_ns * 2 < RETRY_LAST_NS ? g->retry_ns * 2 : RETRY_LAST_NS;
+	to = choose_below(g, left);
+	g->passed += to > below(g, g->step);
+	change(g, to, now_ns);
+	return true;
+}
+
+/* As fits, with something to spare. */
+static bool has_room(const struct prof_governor *g, enum prof_step step, uint64_t left)
+{
+	return g->rate * between(g, step, PROF_STEP_LEAST) / 1000 <= limit_beside(g, left) / 10 * 8;
+}
+
 /* May the step above be taken: it costs nothing, or fits, or it is time to see. */
 static bool may_step_up(const struct prof_governor *g, int64_t now_ns, uint64_t left)
 {
 	enum prof_step up = above(g, g->step);
-	uint64_t more = between(g, up, g->step), all = between(g, up, PROF_STEP_LEAST);
+	uint64_t more = between(g, up, g->step);
 	int64_t rested = now_ns - g->stepped_ns;
 
 	if (rested >= g->retry_ns)
@@ -340,16 +378,26 @@ static bool may_step_up(const struct prof_governor *g, int64_t now_ns, uint64_t 
 		return false; /* nobody counts */
 	if (g->seen[first_saving(g, up)] && is_nothing(g, more))
 		return true;
-	return rested >= RETRY_FIRST_NS / 10 &&
-	       g->rate * all / 1000 <= limit_beside(g, left) / 10 * 8 &&
+	return rested >= RETRY_FIRST_NS / 10 && has_room(g, up, left) &&
 	       recently_spent(g) <= allowed(g, SLOTS) / 2;
+}
+
+/* The one with most that has room, by what was learnt here; else the next one, to see. */
+static enum prof_step choose_above(const struct prof_governor *g, uint64_t left)
+{
+	enum prof_step to = above(g, g->step);
+
+	while (to > PROF_STEP_FULL && has_room(g, to, left) && has_room(g, above(g, to), left) &&
+	       learnt_between(g, above(g, to), g->step))
+		to = above(g, to);
+	return to;
 }
 
 static bool step_up(struct prof_governor *g, int64_t now_ns, uint64_t left)
 {
 	if (g->step == PROF_STEP_FULL || !may_step_up(g, now_ns, left))
 		return false;
-	change(g, above(g, g->step), now_ns);
+	change(g, choose_above(g, left), now_ns);
 	return true;
 }
 
@@ -374,7 +422,7 @@ static bool judge(struct prof_governor *g, const struct prof_governor_input *in,
 	uint64_t avoidable = g->cost - left;
 
 	if (avoidable > limit_beside(g, left) || recently_spent(g) > allowed(g, SLOTS))
-		return step_down(g, in->now_ns);
+		return step_down(g, in->now_ns, left);
 	return in->now_ns - g->since_ns >= WINDOW_NS && step_up(g, in->now_ns, left);
 }
 

@@ -2,8 +2,11 @@
 /*
  * Keeps the cost of tracing under the user's limit: adds our own CPU time, where cores are short,
  * to the exposed launches times the cost of one, and steps down when that was too dear. The ladder
- * goes by what a record is worth for its nanoseconds: API records go first, then kernels, then
- * copies and waits.
+ * gives up API records, then kernels, then copies and waits, for of that order each is worth least
+ * without those behind it: API records tell nothing of time whose kernels are not recorded, and
+ * kernels without copies would make the ledger wrong. Which step is taken follows from what they
+ * cost: one by one until that is learnt here; then at once the first that stays below the limit,
+ * which loses least, and on the way up the one with most that has room.
  *
  * The limit holds for any five minutes, and is borrowed from at the beginning, so that a short run
  * is seen whole: two minutes' share may be spent at once. Then a window of ten seconds that was
@@ -54,6 +57,7 @@ struct prof_governor {
 	bool has_api; /* false at L0: the first step is no step */
 	enum prof_step step, deepest;
 	bool raised; /* by its last change */
+	uint32_t passed; /* so often steps were passed over on the way down */
 	int64_t since_ns, retry_ns, stepped_ns; /* monotonic */
 	uint64_t cost; /* of the last window, millionths; what is left included */
 	uint64_t worst;

@@ -214,6 +214,7 @@ static void fill_cost(struct pulse *p)
 	p->cost.n_launch_ns = PROF_STEPS;
 	p->cost.launch_ns = p->launch_ns;
 	p->cost.left_ns = prof_governor_left_ns(g);
+	p->cost.passed = g->passed;
 	p->msg.cost = &p->cost;
 }
 

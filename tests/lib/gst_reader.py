@@ -273,7 +273,8 @@ def meters(run):
 
 
 # Of a PulseCost, by its fields' numbers.
-COST = {1: "limit", 2: "step", 3: "deepest", 4: "worst", 5: "spent_ns", 7: "learnt", 8: "left_ns"}
+COST = {1: "limit", 2: "step", 3: "deepest", 4: "worst", 5: "spent_ns", 7: "learnt", 8: "left_ns",
+        9: "passed"}
 
 
 def costs(run):

@@ -143,8 +143,9 @@ static void pulse_cost(const Wire__PulseCost *m)
 	size_t i;
 
 	printf(",\"cost\":{\"limit\":%u,\"step\":%u,\"deepest\":%u,\"worst\":%u,\"spent\":%" PRIu64
-	       ",\"learnt\":%u,\"left\":%u,\"launch\":[",
-	       m->limit, m->step, m->deepest, m->worst, m->spent_ns, m->learnt, m->left_ns);
+	       ",\"learnt\":%u,\"left\":%u,\"passed\":%u,\"launch\":[",
+	       m->limit, m->step, m->deepest, m->worst, m->spent_ns, m->learnt, m->left_ns,
+	       m->passed);
 	for (i = 0; i < m->n_launch_ns; i++)
 		printf("%s%u", i ? "," : "", m->launch_ns[i]);
 	printf("]}");

@@ -222,6 +222,7 @@ struct ana_recording {
 	/* what a launch costs that is waited for, with nothing and with so much given up */
 	uint32_t full_launch_ns, no_api_launch_ns, no_kernels_launch_ns, least_launch_ns;
 	uint32_t left_ns; /* of each: stays, whatever is given up */
+	uint32_t passed; /* so often steps were passed over, by what was learnt */
 	bool learnt; /* measured in this job; else an H100's */
 };
 

@@ -259,8 +259,9 @@ static void put_cost(const char *stream, const struct view_stream *s)
 	if (!c)
 		return;
 	printf("# cost\t%s\tspent_ns %" PRIu64 "\tlimit %u\tworst %u\tstep %u\tdeepest %u"
-	       "\tleft_ns %u\tlearnt %u\tlaunch_ns",
-	       stream, c->spent_ns, c->limit, c->worst, c->step, c->deepest, c->left_ns, c->learnt);
+	       "\tleft_ns %u\tpassed %u\tlearnt %u\tlaunch_ns",
+	       stream, c->spent_ns, c->limit, c->worst, c->step, c->deepest, c->left_ns, c->passed,
+	       c->learnt);
 	for (size_t i = 0; i < c->n_launch_ns; i++)
 		printf(" %u", c->launch_ns[i]);
 	putchar('\n');

@@ -276,6 +276,9 @@ const char *view_outcome_each(const struct view_outcome *o, struct base_arena *m
 
 /* work.c: what compute consists of, most time first. Returns how many rows there are. */
 size_t view_work_rows(const struct view_summary *s, struct view_work rows[ANA_WORKS]);
+/* "calls and kernels": what was given up at most to stay below --max-overhead. */
+const char *view_given_up_words(const struct ana_recording *r);
+
 /* "in steps"; by enum ana_phase. */
 extern const char *const view_phase_words[ANA_PHASES];
 

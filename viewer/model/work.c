@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What compute consists of, in the order in which it is shown. */
 #include <stdlib.h>
+#include "base/minmax.h"
 #include "model.h"
 
 static int most_first(const void *left, const void *right)
@@ -40,3 +41,11 @@ const char *const view_phase_words[ANA_PHASES] = { [ANA_PHASE_STEPS] = "in steps
 						   [ANA_PHASE_EVALUATION] = "evaluating or logging",
 						   [ANA_PHASE_OTHER] = "in neither",
 						   [ANA_PHASE_MIXED] = "in several of these" };
+
+const char *view_given_up_words(const struct ana_recording *r)
+{
+	static const char *const words[] = { "nothing", "calls", "calls and kernels",
+					     "calls, kernels, copies and waits" };
+
+	return words[base_min(r->deepest, 3)];
+}

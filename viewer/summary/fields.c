@@ -135,6 +135,7 @@ const struct summary_field summary_recording[] = {
 	F(SMALL, no_kernels_launch_ns),
 	F(SMALL, least_launch_ns),
 	F(SMALL, left_ns),
+	F(SMALL, passed),
 	F(BOOL, learnt),
 	{ 0 }
 };

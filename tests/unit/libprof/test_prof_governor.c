@@ -214,6 +214,62 @@ static void test_way_down(void)
 	EXPECT_UINT(g.cost, 0);
 }
 
+/* From one phase of many launches to the next all is recorded again; on the way down each look. */
+static void second_phase(uint64_t work_ns)
+{
+	job.work_ns = work_ns;
+	play(FIVE_MINUTES);
+	job.work_ns = 500000;
+	EXPECT(play_until(PROF_STEP_FULL, 800) > 0);
+	play(FIVE_MINUTES);
+	EXPECT_INT(g.step, PROF_STEP_FULL);
+	EXPECT_UINT(g.passed, 0); /* the costs were learnt one by one */
+	EXPECT(prof_governor_learnt(&g, PROF_STEP_FULL));
+	job.work_ns = work_ns;
+}
+
+/* Where giving up API records brings next to nothing, that step is passed over, both ways. */
+static void test_what_brings_nothing(void)
+{
+	static const uint64_t cheap_calls[PROF_STEPS] = { 2560, 2500, 500, 0 };
+	int i;
+
+	govern(10000, true);
+	memcpy(job.launch_ns, cheap_calls, sizeof(cheap_calls));
+	second_phase(5000);
+	for (i = 0; i < 2 * FIVE_MINUTES; i++) {
+		look();
+		EXPECT(g.step != PROF_STEP_NO_API);
+	}
+	EXPECT(g.passed >= 1);
+	EXPECT(dearest() <= 12000);
+	job.work_ns = 500000;
+	for (i = 0; i < 4 * FIVE_MINUTES; i++) {
+		look();
+		EXPECT(g.step != PROF_STEP_NO_API);
+	}
+	EXPECT_INT(g.step, PROF_STEP_FULL);
+}
+
+/* No more is lost than it takes, and that at once. */
+static void test_first_that_fits(void)
+{
+	govern(10000, true);
+	costs(true);
+	second_phase(5000);
+	EXPECT(play_until(PROF_STEP_LEAST, 200) > 0); /* 5 % without kernels */
+	EXPECT_INT(g.before, PROF_STEP_FULL);
+	EXPECT_UINT(g.passed, 1);
+
+	govern(10000, true);
+	costs(true);
+	second_phase(5000);
+	job.work_ns = 194000; /* 1.05 %, without API records 0.80 */
+	EXPECT(play_until(PROF_STEP_NO_API, 2 * FIVE_MINUTES) > 0);
+	EXPECT_INT(g.before, PROF_STEP_FULL);
+	EXPECT_INT(play(40), 0);
+}
+
 /* What is left where launches stay instrumented is told; no more is given up than helps. */
 static void test_launches_stay(void)
 {
@@ -307,6 +363,7 @@ static void random_job(bool api, bool hides)
 {
 	uint64_t left = 0, limit = 2000 + random_to(18000), least;
 	enum prof_step was;
+	uint32_t passed;
 	int i, until = 0;
 
 	govern(limit, api);
@@ -321,13 +378,16 @@ static void random_job(bool api, bool hides)
 			job.hidden = random_to(4) || !hides ? 0 : random_to(1025);
 		}
 		was = g.step;
+		passed = g.passed;
 		look();
 		/* what cannot be avoided or is hidden costs, but is nobody's to save */
 		left = by_look[looks - 1];
 		if (left)
 			by_look[looks - 1] -= left * least / job.launch_ns[was];
 		by_look[looks - 1] -= by_look[looks - 1] * job.hidden / 1024;
-		EXPECT(g.step < PROF_STEPS && abs((int)g.step - (int)was) <= (api ? 1 : 2));
+		EXPECT(g.step < PROF_STEPS);
+		EXPECT(g.step <= was || g.passed > passed ||
+		       (int)g.step - (int)was <= (api || was ? 1 : 2));
 		EXPECT(api || g.step != PROF_STEP_NO_API);
 	}
 	EXPECT(dearest() <= limit * (hides ? 20 : 14) / 10);
@@ -369,6 +429,7 @@ static void test_random_input(void)
 int main(void)
 {
 	return RUN(test_cheap, test_cpu_alone, test_no_limit, test_cap_where_launches_recover,
-		   test_learns, test_way_down, test_launches_stay, test_phase_ends,
-		   test_nobody_counts, test_gpu_bound, test_random_jobs, test_random_input);
+		   test_learns, test_way_down, test_what_brings_nothing, test_first_that_fits,
+		   test_launches_stay, test_phase_ends, test_nobody_counts, test_gpu_bound,
+		   test_random_jobs, test_random_input);
 }

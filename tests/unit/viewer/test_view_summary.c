@@ -105,6 +105,7 @@ static void test_recording(void)
 							       .no_kernels_launch_ns = 560,
 							       .least_launch_ns = 7,
 							       .left_ns = 7,
+							       .passed = 2,
 							       .learnt = true };
 	text = made_page(s, view_summary_write);
 	again = read_text(text);

@@ -63,6 +63,7 @@ static void take_ladder(struct ana_recording *r, const Wire__PulseCost *c)
 	r->no_kernels_launch_ns = launch_ns(c, 2);
 	r->least_launch_ns = launch_ns(c, 3);
 	r->left_ns = c->left_ns;
+	r->passed = c->passed;
 	r->learnt = c->learnt & 1;
 }
 

@@ -75,6 +75,13 @@ static void put_recording(struct html *h, const struct ana_recording *r)
 	html_ns(h, r->time_ns, "/quality/recording/time_ns");
 	html_put(h, " of threads that launch; cut down to stay below ");
 	html_pct(h, r->limit_ppm, "/quality/recording/limit_pct");
+	html_put(h, ", by ");
+	html_put(h, view_given_up_words(r));
+	html_put(h, " at most");
+	if (r->passed) {
+		html_put(h, "; times that several went at once, for less would not have done: ");
+		html_count(h, r->passed, "/quality/recording/passed");
+	}
 	put_launch(h, ". A launch that is waited for costs ", r->full_launch_ns,
 		   "/quality/recording/full_launch_ns");
 	put_launch(h, " with all of it, ", r->no_api_launch_ns,

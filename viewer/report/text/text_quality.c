@@ -47,7 +47,7 @@ static void put_recording(struct page *p)
 {
 	const struct ana_recording *r = &p->s->result->quality.recording;
 	base_unit limit, spent, share, full, api, kernels, least, left;
-	const char *stays = "";
+	const char *stays = "", *passed = "";
 
 	if (!r->time_ns)
 		return;
@@ -57,20 +57,28 @@ static void put_recording(struct page *p)
 			"; %s of each stay whatever is given up, because launches "
 			"stay instrumented until the program ends",
 			base_duration(left, r->left_ns));
-	text_line(p,
-		  base_arena_printf(
-			  &p->mem,
-			  "recording was cut down to stay below %s %%: it cost %s of the threads "
-			  "that launch, %s %% of their time; a launch that is waited for costs %s "
-			  "with all of it, %s without calls, %s without kernels, %s without copies "
-			  "and waits, as %s%s",
-			  base_percent(limit, r->limit_ppm), base_duration(spent, r->spent_ns),
-			  base_percent(share, base_ppm(r->spent_ns, r->time_ns)),
-			  base_duration(full, r->full_launch_ns),
-			  base_duration(api, r->no_api_launch_ns),
-			  base_duration(kernels, r->no_kernels_launch_ns),
-			  base_duration(least, r->least_launch_ns),
-			  r->learnt ? "measured in this job" : "on an H100", stays));
+	if (r->passed)
+		passed = base_arena_printf(&p->mem, " (%s at once, for less would not have done)",
+					   r->passed == 1 ? "once"
+							  : base_arena_printf(&p->mem, "%u times",
+									      r->passed));
+	text_line(
+		p,
+		base_arena_printf(
+			&p->mem,
+			"recording was cut down to stay below %s %%, by %s at most%s: it cost %s of "
+			"the threads "
+			"that launch, %s %% of their time; a launch that is waited for costs %s "
+			"with all of it, %s without calls, %s without kernels, %s without copies "
+			"and waits, as %s%s",
+			base_percent(limit, r->limit_ppm), view_given_up_words(r), passed,
+			base_duration(spent, r->spent_ns),
+			base_percent(share, base_ppm(r->spent_ns, r->time_ns)),
+			base_duration(full, r->full_launch_ns),
+			base_duration(api, r->no_api_launch_ns),
+			base_duration(kernels, r->no_kernels_launch_ns),
+			base_duration(least, r->least_launch_ns),
+			r->learnt ? "measured in this job" : "on an H100", stays));
 }
 
 void text_quality(struct page *p)
