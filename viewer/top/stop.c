@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One source per run, one snapshot of each. */
+#include "stop.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "base/minmax.h"
+#include "job/ask.h"
+#include "source.h"
+#include "summary/analyse.h"
+
+/* A trace that can be judged at once has a grade. */
+static char grade_of(const char *dir, const struct view_rate_options *rates)
+{
+	struct view_analysis a = { .window = ANA_WINDOW_JOB,
+				   .rates = *rates,
+				   .quiet_when_empty = true };
+	struct view_summary *s = NULL;
+	char grade = 0;
+
+	if (!top_small_trace(dir) || view_analyse(dir, &a, &s))
+		return 0;
+	if (s->saves)
+		grade = s->saves->grade;
+	view_summary_free(s);
+	return grade;
+}
+
+static void add_run(struct top_stop *f, const struct top_snapshot *l)
+{
+	const struct live_totals *t = &l->totals;
+
+	if (l->over || !t->alive)
+		return;
+	f->priced = t->priced && (!f->on || f->priced);
+	f->on++;
+	f->saving |= t->saving;
+	if (t->unsaved_ns < 0) {
+		f->untold++;
+		return;
+	}
+	f->unsaved |= !t->saved;
+	f->ns += t->unsaved_ns;
+	f->most_ns = base_max(f->most_ns, t->unsaved_for_ns);
+	f->nano_usd += t->unsaved_nano_usd;
+}
+
+/* False: it cannot be looked at, which was said. */
+static bool look(struct top_stop *f, const char *what, const struct top_stop_options *o)
+{
+	struct top_source_options options = {
+		.what = what, .token_file = o->token_file, .ca_file = o->ca_file, .rates = o->rates
+	};
+	struct top_source *s = top_source_open(&options);
+	struct top_snapshot l = { 0 };
+	bool ok = s && !s->fetch(s, &l);
+	size_t on = f->on;
+
+	if (ok)
+		add_run(f, &l);
+	if (s && f->on > on && !strstr(what, "://"))
+		f->grade = (char)base_max(f->grade, grade_of(what, &o->rates));
+	top_snapshot_fini(&l);
+	if (s)
+		s->free(s);
+	return ok;
+}
+
+static bool look_at_job(struct top_stop *f, const char *id, const struct top_stop_options *o)
+{
+	struct view_jobs jobs;
+	struct view_job *job = view_job_or_say(&jobs, o->dir, id, o->cluster);
+	bool ok = job != NULL;
+
+	for (size_t i = 0; ok && i < job->runs; i++)
+		ok = look(f, job->run[i], o);
+	view_jobs_fini(&jobs);
+	return ok;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+bool top_stop_look(struct top_stop *f, const char *id, const struct top_stop_options *o)
+{
+	char path[PATH_MAX];
+
+	if (strstr(id, "://") || (strchr(id, '/') && is_folder(id)))
+		return look(f, id, o);
+	if (!strchr(id, '/') &&
+	    snprintf(path, sizeof(path), "%s/%s.gst", view_job_out(o->dir), id) <
+		    (int)sizeof(path) &&
+	    is_folder(path))
+		return look(f, path, o);
+	return look_at_job(f, id, o);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a stop of a job would lose now: each of its runs is looked at once, as `top` does, and their
+ * sums are taken. For scripts that preempt and cull.
+ */
+#ifndef TOP_STOP_H
+#define TOP_STOP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "cost/rates.h"
+
+struct top_stop_options { /* as given on the command line; NULL: not given */
+	const char *dir, *cluster; /* of jobs and runs that are named by their id */
+	const char *token_file, *ca_file; /* of a collector's address */
+	struct view_rate_options rates;
+};
+
+struct top_stop { /* sums over the runs that go on */
+	size_t on, untold; /* runs; those of which it is not known what would be lost */
+	int64_t ns, most_ns, nano_usd; /* of all GPUs; of one; dollars */
+	bool priced, unsaved, saving; /* unsaved: some run has no checkpoint */
+	char grade; /* of the worst run whose trace is small; 0: none */
+};
+
+/*
+ * Of a scheduler's job, a run's id or directory, or a collector's address of a run. False: it
+ * cannot be looked at, which was said.
+ */
+bool top_stop_look(struct top_stop *f, const char *id, const struct top_stop_options *o);
+
+#endif
