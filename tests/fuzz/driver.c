@@ -7,6 +7,9 @@
  *	fuzz_x [--seconds N] [--seed N]     mutate
  *	fuzz_x FILE...                      run these inputs once
  *	fuzz_x --write DIR                  write the seeds there, as libFuzzer's corpus
+ *	fuzz_x --files DIR [--changed N] [--seed N] [FILE...]
+ *	                                    write there what the target makes files of (runs, traces)
+ *	                                    out of its seeds, N changed ones and these inputs
  */
 #include "fuzz.h"
 
@@ -87,6 +90,18 @@ static size_t mutate(uint8_t *data, size_t len, uint64_t *rnd)
 	}
 }
 
+/* A seed, changed in some places; @to has room for INPUT_MAX. Returns its length. */
+static size_t change_seed(uint8_t *to, uint64_t *rnd)
+{
+	unsigned int seed = (unsigned int)(t_random(rnd) % seed_count), changes;
+	size_t len = seeds[seed].len;
+
+	memcpy(to, seeds[seed].data, len);
+	for (changes = 1 + (unsigned int)(t_random(rnd) % 6); changes; changes--)
+		len = mutate(to, len, rnd);
+	return len;
+}
+
 /* A copy that ends where the input ends, so that reading too far is seen. */
 static void run_exact(const uint8_t *data, size_t len)
 {
@@ -124,12 +139,7 @@ static void fuzz(const char *name, double seconds, uint64_t rnd)
 	uint8_t *input = open_input(name, &len);
 
 	while (now_ns() < end) {
-		unsigned int seed = (unsigned int)(t_random(&rnd) % seed_count), changes;
-
-		*len = seeds[seed].len;
-		memcpy(input, seeds[seed].data, *len);
-		for (changes = 1 + (unsigned int)(t_random(&rnd) % 6); changes; changes--)
-			*len = mutate(input, *len, &rnd);
+		*len = change_seed(input, &rnd);
 		run_exact(input, *len);
 		runs++;
 	}
@@ -138,40 +148,106 @@ static void fuzz(const char *name, double seconds, uint64_t rnd)
 	unlink(path);
 }
 
-static int run_file(const char *path)
+/* At most INPUT_MAX bytes of it, in @data. False: it is not there, and that was said. */
+static bool read_input(const char *path, uint8_t *data, size_t *len)
 {
-	uint8_t *data = malloc(INPUT_MAX);
 	FILE *f = fopen(path, "r");
-	size_t len;
 
 	if (!f) {
 		perror(path);
-		free(data);
-		return 1;
+		return false;
 	}
-	len = fread(data, 1, INPUT_MAX, f);
+	*len = fread(data, 1, INPUT_MAX, f);
 	fclose(f);
-	run_exact(data, len);
+	return true;
+}
+
+static int run_file(const char *path)
+{
+	uint8_t *data = malloc(INPUT_MAX);
+	size_t len;
+	bool there = read_input(path, data, &len);
+
+	if (there)
+		run_exact(data, len);
 	free(data);
-	return 0;
+	return !there;
+}
+
+static int write_to(const char *dir, const char *name, const uint8_t *data, size_t len)
+{
+	char path[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "w");
+	if (f && fwrite(data, 1, len, f) == len && !fclose(f))
+		return 0;
+	perror(path);
+	return 1;
 }
 
 static int write_seeds(const char *to)
 {
 	unsigned int i;
+	int status = 0;
+
+	for (i = 0; i < seed_count && !status; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "seed-%u", i);
+		status = write_to(to, name, seeds[i].data, seeds[i].len);
+	}
+	return status;
+}
+
+/* --- what a target makes files of --- */
+
+__attribute__((weak)) size_t fuzz_file(const uint8_t *data, size_t len, uint8_t **file)
+{
+	(void)data;
+	(void)len;
+	*file = NULL;
+	return 0;
+}
+
+static int write_file_of(const char *to, const char *name, const uint8_t *data, size_t len)
+{
+	uint8_t *file = NULL;
+	int status = 0;
+
+	len = fuzz_file(data, len, &file);
+	if (len)
+		status = write_to(to, name, file, len);
+	free(file);
+	return status;
+}
+
+static int write_files(const char *to, unsigned int changed, uint64_t rnd, char **path)
+{
+	uint8_t *data = malloc(INPUT_MAX);
+	unsigned int i;
+	int status = 0;
+	char name[32];
+	size_t len;
 
 	for (i = 0; i < seed_count; i++) {
-		char path[512];
-		FILE *f;
-
-		snprintf(path, sizeof(path), "%s/seed-%u", to, i);
-		f = fopen(path, "w");
-		if (!f || fwrite(seeds[i].data, 1, seeds[i].len, f) != seeds[i].len || fclose(f)) {
-			perror(path);
-			return 1;
-		}
+		snprintf(name, sizeof(name), "seed-%u", i);
+		status |= write_file_of(to, name, seeds[i].data, seeds[i].len);
 	}
-	return 0;
+	for (i = 0; i < changed; i++) {
+		snprintf(name, sizeof(name), "changed-%u", i);
+		len = change_seed(data, &rnd);
+		status |= write_file_of(to, name, data, len);
+	}
+	for (; *path; path++) {
+		const char *slash = strrchr(*path, '/');
+
+		status |= !read_input(*path, data, &len) ||
+			  write_file_of(to, slash ? slash + 1 : *path, data, len);
+	}
+	free(data);
+	return status;
 }
 
 int main(int argc, char **argv)
@@ -180,22 +256,31 @@ int main(int argc, char **argv)
 		{ "seconds", required_argument, NULL, 't' },
 		{ "seed", required_argument, NULL, 's' },
 		{ "write", required_argument, NULL, 'w' },
+		{ "files", required_argument, NULL, 'f' },
+		{ "changed", required_argument, NULL, 'c' },
 		{ 0 },
 	};
 	double seconds = 3;
 	uint64_t rnd = 1;
-	unsigned int i;
+	const char *files = NULL;
+	unsigned int i, changed = 0;
 	int c, status = 0;
 
 	load_seeds();
-	while ((c = getopt_long(argc, argv, "t:s:w:", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "t:s:w:f:c:", options, NULL)) != -1) {
 		if (c == 't')
 			seconds = atof(optarg);
 		else if (c == 's')
 			rnd = strtoull(optarg, NULL, 0);
+		else if (c == 'f')
+			files = optarg;
+		else if (c == 'c')
+			changed = (unsigned int)strtoul(optarg, NULL, 0);
 		else
 			return c == 'w' ? write_seeds(optarg) : 1;
 	}
+	if (files)
+		return write_files(files, changed, rnd, argv + optind);
 	for (i = 0; i < seed_count; i++)
 		run_exact(seeds[i].data, seeds[i].len);
 	if (optind == argc) {

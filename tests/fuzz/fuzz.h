@@ -18,6 +18,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 /* Good input number @number in fresh memory, the caller's to free; 0: there are no more. */
 size_t fuzz_seed(unsigned int number, uint8_t **data);
 
+/*
+ * What the target makes a file of out of an input, a run's or a trace's, in fresh memory, the
+ * caller's to free; 0: nothing. Targets of other things have none.
+ */
+size_t fuzz_file(const uint8_t *data, size_t len, uint8_t **file);
+
 static inline void fuzz_put32(uint8_t *p, uint32_t v)
 {
 	memcpy(p, &v, sizeof(v));

@@ -300,26 +300,37 @@ static void build(const uint8_t *data, size_t len, uint8_t how, struct wire_buf 
 	*out = m.out;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+size_t fuzz_file(const uint8_t *data, size_t len, uint8_t **file)
 {
 	struct wire_buf b = { 0 };
-	char path[64];
-	int fd;
 
 	if (!len)
 		return 0;
-	fd = memfd_create("fuzz", MFD_CLOEXEC);
-	REQUIRE(fd >= 0);
 	if (data[0] & 16)
 		build(data + 1, len - 1, data[0], &b);
 	else
 		REQUIRE(!wire_buf_append(&b, data + 1, len - 1));
 	if (data[0] & 1)
 		fuzz_seal(b.data, b.len);
-	REQUIRE(write(fd, b.data, b.len) == (ssize_t)b.len);
+	*file = b.data;
+	return b.len;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	uint8_t *bytes = NULL;
+	char path[64];
+	int fd;
+
+	if (!len)
+		return 0;
+	len = fuzz_file(data, len, &bytes);
+	fd = memfd_create("fuzz", MFD_CLOEXEC);
+	REQUIRE(fd >= 0);
+	REQUIRE(write(fd, bytes, len) == (ssize_t)len);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	analyse(path, data[0]);
-	wire_buf_fini(&b);
+	free(bytes);
 	close(fd);
 	return 0;
 }

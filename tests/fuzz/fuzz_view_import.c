@@ -75,8 +75,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	return 0;
 }
 
-/* --- seeds --- */
-
 static size_t keep(uint8_t **data, const void *from, size_t len)
 {
 	*data = malloc(len + 1);
@@ -84,6 +82,13 @@ static size_t keep(uint8_t **data, const void *from, size_t len)
 	(*data)[len] = 0;
 	return len;
 }
+
+size_t fuzz_file(const uint8_t *data, size_t len, uint8_t **made)
+{
+	return keep(made, data, len);
+}
+
+/* --- seeds --- */
 
 static size_t read_seed(const char *name, uint8_t **data)
 {

@@ -79,6 +79,17 @@ static void read_all(const char *path, size_t len)
 	wire_scratch_free(s);
 }
 
+size_t fuzz_file(const uint8_t *data, size_t len, uint8_t **file)
+{
+	if (!len)
+		return 0;
+	*file = malloc(len);
+	memcpy(*file, data + 1, len - 1);
+	if (data[0] & 1)
+		fuzz_seal(*file, len - 1);
+	return len - 1;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	uint8_t *copy;
@@ -87,14 +98,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	if (!len)
 		return 0;
-	copy = malloc(len);
-	memcpy(copy, data, len);
-	if (data[0] & 1)
-		fuzz_seal(copy + 1, len - 1);
+	len = fuzz_file(data, len, &copy);
 	fd = memfd_create("fuzz", MFD_CLOEXEC);
-	REQUIRE(fd >= 0 && write(fd, copy + 1, len - 1) == (ssize_t)(len - 1));
+	REQUIRE(fd >= 0 && write(fd, copy, len) == (ssize_t)len);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	read_all(path, len - 1);
+	read_all(path, len);
 	close(fd);
 	free(copy);
 	return 0;
