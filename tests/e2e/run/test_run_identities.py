@@ -109,8 +109,8 @@ def check_wandb(where):
     """A run that W&B began while the command ran is known by the link that it leaves."""
     folder = os.path.join(where, 'wandb')
     os.mkdir(folder)
-    make = f'mkdir -p wandb; ln -sfn run-20261129_093000-q1w2e3r4 wandb/latest-run; {gs.PYTHON} {gs.WORKLOADS}/kindloop.py eval'
-    done, run, _ = gs.traced(['sh', '-c', make], folder, **NOT_SET)
+    make = 'mkdir -p wandb; ln -sfn run-20261129_093000-q1w2e3r4 wandb/latest-run; "$0" "$1" eval'
+    done, run, _ = gs.traced(['sh', '-c', make, gs.PYTHON, os.path.join(gs.WORKLOADS, 'kindloop.py')], folder, **NOT_SET)
     gs.equal(done.returncode, 0, done.stderr.decode()[-300:])
     gs.equal(gs.summary(run)['run']['labels'].get('wandb_run'), 'q1w2e3r4', 'the id of its run')
     folder = os.path.join(where, 'wandb2')
