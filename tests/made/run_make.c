@@ -561,6 +561,7 @@ int main(int argc, char **argv)
 	end_stream(&m);
 	free(m.sample);
 	free(m.batch);
+	free(m.kept);
 	free(line);
 	return 0;
 }
