@@ -254,6 +254,11 @@ void ana_passes_archive(struct ana_passes *g, struct ana_archive *a)
 	ana_archive_bytes(a, g->pass, g->passes * sizeof(*g->pass));
 	ana_archive_vec(a, g->waiting, kept, ANA_PASSES_WAITING);
 	ana_archive_check(a, !kept || kept == ANA_PASSES_WAITING);
+	if (a->reading && kept != ANA_PASSES_WAITING) { /* an array of nothing is no ring */
+		free(g->waiting);
+		g->waiting = NULL;
+		kept = 0;
+	}
 	ana_archive_bytes(a, g->waiting, kept * sizeof(*g->waiting));
 	ana_archive_field(a, g->head);
 	ana_archive_field(a, g->count);
