@@ -94,20 +94,12 @@ static int make_room(struct ana_walk *w)
 	return ana_top_init(&w->top, w->options->top_gaps);
 }
 
-static bool compares(const struct ana_walk *w)
-{
-	for (uint32_t i = 0; i < w->gpus; i++)
-		if (w->gpu[i].recorder)
-			return true;
-	return false;
-}
-
 int ana_walk_init(struct ana_walk *w, const struct ana_walk_task *task,
 		  struct wire_scratch *scratch)
 {
 	const struct ana_component *c = &task->plan->component[task->component];
 	uint64_t calls;
-	bool imported;
+	bool imported, compares;
 	uint32_t i;
 	int err;
 
@@ -132,7 +124,8 @@ int ana_walk_init(struct ana_walk *w, const struct ana_walk_task *task,
 		err = ana_process_init(w, &w->process[w->processes], c->source[w->processes]);
 	for (; !err && w->gpus < c->devices; w->gpus++)
 		err = init_gpu(w, &w->gpu[w->gpus], c->device[w->gpus], task->result, calls != 0);
-	for (i = 0; !err && i < w->processes && compares(w); i++)
+	compares = !err && ana_walk_compares(w);
+	for (i = 0; compares && !err && i < w->processes; i++)
 		err = ana_process_compare(w, &w->process[i]);
 	w->decide_every = w->processes + w->gpus;
 	if (w->decide_every < DECIDE_EVERY)
@@ -375,9 +368,8 @@ static void note_unanswered(struct ana_walk *w)
 {
 	uint32_t i, k;
 
-	for (i = 0; i < w->gpus; i++)
-		if (w->gpu[i].recorder) /* the last calls come after all operations */
-			ana_host_calls(w, INT64_MAX);
+	if (ana_walk_compares(w)) /* the last calls come after all operations */
+		ana_host_calls(w, INT64_MAX);
 	for (i = 0; i < w->gpus; i++) {
 		struct ana_rank_recorder *s = w->gpu[i].recorder;
 

@@ -10,10 +10,7 @@
 
 bool ana_kept_can(const struct ana_walk *w)
 {
-	for (uint32_t i = 0; i < w->gpus; i++)
-		if (w->gpu[i].recorder)
-			return false;
-	return !w->exact && !w->observer && w->processes && w->gpus;
+	return !ana_walk_compares(w) && !w->exact && !w->observer && w->processes && w->gpus;
 }
 
 /* Another program's structs are as another version's. */

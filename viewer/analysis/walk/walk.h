@@ -251,6 +251,15 @@ struct ana_walk {
 	int err;
 };
 
+/* Whether some GPU of it takes part in the comparison of ranks. */
+static inline bool ana_walk_compares(const struct ana_walk *w)
+{
+	for (uint32_t i = 0; i < w->gpus; i++)
+		if (w->gpu[i].recorder)
+			return true;
+	return false;
+}
+
 /* host.c */
 int ana_process_init(struct ana_walk *w, struct ana_proc *p, uint32_t source);
 /* For the comparison of ranks: it will tell communicators (communicators.h). 0 or -ENOMEM. */
