@@ -4,9 +4,11 @@ import csv
 import decimal
 import io
 import json
+import os
 
 import fleets
 import gs
+import schema
 
 DIMS = (*fleets.names(), 'gpu', 'model', 'week', 'end')
 NANO = decimal.Decimal(10)**9
@@ -104,3 +106,13 @@ def check_csv(store, found):
         want = fleets.grouped(found, name)
         gs.equal({r[name]: nano(decimal.Decimal(r['usd'])) for r in rows}, {k: v['usd'] for k, v in want.items()},
                  f'csv by {name}')
+
+
+def fits(document):
+    """A report of `fleet --format json` is as docs/fleet.schema.json has it, without members that this does not name."""
+    with open(os.path.join(gs.SOURCE, 'docs', 'fleet.schema.json'), encoding='utf-8') as f:
+        want = schema.close({k: v for k, v in json.load(f).items() if k != '$id'})
+    try:
+        gs.equal(schema.errors(want, document)[:3], [], 'fits its schema')
+    except ImportError:
+        print('no jsonschema: the schema is not tried')
