@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "check/change.h"
+#include "gauss.h"
 
 #define MIN_EFFECT 0.015
 #define MANY 8 /* runs of a baseline */
@@ -28,37 +29,23 @@ static uint64_t state;
 static double between = 0.003;
 static int alarms[2];
 
-static double uniform(void)
-{
-	uint64_t z = state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double gauss(void)
-{
-	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
-}
-
 static struct check_series make(size_t steps, double spread, double phi, double slower)
 {
 	struct check_item *item = calloc(steps, sizeof(*item));
-	double noise = spread * gauss();
+	double noise = spread * t_gauss(&state);
 
 	if (!item)
 		exit(1);
-	slower *= exp(between * gauss());
+	slower *= exp(between * t_gauss(&state));
 	for (size_t i = 0; i < steps; i++) {
 		double ms = 100 * slower * exp(noise);
-		noise = phi * noise + sqrt(1 - phi * phi) * spread * gauss();
+		noise = phi * noise + sqrt(1 - phi * phi) * spread * t_gauss(&state);
 		if (i < 10)
 			ms *= 10 - 0.9 * (double)i;
 		else if (i % 200 == 199)
 			ms *= 5;
-		else if (uniform() < 0.01)
-			ms *= 1 - log(uniform());
+		else if (t_uniform(&state) < 0.01)
+			ms *= 1 - log(t_uniform(&state));
 		item[i].ns = llround(ms * 1e6);
 	}
 	size_t warm = check_warmup(item, steps);

@@ -12,6 +12,7 @@
 #include "check/result.h"
 #include "check/scale.h"
 #include "check/student.h"
+#include "gauss.h"
 #include "harness.h"
 
 static struct check_run made_run(void)
@@ -488,20 +489,6 @@ static void test_place_of_budget(void)
 
 static uint64_t state = 1;
 
-static double uniform(void)
-{
-	uint64_t z = state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double gauss(void)
-{
-	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
-}
-
 /*
  * Steps of 100 ms with slow ones in front and now and then, that hang together; later ones are
  * faster by a fifth, as those of a program that warms up for long.
@@ -511,12 +498,12 @@ static struct check_series made_up(size_t steps, double slower)
 	struct check_series s = alike(steps, 1, 0);
 	double noise = 0;
 
-	slower *= exp(0.003 * gauss());
+	slower *= exp(0.003 * t_gauss(&state));
 	for (size_t i = 0; s.item && i < steps; i++) {
 		double ms = (i < 400 ? 100 : 80) * slower * exp(noise);
 
-		noise = 0.6 * noise + 0.8 * 0.05 * gauss();
-		ms *= i < 10 ? 10 - 0.9 * (double)i : uniform() < 0.01 ? 3 : 1;
+		noise = 0.6 * noise + 0.8 * 0.05 * t_gauss(&state);
+		ms *= i < 10 ? 10 - 0.9 * (double)i : t_uniform(&state) < 0.01 ? 3 : 1;
 		s.item[i].ns = llround(ms * 1e6);
 	}
 	s.warmup = check_warmup(s.item, steps);
