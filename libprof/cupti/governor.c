@@ -70,12 +70,25 @@ static uint64_t between(const struct prof_governor *g, enum prof_step from, enum
 	return ns;
 }
 
+/*
+ * What other work made slow or fast on one step between makes one of its two savings larger and the
+ * other smaller. So what is saved from the top of the ladder on has to say the same, until kernels
+ * were looked at twice.
+ */
+static bool agrees_from_the_top(const struct prof_governor *g, uint32_t back)
+{
+	uint32_t api = g->saves_ns[PROF_STEP_FULL];
+
+	return !g->seen[PROF_STEP_FULL] || g->seen[PROF_STEP_NO_API] > 1 ||
+	       api + back < PROF_COST_API_NS + KERNEL_COMES_BACK_NS / 4 * 3;
+}
+
 uint32_t prof_governor_left_ns(const struct prof_governor *g)
 {
 	uint32_t back = g->saves_ns[PROF_STEP_NO_API] + g->saves_ns[PROF_STEP_NO_KERNELS];
 
 	if (!g->seen[PROF_STEP_NO_API] || !g->seen[PROF_STEP_NO_KERNELS] ||
-	    back >= KERNEL_COMES_BACK_NS / 4 * 3)
+	    back >= KERNEL_COMES_BACK_NS / 4 * 3 || !agrees_from_the_top(g, back))
 		return 0;
 	return KERNEL_COMES_BACK_NS - back;
 }

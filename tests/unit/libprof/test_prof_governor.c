@@ -22,6 +22,7 @@ static struct prof_governor_input in;
  */
 static struct {
 	uint64_t work_ns, launch_ns[PROF_STEPS];
+	uint64_t fast_ns; /* less work while no API calls are recorded */
 	uint64_t hidden; /* of 1024 launches so many are behind queued work: seen, not exposed */
 	bool counts; /* CUPTI numbers its calls */
 	uint64_t charged_ns;
@@ -52,7 +53,8 @@ static void costs(bool recovers)
 
 static uint64_t launches_in(int64_t ns)
 {
-	double n = (double)ns / (double)(job.work_ns + job.launch_ns[g.step]) + job.carry;
+	uint64_t work_ns = job.work_ns - (g.step == PROF_STEP_NO_API ? job.fast_ns : 0);
+	double n = (double)ns / (double)(work_ns + job.launch_ns[g.step]) + job.carry;
 	uint64_t whole = (uint64_t)n;
 
 	job.carry = n - (double)whole;
@@ -287,6 +289,27 @@ static void test_launches_stay(void)
 	EXPECT(g.step >= PROF_STEP_NO_KERNELS);
 }
 
+/* A core that is faster for one step alone makes nothing be left; what does stay is told still. */
+static void test_one_fast_step(void)
+{
+	govern(10000, true);
+	costs(true);
+	job.work_ns = 4400;
+	job.fast_ns = 900;
+	play(60);
+	EXPECT_INT(g.deepest, PROF_STEP_LEAST);
+	EXPECT(g.saves_ns[PROF_STEP_NO_API] < 500);
+	EXPECT(prof_governor_learnt(&g, PROF_STEP_FULL));
+	EXPECT_UINT(prof_governor_left_ns(&g), 0);
+
+	govern(10000, true);
+	costs(false);
+	job.work_ns = 9000;
+	job.fast_ns = 300;
+	play(60);
+	EXPECT(prof_governor_left_ns(&g) >= 700);
+}
+
 /* A phase of many launches is over: all is recorded again within a minute or two, and stays. */
 static void test_phase_ends(void)
 {
@@ -430,6 +453,6 @@ int main(void)
 {
 	return RUN(test_cheap, test_cpu_alone, test_no_limit, test_cap_where_launches_recover,
 		   test_learns, test_way_down, test_what_brings_nothing, test_first_that_fits,
-		   test_launches_stay, test_phase_ends, test_nobody_counts, test_gpu_bound,
-		   test_random_jobs, test_random_input);
+		   test_launches_stay, test_one_fast_step, test_phase_ends, test_nobody_counts,
+		   test_gpu_bound, test_random_jobs, test_random_input);
 }
