@@ -126,7 +126,8 @@ def stays(rate, seconds=26):
         gs.check(by.get('other', 0) <= by['kernel'] and by['left'] > by['kernel'] / 2, f'{rate}: {by}')
         gs.check(notes, f'{rate}: {t.bye["notes"]}')
         said = [int(n.split('about ')[1].split()[0]) for n in notes]
-        gs.check(said and 300 <= said[0] <= 1300, f'{rate}: {notes}, of 700 and 100 for the library')
+        # Others' work on the cores: at a load of 20 it was 1,366 once in five; nothing learnt would be 1,800.
+        gs.check(said and 300 <= said[0] <= 1600, f'{rate}: {notes}, of 700 and 100 for the library')
 
 
 def below_the_cap():
