@@ -227,6 +227,8 @@ static const struct base_opt opt[] = {
 	  BASE_TEXT(struct coll_options, http.client_ca), .words = BASE_WORDS_FILE },
 	{ "token-file", 0, "FILE", "who may come in: lines of TOKEN TEAM SCOPES",
 	  BASE_TEXT(struct coll_options, http.token_file), .words = BASE_WORDS_FILE },
+	{ "any-user", 0, NULL, "the socket is for every user on this node (mode 0666)",
+	  BASE_FLAG(struct coll_options, any_user) },
 	{ "no-token", 0, NULL, "everybody on this machine may come in, on a loopback address",
 	  BASE_FLAG(struct coll_options, http.no_token) },
 	{ "insecure-http", 0, NULL, "http also beyond this machine", .take = set_insecure },
@@ -348,6 +350,10 @@ bool coll_options_parse(struct coll_options *o, int argc, char **argv, int *stat
 		.dir = "gpustarve-runs",
 		.until_eof = -1,
 		.ready_fd = -1,
+	if (o->any_user && !o->unix_path) {
+		coll_log("--any-user is for a socket; give --unix PATH");
+		return false;
+	}
 		.idle_exit_s = -1,
 		.grace_s = 10,
 		.silence_s = 30,

@@ -16,6 +16,7 @@ struct coll_options {
 	const char *dir;
 	const char *unix_path; /* NULL: none */
 	int until_eof; /* descriptor, -1: none */
+	bool any_user; /* may connect to it */
 	int ready_fd; /* descriptor, -1: none */
 	int idle_exit_s; /* -1: never */
 	int grace_s;

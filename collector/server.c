@@ -112,6 +112,7 @@ int coll_server_init(struct coll_server *sv, const struct coll_options *opts)
 	sv->wakeups.report = report;
 	sv->wakeups.owner = sv;
 	coll_accept_init(&sv->accept, &sv->clients, &sv->limits, opts->unix_path);
+	sv->accept.listener.any_user = opts->any_user;
 	/* Freed frames go back to the system: the C library would raise this bound by itself. */
 	mallopt(M_MMAP_THRESHOLD, SMALLEST_MMAP);
 	err = coll_context_init(&sv->context);

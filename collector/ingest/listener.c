@@ -115,7 +115,7 @@ static int bind_socket(struct coll_listener *l, const struct sockaddr_un *a)
 
 	if (fd < 0)
 		return -errno;
-	mask = umask(0177);
+	mask = umask(l->any_user ? 0111 : 0177);
 	if (bind(fd, (const struct sockaddr *)a, sizeof(*a)))
 		err = -errno;
 	umask(mask);
@@ -139,7 +139,7 @@ int coll_listener_open(struct coll_listener *l, const char *path)
 	l->source.fd = l->lock_fd = -1;
 	l->path = path;
 	if (!err)
-		err = coll_mkdirs_for(path, 0700);
+		err = coll_mkdirs_for(path, l->any_user ? 0755 : 0700);
 	if (err)
 		return err;
 	l->lock_fd = take_lock(path, l->base);
@@ -169,7 +169,7 @@ int coll_listener_accept(struct coll_listener *l, struct ucred *peer)
 	if (fd < 0)
 		return -errno;
 	if (!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &len) &&
-	    (peer->uid == geteuid() || peer->uid == 0))
+	    (l->any_user || peer->uid == geteuid() || peer->uid == 0))
 		return fd;
 	close(fd);
 	return -EPERM;

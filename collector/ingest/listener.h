@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Unix socket: mode 0600, in a directory that is made 0700, guarded by a lock file beside it
+ * The Unix socket: mode 0600, in a directory that is made 0700 (any_user: 0666, 0755), guarded by a
+ * lock file beside it
  * (PATH.pid, locked for as long as the collector lives; it holds the process id and, in a second
  * line, where its runs go). Only the holder of the lock may replace the socket file: that of a dead
  * collector is replaced, that of a live one never. One thread.
@@ -17,6 +18,7 @@ struct coll_listener {
 	struct coll_source source; /* fd -1: not open; ready is the user's */
 	const char *path; /* borrowed */
 	const char *base; /* where its runs go, borrowed; may be NULL */
+	bool any_user; /* of this machine may connect */
 	int lock_fd;
 	dev_t dev; /* of the socket file, to know whether it is still ours */
 	ino_t ino;

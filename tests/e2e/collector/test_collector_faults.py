@@ -181,6 +181,25 @@ def test_other_user_may_not_even_connect():
         gs.check("PermissionError" in p.stderr, '"PermissionError" in p.stderr')
 
 
+def test_any_user():
+    """--any-user lets in who the two above do not, in whatever folder the socket is made."""
+    if os.getuid() != 0 or not shutil.which("setpriv"):
+        print("  skipped: only root can become somebody else")
+        return
+    s = rng.randbytes(16)
+    sent = hello(s, "theirs") + frame(s, 2, BYE)
+    with Collector(BIN, options=["--any-user"]) as c:
+        os.chmod(c.root, 0o755)
+        code = ("import socket, sys; s = socket.socket(socket.AF_UNIX); s.settimeout(5); "
+                f"s.connect({c.socket!r}); s.sendall(bytes.fromhex({sent.hex()!r})); "
+                "sys.exit(0 if len(s.recv(64)) == 64 else 5)")
+        p = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+                            "/usr/bin/python3", "-c", code])
+        gs.equal(p.returncode, 0, 'p.returncode')
+        gs.equal(c.stop(), 0, 'c.stop()')
+        gs.equal([f.seq for f in c.frames("theirs", s)], [1, 2], 'what is stored')
+
+
 def test_silent_and_stalled():
     s = rng.randbytes(16)
     with Collector(BIN, options=["--silence", "1"]) as c:
