@@ -175,6 +175,18 @@ static bool set_ready_fd(void *into, char *text)
 	return descriptor("ready-fd", text, &o->ready_fd);
 }
 
+static bool set_inject(void *into, char *text)
+{
+	struct coll_options *o = into;
+	const char *why;
+
+	o->inject_given = true;
+	if (!coll_inject_set_pair(&o->inject, text, &why))
+		return true;
+	coll_log("--inject %s: %s", text, why);
+	return false;
+}
+
 static bool set_insecure(void *into, char *text)
 {
 	struct coll_options *o = into;
@@ -195,6 +207,7 @@ static bool set_nothing(void *into, char *text)
 static const char usage[] =
 	"usage: gpustarve-collector --unix PATH [--dir BASE] [option...]\n"
 	"       gpustarve-collector --listen URL [--dir BASE] [option...]\n"
+	"       gpustarve-collector --admission URL [--dir BASE] [option...]\n"
 	"\n"
 	"Stores the traces of this node's processes as they come in, or those of many nodes.\n"
 	"\n";
@@ -215,6 +228,8 @@ static const struct base_opt opt[] = {
 	  BASE_TEXT(struct coll_options, dir), .words = BASE_WORDS_FOLDER },
 	{ "unix", 0, "PATH", "socket to listen on; mode 0600, for this user and root only",
 	  BASE_TEXT(struct coll_options, unix_path), .words = BASE_WORDS_FILE },
+	{ "any-user", 0, NULL, "the socket is for every user on this node (mode 0666)",
+	  BASE_FLAG(struct coll_options, any_user) },
 	{ "listen", 0, "URL",
 	  "https://HOST:PORT, or http://127.0.0.1:PORT, for other collectors,\n"
 	  "curl and browsers; port 0 takes a free one",
@@ -227,11 +242,17 @@ static const struct base_opt opt[] = {
 	  BASE_TEXT(struct coll_options, http.client_ca), .words = BASE_WORDS_FILE },
 	{ "token-file", 0, "FILE", "who may come in: lines of TOKEN TEAM SCOPES",
 	  BASE_TEXT(struct coll_options, http.token_file), .words = BASE_WORDS_FILE },
-	{ "any-user", 0, NULL, "the socket is for every user on this node (mode 0666)",
-	  BASE_FLAG(struct coll_options, any_user) },
 	{ "no-token", 0, NULL, "everybody on this machine may come in, on a loopback address",
 	  BASE_FLAG(struct coll_options, http.no_token) },
 	{ "insecure-http", 0, NULL, "http also beyond this machine", .take = set_insecure },
+	{ "admission", 0, "URL",
+	  "https://HOST:PORT where Kubernetes asks what pods are to be given\n"
+	  "(with --cert and --key)",
+	  BASE_TEXT(struct coll_options, admission.listen) },
+	{ "inject", 0, "NAME=VALUE",
+	  "what they are given: host, image, socket, cluster, label; may be\n"
+	  "repeated",
+	  .take = set_inject, .repeats = true },
 	{ "limits", 0, "FILE", "limits and times to keep runs, read again on HUP; see the manual",
 	  BASE_TEXT(struct coll_options, limits_file), .words = BASE_WORDS_FILE },
 	{ "limit", 0, "NAME=VALUE", "one of them", .take = set_limit, .repeats = true },
@@ -320,13 +341,23 @@ static bool complete(const struct coll_options *o, int argc, char **argv)
 	}
 	if (o->sweep)
 		return true;
-	if ((!o->unix_path && !o->http.listen) || (o->unix_path && !*o->unix_path)) {
-		coll_log("no socket to listen on; give --unix PATH, or --listen URL");
+	if ((!o->unix_path && !o->http.listen && !o->admission.listen) ||
+	    (o->unix_path && !*o->unix_path)) {
+		coll_log("no socket to listen on; give --unix PATH, --listen URL or "
+			 "--admission URL");
 		return false;
 	}
-	if (!o->http.listen && (o->http.cert || o->http.key || o->http.client_ca ||
-				o->http.token_file || o->http.no_token)) {
+	if ((!o->http.listen && (o->http.client_ca || o->http.token_file || o->http.no_token)) ||
+	    (!o->http.listen && !o->admission.listen && (o->http.cert || o->http.key))) {
 		coll_log("options of HTTP without --listen; give --listen https://HOST:PORT");
+		return false;
+	}
+	if (!o->admission.listen && o->inject_given) {
+		coll_log("--inject is for --admission; give --admission https://HOST:PORT");
+		return false;
+	}
+	if (o->any_user && !o->unix_path) {
+		coll_log("--any-user is for a socket; give --unix PATH");
 		return false;
 	}
 	if (!o->digest.store && o->digest.budgets) {
@@ -350,10 +381,6 @@ bool coll_options_parse(struct coll_options *o, int argc, char **argv, int *stat
 		.dir = "gpustarve-runs",
 		.until_eof = -1,
 		.ready_fd = -1,
-	if (o->any_user && !o->unix_path) {
-		coll_log("--any-user is for a socket; give --unix PATH");
-		return false;
-	}
 		.idle_exit_s = -1,
 		.grace_s = 10,
 		.silence_s = 30,
@@ -361,10 +388,15 @@ bool coll_options_parse(struct coll_options *o, int argc, char **argv, int *stat
 		.upstream.linger_s = 10,
 	};
 	coll_limits_init(&o->limits);
+	coll_inject_init(&o->inject);
 	*status = COLL_EXIT_OK;
 	go = base_options_parse(&coll_options_table, argc, argv, o);
 	if (!go)
 		return false;
+	o->admission.cert = o->http.cert;
+	o->admission.key = o->http.key;
+	o->admission.insecure_http = o->http.insecure_http;
+	o->admission.inject = &o->inject;
 	if (go > 0 && complete(o, argc, argv))
 		return true;
 	*status = COLL_EXIT_ERROR;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include "alert/conditions.h"
 #include "base/options.h"
+#include "kube/inject.h"
 #include "relay/upstream_options.h"
 #include "retain/digests.h"
 #include "retain/limits.h"
@@ -15,8 +16,8 @@
 struct coll_options {
 	const char *dir;
 	const char *unix_path; /* NULL: none */
-	int until_eof; /* descriptor, -1: none */
 	bool any_user; /* may connect to it */
+	int until_eof; /* descriptor, -1: none */
 	int ready_fd; /* descriptor, -1: none */
 	int idle_exit_s; /* -1: never */
 	int grace_s;
@@ -24,6 +25,9 @@ struct coll_options {
 	bool verbose;
 
 	struct coll_http_options http;
+	struct coll_http_options admission; /* listen NULL: none */
+	struct coll_inject inject;
+	bool inject_given;
 
 	/* What is kept, see retain/. */
 	struct coll_limits limits; /* of the command line */

@@ -134,12 +134,18 @@ fini:
 	return err;
 }
 
+static void close_http(struct coll_server *sv)
+{
+	coll_http_close(sv->http);
+	coll_http_close(sv->admission);
+	sv->http = sv->admission = NULL;
+}
+
 void coll_server_fini(struct coll_server *sv)
 {
 	coll_worker_drain(&sv->context.worker);
 	coll_clients_fini(&sv->clients);
-	coll_http_close(sv->http);
-	sv->http = NULL;
+	close_http(sv);
 	coll_upstream_close(sv->upstream);
 	sv->upstream = NULL;
 	coll_accept_close(&sv->accept);
@@ -172,6 +178,7 @@ static void reload(struct coll_server *sv)
 	if (o->limits_file && !coll_limits_load(&sv->limits, &o->limits, o->limits_file))
 		coll_log("limits: read again");
 	coll_http_reload(sv->http);
+	coll_http_reload(sv->admission);
 	coll_retention_reloaded(&sv->retention);
 	coll_sdnotify_ready(&sv->notify);
 }
@@ -194,6 +201,7 @@ static void each_second(void *owner)
 		coll_digests_tick(&sv->digests, now);
 	coll_sdnotify_tick(&sv->notify, now);
 	coll_http_tick(sv->http);
+	coll_http_tick(sv->admission);
 	if (sv->intake.runs)
 		coll_runs_tick(&sv->runs);
 	coll_server_settle(sv, true);
@@ -208,13 +216,14 @@ void coll_server_settle(struct coll_server *sv, bool everything)
 static int write_ready(struct coll_server *sv)
 {
 	int fd = sv->opts->ready_fd;
-	char line[512];
+	char line[1024];
 	int len;
 
 	if (fd < 0)
 		return 0;
-	len = snprintf(line, sizeof(line), "ready%s%s\n", sv->http ? " " : "",
-		       sv->http ? coll_http_url(sv->http) : "");
+	len = snprintf(line, sizeof(line), "ready%s%s%s%s\n", sv->http ? " " : "",
+		       sv->http ? coll_http_url(sv->http) : "", sv->admission ? " " : "",
+		       sv->admission ? coll_http_url(sv->admission) : "");
 	if (write(fd, line, (size_t)len) < 0)
 		coll_log("--ready-fd: %s; nobody waits for it?", strerror(errno));
 	close(fd);
@@ -235,12 +244,16 @@ int coll_server_listen(struct coll_server *sv)
 	if (!err)
 		err = coll_http_open(&sv->http, &o->http, &sv->parts);
 	if (!err)
+		err = coll_http_open(&sv->admission, &o->admission, &sv->parts);
+	if (!err)
 		err = coll_upstream_open(&sv->upstream, &o->upstream, &sv->context, &sv->store);
 	if (err)
 		return err;
 	sv->intake.upstream = sv->upstream;
 	if (sv->http)
 		coll_log("listening on %s", coll_http_url(sv->http));
+	if (sv->admission)
+		coll_log("asked about pods on %s/admission", coll_http_url(sv->admission));
 	coll_sdnotify_ready(&sv->notify);
 	return write_ready(sv);
 }
@@ -267,7 +280,7 @@ static bool time_to_end(struct coll_server *sv)
 		return all_done(sv);
 	}
 	return sv->opts->idle_exit_s >= 0 && !sv->clients.count && coll_http_idle(sv->http) &&
-	       idle >= sv->opts->idle_exit_s * COLL_SECOND_NS;
+	       coll_http_idle(sv->admission) && idle >= sv->opts->idle_exit_s * COLL_SECOND_NS;
 }
 
 /* What clients have sent already is taken; then all is synced and acknowledged. */
@@ -276,22 +289,25 @@ static void finish(struct coll_server *sv)
 	coll_sdnotify_stopping(&sv->notify);
 	sv->ending = true;
 	coll_accept_close(&sv->accept);
-	coll_http_close(sv->http);
-	sv->http = NULL;
+	close_http(sv);
 	coll_clients_drain(&sv->clients);
 	coll_clients_finish(&sv->clients);
 	coll_process_watch_fini(&sv->clients.watches); /* ends of processes are forwarded, too */
 	coll_upstream_linger(sv->upstream);
 }
 
-/* Milliseconds, -1: for ever. */
+/* Of two times, each in milliseconds, -1: for ever. */
+static int sooner(int a, int b)
+{
+	if (a < 0 || b < 0)
+		return a < 0 ? b : a;
+	return a < b ? a : b;
+}
+
 static int timeout(struct coll_server *sv)
 {
-	int http = coll_http_timeout(sv->http), up = coll_upstream_timeout(sv->upstream);
-
-	if (http < 0 || up < 0)
-		return http < 0 ? up : http;
-	return http < up ? http : up;
+	return sooner(sooner(coll_http_timeout(sv->http), coll_http_timeout(sv->admission)),
+		      coll_upstream_timeout(sv->upstream));
 }
 
 int coll_server_run(struct coll_server *sv)
@@ -302,6 +318,7 @@ int coll_server_run(struct coll_server *sv)
 		err = coll_loop_turn(&sv->context.loop, timeout(sv));
 		coll_server_settle(sv, false);
 		coll_http_turn(sv->http);
+		coll_http_turn(sv->admission);
 		coll_upstream_turn(sv->upstream);
 		coll_sdnotify_tick(&sv->notify, coll_now_ns());
 		if (sv->wakeups.reload)

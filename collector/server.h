@@ -42,6 +42,7 @@ struct coll_server {
 	struct coll_render_jobs render; /* unused without --listen */
 	struct coll_http_parts parts;
 	struct coll_http *http; /* NULL without --listen */
+	struct coll_http *admission; /* NULL without --admission */
 	bool ending; /* nothing is taken any more */
 };
 

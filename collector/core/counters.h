@@ -37,6 +37,9 @@
 	X(up_behind, "files sent again: the upstream had less than it had acknowledged") \
 	X(up_lost, "files that the upstream has lost and that are not here any more")    \
 	X(up_removed, "runs removed because they were forwarded")                        \
+	X(admission_reviews, "reviews of pods answered")                                 \
+	X(admission_injected, "pods that were given the library")                        \
+	X(admission_bad, "reviews that were none of a new pod")                          \
 	X(files, "side files of runs stored")                                            \
 	X(http_connections, "HTTP connections accepted")                                 \
 	X(http_mute, "HTTP connections that ended without a request")                    \

@@ -49,6 +49,11 @@ static size_t leave_escaped(void *cls, struct MHD_Connection *connection, char *
 	return strlen(text);
 }
 
+const struct coll_route *const *coll_http_routes(const struct coll_http *h)
+{
+	return h->opts->inject ? coll_routes_admission : coll_routes;
+}
+
 static int start(struct coll_http *h, int fd)
 {
 	unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
@@ -95,12 +100,12 @@ static int check(const struct coll_http *h, const struct coll_http_options *o)
 	else if (!h->address.https && !h->address.loopback && !o->insecure_http)
 		why = "http beyond this machine shows tokens and traces to the network; use https, "
 		      "or say --insecure-http";
-	else if (!o->token_file && !o->no_token)
+	else if (!o->inject && !o->token_file && !o->no_token)
 		why = "who may come in? give --token-file FILE, or --no-token on loopback";
 	else if (o->no_token && (o->token_file || !h->address.loopback))
 		why = "--no-token is for loopback addresses, without --token-file";
 	if (why)
-		coll_log("--listen %s: %s", o->listen, why);
+		coll_log("--%s %s: %s", o->inject ? "admission" : "listen", o->listen, why);
 	return why ? -EINVAL : 0;
 }
 
@@ -112,7 +117,7 @@ static int prepare(struct coll_http *h, const struct coll_http_options *o)
 		err = coll_tls_load(&h->tls, o->cert, o->key, o->client_ca);
 	if (!err && o->token_file)
 		err = coll_tokens_load(&h->tokens, o->token_file);
-	if (err || o->token_file)
+	if (err || o->token_file || o->inject)
 		return err;
 	h->open_team = coll_team_sharing(&h->teams, h->parts->store);
 	return h->open_team ? 0 : -ENOMEM;
@@ -216,8 +221,8 @@ int coll_http_open(struct coll_http **out, const struct coll_http_options *o,
 	fd = coll_tcp_listen(&h->address, o->listen);
 	if (fd < 0) {
 		err = fd;
-		coll_log("cannot listen on %s: %s; give --listen https://HOST:PORT", o->listen,
-			 strerror(-err));
+		coll_log("cannot listen on %s: %s; give --%s https://HOST:PORT", o->listen,
+			 strerror(-err), o->inject ? "admission" : "listen");
 		goto close_http;
 	}
 	err = prepare(h, o);

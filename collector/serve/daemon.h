@@ -52,6 +52,7 @@ struct coll_http {
 	unsigned int lines; /* that may be logged now */
 	uint64_t unlogged; /* left out of the log since the last line */
 	bool draining;
+	size_t reviews_held; /* bytes of reviews that have not come whole */
 };
 
 /* conn.c: of NOTIFY_CONNECTION, and of the tick. */
@@ -64,6 +65,9 @@ void coll_http_is_busy(struct coll_http_request *r); /* some of its body came */
 /* It waits for us, or does so no more. */
 void coll_http_keep(struct coll_http_request *r, bool kept);
 void coll_http_close_slow(struct coll_http *h, int64_t now_ns);
+
+/* What is answered here. */
+const struct coll_route *const *coll_http_routes(const struct coll_http *h);
 
 /* request.c: of the access handler, and of NOTIFY_COMPLETED. */
 enum MHD_Result coll_http_on_access(void *cls, struct MHD_Connection *connection, const char *url,

@@ -61,6 +61,7 @@ struct coll_context;
 struct coll_counters;
 struct coll_digests;
 struct coll_http;
+struct coll_inject;
 struct coll_intake;
 struct coll_limits;
 struct coll_render_jobs;
@@ -69,12 +70,14 @@ struct coll_runs;
 struct MHD_Connection;
 struct MHD_Response;
 
-/* --listen and its options. Texts are the command line's; NULL: not given. */
+/* --listen or --admission, and options. Texts are the command line's; NULL: not given. */
 struct coll_http_options {
 	const char *listen; /* URL */
 	const char *cert, *key, *client_ca; /* PEM files */
 	const char *token_file;
 	bool no_token, insecure_http;
+	/* --admission: pods' reviews alone are answered, whoever asks; NULL: --listen */
+	const struct coll_inject *inject;
 };
 
 /* The collector's parts that requests ask about, all borrowed. */

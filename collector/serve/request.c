@@ -116,7 +116,7 @@ static void begin(struct coll_http_request *r, const char *method, const char *p
 	struct coll_route_match m;
 	uint64_t len = declared(r);
 
-	coll_route_find(&m, method, path);
+	coll_route_find(&m, coll_http_routes(r->http), method, path);
 	if (!m.route) {
 		not_found(r, &m);
 		return;

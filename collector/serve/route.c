@@ -50,14 +50,15 @@ static bool same_method(const struct coll_route *r, const char *method)
 	return !strcmp(r->method, method) || (!strcmp(r->method, "GET") && !strcmp(method, "HEAD"));
 }
 
-void coll_route_find(struct coll_route_match *m, const char *method, const char *path)
+void coll_route_find(struct coll_route_match *m, const struct coll_route *const *table,
+		     const char *method, const char *path)
 {
 	const struct coll_route *const *r;
 
 	memset(m, 0, sizeof(*m));
 	if (strnlen(path, COLL_ROUTE_PATH_MAX + 1) > COLL_ROUTE_PATH_MAX)
 		return;
-	for (r = coll_routes; *r; r++) {
+	for (r = table; *r; r++) {
 		if (!coll_route_matches((*r)->pattern, path, m->param))
 			continue;
 		if (same_method(*r, method)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of what the HTTP server answers: one struct coll_route per method and pattern, defined
+ * The tables of what the HTTP servers answer: one struct coll_route per method and pattern, defined
  * beside its handler and named in routes.c.
  *
  * A pattern is a path; a segment `*` takes any one segment of the characters that names of runs and
@@ -41,14 +41,16 @@ struct coll_route_match {
 	char param[COLL_ROUTE_PARAMS][COLL_ROUTE_PARAM_BYTES];
 };
 
-/* Finds @path (without its query) for @method in the table of routes.c. */
-void coll_route_find(struct coll_route_match *m, const char *method, const char *path);
+/* Finds @path (without its query) for @method in a table of routes.c. */
+void coll_route_find(struct coll_route_match *m, const struct coll_route *const *table,
+		     const char *method, const char *path);
 
 /* Whether @path is of @pattern; fills @param. */
 bool coll_route_matches(const char *pattern, const char *path,
 			char param[COLL_ROUTE_PARAMS][COLL_ROUTE_PARAM_BYTES]);
 
 /* Of routes.c; the last entry is NULL. */
-extern const struct coll_route *const coll_routes[];
+extern const struct coll_route *const coll_routes[]; /* of --listen */
+extern const struct coll_route *const coll_routes_admission[]; /* of --admission */
 
 #endif

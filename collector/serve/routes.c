@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table. The first that matches a path and a method answers.
+ * The tables. The first that matches a path and a method answers.
  */
 #include "routes.h"
 
@@ -12,4 +12,10 @@ const struct coll_route *const coll_routes[] = {
 	&coll_route_summary, &coll_route_report,
 	&coll_route_fleet,   &coll_route_live_list,
 	&coll_route_live,    NULL,
+};
+
+const struct coll_route *const coll_routes_admission[] = {
+	&coll_route_health,
+	&coll_route_admission,
+	NULL,
 };

@@ -18,5 +18,6 @@ extern const struct coll_route coll_route_report; /* pages.c: GET /runs/ID */
 extern const struct coll_route coll_route_fleet; /* pages.c: GET / */
 extern const struct coll_route coll_route_live_list; /* live.c: GET /v1/live */
 extern const struct coll_route coll_route_live; /* live.c: GET /v1/runs/ID/live */
+extern const struct coll_route coll_route_admission; /* admission.c: POST /admission */
 
 #endif

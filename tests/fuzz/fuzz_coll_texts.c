@@ -126,7 +126,7 @@ static void route(const char *text)
 	struct coll_route_match m;
 
 	for (size_t i = 0; i < 4; i++) {
-		coll_route_find(&m, methods[i], text);
+		coll_route_find(&m, i & 1 ? coll_routes : coll_routes_admission, methods[i], text);
 		for (size_t p = 0; m.route && p < COLL_ROUTE_PARAMS; p++)
 			if (strchr(m.param[p], '/') || m.param[p][0] == '.')
 				abort();

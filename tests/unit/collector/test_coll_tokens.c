@@ -151,14 +151,14 @@ static void test_table(void)
 {
 	struct coll_route_match m;
 
-	coll_route_find(&m, "GET", "/healthz");
+	coll_route_find(&m, coll_routes, "GET", "/healthz");
 	EXPECT(m.route != NULL);
-	coll_route_find(&m, "HEAD", "/healthz");
+	coll_route_find(&m, coll_routes, "HEAD", "/healthz");
 	EXPECT(m.route != NULL);
-	coll_route_find(&m, "POST", "/healthz");
+	coll_route_find(&m, coll_routes, "POST", "/healthz");
 	EXPECT(!m.route);
 	EXPECT_STR(m.allow, "GET");
-	coll_route_find(&m, "GET", "/nothing");
+	coll_route_find(&m, coll_routes, "GET", "/nothing");
 	EXPECT(!m.route && !m.allow);
 }
 
