@@ -79,7 +79,7 @@ static const char *by_word(size_t i)
 {
 	int by = (int)i + (i >= FLEET_DIM_LABEL);
 
-	return by < FLEET_BYS ? fleet_by_name(by) : NULL;
+	return by < FLEET_BYS ? fleet_by_name(by) : fleet_asked_label((size_t)(by - FLEET_BYS));
 }
 
 static bool set_since(void *into, char *text)
@@ -142,7 +142,7 @@ static const struct base_opt opt[] = {
 	  "one table: team, user, account, project, partition, qos, cluster,\n"
 	  "kind, provider, instance, gpu, model, week, end, class, line, fix,\n"
 	  "compute, failed, bill, month, run, lost, hours, off-hours, plan,\n"
-	  "savings, or label:K",
+	  "savings, namespace, or label:K",
 	  .take = set_by, .word = by_word },
 	{ "since", 0, "T", "runs that began at T or later: a date, or 12h, 30d, 8w ago",
 	  .take = set_since },

@@ -7,13 +7,30 @@
 #include <time.h>
 #include "core/log.h"
 
+/* Of these the label is what people mean. */
+static const char *const labels[] = { "namespace" };
+
+const char *fleet_asked_label(size_t i)
+{
+	return i < sizeof(labels) / sizeof(labels[0]) ? labels[i] : NULL;
+}
+
+static bool by_label(const char *key, struct fleet_options *o)
+{
+	o->by = FLEET_DIM_LABEL;
+	o->query.label = key;
+	return true;
+}
+
 bool fleet_asked_by(const char *text, struct fleet_options *o)
 {
-	if (!strncmp(text, "label:", 6) && text[6]) {
-		o->by = FLEET_DIM_LABEL;
-		o->query.label = text + 6;
-		return true;
-	}
+	const char *label;
+
+	if (!strncmp(text, "label:", 6) && text[6])
+		return by_label(text + 6, o);
+	for (size_t i = 0; (label = fleet_asked_label(i)); i++)
+		if (!strcmp(text, label))
+			return by_label(label, o);
 	for (int by = 0; by < FLEET_BYS; by++) {
 		if (by != FLEET_DIM_LABEL && !strcmp(text, fleet_by_name(by))) {
 			o->by = by;
