@@ -13,7 +13,8 @@ from facts import SUMMARY
 
 PLATFORM = 'manylinux_2_28_x86_64'
 # What a person's own environment has no use for: units, hooks of SLURM, the manual of admins.
-NOT_IN_WHEEL = ('lib/systemd/', 'lib/sysusers.d/', 'lib/gpustarve/slurm/', 'libexec/', 'share/doc/')
+NOT_IN_WHEEL = ('lib/systemd/', 'lib/sysusers.d/', 'lib/gpustarve/slurm/', 'libexec/', 'share/doc/',
+               'share/gpustarve/kubernetes/')
 IPYTHON = 'share/gpustarve/ipython/'  # a module: %load_ext gpustarve
 ABOUT = f'''{SUMMARY}.
 
