@@ -272,6 +272,19 @@ def test_calls_of_many_threads():
         compare('calls', *(cpu_of(make(where, f'calls-{n}', loop(40_000, call(n)))) for n in (1, 40_000)), times=3)
 
 
+def test_queues_that_many_fill():
+    """For each gap all threads were asked that had ever filled the queue, or, where none had, another one."""
+    wait = 'f0%09/home/me/a0.py%091%0af1%09/home/me/a1.py%092'
+
+    def fill(threads, queue):
+        return lambda t: (f'links ?o1\nsample {t + 12_000} 10 5 1 2 10 0 1 0 {wait} - - -\nlinks !o{queue}\n'
+                          f'sample {t + 12_000} 10 {1000 + t // 20_000 % threads} 5 1 0 0 1 0 main|train.py|10 - - -')
+    with gs.scratch() as where:
+        usual = cpu_of(make(where, 'few', loop(30_000, fill(10, 1))))
+        for queue in 1, 2:
+            compare(f'queue {queue}', usual, cpu_of(make(where, f'many-{queue}', loop(30_000, fill(30_000, queue)))), times=3)
+
+
 def test_groups_that_end_at_once():
     with gs.scratch() as where:
         compare('groups', cpu_of(made(where, 'apart', 160)), cpu_of(made(where, 'groups', 160)))

@@ -68,7 +68,7 @@ STRUCTS = {  # name: (where it is, where it is kept, {member: why it is not})
     'ana_evidence': ('evidence/evidence.h', 'evidence/evidence.c', {
         **dict.fromkeys('pid in_call in_long_call in_call_arg observer process callers'.split(), MADE),
         **dict.fromkeys('thread_of stacks links next'.split(), LOOKED), 'known_room': ROOM, 'thread_room': ROOM,
-        'thread': 'those that are alive', 'threads': 'those that are alive'}),
+        'thread': 'those that are alive', 'threads': 'those that are alive', 'asked': 'of one question', 'asked_room': ROOM}),
     'ana_thread_samples': ('evidence/evidence.h', 'evidence/evidence.c', {}),
     'ana_batches': ('evidence/evidence.h', 'evidence/evidence.c', {}),
     'ana_loaders': ('evidence/loaders.h', 'evidence/loaders.c', {'table': MADE}),

@@ -399,14 +399,15 @@ static bool leads_to(const struct ana_chain *c, const struct ana_thread_samples 
  * Half or more of those who have Python's lock meanwhile, of the thread's process, are of the
  * chain.
  */
-static bool makers_have_lock(const struct ana_cause *b, const struct ana_evidence *e,
+static bool makers_have_lock(const struct ana_cause *b, struct ana_evidence *e,
 			     const struct ana_thread_samples *s)
 {
+	const struct ana_among among = ana_evidence_among(e, b->start, b->end);
 	uint32_t makers = 0, others = 0, k;
 	size_t i;
 
-	for (k = 0; k < e->threads; k++) {
-		const struct ana_thread_samples *t = e->thread[k];
+	for (k = 0; k < among.threads; k++) {
+		const struct ana_thread_samples *t = among.thread[k];
 		uint32_t n = 0;
 
 		if (t == s || t->pid != s->pid)
@@ -585,12 +586,12 @@ static void add_samples(struct ana_cause *b, struct ana_evidence *e,
  * Whose samples tell: the submitter's; where that is no Python thread and idles for half of the
  * piece or more, those of the Python thread that hands it work.
  */
-static const struct ana_thread_samples *teller(const struct ana_cause *b,
-					       const struct ana_evidence *e,
+static const struct ana_thread_samples *teller(const struct ana_cause *b, struct ana_evidence *e,
 					       const struct ana_thread_samples *s,
 					       struct ana_shares *h)
 {
 	const struct ana_thread_samples *best = s;
+	struct ana_among among;
 	struct ana_shares f;
 	size_t i, most = 0;
 	uint32_t k;
@@ -600,8 +601,9 @@ static const struct ana_thread_samples *teller(const struct ana_cause *b,
 			return s;
 	if (2 * h->waiting < b->end - b->start)
 		return s;
-	for (k = 0; k < e->threads; k++) {
-		const struct ana_thread_samples *t = e->thread[k];
+	among = ana_evidence_among(e, b->start, b->end);
+	for (k = 0; k < among.threads; k++) {
+		const struct ana_thread_samples *t = among.thread[k];
 
 		if (t == s || t->pid != e->pid || t->role != WIRE_ROLE_FEEDER ||
 		    !ana_shares_of(t, b->start, b->end, &f) || f.end - f.first <= most)

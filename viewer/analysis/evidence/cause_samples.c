@@ -187,13 +187,14 @@ struct handed { /* of a wait */
 
 static int64_t pinned_of(struct ana_cause *b, struct ana_evidence *e, int64_t waiting)
 {
+	const struct ana_among among = ana_evidence_among(e, b->start, b->end);
 	int64_t pinned = 0;
 	struct ana_shares p;
 	uint32_t k;
 	size_t i;
 
-	for (k = 0; k < e->threads; k++) {
-		const struct ana_thread_samples *pin = e->thread[k];
+	for (k = 0; k < among.threads; k++) {
+		const struct ana_thread_samples *pin = among.thread[k];
 
 		if (pin->role != WIRE_ROLE_PIN || !ana_shares_of(pin, b->start, b->end, &p))
 			continue;

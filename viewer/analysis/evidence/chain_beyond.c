@@ -49,11 +49,12 @@ static bool is_of(struct ana_evidence *e, const struct wire_sample *w, struct an
 static void add_process(struct talk *t, struct ana_evidence *e, uint32_t pid,
 			const struct ana_text *library)
 {
+	const struct ana_among among = ana_evidence_among(e, t->since, t->until);
 	uint32_t i;
 	size_t k;
 
-	for (i = 0; i < e->threads; i++) {
-		const struct ana_thread_samples *s = e->thread[i];
+	for (i = 0; i < among.threads; i++) {
+		const struct ana_thread_samples *s = among.thread[i];
 
 		if (s->pid != pid)
 			continue;
@@ -94,11 +95,12 @@ static bool talks(const struct talk *t, const struct ana_links *l, bool listens)
  */
 static void find_between(struct talk *t, struct ana_evidence *e, uint32_t but)
 {
+	const struct ana_among among = ana_evidence_among(e, t->since, t->until);
 	uint32_t i;
 	size_t k;
 
-	for (i = 0; i < e->threads && t->betweens < BETWEEN_MAX; i++) {
-		const struct ana_thread_samples *s = e->thread[i];
+	for (i = 0; i < among.threads && t->betweens < BETWEEN_MAX; i++) {
+		const struct ana_thread_samples *s = among.thread[i];
 
 		for (k = ana_samples_from(s, t->since); k < s->tail && s->sample[k].t_ns < t->until;
 		     k++) {
@@ -144,6 +146,7 @@ void ana_chain_find_beyond(struct chain_givers *g, struct chain_search *f,
 {
 	struct talk t = { .since = f->far ? f->a : f->a - ANA_LOOK_BACK_NS, .until = f->b };
 	struct ana_text library = ana_frames_library(ana_pystacks_text(&f->e->stacks, w->native));
+	struct ana_among among;
 	uint32_t i, n;
 
 	*g = (struct chain_givers){ 0 };
@@ -154,8 +157,9 @@ void ana_chain_find_beyond(struct chain_givers *g, struct chain_search *f,
 		find_between(&t, f->e, w->pid);
 	for (i = 0; i < t.betweens; i++)
 		add_process(&t, f->e, t.between[i], NULL);
-	for (i = 0; i < f->e->threads && t.count && g->count < ANA_CHAIN_GIVERS; i++) {
-		const struct ana_thread_samples *s = f->e->thread[i];
+	among = ana_evidence_among(f->e, t.since, t.until);
+	for (i = 0; i < among.threads && t.count && g->count < ANA_CHAIN_GIVERS; i++) {
+		const struct ana_thread_samples *s = among.thread[i];
 
 		if (!s->hands || is_in_path(f, s->pid) || is_between(&t, s->pid))
 			continue;

@@ -108,13 +108,15 @@ static void find_met(struct met *m, const struct chain_search *f, const struct a
 		     int64_t a, int64_t b)
 {
 	const uint32_t own = f->path.link[f->path.links - 1].thread->pid;
+	struct ana_among among;
 	uint32_t i;
 
 	m->count = 0;
 	if (!ana_links_await_kind(links, 't') && !ana_links_await_kind(links, 'u'))
 		return;
-	for (i = 0; i < f->e->threads && m->count < MET_MAX; i++) {
-		const struct ana_thread_samples *s = f->e->thread[i];
+	among = ana_evidence_among(f->e, a, b);
+	for (i = 0; i < among.threads && m->count < MET_MAX; i++) {
+		const struct ana_thread_samples *s = among.thread[i];
 
 		if (s->pid != own && !is_met(m, s->pid) && meets(f, s, links, a, b))
 			m->pid[m->count++] = s->pid;
@@ -128,18 +130,24 @@ static void find_met(struct met *m, const struct chain_search *f, const struct a
 static void find_in(struct chain_givers *g, const struct chain_search *f,
 		    const struct ana_links *links, int64_t a, int64_t b, bool unseen)
 {
+	const bool handed = ana_handed_since(&f->e->handed, links, a);
 	enum ana_link_kind best = ANA_LINK_AWAITS;
+	struct ana_among among;
 	struct met met;
 	uint32_t i;
 
 	*g = (struct chain_givers){ 0 };
 	find_met(&met, f, links, a, b);
-	for (i = 0; i < f->e->threads; i++) {
-		const struct ana_thread_samples *s = f->e->thread[i];
+	if (!handed && !met.count)
+		return;
+	among = ana_evidence_among(f->e, a, b);
+	for (i = 0; i < among.threads; i++) {
+		const struct ana_thread_samples *s = among.thread[i];
 		enum ana_link_kind kind;
 		uint32_t n = 0;
 
-		kind = s->hands ? ana_chain_hands(f->e, s, links, a, b, &n) : ANA_LINK_AWAITS;
+		kind = handed && s->hands ? ana_chain_hands(f->e, s, links, a, b, &n)
+					  : ANA_LINK_AWAITS;
 		if (kind == ANA_LINK_AWAITS && is_met(&met, s->pid) && is_seen(s, a, b) &&
 		    !in_path(&f->path, s))
 			kind = ANA_LINK_HOLDS;
@@ -156,6 +164,8 @@ static void find_in(struct chain_givers *g, const struct chain_search *f,
 			continue;
 		best = kind;
 		g->giver[g->count++] = (struct chain_giver){ s, kind, n };
+		if (best == ANA_LINK_GIVES && g->count == ANA_CHAIN_GIVERS)
+			break; /* none of the others can change it */
 	}
 	g->circle &= !g->count;
 	ana_chain_sort(g);
@@ -172,11 +182,12 @@ void ana_chain_find_before(struct chain_givers *g, const struct chain_search *f,
 void ana_chain_find_others(struct chain_givers *g, const struct chain_search *f)
 {
 	const uint32_t pid = f->path.link[0].thread->pid;
+	const struct ana_among among = ana_evidence_among(f->e, f->a, f->b);
 	uint32_t i;
 
 	*g = (struct chain_givers){ 0 };
-	for (i = 0; i < f->e->threads; i++) {
-		const struct ana_thread_samples *s = f->e->thread[i];
+	for (i = 0; i < among.threads; i++) {
+		const struct ana_thread_samples *s = among.thread[i];
 
 		if (s->pid == pid || !is_seen(s, f->a, f->b))
 			continue;

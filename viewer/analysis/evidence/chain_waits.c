@@ -269,12 +269,14 @@ static bool waits_for_lock(const struct ana_thread_samples *s, const struct ana_
 bool ana_chain_is_behind(struct chain_search *f, const struct ana_thread_samples *s,
 			 const struct ana_shares *h)
 {
+	struct ana_among among;
 	uint32_t i;
 
 	if (!waits_for_lock(s, h))
 		return false;
-	for (i = 0; i < f->e->threads; i++) {
-		const struct ana_thread_samples *t = f->e->thread[i];
+	among = ana_evidence_among(f->e, f->a, f->b);
+	for (i = 0; i < among.threads; i++) {
+		const struct ana_thread_samples *t = among.thread[i];
 
 		if (t != s && t->pid == s->pid && t->hands && had_lock(f, t) && gives_there(f, t))
 			return true;

@@ -29,7 +29,11 @@ bool ana_evidence_any(const struct view_stream *s)
 
 void ana_evidence_bare(struct ana_evidence *e, const struct wire_strtab *strings)
 {
-	*e = (struct ana_evidence){ .upto = INT64_MIN, .next = INT64_MIN };
+	*e = (struct ana_evidence){
+		.upto = INT64_MIN,
+		.next = INT64_MIN,
+		.looked.since = INT64_MIN,
+	};
 	ana_pystacks_init(&e->stacks, strings);
 	ana_linktexts_init(&e->links, strings);
 	ana_callers_init(&e->callers);
@@ -84,6 +88,9 @@ void ana_evidence_fini(struct ana_evidence *e)
 	}
 	free(e->known);
 	free(e->thread);
+	ana_looked_fini(&e->looked);
+	free(e->asked);
+	ana_handed_fini(&e->handed);
 	ana_map_fini(&e->thread_of);
 	free(e->fetch.row);
 	free(e->take.row);
@@ -335,6 +342,10 @@ int ana_evidence_add_sample(struct ana_evidence *e, const struct wire_sample *s,
 	t->sample[t->tail++] = *s;
 	take_for_wait(e, t);
 	e->kept++;
+	l = ana_linktexts_get(&e->links, t->sample[t->tail - 1].links);
+	if (ana_handed_add(&e->handed, l, s->t_ns))
+		return -ENOMEM;
+	ana_looked_add(&e->looked, t->number, e->threads, s->t_ns, back(floor, SAMPLES_KEPT_NS));
 	return 0;
 }
 
@@ -422,6 +433,25 @@ size_t ana_samples_from(const struct ana_thread_samples *s, int64_t t)
 	return low;
 }
 
+struct ana_among ana_evidence_among(struct ana_evidence *e, int64_t a, int64_t b)
+{
+	const struct ana_among all = { e->thread, e->threads };
+	struct ana_among some = { 0 };
+	const uint32_t *number;
+	uint32_t i, n;
+
+	if (!ana_looked_between(&e->looked, e->threads, a, b, &number, &n))
+		return all;
+	for (i = 0; i < n; i++) {
+		if (!base_vec_more(e->asked, some.threads, e->asked_room))
+			return all;
+		if (e->known[number[i]]->alive)
+			e->asked[some.threads++] = e->known[number[i]];
+	}
+	some.thread = e->asked;
+	return some;
+}
+
 static size_t starts_from(const struct ana_batches *b, int64_t t)
 {
 	size_t low = b->head, high = b->tail;
@@ -475,6 +505,16 @@ static void archive_thread(struct ana_thread_samples *s, struct ana_archive *a)
 	}
 }
 
+static int know_handed(struct ana_evidence *e, const struct ana_thread_samples *s)
+{
+	int err = 0;
+
+	for (size_t i = s->head; i < s->tail && !err; i++)
+		err = ana_handed_add(&e->handed, ana_linktexts_get(&e->links, s->sample[i].links),
+				     s->sample[i].t_ns);
+	return err;
+}
+
 static void read_thread(struct ana_evidence *e, struct ana_archive *a)
 {
 	struct ana_thread_samples s = { 0 }, *to;
@@ -486,9 +526,13 @@ static void read_thread(struct ana_evidence *e, struct ana_archive *a)
 		free(s.sample);
 		return;
 	}
+	if (know_handed(e, &s))
+		a->err = -ENOMEM;
 	s.number = to->number;
 	*to = s;
 	e->kept += s.tail - s.head;
+	if (s.head < s.tail)
+		ana_looked_lacks(&e->looked, s.sample[s.tail - 1].t_ns);
 	if (!s.alive)
 		return;
 	to->alive = false;

@@ -5,6 +5,7 @@
  * when the trainer called next()).
  *
  *	evidence.c  reads rows as far as asked and forgets what lies behind
+ *	looked.c    who was looked at in an interval
  *	shares.c    a thread's time in an interval: on a CPU, waiting for one, blocked in what
  *	cause*.c    the rules that make classes of it
  *
@@ -17,10 +18,12 @@
 
 #include "links.h"
 #include "callers.h"
+#include "handed.h"
 #include "loaders.h"
 #include "analysis/map.h"
 #include "analysis/read/row_feed.h"
 #include "pystack.h"
+#include "looked.h"
 
 #define ANA_LOOK_BACK_NS INT64_C(2000000000) /* how far samples before an interval are asked */
 /* samples that are looked back for one that tells what is awaited there */
@@ -62,9 +65,13 @@ struct ana_evidence {
 	struct ana_thread_samples **thread;
 	uint32_t threads, thread_room;
 	uint32_t unchecked; /* samples since it was looked who is gone */
+	struct ana_looked looked; /* samples of them, by time; not archived */
+	struct ana_thread_samples **asked; /* by ana_evidence_among() */
+	uint32_t asked_room;
 	struct ana_batches fetch, take, close, pin;
 	struct ana_pystacks stacks;
 	struct ana_linktexts links;
+	struct ana_handed handed; /* what samples are kept of, and before; not archived */
 	struct ana_callers callers;
 	struct ana_loaders loaders;
 	int64_t upto; /* everything before is read */
@@ -128,6 +135,14 @@ int ana_evidence_foresee(struct ana_evidence *e, const struct wire_sample *s);
 /* The thread, NULL: never seen. */
 struct ana_thread_samples *ana_evidence_thread(const struct ana_evidence *e, uint32_t pid,
 					       uint32_t tid);
+
+struct ana_among {
+	struct ana_thread_samples **thread; /* by number; valid until the next question */
+	uint32_t threads;
+};
+
+/* All threads that have a sample in [a, b), up to which all were read, and perhaps others. */
+struct ana_among ana_evidence_among(struct ana_evidence *e, int64_t a, int64_t b);
 
 /* Index of the first sample of the thread at or after @t, at most its tail. */
 size_t ana_samples_from(const struct ana_thread_samples *s, int64_t t);

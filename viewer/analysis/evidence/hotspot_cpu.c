@@ -51,12 +51,13 @@ const struct ana_thread_samples *ana_hotspot_cpu_of(struct ana_evidence *e,
 						    const struct ana_thread_samples *starved,
 						    int64_t a, int64_t b, size_t *sample)
 {
+	const struct ana_among among = ana_evidence_among(e, a, b);
 	struct group g[GROUPS], *best = NULL, *one;
 	uint32_t groups = 0, i;
 	struct ana_shares h;
 
-	for (i = 0; i < e->threads; i++) {
-		const struct ana_thread_samples *s = e->thread[i];
+	for (i = 0; i < among.threads; i++) {
+		const struct ana_thread_samples *s = among.thread[i];
 		size_t at;
 
 		if (s == starved || !ana_shares_of(s, a, b, &h) || !h.run)
