@@ -4,13 +4,14 @@
  * is done every hundredth step: the step is the shortest regular distance whose round holds
  * nearly all the kinds of work that there are.
  */
-#include "period.h"
+#include "plan.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/read/event_feed.h"
 #include "analysis/map.h"
+#include "batches.h"
 
 #define LOOK_AT 262144u /* operations */
 #define WINDOWS 3u /* places to look at: the beginning may be warm-up */
@@ -157,6 +158,7 @@ struct key { /* what tells operations apart */
 struct window {
 	struct key *ev; /* of one stream in the end */
 	size_t n;
+	size_t looked; /* operations of all streams up to the last of these */
 	uint32_t *symbol;
 	uint32_t symbols;
 };
@@ -210,11 +212,29 @@ static int make_symbols(struct window *w)
 		w->symbol[n++] = k;
 	}
 	w->n = n;
+	w->looked = i;
 	ana_map_fini(&of);
 	return err;
 }
 
-static int look(struct window *w, struct ana_anchor *anchor)
+/*
+ * The loader's batches against the period: *at begins a batch instead, -1: nothing does, where the
+ * period tells of the names alone.
+ */
+static int ask_batches(const struct window *w, const struct ana_source *s, size_t period, long *at)
+{
+	const uint64_t batches = (uint64_t)((unsigned __int128)s->batches * w->looked / s->ops);
+	int differ;
+
+	if (!ana_batches_are_more(batches, w->n / period))
+		return 0;
+	differ = ana_batches_differ(w->symbol, w->n, w->symbols, batches);
+	if (differ <= 0)
+		return differ;
+	return ana_batches_anchor(w->symbol, w->n, w->symbols, batches, at);
+}
+
+static int look(struct window *w, const struct ana_source *s, struct ana_anchor *anchor)
 {
 	size_t period;
 	long i;
@@ -223,8 +243,10 @@ static int look(struct window *w, struct ana_anchor *anchor)
 	if (err)
 		return err;
 	i = ana_period_of(w->symbol, w->n, w->symbols, &period);
-	if (i < 0)
-		return 0;
+	if (i >= 0)
+		err = ask_batches(w, s, period, &i);
+	if (err || i < 0)
+		return err;
 	*anchor = (struct ana_anchor){
 		.found = true,
 		.device = w->ev[i].device,
@@ -254,12 +276,11 @@ static bool fill(struct window *w, struct ana_feed *f)
  * at the second block of a short run would depend on where the blocks end, and an import of the
  * same operations cuts them elsewhere.
  */
-static int look_from(struct view_trace *t, const struct view_stream *s,
-		     struct wire_scratch *scratch, struct window *w, unsigned int part,
-		     struct ana_anchor *anchor, bool *all)
+static int look_from(struct view_trace *t, struct ana_source *s, struct wire_scratch *scratch,
+		     struct window *w, unsigned int part, bool *all)
 {
 	struct ana_feed f;
-	int err = ana_feed_init(&f, t, s, WIRE_KIND_OP, scratch);
+	int err = ana_feed_init(&f, t, s->s, WIRE_KIND_OP, scratch);
 
 	if (err)
 		return err;
@@ -271,11 +292,10 @@ static int look_from(struct view_trace *t, const struct view_stream *s,
 	*all = fill(w, &f) && !part;
 	err = f.err;
 	ana_feed_fini(&f);
-	return err ? err : look(w, anchor);
+	return err ? err : look(w, s, &s->anchor);
 }
 
-int ana_period_find(struct view_trace *t, const struct view_stream *s, struct wire_scratch *scratch,
-		    struct ana_anchor *anchor)
+int ana_period_find(struct view_trace *t, struct ana_source *s, struct wire_scratch *scratch)
 {
 	struct window w = { .ev = malloc(LOOK_AT * sizeof(*w.ev)),
 			    .symbol = malloc(LOOK_AT * sizeof(*w.symbol)) };
@@ -283,9 +303,9 @@ int ana_period_find(struct view_trace *t, const struct view_stream *s, struct wi
 	bool all = false;
 	int err = w.ev && w.symbol ? 0 : -ENOMEM;
 
-	*anchor = (struct ana_anchor){ 0 };
-	for (part = 0; part < WINDOWS && !err && !anchor->found && !all; part++)
-		err = look_from(t, s, scratch, &w, part, anchor, &all);
+	s->anchor = (struct ana_anchor){ 0 };
+	for (part = 0; part < WINDOWS && !err && !s->anchor.found && !all; part++)
+		err = look_from(t, s, scratch, &w, part, &all);
 	free(w.ev);
 	free(w.symbol);
 	return err;

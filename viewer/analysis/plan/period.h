@@ -24,9 +24,10 @@ static inline bool ana_anchor_is(const struct ana_anchor *a, const struct wire_e
 	       e->op == a->op && e->copy == a->copy;
 }
 
-/* 0 or -ENOMEM. */
-int ana_period_find(struct view_trace *t, const struct view_stream *s, struct wire_scratch *scratch,
-		    struct ana_anchor *anchor);
+struct ana_source; /* plan.h */
+
+/* Into s->anchor. s->ops and s->batches are known. 0 or -ENOMEM. */
+int ana_period_find(struct view_trace *t, struct ana_source *s, struct wire_scratch *scratch);
 
 /*
  * The same over symbols: index of an element of @symbol[0..n) whose symbol (0 to @symbols - 1)

@@ -62,6 +62,6 @@ int ana_plan_scan(struct ana_plan *p, struct ana_source *s, struct wire_scratch 
 	}
 	free(ev);
 	if (err != -ENOMEM && s->ops && !s->has_step && !s->has_optimizer)
-		err = ana_period_find(p->trace, s->s, scratch, &s->anchor);
+		err = ana_period_find(p->trace, s, scratch);
 	return err == -ENOMEM ? err : 0;
 }

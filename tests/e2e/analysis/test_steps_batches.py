@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e timeout=60
+"""Steps where nobody marks them and the names of kernels change from batch to batch, so that what comes again is a round
+of many batches: the loader's batches are known, and the steps are told by what comes once a batch, or not at all. Where
+batches are alike, what comes again stays the step, however many batches it takes."""
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import gs
+
+BATCHES, OF_EACH, AROUND = 400, 25, 24
+MS = 1_000_000
+COLLECTIVE, COPY, LOG = 'ncclDevKernel_AllReduce', 'copy', 'log'
+WAIT = 'enumerate(DataLoader)#x.__next__'
+
+
+def again(batch):
+    """The names come again after so many batches; the collective in each."""
+    return [f'k{(batch * OF_EACH + k) % (AROUND * OF_EACH)}' for k in range(OF_EACH)] + [COLLECTIVE]
+
+
+def copied(batch):
+    """A copy to the GPU is all that comes once a batch, and each fourth batch has more to do."""
+    return [COPY] + again(batch)[:-1 if batch % 4 else -9]
+
+
+def logged(batch):
+    """Names that never come again; each 16th batch something is logged."""
+    return [f'k{batch}_{k}' for k in range(OF_EACH)] + [LOG] * (batch % 16 == 15)
+
+
+def gathered(batch):
+    """Four batches, then the optimizer, whose kernels are of many kinds."""
+    return [f'f{k}' for k in range(10)] + [f'adam{k}' for k in range(8)] * (batch % 4 == 3)
+
+
+def by_turns(batch):
+    """Two nets with a batch each."""
+    return [f'net{batch % 2}_{k}' for k in range(10)]
+
+
+def lines(names, short):
+    """@short: two batches an iterator, and the wait that tells that there are no more."""
+    out, t, n = [], MS, 0
+    for batch in range(BATCHES):
+        for _ in range(2 if short and batch and batch % 2 == 0 else 1):
+            out.append(f'range 1 {t} {t + 50_000} 5 0 {WAIT}')
+            t += 60_000
+        for name in names(batch):
+            n += 1
+            out.append(f'api {t} {t + 2000} {n} 5 cudaLaunchKernel')
+            out.append(f'copy {t + 5000} {t + 9000} {n} 7 0 4096 1 1 3' if name == COPY else
+                       f'kernel {t + 5000} {t + 9000} {n} 7 0 {name}')
+            t += 10_000
+    return [f'stream node1 10 0 {t + MS} -1 0 - train', 'device 0 1 NVIDIA%20H100'] + out
+
+
+def steps(where, names, short=False):
+    run = os.path.join(where, f'{names.__name__}{short}.gst')
+    os.mkdir(run)
+    subprocess.run([os.path.join(gs.BUILD, 'tests', 'run_make'), run], input='\n'.join(lines(names, short)).encode(), check=True)
+    got = gs.summary(run)['steps']
+    return got['source'], got['count']
+
+
+with gs.scratch() as where:
+    for short in False, True:
+        gs.equal(steps(where, again, short), ('period', BATCHES - 1), f'a collective in each batch; two batches an iterator: {short}')
+        gs.equal(steps(where, copied, short), ('period', BATCHES - 1), f'a copy in each batch; two batches an iterator: {short}')
+        gs.equal(steps(where, logged, short), ('none', 0), f'nothing in each batch; two batches an iterator: {short}')
+    gs.equal(steps(where, gathered), ('period', BATCHES / 4 - 1), 'four batches a step')
+    gs.equal(steps(where, by_turns), ('period', BATCHES / 2 - 1), 'two nets by turns')
+gs.finish()
