@@ -5,7 +5,7 @@
 # tests/e2e/house/test_completion.py compares them.
 
 # ---- of the tables of options, by completions.c ----
-_gpustarve_commands='run top report runs verify check fit loader import export job dump digest fleet prices demo doctor'
+_gpustarve_commands='run top report runs verify check fit loader import export job dump digest fleet node prices demo doctor'
 
 declare -A _gpustarve_options=(
 	[run]='-o --output --price --price-model --label --no-identities --unit --level --max-overhead --max-trace --collector --alert --budget --exec --no-projection --open --no-report -q --quiet'
@@ -22,6 +22,7 @@ declare -A _gpustarve_options=(
 	[dump]='--samples --batches --steps --estimate --streams --since'
 	[digest]='--store -o --output --team --revision --provisional --resume --price --price-model --from --flush --budget --exec'
 	[fleet]='--store --by --since --until --team --top --plan --reserved --own --prices --currency --timezone --sacct --invoice --require-label --budget --exec --partial --format --links -o --output'
+	[node]='--store --team --look --every --for --price-model'
 	[prices]='-o --output --provider --date --price-model'
 	[demo]='--open --path'
 	[doctor]='--pid --job --pod'
@@ -138,6 +139,12 @@ declare -A _gpustarve_values=(
 	[fleet --format]='text json csv html focus'
 	[fleet -o]=@file
 	[fleet --output]=@file
+	[node --store]=@none
+	[node --team]=@none
+	[node --look]=@none
+	[node --every]=@none
+	[node --for]=@none
+	[node --price-model]='on-demand spot reserved owned'
 	[prices -o]=@file
 	[prices --output]=@file
 	[prices --provider]=@none

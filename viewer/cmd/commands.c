@@ -30,6 +30,8 @@ const struct view_command view_commands[] = {
 	  true },
 	{ "fleet", view_cmd_fleet, &view_fleet_options, "sum up the runs of an organisation",
 	  false },
+	{ "node", view_cmd_node, &view_node_options,
+	  "write down who holds GPUs and is not recorded", false },
 	{ "prices", view_cmd_prices, &view_prices_options, "list, look up and import prices",
 	  false },
 	{ "demo", view_cmd_demo, &view_demo_options,

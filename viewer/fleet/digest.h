@@ -160,6 +160,12 @@ void fleet_digest_make(struct fleet_digest *d, const struct view_summary *s, con
 void fleet_digest_make_provisional(struct fleet_digest *d, const struct view_summary *s,
 				   const char *tenant);
 
+/*
+ * What nobody recorded, of who was seen to hold GPUs (`gpustarve node`): its kind, its verdict and
+ * its only class, which is none of the ledger.
+ */
+#define FLEET_UNWRAPPED "unwrapped"
+
 /* Makes @tenant the one whose it is, whatever its labels say. */
 void fleet_digest_own(struct fleet_digest *d, const char *tenant);
 

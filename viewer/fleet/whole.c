@@ -9,6 +9,7 @@
 #include "base/minmax.h"
 #include "core/log.h"
 #include "currency.h"
+#include "digest.h"
 #include "lines.h"
 
 #define NS INT64_C(1000000000)
@@ -49,6 +50,8 @@ static void on_line(void *arg, const struct fleet_line_row *l)
 	base_wide usd =
 		fleet_part(l->sums.m[FLEET_USD], l->start_ns, wall, w->since_ns, w->until_ns);
 
+	if (!strcmp(l->name[FLEET_DIM_KIND], FLEET_UNWRAPPED))
+		return; /* it is of what nobody recorded, which is what is left */
 	w->invoice.recorded_ns += ns;
 	if (!l->priced)
 		w->invoice.unpriced_ns += ns;
