@@ -50,6 +50,15 @@ struct ana_rank {
 	bool straggler; /* ... and enough to say so */
 	enum ana_rank_state state;
 	int64_t last_ns; /* end of its last collective, send or receive, on its own clock */
+	int64_t ended_ns; /* of its process, on its own clock */
+	/*
+	 * A dead one: so many others had work under way, then and ever after, that never ended; so
+	 * long their GPUs were held from then on. Of these others, whose row, and their own part.
+	 */
+	uint64_t left;
+	int64_t left_ns;
+	uint32_t behind; /* one more than the row; 0: none */
+	int64_t behind_ns;
 	char *last_name; /* of that kernel; NULL: not known */
 	/*
 	 * where most of the time of its top cause went, by its own samples; NULL and 0: not known

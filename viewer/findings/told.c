@@ -342,6 +342,25 @@ static const char *meanwhile(const struct view_summary *s, struct base_arena *me
 	return *sampled ? sampled : metered(s, mem);
 }
 
+/* For whom GPUs waited meanwhile who had died, where that is half of it or more. */
+static const char *left_behind(const struct view_summary *s, struct base_arena *mem)
+{
+	const struct ana_ranks *r = &s->result->ranks;
+	const int64_t all = s->result->quality.unobserved_ns;
+	size_t most = 0;
+	base_unit share;
+
+	for (size_t i = 0; i < r->rows; i++)
+		if (r->row[i].left_ns > r->row[most].left_ns)
+			most = i;
+	if (!r->rows || !r->row[most].has_rank || r->row[most].left_ns > all ||
+	    2 * (__int128)r->row[most].left_ns < all || !r->row[most].left)
+		return "";
+	return base_arena_printf(
+		mem, "; for %s %% of it GPUs waited for rank %" PRId32 ", which had died",
+		base_percent(share, base_ppm(r->row[most].left_ns, all)), r->row[most].rank);
+}
+
 /* What each step asks of the GPU, if that is much: after each answer it has nothing to do. */
 static const char *reads(const struct view_summary *s, struct base_arena *mem)
 {
@@ -364,7 +383,8 @@ static const char *taken(const struct view_summary *s, struct base_arena *mem, s
 	if (cpu)
 		return is_first_without_cpu(s, at) ? cpus_taken(s, mem) : "";
 	if (f->class == ANA_EXCLUDED_UNOBSERVED)
-		return base_arena_printf(mem, "%s%s", stepped_down(s), meanwhile(s, mem));
+		return base_arena_printf(mem, "%s%s%s", stepped_down(s), meanwhile(s, mem),
+					 left_behind(s, mem));
 	if (f->class == ANA_HOST_DISPATCH)
 		return reads(s, mem);
 	if (f->class != ANA_HOST_LOCK || f->where.chains > 1)

@@ -235,6 +235,7 @@ struct view_summary {
 	size_t advices;
 	struct view_loader loader;
 	int64_t *rank_nano_usd; /* [result->ranks.rows]: of what each made the others wait */
+	int64_t *left_nano_usd; /* the same: of left_ns */
 	const char **note;
 	size_t notes;
 	struct view_saves *saves; /* NULL: nothing is known of saves, or there is nothing to tell */

@@ -198,6 +198,13 @@ static void set_money(struct view_summary *s)
 			base_div_even((__int128)s->cost.total * 3600 * 1000000000, useful);
 }
 
+static int64_t behind_usd(const struct view_summary *s, size_t row)
+{
+	const struct ana_rank *r = &s->result->ranks.row[row];
+
+	return view_cost_amount(s->cost.rate[r->gpu].nano_usd_per_hour, r->behind_ns);
+}
+
 /*
  * A waiting GPU's dollars go to the ranks it waited for, in proportion. Where pairs are not kept,
  * all GPUs count alike.
@@ -209,6 +216,10 @@ static void set_rank_money(struct view_summary *s)
 	int64_t whole = s->result->classes[ANA_COMM_SKEW];
 
 	s->rank_nano_usd = base_arena_array(&s->mem, r->rows, sizeof(*s->rank_nano_usd));
+	s->left_nano_usd = base_arena_array(&s->mem, r->rows, sizeof(*s->left_nano_usd));
+	for (size_t i = 0; s->cost.known && i < r->rows; i++)
+		if (r->row[i].behind)
+			view_cost_add(&s->left_nano_usd[r->row[i].behind - 1], behind_usd(s, i));
 	for (size_t i = 0; s->cost.known && i < r->rows; i++) {
 		for (size_t k = 0; r->pair_ns && k < r->rows; k++) {
 			int64_t ns = r->pair_ns[k * r->rows + i];

@@ -49,6 +49,12 @@ static bool read_row(struct view_summary *s, const struct base_json *n, struct a
 							ana_rank_state_names, ANA_RANK_STATES, 0);
 	r->last_name = summary_text(s, n, "last_collective");
 	r->last_ns = summary_stamp(n, "last_ns");
+	r->ended_ns = summary_stamp(base_json_get(n, "death"), "ended_ns");
+	r->left = base_json_get_uint(base_json_get(n, "death"), "waiting", 0);
+	r->left_ns = summary_total(base_json_get(n, "death"), "waited_ns");
+	if (is_int(base_json_get(n, "behind_death"), "row"))
+		r->behind = summary_u32(base_json_get(n, "behind_death"), "row") + 1;
+	r->behind_ns = summary_span(base_json_get(n, "behind_death"), "ns");
 	return true;
 }
 
@@ -59,8 +65,11 @@ static void read_rows(struct view_summary *s, const struct base_json *rows)
 	r->row = base_arena_array(&s->mem, base_json_count(rows), sizeof(*r->row));
 	s->rank_nano_usd =
 		base_arena_array(&s->mem, base_json_count(rows), sizeof(*s->rank_nano_usd));
+	s->left_nano_usd =
+		base_arena_array(&s->mem, base_json_count(rows), sizeof(*s->left_nano_usd));
 	BASE_JSON_EACH(n, rows) {
 		s->rank_nano_usd[r->rows] = summary_usd(n, "caused_usd", 0);
+		s->left_nano_usd[r->rows] = summary_usd(base_json_get(n, "death"), "waited_usd", 0);
 		r->rows += read_row(s, n, &r->row[r->rows]);
 	}
 }

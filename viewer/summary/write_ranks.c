@@ -28,6 +28,34 @@ static void put_cause(struct base_jsonout *j, const struct ana_rank *r)
 	base_json_end(j);
 }
 
+static void put_death(struct base_jsonout *j, const struct view_summary *s, size_t i)
+{
+	const struct ana_rank *r = &s->result->ranks.row[i];
+
+	if (r->state != ANA_RANK_DEAD) {
+		base_json_null(j, "death");
+		return;
+	}
+	base_json_flat_object(j, "death");
+	base_json_int(j, "ended_ns", r->ended_ns);
+	base_json_uint(j, "waiting", r->left);
+	base_json_int(j, "waited_ns", r->left_ns);
+	base_json_usd(j, "waited_usd", s->left_nano_usd[i], s->cost.known);
+	base_json_end(j);
+}
+
+static void put_behind(struct base_jsonout *j, const struct ana_rank *r)
+{
+	if (!r->behind) {
+		base_json_null(j, "behind_death");
+		return;
+	}
+	base_json_flat_object(j, "behind_death");
+	base_json_uint(j, "row", r->behind - 1);
+	base_json_int(j, "ns", r->behind_ns);
+	base_json_end(j);
+}
+
 static void put_row(struct base_jsonout *j, const struct view_summary *s, size_t i)
 {
 	const struct ana_rank *r = &s->result->ranks.row[i];
@@ -57,6 +85,8 @@ static void put_row(struct base_jsonout *j, const struct view_summary *s, size_t
 	base_json_string(j, "state", ana_rank_state_names[r->state]);
 	base_json_string(j, "last_collective", r->last_name);
 	base_json_int(j, "last_ns", r->last_ns);
+	put_death(j, s, i);
+	put_behind(j, r);
 	base_json_end(j);
 }
 

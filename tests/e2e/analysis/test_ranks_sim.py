@@ -94,6 +94,24 @@ def asleep(n):
               f'{100 * abs(starved - want) / want:.2f} %, {row["top_cause"]} {row["where"]}', flush=True)
 
 
+def left_behind(s, rows, grace, run):
+    """Both others waited for rank 1, from its end to theirs."""
+    death, others = rows[1]['death'], [rows[0], rows[2]]
+    ends = {p['rank']: p['end_ns'] for p in s['run']['processes'] if p['rank'] is not None and p['role'] == 'trainer'}
+    gs.equal((death['waiting'], death['ended_ns']), (2, ends[1]), 'those who waited for it, and since when')
+    gs.equal([s['ranks']['rows'][r['behind_death']['row']]['rank'] for r in others], [1, 1], 'for whom they waited')
+    gs.equal(sum(r['behind_death']['ns'] for r in others), death['waited_ns'], 'how long, in all')
+    for r in others:
+        # What was complete last may have been so just after the death.
+        before = ends[r['rank']] - ends[1] - r['behind_death']['ns']
+        gs.check(0 <= before <= 10**9, f'rank {r["rank"]} waited until its end, but for {before} ns')
+        gs.check(r['behind_death']['ns'] >= (grace - 1) * 10**9, f'rank {r["rank"]} waited {r["behind_death"]["ns"]} ns')
+    gs.check(abs(death['waited_usd'] - death['waited_ns'] * ranks.PRICE / 3.6e12) <= 1e-7, f'dollars: {death}')
+    text = ' '.join(gs.gpustarve('report', run, '--price', ranks.PRICE).stdout.decode().split())
+    gs.check('rank 1 died at 20' in text and '2 others waited for it until they ended: ' in text, f'the sentence: {text[:1500]}')
+    gs.check('GPUs waited for rank 1, which had died' in text, f'what was unobserved: {text[:1500]}')
+
+
 def gone(fate, *states):
     """A rank that is killed, or hangs, amid the run; the others wait in a collective for it. What they
     did in their last half second stays with CUPTI, behind the kernel that has no end."""
@@ -114,6 +132,11 @@ def gone(fate, *states):
         gs.check(rows[1]['state'] in states, f'{fate}: state {rows[1]["state"]}')
         gs.equal([rows[r]['state'] for r in (0, 2)], ['ended', 'ended'], f'{fate}: the others')
         gs.check(150 <= rows[1]['matched'] <= 300, f'{fate}: the collectives it was in: {rows[1]["matched"]}')
+        if fate == 'kill':
+            s = gs.summary(run, '--price', ranks.PRICE)
+            left_behind(s, ranks.rows(s), grace, run)
+        else:
+            gs.equal([r['death'] or r['behind_death'] for r in rows.values()], [None] * 3, f'{fate}: nobody died')
         print(f'{fate}: {rows[1]["state"]}, {rows[1]["matched"]} collectives matched', flush=True)
 
 

@@ -32,6 +32,11 @@ def logged(batch):
     return [f'k{batch}_{k}' for k in range(OF_EACH)] + [LOG] * (batch % 16 == 15)
 
 
+def warmed(batch):
+    """As often as there are batches, but all at once."""
+    return again(batch)[:-1] + ['warm'] * 40 * (batch < BATCHES // 40)
+
+
 def gathered(batch):
     """Four batches, then the optimizer, whose kernels are of many kinds."""
     return [f'f{k}' for k in range(10)] + [f'adam{k}' for k in range(8)] * (batch % 4 == 3)
@@ -71,6 +76,7 @@ with gs.scratch() as where:
         gs.equal(steps(where, again, short), ('period', BATCHES - 1), f'a collective in each batch; two batches an iterator: {short}')
         gs.equal(steps(where, copied, short), ('period', BATCHES - 1), f'a copy in each batch; two batches an iterator: {short}')
         gs.equal(steps(where, logged, short), ('none', 0), f'nothing in each batch; two batches an iterator: {short}')
+    gs.equal(steps(where, warmed), ('none', 0), 'as often as there are batches, all in the first of them')
     gs.equal(steps(where, gathered), ('period', BATCHES / 4 - 1), 'four batches a step')
     gs.equal(steps(where, by_turns), ('period', BATCHES / 2 - 1), 'two nets by turns')
 gs.finish()

@@ -109,14 +109,36 @@ static void put_culprits(struct html *h)
 		html_put(h, "<p class=\"soft\">The table below names all of them.</p>\n");
 }
 
+/* Those who waited for a dead one. */
+static void put_left(struct html *h, size_t i)
+{
+	const struct ana_rank *r = &ranks(h)->row[i];
+
+	html_put(h, " died at ");
+	html_moment(h, r->ended_ns, "/ranks/rows/%zu/death/ended_ns", i);
+	html_put(h, "; ");
+	html_count(h, r->left, "/ranks/rows/%zu/death/waiting", i);
+	html_put(h, r->left == 1 ? " other waited for it until it ended: "
+				 : " others waited for it until they ended: ");
+	html_ns(h, r->left_ns, "/ranks/rows/%zu/death/waited_ns", i);
+	if (h->s->cost.known) {
+		html_put(h, " = ");
+		html_usd(h, h->s->left_nano_usd[i], "/ranks/rows/%zu/death/waited_usd", i);
+	}
+	html_put(h, ". ");
+}
+
 static void put_gone(struct html *h, size_t i)
 {
 	const struct ana_rank *r = &ranks(h)->row[i];
 
 	html_put(h, "<p class=\"bad\">");
 	html_rank_name(h, i, "Rank ");
-	html_put(h, r->state == ANA_RANK_DEAD ? " died while the others went on: it was in "
-					      : " hung: it lived on, but came to no more than ");
+	if (r->left)
+		put_left(h, i);
+	html_put(h, r->left			? "It was in "
+		    : r->state == ANA_RANK_DEAD ? " died while the others went on: it was in "
+						: " hung: it lived on, but came to no more than ");
 	html_count(h, r->collectives, "/ranks/rows/%zu/collectives", i);
 	html_put(h, " collectives");
 	if (r->last_name) {

@@ -76,14 +76,42 @@ static void put_seldom(struct page *p, size_t i)
 			      cause(p, r)));
 }
 
+/* "12.1 GPU-seconds = 1.01 ¢" */
+static const char *left(struct page *p, size_t i)
+{
+	base_unit time, usd;
+	const char *ns = base_gpu_time(time, ranks(p)->row[i].left_ns);
+
+	if (!p->s->cost.known)
+		return base_arena_printf(&p->mem, "%s", ns);
+	return base_arena_printf(&p->mem, "%s = %s", ns,
+				 view_cost_text(usd, &p->s->cost, p->s->left_nano_usd[i]));
+}
+
+static void put_death(struct page *p, size_t i)
+{
+	const struct ana_rank *r = &ranks(p)->row[i];
+	base_unit moment, others;
+
+	if (!r->left) {
+		put(p, 2,
+		    base_arena_printf(&p->mem, "%s died while the others went on", name(p, i)));
+		return;
+	}
+	put(p, 2,
+	    base_arena_printf(&p->mem, "%s died at %s; %s other%s waited for it until %s ended: %s",
+			      name(p, i), base_moment(moment, r->ended_ns),
+			      base_count(others, r->left), r->left == 1 ? "" : "s",
+			      r->left == 1 ? "it" : "they", left(p, i)));
+}
+
 static void put_trouble(struct page *p, size_t i)
 {
 	const struct ana_rank *r = &ranks(p)->row[i];
 	base_unit percent;
 
 	if (r->state == ANA_RANK_DEAD)
-		put(p, 2,
-		    base_arena_printf(&p->mem, "%s died while the others went on", name(p, i)));
+		put_death(p, i);
 	if (r->state == ANA_RANK_HUNG)
 		put(p, 2,
 		    base_arena_printf(&p->mem, "%s hung: the others waited for it", name(p, i)));
