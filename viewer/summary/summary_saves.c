@@ -225,8 +225,8 @@ static void read_segments(struct view_summary *s, struct view_saves *v,
 							 saves_end_names, SAVES_ENDS,
 							 SAVES_END_ORDERED);
 		k->covered_ns = base_max(summary_stamp(n, "saved_until_ns"), k->start_ns);
-		k->opened_segment = (uint32_t)summary_within(n, "opened_segment", UINT32_MAX, 0,
-							     UINT32_MAX - 1);
+		k->opened_segment =
+			(uint32_t)summary_within(n, "opened_segment", UINT32_MAX, 0, UINT32_MAX);
 		k->opened = k->opened_segment != UINT32_MAX;
 		v->segments++;
 	}

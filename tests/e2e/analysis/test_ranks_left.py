@@ -49,6 +49,11 @@ def deaths(where, name, *ranks):
         d = r['death']
         gs.equal(d is not None, r['state'] == 'dead', f'{name}: rank {r["rank"]} is {r["state"]}')
         gs.check(not d or abs(d['waited_usd'] - d['waited_ns'] * PRICE / 3.6e12) <= 1e-9, f'{name}: dollars of {d}')
+    kept = os.path.join(where, name + '.json')
+    with open(kept, 'wb') as f:
+        f.write(gs.gpustarve('report', run, '--price', PRICE, '--format', 'json').stdout)
+    with open(kept, 'rb') as f:
+        gs.check(f.read() == gs.gpustarve('report', kept, '--format', 'json').stdout, f'{name}: told again from its summary')
     text = ' '.join(gs.gpustarve('report', run, '--price', PRICE).stdout.decode().split())
     return ({r['rank']: (r['death']['ended_ns'], r['death']['waiting'], r['death']['waited_ns']) for r in rows if r['death']},
             {r['rank']: (rows[r['behind_death']['row']]['rank'], r['behind_death']['ns']) for r in rows if r['behind_death']}, text)
