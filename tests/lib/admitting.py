@@ -4,6 +4,7 @@ import base64
 import copy
 import json
 import os
+import re
 import urllib.parse
 
 import central
@@ -84,6 +85,22 @@ def patched(of, response):
     import jsonpatch
     patch = patch_of(response)
     return jsonpatch.apply_patch(copy.deepcopy(of), patch) if patch is not None else of
+
+
+def expand(text, known):
+    """As kubelets do: $(NAME) of what is defined before, else as it is; $$ is $."""
+    def one(m):
+        return '$' if m.group(0) == '$$' else known.get(m.group(1), m.group(0))
+    return re.sub(r'\$\$|\$\(([A-Za-z_]\w*)\)', one, text)
+
+
+def environment(box, meta):
+    """Of a container, in the order of its variables."""
+    known = {}
+    for v in box['env']:
+        path = v.get('valueFrom', {}).get('fieldRef', {}).get('fieldPath')
+        known[v['name']] = meta[path.split('.')[1]] if path else expand(v.get('value', ''), known)
+    return known
 
 
 def model(of, kind='V1Pod'):

@@ -7,7 +7,6 @@ is not played: its paths are the build's here."""
 import contextlib
 import json
 import os
-import re
 import sys
 import tempfile
 
@@ -29,26 +28,10 @@ WITH_GPUSIM = os.path.join(gs.SOURCE, 'scripts', 'with-gpusim')
 PATHS = {LIBRARY: os.path.join(gs.BUILD, 'lib', 'libprof.so')}
 
 
-def expand(text, known):
-    """As kubelets do: $(NAME) of what is defined before, else as it is; $$ is $."""
-    def one(m):
-        return '$' if m.group(0) == '$$' else known.get(m.group(1), m.group(0))
-    return re.sub(r'\$\$|\$\(([A-Za-z_]\w*)\)', one, text)
-
-
-def environment(box, meta):
-    """Of a container, in the order of its variables."""
-    known = {}
-    for v in box['env']:
-        path = v.get('valueFrom', {}).get('fieldRef', {}).get('fieldPath')
-        known[v['name']] = meta[path.split('.')[1]] if path else expand(v.get('value', ''), known)
-    return known
-
-
 def admit(hook, of, namespace, name, uid):
     """What the pod's first container finds in its environment."""
     of = admitting.patched(of, hook.ask(review(of, namespace=namespace)))
-    return environment(of['spec']['containers'][0], {'namespace': namespace, 'name': name, 'uid': uid})
+    return admitting.environment(of['spec']['containers'][0], {'namespace': namespace, 'name': name, 'uid': uid})
 
 
 def play(env, where, socket):
