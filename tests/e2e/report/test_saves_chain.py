@@ -83,6 +83,12 @@ with gs.scratch() as where:
     opened = [run(where, 'a', 'ckpt', False, 'job=x', 'job2=y'), run(where, 'bb', 'ckpt', True, 'job=x', 'else=1'),
               run(where, 'ccc', 'elsewhere', True, 'job2=y')]
     gs.equal(opened, [False, True, False], 'the second run opens the save of the first')
+    kept = os.path.join(where, 'kept.json')
+    told = gs.gpustarve('report', os.path.join(where, 'runs', 'a.gst'), '--format', 'json').stdout
+    gs.equal([s['opened_segment'] for s in json.loads(told)['saves']['segments']], [None], 'the first run began with no save')
+    with open(kept, 'wb') as f:
+        f.write(told)
+    gs.check(gs.gpustarve('report', kept, '--format', 'json').stdout == told, 'it says the same when it is told from its summary')
     first = alone(where, 'a')['parts']
     gs.check(first['lost']['ns'] > 0 and not first['redone']['ns'], 'by itself the first run lost it')
     redone = joined(where, 'job=x')
