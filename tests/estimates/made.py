@@ -58,6 +58,7 @@ class Run:
             self.step()
         self.given_up = self.choose()
         self.meters = self.measure()
+        self.samples = self.look()
 
     def spend(self, what, ns, wait=None, line=0):
         self.host.append((self.t, self.t + ns, what, wait, line))
@@ -155,7 +156,7 @@ class Run:
             out.append((at[i], at[i + 1], round(10000 * ns / (b - a)), 1))
         return out
 
-    def samples(self):
+    def look(self):
         out, cpu, i, t = [], 0, 0, START + self.r.randrange(PERIOD)
         while t < self.t and i < len(self.host):
             while i < len(self.host) and self.host[i][1] <= t:
@@ -178,7 +179,7 @@ class Run:
         out += [f'sync 3 {a} {b}' for a, b in self.syncs]
         out += [f'range {k} {a} {b} {PID} 0 {n}' for k, a, b, n in sorted(self.ranges, key=lambda x: x[1])]
         out += [f'sample {t} {PID} {PID} 1 {SLEEPING if w else RUNNING} {w or 0} 0 {cpu} 0 0 {st}'
-                for t, w, cpu, st in self.samples()]
+                for t, w, cpu, st in self.samples]
         out += [f'meter {a // US * US} {b // US * US} {busy} {gpm}' for a, b, busy, gpm in self.meters]
         if governed:
             out += [f'loss {GOVERNOR} {a} {b}' for a, b in self.given_up]
