@@ -18,7 +18,7 @@ FIRST = {  # state: idle of a million parts, as long as nothing tells; its class
     CPU: (500_000, None), GPU: (50_000, 'host.sync'), LOCK: (500_000, 'host.wait'), FILE: (900_000, None),
     NET: (900_000, 'host.net'), SLEEP: (900_000, None), OTHER: (500_000, 'host.wait'), NONE: (500_000, None)}
 BY_RECORD = GC, EPOCH, WAIT, CHECKPOINT
-ROUNDS = 4
+ROUNDS = 2
 UNKNOWN = 'host.unknown', 'device.unknown'
 CALLS = 'host.dispatch', 'host.sync', 'host.alloc', 'host.warmup'
 NOT_SEEN = 'excluded.unobserved', 'device.lost'
@@ -26,8 +26,11 @@ WHOLE = 1_000_000
 PRIOR_NS = 100 * MS  # of time observed, that FIRST counts for
 CLASS_NS = 10 * MS  # the same of its class
 BLOCKS = 4096
-KNOWN, GUESSED = 0.1, 0.45  # of how far a state's idle time could be off
-ALIKE = 6.0  # blocks that follow each other count as one
+KNOWN, GUESSED = 0.06, 0.45  # of how far a state's idle time could be off
+PAIR = 'host.dispatch', 'host.cpu_work'  # share out a CPU's work by how long the pieces are
+LONG_NS = 5 * MS  # of the latter
+NEAR, UNLEARNT = 0.15, 0.3  # of what is near that length; of what was idle more than was recorded
+ALIKE = 4.0  # blocks that follow each other count as one
 PERIOD_NS = 10 * MS
 AGE_NS = {True: 100 * MS, False: S}  # of a meter's samples when they are taken, at most: GPM, the driver's
 FLOOR_NS = 10 * MS
@@ -212,6 +215,9 @@ class Estimate:
             if s > PHASE and c not in UNKNOWN:
                 own = c.startswith('device.') or (c in CALLS and sure)
                 phase[c if own else 'host.phase'] = phase.get(c if own else 'host.phase', 0) + b - a
+        lengths = [b - a for a, b, c, gap, _ in pieces if gap and c in PAIR]
+        close = [ns for ns in lengths if LONG_NS // 2 <= ns < 2 * LONG_NS]
+        self.near = float(sum(close)) / float(sum(lengths)) if lengths else 0.0
         self.seen_of = [sum(o[s] for o in self.seen) for s in STATES]
         self.idle_of = [sum(d[s] for d in self.idle) for s in STATES]
         if self.seen_of[PHASE] < S:
@@ -227,10 +233,18 @@ class Estimate:
                 for c in UNKNOWN:
                     weight.pop(c, None)
 
+    def first(self, s):
+        """How much of a state is idle, as long as nothing tells: of a phase as much as of what it is made of."""
+        share = self.first_of[s][0]
+        if s != PHASE:
+            return share
+        idle, seen = sum(self.idle_of[PHASE + 1:]), sum(self.seen_of[PHASE + 1:])
+        return (idle * WHOLE + share * PRIOR_NS) // (seen + PRIOR_NS)
+
     def shares(self, idle, held):
         out = []
         for s in STATES:
-            p = ((self.idle_of[s] + idle[s]) * WHOLE + self.first_of[s][0] * PRIOR_NS) // (
+            p = ((self.idle_of[s] + idle[s]) * WHOLE + self.first(s) * PRIOR_NS) // (
                 self.seen_of[s] + held[s] + PRIOR_NS)
             out.append(min(max(p, 1000), 999_000))
         return out
@@ -266,6 +280,7 @@ class Estimate:
             c['busy'] = min(max(c['said'] * self.worked // WHOLE - c['worked'], 0), c['u'])
         for a, b, s in with_none(self.target, self.some):
             self.rest[s] += b - a
+        self.target_of = list(self.rest)
         for a, b, s in with_none(meet(self.target, taken), self.some):
             self.rest[s] -= b - a
 
@@ -351,6 +366,14 @@ class Estimate:
             out.append((length, {c: ns // 1000 for c, ns in e.items()}))
         return out
 
+    def unlearnt(self):
+        """Idle time where only samples tell beyond the share that was recorded as idle: whose it is, nobody saw."""
+        more = 0
+        for s in STATES[PHASE + 1:]:
+            alike = self.target_of[s] * self.idle_of[s] // self.seen_of[s] if self.seen_of[s] else 0
+            more += max(0, self.of_state[s] - alike)
+        return more
+
     def doubt(self):
         var_busy = FLOOR_NS * 1.0 * FLOOR_NS
         for c in self.cells:
@@ -378,9 +401,16 @@ class Estimate:
         out = {}
         times = float(self.of_ns) / float(self.size)
         student = NORMAL if n > 31 else STUDENT[n - 2] if n > 1 else STUDENT[0]
+        more = self.unlearnt()
+        both = float(sum(self.parts[s].get(c, 0) for s in STATES[PHASE + 1:] for c in PAIR))
+        near = NEAR * both * self.near
+        wide = UNLEARNT * float(more)
+        var_pair = near * near + wide * wide / 12.0
         for c in self.names:
             ns = self.classes.get(c, 0)
             if not ns:
+                if c in PAIR and more:
+                    out[c] = {'ns': 0, 'low_ns': 0, 'high_ns': more}
                 continue
             squares = sums = 0.0
             for _, e in blocks:
@@ -403,6 +433,8 @@ class Estimate:
             phase = self.parts[PHASE].get('host.phase', 0) if self.seen_of[PHASE] < S else 0
             if phase and c in ('host.phase', 'host.dispatch'):  # calls come before ranges
                 var += float(phase) * float(phase) / 24.0
+            if c in PAIR:
+                var += var_pair
             half = int(student * math.sqrt(var))
             out[c] = {'ns': ns, 'low_ns': max(0, ns - half), 'high_ns': min(self.of_ns, ns + half)}
         half = int(NORMAL * math.sqrt(var_busy))

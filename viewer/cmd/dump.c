@@ -52,7 +52,7 @@ static void put_estimated(const struct ana_estimate_told *t)
 	printf("part\t%" PRIu32, t->gpu);
 	put_estimated_part("busy", &e->busy);
 	for (int c = 0; c < ANA_CLASSES; c++) {
-		if (!e->classes[c].ns)
+		if (!e->classes[c].high_ns)
 			continue;
 		printf("part\t%" PRIu32, t->gpu);
 		put_estimated_part(ana_class_names[c], &e->classes[c]);

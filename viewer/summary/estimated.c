@@ -19,7 +19,7 @@ void summary_put_estimated(struct base_jsonout *j, const struct ana_estimated *e
 	put_part(j, "busy", &e->busy);
 	base_json_object(j, "classes");
 	for (int c = 0; c < ANA_CLASSES; c++)
-		if (e->classes[c].ns)
+		if (e->classes[c].high_ns)
 			put_part(j, ana_class_names[c], &e->classes[c]);
 	base_json_end(j);
 	base_json_end(j);

@@ -146,20 +146,23 @@ def engine(folder, case, classes):
 def check_sums(seed, ledger):
     e = ledger.get('estimated')
     if not e:
-        return
+        return 0
     told = e['busy']['ns'] + sum(c['ns'] for c in e['classes'].values()) + e['unknown_ns']
     gs.equal(told, e['of_ns'], f'seed {seed}: parts sum to the whole')
     gs.check(e['of_ns'] <= ledger['classes']['excluded.unobserved']['ns'], f'seed {seed}: no more than unobserved')
+    never = {c for c, p in e['classes'].items() if not p['ns']}
+    gs.check(never <= set(ref.PAIR), f'seed {seed}: bounds of what was never recorded: {never}')
     for p in (e['busy'], *e['classes'].values()):
-        gs.check(0 <= p['low_ns'] <= p['ns'] <= p['high_ns'] <= e['of_ns'], f'seed {seed}: {p}')
+        gs.check(0 <= p['low_ns'] <= p['ns'] <= p['high_ns'] <= e['of_ns'] and p['high_ns'], f'seed {seed}: {p}')
+    return len(never)
 
 
 def main():
     first = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 60
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 150
     with open(os.path.join(gs.SOURCE, 'facts', 'classes.def')) as f:
         classes = [line.split('"')[1] for line in f if line.startswith('CLASS(')]
-    told = 0
+    told = never = 0
     with gs.scratch() as where:
         for seed in range(first, first + count):
             case = Case(seed)
@@ -169,8 +172,9 @@ def main():
                 with open(f'/tmp/estimate-{seed}.txt', 'w') as f:
                     f.write('\n'.join(case.lines) + '\n')
             gs.equal(got, want, f'seed {seed}')
-            check_sums(seed, ledger)
+            never += check_sums(seed, ledger)
             told += bool(got)
+    gs.check(count < 20 or never, 'a class that was never recorded has a bound')
     gs.check(count < 20 or told > count / 3, f'{told} of {count} runs have an estimate')
     gs.finish()
 

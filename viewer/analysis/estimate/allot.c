@@ -10,7 +10,7 @@
 #define MS INT64_C(1000000)
 #define PRIOR_NS (100 * MS) /* of time seen: for so much counts what holds if nothing tells */
 #define CLASS_NS (10 * MS) /* the same of its class */
-#define ROUNDS 4
+#define ROUNDS 2 /* more would draw idle time to where it once was laid */
 
 /* As long as nothing tells: how much of a state is idle, millionths, and of which class that is. */
 static const struct {
@@ -69,6 +69,22 @@ static void weigh(int64_t weight[ANA_CLASSES], int own)
 	weight[ANA_HOST_UNKNOWN] = weight[ANA_DEVICE_UNKNOWN] = 0;
 }
 
+/* A phase is taken to be idle as much as what it is made of: where only samples tell. */
+static int64_t first_share(const struct ana_estimate_gpu *g, const struct ana_allotted *a, int s)
+{
+	int64_t share = first[kind_of(g, s)].share;
+	__int128 idle, seen = PRIOR_NS;
+
+	if (s != ANA_STATE_PHASE)
+		return share;
+	idle = (__int128)share * PRIOR_NS;
+	for (int i = ANA_STATE_PHASE + 1; i < ANA_STATES; i++) {
+		idle += (__int128)a->idle_seen[i] * ANA_SHARE_WHOLE;
+		seen += a->seen[i];
+	}
+	return (int64_t)(idle / seen);
+}
+
 /* From what was recorded, and from what a round before found in what was not. */
 static void share_out(const struct ana_estimate_gpu *g, struct ana_allotted *a, bool again)
 {
@@ -76,7 +92,7 @@ static void share_out(const struct ana_estimate_gpu *g, struct ana_allotted *a, 
 		__int128 idle = (__int128)(a->idle_seen[s] + a->idle[s]) * ANA_SHARE_WHOLE;
 		__int128 seen = (__int128)a->seen[s] + (again ? a->held[s] : 0) + PRIOR_NS;
 
-		idle += (__int128)first[kind_of(g, s)].share * PRIOR_NS;
+		idle += (__int128)first_share(g, a, s) * PRIOR_NS;
 		a->share[s] = base_clamp((int64_t)(idle / seen), 1000, 999000);
 	}
 }

@@ -14,9 +14,11 @@
 #define AGE_DRIVER_NS 1e9
 #define DRIVER_GRAIN 0.003 /* a whole percent, evenly */
 #define FLOOR_NS 1e7
-#define ALIKE 6.0 /* blocks that follow each other count as one */
-#define KNOWN 0.1 /* of how far a state's idle time could be off */
+#define ALIKE 4.0 /* blocks that follow each other count as one */
+#define KNOWN 0.06 /* of how far a state's idle time could be off */
 #define GUESSED 0.45
+#define NEAR 0.15 /* of a CPU's work in pieces near the length that tells its class */
+#define UNLEARNT 0.3 /* of what was idle more than was recorded */
 #define NORMAL 1.645
 
 /* Of Student's distribution, from one degree of freedom on: the two-sided 90 %. */
@@ -193,6 +195,42 @@ static double room_variance(const struct ana_allotted *a, size_t n, int c)
 	return var;
 }
 
+/*
+ * Idle time where only samples tell, or nothing does, beyond the share that was recorded as idle:
+ * nobody saw whose it is.
+ */
+static int64_t unlearnt(const struct ana_estimate_gpu *g, const struct ana_allotted *a)
+{
+	int64_t more = 0;
+
+	for (int s = ANA_STATE_PHASE + 1; s < ANA_STATES; s++) {
+		int64_t alike = 0;
+
+		if (a->seen[s])
+			alike = (int64_t)((__int128)g->target[s] * a->idle_seen[s] / a->seen[s]);
+		more += base_max(0, a->idle[s] - alike);
+	}
+	return more;
+}
+
+/* How long a CPU's pieces of work are changes with the job, and so which class they are of. */
+static double pair_variance(const struct ana_estimate_gpu *g, const struct ana_allotted *a,
+			    int64_t more)
+{
+	int64_t both = 0;
+	double near = 0.0, wide;
+
+	for (int s = ANA_STATE_PHASE + 1; s < ANA_STATES; s++)
+		both += a->part[s][ANA_HOST_DISPATCH] + a->part[s][ANA_HOST_CPU_WORK];
+	if (g->pair_ns)
+		near = NEAR * (double)both * ((double)g->near_ns / (double)g->pair_ns);
+	near = near * near;
+	wide = UNLEARNT * (double)more;
+	wide = wide * wide;
+	wide = wide / 12.0;
+	return near + wide;
+}
+
 static struct ana_estimated_part within(int64_t ns, double deviations, double var, int64_t most)
 {
 	double half = deviations * sqrt(var);
@@ -213,13 +251,14 @@ void ana_estimate_doubt(const struct ana_estimate_gpu *g, const struct ana_allot
 			struct ana_estimated *to)
 {
 	struct residuals r = { 0 };
-	double busy = busy_variance(g, a);
-	int64_t idle = 0;
+	double busy = busy_variance(g, a), pair;
+	int64_t idle = 0, more_idle = unlearnt(g, a);
 
 	for (size_t i = 0; i < g->blocks; i++)
 		add_block(g, a, &g->block[i], &r);
 	for (int s = 0; s < ANA_STATES; s++)
 		idle += a->idle[s];
+	pair = pair_variance(g, a, more_idle);
 	to->of_ns = g->target_ns;
 	to->metered_ns = a->metered_ns;
 	to->unknown_ns = a->unknown_ns;
@@ -227,6 +266,8 @@ void ana_estimate_doubt(const struct ana_estimate_gpu *g, const struct ana_allot
 	for (int c = 0; c < ANA_CLASSES; c++) {
 		double share = idle ? (double)a->classes[c] / (double)idle : 0.0, var, more;
 
+		if (!a->classes[c] && ana_estimate_of_pair(c))
+			to->classes[c].high_ns = more_idle;
 		if (!a->classes[c])
 			continue;
 		var = block_variance(g, &r, c);
@@ -235,6 +276,7 @@ void ana_estimate_doubt(const struct ana_estimate_gpu *g, const struct ana_allot
 		var += more;
 		more = room_variance(a, r.n, c);
 		var += more;
+		var += ana_estimate_of_pair(c) ? pair : 0.0;
 		to->classes[c] = within(a->classes[c], deviations(r.n), var, g->target_ns);
 	}
 }

@@ -13,6 +13,7 @@
 #define CELLS_MAX 65536u
 #define JOINED_NS INT64_C(50000000) /* readings so close follow on each other */
 #define BUSY_WHOLE 10000.0
+#define LONG_NS INT64_C(5000000) /* of a CPU's work: a piece as long is work of its own */
 
 struct ana_estimator {
 	const struct ana_plan *plan;
@@ -299,6 +300,17 @@ static void add_part(struct ana_estimate_gpu *g, const struct ana_piece *p, int6
 	}
 }
 
+/* Pieces from half to twice that length would be of the other class if they took a little else. */
+static void note_length(struct ana_estimate_gpu *g, const struct ana_piece *p)
+{
+	int64_t ns = p->end_ns - p->start_ns;
+
+	if (!p->gap || !ana_estimate_of_pair((int)p->class))
+		return;
+	g->pair_ns += ns;
+	g->near_ns += ns >= LONG_NS / 2 && ns < 2 * LONG_NS ? ns : 0;
+}
+
 void ana_estimator_piece(struct ana_estimator *e, const struct ana_piece *p)
 {
 	struct ana_estimate_gpu *g;
@@ -311,6 +323,7 @@ void ana_estimator_piece(struct ana_estimator *e, const struct ana_piece *p)
 	end = base_min(p->end_ns, g->origin_ns + (int64_t)g->blocks * g->block_ns);
 	if (t >= end)
 		return;
+	note_length(g, p);
 	add_to_cells(g, t, end, p->class == ANA_EXCLUDED_UNOBSERVED || p->class == ANA_DEVICE_LOST);
 	for (; t < end; t = until) {
 		uint8_t state = ana_states_at(&g->states, &g->state_at, t, &until);

@@ -41,6 +41,7 @@ struct ana_estimate_gpu {
 	/* what a phase's idle time would have been, had one lain where only samples tell */
 	int64_t phase[ANA_CLASSES];
 	int64_t target_ns, target[ANA_STATES];
+	int64_t pair_ns, near_ns; /* a CPU's work as recorded; near the length that parts it */
 };
 
 struct ana_allotted {
@@ -62,6 +63,12 @@ struct ana_allotted {
 static inline bool ana_estimate_unknown(int c)
 {
 	return c == ANA_HOST_UNKNOWN || c == ANA_DEVICE_UNKNOWN || c == ANA_UNKNOWN;
+}
+
+/* A CPU's work is the one or the other by how long its pieces are. */
+static inline bool ana_estimate_of_pair(int c)
+{
+	return c == ANA_HOST_DISPATCH || c == ANA_HOST_CPU_WORK;
 }
 
 /* Whether the reading tells of all that was not recorded in its time, and of nothing else. */

@@ -23,7 +23,7 @@ static void put_classes(struct html *h)
 	char key[64];
 
 	for (int c = 0; c < ANA_CLASSES; c++) {
-		if (!e->classes[c].ns)
+		if (!e->classes[c].high_ns)
 			continue;
 		snprintf(key, sizeof(key), "classes/%s", ana_class_names[c]);
 		html_put(h, "<tr>");

@@ -36,7 +36,7 @@ void text_estimated(struct page *p)
 				       base_duration(metered, e->metered_ns)));
 	put_row(p, "busy", e->busy.ns, &e->busy);
 	for (int c = 0; c < ANA_CLASSES; c++)
-		if (e->classes[c].ns)
+		if (e->classes[c].high_ns)
 			put_row(p, ana_class_names[c], e->classes[c].ns, &e->classes[c]);
 	put_row(p, "not known", e->unknown_ns, NULL);
 }
