@@ -10,7 +10,7 @@ import gs
 
 DOCS = os.path.join(gs.SOURCE, 'docs')
 SOURCES = {'run': 'viewer/run/run_options.c', 'check': 'viewer/cmd/check_options.c', 'collector': 'collector/options.c',
-           'loader': 'viewer/cmd/loader_feed.c'}
+           'loader': 'viewer/cmd/loader_feed.c', 'node': 'viewer/cmd/unwrapped.c'}
 ENTRY = re.compile(r'\*\*(--?[a-z][a-z-]*)\*\*(?: \*([^*]+)\*)?')
 WORD = re.compile(r'(--?[a-z][a-z-]*)(?: ([^\s,]+))?')
 
