@@ -167,13 +167,19 @@ def test_ill():
             gs.check(told.count('\n') == 1 and said in told, f'{how}: {told}')
         node = m.node('--for', '1', LD_LIBRARY_PATH='/nowhere')
         gs.check('no NVML' in ended(node, 'none')[1], 'without NVML')
+        if not gs.BIG:
+            gs.left_out('processes of another pid namespace (GS_BIG=1)')
+            return
         job = m.job(0, 3)
         node = m.node('--for', '2', GPUSIM_NVML='outside')  # processes of another namespace
         ended(node, 'outside')
         ended(job, 'the job')
         gs.equal(m.rows(), [], 'what nobody can tell is left out')
-        done = gs.gpustarve('node')
-        gs.check(done.returncode == 1 and b'--store' in done.stderr, 'without a store')
+
+
+def test_usage():
+    done = gs.gpustarve('node')
+    gs.check(done.returncode == 1 and b'--store' in done.stderr, 'without a store')
 
 
 if __name__ == '__main__':
