@@ -105,6 +105,22 @@ def digests(count, seed=1, revision=1):
     return [digest(rng, i, revision) for i in range(count)]
 
 
+ADVICE = {'workers': 'input.fetch', 'storage': 'input.fetch', 'launches': 'host.dispatch', 'syncs': 'host.sync'}
+
+
+def trainings(found, count=200):
+    """The same digests as runs of @count trainings: with steps, and advice that is told, adopted and told again."""
+    out = []
+    for n, d in enumerate(sorted(found, key=lambda d: d['start_unix_ns'])):
+        usd = sum(l.get('usd', 0) for l in d['gpus'])
+        told = [a for i, a in enumerate(ADVICE) if (n // count + n % count) // (3 + i) % 2]
+        fixes = [{'id': a, 'title': f'Title of {a}', 'brief': f'do {a}', 'class': ADVICE[a], 'place': f'train.py:{n % 9}',
+                  'ns': d['wall_ns'] // (3 + i), 'usd': usd // (3 + i)} for i, a in enumerate(told)]
+        out.append(dict(d, fixes=fixes, program={'fingerprint': f'{n % count:016x}', 'name': f'train{n % 7}.py',
+                                                 'steps': 100 + n * 7919 % 10000, 'advice': told}))
+    return out
+
+
 def text(found):
     return ''.join(json.dumps(d) + '\n' for d in found).encode()
 

@@ -9,7 +9,8 @@
 #include "core/log.h"
 
 struct piece { /* of advice */
-	uint32_t id; /* in ids */
+	uint32_t id; /* in ids, in the order in which they came */
+	const char *name;
 	bool known; /* what it saves is */
 	int64_t ns, usd;
 	const char *class, *title, *brief, *place;
@@ -31,7 +32,7 @@ struct run {
 	bool within; /* the query */
 	bool counts; /* its cost and steps are known */
 	int64_t steps, usd;
-	struct piece *piece; /* by id */
+	struct piece *piece; /* by name: a store gives rows in any order */
 	size_t pieces;
 };
 
@@ -78,11 +79,11 @@ static int64_t step_cost(const struct fleet_digest *d)
 	return usd;
 }
 
-static int by_id(const void *a, const void *b)
+static int by_piece(const void *a, const void *b)
 {
 	const struct piece *x = a, *y = b;
 
-	return x->id < y->id ? -1 : x->id > y->id;
+	return strcmp(x->name, y->name);
 }
 
 static void set_fix(struct savings *v, struct piece *p, const char *id)
@@ -95,7 +96,7 @@ static void set_fix(struct savings *v, struct piece *p, const char *id)
 		if (strcmp(f->id, id) != 0)
 			continue;
 		g = fleet_table_at(&v->texts, 4, key);
-		*p = (struct piece){ p->id,	true,	   f->ns,     f->usd,
+		*p = (struct piece){ p->id,	p->name,   true,      f->ns,	f->usd,
 				     g->key[0], g->key[1], g->key[2], g->key[3] };
 		return;
 	}
@@ -112,10 +113,11 @@ static void set_pieces(struct savings *v, struct run *r)
 		struct piece *piece = &r->piece[r->pieces++];
 
 		piece->id = (uint32_t)(fleet_table_at(&v->ids, 1, &id) - v->ids.group);
+		piece->name = v->ids.group[piece->id].key[0];
 		set_fix(v, piece, id);
 	}
 	if (r->pieces)
-		qsort(r->piece, r->pieces, sizeof(*r->piece), by_id);
+		qsort(r->piece, r->pieces, sizeof(*r->piece), by_piece);
 }
 
 static void add_run(struct savings *v)
@@ -230,7 +232,7 @@ static bool is_largest(const struct run *r, const struct piece *p,
 		const struct piece *o = piece_of(r, gone[i]->id);
 
 		if (o != p && o->known && !strcmp(o->class, p->class) &&
-		    (o->usd > p->usd || (o->usd == p->usd && o->id < p->id)))
+		    (o->usd > p->usd || (o->usd == p->usd && by_piece(o, p) < 0)))
 			return false;
 	}
 	return true;
@@ -281,7 +283,7 @@ static const char *names(struct savings *v, const struct piece *const gone[FLEET
 
 	for (size_t i = 0; i < n; i++)
 		text = base_arena_printf(&v->out->mem, "%s%s%s", text, i ? ", " : "",
-					 v->ids.group[gone[i]->id].key[0]);
+					 gone[i]->name);
 	return text;
 }
 
