@@ -25,6 +25,7 @@ enum format {
 
 #define EXIT_OFFENDERS 2 /* --require-label: some runs lack it */
 #define ROWS 20
+#define ROWS_REVIEW 10 /* of each answer, so that they fit a page */
 
 struct opts {
 	enum format format;
@@ -142,13 +143,13 @@ static const struct base_opt opt[] = {
 	  "one table: team, user, account, project, partition, qos, cluster,\n"
 	  "kind, provider, instance, gpu, model, week, end, class, line, fix,\n"
 	  "compute, failed, bill, month, run, lost, hours, off-hours, plan,\n"
-	  "savings, namespace, or label:K",
+	  "savings, review, namespace, or label:K",
 	  .take = set_by, .word = by_word },
 	{ "since", 0, "T", "runs that began at T or later: a date, or 12h, 30d, 8w ago",
 	  .take = set_since },
 	{ "until", 0, "T", "... and before T", .take = set_until },
 	{ "team", 0, "NAME", "of one team only", BASE_TEXT(struct opts, fleet.query.team) },
-	{ "top", 0, "N", "rows of a list (20)", .take = set_top },
+	{ "top", 0, "N", "rows of a list (20; of a review 10)", .take = set_top },
 	{ "plan", 0, NULL, "how many GPUs were held at once, and how many to reserve or own",
 	  BASE_FLAG(struct opts, plan) },
 	{ "reserved", 0, "R", "of a plan: so many are reserved now: H100=16; may be repeated",
@@ -229,6 +230,8 @@ static int parse(int argc, char **argv, struct opts *o)
 	}
 	if (o->plan)
 		o->fleet.by = FLEET_BY_PLAN;
+	if (!o->fleet.top)
+		o->fleet.top = o->fleet.by == FLEET_BY_REVIEW ? ROWS_REVIEW : ROWS;
 	if ((o->given.owns || o->given.reserveds) && o->fleet.by != FLEET_BY_PLAN) {
 		view_error("fleet: --own and --reserved are of --plan");
 		return -1;
@@ -387,7 +390,7 @@ static int run(const struct opts *o)
 int view_cmd_fleet(int argc, char **argv)
 {
 	struct opts o = {
-		.fleet = { .by = FLEET_BY_NOTHING, .top = ROWS, .query = { .until_ns = INT64_MAX } }
+		.fleet = { .by = FLEET_BY_NOTHING, .query = { .until_ns = INT64_MAX } }
 	};
 	struct fleet_currency currency;
 	int go = parse(argc, argv, &o);

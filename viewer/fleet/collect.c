@@ -11,9 +11,9 @@
 
 const char *fleet_by_name(int by)
 {
-	static const char *const more[] = { "class",	 "line",  "fix",    "compute", "failed",
-					    "bill",	 "month", "run",    "lost",    "hours",
-					    "off-hours", "plan",  "savings" };
+	static const char *const more[] = { "class",	 "line",  "fix",     "compute", "failed",
+					    "bill",	 "month", "run",     "lost",	"hours",
+					    "off-hours", "plan",  "savings", "review" };
 
 	return by < FLEET_DIMS ? fleet_dim_names[by] : by < FLEET_BYS ? more[by - FLEET_DIMS] : "";
 }
@@ -328,8 +328,11 @@ static int read_all(struct fleet *f, struct fleet_store *s)
 		err = fleet_lost_collect(&f->lost, s, &f->options.query);
 	if (!err && f->options.by == FLEET_BY_PLAN)
 		err = fleet_plan_collect(&f->plan, s, &f->options.query, f->options.plan);
-	if (!err && (f->options.by == FLEET_BY_PLAN || f->options.by == FLEET_BY_SAVINGS))
+	if (!err && fleet_has_savings(f->options.by))
 		err = fleet_savings_collect(&f->savings, s, &f->options.query);
+	if (!err && f->options.by == FLEET_BY_REVIEW)
+		err = fleet_review_collect(&f->review, s, &f->options.query,
+					   &f->dim[FLEET_DIM_USER]);
 	if (!err && f->options.by == FLEET_BY_RUN)
 		err = read_all_runs(f, s);
 	if (!err)
@@ -385,7 +388,7 @@ static int check_sums(const struct fleet *f)
 	const struct fleet_table *const more[] = { &f->classes, &f->hotspots, &f->fixes,
 						   &f->compute };
 	bool fit = fleet_sums_fit(&f->total) && fleet_sums_fit(&f->cut_total) &&
-		   fleet_lost_fits(&f->lost);
+		   fleet_lost_fits(&f->lost) && fleet_review_fits(&f->review);
 
 	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
 		fit = fit && fleet_table_fits(more[i]);
@@ -422,6 +425,11 @@ bool fleet_is_cut(int by)
 	return by == FLEET_BY_MONTH || by == FLEET_BY_HOURS || by == FLEET_BY_OFF_HOURS;
 }
 
+bool fleet_has_savings(int by)
+{
+	return by == FLEET_BY_PLAN || by == FLEET_BY_SAVINGS || by == FLEET_BY_REVIEW;
+}
+
 const struct fleet_sums *fleet_total_of(const struct fleet *f, int by)
 {
 	return fleet_is_cut(by) ? &f->cut_total : &f->total;
@@ -451,6 +459,7 @@ void fleet_fini(struct fleet *f)
 	fleet_lost_fini(&f->lost);
 	fleet_plan_fini(&f->plan);
 	fleet_savings_fini(&f->savings);
+	fleet_review_fini(&f->review);
 	fleet_table_fini(&f->bill_groups);
 	free(f->bill.line);
 	fleet_whole_fini(&f->whole);

@@ -82,6 +82,26 @@ static void of_spike(struct converting *v, struct fleet_spike *s)
 	one(v, &s->limit_usd);
 }
 
+/* A plan is of dollars, and savings stay beside it; a review is of one currency. */
+static void of_review(struct converting *v, struct fleet *f)
+{
+	struct fleet_review *r = &f->review;
+
+	for (int m = 0; m < FLEET_REVIEW_MONTHS; m++) {
+		of_table(v, &r->team[m]);
+		of_sums(v, &r->total[m]);
+	}
+	of_table(v, &r->idle);
+	for (size_t i = 0; i < r->runs; i++) {
+		one(v, &r->run[i].usd);
+		one(v, &r->run[i].wasted_usd);
+	}
+	for (size_t i = 0; i < f->savings.opens; i++)
+		one(v, &f->savings.open[i].usd);
+	one(v, &f->savings.promised_usd);
+	one(v, &f->savings.realised_usd);
+}
+
 int fleet_convert(struct fleet *f)
 {
 	struct fleet_table *const more[] = { &f->classes, &f->hotspots, &f->fixes,	&f->rates,
@@ -97,6 +117,8 @@ int fleet_convert(struct fleet *f)
 		of_runs(&v, runs[i]);
 	for (size_t i = 0; i < f->spikes; i++)
 		of_spike(&v, &f->spike[i]);
+	if (f->options.by == FLEET_BY_REVIEW)
+		of_review(&v, f);
 	of_table(&v, &f->lost.users);
 	of_table(&v, &f->lost.jobs);
 	of_lost(&v, &f->lost.total);

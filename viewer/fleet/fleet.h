@@ -14,6 +14,7 @@
 #include "currency.h"
 #include "lost.h"
 #include "report/text/text.h"
+#include "review.h"
 #include "rollup.h"
 #include "savings.h"
 #include "whole.h"
@@ -36,6 +37,7 @@ enum fleet_by {
 	FLEET_BY_OFF_HOURS, /* the same overnight and at weekends, by user */
 	FLEET_BY_PLAN, /* capacity.h */
 	FLEET_BY_SAVINGS, /* savings.h */
+	FLEET_BY_REVIEW, /* review.h */
 	FLEET_BY_NOTHING, /* the overview */
 	FLEET_BYS = FLEET_BY_NOTHING
 };
@@ -125,7 +127,8 @@ struct fleet {
 	struct fleet_sums cut_total;
 	struct fleet_lost_tables lost; /* of --by lost */
 	struct fleet_plan plan; /* of --plan */
-	struct fleet_savings savings; /* of --by savings, and of --plan */
+	struct fleet_savings savings; /* of --by savings, of --plan and of --by review */
+	struct fleet_review review; /* of --by review */
 	struct fleet_whole whole; /* of --sacct and --invoice */
 	bool converted; /* amounts are of options.currency */
 	bool has_units; /* some group of the table has */
@@ -152,6 +155,8 @@ bool fleet_is_mixed(const struct fleet *f);
 
 /* Does that table count by held time, whenever runs began? */
 bool fleet_is_cut(int by);
+/* Does it tell what became of advice? */
+bool fleet_has_savings(int by);
 /* What the rows of a table by name sum to. */
 const struct fleet_sums *fleet_total_of(const struct fleet *f, int by);
 /* The table that --by names; rows of a group each. */

@@ -203,6 +203,8 @@ void fleet_write_csv(const struct fleet *f, FILE *out)
 		fleet_plan_csv(&f->plan, out);
 	else if (by == FLEET_BY_SAVINGS)
 		fleet_savings_csv(&f->savings, out);
+	else if (by == FLEET_BY_REVIEW)
+		fleet_review_csv(f, out);
 	else if (by == FLEET_BY_RUN)
 		put_runs(&f->all, out);
 	else if (by == FLEET_BY_BILL || by == FLEET_BY_NOTHING)

@@ -337,6 +337,8 @@ static void put_one(struct fleet_page *s, int by)
 		fleet_page_plan(s);
 	else if (by == FLEET_BY_SAVINGS)
 		fleet_page_savings(s);
+	else if (by == FLEET_BY_REVIEW)
+		fleet_page_review(s);
 	else if (by == FLEET_BY_CLASS)
 		put_classes(s);
 	else if (by == FLEET_BY_LINE)
@@ -357,6 +359,8 @@ void fleet_write_html(const struct fleet *f, FILE *out)
 
 	put_head(&s);
 	put_verdict(&s);
+	if (f->options.by == FLEET_BY_REVIEW)
+		fleet_page_review_first(&s);
 	fleet_page_whole(&s);
 	if (f->options.by == FLEET_BY_NOTHING)
 		put_overview(&s);

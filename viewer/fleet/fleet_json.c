@@ -317,8 +317,10 @@ void fleet_write_json(const struct fleet *f, const struct fleet *converted, FILE
 		fleet_lost_json(f, &j);
 	if (f->options.by == FLEET_BY_PLAN)
 		fleet_plan_json(&f->plan, &j);
-	if (f->options.by == FLEET_BY_PLAN || f->options.by == FLEET_BY_SAVINGS)
+	if (fleet_has_savings(f->options.by))
 		fleet_savings_json(f, &j);
+	if (f->options.by == FLEET_BY_REVIEW)
+		fleet_review_json(f, &j);
 	put_bill(&j, f);
 	put_runs(&j, "failed", &f->failed, f->options.top);
 	if (f->options.by == FLEET_BY_RUN)

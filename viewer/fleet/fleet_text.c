@@ -347,6 +347,14 @@ static void put_savings(struct sheet *s)
 	fleet_savings_text(s->f, s->out);
 }
 
+static void put_review(struct sheet *s)
+{
+	for (int part = 0; part < FLEET_REVIEW_PARTS; part++) {
+		heading(s, fleet_review_titles[part]);
+		fleet_review_text(s->f, (enum fleet_review_part)part, s->out);
+	}
+}
+
 static void put_one(struct sheet *s, int by)
 {
 	if (by < FLEET_DIMS || fleet_is_cut(by))
@@ -359,6 +367,8 @@ static void put_one(struct sheet *s, int by)
 		put_plan(s);
 	else if (by == FLEET_BY_SAVINGS)
 		put_savings(s);
+	else if (by == FLEET_BY_REVIEW)
+		put_review(s);
 	else if (by == FLEET_BY_BILL)
 		put_bill(s);
 	else if (by == FLEET_BY_FAILED)

@@ -41,6 +41,7 @@ const char *fleet_title(int by)
 		[FLEET_BY_OFF_HOURS] = "Interactive runs overnight and at weekends, by user",
 		[FLEET_BY_PLAN] = "What to reserve",
 		[FLEET_BY_SAVINGS] = "What became of advice",
+		[FLEET_BY_REVIEW] = "The last month, by team",
 		[FLEET_BY_LOST] = "What kills threw away",
 	};
 
@@ -285,6 +286,12 @@ static const char *words_of_currency(const struct fleet *f, struct base_arena *m
 		c->code, fleet_currency_rate(rate, c), c->source, c->date);
 }
 
+/* The last ones; a review is of what is to be done. */
+static size_t spikes_shown(const struct fleet *f)
+{
+	return f->options.by == FLEET_BY_REVIEW ? 2 : SIZE_MAX;
+}
+
 const char *const *fleet_words_notes(const struct fleet *f, struct base_arena *mem)
 {
 	const char **note = base_arena_array(mem, NOTES_MAX + 1, sizeof(*note));
@@ -322,7 +329,7 @@ const char *const *fleet_words_notes(const struct fleet *f, struct base_arena *m
 					      fleet_usd(f, b, f->unlabelled.usd));
 	if (fleet_is_mixed(f))
 		note[n++] = words_of_rules(f, mem);
-	for (size_t i = 0; i < f->spikes && n < NOTES_MAX; i++)
+	for (size_t i = 0; i < f->spikes && i < spikes_shown(f) && n < NOTES_MAX; i++)
 		note[n++] = fleet_words_spike(f, &f->spike[f->spikes - 1 - i], mem);
 	note[n] = NULL;
 	return note;

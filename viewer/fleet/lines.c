@@ -140,6 +140,18 @@ void fleet_month(char out[16], int64_t unix_ns, int64_t *next_ns)
 		*next_ns = (int64_t)t * NS;
 }
 
+int64_t fleet_month_begin(int64_t unix_ns, int months)
+{
+	time_t t = (time_t)(unix_ns / NS - (unix_ns % NS < 0));
+	struct tm tm = { 0 };
+
+	if (!gmtime_r(&t, &tm))
+		return unix_ns;
+	tm = (struct tm){ .tm_year = tm.tm_year, .tm_mon = tm.tm_mon + months, .tm_mday = 1 };
+	t = timegm(&tm);
+	return t <= INT64_MIN / NS ? INT64_MIN : t >= INT64_MAX / NS ? INT64_MAX : (int64_t)t * NS;
+}
+
 void fleet_line_count(struct fleet_sums *part, const struct fleet_line_row *l)
 {
 	static const enum fleet_measure whole[] = { FLEET_RUNS, FLEET_SIMULATED,

@@ -49,6 +49,9 @@ int64_t fleet_line_end(const struct fleet_line_row *l, int64_t until);
 /* The month (UTC) of a moment: "2026-11", and when the next one begins. */
 void fleet_month(char out[16], int64_t unix_ns, int64_t *next_ns);
 
+/* When the month begins that is so many months after that of the moment. */
+int64_t fleet_month_begin(int64_t unix_ns, int months);
+
 /* Calls for each month that the line touches within [@since, @until), with the sums of its part. */
 typedef void fleet_on_month(void *arg, const struct fleet_line_row *l, const char *month,
 			    const struct fleet_sums *part, int64_t from_ns, int64_t to_ns);

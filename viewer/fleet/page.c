@@ -82,15 +82,20 @@ static void put_link(struct fleet_page *s, const char *id)
 	fputs("\">", s->out);
 }
 
+void fleet_page_run_name(struct fleet_page *s, const char *id)
+{
+	fputs("<tr><th scope=\"row\" class=\"what\"><bdi class=\"mono\">", s->out);
+	if (s->f->options.links)
+		put_link(s, id);
+	html_escape(s->out, id);
+	fputs(s->f->options.links ? "</a></bdi></th>" : "</bdi></th>", s->out);
+}
+
 static void put_run(struct fleet_page *s, const struct fleet_run *r)
 {
 	base_unit text;
 
-	fputs("<tr><th scope=\"row\" class=\"what\"><bdi class=\"mono\">", s->out);
-	if (s->f->options.links)
-		put_link(s, r->id);
-	html_escape(s->out, r->id);
-	fputs(s->f->options.links ? "</a></bdi></th>" : "</bdi></th>", s->out);
+	fleet_page_run_name(s, r->id);
 	fleet_page_number(s, r->priced ? fleet_usd(s->f, text, r->usd) : "-");
 	fleet_page_number(s, fleet_hours(s->f, text, r->held_ns));
 	fleet_page_cell(s, base_day(text, r->start_ns));

@@ -23,12 +23,15 @@ void fleet_page_named(struct fleet_page *s, const char *text); /* begins a row *
 void fleet_page_what(struct fleet_page *s, const char *text, const char *place);
 void fleet_page_number(struct fleet_page *s, const char *text);
 void fleet_page_cell(struct fleet_page *s, const char *text);
+void fleet_page_run_name(struct fleet_page *s, const char *id); /* begins a row */
 void fleet_page_runs(struct fleet_page *s, const char *id, const char *title,
 		     const struct fleet_runs *r);
 
 void fleet_page_lost(struct fleet_page *s); /* lost_out.c */
 void fleet_page_plan(struct fleet_page *s); /* capacity_out.c */
 void fleet_page_savings(struct fleet_page *s); /* savings_out.c */
+void fleet_page_review(struct fleet_page *s); /* review_out.c */
+void fleet_page_review_first(struct fleet_page *s);
 
 /* page_bill.c */
 void fleet_page_bill(struct fleet_page *s);

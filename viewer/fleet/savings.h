@@ -65,6 +65,9 @@ void fleet_savings_fini(struct fleet_savings *v);
 /* savings_out.c; as text and page of a plan the dearest open ones alone, and sums. */
 struct fleet;
 struct base_jsonout;
+/* "29 open, the dearest saves $3.10 at most; 3 adopted: ..." */
+const char *fleet_savings_words(const struct fleet *f, struct base_arena *mem);
+void fleet_savings_text_open(const struct fleet *f, FILE *out, struct base_arena *mem);
 void fleet_savings_text(const struct fleet *f, FILE *out);
 void fleet_savings_json(const struct fleet *f, struct base_jsonout *j);
 void fleet_savings_csv(const struct fleet_savings *v, FILE *out);

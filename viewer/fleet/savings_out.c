@@ -23,14 +23,17 @@ static const char *who(const struct fleet_training *t, struct base_arena *mem)
 				 fleet_shown(t->user));
 }
 
-/* "-$3.10" */
-static const char *money(char *out, base_wide usd)
+/* "-$3.10"; in the fleet's currency where all else on the page is. */
+static const char *money(const struct fleet *f, char *out, base_wide usd)
 {
+	base_wide size = base_wide_size(usd);
 	base_unit digits;
 
-	if (usd >= 0)
-		return base_money(out, usd);
-	snprintf(out, BASE_UNIT_BYTES, "-%.40s", base_money(digits, -usd));
+	if (f->options.by == FLEET_BY_REVIEW && f->converted)
+		fleet_usd(f, digits, size);
+	else
+		base_money(digits, size);
+	snprintf(out, BASE_UNIT_BYTES, "%s%.40s", usd < 0 ? "-" : "", digits);
 	return out;
 }
 
@@ -44,8 +47,8 @@ static const char *scope_words(const struct fleet *f, struct base_arena *mem)
 	if (!v->told)
 		return "no run tells what it is a run of: they were digested by an older version";
 	t = base_arena_printf(mem, "%s adopted: %s promised at most, %s realised",
-			      base_count(n, v->adoptions), money(promised, v->promised_usd),
-			      money(got, v->realised_usd));
+			      base_count(n, v->adoptions), money(f, promised, v->promised_usd),
+			      money(f, got, v->realised_usd));
 	if (silent > 0)
 		t = base_arena_printf(mem, "%s; %s %s nothing of what they are runs of", t,
 				      fleet_runs_of(runs, (uint64_t)silent),
@@ -74,9 +77,23 @@ static const char *adopted_words(const struct fleet_adopted *a, struct base_aren
 				 a->until_ns < INT64_MAX ? base_day(until, a->until_ns) : "");
 }
 
+const char *fleet_savings_words(const struct fleet *f, struct base_arena *mem)
+{
+	const struct fleet_savings *v = &f->savings;
+	const char *words = scope_words(f, mem);
+	base_unit usd, n;
+
+	if (!v->opens)
+		return base_arena_printf(mem, "none is open%s%s", v->told ? ", " : "; ", words);
+	return base_arena_printf(
+		mem, "%s open, the dearest saves %s at most; %s", base_count(n, v->opens),
+		v->open[0].usd ? money(f, usd, v->open[0].usd) : base_gpu_time(usd, v->open[0].ns),
+		words);
+}
+
 /* --- text --- */
 
-static void text_open(const struct fleet *f, FILE *out, struct base_arena *mem)
+void fleet_savings_text_open(const struct fleet *f, FILE *out, struct base_arena *mem)
 {
 	const struct fleet_savings *v = &f->savings;
 	size_t n = most(f, v->opens);
@@ -85,7 +102,7 @@ static void text_open(const struct fleet *f, FILE *out, struct base_arena *mem)
 	if (n)
 		fprintf(out, "\n  %13s  %s\n", "at most", "open fixes, the dearest first");
 	for (size_t i = 0; i < n; i++) {
-		const char *t = v->open[i].usd ? money(usd, v->open[i].usd)
+		const char *t = v->open[i].usd ? money(f, usd, v->open[i].usd)
 					       : base_gpu_time(usd, v->open[i].ns);
 
 		fprintf(out, "  %*s  ", base_width(t, 13), t);
@@ -105,10 +122,10 @@ static void text_adopted(const struct fleet *f, FILE *out, struct base_arena *me
 		fprintf(out, "\n  %13s %13s  %s\n", "promised", "realised", "adopted");
 	for (size_t i = 0; i < n; i++) {
 		const struct fleet_adopted *a = &v->adopted[i];
-		const char *t = a->known ? money(usd, a->promised_usd) : "-";
+		const char *t = a->known ? money(f, usd, a->promised_usd) : "-";
 
 		fprintf(out, "  %*s ", base_width(t, 13), t);
-		t = a->known ? money(usd, a->realised_usd) : "-";
+		t = a->known ? money(f, usd, a->realised_usd) : "-";
 		fprintf(out, "%*s  ", base_width(t, 13), t);
 		view_wrap(out, 31, 31, adopted_words(a, mem));
 	}
@@ -122,8 +139,8 @@ void fleet_savings_text(const struct fleet *f, FILE *out)
 
 	fputs("  ", out);
 	view_wrap(out, 2, 2, scope_words(f, &mem));
-	text_open(f, out, &mem);
-	if (f->options.by != FLEET_BY_PLAN)
+	fleet_savings_text_open(f, out, &mem);
+	if (f->options.by == FLEET_BY_SAVINGS)
 		text_adopted(f, out, &mem);
 	base_arena_fini(&mem);
 }
@@ -261,7 +278,7 @@ static void page_open(struct fleet_page *s)
 	fleet_page_table(s, "open", "Open fixes, the dearest first", T("Fix") N("At most"));
 	for (size_t i = 0; i < n; i++) {
 		fleet_page_named(s, open_words(&v->open[i], &s->mem));
-		fleet_page_number(s, v->open[i].usd ? money(usd, v->open[i].usd)
+		fleet_page_number(s, v->open[i].usd ? money(s->f, usd, v->open[i].usd)
 						    : base_gpu_time(usd, v->open[i].ns));
 		fputs("</tr>\n", s->out);
 	}
@@ -282,8 +299,8 @@ static void page_adopted(struct fleet_page *s)
 		const struct fleet_adopted *a = &v->adopted[i];
 
 		fleet_page_named(s, adopted_words(a, &s->mem));
-		fleet_page_number(s, a->known ? money(usd, a->promised_usd) : "-");
-		fleet_page_number(s, a->known ? money(usd, a->realised_usd) : "-");
+		fleet_page_number(s, a->known ? money(s->f, usd, a->promised_usd) : "-");
+		fleet_page_number(s, a->known ? money(s->f, usd, a->realised_usd) : "-");
 		fputs("</tr>\n", s->out);
 	}
 	fleet_page_table_end(s, v->adoptions, n);
@@ -291,10 +308,12 @@ static void page_adopted(struct fleet_page *s)
 
 void fleet_page_savings(struct fleet_page *s)
 {
-	fputs("<section aria-label=\"What became of advice\"><p>", s->out);
-	html_escape_sentence(s->out, scope_words(s->f, &s->mem));
-	fputs("</p></section>\n", s->out);
+	if (s->f->options.by != FLEET_BY_REVIEW) { /* which begins with it */
+		fputs("<section aria-label=\"What became of advice\"><p>", s->out);
+		html_escape_sentence(s->out, scope_words(s->f, &s->mem));
+		fputs("</p></section>\n", s->out);
+	}
 	page_open(s);
-	if (s->f->options.by != FLEET_BY_PLAN)
+	if (s->f->options.by == FLEET_BY_SAVINGS)
 		page_adopted(s);
 }

@@ -54,12 +54,13 @@ static bool is_usd(const struct fleet_invoice *i)
 /* "$12.30", "-EUR 12.30" */
 static const char *charge_text(char *out, const struct fleet_invoice *i, int64_t cents)
 {
-	base_unit digits;
+	uint64_t size = cents < 0 ? -(uint64_t)cents : (uint64_t)cents;
+	base_unit whole;
 	bool usd = is_usd(i);
 
-	base_cents_of(digits, cents < 0 ? -cents : cents);
-	snprintf(out, BASE_UNIT_BYTES, "%s%.8s%s%.32s", cents < 0 ? "-" : "",
-		 usd ? "" : i->currency, usd ? "" : " ", digits + !usd);
+	snprintf(out, BASE_UNIT_BYTES, "%s%.8s%s%.32s.%02" PRIu64, cents < 0 ? "-" : "",
+		 usd ? "$" : i->currency, usd ? "" : " ", base_count(whole, size / 100),
+		 size % 100);
 	return out;
 }
 

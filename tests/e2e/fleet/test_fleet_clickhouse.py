@@ -64,7 +64,7 @@ def check_one(where, server, found):
 
 
 TABLES = [['--plan', '--reserved', 'H100=7', '--own', 'H100=31000,4,0.35'],
-          *([['--by', t] for t in ('savings', 'lost', 'kind', 'month', 'run', 'hours', 'off-hours')])]
+          *([['--by', t] for t in ('savings', 'lost', 'kind', 'month', 'run', 'hours', 'off-hours', 'review')])]
 
 
 def same(urls, *options, forms=('json', 'csv')):

@@ -118,7 +118,7 @@ def check_invoice(where, store, found):
     gs.equal(sum(i['cents'].values()), i['total_cents'], 'they sum to the invoice')
     gs.equal(i['total_cents'], rounded(Fraction('12346679.4')), 'the invoice')
     text = fleetcheck.fleet(store, *options).decode()
-    gs.check('EUR 123466.79  the invoice' in text and '$' not in text.split('By team')[0], f'as text: {text[:900]}')
+    gs.check('EUR 123,466.79  the invoice' in text and '$' not in text.split('By team')[0], f'as text: {text[:900]}')
     rows = fleetcheck.fleet(store, *options, '--format', 'csv').decode().splitlines()
     gs.check(rows[0].startswith('charge,eur,currency') and f',EUR,0.8612,ECB,{DAY}' in rows[1], f'as CSV: {rows[:2]}')
 
