@@ -174,7 +174,7 @@ static bool read_shared(const struct prof_cfi_memory *mem, uint64_t at, struct e
 		return false;
 	e->shared = b.at;
 	e->shared_end = b.end;
-	return !b.bad && e->return_register == PROF_CFI_RETURN;
+	return !b.bad && e->return_register == PROF_CFI_LINK;
 }
 
 static bool read_entry(const struct prof_cfi_memory *mem, uint64_t at, struct entry *e)
@@ -350,7 +350,7 @@ static void extended(struct program *p, uint8_t op)
 		prof_cfi_uleb(b);
 		break;
 	default:
-		p->bad = true;
+		p->bad |= !prof_cfi_signs(op);
 	}
 }
 
@@ -409,24 +409,12 @@ static int find_row_of_code(const struct prof_cfi_memory *mem, const struct entr
  * ---- the caller -------------------------------------------------------------------------------
  */
 
-static bool is_known(const struct prof_cfi_frame *f, uint64_t reg)
-{
-	return reg < PROF_CFI_REGS && f->known >> reg & 1;
-}
-
-/* What a function must leave to its caller as it was. */
-static bool is_kept(unsigned int reg)
-{
-	return reg == PROF_CFI_RBX || reg == PROF_CFI_RBP ||
-	       (reg >= PROF_CFI_R12 && reg <= PROF_CFI_R15);
-}
-
 static int find_frame(const struct prof_cfi_memory *mem, const struct prof_cfi_frame *f,
 		      const struct row *row, uint64_t *frame)
 {
 	if (row->by_expression)
 		return prof_cfi_evaluate(mem, f, row->e, NULL, frame) ? 0 : -ENODATA;
-	if (!is_known(f, row->base))
+	if (!prof_cfi_knows(f, row->base))
 		return -ENODATA;
 	*frame = f->reg[row->base] + (uint64_t)row->offset;
 	return 0;
@@ -438,16 +426,17 @@ static bool apply(const struct prof_cfi_memory *mem, const struct prof_cfi_frame
 {
 	switch (r->how) {
 	case RULE_SAME:
-		*value = reg == PROF_CFI_RSP ? frame : f->reg[reg];
-		return reg == PROF_CFI_RSP || (is_kept(reg) && is_known(f, reg));
+		*value = reg == PROF_CFI_STACK ? frame : f->reg[reg];
+		return reg == PROF_CFI_STACK ||
+		       ((prof_cfi_is_kept(reg) || reg == PROF_CFI_LINK) && prof_cfi_knows(f, reg));
 	case RULE_AT:
 		return mem->read(mem->arg, frame + (uint64_t)r->number, value, sizeof(*value));
 	case RULE_IS:
 		*value = frame + (uint64_t)r->number;
 		return true;
 	case RULE_REGISTER:
-		*value = is_known(f, (uint64_t)r->number) ? f->reg[r->number] : 0;
-		return is_known(f, (uint64_t)r->number);
+		*value = prof_cfi_knows(f, (uint64_t)r->number) ? f->reg[r->number] : 0;
+		return prof_cfi_knows(f, (uint64_t)r->number);
 	case RULE_AT_EXPRESSION:
 		return prof_cfi_evaluate(mem, f, r->e, &frame, value) &&
 		       mem->read(mem->arg, *value, value, sizeof(*value));
@@ -458,23 +447,42 @@ static bool apply(const struct prof_cfi_memory *mem, const struct prof_cfi_frame
 	}
 }
 
+/* Has the outermost function, which nobody called? */
+static bool is_outermost(const struct row *row)
+{
+	uint8_t how = row->rule[PROF_CFI_LINK].how;
+
+	return how == RULE_UNDEFINED || (how == RULE_SAME && PROF_CFI_LINK == PROF_CFI_RETURN);
+}
+
+/* A register that holds it is the called function's own from then on. */
+static void return_by_link(struct prof_cfi_frame *caller, bool signal)
+{
+	uint64_t link = UINT64_C(1) << PROF_CFI_LINK;
+
+	prof_cfi_set(caller, PROF_CFI_RETURN, prof_cfi_plain(caller->reg[PROF_CFI_LINK]));
+	if (PROF_CFI_LINK != PROF_CFI_RETURN && !signal)
+		caller->known &= ~link;
+}
+
 static int to_caller(const struct prof_cfi_memory *mem, const struct row *row,
-		     struct prof_cfi_frame *f)
+		     struct prof_cfi_frame *f, bool signal)
 {
 	struct prof_cfi_frame caller = { 0 };
-	uint64_t frame;
+	uint64_t frame, value;
 	unsigned int i;
 	int err = find_frame(mem, f, row, &frame);
 
 	if (err)
 		return err;
-	if (row->rule[PROF_CFI_RETURN].how <= RULE_UNDEFINED)
+	if (is_outermost(row))
 		return 0;
 	for (i = 0; i < PROF_CFI_REGS; i++)
-		if (apply(mem, f, i, &row->rule[i], frame, &caller.reg[i]))
-			caller.known |= 1u << i;
-	if (!is_known(&caller, PROF_CFI_RETURN))
-		return -EFAULT;
+		if (apply(mem, f, i, &row->rule[i], frame, &value))
+			prof_cfi_set(&caller, i, value);
+	if (!prof_cfi_knows(&caller, PROF_CFI_LINK))
+		return row->rule[PROF_CFI_LINK].how == RULE_SAME ? -ENODATA : -EFAULT;
+	return_by_link(&caller, signal);
 	*f = caller;
 	return f->reg[PROF_CFI_RETURN] ? 1 : 0;
 }
@@ -495,7 +503,7 @@ int prof_cfi_step(const struct prof_cfi_memory *mem, const struct prof_cfi_table
 		return -ENOENT;
 	rc = find_row_of_code(mem, &e, pc, &row);
 	if (!rc)
-		rc = to_caller(mem, &row, f);
+		rc = to_caller(mem, &row, f, e.signal);
 	if (rc > 0)
 		f->returned = !e.signal;
 	return rc;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unwinds one frame by a module's tables (.eh_frame_hdr and .eh_frame) on x86-64. The tables and
- * the stack are read through the caller's function and believed in nothing: a damaged one ends the
- * walk.
+ * Unwinds one frame by a module's tables (.eh_frame_hdr and .eh_frame), on x86-64 and aarch64. The
+ * tables and the stack are read through the caller's function and believed in nothing: a damaged
+ * one ends the walk. On aarch64 a function that keeps its return address in its register has no
+ * caller here unless that register is known, and nothing is known behind a signal's frame.
  *
  * No library for that is loaded or linked. As a dependency of a preloaded library it would take the
  * place of the program's own unwinder, loaded at run time its name and those of its dependencies

@@ -89,7 +89,7 @@ static void push_register(struct machine *m, uint64_t reg)
 {
 	int64_t offset = prof_cfi_sleb(&m->b);
 
-	if (reg >= PROF_CFI_REGS || !(m->f->known >> reg & 1))
+	if (!prof_cfi_knows(m->f, reg))
 		m->bad = true;
 	else
 		push(m, m->f->reg[reg] + (uint64_t)offset);

@@ -106,15 +106,15 @@ static void refresh(struct native *n)
 }
 
 /*
- * Code built with frame pointers finds its frame by rbp, which the kernel does not tell. It lies
- * where the caller's stands, right below where it returns to: the first such pair whose call goes
+ * Code built with frame pointers finds its frame by one, which the kernel does not tell. It leads to
+ * where the caller's stands, right below the address returned to: the first such pair whose call goes
  * to the function that we are in. What was left behind by functions that are over was hardly called
  * so.
  */
 static bool find_base(struct native *n, const struct prof_cfi_table *table,
 		      struct prof_cfi_frame *f)
 {
-	uint64_t sp = f->reg[PROF_CFI_RSP], at = (sp + 15) & ~UINT64_C(15), pair[2];
+	uint64_t sp = f->reg[PROF_CFI_STACK], at = (sp + 15) & ~UINT64_C(15), pair[2];
 	uint64_t begin = prof_cfi_begin(&n->memory, table, f->reg[PROF_CFI_RETURN] - f->returned);
 
 	for (; begin && at < sp + BASE_BYTES; at += sizeof(pair)) {
@@ -124,8 +124,7 @@ static bool find_base(struct native *n, const struct prof_cfi_table *table,
 		    !prof_module_at(&n->modules, pair[1]) ||
 		    !prof_callsite_calls(&n->memory, pair[1], begin))
 			continue;
-		f->reg[PROF_CFI_RBP] = at;
-		f->known |= 1u << PROF_CFI_RBP;
+		prof_cfi_set(f, PROF_CFI_BASE, at);
 		return true;
 	}
 	return false;
@@ -143,7 +142,7 @@ static bool step(struct native *n, const struct prof_module *m, struct prof_cfi_
 	if (!prof_cfi_open(&n->memory, m->unwind, m->unwind_bytes, &table))
 		return false;
 	rc = prof_cfi_step(&n->memory, &table, f);
-	if (rc == -ENODATA && !(f->known >> PROF_CFI_RBP & 1) && find_base(n, &table, f))
+	if (rc == -ENODATA && !prof_cfi_knows(f, PROF_CFI_BASE) && find_base(n, &table, f))
 		rc = prof_cfi_step(&n->memory, &table, f);
 	return rc > 0;
 }
@@ -161,18 +160,18 @@ static void begin_walk(struct native *n)
 static size_t unwind(struct native *n, uint64_t sp, uint64_t pc, struct prof_native_frame *frame,
 		     size_t room)
 {
-	struct prof_cfi_frame f = { .known = 1u << PROF_CFI_RSP | 1u << PROF_CFI_RETURN };
+	struct prof_cfi_frame f = { 0 };
 	const struct prof_module *m = NULL;
 	uint64_t before = 0;
 	size_t found = 0;
 
-	f.reg[PROF_CFI_RSP] = sp;
-	f.reg[PROF_CFI_RETURN] = pc;
+	prof_cfi_set(&f, PROF_CFI_STACK, sp);
+	prof_cfi_set(&f, PROF_CFI_RETURN, pc);
 	begin_walk(n);
 	do {
-		if (f.reg[PROF_CFI_RSP] < before)
+		if (f.reg[PROF_CFI_STACK] < before)
 			break; /* a stack goes one way */
-		before = f.reg[PROF_CFI_RSP];
+		before = f.reg[PROF_CFI_STACK];
 		frame[found].sp = before;
 		frame[found].address = f.reg[PROF_CFI_RETURN] - f.returned;
 		m = prof_module_at(&n->modules, frame[found++].address);
@@ -292,6 +291,8 @@ __attribute__((noinline)) static bool finds_caller(struct native *n)
 
 #ifdef __x86_64__
 	__asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1" : "=r"(here), "=r"(sp));
+#elif defined(__aarch64__)
+	__asm__ volatile("adr %0, .\n\tmov %1, sp" : "=r"(here), "=r"(sp));
 #else
 	here = sp = 0;
 #endif
@@ -302,8 +303,8 @@ __attribute__((noinline)) static bool finds_caller(struct native *n)
 
 static const char *make_ready(struct native *n)
 {
-#ifndef __x86_64__
-	return "native stacks are unwound on x86-64 only";
+#if !defined(__x86_64__) && !defined(__aarch64__)
+	return "native stacks are unwound on x86-64 and aarch64 only";
 #endif
 	n->memory = (struct prof_cfi_memory){ .read = read_memory, .arg = n };
 	if (prof_pymem_open(&n->mem, 0, PROF_PYMEM_VM))

@@ -23,8 +23,8 @@
 #define PROF_NATIVE_TEXT 16384u
 
 /*
- * Can stacks be unwound here? Tries at the first call, with one of its own. One thread. x86-64
- * only.
+ * Can stacks be unwound here? Tries at the first call, with one of its own. One thread. x86-64 and
+ * aarch64 only.
  */
 bool prof_native_ready(void);
 

@@ -785,7 +785,7 @@ void prof_nativelink_scan(struct prof_nativelink *l, const struct prof_py_thread
 	struct looking k = { .l = l };
 	size_t i;
 
-	if (!forget_old(l, now_ns))
+	if (!PROF_STACKTOP_KNOWN || !forget_old(l, now_ns))
 		return;
 	k.mem = prof_native_memory();
 	if (!k.mem)

@@ -9,11 +9,18 @@
 #ifndef PROF_STACKTOP_H
 #define PROF_STACKTOP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include "cfibytes.h"
 
 #define PROF_STACKTOP_BYTES 8192u
+
+#ifdef __x86_64__
+#define PROF_STACKTOP_KNOWN true /* what glibc puts there */
+#else
+#define PROF_STACKTOP_KNOWN false
+#endif
 
 struct prof_stacktop {
 	uint64_t entry, argument; /* 0: not known */

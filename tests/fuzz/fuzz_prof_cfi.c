@@ -30,7 +30,7 @@ static bool read_input(void *arg, uint64_t at, void *to, size_t bytes)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	struct prof_cfi_frame f = { .known = (1u << PROF_CFI_REGS) - 1 };
+	struct prof_cfi_frame f = { .known = (UINT64_C(1) << PROF_CFI_REGS) - 1 };
 	struct memory m = { data, len };
 	struct prof_cfi_memory mem = { read_input, &m };
 	struct prof_cfi_table t;
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		return 0;
 	memcpy(f.reg, data + len - sizeof(f.reg), sizeof(f.reg));
 	for (i = 0; i < STEPS && prof_cfi_step(&mem, &t, &f) > 0; i++)
-		if (!(f.known >> PROF_CFI_RETURN & 1) || f.known >> PROF_CFI_REGS)
+		if (!prof_cfi_knows(&f, PROF_CFI_RETURN) || f.known >> PROF_CFI_REGS)
 			abort();
 	return 0;
 }
@@ -62,8 +62,22 @@ size_t fuzz_seed(unsigned int number, uint8_t **data)
 		{ 0x02, 0x04, 0x03, 0x01, 0x00, 0x05, 0x0c, 0x02, 0x11, 0x0d, 0x7d, 0x2e, 0x10 },
 		{ 0x07, 0x10, 0x06, 0x10, 0xc6, 0x14, 0x03, 0x02, 0x12, 0x07, 0x7f, 0x13, 0x7e },
 	};
-	static const uint8_t shared[] = { 1,	'z',  'R', 0, 1,    0x78, 16, 1,
-					  0x1b, 0x0c, 7,   8, 0x90, 1,	  0,  0 };
+	static const uint8_t shared[] = { 1,
+					  'z',
+					  'R',
+					  0,
+					  1,
+					  0x78,
+					  PROF_CFI_LINK,
+					  1,
+					  0x1b,
+					  0x0c,
+					  PROF_CFI_STACK,
+					  8,
+					  0x80 | PROF_CFI_LINK,
+					  1,
+					  0,
+					  0 };
 	static const uint8_t head[] = { 1, 0x1b, 0x03, 0x3b, 0, 0, 0, 0, 1, 0, 0, 0 };
 	const size_t cie = 20, fde = 44, code = 100, stack = 360, all = 640;
 	uint64_t reg[PROF_CFI_REGS];

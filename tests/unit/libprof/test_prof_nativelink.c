@@ -517,8 +517,10 @@ int main(void)
 	make_heap();
 	pthread_mutex_init(&somewhere.lock, NULL);
 	pthread_cond_init(&somewhere.filled, NULL);
-	if (!prof_native_ready()) {
-		printf("skipped: %s\n", prof_native_note());
+	if (!PROF_STACKTOP_KNOWN || !prof_native_ready()) {
+		printf("skipped: %s\n", *prof_native_note()
+						? prof_native_note()
+						: "what begins a thread's stack is not known here");
 		return T_SKIPPED;
 	}
 	t = start(take_one, &waits, object_at(3));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call rel32: e8; call *...: ff /2. A stub of the procedure linkage table: endbr64 or not, bnd or
+ * x86-64. call rel32: e8; call *...: ff /2. A stub of the procedure linkage table: endbr64 or not, bnd or
  * not, jmp *disp32(%rip).
  */
 #include "callsite.h"
@@ -11,7 +11,7 @@
 #define DIRECT 5u
 #define BY_TABLE 6u /* call *disp32(%rip), as -fno-plt makes it */
 
-bool prof_callsite_before(const struct prof_cfi_memory *mem, uint64_t address)
+bool prof_callsite_before_x86(const struct prof_cfi_memory *mem, uint64_t address)
 {
 	/* where ff stands in calls of 7 to 2 bytes */
 	static const uint8_t at[] = { 0, 1, 3, 4, 5 };
@@ -60,7 +60,7 @@ static uint64_t behind_stub(const struct prof_cfi_memory *mem, uint64_t at)
 	return read_word(mem, displaced(code + i + 2, at + i + 6));
 }
 
-bool prof_callsite_calls(const struct prof_cfi_memory *mem, uint64_t address, uint64_t function)
+bool prof_callsite_calls_x86(const struct prof_cfi_memory *mem, uint64_t address, uint64_t function)
 {
 	uint8_t code[BY_TABLE];
 	uint64_t to;
