@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The guest's first process: runs the tests in BUILD/tests.json one by one, and switches off."""
+import ctypes
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import traceback
+
+SKIPPED = 77
+POWER_OFF = 0x4321FEDC
+
+
+def prepare():
+    os.environ.clear()
+    os.environ.update(PATH='/usr/sbin:/usr/bin:/sbin:/bin', HOME='/root', LC_ALL='C.UTF-8', PYTHONDONTWRITEBYTECODE='1')
+    for kind, at in ('tmpfs', '/tmp'), ('tmpfs', '/run'), ('tmpfs', '/dev/shm'), ('devpts', '/dev/pts'):
+        os.makedirs(at, exist_ok=True)
+        subprocess.run(['mount', '-t', kind, kind, at], check=True)
+    os.chmod('/tmp', 0o1777)
+    os.chmod('/dev/shm', 0o1777)
+    subprocess.run(['/bin/busybox', 'ifconfig', 'lo', 'up'], check=True)
+
+
+def run(test):
+    """Exit status, seconds, what it printed."""
+    began = time.monotonic()
+    env = dict(os.environ, **dict(e.split('=', 1) for e in test['environment']))
+    with open('/tmp/said', 'w+b') as said:
+        child = subprocess.Popen(test['command'], stdin=subprocess.DEVNULL, stdout=said, stderr=said, env=env,
+                                 start_new_session=True, cwd='/tmp')
+        try:
+            status = child.wait(test['timeout'])
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            status = child.wait()
+        said.seek(0)
+        return status, time.monotonic() - began, said.read()
+
+
+def main():
+    build, counts = sys.argv[1], {'passed': 0, 'skipped': 0, 'failed': 0}
+    prepare()
+    with open(os.path.join(build, 'tests.json'), encoding='utf-8') as f:
+        tests = json.load(f)
+    for i, test in enumerate(tests):
+        status, seconds, said = run(test)
+        how = 'passed' if not status else 'skipped' if status == SKIPPED else 'failed'
+        counts[how] += 1
+        print(f'{i + 1}/{len(tests)} {test["name"]}: {how} {seconds:.1f} s', flush=True)
+        if how == 'failed':
+            print(f'status {status}', said.decode(errors='replace')[-3000:], flush=True)
+    print(', '.join(f'{n} {how}' for how, n in counts.items()), f'of {len(tests)}, on', os.uname().machine, os.uname().release, flush=True)
+    with open(os.path.join(build, 'result'), 'w', encoding='utf-8') as f:
+        f.write(str(1 if counts['failed'] or not tests else 0))
+
+
+try:
+    main()
+except Exception:
+    traceback.print_exc()
+    sys.stderr.flush()
+os.sync()
+time.sleep(1)  # what was printed is on its way
+ctypes.CDLL(None).reboot(POWER_OFF)
