@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The code before an address: is it a call, so that the address is one that functions return to, and
- * whom does it call? By the machine's instructions; all are built everywhere, so that they can be
- * tried everywhere. Reads memory, which is believed in nothing. Any thread.
+ * The code before an address: is it a call, so that the address is one that functions return to,
+ * and whom does it call? By the machine's instructions; all are built everywhere, so that they can
+ * be tried everywhere. Reads memory, which is believed in nothing. Any thread.
  */
 #ifndef PROF_CALLSITE_H
 #define PROF_CALLSITE_H

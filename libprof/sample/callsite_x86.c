@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * x86-64. call rel32: e8; call *...: ff /2. A stub of the procedure linkage table: endbr64 or not, bnd or
- * not, jmp *disp32(%rip).
+ * x86-64. call rel32: e8; call *...: ff /2. A stub of the procedure linkage table: endbr64 or not,
+ * bnd or not, jmp *disp32(%rip).
  */
 #include "callsite.h"
 

@@ -106,10 +106,10 @@ static void refresh(struct native *n)
 }
 
 /*
- * Code built with frame pointers finds its frame by one, which the kernel does not tell. It leads to
- * where the caller's stands, right below the address returned to: the first such pair whose call goes
- * to the function that we are in. What was left behind by functions that are over was hardly called
- * so.
+ * Code built with frame pointers finds its frame by one, which the kernel does not tell. It leads
+ * to where the caller's stands, right below the address returned to: the first such pair whose call
+ * goes to the function that we are in. What was left behind by functions that are over was hardly
+ * called so.
  */
 static bool find_base(struct native *n, const struct prof_cfi_table *table,
 		      struct prof_cfi_frame *f)

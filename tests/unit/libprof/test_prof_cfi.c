@@ -165,7 +165,7 @@ static void test_signal(void)
 }
 #endif
 
-/* A frame whose size nobody knows beforehand, and one that is aligned: both hang on a frame pointer. */
+/* Frames that hang on a frame pointer: of a size that nobody knows beforehand, and aligned. */
 __attribute__((noinline)) static int by_base(size_t bytes)
 {
 	char room[bytes] __attribute__((aligned(64)));
