@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/jsonout.h"
 #include "saves/money.h"
 
 #define MOST 4096
@@ -99,6 +100,19 @@ static void put_parts(const char *key, const int64_t part[SAVES_PARTS])
 	printf("]");
 }
 
+/* As summaries and digests have it. */
+static void put_chain(const struct view_insurance *i, const struct saves_money *m)
+{
+	struct base_jsonout j = { .f = stdout, .depth = 1, .flat = 1 }; /* within our line */
+	struct saves_chain c = i->chain;
+
+	for (size_t k = 0; k < c.marks; k++)
+		memcpy(c.mark[k].usd, m->moved[k], sizeof(m->moved[k]));
+	base_json_flat_object(&j, NULL);
+	saves_chain_put(&j, &c);
+	base_json_end(&j);
+}
+
 static void put_result(const struct view_insurance *i)
 {
 	struct saves_money m = saves_money_of(i, price, in.gpus);
@@ -121,6 +135,8 @@ static void put_result(const struct view_insurance *i)
 		       i->segment[k].opened ? (int)i->segment[k].opened_segment : -1);
 	printf("],\"usd_mean\":%" PRId64 ",\"usd_now\":%" PRId64, m.mean, m.now);
 	put_parts(",\"usd\":", m.part);
+	printf(",\"saves\":");
+	put_chain(i, &m);
 	printf("}\n");
 }
 

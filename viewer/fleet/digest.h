@@ -134,6 +134,7 @@ struct fleet_digest {
 	struct fleet_unit unit[VIEW_OUTCOMES_MAX]; /* units.h */
 	size_t units;
 	struct fleet_saves saves; /* lost.h */
+	struct saves_chain chain; /* of a run of a job that may have others */
 	struct fleet_program program; /* program.h */
 	bool whole_job; /* of all runs of the scheduler's job: it takes their place */
 	int64_t left_out; /* rows and texts that a digest as JSON had no room for */
@@ -173,8 +174,8 @@ void fleet_digest_own(struct fleet_digest *d, const char *tenant);
  * As one line of JSON with its newline, at most FLEET_DIGEST_BYTES_MAX: what does not fit is left
  * out from the end of the fixes, the labels and the lines of code, never of what is summed. Then
  * rows of what is summed become one: of compute, of GPUs (never one with a price and one without).
- * Then long texts of GPUs and prices are cut, what is told of the program goes, the smallest
- * classes become one, "several", and names are cut, but for run and tenant. How many all those were
+ * Then long texts of GPUs and prices are cut, what is told of the program and then of
+ * restarts goes, the smallest classes become one, "several", and names are cut, but for run and tenant. How many all those were
  * is its left_out. Allocated; NULL without memory.
  */
 char *fleet_digest_write(const struct fleet_digest *d);

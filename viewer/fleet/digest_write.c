@@ -299,6 +299,14 @@ static bool drop_program(struct fleet_digest *d)
 	return any;
 }
 
+static bool drop_chain(struct fleet_digest *d)
+{
+	bool any = d->chain.known;
+
+	d->chain = (struct saves_chain){ 0 };
+	return any;
+}
+
 /* False: nothing is left that could go. */
 static bool drop_one(struct fleet_digest *d)
 {
@@ -319,7 +327,7 @@ static bool drop_one(struct fleet_digest *d)
 	else if (d->works > 1)
 		fleet_work_fold(d);
 	else
-		return fold_lines(d) || cut_text(d) || drop_program(d) ||
+		return fold_lines(d) || cut_text(d) || drop_program(d) || drop_chain(d) ||
 		       fold_share(d, SHARES_LEAST) || cut_name(d) || fold_share(d, 1);
 	return true;
 }

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/vec.h"
+#include "restarts.h"
 
 /* ---- in digests ---- */
 
@@ -21,6 +23,8 @@ void fleet_saves_make(struct fleet_digest *d, const struct view_summary *s)
 		d->saves.ns[p] = base_max(v->ns[p], 0);
 		d->saves.usd[p] = s->cost.known ? base_max(v->nano_usd[p], 0) : 0;
 	}
+	if (d->job[0] && !d->whole_job)
+		d->chain = v->chain;
 }
 
 void fleet_saves_put(struct base_jsonout *j, const struct fleet_digest *d)
@@ -38,6 +42,7 @@ void fleet_saves_put(struct base_jsonout *j, const struct fleet_digest *d)
 		base_json_int(j, NULL, d->saves.usd[p]);
 		base_json_end(j);
 	}
+	saves_chain_put(j, &d->chain);
 	base_json_end(j);
 }
 
@@ -70,6 +75,7 @@ const char *fleet_saves_read(struct fleet_digest *d, const struct base_json *sav
 	       read_count(saves, "kills", &s->kills);
 	for (int p = 0; good && p < FLEET_SAVES_PARTS; p++)
 		good = read_part(base_json_get(saves, saves_part_names[p]), &s->ns[p], &s->usd[p]);
+	good = good && saves_chain_read(&d->chain, base_json_get(saves, "chain"));
 	return good ? NULL : "what it tells of saves is wrong";
 }
 
@@ -85,28 +91,27 @@ base_wide fleet_lost_usd(const struct fleet_lost *l)
 	return l->usd[SAVES_LOST] + l->usd[SAVES_REDONE];
 }
 
-static void add(struct fleet_lost *to, const struct fleet_digest *d)
+static void add(struct fleet_lost *to, const struct fleet_restart *r)
 {
 	to->runs++;
-	to->held_ns += fleet_digest_held_ns(d);
-	for (size_t i = 0; i < d->lines; i++)
-		to->unpriced_ns += d->line[i].priced ? 0 : d->line[i].held_ns;
-	to->checkpoints += d->saves.checkpoints;
-	to->kills += d->saves.kills;
+	to->held_ns += r->held_ns;
+	to->unpriced_ns += r->unpriced_ns;
+	to->checkpoints += r->saves.checkpoints;
+	to->kills += r->saves.kills;
 	for (int p = 0; p < FLEET_SAVES_PARTS; p++) {
-		to->ns[p] += d->saves.ns[p];
-		to->usd[p] += d->saves.usd[p];
+		to->ns[p] += r->saves.ns[p];
+		to->usd[p] += r->saves.usd[p];
 	}
 }
 
 static void add_to(struct fleet_table *t, int keys, const char *const *key,
-		   const struct fleet_digest *d)
+		   const struct fleet_restart *r)
 {
 	struct fleet_group *g = fleet_table_at(t, keys, key);
 
 	if (!g->lost)
 		g->lost = base_arena_alloc(&t->mem, sizeof(*g->lost));
-	add(g->lost, d);
+	add(g->lost, r);
 	g->sums.m[FLEET_RUNS] = g->lost->runs;
 	g->sums.m[FLEET_HELD_NS] = fleet_lost_ns(g->lost);
 	g->sums.m[FLEET_USD] = fleet_lost_usd(g->lost);
@@ -120,35 +125,109 @@ static bool has_any(const struct fleet_saves *s)
 	return s->kills > 0;
 }
 
+static void add_run(struct fleet_lost_tables *t, const struct fleet_restart *r)
+{
+	if (!r->within || !r->saves.known)
+		return;
+	add(&t->total, r);
+	add_to(&t->users, 1, &r->key[FLEET_LOST_USER], r);
+	if (has_any(&r->saves))
+		add_to(&t->jobs, FLEET_LOST_KEYS, r->key, r);
+}
+
 struct digests {
 	struct fleet_lost_tables *t;
+	const struct fleet_query *q;
 	struct fleet_digest *d;
+	struct fleet_table jobs; /* keys: tenant, then fleet_lost_key */
+	struct fleet_restart *run; /* of jobs: others may have to do with them */
+	size_t runs, room;
+	struct base_arena mem;
+	int err;
 };
 
-/* Most that tell nothing of saves need not be read. */
+static struct fleet_restart run_of(const struct fleet_digest *d, const struct fleet_query *q)
+{
+	const struct saves_chain *c = &d->chain;
+	struct fleet_restart r = { .within = d->start_unix_ns >= q->since_ns &&
+					     d->start_unix_ns < q->until_ns,
+				   .held_ns = fleet_digest_held_ns(d),
+				   .start_ns = d->start_unix_ns,
+				   .saves = d->saves };
+
+	r.word_ns = d->wall_ns < INT64_MAX - r.start_ns ? r.start_ns + d->wall_ns : INT64_MAX;
+	if (c->known) {
+		r.start_ns = c->start_ns;
+		r.word_ns = base_max(c->word_ns, c->start_ns);
+	}
+	for (size_t i = 0; i < d->lines; i++)
+		r.unpriced_ns += d->line[i].priced ? 0 : d->line[i].held_ns;
+	return r;
+}
+
+static void keep(struct digests *a, struct fleet_restart r, const char *const *key)
+{
+	const struct fleet_digest *d = a->d;
+	const struct fleet_group *g = fleet_table_at(&a->jobs, FLEET_LOST_KEYS + 1, key);
+
+	if (!base_vec_more(a->run, a->runs, a->room)) {
+		a->err = -ENOMEM;
+		return;
+	}
+	r.job = (uint32_t)(g - a->jobs.group);
+	r.run = base_arena_text(&a->mem, d->run);
+	r.key = base_arena_alloc(&a->mem, FLEET_LOST_KEYS * sizeof(*r.key));
+	memcpy((void *)(uintptr_t)r.key, g->key + 1, FLEET_LOST_KEYS * sizeof(*r.key));
+	if (d->chain.known) {
+		struct saves_chain *c = base_arena_alloc(&a->mem, sizeof(*c));
+
+		*c = d->chain;
+		r.chain = c;
+	}
+	a->run[a->runs++] = r;
+}
+
+/* Most that tell nothing of saves and are of no job need not be read. */
 static void on_digest(void *arg, const struct fleet_cell *cell)
 {
 	struct digests *a = arg;
 	const struct fleet_digest *d = a->d;
 	const char *why, *text = cell[0].text;
+	struct fleet_restart r;
 
-	if (!text || !strstr(text, "\"saves\":") ||
-	    fleet_digest_read(a->d, text, strlen(text), &why) || !d->saves.known)
+	if (!text || (!strstr(text, "\"saves\":") && !strstr(text, "\"job\":")) ||
+	    fleet_digest_read(a->d, text, strlen(text), &why) || (!d->saves.known && !d->job[0]))
 		return;
-	const char *const key[FLEET_LOST_KEYS] = { d->job[0] ? d->job : d->run, d->user, d->team,
-						   d->cluster };
-	add(&a->t->total, d);
-	add_to(&a->t->users, 1, &key[FLEET_LOST_USER], d);
-	if (has_any(&d->saves))
-		add_to(&a->t->jobs, FLEET_LOST_KEYS, key, d);
+	const char *const key[FLEET_LOST_KEYS + 1] = { d->tenant, d->job[0] ? d->job : d->run,
+						       d->user, d->team, d->cluster };
+	r = run_of(d, a->q);
+	if (d->job[0] && !d->whole_job) {
+		keep(a, r, key);
+		return;
+	}
+	r.key = key + 1;
+	add_run(a->t, &r);
 }
 
+/* What became of a run a later one may tell, whenever that was. */
 int fleet_lost_collect(struct fleet_lost_tables *t, struct fleet_store *s,
 		       const struct fleet_query *q)
 {
-	struct digests a = { t, malloc(sizeof(*a.d)) };
-	int err = a.d ? fleet_store_read(s, FLEET_VIEW_DIGESTS, q, on_digest, &a) : -ENOMEM;
+	struct digests a = { .t = t, .q = q, .d = malloc(sizeof(*a.d)) };
+	struct fleet_query all = *q;
+	int err = a.d ? 0 : -ENOMEM;
 
+	all.since_ns = INT64_MIN;
+	all.until_ns = INT64_MAX;
+	if (!err)
+		err = fleet_store_read(s, FLEET_VIEW_DIGESTS, &all, on_digest, &a);
+	if (!err)
+		err = a.err ? a.err : fleet_restarts_join(a.run, a.runs);
+	for (size_t i = 0; i < a.runs && !err; i++)
+		add_run(t, &a.run[i]);
+	fleet_table_fini(&a.jobs);
+	base_arena_fini(&a.mem);
+	free(a.run);
 	free(a.d);
 	return err;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/minmax.h"
 #include "core/log.h"
 #include "cost/amount.h"
 
@@ -49,6 +50,18 @@ static int64_t share(const struct fleet_digest *d, int64_t ns)
 	return held > 0 ? base_div_even((__int128)usd * ns, held) : 0;
 }
 
+/* What moves is what the part has less. */
+static void reprice_mark(const struct fleet_digest *d, struct saves_mark *m)
+{
+	static const enum saves_part of[SAVES_MOVED] = { SAVES_DURABLE, SAVES_UNKNOWN };
+
+	for (int p = 0; p < SAVES_MOVED; p++) {
+		int64_t had = d->saves.ns[of[p]], moved = base_clamp(m->ns[p], -had, had);
+
+		m->usd[p] = share(d, had) - share(d, had - moved);
+	}
+}
+
 size_t fleet_reprice(struct fleet_digest *d, const struct view_prices *p)
 {
 	size_t n = 0;
@@ -69,6 +82,8 @@ size_t fleet_reprice(struct fleet_digest *d, const struct view_prices *p)
 		d->fix[i].usd = share(d, d->fix[i].ns);
 	for (int i = 0; n && i < FLEET_SAVES_PARTS; i++)
 		d->saves.usd[i] = share(d, d->saves.ns[i]);
+	for (size_t i = 0; n && i < d->chain.marks; i++)
+		reprice_mark(d, &d->chain.mark[i]);
 	return n;
 }
 

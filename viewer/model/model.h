@@ -161,6 +161,7 @@ struct view_saves {
 	bool has_spot;
 	struct view_rate spot;
 	int64_t spot_pays_ns; /* if kills are no more often than that; -1: never */
+	struct saves_chain chain; /* for restarts under another run id */
 	struct saves_segment *segment; /* the first ones */
 	size_t segments;
 };

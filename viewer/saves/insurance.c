@@ -383,11 +383,8 @@ static void restart(struct insure *w, size_t k)
 
 /* ---- what became of it ---- */
 
-static void book(struct insure *w, const struct saves_segment *s, size_t g, bool last)
+static void book(const struct held *h, const struct saves_segment *s, int64_t *part, bool last)
 {
-	struct view_insurance *o = w->out;
-	const struct held *h = &w->held[g];
-	int64_t *part = o->gpu_part[g];
 	int64_t cut = s->covered_ns;
 	enum saves_part rest = SAVES_UNSAVED;
 
@@ -410,13 +407,67 @@ static void book_all(struct insure *w)
 		int64_t sum = 0;
 
 		for (size_t k = 0; k < o->segments; k++)
-			book(w, &o->segment[k], g, k + 1 == o->segments);
+			book(&w->held[g], &o->segment[k], o->gpu_part[g], k + 1 == o->segments);
 		for (int p = 0; p < SAVES_OTHER; p++)
 			sum += o->gpu_part[g][p];
 		o->gpu_part[g][SAVES_OTHER] = w->in->gpu[g].held_ns - sum;
 		for (int p = 0; p < SAVES_PARTS; p++)
 			ana_sum(&o->part[p], o->gpu_part[g][p]);
 	}
+}
+
+/* ---- restarts under another run id ---- */
+
+/* What moves to redone if one opened the checkpoint that began at @newest. */
+static void suppose(struct insure *w, size_t mark, int64_t newest, struct saves_segment *s)
+{
+	struct view_insurance *o = w->out;
+	size_t from = segment_at(o, newest);
+
+	memcpy(s, o->segment, o->segments * sizeof(*s));
+	if (from == SIZE_MAX)
+		newest = o->segment[from = 0].start_ns;
+	redo(&s[from], newest);
+	for (size_t k = from + 1; k < o->segments; k++)
+		redo(&s[k], s[k].start_ns);
+	for (size_t g = 0; g < w->in->gpus; g++) {
+		int64_t part[SAVES_PARTS] = { 0 }, *moved = o->gpu_moved[g][mark];
+
+		for (size_t k = 0; k < o->segments; k++)
+			book(&w->held[g], &s[k], part, k + 1 == o->segments);
+		moved[SAVES_MOVED_DURABLE] = o->gpu_part[g][SAVES_DURABLE] - part[SAVES_DURABLE];
+		moved[SAVES_MOVED_UNKNOWN] = o->gpu_part[g][SAVES_UNKNOWN] - part[SAVES_UNKNOWN];
+		for (int p = 0; p < SAVES_MOVED; p++)
+			ana_sum(&o->chain.mark[mark].ns[p], moved[p]);
+	}
+}
+
+static int tell_chain(struct insure *w)
+{
+	struct view_insurance *o = w->out;
+	struct saves_chain *c = &o->chain;
+	const struct saves_segment *first = o->segment;
+	struct saves_segment *s = calloc(o->segments + 1, sizeof(*s));
+	int64_t from[SAVES_MARKS_MAX + 1];
+
+	if (!s)
+		return -ENOMEM;
+	c->known = o->segments > 0;
+	c->start_ns = c->word_ns = c->known ? first->start_ns : 0;
+	for (size_t i = 0; i < w->in->processes; i++) {
+		const struct saves_process *p = &w->in->process[i];
+
+		if (p->holds)
+			c->word_ns = base_max(c->word_ns, base_min(p->word_ns, p->end_ns));
+	}
+	if (c->known) {
+		saves_chain_opened(c, w->in, first->start_ns, first->end_ns, first_save(w, first));
+		saves_chain_marks(c, from, w->in, &w->c);
+	}
+	for (size_t m = 0; m < c->marks; m++)
+		suppose(w, m, from[m], s);
+	free(s);
+	return 0;
 }
 
 static void tell_now(struct insure *w)
@@ -491,7 +542,11 @@ static int make_room(struct insure *w)
 	w->out->gpu_part = calloc(n, sizeof(*w->out->gpu_part));
 	w->out->gpu_loss2 = calloc(n, sizeof(*w->out->gpu_loss2));
 	w->out->gpu_now_ns = calloc(n, sizeof(*w->out->gpu_now_ns));
-	return w->held && w->out->gpu_part && w->out->gpu_loss2 && w->out->gpu_now_ns ? 0 : -ENOMEM;
+	w->out->gpu_moved = calloc(n, sizeof(*w->out->gpu_moved));
+	return w->held && w->out->gpu_part && w->out->gpu_loss2 && w->out->gpu_now_ns &&
+			       w->out->gpu_moved
+		       ? 0
+		       : -ENOMEM;
 }
 
 static int insure(struct insure *w)
@@ -515,7 +570,8 @@ static int insure(struct insure *w)
 	book_all(w);
 	tell_now(w);
 	count_saves(w);
-	return tell_interval(w);
+	err = tell_chain(w);
+	return err ? err : tell_interval(w);
 }
 
 int saves_insure(const struct saves_input *in, struct view_insurance *out)
@@ -544,6 +600,7 @@ void saves_insure_fini(struct view_insurance *o)
 	free(o->gpu_part);
 	free(o->gpu_now_ns);
 	free(o->gpu_loss2);
+	free(o->gpu_moved);
 	*o = (struct view_insurance){ 0 };
 }
 

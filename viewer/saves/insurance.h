@@ -8,7 +8,7 @@
 #define VIEW_INSURANCE_H
 
 #include "base/units.h"
-#include "save.h"
+#include "marks.h"
 
 enum saves_part {
 	SAVES_DURABLE,
@@ -57,6 +57,8 @@ struct view_insurance {
 	int64_t now_ns; /* that a kill at the end would lose; -1: nothing goes on */
 	int64_t every_ns; /* median from checkpoint to checkpoint; -1: there are no two */
 	int64_t silent_ns; /* longest of the killed segments */
+	struct saves_chain chain; /* its dollars are 0 */
+	int64_t (*gpu_moved)[SAVES_MARKS_MAX + 1][SAVES_MOVED]; /* of each GPU, by mark */
 };
 
 /*

@@ -9,6 +9,7 @@ struct saves_money { /* nano-dollars */
 	int64_t part[SAVES_PARTS];
 	int64_t mean; /* that a kill loses on average */
 	int64_t now; /* that one at the end would; -1: nothing goes on */
+	int64_t moved[SAVES_MARKS_MAX + 1][SAVES_MOVED]; /* marks.h: what parts then have less */
 };
 
 /* @price: of each GPU, nano-dollars an hour. */

@@ -24,6 +24,7 @@ static void set_money(struct view_saves *v, const struct view_insurance *i, stru
 	struct saves_money m;
 
 	v->mean_nano_usd = v->now_nano_usd = -1;
+	v->chain = i->chain;
 	if (!s->cost.known)
 		return;
 	for (size_t g = 0; g < s->cost.gpus; g++)
@@ -32,6 +33,8 @@ static void set_money(struct view_saves *v, const struct view_insurance *i, stru
 	v->mean_nano_usd = m.mean;
 	v->now_nano_usd = m.now;
 	memcpy(v->nano_usd, m.part, sizeof(v->nano_usd));
+	for (size_t k = 0; k < v->chain.marks; k++)
+		memcpy(v->chain.mark[k].usd, m.moved[k], sizeof(m.moved[k]));
 }
 
 /* What saves cost while they lasted, and how often they would best be made. */
@@ -109,6 +112,16 @@ static void take(struct view_summary *s, const struct view_insurance *i)
 	s->saves = v;
 }
 
+/* It may have begun with a save of another run of its job. */
+static bool is_restart(const struct view_summary *s, const struct view_insurance *i)
+{
+	bool job = view_job_known(&s->job);
+
+	for (size_t k = 0; k < s->labels; k++)
+		job = job || !strcmp(s->label[k].key, "job");
+	return job && i->chain.openings > 0;
+}
+
 int summary_make_saves(struct view_summary *s, const struct view_trace *t)
 {
 	struct view_insurance i;
@@ -116,7 +129,7 @@ int summary_make_saves(struct view_summary *s, const struct view_trace *t)
 
 	if (err)
 		return err < 0 ? err : 0;
-	if (i.saves || i.untold || i.kills || i.instants_ns >= TOLD_NS)
+	if (i.saves || i.untold || i.kills || i.instants_ns >= TOLD_NS || is_restart(s, &i))
 		take(s, &i);
 	saves_insure_fini(&i);
 	return 0;
@@ -195,6 +208,7 @@ void summary_put_saves(struct base_jsonout *j, const struct view_summary *s)
 	for (size_t i = 0; i < v->segments; i++)
 		put_segment(j, &v->segment[i]);
 	base_json_end(j);
+	saves_chain_put(j, &v->chain);
 	base_json_end(j);
 }
 
@@ -254,5 +268,7 @@ void summary_read_saves(struct view_summary *s, const struct base_json *saves)
 	v->grade = base_json_get_text(saves, "grade", "")[0];
 	read_spot(v, base_json_get(saves, "spot"));
 	read_segments(s, v, base_json_get(saves, "segments"));
+	if (!saves_chain_read(&v->chain, base_json_get(saves, "chain")))
+		v->chain = (struct saves_chain){ 0 };
 	s->saves = v;
 }

@@ -77,6 +77,20 @@ def alone(where, name):
     return json.loads(done.stdout)['saves']
 
 
+def check_fleet(where, joined):
+    """Of digests alone, to the nanosecond and the nano-dollar."""
+    store = f'sqlite:{where}/store.sqlite'
+    done = gs.gpustarve('digest', *(f'{where}/runs/{name}.gst' for name in ('a', 'bb', 'ccc')), '--store', store)
+    gs.equal(done.returncode, 0, f'digest: {done.stderr.decode()[-300:]}')
+    said = json.loads(gs.gpustarve('fleet', '--store', store, '--by', 'lost', '--format', 'json').stdout)['lost']
+    row = [r for r in said['job'] if r['name'] == 'x']
+    gs.equal(len(row), 1, f'one job: {said["job"]}')
+    for part in ('durable', 'unsaved', 'redone', 'unknown', 'lost'):
+        gs.equal(row[0][part + '_ns'], joined['parts'][part]['ns'], f'fleet: {part}')
+        gs.check(abs(row[0][part + '_usd'] - joined['parts'][part]['usd']) < 3e-9, f'fleet: dollars of {part}')
+    gs.equal([r['lost_ns'] for r in said['job']], [0] * len(said['job']), 'of none is anything lost')
+
+
 with gs.scratch() as where:
     with open(os.path.join(where, 'job.py'), 'w', encoding='utf-8') as f:
         f.write(JOB)
@@ -99,6 +113,7 @@ with gs.scratch() as where:
     unknown = joined(where, 'job2=y')
     gs.equal(unknown['segments'][1]['opened_segment'], None, 'the third run opened nothing of it')
     gs.equal((unknown['parts']['redone']['ns'], unknown['parts']['unknown']['ns']), (0, lost), 'so nobody knows')
+    check_fleet(where, redone)
     for bad in ('label:job=nobody', 'label:job', 'label:=x', 'label:'):
         gs.equal(gs.gpustarve('report', '--job', bad, '--dir', os.path.join(where, 'runs')).returncode, 1, bad)
     done = gs.gpustarve('job', 'safe', 'label:job=x', '--dir', os.path.join(where, 'runs'))
