@@ -65,8 +65,7 @@ enum live_gap { /* what the last interval between two pulses was, as far as puls
 	LIVE_GAP_UNSEEN, /* kernels are not recorded at present */
 	LIVE_GAP_SILENT, /* no pulse for LIVE_SILENT_NS */
 	LIVE_GAP_ENDED, /* it has said goodbye */
-	/* it said none, and its end was seen: by who asks, pulses do not tell it */
-	LIVE_GAP_KILLED,
+	LIVE_GAP_KILLED, /* it said none, and its end was seen */
 	LIVE_GAPS
 };
 extern const char *const live_gap_names[LIVE_GAPS];
@@ -94,6 +93,7 @@ struct live_stream { /* a process; read only */
 	int64_t pid;
 	int32_t rank; /* with has_rank */
 	bool has_rank, has_hello, ended, unseen;
+	bool gone; /* it said no goodbye, and its end was seen: the caller's to set */
 	int64_t start_unix_ns; /* of the process, 0: not known */
 	uint64_t seq; /* of the last frame taken */
 	uint64_t pulses;
@@ -158,7 +158,7 @@ struct live_share {
 	int64_t busy_ppm, starved_ppm; /* starved: at most; the two sum to 1e6 at most */
 };
 
-/* It uses a GPU, has not said goodbye, and was heard of within LIVE_SILENT_NS. */
+/* It uses a GPU, has not ended, and was heard of within LIVE_SILENT_NS. */
 bool live_stream_alive(const struct live_stream *s, int64_t now_ns);
 bool live_stream_uses_gpu(const struct live_stream *s);
 

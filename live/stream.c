@@ -26,7 +26,7 @@ bool live_stream_uses_gpu(const struct live_stream *s)
 
 bool live_stream_alive(const struct live_stream *s, int64_t now_ns)
 {
-	return !s->ended && s->pulses && now_ns - s->seen_ns < LIVE_SILENT_NS &&
+	return !s->ended && !s->gone && s->pulses && now_ns - s->seen_ns < LIVE_SILENT_NS &&
 	       live_stream_uses_gpu(s);
 }
 
@@ -102,6 +102,8 @@ enum live_gap live_stream_gap(const struct live_stream *s, int64_t now_ns)
 {
 	if (s->ended)
 		return LIVE_GAP_ENDED;
+	if (s->gone)
+		return LIVE_GAP_KILLED;
 	if (!live_stream_alive(s, now_ns))
 		return s->pulses && live_stream_uses_gpu(s) ? LIVE_GAP_SILENT : LIVE_GAP_NONE;
 	if (s->unseen)

@@ -125,7 +125,13 @@ static bool end_was_seen(const char *dir, const struct live_stream *s)
 	       !access(path, F_OK);
 }
 
-static void put_uses(FILE *f, const char *dir, const struct live_run *r, int64_t now_ns)
+static void look_for_ends(const struct live_run *r, const char *dir)
+{
+	for (size_t i = 0; i < r->streams; i++)
+		r->stream[i]->gone |= end_was_seen(dir, r->stream[i]);
+}
+
+static void put_uses(FILE *f, const struct live_run *r, int64_t now_ns)
 {
 	size_t n = live_run_uses(r, now_ns, NULL, 0);
 	struct live_use *use;
@@ -142,8 +148,6 @@ static void put_uses(FILE *f, const char *dir, const struct live_run *r, int64_t
 		putc(',', f);
 		put_text(f, "name", r->gpu[use[i].gpu].name);
 		putc(',', f);
-		if (end_was_seen(dir, s))
-			use[i].gap = LIVE_GAP_KILLED;
 		put_text(f, "gap", live_gap_names[use[i].gap]);
 		put_known(f, "rank", s->rank, s->has_rank);
 		put_int(f, "pid", s->pid);
@@ -243,13 +247,14 @@ static void put_run(FILE *f, struct coll_http_request *r, const void *arg)
 
 	(void)r;
 	begin(f);
+	look_for_ends(&run->live, run->dir);
 	live_run_totals(&run->live, now_ns, &t);
 	putc(',', f);
 	put_text(f, "run", run->id);
 	put_int(f, "heard_ns_ago", now_ns - run->heard_ns);
 	put_totals(f, &t);
 	put_devices(f, &run->live, now_ns);
-	put_uses(f, run->dir, &run->live, now_ns);
+	put_uses(f, &run->live, now_ns);
 	put_exit(f, run->dir);
 	put_alerts(f, run->dir);
 	fputs("}\n", f);

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,6 +194,27 @@ static int is_stream(const struct dirent *e)
 	return dot && e->d_name[0] != '.' && (!strcmp(dot, ".gst") || !strcmp(dot, ".spool"));
 }
 
+/* The collector saw the process end, though it said no goodbye. */
+static bool end_was_seen(const struct view_tail *t, const struct live_stream *s)
+{
+	char path[PATH_MAX], hex[2 * WIRE_STREAM_ID_BYTES + 1];
+
+	for (size_t i = 0; i < WIRE_STREAM_ID_BYTES; i++)
+		snprintf(hex + 2 * i, 3, "%02x", s->id[i]);
+	return snprintf(path, sizeof(path), "%s/exit-coll-%s.json", t->dir, hex) <
+		       (int)sizeof(path) &&
+	       !access(path, F_OK);
+}
+
+static void look_for_ends(struct view_tail *t)
+{
+	for (size_t i = 0; i < t->run.streams; i++) {
+		struct live_stream *s = t->run.stream[i];
+
+		s->gone = !s->ended && (s->gone || end_was_seen(t, s));
+	}
+}
+
 size_t view_tail_look(struct view_tail *t)
 {
 	struct dirent **list;
@@ -206,5 +228,6 @@ size_t view_tail_look(struct view_tail *t)
 	}
 	if (n >= 0)
 		free(list);
+	look_for_ends(t);
 	return taken;
 }

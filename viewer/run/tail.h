@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Follows the streams of a run directory while they grow, and feeds what they say of themselves to
- * the model of live/run.h. Reads headers and small frames only, from where it stopped the time
- * before; gets over damage. Every byte is hostile. One thread.
+ * the model of live/run.h, with the ends of processes that a collector saw. Reads headers and small
+ * frames only, from where it stopped the time before; gets over damage. Every byte is hostile. One
+ * thread.
  */
 #ifndef VIEW_RUN_TAIL_H
 #define VIEW_RUN_TAIL_H

@@ -105,19 +105,7 @@ static void fill_row(struct top_row *row, const struct live_use *u, const struct
 	top_tame(row->name, sizeof(row->name), g->name);
 }
 
-/* The collector saw the process end, though it said no goodbye. */
-static bool end_is_known(const char *dir, const struct live_stream *s)
-{
-	char path[PATH_MAX], hex[2 * WIRE_STREAM_ID_BYTES + 1];
-
-	for (size_t i = 0; i < WIRE_STREAM_ID_BYTES; i++)
-		snprintf(hex + 2 * i, 3, "%02x", s->id[i]);
-	return snprintf(path, sizeof(path), "%s/exit-coll-%s.json", dir, hex) < (int)sizeof(path) &&
-	       !access(path, F_OK);
-}
-
-static void fill_rows(struct top_snapshot *l, const char *dir, const struct live_run *r,
-		      int64_t now_ns)
+static void fill_rows(struct top_snapshot *l, const struct live_run *r, int64_t now_ns)
 {
 	size_t n = live_run_uses(r, now_ns, NULL, 0);
 	struct live_use *use = calloc(n ? n : 1, sizeof(*use));
@@ -128,8 +116,6 @@ static void fill_rows(struct top_snapshot *l, const char *dir, const struct live
 	live_run_uses(r, now_ns, use, n);
 	l->over = n > 0;
 	for (size_t i = 0; i < n; i++) {
-		if (use[i].gap != LIVE_GAP_ENDED && end_is_known(dir, use[i].stream))
-			use[i].gap = LIVE_GAP_KILLED;
 		l->over &= use[i].gap >= LIVE_GAP_SILENT;
 		if (l->rows == TOP_ROWS_MAX)
 			l->rows_left_out++;
@@ -226,7 +212,7 @@ static int fetch_snapshot(struct top_source *source, struct top_snapshot *l)
 	size_t len = strlen(l->run);
 	if (len > 4 && !strcmp(l->run + len - 4, ".gst"))
 		l->run[len - 4] = '\0';
-	fill_rows(l, s->dir, &s->follow.tail.run, s->follow.when.now_ns);
+	fill_rows(l, &s->follow.tail.run, s->follow.when.now_ns);
 	live_alerts_each_anywhere(s->dir, take_alert, l);
 	/* A trace without pulses, such as an import: over once nothing more is written. */
 	if (!l->rows)

@@ -64,6 +64,23 @@ def of_folder(where):
     return run
 
 
+def of_killed(where):
+    """Whom the collector saw end holds nothing any more, though it was heard of just now."""
+    a, b = (Trainer('killed', ago=600, rank=r, pid=300 + r, stamped=True) for r in range(2))
+    for t in (a, b):
+        run = t.write(where, t.hello(), *pulses(t, *range(1, 600, 7), 600))
+
+    def seen(t):
+        with open(os.path.join(run, f'exit-coll-{t.id.hex()}.json'), 'w', encoding='utf-8') as f:
+            json.dump({'exits': [{'host': 'here', 'pid': t.pid, 'end_unix_ns': time.time_ns()}]}, f)
+    seen(a)
+    answer(2, 'a stop now loses 20 m 0 s of GPU time ($12.00)', run, *PRICE)  # that of both is not saved
+    top = gs.gpustarve('top', '--once', run, *PRICE).stdout.decode()
+    gs.check('  1 of 2 GPUs, 2 processes  1 killed' in top and '$36.00/h' in top, f'top: {top}')
+    seen(b)
+    answer(0, 'safe to stop: nothing of it holds a GPU', run, *PRICE)
+
+
 def of_job(where):
     """All runs of a scheduler's job together."""
     out = os.path.join(where, 'jobs')
@@ -220,6 +237,7 @@ def of_a_real_one(where):
 
 with gs.scratch() as where:
     of_folder(where)
+    of_killed(where)
     of_job(where)
     of_collector()
     over_http()
