@@ -417,15 +417,24 @@ static char *put_among(const struct click_table *t, const char *more)
 		     !t->has_jobs ? ""
 		     : t->many	  ? "GLOBAL "
 				  : "",
-		     !t->has_jobs ? ""
-				  : "NOT IN (SELECT tenant, step FROM (SELECT tenant, cluster, job,"
-				    " groupArray(run) AS steps, groupArray(start_ns) AS starts,"
-				    " groupArray(" WHOLE ") AS wholes,"
-				    " maxIf(start_ns + wall_ns, " WHOLE ") AS until_ns"
-				    " FROM gpustarve_runs WHERE job != ''"
-				    " GROUP BY tenant, cluster, job HAVING until_ns > 0)"
-				    " ARRAY JOIN steps AS step, starts AS began, wholes AS whole"
-				    " WHERE whole = 0 AND began <= until_ns)") < 0)
+		     !t->has_jobs
+			     ? ""
+			     : "NOT IN (SELECT whose, step FROM (SELECT cluster, job,"
+			       " groupArray(tenant) AS tenants, groupArray(run) AS steps,"
+			       " groupArray(start_ns) AS starts, groupArray(run_held_ns) AS helds,"
+			       " groupArray(" WHOLE ") AS wholes,"
+			       " groupArrayIf(tenant, " WHOLE ") AS job_tenants,"
+			       " groupArrayIf(start_ns + wall_ns, " WHOLE ") AS job_ends,"
+			       " groupArrayIf(run_held_ns, " WHOLE ") AS job_helds"
+			       " FROM gpustarve_runs WHERE job != ''"
+			       " GROUP BY cluster, job HAVING notEmpty(job_ends))"
+			       " ARRAY JOIN tenants AS whose, steps AS step, starts AS began,"
+			       " helds AS held, wholes AS whole"
+			       " WHERE arrayExists((t, until, h) ->"
+			       " (t = whose OR t = '' OR whose = '') AND began <= until"
+			       " AND (whole = 0 OR (t != whose"
+			       " AND (h > held OR (h = held AND whose = '')))),"
+			       " job_tenants, job_ends, job_helds))") < 0)
 		return NULL;
 	return among;
 }
