@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """How long `gpustarve fleet` takes over 100,000 digests (GS_FLEET_DIGESTS) in SQLite and in a ClickHouse
-server, also where some runs were sent twice, how long storing them takes, and whether both say the same.
+server, also where some runs were sent twice, how long storing them takes, and whether both say the same; and how long the
+tables take that read whole digests or lines. They are of 2,000 trainings.
 Prints, judges nothing."""
 import contextlib
 import os
@@ -16,6 +17,7 @@ import clickhouse
 import fleets
 import gs
 
+TABLES = (['--plan'], *(['--by', t] for t in ('savings', 'lost', 'kind', 'month', 'run', 'review')))
 COUNT = int(os.environ.get('GS_FLEET_DIGESTS', '100000'))
 
 
@@ -51,19 +53,23 @@ def measure(name, store, file, server=None):
     out = ask(name, store, server)
     with timed(f'{name}: fleet --since 2026-09-01', server):
         gs.gpustarve('fleet', '--store', store, '--since', '2026-09-01')
+    for table in TABLES:
+        with timed(f'{name}: fleet {table[-1]}', server):
+            gs.gpustarve('fleet', '--store', store, *table, '--format', 'html')
     return out
 
 
 with gs.scratch() as where:
     file = os.path.join(where, 'digests')
+    found = fleets.trainings(fleets.digests(COUNT), 2000)
     with open(file, 'wb') as f:
-        f.write(fleets.text(fleets.digests(COUNT)))
+        f.write(fleets.text(found))
     print(f'load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs')
     lite = measure('SQLite', 'sqlite:' + os.path.join(where, 'fleet.sqlite'), file)
     with clickhouse.servers(where, 1) as servers:
         store = f'clickhouse://127.0.0.1:{servers[0].http}/bench?outbox={where}/outbox.sqlite'
         pid = servers[0].process.pid
         click = measure('ClickHouse', store, file, pid)
-        gs.gpustarve('digest', '--from', '-', '--store', store, input=fleets.text(fleets.digests(50, revision=2)))
+        gs.gpustarve('digest', '--from', '-', '--store', store, input=fleets.text([dict(d, revision=2) for d in found[:50]]))
         again = ask('50 runs twice', store, pid)
         print('all say the same' if click == lite == again else 'THEY DIFFER', f'({len(lite)} bytes of JSON)')
