@@ -2,19 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=slurm waits
 """The whole bill of a real Slurm with accounting: once a job has ended its digest is in the site's store, with its GPUs
-as Slurm gave them, those that nobody used among them, once, also where another program stores its runs or a team's collector
-the jobs, by itself or to the same store, and later where the store was not there; what real `sacct` prints is read, and recorded, unrecorded and opted-out time are what Slurm says of each job."""
+as Slurm gave them, those that nobody used among them, once, also where another program stores its runs, and later where
+the store was not there; what real `sacct` prints is read, and recorded, unrecorded and opted-out time are what Slurm says of each job."""
 import json
 import os
 import re
 import shlex
-import signal
 import sqlite3
 
 import gs
-import central
 import cluster
-import collector
 import hooked
 import jobs
 
@@ -37,43 +34,6 @@ def fleet(path, *options):
     done = gs.gpustarve('fleet', '--store', 'sqlite:' + path, '--format', 'json', *options)
     gs.equal(done.returncode, 0, f'fleet {options}: {done.stderr.decode()}')
     return json.loads(done.stdout)
-
-
-def teams(path):
-    """{run: (team, GPU time, what nobody used)} of the store."""
-    if not os.path.exists(path):
-        return {}
-    db = sqlite3.connect(path, timeout=60)
-    made = db.execute("SELECT 1 FROM sqlite_master WHERE name='digest'").fetchone()
-    found = [json.loads(text) for text, in db.execute('SELECT text FROM digest')] if made else []
-    db.close()
-    return {d['run']: (d.get('tenant', ''), sum(g['held_ns'] for g in d['gpus']),
-                       d['classes'].get('excluded.no_process', [0])[0]) for d in found}
-
-
-def by_collector(where, site, path, want):
-    """What a node's collector forwards of the folder of runs becomes digests of its token's team at the centre: in a store of
-    its own, and in that which has the site's."""
-    unused = {k: v[2] for k, v in teams(path).items()}
-    for store in (os.path.join(where, 'alone.sqlite'), path):
-        folder = os.path.join(where, 'centre-' + os.path.basename(store))
-        os.makedirs(os.path.join(folder, 'node'))
-        with central.Centre(collector.bin_dir(), folder, https=False,
-                            options=['--store', 'sqlite:' + store, '--limit', 'digest-after=1s']) as centre, \
-                collector.Collector(collector.bin_dir(), base=site.out, root=os.path.join(folder, 'node'),
-                                    options=central.upstream(centre)) as node:
-            def there():
-                centre.process.send_signal(signal.SIGHUP)
-                return {k: v for k, v in teams(store).items() if k in want and v[0] == 'alpha'}.keys() == want.keys()
-            try:
-                cluster.until("the team's digests", there)
-            except Exception:
-                print(teams(store), centre.log()[-3000:], node.errors()[-2000:])
-                raise
-            node.stop()
-            centre.stop()
-        gs.equal({k: v for k, v in teams(store).items() if k in want}, {k: ('alpha', ns, unused[k]) for k, ns in want.items()},
-                 f'by way of a collector, once: {os.path.basename(store)}')
 
 
 def told_by_sacct(slurm, numbers):
@@ -141,10 +101,6 @@ def main():
                 gs.equal(gs.gpustarve('digest', run, '--store', 'sqlite:' + path).returncode, 0, 'a run by itself')
             gs.equal({k: v for k, v in stored(path).items() if k in names}, want, 'once')
             gs.equal(fleet(path)['total']['held_ns'], said['total']['held_ns'], 'the bill, once')
-            by_collector(where, site, path, want)
-            after = fleet(path)
-            gs.equal(after['total']['held_ns'], said['total']['held_ns'], "with the team's, once")
-            gs.equal(sum(c['ns'] for c in after['by']['class'] if c['class'] == 'excluded.no_process'), wasted, 'and what nobody used')
 
             for k in recorded:
                 cluster.until(f'the comment of {k}', lambda n=number[k]: 'gpustarve' in slurm.tool(
