@@ -119,7 +119,7 @@ def check_collected(where, server):
             daemon.process.send_signal(signal.SIGHUP)
             time.sleep(0.3)
             return server.ask("EXISTS TABLE collected.gpustarve_runs") == '1' and server.ask(
-                "SELECT countIf(position(digest, 'whole_job') > 0), countIf(run LIKE 'lone%') FROM collected.gpustarve_runs"
+                "SELECT uniqExactIf(run, position(digest, 'whole_job') > 0), uniqExactIf(run, run LIKE 'lone%') FROM collected.gpustarve_runs"
                 " WHERE NOT position(digest, 'provisional')") == '3\t3'
 
         gs.until('jobs and runs in the store', all_there, 60)
