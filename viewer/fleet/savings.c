@@ -39,7 +39,17 @@ struct run {
 struct stretch { /* runs of one training with the same advice */
 	size_t from, to;
 	base_wide steps, usd; /* of those that count */
-	base_wide later_runs, later_steps; /* of those, within the query: before this stretch */
+	base_wide later_runs, later_steps, later_usd; /* within the query: before this stretch */
+	size_t made; /* what was adopted when it began, + 1; 0: nothing */
+	size_t ended; /* the first of what is told again as it begins, + 1 */
+};
+
+struct active { /* what was adopted, while nothing of it is told again */
+	size_t at; /* the stretch that began with it */
+	size_t ended; /* the next one that ends there, + 1 */
+	size_t before, behind; /* adopted, + 1 */
+	base_wide from_steps; /* later_steps since when the one behind it is there */
+	base_wide realised; /* but for what was not taken off yet */
 };
 
 struct savings { /* at work */
@@ -51,7 +61,9 @@ struct savings { /* at work */
 	size_t runs, room;
 	uint32_t *next; /* of each id, the stretch that has it next */
 	uint32_t *stamp; /* and of which training that is, + 1 */
-	size_t adopted_room, open_room;
+	size_t adopted_room, active_room, open_room;
+	struct active *active; /* of each adopted one */
+	size_t last; /* of the training's that is active, + 1 */
 };
 
 /* --- from digests --- */
@@ -190,14 +202,15 @@ static const struct piece *piece_of(const struct run *r, uint32_t id)
 /* Stretches of the runs from @from to @to, with how much there was within the query before each. */
 static size_t divide(const struct run *run, size_t from, size_t to, struct stretch *s)
 {
-	base_wide runs = 0, steps = 0;
+	base_wide runs = 0, steps = 0, usd = 0;
 	size_t n = 0;
 
 	for (size_t i = from; i < to; i++) {
 		if (i == from || !same_advice(&run[i - 1], &run[i]))
 			s[n++] = (struct stretch){ .from = i,
 						   .later_runs = runs,
-						   .later_steps = steps };
+						   .later_steps = steps,
+						   .later_usd = usd };
 		s[n - 1].to = i + 1;
 		if (!run[i].counts)
 			continue;
@@ -205,8 +218,11 @@ static size_t divide(const struct run *run, size_t from, size_t to, struct stret
 		s[n - 1].usd += run[i].usd;
 		runs += run[i].within;
 		steps += run[i].within ? run[i].steps : 0;
+		usd += run[i].within ? run[i].usd : 0;
 	}
-	s[n] = (struct stretch){ .from = to, .to = to, .later_runs = runs, .later_steps = steps };
+	s[n] = (struct stretch){
+		.from = to, .to = to, .later_runs = runs, .later_steps = steps, .later_usd = usd
+	};
 	return n;
 }
 
@@ -264,18 +280,6 @@ static bool ratio(base_wide a, base_wide b, base_wide c, base_wide *out)
 	return base_wide_size(*out) <= BASE_WIDE_MAX;
 }
 
-/* What a step costs less, times @steps. */
-static bool realised(const struct stretch *a, const struct stretch *b, base_wide steps,
-		     base_wide *out)
-{
-	base_wide x, y, less, by;
-
-	return !__builtin_mul_overflow(a->usd, b->steps, &x) &&
-	       !__builtin_mul_overflow(b->usd, a->steps, &y) &&
-	       !__builtin_sub_overflow(x, y, &less) &&
-	       !__builtin_mul_overflow(a->steps, b->steps, &by) && ratio(less, steps, by, out);
-}
-
 static const char *names(struct savings *v, const struct piece *const gone[FLEET_ADVICE_MAX],
 			 size_t n)
 {
@@ -287,38 +291,41 @@ static const char *names(struct savings *v, const struct piece *const gone[FLEET
 	return text;
 }
 
-/* @stop: the first stretch behind @b that was told any of them again, or the one after the last. */
-static void adopt(struct savings *v, struct fleet_training *t, const struct stretch *b,
-		  const struct stretch *stop, const struct piece *const gone[FLEET_ADVICE_MAX],
-		  size_t n, bool again)
+/* @stop: the first stretch behind @k that was told any of them again, or the one after the last. */
+static void adopt(struct savings *v, struct fleet_training *t, struct stretch *s, size_t k,
+		  size_t stop, const struct piece *const gone[FLEET_ADVICE_MAX], size_t n,
+		  bool again)
 {
-	const struct stretch *a = b - 1;
+	const struct stretch *a = &s[k - 1], *b = &s[k];
 	struct fleet_adopted *o;
-	base_wide steps = stop->later_steps - b->later_steps, promised = 0;
+	base_wide steps = s[stop].later_steps - b->later_steps, promised = 0;
+	size_t i = v->out->adoptions;
 
-	if (!(stop->later_runs - b->later_runs))
+	if (!(s[stop].later_runs - b->later_runs))
 		return;
-	for (size_t i = a->from; i < a->to; i++)
-		promised += v->run[i].counts ? promise_of(&v->run[i], gone, n) : 0;
-	v->out->adopted = widened(v->out->adopted, v->out->adoptions, &v->adopted_room, sizeof(*o));
+	for (size_t r = a->from; r < a->to; r++)
+		promised += v->run[r].counts ? promise_of(&v->run[r], gone, n) : 0;
+	v->out->adopted = widened(v->out->adopted, i, &v->adopted_room, sizeof(*o));
+	v->active = widened(v->active, i, &v->active_room, sizeof(*v->active));
 	o = &v->out->adopted[v->out->adoptions++];
 	*o = (struct fleet_adopted){ .of = t,
 				     .fixes = names(v, gone, n),
 				     .since_ns = v->run[b->from].start_ns,
-				     .until_ns = again ? v->run[stop->from].start_ns : INT64_MAX,
-				     .runs = stop->later_runs - b->later_runs,
+				     .until_ns = again ? v->run[s[stop].from].start_ns : INT64_MAX,
+				     .runs = s[stop].later_runs - b->later_runs,
 				     .steps = steps };
+	v->active[i] = (struct active){ .at = k };
 	o->known = ratio(promised, steps, a->steps, &o->promised_usd) &&
-		   realised(a, b, steps, &o->realised_usd);
+		   ratio(a->usd, steps, a->steps, &v->active[i].realised);
 	if (!o->known)
-		o->promised_usd = o->realised_usd = 0;
-	v->out->promised_usd += o->promised_usd;
-	v->out->realised_usd += o->realised_usd;
+		return;
+	s[k].made = i + 1;
+	v->active[i].ended = s[stop].ended;
+	s[stop].ended = i + 1;
 }
 
 /* From the last stretch to the first, so that it is known where a piece is told next. */
-static void find_adopted(struct savings *v, struct fleet_training *t, const struct stretch *s,
-			 size_t n)
+static void find_adopted(struct savings *v, struct fleet_training *t, struct stretch *s, size_t n)
 {
 	uint32_t stamp = (uint32_t)(t - v->out->training) + 1;
 	const struct piece *gone[FLEET_ADVICE_MAX];
@@ -331,11 +338,89 @@ static void find_adopted(struct savings *v, struct fleet_training *t, const stru
 			if (v->stamp[gone[i]->id] == stamp && v->next[gone[i]->id] < stop)
 				stop = v->next[gone[i]->id];
 		if (count)
-			adopt(v, t, &s[k], &s[stop], gone, count, stop < n);
+			adopt(v, t, s, k, stop, gone, count, stop < n);
 		for (size_t i = 0; i < r->pieces; i++) {
 			v->stamp[r->piece[i].id] = stamp;
 			v->next[r->piece[i].id] = (uint32_t)k;
 		}
+	}
+}
+
+/* --- what came of it --- */
+
+/*
+ * Of the steps since the last time up to @to: what they cost is taken off, or, where one behind it
+ * was adopted, too, what a step cost just before that.
+ */
+static void take_off(struct savings *v, const struct stretch *s, struct active *a,
+		     const struct stretch *to, base_wide usd)
+{
+	base_wide steps = to->later_steps - a->from_steps, paid = usd;
+
+	if (a->behind) {
+		const struct stretch *b = &s[v->active[a->behind - 1].at - 1];
+
+		if (!ratio(b->usd, steps, b->steps, &paid))
+			v->out->adopted[a - v->active].known = false;
+	}
+	a->realised -= paid;
+	a->from_steps = to->later_steps;
+}
+
+static void begin_active(struct savings *v, const struct stretch *s, size_t k)
+{
+	size_t i = s[k].made;
+	struct active *a = &v->active[i - 1];
+
+	if (v->last)
+		v->active[v->last - 1].behind = i;
+	a->before = v->last;
+	a->behind = 0;
+	a->from_steps = s[k].later_steps;
+	v->last = i;
+}
+
+static void end_active(struct savings *v, const struct stretch *s, size_t k, size_t i)
+{
+	struct active *a = &v->active[i - 1];
+
+	if (a->behind)
+		take_off(v, s, a, &s[k], 0);
+	if (a->before) {
+		take_off(v, s, &v->active[a->before - 1], &s[k], 0);
+		v->active[a->before - 1].behind = a->behind;
+	}
+	if (a->behind)
+		v->active[a->behind - 1].before = a->before;
+	else
+		v->last = a->before;
+}
+
+/* What the runs of each stretch cost is of the last that was adopted and is not told again. */
+static void find_realised(struct savings *v, struct stretch *s, size_t n)
+{
+	v->last = 0;
+	for (size_t k = 0; k <= n; k++) {
+		for (size_t i = s[k].ended; i; i = v->active[i - 1].ended)
+			end_active(v, s, k, i);
+		if (s[k].made)
+			begin_active(v, s, k);
+		if (k < n && v->last)
+			take_off(v, s, &v->active[v->last - 1], &s[k + 1],
+				 s[k + 1].later_usd - s[k].later_usd);
+	}
+}
+
+static void sum_adopted(struct savings *v, size_t from)
+{
+	for (size_t i = from; i < v->out->adoptions; i++) {
+		struct fleet_adopted *o = &v->out->adopted[i];
+
+		o->realised_usd = v->active[i].realised;
+		if (!o->known)
+			o->promised_usd = o->realised_usd = 0;
+		v->out->promised_usd += o->promised_usd;
+		v->out->realised_usd += o->realised_usd;
 	}
 }
 
@@ -394,9 +479,12 @@ static void judge(struct savings *v, size_t from, size_t to, struct stretch *s)
 {
 	struct fleet_training *t = &v->out->training[v->out->trainings++];
 	const struct run *last = &v->run[to - 1];
+	size_t n = divide(v->run, from, to, s), first = v->out->adoptions;
 
 	name_training(v, t, last);
-	find_adopted(v, t, s, divide(v->run, from, to, s));
+	find_adopted(v, t, s, n);
+	find_realised(v, s, n);
+	sum_adopted(v, first);
 	for (size_t i = 0; i < last->pieces; i++)
 		add_open(v, t, from, to, last->piece[i].id);
 }
@@ -479,6 +567,7 @@ int fleet_savings_collect(struct fleet_savings *out, struct fleet_store *s,
 	free(v.run);
 	free(v.next);
 	free(v.stamp);
+	free(v.active);
 	fleet_table_fini(&v.trainings);
 	fleet_table_fini(&v.ids);
 	fleet_table_fini(&v.texts);

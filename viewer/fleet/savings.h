@@ -7,12 +7,14 @@
  * stretch has it. Pieces that a stretch has and the next one has not were adopted then, together:
  *	promised	what they would have saved at most in the stretch before (of a class the largest
  *			alone), a step, times the steps that followed
- *	realised	what a step cost in the stretch before less what it cost in the one that
- *			follows, times the same steps
- * until any of them is told again. What a later stretch costs less than that is of what was adopted
- * then, so that nothing counts twice. A step's cost is that of the run without excluded.* classes.
+ *	realised	what a step cost in the stretch before, times the same steps, less what those
+ *			runs cost
+ * until any of them is told again, whatever else is told of the runs. Once more is adopted behind
+ * it, realised is less what a step cost just before that instead, until that is told again: what is
+ * less than that is of what was adopted then. So nothing counts twice, and all that is realised
+ * sums to what the runs cost less. A step's cost is that of the run without excluded.* classes.
  * Runs with fewer steps than FLEET_SAVINGS_STEPS are passed over: they tell little of anything.
- * Exact: sums of integers, rounded once, half to even.
+ * Exact: sums of integers; each product of steps and a step's cost is rounded once, half to even.
  */
 #ifndef FLEET_SAVINGS_H
 #define FLEET_SAVINGS_H
@@ -33,7 +35,7 @@ struct fleet_adopted {
 	int64_t since_ns; /* when the first run without them began */
 	int64_t until_ns; /* when the one did that was told of any of them again; INT64_MAX: none */
 	base_wide runs, steps; /* that followed, within the query */
-	bool known; /* what follows is: runs before and after have prices and steps */
+	bool known; /* what follows is: runs before have prices and steps, as those after do */
 	base_wide promised_usd, realised_usd;
 };
 

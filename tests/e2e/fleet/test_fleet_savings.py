@@ -95,6 +95,24 @@ def even(x):
     return fleets.even(x.numerator, x.denominator)
 
 
+def gone_until(parts, k):
+    """What stretch @k is not told any more, and the first later one that is told any of it again."""
+    gone = advice(parts[k - 1][0]) - advice(parts[k][0])
+    return gone, next((j for j in range(k, len(parts)) if advice(parts[j][0]) & gone), len(parts))
+
+
+def paid(parts, sums, spans, k):
+    """What the runs cost that followed @k's adoption: those that another one follows, too, what they did before that."""
+    usd, others = 0, {}
+    for j in range(k, spans[k][1]):
+        later = [m for m in spans if k < m <= j < spans[m][1] and step_cost(parts[m - 1]) is not None]
+        if later:
+            others[min(later)] = others.get(min(later), 0) + sums[j][1]
+        else:
+            usd += sums[j][2]
+    return usd + sum(even(step_cost(parts[m - 1]) * steps) for m, steps in others.items())
+
+
 def expected(found, since):
     """Open and adopted, each with all that is told of it."""
     groups, open_, adopted = {}, {}, {}
@@ -112,22 +130,21 @@ def expected(found, since):
                 open_[key + (i,)] = (told[0]['start_unix_ns'], within[-1]['run'], len(within), sum(f['ns'] for f in fixes),
                                      sum(f['usd'] for f in fixes))
         parts = stretches(runs)
-        for k in range(1, len(parts)):
+        sums = [(len(w), sum(d['program']['steps'] for d in w), sum(map(cost, w)))
+                for w in ([d for d in p if counts(d) and d['start_unix_ns'] >= since] for p in parts)]
+        spans = {k: gone_until(parts, k) for k in range(1, len(parts))}
+        spans = {k: v for k, v in spans.items() if v[0] and sum(n for n, _, _ in sums[k:v[1]])}
+        for k, (gone, again) in spans.items():
             before, after = parts[k - 1], parts[k]
-            gone = advice(before[0]) - advice(after[0])
-            again = next((j for j in range(k, len(parts)) if advice(parts[j][0]) & gone), len(parts))
-            later = [d for p in parts[k:again] for d in p if counts(d) and d['start_unix_ns'] >= since]
-            if not gone or not later:
-                continue
-            steps, a, b = sum(d['program']['steps'] for d in later), step_cost(before), step_cost(after)
+            steps, a = sum(n for _, n, _ in sums[k:again]), step_cost(before)
             money = None
-            if a is not None and b is not None:
+            if a is not None:
                 known = [d for d in before if counts(d)]
                 promised = Fraction(sum(promise(d, gone) for d in known), sum(d['program']['steps'] for d in known)) * steps
-                money = (even(promised), even((a - b) * steps))
+                money = (even(promised), even(a * steps) - paid(parts, sums, spans, k))
             until = parts[again][0]['start_unix_ns'] if again < len(parts) else None
             place = key + (gone, after[0]['start_unix_ns'], after[0]['run'])
-            adopted.setdefault(place[:4], []).append((until, len(later), steps, money))
+            adopted.setdefault(place[:4], []).append((until, sum(n for n, _, _ in sums[k:again]), steps, money))
     return open_, {k: sorted(v, key=str) for k, v in adopted.items()}
 
 
@@ -182,6 +199,22 @@ def check_once(where):
     less = sum((price[0] - price[k]) * d['program']['steps'] for k in range(4) for d in found[3 * k:3 * k + 3])
     gs.equal(nano(got['realised_usd']), less, 'realised: what the runs cost less than they would have')
     gs.equal([a['fixes'] for a in sorted(got['adopted'], key=lambda a: a['since_unix_ns'])], told, 'one after the other')
+
+
+def check_other(where):
+    """What is told of something else leaves no run out; nor does what is adopted of it, and is told again."""
+    def chain_of(name, rows):
+        found = [run(f'{name}{i}', '00000000000000ee', fleets.MONDAY + i * HOUR, steps, usd * 10**9, {t: usd * 10**8 for t in told})
+                 for i, (steps, usd, told) in enumerate(rows)]
+        return {a['fixes']: nano(a['realised_usd']) for a in asked(put(where, found, name))['adopted']}
+
+    begin = [(10000, 100, ['workers'])] * 2 + [(10000, 75, [])] * 2
+    gs.equal(chain_of('new', begin + [(10000, 130, ['syncs'])]), {'workers': 20 * 10**9}, 'a dear run, told of another')
+    gs.equal(chain_of('none', begin + [(10000, 130, [])]), {'workers': 20 * 10**9}, 'a dear run, told nothing')
+    gs.equal(chain_of('two', begin + [(10000, 80, ['syncs']), (10000, 70, []), (10000, 78, ['syncs'])]),
+             {'workers': 112 * 10**9, 'syncs': 10 * 10**9}, 'adopted after it, and told again')
+    gs.equal(chain_of('steps', [(5000, 40, ['workers']), (4000, 40, ['workers']), (4000, 30, []), (5000, 45, ['syncs'])]),
+             {'workers': 5 * 10**9}, 'as many steps as they have')
 
 
 def check_forms(where):
@@ -265,6 +298,7 @@ with gs.scratch() as where:
     print(f'{known} adoptions with promised and realised dollars')
     gs.check(known > 500, 'many')
     check_once(where)
+    check_other(where)
     check_forms(where)
     check_real(where)
     check_broken(where)
