@@ -1,17 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kind.h"
 
+#include <string.h>
+#include "analysis/evidence/no_work.h"
+#include "base/minmax.h"
 #include "base/units.h"
 
-/* Waits for requests in the time the GPUs were held, from where a program serves. */
+/* Waits for requests, or a person, in the time the GPUs were held, from where a program serves. */
 #define SERVES_PPM 20000
 /* Of compute in kernels whose names tell what they do, from where those not there count. */
 #define NAMED_PPM 800000
 
+/* A word of a kernel's command, whoever started it: "ipykernel_launcher", with or without a path. */
+static bool names_ipykernel(const char *word)
+{
+	static const char *const kernel[] = { "ipykernel", "ipykernel_launcher",
+					      "ipykernel_launcher.py" };
+	const char *slash = strrchr(word, '/');
+
+	for (size_t i = 0; i < sizeof(kernel) / sizeof(kernel[0]); i++)
+		if (!strcmp(slash ? slash + 1 : word, kernel[i]))
+			return true;
+	return false;
+}
+
+static bool is_ipykernel(const Wire__Hello *h)
+{
+	for (size_t i = 0; i < h->n_command; i++)
+		if (names_ipykernel(h->command[i]))
+			return true;
+	return h->ipykernel;
+}
+
 static bool has_ipykernel(const struct view_trace *t)
 {
 	for (size_t i = 0; t && i < t->streams; i++)
-		if (t->stream[i].hello && t->stream[i].hello->ipykernel)
+		if (t->stream[i].hello && is_ipykernel(t->stream[i].hello))
 			return true;
 	return false;
 }
@@ -54,9 +78,36 @@ static bool trains(struct view_kind *k, uint8_t hints)
 	return hints & (ANA_HINT_STEPS | ANA_HINT_OPTIMIZER | ANA_HINT_BACKWARD);
 }
 
-static bool infers(struct view_kind *k, const struct ana_result *r)
+/* Of host.no_work, what was at a terminal. */
+static int64_t person_ns(const struct ana_result *r)
 {
-	bool serves = base_ppm(r->classes[ANA_HOST_NO_WORK], r->gpu_ns) >= SERVES_PPM;
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < r->hotspots; i++) {
+		const struct ana_hotspot *h = &r->hotspot[i];
+
+		if (h->class == ANA_HOST_NO_WORK && h->target &&
+		    ana_no_work_terminal(
+			    (struct ana_text){ h->target, (uint32_t)strlen(h->target) }))
+			ns += h->ns + h->nearby_ns;
+	}
+	return ns;
+}
+
+static bool converses(struct view_kind *k, const struct ana_result *r)
+{
+	if (base_ppm(person_ns(r), r->gpu_ns) < SERVES_PPM)
+		return false;
+	sign(k, FACTS_SIGN_PERSON);
+	return true;
+}
+
+/* A notebook's kernel waits for its cells. */
+static bool infers(struct view_kind *k, const struct ana_result *r, bool notebook)
+{
+	int64_t no_work = r->classes[ANA_HOST_NO_WORK];
+	int64_t requests = no_work - base_min(no_work, person_ns(r));
+	bool serves = !notebook && base_ppm(requests, r->gpu_ns) >= SERVES_PPM;
 
 	if (r->hints & ANA_HINT_GENERATES)
 		sign(k, FACTS_SIGN_GENERATES);
@@ -84,7 +135,9 @@ void summary_make_kind(struct view_summary *s, const struct view_trace *t)
 		sign(k, FACTS_SIGN_IPYKERNEL);
 	if (trains(k, s->result->hints))
 		k->kind = FACTS_RUN_TRAINING;
-	else if (infers(k, s->result))
+	else if (!notebook && converses(k, s->result))
+		k->kind = FACTS_RUN_INTERACTIVE;
+	else if (infers(k, s->result, notebook))
 		k->kind = FACTS_RUN_INFERENCE;
 	else if (evaluates(k, s->result, t))
 		k->kind = FACTS_RUN_EVALUATION;

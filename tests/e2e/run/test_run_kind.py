@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e
 """What kind of run it is, and what tells: a program of each kind with a real loader and a real optimizer on the
-simulated GPU; a notebook's, by its ancestors and not by what a batch system passed on; and one of which nothing
-tells. tests/kinds plays many."""
+simulated GPU; a notebook's, by its ancestors and not by what a batch system passed on, or by its own command; an
+interpreter at which somebody types; and one of which nothing tells. tests/kinds plays many."""
 import os
 import sys
 
@@ -16,6 +16,28 @@ sys.exit(subprocess.call(sys.argv[1:]))
 '''
 
 
+ITSELF = '''import runpy, sys
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name='__main__')
+'''
+TYPED = '''import os, pty, sys, time
+pid, fd = pty.fork()
+if not pid:
+    os.execv(sys.executable, [sys.executable, '-q'])
+for line in sys.argv[1:]:
+    os.write(fd, line.encode() + b'\\n')
+    time.sleep(1)
+    os.read(fd, 1 << 16)
+os.write(fd, b'exit()\\n')
+try:
+    while os.read(fd, 1 << 16):
+        pass
+except OSError:
+    pass
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+'''
+
+
 def told(where, what, below=None, **env):
     folder = os.path.join(where, what + (below or '') + ''.join(env))
     os.mkdir(folder)
@@ -25,12 +47,34 @@ def told(where, what, below=None, **env):
         with open(kernel, 'w') as f:
             f.write(KERNEL)
         argv = [gs.PYTHON, kernel] + argv
+    return called(folder, what, argv, **env)
+
+
+def called(folder, what, argv, **env):
     done, run, _ = gs.traced(argv, folder, **env)
     gs.equal(done.returncode, 0, f'{what}: {done.stderr.decode()[-500:]}')
     s = gs.summary(run)
     page = gs.gpustarve('report', run, '--format', 'html').stdout.decode()
     gs.check(f'>{s["run"]["kind"]}<' in page, f'{what}: the page tells it')
     return s['run']['kind'], s['run']['kind_signs']
+
+
+def itself(where, what):
+    """A kernel that nobody's JPY_PARENT_PID tells of: started by hand."""
+    folder = os.path.join(where, 'itself' + what)
+    os.mkdir(folder)
+    with open(os.path.join(folder, 'ipykernel_launcher.py'), 'w') as f:
+        f.write(ITSELF)
+    return called(folder, what, [gs.PYTHON, '-m', 'ipykernel_launcher', os.path.join(gs.WORKLOADS, 'kindloop.py'), what])
+
+
+def typed(where):
+    folder = os.path.join(where, 'typed')
+    os.mkdir(folder)
+    with open(os.path.join(folder, 'person.py'), 'w') as f:
+        f.write(TYPED)
+    lines = ['import gpudev', 'stream = gpudev.Stream(gpudev.Device(0))'] + ["stream.kernel(50_000_000, 'gemm'); stream.synchronize()"] * 3
+    return called(folder, 'typed', [gs.PYTHON, os.path.join(folder, 'person.py'), *lines], PYTHONPATH=gs.WORKLOADS)
 
 
 with gs.scratch() as where:
@@ -40,5 +84,7 @@ with gs.scratch() as where:
     gs.equal(told(where, 'generate'), ('inference', ['generation_kernels']), 'keys and values')
     gs.equal(told(where, 'xla'), ('unknown', []), 'names that tell nothing')
     gs.equal(told(where, 'eval', 'ipykernel_launcher.py'), ('interactive', ['ipykernel', 'forward_alone']), 'a notebook')
+    gs.equal(itself(where, 'sgd'), ('interactive', ['ipykernel', 'optimizer_steps', 'backward_kernels']), 'a notebook that trains')
+    gs.equal(typed(where), ('interactive', ['waits_for_person']), 'an interpreter at a terminal')
     gs.equal(told(where, 'xla', 'batch.py'), ('unknown', []), 'what a notebook sets, without one among the ancestors')
 gs.finish()

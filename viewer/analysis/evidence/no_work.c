@@ -130,8 +130,7 @@ static bool all_digits(struct ana_text t)
 	return true;
 }
 
-/* A device at which somebody sits; /dev/ttyUSB0 and its like are instruments. */
-static bool is_terminal(struct ana_text t)
+bool ana_no_work_terminal(struct ana_text t)
 {
 	static const char *const device[] = { "/dev/pts/", "/dev/tty" };
 	size_t i;
@@ -162,7 +161,7 @@ enum ana_no_work ana_no_work_of(const struct wire_sample *s, enum ana_no_work fr
 
 	if (s->wait == WIRE_WAIT_GIL || s->wait == WIRE_WAIT_GPU || s->wait == WIRE_WAIT_STOPPED)
 		return ANA_NO_WORK_NOT;
-	if (!runs && s->wait != WIRE_WAIT_WRITE && is_terminal(target))
+	if (!runs && s->wait != WIRE_WAIT_WRITE && ana_no_work_terminal(target))
 		return ANA_NO_WORK_PERSON;
 	if (!runs && listens(links))
 		return frames == ANA_NO_WORK_PERSON ? ANA_NO_WORK_PERSON : ANA_NO_WORK_REQUESTS;

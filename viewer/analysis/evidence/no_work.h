@@ -34,4 +34,7 @@ enum ana_no_work ana_no_work_frames(const char *stack, uint32_t len);
 enum ana_no_work ana_no_work_of(const struct wire_sample *s, enum ana_no_work frames,
 				struct ana_text target, struct ana_text links);
 
+/* A device at which somebody sits; /dev/ttyUSB0 and its like are instruments. */
+bool ana_no_work_terminal(struct ana_text target);
+
 #endif
