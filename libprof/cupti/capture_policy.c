@@ -179,11 +179,15 @@ static void refused(void)
 		  g.job.rc);
 }
 
-/* What was asked for holds once the flusher has done it. */
+static void write_ongoing(int64_t now_ns);
+
+/* What was asked for holds once the flusher has done it; until then kernels were lost. */
 static void end_change(void)
 {
 	if (!g.changing || !prof_flusher_wait(0))
 		return;
+	if (g.job.after.kernels && !g.traced.kernels)
+		write_ongoing(prof_now_ns());
 	g.changing = false;
 	g.changed = true;
 	g.detached = g.job.off;
