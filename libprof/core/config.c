@@ -164,6 +164,7 @@ static const struct variable table[] = {
 	{ "GPUSTARVE_LEVEL", read_level, AT(level), 0, "1" },
 	{ "GPUSTARVE_GRAPHS", read_graphs, AT(graphs), 0, NULL },
 	{ "GPUSTARVE_MAX_OVERHEAD", read_percent, AT(max_overhead), 0, "1" },
+	{ "GPUSTARVE_WINDOWS", read_switch, AT(windows), 0, "0" },
 	{ "GPUSTARVE_MAX_TRACE", read_bytes, AT(max_trace), 0, "0" },
 	{ "GPUSTARVE_LABELS", read_text, AT(labels), SIZE(labels), NULL },
 	{ "GPUSTARVE_DEBUG", read_switch, AT(debug), 0, "0" },

@@ -35,6 +35,7 @@ struct prof_config {
 	enum prof_graphs graphs; /* GPUSTARVE_GRAPHS graph, node, off */
 	bool graphs_given;
 	uint64_t max_overhead; /* GPUSTARVE_MAX_OVERHEAD percent, here in millionths; 0: no limit */
+	bool windows; /* GPUSTARVE_WINDOWS, default off: windows.h */
 	uint64_t max_trace; /* GPUSTARVE_MAX_TRACE bytes (K, M, G, T allowed); 0: no limit */
 	char labels[1024]; /* GPUSTARVE_LABELS k=v,k=v */
 	bool debug; /* GPUSTARVE_DEBUG */

@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "activity.h"
 #include "bufpool.h"
@@ -26,7 +27,9 @@
 #include "stream/stream.h"
 #include "stream/transport.h"
 #include "stream/writer.h"
+#include "wire/windows.h"
 #include "watchdog.h"
+#include "windows.h"
 
 #define SECOND_NS 1000000000ll
 /* What other clients may keep of ours for good: of memory, and of address space (bufblock.h). */
@@ -51,6 +54,7 @@ static struct {
 	struct prof_watchdog dog;
 	struct prof_governor governor;
 	struct prof_governor_calls calls; /* as the last flush told */
+	struct prof_windows windows;
 	bool left_told; /* that launches stay dearer */
 	bool foreign_clock; /* seen */
 	uint64_t dropped; /* a dropped record is a sign of life too */
@@ -70,6 +74,10 @@ void prof_policy_init(const struct prof_level *level, const struct prof_cupti *c
 	prof_watchdog_init(&g.dog, prof_now_ns(), prof_mono_ns(),
 			   (int64_t)prof_config()->rearm_seconds * SECOND_NS);
 	prof_governor_init(&g.governor, prof_config()->max_overhead, level->api, prof_mono_ns());
+	prof_windows_init(&g.windows,
+			  ((uint64_t)prof_now_ns() << 20) ^ (uint64_t)prof_mono_ns() ^
+				  (uint64_t)getpid() << 44,
+			  prof_config()->max_overhead);
 }
 
 const char *prof_policy_level_name(void)
@@ -80,6 +88,11 @@ const char *prof_policy_level_name(void)
 const struct prof_governor *prof_policy_governor(void)
 {
 	return g.cupti && g.governor.deepest ? &g.governor : NULL;
+}
+
+const struct prof_windows *prof_policy_windows(void)
+{
+	return prof_config()->windows && prof_policy_governor() ? &g.windows : NULL;
 }
 
 bool prof_policy_full(void)
@@ -466,24 +479,46 @@ static int64_t own_cpu_ns(void)
 	       prof_writer_cpu_ns();
 }
 
+/* What the governor's step leaves, or in a window of full recording all. */
+static void want(enum prof_step step)
+{
+	g.wanted = g.configured;
+	g.wanted.api &= step < PROF_STEP_NO_API;
+	g.wanted.kernels &= step < PROF_STEP_NO_KERNELS;
+	g.wanted.others &= step < PROF_STEP_LEAST;
+}
+
+static void draw_windows(int64_t mono_ns)
+{
+	bool was = g.windows.open, may = !g.off && !g.dog.foreign && !g.handed_over;
+	struct prof_windows_input in = { .now_ns = prof_now_ns(),
+					 .drawn_ns = g.governor.drawn_ns,
+					 .ahead_ns = UINT64_MAX };
+
+	if (may)
+		in.ahead_ns = prof_governor_drawn_ns(&g.governor, mono_ns, WIRE_WINDOW_NS);
+	if (prof_windows_feed(&g.windows, &in) != was)
+		want(was ? g.governor.step : PROF_STEP_FULL);
+}
+
 static void govern(void)
 {
 	struct prof_governor_input in = { .now_ns = prof_mono_ns(),
 					  .exposed = prof_exposure()->exposed,
 					  .calls = g.calls,
-					  .cpu_ns = (uint64_t)own_cpu_ns() };
+					  .cpu_ns = (uint64_t)own_cpu_ns(),
+					  .drawn = g.windows.begun && g.traced.kernels };
 	enum prof_step before = g.governor.step, step;
 
 	in.cores_short =
 		in.now_ns - g.governor.since_ns >= PROF_GOVERNOR_WINDOW_NS && cores_short();
 	if (prof_governor_feed(&g.governor, &in)) {
 		step = g.governor.step;
-		g.wanted = g.configured;
-		g.wanted.api &= step < PROF_STEP_NO_API;
-		g.wanted.kernels &= step < PROF_STEP_NO_KERNELS;
-		g.wanted.others &= step < PROF_STEP_LEAST;
+		want(step);
 		note_step(step, step > before);
 	}
+	if (prof_config()->windows)
+		draw_windows(in.now_ns);
 	note_left();
 }
 

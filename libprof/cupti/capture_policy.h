@@ -14,6 +14,7 @@
 #include "governor.h"
 #include "levels.h"
 #include "timebase.h"
+#include "windows.h"
 
 void prof_policy_init(const struct prof_level *level, const struct prof_cupti *cupti,
 		      int64_t armed_ns);
@@ -23,6 +24,9 @@ const char *prof_policy_level_name(void);
 
 /* What tracing costs and what was done about it; NULL: nothing had to be done. */
 const struct prof_governor *prof_policy_governor(void);
+
+/* Windows of full recording, where they were asked for and the governor has acted; else NULL. */
+const struct prof_windows *prof_policy_windows(void);
 
 /* How many canaries the next flush shall make. */
 uint32_t prof_policy_canaries(void);

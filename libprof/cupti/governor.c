@@ -266,18 +266,37 @@ static void spend(struct prof_governor *g, uint64_t ns)
 	g->slot_ns[g->slot % SLOTS] += ns;
 }
 
+/*
+ * A window of full recording counts against the limit and the five minutes, but the step is not to
+ * blame for it, and what its calls take tells nothing of the step.
+ */
+static void spend_drawn(struct prof_governor *g, int64_t now_ns, uint64_t n)
+{
+	uint64_t ns = n * between(g, PROF_STEP_FULL, g->step);
+
+	g->drawn_ns += ns;
+	g->spent_ns += ns;
+	g->window_drawn_ns += ns;
+	g->slot_ns[g->slot % SLOTS] += ns;
+	g->recents = 0;
+	g->quiet_ns = now_ns + SETTLES_NS;
+}
+
 static void account(struct prof_governor *g, const struct prof_governor_input *in)
 {
 	uint64_t n = launches(g, in), left = n * prof_governor_left_ns(g);
 
 	next_slot(g, in->now_ns);
+	if (in->drawn && g->step >= PROF_STEP_NO_KERNELS)
+		spend_drawn(g, in->now_ns, n);
 	spend(g, n * between(g, g->step, PROF_STEP_LEAST));
 	g->window_left_ns += left;
 	g->spent_ns += left;
 	g->launches += n;
 	g->exposed = in->exposed;
 	g->looked_ns = in->now_ns;
-	note_calls(g, &in->calls);
+	if (in->calls.at_ns > g->quiet_ns)
+		note_calls(g, &in->calls);
 }
 
 static uint64_t millionths(uint64_t ns, int64_t wall_ns)
@@ -406,6 +425,21 @@ static enum prof_step choose_above(const struct prof_governor *g, uint64_t left)
 	return to;
 }
 
+uint64_t prof_governor_drawn_ns(const struct prof_governor *g, int64_t now_ns, int64_t long_ns)
+{
+	uint64_t ns = (uint64_t)((__int128)g->rate * between(g, PROF_STEP_FULL, g->step) * long_ns /
+				 SECOND_NS);
+
+	if (g->step < PROF_STEP_NO_KERNELS || !prof_governor_learnt(g, PROF_STEP_FULL) ||
+	    prof_governor_left_ns(g) || !g->calls.at_ns || g->most < BOUND)
+		return UINT64_MAX;
+	if (now_ns - g->stepped_ns < WINDOW_NS / 2 ||
+	    g->rate * between(g, g->step, PROF_STEP_LEAST) / 1000 > g->limit / 10 * 6 ||
+	    recently_spent(g) + ns > allowed(g, SLOTS) / 10 * 9)
+		return UINT64_MAX;
+	return ns;
+}
+
 static bool step_up(struct prof_governor *g, int64_t now_ns, uint64_t left)
 {
 	if (g->step == PROF_STEP_FULL || !may_step_up(g, now_ns, left))
@@ -443,13 +477,13 @@ static void begin_window(struct prof_governor *g, const struct prof_governor_inp
 {
 	g->since_ns = in->now_ns;
 	g->cpu_ns = in->cpu_ns;
-	g->window_ns = g->window_left_ns = g->launches = 0;
+	g->window_ns = g->window_left_ns = g->window_drawn_ns = g->launches = 0;
 }
 
 bool prof_governor_feed(struct prof_governor *g, const struct prof_governor_input *in)
 {
 	int64_t wall;
-	uint64_t left;
+	uint64_t left, drawn;
 	bool changed;
 
 	account(g, in);
@@ -462,8 +496,9 @@ bool prof_governor_feed(struct prof_governor *g, const struct prof_governor_inpu
 		spend(g, in->cpu_ns - g->cpu_ns);
 	left = millionths(g->window_left_ns, wall);
 	g->cost = millionths(g->window_ns, wall) + left;
-	if (g->cost > g->worst)
-		g->worst = g->cost;
+	drawn = millionths(g->window_drawn_ns, wall);
+	if (g->cost + drawn > g->worst)
+		g->worst = g->cost + drawn;
 	changed = g->limit && judge(g, in, left);
 	begin_window(g, in);
 	return changed;

@@ -62,9 +62,12 @@ struct prof_governor {
 	uint64_t cost; /* of the last window, millionths; what is left included */
 	uint64_t worst;
 	uint64_t spent_ns; /* since the beginning, what is left included */
+	uint64_t drawn_ns; /* of that by windows of full recording, beyond the step's */
+	int64_t quiet_ns; /* until then what a call takes is not the step's */
 
 	/* of the present window, and of those before */
 	uint64_t window_ns, window_left_ns; /* what it cost; what is left of earlier steps */
+	uint64_t window_drawn_ns; /* what windows of full recording cost besides (windows.h) */
 	uint64_t slot_ns[PROF_GOVERNOR_SLOTS];
 	int64_t slot; /* number of the newest */
 	uint64_t exposed, cpu_ns; /* at the last look; at the window's begin */
@@ -91,6 +94,7 @@ struct prof_governor_input { /* totals since the process was armed */
 	struct prof_governor_calls calls;
 	uint64_t cpu_ns;
 	bool cores_short;
+	bool drawn; /* all is recorded whatever the step is: a window of full recording */
 };
 
 void prof_governor_init(struct prof_governor *g, uint64_t limit, bool has_api, int64_t now_ns);
@@ -101,6 +105,13 @@ bool prof_governor_feed(struct prof_governor *g, const struct prof_governor_inpu
 /* What a launch costs on a step, as far as is known, and what no step takes away of it. */
 uint32_t prof_governor_launch_ns(const struct prof_governor *g, enum prof_step step);
 uint32_t prof_governor_left_ns(const struct prof_governor *g);
+
+/*
+ * What full recording for so long would cost beyond the step, as launches come now; UINT64_MAX: it
+ * may not be tried. That is while kernels are on, or launches stay dear, or their costs are not all
+ * learnt, or a step was just taken, or the limit might be broken.
+ */
+uint64_t prof_governor_drawn_ns(const struct prof_governor *g, int64_t now_ns, int64_t long_ns);
 
 /* Has every part of what is on between a step and the next one been measured here? */
 bool prof_governor_learnt(const struct prof_governor *g, enum prof_step step);

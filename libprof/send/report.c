@@ -194,6 +194,18 @@ static void fill_evidence(Wire__Pulse *m)
 	m->looks_left_out = prof_sampler_left_out();
 }
 
+static void fill_windows(Wire__PulseCost *m)
+{
+	const struct prof_windows *w = prof_policy_windows();
+
+	if (!w)
+		return;
+	m->window_seed = w->seed;
+	m->windows_since_ns = w->since_ns;
+	m->windows = w->begun;
+	m->window_begin_ns = w->begin_ns;
+}
+
 static void fill_cost(struct pulse *p)
 {
 	const struct prof_governor *g = prof_policy_governor();
@@ -215,6 +227,7 @@ static void fill_cost(struct pulse *p)
 	p->cost.launch_ns = p->launch_ns;
 	p->cost.left_ns = prof_governor_left_ns(g);
 	p->cost.passed = g->passed;
+	fill_windows(&p->cost);
 	p->msg.cost = &p->cost;
 }
 

@@ -274,7 +274,11 @@ def meters(run):
 
 # Of a PulseCost, by its fields' numbers.
 COST = {1: "limit", 2: "step", 3: "deepest", 4: "worst", 5: "spent_ns", 7: "learnt", 8: "left_ns",
-        9: "passed"}
+        9: "passed", 10: "window_seed", 11: "windows_since_ns", 12: "windows", 13: "window_begin_ns"}
+
+
+def whole(value):
+    return value if isinstance(value, int) else int.from_bytes(value, "little")
 
 
 def costs(run):
@@ -286,7 +290,7 @@ def costs(run):
         if 18 in pulse:
             c = dict(fields(pulse[18]))
             out.append({"stream": stream.hex(), "t_ns": (pulse.get(1, 0) ^ SIGN) - SIGN,
-                        "launch_ns": list(varints(c.get(6, b""))), **{k: c.get(n, 0) for n, k in COST.items()}})
+                        "launch_ns": list(varints(c.get(6, b""))), **{k: whole(c.get(n, 0)) for n, k in COST.items()}})
     return out
 
 

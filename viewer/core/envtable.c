@@ -19,6 +19,8 @@ const struct view_env_entry view_env_table[] = {
 	{ "GPUSTARVE_LEVEL", "1", "how much is recorded: 0, 1 or 2" },
 	{ "GPUSTARVE_GRAPHS", "by CUPTI's version", "CUDA graphs: graph, node or off" },
 	{ "GPUSTARVE_MAX_OVERHEAD", "1", "percent of the job's time; 0: no limit" },
+	{ "GPUSTARVE_WINDOWS", "0",
+	  "1: record all for a second now and then while the limit keeps kernels off" },
 	{ "GPUSTARVE_MAX_TRACE", "0", "bytes of trace (K, M, G, T); 0: no limit" },
 	{ "GPUSTARVE_LABELS", "none", "labels of the run, k=v,k=v" },
 	{ "GPUSTARVE_UNITS", "set by `run` for the command",

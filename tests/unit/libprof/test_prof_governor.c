@@ -7,7 +7,9 @@
 
 #include <stdlib.h>
 
+#include "cupti/windows.h"
 #include "harness.h"
+#include "wire/windows.h"
 
 #define SECOND 1000000000ll
 #define HALF (SECOND / 2)
@@ -32,6 +34,14 @@ static struct {
 static uint64_t by_look[100000]; /* what each half second was charged */
 static size_t looks;
 
+/* Windows of full recording, where a test asks for them; what they were charged beyond the step. */
+static struct {
+	bool on;
+	struct prof_windows w;
+	uint64_t by_look[100000];
+	uint32_t took; /* looks */
+} windows;
+
 static void govern(uint64_t limit, bool has_api)
 {
 	memset(&in, 0, sizeof(in));
@@ -40,6 +50,13 @@ static void govern(uint64_t limit, bool has_api)
 	memset(&job, 0, sizeof(job));
 	job.counts = true;
 	looks = 0;
+	memset(&windows, 0, sizeof(windows));
+}
+
+static void draw_windows(uint64_t with_seed)
+{
+	windows.on = true;
+	prof_windows_init(&windows.w, with_seed, g.limit);
 }
 
 /* As the H100, whose launches stay instrumented, or recover. */
@@ -51,32 +68,54 @@ static void costs(bool recovers)
 	memcpy(job.launch_ns, recovers ? back : stays, sizeof(back));
 }
 
+/* What a launch costs now. */
+static uint64_t launch_ns(void)
+{
+	return job.launch_ns[windows.w.open ? PROF_STEP_FULL : g.step];
+}
+
 static uint64_t launches_in(int64_t ns)
 {
 	uint64_t work_ns = job.work_ns - (g.step == PROF_STEP_NO_API ? job.fast_ns : 0);
-	double n = (double)ns / (double)(work_ns + job.launch_ns[g.step]) + job.carry;
+	double n = (double)ns / (double)(work_ns + launch_ns()) + job.carry;
 	uint64_t whole = (uint64_t)n;
 
 	job.carry = n - (double)whole;
 	return whole;
 }
 
+static void look_at_windows(void)
+{
+	struct prof_windows_input next = { in.now_ns, g.drawn_ns,
+					   prof_governor_drawn_ns(&g, in.now_ns, WIRE_WINDOW_NS) };
+
+	if (windows.on)
+		prof_windows_feed(&windows.w, &next);
+}
+
 /* Half a second later. */
 static bool look(void)
 {
 	uint64_t n = job.work_ns ? launches_in(HALF) : 0;
-	uint64_t charged = n * job.launch_ns[g.step];
+	uint64_t charged = n * launch_ns();
+	bool changed;
 
 	in.now_ns += HALF;
 	in.calls.calls += n + n / 500;
 	in.calls.cpu_ns += HALF; /* it never sleeps */
 	if (job.counts)
 		in.calls.at_ns = in.now_ns - 1000;
-	if (g.step < PROF_STEP_NO_KERNELS)
+	in.drawn = windows.w.open;
+	windows.took += in.drawn;
+	if (g.step < PROF_STEP_NO_KERNELS || in.drawn)
 		in.exposed += n - n * job.hidden / 1024;
 	job.charged_ns += charged;
+	windows.by_look[looks % (sizeof(by_look) / sizeof(*by_look))] =
+		in.drawn ? charged - n * job.launch_ns[g.step] : 0;
 	by_look[looks++ % (sizeof(by_look) / sizeof(*by_look))] = charged;
-	return prof_governor_feed(&g, &in);
+	changed = prof_governor_feed(&g, &in);
+	look_at_windows();
+	return changed;
 }
 
 static int play(int n)
@@ -100,20 +139,25 @@ static int play_until(enum prof_step step, int most)
 	return 0;
 }
 
-/* The dearest five minutes, millionths. */
-static uint64_t dearest(void)
+static uint64_t dearest_of(const uint64_t *ns)
 {
 	uint64_t sum = 0, most = 0;
 	size_t i;
 
 	for (i = 0; i < looks; i++) {
-		sum += by_look[i];
+		sum += ns[i];
 		if (i >= FIVE_MINUTES)
-			sum -= by_look[i - FIVE_MINUTES];
+			sum -= ns[i - FIVE_MINUTES];
 		if (sum > most)
 			most = sum;
 	}
 	return most / 300000;
+}
+
+/* The dearest five minutes, millionths. */
+static uint64_t dearest(void)
+{
+	return dearest_of(by_look);
 }
 
 static void test_cheap(void)
@@ -179,22 +223,27 @@ static void test_cap_where_launches_recover(void)
 	}
 }
 
-/* The costs are found, on the way down and up, within a tenth. */
-static void test_learns(void)
+static void expect_learnt(void)
 {
 	uint64_t ns;
 	enum prof_step s;
 
-	govern(10000, true);
-	costs(true);
-	job.work_ns = 5000;
-	EXPECT(play_until(PROF_STEP_LEAST, 200) > 0);
-	play(10);
 	EXPECT(prof_governor_learnt(&g, PROF_STEP_FULL));
 	for (s = PROF_STEP_FULL; s < PROF_STEPS; s++) {
 		ns = prof_governor_launch_ns(&g, s);
 		EXPECT(ns * 10 >= job.launch_ns[s] * 9 && ns * 10 <= job.launch_ns[s] * 11);
 	}
+}
+
+/* The costs are found, on the way down and up, within a tenth. */
+static void test_learns(void)
+{
+	govern(10000, true);
+	costs(true);
+	job.work_ns = 5000;
+	EXPECT(play_until(PROF_STEP_LEAST, 200) > 0);
+	play(10);
+	expect_learnt();
 	EXPECT_UINT(g.before_period, 0);
 }
 
@@ -382,7 +431,7 @@ static void random_costs(void)
  * an H100's until they are learnt; and twice where loops come out from behind queued work while no
  * launch is seen: nobody can know.
  */
-static void random_job(bool api, bool hides)
+static void random_job(bool api, bool hides, bool draws)
 {
 	uint64_t left = 0, limit = 2000 + random_to(18000), least;
 	enum prof_step was;
@@ -391,6 +440,8 @@ static void random_job(bool api, bool hides)
 
 	govern(limit, api);
 	random_costs();
+	if (draws)
+		draw_windows(seed);
 	if (!api)
 		job.launch_ns[PROF_STEP_FULL] = job.launch_ns[PROF_STEP_NO_API];
 	least = job.launch_ns[PROF_STEP_LEAST];
@@ -406,7 +457,7 @@ static void random_job(bool api, bool hides)
 		/* what cannot be avoided or is hidden costs, but is nobody's to save */
 		left = by_look[looks - 1];
 		if (left)
-			by_look[looks - 1] -= left * least / job.launch_ns[was];
+			by_look[looks - 1] -= left * least / job.launch_ns[in.drawn ? 0 : was];
 		by_look[looks - 1] -= by_look[looks - 1] * job.hidden / 1024;
 		EXPECT(g.step < PROF_STEPS);
 		EXPECT(g.step <= was || g.passed > passed ||
@@ -422,8 +473,99 @@ static void test_random_jobs(void)
 
 	for (i = 0; i < 600; i++) {
 		seed = (uint64_t)i * 0x9E3779B97F4A7C15ull + 1;
-		random_job(i % 3, i % 2);
+		random_job(i % 3, i % 2, i % 5 < 2);
 	}
+}
+
+/* The governor knows what windows were charged, and counts it among what five minutes cost. */
+static void expect_accounted(void)
+{
+	uint64_t all = 0, last = 0, slots = 0;
+	size_t i;
+
+	for (i = 0; i < looks; i++) {
+		all += windows.by_look[i];
+		last += i + FIVE_MINUTES - 40 >= looks ? windows.by_look[i] : 0;
+	}
+	for (i = 0; i < PROF_GOVERNOR_SLOTS; i++)
+		slots += g.slot_ns[i];
+	EXPECT(g.drawn_ns * 10 >= all * 9 && g.drawn_ns * 10 <= all * 12);
+	EXPECT(slots * 10 >= last * 9);
+}
+
+/*
+ * The same loop with windows and without: they stay below half of the limit and with all else below
+ * the limit; the governor ends on the same step, and has learnt what is true.
+ */
+static void windows_stay_below(void)
+{
+	static const uint64_t rates[] = {
+		20000, 30000, 50000, 80000, 100000, 150000, 200000, 300000
+	};
+	struct prof_governor without = { 0 };
+	uint64_t worst;
+	size_t i;
+
+	for (i = 0; i < 2 * sizeof(rates) / sizeof(*rates); i++) {
+		int api = (int)i % 2, with;
+
+		for (with = 0; with < 2; with++) {
+			govern(10000, api);
+			costs(true);
+			if (!api)
+				job.launch_ns[0] = job.launch_ns[1];
+			job.work_ns = SECOND / rates[i / 2];
+			if (with)
+				draw_windows(rates[i / 2] + i);
+			play(10 * FIVE_MINUTES);
+			if (!with)
+				without = g;
+		}
+		worst = dearest_of(windows.by_look);
+		EXPECT(worst <= 5000);
+		EXPECT(dearest() <= 12000);
+		EXPECT(windows.w.begun >= 8); /* in 50 minutes */
+		EXPECT(windows.took >= windows.w.begun && windows.took <= 4 * windows.w.begun);
+		EXPECT_INT(g.step, without.step);
+		EXPECT_INT(g.deepest, without.deepest);
+		EXPECT_UINT(g.passed, without.passed);
+		EXPECT_UINT(prof_governor_left_ns(&g), 0);
+		expect_learnt();
+		expect_accounted();
+	}
+}
+
+/* Where launches stay dear, or nobody counts, or all is recorded: none. */
+static void no_windows(void)
+{
+	govern(10000, true);
+	costs(false);
+	draw_windows(1);
+	job.work_ns = 10000;
+	play(10 * FIVE_MINUTES);
+	EXPECT(prof_governor_left_ns(&g) > 0);
+	EXPECT_UINT(windows.w.begun, 0);
+
+	govern(10000, true);
+	costs(true);
+	draw_windows(1);
+	job.counts = false;
+	job.work_ns = 10000;
+	play(10 * FIVE_MINUTES);
+	EXPECT_UINT(windows.w.begun, 0);
+
+	govern(10000, true);
+	costs(true);
+	draw_windows(1);
+	job.work_ns = 250000;
+	play(10 * FIVE_MINUTES);
+	EXPECT_UINT(windows.w.begun, 0);
+}
+
+static void test_windows(void)
+{
+	windows_stay_below();
+	no_windows();
 }
 
 /* Whatever it is fed: clocks that stand or jump, counts that run backwards. */
@@ -454,5 +596,5 @@ int main(void)
 	return RUN(test_cheap, test_cpu_alone, test_no_limit, test_cap_where_launches_recover,
 		   test_learns, test_way_down, test_what_brings_nothing, test_first_that_fits,
 		   test_launches_stay, test_one_fast_step, test_phase_ends, test_nobody_counts,
-		   test_gpu_bound, test_random_jobs, test_random_input);
+		   test_gpu_bound, test_random_jobs, test_windows, test_random_input);
 }
