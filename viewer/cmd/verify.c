@@ -2,7 +2,7 @@
 /*
  * gpustarve verify: makes the summary once more from the trace, with the window, the waste set and
  * the rates that the stored one names, and compares the two member by member, digit by digit; and
- * the data block of the run's page, byte by byte.
+ * the data block of the run's page, byte by byte. Windows of full recording are drawn once more.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,6 +19,7 @@
 #include "cost/rates.h"
 #include "report/data/data.h"
 #include "report/data/data_read.h"
+#include "verify_windows.h"
 
 #define SHOWN 8
 
@@ -272,14 +273,42 @@ static int say_other_rules(const char *run, const char *path, const struct view_
 	return VIEW_EXIT_NOT_COMPARABLE;
 }
 
+/* ---- windows of full recording --------------------------------------------------------------- */
+
+static void check_windows(void *arg, const struct view_trace *t)
+{
+	struct view_windows_checked *c = arg;
+
+	for (size_t i = 0; i < t->streams; i++)
+		view_verify_windows(c, &t->stream[i], stdout);
+	fflush(stdout);
+}
+
+static int say_windows(const char *run, const struct view_windows_checked *c, bool quiet)
+{
+	if (c->wrong) {
+		view_error("%s: %zu times windows of full recording lie elsewhere than their seed "
+			   "draws them; do not trust its estimates",
+			   run, c->wrong);
+		return VIEW_EXIT_DIFFERS;
+	}
+	if (c->windows && !quiet)
+		printf("%s: each of %zu windows of full recording lies where its seed draws it\n",
+		       run, c->windows);
+	return VIEW_EXIT_OK;
+}
+
 static int verify(const char *run, const char *path, const struct view_summary *stored, bool quiet)
 {
+	struct view_windows_checked windows = { 0 };
 	struct view_analysis o = { .window = stored->window,
 				   .waste = stored->waste,
 				   .fixed = &stored->cost,
-				   .progress = !quiet };
+				   .progress = !quiet,
+				   .on_trace = check_windows,
+				   .arg = &windows };
 	struct view_data_block block = { .state = VIEW_BLOCK_NO_PAGE };
-	int status = VIEW_EXIT_ERROR, page_status, err;
+	int status = VIEW_EXIT_ERROR, page_status, windows_status, err;
 	struct view_summary *made;
 	char *page = NULL;
 
@@ -294,10 +323,13 @@ static int verify(const char *run, const char *path, const struct view_summary *
 	o.series = block.state == VIEW_BLOCK_READY && block.window == stored->window;
 	if (view_analyse(run, &o, &made))
 		goto free_block;
+	windows_status = say_windows(run, &windows, quiet);
 	page_status = compare_page(run, page, &block, stored, made, quiet);
 	status = compare_summary(path, stored, made, quiet); /* names its own in @made */
 	if (status == VIEW_EXIT_OK)
 		status = page_status;
+	if (status == VIEW_EXIT_OK)
+		status = windows_status;
 	view_summary_free(made);
 free_block:
 	view_block_fini(&block);

@@ -185,6 +185,8 @@ int view_analyse(const char *path, const struct view_analysis *o, struct view_su
 		/* A folder with nothing of ours is not a job without a GPU. */
 		return err == -ENODATA ? -EBADMSG : err;
 	}
+	if (o->on_trace)
+		o->on_trace(o->arg, t);
 	err = engine(t, path, o, &r);
 	if (!err)
 		err = find_rates(t, r, o, &rate);

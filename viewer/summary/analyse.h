@@ -28,6 +28,8 @@ struct view_analysis {
 	bool progress; /* on a terminal, a line about what takes long */
 	/* As ana_options.on_step; may be NULL. */
 	void (*on_step)(void *arg, const struct ana_step *s);
+	/* Once it is open; may be NULL. */
+	void (*on_trace)(void *arg, const struct view_trace *t);
 	void *arg;
 };
 

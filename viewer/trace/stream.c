@@ -15,7 +15,7 @@ struct build {
 	struct trace_stream *x;
 	struct wire_scratch *scratch;
 	size_t block_room, evidence_room, loss_room, clock_room, fact_room, mark_room,
-		loss_msg_room, clock_msg_room, meter_room;
+		loss_msg_room, clock_msg_room, meter_room, window_room;
 };
 
 static void *unpack(struct build *b, const struct trace_frame *f,
@@ -194,6 +194,45 @@ static int note_meter(struct build *b, int64_t t_ns, const Wire__PulseDevice *d)
 	return err;
 }
 
+#define STEP_NO_KERNELS 2u /* a PulseCost.step */
+
+/* Levels that record kernels have numbers. */
+static bool has_kernels(const char *level)
+{
+	return level[0] >= '0' && level[0] <= '2' && !level[1];
+}
+
+static bool same_windows(const struct view_full_window *a, const struct view_full_window *b)
+{
+	return a->seed == b->seed && a->since_ns == b->since_ns && a->number == b->number &&
+	       a->begin_ns == b->begin_ns && a->stepped == b->stepped && a->full == b->full;
+}
+
+/* A row each time another window has begun, or kernels came or went. */
+static int note_window(struct build *b, const Wire__Pulse *p)
+{
+	struct view_stream *s = b->s;
+	const Wire__PulseCost *c = p->cost;
+	struct view_full_window w;
+	int err;
+
+	if (!c || !c->windows_since_ns)
+		return 0;
+	w = (struct view_full_window){ .seed = c->window_seed,
+				       .since_ns = c->windows_since_ns,
+				       .begin_ns = c->window_begin_ns,
+				       .told_ns = p->t_ns,
+				       .number = c->windows,
+				       .stepped = c->step < STEP_NO_KERNELS };
+	w.full = !w.stepped && has_kernels(p->level);
+	if (s->windows && same_windows(&w, &s->window[s->windows - 1]))
+		return 0;
+	err = view_grow(&s->window, &b->window_room, s->windows, sizeof(*s->window));
+	if (!err)
+		s->window[s->windows++] = w;
+	return err;
+}
+
 static int note_pulse(struct build *b, uint64_t seq, const Wire__Pulse *p)
 {
 	struct trace_stream *x = b->x;
@@ -202,6 +241,8 @@ static int note_pulse(struct build *b, uint64_t seq, const Wire__Pulse *p)
 
 	for (i = 0; i < p->n_devices && !err; i++)
 		err = note_meter(b, p->t_ns, p->devices[i]);
+	if (!err)
+		err = note_window(b, p);
 	if (err)
 		return err;
 	x->mark[x->marks++] = (struct trace_mark){ seq, p->t_ns, p->complete_ns };
@@ -309,6 +350,7 @@ void view_stream_fini(struct view_stream *s)
 	free(s->block);
 	free(s->evidence);
 	free(s->meter);
+	free(s->window);
 	free(s->hole);
 	wire_strtab_free(s->strings);
 	if (!x)

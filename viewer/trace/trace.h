@@ -41,6 +41,16 @@ struct view_meter { /* how busy NVML said a device was, whoever worked on it */
 	bool has_tensor, has_dram;
 };
 
+/* What pulses say of windows of full recording, each time it changes (wire/windows.h). */
+struct view_full_window {
+	uint64_t seed;
+	int64_t since_ns, begin_ns;
+	int64_t told_ns; /* the pulse's time */
+	uint32_t number; /* begun so far; 0: none yet */
+	bool stepped; /* the governor has kernels on, whatever was drawn; else ... */
+	bool full; /* ... they are recorded though it gave them up */
+};
+
 struct view_stream {
 	uint8_t id[WIRE_STREAM_ID_BYTES];
 	Wire__Hello *hello; /* the last one; NULL: none survived */
@@ -57,6 +67,8 @@ struct view_stream {
 	int64_t complete_ns; /* greatest 'complete up to', INT64_MIN: none */
 	struct view_meter *meter; /* in order of sequence */
 	size_t meters;
+	struct view_full_window *window; /* in order of sequence */
+	size_t windows;
 	Wire__Bye *bye; /* NULL: the stream was cut */
 	struct view_hole *hole;
 	size_t holes;
