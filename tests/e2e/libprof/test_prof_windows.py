@@ -79,7 +79,7 @@ def expect_window(told, t):
              0 <= cut[-1][1] - last['window_begin_ns'] < 2 * S, f'what was lost goes on until it: {cut}, {last}')
 
 
-def with_windows(seconds=27):
+def with_windows(seconds=34):
     with gs.scratch() as where:
         run, t = play(where, seconds, GPUSTARVE_WINDOWS=1)
         told = gst_reader.costs(run)
