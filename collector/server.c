@@ -60,6 +60,8 @@ static int init_runs(struct coll_server *sv)
 	if (err)
 		return err;
 	coll_runs_watch(&sv->runs, &sv->store);
+	if (coll_conditions_want(&sv->opts->conditions, LIVE_STEP_SLOWER_PCT))
+		coll_steps_init(&sv->steps, &sv->runs, &sv->limits, &sv->context);
 	sv->intake.runs = &sv->runs;
 	return 0;
 }
@@ -155,6 +157,7 @@ void coll_server_fini(struct coll_server *sv)
 	coll_digests_fini(&sv->digests);
 	coll_run_index_fini(&sv->index);
 	coll_sdnotify_fini(&sv->notify);
+	coll_steps_fini(&sv->steps);
 	coll_runs_fini(&sv->runs);
 	coll_wakeups_close(&sv->wakeups);
 	coll_context_fini(&sv->context);
@@ -204,6 +207,7 @@ static void each_second(void *owner)
 	coll_http_tick(sv->admission);
 	if (sv->intake.runs)
 		coll_runs_tick(&sv->runs);
+	coll_steps_tick(&sv->steps);
 	coll_server_settle(sv, true);
 	coll_upstream_tick(sv->upstream);
 }

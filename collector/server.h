@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include "alert/runs.h"
+#include "alert/steps.h"
 #include "core/context.h"
 #include "core/sdnotify.h"
 #include "core/wakeups.h"
@@ -31,6 +32,7 @@ struct coll_server {
 	struct coll_sdnotify notify;
 	struct coll_store store;
 	struct coll_runs runs; /* if anybody wants to know what pulses tell: alerts, or HTTP */
+	struct coll_steps steps; /* unused unless an alert asks for it */
 	struct coll_limits limits; /* as they hold now */
 	struct coll_run_index index; /* where runs are listed or removed; else not begun */
 	struct coll_retention retention;

@@ -26,6 +26,8 @@ const struct live_metric_info live_metrics[LIVE_METRICS] = {
 	[LIVE_UNSAVED_FOR] = { "unsaved_for", LIVE_NS, "work has not been saved for" },
 	[LIVE_UNSAVED_USD] = { "unsaved_usd", LIVE_NANO_USD, "a kill now would lose" },
 	[LIVE_DROPS] = { "drops", LIVE_COUNT, "records and frames lost:" },
+	[LIVE_STEP_SLOWER_PCT] = { "step_slower_pct", LIVE_PPM,
+				   "steps take longer than in the last runs of this training, by" },
 };
 
 const char *const live_unit_names[4] = { "ppm", "ns", "nano_usd", "count" };
@@ -69,8 +71,8 @@ static int metric(struct parser *p, enum live_metric *m)
 	}
 	return wrong(p, p->at,
 		     "no such metric; there are starved_pct, busy_pct, idle_for, gpu_idle_for, "
-		     "no_pulse_for, lag, usd, starved_usd, usd_per_h, unsaved_for, unsaved_usd "
-		     "and drops");
+		     "no_pulse_for, lag, usd, starved_usd, usd_per_h, unsaved_for, unsaved_usd, "
+		     "drops and step_slower_pct");
 }
 
 static int operator(struct parser *p, enum live_op *op)
@@ -297,6 +299,9 @@ static bool metric_value(enum live_metric m, const struct live_totals *t, int64_
 	case LIVE_DROPS:
 		*v = live_count(t->dropped);
 		break;
+	case LIVE_STEP_SLOWER_PCT:
+		*v = t->step_slower_ppm;
+		return t->step_slower_ppm > 0;
 	case LIVE_METRICS:
 		return false;
 	}

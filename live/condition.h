@@ -37,6 +37,7 @@ enum live_metric {
 	LIVE_UNSAVED_FOR, /* a kill now would lose so much of a GPU */
 	LIVE_UNSAVED_USD, /* ... of all, in dollars */
 	LIVE_DROPS, /* records and frames lost so far */
+	LIVE_STEP_SLOWER_PCT, /* a step against those of the last runs; only a collector knows */
 	LIVE_METRICS
 };
 

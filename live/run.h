@@ -222,6 +222,7 @@ struct live_totals {
 	bool saved, saving; /* there is a checkpoint; a save is under way */
 	uint64_t dropped, own_cpu_ns;
 	int64_t life_ns; /* of the processes that the last two are of, summed */
+	int64_t step_slower_ppm; /* for sure; 0: not known; the caller's to set: no pulse tells */
 };
 void live_run_totals(const struct live_run *r, int64_t now_ns, struct live_totals *t);
 /* Shares of the training time so far, in millionths; they sum to 1e6 at most. */

@@ -47,6 +47,14 @@ bool coll_conditions_price(struct coll_conditions *c, const char *usd)
 	return false;
 }
 
+bool coll_conditions_want(const struct coll_conditions *c, enum live_metric metric)
+{
+	for (size_t i = 0; i < c->watch.entries; i++)
+		if (c->watch.entry[i].alert.condition.metric == metric)
+			return true;
+	return false;
+}
+
 bool coll_conditions_complete(const struct coll_conditions *c)
 {
 	for (size_t i = 0; i < c->watch.entries; i++) {

@@ -17,6 +17,8 @@ bool coll_conditions_alert(struct coll_conditions *c, const char *text);
 bool coll_conditions_exec(struct coll_conditions *c, const char *command); /* of the last alert */
 bool coll_conditions_price(struct coll_conditions *c, const char *usd);
 
+bool coll_conditions_want(const struct coll_conditions *c, enum live_metric metric); /* one of it */
+
 /* Once all options are read: conditions in dollars need the price. */
 bool coll_conditions_complete(const struct coll_conditions *c);
 

@@ -186,6 +186,7 @@ static void update_run(struct coll_run *run)
 	struct live_when when = now(false);
 
 	live_run_totals(&run->live, when.now_ns, &run->totals);
+	run->totals.step_slower_ppm = run->step_slower_ppm;
 	if (!run->watch.entries)
 		return;
 	live_watch_check(&run->watch, &watched, &run->totals, &when);

@@ -23,6 +23,9 @@ struct coll_run { /* read only for others */
 	struct live_totals totals; /* as of the last second */
 	struct live_watch watch;
 	int64_t heard_ns; /* monotonic: last frame */
+	/* of steps.h: once its GPUs were held for so long it is looked at (0: not begun) ... */
+	int64_t steps_due_ns;
+	int64_t step_slower_ppm; /* ... and what was found then; 0: nothing */
 	struct coll_run *next; /* in its bucket */
 };
 

@@ -95,7 +95,7 @@ static void put_commits(FILE *f, const struct coll_counters *c)
 
 static void put_limits(FILE *f, const struct coll_limits *limits)
 {
-	head(f, "limit", "gauge", "limits, 0: none; digest-after in nanoseconds");
+	head(f, "limit", "gauge", "limits, 0: none; digest-after and steps-after in nanoseconds");
 	for (int i = 0; i < COLL_LIMIT_COUNT; i++) {
 		fputs(NAME "limit{name=", f);
 		base_put_quoted(f, BASE_AS_LABEL, coll_limit_name(i));

@@ -27,6 +27,7 @@ extern const char *const check_status_names[4]; /* pass warn fail not_comparable
 #define CHECK_EXIT_FAIL 2
 #define CHECK_EXIT_WARN 3 /* with --fail-on-warn */
 #define CHECK_EXIT_NOT_COMPARABLE 4
+#define CHECK_EXIT_NOT_YET 5 /* with --baselines: it has not taken so many steps */
 
 struct check_judgement {
 	enum check_status status;

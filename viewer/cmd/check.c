@@ -140,5 +140,7 @@ int view_cmd_check(int argc, char **argv)
 
 	if (go <= 0)
 		return go ? CHECK_EXIT_ERROR : CHECK_EXIT_PASS;
+	if (o.baselines)
+		return check_training(&o, argv[optind]);
 	return check(&o, argv + optind, (size_t)(argc - optind));
 }

@@ -28,6 +28,12 @@ int check_base_load(const struct check_opts *o, const char *path, struct base_ar
 void check_base_fini(struct check_base *b);
 
 /*
+ * check_training.c: --baselines. Looks once at the run @path, which may go on, holds its first
+ * steps against those of the last runs of its training and keeps them beside. The exit status.
+ */
+int check_training(const struct check_opts *given, const char *path);
+
+/*
  * Writes @run, with --add-to-baseline beside what @b holds, if it was asked for. Errors are said.
  */
 int check_base_update(const struct check_opts *o, const struct check_base *b,

@@ -231,6 +231,10 @@ static const struct base_opt opt[] = {
 	  "wait until the run has taken N steps (50 to 4096), and compare\n"
 	  "these with as many of the baseline's runs",
 	  .take = set_at_step },
+	{ "baselines", 0, "DIR",
+	  "hold the run's first N steps (--at-step) against those of the last\n"
+	  "runs of its training, which DIR keeps, and keep them there, too",
+	  BASE_TEXT(struct check_opts, baselines), .words = BASE_WORDS_FOLDER },
 	{ "faster", 0, "K", "predict a GPU K times as fast; budgets hold for that",
 	  .take = set_faster },
 	{ "scale-to", 0, "N", "predict N ranks on the same cores; budgets hold for that",
@@ -266,7 +270,8 @@ const struct base_options view_check_options = {
 	.opt = opt,
 	.tail = "\n"
 		"exit status: 0 pass, 1 usage or tool error, 2 regression or budget broken,\n"
-		"             3 warning with --fail-on-warn, 4 not comparable\n"
+		"             3 warning with --fail-on-warn, 4 not comparable, 5 --baselines: not\n"
+		"             so many steps yet\n"
 		"\n"
 		"  gpustarve check RUN.gst --budget 'starved_pct<=10'\n"
 		"  gpustarve check RUN.gst --baseline gpustarve-baseline.json --format github\n"
@@ -274,6 +279,16 @@ const struct base_options view_check_options = {
 	.more = show_words,
 	.error = view_error,
 };
+
+static bool agree_with_baselines(const struct check_opts *o, int argc)
+{
+	if (argc - optind == 1 && o->at_step && !o->budgets && !o->baseline && !o->has_scale &&
+	    !o->replay && !o->update)
+		return true;
+	view_error("check: --baselines DIR takes one run and --at-step N, and no other budget or "
+		   "baseline; leave the others out");
+	return false;
+}
 
 /* Options that say something together only, or not together. */
 static bool agree(const struct check_opts *o, int argc)
@@ -287,6 +302,8 @@ static bool agree(const struct check_opts *o, int argc)
 		view_say_no_run("check");
 		return false;
 	}
+	if (o->baselines)
+		return agree_with_baselines(o, argc);
 	if (!o->budgets && !o->baseline && !o->has_scale && !o->replay) {
 		view_error("check: nothing to judge the run by, so that it would always pass; "
 			   "give --budget or --baseline");

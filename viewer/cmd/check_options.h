@@ -14,6 +14,7 @@ struct check_opts {
 	struct check_budget budget[CHECK_BUDGETS_MAX];
 	size_t budgets;
 	const char *baseline, *out, *replay;
+	const char *baselines; /* a folder, with a file for each training; NULL: none */
 	bool update, add, require, fail_on_warn, has_waste, has_scale;
 	bool waste[ANA_CLASSES];
 	const struct check_format *format;

@@ -23,8 +23,14 @@ bool view_alerts_condition(struct view_alerts *a, const char *text)
 	struct live_condition_error e;
 	struct live_condition c;
 
-	if (!live_condition_parse(&c, text, &e))
-		return add(a, &c, 0);
+	if (!live_condition_parse(&c, text, &e)) {
+		if (c.metric != LIVE_STEP_SLOWER_PCT)
+			return add(a, &c, 0);
+		view_error("--alert %s: only a collector knows the last runs; give it to "
+			   "gpustarve-collector",
+			   text);
+		return false;
+	}
 	view_error("--alert %s: at character %zu: %s; such as 'idle_for>15m'", text, e.offset + 1,
 		   e.why);
 	return false;

@@ -49,6 +49,7 @@ static void test_grammar(void)
 	good("  starved_pct >= 20.5 %   for 1h 30m ", LIVE_STARVED_PCT, LIVE_GE, 205000, 5400 * S);
 	good("idle_for>15m", LIVE_IDLE_FOR, LIVE_GT, 900 * S, 0);
 	good("gpu_idle_for>1.5h", LIVE_GPU_IDLE_FOR, LIVE_GT, 5400 * S, 0);
+	good("step_slower_pct>=15%", LIVE_STEP_SLOWER_PCT, LIVE_GE, 150000, 0);
 	good("no_pulse_for>2m", LIVE_NO_PULSE_FOR, LIVE_GT, 120 * S, 0);
 	good("lag>250ms", LIVE_LAG, LIVE_GT, S / 4, 0);
 	good("usd>50", LIVE_USD, LIVE_GT, 50 * S, 0);
