@@ -8,6 +8,7 @@
 #include "core/local.h"
 #include "core/log.h"
 #include "job_age.h"
+#include "live/run.h"
 #include "load.h"
 #include "store_priv.h"
 #include "trace/newest.h"
@@ -51,10 +52,15 @@ static void open_kept(struct loading *l, const char *folder, size_t runs)
 	free(file);
 }
 
-/* Made after the last write, of analysis, by these rules, and priced. */
+/*
+ * Made after the last write, of analysis, by these rules, and priced. One that nobody saw end may
+ * have been taken for one that goes on.
+ */
 static bool holds(const struct fleet_digest *d, int64_t written_ns)
 {
-	return written_ns >= 0 && d->revision > written_ns && d->rules == ANA_RULES &&
+	int64_t since = d->end == FLEET_END_LOST ? LIVE_SILENT_NS : 0;
+
+	return written_ns >= 0 && d->revision - since > written_ns && d->rules == ANA_RULES &&
 	       strcmp(d->verdict, FLEET_PROVISIONAL) != 0 && fleet_digest_priced(d);
 }
 

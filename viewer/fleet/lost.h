@@ -2,7 +2,7 @@
 /*
  * What kills threw away (LEDGER 9), in digests and summed by user and job. Thrown away is what was
  * lost and what had to be done again; what became of unknown time nobody saw, and unsaved is what
- * had no checkpoint behind it when a run ended in order or was last heard of.
+ * had no checkpoint behind it when a run ended in order, or goes on.
  */
 #ifndef FLEET_LOST_H
 #define FLEET_LOST_H

@@ -15,7 +15,7 @@ struct saves_process {
 	int64_t start_ns, end_ns;
 	bool holds; /* a GPU */
 	bool ordered; /* it said that it ended, and with status 0 as far as that is known */
-	bool runs; /* nobody saw its end */
+	bool runs; /* nobody saw its end, and it may well go on */
 	int64_t word_ns; /* when it was last heard of */
 };
 

@@ -8,7 +8,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "base/vec.h"
+#include "live/run.h"
 
 struct point { /* a message, with its stream */
 	const Wire__Checkpoint *c;
@@ -164,6 +166,30 @@ static struct saves_process process_of(const struct view_trace *t, size_t at,
 				       .word_ns = s->bye ? live_clamped(s->bye->t_ns) : word };
 }
 
+static int64_t wall_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * LIVE_SECOND_NS + now.tv_nsec;
+}
+
+/*
+ * Whose end nobody saw goes on only as long as one of them may, as `top` has it: who is killed with
+ * its wrapper, its container or its node has nobody to tell of it.
+ */
+static void end_silent(struct saves_facts *f, size_t processes, int64_t now_ns)
+{
+	int64_t heard = INT64_MIN;
+
+	for (size_t i = 0; i < processes; i++)
+		if (f->process[i].runs && f->process[i].holds)
+			heard = base_max(heard,
+					 base_max(f->process[i].word_ns, f->process[i].end_ns));
+	for (size_t i = 0; i < processes; i++)
+		f->process[i].runs &= heard > now_ns - LIVE_SILENT_NS;
+}
+
 /* A run that ended with a status that is not 0 did so by its last processes. */
 static void blame_last(struct saves_facts *f, const struct view_trace *t)
 {
@@ -192,6 +218,7 @@ static int read_lives(struct saves_facts *f, const struct view_trace *t, const s
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		f->process[i] = process_of(t, i, &r->process[i]);
+	end_silent(f, n, wall_now());
 	blame_last(f, t);
 	for (size_t g = 0; g < r->gpus; g++)
 		f->gpu[g] =
