@@ -12,6 +12,8 @@
 #include "base/vec.h"
 #include "live/run.h"
 
+#define SAME_START_NS INT64_C(1000000000) /* a process's start, and when its wrapper says it was */
+
 struct point { /* a message, with its stream */
 	const Wire__Checkpoint *c;
 	uint32_t process;
@@ -131,19 +133,20 @@ static int read_saves(struct saves_facts *f, const struct view_trace *t)
 	return err;
 }
 
-/* The status that a process ended with, as whoever waited for it saw; 0 where nobody did. */
-static int status_of(const struct view_trace *t, const struct view_stream *s)
+/* Of its number later processes may be, of a run that was started again: the first end counts. */
+static const struct view_exit *exit_of(const struct view_trace *t, const struct view_stream *s)
 {
+	const struct view_exit *first = NULL;
 	const Wire__Hello *h = s->hello;
 
 	for (size_t i = 0; h && i < t->run.exits; i++) {
 		const struct view_exit *e = &t->run.exit[i];
 
 		if (e->has_status && e->pid == h->pid && !strcmp(e->host, h->host) &&
-		    e->end_ns >= h->process_start_ns)
-			return e->status;
+		    e->end_ns >= h->process_start_ns && (!first || e->end_ns < first->end_ns))
+			first = e;
 	}
-	return 0;
+	return first;
 }
 
 static const struct view_run_part *part_of(const struct view_trace *t, const struct view_stream *s)
@@ -152,7 +155,7 @@ static const struct view_run_part *part_of(const struct view_trace *t, const str
 }
 
 static struct saves_process process_of(const struct view_trace *t, size_t at,
-				       const struct ana_process *p)
+				       const struct ana_process *p, const struct view_exit *own)
 {
 	const struct view_stream *s = &t->stream[at];
 	int64_t word = base_max(p->start_ns,
@@ -161,7 +164,7 @@ static struct saves_process process_of(const struct view_trace *t, size_t at,
 	return (struct saves_process){ .start_ns = p->start_ns,
 				       .end_ns = p->end_ns,
 				       .holds = p->holds,
-				       .ordered = s->bye && !status_of(t, s),
+				       .ordered = s->bye && !(own && own->status),
 				       .runs = !strcmp(p->ended, "running"),
 				       .word_ns = s->bye ? live_clamped(s->bye->t_ns) : word };
 }
@@ -190,22 +193,92 @@ static void end_silent(struct saves_facts *f, size_t processes, int64_t now_ns)
 		f->process[i].runs &= heard > now_ns - LIVE_SILENT_NS;
 }
 
-/* A run that ended with a status that is not 0 did so by its last processes. */
-static void blame_last(struct saves_facts *f, const struct view_trace *t)
+struct blamed { /* a status that is not 0 */
+	const char *host; /* NULL: any */
+	const struct view_run_part *part; /* NULL: any */
+	int64_t start_ns, end_ns; /* of whoever saw it */
+};
+
+static bool may_be(const struct view_trace *t, const struct view_stream *s, const struct blamed *b)
+{
+	const Wire__Hello *h = s->hello;
+	int64_t start;
+
+	if (b->part && part_of(t, s) != b->part)
+		return false;
+	if (b->host && (!h || strcmp(h->host, b->host) != 0))
+		return false;
+	if (!h)
+		return true;
+	start = h->process_start_ns ? h->process_start_ns : h->armed_ns;
+	return start >= b->start_ns && start < b->end_ns;
+}
+
+/* It came about by the last one that held a GPU. */
+static void blame_last(struct saves_facts *f, size_t processes, const struct view_trace *t,
+		       const struct blamed *b)
+{
+	size_t last = SIZE_MAX;
+
+	for (size_t k = 0; k < processes; k++)
+		if (f->process[k].holds && may_be(t, &t->stream[k], b) &&
+		    (last == SIZE_MAX || f->process[k].end_ns > f->process[last].end_ns))
+			last = k;
+	if (last != SIZE_MAX)
+		f->process[last].ordered = false;
+}
+
+/* A run that was started again has a wrapper for each start; run.json is the first one's. */
+static void blame_parts(struct saves_facts *f, size_t processes, const struct view_trace *t)
 {
 	for (size_t i = 0; i < t->parts; i++) {
 		const struct view_run_part *part = &t->part[i];
-		size_t last = SIZE_MAX;
+		struct blamed b = { .part = part, .start_ns = INT64_MIN, .end_ns = INT64_MAX };
 
-		if (!part->has_exit_status || !part->exit_status)
-			continue;
-		for (size_t k = 0; k < t->streams; k++)
-			if (part_of(t, &t->stream[k]) == part && f->process[k].holds &&
-			    (last == SIZE_MAX || f->process[k].end_ns > f->process[last].end_ns))
-				last = k;
-		if (last != SIZE_MAX)
-			f->process[last].ordered = false;
+		if (part->wall_ns > 0 &&
+		    __builtin_add_overflow(part->start_unix_ns, part->wall_ns, &b.end_ns))
+			b.end_ns = INT64_MAX;
+		if (part->has_exit_status && part->exit_status)
+			blame_last(f, processes, t, &b);
 	}
+}
+
+/* Of a wrapper's child that held none itself: a shell, a launcher. */
+static void blame_exits(struct saves_facts *f, size_t processes, const struct view_trace *t,
+			const struct view_exit *const *own)
+{
+	for (size_t i = 0; i < t->run.exits; i++) {
+		const struct view_exit *e = &t->run.exit[i];
+		const struct blamed b = { .host = e->host,
+					  .start_ns = live_clamped(e->start_ns) - SAME_START_NS,
+					  .end_ns = e->end_ns };
+		bool held = false;
+
+		if (!e->has_status || !e->status)
+			continue;
+		for (size_t k = 0; k < processes && !held; k++)
+			held = f->process[k].holds && own[k] == e;
+		if (!held)
+			blame_last(f, processes, t, &b);
+	}
+}
+
+static int read_ends(struct saves_facts *f, size_t processes, const struct view_trace *t,
+		     const struct ana_result *r)
+{
+	const struct view_exit **own = calloc(processes + 1, sizeof(*own));
+
+	if (!own)
+		return -ENOMEM;
+	for (size_t i = 0; i < processes; i++) {
+		own[i] = exit_of(t, &t->stream[i]);
+		f->process[i] = process_of(t, i, &r->process[i], own[i]);
+	}
+	end_silent(f, processes, wall_now());
+	blame_parts(f, processes, t);
+	blame_exits(f, processes, t, own);
+	free(own);
+	return 0;
 }
 
 static int read_lives(struct saves_facts *f, const struct view_trace *t, const struct ana_result *r)
@@ -214,12 +287,8 @@ static int read_lives(struct saves_facts *f, const struct view_trace *t, const s
 
 	f->process = calloc(t->streams + 1, sizeof(*f->process));
 	f->gpu = calloc(r->gpus + 1, sizeof(*f->gpu));
-	if (!f->process || !f->gpu)
+	if (!f->process || !f->gpu || read_ends(f, n, t, r))
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		f->process[i] = process_of(t, i, &r->process[i]);
-	end_silent(f, n, wall_now());
-	blame_last(f, t);
 	for (size_t g = 0; g < r->gpus; g++)
 		f->gpu[g] =
 			(struct saves_gpu){ r->gpu[g].held, r->gpu[g].helds, r->gpu[g].held_ns };
