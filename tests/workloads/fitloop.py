@@ -3,6 +3,7 @@
 """A training loop that a case describes, as JSON in the first argument:
 
     steps, workers, batch, sample_ms     torch's DataLoader; each sample sleeps so long
+    turns, fast_ms                       so many samples in turn sleep so long instead; 0, or left out: none
     kernels  [[name, ns], ...]           of a step, in order
     host_us                              Python's work before each kernel
     copy_bytes                           the batch to the GPU, pinned
@@ -25,14 +26,14 @@ from gpudev import Device, Stream  # noqa: E402
 
 
 class Samples(Dataset):
-    def __init__(self, count, seconds):
-        self.count, self.seconds = count, seconds
+    def __init__(self, count, seconds, turns=0, fast=0.0):
+        self.count, self.seconds, self.turns, self.fast = count, seconds, turns, fast
 
     def __len__(self):
         return self.count
 
     def __getitem__(self, i):
-        time.sleep(self.seconds)
+        time.sleep(self.fast if self.turns and i // self.turns % 2 == 0 else self.seconds)
         return torch.full((8,), float(i))
 
 
@@ -48,7 +49,8 @@ def main():
     dev = Device(rank)
     stream = Stream(dev)
     room, pinned = dev.malloc(1 << 24), dev.host_alloc(1 << 24)
-    loader = DataLoader(Samples(case['steps'] * case['batch'], case['sample_ms'] / 1000),
+    loader = DataLoader(Samples(case['steps'] * case['batch'], case['sample_ms'] / 1000, case.get('turns', 0),
+                                case.get('fast_ms', 0) / 1000),
                         batch_size=case['batch'], num_workers=case['workers'])
     for _ in loader:
         if case['copy_bytes']:

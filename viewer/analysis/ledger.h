@@ -395,7 +395,7 @@ struct ana_loader_facts {
 	uint64_t made; /* fetches: batches made by workers, or by the trainer without any */
 	uint64_t made_samples;
 	int64_t fetch_ns, fetch_cpu_ns, fetch_delay_ns; /* sums over the fetches; delay: no CPU */
-	int64_t fetch_median_ns, fetch_p95_ns; /* -1: no fetch was seen */
+	int64_t fetch_p1_ns, fetch_median_ns, fetch_p95_ns; /* -1: no fetch was seen */
 	uint64_t rchar_bytes, read_bytes, major_faults;
 	int64_t seen_ns; /* from the first row to the last, longest of the processes */
 	struct ana_loader_given given;

@@ -9,10 +9,13 @@
 #include "base/units.h"
 #include "check/scale.h"
 #include "cost/rates.h"
+#include "findings/loader.h"
 #include "peaks.h"
 
 #define PPM 1000000
 #define THOUSAND_STEPS 1000
+/* What a step takes without waits is no more than this part longer than half of them take. */
+#define FED_PARTS 8
 /* Its driver, and what is allocated in whole pieces, take a part of a GPU's memory. */
 #define MEMORY_PARTS 14
 /* An interval so many times as high as low tells nothing that one could act upon. */
@@ -85,6 +88,21 @@ static bool loader_paces(const struct view_summary *s, struct check_prediction *
 	       p->loader_ns >= p->step_now_ns;
 }
 
+/*
+ * The loader's time for its fastest batches (but a hundredth): where the GPU takes no longer, it
+ * sets the pace of no step. 0: not known, or what the GPU does in a step differs.
+ */
+static int64_t fastest(const struct view_summary *s)
+{
+	const struct ana_loader_facts *l = view_loader_facts(s);
+	const struct view_worker_facts *n = &s->loader.facts;
+
+	if (!l || l->fetch_p1_ns <= 0 || n->fed_median_ns <= 0 ||
+	    n->step_ns - n->wait_ns > n->fed_median_ns + n->fed_median_ns / FED_PARTS)
+		return 0;
+	return l->fetch_p1_ns / base_max(1, n->workers);
+}
+
 static void set_limits(struct fit *f, const struct view_summary *s)
 {
 	struct check_prediction p;
@@ -98,7 +116,7 @@ static void set_limits(struct fit *f, const struct view_summary *s)
 	int64_t most = PPM + p.gain_most_ppm;
 	f->faster_most_ppm = f->faster_most_ppm ? base_max(PPM, base_min(f->faster_most_ppm, most))
 						: f->faster_most_ppm;
-	int64_t wait = base_max(0, p.loader_ns - p.fed_ns);
+	int64_t wait = base_max(0, base_min(p.loader_ns, fastest(s)) - p.fed_ns);
 	int64_t work = base_div_even((base_wide)f->work_ns * p.step_now_ns, f->train_ns);
 	if (work > 0)
 		f->slower_free_ppm = base_ppm(work + wait, work);
@@ -121,7 +139,17 @@ static struct check_prediction at_speed(const struct fit *f, const struct view_s
 	return p;
 }
 
-/* A loader that set the pace lets no step be shorter than its batch, and hides what fits in. */
+/* The training time where each step takes so much longer. */
+static int64_t longer(const struct fit *f, const struct check_prediction *p, int64_t ns)
+{
+	return f->train_ns + base_div_even((base_wide)f->train_ns * ns, p->step_now_ns);
+}
+
+/*
+ * A loader that set the pace lets no step be shorter than its batch. It hides what fits in: a step
+ * becomes longer by what the GPU takes beyond the fastest batches, at most, for one that waited
+ * for the GPU becomes so from there on.
+ */
 static void narrow(struct fit_range *t, const struct fit *f, const struct view_summary *s,
 		   struct fit_range work)
 {
@@ -129,10 +157,9 @@ static void narrow(struct fit_range *t, const struct fit *f, const struct view_s
 
 	if (!loader_paces(s, &p))
 		return;
-	p = at_speed(f, s, work.high);
-	t->high = base_min(t->high,
-			   base_max(f->train_ns, base_div_even((base_wide)f->train_ns * p.step_ns,
-							       p.step_now_ns)));
+	int64_t more =
+		base_div_even((base_wide)(work.high - f->work_ns) * p.step_now_ns, f->train_ns);
+	t->high = base_min(t->high, longer(f, &p, base_max(0, p.fed_ns + more - fastest(s))));
 	p = at_speed(f, s, work.low);
 	t->low = base_max(t->low,
 			  base_div_even((base_wide)f->train_ns * PPM, PPM + p.gain_most_ppm));

@@ -8,7 +8,9 @@
  *             change of the time in which the GPU worked, lies in [D0, D1]
  *   any loop  nothing runs before what it waits for, as fast GPUs as slow ones. So T', the training
  *             time, lies between T + min(D0, 0) and T + max(D1, 0), and is not below the work itself
- *   loader    one that sets the pace (check/scale.h) still sets it: a slower GPU hides in its wait
+ *   loader    one that sets the pace (check/scale.h) still sets it: a slower GPU hides in its wait. A
+ *             step becomes longer by what the GPU takes beyond the fastest batches, but a hundredth,
+ *             at most
  *   starved   the GPU's starved time of the run is not shorter on a faster GPU than T - work
  *
  * Everything outside of the training time (start-up, shutdown) is taken as it was. Prices are those

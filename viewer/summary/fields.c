@@ -201,6 +201,7 @@ const struct summary_field summary_settings[] = {
 	F(TOTAL, fetch_ns),
 	F(TOTAL, fetch_cpu_ns),
 	F(TOTAL, fetch_delay_ns),
+	F(TOTAL_KNOWN, fetch_p1_ns),
 	F(TOTAL_KNOWN, fetch_median_ns),
 	F(TOTAL_KNOWN, fetch_p95_ns),
 	F(COUNT, rchar_bytes),

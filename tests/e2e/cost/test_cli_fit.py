@@ -143,6 +143,29 @@ def near(got, want, what):
     gs.check(abs(got - want) <= want / 100_000 + 100, f'{what}: {got}, expected {float(want):.1f}')
 
 
+def check_turns(where):
+    """A loader that is fast and slow in turn: the GPU sets the pace of the fast steps, and makes them longer where it is slower."""
+    case = dict(steps=160, workers=1, batch=1, sample_ms=90, turns=20, fast_ms=10, host_us=0, copy_bytes=0, collective_ns=0, sync=True)
+    told = []
+    for name, ns in ('turns', 20_000_000), ('turns-slower', round(20_000_000 * F(3350, 1555))):
+        os.makedirs(os.path.join(where, name))
+        done, run, _ = gs.traced([gs.PYTHON, os.path.join(gs.WORKLOADS, 'fitloop.py'),
+                                  json.dumps(dict(case, kernels=[['vectorized_elementwise_kernel', ns]]))],
+                                 os.path.join(where, name), GPUSIM_NAME=tiny.NAME)
+        if not gs.equal(done.returncode, 0, f'{name}: {done.stderr.decode()[-500:]}'):
+            return
+        told.append(fit(run))
+    free, longer = told[0]['slower_for_nothing'], told[1]['training_ns'] / told[0]['training_ns']
+    print(f'in turn: 2.15 times as slow takes {longer:.3f} times as long, {free} is said to be for nothing')
+    gs.check(longer > 1.08, f'it does take longer: {longer}')
+    gs.equal(free, 1, 'of no slower GPU it is known')
+    gs.check(told[0]['faster_at_most'] > 1.1, 'the loader sets the pace of the run')
+    for p in told[0]['places']:
+        if p['gpu'] == 'NVIDIA A100-SXM4-40GB':
+            gs.check(p['training_ns']['low'] <= told[1]['training_ns'] <= p['training_ns']['high'],
+                     f'{p["training_ns"]} holds {told[1]["training_ns"]}')
+
+
 with gs.scratch() as where:
     run = imported(where, 'mixed')
     s, out = gs.summary(run, '--price', '3.99'), fit(run, '--price', '3.99')
@@ -213,6 +236,7 @@ with gs.scratch() as where:
             gs.check(p['training_ns']['low'] * out['faster_at_most'] >= out['training_ns'] * .9999,
                      f'{p["gpu"]}: no shorter than the loader')
 
+    check_turns(where)
     # What says nothing of other GPUs.
     for options, word in (((os.path.join(where, 'none.gst'),), 'none.gst'), ((run, run), 'one run'),
                           ((run, '--format', 'yaml'), 'yaml'), ((run, '--price-model', 'sometimes'), 'sometimes')):

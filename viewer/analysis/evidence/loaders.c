@@ -334,6 +334,7 @@ int ana_loaders_finish(struct ana_loaders *l, struct ana_loader_facts **out, siz
 		struct ana_loader *x = &l->loader[i];
 
 		f[i] = x->facts;
+		f[i].fetch_p1_ns = ana_durations_rank(&x->fetches, 10);
 		f[i].fetch_median_ns = ana_durations_rank(&x->fetches, 500);
 		f[i].fetch_p95_ns = ana_durations_rank(&x->fetches, 950);
 		/* now the caller's */
