@@ -8,7 +8,8 @@ sockets); kernels are named as libraries name theirs and last as long as told, o
     eval validate metrics                            evaluation: batches of a loader, forward kernels, no gradients
     serve threaded                                   inference: waits for requests over HTTP, answers each
     generate paged                                   inference: a cache of keys and values
-    xla                                              kernels whose names tell nothing"""
+    xla                                              kernels whose names tell nothing
+    moves                                            batches of a loader, and kernels of no model of torch's"""
 import http.server
 import os
 import random
@@ -137,6 +138,11 @@ class Program:
                 self.stream.kernel(400_000, name=f'fusion_{i}')
             self.stream.synchronize()
 
+    def moves(self):
+        for _ in self.loader():
+            self.stream.kernel(400_000, name='vectorized_elementwise_kernel')
+            self.stream.synchronize()
+
 
 def main():
     what = sys.argv[1]
@@ -147,7 +153,7 @@ def main():
         program.serve(what == 'threaded')
     elif what in CACHE:
         program.generate(what)
-    elif what in ('xla', 'hidden'):
+    elif what in ('xla', 'moves', 'hidden'):
         getattr(program, what)()
     else:
         program.train(what)

@@ -50,16 +50,26 @@ static bool has_torch(const struct view_trace *t)
 	return false;
 }
 
+/* Of those that a model of whatever sort has. */
+static bool is_dense(int kind)
+{
+	return kind == FACTS_KIND_MATMUL || kind == FACTS_KIND_ATTENTION ||
+	       kind == FACTS_KIND_CONVOLUTION;
+}
+
+/* A model ran: some are its own, and the names of nearly all tell what they do. */
 static bool is_named(const struct ana_work *w)
 {
 	int64_t all = 0, named = 0;
+	bool dense = false;
 
 	for (int i = 0; i < ANA_WORKS; i++) {
 		int kind = i / FACTS_PRECISIONS;
 		all += w->ns[i];
+		dense |= is_dense(kind) && w->ns[i] > 0;
 		named += kind == FACTS_KIND_UNKNOWN || kind == FACTS_KIND_GRAPH ? 0 : w->ns[i];
 	}
-	return all > 0 && base_ppm(named, all) >= NAMED_PPM;
+	return dense && base_ppm(named, all) >= NAMED_PPM;
 }
 
 static void sign(struct view_kind *k, enum facts_run_sign s)

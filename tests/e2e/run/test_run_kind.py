@@ -83,6 +83,7 @@ with gs.scratch() as where:
     gs.equal(told(where, 'eval'), ('evaluation', ['forward_alone']), 'no gradients')
     gs.equal(told(where, 'generate'), ('inference', ['generation_kernels']), 'keys and values')
     gs.equal(told(where, 'xla'), ('unknown', []), 'names that tell nothing')
+    gs.equal(told(where, 'moves'), ('unknown', []), 'a loader, and nothing that a model is made of')
     gs.equal(told(where, 'eval', 'ipykernel_launcher.py'), ('interactive', ['ipykernel', 'forward_alone']), 'a notebook')
     gs.equal(itself(where, 'sgd'), ('interactive', ['ipykernel', 'optimizer_steps', 'backward_kernels']), 'a notebook that trains')
     gs.equal(typed(where), ('interactive', ['waits_for_person']), 'an interpreter at a terminal')
