@@ -33,6 +33,7 @@
 #define WHAT_CHECKPOINT 255u /* cells that are no rows */
 #define WHAT_WORKER 254u
 #define SAVER_BYTES 48
+#define EARLY_LOADS 8u /* that are kept until the arm; each holds a text */
 #define WORKERS 512u /* that are known at a time */
 #define EPOCHS 16u /* of a worker whose numbers are known */
 #define SILENT_TAKES 200u /* so many batches, and no worker has written of one */
@@ -100,6 +101,7 @@ static char text[TEXTS][TEXT_BYTES];
 static atomic_uint texts; /* a bit for each that is in use */
 static _Atomic uint64_t dropped, dropped_by_workers;
 static atomic_uint saves; /* that were begun */
+static atomic_uint early; /* loads before the arm */
 static atomic_uint asides; /* times that the shim stepped aside */
 static void (*_Atomic wake_sender)(void); /* NULL before the arm, while threads tell already */
 static atomic_bool woken;
@@ -677,11 +679,19 @@ void gpustarve_save_is(uint32_t number, const char *what, uint32_t state, uint64
 	put_saved(&row, what, state, inode, size, mtime_ns);
 }
 
+static bool keeps_early(void)
+{
+	return !prof_fork_dead() &&
+	       atomic_load_explicit(&early, memory_order_relaxed) < EARLY_LOADS &&
+	       atomic_fetch_add_explicit(&early, 1, memory_order_relaxed) < EARLY_LOADS;
+}
+
+/* Told of before the arm, too: most load what they go on from before they come to the GPU. */
 void gpustarve_loaded(const char *what, uint64_t inode, uint64_t size, uint64_t mtime_ns)
 {
 	struct wire_batch row = { .worker = 0 };
 
-	if (!prof_marks_on())
+	if (!prof_marks_on() && !keeps_early())
 		return;
 	row.start_ns = row.end_ns = prof_realtime_ns();
 	put_saved(&row, what, PROF_SAVE_OPENED, inode, size, mtime_ns);

@@ -77,7 +77,10 @@ PROF_EXPORT void gpustarve_saved(uint32_t number, const char *what, uint32_t sta
 PROF_EXPORT void gpustarve_save_is(uint32_t number, const char *what, uint32_t state,
 				   uint64_t inode, uint64_t size, uint64_t mtime_ns);
 
-/* What was saved is being read: evidence of what a restart began with. */
+/*
+ * What was saved is being read: evidence of what a restart began with. Before libprof is armed the
+ * first 8 are kept.
+ */
 PROF_EXPORT void gpustarve_loaded(const char *what, uint64_t inode, uint64_t size,
 				  uint64_t mtime_ns);
 
