@@ -25,7 +25,7 @@ except ImportError:
 BIN = c.bin_dir()
 JOB = [os.path.join(gs.BUILD, 'workloads', 'mixloop'), '--ops=300', '--devices=1']
 WITH_GPUSIM = os.path.join(gs.SOURCE, 'scripts', 'with-gpusim')
-PATHS = {LIBRARY: os.path.join(gs.BUILD, 'lib', 'libprof.so')}
+PATHS = {LIBRARY: gs.LIBPROF}
 
 
 def admit(hook, of, namespace, name, uid):

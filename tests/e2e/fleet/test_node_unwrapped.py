@@ -31,7 +31,7 @@ while time.time() < begin + seconds:
     time.sleep(.04)
 print(begin, time.time(), flush=True)
 ''' % gs.WORKLOADS
-LIBRARY = os.path.join(gs.BUILD, 'lib', 'libprof.so')
+LIBRARY = gs.LIBPROF
 SIM = os.path.join(gs.BUILD, 'gpusim')
 
 
