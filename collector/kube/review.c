@@ -5,10 +5,10 @@
 #include "review.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/base64.h"
 #include "base/jsonout.h"
 #include "patch.h"
 
@@ -91,26 +91,17 @@ static char *make_patch(struct coll_patch *p, enum coll_review *what, const stru
 /* Base64 of @text, of malloc; NULL: no memory. */
 static char *encode(const char *text)
 {
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	size_t len = strlen(text), i;
-	char *out = malloc((len + 2) / 3 * 4 + 1), *p = out;
+	char *out = NULL;
+	size_t len;
+	FILE *f = open_memstream(&out, &len);
 
-	for (i = 0; out && i < len; i += 3) {
-		uint32_t v = (uint32_t)(uint8_t)text[i] << 16;
-
-		if (i + 1 < len)
-			v |= (uint32_t)(uint8_t)text[i + 1] << 8;
-		if (i + 2 < len)
-			v |= (uint8_t)text[i + 2];
-		*p++ = digits[v >> 18];
-		*p++ = digits[v >> 12 & 63];
-		*p++ = i + 1 < len ? digits[v >> 6 & 63] : '=';
-		*p++ = i + 2 < len ? digits[v & 63] : '=';
-	}
-	if (out)
-		*p = '\0';
-	return out;
+	if (!f)
+		return NULL;
+	base_put_base64(f, text, strlen(text));
+	if (!fclose(f))
+		return out;
+	free(out);
+	return NULL;
 }
 
 static void write_answer(FILE *f, const struct asked *a, const struct coll_patch *p,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "html_script.h"
 
+#include "base/base64.h"
 #include "core/embedded.h"
 
 #define SHA256_BYTES 32
@@ -10,30 +11,10 @@ bool view_script_built(void)
 	return view_embedded_charts_js_len > 0;
 }
 
-static void put_base64(FILE *f, const unsigned char *bytes, size_t len)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	for (size_t i = 0; i < len; i += 3) {
-		size_t have = len - i < 3 ? len - i : 3;
-		unsigned int v = (unsigned int)bytes[i] << 16;
-
-		if (have > 1)
-			v |= (unsigned int)bytes[i + 1] << 8;
-		if (have > 2)
-			v |= bytes[i + 2];
-		fputc(digits[v >> 18 & 63], f);
-		fputc(digits[v >> 12 & 63], f);
-		fputc(have > 1 ? digits[v >> 6 & 63] : '=', f);
-		fputc(have > 2 ? digits[v & 63] : '=', f);
-	}
-}
-
 static void put_source(FILE *f, const unsigned char *sha256)
 {
 	fputs(" 'sha256-", f);
-	put_base64(f, sha256, SHA256_BYTES);
+	base_put_base64(f, sha256, SHA256_BYTES);
 	fputc('\'', f);
 }
 
