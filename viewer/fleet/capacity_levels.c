@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many GPUs were held at once: what is taken and given back, in order. */
 #include <stdlib.h>
-#include <unistd.h>
 #include "base/minmax.h"
-#include "core/log.h"
+#include "rollup.h"
 #include "capacity.h"
 
 struct fleet_plan_event {
@@ -13,14 +12,7 @@ struct fleet_plan_event {
 
 static void add(struct fleet_plan_events *e, uint32_t type, int64_t at, int64_t gpus)
 {
-	if (e->n == e->room) {
-		e->room = e->room ? e->room * 2 : 1024;
-		e->event = reallocarray(e->event, e->room, sizeof(*e->event));
-		if (!e->event) {
-			view_error("out of memory");
-			_exit(1);
-		}
-	}
+	e->event = fleet_widened(e->event, e->n, &e->room, sizeof(*e->event));
 	e->event[e->n++] = (struct fleet_plan_event){ type, at, gpus };
 }
 

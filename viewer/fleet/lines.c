@@ -134,10 +134,7 @@ void fleet_month(char out[16], int64_t unix_ns, int64_t *next_ns)
 	if (!gmtime_r(&t, &tm))
 		return;
 	strftime(out, 16, "%Y-%m", &tm);
-	tm = (struct tm){ .tm_year = tm.tm_year, .tm_mon = tm.tm_mon + 1, .tm_mday = 1 };
-	t = timegm(&tm);
-	if (t < INT64_MAX / NS)
-		*next_ns = (int64_t)t * NS;
+	*next_ns = fleet_month_begin(unix_ns, 1);
 }
 
 int64_t fleet_month_begin(int64_t unix_ns, int months)

@@ -3,10 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/minmax.h"
-#include "core/log.h"
 #include "lines.h"
+#include "rollup.h"
 
 static const enum fleet_measure measured[] = { FLEET_HELD_NS, FLEET_UNPRICED_NS, FLEET_USD,
 					       FLEET_WASTED_NS, FLEET_WASTED_USD };
@@ -29,19 +28,6 @@ struct reviewing {
 	int64_t end_ns; /* of the last run, within the query */
 };
 
-static void *widened(void *old, size_t n, size_t *room, size_t bytes)
-{
-	if (n < *room)
-		return old;
-	*room = *room ? *room * 2 : 256;
-	old = reallocarray(old, *room, bytes);
-	if (!old) {
-		view_error("out of memory");
-		_exit(1);
-	}
-	return old;
-}
-
 /* --- the lines --- */
 
 static void add_run(struct reviewing *v, const struct fleet_line_row *l)
@@ -50,7 +36,7 @@ static void add_run(struct reviewing *v, const struct fleet_line_row *l)
 	const struct fleet_group *g = fleet_table_at(&v->runs, 2, key);
 	size_t i = (size_t)(g - v->runs.group);
 
-	v->run = widened(v->run, i, &v->run_room, sizeof(*v->run));
+	v->run = fleet_widened(v->run, i, &v->run_room, sizeof(*v->run));
 	if (i == v->known)
 		v->run[v->known++] = (struct fleet_review_run){
 			.id = base_arena_text(&v->r->mem, l->run),
@@ -71,7 +57,7 @@ static void on_line(void *arg, const struct fleet_line_row *l)
 	struct reviewing *v = arg;
 	const struct fleet_group *g = fleet_table_at(&v->teams, 1, &l->name[FLEET_DIM_TEAM]);
 
-	v->line = widened(v->line, v->lines, &v->room, sizeof(*v->line));
+	v->line = fleet_widened(v->line, v->lines, &v->room, sizeof(*v->line));
 	v->line[v->lines] = (struct line){ .team = (uint32_t)(g - v->teams.group),
 					   .start_ns = l->start_ns,
 					   .wall_ns = l->wall_ns };

@@ -45,6 +45,14 @@ static void *grown(void *old, size_t count, size_t bytes)
 	return p;
 }
 
+void *fleet_widened(void *old, size_t n, size_t *room, size_t bytes)
+{
+	if (n < *room)
+		return old;
+	*room = *room ? *room * 2 : 256;
+	return grown(old, *room, bytes);
+}
+
 static void place(struct fleet_table *t, uint32_t index)
 {
 	size_t at = hash(t->keys, t->group[index].key) & (t->slots - 1);

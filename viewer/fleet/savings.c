@@ -4,9 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/minmax.h"
-#include "core/log.h"
+#include "rollup.h"
 
 struct piece { /* of advice */
 	uint32_t id; /* in ids, in the order in which they came */
@@ -68,19 +67,6 @@ struct savings { /* at work */
 
 /* --- from digests --- */
 
-static void *widened(void *old, size_t n, size_t *room, size_t bytes)
-{
-	if (n < *room)
-		return old;
-	*room = *room ? *room * 2 : 256;
-	old = reallocarray(old, *room, bytes);
-	if (!old) {
-		view_error("out of memory");
-		_exit(1);
-	}
-	return old;
-}
-
 static int64_t step_cost(const struct fleet_digest *d)
 {
 	int64_t usd = fleet_digest_usd(d);
@@ -140,7 +126,7 @@ static void add_run(struct savings *v)
 	const struct fleet_group *g = fleet_table_at(&v->trainings, 2, key);
 	struct run *r;
 
-	v->run = widened(v->run, v->runs, &v->room, sizeof(*v->run));
+	v->run = fleet_widened(v->run, v->runs, &v->room, sizeof(*v->run));
 	r = &v->run[v->runs++];
 	*r = (struct run){ .training = (uint32_t)(g - v->trainings.group),
 			   .start_ns = d->start_unix_ns,
@@ -305,8 +291,8 @@ static void adopt(struct savings *v, struct fleet_training *t, struct stretch *s
 		return;
 	for (size_t r = a->from; r < a->to; r++)
 		promised += v->run[r].counts ? promise_of(&v->run[r], gone, n) : 0;
-	v->out->adopted = widened(v->out->adopted, i, &v->adopted_room, sizeof(*o));
-	v->active = widened(v->active, i, &v->active_room, sizeof(*v->active));
+	v->out->adopted = fleet_widened(v->out->adopted, i, &v->adopted_room, sizeof(*o));
+	v->active = fleet_widened(v->active, i, &v->active_room, sizeof(*v->active));
 	o = &v->out->adopted[v->out->adoptions++];
 	*o = (struct fleet_adopted){ .of = t,
 				     .fixes = names(v, gone, n),
@@ -456,7 +442,7 @@ static void add_open(struct savings *v, struct fleet_training *t, size_t from, s
 	if (!o.runs)
 		return;
 	o.id = base_arena_text(&v->out->mem, o.id);
-	v->out->open = widened(v->out->open, v->out->opens, &v->open_room, sizeof(o));
+	v->out->open = fleet_widened(v->out->open, v->out->opens, &v->open_room, sizeof(o));
 	v->out->open[v->out->opens++] = o;
 }
 
