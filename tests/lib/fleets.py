@@ -2,6 +2,7 @@
 """Made-up digests with known sums: a seeded generator, and what every grouping of them must come to,
 added up here in Python's integers and nowhere else."""
 import collections
+import datetime
 import json
 import os
 import random
@@ -10,7 +11,8 @@ import re
 import gs
 
 CENT = 10**7
-HOUR = 3600 * 10**9
+NS = 10**9
+HOUR = 3600 * NS
 DAY = 24 * HOUR
 MONDAY = 1767571200 * 10**9  # 2026-01-05
 TEAMS = ['vision', 'speech', 'robots', 'search', '']
@@ -39,9 +41,19 @@ def even(num, den):
     return q + (2 * rest > den or (2 * rest == den and q % 2))
 
 
+def iso(ns):
+    return datetime.datetime.fromtimestamp(ns // NS, datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%S')
+
+
+def part(whole, start, wall, since, until):
+    """What lies in a stretch: cut at its ends, so that what adjoins sums to the whole."""
+    def before(t):
+        return 0 if t <= start else whole if t >= start + wall else whole * (t - start) // wall
+    return before(until) - before(since)
+
+
 def week(ns):
     days = ns // DAY
-    import datetime
     return (datetime.date(1970, 1, 1) + datetime.timedelta(days=days - (days + 3) % 7)).isoformat()
 
 

@@ -2,11 +2,11 @@
 """A made-up year of an organisation: digests, jobs of its scheduler (`sacct -P`) and its provider's invoice (FOCUS), and
 what a review of it has to say, worked out here and nowhere else. The same seed gives the same year."""
 import calendar
-import datetime
 import random
 from fractions import Fraction
 
 import fleets
+from fleets import iso, part
 
 NS, HOUR, DAY = 10**9, fleets.HOUR, fleets.DAY
 YEAR = 2026
@@ -21,17 +21,6 @@ def moment(month, day=1, hour=0):
 
 
 SINCE, UNTIL = moment(1), calendar.timegm((YEAR + 1, 1, 1, 0, 0, 0)) * NS
-
-
-def iso(ns):
-    return datetime.datetime.fromtimestamp(ns // NS, datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%S')
-
-
-def part(whole, start, wall, since, until):
-    """What lies in a stretch: cut at its ends, so that what adjoins sums to the whole."""
-    def before(t):
-        return 0 if t <= start else whole if t >= start + wall else whole * (t - start) // wall
-    return before(until) - before(since)
 
 
 class Year:

@@ -18,6 +18,7 @@ import fleetjobs
 import fleets
 import gs
 import schema
+from fleets import iso, part
 
 HOUR = fleets.HOUR
 NS = 10**9
@@ -25,17 +26,6 @@ SCHEMA = os.path.join(gs.SOURCE, 'docs', 'fleet.schema.json')
 FROM = datetime.datetime(2026, 11, 1, tzinfo=datetime.timezone.utc)
 UNTIL = datetime.datetime(2026, 12, 1, tzinfo=datetime.timezone.utc)
 SINCE_NS, UNTIL_NS = int(FROM.timestamp()) * NS, int(UNTIL.timestamp()) * NS
-
-
-def iso(ns):
-    return datetime.datetime.fromtimestamp(ns // NS, datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%S')
-
-
-def part(whole, start, wall, since, until):
-    """What lies in a stretch: cut at its ends, so that what adjoins sums to the whole."""
-    def before(t):
-        return 0 if t <= start else whole if t >= start + wall else whole * (t - start) // wall
-    return before(until) - before(since)
 
 
 def close(amounts, total):
