@@ -2,9 +2,10 @@
 /*
  * How many launches the program had to wait for: those whose operation began soon after its launch,
  * on a device that was idle before. There a tracer's cost per launch is paid in full; behind queued
- * work it is hidden (docs/MEASUREMENTS.md). Without API records an operation's launch is not known:
- * then of those behind a gap as many count as did while there were some; all, if there never were.
- * Sender thread.
+ * work it is hidden (docs/MEASUREMENTS.md). Of gaps as short as a device's own pauses those count
+ * whose operation began as soon as this job's ever do. Without API records an operation's launch is
+ * not known: then of those behind a gap as many count as did while there were some; if there never
+ * were, all, and of short ones none. Sender thread.
  */
 #ifndef PROF_EXPOSURE_H
 #define PROF_EXPOSURE_H

@@ -534,6 +534,101 @@ static void test_exposure(void)
 	clock_stepped();
 }
 
+/*
+ * A loop of kernels of 2 us from @t on: @n launches @period_ns apart, as a device runs them that
+ * begins 5 us after a launch, at most 1.2 us behind the kernel before; then the host waits for it.
+ */
+static int64_t loop(int64_t t, uint64_t corr, int n, int64_t period_ns)
+{
+	int64_t end = t;
+	int i;
+
+	for (i = 0; i < n; i++, t += period_ns) {
+		int64_t start = t + 5000 > end + 1200 ? t + 5000 : end + 1200;
+
+		end = start + 2000;
+		launch(corr + (uint64_t)i, t, start, end);
+	}
+	return end + 3000;
+}
+
+static uint64_t exposed_of(int rounds, int64_t period_ns)
+{
+	int64_t t = 1000000;
+	int i;
+
+	prof_exposure_forget();
+	for (i = 0; i < rounds; i++)
+		t = loop(t, (uint64_t)i * 500 + 1, 500, period_ns);
+	return prof_exposure()->exposed;
+}
+
+/* Behind a gap shorter than a device's pause a launch is late, too, if nothing else held it. */
+static void test_exposure_of_short_gaps(void)
+{
+	EXPECT(exposed_of(40, 3800) > 12000); /* once it is known how soon an operation begins */
+	EXPECT(exposed_of(40, 9000) > 19000);
+	EXPECT(exposed_of(40, 1000) < 200); /* the device is the limit */
+	EXPECT(exposed_of(40, 2600) < 200);
+	EXPECT(exposed_of(40, 3150) < 100); /* and here by a hair */
+	EXPECT_UINT(prof_exposure()->launches, 20000);
+}
+
+/* A host that stays some kernels ahead waits for the device: its launches are not late. */
+static void test_exposure_behind_a_queue(void)
+{
+	static int64_t end[20000];
+	int64_t at = 1000000;
+	int i;
+
+	prof_exposure_forget();
+	for (i = 0; i < 20000; i++) {
+		int64_t start;
+
+		if (i % 500 == 0 && i)
+			at = end[i - 1] + 3000; /* once in a while it waits for all */
+		else if (i >= 4 && end[i - 4] + 1000 > at)
+			at = end[i - 4] + 1000;
+		start = i && end[i - 1] + 1200 > at + 5000 ? end[i - 1] + 1200 : at + 5000;
+		end[i] = start + 6000;
+		launch((uint64_t)i + 1, at, start, end[i]);
+		at += 2000;
+	}
+	EXPECT(prof_exposure()->exposed < 400);
+}
+
+/* Kernels of 2 us without API records, and how many of them are taken for exposed. */
+static uint64_t exposed_without_calls(int n, int64_t period_ns)
+{
+	int64_t t = prof_exposure_last_end() + SECOND;
+	uint64_t before = 0;
+	int i;
+
+	for (i = 0; i < 256 + n; i++) {
+		struct wire_event op = { .kind = WIRE_KIND_OP,
+					 .start_ns = t + i * period_ns,
+					 .end_ns = t + i * period_ns + 2000 };
+
+		before = i == 256 ? prof_exposure()->exposed : before;
+		prof_exposure_add(&op);
+	}
+	return prof_exposure()->exposed - before;
+}
+
+/* Of either kind of gap as many as before; of short ones that were long before, as of those. */
+static void test_short_gaps_without_calls(void)
+{
+	exposed_of(40, 3800);
+	EXPECT(exposed_without_calls(10000, 3300) > 7000);
+	exposed_of(40, 2600);
+	EXPECT(exposed_without_calls(10000, 3200) < 100);
+	exposed_of(40, 4300);
+	EXPECT(exposed_without_calls(10000, 3800) > 9000);
+	prof_exposure_forget();
+	EXPECT_UINT(exposed_without_calls(10000, 3800), 0); /* nobody ever saw a call */
+	prof_exposure_forget();
+}
+
 int main(void)
 {
 	int watchdog =
@@ -543,6 +638,7 @@ int main(void)
 		    test_disabled_with_buffers_out, test_nothing_to_record, test_kinds_off);
 
 	return RUN(test_missing_at_the_end, test_exposure_without_calls, test_exposure,
-		   test_gpu_bound_keeps_kernels) ||
+		   test_gpu_bound_keeps_kernels, test_exposure_of_short_gaps,
+		   test_exposure_behind_a_queue, test_short_gaps_without_calls) ||
 	       watchdog;
 }
