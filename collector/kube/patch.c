@@ -17,6 +17,7 @@
 #define SOCKET_VOLUME "gpustarve-socket"
 #define INIT "gpustarve-library"
 #define INIT_TO "/gpustarve" /* where the init container has the volume */
+#define NOBODY 65532 /* as in scripts/kubernetes/Containerfile */
 #define THEIR_PRELOAD "GPUSTARVE_LD_PRELOAD"
 /* libprof takes 1,023 bytes, ours with two names of 253 bytes are 986 at most */
 #define THEIR_LABELS_MAX 200
@@ -26,6 +27,7 @@ struct writer {
 	struct coll_patch *patch;
 	const struct coll_pod *pod;
 	const struct coll_inject *in;
+	const char *list; /* of the container at hand: "containers" or "initContainers" */
 	char labels[COLL_IDENTITY_LABELS], run[COLL_IDENTITY_RUN];
 };
 
@@ -39,6 +41,9 @@ __attribute__((format(printf, 2, 3))) static void warn(struct coll_patch *p, con
 	vsnprintf(p->warning[p->warnings++], COLL_PATCH_WARNING_BYTES, fmt, args);
 	va_end(args);
 }
+
+/* Where pods have those that start first, sidecars among them. */
+static const char in_front[] = "initContainers";
 
 /* --- operations --- */
 
@@ -92,7 +97,7 @@ static void add_variable(struct writer *w, size_t i, const struct base_json *c, 
 {
 	if (has_variable(c, name))
 		return;
-	begin(w, "add", "/spec/containers/%zu/env/-", i);
+	begin(w, "add", "/spec/%s/%zu/env/-", w->list, i);
 	base_json_flat_object(&w->j, "value");
 	base_json_string(&w->j, "name", name);
 	base_json_string(&w->j, "value", value);
@@ -102,7 +107,7 @@ static void add_variable(struct writer *w, size_t i, const struct base_json *c, 
 
 static void replace(struct writer *w, size_t i, size_t at, const char *member, const char *value)
 {
-	begin(w, "replace", "/spec/containers/%zu/env/%zu/%s", i, at, member);
+	begin(w, "replace", "/spec/%s/%zu/env/%zu/%s", w->list, i, at, member);
 	base_json_string(&w->j, "value", value);
 	end(w);
 }
@@ -110,7 +115,7 @@ static void replace(struct writer *w, size_t i, size_t at, const char *member, c
 /* "add" makes a member that is not there yet, and else takes its place. */
 static void set_value(struct writer *w, size_t i, size_t at, const char *value)
 {
-	begin(w, "add", "/spec/containers/%zu/env/%zu/value", i, at);
+	begin(w, "add", "/spec/%s/%zu/env/%zu/value", w->list, i, at);
 	base_json_string(&w->j, "value", value);
 	end(w);
 }
@@ -145,7 +150,7 @@ static void put_preload_new(struct writer *w, size_t i, const struct base_json *
 		add_variable(w, i, c, "CUDA_INJECTION64_PATH", COLL_INJECT_LIBRARY);
 		add_variable(w, i, c, "NVTX_INJECTION64_PATH", COLL_INJECT_LIBRARY);
 	} else if (plan->how == COLL_PLAN_BEHIND) {
-		begin(w, "add", "/spec/containers/%zu/env/-", i);
+		begin(w, "add", "/spec/%s/%zu/env/-", w->list, i);
 		base_json_flat_object(&w->j, "value");
 		base_json_string(&w->j, "name", "LD_PRELOAD");
 		base_json_string(&w->j, "value", "$(" THEIR_PRELOAD "):" COLL_INJECT_LIBRARY);
@@ -163,8 +168,15 @@ static void put_labels_there(struct writer *w, size_t i, const struct base_json 
 	const char *theirs = coll_pod_text(v, "value");
 	char text[COLL_IDENTITY_LABELS + THEIR_LABELS_MAX + 2];
 
-	if (!v || is_there(base_json_get(v, "valueFrom")))
+	if (!v)
 		return;
+	if (is_there(base_json_get(v, "valueFrom"))) {
+		warn(w->patch,
+		     "gpustarve: container %.63s: its GPUSTARVE_LABELS come from elsewhere: "
+		     "its namespace does not stand beside them",
+		     coll_pod_text(c, "name"));
+		return;
+	}
 	if (strlen(theirs) > THEIR_LABELS_MAX) {
 		warn(w->patch,
 		     "gpustarve: container %.63s: its GPUSTARVE_LABELS are too long for "
@@ -182,7 +194,7 @@ static void put_fields(struct writer *w, size_t i, const struct base_json *c)
 	for (size_t f = COLL_IDENTITY_FIELDS; f-- > 0;) {
 		if (has_variable(c, coll_identity_fields[f].variable))
 			continue;
-		begin(w, "add", "/spec/containers/%zu/env/0", i);
+		begin(w, "add", "/spec/%s/%zu/env/0", w->list, i);
 		base_json_flat_object(&w->j, "value");
 		base_json_string(&w->j, "name", coll_identity_fields[f].variable);
 		base_json_flat_object(&w->j, "valueFrom");
@@ -204,7 +216,7 @@ static void put_environment(struct writer *w, size_t i, const struct base_json *
 {
 	char path[PATH_BYTES], text[PATH_BYTES];
 
-	snprintf(path, sizeof(path), "/spec/containers/%zu/env", i);
+	snprintf(path, sizeof(path), "/spec/%s/%zu/env", w->list, i);
 	put_preload_there(w, i, plan);
 	put_labels_there(w, i, c);
 	need_list(w, base_json_get(c, "env"), path);
@@ -224,7 +236,7 @@ static void put_environment(struct writer *w, size_t i, const struct base_json *
 
 static void put_mount(struct writer *w, size_t i, const char *volume, const char *path)
 {
-	begin(w, "add", "/spec/containers/%zu/volumeMounts/-", i);
+	begin(w, "add", "/spec/%s/%zu/volumeMounts/-", w->list, i);
 	base_json_flat_object(&w->j, "value");
 	base_json_string(&w->j, "name", volume);
 	base_json_string(&w->j, "mountPath", path);
@@ -237,7 +249,7 @@ static void put_mounts(struct writer *w, size_t i, const struct base_json *c)
 {
 	char path[PATH_BYTES];
 
-	snprintf(path, sizeof(path), "/spec/containers/%zu/volumeMounts", i);
+	snprintf(path, sizeof(path), "/spec/%s/%zu/volumeMounts", w->list, i);
 	need_list(w, base_json_get(c, "volumeMounts"), path);
 	put_mount(w, i, VOLUME, COLL_INJECT_PREFIX);
 	put_mount(w, i, SOCKET_VOLUME, COLL_INJECT_RUN);
@@ -301,6 +313,15 @@ static void put_amounts(struct writer *w, const char *key)
 	base_json_end(&w->j);
 }
 
+/* Root may not be, and the image's own user may be root: such a container would never start. */
+static bool wants_a_user(const struct coll_pod *pod)
+{
+	const struct base_json *context = base_json_get(pod->spec, "securityContext");
+
+	return base_json_get_bool(context, "runAsNonRoot", false) &&
+	       !is_there(base_json_get(context, "runAsUser"));
+}
+
 /* What the strictest of Kubernetes' own profiles and quotas ask of a container. */
 static void put_init(struct writer *w)
 {
@@ -320,6 +341,8 @@ static void put_init(struct writer *w)
 	base_json_flat_object(&w->j, "securityContext");
 	base_json_bool(&w->j, "allowPrivilegeEscalation", false);
 	base_json_bool(&w->j, "readOnlyRootFilesystem", true);
+	if (wants_a_user(w->pod))
+		base_json_int(&w->j, "runAsUser", NOBODY);
 	base_json_flat_object(&w->j, "capabilities");
 	put_words(w, "drop", all);
 	base_json_end(&w->j);
@@ -354,7 +377,7 @@ static void put_container(struct writer *w, size_t i, const struct base_json *c)
 {
 	struct coll_plan plan;
 
-	coll_plan_of(&plan, w->pod, c);
+	coll_plan_of(&plan, w->pod, c, w->list == in_front);
 	if (plan.why)
 		warn(w->patch, "gpustarve: container %.63s %s", coll_pod_text(c, "name"), plan.why);
 	if (plan.how == COLL_PLAN_LEFT)
@@ -362,6 +385,25 @@ static void put_container(struct writer *w, size_t i, const struct base_json *c)
 	w->patch->containers++;
 	put_environment(w, i, c, &plan);
 	put_mounts(w, i, c);
+}
+
+static void put_containers(struct writer *w, const struct base_json *list, const char *name)
+{
+	size_t i = 0;
+
+	w->list = name;
+	BASE_JSON_EACH(c, list)
+		put_container(w, i++, c);
+}
+
+static void warn_of_names(struct coll_patch *p, const struct coll_pod *pod)
+{
+	char name[COLL_POD_NAME_BYTES];
+
+	if (coll_pod_names_nobody(pod, name))
+		warn(p,
+		     "gpustarve: " COLL_POD_CONTAINERS " names %s, and no container is called so",
+		     name);
 }
 
 /* Names that we would give a second time. */
@@ -379,7 +421,6 @@ void coll_patch_write(struct coll_patch *p, FILE *f, const struct coll_pod *pod,
 		      const struct coll_inject *in)
 {
 	struct writer w = { .j.f = f, .patch = p, .pod = pod, .in = in };
-	size_t i = 0;
 
 	memset(p, 0, sizeof(*p));
 	if (has_our_names(pod)) {
@@ -389,8 +430,9 @@ void coll_patch_write(struct coll_patch *p, FILE *f, const struct coll_pod *pod,
 	coll_identity_labels(w.labels, pod, in);
 	coll_identity_run(w.run, pod);
 	base_json_array(&w.j, NULL);
-	BASE_JSON_EACH(c, pod->containers)
-		put_container(&w, i++, c);
+	put_containers(&w, pod->init, in_front);
+	put_containers(&w, pod->containers, "containers");
+	warn_of_names(p, pod);
 	if (p->containers) {
 		put_volumes(&w);
 		if (in->image)

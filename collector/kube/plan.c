@@ -19,24 +19,77 @@ static bool is_off(const struct base_json *env)
 	return v && (!strcmp(value, "0") || !strcmp(value, "off") || !strcmp(value, "no"));
 }
 
-static bool has_path(const struct base_json *list, const char *key, const char *path)
+/* The next part of a path, behind slashes and parts that are "."; its length, 0: there is none. */
+static size_t part(const char **at)
 {
-	size_t at;
+	for (;;) {
+		*at += strspn(*at, "/");
+		size_t n = strcspn(*at, "/");
 
-	return coll_pod_named(list, key, path, &at) != NULL;
+		if (n != 1 || **at != '.')
+			return n;
+		*at += n;
+	}
 }
 
-/* Something is mounted where ours would be; twice, and the pod would be refused. */
+/* Most images have /var/run as a link to /run, and a container's mounts follow it. */
+static const char *behind_var(const char *path)
+{
+	const char *at = path;
+
+	for (const char *want = "/var/run"; *want; want += 4) {
+		if (part(&at) != 3 || memcmp(at, want + 1, 3) != 0)
+			return path;
+		at += 3;
+	}
+	return at - 3;
+}
+
+/* One of them is the other, or a folder that the other is in. A path is of the root in any case. */
+static bool on_one_way(const char *a, const char *b)
+{
+	for (;;) {
+		size_t n = part(&a), m = part(&b);
+
+		if (!n || !m)
+			return true;
+		if (n != m || memcmp(a, b, n) != 0)
+			return false;
+		a += n;
+		b += m;
+	}
+}
+
+static bool goes_up(const char *path)
+{
+	size_t n;
+
+	while ((n = part(&path)) && (n != 2 || memcmp(path, "..", 2) != 0))
+		path += n;
+	return n != 0;
+}
+
+static bool is_in_the_way(const struct base_json *list, const char *key)
+{
+	BASE_JSON_EACH(m, list) {
+		const char *path = behind_var(coll_pod_text(m, key));
+
+		if (on_one_way(path, COLL_INJECT_PREFIX) || on_one_way(path, COLL_INJECT_RUN) ||
+		    goes_up(path))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Something is mounted where ours would be: twice, and the pod is refused; below, and its folder
+ * cannot be made in ours, which is read-only; above, and ours cannot be made in a volume that is,
+ * or would be in somebody's data.
+ */
 static bool is_taken(const struct base_json *c)
 {
-	static const char *const paths[] = { COLL_INJECT_PREFIX, COLL_INJECT_PREFIX "/",
-					     COLL_INJECT_RUN, COLL_INJECT_RUN "/" };
-
-	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-		if (has_path(base_json_get(c, "volumeMounts"), "mountPath", paths[i]) ||
-		    has_path(base_json_get(c, "volumeDevices"), "devicePath", paths[i]))
-			return true;
-	return false;
+	return is_in_the_way(base_json_get(c, "volumeMounts"), "mountPath") ||
+	       is_in_the_way(base_json_get(c, "volumeDevices"), "devicePath");
 }
 
 /* A word of a list with spaces or colons between. */
@@ -73,18 +126,19 @@ static void of_variable(struct coll_plan *plan, const struct base_json *v)
 	plan->how = names_library(plan->value) ? COLL_PLAN_THERE : COLL_PLAN_APPEND;
 }
 
-void coll_plan_of(struct coll_plan *plan, const struct coll_pod *pod, const struct base_json *c)
+void coll_plan_of(struct coll_plan *plan, const struct coll_pod *pod, const struct base_json *c,
+		  bool init)
 {
 	const struct base_json *env = base_json_get(c, "env"), *from = base_json_get(c, "envFrom");
 	const char *preload = coll_pod_text(pod->annotations, COLL_POD_PRELOAD);
 	const struct base_json *v;
 
 	*plan = (struct coll_plan){ .how = COLL_PLAN_LEFT };
-	if (!coll_pod_is_meant(pod, c) || is_off(env))
+	if (!coll_pod_is_meant(pod, c, init) || is_off(env))
 		return;
 	if (is_taken(c)) {
-		plan->why = "has something mounted at " COLL_INJECT_PREFIX " or " COLL_INJECT_RUN
-			    " already: not recorded";
+		plan->why = "has something mounted at, above or below " COLL_INJECT_PREFIX
+			    " or " COLL_INJECT_RUN ": not recorded";
 		return;
 	}
 	v = coll_pod_named(env, "name", "LD_PRELOAD", &plan->at);

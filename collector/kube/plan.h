@@ -24,7 +24,8 @@ struct coll_plan {
 	const char *why; /* LEFT, CUDA: behind "container NAME"; NULL: nobody need be told */
 };
 
+/* @init: the container is one of initContainers. */
 void coll_plan_of(struct coll_plan *plan, const struct coll_pod *pod,
-		  const struct base_json *container);
+		  const struct base_json *container, bool init);
 
 #endif

@@ -4,9 +4,11 @@
  */
 #include "pod.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define CONTAINERS_MAX 256 /* each is held against every name that an annotation lists */
+#define OS_LABEL "kubernetes.io/os"
 #define NAMES_MAX 16384 /* bytes of that list */
 
 /* Absent, null, or all of it is objects. */
@@ -115,6 +117,8 @@ const char *coll_pod_of(struct coll_pod *pod, const struct base_json *object)
 	pod->owner = controller(owners);
 	BASE_JSON_EACH(c, pod->containers)
 		pod->gpus |= coll_pod_asks_gpu(c);
+	BASE_JSON_EACH(c, pod->init)
+		pod->gpus |= coll_pod_asks_gpu(c);
 	return NULL;
 }
 
@@ -131,7 +135,7 @@ static bool is_listed(const char *list, const char *name)
 	return false;
 }
 
-bool coll_pod_is_meant(const struct coll_pod *pod, const struct base_json *container)
+bool coll_pod_is_meant(const struct coll_pod *pod, const struct base_json *container, bool init)
 {
 	const char *named = coll_pod_text(pod->annotations, COLL_POD_CONTAINERS);
 
@@ -139,5 +143,102 @@ bool coll_pod_is_meant(const struct coll_pod *pod, const struct base_json *conta
 		return false;
 	if (*named)
 		return is_listed(named, coll_pod_text(container, "name"));
-	return !pod->gpus || coll_pod_asks_gpu(container);
+	return coll_pod_asks_gpu(container) || (!pod->gpus && !init);
+}
+
+static bool has_container(const struct base_json *list, const char *name, size_t len)
+{
+	BASE_JSON_EACH(c, list) {
+		const char *text = coll_pod_text(c, "name");
+
+		if (!strncmp(text, name, len) && !text[len])
+			return true;
+	}
+	return false;
+}
+
+bool coll_pod_names_nobody(const struct coll_pod *pod, char name[COLL_POD_NAME_BYTES])
+{
+	const char *at = coll_pod_text(pod->annotations, COLL_POD_CONTAINERS);
+
+	if (strlen(at) > NAMES_MAX)
+		at = "(too much)";
+	for (at += strspn(at, ", "); *at; at += strspn(at, ", ")) {
+		size_t len = strcspn(at, ", ");
+
+		if (!has_container(pod->containers, at, len) &&
+		    !has_container(pod->init, at, len)) {
+			snprintf(name, COLL_POD_NAME_BYTES, "%.*s", (int)len, at);
+			return true;
+		}
+		at += len;
+	}
+	return false;
+}
+
+/* ---- Windows ---- */
+
+static const struct base_json *descend(const struct base_json *node, const char *const *keys)
+{
+	for (; node && *keys; keys++)
+		node = base_json_get(node, *keys);
+	return node;
+}
+
+static bool has_text(const struct base_json *list, const char *text)
+{
+	BASE_JSON_EACH(v, list)
+		if (v->type == BASE_JSON_STRING && !strcmp(v->text, text))
+			return true;
+	return false;
+}
+
+/* One of these conditions, all of which have to hold, no Linux meets. */
+static bool keeps_linux_out(const struct base_json *conditions)
+{
+	BASE_JSON_EACH(c, conditions) {
+		const char *operator= coll_pod_text(c, "operator");
+		bool named = has_text(base_json_get(c, "values"), "linux");
+
+		if (!strcmp(coll_pod_text(c, "key"), OS_LABEL) &&
+		    ((!strcmp(operator, "In") && !named) || (!strcmp(operator, "NotIn") && named)))
+			return true;
+	}
+	return false;
+}
+
+/* Of the terms one has to hold. */
+static bool is_drawn_to_windows(const struct base_json *spec)
+{
+	static const char *const way[] = { "affinity", "nodeAffinity",
+					   "requiredDuringSchedulingIgnoredDuringExecution",
+					   "nodeSelectorTerms", NULL };
+	const struct base_json *terms = descend(spec, way);
+
+	BASE_JSON_EACH(t, terms)
+		if (!keeps_linux_out(base_json_get(t, "matchExpressions")))
+			return false;
+	return terms && terms->child;
+}
+
+static bool has_options_of_windows(const struct base_json *of)
+{
+	static const char *const way[] = { "securityContext", "windowsOptions", NULL };
+	const struct base_json *options = descend(of, way);
+
+	return options && options->type == BASE_JSON_OBJECT && options->child;
+}
+
+bool coll_pod_is_windows(const struct coll_pod *pod)
+{
+	static const char windows[] = "windows";
+
+	if (!strcmp(coll_pod_text(base_json_get(pod->spec, "os"), "name"), windows) ||
+	    !strcmp(coll_pod_text(base_json_get(pod->spec, "nodeSelector"), OS_LABEL), windows) ||
+	    is_drawn_to_windows(pod->spec) || has_options_of_windows(pod->spec))
+		return true;
+	BASE_JSON_EACH(c, pod->containers)
+		if (has_options_of_windows(c))
+			return true;
+	return false;
 }

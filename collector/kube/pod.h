@@ -21,7 +21,7 @@ struct coll_pod {
 	const struct base_json *metadata, *labels, *annotations;
 	const struct base_json *owner; /* of ownerReferences the one that controls it */
 	const struct base_json *spec, *containers, *init, *volumes;
-	bool gpus; /* a container asks for some */
+	bool gpus; /* a container asks for some, of initContainers as well */
 };
 
 /* NULL: it has the shape of a pod; else a static text that says what has not. */
@@ -38,8 +38,17 @@ const struct base_json *coll_pod_named(const struct base_json *list, const char 
 bool coll_pod_asks_gpu(const struct base_json *container);
 
 /*
- * This container is to be recorded: it is named, or asks for a GPU where any does, or none does.
+ * This container is to be recorded: it is named, or asks for a GPU; where none does, all are but
+ * those of initContainers (@init).
  */
-bool coll_pod_is_meant(const struct coll_pod *pod, const struct base_json *container);
+bool coll_pod_is_meant(const struct coll_pod *pod, const struct base_json *container, bool init);
+
+#define COLL_POD_NAME_BYTES 64
+
+/* A name that COLL_POD_CONTAINERS lists and no container has, cut to its room. */
+bool coll_pod_names_nobody(const struct coll_pod *pod, char name[COLL_POD_NAME_BYTES]);
+
+/* It runs on no node of Linux, as far as it says. */
+bool coll_pod_is_windows(const struct coll_pod *pod);
 
 #endif

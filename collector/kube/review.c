@@ -59,9 +59,7 @@ static bool is_left(const struct coll_pod *pod)
 	return *coll_pod_text(pod->annotations, COLL_POD_INJECTED) ||
 	       !strcmp(coll_pod_text(pod->labels, COLL_POD_RECORD), "false") ||
 	       *coll_pod_text(pod->annotations, "kubernetes.io/config.mirror") ||
-	       !strcmp(coll_pod_text(base_json_get(pod->spec, "os"), "name"), "windows") ||
-	       !strcmp(coll_pod_text(base_json_get(pod->spec, "nodeSelector"), "kubernetes.io/os"),
-		       "windows");
+	       coll_pod_is_windows(pod);
 }
 
 /* The patch, of malloc; NULL: there is none. */

@@ -34,6 +34,13 @@ PRELOAD = [('LD_PRELOAD', LIBRARY)]
 CUDA = [('CUDA_INJECTION64_PATH', LIBRARY), ('NVTX_INJECTION64_PATH', LIBRARY)]
 SECRET = {'secretKeyRef': {'name': 's', 'key': 'k'}}
 MAYBE = {'secretKeyRef': {'name': 's', 'key': 'k', 'optional': True}}
+# At, above and below what is ours, as container runtimes read a path; /var/run is /run in most images.
+TAKEN = ('/opt/gpustarve/', '/opt/gpustarve//', '/opt//gpustarve', '/opt/./gpustarve', '//opt/gpustarve/.', 'opt/gpustarve',
+         '/opt/gpustarve/models', '/opt/gpustarve/lib/gpustarve/libprof.so', '/opt', '/opt/', '/.', '/', '', '/run', '/run//',
+         '/run/gpustarve', '/run//gpustarve', '/run/gpustarve/x', '/var/run', '/var/run/gpustarve', '/var//./run/gpustarve/x',
+         '/x/../opt/gpustarve', '/opt/..')
+FREE = ('/opt/gpustarve2', '/opt/gpus', '/op', '/run/gpustarve.d', '/run/secrets', '/var', '/var/runs', '/var/run/secrets/x',
+        '/data/opt/gpustarve', '/opt/.gpustarve', '/opt/...', '/gpustarve')
 
 
 def env(*pairs):
@@ -56,9 +63,9 @@ class Became:
                                     'capabilities': {'drop': ['ALL']}},
                 'volumeMounts': [{'name': 'gpustarve', 'mountPath': '/gpustarve'}]}] + spec.get('initContainers', [])
 
-    def container(self, i=0, preload=PRELOAD, theirs=None, more=None, without=()):
+    def container(self, i=0, preload=PRELOAD, theirs=None, more=None, without=(), of='containers'):
         """@theirs: its own variables as they are now; @preload: ours for the library; @without: ours that it has itself."""
-        one = self.pod['spec']['containers'][i]
+        one = self.pod['spec'][of][i]
         ours = [('GPUSTARVE_SOCKET', '/run/gpustarve/sock'), ('GPUSTARVE_RUN_ID', self.run), ('GPUSTARVE_LABELS', self.labels),
                 ('GPUSTARVE_OUT', '/dev/null'), ('GPUSTARVE_QUIET_ERRORS', '1')]
         one['env'] = [f for f in FIELDS if f['name'] not in without]
@@ -90,7 +97,17 @@ def cases():
     p = pod(container('a', resources=GPU), container('b'), annotations={'gpustarve.io/containers': 'b'})
     yield one('a container that is named', p, Became(p).container(1))
     p = pod(container('a'), annotations={'gpustarve.io/containers': 'x'})
-    yield one('none that is named', p)
+    yield one('none that is named', p, None, 'names x, and no container')
+    p = pod(container('a'), container('b'), annotations={'gpustarve.io/containers': 'b, c'})
+    yield one('one that is named and there, one that is not', p, Became(p).container(1), 'names c, and no container')
+    p = pod(container('a', resources=GPU), initContainers=[container('warm', resources=GPU), container('fetch')])
+    yield one('an init container that asks for a GPU', p, Became(p).container().container(0, of='initContainers'))
+    p = pod(container('a'), initContainers=[container('fetch'), container('srv', resources=GPU, restartPolicy='Always')])
+    yield one('a sidecar that asks for a GPU, alone', p, Became(p).container(1, of='initContainers'))
+    p = pod(container('a'), initContainers=[container('srv', restartPolicy='Always', env=env(('LD_PRELOAD', '/a.so')))],
+            annotations={'gpustarve.io/containers': 'srv'})
+    yield one('a sidecar that is named', p, Became(p).container(
+        0, of='initContainers', preload=(), theirs=env(('LD_PRELOAD', f'/a.so:{LIBRARY}'))))
     p = plain(initContainers=[container('fetch', env=env(('A', 'b')))], hostNetwork=True, hostPID=True, hostIPC=True)
     yield one('init containers; the host\'s network', p, Became(p).container())
     p = pod(container(env=env(('A', 'b'), ('LD_PRELOAD', '/usr/lib/libjemalloc.so.2'))))
@@ -131,7 +148,7 @@ def cases():
         theirs=p['spec']['containers'][0]['env'], without=('GPUSTARVE_LABELS',)), 'too long')
     p = pod(container(env=[{'name': 'GPUSTARVE_LABELS', 'valueFrom': SECRET}]))
     yield one('labels of a secret', p, Became(p).container(
-        theirs=[{'name': 'GPUSTARVE_LABELS', 'valueFrom': SECRET}], without=('GPUSTARVE_LABELS',)))
+        theirs=[{'name': 'GPUSTARVE_LABELS', 'valueFrom': SECRET}], without=('GPUSTARVE_LABELS',)), 'come from elsewhere')
     p = pod(container('a', env=env(('GPUSTARVE', '0'))), container('b'))
     yield one('a container that opts out', p, Became(p).container(1))
     p = plain(labels={'gpustarve.io/record': 'false'})
@@ -146,6 +163,15 @@ def cases():
     yield one('a volume of our name', p, None, 'of our name')
     p = pod(container(volumeMounts=[{'name': 'x', 'mountPath': '/opt/gpustarve'}]), volumes=[{'name': 'x', 'emptyDir': {}}])
     yield one('our path is taken', p, None, 'mounted')
+    for taken in TAKEN:
+        p = pod(container('a', volumeMounts=[{'name': 'x', 'mountPath': taken}]), container('b'),
+                volumes=[{'name': 'x', 'emptyDir': {}}])
+        yield one(f'something at {taken}', p, Became(p).container(1), 'container a has something mounted')
+        p = pod(container(volumeDevices=[{'name': 'x', 'devicePath': taken}]), volumes=[{'name': 'x', 'emptyDir': {}}])
+        yield one(f'a device at {taken}', p, None, 'mounted')
+    for free in FREE:
+        p = pod(container(volumeMounts=[{'name': 'x', 'mountPath': free}]), volumes=[{'name': 'x', 'emptyDir': {}}])
+        yield one(f'something at {free}', p, Became(p).container())
     p = plain(name='llama-0', labels={'batch.kubernetes.io/job-name': 'llama', 'team': 'vision', 'project': 'p1',
                                       'kueue.x-k8s.io/queue-name': 'gpus'}, owner=('Job', 'llama', 'f00d-1'))
     yield one('a job, a queue of Kueue', p, Became(
@@ -177,6 +203,18 @@ def cases():
     yield one('a pod that a node made itself', p)
     yield one('Windows', plain(os={'name': 'windows'}))
     yield one('Windows, by its nodes', plain(nodeSelector={'kubernetes.io/os': 'windows'}))
+    for what, operator, values, is_windows in (
+            ('Windows, by affinity', 'In', ['windows'], True), ('Linux, by affinity', 'In', ['linux'], False),
+            ('either, by affinity', 'In', ['linux', 'windows'], False), ('not Windows', 'NotIn', ['windows'], False),
+            ('not Linux', 'NotIn', ['linux'], True)):
+        p = plain(affinity={'nodeAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': {'nodeSelectorTerms': [
+            {'matchExpressions': [{'key': 'x', 'operator': 'Exists'},
+                                  {'key': 'kubernetes.io/os', 'operator': operator, 'values': values}]}]}}})
+        yield one(what, p, None if is_windows else Became(p).container())
+    yield one('Windows, a process of its host', plain(securityContext={'windowsOptions': {'hostProcess': True}}))
+    p = plain()
+    p['spec']['containers'][0]['securityContext'] = {'windowsOptions': {'runAsUserName': 'x'}}
+    yield one('Windows, by a container', p)
     yield one('a change', plain(), operation='UPDATE')
     yield one('no pod', {'kind': 'Deployment'}, kind={'group': 'apps', 'version': 'v1', 'kind': 'Deployment'})
     yield one('an ephemeral container', plain(), subResource='ephemeralcontainers')
@@ -207,7 +245,7 @@ def test_pods():
                 continue
             again = hook.ask(review(got), k)
             gs.check(again['allowed'] and 'patch' not in again, f'{what}: a second time: {again}')
-            if 'claim' not in what:  # which these models may not know yet
+            if 'claim' not in what and 'sidecar' not in what:  # which these models may not know yet
                 gs.check(admitting.model(got) in (None, got), f'{what}: Kubernetes\' models make {admitting.model(got)}')
         k.close()
         gs.check(count >= 40, f'{count} cases')
@@ -226,6 +264,14 @@ def test_settings():
             want = Became(of, labels=',cluster=east,example.org/cost=c7', image='registry.example/gpustarve:1').container()
             gs.equal(got, want.pod, 'with an image')
             gs.check(admitting.model(got) in (None, got), 'with an image: by Kubernetes\' models')
+            for context, user in (({'runAsNonRoot': True}, 65532), ({'runAsNonRoot': True, 'runAsUser': 1000}, None),
+                                  ({'runAsUser': 0}, None), ({'runAsNonRoot': False}, None)):
+                nobody = pod(container(resources=GPU), securityContext=context)
+                init = admitting.patched(nobody, hook.ask(review(nobody)))['spec']['initContainers'][0]
+                gs.equal(init['securityContext'].get('runAsUser'), user, f'{context}: the init container\'s user')
+            one = pod(container(), initContainers=[container('srv', resources=GPU)])
+            want = Became(one, image='registry.example/gpustarve:1', labels=',cluster=east').container(1, of='initContainers')
+            gs.equal(admitting.patched(one, hook.ask(review(one))), want.pod, 'an init container with an image')
         with admitting.Webhook(BIN, root, ['host=/var/lib/gs', 'socket=/var/run/gs/s1']) as hook:
             spec = admitting.patched(of, hook.ask(review(of)))['spec']
             gs.equal([v['hostPath']['path'] for v in spec['volumes']], ['/var/lib/gs', '/var/run/gs'], 'folders of the node')
