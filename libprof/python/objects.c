@@ -17,6 +17,7 @@
 #define HEADERS_MAX 64u
 #define OBJECTS_MAX 4096u
 #define AT_ONCE 8u /* entries of a dynamic section */
+#define PATH_BYTES 256u /* of which an object is known again */
 
 static int headers_of_child(pid_t pid, struct prof_object *program)
 {
@@ -165,17 +166,61 @@ int prof_objects_each(struct prof_pymem *m,
 	return rc;
 }
 
+/* What stands behind the section's end is the program's, and changes. */
+static size_t count_entries(const Elf64_Dyn *entry)
+{
+	size_t n = 0;
+
+	while (n < AT_ONCE && entry[n].d_tag != DT_NULL)
+		n++;
+	return n;
+}
+
+/* Never 0. FNV-1a, 64 bits. */
+static uint64_t mark_of(const char *path, size_t bytes, const Elf64_Dyn *entry)
+{
+	const uint8_t *raw = (const uint8_t *)entry;
+	uint64_t mark = UINT64_C(0xcbf29ce484222325);
+	size_t i, n = count_entries(entry) * sizeof(*entry);
+
+	for (i = 0; i < bytes; i++)
+		mark = (mark ^ (uint8_t)path[i]) * UINT64_C(0x100000001b3);
+	for (i = 0; i < n; i++)
+		mark = (mark ^ raw[i]) * UINT64_C(0x100000001b3);
+	return mark | 1;
+}
+
+void prof_object_mark(struct prof_pymem *m, struct prof_object *o)
+{
+	char path[PATH_BYTES];
+	Elf64_Dyn entry[AT_ONCE];
+	ssize_t n = prof_pymem_text(m, o->name, path, sizeof(path));
+
+	o->name_bytes = o->mark = 0;
+	if (n < 0 || prof_pymem_read(m, o->dynamic, entry, sizeof(entry)))
+		return;
+	o->name_bytes = (size_t)n + 1 < sizeof(path) ? (size_t)n + 1 : (size_t)n; /* it was cut */
+	o->mark = mark_of(path, o->name_bytes, entry);
+}
+
 /* Reads where @last was; false: it is another one. */
 static bool is_there(struct prof_pymem *m, const struct prof_object *last, uint64_t *next)
 {
 	struct link_map map;
+	char path[PATH_BYTES];
+	Elf64_Dyn entry[AT_ONCE];
+	struct prof_pymem_part part[] = {
+		{ last->next - offsetof(struct link_map, l_next), &map, sizeof(map) },
+		{ last->dynamic, entry, sizeof(entry) },
+		{ last->name, path, last->name_bytes },
+	};
 
-	if (!last->next ||
-	    prof_pymem_read(m, last->next - offsetof(struct link_map, l_next), &map, sizeof(map)))
+	if (!last->next || prof_pymem_read_parts(m, part, last->mark ? 3 : 1))
 		return false;
 	*next = (uintptr_t)map.l_next;
 	return map.l_addr == last->bias && (uintptr_t)map.l_ld == last->dynamic &&
-	       (uintptr_t)map.l_name == last->name;
+	       (uintptr_t)map.l_name == last->name &&
+	       (!last->mark || last->mark == mark_of(path, last->name_bytes, entry));
 }
 
 bool prof_objects_grown(struct prof_pymem *m, const struct prof_object *last)

@@ -16,6 +16,7 @@ struct prof_object {
 	uint64_t name; /* address of its path; "" for the program */
 	uint64_t next; /* address of the list's pointer to the next object */
 	uint64_t headers, header_count; /* program headers, where known: of the program */
+	uint64_t name_bytes, mark; /* prof_object_mark; else 0 */
 };
 
 /*
@@ -27,7 +28,16 @@ int prof_objects_each(struct prof_pymem *m,
 		      int (*one)(struct prof_pymem *m, const struct prof_object *o, void *arg),
 		      void *arg);
 
-/* Has the list grown behind @last, or is @last not the object any more that it was? */
+/*
+ * Keeps of @o, its path and the head of its dynamic section, what tells it from another one that is
+ * loaded where it was: the loader's memory of it, too, may lie where that of the one before did.
+ */
+void prof_object_mark(struct prof_pymem *m, struct prof_object *o);
+
+/*
+ * Has the list grown behind @last, which was marked, or is @last not the object any more that it
+ * was? Costs one read.
+ */
 bool prof_objects_grown(struct prof_pymem *m, const struct prof_object *last);
 
 /*

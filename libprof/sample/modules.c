@@ -217,6 +217,7 @@ int prof_modules_read(struct prof_modules *all, struct prof_pymem *m)
 	all->n = 0;
 	all->dropped = 0;
 	rc = prof_objects_each(m, take_object, all);
+	prof_object_mark(m, &all->last);
 	sort(all);
 	return rc;
 }
@@ -242,6 +243,8 @@ int prof_modules_more(struct prof_modules *all, struct prof_pymem *m)
 
 	if (is_displaced(all, before))
 		rc = -ESTALE;
+	if (!rc)
+		prof_object_mark(m, &all->last);
 	sort(all);
 	return rc;
 }

@@ -6,7 +6,10 @@
 #include "sample/modules.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
+#include <link.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "harness.h"
@@ -81,7 +84,37 @@ static void test_more(void)
 	prof_pymem_close(&m);
 }
 
+/* Two that the loader keeps at the same places, one after the other, as it may happen. */
+static void test_same_place(void)
+{
+	static Elf64_Dyn dynamic[9] = { { DT_SONAME, { 1 } } };
+	static char path[] = "/lib/one.so";
+	struct link_map other = { .l_name = path, .l_ld = dynamic }, **end;
+	struct prof_pymem m;
+
+	REQUIRE(!prof_pymem_open(&m, 0, PROF_PYMEM_VM));
+	prof_modules_read(&all, &m);
+	REQUIRE(all.last.next);
+	end = (struct link_map **)(uintptr_t)all.last.next;
+	other.l_prev = (struct link_map *)(void *)((char *)end - offsetof(struct link_map, l_next));
+	*end = &other;
+	EXPECT_INT(prof_modules_more(&all, &m), 0);
+	EXPECT_UINT(all.last.name, (uintptr_t)path);
+	EXPECT(!prof_modules_grown(&all, &m));
+	dynamic[1].d_un.d_val = 7; /* behind its end */
+	EXPECT(!prof_modules_grown(&all, &m));
+	memcpy(path, "/lib/two", 8);
+	EXPECT(prof_modules_grown(&all, &m));
+	EXPECT_INT(prof_modules_more(&all, &m), -ESTALE);
+	memcpy(path, "/lib/one", 8);
+	EXPECT(!prof_modules_grown(&all, &m));
+	dynamic[0].d_un.d_val = 2; /* the file was built anew */
+	EXPECT(prof_modules_grown(&all, &m));
+	*end = NULL;
+	prof_pymem_close(&m);
+}
+
 int main(void)
 {
-	return RUN(test_more);
+	return RUN(test_more, test_same_place);
 }
