@@ -44,6 +44,7 @@ gs_library(curl libcurl4-openssl-dev
     curl/curl.h curl curl-gnutls)
 gs_library(microhttpd libmicrohttpd-dev "${no_collector}" microhttpd.h microhttpd)
 gs_library(gnutls libgnutls28-dev "${no_collector}" gnutls/gnutls.h gnutls)
+gs_library(expat libexpat1-dev "runs in object storage (s3://) are not read" expat.h expat)
 
 # GS_PROTOC_C: the command, with what it needs to run where it was carried along.
 find_program(PROTOC_C NAMES protoc-c)

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 int fcntl64(int fd, int command, ...);
@@ -33,6 +34,19 @@ int renameat2(int old_dir, const char *old, int new_dir, const char *new, unsign
 int statx(int dir, const char *path, int flags, unsigned int mask, struct statx *out)
 {
 	return (int)syscall(__NR_statx, dir, path, flags, mask, out);
+}
+
+/* expat's salt of its hash tables. */
+void arc4random_buf(void *to, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t got = getrandom((char *)to + done, len - done, 0);
+
+		if (got > 0)
+			done += (size_t)got;
+	}
 }
 
 /* Of what is open now and does not close by itself. */

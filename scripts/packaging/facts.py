@@ -12,7 +12,7 @@ LICENCES = {
     'sqlite3': 'blessing', 'yajl': 'ISC', 'zlib': 'Zlib', 'elfutils': 'LGPL-3.0-or-later OR GPL-2.0-or-later',
     'ncurses': 'X11-distribute-modifications-variant', 'libmicrohttpd': 'LGPL-2.1-or-later',
     'nettle': 'LGPL-3.0-or-later OR GPL-2.0-or-later', 'gmp': 'LGPL-3.0-or-later OR GPL-2.0-or-later',
-    'libtasn1-6': 'LGPL-2.1-or-later', 'libzstd': 'BSD-3-Clause', 'protobuf-c': 'BSD-2-Clause',
+    'libtasn1-6': 'LGPL-2.1-or-later', 'expat': 'MIT', 'libzstd': 'BSD-3-Clause', 'protobuf-c': 'BSD-2-Clause',
     'gnutls28': 'LGPL-2.1-or-later', 'curl': 'curl', 'glibc': 'LGPL-2.1-or-later',
     'gcc-12': 'GPL-3.0-or-later WITH GCC-exception-3.1',
 }

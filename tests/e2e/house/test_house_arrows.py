@@ -14,10 +14,10 @@ import sys
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
 
-KNOWS = {'wire': {'wire'}, 'facts': {'facts'}, 'base': {'wire', 'base'}, 'live': {'wire', 'base', 'live'},
+KNOWS = {'wire': {'wire'}, 'facts': {'facts'}, 'base': {'wire', 'base'}, 'live': {'wire', 'base', 'live'}, 'objects': {'wire', 'base', 'objects'},
          'libprof': {'wire', 'facts', 'libprof'},
          'collector': {'wire', 'base', 'live', 'collector'},
-         'viewer': {'wire', 'facts', 'base', 'live', 'viewer'}}
+         'viewer': {'wire', 'facts', 'base', 'live', 'objects', 'viewer'}}
 FOLDERS = {'libprof': 'PROF_FOLDERS', 'collector': 'COLL_FOLDERS', 'viewer': 'VIEW_FOLDERS'}
 STANDS_IN = {'viewer': 'stubs'}  # for files of any folder; nobody includes it
 LEFT = {}

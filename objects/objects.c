@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The calls of objects.h, each a request. Lines that nobody uses wait in a list; a call takes one or
+ * makes one.
+ */
+#include "objects.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "account.h"
+#include "address.h"
+#include "answer.h"
+#include "base/vec.h"
+#include "request.h"
+
+#define NOT_FOUND 404
+#define NO_SUCH_RANGE 416
+#define EXISTS 412
+#define CONFLICT 409
+#define NOT_KNOWN 501
+
+struct objects {
+	struct base_arena mem; /* account and address */
+	struct objects_account account;
+	struct objects_address address;
+	pthread_mutex_t lock; /* of all below */
+	struct objects_line **idle;
+	size_t idles, room;
+	struct objects_use use;
+};
+
+static const char *what_is_wrong(int err)
+{
+	if (err == -ENOKEY)
+		return "nobody says who may ask: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not "
+		       "set, and ~/.aws/credentials has no such profile";
+	if (err == -EINVAL)
+		return "s3://BUCKET/PREFIX was expected, and an endpoint https://HOST[:PORT]";
+	return strerror(-err);
+}
+
+static void say(struct objects_trouble *t, const char *why)
+{
+	snprintf(t->why, sizeof(t->why), "%s", why);
+}
+
+bool objects_is_url(const char *text)
+{
+	return objects_address_is(text);
+}
+
+int objects_open(struct objects **out, const char *url, struct objects_trouble *t)
+{
+	struct objects *o = calloc(1, sizeof(*o));
+	int err = o ? 0 : -ENOMEM;
+
+	t->why[0] = '\0';
+	if (!err)
+		pthread_mutex_init(&o->lock, NULL);
+	if (!err && curl_global_init(CURL_GLOBAL_DEFAULT))
+		err = -ENOSYS;
+	if (!err)
+		err = objects_account_find(&o->account, &o->mem);
+	if (!err)
+		err = objects_address_of(&o->address, &o->mem, url, &o->account);
+	if (err) {
+		say(t, what_is_wrong(err));
+		objects_close(o);
+		return err;
+	}
+	*out = o;
+	return 0;
+}
+
+void objects_close(struct objects *o)
+{
+	size_t i;
+
+	if (!o)
+		return;
+	for (i = 0; i < o->idles; i++)
+		objects_line_free(o->idle[i]);
+	free(o->idle);
+	pthread_mutex_destroy(&o->lock);
+	base_arena_fini(&o->mem);
+	free(o);
+}
+
+/* NULL: no memory, or no way to keep to what request.h says. */
+static struct objects_line *line_take(struct objects *o)
+{
+	struct objects_line *l = NULL;
+
+	pthread_mutex_lock(&o->lock);
+	if (o->idles)
+		l = o->idle[--o->idles];
+	pthread_mutex_unlock(&o->lock);
+	return l ? l : objects_line_new(&o->account);
+}
+
+static void line_give_back(struct objects *o, struct objects_line *l,
+			   const struct objects_answer *a)
+{
+	pthread_mutex_lock(&o->lock);
+	o->use.requests += a->tries;
+	o->use.bytes += a->bytes;
+	if (base_vec_more(o->idle, o->idles, o->room)) {
+		o->idle[o->idles++] = l;
+		l = NULL;
+	}
+	pthread_mutex_unlock(&o->lock);
+	objects_line_free(l);
+}
+
+/* What a refusal means. 0: it is none. */
+static int meant(const struct objects_request *r, const struct objects_answer *a,
+		 struct objects_trouble *t)
+{
+	if (a->status >= 200 && a->status < 300)
+		return 0;
+	objects_error_read(t->why, sizeof(t->why), (const char *)a->text.data, a->text.len);
+	if (!t->why[0])
+		snprintf(t->why, sizeof(t->why), "it answered %ld to %s", a->status, r->method);
+	if (a->region[0] && a->status >= 300 && a->status < 400)
+		snprintf(t->why, sizeof(t->why), "the bucket is in %s; set AWS_REGION", a->region);
+	if (a->status == NOT_FOUND)
+		return -ENOENT;
+	if (a->status == EXISTS || a->status == CONFLICT)
+		return -EEXIST;
+	return a->status == 401 || a->status == 403 ? -EACCES : -EIO;
+}
+
+static int ask(struct objects *o, const struct objects_request *r, struct objects_answer *a,
+	       struct objects_trouble *t)
+{
+	struct objects_line *l;
+	int err;
+
+	t->why[0] = '\0';
+	if (!r->url) {
+		say(t, "no key, or one that is too long");
+		return -EINVAL;
+	}
+	l = line_take(o);
+	if (!l) {
+		say(t, "this libcurl cannot sign requests, or there is no memory");
+		return -ENOMEM;
+	}
+	err = objects_request(l, r, a, t);
+	line_give_back(o, l, a);
+	return err ? err : meant(r, a, t);
+}
+
+ssize_t objects_get(struct objects *o, const char *key, uint64_t at, void *to, size_t len,
+		    struct objects_trouble *t)
+{
+	struct objects_answer a = { .status = 0 };
+	struct base_arena mem = { NULL };
+	const char *headers[] = { NULL, NULL };
+	struct objects_request r = { .method = "GET", .headers = headers, .to = to, .room = len };
+	int err;
+
+	if (!len)
+		return 0;
+	headers[0] = base_arena_printf(&mem, "Range: bytes=%llu-%llu", (unsigned long long)at,
+				       (unsigned long long)(at + len - 1));
+	r.url = objects_url_of_key(&mem, &o->address, key);
+	err = ask(o, &r, &a, t);
+	if (err && a.status == NO_SUCH_RANGE)
+		err = 0; /* it ends before */
+	else if (!err && at && a.status != 206) {
+		say(t, "it does not give parts of objects");
+		err = -EIO;
+	}
+	wire_buf_fini(&a.text);
+	base_arena_fini(&mem);
+	return err ? err : (ssize_t)a.len;
+}
+
+int objects_size(struct objects *o, const char *key, uint64_t *bytes, struct objects_trouble *t)
+{
+	struct objects_answer a = { .status = 0 };
+	struct base_arena mem = { NULL };
+	struct objects_request r = { .method = "HEAD",
+				     .url = objects_url_of_key(&mem, &o->address, key) };
+	int err = ask(o, &r, &a, t);
+
+	*bytes = a.whole;
+	wire_buf_fini(&a.text);
+	base_arena_fini(&mem);
+	return err;
+}
+
+static int put(struct objects *o, const char *key, const void *bytes, size_t len, bool fresh,
+	       long *status, struct objects_trouble *t)
+{
+	static const char *const binary[] = { "Content-Type: application/octet-stream", NULL };
+	static const char *const only_new[] = { "Content-Type: application/octet-stream",
+						"If-None-Match: *", NULL };
+	struct objects_answer a = { .status = 0 };
+	struct base_arena mem = { NULL };
+	struct objects_request r = { .method = "PUT",
+				     .url = objects_url_of_key(&mem, &o->address, key),
+				     .headers = fresh ? only_new : binary,
+				     .body = bytes,
+				     .len = len };
+	int err = ask(o, &r, &a, t);
+
+	*status = a.status;
+	wire_buf_fini(&a.text);
+	base_arena_fini(&mem);
+	return err;
+}
+
+int objects_put(struct objects *o, const char *key, const void *bytes, size_t len, bool fresh,
+		struct objects_trouble *t)
+{
+	uint64_t there;
+	long status;
+	int err = put(o, key, bytes, len, fresh, &status, t);
+
+	if (!fresh || status != NOT_KNOWN)
+		return err;
+	err = objects_size(o, key, &there, t);
+	if (!err)
+		return -EEXIST;
+	return err == -ENOENT ? put(o, key, bytes, len, false, &status, t) : err;
+}
+
+int objects_remove(struct objects *o, const char *key, struct objects_trouble *t)
+{
+	struct objects_answer a = { .status = 0 };
+	struct base_arena mem = { NULL };
+	struct objects_request r = { .method = "DELETE",
+				     .url = objects_url_of_key(&mem, &o->address, key) };
+	int err = ask(o, &r, &a, t);
+
+	wire_buf_fini(&a.text);
+	base_arena_fini(&mem);
+	return err == -ENOENT ? 0 : err;
+}
+
+/* Keys without what objects_open was given, and in an order that goes up: a list has an end. */
+struct listing {
+	int (*found)(void *arg, const char *key, uint64_t bytes);
+	void *arg;
+	const char *prefix; /* of the bucket's */
+	char last[OBJECTS_KEY_MAX + 1];
+};
+
+static int list_one(void *arg, const char *key, uint64_t bytes)
+{
+	struct listing *l = arg;
+	size_t len = strlen(l->prefix);
+
+	if (strncmp(key, l->prefix, len) != 0 || strcmp(key, l->last) <= 0)
+		return -EIO;
+	memcpy(l->last, key, strlen(key) + 1);
+	return key[len] ? l->found(l->arg, key + len, bytes) : 0;
+}
+
+/* Queries are signed in order of their names, each with its "=". */
+static const char *list_url(struct base_arena *mem, const struct objects_address *a,
+			    const char *prefix, const char *token)
+{
+	const char *all = base_arena_printf(mem, "%s%s", a->prefix, prefix);
+	const char *from = *token ? base_arena_printf(mem, "continuation-token=%s&",
+						      objects_encoded(mem, token, false))
+				  : "";
+
+	if (strlen(all) > OBJECTS_KEY_MAX)
+		return NULL;
+	return base_arena_printf(mem, "%s/?%slist-type=2&prefix=%s", a->base, from,
+				 objects_encoded(mem, all, false));
+}
+
+static int list_page(struct objects *o, const char *prefix, struct listing *l,
+		     struct objects_page *page, struct objects_trouble *t)
+{
+	struct objects_answer a = { .status = 0 };
+	struct base_arena mem = { NULL };
+	struct objects_request r = { .method = "GET",
+				     .url = list_url(&mem, &o->address, prefix, page->token) };
+	int err = ask(o, &r, &a, t);
+
+	if (!err) {
+		err = objects_page_read(page, (const char *)a.text.data, a.text.len, list_one, l);
+		if (err == -EIO)
+			say(t, "its answer is no list of objects");
+	}
+	wire_buf_fini(&a.text);
+	base_arena_fini(&mem);
+	return err;
+}
+
+int objects_list(struct objects *o, const char *prefix,
+		 int (*found)(void *arg, const char *key, uint64_t bytes), void *arg,
+		 struct objects_trouble *t)
+{
+	struct listing l = { .found = found, .arg = arg, .prefix = o->address.prefix };
+	struct objects_page page = { .more = true };
+	char token[OBJECTS_TOKEN_MAX];
+	int err = 0;
+
+	while (!err && page.more) {
+		memcpy(token, page.token, sizeof(token));
+		err = list_page(o, prefix, &l, &page, t);
+		if (!err && page.more && !strcmp(token, page.token)) {
+			say(t, "its list of objects has no end");
+			err = -EIO;
+		}
+	}
+	return err;
+}
+
+void objects_used(const struct objects *o, struct objects_use *u)
+{
+	struct objects *all = (struct objects *)o;
+
+	pthread_mutex_lock(&all->lock);
+	*u = all->use;
+	pthread_mutex_unlock(&all->lock);
+}
