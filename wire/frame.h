@@ -43,6 +43,8 @@ enum wire_frame_type {
 	WIRE_FRAME_PULSE = 10,
 	WIRE_FRAME_BYE = 11,
 	WIRE_FRAME_ACK = 12, /* collector to client, no head, no body: seq is durable */
+	WIRE_FRAME_CONTENTS = 13, /* behind a segment's frames: where they lie; seq 0 */
+	WIRE_FRAME_END = 14, /* the last of a segment: u64 where Contents begins; seq 0 */
 };
 
 enum wire_frame_flag {

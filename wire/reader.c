@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "contents.h"
 #include "scan.h"
 #include "source.h"
 
@@ -34,6 +35,10 @@ struct wire_file {
 	size_t damages, damage_room;
 	uint8_t (*stream)[WIRE_STREAM_ID_BYTES];
 	size_t streams;
+	struct wire_bytes bytes; /* read: NULL for a file */
+	bool listed; /* the scan goes by the table of contents, which is ... */
+	struct wire_listed list;
+	struct wire_kept kept; /* ... of which these frames need not be read again */
 };
 
 static int open_regular(const char *path, struct stat *st)
@@ -56,20 +61,35 @@ static int open_regular(const char *path, struct stat *st)
 	return fd;
 }
 
-int wire_file_open(struct wire_file **out, const char *path)
+/* One whose bytes are not known yet; NULL: no memory. */
+static struct wire_file *file_new(void)
 {
 	struct wire_file *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->fd = -1;
+	f->window = malloc(WINDOW_BYTES);
+	f->window_room = WINDOW_BYTES;
+	f->stream = malloc(STREAMS_MAX * sizeof(*f->stream));
+	f->budget = WIRE_SCAN_BUDGET;
+	if (f->window && f->stream)
+		return f;
+	wire_file_close(f);
+	return NULL;
+}
+
+int wire_file_open(struct wire_file **out, const char *path)
+{
+	struct wire_file *f = file_new();
 	struct stat st;
 	int err;
 
 	if (!f)
 		return -ENOMEM;
-	f->window = malloc(WINDOW_BYTES);
-	f->stream = malloc(STREAMS_MAX * sizeof(*f->stream));
 	f->path = strdup(path);
-	f->fd = -1;
 	err = -ENOMEM;
-	if (!f->window || !f->stream || !f->path)
+	if (!f->path)
 		goto free_file;
 	f->fd = open_regular(path, &st);
 	err = f->fd;
@@ -78,8 +98,6 @@ int wire_file_open(struct wire_file **out, const char *path)
 	f->size = (uint64_t)st.st_size;
 	f->device = st.st_dev;
 	f->number = st.st_ino;
-	f->window_room = WINDOW_BYTES;
-	f->budget = WIRE_SCAN_BUDGET;
 	*out = f;
 	return 0;
 free_file:
@@ -93,6 +111,8 @@ void wire_file_close(struct wire_file *f)
 		return;
 	if (f->fd >= 0)
 		close(f->fd);
+	wire_buf_fini(&f->list.raw);
+	wire_kept_fini(&f->kept);
 	free(f->damage);
 	free(f->stream);
 	free(f->window);
@@ -108,7 +128,9 @@ void wire_file_scanned(struct wire_file *f, bool stays_open)
 	f->window = NULL;
 	f->head = NULL;
 	f->streams = f->window_len = f->window_room = 0;
-	if (stays_open)
+	wire_buf_fini(&f->list.raw);
+	f->list = (struct wire_listed){ .left = 0 };
+	if (stays_open || f->fd < 0)
 		return;
 	close(f->fd);
 	f->fd = -1;
@@ -144,11 +166,24 @@ static ssize_t read_at(int fd, void *bytes, size_t len, uint64_t at)
 	return (ssize_t)got;
 }
 
+/* A frame that is kept, else of where the bytes lie. */
+static ssize_t read_bytes(const struct wire_file *f, void *bytes, size_t len, uint64_t at)
+{
+	const uint8_t *kept = wire_kept_find(&f->kept, at, len);
+
+	if (!kept)
+		return f->bytes.read(f->bytes.own, bytes, len, at);
+	memcpy(bytes, kept, len);
+	return (ssize_t)len;
+}
+
 ssize_t wire_file_pread(const struct wire_file *f, void *bytes, size_t len, uint64_t at)
 {
 	ssize_t got;
 	int fd;
 
+	if (f->bytes.read)
+		return read_bytes(f, bytes, len, at);
 	if (f->fd >= 0)
 		return read_at(f->fd, bytes, len, at);
 	fd = open_again(f);
@@ -267,9 +302,86 @@ static void take(struct wire_file *f, struct wire_entry *e)
 		f->budget += bytes * BUDGET_PER_BYTE;
 }
 
+/* The segment's Contents as a whole; -EBADMSG: none that can be used. */
+static int contents_read(struct wire_file *f, struct wire_buf *frame)
+{
+	uint8_t end[WIRE_END_BYTES];
+	uint64_t from = f->size - sizeof(end), begin;
+	ssize_t got;
+	int err;
+
+	if (f->size < sizeof(end))
+		return -EBADMSG;
+	got = wire_file_pread(f, end, sizeof(end), from);
+	if (got < 0)
+		return (int)got;
+	begin = (size_t)got == sizeof(end) ? wire_contents_begin(end, f->size) : 0;
+	if (!begin || from - begin > WIRE_FRAME_HEADER_BYTES + WIRE_FRAME_BODY_MAX)
+		return -EBADMSG;
+	err = wire_buf_reserve(frame, (size_t)(from - begin));
+	if (err)
+		return err;
+	got = wire_file_pread(f, frame->data, (size_t)(from - begin), begin);
+	if (got < 0)
+		return (int)got;
+	return wire_listed_take(&f->list, frame->data, (size_t)got, begin);
+}
+
+/* -EBADMSG and what it knew of damage is forgotten: all has to be scanned. */
+static int contents_use(struct wire_file *f)
+{
+	struct wire_buf frame = { .data = NULL };
+	struct wire_damage d;
+	int err = contents_read(f, &frame);
+
+	wire_buf_fini(&frame);
+	while (!err && wire_listed_damage(&f->list, &d)) {
+		if (d.offset > f->size || d.bytes > f->size - d.offset)
+			err = -EBADMSG;
+		else
+			err = damage_new(f, d.offset, d.bytes);
+	}
+	f->listed = !err;
+	if (err != -EBADMSG)
+		return err;
+	f->damages = 0;
+	wire_buf_fini(&f->list.raw);
+	f->list = (struct wire_listed){ .left = 0 };
+	return 0;
+}
+
+int wire_file_open_segment(struct wire_file **out, const struct wire_bytes *bytes)
+{
+	struct wire_file *f = file_new();
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	f->bytes = *bytes;
+	f->size = bytes->size;
+	err = contents_use(f);
+	if (err)
+		wire_file_close(f);
+	else
+		*out = f;
+	return err;
+}
+
+static int next_listed(struct wire_file *f, struct wire_entry *e)
+{
+	int got = wire_listed_next(&f->list, e, &f->head), err;
+
+	if (got <= 0)
+		return got;
+	err = wire_kept_add(&f->kept, e, f->head);
+	return err ? err : 1;
+}
+
 int wire_file_next(struct wire_file *f, struct wire_entry *e)
 {
 	f->head = NULL;
+	if (f->listed)
+		return next_listed(f, e);
 	while (f->window) {
 		bool final = f->window_at + f->window_len >= f->size;
 		size_t left = window_left(f), skip;

@@ -10,25 +10,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <protobuf-c/protobuf-c.h>
 #include "block.h"
 #include "evidence.h"
-#include "frame.h"
+#include "found.h"
 #include "strtab.h"
 
 struct wire_file;
-
-#define WIRE_DAMAGE_MAX 65536u
-
-struct wire_damage {
-	uint64_t offset; /* first damaged byte */
-	uint64_t bytes;
-};
-
-struct wire_entry { /* one whole, CRC-checked frame */
-	struct wire_frame frame;
-	uint64_t offset; /* of its header */
-};
 
 /*
  * 0 or -errno of open and fstat; -EISDIR for a directory, -EINVAL for what else is no file. The
@@ -36,6 +25,20 @@ struct wire_entry { /* one whole, CRC-checked frame */
  */
 int wire_file_open(struct wire_file **f, const char *path);
 void wire_file_close(struct wire_file *f);
+
+/* Bytes that lie somewhere else than in a file; they do not change. */
+struct wire_bytes {
+	uint64_t size;
+	/* Bytes read, fewer only at the end, or -errno. From any thread, several at once. */
+	ssize_t (*read)(void *own, void *to, size_t len, uint64_t at);
+	void *own; /* stays the caller's */
+};
+
+/*
+ * The same of a segment (contents.h): where its table of contents is whole, the scan takes frames
+ * from there and reads no more; else all is read. 0, -ENOMEM or an error of @bytes.
+ */
+int wire_file_open_segment(struct wire_file **f, const struct wire_bytes *bytes);
 
 /* The scan is to begin at @offset, where frames of @stream end. Before the first wire_file_next. */
 void wire_file_start_at(struct wire_file *f, uint64_t offset,
