@@ -5,7 +5,7 @@
 # tests/e2e/house/test_completion.py compares them.
 
 # ---- of the tables of options, by completions.c ----
-_gpustarve_commands='run top report runs verify check fit loader import export job dump digest fleet node prices demo doctor'
+_gpustarve_commands='run top report runs verify check fit loader import export job put dump digest fleet node prices demo doctor'
 
 declare -A _gpustarve_options=(
 	[run]='-o --output --price --price-model --label --no-identities --unit --level --max-overhead --max-trace --collector --alert --budget --exec --no-projection --open --no-report -q --quiet'
@@ -19,6 +19,7 @@ declare -A _gpustarve_options=(
 	[import]='-o --output -q --quiet'
 	[export]='--format -o --output --table --price --price-model --window -q --quiet'
 	[job]='-d --dir --cluster --price --price-model --lose --token-file --ca-file'
+	[put]='--segment-bytes'
 	[dump]='--samples --batches --steps --estimate --streams --since'
 	[digest]='--store -o --output --team --revision --provisional --resume --price --price-model --from --flush --budget --exec'
 	[fleet]='--store --by --since --until --team --top --plan --reserved --own --prices --currency --timezone --sacct --invoice --require-label --budget --exec --partial --format --links -o --output'
@@ -110,6 +111,7 @@ declare -A _gpustarve_values=(
 	[job --lose]=@none
 	[job --token-file]=@file
 	[job --ca-file]=@file
+	[put --segment-bytes]=@none
 	[dump --since]=@none
 	[digest --store]=@none
 	[digest -o]=@file

@@ -25,6 +25,7 @@ const struct view_command view_commands[] = {
 	{ "export", view_cmd_export, &view_export_options, "write a run for other tools", true },
 	{ "job", view_cmd_job, &view_job_options, "what a scheduler's hooks call, and its jobs",
 	  false },
+	{ "put", view_cmd_put, &view_put_options, "copy a run into an object store (S3)", true },
 	{ "dump", view_cmd_dump, &view_dump_options, "print what a trace holds", true },
 	{ "digest", view_cmd_digest, &view_digest_options, "make what the fleet keeps of a run",
 	  true },

@@ -24,6 +24,7 @@
 #include "base/files.h"
 #include "report/text/text.h"
 #include "trace/newest.h"
+#include "trace/remote.h"
 
 enum format {
 	TEXT,
@@ -138,7 +139,8 @@ static const struct base_opt opt[] = {
 	  "what the run brought forth, such as tokens=1048576, for the cost\n"
 	  "of each; may be repeated",
 	  .take = add_unit, .repeats = true },
-	{ "job", 0, "ID", "the job's number, ARRAY_TASK, or label:KEY=VALUE: all runs of a label", BASE_TEXT(struct opts, job) },
+	{ "job", 0, "ID", "the job's number, ARRAY_TASK, or label:KEY=VALUE: all runs of a label",
+	  BASE_TEXT(struct opts, job) },
 	{ "dir", 0, "OUT",
 	  "the folder of its runs; default: GPUSTARVE_OUT, else\n"
 	  "./gpustarve-runs",
@@ -490,6 +492,20 @@ static void confine(const struct opts *o, char **run, int runs)
 	free(write);
 }
 
+/* Who is confined asks nobody. */
+static bool names_remote(char **run, int runs)
+{
+	for (int i = 0; i < runs; i++) {
+		if (!view_is_remote(run[i]))
+			continue;
+		view_error("%s: a report of others' traces (" VIEW_LOCAL_ENV
+			   "=0) asks no object store; fetch the run, and name its folder",
+			   run[i]);
+		return true;
+	}
+	return false;
+}
+
 static int report(struct opts *o, char **run, int runs)
 {
 	if (o->open && !o->has_format)
@@ -498,8 +514,11 @@ static int report(struct opts *o, char **run, int runs)
 		return VIEW_EXIT_ERROR;
 	o->analysis.series = o->format == HTML;
 	o->analysis.waste = o->has_waste ? o->waste : NULL;
-	if (!view_local_files() && !o->open)
+	if (!view_local_files() && !o->open) {
+		if (names_remote(run, runs))
+			return VIEW_EXIT_ERROR;
 		confine(o, run, runs);
+	}
 	return o->job ? report_job(o) : report_runs(o, run, runs);
 }
 

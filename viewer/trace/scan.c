@@ -89,7 +89,8 @@ static void note_damage(struct view_trace *t, const struct trace_file *f)
 				(unsigned long long)d[0].offset);
 }
 
-static int scan_file(struct view_trace *t, uint32_t part, const char *path, const char *name)
+/* Takes over @file, which is open; on an error it is closed. */
+static int scan_open(struct view_trace *t, uint32_t part, struct wire_file *file, const char *name)
 {
 	struct trace_priv *p = t->priv;
 	struct trace_file *f;
@@ -97,16 +98,12 @@ static int scan_file(struct view_trace *t, uint32_t part, const char *path, cons
 	int err, got;
 
 	err = view_grow(&p->file, &p->file_room, p->files, sizeof(*p->file));
-	if (err)
-		return err;
 	f = &p->file[p->files];
-	*f = (struct trace_file){ .name = strdup(name), .part = part };
-	if (!f->name)
+	if (!err)
+		*f = (struct trace_file){ .name = strdup(name), .part = part, .file = file };
+	if (err || !f->name) {
+		wire_file_close(file);
 		return -ENOMEM;
-	err = wire_file_open(&f->file, path);
-	if (err) {
-		free(f->name);
-		return err;
 	}
 	p->bytes += wire_file_size(f->file);
 	p->files++;
@@ -120,6 +117,14 @@ static int scan_file(struct view_trace *t, uint32_t part, const char *path, cons
 	note_damage(t, f);
 	wire_file_scanned(f->file, may_stay_open(p->files));
 	return 0;
+}
+
+static int scan_file(struct view_trace *t, uint32_t part, const char *path, const char *name)
+{
+	struct wire_file *file;
+	int err = wire_file_open(&file, path);
+
+	return err ? err : scan_open(t, part, file, name);
 }
 
 static int by_name(const void *a, const void *b)
@@ -229,6 +234,38 @@ int view_trace_scan(struct view_trace *t, uint32_t part, const char *path, const
 			*why = explain(err);
 	}
 	return err;
+}
+
+/* One segment that cannot be read does not spoil the others. */
+static int scan_segment(struct view_trace *t, uint32_t part, struct view_remote *r, size_t i)
+{
+	struct wire_file *file;
+	int err = view_remote_segment(r, i, &file);
+
+	if (!err)
+		return scan_open(t, part, file, view_remote_name(r, i));
+	if (err != -ENOMEM)
+		view_trace_note(t, "%s: cannot be read: %s", view_remote_name(r, i),
+				strerror(-err));
+	return err;
+}
+
+int view_trace_scan_remote(struct view_trace *t, uint32_t part, struct view_remote *r,
+			   const char **why)
+{
+	struct trace_priv *p = t->priv;
+	size_t i, before = p->files;
+	int err = 0, first = 0;
+
+	for (i = 0; i < view_remote_segments(r) && err != -ENOMEM; i++) {
+		err = scan_segment(t, part, r, i);
+		first = first ? first : err;
+	}
+	if (err == -ENOMEM)
+		*why = "not enough memory";
+	else if (p->files == before)
+		*why = "none of its segments can be read";
+	return err == -ENOMEM ? err : p->files == before ? first : 0;
 }
 
 int view_trace_scanned(const struct view_trace *t, const char **why)

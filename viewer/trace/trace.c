@@ -242,12 +242,31 @@ static int open_folder(struct view_trace *t, const char *path, const char **why)
 	return err;
 }
 
+/* As if its small files and its segments lay in one folder. */
+static int open_remote(struct view_trace *t, const char *url, const char **why)
+{
+	struct trace_priv *p = t->priv;
+	int err = view_remote_open(&p->remote, url, why);
+
+	if (err)
+		return err;
+	t->part = base_arena_array(&p->arena, 1, sizeof(*t->part));
+	t->part->path = view_remote_folder(p->remote);
+	t->parts = 1;
+	err = view_trace_scan_remote(t, 0, p->remote, why);
+	if (!err)
+		err = view_trace_scanned(t, why);
+	return err ? err : finish(t, why);
+}
+
 static int open_into(struct view_trace *t, const char *path, const char **why)
 {
 	struct trace_priv *p = t->priv;
 	struct stat st;
 	int err;
 
+	if (view_is_remote(path))
+		return open_remote(t, path, why);
 	if (view_job_is_folder(path) && !stat(path, &st) && S_ISDIR(st.st_mode))
 		return open_folder(t, path, why);
 	t->part = base_arena_array(&p->arena, 1, sizeof(*t->part));
@@ -333,6 +352,7 @@ static void priv_free(struct trace_priv *p)
 	}
 	free(p->file);
 	free(p->frame);
+	view_remote_close(p->remote);
 	base_arena_fini(&p->arena);
 	free(p);
 }

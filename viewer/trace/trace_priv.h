@@ -7,6 +7,7 @@
 
 #include "trace.h"
 #include "base/arena.h"
+#include "remote.h"
 
 struct trace_frame { /* a frame as the scan found it */
 	struct wire_entry entry;
@@ -28,6 +29,7 @@ struct trace_priv {
 	size_t note_room;
 	uint64_t bytes; /* of all files */
 	struct base_arena arena;
+	struct view_remote *remote; /* NULL: it lies on disk */
 };
 
 struct trace_mark { /* what a pulse says, for holes */
@@ -55,6 +57,9 @@ void view_trace_note(struct view_trace *t, const char *fmt, ...)
 
 /* trace_scan.c: adds a part's frames to priv->frame; 0 or negative errno. */
 int view_trace_scan(struct view_trace *t, uint32_t part, const char *path, const char **why);
+/* The same of the segments of a run in an object store. */
+int view_trace_scan_remote(struct view_trace *t, uint32_t part, struct view_remote *r,
+			   const char **why);
 /* Whether all parts together hold any frame: 0, -ENODATA or -EBADMSG. */
 int view_trace_scanned(const struct view_trace *t, const char **why);
 

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs in object storage: `gpustarve put`, and each command on "s3://..." says byte for byte what it says of the
+folder, reads each byte once, and tells what is damaged or missing. On a store that checks signatures and misbehaves
+when told to, and on a real Swift."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import gs
+import objectstore
+
+RECORDED = os.path.join(gs.SOURCE, 'tests', 'data', 'recorded', 'h100-cnn.gst')
+LOOKS = (('report',), ('report', '--format', 'json'), ('report', '--format', 'html'), ('report', '--format', 'markdown'),
+         ('dump',), ('dump', '--samples'), ('export', '--format', 'csv'), ('digest',))
+
+
+def command(store, where, *words):
+    env = gs.environment(**{'HOME': '/nowhere', 'TMPDIR': where, **store.environment()})
+    return gs.command([gs.CLI, *words], env=env)
+
+
+def put(store, where, run, *options, to='s3://traces/team'):
+    return command(store, where, 'put', run, to, *options)
+
+
+def shown(done, *places):
+    """What came out, without the run's own place in it."""
+    out = re.sub(rb'"revision": \d+', b'"revision": 0', done.stdout)
+    for place in places:
+        out = out.replace(place.encode(), b'RUN')
+    return done.returncode, out
+
+
+def names(store, team='team/'):
+    return sorted(k for b, k in store.objects if k.startswith(team))
+
+
+def test_same_bytes():
+    """Every look at it, in one segment and in many; nothing stays in TMPDIR."""
+    for options in (), ('--segment-bytes', '65536'):
+        with gs.scratch() as where, objectstore.Checked() as store:
+            run = os.path.join(where, 'r-1.gst')
+            shutil.copytree(RECORDED, run)
+            done = put(store, where, run, *options)
+            gs.equal((done.returncode, done.stderr), (0, b''), 'put')
+            gs.check(b'gpustarve report s3://traces/team/r-1\n' in done.stdout, 'it says how to read it')
+            segments = [k for k in names(store) if k.count('/') == 3]
+            gs.check(len(segments) == 1 if not options else len(segments) > 2, f'{len(segments)} segments')
+            for look in LOOKS:
+                far, near = (command(store, where, look[0], at, *look[1:]) for at in ('s3://traces/team/r-1', run))
+                gs.equal(far.stderr.replace(b's3://traces/team/r-1', run.encode()), near.stderr, f'{look}: stderr')
+                gs.equal(shown(far, 's3://traces/team/r-1'), shown(near, run), f'{look}, {options}')
+            gs.equal(os.listdir(where), ['r-1.gst'], 'nothing is left behind')
+
+
+def test_reads_once():
+    with gs.scratch() as where, objectstore.Checked() as store:
+        put(store, where, RECORDED, '--segment-bytes', '65536')
+        size = sum(len(v) for v in store.objects.values())
+        store.asked.clear()
+        gs.equal(command(store, where, 'report', 's3://traces/team/h100-cnn').returncode, 0, 'report')
+        spans = [(p, *(int(n) for n in h['Range'][6:].split('-'))) for _, p, h in store.asked if 'Range' in h]
+        read = sum(min(last + 1, len(store.objects['traces', p[len('/traces/'):]])) - first for p, first, last in spans)
+        table = sum(last + 1 - first for p, first, last in spans if first)
+        gs.check(read <= size + table, f'{read} bytes of {size}, tables of contents {table}')
+        gs.equal(len(spans), len(set(spans)), 'no part is asked for twice')
+
+
+def test_put_goes_on():
+    """Ended by a storm amid it, and called again: what is there is not sent again; run.json comes last."""
+    with gs.scratch() as where, objectstore.Checked() as store:
+        store.next.extend([404, b'', 404, b''] + [503] * 6)  # two segments come through, then a storm
+        done = put(store, where, RECORDED, '--segment-bytes', '65536')
+        gs.equal(done.returncode, 1, 'ended')
+        gs.check(b'503' in done.stderr and b'run.json' not in str(names(store)).encode(), f'{done.stderr}')
+        store.next.clear()
+        store.objects.clear()
+        put(store, where, RECORDED, '--segment-bytes', '65536')
+        whole = dict(store.objects)
+        keys = [k for k in names(store) if k.count('/') == 3]
+        for key in keys[1:]:
+            del store.objects['traces', key]
+        del store.objects['traces', 'team/h100-cnn/run.json']
+        sent = len([a for a in store.asked if a[0] == 'PUT'])
+        done = put(store, where, RECORDED, '--segment-bytes', '65536')
+        gs.check(f'{len(keys)} segments, 1 of them there already'.encode() in done.stdout, done.stdout)
+        gs.equal(len([a for a in store.asked if a[0] == 'PUT']) - sent, len(keys) - 1 + 1, 'what was missing, and run.json')
+        gs.equal(store.objects, whole, 'the same objects as at once')
+        last = [a[1] for a in store.asked if a[0] == 'PUT'][-1]
+        gs.check(last.endswith('/run.json'), f'{last} comes last')
+        store.next.extend(['lost'])
+        gs.equal(put(store, where, RECORDED, '--segment-bytes', '65536').returncode, 0, 'an answer that was lost')
+
+
+def test_another_run_of_that_name():
+    with gs.scratch() as where, objectstore.Checked() as store:
+        put(store, where, RECORDED)
+        key = [k for k in names(store) if k.count('/') == 3][0]
+        store.objects['traces', key] += b'x'
+        done = put(store, where, RECORDED)
+        gs.equal(done.returncode, 1, 'refused')
+        gs.check(b'other bytes are there' in done.stderr, done.stderr)
+        gs.check(store.objects['traces', key].endswith(b'x'), 'left as it is')
+
+
+def test_damage_and_holes_are_told():
+    """As in a folder: what a damaged block held is missing, and a segment that is gone is a hole."""
+    with gs.scratch() as where, objectstore.Checked() as store:
+        run = os.path.join(where, 'r.gst')
+        shutil.copytree(RECORDED, run)
+        put(store, where, run, '--segment-bytes', '65536')
+        keys = [k for k in names(store) if k.count('/') == 3]
+        whole = store.objects['traces', keys[1]]
+        for name, change in (('a byte of a block', lambda d: d[:5000] + bytes([d[5000] ^ 1]) + d[5001:]),
+                             ('a cut table of contents', lambda d: d[:-100]),
+                             ('half of it', lambda d: d[:len(d) // 2]), ('nothing', lambda d: b''), ('gone', None)):
+            if change:
+                store.objects['traces', keys[1]] = change(whole)
+            else:
+                del store.objects['traces', keys[1]]
+            done = command(store, where, 'report', 's3://traces/team/r', '--format', 'json')
+            gs.equal(done.returncode, 0, name)
+            ok = command(store, where, 'report', run, '--format', 'json')
+            gs.check(done.stdout != ok.stdout, f'{name}: it shows')
+        store.objects['traces', keys[1]] = whole
+        for key in keys:
+            store.objects['traces', key] = os.urandom(5000)
+        done = command(store, where, 'report', 's3://traces/team/r')
+        gs.equal((done.returncode, done.stdout), (1, b''), 'nothing but damage')
+
+
+def test_no_run():
+    with gs.scratch() as where, objectstore.Checked() as store:
+        store.objects['traces', 'team/none/readme'] = b'hello'
+        for at, why in (('s3://traces/team/none', b'no run is there'), ('s3://traces', b'no run is there'), ('s3://x', b's3://BUCKET')):
+            done = command(store, where, 'report', at)
+            gs.equal(done.returncode, 1, at)
+            gs.check(why in done.stderr and done.stderr.count(b'\n') == 1, f'{at}: {done.stderr}')
+        env = gs.environment(HOME='/nowhere', GPUSTARVE_LOCAL_FILES='0', **store.environment())
+        done = gs.command([gs.CLI, 'report', 's3://traces/team/none'], env=env)
+        gs.check(done.returncode == 1 and b'asks no object store' in done.stderr, f'confined: {done.stderr}')
+        gs.equal(os.listdir(where), [], 'nothing is left behind')
+
+
+def test_hostile_lists():
+    """Names that lead elsewhere are nobody's, and small files that are not small end it."""
+    with gs.scratch() as where, objectstore.Checked() as store:
+        put(store, where, RECORDED)
+        for name in '../../etc/exit-a.json', 'exit-/a.json', '.hidden', 'a/b/c', 'x' * 900, 'exit-..json':
+            store.objects['traces', 'team/h100-cnn/' + name] = b'{}'
+        gs.equal(command(store, where, 'report', 's3://traces/team/h100-cnn').returncode, 0, 'odd names')
+        store.objects['traces', 'team/h100-cnn/exit-a.json'] = b'x' * (2 << 20)
+        done = command(store, where, 'report', 's3://traces/team/h100-cnn')
+        gs.equal(done.returncode, 1, 'a small file of two megabytes')
+        gs.equal(os.listdir(where), [], 'nothing is left behind')
+
+
+def test_on_a_real_swift():
+    if not objectstore.there():
+        gs.left_out('Swift (scripts/setup)')
+        return
+    with gs.scratch() as where, objectstore.swift(os.path.join(where, 'swift')) as store:
+        with open(os.path.join(where, 'cfg'), 'w', encoding='utf-8') as f:
+            f.write(f'[default]\naccess_key={objectstore.KEY}\nsecret_key={objectstore.SECRET}\nuse_https=False\n'
+                    f'host_base=127.0.0.1:{store.port}\nhost_bucket=127.0.0.1:{store.port}\n')
+        s3cmd = ['s3cmd', '-c', os.path.join(where, 'cfg')]
+        subprocess.run(s3cmd + ['mb', 's3://traces'], check=True, stdout=subprocess.DEVNULL)
+        tmp = os.path.join(where, 'tmp')
+        os.mkdir(tmp)
+        done = put(store, tmp, RECORDED, '--segment-bytes', '65536')
+        gs.equal((done.returncode, done.stderr), (0, b''), 'put')
+        far, near = (command(store, tmp, 'report', at, '--format', 'json') for at in ('s3://traces/team/h100-cnn', RECORDED))
+        gs.equal(far.stdout, near.stdout, 'the report')
+        os.mkdir(os.path.join(where, 'back'))
+        subprocess.run(s3cmd + ['get', '-r', 's3://traces/team/h100-cnn/', os.path.join(where, 'back/')], check=True,
+                       stdout=subprocess.DEVNULL)
+        back = b''
+        for folder, _, files in sorted(os.walk(os.path.join(where, 'back'))):
+            for name in sorted(n for n in files if n[0].isdigit()):
+                with open(os.path.join(folder, name), 'rb') as f:
+                    back += f.read()
+        again = os.path.join(where, 'again.gst')
+        os.mkdir(again)
+        shutil.copy(os.path.join(RECORDED, 'run.json'), again)
+        with open(os.path.join(again, '9a52fa4f2dded832a6bd3d569e233444.gst'), 'wb') as f:
+            f.write(back)
+        gs.equal(command(store, tmp, 'report', again, '--format', 'json').stdout, near.stdout,
+                 'what s3cmd fetched, joined, is a stream that says the same')
+
+
+if __name__ == '__main__':
+    gs.run_tests(globals())

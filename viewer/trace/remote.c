@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "remote.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/arena.h"
+#include "base/files.h"
+#include "base/vec.h"
+#include "objects/objects.h"
+#include "remote_kept.h"
+
+#define PIECE_BYTES ((size_t)1 << 20)
+#define SEGMENTS_MAX 1000000u
+#define SMALL_MAX 65536u /* small files; of one: */
+#define SMALL_BYTES_MAX (1u << 20)
+#define NUMBER_DIGITS 20u
+
+struct segment {
+	const char *name;
+	uint64_t bytes;
+	struct view_remote *remote;
+	size_t number;
+};
+
+struct view_remote {
+	struct base_arena mem; /* names */
+	struct objects *store;
+	char *parent; /* of the folder, made by us */
+	char *folder;
+	struct segment *segment;
+	size_t segments, segment_room;
+	struct small {
+		const char *name;
+		uint64_t bytes;
+	} * small;
+	size_t smalls, small_room;
+	struct view_kept *kept;
+	bool opening; /* bytes are asked for as they are: tables of contents are read once */
+};
+
+bool view_is_remote(const char *path)
+{
+	return objects_is_url(path);
+}
+
+static bool is_number(const char *text)
+{
+	return strspn(text, "0123456789") == NUMBER_DIGITS;
+}
+
+/* Files in a folder of their own: neither hidden nor elsewhere. */
+static bool is_name(const char *name, size_t len)
+{
+	return len && len < 200 && *name != '.' && !memchr(name, '/', len);
+}
+
+bool view_remote_is_segment(const char *key)
+{
+	const char *slash = strchr(key, '/');
+
+	return slash && is_name(key, (size_t)(slash - key)) && is_number(slash + 1) &&
+	       slash[1 + NUMBER_DIGITS] == '-' && is_number(slash + 2 + NUMBER_DIGITS) &&
+	       !slash[2 + 2 * NUMBER_DIGITS];
+}
+
+static bool begins_ends(const char *name, const char *begin, const char *end)
+{
+	size_t n = strlen(name), b = strlen(begin), e = strlen(end);
+
+	return n > b + e && !strncmp(name, begin, b) && !strcmp(name + n - e, end);
+}
+
+bool view_remote_is_small(const char *key)
+{
+	return is_name(key, strlen(key)) &&
+	       (!strcmp(key, "run.json") || begins_ends(key, "exit-", ".json") ||
+		begins_ends(key, "clock-", ".json") || begins_ends(key, "units-", ".txt"));
+}
+
+static int add_segment(struct view_remote *r, const char *key, uint64_t bytes)
+{
+	if (r->segments == SEGMENTS_MAX)
+		return -E2BIG;
+	if (!base_vec_more(r->segment, r->segments, r->segment_room))
+		return -ENOMEM;
+	r->segment[r->segments] = (struct segment){ .name = base_arena_text(&r->mem, key),
+						    .bytes = bytes,
+						    .number = r->segments };
+	r->segments++;
+	return 0;
+}
+
+static int add_small(struct view_remote *r, const char *key, uint64_t bytes)
+{
+	if (r->smalls == SMALL_MAX || bytes > SMALL_BYTES_MAX)
+		return -E2BIG;
+	if (!base_vec_more(r->small, r->smalls, r->small_room))
+		return -ENOMEM;
+	r->small[r->smalls++] = (struct small){ base_arena_text(&r->mem, key), bytes };
+	return 0;
+}
+
+/* What else lies there is nobody's concern. */
+static int found(void *arg, const char *key, uint64_t bytes)
+{
+	struct view_remote *r = arg;
+
+	if (view_remote_is_segment(key))
+		return add_segment(r, key, bytes);
+	return view_remote_is_small(key) ? add_small(r, key, bytes) : 0;
+}
+
+/* The last part of "s3://a/b/RUN/". */
+static char *run_name(struct base_arena *mem, const char *url)
+{
+	size_t len = strlen(url), from;
+
+	while (len && url[len - 1] == '/')
+		len--;
+	for (from = len; from && url[from - 1] != '/';)
+		from--;
+	return base_arena_copy(mem, url + from, len - from);
+}
+
+static int make_folder(struct view_remote *r, const char *url)
+{
+	const char *tmp = getenv("TMPDIR"), *name = run_name(&r->mem, url);
+	char *parent;
+
+	if (!is_name(name, strlen(name)))
+		return -EINVAL;
+	parent = base_arena_printf(&r->mem, "%s/gpustarve-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(parent))
+		return -errno;
+	r->parent = parent;
+	r->folder = base_arena_printf(&r->mem, "%s/%s", parent, name);
+	return mkdir(r->folder, 0700) ? -errno : 0;
+}
+
+static int fetch_small(struct view_remote *r, const struct small *s, struct objects_trouble *t)
+{
+	char *path = base_arena_printf(&r->mem, "%s/%s", r->folder, s->name);
+	void *bytes = malloc(s->bytes + 1);
+	ssize_t got;
+	int err = -ENOMEM;
+
+	if (!bytes)
+		return err;
+	got = objects_get(r->store, s->name, 0, bytes, s->bytes, t);
+	err = got < 0 ? (int)got : base_file_write(path, bytes, (size_t)got);
+	free(bytes);
+	return err;
+}
+
+static ssize_t ask(void *own, size_t object, void *to, size_t len, uint64_t at)
+{
+	struct view_remote *r = own;
+	struct objects_trouble t;
+
+	return objects_get(r->store, r->segment[object].name, at, to, len, &t);
+}
+
+static int open_into(struct view_remote *r, const char *url, struct objects_trouble *t)
+{
+	int err = objects_open(&r->store, url, t);
+
+	if (!err)
+		err = objects_list(r->store, "", found, r, t);
+	if (!err && !r->segments) {
+		snprintf(t->why, sizeof(t->why), "no run is there (no segment of a trace)");
+		err = -ENODATA;
+	}
+	if (!err)
+		err = make_folder(r, url);
+	for (size_t i = 0; i < r->smalls && !err; i++)
+		err = fetch_small(r, &r->small[i], t);
+	if (err)
+		return err;
+	for (size_t i = 0; i < r->segments; i++)
+		r->segment[i].remote = r;
+	r->kept = view_kept_new(ask, r, VIEW_REMOTE_KEPT_BYTES / PIECE_BYTES, PIECE_BYTES);
+	return r->kept ? 0 : -ENOMEM;
+}
+
+int view_remote_open(struct view_remote **out, const char *url, const char **why)
+{
+	static _Thread_local struct objects_trouble t;
+	struct view_remote *r = calloc(1, sizeof(*r));
+	int err = -ENOMEM;
+
+	t.why[0] = '\0';
+	if (r)
+		err = open_into(r, url, &t);
+	if (!err) {
+		*out = r;
+		return 0;
+	}
+	if (!t.why[0])
+		snprintf(t.why, sizeof(t.why), "%s", strerror(-err));
+	*why = t.why;
+	view_remote_close(r);
+	return err;
+}
+
+void view_remote_close(struct view_remote *r)
+{
+	if (!r)
+		return;
+	if (r->folder)
+		base_folder_remove(r->folder);
+	if (r->parent)
+		rmdir(r->parent);
+	view_kept_free(r->kept);
+	objects_close(r->store);
+	free(r->segment);
+	free(r->small);
+	base_arena_fini(&r->mem);
+	free(r);
+}
+
+const char *view_remote_folder(const struct view_remote *r)
+{
+	return r->folder;
+}
+
+size_t view_remote_segments(const struct view_remote *r)
+{
+	return r->segments;
+}
+
+const char *view_remote_name(const struct view_remote *r, size_t i)
+{
+	return r->segment[i].name;
+}
+
+static ssize_t read_segment(void *own, void *to, size_t len, uint64_t at)
+{
+	struct segment *s = own;
+
+	if (s->remote->opening)
+		return ask(s->remote, s->number, to, len, at);
+	return view_kept_read(s->remote->kept, s->number, s->bytes, to, len, at);
+}
+
+int view_remote_segment(struct view_remote *r, size_t i, struct wire_file **f)
+{
+	struct wire_bytes bytes = { .size = r->segment[i].bytes,
+				    .read = read_segment,
+				    .own = &r->segment[i] };
+	int err;
+
+	r->opening = true;
+	err = wire_file_open_segment(f, &bytes);
+	r->opening = false;
+	return err;
+}
