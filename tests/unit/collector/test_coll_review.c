@@ -151,7 +151,7 @@ static void expect_plan(const char *container, const char *annotations, enum col
 		 "{\"metadata\":{\"annotations\":{%s}},\"spec\":{\"containers\":[{%s}]}}",
 		 annotations, container);
 	pod = pod_of(text);
-	coll_plan_of(&plan, &pod, pod.containers->child);
+	coll_plan_of(&plan, &pod, pod.containers->child, false);
 	if (plan.how != how || (how == COLL_PLAN_APPEND && plan.at != at))
 		T_FAIL("%s: %d at %zu, not %d at %zu", container, plan.how, plan.at, how, at);
 }
