@@ -223,6 +223,14 @@ static const char usage_tail[] =
 	"  gpustarve-collector --dir runs --unix $XDG_RUNTIME_DIR/gpustarve/sock &\n"
 	"  gpustarve run -o runs --collector unix:$XDG_RUNTIME_DIR/gpustarve/sock -- ./train.py\n";
 
+static bool is_archive(const char *text)
+{
+	if (!strncmp(text, "s3://", 5) && text[5] && strlen(text) < COLL_ARCHIVE_BYTES)
+		return true;
+	coll_log("--archive %s: not s3://BUCKET/PREFIX", text);
+	return false;
+}
+
 static const struct base_opt opt[] = {
 	{ "dir", 0, "BASE", "where run directories go (./gpustarve-runs)",
 	  BASE_TEXT(struct coll_options, dir), .words = BASE_WORDS_FOLDER },
@@ -264,6 +272,8 @@ static const struct base_opt opt[] = {
 	  .take = set_keep_label, .repeats = true },
 	{ "store", 0, "URL", "hand digests of ended runs to `gpustarve digest --store URL`",
 	  BASE_TEXT(struct coll_options, digest.store) },
+	{ "archive", 0, "URL", "copy runs that have ended, s3://BUCKET/PREFIX (gpustarve put)",
+	  BASE_TEXT(struct coll_options, digest.archive), .good = is_archive },
 	{ "budget", 0, "B",
 	  "check with every digest this budget of `gpustarve fleet`, such as\n"
 	  "team:vision=5000/month; may be repeated",
@@ -358,6 +368,10 @@ static bool complete(const struct coll_options *o, int argc, char **argv)
 	}
 	if (o->any_user && !o->unix_path) {
 		coll_log("--any-user is for a socket; give --unix PATH");
+		return false;
+	}
+	if (!o->digest.store && o->digest.archive) {
+		coll_log("--archive copies runs once their digest is in; give --store URL");
 		return false;
 	}
 	if (!o->digest.store && o->digest.budgets) {

@@ -124,7 +124,9 @@ static int meant(const struct objects_request *r, const struct objects_answer *a
 		return 0;
 	objects_error_read(t->why, sizeof(t->why), (const char *)a->text.data, a->text.len);
 	if (!t->why[0])
-		snprintf(t->why, sizeof(t->why), "it answered %ld to %s", a->status, r->method);
+		snprintf(t->why, sizeof(t->why), "%s (it answered %ld to %s)",
+			 a->status == 403 ? "not for these credentials" : "refused", a->status,
+			 r->method);
 	if (a->region[0] && a->status >= 300 && a->status < 400)
 		snprintf(t->why, sizeof(t->why), "the bucket is in %s; set AWS_REGION", a->region);
 	if (a->status == NOT_FOUND)

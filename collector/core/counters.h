@@ -62,6 +62,8 @@
 	X(digests, "digests of runs handed over")                                        \
 	X(digest_rows, "provisional rows of runs handed over")                           \
 	X(digest_failures, "digests of runs that failed, and are tried again")           \
+	X(archived, "runs copied into the archive")                                      \
+	X(archive_failures, "copies into the archive that failed, and are tried again") \
 	X(digests_parked, "digests of runs that failed too often, and are parked")       \
 	X(children_failed, "programs started by the collector that failed")              \
 	X(reloads, "times that files of settings were read again")

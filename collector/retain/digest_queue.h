@@ -42,6 +42,8 @@ struct coll_digest { /* but for the links the owner's to set */
 	int64_t trace_ns; /* realtime: the trace's last write at that look */
 	bool has_row; /* a provisional one is there of that trace, or cannot be */
 	bool wants_row; /* and is to come before the digest */
+	int64_t stored_ns; /* a digest of a trace as old is in, and no copy yet; or 0 */
+	bool archives; /* the child that runs does that */
 	bool running;
 	struct coll_digest *next, **link; /* of the team */
 	struct coll_digest *chain; /* of the bucket */

@@ -146,15 +146,20 @@ static int mark(const struct coll_digest *e, const char *path, const char *name,
 
 static void log_failure(const struct coll_digest *e, const char *why)
 {
+	const char *what = e->archives ? "archive" : "digest";
+
 	if (e->failures == 1)
-		coll_log("digest of %s: %s; it is tried again", e->run, why);
+		coll_log("%s of %s: %s; it is tried again", what, e->run, why);
 	else
-		coll_note("digest of %s, attempt %u: %s", e->run, e->failures, why);
+		coll_note("%s of %s, attempt %u: %s", what, e->run, e->failures, why);
 }
 
 static void try_again(struct coll_digests *d, struct coll_digest *e, const char *why)
 {
-	d->context->count.digest_failures++;
+	if (e->archives)
+		d->context->count.archive_failures++;
+	else
+		d->context->count.digest_failures++;
 	e->failures++;
 	e->due_ns = coll_now_ns() + coll_digest_pause_ns(e->failures);
 	log_failure(e, why);
@@ -291,6 +296,35 @@ static struct coll_digest *leave(struct coll_digest_slot *s)
 	return e;
 }
 
+static void start_archive(struct coll_digests *d, struct coll_digest_slot *slot,
+			  struct coll_digest *e);
+
+/* The slot is its own still, for the copy. */
+static void digest_in(struct coll_digest_slot *s, struct coll_digest *e)
+{
+	struct coll_digests *d = s->digests;
+
+	if (!d->to->archive || coll_job_dir_is(e->run)) {
+		digest_made(d, e);
+		return;
+	}
+	e->stored_ns = e->trace_ns;
+	start_archive(d, s, e);
+}
+
+static void archive_done(struct coll_digests *d, struct coll_digest *e,
+			 const struct coll_child_end *end, const char *why)
+{
+	if (coll_child_ok(end)) {
+		e->archives = false;
+		d->context->count.archived++;
+		digest_made(d, e);
+		return;
+	}
+	try_again(d, e, why);
+	e->archives = false;
+}
+
 static void digest_done(void *owner, const struct coll_child_end *end)
 {
 	struct coll_digest_slot *s = owner;
@@ -302,10 +336,12 @@ static void digest_done(void *owner, const struct coll_child_end *end)
 
 	run_path(d, e, path);
 	coll_child_why(end, why, sizeof(why));
-	if (e->wants_row)
+	if (e->archives)
+		archive_done(d, e, end, why);
+	else if (e->wants_row)
 		row_done(d, e, end, why);
 	else if (coll_child_ok(end))
-		digest_made(d, e);
+		digest_in(s, e);
 	else if (store_failed(end) || got_on(d, e, end))
 		try_again(d, e, why);
 	else
@@ -324,7 +360,46 @@ static size_t add_option(const char **argv, size_t n, const char *option, const 
 	return n + 2;
 }
 
-static void start(struct coll_digests *d, struct coll_digest_slot *slot, struct coll_digest *e)
+/* Takes the slot for a child; without one the run is tried again. */
+static void start_child(struct coll_digests *d, struct coll_digest_slot *slot,
+			struct coll_digest *e, const struct coll_child_plan *plan)
+{
+	int err;
+
+	slot->run = e;
+	e->running = true;
+	if (!is_for_large(slot))
+		e->team->running++;
+	err = coll_child_start(&d->context->children, plan, digest_done, slot);
+	if (!err)
+		return;
+	leave(slot);
+	try_again(d, e, strerror(-err));
+	e->archives = false;
+}
+
+static void start_archive(struct coll_digests *d, struct coll_digest_slot *slot,
+			  struct coll_digest *e)
+{
+	const char *team = e->team->name;
+	char path[PATH_MAX], to[PATH_MAX];
+	const char *argv[] = { d->program, "put", path, to, NULL };
+	struct coll_child_plan plan = {
+		.argv = argv,
+		.stderr_kept = true,
+		.output_max = 4096,
+		.timeout_s = coll_digests_time_s(e->trace_bytes, e->failures),
+		.memory = MEMORY,
+	};
+
+	run_path(d, e, path);
+	snprintf(to, sizeof(to), "%s%s%s", d->to->archive, *team ? "/" : "", team);
+	e->archives = true;
+	start_child(d, slot, e, &plan);
+}
+
+static void start_digest(struct coll_digests *d, struct coll_digest_slot *slot,
+			 struct coll_digest *e)
 {
 	char path[PATH_MAX];
 	const char *argv[11 + 2 * COLL_BUDGETS_MAX] = { d->program, "digest", path };
@@ -338,7 +413,6 @@ static void start(struct coll_digests *d, struct coll_digest_slot *slot, struct 
 		.memory = MEMORY,
 		.file_bytes = FILE_BYTES,
 	};
-	int err;
 
 	n = add_option(argv, n, "--team", e->team->name);
 	for (size_t i = 0; i < d->to->budgets; i++)
@@ -350,15 +424,15 @@ static void start(struct coll_digests *d, struct coll_digest_slot *slot, struct 
 		argv[n] = "--resume";
 	e->parts_bytes = parts_bytes(d, e);
 	run_path(d, e, path);
-	slot->run = e;
-	e->running = true;
-	if (!is_for_large(slot))
-		e->team->running++;
-	err = coll_child_start(&d->context->children, &plan, digest_done, slot);
-	if (!err)
-		return;
-	leave(slot);
-	try_again(d, e, strerror(-err));
+	start_child(d, slot, e, &plan);
+}
+
+static void start(struct coll_digests *d, struct coll_digest_slot *slot, struct coll_digest *e)
+{
+	if (e->stored_ns && e->stored_ns == e->trace_ns)
+		start_archive(d, slot, e);
+	else
+		start_digest(d, slot, e);
 }
 
 /* A free one for such a run. NULL: none. */

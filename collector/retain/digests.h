@@ -31,6 +31,11 @@
  * jobs, for they alone know the runs. Provisional rows and what is kept of work not done are for
  * runs.
  *
+ * With an archive, a run whose digest is in is copied there (`gpustarve put`) in the same slot, and
+ * the mark comes after both: what has no copy is kept as what has no digest. An archive that takes
+ * nothing is tried again for as long as it takes; the digest is not made again for it, but after a
+ * restart. Jobs are not copied: their runs are.
+ *
  * A digest that fails is tried again with growing pauses, also after a restart, and after
  * COLL_DIGEST_ATTEMPTS is parked, which a line and a counter tell (digest_tries.h). A store that
  * takes nothing is no fault of the run: it is tried again for as long as it takes. One thread.
@@ -47,6 +52,7 @@
 #include "run_index.h"
 
 #define COLL_BUDGETS_MAX 16
+#define COLL_ARCHIVE_BYTES 1024 /* of its URL */
 #define COLL_DIGEST_LARGE (256ull << 20)
 #define COLL_DIGEST_LONG (256ull << 10) /* it may take seconds: blocks of like events are small */
 #define COLL_DIGEST_SLOTS 4 /* the first is for large traces */
@@ -59,6 +65,7 @@ struct coll_digest_to { /* of the command line, which owns the texts */
 	const char *budget[COLL_BUDGETS_MAX]; /* looked at with every digest */
 	size_t budgets;
 	const char *exec; /* started when one is told; NULL: nothing */
+	const char *archive; /* "s3://..."; NULL: runs stay here alone */
 };
 
 struct coll_digest_slot {
