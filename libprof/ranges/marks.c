@@ -334,7 +334,9 @@ static int64_t put_end(struct prof_range_log *log, const struct range_key *k, in
 
 /*
  * The end of a thread's outermost loader wait raises `ending` before it reads the clock, so that
- * the sender, which reads its clock before the flag, never writes a piece beyond the true end.
+ * the sender, which reads its clock before the flag, never writes a piece beyond the true end. By
+ * an exchange: a store, however it is ordered, may be seen by others when the clock was read long
+ * ago, on aarch64 at least.
  */
 static int64_t write_end(struct prof_range_log *log, const struct range_key *k)
 {
@@ -347,7 +349,7 @@ static int64_t write_end(struct prof_range_log *log, const struct range_key *k)
 		log->waits = i; /* its beginning was not written either */
 		return prof_realtime_ns();
 	}
-	atomic_store(&log->ending, true);
+	atomic_exchange(&log->ending, true);
 	stamp = put_end(log, k, prof_realtime_ns());
 	forget_waits(log);
 	atomic_store_explicit(&log->ending, false, memory_order_release);

@@ -547,7 +547,8 @@ static void loop(void)
 	int64_t now;
 
 	while (!atomic_load_explicit(&sm.stopping, memory_order_relaxed)) {
-		seen = atomic_load_explicit(&sm.wake, memory_order_relaxed);
+		/* Whoever stops us stores `stopping`, then bumps: who has seen that sees both. */
+		seen = atomic_load_explicit(&sm.wake, memory_order_acquire);
 		now = prof_mono_ns();
 		ask_rate(&t, now);
 		tell_workers(&t);

@@ -96,7 +96,7 @@ struct segment {
 };
 
 static struct segment *seg; /* this process made it, or its parent */
-static bool ours;
+static atomic_bool ours; /* any thread may ask */
 static struct segment *_Atomic up; /* the trainer's, in a worker; never changes once it is there */
 static char variable[VARIABLE_BYTES]; /* in environ; filled in at arm */
 static char above[VARIABLE_BYTES]; /* what the environment said; "" for nothing */
@@ -246,8 +246,7 @@ static void publish(void)
 	if ((size_t)n >= room || strncmp(variable, VARIABLE, strlen(VARIABLE)) != 0)
 		return;
 	memcpy(to + 1, value + 1, (size_t)n);
-	atomic_signal_fence(memory_order_seq_cst);
-	*(volatile char *)to = value[0];
+	__atomic_store_n(to, value[0], __ATOMIC_RELEASE); /* until now the value is empty */
 }
 
 int prof_shared_create(const uint8_t stream[16])
@@ -511,7 +510,7 @@ void prof_shared_stats(struct prof_shared_stats *s)
 /* ---- workers ---- */
 
 static struct slot *_Atomic mine; /* this process's slot */
-static bool tried; /* there is none to be had */
+static atomic_bool tried; /* there is none to be had */
 static atomic_flag busy = ATOMIC_FLAG_INIT; /* somebody takes one */
 static uint64_t sent[TEXT_KINDS * TEXTS]; /* hashes of the texts that the reader has */
 
