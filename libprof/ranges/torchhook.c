@@ -7,8 +7,9 @@
  *   at::RecordFunction::name() const -> const char *
  *   at::removeCallback(uint64_t)
  * RecordFunctionCallback is trivially copyable, so a C struct of its layout passes by value as it
- * does. Its start function returns a std::unique_ptr, which the ABI passes as a hidden pointer in
- * the first argument and as the returned value; we only ever return an empty one.
+ * does. Its start function returns a std::unique_ptr, for whose place the caller passes a hidden
+ * pointer: on x86-64 in the first argument, to be returned as the value, on aarch64 in x8, which is
+ * not returned. We only ever return an empty one.
  */
 #include "torchhook.h"
 
@@ -33,10 +34,10 @@
 #define CHECKED 8u /* callbacks looked at closely before they are trusted */
 #define FORK_WAIT_NS 100000000
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 #define ABI_KNOWN 1
 #else
-#define ABI_KNOWN 0 /* elsewhere the hidden pointer may travel in a register that C cannot name */
+#define ABI_KNOWN 0 /* elsewhere the hidden pointer may travel otherwise */
 #endif
 
 enum scope {
@@ -45,7 +46,7 @@ enum scope {
 };
 
 struct record_callback { /* at::RecordFunctionCallback */
-	void *(*start)(void **context, const void *fn);
+	void (*start)(void); /* see on_start */
 	void (*end)(const void *fn, void *context);
 	double sampling;
 	bool scopes[SCOPES];
@@ -121,24 +122,47 @@ static bool looks_right(const void *fn)
 	return true;
 }
 
-static void *on_start(void **context, const void *fn)
+/* Called by on_start, on aarch64 by a name that assembly can use. */
+__attribute__((used, visibility("hidden"))) void prof_torch_begun(const void *fn);
+
+void prof_torch_begun(const void *fn)
 {
 	int now = atomic_load_explicit(&stage, memory_order_relaxed);
 	const char *name;
 
-	*context = NULL;
 	if (!prof_marks_on() || (now != STAGE_TRUSTED && now != STAGE_CHECKED))
-		return context;
+		return;
 	if (now == STAGE_CHECKED && !looks_right(fn)) {
 		atomic_compare_exchange_strong(&stage, &now, STAGE_FAILED);
-		return context;
+		return;
 	}
 	name = record_name(fn);
 	if (name)
 		prof_mark_begin(PROF_SOURCE_TORCH, (uintptr_t)fn, name,
 				strnlen(name, PROF_MARK_NAME_MAX));
+}
+
+#ifdef __aarch64__
+/* The range is in x0, as a first argument is; hint #34 is `bti c`, for who branches here. */
+__attribute__((visibility("hidden"))) void on_start(void) __asm__("prof_torch_start");
+__asm__("\t.text\n"
+	"\t.p2align 2\n"
+	"\t.hidden prof_torch_start\n"
+	"\t.globl prof_torch_start\n"
+	"\t.type prof_torch_start, %function\n"
+	"prof_torch_start:\n"
+	"\thint #34\n"
+	"\tstr xzr, [x8]\n"
+	"\tb prof_torch_begun\n"
+	"\t.size prof_torch_start, . - prof_torch_start\n");
+#else
+static void *on_start(void **context, const void *fn)
+{
+	*context = NULL;
+	prof_torch_begun(fn);
 	return context;
 }
+#endif
 
 static void on_end(const void *fn, void *context)
 {
@@ -355,7 +379,9 @@ static bool find_symbols(void)
 
 static void add(void)
 {
-	struct record_callback callback = { .start = on_start, .end = on_end, .sampling = 1.0 };
+	struct record_callback callback = { .start = (void (*)(void))on_start,
+					    .end = on_end,
+					    .sampling = 1.0 };
 
 	callback.scopes[SCOPE_USER] = true;
 	handle = add_callback(callback);
@@ -379,7 +405,7 @@ static void link_and_add(void)
 static void register_now(void)
 {
 	if (!ABI_KNOWN)
-		give_up("its callback is known on x86-64 only");
+		give_up("its callback is known on x86-64 and aarch64 only");
 	else if (!read_version())
 		give_up("its version is not known");
 	else if (!version_known())

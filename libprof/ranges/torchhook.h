@@ -5,8 +5,8 @@
  * for, so operators cost nothing.
  *
  * There is no header for this: the callback's layout and the symbols' names are those of torch 1.12
- * to 2.x on x86-64. Another version, a missing symbol, or a callback that does not look as it
- * should, and torch is left alone; prof_torch_note says why.
+ * to 2.x on x86-64 and aarch64. Another version, a missing symbol, or a callback that does not look
+ * as it should, and torch is left alone; prof_torch_note says why.
  */
 #ifndef PROF_TORCHHOOK_H
 #define PROF_TORCHHOOK_H

@@ -23,6 +23,30 @@ struct record {
 	const char *name;
 };
 
+#ifdef __aarch64__
+/* As a C++ compiler calls what returns a std::unique_ptr: where that shall be stands in x8. */
+static void *start(void **context, const void *fn, void *(*function)(void **, const void *))
+{
+	register const void *x0 __asm__("x0") = fn;
+	register void *x8 __asm__("x8") = context;
+
+	__asm__ volatile("blr %2"
+			 : "+r"(x0), "+r"(x8)
+			 : "r"(function)
+			 : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x9", "x10", "x11", "x12",
+			   "x13", "x14", "x15", "x16", "x17", "x18", "x30", "v0", "v1", "v2", "v3",
+			   "v4", "v5", "v6", "v7", "v16", "v17", "v18", "v19", "v20", "v21", "v22",
+			   "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31", "cc",
+			   "memory");
+	return context;
+}
+#else
+static void *start(void **context, const void *fn, void *(*function)(void **, const void *))
+{
+	return function(context, fn);
+}
+#endif
+
 static struct record_callback registered;
 static int callbacks;
 static struct record records[16];
@@ -68,7 +92,7 @@ int fake_begin(int place, const char *name)
 	records[place].name = name;
 	if (!callbacks)
 		return 0;
-	return registered.start(&context, &records[place]) == &context && !context;
+	return start(&context, &records[place], registered.start) == &context && !context;
 }
 
 void fake_begin_at(const void *fn)
@@ -76,7 +100,7 @@ void fake_begin_at(const void *fn)
 	void *context;
 
 	if (callbacks)
-		registered.start(&context, fn);
+		start(&context, fn, registered.start);
 }
 
 void fake_end(int place)

@@ -391,8 +391,8 @@ static void test_forks(void)
 
 int main(void)
 {
-#if !defined(__x86_64__)
-	SKIP("torch's callback is known on x86-64 only");
+#if !defined(__x86_64__) && !defined(__aarch64__)
+	SKIP("torch's callback is known on x86-64 and aarch64 only");
 #endif
 	if (access(FAKE, R_OK))
 		SKIP("no stand-in for torch was built");
