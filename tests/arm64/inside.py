@@ -3,6 +3,7 @@
 import ctypes
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -40,6 +41,30 @@ def run(test):
         return status, time.monotonic() - began, said.read()
 
 
+def record(build):
+    """A run of this machine, to be read on the other one."""
+    source, traces = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), os.path.join(build, 'traces')
+    shutil.rmtree(traces, ignore_errors=True)
+    job = ('import sys, time\n'
+           f'sys.path.insert(0, {source + "/tests/workloads"!r})\n'
+           'import gpudev\n'
+           'dev = gpudev.Device(0)\n'
+           'stream = gpudev.Stream(dev)\n'
+           'for step in range(40):\n'
+           '    time.sleep(0.05)\n'
+           '    stream.kernel(5000000)\n'
+           '    stream.synchronize()\n')
+    with open('/tmp/job.py', 'w', encoding='utf-8') as f:
+        f.write(job)
+    done = subprocess.run([source + '/scripts/with-gpusim', build + '/bin/gpustarve', 'run', '--quiet', '--no-report', '-o', '/tmp/runs',
+                           '--', '/usr/bin/python3', '/tmp/job.py'], env=dict(os.environ, GPUSTARVE_BUILD=build), check=False,
+                          capture_output=True)
+    runs = [name for name in (os.listdir('/tmp/runs') if os.path.isdir('/tmp/runs') else []) if name.endswith('.gst')]
+    print(f'recorded: {len(runs)} runs, status {done.returncode} {done.stderr.decode(errors="replace")[-500:]}', flush=True)
+    for name in runs[:1]:
+        shutil.copytree(os.path.join('/tmp/runs', name), os.path.join(traces, 'guest.gst'))
+
+
 def main():
     build, counts = sys.argv[1], {'passed': 0, 'skipped': 0, 'failed': 0}
     prepare()
@@ -52,6 +77,7 @@ def main():
         print(f'{i + 1}/{len(tests)} {test["name"]}: {how} {seconds:.1f} s', flush=True)
         if how == 'failed':
             print(f'status {status}', said.decode(errors='replace')[-3000:], flush=True)
+    record(build)
     print(', '.join(f'{n} {how}' for how, n in counts.items()), f'of {len(tests)}, on', os.uname().machine, os.uname().release, flush=True)
     with open(os.path.join(build, 'result'), 'w', encoding='utf-8') as f:
         f.write(str(1 if counts['failed'] or not tests else 0))
