@@ -5,7 +5,7 @@
 asked for. The run is made (tests/browser/long says how), the store a server of Python's on this machine that
 checks nothing, so its own CPU is not counted; its answers come over plain HTTP.
 
-    bench_objects.py [EVENTS]     default 4,000,000"""
+    bench_objects.py [EVENTS [MS]]     default 4,000,000 events; MS: how long the store takes to begin each answer"""
 import os
 import resource
 import sys
@@ -16,6 +16,7 @@ import gs
 import objectstore
 
 EVENTS = int(sys.argv[1]) if len(sys.argv) > 1 else 4000000
+FAR_S = int(sys.argv[2]) / 1000 if len(sys.argv) > 2 else 0
 
 
 def spent(argv, env):
@@ -26,6 +27,12 @@ def spent(argv, env):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall, done.stdout
 
 
+def later(self, do=objectstore.Asked.do_GET):
+    time.sleep(FAR_S)
+    do(self)
+
+
+objectstore.Asked.do_GET = later
 objectstore.Checked.signature = lambda self, method, url, headers, body: headers['Authorization']
 with gs.scratch() as where, objectstore.Checked() as store:
     run = os.path.join(where, 'long.gst')
