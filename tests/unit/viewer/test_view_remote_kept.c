@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pieces of objects: the right bytes from any number of threads, each piece asked for once while
- * there is room, the next ones ahead of who reads, errors not kept, and not more memory than pieces.
+ * there is room, the next ones ahead of who reads, errors not kept, no more memory than pieces.
  */
 #include "harness.h"
 
@@ -117,7 +117,7 @@ static void *read_much(void *arg)
 	return (void *)wrong;
 }
 
-/* Few pieces, many threads: they are taken from each other, and the bytes are right all the same. */
+/* Few pieces, many threads: they are taken from each other, and the bytes are right. */
 static void test_many_threads(void)
 {
 	static const size_t rooms[] = { 1, 2, 5, OBJECTS * PIECES };
