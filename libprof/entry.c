@@ -35,6 +35,7 @@
 #include "cupti/nvml.h"
 #include "entry.h"
 #include "facts/cupti.h"
+#include "loader/files.h"
 #include "loader/shim.h"
 #include "ranges/nvtx.h"
 #include "ranges/ranges.h"
@@ -181,6 +182,7 @@ __attribute__((constructor)) static void prepare(int argc, char **argv)
 	bool tool;
 
 	prof_exits_find();
+	prof_files_find();
 	if (!prof_atfork_known() || prof_sanitizer_judges()) {
 		prof_fork_never();
 		prof_nvtx_off();

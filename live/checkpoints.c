@@ -58,6 +58,7 @@ void live_save_tell(struct live_save *s, const Wire__Checkpoint *c)
 	default:
 		break;
 	}
+	s->unsure |= c->content == WIRE__SAVE_CONTENT__CONTENT_NONE;
 	/* The call's own end is the first that is told. */
 	if (c->state != WIRE__SAVE_STATE__SAVE_BEGUN && s->call_end_ns == LIVE_NEVER)
 		s->call_end_ns = base_max(end, s->start_ns);
@@ -171,11 +172,12 @@ static void join(struct work *w)
 			continue;
 		if (!c->checkpoints || s->start_ns > open_until || is_again(w, at, last)) {
 			last = (uint32_t)c->checkpoints++;
-			c->checkpoint[last] =
-				(struct live_checkpoint){ s->start_ns, s->start_ns, LIVE_NEVER };
+			c->checkpoint[last] = (struct live_checkpoint){ s->start_ns, s->start_ns,
+									LIVE_NEVER, true };
 			open_until = s->start_ns;
 		}
 		c->of_save[at] = last;
+		c->checkpoint[last].unsure &= s->unsure;
 		if (s->whole_ns > c->checkpoint[last].there_ns)
 			c->checkpoint[last].there_ns = s->whole_ns;
 		if (s->call_end_ns != LIVE_NEVER)

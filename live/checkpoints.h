@@ -26,9 +26,22 @@ struct live_save {
 	uint64_t before_inode;
 	struct live_file file;
 	const char *path; /* "": it has none, and counts for nothing */
-	const char *saver;
+	const char *saver; /* NULL: not kept */
 	bool failed, synced;
+	bool unsure; /* nothing of a training was seen in it: it may be no checkpoint */
 };
+
+struct live_written { /* bytes that a process wrote to files in some time */
+	uint32_t process;
+	int64_t start_ns, end_ns;
+	uint64_t bytes;
+};
+
+/* What is told of bytes is at most INT64_MAX. */
+static inline uint64_t live_bytes_sum(uint64_t a, uint64_t b)
+{
+	return a >= INT64_MAX || b >= INT64_MAX - a ? INT64_MAX : a + b;
+}
 
 /* A stamp that nothing can be added to beyond an int64_t. */
 int64_t live_clamped(int64_t t);
@@ -49,6 +62,7 @@ struct live_load {
 struct live_checkpoint {
 	int64_t start_ns; /* it covers all before */
 	int64_t there_ns, gone_ns; /* LIVE_NEVER: it never was; it still is */
+	bool unsure; /* all of its saves are */
 };
 
 struct live_checkpoints {
@@ -58,6 +72,23 @@ struct live_checkpoints {
 		*of_save; /* [saves]: whose it is; LIVE_NO_CHECKPOINT: it is part of another save */
 };
 #define LIVE_NO_CHECKPOINT UINT32_MAX
+
+/*
+ * Files that a thread writes, syncs and moves to their place, three in a row of a process whose
+ * distances differ at most twofold, are a saver's: these and all others there that differ in digits
+ * alone are unsure no more. Of @saves by start_ns. 0 or -ENOMEM.
+ */
+int live_series_prove(struct live_save *save, size_t saves);
+
+/*
+ * What was opened by another process than its own is a checkpoint, and so is all that was saved in
+ * the same way to places that differ in digits alone.
+ */
+void live_opened_prove(struct live_save *save, size_t saves, const struct live_load *load,
+		       size_t loads);
+
+/* Whether a save of its process explains what was written: it was made in that time. */
+bool live_written_known(const struct live_written *w, const struct live_save *save, size_t saves);
 
 /* Of @saves by start_ns. 0 or -ENOMEM. Free with live_checkpoints_fini. */
 int live_checkpoints_make(const struct live_save *save, size_t saves, struct live_checkpoints *c);

@@ -110,6 +110,7 @@ struct live_stream { /* a process; read only */
 	struct live_kept *kept; /* [LIVE_SAVES_MAX], by number */
 	size_t kepts;
 	uint32_t last_save; /* number of the last one that was told */
+	struct live_written written; /* the last that was told */
 	bool blind; /* frames before blind_ns were left out: see live_when */
 	int64_t blind_ns;
 };
@@ -182,6 +183,10 @@ struct live_unsaved {
 	bool known; /* a process is alive, and all of its saves were told */
 	bool saved; /* there is a checkpoint */
 	bool under_way; /* a save has begun, and it is not told what became of it */
+	/* What was written since may be a checkpoint: less may be lost than since from_ns. */
+	bool unsure;
+	uint64_t unsure_bytes; /* the last such; 0: not known */
+	int64_t unsure_ns; /* when */
 	int64_t from_ns;
 };
 struct live_unsaved live_run_unsaved(const struct live_run *r, int64_t now_ns);
@@ -220,6 +225,9 @@ struct live_totals {
 	int64_t unsaved_for_ns; /* since the beginning of the newest checkpoint; -1 */
 	int64_t unsaved_nano_usd; /* 0 unless priced */
 	bool saved, saving; /* there is a checkpoint; a save is under way */
+	bool unsure; /* ... and of what was written since it is not known whether it is one: ... */
+	uint64_t unsure_bytes; /* ... so many bytes, 0: not known, ... */
+	int64_t unsure_for_ns; /* ... so long ago; -1: not known */
 	uint64_t dropped, own_cpu_ns;
 	int64_t life_ns; /* of the processes that the last two are of, summed */
 	int64_t step_slower_ppm; /* for sure; 0: not known; the caller's to set: no pulse tells */

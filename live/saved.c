@@ -13,6 +13,8 @@
 
 struct live_saved { /* of all processes; what follows from their saves */
 	int64_t covered_ns; /* INT64_MIN: nothing */
+	int64_t unsure_ns, unsure_at_ns; /* that may be; INT64_MIN. When that was made */
+	uint64_t unsure_bytes;
 	int64_t forgotten_ns; /* checkpoints that began up to here count for nothing */
 	bool stale;
 };
@@ -47,6 +49,12 @@ static void forget_first(struct live_stream *s, struct live_saved *all)
 	memmove(s->kept, s->kept + 1, s->kepts * sizeof(*s->kept));
 }
 
+/* Who is told apart is one: the message's own text is gone when it is asked for. */
+static const char *saver_of(const Wire__Checkpoint *c)
+{
+	return strcmp(c->saver, "file") ? "" : "file";
+}
+
 /* NULL: it is older than what is kept, or there is no memory. */
 static struct live_kept *kept_of(struct live_stream *s, struct live_saved *all,
 				 const Wire__Checkpoint *c)
@@ -72,6 +80,7 @@ static struct live_kept *kept_of(struct live_stream *s, struct live_saved *all,
 	s->last_save = k->number = c->number;
 	live_save_begin(&k->save, c);
 	k->save.path = path;
+	k->save.saver = saver_of(c);
 	return k;
 }
 
@@ -101,6 +110,17 @@ static void take_save(struct live_run *r, struct live_stream *s, Wire__Checkpoin
 	r->saved->stale = true;
 }
 
+static void take_written(struct live_run *r, struct live_stream *s, const Wire__Checkpoint *c)
+{
+	struct live_written *w = &s->written;
+
+	*w = (struct live_written){ .start_ns = live_clamped(placed(s, c->start_ns)),
+				    .end_ns = live_clamped(placed(s, c->end_ns)),
+				    .bytes = c->bytes };
+	w->start_ns = base_min(w->start_ns, w->end_ns);
+	r->saved->stale = true;
+}
+
 int live_run_facts(struct live_run *r, const uint8_t *id, uint64_t seq, const Wire__Facts *m)
 {
 	struct live_stream *s = live_run_stream(r, id);
@@ -113,10 +133,16 @@ int live_run_facts(struct live_run *r, const uint8_t *id, uint64_t seq, const Wi
 		if (!r->saved)
 			return -ENOMEM;
 		r->saved->covered_ns = r->saved->forgotten_ns = INT64_MIN;
+		r->saved->unsure_ns = INT64_MIN;
 	}
-	for (size_t i = 0; i < m->n_checkpoints; i++)
-		if (tells_of_save(m->checkpoints[i]))
-			take_save(r, s, *m->checkpoints[i]);
+	for (size_t i = 0; i < m->n_checkpoints; i++) {
+		const Wire__Checkpoint *c = m->checkpoints[i];
+
+		if (tells_of_save(c))
+			take_save(r, s, *c);
+		else if (c->state == WIRE__SAVE_STATE__SAVE_WRITTEN)
+			take_written(r, s, c);
+	}
 	return 0;
 }
 
@@ -163,22 +189,60 @@ static struct live_save *all_saves(const struct live_run *r, size_t *count)
 	return out;
 }
 
-/* The newest checkpoint that is there and was not overwritten. */
+/* What was written and is no save that is known. */
+static void add_written(const struct live_run *r, const struct live_save *save, size_t saves,
+			struct live_saved *all)
+{
+	for (size_t i = 0; i < r->streams; i++) {
+		struct live_written w = r->stream[i]->written;
+
+		w.process = (uint32_t)i;
+		if (!w.bytes || w.end_ns <= all->unsure_ns || live_written_known(&w, save, saves))
+			continue;
+		all->unsure_ns = all->unsure_at_ns = w.end_ns;
+		all->unsure_bytes = w.bytes;
+	}
+}
+
+static void take_newest(const struct live_checkpoints *c, const struct live_save *save,
+			size_t saves, struct live_saved *all)
+{
+	size_t unsure = SIZE_MAX;
+
+	for (size_t i = c->checkpoints; i-- && all->covered_ns == INT64_MIN;) {
+		const struct live_checkpoint *one = &c->checkpoint[i];
+
+		if (one->there_ns == LIVE_NEVER || one->gone_ns != LIVE_NEVER ||
+		    one->start_ns <= all->forgotten_ns)
+			continue;
+		if (!one->unsure)
+			all->covered_ns = one->start_ns;
+		else if (unsure == SIZE_MAX)
+			unsure = i;
+	}
+	if (unsure == SIZE_MAX)
+		return;
+	all->unsure_ns = c->checkpoint[unsure].start_ns;
+	all->unsure_at_ns = c->checkpoint[unsure].there_ns;
+	for (size_t i = 0; i < saves; i++)
+		if (c->of_save[i] == unsure)
+			all->unsure_bytes += save[i].file.size;
+}
+
+/* The newest checkpoint that is there and was not overwritten, and what may be one. */
 static void refresh(const struct live_run *r, struct live_saved *all)
 {
 	struct live_checkpoints c = { 0 };
 	size_t n;
 	struct live_save *save = all_saves(r, &n);
 
-	if (save && !live_checkpoints_make(save, n, &c)) {
-		all->covered_ns = INT64_MIN;
+	if (save && !live_series_prove(save, n) && !live_checkpoints_make(save, n, &c)) {
+		all->covered_ns = all->unsure_ns = INT64_MIN;
+		all->unsure_bytes = 0;
 		all->stale = false;
+		take_newest(&c, save, n, all);
+		add_written(r, save, n, all);
 	}
-	for (size_t i = c.checkpoints; i-- && all->covered_ns == INT64_MIN;)
-		if (c.checkpoint[i].there_ns != LIVE_NEVER &&
-		    c.checkpoint[i].gone_ns == LIVE_NEVER &&
-		    c.checkpoint[i].start_ns > all->forgotten_ns)
-			all->covered_ns = c.checkpoint[i].start_ns;
 	live_checkpoints_fini(&c);
 	free(save);
 }
@@ -247,6 +311,11 @@ struct live_unsaved live_run_unsaved(const struct live_run *r, int64_t now_ns)
 	if (r->saved && r->saved->covered_ns > u.from_ns) {
 		u.from_ns = r->saved->covered_ns;
 		u.saved = true;
+	}
+	if (r->saved && r->saved->unsure_ns > u.from_ns) {
+		u.unsure = true;
+		u.unsure_ns = r->saved->unsure_at_ns;
+		u.unsure_bytes = r->saved->unsure_bytes;
 	}
 	u.known = !is_blind(r, now_ns, u.from_ns);
 	u.under_way = under_way(r, now_ns);

@@ -176,6 +176,16 @@ static void add_gpus(const struct live_run *r, int64_t now_ns, struct live_total
 			t->starved_nano_usd_per_hour = 0;
 }
 
+/* The last that was heard, on the clock of the saves. */
+static int64_t newest_ns(const struct live_run *r)
+{
+	int64_t t = 0;
+
+	for (size_t i = 0; i < r->gpus; i++)
+		t = base_max(t, r->gpu[i].covered_ns);
+	return t;
+}
+
 static void add_unsaved(const struct live_run *r, int64_t now_ns, struct live_totals *t)
 {
 	struct live_unsaved u = live_run_unsaved(r, now_ns);
@@ -184,6 +194,9 @@ static void add_unsaved(const struct live_run *r, int64_t now_ns, struct live_to
 	if (!u.known)
 		return;
 	t->saved = u.saved;
+	t->unsure = u.unsure;
+	t->unsure_bytes = u.unsure_bytes;
+	t->unsure_for_ns = u.unsure ? newest_ns(r) - u.unsure_ns : -1;
 	t->unsaved_ns = t->unsaved_for_ns = 0;
 	for (size_t i = 0; i < r->gpus; i++) {
 		const struct live_gpu *g = &r->gpu[i];
@@ -219,7 +232,8 @@ void live_run_totals(const struct live_run *r, int64_t now_ns, struct live_total
 				   .quiet_ns = -1,
 				   .lag_ns = -1,
 				   .unsaved_ns = -1,
-				   .unsaved_for_ns = -1 };
+				   .unsaved_for_ns = -1,
+				   .unsure_for_ns = -1 };
 	for (size_t i = 0; i < r->streams; i++)
 		add_stream(r->stream[i], now_ns, t);
 	add_gpus(r, now_ns, t);

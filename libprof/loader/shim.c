@@ -101,6 +101,7 @@ static char text[TEXTS][TEXT_BYTES];
 static atomic_uint texts; /* a bit for each that is in use */
 static _Atomic uint64_t dropped, dropped_by_workers;
 static atomic_uint saves; /* that were begun */
+static _Atomic uint64_t saved_inode; /* of the last one that ended */
 static atomic_uint early; /* loads before the arm */
 static atomic_uint asides; /* times that the shim stepped aside */
 static void (*_Atomic wake_sender)(void); /* NULL before the arm, while threads tell already */
@@ -657,6 +658,7 @@ void gpustarve_saved(uint32_t number, const char *what, uint32_t state, uint64_t
 	if (!number || me.saving != number)
 		return;
 	me.saving = 0;
+	atomic_store_explicit(&saved_inode, inode, memory_order_relaxed);
 	if (!prof_marks_on())
 		return;
 	row.end_ns = prof_mark_close(WIRE_RANGE_CHECKPOINT, me.save_key);
@@ -677,6 +679,22 @@ void gpustarve_save_is(uint32_t number, const char *what, uint32_t state, uint64
 		return;
 	row.start_ns = row.end_ns = prof_realtime_ns();
 	put_saved(&row, what, state, inode, size, mtime_ns);
+}
+
+void prof_shim_moved(const char *what, int64_t born_ns, uint64_t inode, uint64_t size,
+		     uint64_t mtime_ns)
+{
+	struct wire_batch begun = { .samples = PROF_SAVE_BEGUN, .start_ns = born_ns }, whole;
+
+	/* Not one of a saver that is known. */
+	if (me.saving || inode == atomic_load_explicit(&saved_inode, memory_order_relaxed))
+		return;
+	begun.worker = atomic_fetch_add_explicit(&saves, 1, memory_order_relaxed) + 1;
+	whole = begun;
+	put_save(&begun, what);
+	whole.end_ns = prof_realtime_ns();
+	put_saved(&whole, what, PROF_SAVE_WHOLE | PROF_SAVE_SYNCED | PROF_SAVE_NONE, inode, size,
+		  mtime_ns);
 }
 
 static bool keeps_early(void)

@@ -68,7 +68,7 @@ PROF_EXPORT void gpustarve_worker(uint32_t pid, uint32_t loader, uint32_t worker
  *
  * Returns the save's number, which the other calls take; 0: nothing of it is kept, as of one inside
  * another one of the thread. gpustarve_saved ends the call; gpustarve_save_is, from any thread,
- * tells what became of the file later. @state: enum prof_save_state, with PROF_SAVE_SYNCED. The
+ * tells what became of the file later. @state: enum prof_save_state, with PROF_SAVE_BITS. The
  * rest is as in struct prof_checkpoint.
  */
 PROF_EXPORT uint32_t gpustarve_saving(uint64_t key, const char *what, uint64_t before);
@@ -85,6 +85,13 @@ PROF_EXPORT void gpustarve_loaded(const char *what, uint64_t inode, uint64_t siz
 				  uint64_t mtime_ns);
 
 /*
+ * A file that a thread wrote, synced and moved to its place: a save of the saver "file", of which
+ * nobody knows what is in it. @what: as above. From libprof's own hooks (files.h).
+ */
+void prof_shim_moved(const char *what, int64_t born_ns, uint64_t inode, uint64_t size,
+		     uint64_t mtime_ns);
+
+/*
  * The garbage collector begins or ends ("start", "stop") on this thread; a member of gc.callbacks.
  * Runs below PROF_SHIM_GC_NS are left out.
  */
@@ -98,14 +105,19 @@ enum prof_save_state { /* SaveState of wire/session.proto */
 	PROF_SAVE_WHOLE = 2,
 	PROF_SAVE_FAILED = 3,
 	PROF_SAVE_HANDED = 4,
-	PROF_SAVE_OPENED = 5
+	PROF_SAVE_OPENED = 5,
+	PROF_SAVE_WRITTEN = 6 /* the sender's own: report.h */
 };
-#define PROF_SAVE_SYNCED 16u /* with a state: the saver synced the file */
+/* With a state: */
+#define PROF_SAVE_SYNCED 16u /* the saver synced the file */
+#define PROF_SAVE_STATE 32u /* a training's state was seen in what was saved */
+#define PROF_SAVE_NONE 64u /* it was looked for, and was not */
+#define PROF_SAVE_BITS (PROF_SAVE_SYNCED | PROF_SAVE_STATE | PROF_SAVE_NONE)
 
 struct prof_checkpoint {
 	int64_t start_ns, end_ns; /* of one that has begun: 0 */
 	uint64_t bytes; /* that the thread wrote meanwhile */
-	uint32_t state, number; /* with PROF_SAVE_SYNCED */
+	uint32_t state, number; /* state: with PROF_SAVE_BITS */
 	uint64_t before_inode; /* at the beginning */
 	uint64_t inode, size; /* of what lies there at the end; 0: not known */
 	int64_t mtime_ns;

@@ -7,15 +7,18 @@ module) as globals; it is in no module list.
 As in shim.py functions are replaced by wrappers that call them, an exception of the program goes on
 whatever its type, and the first failure of ours puts the originals of the module back and leaves a
 note. Of a file only its name, inode, size and time of change are looked at, once before and once
-after. The frames of this file are called <gpustarve> in stacks."""
+after; of what goes into it, whether it holds a model's or an optimizer's state (LEDGER 9). The
+frames of this file are called <gpustarve> in stacks."""
 import ctypes
 import functools
+import itertools
 import os
 import sys
 import types
 
 ABI = 5
 WHOLE, FAILED, HANDED, SYNCED = 2, 3, 4, 16  # enum prof_save_state
+STATE, NONE = 32, 64  # ... what was seen in it
 
 lib = ctypes.PyDLL(HERE.rpartition('/')[0] + '/libprof.so',  # noqa: F821
                    mode=os.RTLD_NOLOAD | os.RTLD_NOW)
@@ -111,12 +114,64 @@ def is_flushed(f, size):
         return False
 
 
+# ---- what is in it ----
+
+LOOKS = 400  # at so many things, four deep
+NAMES = 'state_dict', 'optim', 'model', 'module', 'network', 'params', 'weights'
+PARAMETERS = '.weight', '.bias', '.kernel', '.scale'
+PLAIN = str, bytes, int, float, bool, complex, type(None)
+
+
+def is_a(thing, *names):
+    return any((c.__module__, c.__name__) in names for c in type(thing).__mro__)
+
+
+def is_state_key(key, value):
+    if not isinstance(key, str):
+        return False
+    name = key.lower()
+    return name == 'param_groups' or name.endswith(PARAMETERS) or (
+        type(value) not in PLAIN and any(n in name for n in NAMES))
+
+
+def attributes(thing):
+    try:
+        own = object.__getattribute__(thing, '__dict__')
+    except AttributeError:
+        return {}
+    return own if type(own) is dict else {}
+
+
+def holds_state(thing):
+    """A module, an optimizer, or what their state_dict() returns, by its names. Nothing of the
+    program is called: dictionaries and lists are read as such, whatever their class makes of it."""
+    things = [(thing, 0)]
+    for thing, depth in things:
+        inside = []
+        if is_a(thing, ('torch.nn.modules.module', 'Module'),
+                ('torch.optim.optimizer', 'Optimizer')):
+            return True
+        if issubclass(type(thing), dict):
+            inside = list(itertools.islice(dict.items(thing), 64))
+            if '_metadata' in attributes(thing) or any(is_state_key(k, v) for k, v in inside):
+                return True
+            inside = [v for k, v in inside]
+        elif type(thing) in (list, tuple):
+            inside = thing[:16]
+        elif not is_a(thing, ('torch', 'Tensor'), ('torch._tensor', 'Tensor')):
+            inside = list(dict.values(attributes(thing)))[:64]
+        if depth < 4 and len(things) < LOOKS:
+            things.extend((t, depth + 1) for t in inside if type(t) not in PLAIN)
+    return False
+
+
 class Save(object):
     """One of them, from before the call on."""
-    __slots__ = 'f', 'what', 'path', 'fd', 'number'
+    __slots__ = 'f', 'what', 'path', 'fd', 'number', 'content'
 
-    def __init__(self, saver, f):
+    def __init__(self, saver, f, content=0):
         self.f, (self.path, self.fd) = f, name_of(f)
+        self.content = content
         self.what = saver.encode() + b'\t' + self.path
         self.number = saving(id(self), self.what, look(self.path, self.fd)[0])
 
@@ -125,7 +180,7 @@ class Save(object):
         if state & 15 == WHOLE and b'://' not in self.path and (
                 not inode or not is_flushed(self.f, size)):
             state = HANDED  # to a buffer, or something that still has it
-        tell(self.number, self.what, state, inode, size, mtime)
+        tell(self.number, self.what, state | self.content, inode, size, mtime)
         self.f = None
 
     def later(self, failed, state=WHOLE):
@@ -133,14 +188,17 @@ class Save(object):
         self.ended(FAILED if failed else state, save_is)
 
 
-def make_save(saver, where, state=WHOLE, handed=None):
-    """where(args, kwargs) is the file; handed(save, result): who will call save.later()."""
+def make_save(saver, where, state=WHOLE, handed=None, what=None):
+    """where(args, kwargs) is the file, what(args, kwargs) goes into it, None: a training's state by
+    what the saver is for; handed(save, result): who will call save.later()."""
     def make(original):
         def save(*args, **kwargs):
             one, result, done = None, None, False
             try:
                 try:
                     one = Save(saver, where(args, kwargs))
+                    if what and one.number:
+                        one.content = STATE if holds_state(what(args, kwargs)) else NONE
                 except Exception:
                     if off(saver):
                         raise
@@ -195,7 +253,7 @@ def replace(owner, name, make):
 # ---- the savers ----
 
 def torch_serialization(module):
-    replace(module, 'save', make_save('torch.save', given(1, 'f')))
+    replace(module, 'save', make_save('torch.save', given(1, 'f'), what=given(0, 'obj')))
     replace(module, 'load', make_load('torch.load', given(0, 'f')))
     torch = sys.modules.get('torch')
     for owner, name, original, ours in list(replaced):
@@ -205,7 +263,8 @@ def torch_serialization(module):
 
 
 def safetensors(module):
-    replace(module, 'save_file', make_save('safetensors', given(1, 'filename')))
+    replace(module, 'save_file', make_save('safetensors', given(1, 'filename'),
+                                           what=given(0, 'tensors')))
     replace(module, 'load_file', make_load('safetensors', given(0, 'filename')))
 
 

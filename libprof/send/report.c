@@ -96,8 +96,11 @@ void prof_report_checkpoint(const struct prof_checkpoint *c, const char *saver, 
 	point.bytes = c->bytes;
 	point.path = prof_text(path);
 	point.saver = prof_text(saver);
-	point.state = (Wire__SaveState)(c->state & ~PROF_SAVE_SYNCED);
+	point.state = (Wire__SaveState)(c->state & ~PROF_SAVE_BITS);
 	point.synced = c->state & PROF_SAVE_SYNCED;
+	point.content = c->state & PROF_SAVE_STATE  ? WIRE__SAVE_CONTENT__CONTENT_STATE
+			: c->state & PROF_SAVE_NONE ? WIRE__SAVE_CONTENT__CONTENT_NONE
+						    : WIRE__SAVE_CONTENT__CONTENT_UNSAID;
 	point.number = c->number;
 	point.before_inode = c->before_inode;
 	point.inode = c->inode;

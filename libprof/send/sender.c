@@ -35,6 +35,7 @@
 #include "stream/transport.h"
 #include "stream/writer.h"
 #include "traceclock.h"
+#include "written.h"
 
 #define MS 1000000ll
 #define BEGIN 2u /* of s.begin */
@@ -274,6 +275,7 @@ static void write_reports(void)
 	if (s.tick % pulse)
 		return;
 	prof_stream_losses(prof_now_ns());
+	prof_written_tick(false);
 	s.count.level = prof_policy_level_name();
 	prof_report_pulse(&s.count);
 }
@@ -370,6 +372,7 @@ static void finish(void)
 	prof_stream_blocks();
 	report_lost_frames();
 	prof_stream_losses(prof_now_ns());
+	prof_written_tick(true);
 	prof_report_clock();
 	s.count.level = prof_policy_level_name();
 	prof_report_bye(&s.count, atomic_load(&s.leave_ns) ? "_exit" : "exit");

@@ -15,7 +15,7 @@ class Case:
 
     def __init__(self):
         self.gpus, self.processes, self.saves, self.loads, self.over = [], [], [], [], True
-        self.prices = []
+        self.prices, self.written = [], []
 
     def text(self):
         lines = []
@@ -25,9 +25,11 @@ class Case:
             lines.append('process %d %d %d %d %d %d' % (p['start'], p['end'], p['holds'], p['ordered'],
                                                         p['runs'], p['word']))
         for s in self.saves:
-            lines.append('save %d %d %d %d %d %d %d %d %d %s' % (
+            lines.append('save %d %d %d %d %d %d %d %d %d %d %s' % (
                 s['process'], s['start'], s['call_end'], s['whole'], s['failed'], s['before'], *s['file'],
-                s['path']))
+                s.get('unsure', 0), s['path']))
+        for w in self.written:
+            lines.append('written %d %d %d' % w)
         for o in self.loads:
             lines.append('load %d %d %d %d %d %s' % (o['process'], o['t'], *o['file'], o['path']))
         lines.append('end %d' % self.over)
@@ -66,6 +68,23 @@ def checkpoints(case):
                     case.saves[j]['before'] and case.saves[j]['before'] == case.saves[m]['file'][0]] + [NEVER])
         out.append((min(case.saves[m]['start'] for m in group), there, gone))
     return out, whose, counted
+
+
+def sure_ones(points, whose, case):
+    """Without those of which every save is unsure; and these."""
+    sure = {k for n, k in whose.items() if not case.saves[n].get('unsure')}
+    return [p for k, p in enumerate(points) if k in sure], [p for k, p in enumerate(points) if k not in sure]
+
+
+def may_cover(case, segments, unsure):
+    """Of each segment up to where something may cover more."""
+    out = []
+    for k, (a, b) in enumerate(segments):
+        mine = [(c, came, gone) for c, came, gone in unsure if came != NEVER] + [(e, s, NEVER) for s, e, _ in case.written]
+        mine = [(c, gone) for c, came, gone in mine
+                if a <= came and (k + 1 == len(segments) or came < segments[k + 1][0])]
+        out.append(max([a] + [min(c, b) for c, gone in mine if gone > b]))
+    return out
 
 
 def stretches(case):
@@ -163,13 +182,15 @@ def ended(case, segments):
 
 
 def truth(case):
-    points, whose, counted = checkpoints(case)
+    all_points, whose, counted = checkpoints(case)
+    points, unsure = sure_ones(all_points, whose, case)
     segments = stretches(case)
+    may = may_cover(case, segments, unsure)
     ends = ended(case, segments)
     thrown = [NEVER] * len(segments)
     began_with = [-1] * len(segments)
     for k, segment in enumerate(segments[1:], 1):
-        found = [points[whose[n]][0] for n in opened_by(case, segment, whose)]
+        found = [all_points[whose[n]][0] for n in opened_by(case, segment, whose)]
         before = [j for j, (a, b) in enumerate(segments) if found and a <= max(found)]
         if not found or not before or before[-1] >= k:
             continue
@@ -183,12 +204,15 @@ def truth(case):
         part = dict.fromkeys(PARTS, 0)
         for k, (a, b) in enumerate(segments):
             cut, rest = covers(points, (a, b), b), 'unsaved'
+            maybe = max(cut, may[k])
             if ends[k] == 'killed' and thrown[k] != NEVER:
                 cut, rest = min(thrown[k], b), 'redone'
+                maybe = cut
             elif ends[k] == 'killed':
                 rest = 'lost' if k + 1 == len(segments) else 'unknown'
             part['durable'] += within(spans, a, cut)
-            part[rest] += within(spans, cut, b)
+            part['unknown'] += within(spans, cut, maybe)
+            part[rest] += within(spans, maybe, b)
         part['other'] = held - sum(part.values())
         parts.append([part[p] for p in PARTS])
     total, measure, most = integral(case, points, segments)
@@ -231,6 +255,20 @@ def merged(spans):
         else:
             out.append((a, b))
     return out
+
+
+def with_unsure(case, seed):
+    """The same life, of which not everything that was saved is known to be a checkpoint."""
+    r = random.Random(seed * 7 + 1)
+    share = r.choice((0, 0, 0.3, 1))
+    for s in case.saves:
+        s['unsure'] = int(r.random() < share)
+    lives = [p for p in case.processes if p['holds']]
+    for _ in range(r.choice((0, 0, 1, 3))):
+        p = r.choice(lives)
+        start = r.randrange(p['start'], p['end'])
+        case.written.append((start, start + r.randrange(2 * 10 ** 9), r.randrange(1, 10 ** 9)))
+    return case
 
 
 def made(seed):

@@ -2,7 +2,7 @@
 /*
  * saves_insure() by itself, for tests/lib/insurance.py: cases on stdin, a line of JSON for each on
  * stdout. A case is lines of words: "gpu PRICE HELD START END ...", "process START END HOLDS ORDERED RUNS
- * WORD", "save PROCESS START CALL_END WHOLE FAILED BEFORE INODE SIZE MTIME PATH", "load PROCESS T INODE
+ * WORD", "save PROCESS START CALL_END WHOLE FAILED BEFORE INODE SIZE MTIME UNSURE PATH", "written START END BYTES", "load PROCESS T INODE
  * SIZE MTIME PATH", and "end OVER".
  */
 #include <inttypes.h>
@@ -16,6 +16,7 @@
 
 static struct live_save save[MOST];
 static struct live_load load[MOST];
+static struct live_written written[MOST];
 static struct saves_process process[MOST];
 static struct saves_gpu gpu[MOST];
 static struct saves_input in;
@@ -78,8 +79,18 @@ static void read_save(void)
 	s->failed = number();
 	s->before_inode = (uint64_t)number();
 	read_file(&s->file);
+	s->unsure = number();
 	s->path = text();
 	s->saver = "";
+}
+
+static void read_written(void)
+{
+	struct live_written *w = &written[in.writtens++];
+
+	w->start_ns = number();
+	w->end_ns = number();
+	w->bytes = (uint64_t)number();
 }
 
 static void read_load(void)
@@ -159,6 +170,7 @@ static int finish(void)
 	in.over = number();
 	in.save = save;
 	in.load = load;
+	in.written = written;
 	in.process = process;
 	in.gpu = gpu;
 	err = saves_insure(&in, &out);
@@ -189,6 +201,8 @@ int main(void)
 			read_save();
 		else if (!strcmp(what, "load"))
 			read_load();
+		else if (!strcmp(what, "written"))
+			read_written();
 		else
 			finish();
 	}

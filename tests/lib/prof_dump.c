@@ -233,11 +233,11 @@ static void facts(const Wire__Facts *m)
 		printf(",\"saver\":");
 		text(m->checkpoints[i]->saver);
 		printf(",\"state\":%d,\"number\":%u,\"before\":%" PRIu64 ",\"inode\":%" PRIu64
-		       ",\"size\":%" PRIu64 ",\"mtime\":%" PRId64 ",\"synced\":%d}",
+		       ",\"size\":%" PRIu64 ",\"mtime\":%" PRId64 ",\"synced\":%d,\"content\":%d}",
 		       (int)m->checkpoints[i]->state, m->checkpoints[i]->number,
 		       m->checkpoints[i]->before_inode, m->checkpoints[i]->inode,
 		       m->checkpoints[i]->size, m->checkpoints[i]->mtime_ns,
-		       m->checkpoints[i]->synced);
+		       m->checkpoints[i]->synced, (int)m->checkpoints[i]->content);
 	}
 	putchar(']');
 }

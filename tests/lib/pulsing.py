@@ -42,13 +42,22 @@ class Trainer:
         return frame(self.id, self.seq, body=self._pulse(seconds, busy, wait, launches, lag, dropped),
                      made_ns=self.start + int(seconds * S) if self.stamped else None)
 
-    def save(self, number, state, begun, ended=0.0, path='/ckpt/a', before=0, inode=0):
+    def save(self, number, state, begun, ended=0.0, path='/ckpt/a', before=0, inode=0, content=0,
+             saver='torch.save', size=0):
         """One thing that happens to a save: 'begun', 'whole', 'failed', 'handed'."""
         self.seq += 1
         end = self.start + int(ended * S) if ended else 0
         told = (field(1, self.start + int(begun * S)) + (field(2, end) if end else b'') + field(4, path) +
                 field(5, 1 + ('begun', 'whole', 'failed', 'handed').index(state)) + field(6, number) +
-                field(7, 'torch.save') + (field(8, before) if before else b'') + (field(9, inode) if inode else b''))
+                field(7, saver) + (field(8, before) if before else b'') + (field(9, inode) if inode else b'') +
+                (field(10, size) if size else b'') + (field(13, content) if content else b''))
+        return frame(self.id, self.seq, FACTS, body=field(3, told))
+
+    def written(self, begun, ended, size):
+        """To files, by whatever means."""
+        self.seq += 1
+        told = (field(1, self.start + int(begun * S)) + field(2, self.start + int(ended * S)) + field(3, size) +
+                field(5, 6))
         return frame(self.id, self.seq, FACTS, body=field(3, told))
 
     def bye(self, seconds, busy, wait=0.0, dropped=0):

@@ -39,10 +39,10 @@ def train(folder, seed, last):
     def save():
         log(folder, what='saves', way=way)
         if way == 1:
-            torch.save(torch.zeros(1 << 16), path + '.tmp')
+            torch.save({'model': torch.zeros(1 << 16)}, path + '.tmp')
             os.replace(path + '.tmp', path)
         else:
-            torch.save(torch.zeros(1 << 16), path)
+            torch.save({'model': torch.zeros(1 << 16)}, path)
         log(folder, what='saved')
 
     log(folder, what='up')

@@ -55,6 +55,25 @@ static void put_loss(const struct top_stop *f)
 	putchar('\n');
 }
 
+/* Whether what was written is a checkpoint decides, and nobody knows it. */
+static int tell_unsure(const struct top_stop *f, const char *id)
+{
+	base_unit bytes, ago;
+
+	printf("%s: not known: ", id);
+	if (f->unsure_bytes)
+		printf("%s ", base_bytes(bytes, f->unsure_bytes));
+	else
+		printf("files ");
+	printf("were written");
+	if (f->unsure_for_ns >= 0)
+		printf(" %s ago", base_duration(ago, f->unsure_for_ns));
+	printf(" by what is not known to save a training; if that is not a checkpoint, a stop now "
+	       "loses ");
+	put_loss(f);
+	return VIEW_EXIT_ERROR;
+}
+
 static int tell(const struct top_stop *f, const char *id, const struct live_condition *c)
 {
 	bool costs = too_much(f, c);
@@ -74,6 +93,8 @@ static int tell(const struct top_stop *f, const char *id, const struct live_cond
 		       id);
 		return VIEW_EXIT_ERROR;
 	}
+	if (costs && f->unsure)
+		return tell_unsure(f, id);
 	printf("%s: %s ", id, costs ? "a stop now loses" : "safe to stop: it loses");
 	put_loss(f);
 	return costs ? VIEW_EXIT_COSTS : VIEW_EXIT_OK;

@@ -132,6 +132,7 @@ static void begin_segment(struct view_insurance *o, int64_t start)
 	o->segment[o->segments++] = (struct saves_segment){ .start_ns = start,
 							    .end_ns = start,
 							    .covered_ns = start,
+							    .unsure_ns = start,
 							    .redone_from_ns = LIVE_NEVER };
 }
 
@@ -229,7 +230,7 @@ static int make_events(struct insure *w)
 	for (uint32_t i = 0; i < w->c.checkpoints; i++) {
 		const struct live_checkpoint *c = &w->c.checkpoint[i];
 
-		if (c->there_ns == LIVE_NEVER)
+		if (c->there_ns == LIVE_NEVER || c->unsure)
 			continue;
 		w->event[w->events++] = (struct event){ c->there_ns, i };
 		if (c->gone_ns != LIVE_NEVER && c->gone_ns > c->there_ns)
@@ -330,6 +331,43 @@ static void walk(struct insure *w)
 		o->loss2 += o->gpu_loss2[g];
 }
 
+/* ---- what may be a checkpoint ---- */
+
+static void be_unsure(struct view_insurance *o, int64_t t, int64_t there_ns, int64_t gone_ns)
+{
+	size_t k = segment_at(o, there_ns);
+	struct saves_segment *s = k == SIZE_MAX ? NULL : &o->segment[k];
+
+	if (!s || gone_ns <= s->end_ns)
+		return;
+	s->unsure_ns = base_max(s->unsure_ns, base_min(t, s->end_ns));
+}
+
+/* Of checkpoints the beginning; of files that were written the end, for it is not known when. */
+static void find_unsure(struct insure *w)
+{
+	struct view_insurance *o = w->out;
+
+	for (size_t k = 0; k < o->segments; k++)
+		o->segment[k].unsure_ns = o->segment[k].covered_ns;
+	for (size_t i = 0; i < w->c.checkpoints; i++) {
+		const struct live_checkpoint *c = &w->c.checkpoint[i];
+
+		if (!c->unsure || c->there_ns == LIVE_NEVER)
+			continue;
+		o->unsure++;
+		be_unsure(o, c->start_ns, c->there_ns, c->gone_ns);
+	}
+	for (size_t i = 0; i < w->in->writtens; i++) {
+		const struct live_written *one = &w->in->written[i];
+
+		be_unsure(o, one->end_ns, one->start_ns, LIVE_NEVER);
+		o->writtens++;
+		o->written_bytes = live_bytes_sum(o->written_bytes, one->bytes);
+		o->written_ns = base_max(o->written_ns, one->end_ns);
+	}
+}
+
 /* ---- restarts ---- */
 
 /* The first save of a segment: what is loaded behind it tells nothing of its beginning. */
@@ -385,18 +423,20 @@ static void restart(struct insure *w, size_t k)
 
 static void book(const struct held *h, const struct saves_segment *s, int64_t *part, bool last)
 {
-	int64_t cut = s->covered_ns;
+	int64_t cut = s->covered_ns, unsure = s->unsure_ns;
 	enum saves_part rest = SAVES_UNSAVED;
 
 	if (s->end == SAVES_END_KILLED) {
 		rest = last ? SAVES_LOST : SAVES_UNKNOWN;
 		if (s->redone_from_ns != LIVE_NEVER) {
-			cut = base_min(s->redone_from_ns, s->end_ns);
+			unsure = cut = base_min(s->redone_from_ns, s->end_ns);
 			rest = SAVES_REDONE;
 		}
 	}
+	unsure = base_max(unsure, cut);
 	part[SAVES_DURABLE] += held_until(h, cut) - held_until(h, s->start_ns);
-	part[rest] += held_until(h, s->end_ns) - held_until(h, cut);
+	part[SAVES_UNKNOWN] += held_until(h, unsure) - held_until(h, cut);
+	part[rest] += held_until(h, s->end_ns) - held_until(h, unsure);
 }
 
 static void book_all(struct insure *w)
@@ -497,7 +537,8 @@ static void count_saves(struct insure *w)
 		w->out->synced += s->whole_ns != LIVE_NEVER && s->synced;
 	}
 	for (size_t i = 0; i < w->c.checkpoints; i++)
-		w->out->checkpoints += w->c.checkpoint[i].there_ns != LIVE_NEVER;
+		w->out->checkpoints +=
+			w->c.checkpoint[i].there_ns != LIVE_NEVER && !w->c.checkpoint[i].unsure;
 }
 
 static int by_length(const void *a, const void *b)
@@ -519,7 +560,7 @@ static int tell_interval(struct insure *w)
 		int64_t t = w->c.checkpoint[i].start_ns;
 		size_t k = segment_at(w->out, t);
 
-		if (w->c.checkpoint[i].there_ns == LIVE_NEVER)
+		if (w->c.checkpoint[i].there_ns == LIVE_NEVER || w->c.checkpoint[i].unsure)
 			continue;
 		if (k == of && k != SIZE_MAX)
 			length[n++] = t - last;
@@ -565,6 +606,7 @@ static int insure(struct insure *w)
 		return err;
 	judge_ends(w);
 	walk(w);
+	find_unsure(w);
 	for (size_t k = 1; k < w->out->segments; k++)
 		restart(w, k);
 	book_all(w);
@@ -645,7 +687,7 @@ char saves_grade(const struct view_insurance *i, int64_t loss_ns)
 	if (i->instants_ns < GRADED_NS)
 		return 0;
 	if (!i->checkpoints)
-		return 'F';
+		return i->unsure || i->writtens ? 0 : 'F';
 	return loss_ns <= 5 * MINUTE_NS	   ? 'A'
 	       : loss_ns <= 15 * MINUTE_NS ? 'B'
 	       : loss_ns <= 60 * MINUTE_NS ? 'C'

@@ -33,6 +33,7 @@ struct saves_segment {
 	int64_t start_ns, end_ns;
 	enum saves_end end;
 	int64_t covered_ns; /* beginning of the checkpoint that is there at its end, or start_ns */
+	int64_t unsure_ns; /* up to here something may cover more; covered_ns: nothing may */
 	int64_t redone_from_ns; /* LIVE_NEVER: nothing is known to have been done again */
 	bool opened; /* it is known which save it began with: ... */
 	uint32_t opened_segment; /* ... of that one */
@@ -43,6 +44,9 @@ struct view_insurance {
 	uint64_t saves, whole, failed, synced; /* calls of savers, to a place with a name */
 	uint64_t untold; /* of before: what became of them is not known */
 	uint64_t checkpoints; /* that were there at some time */
+	uint64_t unsure; /* what may have been others: nothing of a training was seen in them */
+	uint64_t writtens, written_bytes; /* times of files by what is no save that is known */
+	int64_t written_ns; /* the last of them; 0: there is none */
 	struct saves_segment *segment;
 	size_t segments;
 	uint64_t kills;

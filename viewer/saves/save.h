@@ -34,6 +34,9 @@ struct saves_input {
 	size_t processes;
 	const struct saves_gpu *gpu;
 	size_t gpus;
+	/* By what is no save that is known (LEDGER 9). */
+	const struct live_written *written;
+	size_t writtens;
 	bool over; /* nothing of the run goes on */
 };
 

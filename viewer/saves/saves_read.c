@@ -67,6 +67,36 @@ static void take_load(struct saves_facts *f, const struct point *p)
 						     .path = p->c->path };
 }
 
+static void take_written(struct saves_facts *f, const struct point *p)
+{
+	struct live_written one = { .process = p->process,
+				    .start_ns = live_clamped(p->c->start_ns),
+				    .end_ns = live_clamped(p->c->end_ns),
+				    .bytes = p->c->bytes };
+	struct live_written *last;
+
+	one.start_ns = base_min(one.start_ns, one.end_ns);
+	if (f->in.writtens < SAVES_WRITTEN_MAX) {
+		f->written[f->in.writtens++] = one;
+		return;
+	}
+	last = &f->written[f->in.writtens - 1];
+	last->start_ns = base_min(last->start_ns, one.start_ns);
+	last->end_ns = base_max(last->end_ns, one.end_ns);
+	last->bytes = live_bytes_sum(last->bytes, one.bytes);
+}
+
+/* Those that saves explain are no news. */
+static void leave_unknown(struct saves_facts *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->in.writtens; i++)
+		if (!live_written_known(&f->written[i], f->save, f->in.saves))
+			f->written[n++] = f->written[i];
+	f->in.writtens = n;
+}
+
 static bool tells_of_save(const Wire__Checkpoint *c)
 {
 	return c->number && c->state >= WIRE__SAVE_STATE__SAVE_BEGUN &&
@@ -112,7 +142,8 @@ static int read_saves(struct saves_facts *f, const struct view_trace *t)
 
 	f->save = calloc(base_min(p.count, SAVES_MAX) + 1, sizeof(*f->save));
 	f->load = calloc(SAVES_LOADS_MAX, sizeof(*f->load));
-	if (!f->save || !f->load)
+	f->written = calloc(SAVES_WRITTEN_MAX, sizeof(*f->written));
+	if (!f->save || !f->load || !f->written)
 		err = -ENOMEM;
 	if (!err && p.count)
 		qsort(p.point, p.count, sizeof(*p.point), by_number);
@@ -124,13 +155,21 @@ static int read_saves(struct saves_facts *f, const struct view_trace *t)
 			n = take_save(f, &p, i);
 		else if (c->state == WIRE__SAVE_STATE__SAVE_OPENED)
 			take_load(f, &p.point[i]);
+		else if (c->state == WIRE__SAVE_STATE__SAVE_WRITTEN)
+			take_written(f, &p.point[i]);
 		else
 			f->untold += c->state == WIRE__SAVE_STATE__SAVE_UNTOLD;
 	}
 	if (!err)
 		qsort(f->save, f->in.saves, sizeof(*f->save), by_start);
 	free(p.point);
-	return err;
+	if (!err)
+		err = live_series_prove(f->save, f->in.saves);
+	if (err)
+		return err;
+	live_opened_prove(f->save, f->in.saves, f->load, f->in.loads);
+	leave_unknown(f);
+	return 0;
 }
 
 /* Of its number later processes may be, of a run that was started again: the first end counts. */
@@ -308,6 +347,7 @@ int saves_facts_read(struct saves_facts *f, const struct view_trace *t, const st
 		err = read_lives(f, t, r);
 	f->in.save = f->save;
 	f->in.load = f->load;
+	f->in.written = f->written;
 	f->in.process = f->process;
 	f->in.gpu = f->gpu;
 	return err;
@@ -319,6 +359,7 @@ void saves_facts_fini(struct saves_facts *f)
 	free(f->load);
 	free(f->process);
 	free(f->gpu);
+	free(f->written);
 	*f = (struct saves_facts){ 0 };
 }
 

@@ -8,6 +8,7 @@
 #include "trace/trace.h"
 
 #define SAVES_MAX 16384u /* of a run; one that tells of more has no insurance */
+#define SAVES_WRITTEN_MAX 1024u /* times; what comes after is of the last one */
 #define SAVES_LOADS_MAX 1024u /* the first ones; what later ones opened is not known */
 
 struct saves_facts { /* owns its arrays; texts are the trace's */
@@ -16,6 +17,7 @@ struct saves_facts { /* owns its arrays; texts are the trace's */
 	struct live_load *load;
 	struct saves_process *process;
 	struct saves_gpu *gpu;
+	struct live_written *written;
 	uint64_t untold;
 	bool too_many;
 };

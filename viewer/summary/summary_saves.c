@@ -91,6 +91,10 @@ static void take(struct view_summary *s, const struct view_insurance *i)
 	v->failed = i->failed;
 	v->synced = i->synced;
 	v->untold = i->untold;
+	v->unsure = i->unsure;
+	v->writtens = i->writtens;
+	v->written_bytes = i->written_bytes;
+	v->written_ns = i->writtens ? i->written_ns : -1;
 	v->checkpoints = i->checkpoints;
 	v->kills = i->kills;
 	v->starts = i->segments;
@@ -129,7 +133,8 @@ int summary_make_saves(struct view_summary *s, const struct view_trace *t)
 
 	if (err)
 		return err < 0 ? err : 0;
-	if (i.saves || i.untold || i.kills || i.instants_ns >= TOLD_NS || is_restart(s, &i))
+	if (i.saves || i.untold || i.writtens || i.kills || i.instants_ns >= TOLD_NS ||
+	    is_restart(s, &i))
 		take(s, &i);
 	saves_insure_fini(&i);
 	return 0;

@@ -77,6 +77,9 @@ static void take_totals(struct live_totals *t, const struct base_json *n)
 				   .unsaved_for_ns = maybe(n, "unsaved_for_ns"),
 				   .saved = count(n, "saved") > 0,
 				   .saving = count(n, "saving") > 0,
+				   .unsure = count(n, "unsure") > 0,
+				   .unsure_bytes = (uint64_t)count(n, "unsure_bytes"),
+				   .unsure_for_ns = maybe(n, "unsure_for_ns"),
 				   .dropped = (uint64_t)count(n, "dropped"),
 				   .own_cpu_ns = (uint64_t)count(n, "own_cpu_ns"),
 				   .life_ns = count(n, "life_ns") };

@@ -42,6 +42,11 @@ static void add_run(struct top_stop *f, const struct top_snapshot *l)
 		return;
 	}
 	f->unsaved |= !t->saved;
+	if (t->unsure) {
+		f->unsure = true;
+		f->unsure_bytes = t->unsure_bytes;
+		f->unsure_for_ns = t->unsure_for_ns;
+	}
 	f->ns += t->unsaved_ns;
 	f->most_ns = base_max(f->most_ns, t->unsaved_for_ns);
 	f->nano_usd += t->unsaved_nano_usd;

@@ -21,6 +21,10 @@ struct top_stop { /* sums over the runs that go on */
 	size_t on, untold; /* runs; those of which it is not known what would be lost */
 	int64_t ns, most_ns, nano_usd; /* of all GPUs; of one; dollars */
 	bool priced, unsaved, saving; /* unsaved: some run has no checkpoint */
+	/* What some run wrote may be a checkpoint: the sums are the most that can be lost. */
+	bool unsure;
+	uint64_t unsure_bytes; /* by the last such run; 0: not known */
+	int64_t unsure_for_ns; /* ago; -1: not known */
 	char grade; /* of the worst run whose trace is small; 0: none */
 };
 

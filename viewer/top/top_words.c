@@ -121,14 +121,16 @@ void top_sums(const struct top_snapshot *l, char *out, size_t room)
 /* In dollars where they are known. */
 static void put_unsaved(struct line *w, const struct live_totals *t)
 {
+	const char *most = t->unsure ? "at most " : "";
 	base_unit a;
 
 	if (t->unsaved_ns < 0)
 		return;
 	if (t->priced)
-		put(w, "  a kill now loses %s", base_money_ascii(a, t->unsaved_nano_usd));
+		put(w, "  a kill now loses %s%s", most, base_money_ascii(a, t->unsaved_nano_usd));
 	else
-		put(w, "  a kill now loses %s of GPU time", base_duration(a, t->unsaved_ns));
+		put(w, "  a kill now loses %s%s of GPU time", most,
+		    base_duration(a, t->unsaved_ns));
 }
 
 void top_state(const struct top_snapshot *l, char *out, size_t room)

@@ -14,7 +14,7 @@ import gs
 
 SHIM = 'begin collect end forget lend lending lent loaded note opened opening save_is saved saving shim take took worker'
 EXPORTS = ['InitializeInjection', 'InitializeInjectionNvtx2', '_Exit', '__asan_default_options', '_exit',
-           *('gpustarve_' + name for name in SHIM.split())]
+           'fdatasync', 'fsync', *('gpustarve_' + name for name in SHIM.split()), 'rename', 'renameat', 'renameat2']
 NEEDED = {'libc.so.6', 'libpthread.so.0', 'libdl.so.2', 'ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'}
 NEWEST = (2, 17)  # ld.so ends every program that preloads a library which needs a version it has not
 ONLY_GLIBC = {'__register_atfork', '_dl_find_object', 'gnu_get_libc_version', '__libc_single_threaded'}

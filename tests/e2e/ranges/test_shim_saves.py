@@ -12,7 +12,7 @@ sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
 import ranges
 
-BEGUN, WHOLE, FAILED, HANDED, OPENED = 1, 2, 3, 4, 5
+BEGUN, WHOLE, FAILED, HANDED, OPENED, WRITTEN = 1, 2, 3, 4, 5, 6
 
 SAVERS = {
     'torch/__init__.py': 'from .serialization import save, load\n',
@@ -147,7 +147,7 @@ def write(folder, files):
 
 def saves_of(stream):
     """number -> [begun, ended...], and what was opened."""
-    points = [c for r in stream if r.get('frame') == 'facts' for c in r['checkpoints']]
+    points = [c for r in stream if r.get('frame') == 'facts' for c in r['checkpoints'] if c['state'] != WRITTEN]
     by_number = {}
     for c in points:
         by_number.setdefault(c['number'], []).append(c)
@@ -192,6 +192,8 @@ def stand_ins():
     gs.equal((first[0]['before'], second[0]['before'], first[1]['inode'], second[1]['inode']),
              (0, files['plain.pt'][0], files['plain.pt'][0], files['plain.pt'][0]), 'over the file before')
     gs.equal((first[1]['size'], second[1]['size']), (5000, 6000), 'sizes')
+    content = {name: {c['content'] for s in by[name] for c in s[1:]} for name in ('plain.pt', 'dcp', 'async', 'orbax')}
+    gs.equal(content, {'plain.pt': {2}, 'dcp': {0}, 'async': {0}, 'orbax': {0}}, 'whether a state was seen')
     beside, again = by['tmp.pt']
     gs.equal((beside[1]['inode'], again[0]['before']), (files['final.pt'][0], 0), 'beside, and renamed')
     handed, whole = by['async'][0][1:]

@@ -81,6 +81,35 @@ def of_killed(where):
     answer(0, 'safe to stop: nothing of it holds a GPU', run, *PRICE)
 
 
+def of_unsure(where):
+    """Saved, or written, by what may be no checkpoint: not known, unless even all since the last one may be lost;
+    what is opened or comes at regular steps counts."""
+    t = Trainer('unsure', ago=600, stamped=True)
+    run = t.write(where, t.hello(), *pulses(t, *range(1, 600, 7), 600))
+    t.write(where, t.save(1, 'begun', 500, path='/preds_1.pt'),
+            t.save(1, 'whole', 500, 501, path='/preds_1.pt', inode=5, content=2, size=5 << 20), t.pulse(601, 601))
+    answer(1, 'not known: 5.2 MB were written 1', run, *PRICE)
+    answer(1, 'if that is not a checkpoint, a stop now loses 10 m 1 s of GPU time ($6.01)', run, *PRICE)
+    answer(0, 'safe to stop: it loses 10 m 1 s', run, '--lose', '11m', *PRICE)
+    top = gs.gpustarve('top', '--once', run, *PRICE).stdout.decode()
+    gs.check('a kill now loses at most $6.01' in top, f'top: {top}')
+    t.write(where, t.save(2, 'begun', 595, path='/model.pt'),
+            t.save(2, 'whole', 595, 596, path='/model.pt', inode=6, content=1), t.pulse(602, 602))
+    answer(0, 'safe to stop: it loses 7.0 s', run, *PRICE)
+    t.write(where, t.written(595.5, 596.5, 7 << 20))  # that save's
+    answer(0, 'safe to stop: it loses 7.0 s', run, *PRICE)
+    t.write(where, t.written(600, 601, 7 << 20), t.pulse(700, 700))
+    answer(1, 'not known: 7.3 MB were written 99.0 s ago', run, *PRICE)
+    t = Trainer('moved', ago=600, pid=78, stamped=True)
+    run = t.write(where, t.hello(), *pulses(t, *range(1, 600, 7), 600))
+    for n, at in enumerate((100, 250, 390, 595)):
+        answer(1 if 0 < n < 3 else 2, 'not known' if 0 < n < 3 else 'a stop now loses', run, *PRICE)
+        told = dict(path=f'/step_{at}', saver='file')
+        t.write(where, t.save(n + 1, 'begun', at, **told),
+                t.save(n + 1, 'whole', at, at + 1, inode=9 + n, content=2, size=1 << 20, **told))
+    answer(0, 'safe to stop: it loses 5.0 s', run, *PRICE)
+
+
 def of_job(where):
     """All runs of a scheduler's job together."""
     out = os.path.join(where, 'jobs')
@@ -198,7 +227,7 @@ for i in range(60):
     stream.kernel(100_000_000, 'step')
     stream.synchronize()
     if i == 20:
-        torch.save(torch.zeros(1 << 16), sys.argv[2] + '/ckpt.pt')
+        torch.save({'model': torch.zeros(1 << 16)}, sys.argv[2] + '/ckpt.pt')
         open(sys.argv[2] + '/saved', 'w').close()
     time.sleep(0.1)
 '''
@@ -238,6 +267,7 @@ def of_a_real_one(where):
 with gs.scratch() as where:
     of_folder(where)
     of_killed(where)
+    of_unsure(where)
     of_job(where)
     of_collector()
     over_http()

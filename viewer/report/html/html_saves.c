@@ -12,6 +12,8 @@ static void put_money(struct html *h, int64_t nano, const char *key)
 
 static void put_count(struct html *h, const struct view_saves *v)
 {
+	if (!v->checkpoints && (v->unsure || v->writtens))
+		return;
 	html_put(h, "<p>");
 	if (!v->checkpoints) {
 		html_put(h, v->untold ? "No save of which it is known what became of it.</p>\n"
@@ -38,9 +40,29 @@ static void put_count(struct html *h, const struct view_saves *v)
 	html_put(h, ".</p>\n");
 }
 
+static void put_unsure(struct html *h, const struct view_saves *v)
+{
+	if (v->unsure) {
+		html_put(h, "<p>Not known: saves of which no model's or optimizer's state was "
+			    "seen, and that no restart opened; they may be checkpoints, or "
+			    "not: ");
+		html_count(h, v->unsure, "/saves/unsure");
+		html_put(h, ".</p>\n");
+	}
+	if (v->writtens) {
+		html_put(h, "<p>Not known: files of ");
+		html_bytes(h, v->written_bytes, "/saves/written_bytes");
+		html_put(h, " were written, the last at ");
+		html_moment(h, v->written_ns, "/saves/written_unix_ns");
+		html_put(h, ", by what is not known to save.</p>\n");
+	}
+}
+
 static void put_loss(struct html *h, const struct view_saves *v)
 {
 	html_put(h, "<p>A kill loses ");
+	if (v->unsure || v->writtens)
+		html_put(h, "up to ");
 	html_ns(h, v->mean_ns, "/saves/mean_loss_ns");
 	html_put(h, " of GPU time");
 	put_money(h, v->mean_nano_usd, "/saves/mean_loss_usd");
@@ -105,7 +127,7 @@ static void put_part(struct html *h, const struct view_saves *v, int part)
 		"saved, as far as is known",
 		"behind the last save, of what ended in order or goes on",
 		"killed, and done again from a save before",
-		"killed; what the restart began with is not known",
+		"what was written, or what a restart began with, is not known",
 		"killed, and nothing came after",
 		"held, and no process ran"
 	};
@@ -131,6 +153,7 @@ void html_saves(struct html *h)
 		return;
 	html_section(h, "saves", "Saves: what a kill costs");
 	put_count(h, v);
+	put_unsure(h, v);
 	put_loss(h, v);
 	put_interval(h, v);
 	put_spot(h, v);

@@ -20,8 +20,9 @@ static void put_count(struct page *p, const struct view_saves *v)
 	const char *t;
 
 	if (!v->checkpoints) {
-		text_line(p, v->untold ? "no save of which it is known what became of it"
-				       : "no save was seen");
+		if (!v->unsure && !v->writtens)
+			text_line(p, v->untold ? "no save of which it is known what became of it"
+					       : "no save was seen");
 		return;
 	}
 	t = base_arena_printf(&p->mem, "%s checkpoint%s of %s save%s",
@@ -38,13 +39,36 @@ static void put_count(struct page *p, const struct view_saves *v)
 	text_line(p, t);
 }
 
+/* What may be a checkpoint, for all that is known. */
+static void put_unsure(struct page *p, const struct view_saves *v)
+{
+	base_unit a, bytes, when;
+
+	if (v->unsure)
+		text_line(p, base_arena_printf(
+				     &p->mem,
+				     "not known: %s save%s of which no model's or optimizer's "
+				     "state was seen, and that no restart opened: %s",
+				     base_count(a, v->unsure), v->unsure == 1 ? "" : "s",
+				     v->unsure == 1 ? "it may be a checkpoint, or not"
+						    : "they may be checkpoints, or not"));
+	if (v->writtens)
+		text_line(p, base_arena_printf(
+				     &p->mem,
+				     "not known: files of %s were written, the last at %s, by what "
+				     "is not known to save",
+				     base_bytes(bytes, v->written_bytes),
+				     base_moment(when, v->written_ns)));
+}
+
 static void put_loss(struct page *p, const struct view_saves *v)
 {
 	base_unit mean, worst, start, now;
 
 	text_line(p, base_arena_printf(&p->mem,
-				       "a kill loses %s of GPU time%s on average, %s at most, and "
-				       "%s of each GPU to start again",
+				       "a kill loses %s%s of GPU time%s on average, %s at most, "
+				       "and %s of each GPU to start again",
+				       v->unsure || v->writtens ? "up to " : "",
 				       base_duration(mean, v->mean_ns), money(p, v->mean_nano_usd),
 				       base_duration(worst, v->worst_ns),
 				       base_duration(start, v->start_up_ns)));
@@ -117,6 +141,7 @@ void text_saves(struct page *p)
 		return;
 	text_heading(p, "Saves");
 	put_count(p, v);
+	put_unsure(p, v);
 	put_loss(p, v);
 	put_interval(p, v);
 	put_spot(p, v);

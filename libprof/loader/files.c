@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The last files that were synced are kept; one that is moved then was saved. */
+#include "files.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/export.h"
+#include "core/thread.h"
+#include "ranges/marks.h"
+#include "shim.h"
+
+#define KEPT 16
+#define WHAT_BYTES 600 /* longer paths are cut on their way anyhow */
+#define SAVER "file\t"
+
+struct synced {
+	long tid;
+	uint64_t inode;
+	uint32_t major, minor;
+	int64_t born_ns;
+};
+
+static struct {
+	int (*fsync)(int fd);
+	int (*fdatasync)(int fd);
+	int (*rename)(const char *from, const char *to);
+	int (*renameat)(int from_folder, const char *from, int to_folder, const char *to);
+	int (*renameat2)(int from_folder, const char *from, int to_folder, const char *to,
+			 unsigned int flags);
+} behind;
+
+static struct synced kept[KEPT];
+static unsigned int next; /* where the next is kept */
+static atomic_flag busy = ATOMIC_FLAG_INIT; /* never waited for */
+
+void prof_files_find(void)
+{
+	*(void **)&behind.fsync = dlsym(RTLD_NEXT, "fsync");
+	*(void **)&behind.fdatasync = dlsym(RTLD_NEXT, "fdatasync");
+	*(void **)&behind.rename = dlsym(RTLD_NEXT, "rename");
+	*(void **)&behind.renameat = dlsym(RTLD_NEXT, "renameat");
+	*(void **)&behind.renameat2 = dlsym(RTLD_NEXT, "renameat2");
+}
+
+static bool is_told(void)
+{
+	return prof_marks_on() && !prof_thread_ours();
+}
+
+static int64_t ns_of(const struct statx_timestamp *t)
+{
+	return t->tv_sec * 1000000000 + t->tv_nsec;
+}
+
+/* A file that is large enough, and whose birth the file system knows. */
+static bool look(int folder, const char *path, int flags, struct statx *st)
+{
+	const unsigned int asked = STATX_BASIC_STATS | STATX_BTIME;
+
+	memset(st, 0, sizeof(*st));
+	return !syscall(SYS_statx, folder, path, flags | AT_NO_AUTOMOUNT, asked, st) &&
+	       S_ISREG(st->stx_mode) && st->stx_size >= PROF_FILES_LEAST &&
+	       (st->stx_mask & asked) == asked && st->stx_btime.tv_sec > 0;
+}
+
+static bool is_same(const struct synced *s, const struct statx *st, long tid)
+{
+	return s->tid == tid && s->inode == st->stx_ino && s->major == st->stx_dev_major &&
+	       s->minor == st->stx_dev_minor;
+}
+
+static void keep(const struct statx *st, long tid)
+{
+	unsigned int at = next % KEPT;
+
+	for (unsigned int i = 0; i < KEPT; i++)
+		if (is_same(&kept[i], st, tid))
+			at = i;
+	if (at == next % KEPT)
+		next++;
+	kept[at] = (struct synced){ tid, st->stx_ino, st->stx_dev_major, st->stx_dev_minor,
+				    ns_of(&st->stx_btime) };
+}
+
+void prof_files_synced(int fd)
+{
+	int before = errno;
+	struct statx st;
+
+	if (is_told() && look(fd, "", AT_EMPTY_PATH, &st) && !atomic_flag_test_and_set(&busy)) {
+		keep(&st, syscall(SYS_gettid));
+		atomic_flag_clear(&busy);
+	}
+	errno = before;
+}
+
+/* When it was begun, if it is one of those; it is forgotten then. 0: it is none. */
+static int64_t take(const struct statx *st)
+{
+	long tid = syscall(SYS_gettid);
+	int64_t born_ns = 0;
+
+	if (atomic_flag_test_and_set(&busy))
+		return 0;
+	for (unsigned int i = 0; i < KEPT && !born_ns; i++)
+		if (is_same(&kept[i], st, tid)) {
+			born_ns = kept[i].born_ns;
+			kept[i].tid = 0;
+		}
+	atomic_flag_clear(&busy);
+	return born_ns;
+}
+
+/* "file", a tab, the absolute path. False: it has none that can be told. */
+static bool name(char *what, int folder, const char *path)
+{
+	size_t at = sizeof(SAVER) - 1, len = strlen(path);
+	char link[32];
+	long n;
+
+	memcpy(what, SAVER, sizeof(SAVER));
+	if (path[0] != '/') {
+		if (folder == AT_FDCWD)
+			snprintf(link, sizeof(link), "/proc/self/cwd");
+		else
+			snprintf(link, sizeof(link), "/proc/self/fd/%d", folder);
+		n = syscall(SYS_readlinkat, AT_FDCWD, link, what + at, WHAT_BYTES - at - 1);
+		if (n <= 0 || (size_t)n >= WHAT_BYTES - at - 1)
+			return false;
+		at += (size_t)n;
+		what[at++] = '/';
+	}
+	if (at + len >= WHAT_BYTES)
+		return false;
+	memcpy(what + at, path, len + 1);
+	return true;
+}
+
+void prof_files_moved(int folder, const char *path)
+{
+	int before = errno;
+	char what[WHAT_BYTES];
+	struct statx st;
+	int64_t born_ns;
+
+	if (is_told() && look(folder, path, AT_SYMLINK_NOFOLLOW, &st)) {
+		born_ns = take(&st);
+		if (born_ns && name(what, folder, path))
+			prof_shim_moved(what, born_ns, st.stx_ino, st.stx_size,
+					(uint64_t)ns_of(&st.stx_mtime));
+	}
+	errno = before;
+}
+
+#ifdef PROF_SHARED_LIBRARY
+/* Programs bind to these; the last is not in headers of before glibc 2.28. */
+PROF_EXPORT int fsync(int fd);
+PROF_EXPORT int fdatasync(int fd);
+PROF_EXPORT int rename(const char *from, const char *to);
+PROF_EXPORT int renameat(int from_folder, const char *from, int to_folder, const char *to);
+PROF_EXPORT int renameat2(int from_folder, const char *from, int to_folder, const char *to,
+			  unsigned int flags);
+
+int fsync(int fd)
+{
+	int status = behind.fsync ? behind.fsync(fd) : (int)syscall(SYS_fsync, fd);
+
+	if (!status)
+		prof_files_synced(fd);
+	return status;
+}
+
+int fdatasync(int fd)
+{
+	int status = behind.fdatasync ? behind.fdatasync(fd) : (int)syscall(SYS_fdatasync, fd);
+
+	if (!status)
+		prof_files_synced(fd);
+	return status;
+}
+
+static int move(int from_folder, const char *from, int to_folder, const char *to,
+		unsigned int flags)
+{
+	return (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
+}
+
+int rename(const char *from, const char *to)
+{
+	int status =
+		behind.rename ? behind.rename(from, to) : move(AT_FDCWD, from, AT_FDCWD, to, 0);
+
+	if (!status)
+		prof_files_moved(AT_FDCWD, to);
+	return status;
+}
+
+int renameat(int from_folder, const char *from, int to_folder, const char *to)
+{
+	int status = behind.renameat ? behind.renameat(from_folder, from, to_folder, to)
+				     : move(from_folder, from, to_folder, to, 0);
+
+	if (!status)
+		prof_files_moved(to_folder, to);
+	return status;
+}
+
+int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned int flags)
+{
+	int status = behind.renameat2 ? behind.renameat2(from_folder, from, to_folder, to, flags)
+				      : move(from_folder, from, to_folder, to, flags);
+
+	if (!status)
+		prof_files_moved(to_folder, to);
+	return status;
+}
+#endif
