@@ -218,19 +218,31 @@ static bool fell(const struct check_interval *i, double min_effect)
 	return i->high < 0 && i->value < -min_effect;
 }
 
+static bool is_slower(const struct check_result *r, const struct check_change *c)
+{
+	return rose(&c->whole, r->min_effect) || rose(&c->typical, r->min_effect);
+}
+
+static bool is_worse(const struct check_result *r, const struct check_change *c)
+{
+	return is_slower(r, c) || rose(&c->exposed, r->min_effect);
+}
+
+/* @later: the change is of the later half alone. */
 static void judge_estimate(struct check_result *r, const struct check_run *old,
-			   const struct check_run *new)
+			   const struct check_run *new, bool later)
 {
 	const struct check_change *c = &r->change;
-	bool slower = rose(&c->whole, r->min_effect) || rose(&c->typical, r->min_effect);
-	bool starves = rose(&c->exposed, r->min_effect);
+	bool slower = is_slower(r, c), starves = rose(&c->exposed, r->min_effect);
 	bool faster = fell(&c->whole, r->min_effect) || fell(&c->typical, r->min_effect);
 	bool bad = slower || starves;
 	struct grown g = find_grown(old, new);
 	const char *what = slower ? "slower" : "no change that counts";
 
-	if (!slower && starves)
-		what = "starves more";
+	if (slower && later)
+		what = "slower in the later half of these steps";
+	else if (!slower && starves)
+		what = later ? "starves more in the later half of these steps" : "starves more";
 	else if (!bad && faster)
 		what = "faster";
 	struct check_judgement *j =
@@ -275,6 +287,35 @@ static struct check_series *series_of(struct base_arena *mem, const struct check
 	return s;
 }
 
+static struct check_series *later_of(struct base_arena *mem, const struct check_run *run, size_t n)
+{
+	struct check_series *s = series_of(mem, run, n);
+
+	for (size_t i = 0; i < n; i++) {
+		s[i].item += s[i].count / 2;
+		s[i].count -= s[i].count / 2;
+	}
+	return s;
+}
+
+/*
+ * Steps that are slower from somewhere on make the mean of all uncertain rather than larger: the
+ * later half tells. That of the others, too: their steps may become faster as they go.
+ */
+static bool later_is_worse(struct check_result *r, const struct check_run *old, size_t olds,
+			   const struct check_run *new, size_t news, const struct check_options *o)
+{
+	struct check_change later;
+
+	if (!o->later_half || is_worse(r, &r->change) ||
+	    check_change_estimate(later_of(r->mem, old, olds), olds, later_of(r->mem, new, news),
+				  news, o->alpha, o->run_spread, &later) ||
+	    !is_worse(r, &later))
+		return false;
+	r->change = later;
+	return true;
+}
+
 void check_judge_change(struct check_result *r, const struct check_run *old, size_t olds,
 			const struct check_run *new, size_t news, const struct check_options *o)
 {
@@ -297,7 +338,7 @@ void check_judge_change(struct check_result *r, const struct check_run *old, siz
 		return;
 	}
 	r->has_change = true;
-	judge_estimate(r, &old[0], &new[0]);
+	judge_estimate(r, &old[0], &new[0], later_is_worse(r, old, olds, new, news, o));
 }
 
 /*

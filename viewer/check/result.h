@@ -67,6 +67,7 @@ int check_result_exit(const struct check_result *r, bool fail_on_warn);
 struct check_options {
 	double alpha, min_effect; /* of a step: 0.01 is one percent */
 	double run_spread; /* see CHECK_SPREAD */
+	bool later_half; /* hold the later half of the steps against theirs, too */
 };
 void check_judge_budget(struct check_result *r, const struct check_budget *b,
 			const struct check_run *run);

@@ -116,6 +116,7 @@ static bool set_at_step(void *into, char *text)
 	if (!number("--at-step", text, AT_STEP_LEAST, CHECK_ITEMS_KEPT, &v))
 		return false;
 	o->at_step = (uint64_t)v;
+	o->limits.later_half = true;
 	return true;
 }
 

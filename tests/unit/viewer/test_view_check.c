@@ -512,16 +512,45 @@ static struct check_series made_up(size_t steps, double slower)
 	return s;
 }
 
+/* As check has it at a step: all of these steps, and their later half. */
 static bool is_slower(const struct check_series *olds, size_t n, const struct check_series *new)
 {
-	struct check_change c;
+	struct check_options o = {
+		.alpha = 0.01, .min_effect = 0.015, .run_spread = CHECK_SPREAD, .later_half = true
+	};
+	struct check_run old[16], now = made_run();
+	struct base_arena mem = { 0 };
+	struct check_result r;
+	bool slower;
 
-	REQUIRE(!check_change_estimate(olds, n, new, 1, 0.01, CHECK_SPREAD, &c));
-	return (c.whole.low > 0 && c.whole.value > 0.015) ||
-	       (c.typical.low > 0 && c.typical.value > 0.015);
+	REQUIRE(n <= 16);
+	for (size_t i = 0; i < n; i++) {
+		old[i] = made_run();
+		old[i].series = olds[i];
+	}
+	now.series = *new;
+	check_result_init(&r, &mem);
+	check_judge_change(&r, old, n, &now, 1, &o);
+	REQUIRE(r.first && r.first->status != CHECK_NOT_COMPARABLE);
+	slower = r.first->status == CHECK_FAIL;
+	base_arena_fini(&mem);
+	return slower;
 }
 
-/* At step 200 of 1,000 runs alike, and of runs whose steps take 34 % longer, against eight. */
+/* From step @at on. */
+static struct check_series late(size_t steps, size_t at, double slower)
+{
+	struct check_series s = made_up(steps, 1);
+
+	for (size_t i = at - s.warmup; i < s.count; i++)
+		s.item[i].ns = llround((double)s.item[i].ns * slower);
+	return s;
+}
+
+/*
+ * At step 200 of 1,000 runs alike, and of runs whose steps take 34 % longer, or 40 % from step 100
+ * on, against eight.
+ */
 static void test_at_step(void)
 {
 	enum {
@@ -529,11 +558,12 @@ static void test_at_step(void)
 		STEP = 200,
 		OLDS = 8
 	};
-	int alarms = 0, seen = 0;
+	int alarms = 0, seen = 0, later = 0;
 
 	for (int i = 0; i < PAIRS; i++) {
 		struct check_series olds[OLDS], same = made_up(STEP + 37, 1),
-						slow = made_up(STEP, 1.34);
+						slow = made_up(STEP, 1.34),
+						half = late(STEP, STEP / 2, 1.4);
 
 		for (int k = 0; k < OLDS; k++) {
 			olds[k] = made_up(600, 1);
@@ -543,15 +573,19 @@ static void test_at_step(void)
 		EXPECT_UINT(same.warmup + same.count, STEP);
 		alarms += is_slower(olds, OLDS, &same);
 		seen += i % 10 == 0 && is_slower(olds, OLDS, &slow);
+		later += i % 10 == 0 && is_slower(olds, OLDS, &half);
 		for (int k = 0; k < OLDS; k++)
 			check_series_fini(&olds[k]);
 		check_series_fini(&same);
 		check_series_fini(&slow);
+		check_series_fini(&half);
 	}
-	printf("at step %d: %d false alarms in %d, 34 %% seen in %d of %d\n", STEP, alarms, PAIRS,
-	       seen, PAIRS / 10);
+	printf("at step %d: %d false alarms in %d, 34 %% seen in %d of %d, 40 %% from step %d on "
+	       "in %d\n",
+	       STEP, alarms, PAIRS, seen, PAIRS / 10, STEP / 2, later);
 	EXPECT(alarms <= PAIRS / 100);
 	EXPECT_INT(seen, PAIRS / 10);
+	EXPECT_INT(later, PAIRS / 10);
 }
 
 /* Of items of several steps those that end within. */
