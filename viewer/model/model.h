@@ -180,11 +180,24 @@ enum view_outcome_source {
 };
 extern const char *const view_outcome_sources[VIEW_OUTCOME_SOURCES]; /* loader counted given */
 
+/*
+ * Of a run that was killed what came last may not have been told; what --unit said before a run
+ * that failed it may not have brought forth.
+ */
+enum view_outcome_bound {
+	VIEW_OUTCOME_EXACT,
+	VIEW_OUTCOME_AT_LEAST,
+	VIEW_OUTCOME_AT_MOST,
+	VIEW_OUTCOME_BOUNDS
+};
+extern const char *const view_outcome_bounds[VIEW_OUTCOME_BOUNDS]; /* exact at_least at_most */
+
 /* What the run brought forth: num / den of a unit. Samples of all ranks; epochs of each. */
 struct view_outcome {
 	const char *unit;
 	int64_t num, den; /* both above 0 */
 	enum view_outcome_source source;
+	enum view_outcome_bound bound; /* of the count; the dollars' is the other one */
 	/* dollars of view_unit_per() of it, half to even; -1: not known */
 	int64_t nano_usd;
 };
@@ -270,7 +283,7 @@ const struct view_outcome *view_outcome_of(const struct view_summary *s, const c
  * the caller's.
  */
 void view_outcome_set(struct view_summary *s, const char *name, int64_t num, int64_t den,
-		      enum view_outcome_source source);
+		      enum view_outcome_source source, enum view_outcome_bound bound);
 /* "1,024 samples, of the loader; $0.41 per 1,000"; the text lies in @mem. */
 const char *view_outcome_words(const struct view_outcome *o, struct base_arena *mem);
 /* "1,024 samples", "2.5 epochs" */

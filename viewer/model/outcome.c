@@ -7,6 +7,8 @@
 
 const char *const view_outcome_sources[VIEW_OUTCOME_SOURCES] = { "loader", "counted", "given" };
 
+const char *const view_outcome_bounds[VIEW_OUTCOME_BOUNDS] = { "exact", "at_least", "at_most" };
+
 const struct view_outcome *view_outcome_of(const struct view_summary *s, const char *unit)
 {
 	for (size_t i = 0; i < s->outcomes; i++)
@@ -27,7 +29,7 @@ static int64_t dollars(const struct view_summary *s, const struct view_outcome *
 }
 
 void view_outcome_set(struct view_summary *s, const char *name, int64_t num, int64_t den,
-		      enum view_outcome_source source)
+		      enum view_outcome_source source, enum view_outcome_bound bound)
 {
 	struct view_outcome *o = (struct view_outcome *)view_outcome_of(s, name);
 
@@ -38,7 +40,9 @@ void view_outcome_set(struct view_summary *s, const char *name, int64_t num, int
 			return;
 		o = &s->outcome[s->outcomes++];
 	}
-	*o = (struct view_outcome){ .unit = name, .num = num, .den = den, .source = source };
+	*o = (struct view_outcome){
+		.unit = name, .num = num, .den = den, .source = source, .bound = bound
+	};
 	o->nano_usd = dollars(s, o);
 }
 
@@ -74,12 +78,19 @@ const char *view_outcome_words(const struct view_outcome *o, struct base_arena *
 {
 	static const char *const from[] = { "as the loader gave them", "as the program counted",
 					    "as --unit says" };
+	static const char *const count[VIEW_OUTCOME_BOUNDS] = { "", "at least ", "at most " };
+	static const char *const each[VIEW_OUTCOME_BOUNDS] = { "", "at most ", "at least " };
 	base_unit usd;
-	const char *t =
-		base_arena_printf(mem, "%s, %s", view_outcome_count(o, mem), from[o->source]);
+	const char *t = base_arena_printf(mem, "%s%s, %s", count[o->bound],
+					  view_outcome_count(o, mem), from[o->source]);
 
+	if (o->bound)
+		t = base_arena_printf(mem, "%s%s", t,
+				      o->bound == VIEW_OUTCOME_AT_LEAST
+					      ? " up to the last record of it"
+					      : " of a run that ends well, and it did not");
 	if (o->nano_usd < 0)
 		return t;
-	return base_arena_printf(mem, "%s: %s per %s", t, base_money(usd, o->nano_usd),
-				 view_outcome_each(o, mem));
+	return base_arena_printf(mem, "%s: %s%s per %s", t, each[o->bound],
+				 base_money(usd, o->nano_usd), view_outcome_each(o, mem));
 }

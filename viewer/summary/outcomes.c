@@ -35,25 +35,41 @@ static bool is_whole(const struct ana_quality *q)
 	return !q->dropped && !q->frames_missing && !q->damage_bytes;
 }
 
+/* What was told up to its end by a run whose end is known is all of it. */
+static enum view_outcome_bound told_bound(const struct view_summary *s)
+{
+	return s->result->complete || s->result->imported ? VIEW_OUTCOME_EXACT
+							  : VIEW_OUTCOME_AT_LEAST;
+}
+
+static enum view_outcome_bound planned_bound(const struct view_summary *s)
+{
+	bool failed = s->has_exit_status && s->exit_status;
+
+	return failed || told_bound(s) ? VIEW_OUTCOME_AT_MOST : VIEW_OUTCOME_EXACT;
+}
+
 static void add_loader(struct view_summary *s)
 {
 	const struct ana_loader_facts *f = main_loader(s->result);
+	enum view_outcome_bound bound = told_bound(s);
 	uint64_t num, den;
 
 	if (!f || !is_whole(&s->result->quality))
 		return;
 	if (ana_loader_samples(f, &num))
-		view_outcome_set(s, "samples", (int64_t)num, 1, VIEW_OUTCOME_LOADER);
+		view_outcome_set(s, "samples", (int64_t)num, 1, VIEW_OUTCOME_LOADER, bound);
 	if (ana_loader_epochs(f, &num, &den))
-		view_outcome_set(s, "epochs", (int64_t)num, (int64_t)den, VIEW_OUTCOME_LOADER);
+		view_outcome_set(s, "epochs", (int64_t)num, (int64_t)den, VIEW_OUTCOME_LOADER,
+				 bound);
 }
 
 static void add_units(struct view_summary *s, const struct view_unit *unit, size_t n,
-		      enum view_outcome_source source)
+		      enum view_outcome_source source, enum view_outcome_bound bound)
 {
 	for (size_t i = 0; i < n; i++)
 		view_outcome_set(s, base_arena_text(&s->mem, unit[i].name), unit[i].count, 1,
-				 source);
+				 source, bound);
 }
 
 /* What the program counted is told by it; what `run --unit` was given before it began, is not. */
@@ -72,14 +88,15 @@ void summary_make_outcomes(struct view_summary *s, const struct view_trace *t)
 		return;
 	for (size_t i = 0; i < t->run.units; i++)
 		if (!was_counted(&t->run.counts, t->run.unit[i].name))
-			add_units(s, &t->run.unit[i], 1, VIEW_OUTCOME_GIVEN);
+			add_units(s, &t->run.unit[i], 1, VIEW_OUTCOME_GIVEN, planned_bound(s));
 	if (!t->run.counts.large)
-		add_units(s, t->run.counts.unit, t->run.counts.units, VIEW_OUTCOME_COUNTED);
+		add_units(s, t->run.counts.unit, t->run.counts.units, VIEW_OUTCOME_COUNTED,
+			  told_bound(s));
 }
 
 void view_summary_set_units(struct view_summary *s, const struct view_unit *unit, size_t n)
 {
-	add_units(s, unit, n, VIEW_OUTCOME_GIVEN);
+	add_units(s, unit, n, VIEW_OUTCOME_GIVEN, VIEW_OUTCOME_EXACT);
 }
 
 void summary_put_outcomes(struct base_jsonout *j, const struct view_summary *s)
@@ -97,9 +114,18 @@ void summary_put_outcomes(struct base_jsonout *j, const struct view_summary *s)
 		base_json_int(j, "per", view_unit_per(o->unit));
 		base_json_usd(j, "usd", o->nano_usd, o->nano_usd >= 0);
 		base_json_string(j, "source", view_outcome_sources[o->source]);
+		if (o->bound)
+			base_json_string(j, "bound", view_outcome_bounds[o->bound]);
 		base_json_end(j);
 	}
 	base_json_end(j);
+}
+
+static enum view_outcome_bound bound_of(const struct base_json *n)
+{
+	return (enum view_outcome_bound)summary_by_name(base_json_get_text(n, "bound", NULL),
+							view_outcome_bounds, VIEW_OUTCOME_BOUNDS,
+							VIEW_OUTCOME_EXACT);
 }
 
 /* The dollars are made anew: they follow from the others. */
@@ -119,6 +145,6 @@ void summary_read_outcomes(struct view_summary *s, const struct base_json *outco
 		view_outcome_set(s, base_arena_text(&s->mem, u.name),
 				 base_json_get_int(n, "count", 0),
 				 base_json_get_int(n, "divisor", 0),
-				 (enum view_outcome_source)source);
+				 (enum view_outcome_source)source, bound_of(n));
 	}
 }

@@ -16,6 +16,7 @@ from fractions import Fraction
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
+import schema
 import torch.utils.data
 
 LOOP = os.path.join(gs.WORKLOADS, 'counted_loop.py')
@@ -133,6 +134,45 @@ def told():
     gs.check('per million tokens' in more['text'], more['text'][:600])
 
 
+KILLED = '''
+import os, signal, sys
+sys.path.insert(0, sys.argv[1])
+import gpudev
+stream = gpudev.Stream(gpudev.Device(0))
+for i in range(60):
+    stream.kernel(20_000_000, 'step')
+    stream.synchronize()
+    with open(os.environ['GPUSTARVE_UNITS'], 'a') as f:
+        f.write('tokens 100\\n')
+how = sys.argv[2]
+if how == 'kill':
+    os.kill(os.getpid(), signal.SIGKILL)
+sys.exit(3 if how == 'fail' else 0)
+'''
+
+
+def bounded():
+    """Of a run that was killed at least what was told; of one that failed at most what was planned."""
+    for how, tokens, frames in ('end', None, None), ('fail', None, 'at_most'), ('kill', 'at_least', 'at_most'):
+        with gs.scratch() as where:
+            argv = [gs.WITH_GPUSIM, gs.CLI, 'run', '-o', where + '/runs', '--price', PRICE, '--unit', 'frames=1000', '--',
+                    gs.PYTHON, '-c', KILLED, gs.WORKLOADS, how]
+            gs.command(argv, env=gs.environment(HOME=where), cwd=where)
+            run = gs.runs(where + '/runs')[-1]
+            s = json.loads(gs.gpustarve('report', run, '--format', 'json').stdout, parse_float=str)
+            judge(how, s, 'tokens', 6000)
+            judge(how, s, 'frames', 1000)
+            gs.equal((outcome(s, 'tokens').get('bound'), outcome(s, 'frames').get('bound')), (tokens, frames), how)
+            text = ' '.join(gs.gpustarve('report', run).stdout.decode().split())
+            gs.equal(('at least 6,000 tokens' in text, 'at most 1,000 frames' in text), (bool(tokens), bool(frames)), text)
+            with open(os.path.join(run, 'report.html'), encoding='utf-8') as f:
+                page = f.read()
+            gs.equal('at least <' in page, bool(tokens), f'{how}: page')
+            given = json.loads(gs.gpustarve('report', run, '--format', 'json', '--unit', 'frames=7').stdout)
+            gs.equal(schema.errors(schema.ours(), given), [], f'{how}: schema')
+            gs.equal(outcome(given, 'frames').get('bound'), None, f'{how}: --unit of report')
+
+
 def hostile():
     """Lines that are none, a line without an end, a pipe, and a run that was killed amid."""
     with gs.scratch() as where:
@@ -157,5 +197,6 @@ def hostile():
 
 played()
 told()
+bounded()
 hostile()
 gs.finish()

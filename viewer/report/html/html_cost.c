@@ -112,6 +112,9 @@ static void put_outcome(struct html *h, const struct view_outcome *o, size_t at)
 	html_put(h, "<tr>");
 	HTML_ROW(h, html_text(h, "span", o->unit, "/cost/outcomes/%zu/unit", at));
 	html_put(h, "<td class=\"n\">");
+	html_put(h, o->bound == VIEW_OUTCOME_AT_LEAST  ? "at least "
+		    : o->bound == VIEW_OUTCOME_AT_MOST ? "at most "
+						       : "");
 	html_count(h, (uint64_t)o->num, "/cost/outcomes/%zu/count", at);
 	if (o->den > 1) {
 		html_put(h, " / ");
