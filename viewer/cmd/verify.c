@@ -4,12 +4,15 @@
  * the rates that the stored one names, and compares the two member by member, digit by digit; and
  * the data block of the run's page, byte by byte. Windows of full recording are drawn once more.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/files.h"
 #include "base/options.h"
+#include "wire/crc32c.h"
 #include "summary/analyse.h"
 #include "cmd.h"
 #include "base/jsondoc.h"
@@ -25,6 +28,9 @@
 
 struct comparison {
 	size_t differences;
+	/* It is as some version wrote it: what only one side has, another version knows alone. */
+	bool intact;
+	size_t sole, sole_stored; /* of both; that the stored one has */
 	const char *name; /* of what is compared */
 };
 
@@ -47,6 +53,17 @@ static void differ(struct comparison *c, const char *key, const struct base_json
 		       shown(made));
 }
 
+static void alone(struct comparison *c, const char *key, const struct base_json *stored,
+		  const struct base_json *made)
+{
+	if (!c->intact) {
+		differ(c, key, stored, made);
+		return;
+	}
+	c->sole++;
+	c->sole_stored += stored != NULL;
+}
+
 static void compare(struct comparison *c, const char *key, const struct base_json *stored,
 		    const struct base_json *made);
 
@@ -55,16 +72,21 @@ static void compare_object(struct comparison *c, const char *key, const struct b
 {
 	char path[512];
 
-	for (const struct base_json *m = made->child; m; m = m->next) {
-		snprintf(path, sizeof(path), "%s%s%s", key, *key ? "." : "", m->key);
-		compare(c, path, base_json_get(stored, m->key), m);
-	}
 	for (const struct base_json *s = stored->child; s; s = s->next) {
 		snprintf(path, sizeof(path), "%s%s%s", key, *key ? "." : "", s->key);
 		if (!base_json_get(made, s->key))
-			differ(c, path, s, NULL);
+			alone(c, path, s, NULL);
 	}
-	if (base_json_count(stored) != base_json_count(made) && !c->differences)
+	for (const struct base_json *m = made->child; m; m = m->next) {
+		const struct base_json *s = base_json_get(stored, m->key);
+
+		snprintf(path, sizeof(path), "%s%s%s", key, *key ? "." : "", m->key);
+		if (!s)
+			alone(c, path, NULL, m);
+		else if (!c->sole || strcmp(path, "digest") != 0) /* of all the text before it */
+			compare(c, path, s, m);
+	}
+	if (base_json_count(stored) != base_json_count(made) && !c->differences && !c->sole)
 		differ(c, key, stored, made); /* a key that stands there twice */
 }
 
@@ -131,11 +153,44 @@ static void check_rates(struct comparison *c, const struct view_summary *stored)
 	}
 }
 
+/* Is its digest that of its text? Then no hand has been at it since it was written. */
+static bool is_intact(const char *path)
+{
+	static const char name[] = "\"digest\": \"crc32c:";
+	char *text = NULL, *at, *last = NULL;
+	size_t len = 0;
+	bool intact = false;
+
+	if (base_file_read(path, &text, &len))
+		return false;
+	for (at = text; (at = strstr(at, name)); at++)
+		last = at;
+	if (last) {
+		char want[16];
+
+		for (at = last; at > text && (isspace((unsigned char)at[-1]) || at[-1] == ',');
+		     at--)
+			;
+		snprintf(want, sizeof(want), "%08x", wire_crc32c(0, text, (size_t)(at - text)));
+		intact = !strncmp(last + sizeof(name) - 1, want, 8);
+	}
+	free(text);
+	return intact;
+}
+
+static void say_other_version(const char *path, const struct comparison *c)
+{
+	view_note(
+		"%s: it was made by another version, which knows %zu values that are not in both; "
+		"every value that both know is what the trace gives",
+		path, c->sole);
+}
+
 static int compare_summary(const char *path, const struct view_summary *stored,
 			   struct view_summary *made, bool quiet)
 {
 	struct base_arena mem = { 0 };
-	struct comparison c = { .name = "summary.json" };
+	struct comparison c = { .name = "summary.json", .intact = is_intact(path) };
 	struct base_json_error error;
 	struct base_json *left = NULL;
 
@@ -157,17 +212,20 @@ static int compare_summary(const char *path, const struct view_summary *stored,
 			   path, c.differences);
 		return VIEW_EXIT_DIFFERS;
 	}
-	if (!quiet)
+	if (c.sole)
+		say_other_version(path, &c);
+	else if (!quiet)
 		printf("%s: every value is what the trace gives\n", path);
 	return VIEW_EXIT_OK;
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-/* Where the two differ first, in words. */
-static void show_differences(const struct view_data_block *b, const char *text, size_t len)
+/* Where the two differ first, in words. A block's own sum was right when it was read. */
+static struct comparison show_differences(const struct view_data_block *b, const char *text,
+					  size_t len)
 {
-	struct comparison c = { .name = "report.html" };
+	struct comparison c = { .name = "report.html", .intact = true };
 	struct base_arena mem = { 0 };
 	struct base_json_error error;
 	struct base_json *left = base_json_parse(&mem, b->text, b->len, &error);
@@ -176,6 +234,7 @@ static void show_differences(const struct view_data_block *b, const char *text, 
 	compare(&c, "", left, right);
 	base_arena_fini(&mem);
 	fflush(stdout);
+	return c;
 }
 
 static int differs(const char *path, const char *how)
@@ -201,8 +260,13 @@ static int compare_block(const char *path, const struct view_data_block *b,
 		view_error("out of memory: %s; use a machine with more", strerror(errno));
 		status = VIEW_EXIT_ERROR;
 	} else if (len != b->len || memcmp(text, b->text, len) != 0) {
-		show_differences(b, text, len);
-		status = differs(path, "is not what the trace gives");
+		struct comparison c = show_differences(b, text, len);
+
+		/* A later version knows more, an earlier one less; both at once nobody does. */
+		if (c.sole && !c.differences && (!c.sole_stored || c.sole_stored == c.sole))
+			say_other_version(path, &c);
+		else
+			status = differs(path, "is not what the trace gives");
 	} else if (!quiet) {
 		printf("%s: every value of its data block is what the trace gives\n", path);
 	}

@@ -11,6 +11,7 @@ import sys
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
 import tiny
+from gst_reader import crc32c
 
 def change_digits(run, path, count):
     """Each of so many digits changed alone makes verify exit 2; returns how often it names the key."""
@@ -113,6 +114,36 @@ def sealed_bare(block):
     return page[len(mark):-len('</script>')]
 
 
+def signed(text):
+    """With the digest of what stands before it."""
+    at = text.rindex('"digest"')
+    body = text[:at].rstrip().rstrip(',').rstrip()
+    return text[:at] + f'"digest": "crc32c:{crc32c(body.encode()):08x}"' + '\n}\n'
+
+
+def other_version(run, path):
+    """A summary as written by one that knows less, or more: what both know is compared, and must be right."""
+    with open(path) as f:
+        text = f.read()
+    gs.equal(json.loads(signed(text)), json.loads(text), 'the digest is as here')
+    lines = text.split('\n')
+    at = next(i for i, l in enumerate(lines) if l.startswith('  "severity"'))
+    for what, other in (('less', lines[:at] + lines[at + 1:]), ('more', lines[:at] + ['  "later": 7,'] + lines[at:])):
+        for status, written in (0, signed('\n'.join(other))), (2, '\n'.join(other)):
+            with open(path, 'w') as f:
+                f.write(written)
+            done = gs.gpustarve('verify', run)
+            gs.equal(done.returncode, status, f'{what}: {done.stdout} {done.stderr}')
+            gs.equal(b'by another version' in done.stderr, not status, f'{what}: {done.stderr}')
+    i = next(i for i, l in enumerate(other) if '"held_ns"' in l)
+    other[i] = other[i].replace('0', '1', 1) if '0' in other[i] else other[i].replace('1', '2', 1)
+    with open(path, 'w') as f:
+        f.write(signed('\n'.join(other)))
+    gs.equal(gs.gpustarve('verify', run).returncode, 2, 'more, and a value that is another')
+    with open(path, 'w') as f:
+        f.write(text)
+
+
 def loader():
     """A job whose loader starves it: findings with lines of code, facts of the loader."""
     with gs.scratch() as where:
@@ -159,6 +190,7 @@ with gs.scratch() as where:
     gs.equal(gs.gpustarve('verify', run).returncode, 2, 'a cut summary')
     with open(path, 'w') as f:
         f.write(text)
+    other_version(run, path)
     pages(run)
 loader()
 gs.finish()
