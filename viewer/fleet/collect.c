@@ -388,7 +388,8 @@ static int check_sums(const struct fleet *f)
 	const struct fleet_table *const more[] = { &f->classes, &f->hotspots, &f->fixes,
 						   &f->compute };
 	bool fit = fleet_sums_fit(&f->total) && fleet_sums_fit(&f->cut_total) &&
-		   fleet_lost_fits(&f->lost) && fleet_review_fits(&f->review);
+		   fleet_sums_fit(&f->held) && fleet_lost_fits(&f->lost) &&
+		   fleet_review_fits(&f->review);
 
 	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
 		fit = fit && fleet_table_fits(more[i]);
@@ -423,6 +424,19 @@ int fleet_collect(struct fleet *f, struct fleet_store *s, const struct fleet_opt
 bool fleet_is_cut(int by)
 {
 	return by == FLEET_BY_MONTH || by == FLEET_BY_HOURS || by == FLEET_BY_OFF_HOURS;
+}
+
+bool fleet_is_held(const struct fleet *f)
+{
+	const struct fleet_query *q = &f->options.query;
+
+	return (q->since_ns || q->until_ns != INT64_MAX) &&
+	       (fleet_is_cut(f->options.by) || f->options.by == FLEET_BY_PLAN);
+}
+
+const struct fleet_sums *fleet_head_of(const struct fleet *f)
+{
+	return fleet_is_held(f) ? &f->held : &f->total;
 }
 
 bool fleet_has_savings(int by)

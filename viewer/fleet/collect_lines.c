@@ -2,6 +2,7 @@
 /* What --by wants of runs one by one: months, and units of the groups of a table. */
 #include "collect_lines.h"
 #include <string.h>
+#include "base/minmax.h"
 #include "hours.h"
 #include "lines.h"
 
@@ -52,6 +53,23 @@ static void on_line_hours(void *arg, const struct fleet_line_row *l)
 	}
 }
 
+/* Each run once, whatever table it is in. */
+static void on_line_held(void *arg, const struct fleet_line_row *l)
+{
+	struct fleet *f = arg;
+	const struct fleet_query *q = &f->options.query;
+	struct fleet_sums part;
+
+	if (fleet_line_end(l, q->until_ns) > base_max(l->start_ns, q->since_ns)) {
+		fleet_line_cut(&part, l, q->since_ns, q->until_ns);
+		fleet_sums_add(&f->held, &part);
+	}
+	if (f->options.by == FLEET_BY_MONTH)
+		on_line_month(f, l);
+	else if (fleet_is_cut(f->options.by))
+		on_line_hours(f, l);
+}
+
 /* A run of several GPUs at once is of the group of its first line, as its number is. */
 static void on_line_unit(void *arg, const struct fleet_line_row *l)
 {
@@ -76,11 +94,9 @@ int fleet_collect_lines(struct fleet *f, struct fleet_store *s)
 {
 	struct fleet_query all = f->options.query;
 
-	if (fleet_is_cut(f->options.by)) {
+	if (fleet_is_cut(f->options.by) || fleet_is_held(f)) {
 		all.since_ns = INT64_MIN; /* those that began before may reach into it */
-		return fleet_each_line(
-			s, &all, f->options.by == FLEET_BY_MONTH ? on_line_month : on_line_hours,
-			f);
+		return fleet_each_line(s, &all, on_line_held, f);
 	}
 	if (f->options.by < FLEET_DIMS)
 		return fleet_each_line(s, &f->options.query, on_line_unit, f);

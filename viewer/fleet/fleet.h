@@ -125,6 +125,8 @@ struct fleet {
 	struct fleet_runs all; /* of --by run */
 	struct fleet_table cut; /* of those by held time, with what lies within the query */
 	struct fleet_sums cut_total;
+	struct fleet_sums
+		held; /* fleet_is_held: of all runs what lies within the query; each once */
 	struct fleet_lost_tables lost; /* of --by lost */
 	struct fleet_plan plan; /* of --plan */
 	struct fleet_savings savings; /* of --by savings, of --plan and of --by review */
@@ -155,6 +157,12 @@ bool fleet_is_mixed(const struct fleet *f);
 
 /* Does that table count by held time, whenever runs began? */
 bool fleet_is_cut(int by);
+/*
+ * Does all that it shows lie within the query, of whatever runs? Then the head of its page does,
+ * too.
+ */
+bool fleet_is_held(const struct fleet *f);
+const struct fleet_sums *fleet_head_of(const struct fleet *f);
 /* Does it tell what became of advice? */
 bool fleet_has_savings(int by);
 /* What the rows of a table by name sum to. */

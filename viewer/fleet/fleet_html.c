@@ -44,7 +44,7 @@ static void put_answer(struct fleet_page *s, const char *what, const char *big, 
 
 static void put_money(struct fleet_page *s)
 {
-	const base_wide *m = s->f->total.m;
+	const base_wide *m = fleet_head_of(s->f)->m;
 	base_unit usd, pct, hours;
 
 	put_answer(s, "Cost", fleet_usd(s->f, usd, m[FLEET_USD]),
@@ -74,16 +74,16 @@ static void put_money(struct fleet_page *s)
 
 static void put_verdict(struct fleet_page *s)
 {
+	const base_wide *m = fleet_head_of(s->f)->m;
 	base_unit wasted;
 
 	fputs("<section id=\"verdict\" aria-label=\"Diagnosis\">\n<h1>", s->out);
-	if (!s->f->total.m[FLEET_RUNS])
+	if (!m[FLEET_RUNS])
 		fputs("No runs yet", s->out);
-	else if (s->f->total.m[FLEET_UNPRICED_NS] == s->f->total.m[FLEET_HELD_NS])
+	else if (m[FLEET_UNPRICED_NS] == m[FLEET_HELD_NS])
 		fputs("No price is known: time only", s->out);
 	else
-		fprintf(s->out, "%s were wasted",
-			fleet_usd(s->f, wasted, s->f->total.m[FLEET_WASTED_USD]));
+		fprintf(s->out, "%s were wasted", fleet_usd(s->f, wasted, m[FLEET_WASTED_USD]));
 	fputs("</h1>\n<dl class=\"answers\">\n", s->out);
 	put_money(s);
 	fputs("</dl>\n", s->out);

@@ -300,6 +300,11 @@ void fleet_write_json(const struct fleet *f, const struct fleet *converted, FILE
 	base_json_object(&j, "total");
 	put_sums(&j, &f->total);
 	base_json_end(&j);
+	if (fleet_is_held(f)) {
+		base_json_object(&j, "held");
+		put_sums(&j, &f->held);
+		base_json_end(&j);
+	}
 	fleet_currency_json(converted, &j);
 	put_provisional(&j, f);
 	fleet_whole_json(&f->whole, &j);

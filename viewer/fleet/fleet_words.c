@@ -66,7 +66,7 @@ const char *fleet_group_name(const struct fleet_group *g, int by, struct base_ar
 
 struct base_scale fleet_money_scale(const struct fleet *f)
 {
-	struct base_scale s = base_money_scale(f->total.m[FLEET_USD]), cents;
+	struct base_scale s = base_money_scale(fleet_head_of(f)->m[FLEET_USD]), cents;
 
 	cents = base_money_scale(VIEW_NANO_USD);
 	return s.quantum < cents.quantum ? s : cents;
@@ -93,7 +93,7 @@ static struct base_scale shown_scale(const struct fleet *f, char lead[FLEET_CURR
 
 static struct base_scale time_scale(const struct fleet *f)
 {
-	struct base_scale s = base_gpu_time_scale(f->total.m[FLEET_HELD_NS]), hours;
+	struct base_scale s = base_gpu_time_scale(fleet_head_of(f)->m[FLEET_HELD_NS]), hours;
 
 	hours = base_gpu_time_scale(NS_PER_HOUR);
 	return s.quantum < hours.quantum ? s : hours;
@@ -190,18 +190,19 @@ static const char *span(const struct fleet *f, struct base_arena *mem)
 const char *fleet_words_scope(const struct fleet *f, struct base_arena *mem)
 {
 	const char *team = f->options.query.team;
+	const base_wide *m = fleet_head_of(f)->m;
 	base_unit runs, hours;
 
-	return base_arena_printf(mem, "%s, %s%s%s%s",
-				 fleet_runs_of(runs, (uint64_t)f->total.m[FLEET_RUNS]),
-				 fleet_gpu_time(f, hours, f->total.m[FLEET_HELD_NS]),
-				 team ? ", team " : "", team ? fleet_shown(team) : "",
-				 span(f, mem));
+	return base_arena_printf(mem, "%s, %s%s%s%s%s",
+				 fleet_runs_of(runs, (uint64_t)m[FLEET_RUNS]),
+				 fleet_gpu_time(f, hours, m[FLEET_HELD_NS]),
+				 fleet_is_held(f) ? " of them" : "", team ? ", team " : "",
+				 team ? fleet_shown(team) : "", span(f, mem));
 }
 
 const char *fleet_words_cost(const struct fleet *f, struct base_arena *mem)
 {
-	const base_wide *m = f->total.m;
+	const base_wide *m = fleet_head_of(f)->m;
 	base_unit usd, wasted, starved, w, s;
 
 	if (m[FLEET_UNPRICED_NS] == m[FLEET_HELD_NS])

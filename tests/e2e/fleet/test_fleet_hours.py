@@ -90,6 +90,33 @@ def check_zone(store, runs, zone, options, since, until):
     gs.check(all(v[0] <= users[k][0] for k, v in got.items()), f'{zone}: a run counts once')
 
 
+def check_head(store, runs, options, since, until):
+    """What the head says is what lies within the bounds of every run, and the months sum to it."""
+    want = [0, 0, 0]
+    for d in runs:
+        a, b, wall = d['start_unix_ns'], d['start_unix_ns'] + d['wall_ns'], d['wall_ns']
+        if max(a, since) >= min(b, until):
+            continue
+        want[0] += 1
+        for l in d['gpus']:
+            for k, key in ((1, 'held_ns'), (2, 'usd')):
+                want[k] += upto(l.get(key, 0), a, wall, until) - upto(l.get(key, 0), a, wall, since)
+    for by in ['month'], ['hours'], ['off-hours'], ['plan']:
+        asked = ['--plan'] if by == ['plan'] else ['--by', *by]
+        out = json.loads(fleetcheck.fleet(store, *asked, '--format', 'json', *options), parse_float=Fraction)
+        fleetcheck.fits(json.loads(fleetcheck.fleet(store, *asked, '--format', 'json', *options)))
+        if not options:
+            gs.check('held' not in out, f'{by}: without bounds')
+            continue
+        gs.equal([out['held']['runs'], out['held']['held_ns'], int(out['held']['usd'] * 10**9)], want, f'{by}: the head')
+        if by == ['month']:
+            for key in 'held_ns', 'usd':
+                gs.equal(sum(r[key] for r in out['by']['month']), out['held'][key], f'months: {key}')
+            gs.equal(sum(r['cents'] for r in out['by']['month']), round(out['held']['usd'] * 100), 'months: cents')
+        text = fleetcheck.fleet(store, *asked, *options).decode()
+        gs.check(text.startswith(f'{want[0]} runs, ') and f' of them, from' in text.split('\n')[0], text[:200])
+
+
 def check_shown(store, runs):
     table = list(csv.DictReader(io.StringIO(fleetcheck.fleet(store, '--by', 'hours', '--timezone', 'Europe/Berlin',
                                                              '--format', 'csv').decode())))
@@ -120,6 +147,9 @@ with gs.scratch() as where:
     for zone in ZONES:
         check_zone(store, runs, zone, [], 0, 2**62)
         check_zone(store, runs, zone, ['--since', '2026-03-08', '--until', '2026-03-30'], *day)
+    bounds = ['--since', '2026-03-08', '--until', '2026-03-30']
+    check_head(store, runs, [], 0, 2**62)
+    check_head(store, runs, bounds, *day)
     check_shown(store, runs)
     other = 'sqlite:' + os.path.join(where, 'long.sqlite')
     gs.equal(gs.gpustarve('digest', '--from', '-', '--store', other, input=fleets.text([long])).returncode, 0, 'a digest')
