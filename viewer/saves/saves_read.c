@@ -277,7 +277,7 @@ static void blame_parts(struct saves_facts *f, size_t processes, const struct vi
 		if (part->wall_ns > 0 &&
 		    __builtin_add_overflow(part->start_unix_ns, part->wall_ns, &b.end_ns))
 			b.end_ns = INT64_MAX;
-		if (part->has_exit_status && part->exit_status)
+		if (part->first_failed)
 			blame_last(f, processes, t, &b);
 	}
 }

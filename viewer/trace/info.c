@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/jsondoc.h"
+#include "run_end.h"
 
 static int copy_text(char **out, const char *text)
 {
@@ -149,7 +150,6 @@ static void take_job(struct view_trace *t, const struct base_json *root)
 
 static int take_document(struct view_run_info *r, const struct base_json *root)
 {
-	int64_t status = base_json_get_int(root, "exit_status", INT64_MIN);
 	int err = 0;
 
 	if (!r->id)
@@ -164,10 +164,6 @@ static int take_document(struct view_run_info *r, const struct base_json *root)
 		r->start_unix_ns = base_json_get_int(root, "start_unix_ns", 0);
 	if (!r->wall_ns)
 		r->wall_ns = base_json_get_int(root, "wall_ns", 0);
-	if (!r->has_exit_status && status != INT64_MIN) {
-		r->has_exit_status = true;
-		r->exit_status = (int)status;
-	}
 	return err;
 }
 
@@ -199,11 +195,11 @@ static void take_part(struct view_trace *t, struct view_run_part *part,
 	part->id = base_arena_text(&p->arena, base_json_get_text(root, "id", NULL));
 	part->start_unix_ns = base_json_get_int(root, "start_unix_ns", 0);
 	part->wall_ns = base_json_get_int(root, "wall_ns", 0);
-	part->has_exit_status = status >= INT_MIN && status <= INT_MAX;
-	part->exit_status = part->has_exit_status ? (int)status : 0;
+	part->first_failed = status >= INT_MIN && status <= INT_MAX && status;
 }
 
-static int read_document(struct view_trace *t, struct view_run_part *part, const char *name)
+static int read_document(struct view_trace *t, struct view_run_part *part, struct view_run_end *end,
+			 const char *name)
 {
 	const char *dir = part->path;
 	struct base_arena arena = { NULL };
@@ -222,6 +218,7 @@ static int read_document(struct view_trace *t, struct view_run_part *part, const
 			take_part(t, part, root);
 			take_units(&t->run, base_json_get(root, "units"));
 		}
+		view_run_end_add(end, root);
 		err = take_document(&t->run, root);
 	} else if (err != -ENOENT && err != -ENOMEM) {
 		view_trace_note(t, "%s: cannot be used: %s (byte %zu)", name,
@@ -241,22 +238,42 @@ static bool is_exit_file(const char *name)
 	return !strncmp(name, "exit-", 5) && n > 10 && !strcmp(name + n - 5, ".json");
 }
 
+static void take_end(struct view_run_info *r, struct view_run_part *part,
+		     const struct view_run_end *end)
+{
+	part->has_exit_status = view_run_end_status(end, &part->exit_status);
+	part->over = end->told;
+	if (r->over)
+		return;
+	r->has_exit_status = part->has_exit_status;
+	r->exit_status = part->exit_status;
+	r->over = part->over;
+}
+
+static int read_exits(struct view_trace *t, struct view_run_part *part, struct view_run_end *end)
+{
+	DIR *dir = opendir(part->path);
+	struct dirent *e;
+	int err = 0;
+
+	while (dir && !err && (e = readdir(dir)))
+		if (is_exit_file(e->d_name))
+			err = read_document(t, part, end, e->d_name);
+	if (dir)
+		closedir(dir);
+	return err;
+}
+
 int view_trace_info(struct view_trace *t, struct view_run_part *part)
 {
-	struct dirent *e;
-	DIR *dir;
-	int err;
+	struct view_run_end end = { 0 };
+	int err = read_document(t, part, &end, "run.json");
 
-	err = read_document(t, part, "run.json");
 	if (!err)
 		err = view_counts_read(&t->run.counts, part->path);
-	dir = err ? NULL : opendir(part->path);
-	if (!dir)
-		return err;
-	while (!err && (e = readdir(dir)))
-		if (is_exit_file(e->d_name))
-			err = read_document(t, part, e->d_name);
-	closedir(dir);
+	if (!err)
+		err = read_exits(t, part, &end);
+	take_end(&t->run, part, &end);
 	return err;
 }
 
@@ -292,4 +309,5 @@ void view_trace_sum_parts(struct view_trace *t)
 	r->wall_ns = end > r->start_unix_ns ? end - r->start_unix_ns : 0;
 	r->has_exit_status = last && last->has_exit_status;
 	r->exit_status = r->has_exit_status ? last->exit_status : 0;
+	r->over = last && last->over;
 }

@@ -482,5 +482,5 @@ bool view_trace_over(const struct view_trace *t)
 
 	for (size_t i = 0; i < t->allocs; i++)
 		all &= t->alloc[i].ended;
-	return all || t->run.has_exit_status;
+	return all || t->run.over;
 }

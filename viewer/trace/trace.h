@@ -83,7 +83,9 @@ struct view_run_part { /* one of the run directories that a trace is made of */
 	const char *path;
 	const char *id; /* of its run.json; NULL: not told */
 	int64_t start_unix_ns, wall_ns; /* of its run.json; 0: not told */
-	bool has_exit_status;
+	bool first_failed; /* the wrapper whose run.json it is */
+	bool over; /* a wrapper of it has said how it ended */
+	bool has_exit_status; /* run_end.h */
 	int exit_status;
 };
 
@@ -92,6 +94,7 @@ struct view_run_info { /* run.json and what else the folder holds; may be all em
 	char **command;
 	size_t commands;
 	int64_t start_unix_ns, wall_ns;
+	bool over; /* as those of the part that ended last */
 	bool has_exit_status;
 	int exit_status;
 	char **label_key, **label_value;
