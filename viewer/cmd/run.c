@@ -16,6 +16,7 @@
 #include "run/install.h"
 #include "run/live.h"
 #include "core/log.h"
+#include "run/left.h"
 #include "run/others.h"
 #include "run/preload_path.h"
 #include "run/report_run.h"
@@ -328,12 +329,33 @@ static int report(void *arg)
 	return view_run_report(&o);
 }
 
-/* A folder with nothing but our own record is of no use to anybody. */
+/* The first wrapper kept its record for others that came after it, and none of them is any more. */
+static void drop_first_record(struct view_run *r)
+{
+	char *path = NULL;
+
+	if (!view_run_has_more_wrappers(r->dir) && view_run_exit_read(r->dir) >= 0 &&
+	    !view_left_by_run(r->dir) && asprintf(&path, "%s/run.json", r->dir) >= 0)
+		unlink(path);
+	free(path);
+}
+
+/*
+ * A folder with nothing but records is of no use to anybody, unless somebody may still put a trace
+ * into it: whose that is, and its price, stand there.
+ */
 static void drop_empty_run(struct view_run *r)
 {
-	unlink(r->record);
+	if (r->left)
+		return;
 	if (r->counter[0])
 		unlink(r->counter);
+	if (!r->first) {
+		unlink(r->record);
+		drop_first_record(r);
+	} else if (!view_run_has_more_wrappers(r->dir)) {
+		unlink(r->record);
+	}
 	if (r->first && r->told)
 		view_run_drop_empty_streams(r->dir);
 	if (!rmdir(r->dir))
@@ -367,14 +389,18 @@ static void tell_nothing(const struct view_run *r)
 		view_note("no trace in %s: the job never touched a GPU, or the collector at %s "
 			  "stores it elsewhere; give -o the folder that it was started with",
 			  r->shown, r->node.socket);
+	else if (r->left)
+		view_note("the job never touched a GPU so far, and left processes behind that "
+			  "may: what is known of it stays in %s, for gpustarve report",
+			  r->shown);
 	else if (r->failed)
-		view_note("the job never touched a GPU, and ended with status %d: there is "
-			  "nothing to report",
+		view_note("the job never touched a GPU, as far as was seen, and ended with status "
+			  "%d: there is nothing to report",
 			  view_child_status(&r->child));
 	else
-		view_note("the job never touched a GPU: there is nothing to report. If it should "
-			  "have, ask gpustarve doctor; gpustarve loader measures, without a GPU, "
-			  "what its loader can feed");
+		view_note("the job never touched a GPU, as far as was seen: there is nothing to "
+			  "report. If it should have, ask gpustarve doctor; gpustarve loader "
+			  "measures, without a GPU, what its loader can feed");
 }
 
 /*
@@ -428,6 +454,7 @@ static _Noreturn void end(struct view_run *r)
 		close_run(r);
 	finish_collector(r);
 	watch_a_last_time(r);
+	r->left = r->record && !view_run_has_data(r->dir) && view_left_by(r->counter);
 	if (r->traced)
 		tell(r);
 	if (r->record && !view_run_has_data(r->dir))

@@ -90,7 +90,13 @@ static bool stream_goes_on(const struct view_stream *s)
 	return strcmp(s->hello->host, this_host()) != 0 || alive(s->hello->pid);
 }
 
-static bool streams_go_on(const char *dir)
+/* Whoever has left the session has left its command, too, and goes on for as long as it likes. */
+static bool has_left(const struct view_stream *s)
+{
+	return !strcmp(s->hello->host, this_host()) && getsid((pid_t)s->hello->pid) != getsid(0);
+}
+
+static bool streams_go_on(const char *dir, bool all)
 {
 	struct view_trace *t = NULL;
 	const char *why;
@@ -99,7 +105,7 @@ static bool streams_go_on(const char *dir)
 	if (view_trace_open(&t, dir, &why))
 		return false;
 	for (size_t i = 0; i < t->streams; i++)
-		any |= stream_goes_on(&t->stream[i]);
+		any |= stream_goes_on(&t->stream[i]) && (all || !has_left(&t->stream[i]));
 	view_trace_close(t);
 	return any;
 }
@@ -149,9 +155,21 @@ static bool wrappers_go_on(const char *dir, const char *own_record)
 	return any;
 }
 
+bool view_run_has_more_wrappers(const char *dir)
+{
+	DIR *d = opendir(dir);
+	bool any = false;
+
+	for (struct dirent *e; d && !any && (e = readdir(d));)
+		any = !strncmp(e->d_name, "exit-", 5) && strncmp(e->d_name, "exit-coll-", 10) != 0;
+	if (d)
+		closedir(d);
+	return any;
+}
+
 bool view_others_go_on(const char *dir, const char *own_record)
 {
-	return wrappers_go_on(dir, own_record) || streams_go_on(dir);
+	return wrappers_go_on(dir, own_record) || streams_go_on(dir, true);
 }
 
 static int64_t now_ms(void)
@@ -170,7 +188,7 @@ bool view_others_wait(const char *dir, const char *own_record, int seconds)
 
 	for (;;) {
 		bool wrappers = wrappers_go_on(dir, own_record);
-		if (!wrappers && !streams_go_on(dir))
+		if (!wrappers && !streams_go_on(dir, false))
 			return true;
 		if (now_ms() - began >= (wrappers ? most : most / 5))
 			return false;

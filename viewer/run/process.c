@@ -138,6 +138,13 @@ int view_process_read(struct view_process *p, pid_t pid)
 	return 0;
 }
 
+int view_process_read_environ(struct view_process *p, pid_t pid)
+{
+	*p = (struct view_process){ .pid = pid };
+	p->environ = read_whole(pid, "environ", &p->environ_bytes);
+	return p->environ ? 0 : -EACCES;
+}
+
 void view_process_fini(struct view_process *p)
 {
 	free(p->command);

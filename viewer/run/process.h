@@ -27,6 +27,8 @@ struct view_process {
 
 /* 0, -ESRCH: there is none, -EACCES: another user's, -ENOMEM. view_process_fini() after 0 alone. */
 int view_process_read(struct view_process *p, pid_t pid);
+/* Its environment alone, for view_process_env(). 0, or -EACCES: not to be read. */
+int view_process_read_environ(struct view_process *p, pid_t pid);
 void view_process_fini(struct view_process *p);
 
 /* A variable as it was when the program began; NULL: not set, or not to be read. */

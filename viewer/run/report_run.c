@@ -96,9 +96,9 @@ static int make_report(const struct view_run_report *o, bool quiet)
 	int err = view_analyse(o->dir, &a, &s);
 
 	if (err == -ENODATA && !quiet)
-		view_note("the job never touched a GPU: there is nothing to report. If it should "
-			  "have, ask gpustarve doctor; gpustarve loader measures, without a GPU, "
-			  "what its loader can feed");
+		view_note("the job never touched a GPU, as far as was seen: there is nothing to "
+			  "report. If it should have, ask gpustarve doctor; gpustarve loader "
+			  "measures, without a GPU, what its loader can feed");
 	if (err)
 		return 1;
 	view_own_lines_add(s);

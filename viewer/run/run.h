@@ -39,6 +39,7 @@ struct view_run {
 	bool traced; /* there is a place to record to */
 	bool first; /* of the wrappers of this run */
 	bool failed; /* the command did */
+	bool left; /* without a trace so far, processes of the command go on that may make one */
 	bool told; /* that something could not be written */
 	bool own_socket; /* its collector is a wrapper's, whose words that one passes on */
 	char *record; /* path of run.json or of our exit file */

@@ -55,10 +55,9 @@ static bool say_what_was_meant(const char *path)
 
 static void say_no_gpu(const char *path)
 {
-	view_error(
-		"%s: the job never touched a GPU, so there is nothing to report; gpustarve loader "
-		"measures, without a GPU, what its loader can feed",
-		path);
+	view_error("%s: the job never touched a GPU, as far as was seen, so there is nothing to "
+		   "report; gpustarve loader measures, without a GPU, what its loader can feed",
+		   path);
 }
 
 /* It used CUDA, but nothing could be recorded: libprof left a note that says why. */

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e waits timeout=300
-"""How runs end. A run of several wrappers has failed if one of them has, whichever was first."""
+"""How runs end. A run of several wrappers has failed if one of them has, whichever was first. What a command leaves behind is
+not waited for, and whose its trace is stays known, also where that begins once the command has ended."""
 import json
 import os
+import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -67,7 +70,83 @@ def check_killed_wrapper(where):
     gs.equal(gs.summary(path)['run']['exit_status'], None, 'a killed wrapper: not known')
 
 
+def run(where, script, *options, **env):
+    """Of a shell that starts what is in @script; what it took, and what was said."""
+    began = time.monotonic()
+    done = gs.command([gs.WITH_GPUSIM, gs.CLI, 'run', '-o', where, *options, '--', 'bash', '-c', script],
+                      env=gs.environment(GPUSIM_DEVICES=1, **env))
+    return time.monotonic() - began, done.returncode, done.stderr.decode()
+
+
+def daemon(where, before, seconds):
+    """For a script: a session of its own that is on the GPU after so many seconds; "on" is in the file, its pid beside it."""
+    os.makedirs(where, exist_ok=True)
+    inner = f'echo $$ >pid; sleep {before}; exec {shlex.join(map(str, job(seconds)))}'
+    return f'cd {where}; setsid bash -c {shlex.quote(inner)} >on 2>/dev/null </dev/null & '
+
+
+def pid_of(where):
+    with open(os.path.join(where, 'pid'), encoding='utf-8') as f:
+        return int(f.read())
+
+
+def is_gone(pid):
+    return not os.path.exists(f'/proc/{pid}')
+
+
+def check_daemon_that_begins_late(where):
+    """It touches a GPU once its command has ended and the wrapper with it: label and price are those that were given."""
+    script = daemon(where, 5, 1) + 'until [ -s pid ]; do sleep 0.1; done; exit 0'
+    took, status, told = run(f'{where}/runs', script, '--label', 'team=vision', '--price', '2.50')
+    gs.equal(status, 0, told)
+    gs.check('left processes behind' in told and told.count('\n') == 1, f'it is said: {told}')
+    paths = gs.runs(os.path.join(where, 'runs'))
+    gs.equal([os.listdir(p) for p in paths], [['run.json']], 'what is known stays')
+    pid = pid_of(where)
+    if gs.until('the daemon ends', lambda: is_gone(pid)):
+        s = gs.summary(paths[0])
+        gs.equal(s['run']['labels'].get('team'), 'vision', 'the label')
+        gs.equal(s['cost']['rates'][0]['usd_per_gpu_hour'], 2.5, 'the price')
+        gs.equal(s['run']['exit_status'], 0, 'the command\'s end')
+
+
+def check_nothing_is_left(where):
+    for script in ('true', '(sleep 0.1; exit 3) & wait'):
+        run(where, script)
+        gs.check(not os.path.exists(where), f'{script}: nothing is left: {where}')
+    script = ('for r in 0 1 2; do RANK=$r WORLD_SIZE=3 "$0" run -o "$1" -- sleep $r.3 & done; wait')
+    gs.command(['bash', '-c', script, gs.CLI, where], env=gs.environment(GPUSTARVE_RUN_ID='side'))
+    gs.check(not os.path.exists(where), 'three wrappers: nothing is left')
+
+
+def check_first_without_gpu(where):
+    """The first of two wrappers ends before the other one's command is on the GPU."""
+    env = gs.environment(GPUSTARVE_RUN_ID='side')
+    script = ('"$0" run --label team=vision -o "$1" -- sleep 2 & sleep 1; "$0" run -o "$1" -- bash -c \'sleep 4; "$@"\' b "${@:2}"')
+    done = gs.command([gs.WITH_GPUSIM, 'bash', '-c', script, gs.CLI, where, *job(1)], env=env)
+    gs.equal(done.returncode, 0, done.stderr.decode())
+    s = gs.summary(os.path.join(where, 'side.gst'))
+    gs.equal(s and s['run']['labels'].get('team'), 'vision', 'the first one\'s label')
+
+
+def check_daemon_that_goes_on(where):
+    """Nobody waits for it, but for its collector, which is given 2 s."""
+    script = daemon(where, 0, 120) + 'until grep -q on on; do sleep 0.1; done; sleep 1; exit 0'
+    plain = run(f'{where}/plain', shlex.join(map(str, job(1))))[0]
+    took, status, told = run(f'{where}/runs', script)
+    pid = pid_of(where)
+    gs.check(not is_gone(pid), 'the daemon goes on')
+    gs.equal(status, 0, told)
+    gs.check(took < plain + 5, f'took {took:.1f} s, and {plain:.1f} s without')
+    gs.check('or goes on: these are lower bounds' in told, f'what it tells: {told}')
+    os.killpg(pid, signal.SIGKILL)
+
+
 with gs.scratch() as top:
     check_failed_rank(os.path.join(top, 'failed'))
     check_killed_wrapper(os.path.join(top, 'killed'))
+    check_daemon_that_begins_late(os.path.join(top, 'late'))
+    check_nothing_is_left(os.path.join(top, 'nothing'))
+    check_first_without_gpu(os.path.join(top, 'first'))
+    check_daemon_that_goes_on(os.path.join(top, 'on'))
 gs.finish()

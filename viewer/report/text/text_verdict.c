@@ -198,7 +198,8 @@ static void put_doubt(struct page *p)
 				     "(device.lost)",
 				     base_count(a, q->dropped), base_count(b, q->invalid)));
 	if (!p->s->result->complete && !p->s->result->imported)
-		text_line(p, "a process ended without saying so: these are lower bounds");
+		text_line(p,
+			  "a process ended without saying so, or goes on: these are lower bounds");
 	else if (p->s->ranks > 1 && !ana_ranks_compared(&p->s->result->ranks))
 		text_line(p, "several ranks: starved is a lower bound");
 }
