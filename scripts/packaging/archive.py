@@ -11,16 +11,16 @@ import zipfile
 
 from facts import SUMMARY
 
-PLATFORM = 'manylinux_2_28_x86_64'
+PLATFORM = 'manylinux_2_28_{}'
 # What a person's own environment has no use for: units, hooks of SLURM, the manual of admins.
 NOT_IN_WHEEL = ('lib/systemd/', 'lib/sysusers.d/', 'lib/gpustarve/slurm/', 'libexec/', 'share/doc/',
-               'share/gpustarve/kubernetes/')
+               'share/gpustarve/kubernetes/', 'share/gpustarve/modulefiles/', 'share/gpustarve/spank/')
 IPYTHON = 'share/gpustarve/ipython/'  # a module: %load_ext gpustarve
-ABOUT = f'''{SUMMARY}.
+ABOUT = SUMMARY + '''.
 
     gpustarve run -- python train.py
 
-One command in front of the one that trains, on Linux (x86-64, glibc 2.28 or newer) with CUDA 11.8 to 13.x. No change to
+One command in front of the one that trains, on Linux (x86-64 and aarch64, glibc 2.28 or newer) with CUDA 11.8 to 13.x. No change to
 the code, no root, no dependency, and no GPU needed to try it: `gpustarve demo` shows three recorded runs.
 '''
 
@@ -68,7 +68,7 @@ class Wheel:
 def wheel(facts, root, licences, bill):
     """(file name, bytes). Programs go where scripts go, all else below the environment's prefix, as an installation has it
     around them: a program finds its parts from where it lies."""
-    w = Wheel(facts)
+    w, platform = Wheel(facts), PLATFORM.format(facts.machine)
     for name, path, executable in tree(root):
         if name.startswith('bin/'):
             w.add(w.data + 'scripts/' + name[4:], data_of(path), True)
@@ -81,16 +81,16 @@ def wheel(facts, root, licences, bill):
         f'Version: {facts.version}\nSummary: {SUMMARY}\nLicense-Expression: Apache-2.0\nLicense-File: LICENSES.txt\n'
         'Requires-Python: >=3.8\nClassifier: Operating System :: POSIX :: Linux\n'
         f'Description-Content-Type: text/markdown\n\n{ABOUT}').encode())
-    w.add(w.info + 'WHEEL', f'Wheel-Version: 1.0\nGenerator: gpustarve\nRoot-Is-Purelib: false\nTag: py3-none-{PLATFORM}\n'
+    w.add(w.info + 'WHEEL', f'Wheel-Version: 1.0\nGenerator: gpustarve\nRoot-Is-Purelib: false\nTag: py3-none-{platform}\n'
           .encode())
     w.add(w.info + 'licenses/LICENSES.txt', licences.encode())
     w.add(w.info + 'sboms/gpustarve.spdx.json', bill.encode())
-    return f'gpustarve-{facts.version}-py3-none-{PLATFORM}.whl', w.finish()
+    return f'gpustarve-{facts.version}-py3-none-{platform}.whl', w.finish()
 
 
 def tarball(facts, root):
     """(file name, bytes). One folder, which runs wherever it is unpacked."""
-    top = f'gpustarve-{facts.version}-x86_64'
+    top = f'gpustarve-{facts.version}-{facts.machine}'
     raw = io.BytesIO()
     with tarfile.open(fileobj=raw, mode='w', format=tarfile.GNU_FORMAT) as tar:
         for name, path, _ in tree(root):

@@ -4,7 +4,8 @@ import os
 import re
 import subprocess
 
-GLIBC = {'libc.so.6', 'libm.so.6', 'libpthread.so.0', 'libdl.so.2', 'librt.so.1', 'ld-linux-x86-64.so.2'}
+GLIBC = {'libc.so.6', 'libm.so.6', 'libpthread.so.0', 'libdl.so.2', 'librt.so.1', 'ld-linux-x86-64.so.2',
+         'ld-linux-aarch64.so.1'}
 PROGRAMS = (2, 27)  # which they are linked against; manylinux_2_28 promises no more than 2.28
 IN_THE_JOB = (2, 17)  # what is loaded into other people's programs
 
@@ -17,6 +18,12 @@ def files(root):
             with open(path, 'rb') as f:
                 if f.read(4) == b'\x7fELF':
                     yield path
+
+
+def machine(path):
+    """As uname -m has it; None: another one."""
+    with open(path, 'rb') as f:
+        return {62: 'x86_64', 183: 'aarch64'}.get(int.from_bytes(f.read(20)[18:20], 'little'))
 
 
 def needs(path):

@@ -24,9 +24,11 @@ def git(*argv):
 
 
 class Facts:
-    """version: of PEP 440; debian: the same, as dpkg and rpm order it; epoch: of every file, in seconds."""
+    """version: of PEP 440; debian: the same, as dpkg and rpm order it; epoch: of every file, in seconds; machine: as uname
+    -m has it; arch: as Debian calls it."""
 
-    def __init__(self):
+    def __init__(self, machine='x86_64'):
+        self.machine, self.arch = machine, {'x86_64': 'amd64', 'aarch64': 'arm64'}[machine]
         with open(os.path.join(SOURCE, 'CMakeLists.txt'), encoding='utf-8') as f:
             released = re.search(r'project\(gpustarve VERSION ([0-9.]+)', f.read())[1]
         self.commit = git('rev-parse', 'HEAD')
@@ -62,13 +64,14 @@ def libraries(folder):
         yield Part(name, version, LICENCES[name], f'https://tracker.debian.org/pkg/{name}', text)
 
 
-def linked_by_compiler(folder):
+def linked_by_compiler(folder, machine):
     """What every program begins and ends with, and the helpers of the compiler; no folder: this machine's, as anywhere."""
     if folder:
+        cross = '' if machine == 'x86_64' else '-arm64-cross'
         yield Part('glibc', '2.27-3ubuntu1', LICENCES['glibc'], 'https://launchpad.net/ubuntu/+source/glibc',
-                   read(os.path.join(folder, 'root', 'usr', 'share', 'doc', 'libc6-dev', 'copyright')))
-        done = subprocess.run(['dpkg-query', '-W', '-f', '${Version}', 'libgcc-12-dev'], capture_output=True, text=True,
-                              check=False)
+                   read(os.path.join(folder, 'root', 'usr', 'share', 'doc', 'libc6-dev' + cross, 'copyright')))
+        done = subprocess.run(['dpkg-query', '-W', '-f', '${Version}', 'libgcc-12-dev' + cross], capture_output=True,
+                              text=True, check=False)
         yield Part('gcc-12', done.stdout or 'NOASSERTION', LICENCES['gcc-12'], 'https://tracker.debian.org/pkg/gcc-12',
                    read('/usr/share/doc/libgcc-12-dev/copyright'))
 
@@ -85,6 +88,6 @@ def charts(build):
         yield Part(name, row['version'], row.get('license', 'NOASSERTION'), f'https://www.npmjs.com/package/{name}', text)
 
 
-def inside(folder, build):
-    parts = [*libraries(folder), *linked_by_compiler(folder), *charts(build)]
+def inside(folder, build, machine):
+    parts = [*libraries(folder), *linked_by_compiler(folder, machine), *charts(build)]
     return sorted({p.name: p for p in parts}.values(), key=lambda p: p.name)

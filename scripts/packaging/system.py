@@ -54,11 +54,11 @@ def deb(facts, stage, out, work):
     size = sum(os.path.getsize(os.path.join(d, n)) for d, _, names in os.walk(root) for n in names)
     os.mkdir(os.path.join(root, 'DEBIAN'))
     with open(os.path.join(root, 'DEBIAN', 'control'), 'w', encoding='utf-8') as f:
-        f.write(f'Package: gpustarve\nVersion: {facts.debian}\nArchitecture: amd64\nMaintainer: {MAINTAINER}\n'
+        f.write(f'Package: gpustarve\nVersion: {facts.debian}\nArchitecture: {facts.arch}\nMaintainer: {MAINTAINER}\n'
                 f'Installed-Size: {(size + 1023) // 1024}\nDepends: libc6 (>= 2.27)\nSection: devel\nPriority: optional\n'
                 f'Description: {SUMMARY}\n ' + MORE.replace('\n', '\n ') + '\n')
     settle(root, facts.epoch)
-    path = os.path.join(out, f'gpustarve_{facts.debian}_amd64.deb')
+    path = os.path.join(out, f'gpustarve_{facts.debian}_{facts.arch}.deb')
     run(['dpkg-deb', '--root-owner-group', '-Zxz', '-z6', '--build', root, path],
         env=dict(os.environ, SOURCE_DATE_EPOCH=str(facts.epoch)))
     return path
@@ -72,7 +72,7 @@ Version: {version}
 Release: 1
 Summary: {summary}
 License: Apache-2.0
-BuildArch: x86_64
+BuildArch: {machine}
 AutoReqProv: no
 Requires: libc.so.6(GLIBC_2.27)(64bit)
 %description
@@ -101,11 +101,11 @@ def rpm(facts, stage, out, work):
             rows.append(f'%attr({mode:04o}, root, root) "{inside}/{name}"')
     spec = os.path.join(top, 'gpustarve.spec')
     with open(spec, 'w', encoding='utf-8') as f:
-        f.write(SPEC.format(version=facts.debian, summary=SUMMARY, more=MORE, files='\n'.join(sorted(rows))))
+        f.write(SPEC.format(version=facts.debian, summary=SUMMARY, more=MORE, machine=facts.machine, files='\n'.join(sorted(rows))))
     macros = {'_topdir': top, '_rpmdir': out, '_rpmfilename': '%{NAME}-%{VERSION}-%{RELEASE}.%{ARCH}.rpm',
               '_buildhost': 'gpustarve', 'use_source_date_epoch_as_buildtime': '1',
               'clamp_mtime_to_source_date_epoch': '1', '_binary_payload': 'w9.gzdio', 'source_date_epoch_from_changelog': '0'}
     given = [word for name, value in macros.items() for word in ('--define', f'{name} {value}')]
-    run(['rpmbuild', '-bb', '--quiet', '--target', 'x86_64', '--buildroot', root, *given, spec],
+    run(['rpmbuild', '-bb', '--quiet', '--target', facts.machine, '--buildroot', root, *given, spec],
         env=dict(os.environ, SOURCE_DATE_EPOCH=str(facts.epoch)))
-    return os.path.join(out, f'gpustarve-{facts.debian}-1.x86_64.rpm')
+    return os.path.join(out, f'gpustarve-{facts.debian}-1.{facts.machine}.rpm')

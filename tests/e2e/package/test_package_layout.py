@@ -136,6 +136,16 @@ def check_job_libraries(prefix):
     gs.check(not any('libprof' in line for line in said), f'libprof needs nothing: {said}')
 
 
+def check_machines(where):
+    """What packages are named after is what their programs are for."""
+    gs.equal(elf.machine(os.path.join(gs.BUILD, 'bin', 'gpustarve')), os.uname().machine, 'of this build')
+    for number, name in ((183, 'aarch64'), (62, 'x86_64'), (243, None)):
+        path = os.path.join(where, f'machine-{number}')
+        with open(path, 'wb') as f:
+            f.write(b'\x7fELF' + bytes(14) + number.to_bytes(2, 'little'))
+        gs.equal(elf.machine(path), name, f'machine {number}')
+
+
 def check_deb(path, where):
     gs.equal(gs.command(['dpkg-deb', '-f', path, 'Package', 'Architecture', 'Depends']).stdout.decode(),
              'Package: gpustarve\nArchitecture: amd64\nDepends: libc6 (>= 2.27)\n', 'control')
@@ -159,6 +169,7 @@ with gs.scratch() as where:
     for name in made:
         gs.check(content(made[name]) == content(again[name]), f'two builds, the same bytes: {name}')
     check_sums(made)
+    check_machines(where)
     check_bill(content(made['sbom.spdx.json']))
     kinds = {name.rpartition('.')[2]: path for name, path in made.items()}
     gs.check({'whl', 'deb', 'gz'} <= set(kinds), f'kinds of packages: {sorted(made)}')
