@@ -36,6 +36,7 @@ AGE_NS = {True: 100 * MS, False: S}  # of a meter's samples when they are taken,
 FLOOR_NS = 10 * MS
 STUDENT = [6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812, 1.796, 1.782, 1.771, 1.761, 1.753,
            1.746, 1.740, 1.734, 1.729, 1.725, 1.721, 1.717, 1.714, 1.711, 1.708, 1.706, 1.703, 1.701, 1.699, 1.697]
+UNCHECKED = 2.25  # so that the interval reaches to what the other meter says
 NORMAL = 1.645
 WAITS = {0: CPU, 1: FILE, 2: FILE, 3: FILE, 4: NET, 7: SLEEP, 8: LOCK, 9: LOCK, 10: LOCK, 12: GPU}
 
@@ -131,13 +132,13 @@ def with_none(spans, some):
 
 
 def readings(meters):
-    """Each time once: (start, end, busy, gpm)."""
+    """Each time once: (start, end, busy, gpm, sm)."""
     out, until = [], None
-    for start, end, busy, gpm in sorted(meters, key=lambda m: m[:2]):
+    for start, end, busy, gpm, sm in sorted(meters, key=lambda m: m[:2]):
         a = start if until is None else max(start, until)
         if end - a <= 0 or end - a < (end - start) // 10 * 9:
             continue
-        out.append((a, end, busy, gpm))
+        out.append((a, end, busy, gpm, sm))
         until = end
     return out
 
@@ -178,8 +179,8 @@ def split(ns, weights):
 
 
 class Estimate:
-    def __init__(self, pieces, given_up, held, some, kinds, meters, classes):
-        """@pieces: (start, end, class, of a gap, sure); @given_up: intervals; @held: when the GPU was; @some: states(); @kinds: of looks(); @meters: (start, end, busy, gpm); @classes: all names in order."""
+    def __init__(self, pieces, given_up, held, some, kinds, meters, classes, governed=True):
+        """@pieces: (start, end, class, of a gap, sure); @given_up: intervals; @held: when the GPU was; @some: states(); @kinds: of looks(); @meters: (start, end, busy, gpm, sm or None); @classes: all names in order; @governed: the governor gave up some."""
         self.first_of = {**FIRST, **{RECORDS + i: FIRST[kinds[i] if i < len(kinds) else CPU] for i in range(LINES)}}
         self.names, self.some, self.held_in = classes, some, merged(held)
         pieces = sorted(pieces)
@@ -187,6 +188,7 @@ class Estimate:
         self.target = meet([p[:2] for p in pieces if p[2] == 'excluded.unobserved'], spans)
         self.of_ns = measure(self.target)
         self.learn(pieces)
+        self.governed = governed
         self.meter(readings(meters), spans, pieces)
         self.allot()
         self.doubt()
@@ -255,29 +257,39 @@ class Estimate:
         dark = [p for p in pieces if p[2] in NOT_SEEN]
         taken = []
         before = None
-        for start, end, busy, gpm in all_readings:
+        for start, end, busy, gpm, sm in all_readings:
             cell = [(start, end)]
             mine = clip(self.target, start, end)
             blind = measure(clip(dark, start, end))
             held_ns = measure(clip(self.held_in, start, end))
             worked, said = held_ns - measure(clip(pieces, start, end)), (end - start) * busy // 10000
+            units = None if sm is None else (end - start) * sm // 10000
             if not blind and held_ns == end - start:
-                self.pairs.append((said, worked))
+                self.pairs.append((said, worked, units))
             rate = busy / 10000
             joined = before is not None and start - before[0] < 50 * MS
             if mine and blind == measure(mine):
                 u = measure(mine)
-                self.said += said
                 held = [0] * len(STATES)
                 for x, y, s in with_none(mine, self.some):
                     held[s] += y - x
-                self.cells.append({'held': held, 'u': u, 'said': said, 'worked': worked, 'gpm': gpm, 'rate': rate,
+                self.cells.append({'held': held, 'u': u, 'said': said, 'units': units, 'worked': worked, 'gpm': gpm, 'rate': rate,
                                    'step': rate - before[1] if joined else 0.0})
                 taken.append(cell[0])
             before = (end, rate)
         self.correct()
+        self.apart = 0
         for c in self.cells:
-            c['busy'] = min(max(c['said'] * self.worked // WHOLE - c['worked'], 0), c['u'])
+            def busy_by(said, ppm):
+                return min(max(said * ppm // WHOLE - c['worked'], 0), c['u'])
+            if self.by_units:
+                c['busy'] = min(busy_by(c['units'], self.worked), busy_by(c['said'], WHOLE))
+                self.apart += c['busy'] - busy_by(c['said'], self.of_busy)
+            else:
+                c['busy'] = busy_by(c['said'], self.worked)
+                if self.unchecked:
+                    self.apart += c['busy'] - busy_by(c['units'], WHOLE)
+            self.said += c['units'] if self.by_units else c['said']
         for a, b, s in with_none(self.target, self.some):
             self.rest[s] += b - a
         self.target_of = list(self.rest)
@@ -285,19 +297,39 @@ class Estimate:
             self.rest[s] -= b - a
 
     def correct(self):
-        """How much of what meters call busy is, where both are known."""
-        self.worked, self.worked_var = WHOLE, 0.0
+        """How much of what meters say is busy time, where both are known: of what they call busy, or where that
+        is seen to be too much of what they say of multiprocessors."""
+        def ratio(of, most):
+            return max(min(sum(p[1] for p in self.pairs) * WHOLE // of, most), 50_000)
+
+        def variance(which, ppm):
+            squares, of = 0.0, sum(p[which] for p in self.pairs)
+            for p in self.pairs:
+                x = p[1] - ppm / 1e6 * p[which]
+                squares += x * x
+            return squares / (n - 1) * n / of / of
+
+        self.worked = self.of_busy = WHOLE
+        self.worked_var, self.by_units = 0.0, False
         n, said = len(self.pairs), sum(p[0] for p in self.pairs)
-        if n < 3 or not said:
+        known = all(p[2] is not None for p in self.pairs) and all(c['units'] is not None for c in self.cells)
+        self.unchecked = self.governed and not n and known
+        if not said:
             return
-        ppm = max(min(sum(p[1] for p in self.pairs) * WHOLE // said, 1_500_000), 50_000)
-        share, squares = ppm / 1e6, 0.0
-        for m, w in self.pairs:
-            x = w - share * m
-            squares += x * x
-        var = squares / (n - 1) * n / said / said
-        if (share - 1.0) * (share - 1.0) > 9.0 * var:
-            self.worked, self.worked_var = ppm, var
+        worked = sum(p[1] for p in self.pairs)
+        self.of_busy = ratio(said, 1_500_000)
+        too_much = worked * 100 <= said * 98
+        if n >= 3:
+            off, var = self.of_busy / 1e6 - 1.0, variance(0, self.of_busy)
+            if off * off <= 9.0 * var:
+                return
+            self.worked, self.worked_var = self.of_busy, var
+            too_much = self.of_busy < WHOLE
+        units = sum(p[2] for p in self.pairs) if known else 0
+        if too_much and units and worked <= 20 * units:
+            self.by_units = True
+            self.worked = ratio(units, 20 * WHOLE)
+            self.worked_var = variance(2, self.worked) if n > 1 else 0.0
 
     def allot(self):
         n = len(STATES)
@@ -384,6 +416,8 @@ class Estimate:
                 grain = c['u'] * 0.003
                 var_busy += grain * grain
         var_busy += float(self.said) * float(self.said) * self.worked_var
+        apart = float(self.apart) * (UNCHECKED if self.unchecked else 1.0)
+        var_busy += apart * apart / 12.0
         rates = [c['busy'] / c['u'] for c in self.cells]
         if rates and self.spread:
             mean = sum(rates) / len(rates)

@@ -16,7 +16,7 @@
  *	bytes RCHAR READ				of the batches and samples that follow
  *	sync OP START END				the host waited for GPU 0; OP: enum wire_sync
  *	loss REASON START END				REASON: LossReason of wire/session.proto
- *	meter START END BUSY SOURCE			whole us; BUSY: hundredths of a percent
+ *	meter START END BUSY SOURCE [SM]		whole us; BUSY, SM: hundredths of a percent
  *
  *	evidence_make FOLDER [ROWS]	ROWS: of evidence in a frame
  */
@@ -34,7 +34,8 @@ struct make {
 	struct wire_batch *batch;
 	struct meter {
 		int64_t start, end;
-		uint32_t busy, source;
+		uint32_t busy, source, sm;
+		bool has_sm;
 	} * meter;
 	Wire__LossSpan *loss;
 	size_t samples, batches, meters, losses, per_frame;
@@ -196,12 +197,16 @@ static void take_loss(struct make *m, char *p)
 
 static void take_meter(struct make *m, char *p)
 {
-	uint64_t v[4];
+	uint64_t v[5] = { 0 };
+	bool has_sm;
 
 	made_need(m->meters < ROWS_MAX, "too many meters");
-	made_numbers(p, v, 4);
-	m->meter[m->meters++] =
-		(struct meter){ (int64_t)v[0], (int64_t)v[1], (uint32_t)v[2], (uint32_t)v[3] };
+	p = made_numbers(p, v, 4);
+	has_sm = p[strspn(p, " ")];
+	if (has_sm)
+		made_numbers(p, v + 4, 1);
+	m->meter[m->meters++] = (struct meter){ (int64_t)v[0],	(int64_t)v[1],	(uint32_t)v[2],
+						(uint32_t)v[3], (uint32_t)v[4], has_sm };
 }
 
 static void take_process(struct make *m, char *p)
@@ -263,9 +268,10 @@ static void write_meters(struct make *m)
 		Wire__PulseDevice device = WIRE__PULSE_DEVICE__INIT, *devices[] = { &device };
 		Wire__PulseMeter meter = WIRE__PULSE_METER__INIT;
 
-		meter.known = 1;
+		meter.known = m->meter[i].has_sm ? 3 : 1;
 		meter.span_us = (uint64_t)(m->meter[i].end - m->meter[i].start) / 1000;
 		meter.busy = m->meter[i].busy;
+		meter.sm = m->meter[i].sm;
 		meter.source = m->meter[i].source;
 		device.meter = &meter;
 		pulse.devices = devices;

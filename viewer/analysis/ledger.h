@@ -251,7 +251,7 @@ struct ana_estimate_reading {
 	int64_t start_ns, end_ns;
 	bool gpm;
 	enum ana_estimate_use use;
-	int64_t said_ns; /* of busy time, before it is corrected */
+	int64_t said_ns; /* by the meter that counts, before it is corrected */
 	int64_t recorded_ns; /* busy by records */
 	int64_t of_ns, busy_ns; /* to be estimated, and of that busy */
 };
@@ -265,7 +265,8 @@ struct ana_estimate_state {
 };
 struct ana_estimate_told {
 	uint32_t gpu;
-	int64_t worked_ppm; /* of what meters call busy so much is */
+	int64_t worked_ppm; /* of what the meter that counts says, so much is busy */
+	bool by_sm; /* it is that of the multiprocessors */
 	int64_t spread_ns; /* without a reading, and taken to be like what has one */
 	const struct ana_estimate_reading *reading;
 	size_t readings;

@@ -47,8 +47,9 @@ static void put_estimated(const struct ana_estimate_told *t)
 	const struct ana_estimated *e = t->estimated;
 
 	printf("gpu\t%" PRIu32 "\tof_ns %" PRId64 "\tmetered_ns %" PRId64 "\tspread_ns %" PRId64
-	       "\tunknown_ns %" PRId64 "\tworked_ppm %" PRId64 "\n",
-	       t->gpu, e->of_ns, e->metered_ns, t->spread_ns, e->unknown_ns, t->worked_ppm);
+	       "\tunknown_ns %" PRId64 "\tworked_ppm %" PRId64 "\tby_sm %d\n",
+	       t->gpu, e->of_ns, e->metered_ns, t->spread_ns, e->unknown_ns, t->worked_ppm,
+	       t->by_sm);
 	printf("part\t%" PRIu32, t->gpu);
 	put_estimated_part("busy", &e->busy);
 	for (int c = 0; c < ANA_CLASSES; c++) {
@@ -283,6 +284,7 @@ static void put_meters(const char *stream, const struct view_stream *s)
 		       m->ordinal, m->start_ns, m->end_ns - m->start_ns,
 		       m->gpm ? "gpm" : "samples");
 		put_known_share("busy", m->busy, true);
+		put_known_share("sm", m->sm, m->has_sm);
 		put_known_share("tensor", m->tensor, m->has_tensor);
 		put_known_share("dram", m->dram, m->has_dram);
 		putchar('\n');

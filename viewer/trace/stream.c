@@ -155,6 +155,7 @@ static int take_loss(struct build *b, const struct trace_frame *f)
 }
 
 #define METER_BUSY 1u /* of PulseMeter.known */
+#define METER_SM 2u
 #define METER_TENSOR 8u
 #define METER_DRAM 16u
 #define METER_WHOLE 10000u
@@ -187,8 +188,10 @@ static int note_meter(struct build *b, int64_t t_ns, const Wire__PulseDevice *d)
 							     .start_ns = start,
 							     .end_ns = end,
 							     .busy = share_of(m->busy),
+							     .sm = share_of(m->sm),
 							     .tensor = share_of(m->tensor),
 							     .dram = share_of(m->dram),
+							     .has_sm = m->known & METER_SM,
 							     .has_tensor = m->known & METER_TENSOR,
 							     .has_dram = m->known & METER_DRAM };
 	return err;

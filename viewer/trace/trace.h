@@ -37,8 +37,8 @@ struct view_meter { /* how busy NVML said a device was, whoever worked on it */
 	int64_t start_ns, end_ns;
 	/* hundredths of a percent of that time, 10000 at most */
 	uint32_t busy;
-	uint32_t tensor, dram; /* ... where they are known */
-	bool has_tensor, has_dram;
+	uint32_t sm, tensor, dram; /* ... where they are known */
+	bool has_sm, has_tensor, has_dram;
 };
 
 /* What pulses say of windows of full recording, each time it changes (wire/windows.h). */

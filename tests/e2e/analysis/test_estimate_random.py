@@ -40,6 +40,7 @@ class Case:
         self.length = r.choice([3, 8, 20, 40]) * S
         self.start = r.choice([7, 1_700_000_000_000_000_000])
         self.end = self.start + self.length
+        self.governed = False
         self.lines, self.rows, self.looks, self.given_up, self.meters = [], [], [], [], []
         self.lines += [f'process {PID} {self.start} {self.end}']
         self.losses()
@@ -60,6 +61,7 @@ class Case:
             self.lines.append(f'loss {why} {a} {b}')
             if why in (GOVERNOR, FOREIGN):
                 self.given_up.append((a, b))
+                self.governed |= why == GOVERNOR
 
     def operations(self):
         """Launched 5 us before they run; within what is given up mostly not recorded, but copies."""
@@ -115,18 +117,20 @@ class Case:
         r = self.r
         t = self.start + r.randrange(3 * S)
         source = r.choice([1, 1, 1, 2])
+        told, usual, fill = r.choice([0, 1, 1, .99]), r.choice([3000, 9900]), r.choice([1, 30, 100])
         for _ in range(r.choice([0, 100, 100])):
             t, span = t // US * US, r.choice([1000, 1000, 300, 1500]) * MS
             if t + span > self.end:
                 break
-            busy = r.choice([0, 10000, r.randrange(10001), 12000])
-            self.lines.append(f'meter {t} {t + span} {busy} {source}')
-            self.meters.append((t, t + span, min(busy, 10000), source == 1))
+            busy = r.choice([0, 10000, r.randrange(10001), 12000, usual])
+            sm = busy * r.randrange(90, 101) // 100 * fill // 100 if r.random() < told else None
+            self.lines.append(f'meter {t} {t + span} {busy} {source}' + ('' if sm is None else f' {sm}'))
+            self.meters.append((t, t + span, min(busy, 10000), source == 1, None if sm is None else min(sm, 10000)))
             t += r.choice([span, span, span, span + 200 * MS, span // 20 * 19, span // 2])
 
 
 def engine(folder, case, classes):
-    """(the summary's estimate or None, the reference's)."""
+    """(the summary's ledger, the reference's estimate or None, which rule had its busy time)."""
     os.makedirs(folder)
     subprocess.run([os.path.join(BIN, 'evidence_make'), folder], input='\n'.join(case.lines) + '\n', text=True, check=True)
     done = gs.gpustarve('report', folder, '--format', 'json')
@@ -139,8 +143,8 @@ def engine(folder, case, classes):
               for x in csv.DictReader(table.stdout.decode().splitlines())]
     rows, kinds = ref.looks(case.looks)
     e = ref.Estimate(pieces, case.given_up, [(case.start, case.end)], ref.states(case.rows + rows), kinds, case.meters,
-                     classes)
-    return summary['ledger'], e.result()
+                     classes, case.governed)
+    return summary['ledger'], e.result(), 'sm' if e.by_units else 'unchecked' if e.unchecked else 'busy'
 
 
 def check_sums(seed, ledger):
@@ -163,10 +167,11 @@ def main():
     with open(os.path.join(gs.SOURCE, 'facts', 'classes.def')) as f:
         classes = [line.split('"')[1] for line in f if line.startswith('CLASS(')]
     told = never = 0
+    rules = {}
     with gs.scratch() as where:
         for seed in range(first, first + count):
             case = Case(seed)
-            ledger, want = engine(os.path.join(where, str(seed)), case, classes)
+            ledger, want, rule = engine(os.path.join(where, str(seed)), case, classes)
             got = ledger.get('estimated')
             if got != want:
                 with open(f'/tmp/estimate-{seed}.txt', 'w') as f:
@@ -174,6 +179,10 @@ def main():
             gs.equal(got, want, f'seed {seed}')
             never += check_sums(seed, ledger)
             told += bool(got)
+            if got and got['metered_ns']:
+                rules[rule] = rules.get(rule, 0) + 1
+    print(rules)
+    gs.check(count < 100 or min(rules.get(r, 0) for r in ('sm', 'unchecked', 'busy')) > 2, f'busy time by each rule: {rules}')
     gs.check(count < 20 or never, 'a class that was never recorded has a bound')
     gs.check(count < 20 or told > count / 3, f'{told} of {count} runs have an estimate')
     gs.finish()

@@ -97,13 +97,28 @@ static void share_out(const struct ana_estimate_gpu *g, struct ana_allotted *a, 
 	}
 }
 
-/* Of the reading's busy time what is not recorded, as far as there is room for it. */
-static void measure(const struct ana_allotted *a, struct ana_estimate_cell *c)
+/* So many millionths of what is said, less what is recorded, as far as there is room for it. */
+static int64_t busy_by(const struct ana_estimate_cell *c, int64_t said, int64_t ppm)
 {
-	int64_t busy = (int64_t)((__int128)ana_estimate_said(c) * a->worked_ppm / ANA_SHARE_WHOLE);
 	int64_t worked = c->held_ns - c->idle_ns;
+	int64_t busy = (int64_t)((__int128)said * ppm / ANA_SHARE_WHOLE);
 
-	c->busy_ns = base_clamp(busy - worked, 0, c->target_ns);
+	return base_clamp(busy - worked, 0, c->target_ns);
+}
+
+/* Of the reading's busy time what is not recorded; no more than is said, whatever counts of it. */
+static void measure(struct ana_allotted *a, struct ana_estimate_cell *c)
+{
+	int64_t said = ana_estimate_said(c), sm = ana_estimate_sm(c);
+
+	if (!a->by_sm) {
+		c->busy_ns = busy_by(c, said, a->worked_ppm);
+		if (a->unchecked)
+			a->apart_ns += c->busy_ns - busy_by(c, sm, ANA_SHARE_WHOLE);
+		return;
+	}
+	c->busy_ns = base_min(busy_by(c, sm, a->worked_ppm), busy_by(c, said, ANA_SHARE_WHOLE));
+	a->apart_ns += c->busy_ns - busy_by(c, said, a->busy_ppm);
 }
 
 static void take_cell(struct ana_allotted *a, struct ana_estimate_cell *c)
@@ -113,7 +128,7 @@ static void take_cell(struct ana_allotted *a, struct ana_estimate_cell *c)
 	measure(a, c);
 	idle = c->target_ns - c->busy_ns;
 	a->cells++;
-	a->said_ns += ana_estimate_said(c);
+	a->said_ns += a->by_sm ? ana_estimate_sm(c) : ana_estimate_said(c);
 	a->metered_ns += c->target_ns;
 	a->busy_ns += c->busy_ns;
 	for (int s = 0; s < ANA_STATES; s++) {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A meter calls an engine busy for some microseconds around each kernel, too, and counts others'
- * work: where it was read while all was recorded, what it says is held against that.
+ * work: where it was read while all was recorded, what it says is held against that. How much of
+ * it is around kernels changes with how close they follow each other, which changes when tracing
+ * ends. So where it is seen to say too much, what it says of multiprocessors counts, which have
+ * nothing to do around a kernel, though a kernel may need few of them.
  */
 #include "base/minmax.h"
 #include "estimate_priv.h"
@@ -9,10 +12,14 @@
 
 #define LEAST 3 /* readings */
 #define SURE 9.0 /* the square of how many deviations */
+#define TOO_MUCH 98 /* percent of what is said are busy, or less, where readings are too few */
+#define LEAST_PPM 50000
+#define MOST_PPM 1500000
+#define MOST_SM_PPM 20000000 /* with more the meter's grain would tell */
 
 struct pairs {
 	size_t n;
-	int64_t said_ns, worked_ns;
+	int64_t said_ns, sm_ns, worked_ns;
 };
 
 static int64_t worked(const struct ana_estimate_cell *c)
@@ -31,15 +38,42 @@ static struct pairs pairs_of(const struct ana_estimate_gpu *g)
 			continue;
 		p.n++;
 		p.said_ns += ana_estimate_said(c);
+		p.sm_ns += ana_estimate_sm(c);
 		p.worked_ns += worked(c);
 	}
 	return p;
 }
 
-/* Of the share of what is said, as a ratio of sums has it. */
-static double variance(const struct ana_estimate_gpu *g, const struct pairs *p, double share)
+/* Does each reading that matters tell of multiprocessors? */
+static bool knows_sm(const struct ana_estimate_gpu *g)
 {
-	double squares = 0.0, said = (double)p->said_ns;
+	for (size_t i = 0; i < g->cells; i++) {
+		const struct ana_estimate_cell *c = &g->cell[i];
+
+		if (!c->has_sm && (ana_estimate_shows(c) || ana_estimate_tells(c)))
+			return false;
+	}
+	return true;
+}
+
+static int64_t ratio(int64_t worked_ns, int64_t of_ns, int64_t most)
+{
+	__int128 ppm = (__int128)worked_ns * ANA_SHARE_WHOLE / of_ns;
+
+	return (int64_t)base_max(base_min(ppm, most), LEAST_PPM);
+}
+
+static int64_t of_cell(const struct ana_estimate_cell *c, bool by_sm)
+{
+	return by_sm ? ana_estimate_sm(c) : ana_estimate_said(c);
+}
+
+/* Of the share of what is said, as a ratio of sums has it. */
+static double variance(const struct ana_estimate_gpu *g, const struct pairs *p, bool by_sm,
+		       int64_t ppm)
+{
+	double squares = 0.0, said = (double)(by_sm ? p->sm_ns : p->said_ns);
+	double share = (double)ppm / 1e6;
 
 	for (size_t i = 0; i < g->cells; i++) {
 		const struct ana_estimate_cell *c = &g->cell[i];
@@ -47,7 +81,7 @@ static double variance(const struct ana_estimate_gpu *g, const struct pairs *p, 
 
 		if (!ana_estimate_shows(c))
 			continue;
-		x = share * (double)ana_estimate_said(c);
+		x = share * (double)of_cell(c, by_sm);
 		x = (double)worked(c) - x;
 		x = x * x;
 		squares += x;
@@ -57,23 +91,50 @@ static double variance(const struct ana_estimate_gpu *g, const struct pairs *p, 
 	return squares / said / said;
 }
 
+/* Whether the share of what is said of busy time is another than all of it. */
+static bool is_sure(int64_t ppm, double var)
+{
+	double off = (double)ppm / 1e6;
+
+	off = off - 1.0;
+	off = off * off;
+	return off > SURE * var;
+}
+
+static bool says_too_much(const struct pairs *p, const struct ana_allotted *a)
+{
+	if (p->n < LEAST)
+		return (__int128)p->worked_ns * 100 <= (__int128)p->said_ns * TOO_MUCH;
+	return a->worked_ppm < ANA_SHARE_WHOLE;
+}
+
+static void count_sm(const struct ana_estimate_gpu *g, const struct pairs *p,
+		     struct ana_allotted *a)
+{
+	if (!p->sm_ns || !says_too_much(p, a) || !knows_sm(g) ||
+	    (__int128)p->worked_ns * ANA_SHARE_WHOLE > (__int128)p->sm_ns * MOST_SM_PPM)
+		return;
+	a->by_sm = true;
+	a->worked_ppm = ratio(p->worked_ns, p->sm_ns, MOST_SM_PPM);
+	a->worked_var = p->n > 1 ? variance(g, p, true, a->worked_ppm) : 0.0;
+}
+
 void ana_estimate_correct(const struct ana_estimate_gpu *g, struct ana_allotted *a)
 {
 	struct pairs p = pairs_of(g);
-	double share, off, var;
-	int64_t ppm;
+	double var;
 
-	a->worked_ppm = ANA_SHARE_WHOLE;
-	if (p.n < LEAST || !p.said_ns)
+	a->worked_ppm = a->busy_ppm = ANA_SHARE_WHOLE;
+	a->unchecked = g->governed && !p.n && knows_sm(g);
+	if (!p.n || !p.said_ns)
 		return;
-	ppm = (int64_t)base_min((__int128)p.worked_ns * ANA_SHARE_WHOLE / p.said_ns, 1500000);
-	ppm = base_max(ppm, 50000);
-	share = (double)ppm / 1e6;
-	var = variance(g, &p, share);
-	off = share - 1.0;
-	off = off * off;
-	if (off <= SURE * var)
-		return;
-	a->worked_ppm = ppm;
-	a->worked_var = var;
+	a->busy_ppm = ratio(p.worked_ns, p.said_ns, MOST_PPM);
+	if (p.n >= LEAST) {
+		var = variance(g, &p, false, a->busy_ppm);
+		if (!is_sure(a->busy_ppm, var))
+			return;
+		a->worked_ppm = a->busy_ppm;
+		a->worked_var = var;
+	}
+	count_sm(g, &p, a);
 }

@@ -19,6 +19,7 @@
 #define GUESSED 0.45
 #define NEAR 0.15 /* of a CPU's work in pieces near the length that tells its class */
 #define UNLEARNT 0.3 /* of what was idle more than was recorded */
+#define UNCHECKED 2.25 /* so far reaches the interval to what the other meter says */
 #define NORMAL 1.645
 
 /* Of Student's distribution, from one degree of freedom on: the two-sided 90 %. */
@@ -134,6 +135,10 @@ static double busy_variance(const struct ana_estimate_gpu *g, const struct ana_a
 	wide = wide * wide;
 	wide = wide * a->worked_var;
 	var += wide;
+	wide = (double)a->apart_ns;
+	wide = wide * (a->unchecked ? UNCHECKED : 1.0);
+	wide = wide * wide;
+	var += wide / 12.0;
 	if (a->cells && a->spread_ns) {
 		double much = (double)a->spread_ns * (double)g->block_ns;
 

@@ -20,8 +20,10 @@ struct ana_estimator {
 	struct ana_estimate_gpu *gpu; /* by device */
 };
 
-static int given_up(const struct ana_plan *p, const struct ana_device *d, struct ana_spans *s)
+static int given_up(const struct ana_plan *p, const struct ana_device *d,
+		    struct ana_estimate_gpu *g)
 {
+	struct ana_spans *s = &g->given_up;
 	size_t u, i;
 	int err = 0;
 
@@ -35,6 +37,7 @@ static int given_up(const struct ana_plan *p, const struct ana_device *d, struct
 			     l->reason != WIRE__LOSS_REASON__LOSS_FOREIGN) ||
 			    (l->has_device && l->device != d->use[u].ordinal))
 				continue;
+			g->governed |= l->reason == WIRE__LOSS_REASON__LOSS_GOVERNOR;
 			err = ana_spans_add(s, ana_clamp_time(l->start_ns),
 					    ana_clamp_time(l->end_ns));
 		}
@@ -88,6 +91,8 @@ static int make_cells(struct ana_estimate_gpu *g, struct ana_device *d, struct v
 			.start = m[i].start_ns,
 			.end = m[i].end_ns,
 			.busy = m[i].busy,
+			.sm = m[i].sm,
+			.has_sm = m[i].has_sm,
 			.gpm = m[i].gpm,
 			.step = step_of(m, i),
 			.held_ns = ana_spans_within(&d->held, m[i].start_ns, m[i].end_ns),
@@ -156,7 +161,7 @@ static int begin_gpu(struct ana_estimator *e, size_t i, struct wire_scratch *scr
 
 	if (!can(d))
 		return 0;
-	err = given_up(e->plan, d, &g->given_up);
+	err = given_up(e->plan, d, g);
 	if (err || !g->given_up.count)
 		return err;
 	err = ana_states_make(&g->states, e->plan, d, scratch);

@@ -11,8 +11,8 @@
 
 struct ana_estimate_cell { /* a reading of the meters */
 	int64_t start, end;
-	uint32_t busy; /* hundredths of a percent */
-	bool gpm;
+	uint32_t busy, sm; /* hundredths of a percent */
+	bool has_sm, gpm;
 	double step; /* by how much the share rose from the reading that it follows on */
 	int64_t held_ns; /* of it the GPU was held */
 	int64_t idle_ns; /* told by pieces of whatever class */
@@ -29,6 +29,7 @@ struct ana_estimate_block { /* of the time that was recorded */
 
 struct ana_estimate_gpu {
 	bool on;
+	bool governed; /* launches were so many that recording them was too dear */
 	struct ana_spans given_up;
 	struct ana_states states;
 	size_t state_at;
@@ -55,9 +56,13 @@ struct ana_allotted {
 	int64_t metered_ns, busy_ns, unknown_ns;
 	int64_t spread_ns; /* not metered, and taken to be like what is */
 	size_t cells; /* that tell */
-	int64_t said_ns; /* by these, of busy time, before it is corrected */
-	int64_t worked_ppm; /* of what meters call busy, where operations are known, too */
+	int64_t said_ns; /* by these, of what counts of it, before it is corrected */
+	bool by_sm; /* what counts is what is said of multiprocessors */
+	int64_t worked_ppm; /* of what counts, where operations are known, too */
 	double worked_var; /* of that, as a share */
+	int64_t busy_ppm; /* the same of what is said of busy time */
+	bool unchecked; /* what is said was never held against anything, though it should be */
+	int64_t apart_ns; /* so much more is busy than by what else is said */
 };
 
 static inline bool ana_estimate_unknown(int c)
@@ -83,13 +88,18 @@ static inline bool ana_estimate_shows(const struct ana_estimate_cell *c)
 	return !c->dark_ns && c->held_ns == c->end - c->start;
 }
 
-/* What it says of busy time. */
+/* What it says of busy time, and of how long multiprocessors were, as if all were together. */
 static inline int64_t ana_estimate_said(const struct ana_estimate_cell *c)
 {
 	return (int64_t)((__int128)(c->end - c->start) * c->busy / 10000);
 }
 
-/* correct.c: how much of what meters call busy is. */
+static inline int64_t ana_estimate_sm(const struct ana_estimate_cell *c)
+{
+	return (int64_t)((__int128)(c->end - c->start) * c->sm / 10000);
+}
+
+/* correct.c: which of what meters say counts, and how much of that is busy time. */
 void ana_estimate_correct(const struct ana_estimate_gpu *g, struct ana_allotted *a);
 /* allot.c. Changes the weights to those that count. */
 void ana_estimate_allot(struct ana_estimate_gpu *g, struct ana_allotted *a);

@@ -11,7 +11,8 @@ static enum ana_estimate_use use_of(const struct ana_estimate_cell *c)
 	return ana_estimate_shows(c) ? ANA_ESTIMATE_CORRECTS : ANA_ESTIMATE_LEFT_OUT;
 }
 
-static void tell_readings(const struct ana_estimate_gpu *g, struct ana_estimate_reading *to)
+static void tell_readings(const struct ana_estimate_gpu *g, const struct ana_allotted *a,
+			  struct ana_estimate_reading *to)
 {
 	for (size_t i = 0; i < g->cells; i++) {
 		const struct ana_estimate_cell *c = &g->cell[i];
@@ -21,7 +22,7 @@ static void tell_readings(const struct ana_estimate_gpu *g, struct ana_estimate_
 			.end_ns = c->end,
 			.gpm = c->gpm,
 			.use = use_of(c),
-			.said_ns = ana_estimate_said(c),
+			.said_ns = a->by_sm ? ana_estimate_sm(c) : ana_estimate_said(c),
 			.recorded_ns = c->held_ns - c->idle_ns,
 			.of_ns = c->target_ns,
 			.busy_ns = c->busy_ns,
@@ -62,6 +63,7 @@ int ana_estimate_tell(const struct ana_estimate_gpu *g, const struct ana_allotte
 	struct ana_estimate_told told = {
 		.gpu = gpu,
 		.worked_ppm = a->worked_ppm,
+		.by_sm = a->by_sm,
 		.spread_ns = a->spread_ns,
 		.reading = reading,
 		.readings = g->cells,
@@ -72,7 +74,7 @@ int ana_estimate_tell(const struct ana_estimate_gpu *g, const struct ana_allotte
 
 	if (!reading)
 		return -ENOMEM;
-	tell_readings(g, reading);
+	tell_readings(g, a, reading);
 	o->on_estimate(o->arg, &told);
 	free(reading);
 	return 0;
