@@ -136,13 +136,17 @@ const char *view_startup_sentence(const struct view_summary *s, struct base_aren
 
 #define VIEW_BETWEEN_PPM \
 	100000 /* of the training time, from where pauses between operations are told */
-/* No waste, and of a run of many small operations the largest part: what a GPU needs for each. */
+/*
+ * No waste, and of a run of many small operations the largest part: what a GPU needs for each, or
+ * how late the next one came. Records do not part these.
+ */
 int64_t view_between_ns(const struct view_summary *s); /* 0: too little to tell */
-/* What follows its share: "of the training time is what the GPU itself needed, ..." */
+/* What follows its share: "of the training time passed from one operation to the next ..." */
 #define VIEW_BETWEEN_WORDS                                                                      \
-	" of the training time is what the GPU itself needed from one operation to the next, "  \
-	"10 us or less each: not waste, but CUDA graphs, torch.compile or larger batches make " \
-	"them fewer, on top of what is said below"
+	" of the training time passed from one operation to the next that was launched "        \
+	"already, 10 us or less each: what a GPU needs there, or the pace at which small ones " \
+	"are launched. Not counted as waste, but CUDA graphs, torch.compile or larger batches " \
+	"make them fewer, on top of what is said below"
 /* The share, and that. NULL: too little to tell. */
 const char *view_between_sentence(const struct view_summary *s, struct base_arena *mem);
 

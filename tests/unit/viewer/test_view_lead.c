@@ -208,9 +208,10 @@ static void test_between(void)
 	EXPECT_INT(view_between_ns(s), tenth);
 	EXPECT_STR(
 		view_between_sentence(s, &mem),
-		"10.0 % of the training time is what the GPU itself needed from one operation to the "
-		"next, 10 us or less each: not waste, but CUDA graphs, torch.compile or larger "
-		"batches make them fewer, on top of what is said below");
+		"10.0 % of the training time passed from one operation to the next that was launched "
+		"already, 10 us or less each: what a GPU needs there, or the pace at which small ones "
+		"are launched. Not counted as waste, but CUDA graphs, torch.compile or larger batches "
+		"make them fewer, on top of what is said below");
 	view_summary_free(s);
 }
 

@@ -422,7 +422,7 @@ static void put_outside(struct html *h)
 	html_put(h, "</dd></div>\n");
 }
 
-/* What the GPU needs from one operation to the next is no waste, but may be most of the time. */
+/* What passes from one operation to the next is no waste, but may be most of the time. */
 static void put_between(struct html *h)
 {
 	const int64_t ns = view_between_ns(h->s);
