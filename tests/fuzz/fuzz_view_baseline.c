@@ -13,7 +13,7 @@
 
 static void judge(struct base_arena *mem, struct check_run *run, size_t runs)
 {
-	const struct check_options o = { 0.01, 0.015, 0.005 };
+	const struct check_options o = { 0.01, 0.015, 0.005, true };
 	struct check_budget b;
 	struct check_result r;
 	const char *why;

@@ -19,6 +19,7 @@
 #include "core/log.h"
 #include "findings/native.h"
 #include "trace/newest.h"
+#include "trace/remote.h"
 #include "cost/rates.h"
 #include "report/data/data.h"
 #include "report/data/data_read.h"
@@ -457,6 +458,12 @@ int view_cmd_verify(int argc, char **argv)
 	if (go <= 0)
 		return go ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
 	const char *run = argv[optind];
+	if (view_is_remote(run)) {
+		view_error(
+			"verify: %s: no summary lies in an object store; verify the run's folder",
+			run);
+		return VIEW_EXIT_ERROR;
+	}
 	if (asprintf(&path, "%s/summary.json", run) < 0)
 		return VIEW_EXIT_ERROR;
 	err = view_summary_read(&stored, path, &why);

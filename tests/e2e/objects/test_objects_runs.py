@@ -140,6 +140,8 @@ def test_no_run():
             done = command(store, where, 'report', at)
             gs.equal(done.returncode, 1, at)
             gs.check(why in done.stderr and done.stderr.count(b'\n') == 1, f'{at}: {done.stderr}')
+        done = command(store, where, 'verify', 's3://traces/team/none')
+        gs.check(done.returncode == 1 and b'verify the run\'s folder' in done.stderr, f'verify: {done.stderr}')
         env = gs.environment(HOME='/nowhere', GPUSTARVE_LOCAL_FILES='0', **store.environment())
         done = gs.command([gs.CLI, 'report', 's3://traces/team/none'], env=env)
         gs.check(done.returncode == 1 and b'asks no object store' in done.stderr, f'confined: {done.stderr}')
