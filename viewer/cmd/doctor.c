@@ -411,7 +411,7 @@ int view_cmd_doctor(int argc, char **argv)
 
 	if (go <= 0)
 		return go ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
-	asked.command = optind < argc ? argv[optind] : NULL;
+	asked.command = optind < argc ? argv + optind : NULL;
 	switch (!!asked.pid + !!asked.job + !!asked.pod + !!asked.command) {
 	case 0:
 		break;

@@ -4,11 +4,14 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/escape.h"
 #include "core/log.h"
 #include "run/missed.h"
 #include "run/process.h"
@@ -19,58 +22,134 @@
 
 static bool is_missed(const struct view_missed *m)
 {
-	return m->link != VIEW_MISSED_NOTHING && m->link != VIEW_MISSED_NO_CUDA;
+	return m->link != VIEW_MISSED_NOTHING && m->link != VIEW_MISSED_NO_CUDA &&
+	       m->link != VIEW_MISSED_WRAPPER;
+}
+
+static const char *heading(const struct view_missed *m)
+{
+	switch (m->link) {
+	case VIEW_MISSED_NOTHING:
+		return "recorded";
+	case VIEW_MISSED_NO_CUDA:
+	case VIEW_MISSED_WRAPPER:
+		return "nothing to record so far";
+	case VIEW_MISSED_UPSTREAM:
+		return "recorded on this machine alone";
+	case VIEW_MISSED_UNTOLD:
+		return "cannot be told";
+	default:
+		return "not recorded";
+	}
 }
 
 static void say(const char *who, int more, const struct view_missed *m)
 {
-	printf("%s", who);
+	base_put(stdout, BASE_AS_TERMINAL, who);
 	if (more)
 		printf(" and %d more", more);
-	printf(": %s: %s%s%s\n",
-	       is_missed(m)			? "not recorded"
-	       : m->link == VIEW_MISSED_NO_CUDA ? "nothing to record so far"
-						: "recorded",
-	       m->what, m->remedy[0] ? "; " : "", m->remedy);
+	printf(": %s: %s%s%s\n", heading(m), m->what, m->remedy[0] ? "; " : "", m->remedy);
 }
 
 /* ---- the collector that `run` sends to ---- */
 
-/*
- * Asked with the job's token what every node asks. False: it would be taken there, or goes to no
- * collector beyond this machine.
- */
-static bool upstream_refuses(const char *url, const char *token_file, const char *ca,
-			     struct view_missed *out)
+struct upstream {
+	const char *url;
+	char token[PATH_MAX], ca[PATH_MAX]; /* as we find them; "": none */
+};
+
+__attribute__((format(printf, 3, 4))) static void tell_upstream(struct view_missed *out,
+								const char *remedy, const char *fmt,
+								...)
 {
-	char asked[2048], why[256];
+	char text[sizeof(out->what)];
+	va_list list;
+
+	va_start(list, fmt);
+	vsnprintf(text, sizeof(text), fmt, list);
+	va_end(list);
+	base_escape_text(out->what, sizeof(out->what), BASE_AS_TERMINAL, text);
+	out->link = VIEW_MISSED_UPSTREAM;
+	out->remedy = remedy;
+}
+
+static void tell_status(const struct upstream *u, long status, const char *why,
+			struct view_missed *out)
+{
+	if (status == 401)
+		tell_upstream(out,
+			      "set GPUSTARVE_UPSTREAM_TOKEN_FILE to a token that may write; until "
+			      "then the run stays on this machine",
+			      "the collector at %s refuses it: HTTP 401: %s", u->url,
+			      u->token[0] ? "it does not know this token"
+					  : "GPUSTARVE_UPSTREAM_TOKEN_FILE names no token");
+	else if (status == 403)
+		tell_upstream(out,
+			      "set GPUSTARVE_UPSTREAM_TOKEN_FILE to a token that may write; until "
+			      "then the run stays on this machine",
+			      "the collector at %s refuses it: HTTP 403: this token may not write",
+			      u->url);
+	else if (status)
+		tell_upstream(out,
+			      "look whether it is a gpustarve-collector; until then the run stays "
+			      "on this machine",
+			      "what answers at %s is not a collector that takes it: HTTP %ld", u->url,
+			      status);
+	else
+		tell_upstream(out,
+			      "look whether it runs, and whether GPUSTARVE_UPSTREAM_CA has the "
+			      "authority of its certificate; until then the run stays on this "
+			      "machine",
+			      "the collector at %s cannot be asked: %s", u->url, why);
+}
+
+/*
+ * Asked with the job's token what every node asks. What would be taken there, or goes to no
+ * collector beyond this machine, stays as it is.
+ */
+static void ask_collector(const struct upstream *u, struct view_missed *out)
+{
+	char asked[2048], why[256] = "";
 	struct top_fetch *f;
 	const char *text;
 	size_t len;
-	bool taken;
 
-	if (!url || strncmp(url, "http", 4) != 0 ||
-	    snprintf(asked, sizeof(asked), "%s/v1/clock", url) >= (int)sizeof(asked))
-		return false;
-	f = top_fetch_new(token_file, ca);
-	taken = f && top_fetch_get(f, asked, &text, &len, why);
-	if (!taken) {
-		out->link = VIEW_MISSED_SOCKET;
-		snprintf(out->what, sizeof(out->what), "the collector at %s refuses it: %s", url,
-			 f ? why : "its token cannot be read");
-		out->remedy = "set GPUSTARVE_UPSTREAM_TOKEN_FILE to a token that may write; until "
-			      "then the run stays on this machine";
+	if (!u->url || strncmp(u->url, "http", 4) != 0 ||
+	    snprintf(asked, sizeof(asked), "%s/v1/clock", u->url) >= (int)sizeof(asked))
+		return;
+	if (u->token[0] && access(u->token, R_OK)) {
+		tell_upstream(out,
+			      "name it by its whole path, or let its user read it; until then the "
+			      "run stays on this machine",
+			      "its token, %s, cannot be read: %s", u->token, strerror(errno));
+		return;
 	}
+	f = top_fetch_new(u->token[0] ? u->token : NULL, u->ca[0] ? u->ca : NULL);
+	if (f && !top_fetch_get(f, asked, &text, &len, why))
+		tell_status(u, top_fetch_status(f), why, out);
 	top_fetch_free(f);
-	return !taken;
+}
+
+/* A file that it names, by its root and its folder. */
+static void find_file(char out[PATH_MAX], const struct view_process *p, const char *variable)
+{
+	const char *path = view_process_env(p, variable);
+
+	out[0] = '\0';
+	if (path && path[0] &&
+	    snprintf(out, PATH_MAX, "/proc/%d/%s%s%s", (int)p->pid, path[0] == '/' ? "root" : "cwd",
+		     path[0] == '/' ? "" : "/", path) >= PATH_MAX)
+		out[0] = '\0';
 }
 
 static void ask_upstream(const struct view_process *p, struct view_missed *m)
 {
+	struct upstream u = { .url = view_process_env(p, "GPUSTARVE_COLLECTOR") };
+
+	find_file(u.token, p, "GPUSTARVE_UPSTREAM_TOKEN_FILE");
+	find_file(u.ca, p, "GPUSTARVE_UPSTREAM_CA");
 	if (!is_missed(m))
-		upstream_refuses(view_process_env(p, "GPUSTARVE_COLLECTOR"),
-				 view_process_env(p, "GPUSTARVE_UPSTREAM_TOKEN_FILE"),
-				 view_process_env(p, "GPUSTARVE_UPSTREAM_CA"), m);
+		ask_collector(&u, m);
 }
 
 /* ---- one ---- */
@@ -85,10 +164,12 @@ static int of_pid(const char *given)
 
 	if (err) {
 		view_error("--pid %s: %s", given,
-			   err == -EACCES  ? "it is another user's, or its program is privileged; "
-					     "ask as root"
-			   : err == -ESRCH ? "there is no such process here"
-					   : "not the number of a process");
+			   err == -ECHILD   ? "it has ended, and its parent has not taken note (a "
+					      "zombie)"
+			   : err == -EACCES ? "it is another user's, or its program is privileged; "
+					      "ask as root"
+			   : err == -ESRCH  ? "there is no such process here"
+					    : "not the number of a process");
 		return VIEW_EXIT_ERROR;
 	}
 	view_missed_process(&p, &m);
@@ -99,20 +180,24 @@ static int of_pid(const char *given)
 	return is_missed(&m) ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
 }
 
-static int of_command(const char *command)
+static int of_command(char *const *words)
 {
+	struct upstream u = { .url = getenv("GPUSTARVE_COLLECTOR") };
+	const char *token = getenv("GPUSTARVE_UPSTREAM_TOKEN_FILE");
+	const char *ca = getenv("GPUSTARVE_UPSTREAM_CA");
 	struct view_missed m;
 
-	view_missed_command(command, &m);
+	snprintf(u.token, sizeof(u.token), "%s", token ? token : "");
+	snprintf(u.ca, sizeof(u.ca), "%s", ca ? ca : "");
+	view_missed_command(words, &m);
 	if (!is_missed(&m))
-		upstream_refuses(getenv("GPUSTARVE_COLLECTOR"),
-				 getenv("GPUSTARVE_UPSTREAM_TOKEN_FILE"),
-				 getenv("GPUSTARVE_UPSTREAM_CA"), &m);
+		ask_collector(&u, &m);
 	if (is_missed(&m)) {
-		say(command, 0, &m);
+		say(words[0], 0, &m);
 		return VIEW_EXIT_ERROR;
 	}
-	printf("%s: %s\n", command, m.what);
+	base_put(stdout, BASE_AS_TERMINAL, words[0]);
+	printf(": %s\n", m.what);
 	return VIEW_EXIT_OK;
 }
 

@@ -5,7 +5,7 @@
 
 struct view_doctor_asked {
 	const char *pid, *job, *pod; /* as given; NULL: not asked */
-	const char *command; /* the program that would be started; NULL: none */
+	char *const *command; /* words of what would be started; NULL: none */
 };
 
 /* Exit status: 0 it is or would be recorded, 1 it is not, or that cannot be told. */

@@ -122,7 +122,7 @@ static void tell_unknown(struct node *n)
 		n->unknown_said = n->holders.list[i].kind == VIEW_HOLDER_UNKNOWN;
 		if (n->unknown_said)
 			view_note("node: of process %d nobody tells whether it is recorded: what "
-				  "such hold is left out; run as root",
+				  "such hold is left out; run as root, in the host's pid namespace",
 				  (int)n->holders.list[i].pid);
 	}
 }

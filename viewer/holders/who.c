@@ -54,7 +54,10 @@ static void take(char *out, size_t room, const struct view_process *p, const cha
 	snprintf(out, room, "%s", v ? v : "");
 }
 
-/* Spool files are a run as well: they are read later. */
+/*
+ * Spool files are a run as well: they are read later. A collector that is away for now takes it in
+ * later, as far as the process keeps it until then.
+ */
 static enum view_holder_kind kind_of(const struct view_process *p)
 {
 	struct view_missed m;
@@ -67,7 +70,8 @@ static enum view_holder_kind kind_of(const struct view_process *p)
 	switch (m.link) {
 	case VIEW_MISSED_NOTHING:
 	case VIEW_MISSED_NO_CUDA:
-	case VIEW_MISSED_SOCKET:
+	case VIEW_MISSED_UNTOLD:
+	case VIEW_MISSED_LOST:
 		return VIEW_HOLDER_RECORDED;
 	default:
 		return VIEW_HOLDER_UNWRAPPED;

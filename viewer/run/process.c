@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/escape.h"
 
 #define FILE_MAX \
 	(4u << 20) /* of environ, cmdline and maps; the kernel bounds the first two by less */
@@ -55,16 +56,18 @@ static char *read_whole(pid_t pid, const char *name, size_t *bytes)
 }
 
 /* "1234 (a name) S 1 ...": the name may hold anything, and the last parenthesis ends it. */
-static bool read_stat(struct view_process *p)
+static bool read_stat(struct view_process *p, char *state)
 {
 	size_t bytes;
 	char *text = read_whole(p->pid, "stat", &bytes), *begin, *end;
+	char name[sizeof(p->name)];
 	int parent = 0;
 
 	begin = text ? strchr(text, '(') : NULL;
 	end = text ? strrchr(text, ')') : NULL;
-	if (begin && end && end > begin && sscanf(end + 1, " %*c %d", &parent) == 1) {
-		snprintf(p->name, sizeof(p->name), "%.*s", (int)(end - begin - 1), begin + 1);
+	if (begin && end && end > begin && sscanf(end + 1, " %c %d", state, &parent) == 2) {
+		snprintf(name, sizeof(name), "%.*s", (int)(end - begin - 1), begin + 1);
+		base_escape_text(p->name, sizeof(p->name), BASE_AS_TERMINAL, name);
 		p->parent = parent;
 	}
 	free(text);
@@ -119,11 +122,13 @@ static void read_maps(struct view_process *p)
 
 int view_process_read(struct view_process *p, pid_t pid)
 {
-	char exe[64];
+	char exe[64], state = ' ';
 
 	*p = (struct view_process){ .pid = pid };
-	if (!read_stat(p))
+	if (!read_stat(p, &state))
 		return -ESRCH;
+	if (state == 'Z' || state == 'X')
+		return -ECHILD;
 	p->environ = read_whole(pid, "environ", &p->environ_bytes);
 	read_maps(p);
 	if (!p->environ || !p->maps_read) {
@@ -161,13 +166,4 @@ const char *view_process_env(const struct view_process *p, const char *name)
 		if (!strncmp(at, name, n) && at[n] == '=')
 			return at + n + 1;
 	return NULL;
-}
-
-int view_process_sees(const struct view_process *p, const char *path)
-{
-	char file[PATH_MAX];
-
-	if (snprintf(file, sizeof(file), "/proc/%d/root%s", (int)p->pid, path) >= (int)sizeof(file))
-		return -ENAMETOOLONG;
-	return access(file, R_OK) ? -errno : 0;
 }

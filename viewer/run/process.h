@@ -15,7 +15,7 @@
 
 struct view_process {
 	pid_t pid, parent;
-	char name[32]; /* comm */
+	char name[32]; /* comm, fit for a terminal */
 	char *command; /* argv, with blanks between; NULL: not to be read */
 	char *environ; /* name=value, NUL behind each; NULL: not to be read */
 	size_t environ_bytes;
@@ -25,7 +25,10 @@ struct view_process {
 	bool maps_read, has_library, has_cuda; /* libprof.so and libcuda.so are mapped */
 };
 
-/* 0, -ESRCH: there is none, -EACCES: another user's, -ENOMEM. view_process_fini() after 0 alone. */
+/*
+ * 0, -ESRCH: there is none, -ECHILD: it has ended and its parent has not taken note, -EACCES:
+ * another user's, -ENOMEM. view_process_fini() after 0 alone.
+ */
 int view_process_read(struct view_process *p, pid_t pid);
 /* Its environment alone, for view_process_env(). 0, or -EACCES: not to be read. */
 int view_process_read_environ(struct view_process *p, pid_t pid);
@@ -33,8 +36,5 @@ void view_process_fini(struct view_process *p);
 
 /* A variable as it was when the program began; NULL: not set, or not to be read. */
 const char *view_process_env(const struct view_process *p, const char *name);
-
-/* Whether a file that the process would name @path is there for it: 0, or a negative errno. */
-int view_process_sees(const struct view_process *p, const char *path);
 
 #endif

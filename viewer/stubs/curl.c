@@ -33,6 +33,12 @@ bool top_fetch_get(struct top_fetch *f, const char *url, const char **text, size
 	return false;
 }
 
+long top_fetch_status(const struct top_fetch *f)
+{
+	(void)f;
+	return 0;
+}
+
 int fleet_http_post(const struct fleet_http_options *o, struct fleet_request *r, size_t n)
 {
 	(void)o;

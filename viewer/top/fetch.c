@@ -17,6 +17,7 @@ struct top_fetch {
 	struct curl_slist *headers;
 	struct view_answer answer;
 	char error[CURL_ERROR_SIZE];
+	long status;
 };
 
 static bool add_token(struct top_fetch *f, const char *token)
@@ -115,23 +116,28 @@ static const char *meaning(long status)
 bool top_fetch_get(struct top_fetch *f, const char *url, const char **text, size_t *len,
 		   char why[256])
 {
-	long status = 0;
 	CURLcode code;
 
+	f->status = 0;
 	f->answer.len = 0;
 	f->error[0] = '\0';
 	curl_easy_setopt(f->curl, CURLOPT_URL, url);
 	code = curl_easy_perform(f->curl);
-	curl_easy_getinfo(f->curl, CURLINFO_RESPONSE_CODE, &status);
+	curl_easy_getinfo(f->curl, CURLINFO_RESPONSE_CODE, &f->status);
 	if (code != CURLE_OK) {
 		top_tame(why, 256, f->error[0] ? f->error : curl_easy_strerror(code));
 		return false;
 	}
-	if (status != 200) {
-		snprintf(why, 256, "HTTP %ld: %s", status, meaning(status));
+	if (f->status != 200) {
+		snprintf(why, 256, "HTTP %ld: %s", f->status, meaning(f->status));
 		return false;
 	}
 	*text = f->answer.len ? f->answer.text : "";
 	*len = f->answer.len;
 	return true;
+}
+
+long top_fetch_status(const struct top_fetch *f)
+{
+	return f->status;
 }

@@ -24,4 +24,7 @@ void top_fetch_free(struct top_fetch *f);
 bool top_fetch_get(struct top_fetch *f, const char *url, const char **text, size_t *len,
 		   char why[256]);
 
+/* Of the last answer; 0: there was none, the collector was not reached. */
+long top_fetch_status(const struct top_fetch *f);
+
 #endif

@@ -67,7 +67,7 @@ def doctor(*argv, **env):
 def named(what, pid, words, status=1):
     said, got = doctor('--pid', pid)
     gs.check(all(word in said for word in words) and got == status, f'{what}: exit {got}: {said!r}')
-    gs.equal('not recorded' in said, status == 1, f'{what}: {said!r}')
+    gs.equal('not recorded: ' in said or 'on this machine alone: ' in said, status == 1, f'{what}: {said!r}')
 
 
 def compile_to(path, *argv):
@@ -86,8 +86,6 @@ def check_environment():
         named("another tool's", pid, ["another tool's", '/opt/other/tool.so'])
     with started(['sleep', '300'], NV_SANITIZER_INJECTION_TRANSPORT_TYPE='uds', **LOADED) as pid:
         named('a tool', pid, ['compute-sanitizer'])
-    with started(['sleep', '300'], GPUSTARVE_SOCKET='/nowhere/collector.sock', **LOADED) as pid:
-        named('collector', pid, ['/nowhere/collector.sock', '.spool'])
     with started(['sleep', '300'], GPUSTARVE_PRELOAD='0') as pid:
         named('no preload', pid, ['GPUSTARVE_PRELOAD is off'])
     with started(['sleep', '300'], **LOADED) as pid:
@@ -134,6 +132,85 @@ def check_privileged(where):
     return gs.check('setuid' in doctor('--', program)[0], 'setuid, not started')
 
 
+@contextlib.contextmanager
+def collecting(where, *more):
+    """A collector; its socket."""
+    path = os.path.join(where, 's')
+    p = subprocess.Popen([os.path.join(BIN, 'gpustarve-collector'), '--dir', os.path.join(where, 'd'), '--unix', path, *more],
+                         stderr=subprocess.DEVNULL)
+    try:
+        gs.until('a collector', lambda: os.path.exists(path))
+        yield path
+    finally:
+        p.terminate()
+        p.wait()
+
+
+def check_where_bytes_go(where):
+    """A collector that is away, or turns the process away, is as good as its spool files are, and these have to be possible."""
+    def asked(what, words, status, **env):
+        user = env.pop('user', None)
+        with started(['sleep', '300'], user=user, **env, **LOADED) as pid:
+            named(what, pid, words, status)
+    away = {'GPUSTARVE_SOCKET': os.path.join(where, 'nobody.sock')}
+    asked('spool files', ['has not loaded CUDA'], 0, GPUSTARVE_OUT=where, **away)
+    asked('neither', ['no collector takes it in now', 'nobody.sock', 'below /dev/null', 'Not a directory'], 1,
+          GPUSTARVE_OUT='/dev/null', **away)
+    asked('no socket', ['has no GPUSTARVE_SOCKET', 'below /proc/x'], 1, GPUSTARVE_OUT='/proc/x')
+    asked('no folder above', ['below /nowhere/at/all'], 1, GPUSTARVE_OUT='/nowhere/at/all')
+    if os.geteuid():
+        return gs.left_out('no other user: not root')
+    asked('another user\'s folder', ['below /: Permission denied'], 1, GPUSTARVE_OUT='/', user=65534)
+    for what, more, shared, words in (
+            ('not to be entered', (), 0o755, ['Permission denied', '--any-user']),
+            ('turned away', (), 0o777, ['turns this user away', '--any-user']),
+            ('taken in', ('--any-user',), 0, [])):
+        folder = os.path.join(where, what.replace(' ', '-'))
+        os.mkdir(folder, 0o755)
+        if not os.path.exists(os.path.join(BIN, 'gpustarve-collector')):
+            return gs.left_out('no collector')
+        with collecting(folder, *more) as path:
+            if shared == 0o777:
+                os.chmod(path, shared)
+            env = {'GPUSTARVE_SOCKET': path, 'GPUSTARVE_OUT': '/dev/null'}
+            asked(what, words or ['has not loaded CUDA'], 1 if words else 0, user=65534, **env)
+            asked(f'{what}, as its own user', ['has not loaded CUDA'], 0, **env)
+    library = shutil.copy(gs.LIBPROF, os.path.join(where, 'libprof.so'))
+    os.chmod(library, 0o600)
+    with started(['sleep', '300'], user=65534, LD_PRELOAD=library) as pid:
+        named('library of mode 600', pid, ['Permission denied', 'let its user read'])
+    return None
+
+
+def check_names(where):
+    """Of others, on the terminal of who asks."""
+    program = shutil.copy('/bin/sleep', os.path.join(where, '\033[31mX\ny\u009b'))
+    with started([program, '300']) as pid:
+        said, status = doctor('--pid', pid)
+        gs.check('?[31mX?y' in said and '\033' not in said and '\u009b' not in said and status == 1, f'{said!r}')
+    said, status = doctor('--', program + '\033[31m')
+    gs.check('\033' not in said and status == 1, f'{said!r}')
+
+
+def check_wrappers(where):
+    out, begun = os.path.join(where, 'wrapped'), os.path.join(where, 'begun')
+
+    def ready():
+        with contextlib.suppress(OSError), open(begun, encoding='utf-8') as f:
+            return int(f.read() or 0)
+
+    with started([gs.CLI, 'run', '-o', out, '--', 'env', '-i', 'sh', '-c', f'echo $$ >{begun}; exec sleep 300'], ready=ready) as pid:
+        named('an empty environment', pid, ['`gpustarve run` (pid', 'threw the environment away'])
+        with open(f'/proc/{pid}/stat', encoding='utf-8') as f:
+            parent = int(f.read().rsplit(')', 1)[1].split()[1])
+        named('the wrapper', parent, ['`gpustarve run` itself', 'nothing to record so far'], 0)
+    child = subprocess.Popen(['true'])
+    gs.until('it has ended', lambda: ' Z ' in open(f'/proc/{child.pid}/stat', encoding='utf-8').read())
+    said, status = doctor('--pid', child.pid)
+    gs.check('a zombie' in said and status == 1, f'zombie: {said!r}')
+    child.wait()
+
+
 def check_others():
     env = {'SLURM_JOB_ID': '77123', 'HOSTNAME': 'trainer-0'}
     with started(['sh', '-c', 'sleep 300; :'], child=True, **env) as pid:
@@ -149,25 +226,53 @@ def check_others():
 
 
 def check_commands(where):
+    static = os.path.join(where, 'static')
+    plain = central.write(os.path.join(where, 'plain'), 'text')
+    os.chmod(plain, 0o644)
+    script = central.write(os.path.join(where, 'script'), '#!/nowhere/python\n')
+    os.chmod(script, 0o755)
+    group = shutil.copy('/bin/true', os.path.join(where, 'group'))
+    os.chmod(group, 0o2755)
     for argv, env, words, status in [
             (['ls', '-l'], {}, '`gpustarve run -- ls` would record it', 0), (['sudo', 'ls'], {}, 'sudo drops', 1),
             (['ls'], {'GPUSTARVE': 'off'}, 'GPUSTARVE=off', 1), (['nothing-here'], {}, 'is not a program here', 1),
-            (['ls'], {'CUDA_INJECTION64_PATH': '/other.so'}, '/other.so', 1)]:
+            (['ls'], {'CUDA_INJECTION64_PATH': '/other.so'}, '/other.so', 1),
+            (['podman', 'run', 'x'], {}, 'neither this environment', 1), (['ssh', 'host', 'ls'], {}, 'neither', 1),
+            (['env', '-i', 'ls'], {}, 'throws the environment away', 1), (['env', '-u', 'LD_PRELOAD', 'ls'], {}, 'drops', 1),
+            (['env', 'A=b', 'GPUSTARVE=0', 'ls'], {}, 'env sets GPUSTARVE=0', 1),
+            (['env', 'LD_PRELOAD=/a.so', 'ls'], {}, 'another LD_PRELOAD', 1),
+            (['env', 'A=b', 'ls'], {}, 'would record it', 0), (['env', '-C', '/', 'ls'], {}, 'is not looked at', 0),
+            (['nice', '-n', '5', static], {}, 'statically', 1), (['timeout', '-k', '5', '10', static], {}, 'statically', 1),
+            (['nohup', 'setsid', '-w', static], {}, 'statically', 1), (['stdbuf', '-oL', static], {}, 'statically', 1),
+            (['nice', '--adjustment=5', static], {}, 'is not looked at', 0), (['nice', '-n5', 'ls'], {}, 'would record it', 0),
+            (['nice', 'sudo', 'ls'], {}, 'sudo drops', 1), (['timeout', '5', 'env', '-i', 'ls'], {}, 'throws', 1),
+            (['ls'], {'GPUSTARVE_LIB': '/nowhere.so'}, '/nowhere.so: libprof.so is not there', 1),
+            (['ls'], {'GPUSTARVE_OUT': '/dev/null/x'}, 'no run can be written there', 1),
+            (['ls'], {'GPUSTARVE_CUPTI': '/nowhere.so'}, 'GPUSTARVE_CUPTI is /nowhere.so', 1),
+            ([plain], {}, 'may not be executed', 1), ([script], {}, 'it needs /nowhere/python', 1), ([where], {}, 'is a folder', 1),
+            ([group], {}, 'would record it', 0)] + ([] if os.geteuid() else [
+            (['setpriv', '--reuid', '0', 'ls'], {}, 'is not looked at', 0), (['su', 'root', '-c', 'ls'], {}, 'not looked at', 0),
+            (['runuser', '-u', 'root', '--', 'ls'], {}, 'is not looked at', 0), (['su', '-', 'root'], {}, 'su drops', 1),
+            (['setpriv', '--reset-env', 'ls'], {}, 'setpriv drops', 1)]):
         said, got = doctor('--', *argv, **env)
         gs.check(words in said and got == status, f'{argv} {env}: exit {got}: {said!r}')
     if not os.path.exists(os.path.join(BIN, 'gpustarve-collector')):
         return gs.left_out('no collector')
     good = central.write(os.path.join(where, 'good'), central.TOKENS['alpha'] + '\n')
+    reads = central.write(os.path.join(where, 'reads'), central.TOKENS['reader'] + '\n')
     bad = central.write(os.path.join(where, 'bad'), 'no such token at all\n')
     with central.Centre(BIN, where, https=False) as centre:
         url = f'http://127.0.0.1:{centre.port}'
-        for token, words, status in (good, 'would record it', 0), (bad, 'HTTP 401', 1):
+        for token, words, status in ((good, 'would record it', 0), (bad, 'HTTP 401: it does not know', 1),
+                                     ('', 'names no token', 1), (reads, 'HTTP 403: this token may not write', 1)):
             said, got = doctor('--', 'ls', GPUSTARVE_COLLECTOR=url, GPUSTARVE_UPSTREAM_TOKEN_FILE=token)
             gs.check(words in said and got == status, f'token: exit {got}: {said!r}')
         with started(['sleep', '300'], GPUSTARVE_COLLECTOR=url, GPUSTARVE_UPSTREAM_TOKEN_FILE=bad, **LOADED) as pid:
             named('token', pid, ['refuses it', 'HTTP 401'])
+        with started(['sleep', '300'], GPUSTARVE_COLLECTOR=url, GPUSTARVE_UPSTREAM_TOKEN_FILE='good', **LOADED) as pid:
+            named('token of another folder', pid, ['its token', 'cannot be read', 'No such file'])
     said, got = doctor('--', 'ls', GPUSTARVE_COLLECTOR=url, GPUSTARVE_UPSTREAM_TOKEN_FILE=good)
-    return gs.check('refuses it' in said and got == 1, f'nobody there: exit {got}: {said!r}')
+    return gs.check('cannot be asked' in said and 'refuses' not in said and got == 1, f'nobody there: exit {got}: {said!r}')
 
 
 def check_recorded(where):
@@ -184,6 +289,13 @@ def check_recorded(where):
         with open(used, encoding='utf-8') as f:
             return int(f.read())
 
+    env = {'GPUSTARVE_BUILD': gs.BUILD, 'GPUSTARVE_SOCKET': '/nowhere/s', 'GPUSTARVE_OUT': os.path.join(where, 'spools')}
+    with started([gs.WITH_GPUSIM, gs.PYTHON, job], ready=ready, **env, **LOADED) as pid:
+        named('spool files', pid, ['recorded: libprof.so is in it', '/nowhere/s', '.spool files below', 'spools'], 0)
+    os.unlink(used)
+    with started([gs.WITH_GPUSIM, gs.PYTHON, job], ready=ready, GPUSTARVE_BUILD=gs.BUILD, GPUSTARVE_OUT='/proc/x', **LOADED) as pid:
+        named('nowhere', pid, ['no file can be made below /proc/x'])
+    os.unlink(used)
     with started([gs.WITH_GPUSIM, gs.CLI, 'run', '-o', os.path.join(where, 'runs'), '--', gs.PYTHON, job], ready=ready,
                  GPUSTARVE_BUILD=gs.BUILD) as pid:
         named('recorded', pid, ['recorded: libprof.so is in it'], 0)
@@ -194,6 +306,9 @@ with gs.scratch() as where:
     check_launchers(where)
     check_programs(where)
     check_privileged(where)
+    check_where_bytes_go(where)
+    check_names(where)
+    check_wrappers(where)
     check_others()
     check_commands(where)
     check_recorded(where)
