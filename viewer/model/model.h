@@ -207,6 +207,7 @@ struct view_kind { /* what the run is, and what tells; summary/kind.h */
 	enum facts_run_kind kind;
 	enum facts_run_sign sign[FACTS_RUN_SIGNS]; /* each once */
 	size_t signs;
+	int64_t after_last_ns; /* of training time behind the GPUs' last operations */
 };
 
 #define VIEW_SEVERAL "several"

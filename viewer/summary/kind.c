@@ -153,4 +153,6 @@ void summary_make_kind(struct view_summary *s, const struct view_trace *t)
 		k->kind = FACTS_RUN_EVALUATION;
 	if (notebook)
 		k->kind = FACTS_RUN_INTERACTIVE;
+	for (size_t g = 0; g < s->result->gpus; g++)
+		ana_sum(&k->after_last_ns, s->result->gpu[g].after_last_ns);
 }

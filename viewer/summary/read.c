@@ -160,6 +160,7 @@ static void read_kind(struct view_kind *k, const struct base_json *run)
 		if (s >= 0 && k->signs < FACTS_RUN_SIGNS)
 			k->sign[k->signs++] = (enum facts_run_sign)s;
 	}
+	k->after_last_ns = summary_span(run, "after_last_ns");
 }
 
 static void read_run(struct view_summary *s, const struct base_json *run)

@@ -9,6 +9,7 @@ import sys
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
+import schema
 
 KERNEL = '''import os, subprocess, sys
 os.environ['JPY_PARENT_PID'] = str(os.getppid())
@@ -77,7 +78,37 @@ def typed(where):
     return called(folder, 'typed', [gs.PYTHON, os.path.join(folder, 'person.py'), *lines], PYTHONPATH=gs.WORKLOADS)
 
 
+AFTER = '''import sys, time, gpudev
+stream = gpudev.Stream(gpudev.Device(0))
+for i in range(40):
+    stream.kernel(40_000_000, 'gemm')
+    stream.synchronize()
+end = time.time() + float(sys.argv[1])
+while time.time() < end:
+    pass
+'''
+
+
+def after_last(where):
+    """Work of the CPU behind the last kernel is told of by itself; a program that ends with it has none."""
+    for seconds in 4, 0:
+        folder = os.path.join(where, f'after{seconds}')
+        os.mkdir(folder)
+        done, run, _ = gs.traced([gs.PYTHON, '-c', AFTER, str(seconds)], folder, PYTHONPATH=gs.WORKLOADS)
+        gs.equal(done.returncode, 0, done.stderr.decode()[-500:])
+        s = gs.summary(run)
+        ns = s['run'].get('after_last_ns', 0)
+        gs.check(2 * 10**9 < ns < 3.5 * 10**9 if seconds else ns == 0, f'{seconds} s: {ns}')
+        gs.equal(schema.errors(schema.ours(), s), [], 'schema')
+        text = ' '.join(gs.gpustarve('report', run).stdout.decode().split())
+        page = gs.gpustarve('report', run, '--format', 'html').stdout.decode()
+        gs.equal(('came after the last kernel' in text, 'after the last kernel it went on' in page), (seconds > 0,) * 2, text[:700])
+        gs.gpustarve('report', run, '--format', 'json', '-o', os.path.join(run, 'summary.json'))
+        gs.equal(gs.gpustarve('verify', run).returncode, 0, f'{seconds} s: verify')
+
+
 with gs.scratch() as where:
+    after_last(where)
     gs.equal(told(where, 'sgd'), ('training', ['optimizer_steps', 'backward_kernels']), 'an optimizer of torch')
     gs.equal(told(where, 'hidden'), ('training', ['backward_kernels']), 'an optimizer of whatever')
     gs.equal(told(where, 'eval'), ('evaluation', ['forward_alone']), 'no gradients')

@@ -78,7 +78,7 @@ uint64_t ana_kept_identity(const struct ana_kept *k)
 				    k->plan->devices,	 k->component,
 				    k->plan->components, c->sources,
 				    c->devices };
-	uint64_t h = base_hash_text(BASE_HASH, "7 " GPUSTARVE_VERSION);
+	uint64_t h = base_hash_text(BASE_HASH, "8 " GPUSTARVE_VERSION);
 	size_t i;
 
 	h = base_hash(h, number, sizeof(number));
@@ -122,7 +122,8 @@ static bool are_sums(const struct ana_gpu *g)
 	const int64_t sum[] = { g->held_ns,	      g->busy_ns,	    g->compute_ns,
 				g->comm_exposed_ns,   g->copy_exposed_ns,   g->idle_ns,
 				g->empty_ns,	      g->queued_ns,	    g->loader_wait_ns,
-				g->loader_exposed_ns, g->loader_outside_ns, g->input_kernel_ns };
+				g->loader_exposed_ns, g->loader_outside_ns, g->input_kernel_ns,
+				g->after_last_ns };
 
 	for (size_t i = 0; i < sizeof(sum) / sizeof(sum[0]); i++)
 		if (!is_time(sum[i]))

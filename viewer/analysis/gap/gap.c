@@ -399,6 +399,17 @@ static void find_rest(struct ana_gap_decision *d, const struct ana_submitter *le
 	d->rest_end = base_min(s->s->bye ? ana_clamp_time(s->s->bye->t_ns) : s->end_ns, end);
 }
 
+/* Of the classes that verdicts are about. */
+static int64_t inside_ns(const struct ana_gpu_state *g)
+{
+	int64_t ns = 0;
+
+	for (int c = 0; c < ANA_CLASSES; c++)
+		if (!ana_class_is_outside(c))
+			ana_sum(&ns, g->gpu->classes[c]);
+	return ns;
+}
+
 /*
  * The end of one phase of a job and the beginning of a later one: teardown, perhaps phases that ran
  * nothing, start-up. What lies between them nobody held, or it was given to no process.
@@ -410,15 +421,17 @@ static void decide_between(struct ana_walk *w, struct ana_gpu_state *g,
 	const struct ana_span *last = ana_run_phase_at(g->plan, gap->end), *s;
 	struct ana_gap_decision d = { .w = w, .g = g, .masks = g->masked, .outside = true };
 	struct ana_open_gap lead = *gap;
-	int64_t t = call ? base_clamp(call->start, gap->start, gap->end) : gap->start;
+	int64_t t = call ? base_clamp(call->start, gap->start, gap->end) : gap->start, before;
 
 	g->gpu->empty_ns += t - gap->start;
 	g->gpu->queued_ns += gap->end - t;
 	if (ana_timeline_stack_upto(&g->waits, gap->end, g->waits_floor))
 		w->err = -ENOMEM;
 	d.gap = gap;
+	before = inside_ns(g);
 	find_rest(&d, &gap->left, gap->computed, gap->start, first->end);
 	decide_apart(&d, gap->start, first->end, ana_rules_teardown);
+	ana_sum(&g->gpu->after_last_ns, inside_ns(g) - before);
 	for (s = first + 1; s < last; s++)
 		decide_apart(&d, s->start, s->end, ana_rules_startup);
 	lead.start = last->start;
@@ -510,7 +523,7 @@ void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g)
 				      .outside = true };
 	const struct ana_spans *held = &g->plan->held;
 	int64_t end = held->count ? held->span[held->count - 1].end : g->end;
-	int64_t before = waited(g);
+	int64_t before = waited(g), inside = inside_ns(g);
 
 	if (ana_timeline_stack_upto(&g->waits, end, INT64_MIN))
 		w->err = -ENOMEM;
@@ -525,6 +538,7 @@ void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g)
 	find_rest(&d, &g->left, g->computed, g->end, end);
 	walk_pieces(&d, g->end, end, ana_rules_teardown);
 	g->gpu->loader_outside_ns += waited(g) - before;
+	ana_sum(&g->gpu->after_last_ns, inside_ns(g) - inside);
 }
 
 void ana_gap_unused(struct ana_walk *w, struct ana_gpu_state *g)

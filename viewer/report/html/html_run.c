@@ -157,6 +157,11 @@ static void put_kind(struct html *h)
 		html_put(h, i ? ", " : ": ");
 		html_put(h, facts_run_sign_words[k->sign[i]]);
 	}
+	if (k->after_last_ns) {
+		html_put(h, "; after the last kernel it went on for ");
+		html_ns(h, k->after_last_ns, "/run/after_last_ns");
+		html_put(h, " of GPU time");
+	}
 	html_put(h, "</dd>\n");
 }
 

@@ -8,6 +8,8 @@
 #include "findings/unused.h"
 #include "text_priv.h"
 
+#define AFTER_LAST_PPM 50000 /* of the training time, from where it is told */
+
 #define FLAGGED_SHOWN 8
 
 static bool any_unused(const struct view_summary *s)
@@ -183,6 +185,21 @@ static void put_flags(struct page *p)
 		fprintf(p->f, "    and %zu more\n", flagged - shown);
 }
 
+/* What it does then is its own: an evaluation on the CPU, an upload, something forgotten. */
+static void put_after_last(struct page *p)
+{
+	int64_t ns = p->s->kind.after_last_ns, all = view_working_ns(p->s);
+	base_unit time, share;
+
+	if (base_ppm(ns, all) >= AFTER_LAST_PPM)
+		text_line(p,
+			  base_arena_printf(&p->mem,
+					    "%s (%s %%) of the training time came after the "
+					    "last kernel: the GPU was held, and got no more work",
+					    base_duration(time, ns),
+					    base_percent(share, base_ppm(ns, all))));
+}
+
 static void put_doubt(struct page *p)
 {
 	const struct ana_quality *q = &p->s->result->quality;
@@ -191,6 +208,7 @@ static void put_doubt(struct page *p)
 
 	if (brief)
 		text_line(p, brief);
+	put_after_last(p);
 	if (q->dropped || q->invalid)
 		text_line(p, base_arena_printf(
 				     &p->mem,
