@@ -189,18 +189,25 @@ static struct live_save *all_saves(const struct live_run *r, size_t *count)
 	return out;
 }
 
-/* What was written and is no save that is known. */
-static void add_written(const struct live_run *r, const struct live_save *save, size_t saves,
-			struct live_saved *all)
+/* Is what the process wrote last no save that is known? */
+static bool is_written(const struct live_stream *s)
+{
+	bool known = false;
+
+	for (size_t k = 0; k < s->kepts && !known; k++)
+		known = live_written_known(&s->written, &s->kept[k].save, 1);
+	return s->written.bytes && !known;
+}
+
+static void add_written(const struct live_run *r, struct live_saved *all)
 {
 	for (size_t i = 0; i < r->streams; i++) {
-		struct live_written w = r->stream[i]->written;
+		const struct live_written *w = &r->stream[i]->written;
 
-		w.process = (uint32_t)i;
-		if (!w.bytes || w.end_ns <= all->unsure_ns || live_written_known(&w, save, saves))
+		if (w->end_ns <= all->unsure_ns || !is_written(r->stream[i]))
 			continue;
-		all->unsure_ns = all->unsure_at_ns = w.end_ns;
-		all->unsure_bytes = w.bytes;
+		all->unsure_ns = all->unsure_at_ns = w->end_ns;
+		all->unsure_bytes = w->bytes;
 	}
 }
 
@@ -241,7 +248,7 @@ static void refresh(const struct live_run *r, struct live_saved *all)
 		all->unsure_bytes = 0;
 		all->stale = false;
 		take_newest(&c, save, n, all);
-		add_written(r, save, n, all);
+		add_written(r, all);
 	}
 	live_checkpoints_fini(&c);
 	free(save);
