@@ -13,10 +13,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #if __has_include(<linux/openat2.h>)
@@ -27,6 +29,8 @@
 #define HANG_UP_MS 700 /* a collector that is at work has looked at a connection by then */
 #define MOST_S 5
 #define FD_PATH 32
+#define DOORS 32
+#define DOOR_S 60
 
 struct rights {
 	uid_t uid;
@@ -121,13 +125,14 @@ static int become(const struct rights *r)
 struct place {
 	int root, folder;
 	uid_t uid;
+	bool welcome; /* its user was taken in there a moment ago */
 };
 
-static int open_place(struct place *at, pid_t pid, uid_t uid)
+static int open_place(struct place *at, pid_t pid, uid_t uid, bool welcome)
 {
 	char path[64];
 
-	at->uid = uid;
+	*at = (struct place){ .uid = uid, .welcome = welcome };
 	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
 	at->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (at->root < 0)
@@ -171,14 +176,14 @@ static void fd_path(char path[FD_PATH], int fd)
 /* ---- the collector ---- */
 
 /* One that takes only its own user's closes the connection without a word. */
-static int hangs_up(int fd, uid_t uid)
+static int hangs_up(int fd, const struct place *at)
 {
-	struct ucred peer = { .uid = uid };
+	struct ucred peer = { .uid = at->uid };
 	socklen_t len = sizeof(peer);
 	struct pollfd p = { .fd = fd, .events = POLLIN | POLLRDHUP };
 
 	getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len);
-	if (!uid || peer.uid == uid || poll(&p, 1, HANG_UP_MS) <= 0)
+	if (at->welcome || !at->uid || peer.uid == at->uid || poll(&p, 1, HANG_UP_MS) <= 0)
 		return 0;
 	return p.revents & (POLLRDHUP | POLLHUP | POLLERR) ? -EPERM : 0;
 }
@@ -198,7 +203,7 @@ static int try_collector(const struct place *at, const char *socket_path)
 		return -errno;
 	fd_path(a.sun_path, file);
 	if (!connect(fd, (struct sockaddr *)&a, sizeof(a)))
-		err = hangs_up(fd, at->uid);
+		err = hangs_up(fd, at);
 	else if (errno != EAGAIN) /* many at once: it listens */
 		err = -errno;
 	close(fd);
@@ -268,7 +273,54 @@ static int try_library(const struct place *at, const char *path)
 	return 0;
 }
 
-static _Noreturn void look(const struct view_process *p, const char *library, int to)
+/*
+ * Of the processes of a job each would have to wait for a collector that does not hang up: who was
+ * taken in where is remembered for a while.
+ */
+struct door {
+	dev_t device; /* of the root in which */
+	ino_t root;
+	uid_t uid;
+	char socket[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	time_t seen;
+};
+
+static struct door doors[DOORS];
+static size_t next_door;
+
+/* Which one it is; false: that cannot be told. */
+static bool find_door(const struct view_process *p, struct door *d)
+{
+	char path[64];
+	struct stat st;
+
+	*d = (struct door){ .seen = time(NULL) };
+	snprintf(path, sizeof(path), "/proc/%d", (int)p->pid);
+	if (stat(path, &st) || strlen(view_reach_socket(p)) >= sizeof(d->socket))
+		return false;
+	d->uid = st.st_uid;
+	strcpy(d->socket, view_reach_socket(p));
+	snprintf(path, sizeof(path), "/proc/%d/root/", (int)p->pid);
+	if (stat(path, &st))
+		return false;
+	d->device = st.st_dev;
+	d->root = st.st_ino;
+	return true;
+}
+
+static bool is_open(const struct door *d)
+{
+	for (size_t i = 0; i < DOORS; i++) {
+		const struct door *o = &doors[i];
+
+		if (o->device == d->device && o->root == d->root && o->uid == d->uid &&
+		    !strcmp(o->socket, d->socket) && d->seen - o->seen <= DOOR_S)
+			return true;
+	}
+	return false;
+}
+
+static _Noreturn void look(const struct view_process *p, const char *library, bool welcome, int to)
 {
 	struct view_reach r = { 0 };
 	struct rights rights;
@@ -277,7 +329,7 @@ static _Noreturn void look(const struct view_process *p, const char *library, in
 
 	alarm(MOST_S);
 	if (!err)
-		err = open_place(&at, p->pid, rights.uid);
+		err = open_place(&at, p->pid, rights.uid, welcome);
 	if (!err)
 		err = become(&rights);
 	if (!err) {
@@ -294,13 +346,15 @@ static _Noreturn void look(const struct view_process *p, const char *library, in
 int view_reach_look(const struct view_process *p, const char *library, struct view_reach *r)
 {
 	int answer[2], err, got;
+	struct door door;
+	bool known = find_door(p, &door), welcome = known && is_open(&door);
 	pid_t child;
 
 	if (pipe2(answer, O_CLOEXEC))
 		return -errno;
 	child = fork();
 	if (!child)
-		look(p, library, answer[1]);
+		look(p, library, welcome, answer[1]);
 	got = child < 0 ? -errno : -EIO;
 	close(answer[1]);
 	if (child > 0 && read(answer[0], &err, sizeof(err)) == sizeof(err))
@@ -308,5 +362,7 @@ int view_reach_look(const struct view_process *p, const char *library, struct vi
 	close(answer[0]);
 	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
+	if (!got && !r->collector && known && !welcome)
+		doors[next_door++ % DOORS] = door;
 	return got;
 }

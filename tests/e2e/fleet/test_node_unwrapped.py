@@ -56,8 +56,8 @@ class Machine:
         self.started.append(p)
         return p
 
-    def job(self, device, seconds, recorded=False):
-        env = {**self.env, **({'LD_PRELOAD': LIBRARY} if recorded else {})}
+    def job(self, device, seconds, recorded=False, **more):
+        env = {**self.env, **({'LD_PRELOAD': LIBRARY} if recorded else {}), **more}
         return self.start(['/usr/bin/python3', f'{self.where}/job.py', str(device), str(seconds)], env)
 
     def node(self, *words, look=1, every=2, **more):
@@ -132,6 +132,22 @@ def test_bill():
         told = m.fleet('--sacct', jobs)
         gs.check('recorded' in json.dumps(told), 'the whole bill')
         gs.equal((told['allocated']['recorded_ns'], told['allocated']['elsewhere_ns']), (0, 0), 'what was unwrapped is not taken for recorded')
+
+
+def test_lost():
+    """A library whose records go nowhere records nothing; a collector that is away for now is another matter."""
+    with machine(2) as m:
+        node = m.node()
+        jobs = [m.job(0, 5, recorded=True, GPUSTARVE_OUT='/proc/x'),
+                m.job(1, 5, recorded=True, GPUSTARVE_OUT='/dev/null', GPUSTARVE_SOCKET='/nowhere/s')]
+        for j in jobs:
+            ended(j, 'a job')
+        time.sleep(1.5)
+        node.send_signal(signal.SIGTERM)
+        ended(node, 'node')
+        rows = m.rows()
+        gs.equal([r['kind'] for r in rows], ['unwrapped'], f'one of them: {rows}')
+        gs.check(rows and held(rows[0]) > 1e9, 'and what it held')
 
 
 def test_killed():

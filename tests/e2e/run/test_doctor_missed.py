@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import central
@@ -146,6 +147,19 @@ def collecting(where, *more):
         p.wait()
 
 
+def check_many(env):
+    """A collector that does not hang up is waited for once, not for each process."""
+    def took(*argv):
+        began = time.monotonic()
+        gs.equal(doctor(*argv)[1], 0, f'{argv}')
+        return time.monotonic() - began
+    with contextlib.ExitStack() as stack:
+        pids = [stack.enter_context(started(['sleep', '300'], user=65534, SLURM_JOB_ID='77125', **env, **LOADED))
+                for _ in range(12)]
+        one, all_of_them = took('--pid', pids[0]), took('--job', '77125')
+        gs.check(one > 0.5 and all_of_them < one + 4, f'of one {one:.1f} s, of all {all_of_them:.1f} s')
+
+
 def check_where_bytes_go(where):
     """A collector that is away, or turns the process away, is as good as its spool files are, and these have to be possible."""
     def asked(what, words, status, **env):
@@ -175,6 +189,8 @@ def check_where_bytes_go(where):
             env = {'GPUSTARVE_SOCKET': path, 'GPUSTARVE_OUT': '/dev/null'}
             asked(what, words or ['has not loaded CUDA'], 1 if words else 0, user=65534, **env)
             asked(f'{what}, as its own user', ['has not loaded CUDA'], 0, **env)
+            if not words:
+                check_many(env)
     library = shutil.copy(gs.LIBPROF, os.path.join(where, 'libprof.so'))
     os.chmod(library, 0o600)
     with started(['sleep', '300'], user=65534, LD_PRELOAD=library) as pid:
