@@ -265,7 +265,7 @@ class Estimate:
             worked, said = held_ns - measure(clip(pieces, start, end)), (end - start) * busy // 10000
             units = None if sm is None else (end - start) * sm // 10000
             if not blind and held_ns == end - start:
-                self.pairs.append((said, worked, units))
+                self.pairs.append((said, worked, units, end - start))
             rate = busy / 10000
             joined = before is not None and start - before[0] < 50 * MS
             if mine and blind == measure(mine):
@@ -273,7 +273,7 @@ class Estimate:
                 held = [0] * len(STATES)
                 for x, y, s in with_none(mine, self.some):
                     held[s] += y - x
-                self.cells.append({'held': held, 'u': u, 'said': said, 'units': units, 'worked': worked, 'gpm': gpm, 'rate': rate,
+                self.cells.append({'held': held, 'u': u, 'said': said, 'units': units, 'span': end - start, 'worked': worked, 'gpm': gpm, 'rate': rate,
                                    'step': rate - before[1] if joined else 0.0})
                 taken.append(cell[0])
             before = (end, rate)
@@ -325,11 +325,19 @@ class Estimate:
                 return
             self.worked, self.worked_var = self.of_busy, var
             too_much = self.of_busy < WHOLE
-        units = sum(p[2] for p in self.pairs) if known else 0
-        if too_much and units and worked <= 20 * units:
+        def grain(units, span):
+            return 0.00003 * float(span) / float(units) if units and units * 1000 >= span else 1.0
+        if not too_much or not known:
+            return
+        units = sum(p[2] for p in self.pairs)
+        shows = grain(units, sum(p[3] for p in self.pairs))
+        tells = grain(sum(c['units'] for c in self.cells), sum(c['span'] for c in self.cells))
+        if shows < 1.0 and tells < 1.0:
             self.by_units = True
-            self.worked = ratio(units, 20 * WHOLE)
+            self.worked = ratio(units, 1000 * WHOLE)
             self.worked_var = variance(2, self.worked) if n > 1 else 0.0
+            share = self.worked / 1e6
+            self.worked_var += share * share * (shows * shows + tells * tells)
 
     def allot(self):
         n = len(STATES)

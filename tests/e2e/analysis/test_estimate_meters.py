@@ -34,7 +34,7 @@ def run(where, recorded, fill=50, sm=True, reason=GOVERNOR):
         a, b = START + i * S, START + (i + 1) * S
         busy = sum(max(0, min(y, b) - max(x, a)) for x, y, _ in ops)
         said = sum(max(0, min(y, b) - max(x - (AROUND if x < given_up else 12 * MS), a)) for x, y, _ in ops)
-        lines.append(f'meter {a} {b} {said // 100_000} 1' + (f' {busy // 100_000 * fill // 100}' if sm else ''))
+        lines.append(f'meter {a} {b} {said // 100_000} 1' + (f' {round(busy * fill / 10_000_000)}' if sm else ''))
     os.makedirs(where)
     subprocess.run([BIN, where], input='\n'.join(lines) + '\n', text=True, check=True)
     done = gs.gpustarve('report', where, '--format', 'json')
@@ -56,6 +56,9 @@ with gs.scratch() as where:
     near = (-1, 1)
     check('small kernels', *run(f'{where}/a', 8), near, widest=20)
     check('full kernels', *run(f'{where}/b', 8, fill=100), near, widest=20)
+    check('one block of 132', *run(f'{where}/h', 8, fill=.76), (-2, 2), widest=25)
+    # Too little to go by: in whole hundredths of a percent 62 is 6.
+    check('next to nothing', *run(f'{where}/i', 8, fill=.1), (-20, -10), contains=False)
     check('two readings', *run(f'{where}/c', 2), near)
     check('one reading', *run(f'{where}/d', 1), near)
     check('never recorded', *run(f'{where}/e', .5, fill=100), (30, 40))

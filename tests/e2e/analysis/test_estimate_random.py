@@ -117,13 +117,13 @@ class Case:
         r = self.r
         t = self.start + r.randrange(3 * S)
         source = r.choice([1, 1, 1, 2])
-        told, usual, fill = r.choice([0, 1, 1, .99]), r.choice([3000, 9900]), r.choice([1, 30, 100])
+        told, usual, fill = r.choice([0, 1, 1, .99]), r.choice([3000, 9900]), r.choice([.2, 1, 30, 100])
         for _ in range(r.choice([0, 100, 100])):
             t, span = t // US * US, r.choice([1000, 1000, 300, 1500]) * MS
             if t + span > self.end:
                 break
             busy = r.choice([0, 10000, r.randrange(10001), 12000, usual])
-            sm = busy * r.randrange(90, 101) // 100 * fill // 100 if r.random() < told else None
+            sm = int(busy * r.randrange(90, 101) // 100 * fill / 100) if r.random() < told else None
             self.lines.append(f'meter {t} {t + span} {busy} {source}' + ('' if sm is None else f' {sm}'))
             self.meters.append((t, t + span, min(busy, 10000), source == 1, None if sm is None else min(sm, 10000)))
             t += r.choice([span, span, span, span + 200 * MS, span // 20 * 19, span // 2])

@@ -15,7 +15,9 @@
 #define TOO_MUCH 98 /* percent of what is said are busy, or less, where readings are too few */
 #define LEAST_PPM 50000
 #define MOST_PPM 1500000
-#define MOST_SM_PPM 20000000 /* with more the meter's grain would tell */
+#define MOST_SM_PPM INT64_C(1000000000) /* a kernel on one of them, and more */
+#define LEAST_SM 1000 /* one part of so many of the time: with less the meter's grain would tell */
+#define GRAIN 0.00003 /* a hundredth of a percent, evenly; the same in all readings */
 
 struct pairs {
 	size_t n;
@@ -54,6 +56,41 @@ static bool knows_sm(const struct ana_estimate_gpu *g)
 			return false;
 	}
 	return true;
+}
+
+/*
+ * A part of what is said of multiprocessors by which the meter's grain may have it wrong: in
+ * readings that tell, or in those that are all recorded. 1.0: it is too little to go by.
+ */
+static double grain(const struct ana_estimate_gpu *g, bool tells)
+{
+	int64_t sm = 0, span = 0;
+	double part;
+
+	for (size_t i = 0; i < g->cells; i++) {
+		const struct ana_estimate_cell *c = &g->cell[i];
+
+		if (tells ? !ana_estimate_tells(c) : !ana_estimate_shows(c))
+			continue;
+		sm += ana_estimate_sm(c);
+		span += c->end - c->start;
+	}
+	if (!sm || (__int128)sm * LEAST_SM < span)
+		return 1.0;
+	part = GRAIN * (double)span;
+	return part / (double)sm;
+}
+
+/* Of the share of what is said of multiprocessors, by both kinds of readings. */
+static double grain_variance(double shows, double tells, int64_t ppm)
+{
+	double share = (double)ppm / 1e6;
+
+	shows = shows * shows;
+	tells = tells * tells;
+	share = share * share;
+	shows = shows + tells;
+	return share * shows;
 }
 
 static int64_t ratio(int64_t worked_ns, int64_t of_ns, int64_t most)
@@ -111,12 +148,14 @@ static bool says_too_much(const struct pairs *p, const struct ana_allotted *a)
 static void count_sm(const struct ana_estimate_gpu *g, const struct pairs *p,
 		     struct ana_allotted *a)
 {
-	if (!p->sm_ns || !says_too_much(p, a) || !knows_sm(g) ||
-	    (__int128)p->worked_ns * ANA_SHARE_WHOLE > (__int128)p->sm_ns * MOST_SM_PPM)
+	double shows = grain(g, false), tells = grain(g, true);
+
+	if (!says_too_much(p, a) || !knows_sm(g) || shows >= 1.0 || tells >= 1.0)
 		return;
 	a->by_sm = true;
 	a->worked_ppm = ratio(p->worked_ns, p->sm_ns, MOST_SM_PPM);
 	a->worked_var = p->n > 1 ? variance(g, p, true, a->worked_ppm) : 0.0;
+	a->worked_var += grain_variance(shows, tells, a->worked_ppm);
 }
 
 void ana_estimate_correct(const struct ana_estimate_gpu *g, struct ana_allotted *a)
