@@ -19,6 +19,11 @@ static const struct rule named[] = {
 #include "kinds.def"
 };
 
+static const struct rule applied[] = {
+#define APPLIED(part, more, kind) { part, more, FACTS_KIND_##kind },
+#include "kinds.def"
+};
+
 static const struct rule within[] = {
 #define WITHIN(part, more, kind) { part, more, FACTS_KIND_##kind },
 #include "kinds.def"
@@ -83,13 +88,12 @@ static bool has(const struct text *t, const char *part)
 	return strstr(strchr(part, '_') ? t->words : t->joined, part);
 }
 
-static enum facts_kind first_that_fits(const struct rule *rule, size_t n, const char *from)
+/* The first rule whose part stands in @in, and what more it has in @of. */
+static enum facts_kind first_that_fits(const struct rule *rule, size_t n, const struct text *in,
+				       const struct text *of)
 {
-	struct text t;
-
-	read_text(&t, from);
 	for (size_t i = 0; i < n; i++)
-		if (has(&t, rule[i].part) && has(&t, rule[i].more))
+		if (has(in, rule[i].part) && has(of, rule[i].more))
 			return rule[i].kind;
 	return FACTS_KIND_UNKNOWN;
 }
@@ -97,11 +101,16 @@ static enum facts_kind first_that_fits(const struct rule *rule, size_t n, const 
 static enum facts_kind kind_of(const struct facts_kernel_words *w, const char *name)
 {
 	enum facts_kind kind;
+	struct text own, of;
 
 	if (facts_kernel_input(name))
 		return FACTS_KIND_DECODE;
-	kind = first_that_fits(named, COUNT(named), w->own);
-	return kind != FACTS_KIND_UNKNOWN ? kind : first_that_fits(within, COUNT(within), w->of);
+	read_text(&own, w->own);
+	read_text(&of, w->of);
+	kind = first_that_fits(applied, COUNT(applied), &own, &of);
+	if (kind == FACTS_KIND_UNKNOWN)
+		kind = first_that_fits(named, COUNT(named), &own, &own);
+	return kind != FACTS_KIND_UNKNOWN ? kind : first_that_fits(within, COUNT(within), &of, &of);
 }
 
 static const char *const backward[] = { "backward", "_bwd", "bwd_", "wgrad" };
@@ -123,10 +132,12 @@ static bool has_any(const struct facts_kernel_words *w, const char *const *part,
 struct facts_kernel_kind facts_kernel_kind(const char *name)
 {
 	struct facts_kernel_words w;
+	enum facts_kind kind;
 
 	facts_kernel_name_read(&w, name);
-	return (struct facts_kernel_kind){ .kind = kind_of(&w, name),
-					   .precision = facts_kernel_precision(&w),
+	kind = kind_of(&w, name);
+	return (struct facts_kernel_kind){ .kind = kind,
+					   .precision = facts_kernel_precision(&w, kind),
 					   .backward = has_any(&w, backward, COUNT(backward)),
 					   .generates =
 						   has_any(&w, generating, COUNT(generating)) };

@@ -44,9 +44,12 @@ struct facts_kernel_kind facts_kernel_kind(const char *name);
 struct facts_kernel_words; /* kernel_words.h */
 /*
  * kernel_precision.c: of what is multiplied or changed. Where several types stand in a name it is
- * tf32, fp4 or fp8 before any other, for nothing else is computed in these; else the first, which
- * is what is read. Integers but those of 8 bits have none.
+ * tf32 before any other, for nothing else is computed in that, and in a @kind that may multiply
+ * operands of two types fp4 or fp8; else the first, which is what is read: attention in fp16 may
+ * keep its cache in fp8, and a cast to fp8 reads something else. Integers but those of 8 bits have
+ * none.
  */
-enum facts_precision facts_kernel_precision(const struct facts_kernel_words *w);
+enum facts_precision facts_kernel_precision(const struct facts_kernel_words *w,
+					    enum facts_kind kind);
 
 #endif

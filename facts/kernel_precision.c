@@ -257,7 +257,15 @@ static void read_words(struct found *f, const char *text)
 	}
 }
 
-enum facts_precision facts_kernel_precision(const struct facts_kernel_words *w)
+/* Whose names have the types of several operands, the narrowest of which is multiplied. */
+static bool multiplies(enum facts_kind kind)
+{
+	return kind == FACTS_KIND_MATMUL || kind == FACTS_KIND_CONVOLUTION ||
+	       kind == FACTS_KIND_UNKNOWN;
+}
+
+enum facts_precision facts_kernel_precision(const struct facts_kernel_words *w,
+					    enum facts_kind kind)
 {
 	struct found f = { .first = NONE, .byte = NONE, .letter = NONE };
 
@@ -265,9 +273,11 @@ enum facts_precision facts_kernel_precision(const struct facts_kernel_words *w)
 	read_words(&f, w->of);
 	if (f.tf32)
 		return FACTS_PRECISION_TF32;
-	if (f.fp4)
+	if (f.fp4 && multiplies(kind))
 		return FACTS_PRECISION_FP4;
-	if (f.fp8)
+	if (f.fp8 && multiplies(kind))
 		return FACTS_PRECISION_FP8;
+	if (kind == FACTS_KIND_ATTENTION)
+		f.byte = NONE; /* so its caches are kept, whatever they hold */
 	return f.first != NONE ? f.first : f.byte != NONE ? f.byte : f.letter;
 }

@@ -158,6 +158,11 @@ static void test_attention(void)
 		  "fmha_v2_flash_attention_fp16_fp32_64_64_S_128_causal_sm80_kernel" },
 		{ "attention", "bf16",
 		  "void paged_attention_v2_kernel<__nv_bfloat16, 128, 16>(float*)" },
+		/* what is kept is narrower than what is computed */
+		{ "attention", "fp16",
+		  "_ZN4vllm25paged_attention_v1_kernelI6__half13__nv_fp8_e4m3Li128EEEvPT_PT0_" },
+		{ "attention", "unknown",
+		  "void vllm::paged_attention_v1_kernel<unsigned short, unsigned char, 128>(int)" },
 		{ "attention", "fp16",
 		  "void BatchDecodeWithPagedKVCacheKernel<128, __half, __half>(T1)" },
 		{ "attention", "fp16", "void flash_attn_ext_f16<128, 4, false>(char const*)" },
@@ -202,6 +207,18 @@ static void test_torch(void)
 		  "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<"
 		  "at::native::(anonymous namespace)::FusedOptimizerTensorListMetadata<4>, "
 		  "at::native::(anonymous namespace)::FusedAdamMathFunctor<float, 4> >()" },
+		/* what clipping asks for: lists of tensors that are read alone */
+		{ "reduction", "bf16",
+		  "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<"
+		  "at::native::(anonymous namespace)::TensorListMetadata<1>, "
+		  "at::native::(anonymous namespace)::LpNormFunctor<c10::BFloat16, 1>, float*>()" },
+		{ "reduction", "bf16",
+		  "_ZN2at6native25multi_tensor_apply_kernelINS0_18TensorListMetadataILi1EEENS0_13"
+		  "LpNormFunctorIN3c108BFloat16ELi1EEEJPfEEEvT_T0_DpT1_" },
+		{ "optimizer", "fp32",
+		  "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<"
+		  "at::native::(anonymous namespace)::TensorListMetadata<2>, "
+		  "at::native::(anonymous namespace)::BinaryOpScalarFunctor<float, 2, 1, 1>, float>()" },
 		{ "embedding", "fp32",
 		  "void at::native::(anonymous namespace)::embedding_backward_feature_kernel<float, float>()" },
 		{ "other", "unknown",
@@ -249,6 +266,11 @@ static void test_others(void)
 		  "void (anonymous namespace)::cuApplyLayerNorm<c10::Half, float>()" },
 		{ "normalisation", "bf16",
 		  "void transformer_engine::normalization::rmsnorm_fwd_tuned_kernel<__nv_bfloat16>()" },
+		{ "reduction", "fp16",
+		  "void multi_tensor_apply_kernel<TensorListMetadata<1>, L2NormFunctor<__half>, "
+		  "float*>()" },
+		{ "other", "bf16",
+		  "void transformer_engine::cast_transpose_kernel<__nv_bfloat16, __nv_fp8_e4m3>()" },
 		{ "optimizer", "fp32",
 		  "void multi_tensor_apply_kernel<TensorListMetadata<4>, "
 		  "AdamFunctor<float, float, int>, float>()" },
