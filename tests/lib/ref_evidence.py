@@ -463,7 +463,8 @@ class Chain:
                 or ids(s, '?') or self.in_driver(key, s) or self.serves(s):
             return None
         return next((x for x in self.w.samples[key][max(0, s.n - 64):s.n][::-1]
-                     if x['t'] >= a - LOOK_BACK and x['stack'] == s['stack'] and self.asks(key, x)), None)
+                     if x['t'] >= a - LOOK_BACK and x['stack'] == s['stack'] and self.asks(key, x) and
+                     (s['wait'] != SLEEP or x['wait'] == SLEEP)), None)
 
     def does(self, path, key, a, far, strong, locked):
         h = self.w.shares(key, a, self.b)
@@ -579,9 +580,20 @@ class Chain:
         return take_of(s) == 'serves' or without_work(s) or self.calls(s, path)
 
     def is_called(self, path, s):
-        """It waits for callers alone, who are of the chain and of other processes, and wait there."""
+        """It waits for callers alone, who are of the chain and of other processes, and wait there; or it accepts where they came in."""
+        if self.at_door(path, s):
+            return True
         kinds = {i[0] for i in ids(s, '?')}
         return 'a' in kinds and not kinds & set('ls') and bool(kinds & set('tu')) and self.all_callers(path, s)
+
+    def at_door(self, path, s):
+        """It accepts, and awaits no connection, at the port of one that a thread of the chain of another process awaits."""
+        if take_of(s) != 'serves' or {i[0] for i in ids(s, '?')} & set('tus'):
+            return False
+        ports = {i.rpartition(':')[2] for i in ids(s, '?') if i[0] == 'l' and ':' in i}
+        awaited = set().union(*(self.asked.get(n, frozenset()) for n, key in enumerate(path[:-1]) if key[0] != path[-1][0]))
+        ends = {end for i in awaited if i[0] == 't' and '-' in i for end in i.split('-', 1)}
+        return bool(ports & {end.rpartition(':')[2] for end in ends if ':' in end})
 
     def blocked(self, path, s, ns):
         key = path[-1]

@@ -214,11 +214,21 @@ static bool advise_what_ends(struct view_summary *s, struct view_advice *a, cons
 
 bool view_advise_host_wait(struct view_summary *s, struct view_advice *a)
 {
+	const struct view_finding *f = view_finding_of(s, a->class);
 	const char *line = view_advice_line(s, a->class);
+	bool named = f && f->where.chains > 1; /* the line is that of who is waited for */
 
-	if (!*line || advise_what_ends(s, a, line))
+	if (!*line || (!named && advise_what_ends(s, a, line)))
 		return true;
 	a->brief = base_arena_printf(&s->mem, "a look at what is waited for%s", line);
+	if (named) {
+		a->action = base_arena_printf(
+			&s->mem,
+			"look at what is waited for%s; if what it gives is data, mark the line "
+			"that waits with an NVTX range",
+			line);
+		return true;
+	}
 	a->action = base_arena_printf(
 		&s->mem,
 		"look at the line that waits%s; if it waits for data, mark it with an NVTX range, "

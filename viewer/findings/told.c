@@ -107,11 +107,19 @@ static const char *share(const struct view_summary *s, struct base_arena *mem, c
 
 /* ---- what was lost, and to whom -------------------------------------------------------------- */
 
+/* Who ends the wait is known, and not that it is a wait for data. */
+static bool is_named_wait(const struct view_finding *f)
+{
+	return f->class == ANA_HOST_WAIT && f->where.chains > 1;
+}
+
 /* The class's words with the share in them; *open: they want to be told who, or what happened. */
 static const char *lost(const struct view_summary *s, struct base_arena *mem, const struct said *x,
 			bool *open)
 {
-	const char *loss = facts_classes[s->finding[x->at].class].loss;
+	const char *loss = is_named_wait(&s->finding[x->at])
+				   ? "waited # for the training thread:"
+				   : facts_classes[s->finding[x->at].class].loss;
 	size_t before = strcspn(loss, "#"), after = strlen(loss + before + 1);
 	struct view_lead l = view_lead_of(s);
 
@@ -387,6 +395,8 @@ static const char *taken(const struct view_summary *s, struct base_arena *mem, s
 					 left_behind(s, mem));
 	if (f->class == ANA_HOST_DISPATCH)
 		return reads(s, mem);
+	if (is_named_wait(f))
+		return "; whether that is data is not known, for no copy to the GPU followed";
 	if (f->class != ANA_HOST_LOCK || f->where.chains > 1)
 		return "";
 	return f->where.wait == WIRE_WAIT_GIL

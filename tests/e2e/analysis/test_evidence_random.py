@@ -96,7 +96,8 @@ CLIENT = [('asked', ref.SOCKET, '?t1 ?d1'), ('draw', ref.SOCKET, '?t1'), ('poll'
           ('draw', ref.LOCK, '?oa')]
 OURS = {103: [('get', ref.SOCKET, '!oa ?u1'), ('get', ref.SOCKET, '!oa ?t4'), ('get', ref.SOCKET, '!oa ?u1 ?a1')],
         300: [('idle', ref.SOCKET, '?t1 ?a1'), ('idle', ref.SOCKET, '?t1 ?t4 ?a1'), ('idle', ref.SOCKET, '?t1 ?a1 ?l1'),
-              ('idle', ref.SOCKET, '?t1 ?s2 ?a1'), ('plain', 0, '!t1'), ('idle', ref.SLEEP, '!u1')],
+              ('idle', ref.SOCKET, '?t1 ?s2 ?a1'), ('plain', 0, '!t1'), ('idle', ref.SLEEP, '!u1'), ('idle', ref.SLEEP, '!t1'),
+              ('accept', ref.SOCKET, '!t1 ?l1')],
         301: [('idle', ref.SOCKET, '?u1 ?a1'), ('get', ref.SOCKET, '?u1 ?a1'), ('plain', ref.OTHER, '!u1'), ('idle', ref.SOCKET, '!u1 ?t4 ?a1'),
               ('idle', ref.SLEEP, '?u1 ?a1'), ('idle', ref.SLEEP, '?u1 ?a1')]}
 # Processes that look out for others as well as for the next word of the trainer, which is at the other end.
@@ -114,6 +115,8 @@ BEYOND = {103: [('get', ref.LOCK, '!oa ?n40', LIBC + SOME), ('get', ref.LOCK, '!
           300: [('plain', 0, '!u1', ''), ('data', 0, '!u2', ''), ('data', ref.READ, '!u2 !t1', ''), ('package', 0, '!u2', ''),
                 ('package', ref.OTHER, '!u2', ''), ('accept', ref.SOCKET, '!u1 ?l3', '')],
           301: [('none', ref.SOCKET, '?l2 ?u1 ?u2', SOME), ('none', ref.SOCKET, '?l2 ?u2 !u1', ''), ('none', ref.LOCK, '!u1', '')]}
+# What a connection and the socket at which it came in are called where their ends are told.
+DOORS = {'t1': 't0.0:80-0.0:9', 'l1': 'l1.0:80', 'l2': 'l0.0:9', 'l3': 'l0.0:8'}
 TO_DEVICE, TO_HOST = 1, 2
 KEPT = 1 if gs.BIG else 10  # of so many seeds one is kept amid
 
@@ -142,6 +145,7 @@ class Case:
         self.polls = self.feeds and not self.beyond and not self.guests and not self.visits and self.ends.random() < .5
         self.served = random.Random(seed ^ 33)  # ... by servers of the job's
         self.client = self.feeds and self.served.random() < .4
+        self.doors = DOORS if random.Random(seed ^ 11).random() < .5 else {}
         self.serves, self.gives = self.served.choice([1, .97, .8, 0]), self.served.choice('!!~')
         self.fronts = random.Random(seed ^ 11)  # ... or by what stands before others
         self.front = self.client and self.fronts.random() < .5
@@ -389,7 +393,7 @@ class Case:
                                          state=state, wait=wait, flags=flags,
                                          cpu=cpu if self.counted else 0, delay=delay,
                                          throttled=throttled, rchar=rchar, period=period, code=code, user=user, take=take, own=name in (*OWN, 'asked'),
-                                         iterates=iterates, stack=stack, links=links, native=native,
+                                         iterates=iterates, stack=stack, links=self.door(links), native=native,
                                          target=target if wait else ''))
                 step = r.randrange(1, 2 * self.period)
                 if r.random() < .02:
@@ -403,6 +407,9 @@ class Case:
                 throttled += r.choice([0, step // 3]) if throttled else 0
                 rchar += r.randrange(2 * self.reads) if rchar else 0
                 t += step
+
+    def door(self, links):
+        return ' '.join(word[:1] + self.doors.get(word[1:], word[1:]) for word in links.split())
 
     def serve(self, tid):
         """Now and then it answers, in a way that counts for nothing."""

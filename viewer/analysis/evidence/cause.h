@@ -92,6 +92,8 @@ struct ana_cause {
 	bool unnamed; /* of the sample at hand: so its chain is that waits for work */
 	/* of the sample at hand: its chain's makers serve, and were met at work by chance */
 	bool doubted;
+	/* of the sample at hand: who makes what it takes is known, and not that this is data */
+	bool named;
 	bool asks; /* that is nearly all of the piece: waits at the same place may tell */
 	/* who hands work to a thread without Python tells: to waits at ANA_PLACE_NATIVE, too */
 	bool by_feeder;
@@ -102,6 +104,7 @@ struct ana_cause {
 	struct ana_order_memo orders, places; /* of ana_order_of; of ana_order_place */
 	bool chained; /* ends of chains voted ... */
 	enum ana_confidence chain_confidence; /* ... and the least sure of these chains was so */
+	bool late; /* of a line whose chain was known when the piece was met: it is left out */
 	int err;
 	/* the decision */
 	bool decided; /* by weights: pieces without samples near it may share them */
@@ -131,6 +134,12 @@ void ana_cause_pay(struct ana_cause *b, struct ana_evidence *e);
  * waited for. False: it is its own.
  */
 bool ana_cause_owe_delay(struct ana_cause *b, int64_t delay);
+/*
+ * Instead of a vote for the line that waits: who makes what is awaited has it, though the time is
+ * of @class and no chain's. False: nobody's line is known.
+ */
+bool ana_cause_name(struct ana_cause *b, struct ana_evidence *e, const struct ana_thread_samples *s,
+		    size_t at, enum ana_class class, int64_t ns);
 void ana_cause_copy(struct ana_cause *b, const struct ana_cause *from, const struct ana_vote *v,
 		    int64_t weight);
 

@@ -86,6 +86,31 @@ static void pay(struct ana_cause *b, struct ana_evidence *e, const struct ana_ow
 	b->err = b->err ? b->err : c->err;
 }
 
+bool ana_cause_name(struct ana_cause *b, struct ana_evidence *e, const struct ana_thread_samples *s,
+		    size_t at, enum ana_class class, int64_t ns)
+{
+	struct ana_chain *c = &b->chain;
+	uint32_t first = b->paths, i;
+	bool any = false;
+
+	ana_chain_follow(c, e, s, at, b->start, b->end);
+	for (i = 0; i < c->paths; i++)
+		add_path(b, &c->path[i]);
+	for (i = 0; i < c->ends && !b->err && !c->err; i++) {
+		const struct ana_chain_end *end = &c->end[i];
+
+		if (end->idle)
+			continue;
+		ana_cause_vote(b, end->thread, end->sample, class, true,
+			       ana_scale(ns, end->weight, c->total));
+		if (b->votes)
+			b->vote[b->votes - 1].path = first + end->path + 1;
+		any = true;
+	}
+	b->err = b->err ? b->err : c->err;
+	return any;
+}
+
 void ana_cause_pay(struct ana_cause *b, struct ana_evidence *e)
 {
 	size_t i;

@@ -188,8 +188,10 @@ static enum ana_class class_of_made(struct ana_cause *b, struct ana_evidence *e,
 {
 	if (s->sample[i].wait == WIRE_WAIT_PIPE && is_word(b, e))
 		return ANA_HOST_WAIT;
-	if (!feeds(b, take))
-		return b->given.answer && b->chain.piped ? ANA_HOST_NET : ANA_HOST_WAIT;
+	if (!feeds(b, take)) {
+		b->named = !b->given.answer || !b->chain.piped;
+		return b->named ? ANA_HOST_WAIT : ANA_HOST_NET;
+	}
 	if (ana_rest_visitors(b, e))
 		return ANA_HOST_NO_WORK;
 	return is_reply(b, e, s, i, k) ? ANA_HOST_NET : FOLLOWED;
@@ -529,7 +531,7 @@ static void add_blocked(struct ana_cause *b, struct ana_evidence *e,
 	size_t at = i;
 	enum ana_class c;
 
-	b->unnamed = b->perhaps = b->doubted = false;
+	b->unnamed = b->perhaps = b->doubted = b->named = false;
 	c = class_of_block(b, e, s, h, i, &at);
 	b->undecided += b->perhaps ? ns : 0;
 	if (c == FOLLOWED) {
@@ -541,7 +543,8 @@ static void add_blocked(struct ana_cause *b, struct ana_evidence *e,
 			b->alone += b->unnamed ? ns : 0;
 		}
 		ana_cause_add(b, c, ns);
-		ana_cause_vote(b, s, i, c, true, ns);
+		if (c != ANA_HOST_WAIT || !b->named || !ana_cause_name(b, e, s, i, c, ns))
+			ana_cause_vote(b, s, i, c, true, ns);
 	}
 }
 

@@ -132,10 +132,36 @@ bool ana_chain_serves(struct chain_search *f, const struct wire_sample *w)
 	       all_callers(f, l);
 }
 
+/*
+ * It accepts where a connection came in at which a thread of the chain, of another process, waits:
+ * that one is there already, and some other thread of its process has it.
+ */
+static bool is_at_door(struct chain_search *f, const struct wire_sample *w)
+{
+	const struct ana_links *l = ana_linktexts_get(&f->e->links, w->links), *of;
+	const struct ana_chain_path *p = &f->path;
+	uint8_t i, k;
+
+	if (take_of(f->e, w) != ANA_TAKE_SERVES || ana_links_await_kind(l, 't') ||
+	    ana_links_await_kind(l, 'u') || ana_links_await_kind(l, 's'))
+		return false;
+	for (i = 0; i + 1 < p->links; i++) {
+		if (p->link[i].thread->pid == p->link[p->links - 1].thread->pid)
+			continue;
+		of = ana_linktexts_get(&f->e->links, p->link[i].awaits);
+		for (k = 0; k < of->count; k++)
+			if (of->link[k].kind == ANA_LINK_AWAITS && ana_links_admit(l, &of->link[k]))
+				return true;
+	}
+	return false;
+}
+
 bool ana_chain_is_called(struct chain_search *f, const struct wire_sample *w)
 {
 	const struct ana_links *l = ana_linktexts_get(&f->e->links, w->links);
 
+	if (is_at_door(f, w))
+		return true;
 	if (!ana_links_await_kind(l, 'a') || ana_links_await_kind(l, 'l') ||
 	    ana_links_await_kind(l, 's'))
 		return false;
@@ -180,6 +206,16 @@ static bool is_for_others(const struct wire_sample *w)
 }
 
 /*
+ * At one line stand many calls: who sleeps there looked for nothing unless he slept before, too,
+ * for it may be an answer that takes him so long, behind a request that he waited for.
+ */
+static bool may_be_like(const struct wire_sample *w, const struct wire_sample *before)
+{
+	return w->stack == before->stack &&
+	       (w->wait != WIRE_WAIT_SLEEP || before->wait == WIRE_WAIT_SLEEP);
+}
+
+/*
  * The sample that tells what the one at @i awaits: itself, or, where it comes back from the same
  * wait and only lacks the interpreter, or was looked at too shortly, the last one at that place.
  */
@@ -196,7 +232,7 @@ size_t ana_chain_asks_as(struct chain_search *f, const struct ana_thread_samples
 	    ana_chain_in_driver(f->e, w, f->c->start) || ana_chain_serves(f, w))
 		return CHAIN_NOTHING;
 	for (k = i, n = 0; n < ANA_STANDS_MAX && k && s->sample[k - 1].t_ns >= since; k--, n++)
-		if (s->sample[k - 1].stack == w->stack && ana_chain_asks_on(f, &s->sample[k - 1]))
+		if (may_be_like(w, &s->sample[k - 1]) && ana_chain_asks_on(f, &s->sample[k - 1]))
 			return k - 1;
 	return CHAIN_NOTHING;
 }

@@ -471,6 +471,8 @@ static int add_vote(struct ana_hotspots *s, struct ana_evidence *e, const struct
 		err = add_cpu(r, e, b, v, ns);
 	if (err)
 		return err;
+	if (b->late)
+		return 0;
 	return v->path ? add_chain(s, e, r, b, v->path, ns) : ana_hotspot_chain_none(&r->chain, ns);
 }
 

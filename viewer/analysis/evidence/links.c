@@ -181,6 +181,37 @@ bool ana_links_meet(const struct ana_links *l, const struct ana_links *who)
 	return meets && more;
 }
 
+/* ":80" of "10.0.0.1:80"; empty: it has none. */
+static struct ana_text port_of(struct ana_text address)
+{
+	const char *colon = memrchr(address.at, ':', address.len);
+
+	if (!colon)
+		return (struct ana_text){ address.at, 0 };
+	return (struct ana_text){ colon, (uint32_t)(address.at + address.len - colon) };
+}
+
+bool ana_links_admit(const struct ana_links *l, const struct ana_link *connection)
+{
+	const struct ana_text id = connection->id;
+	const char *minus = *id.at == 't' ? memchr(id.at, '-', id.len) : NULL;
+	struct ana_text one, other, port;
+	uint8_t i;
+
+	if (!minus || !ana_links_await_kind(l, 'l'))
+		return false;
+	one = port_of((struct ana_text){ id.at, (uint32_t)(minus - id.at) });
+	other = port_of((struct ana_text){ minus + 1, (uint32_t)(id.at + id.len - minus - 1) });
+	for (i = 0; i < l->count; i++) {
+		if (l->link[i].kind != ANA_LINK_AWAITS || *l->link[i].id.at != 'l')
+			continue;
+		port = port_of(l->link[i].id);
+		if (port.len && (ana_text_same(port, one) || ana_text_same(port, other)))
+			return true;
+	}
+	return false;
+}
+
 bool ana_links_deliver(const struct ana_links *l, const struct ana_links *who)
 {
 	uint8_t i;

@@ -82,6 +82,9 @@ bool ana_links_share(const struct ana_links *a, const struct ana_links *b);
  */
 bool ana_links_meet(const struct ana_links *l, const struct ana_links *who);
 
+/* Whether these await a listening socket at whose port the TCP connection has an end. */
+bool ana_links_admit(const struct ana_links *l, const struct ana_link *connection);
+
 /* Whether what these are blocked giving to is what @who awaits. */
 bool ana_links_deliver(const struct ana_links *l, const struct ana_links *who);
 

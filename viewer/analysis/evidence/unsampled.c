@@ -248,6 +248,8 @@ static void archive_piece(struct ana_unsampled_piece *o, uint32_t gpus, struct a
 		(uint8_t)ana_archive_small(a, o->record_confidence, ANA_CONFIDENCES - 1);
 	ana_archive_field(a, o->tid);
 	ana_archive_field(a, o->stack);
+	ana_archive_field(a, o->who_pid);
+	ana_archive_field(a, o->who_tid);
 	ana_archive_field(a, o->state);
 	ana_archive_field(a, o->wait);
 	ana_archive_field(a, o->role);

@@ -44,7 +44,9 @@ struct ana_unsampled_piece { /* not decided */
 	/* what it is by records alone: enum ana_class, enum ana_confidence */
 	uint8_t unknown, record_confidence;
 	uint32_t tid; /* the submitter */
-	uint32_t stack; /* of who waits, 0: not known; with the next three */
+	/* who tells the line: who waits, or makes what is awaited; with the next five */
+	uint32_t stack; /* 0: not known */
+	uint32_t who_pid, who_tid;
 	uint8_t state, wait, role;
 	int64_t gap_start, gap_end; /* what it is a piece of */
 	int64_t stand_ns; /* for which its looks stand; 0: there are none */

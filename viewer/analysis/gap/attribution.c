@@ -47,6 +47,16 @@ static int64_t stands_for(const struct ana_evidence *e, const struct ana_attribu
 	return base_min(ns, ANA_STAND_MAX_NS);
 }
 
+static void remember(struct ana_unsampled_piece *o, const struct wire_sample *s)
+{
+	o->stack = s->stack;
+	o->who_pid = s->pid;
+	o->who_tid = s->tid;
+	o->state = s->state;
+	o->wait = s->wait;
+	o->role = s->role;
+}
+
 /* Who waits, for the line of code where no neighbour will tell the class. */
 static void remember_waiter(struct ana_unsampled_piece *o, const struct ana_evidence *e,
 			    const struct ana_attribution *piece)
@@ -57,10 +67,25 @@ static void remember_waiter(struct ana_unsampled_piece *o, const struct ana_evid
 	if (!s || i >= s->tail || s->sample[i].t_ns >= piece->end)
 		return;
 	o->tid = s->tid;
-	o->stack = s->sample[i].stack;
-	o->state = s->sample[i].state;
-	o->wait = s->sample[i].wait;
-	o->role = s->sample[i].role;
+	remember(o, &s->sample[i]);
+}
+
+/* Who makes what is awaited, if a chain led there, to a line of the program's. */
+static void remember_maker(struct ana_unsampled_piece *o, struct ana_evidence *e,
+			   const struct ana_cause *b, enum ana_class c)
+{
+	const struct ana_vote *best = NULL;
+	size_t i;
+
+	for (i = 0; i < b->votes; i++) {
+		const struct ana_vote *v = &b->vote[i];
+
+		if (v->class == c && v->path && (!best || v->weight > best->weight) &&
+		    ana_pystacks_get(&e->stacks, v->thread->sample[v->sample].stack)->user)
+			best = v;
+	}
+	if (best)
+		remember(o, &best->thread->sample[best->sample]);
 }
 
 /* Nothing is known of the piece. */
@@ -148,6 +173,7 @@ static bool keep_take(struct ana_walk *w, struct ana_proc *p, const struct ana_a
 	};
 
 	remember_waiter(&o, p->evidence, piece);
+	remember_maker(&o, p->evidence, b, c);
 	if (!takes)
 		return false;
 	if (ana_unsampled_add(takes, &o))
@@ -265,8 +291,8 @@ ANA_RARE static void tell(struct ana_walk *w, const struct ana_proc *p,
 static void book_line(struct ana_walk *w, const struct ana_proc *p,
 		      const struct ana_unsampled_piece *o, const struct ana_piece *piece)
 {
-	struct wire_sample sample = { .pid = p->evidence->pid,
-				      .tid = o->tid,
+	struct wire_sample sample = { .pid = o->who_pid,
+				      .tid = o->who_tid,
 				      .stack = o->stack,
 				      .state = o->state,
 				      .wait = o->wait,
@@ -275,6 +301,7 @@ static void book_line(struct ana_walk *w, const struct ana_proc *p,
 	struct ana_cause *b = &w->cause;
 
 	ana_cause_begin(b, piece->start_ns, piece->end_ns, piece->class, piece->confidence, false);
+	b->late = o->who_tid != o->tid;
 	ana_cause_vote(b, &seen, 0, piece->class, true, 1);
 	ana_cause_all(b, piece->class, piece->confidence);
 	book(w, p);
