@@ -24,6 +24,7 @@
 #include "sample/evidence.h"
 #include "sample/shared.h"
 #include "wire/event.h"
+#include "fates.h"
 #include "worker.h"
 
 #define CELLS 4096u /* a power of two */
@@ -32,6 +33,7 @@
 #define TRIES 64u /* so many other producers at once */
 #define WHAT_CHECKPOINT 255u /* cells that are no rows */
 #define WHAT_WORKER 254u
+#define WHAT_ENDED 253u
 #define SAVER_BYTES 48
 #define EARLY_LOADS 8u /* that are kept until the arm; each holds a text */
 #define WORKERS 512u /* that are known at a time */
@@ -589,6 +591,17 @@ void gpustarve_worker(uint32_t pid, uint32_t loader, uint32_t worker, uint32_t a
 		put_row(&row, NULL);
 }
 
+void gpustarve_ended(uint32_t pid, int code)
+{
+	struct wire_batch row = { .what = WHAT_ENDED,
+				  .rchar_bytes = pid,
+				  .samples = code < 0 ? (uint32_t)-code : 0,
+				  .worker = code > 0 ? (uint32_t)code : 0 };
+
+	if (!prof_fork_dead())
+		put_row(&row, NULL);
+}
+
 /* ---- checkpoints, the collector ---- */
 
 static const char *path_in(const char *what)
@@ -790,6 +803,7 @@ static void add_worker(const struct wire_batch *row)
 	if (w->pid != pid || !row->samples)
 		*w = (struct worker){ .pid = pid };
 	w->number = row->worker;
+	prof_fates_watch(pid, row->worker);
 	w->loader[w->epochs++ % EPOCHS] = row->loader;
 }
 
@@ -865,6 +879,7 @@ static void drain_shared(const struct prof_shim_sink *sink, bool final)
 	struct prof_shared_stats stats;
 
 	prof_shared_drain(&shared);
+	prof_fates_look(take_sample, &d, final);
 	waited = d.waits ? waited + 1 : 0;
 	prof_shared_stats(&stats);
 	atomic_store_explicit(&dropped_by_workers, stats.dropped, memory_order_relaxed);
@@ -910,6 +925,10 @@ static void hand_over(const struct prof_shim_sink *sink, struct wire_batch *row,
 		return; /* of the process that this one was forked off */
 	if (row->what == WHAT_WORKER) {
 		add_worker(row);
+		return;
+	}
+	if (row->what == WHAT_ENDED) {
+		prof_fates_ended((uint32_t)row->rchar_bytes, row->samples, row->worker);
 		return;
 	}
 	takes += row->what == WIRE_BATCH_TAKE;

@@ -19,7 +19,7 @@
 #include "sample/thread_sample.h"
 #include "wire/evidence.h"
 
-#define PROF_SHIM_ABI 5 /* shim.py says the same */
+#define PROF_SHIM_ABI 6 /* shim.py says the same */
 
 /*
  * First call. 0: this library is of another version; 1: go on; 2: go on, and call
@@ -61,6 +61,11 @@ PROF_EXPORT void gpustarve_opened(uint64_t key, uint32_t loader, const char *set
 
 /* Process @pid is worker @worker of that iterator; @again: it was one before, and begins afresh. */
 PROF_EXPORT void gpustarve_worker(uint32_t pid, uint32_t loader, uint32_t worker, uint32_t again);
+
+/*
+ * That process was waited for: -@code is the signal that ended it, or @code its exit status.
+ */
+PROF_EXPORT void gpustarve_ended(uint32_t pid, int code);
 
 /*
  * torch.save and its kin: a WIRE_RANGE_CHECKPOINT range, and checkpoints of Facts. @what: the

@@ -17,7 +17,7 @@ import types
 from _thread import get_ident
 from time import monotonic
 
-ABI = 5
+ABI = 6
 UNKNOWN = 2 ** 64 - 1  # WIRE_BATCH_INDEX_UNKNOWN
 FETCH, PIN, CLOSE = 2, 4, 5  # enum wire_batch_what
 BATCH, END, ERROR = 1, 2, 3  # enum wire_take
@@ -40,6 +40,7 @@ end = function('end', u32, u32, u64, u32, u32)
 opening = function('opening', u64, text)
 opened = function('opened', u64, u32, text)
 worker = function('worker', u32, u32, u32, u32)
+ended = function('ended', u32, ctypes.c_int)
 # Called by the collector itself: it prints and forgets what a callback raises, and a function in
 # Python is a place where an exception of the program may arrive.
 collect = function('collect', ctypes.c_wchar_p, ctypes.py_object)
@@ -189,6 +190,8 @@ def make_next(original):
                 if off('__next__'):
                     took(key, 0, UNKNOWN, ERROR)  # counted out, whatever happens
                     raise
+            if came == ERROR:
+                tell_ended(self)
     return __next__
 
 
@@ -398,6 +401,19 @@ def tell_opened(it, loader, key):
     opened(key, mine, settings(it, loader))
 
 
+def tell_ended(it):
+    """Of workers that were waited for: by what they ended. Nobody is waited for here."""
+    try:
+        for process in it.__dict__.get('_workers') or ():
+            popen = getattr(process.__dict__.get('_popen'), '__dict__', {})
+            pid, code = popen.get('pid'), popen.get('returncode')
+            if type(pid) is int and type(code) is int and code:
+                ended(pid, code)
+    except Exception:
+        if off('a worker'):
+            raise
+
+
 def open_with(it, loader, key, call):
     """Makes or rewinds an iterator by call() and tells of it."""
     global newest
@@ -451,6 +467,7 @@ def make_shutdown(original):
             return original(self)
         finally:
             try:
+                tell_ended(self)
                 if self.__dict__.get('_shutdown'):
                     for thread in threads_of(self):
                         workers_of.pop(thread.ident, None)

@@ -863,8 +863,8 @@ class Piece:
         held = 0
         h = self.shares(f['pid'], f['tid'], made, self.b)
         for s, w, _ in h.parts() if h else ():
-            c = 'input.prep' if s['state'] == RUNNING else maker_block(s, False)
-            if s['flags'] & FL_GIL and c in ('input.prep', 'input.fetch'):
+            c = 'input.prep' if s['state'] == RUNNING else 'input.unknown' if s['wait'] == STOPPED else maker_block(s, False)
+            if c == 'input.unknown' and s['wait'] == STOPPED or s['flags'] & FL_GIL and c in ('input.prep', 'input.fetch'):
                 self.add(c, left * w // long)
                 held += left * w // long
                 self.makers += 1

@@ -272,7 +272,7 @@ static int64_t starved_sender(const struct ana_evidence *e, const struct wire_ba
  * [from, to), @ns of it: the batch is made, the trainer waits for it, and no pin thread has it. The
  * owner's process is to send it, in a thread of its own: that may have no CPU, and it has to wait
  * while the main thread holds Python's lock, at work on the next batch or blocked in reading it;
- * then that work sets the pace. The rest is on its way.
+ * then that work sets the pace. A process that is stopped sends nothing. The rest is on its way.
  */
 static void add_sending(struct ana_cause *b, struct ana_evidence *e, const struct wire_batch *f,
 			int64_t from, int64_t to, int64_t ns)
@@ -291,12 +291,14 @@ static void add_sending(struct ana_cause *b, struct ana_evidence *e, const struc
 		return;
 	for (i = h.first; i < h.end; i++) {
 		const struct wire_sample *w = &s->sample[i];
-		enum ana_class c = ana_sample_runs(w) ? ANA_INPUT_PREP
-						      : ana_maker_class(w, ANA_PRODUCER_WORKER);
+		const bool stopped = !ana_sample_runs(w) && w->wait == WIRE_WAIT_STOPPED;
+		enum ana_class c = stopped		? ANA_INPUT_UNKNOWN
+				   : ana_sample_runs(w) ? ANA_INPUT_PREP
+							: ana_maker_class(w, ANA_PRODUCER_WORKER);
 
 		part = ana_shares_weight(s, &h, i);
-		if (w->flags & WIRE_SAMPLE_FL_GIL &&
-		    (c == ANA_INPUT_PREP || c == ANA_INPUT_FETCH)) {
+		if (stopped || (w->flags & WIRE_SAMPLE_FL_GIL &&
+				(c == ANA_INPUT_PREP || c == ANA_INPUT_FETCH))) {
 			part = ana_scale(ns, part, to - from);
 			ana_cause_add(b, c, part);
 			ana_cause_add(b, ANA_INPUT_HANDOFF, -part);
