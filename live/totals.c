@@ -196,7 +196,8 @@ static void add_unsaved(const struct live_run *r, int64_t now_ns, struct live_to
 	t->saved = u.saved;
 	t->unsure = u.unsure;
 	t->unsure_bytes = u.unsure_bytes;
-	t->unsure_for_ns = u.unsure ? newest_ns(r) - u.unsure_ns : -1;
+	/* Saves are told at once, what GPUs were held a second later. */
+	t->unsure_for_ns = u.unsure ? base_max(0, newest_ns(r) - u.unsure_ns) : -1;
 	t->unsaved_ns = t->unsaved_for_ns = 0;
 	for (size_t i = 0; i < r->gpus; i++) {
 		const struct live_gpu *g = &r->gpu[i];

@@ -66,8 +66,10 @@ static int tell_unsure(const struct top_stop *f, const char *id)
 	else
 		printf("files ");
 	printf("were written");
-	if (f->unsure_for_ns >= 0)
+	if (f->unsure_for_ns >= LIVE_SECOND_NS)
 		printf(" %s ago", base_duration(ago, f->unsure_for_ns));
+	else if (f->unsure_for_ns >= 0)
+		printf(" just now");
 	printf(" by what is not known to save a training; if that is not a checkpoint, a stop now "
 	       "loses ");
 	put_loss(f);

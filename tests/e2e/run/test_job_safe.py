@@ -100,6 +100,8 @@ def of_unsure(where):
     answer(0, 'safe to stop: it loses 7.0 s', run, *PRICE)
     t.write(where, t.written(600, 601, 7 << 20), t.pulse(700, 700))
     answer(1, 'not known: 7.3 MB were written 99.0 s ago', run, *PRICE)
+    t.write(where, t.written(700, 700.4, 7 << 20))  # told before the pulse of that time
+    answer(1, '7.3 MB were written just now by', run, *PRICE)
     t = Trainer('moved', ago=600, pid=78, stamped=True)
     run = t.write(where, t.hello(), *pulses(t, *range(1, 600, 7), 600))
     for n, at in enumerate((100, 250, 390, 595)):
