@@ -326,7 +326,7 @@ class Estimate:
             self.worked, self.worked_var = self.of_busy, var
             too_much = self.of_busy < WHOLE
         def grain(units, span):
-            return 0.00003 * float(span) / float(units) if units and units * 1000 >= span else 1.0
+            return 0.00003 * float(span) / float(units) if units and units * 2000 >= span else 1.0
         if not too_much or not known:
             return
         units = sum(p[2] for p in self.pairs)

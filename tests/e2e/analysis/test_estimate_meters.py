@@ -57,8 +57,8 @@ with gs.scratch() as where:
     check('small kernels', *run(f'{where}/a', 8), near, widest=20)
     check('full kernels', *run(f'{where}/b', 8, fill=100), near, widest=20)
     check('one block of 132', *run(f'{where}/h', 8, fill=.76), (-2, 2), widest=25)
-    # Too little to go by: in whole hundredths of a percent 62 is 6.
-    check('next to nothing', *run(f'{where}/i', 8, fill=.1), (-20, -10), contains=False)
+    # Too little to go by: 62 % of a two-thousandth is 3 hundredths of a percent.
+    check('next to nothing', *run(f'{where}/i', 8, fill=.05), (-20, -10), contains=False)
     check('two readings', *run(f'{where}/c', 2), near)
     check('one reading', *run(f'{where}/d', 1), near)
     check('never recorded', *run(f'{where}/e', .5, fill=100), (30, 40))

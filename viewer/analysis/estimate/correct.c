@@ -16,7 +16,7 @@
 #define LEAST_PPM 50000
 #define MOST_PPM 1500000
 #define MOST_SM_PPM INT64_C(1000000000) /* a kernel on one of them, and more */
-#define LEAST_SM 1000 /* one part of so many of the time: with less the meter's grain would tell */
+#define LEAST_SM 2000 /* one part of so many of the time: with less the meter's grain would tell */
 #define GRAIN 0.00003 /* a hundredth of a percent, evenly; the same in all readings */
 
 struct pairs {
