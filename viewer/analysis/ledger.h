@@ -93,6 +93,7 @@ struct ana_gpu {
 	char *mig_profile; /* NULL: no MIG */
 	uint32_t mig_slices, mig_slices_total; /* compute slices of the whole; 0: no MIG */
 	int64_t held_ns, span_ns;
+	int64_t span_unrecorded_ns; /* of span_ns: struct ana_unrecorded */
 	int64_t allocated_ns; /* of a job: for so long it was given to it; -1: not known */
 	uint64_t ops, ops_without_launch, gaps;
 	uint32_t streams;
@@ -403,6 +404,28 @@ struct ana_loader_facts {
 	struct ana_loader_given given;
 };
 
+enum ana_counted { /* of what ana_unrecorded.steps is the count */
+	ANA_COUNTED_RECORDED, /* of the rest of the run alone */
+	ANA_COUNTED_MARKS, /* of all of it: the program marks them */
+	ANA_COUNTED_BATCHES, /* of all of it: each took a batch in the rest of the run */
+	ANA_COUNTEDS
+};
+extern const char *const ana_counted_names[ANA_COUNTEDS]; /* recorded, marks, batches */
+
+/*
+ * Of a run whose kernels were not recorded for a time, to be cheap or because another client of
+ * CUPTI had them. What is known of time and classes is of the rest, so that there are no sums per
+ * step: ana_result.steps is 0.
+ */
+struct ana_unrecorded {
+	int64_t ns; /* of excluded.unobserved; 0: there was none, and all below is 0 */
+	int64_t span_ns; /* of such time between first and last operations */
+	uint64_t batches; /* that came meanwhile */
+	int64_t wait_ns; /* for batches meanwhile: neither exposed nor hidden */
+	enum ana_counted counted;
+	uint64_t steps, steps_recorded; /* what times of steps are of; 0: there is none */
+};
+
 struct ana_series; /* series.h */
 struct ana_picture; /* picture/picture.h */
 
@@ -443,13 +466,17 @@ struct ana_result {
 	/* steps */
 	enum ana_step_source step_source;
 	uint64_t steps, steps_skipped;
+	struct ana_unrecorded unrecorded;
 	int64_t step_median_ns, step_p95_ns; /* -1: not known */
 	int64_t step_fed_median_ns; /* steps less their exposed waits; -1: not known */
 	uint8_t hints; /* enum ana_hint: what sort of program it is */
 	/* loader */
 	char *loader_kind; /* NULL: none seen */
 	uint64_t batches; /* waits that gave one, as far as that is known */
-	/* hidden: under queued work, at no cost; what is outside the GPUs' spans is neither */
+	/*
+	 * hidden: under queued work, at no cost; what is outside the GPUs' spans is neither, nor
+	 * is what was not recorded
+	 */
 	int64_t loader_wait_ns, loader_exposed_ns, loader_hidden_ns;
 	struct ana_loader_facts *loader; /* most time in next() first */
 	size_t loaders;

@@ -85,6 +85,15 @@ static void set_outcomes(struct check_run *run, struct base_arena *mem,
 						s->outcome[i].num, s->outcome[i].den };
 }
 
+/* What is left of them: how long they are where the program marks them, and how many came. */
+static void leave_out_steps(struct check_run *run, const struct ana_unrecorded *u)
+{
+	run->series.count = 0;
+	run->step_fed_median_ns = -1;
+	if (u->counted != ANA_COUNTED_MARKS)
+		run->step_median_ns = run->step_p95_ns = -1;
+}
+
 void check_run_make(struct check_run *run, struct base_arena *mem, const struct view_summary *s,
 		    struct check_series *series)
 {
@@ -104,6 +113,7 @@ void check_run_make(struct check_run *run, struct base_arena *mem, const struct 
 		.rules = s->rules,
 		.simulated = r->simulated,
 		.complete = r->complete || r->imported,
+		.partly = r->unrecorded.ns > 0,
 		.gpu_ns = r->gpu_ns,
 		.starved_ns = s->starved_ns,
 		.wasted_ns = s->wasted_ns,
@@ -120,6 +130,8 @@ void check_run_make(struct check_run *run, struct base_arena *mem, const struct 
 		run->series = *series;
 		*series = (struct check_series){ 0 };
 	}
+	if (run->partly)
+		leave_out_steps(run, &r->unrecorded);
 }
 
 void check_run_fini(struct check_run *run)
@@ -148,6 +160,8 @@ const char *check_run_differ(struct base_arena *mem, const struct check_run *a,
 	if (strcmp(a->hardware, b->hardware))
 		return base_arena_printf(mem, "different GPUs (%s, now %s)", a->hardware,
 					 b->hardware);
+	if (a->partly || b->partly)
+		return CHECK_PARTLY;
 	if (a->ranks != b->ranks)
 		return base_arena_printf(mem,
 					 "different world sizes (%" PRId64 ", now %" PRId64 ")",

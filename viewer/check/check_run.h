@@ -24,6 +24,8 @@ struct check_outcome { /* what it brought forth: num / den of a unit */
 	int64_t num, den;
 };
 
+#define CHECK_PARTLY "kernels were not recorded for a part of the run (excluded.unobserved)"
+
 struct check_run {
 	const char *id;
 	const char *hardware; /* "8x NVIDIA H100 80GB HBM3", sorted, with every MIG profile */
@@ -36,6 +38,7 @@ struct check_run {
 	enum ana_window window;
 	uint32_t rules; /* that gave the classes */
 	bool simulated, complete;
+	bool partly; /* kernels were not recorded for a part of it: nothing is known per step */
 	int64_t gpu_ns, starved_ns, wasted_ns;
 	int64_t classes[ANA_CLASSES]; /* sum to gpu_ns */
 	int64_t total_nano_usd, wasted_nano_usd, starved_nano_usd; /* 0 without a price */

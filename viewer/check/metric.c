@@ -86,7 +86,7 @@ static struct check_value per_1k(const struct check_run *run, int64_t nano)
 	if (!v.known)
 		return v;
 	if (!run->steps || run->steps > STEPS_MAX)
-		return missing("the run has no steps");
+		return missing(run->partly ? CHECK_PARTLY : "the run has no steps");
 	return fraction(nano, (__int128)NANO / 1000 * (int64_t)run->steps);
 }
 
@@ -124,21 +124,23 @@ static struct check_value per_unit(const struct check_run *run, const char *unit
 	return missing("how many there were is not known; see --unit of gpustarve run");
 }
 
-static struct check_value step_time(int64_t ns)
+static struct check_value step_time(const struct check_run *run, int64_t ns)
 {
-	return ns >= 0 ? fraction(ns, NS_PER_MS) : missing("the run has no steps");
+	if (ns >= 0)
+		return fraction(ns, NS_PER_MS);
+	return missing(run->partly ? CHECK_PARTLY : "the run has no steps");
 }
 
 static struct check_value step_median(const struct check_run *run, int class)
 {
 	(void)class;
-	return step_time(run->step_median_ns);
+	return step_time(run, run->step_median_ns);
 }
 
 static struct check_value step_p95(const struct check_run *run, int class)
 {
 	(void)class;
-	return step_time(run->step_p95_ns);
+	return step_time(run, run->step_p95_ns);
 }
 
 static struct check_value gpu_hours(const struct check_run *run, int class)

@@ -358,6 +358,10 @@ int check_replay(const struct check_run *base, char *const *command, struct base
 	int err;
 
 	*out = (struct check_replay){ 0 };
+	if (base->partly) {
+		view_error("check: " CHECK_PARTLY);
+		return -EINVAL;
+	}
 	if (!base->series.count) {
 		view_error(
 			"check: the recorded run has no steps; mark them (docs/CAUSES.md, Steps)");

@@ -17,9 +17,11 @@ static void judge_run(const struct check_opts *o, struct check_result *r,
 	if (run->series.steps < o->at_step)
 		check_result_add(r, CHECK_WARN, "steps", run->id,
 				 base_arena_printf(r->mem,
-						   "it took %" PRIu64 " steps, not the %" PRIu64
+						   "it took %" PRIu64 " steps%s, not the %" PRIu64
 						   " of --at-step",
-						   run->series.steps, o->at_step));
+						   run->series.steps,
+						   run->partly ? " that were recorded" : "",
+						   o->at_step));
 	if (o->has_scale) {
 		check_judge_prediction(r, run, s, &o->scale, o->budget, o->budgets);
 		return;

@@ -144,7 +144,9 @@ static void put_steps(struct page *p)
 {
 	const struct ana_result *r = p->s->result;
 
-	put_count(p, "gpustarve_steps_total", "counter", "Training steps.", r->steps);
+	if (!r->unrecorded.ns || view_steps_in_all(p->s))
+		put_count(p, "gpustarve_steps_total", "counter", "Training steps.",
+			  view_steps_in_all(p->s));
 	if (r->step_median_ns >= 0)
 		put_one(p, "gpustarve_step_median_seconds", "gauge", "Median time of a step.",
 			r->step_median_ns);

@@ -15,7 +15,7 @@
  */
 static int64_t times_pct(const struct view_summary *s, int64_t saved, bool up)
 {
-	int64_t t = view_working_ns(s), left = t - saved;
+	int64_t t = view_recorded_ns(s), left = t - saved;
 
 	return left > 0 ? (int64_t)(((__int128)t * 100 + (up ? left - 1 : 0)) / left) : 0;
 }
@@ -26,6 +26,18 @@ static const char *times_words(struct base_arena *mem, int64_t pct, bool up)
 	if (pct < 1000)
 		return base_arena_printf(mem, "%" PRId64 ".%02" PRId64, pct / 100, pct % 100);
 	return base_arena_printf(mem, "%" PRId64, (pct + (up ? 99 : 0)) / 100);
+}
+
+/* " in the 26.4 % of the training time of which kernels were recorded" */
+static const char *of_recorded(const struct view_summary *s, struct base_arena *mem)
+{
+	base_unit share;
+
+	if (!s->result->unrecorded.ns)
+		return "";
+	base_percent(share, base_ppm(view_recorded_ns(s), view_working_ns(s)));
+	return base_arena_printf(
+		mem, " in the %s %% of the training time in which kernels were recorded", share);
 }
 
 const char *view_gain_words(const struct view_summary *s, struct base_arena *mem, int64_t saved,
@@ -39,14 +51,20 @@ const char *view_gain_words(const struct view_summary *s, struct base_arena *mem
 	times = times_words(mem, most_pct, true);
 	if (least_pct >= GAIN_PCT)
 		from = base_arena_printf(mem, "%s to ", times_words(mem, least_pct, false));
-	return base_arena_printf(mem, "%s%s times the %s per hour", from, times,
-				 s->result->steps ? "steps" : "work");
+	return base_arena_printf(mem, "%s%s times the %s per hour%s", from, times,
+				 s->result->steps ? "steps" : "work", of_recorded(s, mem));
+}
+
+const char *view_of_run_words(const struct view_summary *s)
+{
+	return s->result->unrecorded.ns ? " of what was recorded of this run" : " of this run";
 }
 
 const char *view_gain_lengths(const struct view_summary *s, struct base_arena *mem, int64_t saved)
 {
-	int64_t now = view_working_ns(s), then = now - saved, steps = (int64_t)s->result->steps;
+	int64_t now = view_recorded_ns(s), then = now - saved, steps = (int64_t)s->result->steps;
 	const char *each = "", *each_then = "";
+	const char *which = s->result->unrecorded.ns ? " that was recorded," : "";
 	base_unit text, of;
 
 	if (!view_gain_words(s, mem, saved, 0))
@@ -58,8 +76,8 @@ const char *view_gain_lengths(const struct view_summary *s, struct base_arena *m
 					      base_duration(of, base_div_even(then, steps)));
 	}
 	base_duration(text, now);
-	return base_arena_printf(mem, "The training time of %s%s would be at least %s%s", text,
-				 each, base_duration(of, then), each_then);
+	return base_arena_printf(mem, "The training time%s of %s%s would be at least %s%s", which,
+				 text, each, base_duration(of, then), each_then);
 }
 
 const char *view_gain_busy(const struct view_summary *s, struct base_arena *mem)

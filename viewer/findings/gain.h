@@ -11,8 +11,8 @@
 
 /*
  * "at most 1.42 times the steps per hour", "1.20 to 1.42 times" where something is sure; whole from
- * ten on. Rounded outwards, for these are bounds. NULL: next to nothing, or all of the time is
- * saved.
+ * ten on. Rounded outwards, for these are bounds. Of the time that was recorded, and then it says
+ * so. NULL: next to nothing, or all of the time is saved.
  */
 const char *view_gain_words(const struct view_summary *s, struct base_arena *mem, int64_t saved,
 			    int64_t least);
@@ -22,6 +22,12 @@ const char *view_gain_words(const struct view_summary *s, struct base_arena *mem
  * step": what view_gain_words says, as lengths. NULL where it says nothing.
  */
 const char *view_gain_lengths(const struct view_summary *s, struct base_arena *mem, int64_t saved);
+
+/*
+ * What dollars or GPU time saved are of: " of this run", or of what was recorded of it, where a
+ * saving in the rest is not known.
+ */
+const char *view_of_run_words(const struct view_summary *s);
 
 /*
  * "16 workers, all that the 2 cores here carry (each waits for 94 % of its time), would bring", "4

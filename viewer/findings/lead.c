@@ -221,7 +221,7 @@ const char *view_lead_hour_words(const struct view_summary *s, struct base_arena
 	int64_t price = view_lead_in(s, view_working_nano_usd(s), VIEW_HOUR_NS);
 	base_unit part, whole;
 
-	if (!l.known || !l.cost || s->no_projection)
+	if (!l.known || !l.cost || !view_projects(s))
 		return NULL;
 	base_money_ascii(part, view_lead_in(s, l.nano_usd, VIEW_HOUR_NS));
 	if (one_price(&s->cost))
@@ -279,16 +279,21 @@ static const char *rate_text(char *out, const struct view_summary *s, int64_t am
 	return s->cost.known ? base_money_about(out, amount) : base_gpu_time(out, amount);
 }
 
+bool view_projects(const struct view_summary *s)
+{
+	return !s->no_projection && !s->result->unrecorded.ns;
+}
+
 bool view_lead_projects(const struct view_summary *s, const struct view_lead *l)
 {
 	int64_t once = l->set[ANA_HOST_WARMUP] ? s->result->classes[ANA_HOST_WARMUP] : 0;
 
-	return !s->no_projection && base_ppm(once, l->ns) < VIEW_ONCE_PPM;
+	return view_projects(s) && base_ppm(once, l->ns) < VIEW_ONCE_PPM;
 }
 
 bool view_class_projects(const struct view_summary *s, enum ana_class c)
 {
-	return s->result->steps && !s->no_projection && !ana_class_is_outside(c) &&
+	return s->result->steps && view_projects(s) && !ana_class_is_outside(c) &&
 	       c != ANA_HOST_WARMUP;
 }
 

@@ -102,6 +102,11 @@ const char *view_lead_hour_words(const struct view_summary *s, struct base_arena
  */
 const char *view_lead_sum_words(const struct view_summary *s, struct base_arena *mem);
 /*
+ * May it be told what a GPU-hour of training, a day or a step has of what was lost? Not with
+ * s->no_projection, nor where it is known of a part of the training time alone.
+ */
+bool view_projects(const struct view_summary *s);
+/*
  * May what was lost be told for a day, a month and a thousand steps? Not with s->no_projection, nor
  * where a tenth of it or more is warm-up, which comes once.
  */

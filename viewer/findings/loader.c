@@ -123,12 +123,18 @@ static int64_t trainers_per_host(const struct ana_result *r)
 	return most;
 }
 
+/* Batches that came while kernels were recorded: what is known of GPUs is of that time. */
+static uint64_t recorded(const struct ana_result *r)
+{
+	return r->batches - base_min(r->unrecorded.batches, r->batches);
+}
+
 /* Summed over GPUs, to the part of one trainer and batch. */
 static int64_t per_batch(const struct view_summary *s, const struct ana_loader_facts *l,
 			 int64_t gpu_sum_ns)
 {
 	const struct ana_result *r = s->result;
-	__int128 den = (__int128)r->batches * r->gpus;
+	__int128 den = (__int128)recorded(r) * r->gpus;
 
 	return den ? base_div_even((__int128)gpu_sum_ns * (l->trainers ? l->trainers : 1), den) : 0;
 }
@@ -136,8 +142,9 @@ static int64_t per_batch(const struct view_summary *s, const struct ana_loader_f
 /* A median over steps tells something of batches only where each step takes one. */
 static int64_t fed_median(const struct ana_result *r)
 {
-	uint64_t n = r->batches;
-	bool one_each = r->steps > n / 10 * 9 && r->steps / 10 * 9 < n;
+	uint64_t n = recorded(r);
+	uint64_t steps = r->unrecorded.ns ? r->unrecorded.steps_recorded : r->steps;
+	bool one_each = steps > n / 10 * 9 && steps / 10 * 9 < n;
 
 	return one_each ? r->step_fed_median_ns : -1;
 }
@@ -164,6 +171,7 @@ static void set_facts(struct view_summary *s, const struct ana_loader_facts *l)
 
 	for (size_t i = 0; i < r->gpus; i++)
 		span += r->gpu[i].span_ns;
+	span = base_max(span - r->unrecorded.span_ns, 0);
 	int64_t own = l->fetch_ns - l->fetch_delay_ns;
 
 	f->workers = l->workers;
@@ -224,7 +232,7 @@ static __int128 of_all(const struct view_summary *s, const struct ana_loader_fac
 {
 	const struct ana_result *r = s->result;
 
-	return (__int128)each_ns * (__int128)r->batches * (__int128)r->gpus /
+	return (__int128)each_ns * (__int128)recorded(r) * (__int128)r->gpus /
 	       (l->trainers ? l->trainers : 1);
 }
 
@@ -254,7 +262,7 @@ int64_t view_loader_inline_ns(const struct view_summary *s)
 	int64_t hidden, more;
 	__int128 ns;
 
-	if (!l || !s->loader.has_need || !s->result->batches)
+	if (!l || !s->loader.has_need || !recorded(s->result))
 		return 0;
 	hidden = base_div_even(l->take_ns, (__int128)s->result->batches) - f->wait_ns;
 	more = f->fetch_ns - base_max(hidden, 0);

@@ -500,7 +500,7 @@ static const char *of_saved(const struct view_summary *s, struct base_arena *mem
 	bool others = a && tenths > told && ana_class_is_input(a->class);
 	base_unit share;
 
-	if (tenths == told)
+	if (tenths == told || s->result->unrecorded.ns)
 		return "";
 	return base_arena_printf(mem, " (%s %% of the training time saved%s)",
 				 base_percent(share, tenths * 1000),

@@ -73,6 +73,25 @@ const char *view_short_path(struct base_arena *mem, const char *path, size_t col
 				 skip_columns(name, all - (columns - 3 - front)));
 }
 
+uint64_t view_steps_shown(const struct ana_result *r)
+{
+	return r->unrecorded.ns ? r->unrecorded.steps : r->steps;
+}
+
+const char *view_steps_of_words(const struct ana_result *r)
+{
+	if (!r->unrecorded.ns || r->unrecorded.counted == ANA_COUNTED_MARKS)
+		return "";
+	return r->unrecorded.counted == ANA_COUNTED_BATCHES
+		       ? ", one for each batch of the loader as while kernels were recorded"
+		       : " while kernels were recorded; how many there were in all is not known";
+}
+
+bool view_steps_recorded(const struct ana_result *r)
+{
+	return r->unrecorded.ns && r->unrecorded.counted == ANA_COUNTED_BATCHES;
+}
+
 const char *const view_step_source_words[] = {
 	[ANA_STEPS_NONE] = "",
 	[ANA_STEPS_RANGE] = "step ranges",

@@ -12,6 +12,12 @@
 
 /* By enum ana_step_source: "step ranges", ...; "" for none. */
 extern const char *const view_step_source_words[];
+/* As pages count them: also where sums do not go by them (struct ana_unrecorded). */
+uint64_t view_steps_shown(const struct ana_result *r);
+/* " while kernels were recorded", where the count is of that time alone; else "". */
+const char *view_steps_of_words(const struct ana_result *r);
+/* The count is of all, and their times are of those that were recorded. */
+bool view_steps_recorded(const struct ana_result *r);
 
 /* What stands behind the path's last slash; the path where nothing does; NULL stays NULL. */
 const char *view_file_name(const char *path);

@@ -106,7 +106,10 @@ static int64_t fastest(const struct view_summary *s)
 static void set_limits(struct fit *f, const struct view_summary *s)
 {
 	struct check_prediction p;
-	int64_t idle = f->train_ns - base_min(f->work_ns, f->train_ns);
+	const int64_t *c = s->result->classes;
+	/* What nobody saw may have been work. */
+	int64_t unseen = (c[ANA_EXCLUDED_UNOBSERVED] + c[ANA_DEVICE_LOST]) / f->gpus;
+	int64_t idle = f->train_ns - base_min(f->work_ns + unseen, f->train_ns);
 
 	f->faster_most_ppm = idle > 0 ? base_ppm(f->train_ns, idle) : 0;
 	f->slower_free_ppm = PPM;

@@ -273,6 +273,13 @@ struct view_summary {
 int64_t view_busy_ns(const struct view_summary *s);
 int64_t view_working_ns(
 	const struct view_summary *s); /* held, without what is outside of verdicts */
+/*
+ * Of working_ns, what the classes tell of: all but what was not recorded (struct ana_unrecorded).
+ * What is saved is known of it alone.
+ */
+int64_t view_recorded_ns(const struct view_summary *s);
+/* Of the whole run; 0: not known. result->steps are what sums go by. */
+uint64_t view_steps_in_all(const struct view_summary *s);
 int64_t view_gpu_starved_ns(const struct ana_gpu *g); /* with what lies under comm.skew */
 int64_t view_gpu_working_ns(const struct ana_gpu *g); /* its training time */
 int64_t view_gpu_nano_usd(const struct view_summary *s, size_t gpu);

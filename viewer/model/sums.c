@@ -14,6 +14,20 @@ int64_t view_working_ns(const struct view_summary *s)
 			 ana_class_sum(s->result->classes, ana_class_is_outside));
 }
 
+int64_t view_recorded_ns(const struct view_summary *s)
+{
+	return view_working_ns(s) - s->result->unrecorded.ns;
+}
+
+uint64_t view_steps_in_all(const struct view_summary *s)
+{
+	const struct ana_unrecorded *u = &s->result->unrecorded;
+
+	if (!u->ns)
+		return s->result->steps;
+	return u->counted == ANA_COUNTED_RECORDED ? 0 : u->steps;
+}
+
 int64_t view_gpu_working_ns(const struct ana_gpu *g)
 {
 	return (int64_t)(g->held_ns - ana_class_sum(g->classes, ana_class_is_outside));

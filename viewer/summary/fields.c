@@ -123,6 +123,16 @@ const struct summary_field summary_metered[] = {
 };
 #undef OWNER
 
+#define OWNER struct ana_unrecorded
+const struct summary_field summary_unrecorded[] = {
+	F(TOTAL, ns),
+	F(TOTAL, span_ns),
+	F(COUNT, batches),
+	F(TOTAL, wait_ns),
+	{ 0 }
+};
+#undef OWNER
+
 #define OWNER struct ana_recording
 const struct summary_field summary_recording[] = {
 	F(TOTAL, time_ns),

@@ -47,6 +47,7 @@ extern const struct summary_field summary_quality_rest[];
 extern const struct summary_field summary_evidence[];
 extern const struct summary_field summary_metered[]; /* struct ana_metered */
 extern const struct summary_field summary_recording[]; /* struct ana_recording */
+extern const struct summary_field summary_unrecorded[]; /* struct ana_unrecorded */
 extern const struct summary_field summary_units[]; /* struct ana_units */
 extern const struct summary_field summary_estimated[]; /* struct ana_estimated */
 extern const struct summary_field summary_estimated_part[]; /* struct ana_estimated_part */

@@ -191,8 +191,8 @@ static void set_money(struct view_summary *s)
 	s->step_nano_usd = s->useful_nano_usd = -1;
 	if (!s->cost.known)
 		return;
-	if (r->steps)
-		s->step_nano_usd = base_div_even(s->cost.total, (__int128)r->steps);
+	if (view_steps_in_all(s))
+		s->step_nano_usd = base_div_even(s->cost.total, (__int128)view_steps_in_all(s));
 	if (useful > 0)
 		s->useful_nano_usd =
 			base_div_even((__int128)s->cost.total * 3600 * 1000000000, useful);

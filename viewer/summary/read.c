@@ -268,11 +268,24 @@ static void read_ledger(struct view_summary *s, const struct base_json *ledger)
 	}
 }
 
-static void read_steps(struct ana_result *r, const struct base_json *steps)
+static void read_steps(struct view_summary *s, const struct base_json *root)
 {
 	static const char *const source[] = { "none", "range", "optimizer", "period" };
+	const struct base_json *steps = base_json_get(root, "steps");
+	struct ana_result *r = s->result;
+	struct ana_unrecorded *u = &r->unrecorded;
 
+	summary_read_fields(s, base_json_get(base_json_get(root, "quality"), "unrecorded"),
+			    summary_unrecorded, u);
 	r->steps = base_json_get_uint(steps, "count", 0);
+	if (u->ns) {
+		u->counted = (enum ana_counted)summary_by_name(
+			base_json_get_text(steps, "counted", NULL), ana_counted_names, ANA_COUNTEDS,
+			ANA_COUNTED_RECORDED);
+		u->steps_recorded = base_json_get_uint(steps, "recorded", 0);
+		u->steps = r->steps;
+		r->steps = 0;
+	}
 	r->step_source = (enum ana_step_source)summary_by_name(
 		base_json_get_text(steps, "source", NULL), source, 4, 0);
 	r->steps_skipped = base_json_get_uint(steps, "skipped", 0);
@@ -434,7 +447,7 @@ static int read_all(struct view_summary *s, const struct base_json *root)
 	read_run(s, base_json_get(root, "run"));
 	read_gpus(s, base_json_get(root, "gpus"));
 	read_ledger(s, base_json_get(root, "ledger"));
-	read_steps(r, base_json_get(root, "steps"));
+	read_steps(s, root);
 	summary_read_picture(s, base_json_get(root, "step_picture"));
 	summary_read_loader(s, base_json_get(root, "loader"));
 	read_copies(s, base_json_get(root, "copies"), r->copies);

@@ -225,9 +225,14 @@ static void put_ledger(struct base_jsonout *j, const struct view_summary *s)
 static void put_steps(struct base_jsonout *j, const struct ana_result *r)
 {
 	static const char *const source[] = { "none", "range", "optimizer", "period" };
+	const struct ana_unrecorded *u = &r->unrecorded;
 
 	base_json_object(j, "steps");
-	base_json_uint(j, "count", r->steps);
+	base_json_uint(j, "count", u->ns ? u->steps : r->steps);
+	if (u->ns) {
+		base_json_string(j, "counted", ana_counted_names[u->counted]);
+		base_json_uint(j, "recorded", u->steps_recorded);
+	}
 	base_json_string(j, "source", source[r->step_source]);
 	base_json_uint(j, "skipped", r->steps_skipped);
 	put_ns_or_null(j, "median_ns", r->step_median_ns);
@@ -338,6 +343,16 @@ static void put_recording(struct base_jsonout *j, const struct ana_recording *r)
 	base_json_end(j);
 }
 
+/* The same. */
+static void put_unrecorded(struct base_jsonout *j, const struct ana_unrecorded *u)
+{
+	if (!u->ns)
+		return;
+	base_json_flat_object(j, "unrecorded");
+	summary_put_fields(j, summary_unrecorded, u);
+	base_json_end(j);
+}
+
 static void put_quality(struct base_jsonout *j, const struct view_summary *s)
 {
 	const struct ana_quality *q = &s->result->quality;
@@ -357,6 +372,7 @@ static void put_quality(struct base_jsonout *j, const struct view_summary *s)
 	put_evidence(j, s->result);
 	put_metered(j, &q->metered);
 	put_recording(j, &q->recording);
+	put_unrecorded(j, &s->result->unrecorded);
 	base_json_end(j);
 }
 

@@ -49,7 +49,7 @@ STRUCTS = {  # name: (where it is, where it is kept, {member: why it is not})
     'ana_join': ('walk/join_ring.h', 'walk/join.c', {
         **dict.fromkeys('slot slot_mask secret exact lost_graphs'.split(), MADE), 'ring': 'record by record', 'stray_room': ROOM,
         'next': LOOKED, 'next_corr': LOOKED, 'newest': 'of the records', 'chained': 'chains are made when asked for'}),
-    'ana_steps': ('walk/step.h', 'walk/step.c', dict.fromkeys('source on_step arg observer'.split(), MADE)),
+    'ana_steps': ('walk/step.h', 'walk/step.c', dict.fromkeys('source on_step arg observer unrecorded'.split(), MADE)),
     'ana_open_step': ('walk/step.h', 'walk/step.c', {}),
     'ana_step': ('ledger.h', 'walk/step.c', {}),
     'ana_timeline_stack': ('time/timeline_stack.h', 'time/timeline_stack.c', dict.fromkeys(

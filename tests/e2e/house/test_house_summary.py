@@ -21,6 +21,7 @@ WHERE = {  # the object of the schema that a table's members are of; [] its item
     'quality_head': 'quality', 'quality_rest': 'quality', 'evidence': 'quality/evidence',
     'metered': 'quality/metered',
     'recording': 'quality/recording',
+    'unrecorded': 'quality/unrecorded',
     'units': 'ledger/units', 'saves': 'saves',
     'estimated': 'ledger/estimated', 'estimated_part': '$defs/estimated_part',
     'gap': 'longest_gaps/[]', 'gap_rest': 'longest_gaps/[]', 'settings': 'loader/settings/[]',

@@ -542,6 +542,7 @@ void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g)
 	ana_minutes_count(&g->minutes, &g->plan->held, &g->plan->lost, &g->plan->unobserved,
 			  g->gpu->minutes);
 	g->gpu->span_ns = g->end - g->start;
+	g->gpu->span_unrecorded_ns = ana_spans_within(&g->plan->unrecorded, g->start, g->end);
 	g->gpu->streams = g->streams;
 	ana_gap_tail(w, g);
 }

@@ -54,7 +54,7 @@ void ana_exposed_input(struct ana_walk *w, const struct ana_gpu_state *g, int64_
 	}
 }
 
-void ana_exposed_gap(struct ana_walk *w, struct ana_gpu_state *g, int64_t start, int64_t end)
+static void expose(struct ana_walk *w, struct ana_gpu_state *g, int64_t start, int64_t end)
 {
 	uint32_t i = 0;
 
@@ -70,5 +70,23 @@ void ana_exposed_gap(struct ana_walk *w, struct ana_gpu_state *g, int64_t start,
 			waiter->waits = false;
 			g->waiting[i] = g->waiting[--g->waitings];
 		}
+	}
+}
+
+/* What lies there while kernels were recorded, or all of it. */
+void ana_exposed_gap(struct ana_walk *w, struct ana_gpu_state *g, int64_t start, int64_t end)
+{
+	int64_t until;
+
+	if (!g->plan->unrecorded.count) {
+		expose(w, g, start, end);
+		return;
+	}
+	for (; start < end; start = until) {
+		bool dark = ana_spans_at(&g->plan->unrecorded, start, &until);
+
+		until = base_min(until, end);
+		if (!dark)
+			expose(w, g, start, until);
 	}
 }

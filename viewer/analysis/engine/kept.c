@@ -140,7 +140,9 @@ void ana_kept_gpu(struct ana_gpu *g, struct ana_archive *a)
 	ana_archive_bytes(a, g, sizeof(*g));
 	clear_gpu(g);
 	ana_archive_check(a, is_time(g->span_ns) && is_time(g->held_start_ns) &&
-				     is_time(g->held_end_ns) && are_sums(g));
+				     is_time(g->held_end_ns) && are_sums(g) &&
+				     g->span_unrecorded_ns >= 0 &&
+				     g->span_unrecorded_ns <= g->span_ns);
 	for (int b = 0; b < ANA_BANDS; b++)
 		ana_archive_check(a, g->minutes[b] >= 0 && g->minutes[b] <= UINT32_MAX);
 	ana_archive_check(a, are_parts(g->classes, ANA_CLASSES, ANA_ARCHIVE_TIME_MAX));

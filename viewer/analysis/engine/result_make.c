@@ -12,6 +12,11 @@
 #include "analysis/ranks/skew.h"
 #include "analysis/series/series.h"
 
+#define BATCHES_LEAST 20 /* of fewer nothing is said of how many a step takes */
+#define LITTLE_PARTS 100 /* of the training time: what nothing is said of */
+
+const char *const ana_counted_names[ANA_COUNTEDS] = { "recorded", "marks", "batches" };
+
 static char *copy(const char *text)
 {
 	return text && *text ? strdup(text) : NULL;
@@ -384,6 +389,98 @@ static int sum_evidence(struct ana_result_parts *r)
 	return err;
 }
 
+/* A step took a batch: so many of both came while kernels were recorded. */
+static bool one_each(const struct ana_source *s)
+{
+	uint64_t n = s->batches - s->batches_unrecorded;
+
+	return n >= BATCHES_LEAST && s->steps > n / 10 * 9 && s->steps / 10 * 9 < n;
+}
+
+static bool are_marked(const struct ana_source *s)
+{
+	return s->has_step || s->has_optimizer;
+}
+
+/* What tells of the steps of a source whether or not its kernels were recorded. */
+static enum ana_counted counted(const struct ana_source *s)
+{
+	if (are_marked(s) || !s->unrecorded.count)
+		return ANA_COUNTED_MARKS;
+	return one_each(s) ? ANA_COUNTED_BATCHES : ANA_COUNTED_RECORDED;
+}
+
+/* As count_steps() has it; 0: not known. */
+static uint64_t count_in_all(const struct ana_plan *p, enum ana_counted *by)
+{
+	uint64_t sum = 0;
+
+	*by = ANA_COUNTED_MARKS;
+
+	for (uint32_t run_phase = 0; run_phase < p->run_phases; run_phase++) {
+		const struct ana_source *most = NULL;
+
+		for (size_t i = 0; i < p->sources; i++)
+			if (p->source[i].run_phase == run_phase &&
+			    (!most || p->source[i].steps > most->steps))
+				most = &p->source[i];
+		if (!most || !most->steps)
+			continue;
+		if (counted(most) == ANA_COUNTED_RECORDED)
+			return 0;
+		if (counted(most) == ANA_COUNTED_BATCHES)
+			*by = ANA_COUNTED_BATCHES;
+		sum += counted(most) == ANA_COUNTED_BATCHES ? most->batches : most->steps;
+	}
+	return sum;
+}
+
+/* Of the GPUs' time; of next to none nothing is said. */
+static bool was_unrecorded(const struct ana_result_parts *r, struct ana_unrecorded *u)
+{
+	const struct ana_result *res = r->result;
+	__int128 working = res->gpu_ns - ana_class_sum(res->classes, ana_class_is_outside);
+
+	for (size_t i = 0; i < r->plan->devices; i++) {
+		struct ana_device *d = &r->plan->device[i];
+		const struct ana_gpu *g = &res->gpu[i];
+		int64_t ns = 0;
+
+		for (size_t k = 0; d->unrecorded.count && k < d->held.count; k++)
+			ana_sum(&ns, ana_spans_within(&d->unrecorded, d->held.span[k].start,
+						      d->held.span[k].end));
+		ana_sum(&u->ns, base_min(ns, g->classes[ANA_EXCLUDED_UNOBSERVED]));
+		ana_sum(&u->span_ns, g->span_unrecorded_ns);
+	}
+	return u->ns > 0 && (__int128)u->ns * LITTLE_PARTS > working;
+}
+
+static void sum_unrecorded(struct ana_result_parts *r)
+{
+	struct ana_result *res = r->result;
+	struct ana_unrecorded u = { 0 };
+
+	if (!was_unrecorded(r, &u))
+		return;
+	for (size_t i = 0; i < r->plan->sources; i++) {
+		u.batches += r->plan->source[i].batches_unrecorded;
+		ana_sum(&u.wait_ns, r->plan->source[i].waits_unrecorded_ns);
+	}
+	ana_sum(&res->loader_hidden_ns, -u.wait_ns);
+	res->loader_hidden_ns = base_max(res->loader_hidden_ns, 0);
+	u.batches = base_min(u.batches, res->batches);
+	u.steps = count_in_all(r->plan, &u.counted);
+	if (u.counted == ANA_COUNTED_BATCHES) /* the last wait of a loop gave none */
+		u.steps = base_min(u.steps, res->batches);
+	u.steps_recorded = res->steps;
+	if (!u.steps) {
+		u.steps = res->steps;
+		u.counted = ANA_COUNTED_RECORDED;
+	}
+	res->steps = 0;
+	res->unrecorded = u;
+}
+
 static int fill_process(struct ana_process *to, const struct ana_source *s)
 {
 	const Wire__Hello *h = s->hello;
@@ -488,5 +585,9 @@ int ana_result_finish(struct ana_result_parts *r)
 	if (!err)
 		err = ana_attempts_make(r->plan, r->result);
 	sum_loader(r);
-	return err ? err : sum_evidence(r);
+	if (!err)
+		err = sum_evidence(r);
+	if (!err)
+		sum_unrecorded(r);
+	return err;
 }

@@ -223,7 +223,8 @@ static int make_symbols(struct window *w)
  */
 static int ask_batches(const struct window *w, const struct ana_source *s, size_t period, long *at)
 {
-	const uint64_t batches = (uint64_t)((unsigned __int128)s->batches * w->looked / s->ops);
+	const uint64_t came = s->batches - s->batches_unrecorded;
+	const uint64_t batches = (uint64_t)((unsigned __int128)came * w->looked / s->ops);
 	int differ;
 
 	if (!ana_batches_are_more(batches, w->n / period))

@@ -33,6 +33,10 @@ struct ana_source { /* one stream: a process, or in imports a process of one fil
 	uint32_t range_threads; /* threads that emit ranges: 0, 1, or 2 for several */
 	uint32_t range_thread; /* the one */
 	uint64_t batches;
+	/* Its kernels were not recorded, to be cheap or because another client of CUPTI had them */
+	struct ana_spans unrecorded;
+	uint64_t batches_unrecorded; /* of batches: that came meanwhile */
+	int64_t waits_unrecorded_ns; /* for them */
 	uint32_t loader_name; /* of the first loader wait, 0: none */
 	struct ana_anchor anchor; /* begins each step, where no range tells */
 };
@@ -63,6 +67,7 @@ struct ana_device {
 	struct ana_spans lost, unobserved;
 	/* of unobserved: recording it all would have cost too much */
 	struct ana_spans stepped_down;
+	struct ana_spans unrecorded; /* that, and what another client of CUPTI had */
 	struct ana_spans contended; /* processes that are not of the run were on it */
 	int64_t clock_ns; /* how far the axis jumped forwards while it was held */
 	struct ana_rank_recorder *recorder; /* for the comparison of ranks; NULL: not needed */

@@ -391,8 +391,11 @@ void ana_plan_fini(struct ana_plan *p)
 		ana_spans_fini(&p->device[i].lost);
 		ana_spans_fini(&p->device[i].unobserved);
 		ana_spans_fini(&p->device[i].stepped_down);
+		ana_spans_fini(&p->device[i].unrecorded);
 		ana_spans_fini(&p->device[i].contended);
 	}
+	for (i = 0; i < p->sources; i++)
+		ana_spans_fini(&p->source[i].unrecorded);
 	for (i = 0; i < p->components; i++) {
 		free(p->component[i].source);
 		free(p->component[i].device);

@@ -16,13 +16,26 @@ static void scan_ranger(struct ana_source *s, uint32_t tid)
 	s->range_thread = tid;
 }
 
+/* One that goes on is of the batch of the first. */
+static void count_wait(struct ana_source *s, const struct wire_event *e, int64_t start, int64_t end)
+{
+	int64_t until;
+
+	if (s->unrecorded.count)
+		ana_sum(&s->waits_unrecorded_ns, ana_spans_within(&s->unrecorded, start, end));
+	if (e->flags & WIRE_EV_FL_CONT)
+		return;
+	s->batches++;
+	s->batches_unrecorded += ana_spans_at(&s->unrecorded, end, &until);
+}
+
 static void scan_range(struct ana_source *s, const struct wire_event *e)
 {
 	bool operator_row = e->flags & WIRE_EV_FL_OPERATOR;
 
 	switch (e->op) {
 	case WIRE_RANGE_LOADER:
-		s->batches += !(e->flags & WIRE_EV_FL_CONT);
+		count_wait(s, e, ana_clamp_time(e->start_ns), ana_clamp_time(e->end_ns));
 		if (!s->loader_name)
 			s->loader_name = e->name;
 		scan_ranger(s, e->tid);
@@ -51,7 +64,7 @@ int ana_plan_scan(struct ana_plan *p, struct ana_source *s, struct wire_scratch 
 {
 	struct wire_event *ev = NULL;
 	size_t i, k, n, room = 0;
-	int err = 0;
+	int err = ana_plan_unrecorded(s, &s->unrecorded);
 
 	for (i = 0; i < s->s->blocks && err != -ENOMEM; i++) {
 		if (s->s->block[i].head->kind != WIRE_KIND_RANGE)

@@ -108,6 +108,22 @@ static int add_time(struct ana_spans *s, int64_t start, int64_t end)
 	return ana_spans_add(s, ana_clamp_time(start), ana_clamp_time(end));
 }
 
+static bool unrecorded_reason(Wire__LossReason r)
+{
+	return r == WIRE__LOSS_REASON__LOSS_GOVERNOR || r == WIRE__LOSS_REASON__LOSS_FOREIGN;
+}
+
+int ana_plan_unrecorded(const struct ana_source *s, struct ana_spans *to)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->s->losses && !err; i++)
+		if (unrecorded_reason(s->s->loss[i]->reason))
+			err = add_time(to, s->s->loss[i]->start_ns, s->s->loss[i]->end_ns);
+	ana_spans_merge(to);
+	return err;
+}
+
 static int add_losses(struct ana_device *d, const struct ana_source *s, uint32_t ordinal)
 {
 	size_t i;
@@ -124,6 +140,8 @@ static int add_losses(struct ana_device *d, const struct ana_source *s, uint32_t
 			err = add_time(&d->lost, l->start_ns, l->end_ns);
 		if (!err && l->reason == WIRE__LOSS_REASON__LOSS_GOVERNOR)
 			err = add_time(&d->stepped_down, l->start_ns, l->end_ns);
+		if (!err && unrecorded_reason(l->reason))
+			err = add_time(&d->unrecorded, l->start_ns, l->end_ns);
 	}
 	for (i = 0; i < s->s->holes && !err; i++)
 		err = add_time(&d->unobserved, s->s->hole[i].start_ns, s->s->hole[i].end_ns);
@@ -277,5 +295,6 @@ int ana_plan_times(struct ana_plan *p, struct ana_device *d, const struct ana_op
 	ana_spans_merge(&d->lost);
 	ana_spans_merge(&d->unobserved);
 	ana_spans_merge(&d->stepped_down);
+	ana_spans_merge(&d->unrecorded);
 	return err;
 }

@@ -63,6 +63,7 @@ int ana_process_init(struct ana_walk *w, struct ana_proc *p, uint32_t source)
 	p->steps.on_step = w->options->on_step;
 	p->steps.arg = w->options->arg;
 	p->steps.observer = w->observer;
+	p->steps.unrecorded = &w->plan->source[source].unrecorded;
 	p->join = ana_join_new(w->exact, &w->lost_graphs);
 	err = p->join ? ana_names_init(&p->names, s->s->strings) : -ENOMEM;
 	if (!err)

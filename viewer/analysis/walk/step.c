@@ -12,18 +12,33 @@
 
 #define OPEN_MAX 65536u /* steps that have begun and may still be exposed */
 
+static bool is_recorded(const struct ana_steps *s, const struct ana_step *t)
+{
+	return !s->unrecorded || !s->unrecorded->count ||
+	       !ana_spans_within(s->unrecorded, t->start_ns, t->end_ns);
+}
+
+/*
+ * What kernels of which some were not recorded begin and end may be many steps; and what of one was
+ * exposed is not known then.
+ */
 static int done(struct ana_steps *s, const struct ana_step *t)
 {
 	int64_t ns = t->end_ns - t->start_ns;
+	bool recorded = is_recorded(s, t);
 	int err;
 
+	if (!recorded && s->source == ANA_STEPS_PERIOD) {
+		s->skipped++;
+		return 0;
+	}
 	s->count++;
 	if (s->on_step)
 		s->on_step(s->arg, t);
 	err = ana_durations_add(&s->durations, ns);
 	if (!err && s->observer)
 		err = s->observer->step(s->observer->arg, t);
-	if (!err) /* several GPUs may be exposed at once */
+	if (!err && recorded) /* several GPUs may be exposed at once */
 		err = ana_durations_add(&s->fed, t->exposed_ns < ns ? ns - t->exposed_ns : 0);
 	return err;
 }

@@ -9,6 +9,7 @@
 
 #include "analysis/ledger.h"
 #include "analysis/time/durations.h"
+#include "analysis/time/span.h"
 
 struct ana_open_step {
 	struct ana_step step;
@@ -23,6 +24,7 @@ struct ana_steps {
 	void (*on_step)(void *arg, const struct ana_step *s);
 	void *arg;
 	const struct ana_observer *observer; /* borrowed; NULL: nobody looks on */
+	struct ana_spans *unrecorded; /* borrowed: its kernels were not recorded; NULL: they were */
 	struct ana_open_step *open;
 	size_t head, tail, room;
 	uint64_t count, skipped;

@@ -124,7 +124,8 @@ void data_steps(struct data *d, unsigned int level)
 	}
 	shown = s->step_series < series_of(level) ? s->step_series : series_of(level);
 	data_open(&d->out, "steps", '{');
-	data_uint(&d->out, "count", d->r->steps);
+	data_uint(&d->out, "count",
+		  d->r->unrecorded.ns ? d->r->unrecorded.steps_recorded : d->r->steps);
 	data_uint(&d->out, "skipped", d->r->steps_skipped);
 	data_int(&d->out, "median_ns", d->r->step_median_ns);
 	data_int(&d->out, "p95_ns", d->r->step_p95_ns);

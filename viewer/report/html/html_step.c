@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "analysis/picture/picture.h"
+#include "findings/gain.h"
 #include "findings/loader.h"
 #include "findings/own_line.h"
 #include "findings/reads.h"
@@ -524,7 +525,9 @@ static void put_change(struct html *h, size_t i)
 	else
 		html_gpu_time(h, a->saving_ns, "/advice/%zu/saving_upper_ns", i);
 	html_put(h, "</b>");
-	if (!view_advice_about(h->s, &h->mem, a, &of) || of != saved) {
+	if (h->s->result->unrecorded.ns) {
+		html_put(h, view_of_run_words(h->s));
+	} else if (!view_advice_about(h->s, &h->mem, a, &of) || of != saved) {
 		html_put(h, ", ");
 		html_pct(h, saved, "/advice/%zu/saving_upper_ns %% /ledger/working_ns", i);
 		html_put(h, " of the training time");

@@ -303,10 +303,16 @@ static void put_sentence(struct html *h)
 	const struct ana_result *r = s->result;
 
 	html_put(h, "<p>");
-	html_count(h, r->steps, "/steps/count");
-	fprintf(h->f, " steps, found by %s", view_step_source_words[r->step_source]);
+	html_count(h, view_steps_shown(r), "/steps/count");
+	fprintf(h->f, " steps%s, found by %s", view_steps_of_words(r),
+		view_step_source_words[r->step_source]);
+	if (view_steps_recorded(r)) {
+		html_put(h, "; of ");
+		html_count(h, r->unrecorded.steps_recorded, "/steps/recorded");
+		html_put(h, " that were recorded");
+	}
 	if (r->step_median_ns >= 0) {
-		html_put(h, "; median ");
+		html_put(h, view_steps_recorded(r) ? " median " : "; median ");
 		html_ns(h, r->step_median_ns, "/steps/median_ns");
 		html_put(h, ", p95 ");
 		html_ns(h, r->step_p95_ns, "/steps/p95_ns");
@@ -316,10 +322,11 @@ static void put_sentence(struct html *h)
 		html_money(h, s->step_nano_usd, "/cost/usd_per_step");
 		html_put(
 			h,
-			view_working_ns(s) < r->gpu_ns
-				? ", start-up, shutdown and all else that was paid included; what stands "
-				  "per thousand steps is of the training time alone"
-				: "");
+			view_working_ns(s) >= r->gpu_ns ? ""
+			: !view_projects(s)
+				? ", start-up, shutdown and all else that was paid included"
+				: ", start-up, shutdown and all else that was paid included; what stands "
+				  "per thousand steps is of the training time alone");
 	}
 	html_put(h, ".</p>\n");
 }
@@ -328,7 +335,7 @@ void html_steps(struct html *h)
 {
 	const struct ana_result *r = h->s->result;
 
-	if (!r->steps)
+	if (!view_steps_shown(r))
 		return;
 	html_section(h, "steps", "Steps");
 	put_sentence(h);

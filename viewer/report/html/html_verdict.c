@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "findings/findings.h"
+#include "findings/gain.h"
 #include "findings/lead.h"
 #include "findings/loader.h"
 #include "findings/snippet.h"
@@ -317,7 +318,7 @@ static void put_paid(struct html *h)
 	if (!l.known || !l.ns || !view_lead_paid(&l) || (s->cost.known && !l.cost))
 		return;
 	fprintf(h->f, "<div><dt>P%s</dt><dd>", view_lead_paid(&l) + 1);
-	if (l.cost && !s->no_projection)
+	if (l.cost && view_projects(s))
 		put_hour(h, &l);
 	if (s->cost.known)
 		html_usd(h, l.nano_usd, "%s", html_lead_key(h, &l, "usd"));
@@ -712,7 +713,7 @@ static void put_advised(struct html *h, const char *term, const struct view_advi
 		html_usd(h, a->saving_nano_usd, "/advice/%zu/saving_upper_usd", at);
 	else
 		html_gpu_time(h, a->saving_ns, "/advice/%zu/saving_upper_ns", at);
-	html_put(h, " of this run");
+	html_put(h, view_of_run_words(s));
 	if (view_class_projects(s, a->class)) {
 		html_put(h, ", ");
 		put_thousand(

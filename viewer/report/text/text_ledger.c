@@ -201,16 +201,21 @@ void text_steps(struct page *p)
 	base_unit count, median, p95, usd;
 	const char *t;
 
-	if (!r->steps && !p->s->outcomes)
+	if (!view_steps_shown(r) && !p->s->outcomes)
 		return;
 	text_heading(p, "Steps");
 	put_outcomes(p);
-	if (!r->steps)
+	if (!view_steps_shown(r))
 		return;
-	t = base_arena_printf(&p->mem, "%s steps, from %s", base_count(count, r->steps),
+	t = base_arena_printf(&p->mem, "%s steps%s, from %s",
+			      base_count(count, view_steps_shown(r)), view_steps_of_words(r),
 			      view_step_source_words[r->step_source]);
+	if (view_steps_recorded(r))
+		t = base_arena_printf(&p->mem, "%s; of %s that were recorded", t,
+				      base_count(count, r->unrecorded.steps_recorded));
 	if (r->step_median_ns >= 0)
-		t = base_arena_printf(&p->mem, "%s; median %s, p95 %s", t,
+		t = base_arena_printf(&p->mem, "%s%s median %s, p95 %s", t,
+				      view_steps_recorded(r) ? "" : ";",
 				      base_duration(median, r->step_median_ns),
 				      base_duration(p95, r->step_p95_ns));
 	if (p->s->step_nano_usd >= 0)

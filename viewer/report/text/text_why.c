@@ -157,7 +157,7 @@ const char *view_text_saving(const struct view_summary *s, const struct view_adv
 		view_cost_text(run, &s->cost, amount);
 	else
 		base_gpu_time(run, amount);
-	t = base_arena_printf(mem, "saves at most %s of this run", run);
+	t = base_arena_printf(mem, "saves at most %s%s", run, view_of_run_words(s));
 	if (!view_class_projects(s, a->class))
 		return t;
 	/* In the unit of what view_lead_rate_words says of them. */
