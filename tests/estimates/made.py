@@ -14,6 +14,7 @@ PID, GOVERNOR = 4000, 6
 LOADER, USER, GC, CHECKPOINT = 1, 2, 6, 7  # ranges
 PERIOD = 10 * MS
 START = 2 * S  # of the loop, after the process
+STRATUM, WINDOW, LATE = 10 * S, 2 * S, S  # wire/windows.h
 RUNNING, SLEEPING = 1, 2
 QUEUE, SLEEP, FUTEX = 6, 7, 10
 TRAIN = 'train|/srv/train.py|{}~<module>|/srv/train.py|90'
@@ -54,11 +55,18 @@ class Run:
         self.phase_until, self.phase = START + 15 * S, False
         self.has_phases = r.random() < .6
         self.stalls = r.choice([0, .03, .06])  # a second
+        self.small = 1  # kernels of a phase are so much shorter
+        self.tail = self.slowed = 0  # the engine is busy around each kernel; what recording one costs the host
+        self.given_up = []
+        self.vary()
         while self.t < self.end:
             self.step()
-        self.given_up = self.choose()
+        self.given_up = self.given_up or self.choose()
         self.meters = self.measure()
         self.samples = self.look()
+
+    def vary(self):
+        pass
 
     def spend(self, what, ns, wait=None, line=0):
         self.host.append((self.t, self.t + ns, what, wait, line))
@@ -89,7 +97,7 @@ class Run:
         begin = self.t
         if self.has_phases and self.t > self.phase_until:
             self.phase = not self.phase
-            self.phase_until = self.t + int(r.uniform(5, 20) * S)
+            self.phase_until = self.t + self.phase_ns()
         if self.t > START + 2 * S and r.random() < self.stalls * (self.kernels * self.gives + self.wait) / S:
             self.stall()
         self.batch(int(self.wait * d['wait'] * (2 if self.phase else 1) * r.uniform(.5, 1.5)))
@@ -100,7 +108,8 @@ class Run:
         self.gpu_free = at + 200 * US
         self.spend('python', 30 * US, None, TRAIN.format(45))
         for k in range(self.kernels // 2 if self.phase else self.kernels):
-            self.launch(int(self.gives * d['gives'] * r.uniform(.8, 1.2)), int(self.kernel * d['kernel']))
+            self.launch(int(self.gives * d['gives'] * r.uniform(.8, 1.2)) + self.cost_of_recording(),
+                        int(self.kernel * d['kernel'] / (self.small if self.phase else 1)))
         if self.work:
             self.spend('work', int(self.work * d['work'] * r.uniform(.7, 1.3)), None, TRAIN.format(60))
         if self.waits_for_gpu and self.gpu_free > self.t:
@@ -112,6 +121,12 @@ class Run:
             self.spend('launch', self.gpu_free - 200 * MS - self.t, None, TRAIN.format(50))
         if self.phase:
             self.ranges.append((USER, begin, self.t, 'eval'))
+
+    def phase_ns(self):
+        return int(self.r.uniform(5, 20) * S)
+
+    def cost_of_recording(self):
+        return 0 if any(a <= self.t < b for a, b in self.given_up) else self.slowed
 
     def batch(self, ns):
         if ns > 100 * US:
@@ -136,6 +151,19 @@ class Run:
         again = int(r.uniform(first + 15 * S, self.end - 12 * S))
         return [(first, again), (again + int(r.choice([1, 5, 10]) * S), self.end + S)]
 
+    def record_windows(self):
+        """Windows of full recording, one in each stratum of what is given up, as with GPUSTARVE_WINDOWS=1 where they
+        cost next to nothing. The run itself stays as it is."""
+        r, left = random.Random(self.corr), []
+        for a, b in self.given_up:
+            at = a
+            for stratum in range(a, b - STRATUM + 1, STRATUM):
+                begin = stratum + r.randrange(STRATUM - WINDOW - LATE)
+                left.append((at, begin))
+                at = begin + WINDOW
+            left.append((at, b))
+        self.given_up = left
+
     def busy(self):
         out = []
         for a, b, _ in sorted(self.ops + self.copies):
@@ -145,10 +173,20 @@ class Run:
                 out.append([a, b])
         return out
 
+    def engine(self):
+        """As the meter has it."""
+        out = []
+        for a, b in self.busy():
+            if out and a - self.tail // 2 <= out[-1][1]:
+                out[-1][1] = b + self.tail // 2
+            else:
+                out.append([a - self.tail // 2, b + self.tail // 2])
+        return out
+
     def measure(self):
         """A reading a second, of samples that are up to 0.1 s old."""
-        r, out, busy = self.r, [], self.busy()
-        at = [START + S + k * S + r.randrange(20) * MS for k in range(self.seconds)]
+        r, out, busy = self.r, [], self.engine()
+        at = [START + S + k * S + r.randrange(20) * MS for k in range(int(self.seconds))]
         old = [t - r.randrange(100 * MS) for t in at]
         for i in range(len(at) - 1):
             a, b = old[i], old[i + 1]
@@ -184,3 +222,34 @@ class Run:
         if governed:
             out += [f'loss {GOVERNOR} {a} {b}' for a, b in self.given_up]
         return '\n'.join(out) + '\n'
+
+
+class Short(Run):
+    """2 to 30 s, kernels kept from the beginning, the end or the middle, by the governor or another client of
+    CUPTI; phases whose kernels are short, meters that call the engine busy around each kernel, and launches
+    that come faster while they are not recorded."""
+
+    def __init__(self, seed):
+        r = random.Random(seed ^ 0x5409)
+        super().__init__(seed, 2 * 15 ** r.random())
+
+    def vary(self):
+        r = self.r
+        self.end = START + int(self.seconds * S)
+        self.small = r.choice([1, 1, 3, 10])
+        self.tail = int(r.choice([0, 0, .02, .1, .3, .6]) * self.kernel)
+        self.slowed = int(r.choice([0, 0, .3, 1]) * self.gives)
+        self.phase_until = START + int(r.uniform(.1, .5) * self.seconds * S)
+        a, b = sorted((r.uniform(.1, .9), r.uniform(.1, .9)))
+        a, b = r.choice([(a, 2), (a, max(b, a + .2)), (a, 2)])
+        self.given_up = [(START + int(a * self.seconds * S), START + int(b * self.seconds * S))]
+        if b >= 1:
+            self.given_up = [(self.given_up[0][0], self.end + S)]
+
+    def phase_ns(self):
+        return int(self.r.uniform(.15, .6) * self.seconds * S)
+
+
+def run_of(seed):
+    """Every other one is short."""
+    return Short(seed) if seed % 2 else Run(seed)

@@ -29,7 +29,7 @@ BLOCKS = 4096
 KNOWN, GUESSED = 0.06, 0.45  # of how far a state's idle time could be off
 PAIR = 'host.dispatch', 'host.cpu_work'  # share out a CPU's work by how long the pieces are
 LONG_NS = 5 * MS  # of the latter
-NEAR, UNLEARNT = 0.15, 0.3  # of what is near that length; of what was idle more than was recorded
+NEAR, UNLEARNT = 0.3, 0.4  # of what is near that length; of what was idle more than was recorded
 ALIKE = 4.0  # blocks that follow each other count as one
 PERIOD_NS = 10 * MS
 AGE_NS = {True: 100 * MS, False: S}  # of a meter's samples when they are taken, at most: GPM, the driver's
@@ -38,6 +38,12 @@ STUDENT = [6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812,
            1.746, 1.740, 1.734, 1.729, 1.725, 1.721, 1.717, 1.714, 1.711, 1.708, 1.706, 1.703, 1.701, 1.699, 1.697]
 UNCHECKED = 2.25  # so that the interval reaches to what the other meter says
 NORMAL = 1.645
+JOINED_NS = 50 * MS  # readings so close follow on each other
+ALIKE_LEAST, FEW = 2, 3  # readings of a state that tell by themselves; fewer leave more open
+NONE_VAR, FEW_VAR = 0.01, 0.0025
+BITS = 16
+ANY = None
+NO_BLOCKS = 3.0
 WAITS = {0: CPU, 1: FILE, 2: FILE, 3: FILE, 4: NET, 7: SLEEP, 8: LOCK, 9: LOCK, 10: LOCK, 12: GPU}
 
 
@@ -167,6 +173,21 @@ def rake(held, share, idle):
     return got
 
 
+def few(n):
+    """By how much wider than a normal one an interval is that @n values tell."""
+    return (STUDENT[n - 2] if n < 32 else NORMAL) / NORMAL
+
+
+def power(x, g):
+    """x ** g, g from 0 to 1, by the binary digits of g."""
+    out = 1.0
+    for _ in range(BITS):
+        x, g = math.sqrt(x), g * 2.0
+        if g >= 1.0:
+            out, g = out * x, g - 1.0
+    return out
+
+
 def split(ns, weights):
     """By largest remainders, of equal ones the first. @weights: a list."""
     total = sum(weights)
@@ -217,6 +238,11 @@ class Estimate:
             if s > PHASE and c not in UNKNOWN:
                 own = c.startswith('device.') or (c in CALLS and sure)
                 phase[c if own else 'host.phase'] = phase.get(c if own else 'host.phase', 0) + b - a
+        gaps = [p for p in pieces if p[3]]
+        firsts = [p for p, before in zip(gaps, [None] + gaps) if before is None or before[1] != p[0]]
+        recorded = [p for p in gaps if p[2] not in NOT_SEEN]
+        n = sum(p[2] not in NOT_SEEN for p in firsts)
+        self.gap = float(measure(recorded)) / float(n) if n else 0.0
         lengths = [b - a for a, b, c, gap, _ in pieces if gap and c in PAIR]
         close = [ns for ns in lengths if LONG_NS // 2 <= ns < 2 * LONG_NS]
         self.near = float(sum(close)) / float(sum(lengths)) if lengths else 0.0
@@ -253,31 +279,26 @@ class Estimate:
 
     # What meters tell of the time that was not recorded.
     def meter(self, all_readings, spans, pieces):
-        self.cells, self.rest, self.pairs, self.said = [], [0] * len(STATES), [], 0
+        self.rest = [0] * len(STATES)
         dark = [p for p in pieces if p[2] in NOT_SEEN]
-        taken = []
-        before = None
+        self.readings, before = [], None
         for start, end, busy, gpm, sm in all_readings:
-            cell = [(start, end)]
-            mine = clip(self.target, start, end)
-            blind = measure(clip(dark, start, end))
+            mine, blind = clip(self.target, start, end), measure(clip(dark, start, end))
             held_ns = measure(clip(self.held_in, start, end))
-            worked, said = held_ns - measure(clip(pieces, start, end)), (end - start) * busy // 10000
-            units = None if sm is None else (end - start) * sm // 10000
-            if not blind and held_ns == end - start:
-                self.pairs.append((said, worked, units, end - start))
-            rate = busy / 10000
-            joined = before is not None and start - before[0] < 50 * MS
-            if mine and blind == measure(mine):
-                u = measure(mine)
-                held = [0] * len(STATES)
-                for x, y, s in with_none(mine, self.some):
-                    held[s] += y - x
-                self.cells.append({'held': held, 'u': u, 'said': said, 'units': units, 'span': end - start, 'worked': worked, 'gpm': gpm, 'rate': rate,
-                                   'step': rate - before[1] if joined else 0.0})
-                taken.append(cell[0])
-            before = (end, rate)
-        self.correct()
+            u = measure(mine)
+            mix, held = [0] * len(STATES), [0] * len(STATES)
+            for into, spans_of in (mix, [(start, end)]), (held, mine):
+                for x, y, s in with_none(spans_of, self.some):
+                    into[s] += y - x
+            self.readings.append({
+                'span': (start, end), 'ns': end - start, 'gpm': gpm, 'busy_of': busy, 'rate': busy / 10000, 'said': (end - start) * busy // 10000,
+                'units': None if sm is None else (end - start) * sm // 10000,
+                'worked': held_ns - measure(clip(pieces, start, end)), 'u': u, 'held': held,
+                'top': mix.index(max(mix)), 'joined': before is not None and start - before < JOINED_NS,
+                'tells': u > 0 and blind == u, 'shows': not blind and held_ns == end - start})
+            before = end
+        self.cells = [c for c in self.readings if c['tells']]
+        self.choose()
         self.apart = 0
         for c in self.cells:
             def busy_by(said, ppm):
@@ -286,58 +307,149 @@ class Estimate:
                 c['busy'] = min(busy_by(c['units'], self.worked), busy_by(c['said'], WHOLE))
                 self.apart += c['busy'] - busy_by(c['said'], self.of_busy)
             else:
-                c['busy'] = busy_by(c['said'], self.worked)
+                c['busy'] = busy_by(c['said'], c['ppm'])
                 if self.unchecked:
                     self.apart += c['busy'] - busy_by(c['units'], WHOLE)
-            self.said += c['units'] if self.by_units else c['said']
         for a, b, s in with_none(self.target, self.some):
             self.rest[s] += b - a
         self.target_of = list(self.rest)
-        for a, b, s in with_none(meet(self.target, taken), self.some):
+        for a, b, s in with_none(meet(self.target, [c['span'] for c in self.cells]), self.some):
             self.rest[s] -= b - a
 
-    def correct(self):
-        """How much of what meters say is busy time, where both are known: of what they call busy, or where that
-        is seen to be too much of what they say of multiprocessors."""
+    def edges(self, some):
+        """Variance of what these readings (by number) say in sum: samples are old when they are taken, and within
+        a stretch one lacks what the other has too much."""
+        var, all_of = 0.0, self.readings
+        stretches = []
+        for i in some:
+            if stretches and stretches[-1][1] == i - 1 and all_of[i]['joined']:
+                stretches[-1][1] = i
+            else:
+                stretches.append([i, i])
+        for first, last in stretches:
+            pa, pb = all_of[first]['rate'], all_of[last]['rate']
+            if all_of[first]['joined']:
+                pa = (pa + all_of[first - 1]['rate']) / 2.0
+            if last + 1 < len(all_of) and all_of[last + 1]['joined']:
+                pb = (pb + all_of[last + 1]['rate']) / 2.0
+            age = float(AGE_NS[all_of[first]['gpm']])
+            coarse = min(1.0, (pa + pb) / 2.0 * 2.0 * self.gap / age)
+            one = (pa * pa + pb * pb) / 12.0 + (pa - pb) * (pa - pb) / 4.0
+            one = one + coarse * (pa * (1.0 - pa) + pb * (1.0 - pb)) / 3.0
+            var += one * age * age
+        return var
+
+    def ratio(self, some):
+        """Of readings, by number, all of whose time was recorded: (how much of what they say is, in millionths;
+        variance of that share; that of a single reading). None: they say nothing."""
+        pairs = [self.readings[i] for i in some]
+        n, said = len(pairs), sum(c['said'] for c in pairs)
+        if not said:
+            return None
+        ppm = max(min(sum(c['worked'] for c in pairs) * WHOLE // said, 1_500_000), 50_000)
+        off = [c['worked'] - ppm / 1e6 * c['said'] for c in pairs]
+        squares = neighbours = sizes = 0.0
+        for k, i in enumerate(some):
+            squares += off[k] * off[k]
+            sizes += float(pairs[k]['said']) * float(pairs[k]['said'])
+            if k and some[k - 1] == i - 1 and pairs[k]['joined']:
+                neighbours += off[k] * off[k - 1]
+        var = max(squares + 2.0 * neighbours, squares / n) / said / said
+        if n > 1:
+            var = var * (n / (n - 1.0)) * few(n) * few(n)
+        return ppm, var + self.edges(some) / said / said, squares / sizes
+
+    def denser(self, cells, some, ppm):
+        """How much more of what cells say would be busy if kernels came at random."""
+        share, said = ppm / 1e6, sum(self.readings[i]['said'] for i in some) / sum(self.readings[i]['ns'] for i in some)
+        if ppm >= WHOLE or not 0 < said < 1:
+            return 0.0
+        low, high = 0.0, 1.0
+        for _ in range(BITS):
+            mid = (low + high) / 2.0
+            if 1.0 - power(1.0 - said, mid) >= share * said:
+                high = mid
+            else:
+                low = mid
+        more = 0.0
+        for c in cells:
+            more += (1.0 - power(1.0 - c['rate'], high) - share * c['rate']) * c['ns']
+        return more
+
+    def choose(self):
+        """Where what meters call busy is seen to be too much, what they say of multiprocessors counts."""
+        pairs = [c for c in self.readings if c['shows']]
+        n, said, worked = len(pairs), sum(c['said'] for c in pairs), sum(c['worked'] for c in pairs)
+        known = all(c['units'] is not None for c in pairs + self.cells)
+
         def ratio(of, most):
-            return max(min(sum(p[1] for p in self.pairs) * WHOLE // of, most), 50_000)
+            return max(min(worked * WHOLE // of, most), 50_000)
 
         def variance(which, ppm):
-            squares, of = 0.0, sum(p[which] for p in self.pairs)
-            for p in self.pairs:
-                x = p[1] - ppm / 1e6 * p[which]
+            squares, of = 0.0, sum(c[which] for c in pairs)
+            for c in pairs:
+                x = c['worked'] - ppm / 1e6 * c[which]
                 squares += x * x
             return squares / (n - 1) * n / of / of
 
-        self.worked = self.of_busy = WHOLE
-        self.worked_var, self.by_units = 0.0, False
-        n, said = len(self.pairs), sum(p[0] for p in self.pairs)
-        known = all(p[2] is not None for p in self.pairs) and all(c['units'] is not None for c in self.cells)
+        self.by_units, self.of_busy = False, WHOLE
         self.unchecked = self.governed and not n and known
-        if not said:
-            return
-        worked = sum(p[1] for p in self.pairs)
-        self.of_busy = ratio(said, 1_500_000)
-        too_much = worked * 100 <= said * 98
-        if n >= 3:
-            off, var = self.of_busy / 1e6 - 1.0, variance(0, self.of_busy)
-            if off * off <= 9.0 * var:
-                return
-            self.worked, self.worked_var = self.of_busy, var
-            too_much = self.of_busy < WHOLE
-        def grain(units, span):
+        too_much = False
+        if said:
+            self.of_busy = ratio(said, 1_500_000)
+            too_much = worked * 100 <= said * 98
+            if n >= FEW:
+                off = self.of_busy / 1e6 - 1.0
+                too_much = self.of_busy < WHOLE and off * off > 9.0 * variance('said', self.of_busy)
+
+        def grain(some):
+            units, span = sum(c['units'] for c in some), sum(c['ns'] for c in some)
             return 0.00003 * float(span) / float(units) if units and units * 2000 >= span else 1.0
-        if not too_much or not known:
+        if too_much and known:
+            shows, tells = grain(pairs), grain(self.cells)
+            self.by_units = shows < 1.0 and tells < 1.0
+        if not self.by_units:
+            self.correct()
             return
-        units = sum(p[2] for p in self.pairs)
-        shows = grain(units, sum(p[3] for p in self.pairs))
-        tells = grain(sum(c['units'] for c in self.cells), sum(c['span'] for c in self.cells))
-        if shows < 1.0 and tells < 1.0:
-            self.by_units = True
-            self.worked = ratio(units, 1000 * WHOLE)
-            self.worked_var = variance(2, self.worked) if n > 1 else 0.0
-            share = self.worked / 1e6
-            self.worked_var += share * share * (shows * shows + tells * tells)
+        self.worked = ratio(sum(c['units'] for c in pairs), 1000 * WHOLE)
+        var = variance('units', self.worked) * few(n) * few(n) if n > 1 else 0.0
+        share = self.worked / 1e6
+        var += share * share * (shows * shows + tells * tells)
+        of = float(sum(c['units'] for c in self.cells))
+        self.meter_var = of * of * var
+
+    def correct(self):
+        """How much of what meters call busy is, where both are known: by what the host mostly did."""
+        shows = [i for i, c in enumerate(self.readings) if c['shows']]
+        self.meter_var = 0.0
+        left = list(self.cells)
+        for s in [*STATES, ANY]:
+            some = [i for i in shows if s is ANY or self.readings[i]['top'] == s]
+            got = self.ratio(some)
+            if s is not ANY and (not got or len(some) < ALIKE_LEAST):
+                continue
+            mine = [c for c in left if s is ANY or c['top'] == s]
+            left = [c for c in left if not (s is ANY or c['top'] == s)]
+            said = sum(c['said'] for c in mine)
+            ppm, var = WHOLE, NONE_VAR
+            if got:
+                ppm, var, apart = got
+                if s is ANY and len(some) > 1:
+                    var += apart
+                off = (ppm / 1e6 - 1.0) * (ppm / 1e6 - 1.0)
+                if off <= var:
+                    ppm, var = WHOLE, off / 4.0
+                if len(some) < FEW:
+                    var += FEW_VAR
+                more = self.denser(mine, some, ppm) / NORMAL / max(said, 1)
+                var += more * more
+                least = min(self.readings[i]['busy_of'] for i in some)
+                sparse = sum(c['said'] for c in mine if c['busy_of'] * 2 < least) if ppm < WHOLE else 0
+                wide = (1.0 - ppm / 1e6) * float(sparse) / max(said, 1)
+                var += wide * wide
+            for c in mine:
+                c['ppm'] = ppm
+            self.meter_var += float(said) * float(said) * var
 
     def allot(self):
         n = len(STATES)
@@ -417,23 +529,21 @@ class Estimate:
     def doubt(self):
         var_busy = FLOOR_NS * 1.0 * FLOOR_NS
         for c in self.cells:
-            age = float(AGE_NS[c['gpm']])
-            step = age * c['step']
-            var_busy += step * step / 12.0
             if not c['gpm']:
                 grain = c['u'] * 0.003
                 var_busy += grain * grain
-        var_busy += float(self.said) * float(self.said) * self.worked_var
+        var_busy += self.edges([i for i, c in enumerate(self.readings) if c['tells']])
+        var_busy += self.meter_var
         apart = float(self.apart) * (UNCHECKED if self.unchecked else 1.0)
         var_busy += apart * apart / 12.0
         rates = [c['busy'] / c['u'] for c in self.cells]
         if rates and self.spread:
-            mean = sum(rates) / len(rates)
-            spread = 0.0
+            mean, spread, n = sum(rates) / len(rates), 0.0, len(rates)
             for r in rates:
                 spread += (r - mean) * (r - mean)
-            spread = spread / len(rates)
-            var_busy += float(self.spread) * float(self.size) * spread
+            spread = spread / (n - 1) * few(n) * few(n) if n > 1 else 1.0 / 12.0
+            wide = float(self.spread) * float(min(self.spread, 2 * self.size)) * spread
+            var_busy += wide + float(self.spread) * float(self.spread) * spread / n
         if not self.cells:
             wide = float(sum(self.room))
             var_busy += wide * wide / 12.0
@@ -442,7 +552,6 @@ class Estimate:
         all_idle = sum(self.of_state)
         out = {}
         times = float(self.of_ns) / float(self.size)
-        student = NORMAL if n > 31 else STUDENT[n - 2] if n > 1 else STUDENT[0]
         more = self.unlearnt()
         both = float(sum(self.parts[s].get(c, 0) for s in STATES[PHASE + 1:] for c in PAIR))
         near = NEAR * both * self.near
@@ -463,7 +572,7 @@ class Estimate:
             if n > 1:
                 var = squares / float(n - 1) * times * (1.0 + float(self.of_ns) / float(watched))
                 mean = sums / float(n) * times
-                var = (ALIKE * var + mean * mean) * 1e6
+                var = (ALIKE * var + mean * mean) * 1e6 * few(n) * few(n)
             share = float(ns) / float(all_idle) if all_idle else 0.0
             var += share * share * var_busy
             for s in STATES:
@@ -477,7 +586,7 @@ class Estimate:
                 var += float(phase) * float(phase) / 24.0
             if c in PAIR:
                 var += var_pair
-            half = int(student * math.sqrt(var))
+            half = int((NORMAL if n > 1 else NO_BLOCKS) * math.sqrt(var))
             out[c] = {'ns': ns, 'low_ns': max(0, ns - half), 'high_ns': min(self.of_ns, ns + half)}
         half = int(NORMAL * math.sqrt(var_busy))
         self.out = {'of_ns': self.of_ns, 'metered_ns': self.metered, 'unknown_ns': self.unknown,

@@ -112,7 +112,7 @@ static void measure(struct ana_allotted *a, struct ana_estimate_cell *c)
 	int64_t said = ana_estimate_said(c), sm = ana_estimate_sm(c);
 
 	if (!a->by_sm) {
-		c->busy_ns = busy_by(c, said, a->worked_ppm);
+		c->busy_ns = busy_by(c, said, c->ppm);
 		if (a->unchecked)
 			a->apart_ns += c->busy_ns - busy_by(c, sm, ANA_SHARE_WHOLE);
 		return;
@@ -128,7 +128,6 @@ static void take_cell(struct ana_allotted *a, struct ana_estimate_cell *c)
 	measure(a, c);
 	idle = c->target_ns - c->busy_ns;
 	a->cells++;
-	a->said_ns += a->by_sm ? ana_estimate_sm(c) : ana_estimate_said(c);
 	a->metered_ns += c->target_ns;
 	a->busy_ns += c->busy_ns;
 	for (int s = 0; s < ANA_STATES; s++) {

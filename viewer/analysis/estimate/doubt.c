@@ -10,17 +10,16 @@
 #include "estimate_priv.h"
 #include "rake.h"
 
-#define AGE_GPM_NS 1e8 /* of samples when they are taken, at most */
-#define AGE_DRIVER_NS 1e9
 #define DRIVER_GRAIN 0.003 /* a whole percent, evenly */
 #define FLOOR_NS 1e7
 #define ALIKE 4.0 /* blocks that follow each other count as one */
 #define KNOWN 0.06 /* of how far a state's idle time could be off */
 #define GUESSED 0.45
-#define NEAR 0.15 /* of a CPU's work in pieces near the length that tells its class */
-#define UNLEARNT 0.3 /* of what was idle more than was recorded */
+#define NEAR 0.3 /* of a CPU's work in pieces near the length that tells its class */
+#define UNLEARNT 0.4 /* of what was idle more than was recorded */
 #define UNCHECKED 2.25 /* so far reaches the interval to what the other meter says */
-#define NORMAL 1.645
+#define NO_BLOCKS 3.0 /* deviations of a class that no block tells of */
+#define SPREAD_BLOCKS 2 /* readings so many seconds apart have little to do with each other */
 
 /* Of Student's distribution, from one degree of freedom on: the two-sided 90 %. */
 static const double student[] = { 6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860,
@@ -107,20 +106,35 @@ static double busy_spread(const struct ana_estimate_gpu *g, const struct ana_all
 		x = x - mean;
 		square(&spread, x);
 	}
-	return spread / (double)a->cells;
+	if (a->cells < 2)
+		return 1.0 / 12.0;
+	spread = spread / (double)(a->cells - 1);
+	spread = spread * ana_estimate_few(a->cells);
+	return spread * ana_estimate_few(a->cells);
 }
 
-static void add_cell(const struct ana_estimate_cell *c, double *var)
+static void add_grain(const struct ana_estimate_cell *c, double *var)
 {
-	double step = c->gpm ? AGE_GPM_NS : AGE_DRIVER_NS, grain;
+	double grain;
 
-	step = step * c->step;
-	step = step * step;
-	*var += step / 12.0;
 	if (c->gpm)
 		return;
 	grain = (double)c->target_ns * DRIVER_GRAIN;
 	square(var, grain);
+}
+
+/* Of time beyond readings: it may be otherwise than what they tell of, and that is but a sample. */
+static double spread_variance(const struct ana_estimate_gpu *g, const struct ana_allotted *a)
+{
+	double each = busy_spread(g, a), wide, more;
+
+	wide = (double)base_min(a->spread_ns, SPREAD_BLOCKS * g->block_ns);
+	wide = (double)a->spread_ns * wide;
+	wide = wide * each;
+	more = (double)a->spread_ns * (double)a->spread_ns;
+	more = more * each;
+	more = more / (double)a->cells;
+	return wide + more;
 }
 
 static double busy_variance(const struct ana_estimate_gpu *g, const struct ana_allotted *a)
@@ -130,21 +144,15 @@ static double busy_variance(const struct ana_estimate_gpu *g, const struct ana_a
 
 	for (size_t i = 0; i < g->cells; i++)
 		if (ana_estimate_tells(&g->cell[i]))
-			add_cell(&g->cell[i], &var);
-	wide = (double)a->said_ns;
-	wide = wide * wide;
-	wide = wide * a->worked_var;
-	var += wide;
+			add_grain(&g->cell[i], &var);
+	var += ana_estimate_edges(g, ANA_PICK_TELLS, ANA_STATES);
+	var += a->meter_var;
 	wide = (double)a->apart_ns;
 	wide = wide * (a->unchecked ? UNCHECKED : 1.0);
 	wide = wide * wide;
 	var += wide / 12.0;
-	if (a->cells && a->spread_ns) {
-		double much = (double)a->spread_ns * (double)g->block_ns;
-
-		much = much * busy_spread(g, a);
-		var += much;
-	}
+	if (a->cells && a->spread_ns)
+		var += spread_variance(g, a);
 	if (a->cells)
 		return var;
 	for (int s = 0; s < ANA_STATES; s++)
@@ -172,7 +180,9 @@ static double block_variance(const struct ana_estimate_gpu *g, const struct resi
 	mean = mean * mean;
 	var = ALIKE * var;
 	var = var + mean;
-	return var * 1e6;
+	var = var * 1e6;
+	var = var * ana_estimate_few(r->n);
+	return var * ana_estimate_few(r->n);
 }
 
 /* By how far the states that the class comes from could share idle time otherwise. */
@@ -245,11 +255,11 @@ static struct ana_estimated_part within(int64_t ns, double deviations, double va
 	return (struct ana_estimated_part){ ns, base_max(0, ns - off), high };
 }
 
-static double deviations(size_t n)
+double ana_estimate_few(size_t n)
 {
-	if (n < 2)
-		return student[0];
-	return n - 2 < STUDENTS ? student[n - 2] : NORMAL;
+	double t = n - 2 < STUDENTS ? student[n - 2] : ANA_NORMAL;
+
+	return t / ANA_NORMAL;
 }
 
 void ana_estimate_doubt(const struct ana_estimate_gpu *g, const struct ana_allotted *a,
@@ -267,7 +277,7 @@ void ana_estimate_doubt(const struct ana_estimate_gpu *g, const struct ana_allot
 	to->of_ns = g->target_ns;
 	to->metered_ns = a->metered_ns;
 	to->unknown_ns = a->unknown_ns;
-	to->busy = within(a->busy_ns, NORMAL, busy, g->target_ns);
+	to->busy = within(a->busy_ns, ANA_NORMAL, busy, g->target_ns);
 	for (int c = 0; c < ANA_CLASSES; c++) {
 		double share = idle ? (double)a->classes[c] / (double)idle : 0.0, var, more;
 
@@ -282,6 +292,7 @@ void ana_estimate_doubt(const struct ana_estimate_gpu *g, const struct ana_allot
 		more = room_variance(a, r.n, c);
 		var += more;
 		var += ana_estimate_of_pair(c) ? pair : 0.0;
-		to->classes[c] = within(a->classes[c], deviations(r.n), var, g->target_ns);
+		to->classes[c] =
+			within(a->classes[c], r.n > 1 ? ANA_NORMAL : NO_BLOCKS, var, g->target_ns);
 	}
 }

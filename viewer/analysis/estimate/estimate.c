@@ -12,7 +12,6 @@
 #define BLOCKS_MAX 4096
 #define CELLS_MAX 65536u
 #define JOINED_NS INT64_C(50000000) /* readings so close follow on each other */
-#define BUSY_WHOLE 10000.0
 #define LONG_NS INT64_C(5000000) /* of a CPU's work: a piece as long is work of its own */
 
 struct ana_estimator {
@@ -64,18 +63,30 @@ static size_t once(struct view_meter *m, size_t n)
 	return kept;
 }
 
-static double step_of(const struct view_meter *m, size_t i)
+/* The state of most of [start, end). */
+static uint8_t top_of(struct ana_estimate_gpu *g, int64_t start, int64_t end)
 {
-	double before, now;
+	int64_t ns[ANA_STATES] = { 0 }, until;
+	uint8_t top = 0;
 
-	if (!i || m[i].start_ns - m[i - 1].end_ns >= JOINED_NS)
-		return 0.0;
-	now = m[i].busy / BUSY_WHOLE;
-	before = m[i - 1].busy / BUSY_WHOLE;
-	return now - before;
+	for (int64_t t = start; t < end; t = until) {
+		uint8_t state = ana_states_at(&g->states, &g->state_at, t, &until);
+
+		until = base_min(until, end);
+		ns[state] += until - t;
+	}
+	for (uint8_t s = 1; s < ANA_STATES; s++)
+		if (ns[s] > ns[top])
+			top = s;
+	return top;
 }
 
-/* Of too many readings every so manieth. */
+static bool joined(const struct view_meter *m, size_t i)
+{
+	return i && m[i].start_ns - m[i - 1].end_ns < JOINED_NS;
+}
+
+/* Of too many readings every so manieth; none of these follows on another. */
 static int make_cells(struct ana_estimate_gpu *g, struct ana_device *d, struct view_meter *m,
 		      size_t n)
 {
@@ -94,7 +105,8 @@ static int make_cells(struct ana_estimate_gpu *g, struct ana_device *d, struct v
 			.sm = m[i].sm,
 			.has_sm = m[i].has_sm,
 			.gpm = m[i].gpm,
-			.step = step_of(m, i),
+			.joined = every == 1 && joined(m, i),
+			.top = top_of(g, m[i].start_ns, m[i].end_ns),
 			.held_ns = ana_spans_within(&d->held, m[i].start_ns, m[i].end_ns),
 		};
 	return 0;
@@ -305,6 +317,15 @@ static void add_part(struct ana_estimate_gpu *g, const struct ana_piece *p, int6
 	}
 }
 
+/* How long gaps are tells how coarse work is. */
+static void note_gap(struct ana_estimate_gpu *g, const struct ana_piece *p)
+{
+	if (!p->gap || p->class == ANA_EXCLUDED_UNOBSERVED || p->class == ANA_DEVICE_LOST)
+		return;
+	g->gaps += p->start_ns == p->gap_start_ns;
+	ana_sum(&g->gap_ns, p->end_ns - p->start_ns);
+}
+
 /* Pieces from half to twice that length would be of the other class if they took a little else. */
 static void note_length(struct ana_estimate_gpu *g, const struct ana_piece *p)
 {
@@ -328,6 +349,7 @@ void ana_estimator_piece(struct ana_estimator *e, const struct ana_piece *p)
 	end = base_min(p->end_ns, g->origin_ns + (int64_t)g->blocks * g->block_ns);
 	if (t >= end)
 		return;
+	note_gap(g, p);
 	note_length(g, p);
 	add_to_cells(g, t, end, p->class == ANA_EXCLUDED_UNOBSERVED || p->class == ANA_DEVICE_LOST);
 	for (; t < end; t = until) {

@@ -7,13 +7,16 @@
 #include "states.h"
 
 #define ANA_ESTIMATE_BLOCK_NS INT64_C(1000000000)
+#define ANA_NORMAL 1.645 /* deviations of the two-sided 90 % */
 #define ANA_UNKNOWN ANA_CLASSES /* stands behind the classes */
 
 struct ana_estimate_cell { /* a reading of the meters */
 	int64_t start, end;
 	uint32_t busy, sm; /* hundredths of a percent */
 	bool has_sm, gpm;
-	double step; /* by how much the share rose from the reading that it follows on */
+	bool joined; /* follows on the one before */
+	uint8_t top; /* the state that the host was in for most of it, the first of equal ones */
+	int64_t ppm; /* of what it says of busy time that is; made by correct.c, if it tells */
 	int64_t held_ns; /* of it the GPU was held */
 	int64_t idle_ns; /* told by pieces of whatever class */
 	int64_t dark_ns; /* of these, nobody knows what ran */
@@ -42,6 +45,8 @@ struct ana_estimate_gpu {
 	/* what a phase's idle time would have been, had one lain where only samples tell */
 	int64_t phase[ANA_CLASSES];
 	int64_t target_ns, target[ANA_STATES];
+	size_t gaps; /* that began while all was recorded, and all recorded idle time in gaps */
+	int64_t gap_ns;
 	int64_t pair_ns, near_ns; /* a CPU's work as recorded; near the length that parts it */
 };
 
@@ -56,11 +61,10 @@ struct ana_allotted {
 	int64_t metered_ns, busy_ns, unknown_ns;
 	int64_t spread_ns; /* not metered, and taken to be like what is */
 	size_t cells; /* that tell */
-	int64_t said_ns; /* by these, of what counts of it, before it is corrected */
 	bool by_sm; /* what counts is what is said of multiprocessors */
-	int64_t worked_ppm; /* of what counts, where operations are known, too */
-	double worked_var; /* of that, as a share */
-	int64_t busy_ppm; /* the same of what is said of busy time */
+	int64_t worked_ppm; /* of what counts, that which is busy; on average */
+	double meter_var; /* of busy time, ns^2, by that */
+	int64_t busy_ppm; /* of what is said of busy time, by all readings */
 	bool unchecked; /* what is said was never held against anything, though it should be */
 	int64_t apart_ns; /* so much more is busy than by what else is said */
 };
@@ -99,8 +103,23 @@ static inline int64_t ana_estimate_sm(const struct ana_estimate_cell *c)
 	return (int64_t)((__int128)(c->end - c->start) * c->sm / 10000);
 }
 
+enum ana_estimate_pick {
+	ANA_PICK_TELLS, /* of what was not recorded */
+	ANA_PICK_SHOWS /* what was recorded */
+};
+
+/* correct.c: whether it is one of these, of that state or with ANA_STATES of any. */
+bool ana_estimate_is(const struct ana_estimate_cell *c, enum ana_estimate_pick pick, int state);
+/*
+ * correct.c: variance, ns^2, of what such readings say in sum, as samples are old when they are
+ * taken: within a stretch of readings that shifts what is said from one to the next, but at its
+ * ends.
+ */
+double ana_estimate_edges(const struct ana_estimate_gpu *g, enum ana_estimate_pick pick, int state);
 /* correct.c: which of what meters say counts, and how much of that is busy time. */
-void ana_estimate_correct(const struct ana_estimate_gpu *g, struct ana_allotted *a);
+void ana_estimate_correct(struct ana_estimate_gpu *g, struct ana_allotted *a);
+/* doubt.c: by how much wider than a normal one an interval is that @n > 1 values tell. */
+double ana_estimate_few(size_t n);
 /* allot.c. Changes the weights to those that count. */
 void ana_estimate_allot(struct ana_estimate_gpu *g, struct ana_allotted *a);
 /* tell.c: calls o->on_estimate. 0 or -ENOMEM. */
