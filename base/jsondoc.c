@@ -282,7 +282,7 @@ int base_json_read(struct base_arena *a, const char *path, struct base_json **ro
 		   struct base_json_error *err)
 {
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), ret;
 
 	*err = (struct base_json_error){ "it changed while it was read", 0 };
 	if (fd < 0)

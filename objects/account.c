@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/files.h"
 
+#define BYTE_ORDER_MARK "\xef\xbb\xbf" /* as some editors begin a file */
 #define REGION_OF_OLD "us-east-1" /* what stores that know no regions are signed for */
 
 struct span {
@@ -44,6 +45,9 @@ char *objects_ini_value(struct base_arena *mem, const char *text, const char *se
 {
 	struct span value = { NULL, 0 };
 	bool inside = false;
+
+	if (!strncmp(text, BYTE_ORDER_MARK, sizeof(BYTE_ORDER_MARK) - 1))
+		text += sizeof(BYTE_ORDER_MARK) - 1;
 
 	while (*text) {
 		size_t len = strcspn(text, "\n");
@@ -142,6 +146,15 @@ static const char *kept(struct base_arena *mem, const char *value)
 	return base_arena_text(mem, value);
 }
 
+/* Of one line of printable text: it goes into a header. */
+static bool is_text(const char *value)
+{
+	for (; value && *value; value++)
+		if ((unsigned char)*value < ' ' || *value == 127)
+			return false;
+	return true;
+}
+
 int objects_account_find(struct objects_account *a, struct base_arena *mem)
 {
 	struct profile p = profile_find(mem);
@@ -160,5 +173,7 @@ int objects_account_find(struct objects_account *a, struct base_arena *mem)
 	a->region = kept(mem, first_of(a->region, REGION_OF_OLD));
 	a->endpoint = kept(mem, a->endpoint);
 	a->ca_file = kept(mem, said("AWS_CA_BUNDLE"));
-	return 0;
+	return is_text(a->key_id) && is_text(a->secret) && is_text(a->session) && is_text(a->region)
+		       ? 0
+		       : -EILSEQ;
 }

@@ -17,7 +17,7 @@ struct objects_account { /* of the caller's arena */
 	const char *ca_file; /* NULL: the machine's */
 };
 
-/* 0, or -ENOKEY: nobody says who we are. @mem keeps what is found. */
+/* 0; -ENOKEY: nobody says who we are; -EILSEQ: with control characters. @mem keeps it. */
 int objects_account_find(struct objects_account *a, struct base_arena *mem);
 
 /*

@@ -20,7 +20,6 @@
 #define NOT_FOUND 404
 #define NO_SUCH_RANGE 416
 #define EXISTS 412
-#define CONFLICT 409
 #define NOT_KNOWN 501
 
 struct objects {
@@ -38,6 +37,8 @@ static const char *what_is_wrong(int err)
 	if (err == -ENOKEY)
 		return "nobody says who may ask: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not "
 		       "set, and ~/.aws/credentials has no such profile";
+	if (err == -EILSEQ)
+		return "the credentials or the region hold a control character";
 	if (err == -EINVAL)
 		return "s3://BUCKET/PREFIX was expected, and an endpoint https://HOST[:PORT]";
 	return strerror(-err);
@@ -131,7 +132,7 @@ static int meant(const struct objects_request *r, const struct objects_answer *a
 		snprintf(t->why, sizeof(t->why), "the bucket is in %s; set AWS_REGION", a->region);
 	if (a->status == NOT_FOUND)
 		return -ENOENT;
-	if (a->status == EXISTS || a->status == CONFLICT)
+	if (a->status == EXISTS)
 		return -EEXIST;
 	return a->status == 401 || a->status == 403 ? -EACCES : -EIO;
 }

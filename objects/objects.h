@@ -30,7 +30,7 @@ bool objects_is_url(const char *text);
 
 /*
  * "s3://BUCKET" or "s3://BUCKET/PREFIX"; keys of the calls below go behind PREFIX and a slash. Sends
- * nothing. 0, -EINVAL (no such URL), -ENOKEY (nobody says who we are), -ENOSYS (this libcurl cannot
+ * nothing. 0, -EINVAL (no such URL), -ENOKEY (nobody says who we are), -EILSEQ (in words that no header can hold), -ENOSYS (this libcurl cannot
  * sign) or -ENOMEM.
  */
 int objects_open(struct objects **o, const char *url, struct objects_trouble *t);

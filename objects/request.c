@@ -20,10 +20,13 @@
 
 #define CONNECT_S 10L
 #define SILENT_S 30L
+#define SILENT_BYTES 200L /* a second; fewer are silence */
+#define WHOLE_NS 60000000000 /* since the first try: then there is no other */
 #define ANSWER_MAX (4u << 20) /* of a list, or of an error */
 #define FIRST_PAUSE_NS 100000000L
 #define SHA256_BYTES 32u
 #define STATUS_SLOW 429
+#define STATUS_CONFLICT 409 /* somebody else puts the same just now */
 #define STATUS_FAULT 500
 #define STATUS_NOT_KNOWN 501 /* it will not be known the next time either */
 
@@ -110,7 +113,7 @@ static CURLcode set_up(struct objects_line *l)
 	curl_easy_setopt(l->easy, CURLOPT_HEADERDATA, l);
 	curl_easy_setopt(l->easy, CURLOPT_ERRORBUFFER, l->why);
 	curl_easy_setopt(l->easy, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
-	curl_easy_setopt(l->easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl_easy_setopt(l->easy, CURLOPT_LOW_SPEED_LIMIT, SILENT_BYTES);
 	curl_easy_setopt(l->easy, CURLOPT_LOW_SPEED_TIME, SILENT_S);
 	curl_easy_setopt(l->easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(l->easy, CURLOPT_TCP_KEEPALIVE, 1L);
@@ -225,7 +228,7 @@ static bool may_pass(CURLcode code, long status)
 {
 	if (code == CURLE_OK)
 		return (status >= STATUS_FAULT && status != STATUS_NOT_KNOWN) ||
-		       status == STATUS_SLOW;
+		       status == STATUS_SLOW || status == STATUS_CONFLICT;
 	return code != CURLE_OUT_OF_MEMORY && code != CURLE_URL_MALFORMAT &&
 	       code != CURLE_PEER_FAILED_VERIFICATION && code != CURLE_SSL_CACERT_BADFILE;
 }
@@ -256,14 +259,24 @@ static void tell(struct objects_trouble *t, const struct objects_line *l, CURLco
 			 l->why[0] ? l->why : curl_easy_strerror(code));
 }
 
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+
 static int try_all(struct objects_line *l, struct objects_trouble *t)
 {
+	int64_t until_ns = now_ns() + WHOLE_NS;
 	struct objects_answer *a = l->answer;
 	CURLcode code;
 
 	for (a->tries = 1;; a->tries++) {
 		code = try_once(l);
-		if (l->too_long || !may_pass(code, a->status) || a->tries == OBJECTS_TRIES)
+		if (l->too_long || !may_pass(code, a->status) || a->tries == OBJECTS_TRIES ||
+		    now_ns() > until_ns)
 			break;
 		pause_before(a->tries);
 	}

@@ -3,8 +3,9 @@
  * One signed request and its answer, tried again while that may help. Any thread, with a line each:
  * a line is a connection that is kept, and belongs to one thread at a time. Private to objects.
  *
- * Stores that vanish: 10 s to connect, 30 s without a byte; then that try has failed. Redirects are
- * not followed: a signature is for one host.
+ * Stores that vanish: 10 s to connect, 30 s at fewer than 200 bytes a second; then that try has
+ * failed, and 60 s after the first there is no other. Redirects are not followed: a signature is for
+ * one host.
  */
 #ifndef OBJECTS_REQUEST_H
 #define OBJECTS_REQUEST_H

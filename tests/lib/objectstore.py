@@ -149,7 +149,8 @@ def swift(where):
 class Checked(http.server.ThreadingHTTPServer):
     """A store that believes no signature but one that botocore makes of the same request. objects: bytes by
     (bucket, key). next: what it does to the next requests: a status, 'cut' (half an answer), 'drop' (none),
-    'lost' (does it, and says nothing), or bytes (an answer of 200). asked: (method, path, headers) of all."""
+    'lost' (does it, and says nothing), or bytes (an answer of 200). asked: (method, path, headers) of all. refused: a
+    status for GETs of blocks. keeps: whether it has what it says that it took. pause_s: before a GET of a block."""
     daemon_threads = True
     request_queue_size = 64
 
@@ -158,6 +159,7 @@ class Checked(http.server.ThreadingHTTPServer):
         self.who = key, secret, token, region
         self.page, self.conditional = page, conditional
         self.objects, self.next, self.asked = {}, collections.deque(), []
+        self.refused, self.keeps, self.pause_s = None, True, 0
         self.lock = threading.Lock()
         self.url = f'http://127.0.0.1:{self.server_address[1]}'
 
@@ -235,6 +237,9 @@ class Asked(http.server.BaseHTTPRequestHandler):
         with server.lock:
             server.asked.append((self.command, self.path, dict(self.headers)))
             how = server.next.popleft() if server.next else None
+        if self.headers.get('Range', '').startswith('bytes=0-') and '/0' in self.path:
+            time.sleep(server.pause_s)
+            how = how or server.refused
         if how == 'drop':
             self.close_connection = True
             return
@@ -263,7 +268,8 @@ class Asked(http.server.BaseHTTPRequestHandler):
             if self.headers.get('If-None-Match') and self.server.conditional and (bucket, key) in objects:
                 self.refuse(412, 'PreconditionFailed')
                 return
-            objects[bucket, key] = body
+            if self.server.keeps:
+                objects[bucket, key] = body
         elif self.command == 'DELETE':
             objects.pop((bucket, key), None)
         if how == 'lost':

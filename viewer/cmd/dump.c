@@ -512,6 +512,10 @@ int view_cmd_dump(int argc, char **argv)
 		return VIEW_EXIT_ERROR;
 	}
 	err = what >= STEPS ? dump_walked(t, what) : dump_rows(t, what, since_ns);
+	if (view_trace_trouble(t)) {
+		view_error("%s: %s", run, view_trace_trouble(t));
+		err = -EIO;
+	}
 	view_trace_close(t);
 	if (fflush(stdout) || ferror(stdout))
 		err = errno == EPIPE ? 0 : -EIO;

@@ -156,6 +156,10 @@ static int export(const struct options *o)
 	err = open_trace(&x, o);
 	if (!err)
 		err = write_out(&x, o);
+	if (!err && view_trace_trouble(x.trace)) {
+		view_error("%s: %s", o->run, view_trace_trouble(x.trace));
+		err = -ENODATA; /* said */
+	}
 	view_progress_end(&watch.progress);
 	if (!err && !o->quiet)
 		view_export_caveats(&x, show_caveat, (void *)o->run);

@@ -78,7 +78,14 @@ struct put {
 	uint64_t segment; /* bytes */
 	char **name; /* of the files that are put, in their order */
 	size_t names, room;
+	struct object { /* what lies there below the run, in order of keys */
+		const char *key;
+		uint64_t bytes;
+	} * object;
+	size_t objects, object_room;
 	uint64_t bytes, segments, there; /* put, put, and found there */
+	struct object *sent; /* segments as they have to be there at the end */
+	size_t sents, sent_room;
 };
 
 /* A frame of the file, and a place that is damaged. */
@@ -135,14 +142,75 @@ static int trouble(struct put *p, const char *what, int err)
 	return err;
 }
 
-/* Something of that size under our key is ours; else somebody has used the name. */
-static int same_there(struct put *p, const char *key, size_t len)
+static int found(void *arg, const char *key, uint64_t bytes)
 {
-	uint64_t bytes;
-	int err = objects_size(p->store, key, &bytes, &p->trouble);
+	struct put *p = arg;
 
-	if (err || bytes == len)
-		return err;
+	if (!base_vec_more(p->object, p->objects, p->object_room))
+		return -ENOMEM;
+	p->object[p->objects++] = (struct object){ base_arena_text(&p->mem, key), bytes };
+	return 0;
+}
+
+/* What lies there now. */
+static int look(struct put *p)
+{
+	const char *below = base_arena_printf(&p->mem, "%s/", p->run);
+	int err;
+
+	p->objects = 0;
+	err = objects_list(p->store, below, found, p, &p->trouble);
+	return err ? trouble(p, p->url, err) : 0;
+}
+
+static int key_order(const void *a, const void *b)
+{
+	return strcmp(((const struct object *)a)->key, ((const struct object *)b)->key);
+}
+
+static const struct object *there(const struct put *p, const char *key)
+{
+	struct object wanted = { .key = key };
+
+	return p->objects ? bsearch(&wanted, p->object, p->objects, sizeof(wanted), key_order)
+			  : NULL;
+}
+
+/* A stream's files begin with its id; a spool's has a number behind it. */
+static bool is_ours(const struct put *p, const char *segment)
+{
+	size_t len = strcspn(segment, "./");
+
+	for (size_t i = 0; i < p->names; i++)
+		if (is_stream(p->name[i]) && strcspn(p->name[i], ".") == len &&
+		    !memcmp(p->name[i], segment, len))
+			return true;
+	return false;
+}
+
+/* Segments of streams that this run has not: the name is another one's. */
+static int nobody_else_is_there(struct put *p)
+{
+	size_t skip = strlen(p->run) + 1;
+	int err = look(p);
+
+	for (size_t i = 0; i < p->objects && !err; i++) {
+		const char *key = p->object[i].key + skip;
+
+		if (!view_remote_is_segment(key) || is_ours(p, key))
+			continue;
+		snprintf(p->trouble.why, sizeof(p->trouble.why),
+			 "another run of that name lies there");
+		err = trouble(p, p->object[i].key, -EEXIST);
+	}
+	return err;
+}
+
+/* Something of that size under our key is ours; else somebody has used the name. */
+static int same_there(struct put *p, uint64_t bytes, size_t len)
+{
+	if (bytes == len)
+		return 0;
 	snprintf(p->trouble.why, sizeof(p->trouble.why),
 		 "other bytes are there; is it another run of that id?");
 	return -EEXIST;
@@ -150,17 +218,23 @@ static int same_there(struct put *p, const char *key, size_t len)
 
 static int put_new(struct put *p, const char *key, const void *bytes, size_t len)
 {
-	int err = same_there(p, key, len);
+	const struct object *o = there(p, key);
+	uint64_t size;
+	int err;
 
-	if (!err) {
-		p->there++;
-		return 0;
+	if (!base_vec_more(p->sent, p->sents, p->sent_room))
+		return trouble(p, key, -ENOMEM);
+	p->sent[p->sents++] = (struct object){ key, len };
+	if (o) {
+		err = same_there(p, o->bytes, len);
+		p->there += !err;
+		return err ? trouble(p, key, err) : 0;
 	}
-	if (err != -ENOENT)
-		return trouble(p, key, err);
 	err = objects_put(p->store, key, bytes, len, true, &p->trouble);
-	if (err == -EEXIST) /* a try of ours whose answer was lost, or another `put` */
-		err = same_there(p, key, len);
+	if (err == -EEXIST) { /* a try of ours whose answer was lost, or another `put` */
+		err = objects_size(p->store, key, &size, &p->trouble);
+		err = err ? err : same_there(p, size, len);
+	}
 	if (err)
 		return trouble(p, key, err);
 	p->bytes += len;
@@ -272,7 +346,10 @@ static int put_segment(struct put *p, const char *name, int fd, const struct sca
 	return err;
 }
 
-/* Pieces end with a frame; the last one with the file. */
+/*
+ * Pieces end with a frame. What stands behind the last one may be a frame that is being written: it
+ * is left out, and comes with a later `put`.
+ */
 static int put_pieces(struct put *p, const char *name, int fd, const struct scanned *s)
 {
 	size_t first = 0, i;
@@ -282,14 +359,12 @@ static int put_pieces(struct put *p, const char *name, int fd, const struct scan
 	for (i = 0; i < s->entries && !err; i++) {
 		uint64_t end = end_of(&s->entry[i]);
 
-		if (end - at < p->segment || i + 1 == s->entries)
+		if (end - at < p->segment && i + 1 < s->entries)
 			continue;
 		err = put_segment(p, name, fd, s, first, i + 1, at, end);
 		first = i + 1;
 		at = end;
 	}
-	if (!err && s->size > at)
-		err = put_segment(p, name, fd, s, first, s->entries, at, s->size);
 	return err;
 }
 
@@ -315,6 +390,23 @@ static int put_stream(struct put *p, const char *name)
 	return err;
 }
 
+/* A store may have said so and kept nothing. */
+static int all_is_there(struct put *p)
+{
+	int err = look(p);
+
+	for (size_t i = 0; i < p->sents && !err; i++) {
+		const struct object *o = there(p, p->sent[i].key);
+
+		if (o && o->bytes == p->sent[i].bytes)
+			continue;
+		snprintf(p->trouble.why, sizeof(p->trouble.why),
+			 "the store took it, and does not have it");
+		err = trouble(p, p->sent[i].key, -EIO);
+	}
+	return err;
+}
+
 static int put_all(struct put *p)
 {
 	int err = list(p);
@@ -329,22 +421,31 @@ static int put_all(struct put *p)
 			   p->dir);
 		return -ENODATA;
 	}
+	err = nobody_else_is_there(p);
 	for (size_t i = 0; i < p->names && !err; i++)
 		err = is_stream(p->name[i]) ? put_stream(p, p->name[i]) : 0;
+	if (!err)
+		err = all_is_there(p);
 	for (size_t i = 0; i < p->names && !err; i++)
 		err = is_stream(p->name[i]) ? 0 : put_small(p, p->name[i]);
 	return err;
 }
 
-/* The folder's name without ".gst". */
+/* The folder's name, as it was given, without ".gst". */
 static const char *run_of(struct put *p, const char *dir)
 {
 	char whole[PATH_MAX], *name;
-	size_t len;
+	size_t len = strlen(dir);
 
-	if (!realpath(dir, whole))
-		return NULL;
+	while (len > 1 && dir[len - 1] == '/')
+		len--;
+	snprintf(whole, sizeof(whole), "/%.*s", (int)len, dir);
 	name = strrchr(whole, '/') + 1;
+	if (!*name || !strcmp(name, ".") || !strcmp(name, "..")) {
+		if (!realpath(dir, whole))
+			return NULL;
+		name = strrchr(whole, '/') + 1;
+	}
 	len = strlen(name);
 	if (len > 4 && !strcmp(name + len - 4, ".gst"))
 		name[len - 4] = '\0';
@@ -390,6 +491,8 @@ int view_cmd_put(int argc, char **argv)
 		tell(&p);
 	objects_close(p.store);
 	free(p.name);
+	free(p.object);
+	free(p.sent);
 	base_arena_fini(&p.mem);
 	return err ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
 }

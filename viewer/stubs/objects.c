@@ -40,6 +40,12 @@ size_t view_remote_segments(const struct view_remote *r)
 	return 0;
 }
 
+const char *view_remote_trouble(const struct view_remote *r)
+{
+	(void)r;
+	return NULL;
+}
+
 const char *view_remote_name(const struct view_remote *r, size_t i)
 {
 	(void)r;

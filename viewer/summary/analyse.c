@@ -187,6 +187,10 @@ int view_analyse(const char *path, const struct view_analysis *o, struct view_su
 	if (o->on_trace)
 		o->on_trace(o->arg, t);
 	err = engine(t, path, o, &r);
+	if (view_trace_trouble(t)) {
+		view_error("%s: %s; try again", path, view_trace_trouble(t));
+		err = -EIO;
+	}
 	if (!err)
 		err = find_rates(t, r, o, &rate);
 	if (!err) {

@@ -2,6 +2,9 @@
 #include "remote.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,11 +37,14 @@ struct view_remote {
 	struct segment *segment;
 	size_t segments, segment_room;
 	struct small {
-		const char *name;
+		const char *name, *path; /* path: here, once it may be there */
 		uint64_t bytes;
 	} * small;
 	size_t smalls, small_room;
 	struct view_kept *kept;
+	atomic_bool failed; /* then ... */
+	struct objects_trouble trouble; /* ... why; under ... */
+	pthread_mutex_t lock;
 	bool opening; /* bytes are asked for as they are: tables of contents are read once */
 };
 
@@ -100,7 +106,7 @@ static int add_small(struct view_remote *r, const char *key, uint64_t bytes)
 		return -E2BIG;
 	if (!base_vec_more(r->small, r->smalls, r->small_room))
 		return -ENOMEM;
-	r->small[r->smalls++] = (struct small){ base_arena_text(&r->mem, key), bytes };
+	r->small[r->smalls++] = (struct small){ base_arena_text(&r->mem, key), NULL, bytes };
 	return 0;
 }
 
@@ -126,6 +132,40 @@ static char *run_name(struct base_arena *mem, const char *url)
 	return base_arena_copy(mem, url + from, len - from);
 }
 
+/*
+ * A signal that ends the command removes the folder first: the files in it are few, and their names
+ * are known. One run at a time is cleaned up so; of a comparison's others the folders stay.
+ */
+static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+static struct view_remote *_Atomic cleaned;
+
+static void on_end(int signal)
+{
+	const struct view_remote *r = atomic_exchange(&cleaned, NULL);
+
+	for (size_t i = 0; r && i < r->smalls; i++)
+		if (r->small[i].path)
+			unlink(r->small[i].path);
+	if (r) {
+		rmdir(r->folder);
+		rmdir(r->parent);
+	}
+	raise(signal); /* as the default has it, for SA_RESETHAND */
+}
+
+/* Signals that somebody has a use for stay as they are. */
+static void clean_up_at_end(struct view_remote *r)
+{
+	struct sigaction now, ours = { .sa_handler = on_end, .sa_flags = SA_RESETHAND };
+	struct view_remote *none = NULL;
+
+	if (!atomic_compare_exchange_strong(&cleaned, &none, r))
+		return;
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		if (!sigaction(ending[i], NULL, &now) && now.sa_handler == SIG_DFL)
+			sigaction(ending[i], &ours, NULL);
+}
+
 static int make_folder(struct view_remote *r, const char *url)
 {
 	const char *tmp = getenv("TMPDIR"), *name = run_name(&r->mem, url);
@@ -138,30 +178,51 @@ static int make_folder(struct view_remote *r, const char *url)
 		return -errno;
 	r->parent = parent;
 	r->folder = base_arena_printf(&r->mem, "%s/%s", parent, name);
-	return mkdir(r->folder, 0700) ? -errno : 0;
+	if (mkdir(r->folder, 0700))
+		return -errno;
+	clean_up_at_end(r);
+	return 0;
 }
 
-static int fetch_small(struct view_remote *r, const struct small *s, struct objects_trouble *t)
+static int fetch_small(struct view_remote *r, struct small *s, struct objects_trouble *t)
 {
-	char *path = base_arena_printf(&r->mem, "%s/%s", r->folder, s->name);
 	void *bytes = malloc(s->bytes + 1);
 	ssize_t got;
 	int err = -ENOMEM;
 
 	if (!bytes)
 		return err;
+	s->path = base_arena_printf(&r->mem, "%s/%s", r->folder, s->name);
 	got = objects_get(r->store, s->name, 0, bytes, s->bytes, t);
-	err = got < 0 ? (int)got : base_file_write(path, bytes, (size_t)got);
+	err = got < 0 ? (int)got : base_file_write(s->path, bytes, (size_t)got);
 	free(bytes);
 	return err;
+}
+
+/* The first reason counts: without these bytes nothing that is said of the run would be right. */
+static void fail(struct view_remote *r, const char *name, const struct objects_trouble *t)
+{
+	pthread_mutex_lock(&r->lock);
+	if (!atomic_load(&r->failed))
+		snprintf(r->trouble.why, sizeof(r->trouble.why), "%.100s: %.150s", name, t->why);
+	atomic_store(&r->failed, true);
+	pthread_mutex_unlock(&r->lock);
 }
 
 static ssize_t ask(void *own, size_t object, void *to, size_t len, uint64_t at)
 {
 	struct view_remote *r = own;
-	struct objects_trouble t;
+	const struct segment *s = &r->segment[object];
+	struct objects_trouble t = { "it has become shorter" };
+	ssize_t got, want = at < s->bytes && len > s->bytes - at ? (ssize_t)(s->bytes - at)
+								 : (ssize_t)len;
 
-	return objects_get(r->store, r->segment[object].name, at, to, len, &t);
+	if (atomic_load(&r->failed))
+		return -EIO;
+	got = objects_get(r->store, s->name, at, to, len, &t);
+	if (got < want)
+		fail(r, s->name, &t);
+	return got < want && got >= 0 ? -EIO : got;
 }
 
 static int open_into(struct view_remote *r, const char *url, struct objects_trouble *t)
@@ -170,6 +231,9 @@ static int open_into(struct view_remote *r, const char *url, struct objects_trou
 
 	if (!err)
 		err = objects_list(r->store, "", found, r, t);
+	if (err == -E2BIG)
+		snprintf(t->why, sizeof(t->why),
+			 "more lies there than a run is made of, or a small file that is none");
 	if (!err && !r->segments) {
 		snprintf(t->why, sizeof(t->why), "no run is there (no segment of a trace)");
 		err = -ENODATA;
@@ -193,8 +257,10 @@ int view_remote_open(struct view_remote **out, const char *url, const char **why
 	int err = -ENOMEM;
 
 	t.why[0] = '\0';
-	if (r)
+	if (r) {
+		pthread_mutex_init(&r->lock, NULL);
 		err = open_into(r, url, &t);
+	}
 	if (!err) {
 		*out = r;
 		return 0;
@@ -208,14 +274,18 @@ int view_remote_open(struct view_remote **out, const char *url, const char **why
 
 void view_remote_close(struct view_remote *r)
 {
+	struct view_remote *own = r;
+
 	if (!r)
 		return;
+	atomic_compare_exchange_strong(&cleaned, &own, NULL);
 	if (r->folder)
 		base_folder_remove(r->folder);
 	if (r->parent)
 		rmdir(r->parent);
 	view_kept_free(r->kept);
 	objects_close(r->store);
+	pthread_mutex_destroy(&r->lock);
 	free(r->segment);
 	free(r->small);
 	base_arena_fini(&r->mem);
@@ -230,6 +300,11 @@ const char *view_remote_folder(const struct view_remote *r)
 size_t view_remote_segments(const struct view_remote *r)
 {
 	return r->segments;
+}
+
+const char *view_remote_trouble(const struct view_remote *r)
+{
+	return atomic_load(&r->failed) ? r->trouble.why : NULL;
 }
 
 const char *view_remote_name(const struct view_remote *r, size_t i)

@@ -36,6 +36,12 @@ const char *view_remote_name(const struct view_remote *r, size_t i);
 /* 0 and *f, which is closed before @r; or negative errno. */
 int view_remote_segment(struct view_remote *r, size_t i, struct wire_file **f);
 
+/*
+ * Why some of it could not be read since it was opened, for the user; NULL: all that was asked for
+ * came. Once there is such a reason nothing more is asked for. Valid while @r is open.
+ */
+const char *view_remote_trouble(const struct view_remote *r);
+
 /* What is known of keys of runs: a segment's, with what it holds; a small file's. */
 bool view_remote_is_segment(const char *key);
 bool view_remote_is_small(const char *key);

@@ -261,11 +261,17 @@ int view_trace_scan_remote(struct view_trace *t, uint32_t part, struct view_remo
 		err = scan_segment(t, part, r, i);
 		first = first ? first : err;
 	}
-	if (err == -ENOMEM)
+	if (err == -ENOMEM) {
 		*why = "not enough memory";
-	else if (p->files == before)
+		return err;
+	}
+	if (view_remote_trouble(r)) {
+		*why = view_remote_trouble(r);
+		return -EIO;
+	}
+	if (p->files == before)
 		*why = "none of its segments can be read";
-	return err == -ENOMEM ? err : p->files == before ? first : 0;
+	return p->files == before ? first : 0;
 }
 
 int view_trace_scanned(const struct view_trace *t, const char **why)

@@ -357,6 +357,13 @@ static void priv_free(struct trace_priv *p)
 	free(p);
 }
 
+const char *view_trace_trouble(const struct view_trace *t)
+{
+	const struct trace_priv *p = t->priv;
+
+	return p && p->remote ? view_remote_trouble(p->remote) : NULL;
+}
+
 void view_trace_close(struct view_trace *t)
 {
 	size_t i;

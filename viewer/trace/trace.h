@@ -160,6 +160,12 @@ int view_trace_open_job(struct view_trace **t, const struct view_job *job, const
 void view_trace_close(struct view_trace *t);
 
 /*
+ * Why some of it could not be read, where it lies in an object store; NULL: it could, or lies on
+ * disk. To be asked once all is read: then nothing of what was found is to be told.
+ */
+const char *view_trace_trouble(const struct view_trace *t);
+
+/*
  * When the process of this stream ended, as far as others know: the wrapper, the collector, or the
  * stream that the same process began after it (execv). INT64_MIN: nobody does.
  */

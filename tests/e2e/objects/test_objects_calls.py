@@ -124,7 +124,7 @@ def test_who_and_where():
     """From the environment, else from the files of Amazon's tools; never half of each."""
     with gs.scratch() as where, objectstore.Checked(key='AKIDFILE', secret='from/file+1', region='us-west-7') as store:
         os.makedirs(os.path.join(where, '.aws'))
-        write(where, '.aws/credentials', b'# mine\n[default]\naws_access_key_id=OTHER\naws_secret_access_key = x\n\n[ci]\n'
+        write(where, '.aws/credentials', b'\xef\xbb\xbf[default]\naws_access_key_id=OTHER\naws_secret_access_key = x\n\n[ci]\n'
               b'  aws_access_key_id = AKIDFILE\r\naws_secret_access_key=from/file+1\n')
         write(where, '.aws/config', f'[profile ci]\nregion = us-west-7\nendpoint_url = {store.url}/\n[ci]\nregion=no\n'.encode())
         store.objects['traces', 'of/here/k'] = b'there'
@@ -133,6 +133,8 @@ def test_who_and_where():
                  'SignatureDoesNotMatch: no <SignatureDoesNotMatch>', 'another profile is another one')
         gs.equal(ask(['get k 0 9'], {'AWS_PROFILE': 'ci', 'AWS_ACCESS_KEY_ID': 'HALF'}, home=where)[0]['result'], 5,
                  'a key without its secret counts for nothing')
+        env = {'AWS_ENDPOINT_URL': store.url, 'AWS_ACCESS_KEY_ID': 'a\r\nx-y: z', 'AWS_SECRET_ACCESS_KEY': 'x'}
+        gs.check('control character' in ask([], env, code=1)[0]['why'], 'a line end in a credential')
         for env, url, result in (({}, 's3://traces', ENOKEY), ({'AWS_PROFILE': 'none'}, 's3://traces', ENOKEY),
                                  ({'AWS_PROFILE': 'ci'}, 's3://a', EINVAL), ({'AWS_PROFILE': 'ci'}, 's3://../x', EINVAL),
                                  ({'AWS_PROFILE': 'ci'}, 'http://traces', EINVAL),

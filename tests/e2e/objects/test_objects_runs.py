@@ -6,6 +6,7 @@ when told to, and on a real Swift."""
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -73,7 +74,7 @@ def test_reads_once():
 def test_put_goes_on():
     """Ended by a storm amid it, and called again: what is there is not sent again; run.json comes last."""
     with gs.scratch() as where, objectstore.Checked() as store:
-        store.next.extend([404, b'', 404, b''] + [503] * 6)  # two segments come through, then a storm
+        store.next.extend([None] * 3 + [503] * 6)  # the list and two segments come through, then a storm
         done = put(store, where, RECORDED, '--segment-bytes', '65536')
         gs.equal(done.returncode, 1, 'ended')
         gs.check(b'503' in done.stderr and b'run.json' not in str(names(store)).encode(), f'{done.stderr}')
@@ -105,6 +106,69 @@ def test_another_run_of_that_name():
         gs.equal(done.returncode, 1, 'refused')
         gs.check(b'other bytes are there' in done.stderr, done.stderr)
         gs.check(store.objects['traces', key].endswith(b'x'), 'left as it is')
+        other = os.path.join(where, 'h100-cnn.gst')
+        shutil.copytree(os.path.join(gs.SOURCE, 'tests', 'data', 'recorded', 'h100-transformer.gst'), other)
+        before = dict(store.objects)
+        done = put(store, where, other)
+        gs.check(done.returncode == 1 and b'another run of that name' in done.stderr, f'another run: {done.stderr}')
+        gs.equal(store.objects, before, 'nothing of it is replaced')
+
+
+def test_what_is_not_given_is_not_told():
+    """Blocks that the store lists and refuses: no command says anything of the run, and no digest is stored."""
+    with gs.scratch() as where, objectstore.Checked() as store:
+        put(store, where, RECORDED, '--segment-bytes', '65536')
+        at, fleet = 's3://traces/team/h100-cnn', os.path.join(where, 'fleet')
+        for status, why in (403, b'Other'), (404, b'Other'), (503, b'503'):
+            store.refused = status
+            for look in LOOKS + (('fit',), ('digest', '--store', f'sqlite:{fleet}')):
+                if status == 503 and look[0] != 'report':
+                    continue
+                done = command(store, where, look[0], at, *look[1:])
+                gs.check(done.returncode == 1 and (look[0] == 'dump' or not done.stdout) and why in done.stderr,
+                         f'{status}, {look}: {done.returncode}, {len(done.stdout)} bytes, {done.stderr}')
+        store.refused = None
+        gs.check(b'no run' in command(store, where, 'fleet', '--store', f'sqlite:{fleet}').stderr or
+                 not os.path.exists(fleet), 'nothing is stored')
+
+
+def test_a_signal_leaves_nothing():
+    with gs.scratch() as where, objectstore.Checked() as store:
+        put(store, where, RECORDED)
+        store.pause_s = 60
+        env = gs.environment(**{'HOME': '/nowhere', 'TMPDIR': where, **store.environment()})
+        for sig in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:
+            one = subprocess.Popen([gs.CLI, 'report', 's3://traces/team/h100-cnn'], env=env, stdout=subprocess.DEVNULL)
+            gs.check(gs.until('its folder', lambda: any(os.listdir(os.path.join(where, n)) for n in os.listdir(where)), 60), 'a folder')
+            one.send_signal(sig)
+            gs.equal((one.wait(), os.listdir(where)), (-sig, []), f'{sig!r}')
+
+
+def test_while_it_is_written():
+    """A last frame that is not whole is left out, and comes with a later put; nothing is damaged then."""
+    with gs.scratch() as where, objectstore.Checked() as store:
+        run = os.path.join(where, 'r.gst')
+        shutil.copytree(RECORDED, run)
+        file = [os.path.join(run, n) for n in os.listdir(run) if n.endswith('.gst')][0]
+        with open(file, 'rb') as f:
+            whole = f.read()
+        for size in 100000, 100100, 98184, 120000, 150000, len(whole):
+            with open(file, 'wb') as f:
+                f.write(whole[:size])
+            done = put(store, where, run)
+            gs.equal((done.returncode, done.stderr), (0, b''), f'put at {size} bytes')
+        far, near = (command(store, where, 'report', at, '--format', 'json') for at in ('s3://traces/team/r', run))
+        gs.equal(far.stdout, near.stdout, 'the report in the end')
+
+
+def test_stores_that_lie_of_puts():
+    with gs.scratch() as where, objectstore.Checked() as store:
+        store.next.extend([None, 409, 409])
+        gs.equal(put(store, where, RECORDED).returncode, 0, 'another one puts the same just now')
+        store.objects.clear()
+        store.keeps = False
+        done = put(store, where, RECORDED)
+        gs.check(done.returncode == 1 and b'does not have it' in done.stderr, f'took it and kept nothing: {done.stderr}')
 
 
 def test_damage_and_holes_are_told():
