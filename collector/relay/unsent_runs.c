@@ -23,6 +23,7 @@
 #include "core/log.h"
 #include "cursor.h"
 #include "retain/run_dirs.h"
+#include "store/run_name.h"
 #include "wire/keyed_hash.h"
 
 #define LIST_MAX (16u << 20)
@@ -122,6 +123,54 @@ static bool holds_spool(int base_fd, const char *name)
 	if (d)
 		closedir(d);
 	return found;
+}
+
+/* What a trace lies in that nobody forwards, or not yet. */
+static bool stays(const struct coll_outbox *o, int base_fd, const char *name)
+{
+	const struct coll_out_run *run;
+	int fd;
+	DIR *d;
+	struct dirent *e;
+	bool found = false;
+
+	for (run = o->runs; run; run = run->next)
+		if (!strcmp(strrchr(run->dir, '/') + 1, name))
+			return false;
+	if (has_cursor(base_fd, name))
+		return false;
+	fd = open_run(base_fd, name);
+	d = fd < 0 ? NULL : fdopendir(fd);
+	if (!d && fd >= 0)
+		close(fd);
+	while (d && !found && (e = readdir(d)))
+		found = coll_out_kind_of(e->d_name) == COLL_OUT_SPOOL ||
+			coll_out_kind_of(e->d_name) == COLL_OUT_FRAMES;
+	if (d)
+		closedir(d);
+	return found;
+}
+
+/*
+ * A job goes once no run of its stays here: a centre that had its GPUs and not its runs would say
+ * that nobody used them.
+ */
+static bool job_may_go(const struct coll_outbox *o, int base_fd, const char *job)
+{
+	int fd = openat(base_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	char of[COLL_RUN_BYTES];
+	struct dirent *e;
+	bool may = d != NULL;
+
+	if (!d && fd >= 0)
+		close(fd);
+	while (may && (e = readdir(d)))
+		if (coll_job_of_run(of, e->d_name) && !strcmp(of, job))
+			may = !stays(o, base_fd, e->d_name);
+	if (d)
+		closedir(d);
+	return may;
 }
 
 /* One that was done, and the centre does not have all of it, or was not asked since its start. */
@@ -264,7 +313,8 @@ static size_t scan_entries(struct coll_unsent_runs *s, struct coll_outbox *o, DI
 			stray = turn && has_news(dirfd(d), name);
 			done++;
 		} else {
-			stray = coll_job_dir_is(name) || holds_spool(dirfd(d), name);
+			stray = coll_job_dir_is(name) ? job_may_go(o, dirfd(d), name)
+						      : holds_spool(dirfd(d), name);
 		}
 		if (stray)
 			taken += forward_run(o, name, had);

@@ -10,7 +10,8 @@
  * COLL_UNSENT_WITH_US_S before that was begun along with us, and is sent. Who does not want a run
  * to be sent adds a line (and removes its cursor). Without that file nothing is forwarded.
  *
- * The folders of jobs (retain/job_dirs.h) are taken up like these: no stream tells of them.
+ * The folders of jobs (retain/job_dirs.h) are taken up like these, for no stream tells of them, but
+ * not while a run of theirs stays here: a centre would take its GPUs for unused.
  *
  * And runs that were forwarded and over, in which somebody has gone on since: some at a time. One
  * thread.

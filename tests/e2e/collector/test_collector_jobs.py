@@ -5,6 +5,7 @@ bill, once, by way of a node's collector and a central one; a job is digested wh
 with what comes late; it is kept, counted and told as its team's; and what somebody wrote into its folder to break it."""
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import sys
@@ -122,6 +123,28 @@ def test_node_and_centre():
             gs.equal(centre.ask('GET', '/healthz', token=None)[0], 200, '/healthz')
             node.stop()
             centre.stop()
+
+
+def test_a_run_stays():
+    """A job whose run lay there before there was an upstream, and is not sent: the centre is not told of its GPUs, for it would
+    say that nobody used them. One without runs goes; so does the other once its run is gone."""
+    with tempfile.TemporaryDirectory(prefix='gpustarve-jobs-') as d, Centre(BIN, d, https=False) as centre:
+        base = os.path.join(d, 'node', 'runs')
+        os.makedirs(base)
+        run = jobsmade.run(base, 'slurm-c1-9.0-0', jobsmade.stream(env=[*JOB, ('SLURM_STEP_ID', 0)]))
+        os.rename(os.path.join(run, os.listdir(run)[0]), os.path.join(run, '1' * 32 + '.gst'))
+        for job in 9, 10:
+            jobsmade.alloc(base, job=job)
+        with c.Collector(BIN, root=os.path.join(d, 'node'), options=central.upstream(centre)) as node:
+            gs.equal(node.base, base, 'where its runs are')
+            there = {job: os.path.join(centre.base, 'alpha', f'c1-{job}.job', 'alloc-n1-0.json') for job in (9, 10)}
+            c.wait_for(lambda: os.path.exists(there[10]), 'the job without runs')
+            time.sleep(7)
+            gs.check(not os.path.exists(there[9]), 'the job whose run stays')
+            shutil.rmtree(run)
+            c.wait_for(lambda: os.path.exists(there[9]), 'the job, once its run is gone')
+            node.stop()
+        centre.stop()
 
 
 def test_centre_loses_it():
