@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "core/clockpoll.h"
+#include "core/ownfds.h"
 #include "core/procfile.h"
 #include "report.h"
 #include "stream/transport.h"
+#include "stream/writer.h"
 #include "traceclock.h"
 
 #define TOLD_NS 10000000000
@@ -25,19 +27,25 @@ static struct {
 	int64_t told_ns; /* last told; 0: there was a pause since */
 } w;
 
-/* False: the kernel does not tell. */
-static bool count(uint64_t *bytes)
+struct look {
+	uint64_t bytes;
+	bool is_told; /* by the kernel */
+};
+
+/* On the writer: opened here, the file would take a number of the program's. */
+static void count(void *arg)
 {
 	static const char name[] = "\nwrite_bytes: ";
+	struct look *l = arg;
 	char in[512];
 	const char *at;
 
-	if (prof_proc_read("/proc/self/io", in, sizeof(in)) <= 0)
-		return false;
+	if (!prof_ownfds() || prof_proc_read("/proc/self/io", in, sizeof(in)) <= 0)
+		return;
 	at = strstr(in, name);
 	if (at)
-		*bytes = strtoull(at + sizeof(name) - 1, NULL, 10);
-	return at != NULL;
+		l->bytes = strtoull(at + sizeof(name) - 1, NULL, 10);
+	l->is_told = at != NULL;
 }
 
 static uint64_t since(uint64_t now, uint64_t before)
@@ -72,12 +80,14 @@ void prof_written_tick(bool last)
 {
 	struct prof_transport_stats transport;
 	int64_t now_ns = prof_now_ns();
-	uint64_t bytes = 0, by_others;
+	struct look look = { .is_told = false };
+	uint64_t by_others;
 
-	if (!count(&bytes))
+	prof_writer_call(count, &look);
+	if (!look.is_told)
 		return;
 	prof_transport_stats(&transport);
-	by_others = since(since(bytes, w.bytes), since(transport.written, w.own));
+	by_others = since(since(look.bytes, w.bytes), since(transport.written, w.own));
 	if (w.began && by_others >= PROF_WRITTEN_LEAST)
 		add(by_others, now_ns);
 	else
@@ -87,7 +97,7 @@ void prof_written_tick(bool last)
 	if (by_others < PROF_WRITTEN_LEAST)
 		w.told_ns = 0;
 	w.began = true;
-	w.bytes = bytes;
+	w.bytes = look.bytes;
 	w.own = transport.written;
 	w.t_ns = now_ns;
 }

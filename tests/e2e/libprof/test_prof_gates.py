@@ -12,7 +12,7 @@ import sys
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
 
-SHIM = 'begin collect end forget lend lending lent loaded note opened opening save_is saved saving shim take took worker'
+SHIM = 'begin collect end ended forget lend lending lent loaded note opened opening save_is saved saving shim take took worker'
 EXPORTS = ['InitializeInjection', 'InitializeInjectionNvtx2', '_Exit', '__asan_default_options', '_exit',
            'fdatasync', 'fsync', *('gpustarve_' + name for name in SHIM.split()), 'rename', 'renameat', 'renameat2']
 NEEDED = {'libc.so.6', 'libpthread.so.0', 'libdl.so.2', 'ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'}

@@ -127,7 +127,7 @@ def expect_dumped(where, found):
     done = gs.gpustarve('dump', os.path.dirname(prof.files(where)[0]))
     got = [line.split('\t')[2:] for line in done.stdout.decode().splitlines() if line.startswith('# meter\t')]
     want = [['ordinal 0', str(s), str(e - s), 'gpm' if m['source'] == GPM else 'samples'] +
-            [f'{name} {m[name] // 100}.{m[name] % 100:02}' for bit, name in ((1, 'busy'), (8, 'tensor'), (16, 'dram'))
+            [f'{name} {m[name] // 100}.{m[name] % 100:02}' for bit, name in ((1, 'busy'), (2, 'sm'), (8, 'tensor'), (16, 'dram'))
              if m['known'] & bit] for s, e, m in found]
     gs.equal(got, want, 'meters in dump')
 
