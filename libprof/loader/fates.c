@@ -9,9 +9,11 @@
 
 #include "core/clockpoll.h"
 #include "core/notes.h"
+#include "core/ownfds.h"
 #include "core/procfile.h"
 #include "sample/threadfacts.h"
 #include "sample/waitkind.h"
+#include "stream/writer.h"
 
 #define WATCHED 512u
 #define LOOKS 64u /* at one drain; a look costs some microseconds */
@@ -173,12 +175,30 @@ static void hand_over(const struct fate *f, int64_t now_ns,
 	sample(ctx, &look);
 }
 
-static void look_at(struct fate *f, void (*sample)(void *ctx, struct prof_thread_sample *sample),
-		    void *ctx)
+/* Those whose turn it is, and what the kernel says of each. */
+struct turn {
+	struct fate *fate[LOOKS];
+	enum wire_state state[LOOKS];
+	uint32_t count;
+	bool asked;
+};
+
+/* On the writer: opened here, a file of /proc would take a number of the program's. */
+static void ask(void *arg)
+{
+	struct turn *t = arg;
+
+	t->asked = prof_ownfds();
+	for (uint32_t i = 0; t->asked && i < t->count; i++)
+		t->state[i] = state_of(t->fate[i]->pid);
+}
+
+static void look_at(struct fate *f, enum wire_state state,
+		    void (*sample)(void *ctx, struct prof_thread_sample *sample), void *ctx)
 {
 	int64_t now = prof_realtime_ns();
 
-	switch (state_of(f->pid)) {
+	switch (state) {
 	case WIRE_STATE_UNKNOWN:
 		end_stop(f, now);
 		f->gone = true;
@@ -199,14 +219,19 @@ void prof_fates_look(void (*sample)(void *ctx, struct prof_thread_sample *sample
 		     bool final)
 {
 	uint32_t i, n = watched < WATCHED ? watched : WATCHED, looks;
+	struct turn turn = { .count = 0 };
 	int kept = errno;
 
 	for (looks = 0; looks < n && looks < LOOKS; looks++) {
 		struct fate *f = &list[next++ % n];
 
 		if (f->pid && !f->gone)
-			look_at(f, sample, ctx);
+			turn.fate[turn.count++] = f;
 	}
+	if (turn.count)
+		prof_writer_call(ask, &turn);
+	for (i = 0; turn.asked && i < turn.count; i++)
+		look_at(turn.fate[i], turn.state[i], sample, ctx);
 	for (i = 0; final && i < n; i++)
 		if (list[i].stopped_ns)
 			tell_stop(&list[i], 0);

@@ -3,8 +3,8 @@
  * What became of the loader's workers: one that somebody stops (SIGSTOP, a debugger) or that a
  * signal ends (the OOM killer's SIGKILL) cannot tell of it. At each drain the kernel is asked for
  * the state of some of them; a note (notes.h) says from when to when one was stopped, and when one
- * died of what. While one is stopped, samples say so. Nothing is reaped or signalled. Sender
- * thread.
+ * died of what. While one is stopped, samples say so. Nothing is reaped or signalled. Where the
+ * writer has no table of descriptors of its own nothing is asked. Sender thread.
  */
 #ifndef PROF_FATES_H
 #define PROF_FATES_H

@@ -149,8 +149,8 @@ def swift(where):
 class Checked(http.server.ThreadingHTTPServer):
     """A store that believes no signature but one that botocore makes of the same request. objects: bytes by
     (bucket, key). next: what it does to the next requests: a status, 'cut' (half an answer), 'drop' (none),
-    'lost' (does it, and says nothing), or bytes (an answer of 200). asked: (method, path, headers) of all. refused: a
-    status for GETs of blocks. keeps: whether it has what it says that it took. pause_s: before a GET of a block."""
+    'lost' (does it, and says nothing), or bytes (an answer of 200). asked: (method, path, headers) of all. refused: as
+    one of next, for GETs of blocks. keeps: whether it has what it says that it took. pause_s: before a GET of a block."""
     daemon_threads = True
     request_queue_size = 64
 
@@ -239,7 +239,7 @@ class Asked(http.server.BaseHTTPRequestHandler):
             how = server.next.popleft() if server.next else None
         if self.headers.get('Range', '').startswith('bytes=0-') and '/0' in self.path:
             time.sleep(server.pause_s)
-            how = how or server.refused
+            how = server.refused if how is None else how
         if how == 'drop':
             self.close_connection = True
             return

@@ -213,13 +213,15 @@ static ssize_t ask(void *own, size_t object, void *to, size_t len, uint64_t at)
 {
 	struct view_remote *r = own;
 	const struct segment *s = &r->segment[object];
-	struct objects_trouble t = { "it has become shorter" };
+	struct objects_trouble t;
 	ssize_t got, want = at < s->bytes && len > s->bytes - at ? (ssize_t)(s->bytes - at)
 								 : (ssize_t)len;
 
 	if (atomic_load(&r->failed))
 		return -EIO;
 	got = objects_get(r->store, s->name, at, to, len, &t);
+	if (got >= 0 && got < want)
+		snprintf(t.why, sizeof(t.why), "it is shorter than it was");
 	if (got < want)
 		fail(r, s->name, &t);
 	return got < want && got >= 0 ? -EIO : got;

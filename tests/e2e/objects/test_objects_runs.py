@@ -119,7 +119,7 @@ def test_what_is_not_given_is_not_told():
     with gs.scratch() as where, objectstore.Checked() as store:
         put(store, where, RECORDED, '--segment-bytes', '65536')
         at, fleet = 's3://traces/team/h100-cnn', os.path.join(where, 'fleet')
-        for status, why in (403, b'Other'), (404, b'Other'), (503, b'503'):
+        for status, why in (403, b'Other'), (404, b'Other'), (b'', b'shorter than it was'), (503, b'503'):
             store.refused = status
             for look in LOOKS + (('fit',), ('digest', '--store', f'sqlite:{fleet}')):
                 if status == 503 and look[0] != 'report':
