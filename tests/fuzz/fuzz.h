@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include "wire/crc32c.h"
 #include "wire/frame.h"
@@ -53,6 +54,18 @@ static inline void fuzz_seal(uint8_t *data, size_t len)
 			fuzz_put32(p + 56, wire_crc32c(0, p + WIRE_FRAME_HEADER_BYTES, payload));
 		fuzz_put32(p + 60, wire_crc32c(0, p, 60));
 	}
+}
+
+/* fuzz_file() of targets whose first byte says whether checksums are made good, @seals times. */
+static inline size_t fuzz_take(const uint8_t *data, size_t len, uint8_t **file, unsigned int seals)
+{
+	if (!len)
+		return 0;
+	*file = malloc(len);
+	memcpy(*file, data + 1, len - 1);
+	while (data[0] & 1 && seals--)
+		fuzz_seal(*file, len - 1);
+	return len - 1;
 }
 
 #endif

@@ -60,11 +60,7 @@ static void in_pieces(const uint8_t *data, size_t len, size_t step, struct found
 
 size_t fuzz_file(const uint8_t *data, size_t len, uint8_t **file)
 {
-	if (!len)
-		return 0;
-	*file = malloc(len);
-	memcpy(*file, data + 1, len - 1);
-	return len - 1;
+	return fuzz_take(data, len, file, 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

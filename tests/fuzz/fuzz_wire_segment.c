@@ -43,15 +43,7 @@ static void read_all(const uint8_t *data, size_t len)
 
 size_t fuzz_file(const uint8_t *data, size_t len, uint8_t **file)
 {
-	if (!len)
-		return 0;
-	*file = malloc(len);
-	memcpy(*file, data + 1, len - 1);
-	if (data[0] & 1) {
-		fuzz_seal(*file, len - 1);
-		fuzz_seal(*file, len - 1);
-	}
-	return len - 1;
+	return fuzz_take(data, len, file, 2);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

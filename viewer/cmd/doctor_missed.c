@@ -62,14 +62,11 @@ __attribute__((format(printf, 3, 4))) static void tell_upstream(struct view_miss
 								const char *remedy, const char *fmt,
 								...)
 {
-	char text[sizeof(out->what)];
 	va_list list;
 
 	va_start(list, fmt);
-	vsnprintf(text, sizeof(text), fmt, list);
+	view_missed_vtell(out, VIEW_MISSED_UPSTREAM, fmt, list);
 	va_end(list);
-	base_escape_text(out->what, sizeof(out->what), BASE_AS_TERMINAL, text);
-	out->link = VIEW_MISSED_UPSTREAM;
 	out->remedy = remedy;
 }
 
@@ -93,8 +90,8 @@ static void tell_status(const struct upstream *u, long status, const char *why,
 		tell_upstream(out,
 			      "look whether it is a gpustarve-collector; until then the run stays "
 			      "on this machine",
-			      "what answers at %s is not a collector that takes it: HTTP %ld", u->url,
-			      status);
+			      "what answers at %s is not a collector that takes it: HTTP %ld",
+			      u->url, status);
 	else
 		tell_upstream(out,
 			      "look whether it runs, and whether GPUSTARVE_UPSTREAM_CA has the "

@@ -49,17 +49,24 @@ static const char *const remedies[] = {
 	[VIEW_MISSED_UPSTREAM] = "until then the run stays on this machine",
 };
 
-void view_missed_tell(struct view_missed *out, enum view_missed_link link, const char *fmt, ...)
+void view_missed_vtell(struct view_missed *out, enum view_missed_link link, const char *fmt,
+		       va_list list)
 {
 	char text[sizeof(out->what)];
-	va_list list;
 
-	va_start(list, fmt);
 	vsnprintf(text, sizeof(text), fmt, list);
-	va_end(list);
 	base_escape_text(out->what, sizeof(out->what), BASE_AS_TERMINAL, text);
 	out->link = link;
 	out->remedy = remedies[link];
+}
+
+void view_missed_tell(struct view_missed *out, enum view_missed_link link, const char *fmt, ...)
+{
+	va_list list;
+
+	va_start(list, fmt);
+	view_missed_vtell(out, link, fmt, list);
+	va_end(list);
 }
 
 bool view_missed_off(const char *value)

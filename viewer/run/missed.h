@@ -9,6 +9,7 @@
 #ifndef VIEW_MISSED_H
 #define VIEW_MISSED_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include "process.h"
 
@@ -58,5 +59,9 @@ void view_missed_process(const struct view_process *p, struct view_missed *out);
  * @words: it and its arguments, ended by NULL. Launchers of a table are looked through (env, nice).
  */
 void view_missed_command(char *const *words, struct view_missed *out);
+
+/* Sets all of @out, for who asks further than this does; what is not printable becomes '?'. */
+void view_missed_vtell(struct view_missed *out, enum view_missed_link link, const char *fmt,
+		       va_list list) __attribute__((format(printf, 3, 0)));
 
 #endif

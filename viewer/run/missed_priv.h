@@ -5,7 +5,7 @@
 
 #include "missed.h"
 
-/* Sets all of @out; what is not printable becomes '?'. */
+/* As view_missed_vtell. */
 void view_missed_tell(struct view_missed *out, enum view_missed_link link, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
