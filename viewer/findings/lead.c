@@ -57,10 +57,38 @@ static const char *const waits_before[2] = {
 	"The GPUs waited for each other, or communicated, for",
 };
 
+/* Most of what is in doubt is known by half: the program waited, and for which of its threads. */
+static const char *const host_waits_before[2] = {
+	"The GPU waited for the training program, which waited for something itself, for",
+	"The GPUs waited for the training program, which waited for something itself, for",
+};
+
 static const char *const warmup_before[2] = {
 	"The GPU waited for modules to be loaded and compiled for",
 	"The GPUs waited for modules to be loaded and compiled for",
 };
+
+/*
+ * Is more of the doubt the program's own waiting (host.wait) than all else of it? Then that leads:
+ * "nobody knows" over a finding that names the thread would be less than what is known.
+ */
+static bool is_host_wait(const struct view_summary *s, enum ana_verdict verdict)
+{
+	const int64_t *classes = s->result->classes;
+
+	return verdict == ANA_V_INCONCLUSIVE &&
+	       classes[ANA_HOST_WAIT] >
+		       ana_class_sum(classes, ana_class_is_doubt) - classes[ANA_HOST_WAIT];
+}
+
+static bool leads(const struct view_lead *l, int c)
+{
+	if (l->warmup)
+		return c == ANA_HOST_WARMUP;
+	if (l->host_waits)
+		return c == ANA_HOST_WAIT;
+	return is_about(l->verdict, c);
+}
 
 static struct view_lead lead_about(const struct view_summary *s, enum ana_verdict verdict,
 				   bool warmup)
@@ -70,8 +98,9 @@ static struct view_lead lead_about(const struct view_summary *s, enum ana_verdic
 	bool skewed = false;
 
 	l.gpus = s->result->gpus - (u.no_process + u.no_work);
+	l.host_waits = is_host_wait(s, verdict);
 	for (int c = 0; c < ANA_CLASSES; c++) {
-		l.set[c] = l.warmup ? c == ANA_HOST_WARMUP : is_about(l.verdict, c);
+		l.set[c] = leads(&l, c);
 		skewed |= l.set[c] && s->result->skew_causes[c];
 	}
 	l.ns = l.verdict == ANA_V_BUSY
@@ -169,9 +198,10 @@ int64_t view_per_thousand(const struct view_summary *s, int64_t amount)
 
 const char *view_lead_before(const struct view_lead *l)
 {
-	const char *const *before = l->warmup  ? warmup_before
-				    : l->waits ? waits_before
-					       : words[l->verdict].before;
+	const char *const *before = l->warmup	    ? warmup_before
+				    : l->waits	    ? waits_before
+				    : l->host_waits ? host_waits_before
+						    : words[l->verdict].before;
 
 	return before[l->gpus > 1];
 }

@@ -14,6 +14,7 @@
 struct view_lead {
 	bool warmup; /* view_is_warmup */
 	bool waits; /* most of communication was waiting for others, whom nobody blames */
+	bool host_waits; /* most of what is in doubt: the program waited itself (host.wait) */
 	bool known; /* there is training time, and some GPU was used */
 	enum ana_verdict verdict;
 	/* whose time it is, with what others waited for late ranks by these */

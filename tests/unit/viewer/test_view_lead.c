@@ -61,7 +61,29 @@ static void test_verdicts(void)
 	       "$1.00 of each $3.99 GPU-hour of training was paid for waiting");
 	expect(ANA_HOST_UNKNOWN,
 	       "Nobody knows what the GPU waited for in 25.0 % of the training time", "nothing");
+	expect(ANA_HOST_WAIT,
+	       "The GPU waited for the training program, which waited for something itself, for 25.0 % of the training time",
+	       "nothing");
 	expect(ANA_COMPUTE, "The GPU was busy for 100.0 % of the training time", "nothing");
+}
+
+/* Of what is in doubt the larger half leads: what the program waited in, or what nobody knows. */
+static void test_doubt(void)
+{
+	struct view_summary *s = run_of(ANA_HOST_WAIT, 3990000000LL);
+	int64_t *classes = s->result->classes;
+	int64_t most = classes[ANA_HOST_WAIT] / 2 - 1;
+	struct view_lead l;
+
+	classes[ANA_HOST_WAIT] -= most;
+	classes[ANA_HOST_UNKNOWN] += most;
+	l = view_lead_of(s);
+	EXPECT(l.host_waits && l.ns == classes[ANA_HOST_WAIT]);
+	classes[ANA_HOST_WAIT] -= 2;
+	classes[ANA_HOST_UNKNOWN] += 2;
+	l = view_lead_of(s);
+	EXPECT(!l.host_waits && l.ns == classes[ANA_HOST_WAIT] + classes[ANA_HOST_UNKNOWN]);
+	view_summary_free(s);
 }
 
 /* Busy is no praise by itself: a tenth of the training time lost is told of. */
@@ -384,9 +406,10 @@ static void test_gpus_say_as_the_run(void)
 
 int main(void)
 {
-	int failed = RUN(test_verdicts, test_healthy, test_words, test_once, test_startup,
-			 test_warmup, test_short, test_no_price, test_between, test_fp32, test_skew,
-			 test_no_training, test_by_cost, test_larger, test_gpus_say_as_the_run);
+	int failed = RUN(test_verdicts, test_doubt, test_healthy, test_words, test_once,
+			 test_startup, test_warmup, test_short, test_no_price, test_between,
+			 test_fp32, test_skew, test_no_training, test_by_cost, test_larger,
+			 test_gpus_say_as_the_run);
 
 	base_arena_fini(&mem);
 	return failed;
