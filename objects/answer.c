@@ -10,11 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "base/escape.h"
 #include "trouble.h"
 
 #define DEPTH_MAX 8
 #define TEXT_MAX OBJECTS_TOKEN_MAX
+#define OBJECTS_ETAG_MAX 127u
 
 struct walk {
 	XML_Parser parser;
@@ -27,10 +29,10 @@ struct walk {
 	int err;
 	/* of a list's page */
 	struct objects_page *page;
-	int (*found)(void *arg, const char *key, uint64_t bytes);
+	int (*found)(void *arg, const struct objects_seen *s);
 	void *arg;
-	char key[OBJECTS_KEY_MAX + 1];
-	uint64_t bytes;
+	char key[OBJECTS_KEY_MAX + 1], etag[OBJECTS_ETAG_MAX + 1];
+	struct objects_seen seen; /* of the object that is being read */
 	bool has_bytes, whole;
 	/* of an error */
 	char code[96], message[TEXT_MAX];
@@ -121,19 +123,43 @@ static bool number_of(const char *text, uint64_t *value)
 	return *text >= '0' && *text <= '9' && !*end && !errno;
 }
 
-static void object_ends(struct walk *w)
+/* "2026-11-09T14:02:11.000Z"; 0: it is none. */
+static int64_t time_of(const char *text)
+{
+	struct tm tm = { 0 };
+	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+
+	return rest && (*rest == '.' || *rest == 'Z') ? (int64_t)timegm(&tm) : 0;
+}
+
+static void hand_on(struct walk *w)
 {
 	int err;
 
-	if (!w->key[0] || !w->has_bytes) {
-		fail(w, -EIO);
-		return;
-	}
-	err = w->found(w->arg, w->key, w->bytes);
-	w->key[0] = '\0';
+	w->seen.key = w->key;
+	w->seen.etag = w->etag;
+	err = w->found(w->arg, &w->seen);
+	w->seen = (struct objects_seen){ .key = NULL };
+	w->key[0] = w->etag[0] = '\0';
 	w->has_bytes = false;
 	if (err)
 		fail(w, err);
+}
+
+static void object_ends(struct walk *w)
+{
+	if (w->key[0] && w->has_bytes)
+		hand_on(w);
+	else
+		fail(w, -EIO);
+}
+
+static void folder_ends(struct walk *w)
+{
+	if (w->key[0])
+		hand_on(w);
+	else
+		fail(w, -EIO);
 }
 
 static void list_element(struct walk *w, const char *path, const char *text)
@@ -144,12 +170,19 @@ static void list_element(struct walk *w, const char *path, const char *text)
 	if (strncmp(path, root, sizeof(root) - 1) != 0)
 		return;
 	path += sizeof(root) - 1;
-	if (!strcmp(path, "/Contents/Key") && len <= OBJECTS_KEY_MAX)
+	if ((!strcmp(path, "/Contents/Key") || !strcmp(path, "/CommonPrefixes/Prefix")) &&
+	    len <= OBJECTS_KEY_MAX)
 		memcpy(w->key, text, len + 1);
 	else if (!strcmp(path, "/Contents/Size"))
-		w->has_bytes = number_of(text, &w->bytes);
+		w->has_bytes = number_of(text, &w->seen.bytes);
+	else if (!strcmp(path, "/Contents/ETag") && len <= OBJECTS_ETAG_MAX)
+		memcpy(w->etag, text, len + 1);
+	else if (!strcmp(path, "/Contents/LastModified"))
+		w->seen.changed_s = time_of(text);
 	else if (!strcmp(path, "/Contents"))
 		object_ends(w);
+	else if (!strcmp(path, "/CommonPrefixes"))
+		folder_ends(w);
 	else if (!strcmp(path, "/IsTruncated"))
 		w->page->more = !strcmp(text, "true");
 	else if (!strcmp(path, "/NextContinuationToken"))
@@ -159,7 +192,7 @@ static void list_element(struct walk *w, const char *path, const char *text)
 }
 
 int objects_page_read(struct objects_page *page, const char *text, size_t len,
-		      int (*found)(void *arg, const char *key, uint64_t bytes), void *arg)
+		      int (*found)(void *arg, const struct objects_seen *s), void *arg)
 {
 	struct walk *w = calloc(1, sizeof(*w));
 	int err;

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "seen.h"
 
 #define OBJECTS_TOKEN_MAX 4096u
 
@@ -19,11 +20,11 @@ struct objects_page {
 };
 
 /*
- * Hands the objects of a page of ListObjectsV2 to @found in their order. 0, what @found returned, or
- * -EIO: no such page.
+ * Hands the objects of a page of ListObjectsV2 to @found in their order, and its common prefixes in
+ * theirs. 0, what @found returned, or -EIO: no such page.
  */
 int objects_page_read(struct objects_page *page, const char *text, size_t len,
-		      int (*found)(void *arg, const char *key, uint64_t bytes), void *arg);
+		      int (*found)(void *arg, const struct objects_seen *s), void *arg);
 
 /* The error's Code and Message as "CODE: MESSAGE", one printable line; "" where there is none. */
 void objects_error_read(char *to, size_t room, const char *text, size_t len);

@@ -247,37 +247,57 @@ int objects_remove(struct objects *o, const char *key, struct objects_trouble *t
 	return err == -ENOENT ? 0 : err;
 }
 
-/* Keys without what objects_open was given, and in an order that goes up: a list has an end. */
+/*
+ * Keys without what objects_open was given, and in an order that goes up: a list has an end. A page
+ * has its objects first and then its folders, each of which goes up by itself.
+ */
 struct listing {
-	int (*found)(void *arg, const char *key, uint64_t bytes);
+	int (*found)(void *arg, const struct objects_seen *s);
 	void *arg;
 	const char *prefix; /* of the bucket's */
-	char last[OBJECTS_KEY_MAX + 1];
+	bool folders;
+	unsigned int most, left; /* of keys, if most */
+	bool enough; /* it ended itself for that */
+	int64_t now_s;
+	char last[2][OBJECTS_KEY_MAX + 1]; /* [1]: folders */
 };
 
-static int list_one(void *arg, const char *key, uint64_t bytes)
+static int list_one(void *arg, const struct objects_seen *s)
 {
 	struct listing *l = arg;
-	size_t len = strlen(l->prefix);
+	struct objects_seen own = *s;
+	size_t len = strlen(l->prefix), end = strlen(s->key);
+	char *last = l->last[l->folders && end && s->key[end - 1] == '/'];
 
-	if (strncmp(key, l->prefix, len) != 0 || strcmp(key, l->last) <= 0)
+	if (strncmp(s->key, l->prefix, len) != 0 || strcmp(s->key, last) <= 0)
 		return -EIO;
-	memcpy(l->last, key, strlen(key) + 1);
-	return key[len] ? l->found(l->arg, key + len, bytes) : 0;
+	memcpy(last, s->key, end + 1);
+	if (!s->key[len])
+		return 0;
+	if (l->most && !l->left) {
+		l->enough = true;
+		return -ECANCELED;
+	}
+	l->left -= l->most > 0;
+	own.key += len;
+	return l->found(l->arg, &own);
 }
 
 /* Queries are signed in order of their names, each with its "=". */
 static const char *list_url(struct base_arena *mem, const struct objects_address *a,
-			    const char *prefix, const char *token)
+			    const char *prefix, const struct listing *l, const char *token)
 {
 	const char *all = base_arena_printf(mem, "%s%s", a->prefix, prefix);
 	const char *from = *token ? base_arena_printf(mem, "continuation-token=%s&",
 						      objects_encoded(mem, token, false))
 				  : "";
+	const char *most =
+		l->most && l->most < 1000 ? base_arena_printf(mem, "max-keys=%u&", l->most) : "";
 
 	if (strlen(all) > OBJECTS_KEY_MAX)
 		return NULL;
-	return base_arena_printf(mem, "%s/?%slist-type=2&prefix=%s", a->base, from,
+	return base_arena_printf(mem, "%s/?%s%slist-type=2&%sprefix=%s", a->base, from,
+				 l->folders ? "delimiter=%2F&" : "", most,
 				 objects_encoded(mem, all, false));
 }
 
@@ -287,10 +307,11 @@ static int list_page(struct objects *o, const char *prefix, struct listing *l,
 	struct objects_answer a = { .status = 0 };
 	struct base_arena mem = { NULL };
 	struct objects_request r = { .method = "GET",
-				     .url = list_url(&mem, &o->address, prefix, page->token) };
+				     .url = list_url(&mem, &o->address, prefix, l, page->token) };
 	int err = ask(o, &r, &a, t);
 
 	if (!err) {
+		l->now_s = a.now_s;
 		err = objects_page_read(page, (const char *)a.text.data, a.text.len, list_one, l);
 		if (err == -EIO)
 			say(t, "its answer is no list of objects");
@@ -300,23 +321,56 @@ static int list_page(struct objects *o, const char *prefix, struct listing *l,
 	return err;
 }
 
-int objects_list(struct objects *o, const char *prefix,
-		 int (*found)(void *arg, const char *key, uint64_t bytes), void *arg,
-		 struct objects_trouble *t)
+static int list_all(struct objects *o, const char *prefix, struct listing *l,
+		    struct objects_trouble *t)
 {
-	struct listing l = { .found = found, .arg = arg, .prefix = o->address.prefix };
 	struct objects_page page = { .more = true };
 	char token[OBJECTS_TOKEN_MAX];
 	int err = 0;
 
-	while (!err && page.more) {
+	l->prefix = o->address.prefix;
+	l->left = l->most;
+	while (!err && page.more && (!l->most || l->left)) {
 		memcpy(token, page.token, sizeof(token));
-		err = list_page(o, prefix, &l, &page, t);
+		err = list_page(o, prefix, l, &page, t);
 		if (!err && page.more && !strcmp(token, page.token)) {
 			say(t, "its list of objects has no end");
 			err = -EIO;
 		}
 	}
+	return l->enough ? 0 : err;
+}
+
+struct keys {
+	int (*found)(void *arg, const char *key, uint64_t bytes);
+	void *arg;
+};
+
+static int key_one(void *arg, const struct objects_seen *s)
+{
+	const struct keys *k = arg;
+
+	return k->found(k->arg, s->key, s->bytes);
+}
+
+int objects_list(struct objects *o, const char *prefix,
+		 int (*found)(void *arg, const char *key, uint64_t bytes), void *arg,
+		 struct objects_trouble *t)
+{
+	struct keys k = { .found = found, .arg = arg };
+	struct listing l = { .found = key_one, .arg = &k };
+
+	return list_all(o, prefix, &l, t);
+}
+
+int objects_browse(struct objects *o, const char *prefix, bool folders, unsigned int most,
+		   int (*found)(void *arg, const struct objects_seen *s), void *arg, int64_t *now_s,
+		   struct objects_trouble *t)
+{
+	struct listing l = { .found = found, .arg = arg, .folders = folders, .most = most };
+	int err = list_all(o, prefix, &l, t);
+
+	*now_s = l.now_s;
 	return err;
 }
 

@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "seen.h"
 #include "trouble.h"
 
 struct objects;
@@ -67,6 +68,16 @@ int objects_remove(struct objects *o, const char *key, struct objects_trouble *t
 int objects_list(struct objects *o, const char *prefix,
 		 int (*found)(void *arg, const char *key, uint64_t bytes), void *arg,
 		 struct objects_trouble *t);
+
+/*
+ * The same with all that a list says. @folders: of the keys that have a slash behind @prefix only
+ * what comes before it, and that slash, once each (no etag, no size, no time). @most: so many at
+ * most, 0: all. *now_s: the store's own time when it answered last, Unix seconds; 0: it does not
+ * say. Ages are that less `changed_s`, which is the store's, too: no clock of ours is in it.
+ */
+int objects_browse(struct objects *o, const char *prefix, bool folders, unsigned int most,
+		   int (*found)(void *arg, const struct objects_seen *s), void *arg, int64_t *now_s,
+		   struct objects_trouble *t);
 
 /* What was asked of the store so far, tries included, and bytes that came. */
 struct objects_use {

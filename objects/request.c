@@ -67,22 +67,51 @@ static size_t on_bytes(char *bytes, size_t one, size_t len, void *own)
 	return l->too_long || wire_buf_append(&a->text, bytes, len) ? 0 : len;
 }
 
-static size_t on_header(char *line, size_t one, size_t len, void *own)
+/* The value of a header's line if it is of that name, which has its colon; NULL: it is not. */
+static const char *value_of(const char *line, size_t len, const char *name, size_t *value_len)
 {
-	static const char name[] = "x-amz-bucket-region:";
-	struct objects_line *l = own;
-	size_t at = sizeof(name) - 1, n;
+	size_t at = strlen(name);
 
-	(void)one;
 	if (len <= at || strncasecmp(line, name, at) != 0)
-		return len;
+		return NULL;
 	while (at < len && line[at] == ' ')
 		at++;
-	for (n = 0; at + n < len && n < sizeof(l->answer->region) - 1; n++)
-		if (line[at + n] < '-' || line[at + n] > 'z')
+	*value_len = len - at;
+	return line + at;
+}
+
+static void take_region(struct objects_answer *a, const char *value, size_t len)
+{
+	size_t n;
+
+	for (n = 0; n < len && n < sizeof(a->region) - 1; n++)
+		if (value[n] < '-' || value[n] > 'z')
 			break;
-	memcpy(l->answer->region, line + at, n);
-	l->answer->region[n] = '\0';
+	memcpy(a->region, value, n);
+	a->region[n] = '\0';
+}
+
+static void take_date(struct objects_answer *a, const char *value, size_t len)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%.*s", (int)(len < 63 ? len : 63), value);
+	a->now_s = curl_getdate(text, NULL);
+	if (a->now_s < 0)
+		a->now_s = 0;
+}
+
+static size_t on_header(char *line, size_t one, size_t len, void *own)
+{
+	struct objects_line *l = own;
+	const char *value;
+	size_t n;
+
+	(void)one;
+	if ((value = value_of(line, len, "x-amz-bucket-region:", &n)))
+		take_region(l->answer, value, n);
+	else if ((value = value_of(line, len, "date:", &n)))
+		take_date(l->answer, value, n);
 	return len;
 }
 
@@ -240,6 +269,7 @@ static CURLcode try_once(struct objects_line *l)
 	CURLcode code;
 
 	a->status = 0;
+	a->now_s = 0;
 	a->len = a->text.len = 0;
 	l->why[0] = '\0';
 	code = curl_easy_perform(l->easy);

@@ -34,6 +34,7 @@ struct objects_answer { /* zero-initialise it; wire_buf_fini(&text) */
 	size_t len; /* that went to the request's buffer */
 	uint64_t whole; /* HEAD: Content-Length */
 	char region[64]; /* where the bucket is, if the store says so */
+	int64_t now_s; /* Date, Unix seconds; 0: it does not say */
 	struct wire_buf text;
 	unsigned int tries;
 	uint64_t bytes; /* that came, of all tries */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The calls of objects.h for tests: objects_ask URL, then on standard input a call a line:
- *	get KEY AT LEN | size KEY | put KEY FILE | new KEY FILE | remove KEY | list PREFIX
+ *	get KEY AT LEN | size KEY | put KEY FILE | new KEY FILE | remove KEY | list PREFIX |
+ *	browse PREFIX MOST
  * with "%20" for a blank in KEY and "-" for no prefix. A line of JSON each: the result, what came as
  * hex, why it did not work.
  */
@@ -30,6 +31,18 @@ static int list_one(void *arg, const char *key, uint64_t bytes)
 	printf("%s[\"", (*n)++ ? ", " : "");
 	base_put(stdout, BASE_AS_JSON, key);
 	printf("\", %llu]", (unsigned long long)bytes);
+	return 0;
+}
+
+static int seen_one(void *arg, const struct objects_seen *s)
+{
+	size_t *n = arg;
+
+	printf("%s[\"", (*n)++ ? ", " : "");
+	base_put(stdout, BASE_AS_JSON, s->key);
+	printf("\", %llu, %lld, \"", (unsigned long long)s->bytes, (long long)s->changed_s);
+	base_put(stdout, BASE_AS_JSON, s->etag);
+	printf("\"]");
 	return 0;
 }
 
@@ -66,6 +79,7 @@ static long call(struct objects *o, const char *what, char *key, char *rest,
 		 struct objects_trouble *t)
 {
 	uint64_t bytes;
+	int64_t now_s;
 	size_t n = 0;
 	long got;
 
@@ -81,6 +95,12 @@ static long call(struct objects *o, const char *what, char *key, char *rest,
 		return got;
 	}
 	printf("\"found\": [");
+	if (!strcmp(what, "browse")) {
+		got = objects_browse(o, strcmp(key, "-") != 0 ? key : "", true,
+				     (unsigned int)atoi(rest), seen_one, &n, &now_s, t);
+		printf("], \"now\": %lld, ", (long long)now_s);
+		return got;
+	}
 	got = objects_list(o, strcmp(key, "-") != 0 ? key : "", list_one, &n, t);
 	printf("], ");
 	return got;

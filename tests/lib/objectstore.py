@@ -4,6 +4,7 @@ test's; and a store of a few lines that checks each signature with botocore, Ama
 when it is told to. Both end with the test, whatever ends it."""
 import collections
 import contextlib
+import hashlib
 import http.server
 import os
 import pwd
@@ -150,7 +151,8 @@ class Checked(http.server.ThreadingHTTPServer):
     """A store that believes no signature but one that botocore makes of the same request. objects: bytes by
     (bucket, key). next: what it does to the next requests: a status, 'cut' (half an answer), 'drop' (none),
     'lost' (does it, and says nothing), or bytes (an answer of 200). asked: (method, path, headers) of all. refused: as
-    one of next, for GETs of blocks. keeps: whether it has what it says that it took. pause_s: before a GET of a block."""
+    one of next, for GETs of blocks. keeps: whether it has what it says that it took. pause_s: before a GET of a block.
+    ahead_s: its clock before this machine's. changed: when objects were put, by its clock; else when it was started."""
     daemon_threads = True
     request_queue_size = 64
 
@@ -160,11 +162,15 @@ class Checked(http.server.ThreadingHTTPServer):
         self.page, self.conditional = page, conditional
         self.objects, self.next, self.asked = {}, collections.deque(), []
         self.refused, self.keeps, self.pause_s = None, True, 0
+        self.ahead_s, self.changed, self.began = 0, {}, time.time()
         self.lock = threading.Lock()
         self.url = f'http://127.0.0.1:{self.server_address[1]}'
 
     def handle_error(self, request, client_address):
         pass  # a peer that has gone is part of some tests
+
+    def now(self):
+        return time.time() + self.ahead_s
 
     def __enter__(self):
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -219,6 +225,9 @@ class Asked(http.server.BaseHTTPRequestHandler):
     def log_message(self, *words):
         pass
 
+    def date_time_string(self, timestamp=None):
+        return super().date_time_string(self.server.now() if timestamp is None else timestamp)
+
     def answer(self, status, body=b'', **headers):
         self.send_response(status)
         self.send_header('Content-Length', headers.pop('length', len(body)))
@@ -270,6 +279,7 @@ class Asked(http.server.BaseHTTPRequestHandler):
                 return
             if self.server.keeps:
                 objects[bucket, key] = body
+                self.server.changed[bucket, key] = self.server.now()
         elif self.command == 'DELETE':
             objects.pop((bucket, key), None)
         if how == 'lost':
@@ -299,12 +309,21 @@ class Asked(http.server.BaseHTTPRequestHandler):
             return
         self.answer(206, part)
 
+    def entry(self, bucket, key):
+        if key.endswith('/') and (bucket, key) not in self.server.objects:
+            return f'<CommonPrefixes><Prefix>{xml.sax.saxutils.escape(key)}</Prefix></CommonPrefixes>'
+        data, at = self.server.objects[bucket, key], self.server.changed.get((bucket, key), self.server.began + self.server.ahead_s)
+        return (f'<Contents><Key>{xml.sax.saxutils.escape(key)}</Key><ETag>"{hashlib.md5(data).hexdigest()}"</ETag>'
+                f'<LastModified>{time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(at))}</LastModified><Size>{len(data)}</Size></Contents>')
+
     def list(self, bucket, query):
-        prefix, after = query['prefix'][0], query.get('continuation-token', [''])[0]
-        keys = sorted(k for b, k in self.server.objects if b == bucket and k.startswith(prefix) and k > after)
-        page = keys[:self.server.page]
-        text = ''.join(f'<Contents><Key>{xml.sax.saxutils.escape(k)}</Key><ETag>"a"</ETag>'
-                       f'<Size>{len(self.server.objects[bucket, k])}</Size></Contents>' for k in page)
+        prefix, after, slash = query['prefix'][0], query.get('continuation-token', [''])[0], query.get('delimiter', [''])[0]
+        names = {k for b, k in self.server.objects if b == bucket and k.startswith(prefix)}
+        if slash:
+            names = {k if slash not in k[len(prefix):] else prefix + k[len(prefix):].split(slash)[0] + slash for k in names}
+        keys = sorted(k for k in names if k > after)
+        page = keys[:min(self.server.page, int(query.get('max-keys', [1000])[0]))]
+        text = ''.join(sorted((self.entry(bucket, k) for k in page), key=lambda t: t.startswith('<CommonPrefixes')))
         more = f'<NextContinuationToken>{xml.sax.saxutils.escape(page[-1])}</NextContinuationToken>' \
             if len(keys) > len(page) else ''
         self.answer(200, ('<?xml version="1.0"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'

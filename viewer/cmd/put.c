@@ -18,8 +18,9 @@
 #include "cmd.h"
 #include "core/log.h"
 #include "objects/objects.h"
-#include "trace/remote.h"
 #include "wire/contents.h"
+#include "wire/keys.h"
+#include "wire/reader.h"
 
 #define SEGMENT_BYTES (32u << 20) /* and one frame more at most; chosen from ... */
 #define SEGMENT_MIN (64u << 10)
@@ -123,7 +124,7 @@ static int list(struct put *p)
 	if (!d)
 		return -errno;
 	while (!err && (e = readdir(d))) {
-		if (!is_stream(e->d_name) && !view_remote_is_small(e->d_name))
+		if (!is_stream(e->d_name) && !wire_key_is_small(e->d_name))
 			continue;
 		if (!base_vec_more(p->name, p->names, p->room))
 			err = -ENOMEM;
@@ -197,7 +198,7 @@ static int nobody_else_is_there(struct put *p)
 	for (size_t i = 0; i < p->objects && !err; i++) {
 		const char *key = p->object[i].key + skip;
 
-		if (!view_remote_is_segment(key) || is_ours(p, key))
+		if (!wire_key_is_segment(key) || is_ours(p, key))
 			continue;
 		snprintf(p->trouble.why, sizeof(p->trouble.why),
 			 "another run of that name lies there");

@@ -15,12 +15,12 @@
 #include "base/vec.h"
 #include "objects/objects.h"
 #include "remote_kept.h"
+#include "wire/keys.h"
 
 #define PIECE_BYTES ((size_t)1 << 20)
 #define SEGMENTS_MAX 1000000u
 #define SMALL_MAX 65536u /* small files; of one: */
 #define SMALL_BYTES_MAX (1u << 20)
-#define NUMBER_DIGITS 20u
 
 struct segment {
 	const char *name;
@@ -53,38 +53,10 @@ bool view_is_remote(const char *path)
 	return objects_is_url(path);
 }
 
-static bool is_number(const char *text)
-{
-	return strspn(text, "0123456789") == NUMBER_DIGITS;
-}
-
 /* Files in a folder of their own: neither hidden nor elsewhere. */
 static bool is_name(const char *name, size_t len)
 {
 	return len && len < 200 && *name != '.' && !memchr(name, '/', len);
-}
-
-bool view_remote_is_segment(const char *key)
-{
-	const char *slash = strchr(key, '/');
-
-	return slash && is_name(key, (size_t)(slash - key)) && is_number(slash + 1) &&
-	       slash[1 + NUMBER_DIGITS] == '-' && is_number(slash + 2 + NUMBER_DIGITS) &&
-	       !slash[2 + 2 * NUMBER_DIGITS];
-}
-
-static bool begins_ends(const char *name, const char *begin, const char *end)
-{
-	size_t n = strlen(name), b = strlen(begin), e = strlen(end);
-
-	return n > b + e && !strncmp(name, begin, b) && !strcmp(name + n - e, end);
-}
-
-bool view_remote_is_small(const char *key)
-{
-	return is_name(key, strlen(key)) &&
-	       (!strcmp(key, "run.json") || begins_ends(key, "exit-", ".json") ||
-		begins_ends(key, "clock-", ".json") || begins_ends(key, "units-", ".txt"));
 }
 
 static int add_segment(struct view_remote *r, const char *key, uint64_t bytes)
@@ -115,9 +87,9 @@ static int found(void *arg, const char *key, uint64_t bytes)
 {
 	struct view_remote *r = arg;
 
-	if (view_remote_is_segment(key))
+	if (wire_key_is_segment(key))
 		return add_segment(r, key, bytes);
-	return view_remote_is_small(key) ? add_small(r, key, bytes) : 0;
+	return wire_key_is_small(key) ? add_small(r, key, bytes) : 0;
 }
 
 /* The last part of "s3://a/b/RUN/". */

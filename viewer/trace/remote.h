@@ -42,8 +42,4 @@ int view_remote_segment(struct view_remote *r, size_t i, struct wire_file **f);
  */
 const char *view_remote_trouble(const struct view_remote *r);
 
-/* What is known of keys of runs: a segment's, with what it holds; a small file's. */
-bool view_remote_is_segment(const char *key);
-bool view_remote_is_small(const char *key);
-
 #endif

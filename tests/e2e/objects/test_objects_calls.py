@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """objects.h against a store that recomputes each signature with Amazon's own code and breaks off, refuses or
 lies when told to, and against a real Swift with its S3 layer. Every call is made by build/tests/objects_ask."""
+import hashlib
 import json
 import os
 import subprocess
@@ -63,6 +64,21 @@ def test_only_new():
         gs.equal(ask([f'new k {a}'], store.environment())[0]['result'], EEXIST, 'a store that knows no conditions')
         store.next.append(501)
         gs.equal(ask([f'new other {a}', 'get other 0 9'], store.environment())[1]['result'], 5, 'and nothing there yet')
+
+
+def test_folders_and_times():
+    """What a list says besides, by the store's clock, a year behind; folders once each, however many pages they fill."""
+    with gs.scratch() as where, objectstore.Checked(page=2) as store:
+        store.ahead_s = -365 * 86400
+        file = write(where, 'f', b'12345')
+        ask([f'put {k} {file}' for k in ('a', 'b/1', 'b/2', 'b/3', 'b/c/1', 'd', 'e/1')], store.environment())
+        all_of_it, one, below, none = ask(['browse - 0', 'browse - 1', 'browse b/ 0', 'browse x/ 0'], store.environment())
+        gs.equal([f[:2] for f in all_of_it['found']], [['a', 5], ['b/', 0], ['d', 5], ['e/', 0]], 'objects and folders')
+        gs.equal(([f[0] for f in one['found']], one['result']), (['a'], 0), 'no more than one')
+        gs.equal(([f[0] for f in below['found']], none['found']), (['b/1', 'b/2', 'b/3', 'b/c/'], []), 'below a prefix')
+        _, _, changed, etag = all_of_it['found'][0]
+        gs.check(0 <= all_of_it['now'] - changed < 120 and abs(changed - store.now()) < 120, f'its own clock: {all_of_it}')
+        gs.equal(etag, f'"{hashlib.md5(b"12345").hexdigest()}"', 'etag')
 
 
 def test_what_passes_is_tried_again():
@@ -169,6 +185,10 @@ def test_a_real_swift():
         gs.equal([k for k, _ in found['found']], sorted((k.replace('%20', ' ') for k in keys), key=lambda k: k.encode()), 'list')
         with open(file, 'rb') as f:
             gs.equal(hexed(part), f.read()[3145000:], 'a part')
+        folders = ask(['browse - 0', 'browse - 1'], env)
+        gs.equal([f[0] for f in folders[0]['found'] if f[0].endswith('/')], ['a/'], 'folders')
+        gs.check(len(folders[1]['found']) == 1 and all(abs(folders[0]['now'] - f[2]) < 60 for f in folders[0]['found'] if f[2]),
+                 f'one alone, and times: {folders}')
         gs.equal((gone['result'], size['result']), (0, ENOENT), 'removed')
         s3cmd('get', 's3://traces/of/here/a/b//c', os.path.join(where, 'back'))
         with open(os.path.join(where, 'back'), 'rb') as f, open(file, 'rb') as g:
