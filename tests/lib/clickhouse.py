@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Throw-away ClickHouse servers on loopback: each with its own folder, all of them one cluster `fleet`
-of as many shards, and one shard `mirrored` of as many replicas. They end with the test, whatever ends it."""
+of as many shards, and one shard `mirrored` of as many replicas; and a current one, PyPI's chdb behind
+tests/lib/chdb_server.py. They end with the test, whatever ends it."""
 import contextlib
 import ctypes
 import os
@@ -14,6 +15,7 @@ import gs
 
 PR_SET_PDEATHSIG = 1
 PATIENCE_S = 120
+VENV = os.path.join(os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache'), 'gpustarve', 'clickhouse')
 
 CONFIG = '''<yandex>
 <logger><level>warning</level><log>{0}/log</log><errorlog>{0}/err</errorlog></logger>
@@ -35,23 +37,15 @@ def dies_with_us():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-class Server:
-    def __init__(self, where, ports, shards):
-        self.where, self.http, self.process = where, ports[0], None
-        for d in 'data', 'tmp':
-            os.makedirs(os.path.join(where, d))
-        with open(os.path.join(where, 'config.xml'), 'w', encoding='utf-8') as f:
-            f.write(CONFIG.format(where, http=ports[0], tcp=ports[1], inter=ports[2], shards=shards,
-                                  replicas=shards.replace('<shard>', '').replace('</shard>', '')))
-        with open(os.path.join(where, 'users.xml'), 'w', encoding='utf-8') as f:
-            f.write(USERS)
+class Engine:
+    """A process that speaks ClickHouse's HTTP at a port."""
+    http = process = where = None
 
-    def start(self):
+    def begin(self, command):
         """True once it answers; False: it ended, or says nothing."""
-        self.process = subprocess.Popen(
-            ['clickhouse-server', '--config-file=' + os.path.join(self.where, 'config.xml')], cwd=self.where,
-            stdin=subprocess.DEVNULL, stdout=open(os.path.join(self.where, 'out'), 'ab'),
-            stderr=subprocess.STDOUT, preexec_fn=dies_with_us)
+        self.process = subprocess.Popen(command, cwd=self.where, stdin=subprocess.DEVNULL,
+                                        stdout=open(os.path.join(self.where, 'out'), 'ab'),
+                                        stderr=subprocess.STDOUT, preexec_fn=dies_with_us)
         until = time.monotonic() + PATIENCE_S
         while time.monotonic() < until and self.process.poll() is None:
             with contextlib.suppress(OSError):
@@ -79,6 +73,30 @@ class Server:
         return 'it said nothing'
 
 
+class Server(Engine):
+    def __init__(self, where, ports, shards):
+        self.where, self.http, self.process = where, ports[0], None
+        for d in 'data', 'tmp':
+            os.makedirs(os.path.join(where, d))
+        with open(os.path.join(where, 'config.xml'), 'w', encoding='utf-8') as f:
+            f.write(CONFIG.format(where, http=ports[0], tcp=ports[1], inter=ports[2], shards=shards,
+                                  replicas=shards.replace('<shard>', '').replace('</shard>', '')))
+        with open(os.path.join(where, 'users.xml'), 'w', encoding='utf-8') as f:
+            f.write(USERS)
+
+    def start(self):
+        return self.begin(['clickhouse-server', '--config-file=' + os.path.join(self.where, 'config.xml')])
+
+
+class Current(Engine):
+    def __init__(self, where):
+        self.where, self.http = where, gs.free_ports(1)[0]
+
+    def start(self):
+        return self.begin([os.path.join(VENV, 'bin', 'python'), os.path.join(os.path.dirname(__file__), 'chdb_server.py'),
+                           str(self.http), os.path.join(self.where, 'data')])
+
+
 @contextlib.contextmanager
 def servers(where, n):
     """Skips the test where there is no server, or it does not start here."""
@@ -99,3 +117,16 @@ def servers(where, n):
     finally:
         for s in found:
             s.kill()
+
+
+@contextlib.contextmanager
+def current(where):
+    """Skips the test where scripts/clickhouse-venv was not run."""
+    if not os.path.exists(os.path.join(VENV, 'requirements')):
+        gs.skip('no chdb: scripts/clickhouse-venv')
+    engine = Current(where)
+    try:
+        gs.check(engine.start(), f'chdb starts: {engine.why()}')
+        yield engine
+    finally:
+        engine.kill()
