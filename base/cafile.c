@@ -2,7 +2,22 @@
 #include "cafile.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+/* Where the environment has it. Who names a file that is not there is to hear so from curl. */
+static const char *named(void)
+{
+	static const char *const variable[] = { "CURL_CA_BUNDLE", "SSL_CERT_FILE" };
+
+	for (size_t i = 0; i < sizeof(variable) / sizeof(variable[0]); i++) {
+		const char *path = getenv(variable[i]);
+
+		if (path && *path)
+			return path;
+	}
+	return NULL;
+}
 
 const char *base_ca_file(void)
 {
@@ -13,7 +28,10 @@ const char *base_ca_file(void)
 		"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
 		"/etc/ssl/cert.pem", /* Alpine */
 	};
+	const char *path = named();
 
+	if (path)
+		return path;
 	for (size_t i = 0; i < sizeof(place) / sizeof(place[0]); i++)
 		if (!access(place[i], R_OK))
 			return place[i];

@@ -14,7 +14,20 @@ static void test_certificates(void)
 		EXPECT_STR(file, debian);
 }
 
+static void test_named(void)
+{
+	setenv("SSL_CERT_FILE", "/of/conda.pem", 1);
+	EXPECT_STR(base_ca_file(), "/of/conda.pem");
+	setenv("CURL_CA_BUNDLE", "/of/curl.pem", 1);
+	EXPECT_STR(base_ca_file(), "/of/curl.pem");
+	setenv("CURL_CA_BUNDLE", "", 1);
+	setenv("SSL_CERT_FILE", "", 1);
+	test_certificates();
+}
+
 int main(void)
 {
-	return RUN(test_certificates);
+	unsetenv("CURL_CA_BUNDLE");
+	unsetenv("SSL_CERT_FILE");
+	return RUN(test_certificates, test_named);
 }
