@@ -31,7 +31,7 @@ enum wire_role { /* wire_sample.role */
 	WIRE_ROLE_PIN = 3, /* the trainer's pin-memory thread */
 	WIRE_ROLE_WORKER_OTHER = 4, /* another thread of a loader worker */
 	WIRE_ROLE_PRODUCER = 5, /* it makes what another thread waits for, as links tell */
-	WIRE_ROLE_FEEDER = 6, /* a Python thread that hands work to a submitter without Python */
+	WIRE_ROLE_FEEDER = 6, /* Python's: hands work to a submitter without it, or may start one */
 };
 
 enum wire_state { /* wire_sample.state: the kernel's letter, as far as it tells something */

@@ -53,6 +53,18 @@ void prof_submitters_age(int64_t now_ns)
 	}
 }
 
+void prof_submitters_gone(uint32_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < PROF_SUBMITTERS_MAX; i++) {
+		uint32_t there = tid;
+
+		atomic_compare_exchange_strong_explicit(&slot[i], &there, 0, memory_order_relaxed,
+							memory_order_relaxed);
+	}
+}
+
 size_t prof_submitters_read(uint32_t out[PROF_SUBMITTERS_MAX])
 {
 	size_t i, n = 0;

@@ -18,6 +18,9 @@ void prof_submitters_saw(uint32_t tid);
 /* Sender, each flush: those not seen for a minute make room. */
 void prof_submitters_age(int64_t now_ns);
 
+/* Sampler: the thread has ended. Its slot is free, if it is still that thread's. */
+void prof_submitters_gone(uint32_t tid);
+
 /* Sampler: at most PROF_SUBMITTERS_MAX thread ids. How many. */
 size_t prof_submitters_read(uint32_t out[PROF_SUBMITTERS_MAX]);
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/procfile.h"
@@ -57,20 +58,41 @@ static void add(struct prof_targets *c, pid_t tid, uint8_t role)
 	c->thread[c->threads++] = (struct prof_target_thread){ .tid = tid, .role = role };
 }
 
-static void add_submitters(struct prof_targets *c)
+static bool has_ended(pid_t tid)
+{
+	return syscall(SYS_tgkill, getpid(), tid, 0) && errno == ESRCH;
+}
+
+static void add_living(struct prof_targets *c)
 {
 	uint32_t tid[PROF_SUBMITTERS_MAX];
 	size_t n = prof_submitters_read(tid), i;
-	uint64_t owner;
 
-	for (i = 0; i < n; i++)
-		add(c, (pid_t)tid[i], WIRE_ROLE_SUBMITTER);
+	for (i = 0; i < n; i++) {
+		if (!has_ended((pid_t)tid[i])) {
+			add(c, (pid_t)tid[i], WIRE_ROLE_SUBMITTER);
+			continue;
+		}
+		prof_submitters_gone(tid[i]);
+		c->bereft = true;
+	}
+	c->bereft &= !c->threads;
+}
+
+static void add_submitters(struct prof_targets *c)
+{
+	uint64_t owner;
+	bool known;
+	size_t i;
+
+	add_living(c);
+	known = c->threads;
 	/*
 	 * Nobody submits so far: one that opens ranges waits for the loader, perhaps for the first
 	 * time.
 	 */
-	for (i = 0; !n && i < PROF_RANGE_LOGS && c->threads < PROF_SUBMITTERS_MAX; i++)
-		if (prof_range_log_at((unsigned int)i, &owner))
+	for (i = 0; !known && i < PROF_RANGE_LOGS && c->threads < PROF_SUBMITTERS_MAX; i++)
+		if (prof_range_log_at((unsigned int)i, &owner) && !has_ended((pid_t)owner))
 			add(c, (pid_t)(uint32_t)owner, WIRE_ROLE_SUBMITTER);
 	if (!c->threads)
 		add(c, getpid(), WIRE_ROLE_SUBMITTER);
@@ -109,6 +131,16 @@ struct scan {
 	unsigned int walks;
 };
 
+/*
+ * It ran since the last scan, or began, and nobody lives who submits: it may start who will, or be
+ * who will.
+ */
+static bool may_start(const struct prof_targets *c, const struct prof_scanned *before, pid_t tid,
+		      uint64_t cpu)
+{
+	return c->bereft && (before->tid == tid ? before->cpu_ns != cpu : c->scans > 1);
+}
+
 static void walk(struct scan *m, pid_t tid, struct prof_scanned *s)
 {
 	m->walks++;
@@ -135,6 +167,8 @@ static void scan_one(struct scan *m, pid_t tid)
 		walk(m, tid, s);
 	if (s->pins)
 		add(m->c, tid, WIRE_ROLE_PIN);
+	else if (may_start(m->c, &before, tid, cpu))
+		add(m->c, tid, WIRE_ROLE_FEEDER);
 	else if (before.tid == tid &&
 		 (int64_t)(cpu - before.cpu_ns) * AT_WORK > m->now_ns - before.t_ns)
 		add(m->c, tid, WIRE_ROLE_OTHER);
@@ -186,6 +220,9 @@ static void scan_again(struct scan *m)
 	for (i = others; i < n; i++)
 		if (before[i].role == WIRE_ROLE_PIN)
 			scan_one(m, before[i].tid);
+	for (i = others; c->bereft && i < n; i++) /* it sleeps on until it starts the next */
+		if (before[i].role == WIRE_ROLE_FEEDER && !has_ended(before[i].tid))
+			add(c, before[i].tid, WIRE_ROLE_FEEDER);
 	add_native(c);
 	add_makers(c, 2, OWN_GIVE);
 	add_makers(c, 1, OWN_HOLD);
@@ -201,6 +238,7 @@ void prof_targets_scan(struct prof_targets *c, int64_t now_ns, struct prof_threa
 	const struct prof_py_thread *list;
 	size_t n = prof_target_pythons(c->self, &list), i;
 
+	c->scans++;
 	scan_again(&m);
 	for (i = 0; i < n && i < SCAN_NEWEST; i++)
 		scan_one(&m, list[i].tid);

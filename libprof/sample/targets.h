@@ -2,8 +2,9 @@
 /*
  * Whom the sampler looks at: the submitting threads, the loader's pin thread, those who hold what
  * others wait for (givers.h), other Python threads that are at work, the main threads of workers,
- * and processes that write to who waits, with those of their threads that are at work. Sampler
- * thread only.
+ * and processes that write to who waits, with those of their threads that are at work. Where all
+ * who submitted have ended, as a thread of its own per request does: the main thread, and the
+ * Python threads that ran since, one of which starts the next. Sampler thread only.
  */
 #ifndef PROF_TARGETS_H
 #define PROF_TARGETS_H
@@ -58,7 +59,10 @@ struct prof_targets {
 	struct prof_target *self;
 	struct prof_target_thread thread[PROF_TARGETS_OWN]; /* submitters first */
 	size_t threads, submitters;
+	/* all who were seen to submit have ended: whoever starts the next one is looked for */
+	bool bereft;
 	struct prof_scanned scanned[PROF_TARGETS_SCANNED]; /* by thread id */
+	uint64_t scans;
 	size_t scan_at; /* in the list of threads: where the next scan goes on */
 	struct prof_children children;
 	struct prof_target_worker worker[PROF_TARGETS_WORKERS];

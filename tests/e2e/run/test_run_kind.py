@@ -3,7 +3,8 @@
 # ctest: labels=e2e
 """What kind of run it is, and what tells: a program of each kind with a real loader and a real optimizer on the
 simulated GPU; a notebook's, by its ancestors and not by what a batch system passed on, or by its own command; an
-interpreter at which somebody types; and one of which nothing tells. tests/kinds plays many."""
+interpreter at which somebody types; servers with a thread for each request, and programs with one for each step beside a
+server of metrics, which are none; and one of which nothing tells. tests/kinds plays many."""
 import os
 import sys
 
@@ -113,6 +114,12 @@ with gs.scratch() as where:
     gs.equal(told(where, 'hidden'), ('training', ['backward_kernels']), 'an optimizer of whatever')
     gs.equal(told(where, 'eval'), ('evaluation', ['forward_alone']), 'no gradients')
     gs.equal(told(where, 'generate'), ('inference', ['generation_kernels']), 'keys and values')
+    for what in 'threaded', 'background', 'raw':
+        gs.equal(told(where, what), ('inference', ['waits_for_requests']), f'{what}: a thread for each request')
+    gs.equal(told(where, 'scraped'), ('training', ['optimizer_steps', 'backward_kernels']), 'training that serves metrics')
+    gs.equal(told(where, 'fresh_eval'), ('evaluation', ['forward_alone']), 'a thread for each batch, and metrics')
+    for what in 'fresh', 'fresh_other':
+        gs.equal(told(where, what), ('unknown', []), f'{what}: a thread for each step, and metrics')
     gs.equal(told(where, 'xla'), ('unknown', []), 'names that tell nothing')
     gs.equal(told(where, 'moves'), ('unknown', []), 'a loader, and nothing that a model is made of')
     gs.equal(told(where, 'eval', 'ipykernel_launcher.py'), ('interactive', ['ipykernel', 'forward_alone']), 'a notebook')

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Workers are many and looked for seldom: each of them comes to have its Python read, not the first
- * few again and again.
+ * few again and again. Threads that submitted and ended make room.
  */
+#include "sample/submitters.h"
 #include "sample/targets.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -111,7 +113,50 @@ static void test_threads_at_work(void)
 	close(end[1]);
 }
 
+static void *submit(void *tid)
+{
+	*(pid_t *)tid = (pid_t)syscall(SYS_gettid);
+	prof_submitters_saw((uint32_t) * (pid_t *)tid);
+	return NULL;
+}
+
+static void wait_for_end(pid_t tid)
+{
+	while (!syscall(SYS_tgkill, getpid(), tid, 0))
+		usleep(1000);
+}
+
+/* As a server has one for each request: more than there are slots. */
+static void test_submitters_that_end(void)
+{
+	static struct prof_targets c;
+	pid_t tid = 0;
+	size_t i;
+
+	REQUIRE(!prof_targets_init(&c));
+	prof_targets_submitters(&c);
+	EXPECT(!c.bereft); /* nobody submitted so far */
+	for (i = 0; i < 2 * PROF_SUBMITTERS_MAX; i++) {
+		pthread_t thread;
+
+		REQUIRE(!pthread_create(&thread, NULL, submit, &tid));
+		pthread_join(thread, NULL);
+		wait_for_end(tid);
+		prof_targets_submitters(&c);
+		EXPECT(c.bereft);
+		EXPECT_INT(c.submitters, 1);
+		EXPECT_INT(c.thread[0].tid, getpid());
+	}
+	prof_targets_submitters(&c);
+	EXPECT(c.bereft); /* as long as nobody else does */
+	prof_submitters_saw((uint32_t)getpid());
+	prof_targets_submitters(&c);
+	EXPECT(!c.bereft);
+	EXPECT_INT(c.submitters, 1);
+	prof_target_close(c.self);
+}
+
 int main(void)
 {
-	return RUN(test_all_settle, test_threads_at_work);
+	return RUN(test_all_settle, test_threads_at_work, test_submitters_that_end);
 }

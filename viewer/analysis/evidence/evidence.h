@@ -40,6 +40,7 @@ struct ana_thread_samples { /* one thread */
 	bool hands; /* some sample of it holds what others may await (links.h) */
 	bool connected; /* some sample of it awaits a connection */
 	bool reads; /* some sample of it tells how much it has read; not archived */
+	int64_t first; /* its first sample; INT64_MAX: it has none, but batches */
 	bool fetched; /* it has made a batch ... */
 	int64_t first_fetch; /* ... since */
 	struct wire_sample *sample;

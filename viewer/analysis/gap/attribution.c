@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include "analysis/evidence/newcomer.h"
 #include "base/vec.h"
 
 #define PLACES_MAX 64u /* of one thread: of waits whose makers may be seen at others */
@@ -239,11 +240,51 @@ static void tell_neighbours(struct ana_walk *w, struct ana_proc *p,
 		w->err = -ENOMEM;
 }
 
+#define NEWCOMERS 0u /* of all that had not begun, as the thread whose neighbours pieces are */
+
+/* Before it, none of the gap is known to be the submitter's. */
+static bool is_newcomers(const struct ana_proc *p, const struct ana_attribution *piece)
+{
+	return piece->refine == ANA_REFINE_HOST && !piece->outside &&
+	       piece->start == piece->gap_start &&
+	       ana_newcomer(p->evidence, piece->tid, piece->left, piece->start);
+}
+
+/* LEDGER 6, waits for work: who starts the thread that gives the next work tells. */
+static bool attribute_newcomer(struct ana_walk *w, struct ana_proc *p,
+			       const struct ana_attribution *piece)
+{
+	struct ana_cause *b = &w->cause;
+	struct ana_attribution of = *piece;
+
+	of.tid = NEWCOMERS;
+	ana_cause_begin(b, of.start, of.end, (enum ana_class)of.c, of.confidence, false);
+	if (!ana_newcomer_cause(b, p->evidence, piece->tid))
+		return false;
+	p->served = of.gap_start;
+	b->kind = ANA_PIECE_HOST;
+	b->stand_ns = 0;
+	tell_neighbours(w, p, &of);
+	book(w, p);
+	return true;
+}
+
+/* Of the piece's submitter there is no sample in it. */
+static bool keep_unseen(struct ana_walk *w, struct ana_proc *p, const struct ana_attribution *piece,
+			bool newcomers, bool keep)
+{
+	struct ana_attribution of = *piece;
+
+	if (newcomers && p->served != INT64_MIN && of.start - p->served <= ANA_LOOK_BACK_NS)
+		of.tid = NEWCOMERS;
+	return keep_unsampled(w, p, &of, keep);
+}
+
 bool ana_attribute(struct ana_walk *w, struct ana_proc *p, const struct ana_attribution *piece,
 		   bool keep)
 {
 	struct ana_cause *b = &w->cause;
-	bool told;
+	bool told, newcomers;
 
 	if (!p || !p->evidence || piece->refine == ANA_REFINE_NOT)
 		return false;
@@ -251,8 +292,11 @@ bool ana_attribute(struct ana_walk *w, struct ana_proc *p, const struct ana_attr
 		ana_attribute_line(w, p, piece);
 		return false;
 	}
+	newcomers = is_newcomers(p, piece);
+	if (newcomers && attribute_newcomer(w, p, piece))
+		return true;
 	if (piece->refine == ANA_REFINE_HOST && !sampled(p->evidence, piece))
-		return keep_unsampled(w, p, piece, keep);
+		return keep_unseen(w, p, piece, newcomers, keep);
 	ana_cause_begin(b, piece->start, piece->end, piece->c, piece->confidence,
 			piece->refine == ANA_REFINE_WAIT);
 	if (!piece->outside) {

@@ -58,13 +58,25 @@ static inline bool only_calls(struct ana_walk *w, struct ana_proc *p, struct ana
 	       nothing_on(w, &t->operators, gap);
 }
 
-/* There is evidence, and nobody looked at the submitter within the gap. */
+/* It gave the operation before the gap, too. */
+static bool gave_before(const struct ana_proc *p, const struct ana_thread *t,
+			const struct ana_open_gap *gap)
+{
+	return gap->left.known && gap->left.process == p->index && gap->left.tid == t->tid;
+}
+
+/*
+ * There is evidence, and nobody looked at the submitter within the gap. Of one that may not have
+ * begun before others tell.
+ */
 static __attribute__((noinline)) bool unseen(struct ana_walk *w, struct ana_proc *p,
 					     struct ana_thread *t, const struct ana_open_gap *gap)
 {
 	ana_attribute_read(w, p, gap->start, gap->end);
 	if (!t->seen)
 		t->seen = ana_evidence_thread(p->evidence, p->evidence->pid, t->tid);
+	if ((!t->seen || t->seen->first >= gap->start) && !gave_before(p, t, gap))
+		return false;
 	return !ana_samples_within(t->seen, gap->start, gap->end);
 }
 

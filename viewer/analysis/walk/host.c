@@ -55,7 +55,8 @@ int ana_process_init(struct ana_walk *w, struct ana_proc *p, uint32_t source)
 	*p = (struct ana_proc){ .source = s,
 				.source_index = source,
 				.last_gpu = ANA_MAP_NONE,
-				.calls_next = INT64_MIN };
+				.calls_next = INT64_MIN,
+				.served = INT64_MIN };
 	p->index = (uint32_t)(p - w->process);
 	p->anchored = s->anchor.found;
 	p->steps.source = step_source(s);

@@ -143,6 +143,7 @@ void ana_process_archive(struct ana_walk *w, struct ana_proc *p, struct ana_arch
 	ana_archive_field(a, p->order);
 	ana_archive_field(a, p->names.hints);
 	ana_archive_stamp(a, &p->calls_next);
+	ana_archive_stamp(a, &p->served);
 	ana_feed_archive(&p->ops, a);
 	ana_feed_archive(&p->calls, a);
 	ana_feed_archive(&p->ranges, a);

@@ -103,6 +103,8 @@ struct ana_proc {
 	struct ana_timeline_stack any_host_code; /* of all streams */
 	struct ana_steps steps;
 	struct ana_evidence *evidence; /* NULL: the stream has none */
+	/* when the last gap began that ended with a thread whose starters served (newcomer.h) */
+	int64_t served;
 	struct ana_copied copied; /* where there is evidence */
 	struct ana_map gpu_of; /* by ordinal */
 	uint32_t last_ordinal, last_gpu;
