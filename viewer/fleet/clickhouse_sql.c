@@ -315,7 +315,7 @@ static void put_lines_of(FILE *f, const struct asked *a)
 	else
 		fputs("''", f);
 	fputs(", if(n = 1 AND position(digest, '\"units\": [') > 0,"
-	      " substring(digest, position(digest, '\"units\": ['), 640), ''),"
+	      " substring(digest, position(digest, '\"units\": ['), 1024), ''),"
 	      " gpu, model, price_label, source, date",
 	      f);
 #define NAME(symbol, name, column, title, told) fputs(", " #column, f);

@@ -93,6 +93,7 @@ struct fleet_label {
 struct fleet_unit { /* what it brought forth: num / den of it, both above 0 */
 	char name[VIEW_UNIT_NAME];
 	int64_t num, den;
+	enum view_outcome_bound bound; /* of a run that was killed, or failed */
 };
 
 enum fleet_end {

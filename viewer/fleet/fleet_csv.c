@@ -65,9 +65,10 @@ static void put_unit(const struct fleet_group *g, const char *name, FILE *out)
 		put_int(out, s->count, ",");
 		if (fleet_unit_usd(s) >= 0)
 			put_usd(out, fleet_unit_usd(s), "");
+		fprintf(out, ",%s", fleet_unit_bound_name(s));
 		return;
 	}
-	fputs(",,", out);
+	fputs(",,,", out);
 }
 
 static void put_dim(const struct fleet *f, FILE *out, int d)
@@ -86,7 +87,8 @@ static void put_dim(const struct fleet *f, FILE *out, int d)
 		"minutes_60_80,spot_usd",
 		fleet_by_name(d));
 	for (size_t u = 0; u < units; u++)
-		fprintf(out, ",%s,%s", unit[u], view_unit_metric(metric, unit[u]));
+		fprintf(out, ",%s,%s,%s_bound", unit[u], view_unit_metric(metric, unit[u]),
+			unit[u]);
 	fputs("\r\n", out);
 	for (size_t i = 0; i < t->groups; i++) {
 		const base_wide *m = t->group[i].sums.m;

@@ -53,6 +53,8 @@ static void put_units(struct base_jsonout *j, const struct fleet_unit_sums *unit
 		base_json_usd(j, "untold_usd", u->untold_usd, true);
 		base_json_int(j, "per", view_unit_per(u->name));
 		base_json_usd(j, "usd_per", each, each >= 0);
+		if (fleet_unit_bound(u))
+			base_json_string(j, "bound", fleet_unit_bound_name(u));
 		base_json_end(j);
 	}
 	base_json_end(j);

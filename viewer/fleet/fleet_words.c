@@ -336,6 +336,30 @@ const char *const *fleet_words_notes(const struct fleet *f, struct base_arena *m
 	return note;
 }
 
+/* "; at least 1,204 samples: at most $0.71 per 1,000 samples" */
+static const char *unit_words(const struct fleet *f, const struct fleet_unit_sum *u,
+			      struct base_arena *mem)
+{
+	static const char *const count[] = { "", "at least ", "at most ", "" };
+	static const char *const each[] = { "", "at most ", "at least ", "" };
+	struct view_outcome o = { .unit = u->name, .num = 1, .den = 1 };
+	enum view_outcome_bound bound = fleet_unit_bound(u);
+	base_unit n, most, usd;
+	const char *t = base_arena_printf(mem, "; %s%s %s", count[bound],
+					  base_count(n, (uint64_t)u->count), u->name);
+
+	if (bound == VIEW_OUTCOME_BOUNDS)
+		t = base_arena_printf(mem, "%s (at least so many of %s, at most of %s)", t,
+				      fleet_runs_of(n, (uint64_t)u->at_least),
+				      base_count(most, (uint64_t)u->at_most));
+	t = base_arena_printf(mem, "%s: %s%s per %s", t, each[bound],
+			      own_money(f, usd, fleet_unit_usd(u)), view_outcome_each(&o, mem));
+	if (u->untold_usd)
+		t = base_arena_printf(mem, "%s, without %s of runs that tell none", t,
+				      fleet_usd(f, usd, u->untold_usd));
+	return t;
+}
+
 const char *fleet_words_group(const struct fleet *f, const struct fleet_group *g, int by,
 			      struct base_arena *mem)
 {
@@ -353,18 +377,9 @@ const char *fleet_words_group(const struct fleet *f, const struct fleet_group *g
 				      base_count(bad, (uint64_t)m[FLEET_FAILED_RUNS]));
 	for (size_t i = 0; g->units && i < g->units->sums; i++) {
 		const struct fleet_unit_sum *u = &g->units->sum[i];
-		struct view_outcome o = { .unit = u->name, .num = 1, .den = 1 };
-		base_unit count, each;
 
-		if (fleet_unit_usd(u) < 0 || u->count > INT64_MAX)
-			continue;
-		t = base_arena_printf(mem, "%s; %s %s: %s per %s", t,
-				      base_count(count, (uint64_t)u->count), u->name,
-				      own_money(f, each, fleet_unit_usd(u)),
-				      view_outcome_each(&o, mem));
-		if (u->untold_usd)
-			t = base_arena_printf(mem, "%s, without %s of runs that tell none", t,
-					      fleet_usd(f, count, u->untold_usd));
+		if (fleet_unit_usd(u) >= 0 && u->count <= INT64_MAX)
+			t = base_arena_printf(mem, "%s%s", t, unit_words(f, u, mem));
 	}
 	return t;
 }

@@ -51,7 +51,7 @@ static const char *const sql[FLEET_VIEWS] = {
 	[FLEET_VIEW_LINES] =
 		"SELECT r.run, r.tenant, r.job, r.ended, r.exit_status, r.week,"
 		" coalesce(l.value, ''), CASE WHEN g.n=0 AND instr(d.text, '\"units\": [')"
-		" THEN substr(d.text, instr(d.text, '\"units\": ['), 640) ELSE '' END,"
+		" THEN substr(d.text, instr(d.text, '\"units\": ['), 1024) ELSE '' END,"
 		" g.gpu, g.model, g.label, g.source, g.date, "
 #define NAME(symbol, name, column, title, told) "r." #column ", "
 #include "facts/fleet_names.def"

@@ -11,6 +11,7 @@ void fleet_units_make(struct fleet_digest *d, const struct view_summary *s)
 		fleet_tame(u->name, sizeof(u->name), s->outcome[i].unit);
 		u->num = s->outcome[i].num;
 		u->den = s->outcome[i].den;
+		u->bound = s->outcome[i].bound;
 	}
 }
 
@@ -24,12 +25,29 @@ void fleet_units_put(struct base_jsonout *j, const struct fleet_digest *d)
 		base_json_string(j, NULL, d->unit[i].name);
 		base_json_int(j, NULL, d->unit[i].num);
 		base_json_int(j, NULL, d->unit[i].den);
+		if (d->unit[i].bound)
+			base_json_string(j, NULL, view_outcome_bounds[d->unit[i].bound]);
 		base_json_end(j);
 	}
 	base_json_end(j);
 }
 
-static void add(struct fleet_digest *d, const char *name, int64_t num, int64_t den)
+/* False: a bound that a later program knows. */
+static bool bound_of(const char *name, size_t len, enum view_outcome_bound *bound)
+{
+	int i;
+
+	for (i = VIEW_OUTCOME_AT_LEAST; i < VIEW_OUTCOME_BOUNDS; i++)
+		if (strlen(view_outcome_bounds[i]) == len &&
+		    !memcmp(view_outcome_bounds[i], name, len)) {
+			*bound = (enum view_outcome_bound)i;
+			return true;
+		}
+	return false;
+}
+
+static void add(struct fleet_digest *d, const char *name, int64_t num, int64_t den,
+		enum view_outcome_bound bound)
 {
 	char text[VIEW_UNIT_NAME + 8];
 	struct view_unit u;
@@ -43,19 +61,29 @@ static void add(struct fleet_digest *d, const char *name, int64_t num, int64_t d
 			return;
 	memcpy(d->unit[d->units].name, u.name, sizeof(u.name));
 	d->unit[d->units].num = num;
+	d->unit[d->units].bound = bound;
 	d->unit[d->units++].den = den;
+}
+
+static bool read_bound(const struct base_json *n, enum view_outcome_bound *bound)
+{
+	*bound = VIEW_OUTCOME_EXACT;
+	return !n || (n->type == BASE_JSON_STRING && bound_of(n->text, strlen(n->text), bound));
 }
 
 void fleet_units_read(struct fleet_digest *d, const struct base_json *units)
 {
 	BASE_JSON_EACH(n, units) {
+		size_t members = base_json_count(n);
+		enum view_outcome_bound bound;
 		int64_t num, den;
 
-		if (base_json_count(n) != 3 || n->child->type != BASE_JSON_STRING ||
+		if (members < 3 || members > 4 || n->child->type != BASE_JSON_STRING ||
 		    !base_json_to_int(n->child->next, &num) ||
-		    !base_json_to_int(n->child->next->next, &den))
+		    !base_json_to_int(n->child->next->next, &den) ||
+		    !read_bound(n->child->next->next->next, &bound))
 			continue;
-		add(d, n->child->text, num, den);
+		add(d, n->child->text, num, den, bound);
 	}
 }
 
@@ -81,7 +109,21 @@ static bool number(const char **p, int64_t *v)
 	return *p > from;
 }
 
-/* ["samples", 204, 1] */
+static bool bound(const char **p, enum view_outcome_bound *b)
+{
+	size_t n;
+
+	*b = VIEW_OUTCOME_EXACT;
+	if (!pass(p, ", \""))
+		return true;
+	n = strspn(*p, "abcdefghijklmnopqrstuvwxyz_");
+	if (!bound_of(*p, n, b))
+		return false;
+	*p += n;
+	return pass(p, "\"");
+}
+
+/* ["samples", 204, 1] or ["samples", 204, 1, "at_least"] */
 static bool one(const char **p, struct fleet_unit *u)
 {
 	size_t n;
@@ -95,7 +137,7 @@ static bool one(const char **p, struct fleet_unit *u)
 	u->name[n] = '\0';
 	*p += n;
 	return pass(p, "\", ") && number(p, &u->num) && pass(p, ", ") && number(p, &u->den) &&
-	       pass(p, "]") && u->num > 0 && u->den > 0;
+	       bound(p, &u->bound) && pass(p, "]") && u->num > 0 && u->den > 0;
 }
 
 size_t fleet_units_of(const char *text, struct fleet_unit unit[VIEW_OUTCOMES_MAX])
@@ -154,8 +196,26 @@ void fleet_unit_sums_add(struct fleet_unit_sums *s, struct base_arena *mem, int6
 		u->count += unit[i].num;
 		u->usd += usd;
 		u->runs++;
+		u->at_least += unit[i].bound == VIEW_OUTCOME_AT_LEAST;
+		u->at_most += unit[i].bound == VIEW_OUTCOME_AT_MOST;
 	}
 	s->usd += usd;
+}
+
+enum view_outcome_bound fleet_unit_bound(const struct fleet_unit_sum *s)
+{
+	if (s->at_least && s->at_most)
+		return VIEW_OUTCOME_BOUNDS;
+	return s->at_least  ? VIEW_OUTCOME_AT_LEAST
+	       : s->at_most ? VIEW_OUTCOME_AT_MOST
+			    : VIEW_OUTCOME_EXACT;
+}
+
+const char *fleet_unit_bound_name(const struct fleet_unit_sum *s)
+{
+	enum view_outcome_bound b = fleet_unit_bound(s);
+
+	return b == VIEW_OUTCOME_BOUNDS ? "none" : view_outcome_bounds[b];
 }
 
 base_wide fleet_unit_usd(const struct fleet_unit_sum *s)

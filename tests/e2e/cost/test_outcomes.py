@@ -163,6 +163,8 @@ def bounded():
             judge(how, s, 'tokens', 6000)
             judge(how, s, 'frames', 1000)
             gs.equal((outcome(s, 'tokens').get('bound'), outcome(s, 'frames').get('bound')), (tokens, frames), how)
+            units = {u[0]: u[3:] for u in json.loads(gs.gpustarve('digest', run).stdout)['units']}
+            gs.equal((units['tokens'], units['frames']), ([tokens] if tokens else [], [frames] if frames else []), f'{how}: digest')
             text = ' '.join(gs.gpustarve('report', run).stdout.decode().split())
             gs.equal(('at least 6,000 tokens' in text, 'at most 1,000 frames' in text), (bool(tokens), bool(frames)), text)
             with open(os.path.join(run, 'report.html'), encoding='utf-8') as f:

@@ -3,7 +3,8 @@
 # ctest: labels=e2e
 """The whole bill: made-up months of jobs (sacct -P) and of a provider's charges (FOCUS), with runs of
 some of the jobs, against sums of Python's own: to the nanosecond and to the cent. Then runs over a
-month's end, a sweep of 50 runs with 13 failures, units of groups, and hostile files."""
+month's end, a sweep of 50 runs with 13 failures, units of groups and what of them is known at least or at most, and
+hostile files."""
 import csv
 import datetime
 import io
@@ -289,6 +290,43 @@ def sweep():
         gs.equal(row['samples'], str(samples), 'table')
 
 
+BOUNDS = {  # of each run, of their sum, and the sum's words
+    'all': ((None, None), None, '{n} samples: $'),
+    'killed': ((None, 'at_least'), 'at_least', 'at least {n} samples: at most $'),
+    'failed': (('at_most', 'at_most', None), 'at_most', 'at most {n} samples: at least $'),
+    'both': (('at_most', None, 'at_least', 'at_least'), 'none',
+             '{n} samples (at least so many of 2 runs, at most of 1): $'),
+}
+
+
+def bounds():
+    """What is known of a run at least or at most is so of the sum, whoever shows it; an unknown bound is no count."""
+    rng = random.Random(5)
+    with gs.scratch() as where:
+        found = []
+        for name, (of, *_) in BOUNDS.items():
+            for bound in of:
+                d = fleets.digest(rng, len(found))
+                d.update(run=f'{name}-{len(found)}', gpus=[fleets.gpu_line(rng, 0, 0)], team=name, labels={'experiment': name},
+                         units=[['samples', 1000 + len(found), 1, *([bound] if bound else [])]])
+                found.append(d)
+        found[-1]['units'].append(['frames', 5, 1, 'a_later_bound'])
+        store(where, found)
+        for by in 'team', 'label:experiment':
+            got = json.loads(fleet(where, '--by', by, '--format', 'json'))
+            fits(got)
+            groups = {g['name']: g['units'] for g in got['by'][by.split(':')[0]]}
+            rows = {r[by.split(':')[0]]: r for r in csv.DictReader(io.StringIO(fleet(where, '--by', by, '--format', 'csv')))}
+            text = ' '.join(fleet(where, '--by', by).split())
+            page = fleet(where, '--by', by, '--format', 'html')
+            for name, (_, bound, words) in BOUNDS.items():
+                count = sum(d['units'][0][1] for d in found if d['team'] == name)
+                gs.equal([(u['unit'], u['count'], u.get('bound')) for u in groups[name]], [('samples', count, bound)], f'{by} {name}')
+                gs.equal((rows[name]['samples'], rows[name]['samples_bound']), (str(count), bound or 'exact'), f'{by} {name}: table')
+                gs.check(words.format(n=f'{count:,}') in text, f'{by} {name}: {text[-900:]}')
+                gs.check(words.format(n=f'{count:,}') in page, f'{by} {name}: page')
+
+
 def focus():
     """A row per run, kind of GPU and month; cents sum to the bill's."""
     rng = random.Random(8)
@@ -381,6 +419,7 @@ def hostile():
 months()
 by_month()
 sweep()
+bounds()
 focus()
 prices()
 jobs()

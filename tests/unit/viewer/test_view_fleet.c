@@ -240,6 +240,7 @@ static void fill_worst(struct fleet_digest *d)
 
 		snprintf(u->name, sizeof(u->name), "unit_that_nobody_counts_by_%02zu", d->units);
 		u->num = u->den = INT64_MAX;
+		u->bound = VIEW_OUTCOME_AT_LEAST;
 	}
 }
 
