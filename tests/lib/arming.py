@@ -16,6 +16,7 @@ from cupticlient import Client  # noqa: E402
 NOBODY, PR_SET_DUMPABLE = 64731, 4  # a user without processes
 PRELOADED = [ctypes.CDLL(path, mode=os.RTLD_NOLOAD | os.RTLD_NOW) for path in os.environ['LD_PRELOAD'].split()]
 libprof, touch = PRELOADED[0], PRELOADED[1] if PRELOADED[1:] else None
+libprof.gpustarve_lend.argtypes, libprof.gpustarve_lent.argtypes = (ctypes.c_char_p,), (ctypes.c_uint,)
 
 
 def work(stream, name, n):
@@ -60,7 +61,7 @@ def again(seconds):
     """A session, and work for so long after it."""
     client, stream = Client(), gpudev.Stream(gpudev.Device(0))
     work(stream, 'before', 20)
-    libprof.gpustarve_lend()
+    libprof.gpustarve_lend(None)
     client.begin()
     work(stream, 'session', 20)
     client.end()
