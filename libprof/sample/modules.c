@@ -76,16 +76,30 @@ static int read_headers(struct prof_pymem *m, const struct prof_object *o, Elf64
 	return prof_pymem_read(m, at, header, *n * sizeof(*header));
 }
 
+/*
+ * Segments stand by address. Files for machines that may have pages of 64 KiB leave so much between
+ * them, and what the kernel loads, the loader itself, keeps nobody out of there.
+ */
+static void take_segment(const Elf64_Phdr *h, struct prof_module *to)
+{
+	uint64_t at = to->bias + h->p_vaddr;
+
+	if (to->high && at > to->high && at - to->high > to->hole_end - to->hole_begin) {
+		to->hole_begin = to->high;
+		to->hole_end = at;
+	}
+	if (!to->high || at < to->low)
+		to->low = at;
+	if (at + h->p_memsz > to->high)
+		to->high = at + h->p_memsz;
+}
+
 static void take_header(struct prof_pymem *m, const Elf64_Phdr *h, struct prof_module *to)
 {
 	uint64_t at = to->bias + h->p_vaddr;
 
-	if (h->p_type == PT_LOAD) {
-		if (!to->high || at < to->low)
-			to->low = at;
-		if (at + h->p_memsz > to->high)
-			to->high = at + h->p_memsz;
-	}
+	if (h->p_type == PT_LOAD)
+		take_segment(h, to);
 	if (h->p_type == PT_LOAD && h->p_flags & PF_X) {
 		if (!to->end || at < to->begin)
 			to->begin = at;
@@ -278,6 +292,12 @@ const struct prof_module *prof_module_at(const struct prof_modules *all, uint64_
 	return m && address < m->end ? m : NULL;
 }
 
+static bool is_in(const struct prof_module *m, uint64_t address)
+{
+	return address >= m->low && address < m->high &&
+	       (address < m->hole_begin || address >= m->hole_end);
+}
+
 /*
  * Modules do not overlap: what does not belong to the one before belongs to the next one, or to
  * none.
@@ -286,6 +306,6 @@ bool prof_module_has(const struct prof_modules *all, uint64_t address)
 {
 	size_t n = count_before(all, address);
 
-	return (n && address < all->module[all->order[n - 1]].high) ||
-	       (n < all->n && address >= all->module[all->order[n]].low);
+	return (n && is_in(&all->module[all->order[n - 1]], address)) ||
+	       (n < all->n && is_in(&all->module[all->order[n]], address));
 }

@@ -18,7 +18,9 @@
 
 struct prof_module {
 	uint64_t begin, end; /* its code */
-	uint64_t low, high; /* all of it, variables too */
+	uint64_t low, high; /* all of it, variables too, ... */
+	/* ... but what lies between: where pages may be large, others' memory may (0: nothing) */
+	uint64_t hole_begin, hole_end;
 	uint64_t bias;
 	uint64_t unwind, unwind_bytes; /* .eh_frame_hdr, 0: none */
 	uint64_t fixed_begin, fixed_end; /* the read-only memory in which that lies */
@@ -54,7 +56,7 @@ bool prof_modules_grown(const struct prof_modules *all, struct prof_pymem *m);
 /* NULL: none. */
 const struct prof_module *prof_module_at(const struct prof_modules *all, uint64_t address);
 
-/* Is it an address of code or of a variable of a module? */
+/* Is it an address of code or of a variable of a module? Memory of others in between is not. */
 bool prof_module_has(const struct prof_modules *all, uint64_t address);
 
 #endif

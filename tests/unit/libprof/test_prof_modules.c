@@ -11,6 +11,7 @@
 #include <link.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "harness.h"
 
@@ -114,7 +115,43 @@ static void test_same_place(void)
 	prof_pymem_close(&m);
 }
 
+/* As files for pages of 64 KiB are: what lies between their segments may be anybody's. */
+static void test_hole(void)
+{
+	static Elf64_Dyn dynamic[2] = { { DT_SONAME, { 1 } } };
+	static char path[] = "/lib/hole.so";
+	struct {
+		Elf64_Ehdr elf;
+		Elf64_Phdr segment[2];
+	} *image = mmap(NULL, 0x20000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct link_map hole = { .l_name = path, .l_ld = dynamic }, **end;
+	struct prof_pymem m;
+	uint64_t at;
+
+	REQUIRE(image != MAP_FAILED && !prof_pymem_open(&m, 0, PROF_PYMEM_VM));
+	at = hole.l_addr = (uintptr_t)image;
+	memcpy(image->elf.e_ident, ELFMAG, SELFMAG);
+	image->elf.e_phoff = sizeof(image->elf);
+	image->elf.e_phentsize = sizeof(image->segment[0]);
+	image->elf.e_phnum = 2;
+	image->segment[0] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_X, .p_memsz = 0x900 };
+	image->segment[1] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_vaddr = 0x10f00, .p_memsz = 0x80 };
+	prof_modules_read(&all, &m);
+	end = (struct link_map **)(uintptr_t)all.last.next;
+	hole.l_prev = (struct link_map *)(void *)((char *)end - offsetof(struct link_map, l_next));
+	*end = &hole;
+	EXPECT_INT(prof_modules_more(&all, &m), 0);
+	EXPECT_UINT(count(&all, path), 1);
+	EXPECT(prof_module_at(&all, at + 0x8ff) && !prof_module_at(&all, at + 0x900));
+	EXPECT(prof_module_has(&all, at + 0x8ff) && prof_module_has(&all, at + 0x10f00));
+	EXPECT(prof_module_has(&all, at + 0x10f7f) && !prof_module_has(&all, at + 0x10f80));
+	EXPECT(!prof_module_has(&all, at + 0x900) && !prof_module_has(&all, at + 0x5000));
+	*end = NULL;
+	prof_pymem_close(&m);
+	munmap(image, 0x20000);
+}
+
 int main(void)
 {
-	return RUN(test_more, test_same_place);
+	return RUN(test_more, test_same_place, test_hole);
 }
