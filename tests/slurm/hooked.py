@@ -8,7 +8,8 @@ meets is told by its partition, so that one Slurm does for all cases:
     sick    as task, and NVML never answers there
 
 Prolog and Epilog are those of all partitions but plain. Node n3 sees nothing of the installation: its
-folder is empty there. On n4 only root may read libprof.so."""
+folder is empty there. On n4 only root may read libprof.so. GPUSTARVE_DEB=FILE installs that package, and is for a campaign
+of an admin's day with it."""
 import concurrent.futures
 import os
 import re
@@ -48,8 +49,12 @@ class Site(jobs.Site):
         self.run = os.path.join(where, 'run')
         os.makedirs(os.path.join(where, 'mails'), 0o1777)
         os.chmod(os.path.join(where, 'mails'), 0o1777)
-        done = gs.command(['cmake', '--install', gs.BUILD, '--prefix', self.prefix])
+        deb, unpacked = os.environ.get('GPUSTARVE_DEB'), os.path.join(where, 'deb')  # a package, in place of the build's files
+        done = gs.command(['dpkg-deb', '-x', deb, unpacked] if deb else
+                          ['cmake', '--install', gs.BUILD, '--prefix', self.prefix])
         gs.equal(done.returncode, 0, f'install: {done.stderr.decode()}')
+        if deb:
+            os.rename(os.path.join(unpacked, 'usr'), self.prefix)
         self.hurry()
         self.plugin = self.find('gpustarve.so')
         self.lib = self.find('libprof.so')
