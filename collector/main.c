@@ -14,6 +14,7 @@
 #include "relay/gone.h"
 #include "retain/sweep.h"
 #include "server.h"
+#include "work/by_hand.h"
 
 /* With 0, 1 or 2 closed a trace would get that number, and log lines with it. */
 static bool hold_stdio(void)
@@ -38,7 +39,7 @@ static int serve(struct coll_server *sv)
 	err = coll_server_run(sv);
 	if (err)
 		coll_log("cannot wait for events: %s", strerror(-err));
-	return err ? COLL_EXIT_ERROR : COLL_EXIT_OK;
+	return err || sv->failed ? COLL_EXIT_ERROR : COLL_EXIT_OK;
 }
 
 /* --sweep: what the daemon does every ten minutes, once and for people. */
@@ -70,6 +71,8 @@ int main(int argc, char **argv)
 	if (!coll_options_parse(&opts, argc, argv, &status))
 		return status;
 	coll_log_verbose(opts.verbose);
+	if (opts.work.url && (opts.work.dry_run || opts.work.again))
+		return coll_work_by_hand(&opts.work, &opts.limits) ? COLL_EXIT_ERROR : COLL_EXIT_OK;
 	umask(umask(0) | 022); /* a job's wrapper starts us with the job's, which may be none */
 	if (opts.sweep)
 		return sweep(&opts);

@@ -208,6 +208,7 @@ static const char usage[] =
 	"usage: gpustarve-collector --unix PATH [--dir BASE] [option...]\n"
 	"       gpustarve-collector --listen URL [--dir BASE] [option...]\n"
 	"       gpustarve-collector --admission URL [--dir BASE] [option...]\n"
+	"       gpustarve-collector --work s3://BUCKET[/PREFIX] [--store URL] [option...]\n"
 	"\n"
 	"Stores the traces of this node's processes as they come in, or those of many nodes.\n"
 	"\n";
@@ -223,12 +224,22 @@ static const char usage_tail[] =
 	"  gpustarve-collector --dir runs --unix $XDG_RUNTIME_DIR/gpustarve/sock &\n"
 	"  gpustarve run -o runs --collector unix:$XDG_RUNTIME_DIR/gpustarve/sock -- ./train.py\n";
 
-static bool is_archive(const char *text)
+static bool is_bucket(const char *option, const char *text)
 {
 	if (!strncmp(text, "s3://", 5) && text[5] && strlen(text) < COLL_ARCHIVE_BYTES)
 		return true;
-	coll_log("--archive %s: not s3://BUCKET/PREFIX", text);
+	coll_log("--%s %s: not s3://BUCKET/PREFIX", option, text);
 	return false;
+}
+
+static bool is_archive(const char *text)
+{
+	return is_bucket("archive", text);
+}
+
+static bool is_work(const char *text)
+{
+	return is_bucket("work", text);
 }
 
 static const struct base_opt opt[] = {
@@ -274,13 +285,21 @@ static const struct base_opt opt[] = {
 	  BASE_TEXT(struct coll_options, digest.store) },
 	{ "archive", 0, "URL", "copy runs that have ended, s3://BUCKET/PREFIX (gpustarve put)",
 	  BASE_TEXT(struct coll_options, digest.archive), .good = is_archive },
+	{ "work", 0, "URL", "analyse runs that have ended in s3://BUCKET/PREFIX; any number may",
+	  BASE_TEXT(struct coll_options, work.url), .good = is_work },
+	{ "reports", 0, NULL, "with --work: put pages and summaries there, too",
+	  BASE_FLAG(struct coll_options, work.reports) },
+	{ "once", 0, NULL, "with --work: end when nothing is left that can be taken up",
+	  BASE_FLAG(struct coll_options, work.once) },
+	{ "again", 0, "TEAM/RUN", "with --work: take up again what was put aside, and end",
+	  BASE_TEXT(struct coll_options, work.again) },
 	{ "budget", 0, "B",
 	  "check with every digest this budget of `gpustarve fleet`, such as\n"
 	  "team:vision=5000/month; may be repeated",
 	  .take = add_budget, .repeats = true },
 	{ "sweep", 0, NULL, "remove what is not to be kept, once, and end",
 	  BASE_FLAG(struct coll_options, sweep) },
-	{ "dry-run", 0, NULL, "with --sweep: only say what would go",
+	{ "dry-run", 0, NULL, "with --sweep: only say what would go; with --work: what there is",
 	  BASE_FLAG(struct coll_options, dry_run) },
 	{ "alert", 0, "COND",
 	  "say so once in each run in which this holds, such as\n"
@@ -339,17 +358,36 @@ const struct base_options coll_options_table = {
 	.tail = usage_tail,
 };
 
+static bool work_complete(const struct coll_options *o)
+{
+	if (!o->work.url && (o->work.once || o->work.reports || o->work.again)) {
+		coll_log("--%s is for --work; give --work s3://BUCKET/PREFIX", o->work.once ? "once"
+									       : o->work.reports
+										       ? "reports"
+										       : "again");
+		return false;
+	}
+	if (o->work.url && (o->unix_path || o->sweep || o->digest.archive || o->upstream.url)) {
+		coll_log(
+			"--work takes runs out of an object store; another collector serves nodes");
+		return false;
+	}
+	return true;
+}
+
 static bool complete(const struct coll_options *o, int argc, char **argv)
 {
 	if (optind < argc) {
 		coll_log("%s: not an option; see --help", argv[optind]);
 		return false;
 	}
-	if (o->dry_run && !o->sweep) {
-		coll_log("--dry-run is for --sweep");
+	if (o->dry_run && !o->sweep && !o->work.url) {
+		coll_log("--dry-run is for --sweep and --work");
 		return false;
 	}
-	if (o->sweep)
+	if (!work_complete(o))
+		return false;
+	if (o->sweep || (o->work.url && !o->http.listen && !o->unix_path))
 		return true;
 	if ((!o->unix_path && !o->http.listen && !o->admission.listen) ||
 	    (o->unix_path && !*o->unix_path)) {
@@ -407,6 +445,7 @@ bool coll_options_parse(struct coll_options *o, int argc, char **argv, int *stat
 	go = base_options_parse(&coll_options_table, argc, argv, o);
 	if (!go)
 		return false;
+	o->work.dry_run = o->dry_run;
 	o->admission.cert = o->http.cert;
 	o->admission.key = o->http.key;
 	o->admission.insecure_http = o->http.insecure_http;

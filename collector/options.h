@@ -12,6 +12,7 @@
 #include "retain/digests.h"
 #include "retain/limits.h"
 #include "serve/http.h"
+#include "work/work.h"
 
 struct coll_options {
 	const char *dir;
@@ -34,6 +35,7 @@ struct coll_options {
 	const char *limits_file; /* over those; read again on SIGHUP. NULL: none */
 	struct coll_digest_to digest;
 	bool sweep, dry_run; /* one sweep instead of serving */
+	struct coll_work_options work;
 
 	struct coll_upstream_options upstream;
 

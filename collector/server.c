@@ -43,7 +43,7 @@ static void init_retention(struct coll_server *sv)
 	coll_retention_init(&sv->retention, sv->store.base, &sv->limits, &sv->context);
 	sv->retention.dispensable = coll_gone_lets_go;
 	coll_admit_attach(&sv->retention, &sv->store, "");
-	if (!o->digest.store)
+	if (!o->digest.store || o->work.url) /* then it is for the runs there */
 		return;
 	coll_digests_init(&sv->digests, sv->store.base, &o->digest, &sv->limits, &sv->context);
 	sv->retention.digests = &sv->digests;
@@ -150,6 +150,8 @@ void coll_server_fini(struct coll_server *sv)
 	close_http(sv);
 	coll_upstream_close(sv->upstream);
 	sv->upstream = NULL;
+	coll_work_close(sv->work);
+	sv->work = NULL;
 	coll_accept_close(&sv->accept);
 	coll_store_fini(&sv->store);
 	coll_render_jobs_fini(&sv->render);
@@ -210,6 +212,7 @@ static void each_second(void *owner)
 	coll_steps_tick(&sv->steps);
 	coll_server_settle(sv, true);
 	coll_upstream_tick(sv->upstream);
+	coll_work_tick(sv->work, now);
 }
 
 void coll_server_settle(struct coll_server *sv, bool everything)
@@ -251,8 +254,12 @@ int coll_server_listen(struct coll_server *sv)
 		err = coll_http_open(&sv->admission, &o->admission, &sv->parts);
 	if (!err)
 		err = coll_upstream_open(&sv->upstream, &o->upstream, &sv->context, &sv->store);
+	if (!err)
+		err = coll_work_open(&sv->work, &o->work, &o->digest, sv->store.base, &sv->limits,
+				     &sv->context);
 	if (err)
 		return err;
+	sv->parts.work = sv->work;
 	sv->intake.upstream = sv->upstream;
 	if (sv->http)
 		coll_log("listening on %s", coll_http_url(sv->http));
@@ -277,7 +284,7 @@ static bool time_to_end(struct coll_server *sv)
 {
 	int64_t idle = coll_now_ns() - sv->clients.idle_since_ns;
 
-	if (sv->wakeups.terminate)
+	if (sv->wakeups.terminate || coll_work_over(sv->work, &sv->failed))
 		return true;
 	if (sv->wakeups.eof_seen && all_done(sv)) {
 		coll_accept_last(&sv->accept);

@@ -24,6 +24,7 @@
 #include "store/store.h"
 
 struct coll_upstream;
+struct coll_work;
 
 struct coll_server {
 	const struct coll_options *opts;
@@ -38,6 +39,7 @@ struct coll_server {
 	struct coll_retention retention;
 	struct coll_digests digests; /* unused without --store */
 	struct coll_upstream *upstream; /* NULL without --upstream */
+	struct coll_work *work; /* NULL without --work */
 	struct coll_intake intake;
 	struct coll_clients clients;
 	struct coll_accept accept; /* not open without --unix */
@@ -46,6 +48,7 @@ struct coll_server {
 	struct coll_http *http; /* NULL without --listen */
 	struct coll_http *admission; /* NULL without --admission */
 	bool ending; /* nothing is taken any more */
+	bool failed; /* --work --once could not do what it was to */
 };
 
 /* Everything but the sockets: enough to serve connected clients. 0 or -errno. */

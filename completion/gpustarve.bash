@@ -27,7 +27,7 @@ declare -A _gpustarve_options=(
 	[prices]='-o --output --provider --date --price-model'
 	[demo]='--open --path'
 	[doctor]='--pid --job --pod'
-	[collector]='--dir --unix --any-user --listen --cert --key --client-ca --token-file --no-token --insecure-http --admission --inject --limits --limit --quota --keep --keep-label --store --archive --budget --sweep --dry-run --alert --exec --usd-per-gpu-hour --upstream --upstream-token-file --upstream-ca --upstream-cert --upstream-key --upstream-exec --outbox-max --forwarded --linger --until-eof --grace --silence --idle-exit --ready-fd --foreground --verbose --version'
+	[collector]='--dir --unix --any-user --listen --cert --key --client-ca --token-file --no-token --insecure-http --admission --inject --limits --limit --quota --keep --keep-label --store --archive --work --reports --once --again --budget --sweep --dry-run --alert --exec --usd-per-gpu-hour --upstream --upstream-token-file --upstream-ca --upstream-cert --upstream-key --upstream-exec --outbox-max --forwarded --linger --until-eof --grace --silence --idle-exit --ready-fd --foreground --verbose --version'
 )
 
 # Of "command option": the words that its value may be, or what kind of file. An option
@@ -172,6 +172,8 @@ declare -A _gpustarve_values=(
 	[collector --keep-label]=@none
 	[collector --store]=@none
 	[collector --archive]=@none
+	[collector --work]=@none
+	[collector --again]=@none
 	[collector --budget]=@none
 	[collector --alert]=@none
 	[collector --exec]=@none

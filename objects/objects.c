@@ -256,6 +256,7 @@ struct listing {
 	void *arg;
 	const char *prefix; /* of the bucket's */
 	bool folders;
+	size_t skip; /* of keys behind it */
 	unsigned int most, left; /* of keys, if most */
 	bool enough; /* it ended itself for that */
 	int64_t now_s;
@@ -272,14 +273,14 @@ static int list_one(void *arg, const struct objects_seen *s)
 	if (strncmp(s->key, l->prefix, len) != 0 || strcmp(s->key, last) <= 0)
 		return -EIO;
 	memcpy(last, s->key, end + 1);
-	if (!s->key[len])
+	if (!s->key[len] || strlen(s->key + len) <= l->skip)
 		return 0;
 	if (l->most && !l->left) {
 		l->enough = true;
 		return -ECANCELED;
 	}
 	l->left -= l->most > 0;
-	own.key += len;
+	own.key += len + l->skip;
 	return l->found(l->arg, &own);
 }
 
@@ -367,7 +368,9 @@ int objects_browse(struct objects *o, const char *prefix, bool folders, unsigned
 		   int (*found)(void *arg, const struct objects_seen *s), void *arg, int64_t *now_s,
 		   struct objects_trouble *t)
 {
-	struct listing l = { .found = found, .arg = arg, .folders = folders, .most = most };
+	struct listing l = {
+		.found = found, .arg = arg, .folders = folders, .skip = strlen(prefix), .most = most
+	};
 	int err = list_all(o, prefix, &l, t);
 
 	*now_s = l.now_s;

@@ -70,10 +70,11 @@ int objects_list(struct objects *o, const char *prefix,
 		 struct objects_trouble *t);
 
 /*
- * The same with all that a list says. @folders: of the keys that have a slash behind @prefix only
- * what comes before it, and that slash, once each (no etag, no size, no time). @most: so many at
- * most, 0: all. *now_s: the store's own time when it answered last, Unix seconds; 0: it does not
- * say. Ages are that less `changed_s`, which is the store's, too: no clock of ours is in it.
+ * The same with all that a list says, and keys as they are behind @prefix. @folders: of the keys
+ * that have a slash there only what comes before it, and that slash, once each (no etag, no size, no
+ * time). @most: so many at most, 0: all. *now_s: the store's own time when it answered last, Unix
+ * seconds; 0: it does not say. Ages are that less `changed_s`, which is the store's, too: no clock
+ * of ours is in it.
  */
 int objects_browse(struct objects *o, const char *prefix, bool folders, unsigned int most,
 		   int (*found)(void *arg, const struct objects_seen *s), void *arg, int64_t *now_s,

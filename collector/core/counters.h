@@ -63,8 +63,17 @@
 	X(digest_rows, "provisional rows of runs handed over")                           \
 	X(digest_failures, "digests of runs that failed, and are tried again")           \
 	X(archived, "runs copied into the archive")                                      \
-	X(archive_failures, "copies into the archive that failed, and are tried again") \
+	X(archive_failures, "copies into the archive that failed, and are tried again")  \
 	X(digests_parked, "digests of runs that failed too often, and are parked")       \
+	X(work_scans, "looks for runs to analyse in an object store")                    \
+	X(work_taken, "runs there that were taken up")                                   \
+	X(work_digests, "runs there that were analysed")                                 \
+	X(work_bytes, "bytes of them that were fetched")                                 \
+	X(work_failures, "analyses of them that failed")                                 \
+	X(work_dead, "runs there that were put aside")                                   \
+	X(work_left, "runs taken over from workers that were not heard of any more")     \
+	X(work_lost, "times that a lease of ours ran out while we were at it")           \
+	X(work_troubles, "calls of the object store that failed to the end")             \
 	X(children_failed, "programs started by the collector that failed")              \
 	X(reloads, "times that files of settings were read again")
 

@@ -17,22 +17,26 @@
 #define COLL_LIMITS_FILE_MAX (256u << 10)
 
 /* X(constant, name, kind, default, what it bounds). 0: no limit. */
-#define COLL_LIMITS(X)                                                                         \
-	X(CLIENTS, "clients", COUNT, 0, "connections to the Unix socket at a time")            \
-	X(CLIENT_STREAMS, "client-streams", COUNT, 4096, "streams that a client may feed")     \
-	X(TEAM_STREAMS, "team-streams", COUNT, 12288, "streams that a team may feed")          \
-	X(STREAMS, "streams", COUNT, 16384, "streams open at a time")                          \
-	X(RUNS, "runs", COUNT, 4096, "runs open at a time")                                    \
-	X(CLIENT_RATE, "client-rate", SIZE, 0, "bytes a second from a client")                 \
-	X(RATE, "rate", SIZE, 0, "bytes a second from all clients")                            \
-	X(STREAM_SIZE, "stream-size", SIZE, 0, "bytes of a stream")                            \
-	X(QUOTA, "quota", SIZE, 0, "bytes on disk of all runs")                                \
-	X(TEAM_QUOTA, "team-quota", SIZE, 0, "bytes on disk of a team's runs")                 \
-	X(FREE_FLOOR, "free-floor", SIZE, 64u << 20, "bytes that stay free on the disk")       \
-	X(REPORTS, "reports", COUNT, 16, "pages and summaries that wait to be made")           \
-	X(DIGEST_AFTER, "digest-after", SPAN, 60 * COLL_SECOND_NS, "since a run's last write") \
-	X(STEPS_AFTER, "steps-after", SPAN, 120 * COLL_SECOND_NS,                              \
-	  "held before steps are looked at")                                                   \
+#define COLL_LIMITS(X)                                                                             \
+	X(CLIENTS, "clients", COUNT, 0, "connections to the Unix socket at a time")                \
+	X(CLIENT_STREAMS, "client-streams", COUNT, 4096, "streams that a client may feed")         \
+	X(TEAM_STREAMS, "team-streams", COUNT, 12288, "streams that a team may feed")              \
+	X(STREAMS, "streams", COUNT, 16384, "streams open at a time")                              \
+	X(RUNS, "runs", COUNT, 4096, "runs open at a time")                                        \
+	X(CLIENT_RATE, "client-rate", SIZE, 0, "bytes a second from a client")                     \
+	X(RATE, "rate", SIZE, 0, "bytes a second from all clients")                                \
+	X(STREAM_SIZE, "stream-size", SIZE, 0, "bytes of a stream")                                \
+	X(QUOTA, "quota", SIZE, 0, "bytes on disk of all runs")                                    \
+	X(TEAM_QUOTA, "team-quota", SIZE, 0, "bytes on disk of a team's runs")                     \
+	X(FREE_FLOOR, "free-floor", SIZE, 64u << 20, "bytes that stay free on the disk")           \
+	X(REPORTS, "reports", COUNT, 16, "pages and summaries that wait to be made")               \
+	X(DIGEST_AFTER, "digest-after", SPAN, 60 * COLL_SECOND_NS, "since a run's last write")     \
+	X(LOST_AFTER, "lost-after", SPAN, 3600 * COLL_SECOND_NS, "since its last, without an end") \
+	X(WORK_LEASE, "work-lease", SPAN, 120 * COLL_SECOND_NS, "of a worker that is silent")      \
+	X(WORK_PAUSE, "work-pause", SPAN, 15 * COLL_SECOND_NS, "after an analysis that failed")    \
+	X(WORK_TRIES, "work-tries", COUNT, 5, "analyses that fail until a run is put aside")       \
+	X(STEPS_AFTER, "steps-after", SPAN, 120 * COLL_SECOND_NS,                                  \
+	  "held before steps are looked at")                                                       \
 	X(STEPS_SIZE, "steps-size", SIZE, 256u << 20, "of a trace whose steps are looked at")
 
 enum coll_limit {

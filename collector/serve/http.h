@@ -80,6 +80,8 @@ struct coll_http_options {
 	const struct coll_inject *inject;
 };
 
+struct coll_work;
+
 /* The collector's parts that requests ask about, all borrowed. */
 struct coll_http_parts {
 	struct coll_context *context;
@@ -93,6 +95,7 @@ struct coll_http_parts {
 	struct coll_runs *runs;
 	struct coll_render_jobs *render;
 	const char *digest_store; /* --store; NULL: none */
+	const struct coll_work *work; /* NULL: none */
 	int silence_s;
 };
 

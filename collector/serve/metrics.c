@@ -18,6 +18,7 @@
 #include "retain/digests.h"
 #include "retain/admit.h"
 #include "routes.h"
+#include "work/work.h"
 
 #define TYPE "text/plain; version=0.0.4; charset=utf-8"
 #define RUNS_MAX 200
@@ -65,6 +66,9 @@ static void put_open(FILE *f, const struct coll_http *h)
 	      p->digests->queue.count);
 	gauge(f, "parked_digests", "runs without a digest, because it failed too often",
 	      p->digests->parked);
+	gauge(f, "waiting_work", "runs without a digest in the object store, as of the last look",
+	      coll_work_waiting(p->work));
+	gauge(f, "dead_work", "runs that are put aside there", coll_work_dead(p->work));
 	gauge(f, "clock_jump_seconds", "the clock jumped by this much, and nothing is removed",
 	      p->retention->clock_jump_s);
 	if (p->retention->free_known)
@@ -95,7 +99,7 @@ static void put_commits(FILE *f, const struct coll_counters *c)
 
 static void put_limits(FILE *f, const struct coll_limits *limits)
 {
-	head(f, "limit", "gauge", "limits, 0: none; digest-after and steps-after in nanoseconds");
+	head(f, "limit", "gauge", "limits, 0: none; times in nanoseconds");
 	for (int i = 0; i < COLL_LIMIT_COUNT; i++) {
 		fputs(NAME "limit{name=", f);
 		base_put_quoted(f, BASE_AS_LABEL, coll_limit_name(i));

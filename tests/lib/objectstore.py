@@ -152,7 +152,7 @@ class Checked(http.server.ThreadingHTTPServer):
     (bucket, key). next: what it does to the next requests: a status, 'cut' (half an answer), 'drop' (none),
     'lost' (does it, and says nothing), or bytes (an answer of 200). asked: (method, path, headers) of all. refused: as
     one of next, for GETs of blocks. keeps: whether it has what it says that it took. pause_s: before a GET of a block.
-    ahead_s: its clock before this machine's. changed: when objects were put, by its clock; else when it was started."""
+    weather: called for what it does to a request where next is empty. ahead_s: its clock before this machine's. changed: when objects were put, by its clock; else when it was started."""
     daemon_threads = True
     request_queue_size = 64
 
@@ -162,6 +162,7 @@ class Checked(http.server.ThreadingHTTPServer):
         self.page, self.conditional = page, conditional
         self.objects, self.next, self.asked = {}, collections.deque(), []
         self.refused, self.keeps, self.pause_s = None, True, 0
+        self.weather = lambda: None
         self.ahead_s, self.changed, self.began = 0, {}, time.time()
         self.lock = threading.Lock()
         self.url = f'http://127.0.0.1:{self.server_address[1]}'
@@ -245,7 +246,7 @@ class Asked(http.server.BaseHTTPRequestHandler):
         server = self.server
         with server.lock:
             server.asked.append((self.command, self.path, dict(self.headers)))
-            how = server.next.popleft() if server.next else None
+            how = server.next.popleft() if server.next else server.weather()
         if self.headers.get('Range', '').startswith('bytes=0-') and '/0' in self.path:
             time.sleep(server.pause_s)
             how = server.refused if how is None else how

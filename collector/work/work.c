@@ -1,0 +1,655 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One thing at a time: a scan, a claim with its fetch, children, an end. Each hands over to the
+ * next in the loop.
+ */
+#include "work.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/files.h"
+#include "core/log.h"
+#include "fetch.h"
+#include "scratch.h"
+#include "work_scan.h"
+
+#define SCAN_EVERY_NS (30 * COLL_SECOND_NS) /* while there is something to do */
+#define IDLE_MIN_NS (5 * COLL_SECOND_NS)
+#define IDLE_MAX_NS (300 * COLL_SECOND_NS)
+#define ONCE_TROUBLES 5 /* in a row; then --once gives up */
+#define LOG_EVERY_NS (60 * COLL_SECOND_NS)
+#define MEMORY (4ull << 30)
+#define FILE_BYTES (16ull << 30)
+#define OUTPUT_MAX 4096 /* of why a child failed */
+#define LEASE_PARTS 4 /* it is refreshed when so much of it has passed */
+#define BUSY_S 1 /* until we look again at what another came to as well */
+
+enum step {
+	SUMMARY,
+	PAGE,
+	DIGEST,
+	STEPS
+};
+
+static const struct {
+	enum coll_work_kind kind;
+	const char *format, *file;
+} steps[STEPS] = {
+	/* The digest is made of a summary that is there: the trace is read once for both. */
+	[SUMMARY] = { COLL_WORK_SUMMARY, "json", "summary.json" },
+	[PAGE] = { COLL_WORK_REPORT, "html", "report.html" },
+	[DIGEST] = { COLL_WORK_DIGEST, NULL, "digest.json" },
+};
+
+enum result {
+	MADE,
+	FAILED,
+	LET_GO
+};
+
+struct coll_work {
+	const struct coll_work_options *opts;
+	const struct coll_digest_to *to;
+	const struct coll_limits *limits;
+	struct coll_context *context;
+	char program[COLL_CHILD_PATH_BYTES];
+	struct objects *store;
+	struct coll_work_scratch scratch;
+	struct coll_worker hand, keeper;
+	atomic_bool stop;
+
+	bool at_work; /* a job is on its way, or a child runs */
+	int64_t due_ns, idle_ns; /* the next scan, and the pause before the one behind it */
+	int64_t scanned_ns; /* 0: never */
+	unsigned int troubles; /* in a row */
+	bool found_none, met_others, over, failed;
+	int64_t trouble_logged_ns;
+
+	/* jobs of @hand, one at a time */
+	struct coll_job scan_job, take_job, end_job;
+	struct coll_work_candidates found;
+	struct coll_work_scan scan;
+	struct coll_work_claim claim;
+	struct objects_trouble trouble;
+	int err; /* of the job */
+	enum coll_work_got got;
+	bool no_room, fetched;
+
+	/* the run that is being analysed */
+	char dir[PATH_MAX];
+	uint64_t bytes;
+	int64_t taken_ns, fetched_ns, fetch_cpu_ns;
+	enum step step;
+	enum result result;
+	char why[400];
+
+	/* the job of @keeper */
+	struct coll_job keep_job;
+	struct objects_trouble keep_trouble;
+	int keep_err;
+	bool keeping; /* it is on its way */
+	int64_t kept_ns;
+};
+
+static void go_on(struct coll_work *w);
+
+static int64_t limit_s(const struct coll_work *w, enum coll_limit which)
+{
+	return (int64_t)(w->limits->value[which] / COLL_SECOND_NS);
+}
+
+static struct coll_work_rules rules(const struct coll_work *w)
+{
+	return (struct coll_work_rules){
+		.ended_s = limit_s(w, COLL_LIMIT_DIGEST_AFTER),
+		.lost_s = limit_s(w, COLL_LIMIT_LOST_AFTER),
+		.lease_s = limit_s(w, COLL_LIMIT_WORK_LEASE),
+		.pause_s = limit_s(w, COLL_LIMIT_WORK_PAUSE),
+		.tries = (unsigned int)w->limits->value[COLL_LIMIT_WORK_TRIES],
+	};
+}
+
+/* Neither store is to be asked again at once. */
+static void in_trouble(struct coll_work *w, const char *what, const char *why)
+{
+	int64_t pause_ns = IDLE_MIN_NS << (w->troubles < 5 ? w->troubles : 5);
+
+	w->context->count.work_troubles++;
+	w->troubles++;
+	w->due_ns = coll_now_ns() + pause_ns;
+	if (coll_log_due(&w->trouble_logged_ns, LOG_EVERY_NS))
+		coll_log("--work: %s: %s; it is tried again", what, why);
+	if (w->opts->once && w->troubles >= ONCE_TROUBLES)
+		w->over = w->failed = true;
+}
+
+static const char *reason(const struct coll_work *w, int err)
+{
+	return w->trouble.why[0] ? w->trouble.why : strerror(-err);
+}
+
+/* A scan. */
+
+static void scan_work(struct coll_job *job)
+{
+	struct coll_work *w =
+		(struct coll_work *)((char *)job - offsetof(struct coll_work, scan_job));
+
+	w->trouble.why[0] = '\0';
+	w->err = coll_work_scan(&w->scan, &w->trouble);
+}
+
+static void scan_done(struct coll_job *job)
+{
+	struct coll_work *w =
+		(struct coll_work *)((char *)job - offsetof(struct coll_work, scan_job));
+
+	w->at_work = false;
+	if (atomic_load(&w->stop))
+		return;
+	w->context->count.work_scans++;
+	if (w->err) {
+		coll_work_candidates_begin(&w->found);
+		in_trouble(w, w->opts->url, reason(w, w->err));
+		return;
+	}
+	w->troubles = 0;
+	w->scanned_ns = coll_now_ns();
+	w->found_none = !w->found.runs;
+	go_on(w);
+}
+
+static void start_scan(struct coll_work *w)
+{
+	w->at_work = true;
+	w->scan.store = w->store;
+	w->scan.rules = rules(w);
+	w->scan.ahead_s = w->claim.ahead_s;
+	w->scan.found = &w->found;
+	w->scan.stop = &w->stop;
+	coll_worker_hand(&w->hand, &w->scan_job);
+}
+
+/* A claim, and what it gives. */
+
+static int64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * COLL_SECOND_NS + t.tv_nsec;
+}
+
+static bool has_room(const struct coll_work *w)
+{
+	uint64_t room = coll_work_scratch_room(&w->scratch), floor;
+
+	floor = w->limits->value[COLL_LIMIT_FREE_FLOOR];
+	return room == UINT64_MAX || (room > floor && room - floor > w->claim.look.bytes);
+}
+
+static void fetch(struct coll_work *w)
+{
+	char from[COLL_WORK_PLACE_BYTES];
+
+	coll_work_place_run(from, &w->claim.place);
+	w->no_room = !has_room(w);
+	w->err = w->no_room ? -ENOSPC
+			    : coll_work_scratch_run(&w->scratch, w->claim.place.run, w->dir);
+	if (!w->err)
+		w->err = coll_work_fetch(&w->claim.look, w->store, from, w->dir, &w->stop,
+					 &w->trouble);
+	w->fetched = !w->err;
+	if (w->err)
+		coll_work_release(&w->claim);
+}
+
+static void take_work(struct coll_job *job)
+{
+	struct coll_work *w =
+		(struct coll_work *)((char *)job - offsetof(struct coll_work, take_job));
+	struct coll_work_place place = w->claim.place;
+	int64_t began = cpu_ns();
+
+	w->trouble.why[0] = '\0';
+	w->err = 0;
+	w->no_room = w->fetched = false;
+	w->got = coll_work_take(&w->claim, &place, &w->trouble);
+	if (w->got != COLL_WORK_TAKEN)
+		return;
+	fetch(w);
+	w->fetch_cpu_ns = cpu_ns() - began;
+}
+
+static void name_of(const struct coll_work *w, char out[COLL_WORK_PLACE_BYTES])
+{
+	coll_work_place_name(out, &w->claim.place);
+}
+
+static void told_put_aside(struct coll_work *w)
+{
+	char name[COLL_WORK_PLACE_BYTES];
+
+	if (!w->claim.put_aside)
+		return;
+	name_of(w, name);
+	w->context->count.work_dead++;
+	coll_log("%s is put aside: %s; --again %s takes it up again", name, w->claim.why, name);
+}
+
+static void saw(struct coll_work *w, int64_t s)
+{
+	coll_work_candidates_saw(&w->found, &w->claim.place, coll_now_ns() + s * COLL_SECOND_NS);
+}
+
+static void not_taken(struct coll_work *w)
+{
+	char name[COLL_WORK_PLACE_BYTES];
+
+	name_of(w, name);
+	told_put_aside(w);
+	if (w->got == COLL_WORK_TROUBLE) {
+		in_trouble(w, name, reason(w, -EIO));
+		return;
+	}
+	w->met_others |= w->got == COLL_WORK_BUSY;
+	saw(w, w->got == COLL_WORK_BUSY ? BUSY_S : w->claim.wait_s);
+	go_on(w);
+}
+
+static void not_fetched(struct coll_work *w)
+{
+	char name[COLL_WORK_PLACE_BYTES];
+
+	name_of(w, name);
+	if (w->no_room) {
+		if (coll_log_due(&w->trouble_logged_ns, LOG_EVERY_NS))
+			coll_log("--work: %s is larger than the room in %s; it is left to others",
+				 name, w->scratch.path);
+		saw(w, 60);
+		go_on(w);
+	} else {
+		in_trouble(w, name, reason(w, w->err));
+	}
+}
+
+static void start_step(struct coll_work *w);
+
+static void take_done(struct coll_job *job)
+{
+	struct coll_work *w =
+		(struct coll_work *)((char *)job - offsetof(struct coll_work, take_job));
+
+	w->at_work = false;
+	if (atomic_load(&w->stop))
+		return;
+	w->context->count.work_left += w->claim.left;
+	if (w->got != COLL_WORK_TAKEN) {
+		w->kept_ns = 0;
+		not_taken(w);
+		return;
+	}
+	w->context->count.work_taken++;
+	if (!w->fetched) {
+		w->kept_ns = 0;
+		not_fetched(w);
+		return;
+	}
+	w->bytes = w->claim.look.bytes;
+	w->context->count.work_bytes += w->bytes;
+	w->at_work = true;
+	w->fetched_ns = coll_now_ns();
+	w->step = w->opts->reports ? SUMMARY : DIGEST;
+	start_step(w);
+}
+
+static bool start_take(struct coll_work *w)
+{
+	if (!coll_work_candidates_next(&w->found, &w->claim.place))
+		return false;
+	w->at_work = true;
+	w->taken_ns = w->kept_ns = coll_now_ns();
+	w->claim.rules = rules(w);
+	coll_worker_hand(&w->hand, &w->take_job);
+	return true;
+}
+
+/* Children. */
+
+static void end(struct coll_work *w, enum result result, const char *why)
+{
+	w->result = result;
+	snprintf(w->why, sizeof(w->why), "%s", why);
+	coll_worker_hand(&w->hand, &w->end_job);
+}
+
+static void step_done(void *owner, const struct coll_child_end *e)
+{
+	struct coll_work *w = owner;
+	char why[400];
+
+	coll_child_why(e, why, sizeof(why));
+	if (coll_child_ok(e) && w->step != DIGEST) {
+		w->step++;
+		start_step(w);
+	} else if (coll_child_ok(e)) {
+		end(w, MADE, "");
+	} else {
+		bool store = w->step == DIGEST && !e->timed_out && WIFEXITED(e->status) &&
+			     WEXITSTATUS(e->status) == COLL_DIGEST_STORE_FAILED;
+
+		end(w, store ? LET_GO : FAILED, why);
+	}
+}
+
+static size_t add_option(const char **argv, size_t n, const char *option, const char *value)
+{
+	if (!value || !*value)
+		return n;
+	argv[n] = option;
+	argv[n + 1] = value;
+	return n + 2;
+}
+
+static size_t add_digest(const struct coll_work *w, const char **argv, size_t n,
+			 const char *revision)
+{
+	n = add_option(argv, n, "--revision", revision);
+	n = add_option(argv, n, "--team", w->claim.place.team);
+	n = add_option(argv, n, "--store", w->to->store);
+	for (size_t i = 0; i < w->to->budgets; i++)
+		n = add_option(argv, n, "--budget", w->to->budget[i]);
+	return add_option(argv, n, "--exec", w->to->exec);
+}
+
+static void start_step(struct coll_work *w)
+{
+	char out[PATH_MAX + 32], revision[32];
+	const char *argv[16 + 2 * COLL_BUDGETS_MAX] = { w->program,
+							w->step == DIGEST ? "digest" : "report",
+							w->dir, "-o", out };
+	struct coll_child_plan plan = {
+		.argv = argv,
+		.stderr_kept = true,
+		.output_max = OUTPUT_MAX,
+		.timeout_s = coll_digests_time_s(w->claim.look.bytes, w->claim.fails),
+		.memory = MEMORY,
+		.file_bytes = FILE_BYTES,
+	};
+	int err;
+
+	snprintf(out, sizeof(out), "%s/%s", w->dir, steps[w->step].file);
+	snprintf(revision, sizeof(revision), "%" PRId64, w->claim.look.revision);
+	if (w->step == DIGEST)
+		add_digest(w, argv, 5, revision);
+	else
+		add_option(argv, 5, "--format", steps[w->step].format);
+	err = coll_child_start(&w->context->children, &plan, step_done, w);
+	if (err)
+		end(w, LET_GO, strerror(-err));
+}
+
+/* The end. */
+
+static int put_result(struct coll_work *w, enum step step)
+{
+	char path[PATH_MAX + 32], *text;
+	size_t len;
+	int err;
+
+	snprintf(path, sizeof(path), "%s/%s", w->dir, steps[step].file);
+	err = base_file_read(path, &text, &len);
+	if (err)
+		return err;
+	err = len > COLL_WORK_RESULT_MAX
+		      ? -EFBIG
+		      : coll_work_put(&w->claim, steps[step].kind, text, len, &w->trouble);
+	free(text);
+	return err;
+}
+
+/* The digest comes last: where it is, all is. */
+static void end_work(struct coll_job *job)
+{
+	struct coll_work *w =
+		(struct coll_work *)((char *)job - offsetof(struct coll_work, end_job));
+	enum step step = w->opts->reports ? SUMMARY : DIGEST;
+
+	w->trouble.why[0] = '\0';
+	w->err = 0;
+	for (; w->result == MADE && step < STEPS && !w->err; step++)
+		w->err = put_result(w, step);
+	if (w->result == FAILED)
+		coll_work_failed(&w->claim, w->why);
+	else if (w->result == MADE && !w->err)
+		coll_work_settle(&w->claim);
+	else
+		coll_work_release(&w->claim);
+	coll_work_scratch_empty(&w->scratch);
+}
+
+static void tell_made(struct coll_work *w, const char *name)
+{
+	int64_t now = coll_now_ns();
+
+	w->context->count.work_digests++;
+	w->troubles = 0;
+	coll_log("analysed %s: %" PRIu64
+		 " bytes, fetched in %.3f s (CPU %.3f s), analysed in %.3f s",
+		 name, w->bytes, (double)(w->fetched_ns - w->taken_ns) / 1e9,
+		 (double)w->fetch_cpu_ns / 1e9, (double)(now - w->fetched_ns) / 1e9);
+	saw(w, 60);
+}
+
+static void end_done(struct coll_job *job)
+{
+	struct coll_work *w =
+		(struct coll_work *)((char *)job - offsetof(struct coll_work, end_job));
+	char name[COLL_WORK_PLACE_BYTES];
+
+	w->at_work = false;
+	w->kept_ns = 0;
+	if (atomic_load(&w->stop))
+		return;
+	name_of(w, name);
+	if (w->result == FAILED) {
+		w->context->count.work_failures++;
+		coll_log("analysis of %s failed: %s", name, w->why);
+		told_put_aside(w);
+	} else if (w->result == MADE && !w->err) {
+		tell_made(w, name);
+	} else {
+		in_trouble(w, name, w->err ? reason(w, w->err) : w->why);
+		return;
+	}
+	go_on(w);
+}
+
+/* The lease, meanwhile. */
+
+static void keep_work(struct coll_job *job)
+{
+	struct coll_work *w =
+		(struct coll_work *)((char *)job - offsetof(struct coll_work, keep_job));
+
+	w->keep_err = coll_work_refresh(&w->claim, &w->keep_trouble);
+}
+
+static void keep_done(struct coll_job *job)
+{
+	struct coll_work *w =
+		(struct coll_work *)((char *)job - offsetof(struct coll_work, keep_job));
+
+	w->keeping = false;
+	if (w->keep_err)
+		w->context->count.work_troubles++;
+}
+
+/* What comes next. */
+
+/* Nothing is to be taken. Of what another was just at, and let go, we do not know yet. */
+static void idle(struct coll_work *w, int64_t now_ns)
+{
+	if (w->opts->once && w->met_others) {
+		w->met_others = false;
+		w->due_ns = now_ns + 2 * COLL_SECOND_NS;
+		return;
+	}
+	w->over |= w->opts->once;
+	w->idle_ns = w->idle_ns ? w->idle_ns * 2 : IDLE_MIN_NS;
+	if (w->idle_ns > IDLE_MAX_NS)
+		w->idle_ns = IDLE_MAX_NS;
+	w->due_ns = now_ns + w->idle_ns;
+}
+
+static void go_on(struct coll_work *w)
+{
+	int64_t now = coll_now_ns();
+
+	if (w->at_work || w->over || atomic_load(&w->stop))
+		return;
+	if (now - w->scanned_ns < SCAN_EVERY_NS && start_take(w))
+		w->idle_ns = 0;
+	else if (w->found_none)
+		idle(w, now);
+	else
+		start_scan(w);
+}
+
+static void keep(struct coll_work *w, int64_t now_ns)
+{
+	int64_t lease_ns = (int64_t)w->limits->value[COLL_LIMIT_WORK_LEASE];
+
+	if (!w->kept_ns || w->keeping || !lease_ns || now_ns - w->kept_ns < lease_ns / LEASE_PARTS)
+		return;
+	w->context->count.work_lost += now_ns - w->kept_ns > lease_ns;
+	w->kept_ns = now_ns;
+	w->keeping = true;
+	coll_worker_hand(&w->keeper, &w->keep_job);
+}
+
+void coll_work_tick(struct coll_work *w, int64_t now_ns)
+{
+	if (!w)
+		return;
+	keep(w, now_ns);
+	if (!w->at_work && !w->over && now_ns >= w->due_ns)
+		start_scan(w);
+}
+
+bool coll_work_over(const struct coll_work *w, bool *failed)
+{
+	*failed = w && w->failed;
+	return w && w->over;
+}
+
+uint64_t coll_work_waiting(const struct coll_work *w)
+{
+	return w ? w->found.waiting : 0;
+}
+
+uint64_t coll_work_dead(const struct coll_work *w)
+{
+	return w ? w->scan.dead : 0;
+}
+
+/* Beginning and end. */
+
+/* Children read what others made: they are to know nothing that opens a store of objects. */
+static void forget_credentials(void)
+{
+	static const char *const names[] = { "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
+					     "AWS_SESSION_TOKEN" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		unsetenv(names[i]);
+}
+
+static int open_all(struct coll_work *w, const char *base)
+{
+	int err = objects_open(&w->store, w->opts->url, &w->trouble);
+
+	if (err) {
+		coll_log("--work %s: %s", w->opts->url, reason(w, err));
+		return err;
+	}
+	coll_work_claim_init(&w->claim, w->store);
+	err = coll_worker_init(&w->hand, &w->context->loop);
+	if (!err)
+		err = coll_worker_init(&w->keeper, &w->context->loop);
+	if (!err && !coll_child_beside(w->program, "gpustarve"))
+		err = -ENOENT;
+	if (err) {
+		coll_log("--work: %s", err == -ENOENT ? "there is no gpustarve beside this program"
+						      : strerror(-err));
+		return err;
+	}
+	err = coll_work_scratch_open(&w->scratch, base);
+	if (err)
+		coll_log("--work: cannot make a folder in %s: %s; give another --dir", base,
+			 strerror(-err));
+	return err;
+}
+
+int coll_work_open(struct coll_work **out, const struct coll_work_options *o,
+		   const struct coll_digest_to *to, const char *base,
+		   const struct coll_limits *limits, struct coll_context *context)
+{
+	struct coll_work *w;
+	unsigned int chance = 1;
+	int err;
+
+	*out = NULL;
+	if (!o->url)
+		return 0;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	w->opts = o;
+	w->to = to;
+	w->limits = limits;
+	w->context = context;
+	w->hand.source.fd = w->keeper.source.fd = -1;
+	w->scan_job = (struct coll_job){ .work = scan_work, .done = scan_done };
+	w->take_job = (struct coll_job){ .work = take_work, .done = take_done };
+	w->end_job = (struct coll_job){ .work = end_work, .done = end_done };
+	w->keep_job = (struct coll_job){ .work = keep_work, .done = keep_done };
+	if (getrandom(&chance, sizeof(chance), GRND_NONBLOCK) > 0)
+		srandom(chance); /* workers are not to choose alike */
+	err = open_all(w, base);
+	if (err) {
+		coll_work_close(w);
+		return err;
+	}
+	forget_credentials();
+	start_scan(w);
+	*out = w;
+	return 0;
+}
+
+void coll_work_close(struct coll_work *w)
+{
+	if (!w)
+		return;
+	atomic_store(&w->stop, true);
+	if (w->store) {
+		coll_children_forget(&w->context->children, w);
+		coll_worker_drain(&w->hand);
+		coll_worker_drain(&w->keeper);
+		coll_work_release(&w->claim);
+		coll_work_claim_fini(&w->claim);
+		coll_worker_fini(&w->hand);
+		coll_worker_fini(&w->keeper);
+	}
+	coll_work_candidates_fini(&w->found);
+	coll_work_scratch_close(&w->scratch);
+	objects_close(w->store);
+	free(w);
+}
