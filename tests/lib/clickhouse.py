@@ -60,8 +60,8 @@ class Engine:
             self.process.wait()
             self.process = None
 
-    def ask(self, sql):
-        with urllib.request.urlopen(f'http://127.0.0.1:{self.http}/', sql.encode(), timeout=60) as r:
+    def ask(self, sql, patience_s=60):
+        with urllib.request.urlopen(f'http://127.0.0.1:{self.http}/', sql.encode(), timeout=patience_s) as r:
             return r.read().decode().strip()
 
     def why(self):

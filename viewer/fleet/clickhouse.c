@@ -9,6 +9,7 @@
 #include "sqlite_priv.h"
 
 #define TRIES 3
+#define TWICE_MOST 1000
 #define TWICE_BYTES 32768 /* of such runs' names: a statement must stay below 256 KiB */
 
 static struct click *click_of(struct fleet_store *s)
@@ -79,16 +80,16 @@ static int ask_number(struct click *c, char *sql, bool partial, int64_t *number)
 	return err;
 }
 
-/* Whoever writes next brings a table of before up to date; whoever reads takes it as it is. */
+/* Whoever writes brings a table of before up to date; whoever reads takes it as it is. */
 static int check_columns(struct click *c, bool partial)
 {
-	int64_t whole;
+	int64_t lacks;
 
 	if (c->is_looked_at)
 		return 0;
-	int err = ask_number(c, click_sql_has_added(c), partial, &whole);
+	int err = ask_number(c, click_sql_lacks(c, "gpustarve_runs"), partial, &lacks);
 	c->is_looked_at = !err;
-	c->is_old = !whole;
+	c->lacks = (uint64_t)lacks;
 	return err;
 }
 
@@ -184,50 +185,79 @@ static int look(struct click *c, struct parts *p, bool partial)
 			partial, "tt", on_parts, p);
 }
 
-struct twice {
-	FILE *f; /* tuples of SQL */
-	size_t runs;
+/* What a statement of SQL's literals is made of, row by row. */
+struct list {
+	FILE *f;
+	size_t rows;
 };
+
+static void on_hash(void *arg, const struct fleet_cell *cell)
+{
+	struct list *l = arg;
+
+	fputs(l->rows++ ? ", " : "", l->f);
+	for (const char *p = cell[0].text; *p >= '0' && *p <= '9'; p++)
+		fputc(*p, l->f);
+}
 
 static void on_twice(void *arg, const struct fleet_cell *cell)
 {
-	struct twice *t = arg;
+	struct list *l = arg;
 
-	fputs(t->runs++ ? ", (" : "(", t->f);
-	click_put_text(t->f, cell[0].text);
-	fputs(", ", t->f);
-	click_put_text(t->f, cell[1].text);
-	fputc(')', t->f);
+	fputs(l->rows++ ? ", (" : "(", l->f);
+	click_put_text(l->f, cell[0].text);
+	fputs(", ", l->f);
+	click_put_text(l->f, cell[1].text);
+	fputc(')', l->f);
+}
+
+/* The rows of @sql, which it frees, as a list of literals. *list is allocated, whatever comes. */
+static int ask_list(struct click *c, char *sql, bool partial, const char *columns,
+		    void (*on_row)(void *arg, const struct fleet_cell *cell), char **list,
+		    size_t *rows)
+{
+	size_t len;
+	struct list l = { .f = sql ? open_memstream(list, &len) : NULL };
+	int err = l.f ? ask_rows(c, sql, partial, columns, on_row, &l) : -ENOMEM;
+
+	if (l.f && fclose(l.f))
+		err = -ENOMEM;
+	free(sql);
+	*rows = l.rows;
+	return err;
 }
 
 static int find_jobs(struct click *c, bool partial, bool *has_jobs)
 {
 	int64_t count;
-	int err = ask_number(c, click_sql_jobs(), partial, &count);
+	int err = ask_number(c, click_sql_jobs(c->lacks), partial, &count);
 
 	*has_jobs = count > 0;
 	return err;
 }
 
-/* *twice is as click_sql_view wants it, and NULL where there are many of them. */
+/*
+ * *twice is as click_sql_view wants it, and NULL where there are many of them. By hashes first:
+ * runs that have one row, which are nearly all, come to no more than their hash at the server.
+ */
 static int find_twice(struct click *c, bool partial, char **twice)
 {
-	char *text = NULL;
-	size_t len;
-	struct twice t = { .f = open_memstream(&text, &len) };
+	char *hashes = NULL, *runs = NULL;
+	size_t n, known;
+	int err = ask_list(c, click_sql_twice(TWICE_MOST), partial, "t", on_hash, &hashes, &n);
 
 	*twice = NULL;
-	if (!t.f)
-		return -ENOMEM;
-	int err = ask_rows(c,
-			   "SELECT tenant, run FROM gpustarve_runs GROUP BY tenant, run"
-			   " HAVING count() > 1 LIMIT 1000 FORMAT TabSeparated",
-			   partial, "tt", on_twice, &t);
-	bool whole = !fclose(t.f) && !err && t.runs < 1000 && len < TWICE_BYTES;
-	if (whole)
-		*twice = text;
-	else
-		free(text);
+	if (!err && n && n < TWICE_MOST)
+		err = ask_list(c, click_sql_twice_of(hashes), partial, "tt", on_twice, &runs,
+			       &known);
+	if (!err && !n)
+		runs = strdup("");
+	if (!err && runs && strlen(runs) < TWICE_BYTES) {
+		*twice = runs;
+		runs = NULL;
+	}
+	free(hashes);
+	free(runs);
 	return err;
 }
 
@@ -272,7 +302,7 @@ static int click_prepare(struct fleet_store *s, const enum fleet_view *view, siz
 
 	if (!err)
 		err = check_columns(c, q->partial);
-	struct click_table t = { .is_old = c->is_old, .many = c->at.cluster != NULL };
+	struct click_table t = { .lacks = c->lacks, .many = c->at.cluster != NULL };
 	for (int tries = 0; tries < TRIES && !err && !holds; tries++) {
 		err = look(c, &before, q->partial);
 		if (!err)

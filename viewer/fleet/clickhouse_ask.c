@@ -46,6 +46,8 @@ int click_code(const struct fleet_request *r)
 
 static int meaning(const struct fleet_request *r)
 {
+	if (r->too_long)
+		return -EFBIG;
 	if (!r->status)
 		return -EHOSTUNREACH;
 	if (r->status == 200)
@@ -78,8 +80,8 @@ void click_say(const struct click *c, const struct fleet_request *r)
 	char line[300] = "";
 
 	if (!r->status) {
-		view_error("%s: %s; start it, or see gpustarve-fleet(1)", c->at.host[c->alive],
-			   r->why[0] ? r->why : "no answer");
+		view_error("%s: %s%s", c->at.host[c->alive], r->why[0] ? r->why : "no answer",
+			   r->too_long ? "" : "; start it, or see gpustarve-fleet(1)");
 		return;
 	}
 	if (r->answer)
@@ -209,6 +211,34 @@ static int tell_all(struct click *c, char *(*sql_of)(const struct click *c, size
 	return err;
 }
 
+/* Whether a table of this host lacks what was added. A host that does not say is none that does. */
+static bool lacks(struct click *c, size_t host, const char *table)
+{
+	struct fleet_request r = { 0 };
+	char *sql = click_sql_lacks(c, table);
+	bool it_does = sql && !ask_host(c, host, &r, 1, &sql, false, false) && !meaning(&r) &&
+		       r.answer && strtoull(r.answer, NULL, 10) != 0;
+
+	free(r.answer);
+	free(sql);
+	return it_does;
+}
+
+/*
+ * Rows go into tables of before, which is how they would stay: each host is asked, once. What fails
+ * was said, and is tried by whoever writes next.
+ */
+static void upgrade_hosts(struct click *c)
+{
+	if (c->is_upgraded)
+		return;
+	c->is_upgraded = true;
+	for (size_t h = 0; h < c->at.hosts; h++)
+		if (lacks(c, h, "gpustarve_runs") ||
+		    (c->at.cluster && lacks(c, h, "gpustarve_runs_local")))
+			tell_host(c, h, click_sql_upgrade);
+}
+
 int click_insert(struct click *c, const char *rows, size_t len)
 {
 	char *insert = click_sql_insert(), *sql = NULL;
@@ -226,6 +256,8 @@ int click_insert(struct click *c, const char *rows, size_t len)
 	}
 	if (err && err != -EHOSTUNREACH)
 		click_say(c, &r);
+	if (!err)
+		upgrade_hosts(c);
 	free(r.answer);
 	free(insert);
 	free(sql);

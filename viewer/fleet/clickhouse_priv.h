@@ -28,7 +28,8 @@ struct click {
 	size_t alive; /* the host that answered last */
 	sqlite3 *outbox; /* NULL: opened for reading */
 	bool cluster_fits; /* it was looked at, and has no replicas */
-	bool is_looked_at, is_old; /* its table; it lacks columns that were added */
+	bool is_looked_at, is_upgraded; /* its table: to be read, to be written to */
+	uint64_t lacks; /* see struct click_table */
 	struct fleet_request ready[FLEET_VIEWS]; /* fetched, not yet read */
 	bool has_ready[FLEET_VIEWS];
 };
@@ -37,7 +38,7 @@ struct click {
 struct click_table {
 	/* runs that have several rows, as tuples of (tenant, run); "": none has, NULL: any may */
 	char *twice;
-	bool is_old; /* it lacks columns that were added */
+	uint64_t lacks; /* a bit for each column that came later and is not there */
 	bool has_jobs; /* digests of schedulers' jobs, which hold those of their runs */
 	bool many; /* it stands for several shards */
 };
@@ -45,13 +46,28 @@ struct click_table {
 /* clickhouse_sql.c. Texts are allocated; NULL without memory. */
 char *click_sql_view(enum fleet_view view, const struct fleet_query *q,
 		     const struct click_table *t);
-char *click_sql_jobs(void); /* one number: how many has_jobs is of */
-char *click_sql_schema(const struct click *c, size_t statement); /* NULL after the last, errno 0 */
-char *click_sql_upgrade(const struct click *c, size_t statement); /* as click_sql_schema */
-char *click_sql_has_added(const struct click *c); /* one number: 1, the table has them all */
+/* One number: how many rows has_jobs is of. */
+char *click_sql_jobs(uint64_t lacks);
+/*
+ * Hashes of at most @most runs that may have several rows, one each; and of those with the hashes
+ * @of, as a list of SQL's, the tuples that do.
+ */
+char *click_sql_twice(size_t most);
+char *click_sql_twice_of(const char *of);
 char *click_sql_insert(void);
 void click_put_row(FILE *f, const struct fleet_digest *d); /* of JSONEachRow */
 void click_put_text(FILE *f, const char *text); /* a literal of SQL, whatever it holds */
+
+/*
+ * clickhouse_schema.c: which statements make the tables, and bring them up to date: NULL after the
+ * last, errno 0.
+ */
+char *click_sql_schema(const struct click *c, size_t statement);
+char *click_sql_upgrade(const struct click *c, size_t statement);
+/* One number: what @table lacks, as struct click_table has it; 0 also where it is not there. */
+char *click_sql_lacks(const struct click *c, const char *table);
+/* All columns of now, to be selected from a table that lacks some. */
+char *click_sql_columns(uint64_t lacks);
 
 /* clickhouse_ask.c: statements to the first host that answers. 0; negative errno said on stderr. */
 enum click_way {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ClickHouse's SQL, as 18.16 and later versions take it. A run is one row, its parts arrays of it:
- * so it comes and is replaced as a whole. FINAL leaves the highest revision of each run; all
- * revisions of a run lie on the same shard. It costs more than all else, and is done without where
- * it is known which few runs have more than one row (clickhouse.c).
+ * ClickHouse's SQL of what is asked and stored, as 18.16 and later versions take it. A run is one
+ * row, its parts arrays of it: so it comes and is replaced as a whole. FINAL leaves the highest
+ * revision of each run; all revisions of a run lie on the same shard. It costs more than all else,
+ * and is done without where it is known which few runs have more than one row (clickhouse.c).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,24 +11,6 @@
 #include <string.h>
 #include "base/jsonout.h"
 #include "clickhouse_priv.h"
-
-static const char columns[] =
-	"("
-#define RUN_TEXT(column, value) #column " String, "
-#define RUN_ADDED(column, value, missing) #column " String DEFAULT '" missing "', "
-#define RUN_INT(column, array, value) #array " Int64, "
-#define RUN_REVISION(value) "revision UInt64, "
-#include "run_columns.def"
-#define LINE_TEXT(member, array) #array " Array(String), "
-#define LINE_INT(member, column, array) #array " Array(Int64), "
-#define SUM(symbol, column) #column " Array(Int64), "
-#include "facts/fleet_lines.def"
-	"classes Array(String), class_ns Array(Int64),"
-	" class_usd Array(Int64), spot_classes Array(String), spot_places Array(String),"
-	" spot_ns Array(Int64), spot_usd Array(Int64), fix_ids Array(String),"
-	" fix_titles Array(String), fix_classes Array(String), fix_places Array(String),"
-	" fix_briefs Array(String), fix_ns Array(Int64), fix_usd Array(Int64),"
-	" label_names Array(String), label_values Array(String), digest String)";
 
 /* --- literals --- */
 
@@ -44,78 +26,6 @@ void click_put_text(FILE *f, const char *text)
 			fputc(*text, f);
 	}
 	fputc('\'', f);
-}
-
-/* --- schema --- */
-
-char *click_sql_schema(const struct click *c, size_t statement)
-{
-	const char *database = c->at.database, *cluster = c->at.cluster;
-	char *sql = NULL;
-
-	errno = 0;
-	if (statement == 0 && asprintf(&sql, "CREATE DATABASE IF NOT EXISTS %s", database) >= 0)
-		return sql;
-	if (statement == 1 &&
-	    asprintf(&sql,
-		     "CREATE TABLE IF NOT EXISTS %s.gpustarve_%s %s"
-		     " ENGINE=ReplacingMergeTree(revision) ORDER BY (tenant, run)",
-		     database, cluster ? "runs_local" : "runs", columns) >= 0)
-		return sql;
-	if (statement == 2 &&
-	    asprintf(&sql,
-		     "CREATE TABLE IF NOT EXISTS %s.gpustarve_noted (name String, at_ns Int64)"
-		     " ENGINE=ReplacingMergeTree ORDER BY name",
-		     database) >= 0)
-		return sql;
-	if (statement == 3 && cluster &&
-	    asprintf(&sql,
-		     "CREATE TABLE IF NOT EXISTS %s.gpustarve_runs AS %s.gpustarve_runs_local"
-		     " ENGINE=Distributed(%s, %s, gpustarve_runs_local, cityHash64(tenant, run))",
-		     database, database, cluster, database) >= 0)
-		return sql;
-	return NULL;
-}
-
-/* A column by itself, so that what was cut off half-way goes on. */
-static const char *const added[] = {
-#define NAME(symbol, name, column, title, told)
-#define NAME_ADDED(symbol, name, column, title, told, missing) \
-#column " String DEFAULT '" missing "'",
-#include "facts/fleet_names.def"
-};
-#define ADDED (sizeof(added) / sizeof(added[0]))
-
-/* The shard's table, and the one that stands for all shards. */
-char *click_sql_upgrade(const struct click *c, size_t statement)
-{
-	size_t tables = c->at.cluster ? 2 : 1;
-	char *sql = NULL;
-
-	errno = 0;
-	if (statement < tables * ADDED &&
-	    asprintf(&sql, "ALTER TABLE %s.gpustarve_%s ADD COLUMN %s", c->at.database,
-		     c->at.cluster && statement < ADDED ? "runs_local" : "runs",
-		     added[statement % ADDED]) >= 0)
-		return sql;
-	return NULL;
-}
-
-/* How many of what was added are there. */
-char *click_sql_has_added(const struct click *c)
-{
-	char *sql = NULL;
-
-	return asprintf(&sql,
-			"SELECT toInt64(count() = %zu) FROM system.columns WHERE database = '%s'"
-			" AND table = 'gpustarve_runs' AND name IN (''"
-#define NAME(symbol, name, column, title, told)
-#define NAME_ADDED(symbol, name, column, title, told, missing) ", '" #column "'"
-#include "facts/fleet_names.def"
-			") FORMAT TabSeparated",
-			ADDED, c->at.database) < 0
-		       ? NULL
-		       : sql;
 }
 
 char *click_sql_insert(void)
@@ -259,18 +169,14 @@ static void put_rates(FILE *f, const struct asked *a)
 	fputs(" AND known = 1 GROUP BY gpu, model, price_label, source, date, per_hour", f);
 }
 
-/*
- * Told by the digest itself, which has it first; tables that were made before need no new column.
- */
 static void put_rules(FILE *f, const struct asked *a)
 {
-	fputs("SELECT greatest(toInt64OrZero(extract(digest, '\"rules\": ?([0-9]+)')), 1) AS number",
-	      f);
+	fputs("SELECT rules", f);
 	put_sum(f, "1");
 	put_sum(f, "run_held_ns");
 	fprintf(f, " FROM %s", a->from);
 	put_filter(f, a, true);
-	fputs(" GROUP BY number", f);
+	fputs(" GROUP BY rules", f);
 }
 
 static void put_weeks(FILE *f, const struct asked *a)
@@ -375,33 +281,61 @@ static void put_view(FILE *f, enum fleet_view view, const struct asked *a)
 	}
 }
 
-/*
- * What every column of now is selected by, of a table that lacks those that were added. A constant
- * would not be one on its way from a shard.
- */
-static const char all_columns[] = "*"
-#define NAME(symbol, name, column, title, told)
-#define NAME_ADDED(symbol, name, column, title, told, missing) \
-	", materialize('" missing "') AS " #column
-#include "facts/fleet_names.def"
-	;
-
-/* The rows of @table; @old: it lacks what was added. Allocated. */
-static char *rows_of(const char *table, bool old)
+/* The rows of @table, each with every column of now. Allocated. */
+static char *rows_of(const char *table, uint64_t lacks)
 {
-	char *rows = NULL;
+	char *columns = lacks ? click_sql_columns(lacks) : NULL, *rows = NULL;
 
-	if (asprintf(&rows, old ? "(SELECT %2$s FROM %1$s)" : "%1$s", table, all_columns) < 0)
-		return NULL;
-	return rows;
+	if (lacks && (!columns || asprintf(&rows, "(SELECT %s FROM %s)", columns, table) < 0))
+		rows = NULL;
+	free(columns);
+	return lacks ? rows : strdup(table);
 }
 
-#define WHOLE "position(digest, '\"whole_job\": true') > 0"
-
-char *click_sql_jobs(void)
+char *click_sql_jobs(uint64_t lacks)
 {
-	return strdup("SELECT count() FROM gpustarve_runs WHERE job != '' AND " WHOLE
-		      " FORMAT TabSeparated");
+	char *rows = rows_of("gpustarve_runs", lacks), *sql = NULL;
+
+	if (rows && asprintf(&sql,
+			     "SELECT count() FROM %s WHERE job != '' AND whole_job"
+			     " FORMAT TabSeparated",
+			     rows) < 0)
+		sql = NULL;
+	free(rows);
+	return sql;
+}
+
+/*
+ * However many runs there are, the server groups no more of them at once than it has room for, and
+ * puts the rest on its disk meanwhile. A shard has all rows of its runs.
+ */
+#define GROUP_BYTES "268435456"
+
+char *click_sql_twice(size_t most)
+{
+	char *sql = NULL;
+
+	return asprintf(&sql,
+			"SELECT toString(cityHash64(tenant, run)) AS hash FROM gpustarve_runs"
+			" GROUP BY cityHash64(tenant, run) HAVING count() > 1 LIMIT %zu"
+			" SETTINGS max_bytes_before_external_group_by = " GROUP_BYTES
+			" FORMAT TabSeparated",
+			most) < 0
+		       ? NULL
+		       : sql;
+}
+
+char *click_sql_twice_of(const char *of)
+{
+	char *sql = NULL;
+
+	return asprintf(&sql,
+			"SELECT tenant, run FROM gpustarve_runs"
+			" WHERE cityHash64(tenant, run) IN (%s)"
+			" GROUP BY tenant, run HAVING count() > 1 FORMAT TabSeparated",
+			of) < 0
+		       ? NULL
+		       : sql;
 }
 
 /*
@@ -411,22 +345,21 @@ char *click_sql_jobs(void)
  */
 static char *put_among(const struct click_table *t, const char *more)
 {
-	char *among = NULL;
+	char *rows = rows_of("gpustarve_runs", t->lacks), *among = NULL;
+	int len = -1;
 
-	if (asprintf(&among, "%s%s%s%s", more, t->has_jobs ? " AND (tenant, run) " : "",
-		     !t->has_jobs ? ""
-		     : t->many	  ? "GLOBAL "
-				  : "",
-		     !t->has_jobs
-			     ? ""
-			     : "NOT IN (SELECT whose, step FROM (SELECT cluster, job,"
-			       " groupArray(tenant) AS tenants, groupArray(run) AS steps,"
-			       " groupArray(start_ns) AS starts, groupArray(run_held_ns) AS helds,"
-			       " groupArray(" WHOLE ") AS wholes,"
-			       " groupArrayIf(tenant, " WHOLE ") AS job_tenants,"
-			       " groupArrayIf(start_ns + wall_ns, " WHOLE ") AS job_ends,"
-			       " groupArrayIf(run_held_ns, " WHOLE ") AS job_helds"
-			       " FROM gpustarve_runs WHERE job != ''"
+	if (rows && !t->has_jobs)
+		len = asprintf(&among, "%s", more);
+	else if (rows)
+		len = asprintf(&among,
+			       "%s AND (tenant, run) %sNOT IN (SELECT whose, step FROM"
+			       " (SELECT cluster, job, groupArray(tenant) AS tenants,"
+			       " groupArray(run) AS steps, groupArray(start_ns) AS starts,"
+			       " groupArray(run_held_ns) AS helds, groupArray(whole_job) AS wholes,"
+			       " groupArrayIf(tenant, whole_job) AS job_tenants,"
+			       " groupArrayIf(start_ns + wall_ns, whole_job) AS job_ends,"
+			       " groupArrayIf(run_held_ns, whole_job) AS job_helds"
+			       " FROM %s WHERE job != ''"
 			       " GROUP BY cluster, job HAVING notEmpty(job_ends))"
 			       " ARRAY JOIN tenants AS whose, steps AS step, starts AS began,"
 			       " helds AS held, wholes AS whole"
@@ -434,16 +367,17 @@ static char *put_among(const struct click_table *t, const char *more)
 			       " (t = whose OR t = '' OR whose = '') AND began <= until"
 			       " AND (whole = 0 OR (t != whose"
 			       " AND (h > held OR (h = held AND whose = '')))),"
-			       " job_tenants, job_ends, job_helds))") < 0)
-		return NULL;
-	return among;
+			       " job_tenants, job_ends, job_helds))",
+			       more, t->many ? "GLOBAL " : "", rows);
+	free(rows);
+	return len < 0 ? NULL : among;
 }
 
 /* All rows of the table, the latest of each run. */
 static void put_view_final(FILE *f, enum fleet_view view, const struct fleet_query *q,
 			   const struct click_table *t)
 {
-	char *rows = rows_of(t->twice ? "gpustarve_runs" : "gpustarve_runs FINAL", t->is_old);
+	char *rows = rows_of(t->twice ? "gpustarve_runs" : "gpustarve_runs FINAL", t->lacks);
 	char *among = put_among(t, "");
 	const struct asked all = { q, rows, among };
 
@@ -457,15 +391,16 @@ static void put_view_final(FILE *f, enum fleet_view view, const struct fleet_que
 static void put_view_twice(FILE *f, enum fleet_view view, const struct fleet_query *q,
 			   const struct click_table *t)
 {
-	char *others = NULL, *rows = NULL, *table = rows_of("gpustarve_runs", t->is_old);
+	char *columns = click_sql_columns(t->lacks), *others = NULL, *rows = NULL,
+	     *table = rows_of("gpustarve_runs", t->lacks);
 	struct asked once = { q, table, NULL }, latest = { q, NULL, NULL };
 
 	if (asprintf(&others, " AND (tenant, run) NOT IN (%s)", t->twice) < 0)
 		others = NULL;
-	if (asprintf(&rows,
-		     "(SELECT %s FROM gpustarve_runs WHERE (tenant, run) IN (%s)"
-		     " ORDER BY revision DESC LIMIT 1 BY tenant, run)",
-		     t->is_old ? all_columns : "*", t->twice) < 0)
+	if (!columns || asprintf(&rows,
+				 "(SELECT %s FROM gpustarve_runs WHERE (tenant, run) IN (%s)"
+				 " ORDER BY revision DESC LIMIT 1 BY tenant, run)",
+				 columns, t->twice) < 0)
 		rows = NULL;
 	char *once_among = others ? put_among(t, others) : NULL, *latest_among = put_among(t, "");
 	once.among = once_among;
@@ -478,6 +413,7 @@ static void put_view_twice(FILE *f, enum fleet_view view, const struct fleet_que
 	}
 	free(once_among);
 	free(latest_among);
+	free(columns);
 	free(others);
 	free(rows);
 	free(table);

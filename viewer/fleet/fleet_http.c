@@ -65,9 +65,14 @@ static void end(struct transfer *t, CURLcode code)
 
 	if (!code)
 		curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+	else if (code == CURLE_WRITE_ERROR)
+		snprintf(t->r->why, sizeof(t->r->why),
+			 "its answer has more than %zu MiB: ask for fewer runs (--since, --team)",
+			 FLEET_HTTP_ANSWER_MAX >> 20);
 	else if (!t->r->why[0])
 		snprintf(t->r->why, sizeof(t->r->why), "%s", curl_easy_strerror(code));
 	t->r->status = (int)status;
+	t->r->too_long = code == CURLE_WRITE_ERROR;
 }
 
 static void collect(CURLM *multi)

@@ -15,6 +15,7 @@ struct fleet_request {
 	size_t answer_len;
 	int status; /* of HTTP; 0: there was no answer */
 	char why[256]; /* there was none, because */
+	bool too_long; /* because it had more than FLEET_HTTP_ANSWER_MAX, or there is no room */
 };
 
 struct fleet_http_options {

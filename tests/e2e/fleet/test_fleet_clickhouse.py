@@ -87,8 +87,11 @@ def check_two(where, shards, found):
     return store
 
 
+ADDED = [*fleets.added(), 'rules', 'whole_job']
+
+
 def columns(server, table):
-    return [c for c in fleets.added() if server.ask(
+    return [c for c in ADDED if server.ask(
         f"SELECT count() FROM system.columns WHERE concat(database, '.', table) = '{table}' AND name = '{c}'") == '1']
 
 
@@ -101,7 +104,7 @@ def check_before(where, shards, found):
     old, new = again + untold[5:40], [dict(d, revision=2) for d in found[20:60]]
     digest(store, untold[:40])
     digest(store, again)
-    gone = ', '.join(f'DROP COLUMN {c}' for c in fleets.added())
+    gone = ', '.join(f'DROP COLUMN {c}' for c in ADDED)
     for s in shards:
         s.ask(f'ALTER TABLE past.gpustarve_runs_local {gone}')
         s.ask(f'ALTER TABLE past.gpustarve_runs {gone}')
@@ -111,8 +114,17 @@ def check_before(where, shards, found):
     shards[0].ask("ALTER TABLE past.gpustarve_runs_local ADD COLUMN kind String DEFAULT 'unknown'")
     digest(store, new)
     for t in 'runs_local', 'runs':
-        gs.equal([columns(s, f'past.gpustarve_{t}') for s in shards], [fleets.added()] * 2, f'{t}: upgraded')
+        gs.equal([columns(s, f'past.gpustarve_{t}') for s in shards], [ADDED] * 2, f'{t}: upgraded')
     fleetcheck.check_all(store, old[:20] + new, 'after the upgrade')
+    # Columns that no row brings: read without, and added by who writes next, to a host by itself, too.
+    for s in shards:
+        s.ask('ALTER TABLE past.gpustarve_runs DROP COLUMN rules, DROP COLUMN whole_job')
+    fleetcheck.check_all(store, old[:20] + new, 'without them')
+    shards[1].ask('ALTER TABLE past.gpustarve_runs_local DROP COLUMN rules')
+    digest(store, new[:1])
+    for t in 'runs_local', 'runs':
+        gs.equal([columns(s, f'past.gpustarve_{t}') for s in shards], [ADDED] * 2, f'{t}: upgraded again')
+    fleetcheck.check_all(store, old[:20] + new, 'after that')
 
 
 def check_nobody(where, found):

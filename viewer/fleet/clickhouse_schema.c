@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ClickHouse's tables: how they are made, which columns came later, and how tables that lack these
+ * are read.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "clickhouse_priv.h"
+
+/*
+ * What a digest says, in columns of their own: no bill needs to read whole digests for it. The
+ * server makes them of each row that comes, from programs before this one, too; `*` is without
+ * them.
+ */
+#define RULES_EXPRESSION "greatest(toInt64OrZero(extract(digest, '\"rules\": ?([0-9]+)')), 1)"
+#define WHOLE_EXPRESSION "position(digest, '\"whole_job\": true') > 0"
+
+/* The columns that a row brings. */
+static const char columns[] =
+#define RUN_TEXT(column, value) #column " String, "
+#define RUN_ADDED(column, value, missing) #column " String DEFAULT '" missing "', "
+#define RUN_INT(column, array, value) #array " Int64, "
+#define RUN_REVISION(value) "revision UInt64, "
+#include "run_columns.def"
+#define LINE_TEXT(member, array) #array " Array(String), "
+#define LINE_INT(member, column, array) #array " Array(Int64), "
+#define SUM(symbol, column) #column " Array(Int64), "
+#include "facts/fleet_lines.def"
+	"classes Array(String), class_ns Array(Int64),"
+	" class_usd Array(Int64), spot_classes Array(String), spot_places Array(String),"
+	" spot_ns Array(Int64), spot_usd Array(Int64), fix_ids Array(String),"
+	" fix_titles Array(String), fix_classes Array(String), fix_places Array(String),"
+	" fix_briefs Array(String), fix_ns Array(Int64), fix_usd Array(Int64),"
+	" label_names Array(String), label_values Array(String), digest String";
+
+/*
+ * On the table that stands for all shards these are names alone: 18.16 would send them with each
+ * row, and the shards refuse rows that bring them.
+ */
+#define RULES "Int64 MATERIALIZED " RULES_EXPRESSION
+#define RULES_OF_SHARDS "Int64 ALIAS " RULES_EXPRESSION
+#define WHOLE "UInt8 MATERIALIZED " WHOLE_EXPRESSION
+#define WHOLE_OF_SHARDS "UInt8 ALIAS " WHOLE_EXPRESSION
+
+static const char derived[] = "rules " RULES ", whole_job " WHOLE;
+static const char derived_of_shards[] = "rules " RULES_OF_SHARDS ", whole_job " WHOLE_OF_SHARDS;
+
+char *click_sql_schema(const struct click *c, size_t statement)
+{
+	const char *database = c->at.database, *cluster = c->at.cluster;
+	char *sql = NULL;
+
+	errno = 0;
+	if (statement == 0 && asprintf(&sql, "CREATE DATABASE IF NOT EXISTS %s", database) >= 0)
+		return sql;
+	if (statement == 1 &&
+	    asprintf(&sql,
+		     "CREATE TABLE IF NOT EXISTS %s.gpustarve_%s (%s, %s)"
+		     " ENGINE=ReplacingMergeTree(revision) ORDER BY (tenant, run)",
+		     database, cluster ? "runs_local" : "runs", columns, derived) >= 0)
+		return sql;
+	if (statement == 2 &&
+	    asprintf(&sql,
+		     "CREATE TABLE IF NOT EXISTS %s.gpustarve_noted (name String, at_ns Int64)"
+		     " ENGINE=ReplacingMergeTree ORDER BY name",
+		     database) >= 0)
+		return sql;
+	if (statement == 3 && cluster &&
+	    asprintf(&sql,
+		     "CREATE TABLE IF NOT EXISTS %s.gpustarve_runs (%s, %s)"
+		     " ENGINE=Distributed(%s, %s, gpustarve_runs_local, cityHash64(tenant, run))",
+		     database, columns, derived_of_shards, cluster, database) >= 0)
+		return sql;
+	return NULL;
+}
+
+/* What came later, in the order of their bits: a column's type, and that of all shards. */
+static const struct {
+	const char *name, *own, *of_shards;
+	const char *missing; /* what it is of a table that lacks it: no constant on a shard's way */
+	bool derived; /* `*` is without it */
+} added[] = {
+#define NAME(symbol, name, column, title, told)
+#define NAME_ADDED(symbol, name, column, title, told, missing)                     \
+	{ #column, "String DEFAULT '" missing "'", "String DEFAULT '" missing "'", \
+	  "materialize('" missing "')", false },
+#include "facts/fleet_names.def"
+	{ "rules", RULES, RULES_OF_SHARDS, RULES_EXPRESSION, true },
+	{ "whole_job", WHOLE, WHOLE_OF_SHARDS, WHOLE_EXPRESSION, true },
+};
+#define ADDED (sizeof(added) / sizeof(added[0]))
+
+/* A column by itself, so that what was cut off half-way goes on; of the shard first. */
+char *click_sql_upgrade(const struct click *c, size_t statement)
+{
+	size_t tables = c->at.cluster ? 2 : 1, i = statement % ADDED;
+	bool of_shards = c->at.cluster && statement >= ADDED;
+	char *sql = NULL;
+
+	errno = 0;
+	if (statement < tables * ADDED &&
+	    asprintf(&sql, "ALTER TABLE %s.gpustarve_%s ADD COLUMN %s %s", c->at.database,
+		     c->at.cluster && !of_shards ? "runs_local" : "runs", added[i].name,
+		     of_shards ? added[i].of_shards : added[i].own) >= 0)
+		return sql;
+	return NULL;
+}
+
+char *click_sql_lacks(const struct click *c, const char *table)
+{
+	char *sql = NULL;
+	size_t len;
+	FILE *f = open_memstream(&sql, &len);
+
+	if (!f)
+		return NULL;
+	fputs("SELECT toInt64(if(count() = 0, 0, 0", f);
+	for (size_t i = 0; i < ADDED; i++)
+		fprintf(f, " + (1 - max(name = '%s')) * %" PRIu64, added[i].name, UINT64_C(1) << i);
+	fprintf(f,
+		")) FROM system.columns WHERE database = '%s' AND table = '%s'"
+		" FORMAT TabSeparated",
+		c->at.database, table);
+	if (!fclose(f))
+		return sql;
+	free(sql);
+	return NULL;
+}
+
+char *click_sql_columns(uint64_t lacks)
+{
+	char *sql = NULL;
+	size_t len;
+	FILE *f = open_memstream(&sql, &len);
+
+	if (!f)
+		return NULL;
+	fputc('*', f);
+	for (size_t i = 0; i < ADDED; i++) {
+		if (lacks >> i & 1)
+			fprintf(f, ", %s AS %s", added[i].missing, added[i].name);
+		else if (added[i].derived)
+			fprintf(f, ", %s", added[i].name);
+	}
+	if (!fclose(f))
+		return sql;
+	free(sql);
+	return NULL;
+}
