@@ -70,25 +70,38 @@ def check_pairs(rows, want, keys, what):
     gs.equal(got, want, what)
 
 
-def check_all(store, found, what, since=None, until=None):
-    """All tables of a store that holds these digests and no others."""
-    said = as_json(store, '--by', 'label:experiment', '--top', '1000000')
+def total_of(found):
     total = fleets.nothing()
     for d in found:
         for _, sums in fleets.facts(d):
             fleets.add(total, sums)
+    return total
+
+
+def check_all(store, found, what, since=None, until=None):
+    """All tables of a store that holds these digests and no others. With bounds, which are to be whole seconds, what is
+    summed of GPUs is cut there, and the rest is of the runs that began within them."""
+    bounds = [] if since is None else ['--since', fleets.iso(since) + 'Z', '--until', fleets.iso(until) + 'Z']
+    said = as_json(store, '--by', 'label:experiment', '--top', '1000000', *bounds)
+    whole = found
+    if bounds:
+        whole = [d for d in found if since <= d['start_unix_ns'] < until]
+        found = fleets.within(found, since, until)
+        gs.equal(sums_of(said['begun']), total_of(whole), f'{what}: begun')
+        fits(json.loads(fleet(store, '--format', 'json', *bounds)))
+    total = total_of(found)
     gs.equal(sums_of(said['total']), total, f'{what}: total')
     cents = fleets.even(total['usd'], fleets.CENT)
     for name in DIMS:
         check_dim(name, said['by'][name], fleets.grouped(found, name), cents, what)
     check_dim('label', said['by']['label'], fleets.grouped(found, 'label:experiment'), cents, what)
     check_bill(said['bill'], found, what)
-    check_pairs(said['by']['class'], fleets.pairs(found, 'classes', 'class'), ('class',), f'{what}: classes')
-    check_pairs(said['by']['line'], fleets.pairs(found, 'lines', 'class', 'place'), ('class', 'place'),
+    check_pairs(said['by']['class'], fleets.pairs(whole, 'classes', 'class'), ('class',), f'{what}: classes')
+    check_pairs(said['by']['line'], fleets.pairs(whole, 'lines', 'class', 'place'), ('class', 'place'),
                 f'{what}: lines of code')
-    check_pairs(said['by']['fix'], fleets.pairs(found, 'fixes', 'id', 'class', 'place'), ('id', 'class', 'place'),
+    check_pairs(said['by']['fix'], fleets.pairs(whole, 'fixes', 'id', 'class', 'place'), ('id', 'class', 'place'),
                 f'{what}: fixes')
-    failed = [d for d in found if d['end'] != 'ok']
+    failed = [d for d in whole if d['end'] != 'ok']
     gs.equal((said['failed']['count'], nano(decimal.Decimal(said['failed']['usd']))),
              (len(failed), sum(l.get('usd', 0) for d in failed for l in d['gpus'])), f'{what}: failed runs')
     gs.equal(sorted(r['run'] for r in said['failed']['runs']), sorted(d['run'] for d in failed), f'{what}: which')

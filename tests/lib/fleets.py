@@ -157,6 +157,26 @@ def facts(d):
         yield l, out
 
 
+def within(found, since, until):
+    """The digests with what of their GPUs lies in the stretch, as if that were spread evenly over each run."""
+    out = []
+    for d in found:
+        start, wall = d['start_unix_ns'], d['wall_ns']
+        if not (start < until and (start >= since or start + wall > since)):
+            continue
+        lines = []
+        for l in d['gpus']:
+            l = dict(l)
+            for k, v in l.items():
+                if k == 'minutes':
+                    l[k] = [part(m, start, wall, since, until) if wall else m for m in v]
+                elif k != 'gpus' and k in SUMS:
+                    l[k] = part(v, start, wall, since, until) if wall else v
+            lines.append(l)
+        out.append(dict(d, gpus=lines))
+    return out
+
+
 def add(into, more):
     for k, v in more.items():
         into[k] = [a + b for a, b in zip(into[k], v)] if k == 'minutes' else into[k] + v

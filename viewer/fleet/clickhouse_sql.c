@@ -61,6 +61,18 @@ static void put_filter(FILE *f, const struct asked *a, bool since)
 	}
 }
 
+/* Runs that cross a bound; nothing overflows, for neither bound nor wall_ns is negative. */
+static void put_crossing(FILE *f, const struct asked *a)
+{
+	const struct fleet_query *q = a->q;
+
+	put_filter(f, a, false);
+	fprintf(f,
+		" AND (start_ns < %1$" PRId64 " AND start_ns > %1$" PRId64 " - wall_ns OR"
+		" start_ns >= %1$" PRId64 " AND start_ns > %2$" PRId64 " - wall_ns)",
+		q->since_ns, q->until_ns);
+}
+
 /* A line of a run has its own gpus, held_ns, ...; n counts them. Summed, or of each by itself. */
 static void put_measures(FILE *f, bool sums)
 {
@@ -213,7 +225,7 @@ static void put_runs(FILE *f, enum fleet_view view, const struct asked *a)
 }
 
 /* Each line by itself: as SQLite's rows are. */
-static void put_lines_of(FILE *f, const struct asked *a)
+static void put_lines_of(FILE *f, enum fleet_view view, const struct asked *a)
 {
 	fputs("SELECT run, tenant, job, ended, exit_status, week, ", f);
 	if (a->q->label)
@@ -237,7 +249,10 @@ static void put_lines_of(FILE *f, const struct asked *a)
 		a->from);
 	for (int m = FLEET_HELD_NS; m < FLEET_FAILED_RUNS; m++)
 		fprintf(f, ", %s AS g_%s", fleet_measure_columns[m], fleet_measure_columns[m]);
-	put_filter(f, a, true);
+	if (view == FLEET_VIEW_CROSSING)
+		put_crossing(f, a);
+	else
+		put_filter(f, a, true);
 }
 
 static void put_view(FILE *f, enum fleet_view view, const struct asked *a)
@@ -270,7 +285,8 @@ static void put_view(FILE *f, enum fleet_view view, const struct asked *a)
 		put_rules(f, a);
 		break;
 	case FLEET_VIEW_LINES:
-		put_lines_of(f, a);
+	case FLEET_VIEW_CROSSING:
+		put_lines_of(f, view, a);
 		break;
 	case FLEET_VIEW_DIGESTS:
 		fprintf(f, "SELECT digest FROM %s", a->from);

@@ -160,19 +160,26 @@ static int read_compute(struct fleet *f, struct fleet_store *s)
 
 /* --- prices --- */
 
+struct fleet_group *fleet_rate_at(struct fleet *f, const char *const key[5], const char *date)
+{
+	struct fleet_group *g = fleet_table_at(&f->rates, 5, key);
+
+	/* of several dates the last */
+	if (!g->text || strcmp(g->text, date) < 0)
+		g->text = base_arena_text(&f->rates.mem, date);
+	return g;
+}
+
 static void on_rate(void *arg, const struct fleet_cell *cell)
 {
 	struct fleet *f = arg;
 	/* gpu, model, what is priced, source and date as one, price */
 	const char *const key[] = { cell[0].text, cell[1].text, cell[2].text, cell[3].text,
 				    cell[5].text };
-	struct fleet_group *g = fleet_table_at(&f->rates, 5, key);
+	struct fleet_group *g = fleet_rate_at(f, key, cell[4].text);
 
 	g->sums.m[FLEET_HELD_NS] += cell[6].i;
 	g->sums.m[FLEET_USD] += cell[7].i;
-	/* of several dates the last */
-	if (!g->text || strcmp(g->text, cell[4].text) < 0)
-		g->text = base_arena_text(&f->rates.mem, cell[4].text);
 }
 
 /* --- rules --- */
@@ -314,6 +321,9 @@ static int read_all(struct fleet *f, struct fleet_store *s)
 		err = read_why(f, s);
 	if (!err)
 		err = fleet_store_read(s, FLEET_VIEW_RATES, q, on_rate, f);
+	f->begun = f->total;
+	if (!err && fleet_is_bounded(f))
+		err = fleet_collect_crossing(f, s);
 	if (!err)
 		err = fleet_store_read(s, FLEET_VIEW_RULES, q, on_rules, f);
 	if (!err)
@@ -388,7 +398,7 @@ static int check_sums(const struct fleet *f)
 	const struct fleet_table *const more[] = { &f->classes, &f->hotspots, &f->fixes,
 						   &f->compute };
 	bool fit = fleet_sums_fit(&f->total) && fleet_sums_fit(&f->cut_total) &&
-		   fleet_sums_fit(&f->held) && fleet_lost_fits(&f->lost) &&
+		   fleet_sums_fit(&f->begun) && fleet_lost_fits(&f->lost) &&
 		   fleet_review_fits(&f->review);
 
 	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
@@ -426,17 +436,23 @@ bool fleet_is_cut(int by)
 	return by == FLEET_BY_MONTH || by == FLEET_BY_HOURS || by == FLEET_BY_OFF_HOURS;
 }
 
-bool fleet_is_held(const struct fleet *f)
+bool fleet_is_bounded(const struct fleet *f)
 {
 	const struct fleet_query *q = &f->options.query;
 
-	return (q->since_ns || q->until_ns != INT64_MAX) &&
-	       (fleet_is_cut(f->options.by) || f->options.by == FLEET_BY_PLAN);
+	return q->since_ns || q->until_ns != INT64_MAX;
 }
 
-const struct fleet_sums *fleet_head_of(const struct fleet *f)
+static bool shows_whole_runs(const struct fleet *f)
 {
-	return fleet_is_held(f) ? &f->held : &f->total;
+	int by = f->options.by;
+
+	return by >= FLEET_DIMS ? by != FLEET_BY_BILL && !fleet_is_cut(by) : f->has_units;
+}
+
+bool fleet_is_whole_runs(const struct fleet *f)
+{
+	return shows_whole_runs(f) && memcmp(&f->begun, &f->total, sizeof(f->total)) != 0;
 }
 
 bool fleet_has_savings(int by)

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What --by wants of runs one by one: months, and units of the groups of a table. */
+/*
+ * What is wanted of runs one by one: those that cross a bound, months, and units of the groups of a
+ * table.
+ */
 #include "collect_lines.h"
+#include <inttypes.h>
 #include <string.h>
-#include "base/minmax.h"
 #include "hours.h"
 #include "lines.h"
 
@@ -53,22 +56,74 @@ static void on_line_hours(void *arg, const struct fleet_line_row *l)
 	}
 }
 
-/* Each run once, whatever table it is in. */
-static void on_line_held(void *arg, const struct fleet_line_row *l)
+static void on_line_cut(void *arg, const struct fleet_line_row *l)
+{
+	const struct fleet *f = arg;
+
+	if (f->options.by == FLEET_BY_MONTH)
+		on_line_month(arg, l);
+	else
+		on_line_hours(arg, l);
+}
+
+/* --- over a bound --- */
+
+static void add_to_tables(struct fleet *f, const struct fleet_line_row *l,
+			  const struct fleet_sums *part)
+{
+	const char *key[FLEET_BILL_DIMS];
+
+	for (int d = 0; d < FLEET_DIMS; d++) {
+		const char *name = fleet_line_name(l, (enum fleet_dim)d);
+
+		if (d != FLEET_DIM_LABEL || f->options.query.label)
+			fleet_sums_add(&fleet_table_at(&f->dim[d], 1, &name)->sums, part);
+	}
+	for (int i = 0; i < FLEET_BILL_DIMS; i++)
+		key[i] = fleet_line_name(l, fleet_bill_dims[i]);
+	fleet_sums_add(&fleet_table_at(&f->bill_groups, FLEET_BILL_DIMS, key)->sums, part);
+	fleet_sums_add(&f->total, part);
+}
+
+static void add_to_rates(struct fleet *f, const struct fleet_line_row *l,
+			 const struct fleet_sums *part)
+{
+	char price[24];
+	const char *const key[] = { l->gpu, l->model, l->price, l->source, price };
+	struct fleet_group *g;
+
+	if (!l->priced)
+		return;
+	snprintf(price, sizeof(price), "%" PRId64, l->per_hour);
+	g = fleet_rate_at(f, key, l->date);
+	g->sums.m[FLEET_HELD_NS] += part->m[FLEET_HELD_NS];
+	g->sums.m[FLEET_USD] += part->m[FLEET_USD];
+}
+
+/*
+ * One that began in the stretch is there whole already: what lies behind its end is taken off. One
+ * that began before is not there at all.
+ */
+static void on_crossing(void *arg, const struct fleet_line_row *l)
 {
 	struct fleet *f = arg;
 	const struct fleet_query *q = &f->options.query;
 	struct fleet_sums part;
 
-	if (fleet_line_end(l, q->until_ns) > base_max(l->start_ns, q->since_ns)) {
-		fleet_line_cut(&part, l, q->since_ns, q->until_ns);
-		fleet_sums_add(&f->held, &part);
-	}
-	if (f->options.by == FLEET_BY_MONTH)
-		on_line_month(f, l);
-	else if (fleet_is_cut(f->options.by))
-		on_line_hours(f, l);
+	fleet_line_cut(&part, l, q->since_ns, q->until_ns);
+	if (l->start_ns >= q->since_ns)
+		for (int m = 0; m < FLEET_MEASURES; m++)
+			part.m[m] -= l->sums.m[m];
+	add_to_tables(f, l, &part);
+	add_to_rates(f, l, &part);
 }
+
+int fleet_collect_crossing(struct fleet *f, struct fleet_store *s)
+{
+	return fleet_each_crossing(s, &f->options.query, on_crossing, f);
+}
+
+/* --- what a table wants --- */
 
 /* A run of several GPUs at once is of the group of its first line, as its number is. */
 static void on_line_unit(void *arg, const struct fleet_line_row *l)
@@ -94,9 +149,9 @@ int fleet_collect_lines(struct fleet *f, struct fleet_store *s)
 {
 	struct fleet_query all = f->options.query;
 
-	if (fleet_is_cut(f->options.by) || fleet_is_held(f)) {
+	if (fleet_is_cut(f->options.by)) {
 		all.since_ns = INT64_MIN; /* those that began before may reach into it */
-		return fleet_each_line(s, &all, on_line_held, f);
+		return fleet_each_line(s, &all, on_line_cut, f);
 	}
 	if (f->options.by < FLEET_DIMS)
 		return fleet_each_line(s, &f->options.query, on_line_unit, f);

@@ -124,7 +124,7 @@ int fleet_convert(struct fleet *f)
 	of_lost(&v, &f->lost.total);
 	of_sums(&v, &f->total);
 	of_sums(&v, &f->cut_total);
-	of_sums(&v, &f->held);
+	of_sums(&v, &f->begun);
 	f->converted = true;
 	free(f->bill.line);
 	f->bill = (struct fleet_bill){ 0 };

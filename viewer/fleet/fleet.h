@@ -3,7 +3,9 @@
  * What an organisation asks of its runs, as one model that text, JSON, CSV and HTML show. Made of a
  * store's rows; the same rows give the same model whatever the store.
  *
- * A run counts where it began: in its week, and within [since, until). Amounts are nano-dollars and
+ * Of a run counts what it held within [since, until), as if that were spread evenly over it; in
+ * whole, and where it began, in classes, lines, fixes, lists of runs and what runs brought forth,
+ * of which a digest tells no time. Its week is that in which it began. Amounts are nano-dollars and
  * are rounded when they are shown. Runs without a price count as time and in no amount.
  */
 #ifndef FLEET_FLEET_H
@@ -109,7 +111,8 @@ struct fleet_options {
 struct fleet {
 	struct base_arena mem;
 	struct fleet_options options;
-	struct fleet_sums total;
+	struct fleet_sums total; /* of what lies within the query */
+	struct fleet_sums begun; /* of the runs that began there, whole */
 	struct fleet_table dim[FLEET_DIMS]; /* FLEET_DIM_LABEL is empty unless it was asked for */
 	struct fleet_table classes, hotspots, fixes, rates, bill_groups;
 	/* Of the digests themselves, where it is asked for: by kind and precision. */
@@ -125,8 +128,6 @@ struct fleet {
 	struct fleet_runs all; /* of --by run */
 	struct fleet_table cut; /* of those by held time, with what lies within the query */
 	struct fleet_sums cut_total;
-	struct fleet_sums
-		held; /* fleet_is_held: of all runs what lies within the query; each once */
 	struct fleet_lost_tables lost; /* of --by lost */
 	struct fleet_plan plan; /* of --plan */
 	struct fleet_savings savings; /* of --by savings, of --plan and of --by review */
@@ -157,12 +158,10 @@ bool fleet_is_mixed(const struct fleet *f);
 
 /* Does that table count by held time, whenever runs began? */
 bool fleet_is_cut(int by);
-/*
- * Does all that it shows lie within the query, of whatever runs? Then the head of its page does,
- * too.
- */
-bool fleet_is_held(const struct fleet *f);
-const struct fleet_sums *fleet_head_of(const struct fleet *f);
+/* Is it asked for a stretch of time? */
+bool fleet_is_bounded(const struct fleet *f);
+/* Does what it shows count runs whole, where they began, and is that not what the head says? */
+bool fleet_is_whole_runs(const struct fleet *f);
 /* Does it tell what became of advice? */
 bool fleet_has_savings(int by);
 /* What the rows of a table by name sum to. */

@@ -44,7 +44,7 @@ static void put_answer(struct fleet_page *s, const char *what, const char *big, 
 
 static void put_money(struct fleet_page *s)
 {
-	const base_wide *m = fleet_head_of(s->f)->m;
+	const base_wide *m = s->f->total.m;
 	base_unit usd, pct, hours;
 
 	put_answer(s, "Cost", fleet_usd(s->f, usd, m[FLEET_USD]),
@@ -74,7 +74,7 @@ static void put_money(struct fleet_page *s)
 
 static void put_verdict(struct fleet_page *s)
 {
-	const base_wide *m = fleet_head_of(s->f)->m;
+	const base_wide *m = s->f->total.m;
 	base_unit wasted;
 
 	fputs("<section id=\"verdict\" aria-label=\"Diagnosis\">\n<h1>", s->out);
@@ -217,7 +217,7 @@ static void put_pair(struct fleet_page *s, const struct fleet_group *g)
 	fleet_page_number(s, fleet_usd(s->f, text, g->sums.m[FLEET_USD]));
 	fleet_page_number(s, fleet_hours(s->f, text, g->sums.m[FLEET_HELD_NS]));
 	fleet_page_number(s, base_percent(text, base_ppm(g->sums.m[FLEET_HELD_NS],
-							 s->f->total.m[FLEET_HELD_NS])));
+							 s->f->begun.m[FLEET_HELD_NS])));
 	fleet_page_number(s, base_count(text, (uint64_t)g->sums.m[FLEET_RUNS]));
 	fputs("</tr>\n", s->out);
 }

@@ -302,9 +302,9 @@ void fleet_write_json(const struct fleet *f, const struct fleet *converted, FILE
 	base_json_object(&j, "total");
 	put_sums(&j, &f->total);
 	base_json_end(&j);
-	if (fleet_is_held(f)) {
-		base_json_object(&j, "held");
-		put_sums(&j, &f->held);
+	if (fleet_is_bounded(f)) {
+		base_json_object(&j, "begun");
+		put_sums(&j, &f->begun);
 		base_json_end(&j);
 	}
 	fleet_currency_json(converted, &j);

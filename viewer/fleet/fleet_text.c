@@ -148,7 +148,7 @@ static void put_pairs(struct sheet *s, int by)
 		fprintf(s->out, "  %12s ", fleet_hours(s->f, hours, m[FLEET_HELD_NS]));
 		put_amount(s, fleet_usd(s->f, usd, m[FLEET_USD]));
 		fprintf(s->out, " %5s %7s  ",
-			base_percent(pct, base_ppm(m[FLEET_HELD_NS], s->f->total.m[FLEET_HELD_NS])),
+			base_percent(pct, base_ppm(m[FLEET_HELD_NS], s->f->begun.m[FLEET_HELD_NS])),
 			base_count(runs, (uint64_t)m[FLEET_RUNS]));
 		view_put_tame(s->out, fleet_group_name(&t->group[i], by, &s->mem));
 		fputc('\n', s->out);

@@ -66,7 +66,7 @@ const char *fleet_group_name(const struct fleet_group *g, int by, struct base_ar
 
 struct base_scale fleet_money_scale(const struct fleet *f)
 {
-	struct base_scale s = base_money_scale(fleet_head_of(f)->m[FLEET_USD]), cents;
+	struct base_scale s = base_money_scale(f->total.m[FLEET_USD]), cents;
 
 	cents = base_money_scale(VIEW_NANO_USD);
 	return s.quantum < cents.quantum ? s : cents;
@@ -93,7 +93,7 @@ static struct base_scale shown_scale(const struct fleet *f, char lead[FLEET_CURR
 
 static struct base_scale time_scale(const struct fleet *f)
 {
-	struct base_scale s = base_gpu_time_scale(fleet_head_of(f)->m[FLEET_HELD_NS]), hours;
+	struct base_scale s = base_gpu_time_scale(f->total.m[FLEET_HELD_NS]), hours;
 
 	hours = base_gpu_time_scale(NS_PER_HOUR);
 	return s.quantum < hours.quantum ? s : hours;
@@ -190,19 +190,19 @@ static const char *span(const struct fleet *f, struct base_arena *mem)
 const char *fleet_words_scope(const struct fleet *f, struct base_arena *mem)
 {
 	const char *team = f->options.query.team;
-	const base_wide *m = fleet_head_of(f)->m;
+	const base_wide *m = f->total.m;
 	base_unit runs, hours;
 
 	return base_arena_printf(mem, "%s, %s%s%s%s%s",
 				 fleet_runs_of(runs, (uint64_t)m[FLEET_RUNS]),
 				 fleet_gpu_time(f, hours, m[FLEET_HELD_NS]),
-				 fleet_is_held(f) ? " of them" : "", team ? ", team " : "",
+				 fleet_is_bounded(f) ? " of them" : "", team ? ", team " : "",
 				 team ? fleet_shown(team) : "", span(f, mem));
 }
 
 const char *fleet_words_cost(const struct fleet *f, struct base_arena *mem)
 {
-	const base_wide *m = fleet_head_of(f)->m;
+	const base_wide *m = f->total.m;
 	base_unit usd, wasted, starved, w, s;
 
 	if (m[FLEET_UNPRICED_NS] == m[FLEET_HELD_NS])
@@ -243,7 +243,7 @@ const char *fleet_words_rate(const struct fleet_group *g, struct base_arena *mem
 				 g->text ? g->text : "no date");
 }
 
-#define NOTES_MAX 18
+#define NOTES_MAX 19
 
 /* How many runs by which number. */
 static const char *words_of_rules(const struct fleet *f, struct base_arena *mem)
@@ -287,6 +287,34 @@ static const char *words_of_currency(const struct fleet *f, struct base_arena *m
 		c->code, fleet_currency_rate(rate, c), c->source, c->date);
 }
 
+/* What the tables that are not cut at the bounds are of. */
+static const char *words_of_begun(const struct fleet *f, struct base_arena *mem)
+{
+	static const char *const what[FLEET_BYS - FLEET_DIMS + 1] = {
+		[FLEET_BY_CLASS - FLEET_DIMS] = "classes",
+		[FLEET_BY_LINE - FLEET_DIMS] = "lines",
+		[FLEET_BY_FIX - FLEET_DIMS] = "fixes",
+		[FLEET_BY_COMPUTE - FLEET_DIMS] = "kinds of compute",
+		[FLEET_BY_FAILED - FLEET_DIMS] = "the rows",
+		[FLEET_BY_RUN - FLEET_DIMS] = "the rows",
+		[FLEET_BY_LOST - FLEET_DIMS] = "saves and kills",
+		[FLEET_BY_PLAN - FLEET_DIMS] = "open fixes",
+		[FLEET_BY_SAVINGS - FLEET_DIMS] = "savings",
+		[FLEET_BY_REVIEW - FLEET_DIMS] = "fixes and runs",
+		[FLEET_BY_NOTHING - FLEET_DIMS] = "classes, lines, fixes and failed runs",
+	};
+	int by = f->options.by;
+	const base_wide *m = f->begun.m;
+	base_unit runs, hours, usd;
+
+	return base_arena_printf(
+		mem, "%s count whole runs that began in that time: %s, %s%s%s",
+		by < FLEET_DIMS ? "samples and other units" : what[by - FLEET_DIMS],
+		fleet_runs_of(runs, (uint64_t)m[FLEET_RUNS]),
+		fleet_gpu_time(f, hours, m[FLEET_HELD_NS]), m[FLEET_USD] ? ", " : "",
+		m[FLEET_USD] ? fleet_usd(f, usd, m[FLEET_USD]) : "");
+}
+
 /* The last ones; a review is of what is to be done. */
 static size_t spikes_shown(const struct fleet *f)
 {
@@ -300,6 +328,8 @@ const char *const *fleet_words_notes(const struct fleet *f, struct base_arena *m
 	base_unit a, b;
 	size_t n = 0;
 
+	if (fleet_is_whole_runs(f))
+		note[n++] = words_of_begun(f, mem);
 	if (f->options.by == FLEET_BY_HOURS || f->options.by == FLEET_BY_OFF_HOURS)
 		note[n++] = base_arena_printf(mem,
 					      "overnight is from 19:00 to 7:00 of working days, a "

@@ -85,6 +85,14 @@ int fleet_each_line(struct fleet_store *s, const struct fleet_query *q, fleet_on
 	return fleet_store_read(s, FLEET_VIEW_LINES, q, on_row, &r);
 }
 
+int fleet_each_crossing(struct fleet_store *s, const struct fleet_query *q, fleet_on_line *on_line,
+			void *arg)
+{
+	struct reading r = { on_line, arg };
+
+	return fleet_store_read(s, FLEET_VIEW_CROSSING, q, on_row, &r);
+}
+
 const char *fleet_line_name(const struct fleet_line_row *l, enum fleet_dim d)
 {
 	if (d < FLEET_RUN_DIMS)

@@ -28,6 +28,10 @@ typedef void fleet_on_line(void *arg, const struct fleet_line_row *l);
 int fleet_each_line(struct fleet_store *s, const struct fleet_query *q, fleet_on_line *on_line,
 		    void *arg);
 
+/* The same of runs that cross a bound of it (FLEET_VIEW_CROSSING). */
+int fleet_each_crossing(struct fleet_store *s, const struct fleet_query *q, fleet_on_line *on_line,
+			void *arg);
+
 /* The value of one of the dims. */
 const char *fleet_line_name(const struct fleet_line_row *l, enum fleet_dim d);
 

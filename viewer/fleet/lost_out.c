@@ -51,7 +51,7 @@ static size_t shown_of(const struct fleet *f, const struct fleet_table *t)
 const char *fleet_lost_words(const struct fleet *f, struct base_arena *mem)
 {
 	const struct fleet_lost *l = &f->lost.total;
-	base_wide silent = f->total.m[FLEET_RUNS] - l->runs;
+	base_wide silent = f->begun.m[FLEET_RUNS] - l->runs;
 	base_unit kills, time, usd, runs, held, part;
 	const char *t;
 

@@ -40,7 +40,7 @@ static const char *money(const struct fleet *f, char *out, base_wide usd)
 static const char *scope_words(const struct fleet *f, struct base_arena *mem)
 {
 	const struct fleet_savings *v = &f->savings;
-	base_wide silent = f->total.m[FLEET_RUNS] - v->told;
+	base_wide silent = f->begun.m[FLEET_RUNS] - v->told;
 	base_unit runs, promised, got, n;
 	const char *t;
 

@@ -8,6 +8,10 @@
 #include "sqlite_priv.h"
 
 #define FILTER " r.start_ns>=?1 AND r.start_ns<?2 AND (?3 IS NULL OR r.team=?3)"
+/* Nothing overflows: wall_ns and ?2 are not negative, and nor is ?1 where it is asked. */
+#define CROSSING                                                           \
+	" r.start_ns<?2 AND (r.start_ns<?1 AND r.start_ns>?1-r.wall_ns OR" \
+	" r.start_ns>=?1 AND r.start_ns>?2-r.wall_ns) AND (?3 IS NULL OR r.team=?3)"
 #define RUN_COLUMNS                                                                        \
 	"SELECT r.run, r.tenant, r.team, r.user_name, r.project, r.ended, r.exit_status, " \
 	"r.start_ns, r.held_ns, r.usd, r.priced FROM run r WHERE" FILTER
@@ -48,29 +52,38 @@ static const char *const sql[FLEET_VIEWS] = {
 	[FLEET_VIEW_RULES] = "SELECT r.rules, 1, r.held_ns FROM run r WHERE" FILTER,
 	[FLEET_VIEW_DIGESTS] = "SELECT d.text FROM run r CROSS JOIN digest d ON d.key=r.key"
 			       " WHERE" FILTER,
-	[FLEET_VIEW_LINES] =
-		"SELECT r.run, r.tenant, r.job, r.ended, r.exit_status, r.week,"
-		" coalesce(l.value, ''), CASE WHEN g.n=0 AND instr(d.text, '\"units\": [')"
-		" THEN substr(d.text, instr(d.text, '\"units\": ['), 1024) ELSE '' END,"
-		" g.gpu, g.model, g.label, g.source, g.date, "
+	[FLEET_VIEW_LINES] = FILTER,
+	[FLEET_VIEW_CROSSING] = CROSSING,
+};
+
+/* Each line by itself; behind it comes which. */
+static const char lines_of[] =
+	"SELECT r.run, r.tenant, r.job, r.ended, r.exit_status, r.week,"
+	" coalesce(l.value, ''), CASE WHEN g.n=0 AND instr(d.text, '\"units\": [')"
+	" THEN substr(d.text, instr(d.text, '\"units\": ['), 1024) ELSE '' END,"
+	" g.gpu, g.model, g.label, g.source, g.date, "
 #define NAME(symbol, name, column, title, told) "r." #column ", "
 #include "facts/fleet_names.def"
-		"g.n, r.start_ns, r.wall_ns, r.priced, r.usd, r.held_ns, g.priced, g.per_hour,"
-		" g.gpus," LINE_MEASURES
+	"g.n, r.start_ns, r.wall_ns, r.priced, r.usd, r.held_ns, g.priced, g.per_hour,"
+	" g.gpus," LINE_MEASURES
 #define SUM(symbol, column) " g." #column ","
 #include "facts/fleet_lines.def"
-			LINE_MORE " FROM run r CROSS JOIN gpu g ON g.key=r.key"
-		" LEFT JOIN label l ON l.key=r.key AND l.name=?4"
-		" LEFT JOIN digest d ON d.key=r.key WHERE" FILTER,
-};
+		LINE_MORE " FROM run r CROSS JOIN gpu g ON g.key=r.key"
+	" LEFT JOIN label l ON l.key=r.key AND l.name=?4"
+	" LEFT JOIN digest d ON d.key=r.key WHERE";
 
 /* What is a column of the run is not looked for among its labels. @column is one of ours. */
 static int prepare(sqlite3 *db, sqlite3_stmt **st, enum fleet_view view,
 		   const struct fleet_query *q)
 {
 	const char *column = view == FLEET_VIEW_UNLABELLED ? fleet_column_of(q->required) : NULL;
-	char text[1024];
+	char text[4096];
 
+	_Static_assert(sizeof(lines_of) + sizeof(CROSSING) <= sizeof(text), "room for either");
+	if (view == FLEET_VIEW_LINES || view == FLEET_VIEW_CROSSING) {
+		snprintf(text, sizeof(text), "%s%s", lines_of, sql[view]);
+		return fleet_db_prepare(db, st, text);
+	}
 	if (!column)
 		return fleet_db_prepare(db, st, sql[view]);
 	snprintf(text, sizeof(text), RUN_COLUMNS " AND r.%s=''", column);

@@ -59,10 +59,10 @@ const char *const fleet_view_columns[FLEET_VIEWS] = {
 	[FLEET_VIEW_COSTLY] = "tttttttiiii",
 	[FLEET_VIEW_RULES] = "iss",
 	[FLEET_VIEW_DIGESTS] = "t",
-	[FLEET_VIEW_LINES] = "ttttttttttttt"
+	[FLEET_VIEW_LINES... FLEET_VIEW_CROSSING] = "ttttttttttttt"
 #define NAME(symbol, name, column, title, told) "t"
 #include "facts/fleet_names.def"
-			     "iiiiiiiii"
+						    "iiiiiiiii"
 #define MEASURE(symbol, column) "s"
 #include "facts/fleet_lines.def"
 	,

@@ -78,6 +78,11 @@ enum fleet_view {
 	FLEET_VIEW_RULES, /* the ledger's rules' number; runs, ns held */
 	FLEET_VIEW_DIGESTS, /* the digest as it was stored */
 	FLEET_VIEW_LINES, /* each line of each run by itself: lines.h */
+	/*
+	 * The same of runs that cross a bound: of those that began before since and reach into the
+	 * stretch, and of those that began in it and reach beyond until.
+	 */
+	FLEET_VIEW_CROSSING,
 	FLEET_VIEWS
 };
 extern const char *const fleet_view_columns[FLEET_VIEWS];

@@ -106,13 +106,13 @@ def check_head(store, runs, options, since, until):
         out = json.loads(fleetcheck.fleet(store, *asked, '--format', 'json', *options), parse_float=Fraction)
         fleetcheck.fits(json.loads(fleetcheck.fleet(store, *asked, '--format', 'json', *options)))
         if not options:
-            gs.check('held' not in out, f'{by}: without bounds')
+            gs.check('begun' not in out, f'{by}: without bounds')
             continue
-        gs.equal([out['held']['runs'], out['held']['held_ns'], int(out['held']['usd'] * 10**9)], want, f'{by}: the head')
+        gs.equal([out['total']['runs'], out['total']['held_ns'], int(out['total']['usd'] * 10**9)], want, f'{by}: the head')
         if by == ['month']:
             for key in 'held_ns', 'usd':
-                gs.equal(sum(r[key] for r in out['by']['month']), out['held'][key], f'months: {key}')
-            gs.equal(sum(r['cents'] for r in out['by']['month']), round(out['held']['usd'] * 100), 'months: cents')
+                gs.equal(sum(r[key] for r in out['by']['month']), out['total'][key], f'months: {key}')
+            gs.equal(sum(r['cents'] for r in out['by']['month']), round(out['total']['usd'] * 100), 'months: cents')
         text = fleetcheck.fleet(store, *asked, *options).decode()
         gs.check(text.startswith(f'{want[0]} runs, ') and f' of them, from' in text.split('\n')[0], text[:200])
 

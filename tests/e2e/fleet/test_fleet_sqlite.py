@@ -6,6 +6,7 @@ again counts once, also by whom nobody names; windows, teams, labels full of SQL
 import decimal
 import json
 import os
+import random
 import re
 import sys
 
@@ -38,12 +39,34 @@ def check_again(store, found):
     fleetcheck.check_all(store, found, 'after digests that came again')
 
 
+def check_words(store, found, since, until):
+    """What is not cut says of what it is; what is cut says nothing of it, nor does anything where no run crosses a bound."""
+    bounds = ['--since', fleets.iso(since) + 'Z', '--until', fleets.iso(until) + 'Z']
+    begun = [d for d in found if since <= d['start_unix_ns'] < until]
+    hours = sum(l['held_ns'] for d in begun for l in d['gpus'])
+    usd = sum(l.get('usd', 0) for d in begun for l in d['gpus'])
+    words = f'count whole runs that began in that time: {len(begun):,} runs, {hours / 3600e9:,.1f}'
+    for by in ([], ['--by', 'class'], ['--by', 'run'], ['--by', 'savings'], ['--by', 'failed'], ['--plan'], ['--by', 'review'],
+               ['--by', 'user'], ['--by', 'lost'], ['--by', 'team'], ['--by', 'bill'], ['--by', 'month'], ['--by', 'hours']):
+        cut = by and by[-1] in ('bill', 'month', 'hours')
+        for form in 'text', 'html':
+            out = ' '.join(fleetcheck.fleet(store, *by, *bounds, '--format', form).decode().split())
+            gs.equal(words[:-2] in out and f'${usd / 1e9:,.0f}'[:-2] in out, not cut, f'{by} as {form}: {out[:700]}')
+    out = ' '.join(fleetcheck.fleet(store, '--since', '2020-01-01', '--until', '2030-01-01').decode().split())
+    gs.check('count whole' not in out, f'no run crosses: {out[:500]}')
+
+
 def check_windows(store, found):
+    rng = random.Random(23)
     since, until = fleets.MONDAY + 10 * 7 * fleets.DAY, fleets.MONDAY + 12 * 7 * fleets.DAY
     said = fleetcheck.as_json(store, '--since', '2026-03-16', '--until', '2026-03-30')
-    within = [d for d in found if since <= d['start_unix_ns'] < until]
-    gs.equal((said['total']['runs'], sorted(r['name'] for r in said['by']['week'])),
-             (len(within), ['2026-03-16', '2026-03-23']), 'since and until')
+    begun = [d for d in found if since <= d['start_unix_ns'] < until]
+    gs.equal((said['begun']['runs'], said['total']['runs']), (len(begun), len(fleets.within(found, since, until))), 'since and until')
+    fleetcheck.check_all(store, found, 'a fortnight', since, until)
+    check_words(store, found, since, until)
+    for _ in range(3):
+        since = fleets.MONDAY + rng.randrange(35 * 7) * fleets.DAY + 3 * fleets.NS
+        fleetcheck.check_all(store, found, f'from {fleets.iso(since)}', since, since + rng.choice([1, 40, 3000]) * fleets.DAY // 40)
     said = fleetcheck.as_json(store, '--team', 'speech')
     gs.equal((said['total']['runs'], [r['name'] for r in said['by']['team']]),
              (sum(d.get('team') == 'speech' for d in found), ['speech']), 'one team')

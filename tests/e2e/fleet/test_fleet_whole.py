@@ -353,6 +353,10 @@ def focus():
         cut = list(csv.DictReader(io.StringIO(fleet(where, '--format', 'focus', '--since', '2026-03-01', '--until',
                                                     '2026-04-01'), newline='')))
         gs.check(cut and {r['BillingPeriodStart'] for r in cut} == {'2026-03-01T00:00:00Z'}, 'one month')
+        march = json.loads(fleet(where, '--since', '2026-03-01', '--until', '2026-04-01', '--format', 'json'), parse_float=Fraction)
+        exact = sum(Fraction(r['x_ExactCost']) for r in cut)
+        gs.check(march['total']['usd'] == exact != march['begun']['usd'], f'bill and FOCUS of a month: {march["total"]["usd"]} {exact}')
+        gs.equal(sum(Fraction(r['EffectiveCost']) for r in cut), Fraction(march['bill']['total_cents'], 100), 'their cents')
 
 
 def prices():
