@@ -16,6 +16,8 @@ struct reading {
 	struct fleet_table
 		types; /* keys: GPU, provider; held in FLEET_HELD_NS, runs in FLEET_RUNS */
 	struct fleet_plan_events events;
+	struct fleet_plan_events all; /* the same GPUs, for all of their runs */
+	struct fleet_table unsure; /* keys as of types; of fleet_plan_is_unsure */
 	const struct fleet_query *q;
 };
 
@@ -23,18 +25,23 @@ static void on_line(void *arg, const struct fleet_line_row *l)
 {
 	struct reading *r = arg;
 	const char *const key[] = { l->gpu, l->name[FLEET_DIM_PROVIDER] };
+	struct fleet_plan_spread spread = { 0, l->start_ns, l->wall_ns, l->gpus,
+					    (int64_t)l->sums.m[FLEET_HELD_NS] };
 	struct fleet_group *g;
 	size_t before = r->events.n;
 
 	if (!l->sums.m[FLEET_HELD_NS] || fleet_line_end(l, r->q->until_ns) <= r->q->since_ns)
 		return;
 	g = fleet_table_at(&r->types, 2, key);
-	fleet_plan_hold(&r->events,
-			&(struct fleet_plan_spread){ (uint32_t)(g - r->types.group), l->start_ns,
-						     l->wall_ns, l->gpus,
-						     (int64_t)l->sums.m[FLEET_HELD_NS] },
-			r->q->since_ns, r->q->until_ns);
+	spread.type = (uint32_t)(g - r->types.group);
+	fleet_plan_hold(&r->events, &spread, r->q->since_ns, r->q->until_ns);
+	fleet_plan_hold_all(&r->all, &spread, r->q->since_ns, r->q->until_ns);
 	g->sums.m[FLEET_RUNS] += r->events.n > before;
+	if (!fleet_plan_is_unsure(&spread))
+		return;
+	g = fleet_table_at(&r->unsure, 2, key);
+	g->sums.m[FLEET_RUNS]++;
+	g->sums.m[FLEET_HELD_NS] += fleet_plan_held(&r->events, before);
 }
 
 static base_wide held_of(const struct fleet_plan_type *t)
@@ -59,11 +66,14 @@ static int by_held(const void *a, const void *b)
 static void make_types(struct fleet_plan *p, struct reading *r)
 {
 	const struct fleet_query *q = r->q;
+	base_wide *most;
 
 	p->since_ns = q->since_ns || !r->events.n ? q->since_ns : r->events.first;
 	p->until_ns = q->until_ns != INT64_MAX || !r->events.n ? q->until_ns : r->events.last;
 	p->type = base_arena_array(&p->mem, r->types.groups, sizeof(*p->type));
+	most = base_arena_array(&p->mem, r->types.groups, sizeof(*most));
 	fleet_plan_steps(&r->events, p->type, r->types.groups, &p->mem);
+	fleet_plan_most(&r->all, most, r->types.groups);
 	for (size_t i = 0; i < r->types.groups; i++) {
 		struct fleet_plan_type t = p->type[i];
 		const struct fleet_group *g = &r->types.group[i];
@@ -74,6 +84,10 @@ static void make_types(struct fleet_plan *p, struct reading *r)
 		t.provider = base_arena_text(&p->mem, g->key[1]);
 		t.runs = g->sums.m[FLEET_RUNS];
 		t.held_ns = held_of(&t);
+		t.bound = most[i];
+		g = fleet_table_at(&r->unsure, 2, g->key);
+		t.unsure_runs = g->sums.m[FLEET_RUNS];
+		t.unsure_ns = g->sums.m[FLEET_HELD_NS];
 		p->type[p->types++] = t;
 	}
 	if (p->types)
@@ -91,7 +105,9 @@ static int read_held(struct fleet_plan *p, struct fleet_store *s, const struct f
 	if (!err)
 		make_types(p, &r);
 	fleet_plan_events_fini(&r.events);
+	fleet_plan_events_fini(&r.all);
 	fleet_table_fini(&r.types);
+	fleet_table_fini(&r.unsure);
 	return err;
 }
 

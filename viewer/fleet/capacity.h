@@ -5,7 +5,9 @@
  *
  * Of a line of a run its GPUs are taken as held from the run's start, all equally long, so that
  * they sum to what the line held; those are as many as it names, or so many more as its time needs
- * within the run. Reserved and owned ones are paid for all of the stretch. Exact: times are whole
+ * within the run. Where they were held for clearly less than the run took that is a guess: how much
+ * time of how many runs it is, and how many GPUs may have been held at once whenever they were, is
+ * told. Reserved and owned ones are paid for all of the stretch. Exact: times are whole
  * nanoseconds, prices fractions of nano-dollars, and amounts are rounded once, half to even.
  */
 #ifndef FLEET_PLAN_H
@@ -69,6 +71,9 @@ struct fleet_plan_type {
 	struct fleet_plan_step *step; /* fewest first; none of 0 */
 	size_t steps;
 	base_wide most; /* at once */
+	/* runs whose GPUs were held for less than 99 % of the run, and what of them lies in it */
+	base_wide unsure_runs, unsure_ns;
+	base_wide bound; /* no more were held at once, whenever in their runs they were */
 	struct fleet_plan_price on_demand;
 	base_wide on_demand_usd; /* of all of it */
 	struct fleet_plan_choice reserved; /* the cheapest count; the fewest of equals */
@@ -106,6 +111,14 @@ struct fleet_plan_spread {
 };
 void fleet_plan_hold(struct fleet_plan_events *e, const struct fleet_plan_spread *l, int64_t since,
 		     int64_t until);
+/* The same GPUs, held for all of the run. */
+void fleet_plan_hold_all(struct fleet_plan_events *e, const struct fleet_plan_spread *l,
+			 int64_t since, int64_t until);
+bool fleet_plan_is_unsure(const struct fleet_plan_spread *l);
+/* Held in all, as it is read: what was taken less what was given back. */
+base_wide fleet_plan_held(const struct fleet_plan_events *e, size_t from);
+/* The most that were held at once, of each of the @types. */
+void fleet_plan_most(struct fleet_plan_events *e, base_wide *most, size_t types);
 void fleet_plan_steps(struct fleet_plan_events *e, struct fleet_plan_type *type, size_t types,
 		      struct base_arena *mem);
 void fleet_plan_events_fini(struct fleet_plan_events *e);

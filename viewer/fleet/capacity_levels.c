@@ -37,15 +37,48 @@ static int64_t after(int64_t start, int64_t ns)
 	return __builtin_add_overflow(start, ns, &end) ? INT64_MAX : end;
 }
 
+/* As many as it names, or as its time needs within the run. */
+static int64_t gpus_of(const struct fleet_plan_spread *l)
+{
+	int64_t gpus = base_max(l->gpus, (int64_t)1);
+
+	if (l->wall_ns > 0)
+		gpus = base_max(gpus, l->held_ns / l->wall_ns + (l->held_ns % l->wall_ns > 0));
+	return gpus;
+}
+
+bool fleet_plan_is_unsure(const struct fleet_plan_spread *l)
+{
+	return l->held_ns > 0 &&
+	       (base_wide)l->held_ns * 100 < (base_wide)gpus_of(l) * l->wall_ns * 99;
+}
+
+void fleet_plan_hold_all(struct fleet_plan_events *e, const struct fleet_plan_spread *l,
+			 int64_t since, int64_t until)
+{
+	int64_t gpus = gpus_of(l), each = l->held_ns / gpus + (l->held_ns % gpus > 0);
+
+	if (l->held_ns > 0)
+		span(e, l->type, base_max(l->start_ns, since),
+		     base_min(after(l->start_ns, base_max(l->wall_ns, each)), until), gpus);
+}
+
+base_wide fleet_plan_held(const struct fleet_plan_events *e, size_t from)
+{
+	base_wide ns = 0;
+
+	for (size_t i = from; i < e->n; i++)
+		ns -= (base_wide)e->event[i].gpus * e->event[i].at;
+	return ns;
+}
+
 void fleet_plan_hold(struct fleet_plan_events *e, const struct fleet_plan_spread *l, int64_t since,
 		     int64_t until)
 {
-	int64_t gpus = base_max(l->gpus, (int64_t)1), each, end, longer;
+	int64_t gpus = gpus_of(l), each, end, longer;
 
 	if (l->held_ns <= 0)
 		return;
-	if (l->wall_ns > 0)
-		gpus = base_max(gpus, l->held_ns / l->wall_ns + (l->held_ns % l->wall_ns > 0));
 	each = l->held_ns / gpus;
 	end = after(l->start_ns, each);
 	longer = after(end, 1);
@@ -100,6 +133,25 @@ static void steps_of(struct fleet_plan_type *t, const struct fleet_plan_event *e
 		qsort(t->step, t->steps, sizeof(*t->step), by_gpus);
 	t->steps = join(t->step, t->steps);
 	t->most = t->steps ? t->step[t->steps - 1].gpus : 0;
+}
+
+void fleet_plan_most(struct fleet_plan_events *e, base_wide *most, size_t types)
+{
+	base_wide held = 0;
+
+	if (e->n)
+		qsort(e->event, e->n, sizeof(*e->event), by_time);
+	for (size_t i = 0; i < types; i++)
+		most[i] = 0;
+	for (size_t i = 0; i < e->n; i++) {
+		const struct fleet_plan_event *v = &e->event[i], *next = v + 1;
+
+		held += v->gpus;
+		if (i + 1 == e->n || next->type != v->type)
+			held = 0;
+		else if (next->at > v->at && held > most[v->type])
+			most[v->type] = held;
+	}
 }
 
 void fleet_plan_steps(struct fleet_plan_events *e, struct fleet_plan_type *type, size_t types,

@@ -129,13 +129,27 @@ static const char *head_words(const struct fleet_plan *p, const struct fleet_pla
 	int64_t mean = base_ppm(t->held_ns, p->until_ns - p->since_ns) / 10000;
 	base_unit hours, runs, most;
 
-	return base_arena_printf(mem, "%s in %s; at most %s at once, %" PRId64 ".%02d on average",
+	return base_arena_printf(mem, "%s in %s; %s%s at once, %" PRId64 ".%02d on average",
 				 base_gpu_time(hours, t->held_ns),
-				 fleet_runs_of(runs, (uint64_t)t->runs), count(most, t->most),
-				 mean / 100, (int)(mean % 100));
+				 fleet_runs_of(runs, (uint64_t)t->runs),
+				 t->unsure_runs ? "by that up to " : "at most ",
+				 count(most, t->most), mean / 100, (int)(mean % 100));
 }
 
-#define WORDS_MAX 6
+/* Of GPUs that were held for a part of the run it is not known for which. */
+static const char *unsure_words(const struct fleet_plan_type *t, struct base_arena *mem)
+{
+	base_unit hours, runs, most;
+
+	return base_arena_printf(mem,
+				 "%s of that are of %s whose GPUs were held for less than the run "
+				 "took: when is not known; at most %s at once in any case",
+				 base_gpu_time(hours, t->unsure_ns),
+				 fleet_runs_of(runs, (uint64_t)t->unsure_runs),
+				 count(most, t->bound));
+}
+
+#define WORDS_MAX 7
 
 /* What is to be said of a type, NULL after the last. */
 static const char *const *type_words(const struct fleet_plan *p, const struct fleet_plan_type *t,
@@ -146,6 +160,8 @@ static const char *const *type_words(const struct fleet_plan *p, const struct fl
 	size_t n = 0;
 
 	w[n++] = head_words(p, t, mem);
+	if (t->unsure_runs)
+		w[n++] = unsure_words(t, mem);
 	w[n++] = t->on_demand.known ? base_arena_printf(mem, "all on demand: %s at %s",
 							base_money(usd, t->on_demand_usd),
 							price_words(&t->on_demand, mem))
@@ -248,6 +264,9 @@ static void json_type(struct base_jsonout *j, const struct fleet_plan_type *t)
 	base_json_wide(j, "runs", t->runs);
 	base_json_wide(j, "held_ns", t->held_ns);
 	base_json_wide(j, "most", t->most);
+	base_json_wide(j, "most_bound", t->bound);
+	base_json_wide(j, "unsure_runs", t->unsure_runs);
+	base_json_wide(j, "unsure_ns", t->unsure_ns);
 	base_json_flat_array(j, "levels");
 	for (size_t i = 0; i < t->steps; i++) {
 		base_json_flat_array(j, NULL);
@@ -319,6 +338,9 @@ static void csv_row(FILE *out, const struct fleet_plan *p, const struct fleet_pl
 	fprintf(out, ",%s", base_wide_text(text, t->runs));
 	fprintf(out, ",%s", base_wide_text(text, t->held_ns));
 	fprintf(out, ",%s", base_wide_text(text, t->most));
+	fprintf(out, ",%s", base_wide_text(text, t->bound));
+	fprintf(out, ",%s", base_wide_text(text, t->unsure_runs));
+	fprintf(out, ",%s", base_wide_text(text, t->unsure_ns));
 	csv_price(out, &t->on_demand);
 	fprintf(out, ",%s", t->on_demand.known ? base_dollars_exact(text, t->on_demand_usd) : "");
 	csv_price(out, &t->reserved.price);
@@ -334,7 +356,7 @@ static void csv_row(FILE *out, const struct fleet_plan *p, const struct fleet_pl
 
 void fleet_plan_csv(const struct fleet_plan *p, FILE *out)
 {
-	fputs("gpu,provider,since_unix_ns,until_unix_ns,runs,held_ns,most" PRICE_COLUMNS(
+	fputs("gpu,provider,since_unix_ns,until_unix_ns,runs,held_ns,most,most_bound,unsure_runs,unsure_ns" PRICE_COLUMNS(
 		      "on_demand") ",on_demand_usd" PRICE_COLUMNS("reserved")
 		      CHOICE_COLUMNS("reserved") CHOICE_COLUMNS("given") PRICE_COLUMNS("own")
 			      CHOICE_COLUMNS("own") "\r\n",

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e timeout=120
 """`fleet --plan` on 1,000 made-up fleets: how many GPUs were held at once, to the nanosecond, and the count to reserve or to
-own that is cheapest, against brute force over all counts in exact fractions; CSV, text, page; hostile digests."""
+own that is cheapest, against brute force over all counts in exact fractions; where a digest does not say when in a run GPUs
+were held, that, and a count that what really was at once never exceeds; CSV, text, page; hostile digests."""
 import csv
 import io
 import json
@@ -55,9 +56,36 @@ def spans(d, l):
     return [(start, start + each, n), (start + each, start + each + 1, rest)]
 
 
-def levels(runs, gpu, since, until):
+def always(d, l):
+    """The same GPUs for all of the run."""
+    (start, _, n), _ = spans(d, l)
+    return [(start, start + max(d['wall_ns'], -(-l['held_ns'] // n)), n if l['held_ns'] else 0)]
+
+
+def is_unsure(d, l):
+    n = spans(d, l)[0][2]
+    return 0 < l['held_ns'] and l['held_ns'] * 100 < n * d['wall_ns'] * 99
+
+
+def drawn(rng):
+    """As always(), but what may have been: each GPU for some part of the run, together as long as the digest says."""
+    def of(d, l):
+        n, left, out = spans(d, l)[0][2], l['held_ns'], []
+        if not d['wall_ns']:
+            return spans(d, l)
+        for i in range(n):
+            least = max(0, left - (n - 1 - i) * d['wall_ns'])
+            ns = rng.choice([least, min(left, d['wall_ns']), rng.randint(least, min(left, d['wall_ns']))])
+            at = d['start_unix_ns'] + rng.choice([0, d['wall_ns'] - ns, rng.randint(0, d['wall_ns'] - ns)])
+            out.append((at, at + ns, 1))
+            left -= ns
+        return out
+    return of
+
+
+def levels(runs, gpu, since, until, held=spans):
     """{GPUs at once: ns}, from 1 on, by looking at each stretch between two moments at which anything changes."""
-    cut = [(max(a, since), min(b, until), n) for d in runs for l in d['gpus'] if l['gpu'] == gpu for a, b, n in spans(d, l)]
+    cut = [(max(a, since), min(b, until), n) for d in runs for l in d['gpus'] if l['gpu'] == gpu for a, b, n in held(d, l)]
     cut = [(a, b, n) for a, b, n in cut if a < b and n]
     moments, out = sorted({t for a, b, _ in cut for t in (a, b)}), {}
     for a, b in zip(moments, moments[1:]):
@@ -142,6 +170,18 @@ def check_fleet(t, held, stretch, site, p, own, reserved):
     return on is not None and less is not None
 
 
+def check_unsure(rng, t, runs, gpu, since, until):
+    lines = [(d, l) for d in runs for l in d['gpus'] if l['gpu'] == gpu and is_unsure(d, l) and
+             max(since, d['start_unix_ns']) < min(until, d['start_unix_ns'] + d['wall_ns'])]
+    ns = sum(max(0, min(b, until) - max(a, since)) * n for d, l in lines for a, b, n in spans(d, l))
+    gs.equal((t['unsure_runs'], t['unsure_ns'], t['most_bound']),
+             (len(lines), ns, max(levels(runs, gpu, since, until, always))), f'{gpu}: unsure')
+    gs.check(t['most'] <= t['most_bound'], f'{gpu}: most')
+    for _ in range(3):
+        truth = levels(runs, gpu, since, until, drawn(rng))
+        gs.check(max(truth, default=0) <= t['most_bound'], f'{gpu}: {max(truth, default=0)} of at most {t["most_bound"]} at once')
+
+
 def check_store(rng, where, number):
     found = {p: made(rng, f'p{p}', [1, 7, HOUR] if number % 3 else [HOUR]) for p in range(PROVIDERS)}
     site, store = Site(rng, where, number), put(where, [d for f in found.values() for d in f], f's{number}')
@@ -163,7 +203,9 @@ def check_store(rng, where, number):
             held, t = levels(runs, gpu, since, until), types.pop((gpu, f'p{p}'), None)
             if not held:
                 gs.equal(t, None, f'provider {p}: nothing was held')
-            elif gpu == GPU:
+                continue
+            check_unsure(rng, t, runs, gpu, since, until)
+            if gpu == GPU:
                 judged += check_fleet(t, held, stretch, site, p, own, reserved)
             else:
                 gs.equal((dict(t['levels']), t['on_demand_price'], t['reserved'], t['own']), (held, None, None, None),
@@ -210,6 +252,25 @@ def check_forms(where):
     gs.equal(euros[euros.index('What to reserve'):], dollars[dollars.index('What to reserve'):], 'a plan is in dollars')
 
 
+def check_part(where):
+    """Eight GPUs, seven of which were held for the first hour alone: nothing says so, and that is said."""
+    runs = [run('a', '', fleets.MONDAY, 10 * HOUR, [line(GPU, 8, 17 * HOUR)]), run('b', '', fleets.MONDAY + 9 * HOUR, HOUR, [line(GPU, 2, 2 * HOUR)])]
+    store = put(where, runs, 'part')
+    document = json.loads(ask(store, '--format', 'json'))
+    fleetcheck.fits(document)
+    t = document['plan']['types'][0]
+    gs.equal((t['most'], t['most_bound'], t['unsure_runs'], t['unsure_ns']), (8, 10, 1, 17 * HOUR), 'part of a run')
+    words = ['19.00 GPU-hours in 2 runs; by that up to 8 at once, 1.90 on average',
+             '17.00 GPU-hours of that are of 1 run whose GPUs were held for less than the run took: when is not known; at most 10 at '
+             'once in any case']
+    for form in 'text', 'html':
+        out = ' '.join(ask(store, '--format', form).split())
+        for w in words:
+            gs.check(w.lower() in out.lower(), f'{form}: {w}: {out[-1500:]}')
+    row = next(csv.DictReader(io.StringIO(ask(store, '--format', 'csv'))))
+    gs.equal([row[k] for k in ('most', 'most_bound', 'unsure_runs', 'unsure_ns')], ['8', '10', '1', str(17 * HOUR)], 'CSV')
+
+
 def check_hostile(where):
     most = 2**63 - 1
     for i, d in enumerate([run('x', '', most // 2, most // 2, [line(GPU, 1 << 24, most)]), run('x', '', 0, 1, [line(GPU, 0, most)]),
@@ -237,5 +298,6 @@ with gs.scratch() as where:
     print(f'{judged} made-up fleets with both prices')
     gs.check(judged >= FLEETS, f'{FLEETS} fleets')
     check_forms(where)
+    check_part(where)
     check_hostile(where)
 gs.finish()
