@@ -3,7 +3,7 @@
 # ctest: labels=e2e timeout=60
 """Steps where nobody marks them and the names of kernels change from batch to batch, so that what comes again is a round
 of many batches: the loader's batches are known, and the steps are told by what comes once a batch, or not at all. Where
-batches are alike, what comes again stays the step, however many batches it takes."""
+batches are alike, what comes again stays the step, however many batches it takes. Where steps are marked all of them count."""
 import os
 import subprocess
 import sys
@@ -12,6 +12,7 @@ sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
 
 BATCHES, OF_EACH, AROUND = 400, 25, 24
+STEP, OPTIMIZER = 4, 5  # enum wire_range_kind
 MS = 1_000_000
 COLLECTIVE, COPY, LOG = 'ncclDevKernel_AllReduce', 'copy', 'log'
 WAIT = 'enumerate(DataLoader)#x.__next__'
@@ -71,7 +72,23 @@ def steps(where, names, short=False):
     return got['source'], got['count']
 
 
+def marked(where, kind):
+    """A kernel and a mark of the program for each of so many steps."""
+    out = [f'stream node1 10 0 {BATCHES * MS} -1 0 - train', 'device 0 1 NVIDIA%20H100']
+    for i in range(BATCHES):
+        t = (i + 1) * MS
+        out += [f'api {t - 90_000} {t - 80_000} {i + 1} 5 cudaLaunchKernel', f'kernel {t - 70_000} {t - 30_000} {i + 1} 7 0 k{i % 3}',
+                f'range {kind} {t - 95_000} {t - 20_000} 5 0 ' + (f'ProfilerStep#{i}' if kind == STEP else 'Optimizer.step#SGD.step')]
+    run = os.path.join(where, f'marked{kind}.gst')
+    os.mkdir(run)
+    subprocess.run([os.path.join(gs.BUILD, 'tests', 'run_make'), run], input='\n'.join(out).encode(), check=True)
+    got = gs.summary(run)['steps']
+    return got['source'], got['count'], got['skipped']
+
+
 with gs.scratch() as where:
+    gs.equal(marked(where, STEP), ('range', BATCHES, 0), 'ranges of steps')
+    gs.equal(marked(where, OPTIMIZER), ('optimizer', BATCHES, 1), 'ends of optimizers, the first without a begin')
     for short in False, True:
         gs.equal(steps(where, again, short), ('period', BATCHES - 1), f'a collective in each batch; two batches an iterator: {short}')
         gs.equal(steps(where, copied, short), ('period', BATCHES - 1), f'a copy in each batch; two batches an iterator: {short}')

@@ -579,6 +579,31 @@ static void test_steps_by_optimizer(void)
 	EXPECT_INT(seen.step[0].exposed_ns, 15);
 	EXPECT_INT(seen.step[1].end_ns, 200);
 	EXPECT_INT(seen.step[1].exposed_ns, 30);
+	EXPECT_UINT(ana_steps_taken(&s), 2);
+	ana_steps_fini(&s);
+}
+
+/* Nobody saw where the first began: it has no length, and it was a step. */
+static void test_steps_taken(void)
+{
+	struct seen seen = { .n = 0 };
+	struct ana_steps s = { .source = ANA_STEPS_OPTIMIZER, .on_step = see, .arg = &seen };
+	int64_t i;
+
+	for (i = 1; i <= 5; i++)
+		EXPECT_INT(ana_steps_range(&s, 100 * i - 20, 100 * i), 0);
+	EXPECT_INT(ana_steps_finish(&s), 0);
+	EXPECT_UINT(seen.n, 4);
+	EXPECT_UINT(ana_steps_taken(&s), 5);
+	ana_steps_fini(&s);
+
+	seen.n = 0;
+	s = (struct ana_steps){ .source = ANA_STEPS_PERIOD, .on_step = see, .arg = &seen };
+	for (i = 1; i <= 5; i++)
+		EXPECT_INT(ana_steps_boundary(&s, 100 * i), 0);
+	EXPECT_INT(ana_steps_finish(&s), 0);
+	EXPECT_UINT(seen.n, 4);
+	EXPECT_UINT(ana_steps_taken(&s), 4); /* the last may have been cut short */
 	ana_steps_fini(&s);
 }
 
@@ -684,6 +709,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_steps),
 	T_CASE(test_nested_steps),
 	T_CASE(test_steps_by_optimizer),
+	T_CASE(test_steps_taken),
 	T_CASE(test_timelines),
 	T_CASE(test_fine_timelines),
 	T_CASE(test_longest_gaps),

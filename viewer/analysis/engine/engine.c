@@ -181,7 +181,8 @@ static int take_walk(struct ana_plan *plan, struct ana_found *f, struct ana_walk
 	f->quality = w->quality;
 	f->forgot = w->forgotten != INT64_MIN;
 	for (i = 0; i < w->processes && !err; i++) {
-		plan->source[w->process[i].source_index].steps = w->process[i].steps.count;
+		plan->source[w->process[i].source_index].steps =
+			ana_steps_taken(&w->process[i].steps);
 		err = take_process(f, &w->process[i]);
 	}
 	return err;

@@ -180,6 +180,11 @@ int ana_steps_finish(struct ana_steps *s)
 	return err;
 }
 
+uint64_t ana_steps_taken(const struct ana_steps *s)
+{
+	return s->count + (s->source == ANA_STEPS_OPTIMIZER ? s->skipped : 0);
+}
+
 int ana_steps_median(const struct ana_steps *s, int64_t *ns)
 {
 	struct ana_durations all = { 0 };

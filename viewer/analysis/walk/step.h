@@ -27,7 +27,8 @@ struct ana_steps {
 	struct ana_spans *unrecorded; /* borrowed: its kernels were not recorded; NULL: they were */
 	struct ana_open_step *open;
 	size_t head, tail, room;
-	uint64_t count, skipped;
+	uint64_t count; /* that have a begin and an end */
+	uint64_t skipped; /* optimizer: the first, whose begin is not known; period: not recorded */
 	struct ana_durations durations, fed; /* fed: less what was exposed */
 };
 
@@ -53,6 +54,13 @@ void ana_steps_input(struct ana_steps *s, int64_t start, int64_t end);
 int ana_steps_upto(struct ana_steps *s, int64_t t);
 
 int ana_steps_finish(struct ana_steps *s);
+
+/*
+ * How many the process took, for all that its marks tell: a first step that ended with an optimizer
+ * was one, though nobody knows where it began. Of those between operations the last is none: nobody
+ * knows whether it came to its end.
+ */
+uint64_t ana_steps_taken(const struct ana_steps *s);
 
 /*
  * Of all steps that have an end so far, those that may still be exposed among them. *ns is -1:
