@@ -114,6 +114,35 @@ free_temp:
 	return err;
 }
 
+/* File systems that cannot make a file without a name get one whose name is taken away. */
+static int temp_in(const char *folder)
+{
+	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
+	char *path = NULL;
+
+	if (fd >= 0)
+		return fd;
+	if (asprintf(&path, "%s/gpustarve-XXXXXX", folder) < 0)
+		return -ENOMEM;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	else
+		fd = -errno;
+	free(path);
+	return fd;
+}
+
+int base_temp_file(const char *folder)
+{
+	const char *named = folder ? folder : getenv("TMPDIR");
+
+	if (named && named[0])
+		return temp_in(named);
+	int fd = temp_in("/var/tmp");
+	return fd >= 0 ? fd : temp_in("/tmp");
+}
+
 void base_folder_remove(const char *path)
 {
 	DIR *d = opendir(path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Small files as a whole, in and out. Any thread. The collector, which answers for what it has
+ * Small files as a whole, in and out, and temporary ones. Any thread. The collector, which answers for what it has
  * stored, has core/files.h for files that are durable.
  */
 #ifndef BASE_FILES_H
@@ -28,6 +28,12 @@ int base_write_all(int fd, const void *data, size_t len);
  * is written to as it is. 0 or negative errno.
  */
 int base_file_write(const char *path, const void *data, size_t len);
+
+/*
+ * A file without a name, gone with its last descriptor: in @folder, or where that is NULL in
+ * TMPDIR, else /var/tmp, else /tmp. A descriptor or negative errno.
+ */
+int base_temp_file(const char *folder);
 
 /* Removes a folder of plain files, as far as that goes. */
 void base_folder_remove(const char *path);

@@ -2,32 +2,13 @@
 #include "http.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include "base/cafile.h"
 
 #define CONNECT_S 5L
 
 static size_t take(char *bytes, size_t size, size_t count, void *arg)
 {
-	struct view_answer *a = arg;
-	size_t len = size * count;
-
-	if (len > a->most - a->len)
-		return 0;
-	if (a->len + len + 1 > a->room) {
-		size_t room = (a->len + len + 1) * 2;
-		char *more = realloc(a->text, room);
-
-		if (!more)
-			return 0;
-		a->text = more;
-		a->room = room;
-	}
-	memcpy(a->text + a->len, bytes, len);
-	a->len += len;
-	a->text[a->len] = '\0';
-	return len;
+	return view_answer_add(arg, bytes, size * count) ? 0 : size * count;
 }
 
 int view_http_set(CURL *easy, const char *ca, long whole_s, struct view_answer *a, char *why)

@@ -2,21 +2,14 @@
 /*
  * What every HTTP request of the command keeps to: http and https and no other protocol, no
  * redirect (a credential goes nowhere but where it was sent), a certificate that is checked, limits
- * in time, and an answer that is kept in memory up to a limit in size. What is sent is the caller's
- * to say. A handle and its answer belong to one thread at a time.
+ * in time, and in an answer's size (answer.h). What is sent is the caller's to say. A handle and its
+ * answer belong to one thread at a time.
  */
 #ifndef VIEW_HTTP_H
 #define VIEW_HTTP_H
 
 #include <curl/curl.h>
-#include <stddef.h>
-
-struct view_answer { /* zero-initialise but for most; len = 0 before each request */
-	char *text; /* with a NUL behind it; NULL: nothing has come yet. free() it */
-	size_t len;
-	size_t room; /* that text has */
-	size_t most; /* bytes that are taken; a longer answer ends the request */
-};
+#include "answer.h"
 
 /*
  * Sets up @easy, whose answers go into *@a (which must stay). @ca: file of certificates to trust,

@@ -25,9 +25,9 @@ static int ask_rows(struct click *c, const char *sql, bool partial, const char *
 	char *copy = strdup(sql);
 	int err = copy ? click_ask(c, &r, 1, &copy, partial, CLICK_LOUD) : -ENOMEM;
 
-	if (!err && r.answer)
-		err = click_rows(r.answer, columns, on_row, arg);
-	free(r.answer);
+	if (!err && r.answer.text)
+		err = click_rows(r.answer.text, columns, on_row, arg);
+	view_answer_free(&r.answer);
 	free(copy);
 	return err;
 }
@@ -58,9 +58,9 @@ static int check_cluster(struct click *c)
 	fputs(" FORMAT TabSeparated", f);
 	fclose(f);
 	int err = click_ask_server(c, &r, sql);
-	if (!err && r.answer)
-		err = click_rows(r.answer, "i", on_count, &replicas);
-	free(r.answer);
+	if (!err && r.answer.text)
+		err = click_rows(r.answer.text, "i", on_count, &replicas);
+	view_answer_free(&r.answer);
 	free(sql);
 	c->cluster_fits = !err && replicas < 2;
 	if (replicas < 2)
@@ -152,11 +152,11 @@ static int click_find(struct fleet_store *s, const char *run, const char *tenant
 	char *sql = find_sql(run, tenant);
 	int err = sql ? click_ask(click_of(s), &r, 1, &sql, false, CLICK_QUIET) : -ENOMEM;
 
-	if (!err && r.answer)
-		err = click_rows(r.answer, "ti", on_found, &f);
+	if (!err && r.answer.text)
+		err = click_rows(r.answer.text, "ti", on_found, &f);
 	else if (err && click_is_new(&r))
 		err = 0;
-	free(r.answer);
+	view_answer_free(&r.answer);
 	free(sql);
 	if (err || f.result < 0)
 		return err ? err : f.result;
@@ -277,11 +277,11 @@ static int fetch(struct click *c, const enum fleet_view *view, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		free(sql[i]);
 		if (err) {
-			free(r[i].answer);
+			view_answer_free(&r[i].answer);
 			continue;
 		}
 		if (c->has_ready[view[i]])
-			free(c->ready[view[i]].answer);
+			view_answer_free(&c->ready[view[i]].answer);
 		c->ready[view[i]] = r[i];
 		c->has_ready[view[i]] = true;
 	}
@@ -328,9 +328,9 @@ static int click_read(struct fleet_store *s, enum fleet_view view, const struct 
 
 	if (err)
 		return err;
-	if (c->ready[view].answer)
-		err = click_rows(c->ready[view].answer, fleet_view_columns[view], on_row, arg);
-	free(c->ready[view].answer);
+	if (c->ready[view].answer.text)
+		err = click_rows(c->ready[view].answer.text, fleet_view_columns[view], on_row, arg);
+	view_answer_free(&c->ready[view].answer);
 	c->has_ready[view] = false;
 	if (err)
 		view_error("%s: the answer makes no sense; is this ClickHouse?", c->at.target);
@@ -370,7 +370,7 @@ static int note_there(struct click *c, const char *name, int64_t at_ns)
 		return err;
 	sql = note_sql(name, at_ns);
 	err = sql ? click_ask(c, &r, 1, &sql, false, CLICK_LOUD) : -ENOMEM;
-	free(r.answer);
+	view_answer_free(&r.answer);
 	free(sql);
 	return err ? err : 1;
 }
@@ -398,7 +398,7 @@ static void click_close(struct fleet_store *s)
 
 	for (int v = 0; v < FLEET_VIEWS; v++)
 		if (c->has_ready[v])
-			free(c->ready[v].answer);
+			view_answer_free(&c->ready[v].answer);
 	fleet_db_close(c->outbox);
 	base_arena_fini(&c->mem);
 	free(c);

@@ -39,15 +39,16 @@ static char *url_of(const struct click *c, size_t host, bool database, bool part
 
 int click_code(const struct fleet_request *r)
 {
-	const char *at = r->status != 200 && r->answer ? strstr(r->answer, "Code: ") : NULL;
+	const char *at =
+		r->status != 200 && r->answer.text ? strstr(r->answer.text, "Code: ") : NULL;
 
 	return at ? atoi(at + 6) : 0;
 }
 
 static int meaning(const struct fleet_request *r)
 {
-	if (r->too_long)
-		return -EFBIG;
+	if (r->failed)
+		return r->failed;
 	if (!r->status)
 		return -EHOSTUNREACH;
 	if (r->status == 200)
@@ -81,22 +82,20 @@ void click_say(const struct click *c, const struct fleet_request *r)
 
 	if (!r->status) {
 		view_error("%s: %s%s", c->at.host[c->alive], r->why[0] ? r->why : "no answer",
-			   r->too_long ? "" : "; start it, or see gpustarve-fleet(1)");
+			   r->failed ? "" : "; start it, or see gpustarve-fleet(1)");
 		return;
 	}
-	if (r->answer)
-		snprintf(line, sizeof(line), "%.*s", (int)strcspn(r->answer, "\n"), r->answer);
+	if (r->answer.text)
+		snprintf(line, sizeof(line), "%.*s", (int)strcspn(r->answer.text, "\n"),
+			 r->answer.text);
 	view_error("%s: HTTP %d: %s; %s", c->at.host[c->alive], r->status, line,
 		   click_is_new(r) ? "nothing is stored there yet" : "see gpustarve-fleet(1)");
 }
 
 static void forget(struct fleet_request *r, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		free(r[i].answer);
-		r[i].answer = NULL;
-		r[i].answer_len = 0;
-	}
+	for (size_t i = 0; i < n; i++)
+		view_answer_free(&r[i].answer);
 }
 
 static int ask_host(struct click *c, size_t host, struct fleet_request *r, size_t n,
@@ -191,7 +190,7 @@ static int tell_host(struct click *c, size_t host,
 			err = 0;
 		if (err && err != -EHOSTUNREACH)
 			say_of(c, host, &r);
-		free(r.answer);
+		view_answer_free(&r.answer);
 		free(sql);
 	}
 	return err;
@@ -217,9 +216,9 @@ static bool lacks(struct click *c, size_t host, const char *table)
 	struct fleet_request r = { 0 };
 	char *sql = click_sql_lacks(c, table);
 	bool it_does = sql && !ask_host(c, host, &r, 1, &sql, false, false) && !meaning(&r) &&
-		       r.answer && strtoull(r.answer, NULL, 10) != 0;
+		       r.answer.text && strtoull(r.answer.text, NULL, 10) != 0;
 
-	free(r.answer);
+	view_answer_free(&r.answer);
 	free(sql);
 	return it_does;
 }
@@ -246,7 +245,7 @@ int click_insert(struct click *c, const char *rows, size_t len)
 	int err = insert && asprintf(&sql, "%s%.*s", insert, (int)len, rows) >= 0 ? 0 : -ENOMEM;
 
 	for (int tries = 0; tries < 2 && !err; tries++) {
-		free(r.answer);
+		view_answer_free(&r.answer);
 		r = (struct fleet_request){ 0 };
 		err = click_ask(c, &r, 1, &sql, false, CLICK_QUIET);
 		bool old = is_old(&r);
@@ -258,7 +257,7 @@ int click_insert(struct click *c, const char *rows, size_t len)
 		click_say(c, &r);
 	if (!err)
 		upgrade_hosts(c);
-	free(r.answer);
+	view_answer_free(&r.answer);
 	free(insert);
 	free(sql);
 	return err;

@@ -4,19 +4,17 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "core/http.h"
 
 struct transfer {
 	CURL *easy;
 	struct fleet_request *r;
-	struct view_answer answer;
 };
 
 static int set_options(CURL *e, const struct fleet_http_options *o, struct transfer *t)
 {
 	_Static_assert(sizeof(t->r->why) >= CURL_ERROR_SIZE, "libcurl writes so much");
-	int err = view_http_set(e, o->ca, o->timeout_s, &t->answer, t->r->why);
+	int err = view_http_set(e, o->ca, o->timeout_s, &t->r->answer, t->r->why);
 
 	if (err)
 		return err;
@@ -43,10 +41,9 @@ static int begin(CURLM *multi, struct transfer *t, struct curl_slist *header,
 {
 	int err;
 
-	t->answer.most = FLEET_HTTP_ANSWER_MAX;
+	t->r->answer = (struct view_answer){ .most = FLEET_HTTP_ANSWER_MAX,
+					     .in_memory = FLEET_HTTP_IN_MEMORY };
 	t->r->status = 0;
-	t->r->answer = NULL;
-	t->r->answer_len = 0;
 	t->r->why[0] = '\0';
 	t->easy = curl_easy_init();
 	if (!t->easy)
@@ -59,20 +56,23 @@ static int begin(CURLM *multi, struct transfer *t, struct curl_slist *header,
 	return curl_multi_add_handle(multi, t->easy) ? -ENOMEM : 0;
 }
 
+/* What libcurl knows of a failure to take the answer is that there was one. */
 static void end(struct transfer *t, CURLcode code)
 {
+	struct fleet_request *r = t->r;
 	long status = 0;
 
 	if (!code)
 		curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
-	else if (code == CURLE_WRITE_ERROR)
-		snprintf(t->r->why, sizeof(t->r->why),
-			 "its answer has more than %zu MiB: ask for fewer runs (--since, --team)",
-			 FLEET_HTTP_ANSWER_MAX >> 20);
-	else if (!t->r->why[0])
-		snprintf(t->r->why, sizeof(t->r->why), "%s", curl_easy_strerror(code));
-	t->r->status = (int)status;
-	t->r->too_long = code == CURLE_WRITE_ERROR;
+	r->failed = code == CURLE_WRITE_ERROR ? -EFBIG : view_answer_end(&r->answer);
+	if (r->failed)
+		snprintf(r->why, sizeof(r->why),
+			 "there is no room for its answer, %zu MiB so far: ask for fewer runs "
+			 "(--since, --team), or set TMPDIR to a folder with room",
+			 r->answer.len >> 20);
+	else if (code && !r->why[0])
+		snprintf(r->why, sizeof(r->why), "%s", curl_easy_strerror(code));
+	r->status = r->failed ? 0 : (int)status;
 }
 
 static void collect(CURLM *multi)
@@ -122,8 +122,6 @@ int fleet_http_post(const struct fleet_http_options *o, struct fleet_request *r,
 	for (size_t i = 0; t && i < n; i++) {
 		if (!t[i].easy)
 			continue;
-		r[i].answer = t[i].answer.text;
-		r[i].answer_len = t[i].answer.len;
 		curl_multi_remove_handle(multi, t[i].easy);
 		curl_easy_cleanup(t[i].easy);
 	}

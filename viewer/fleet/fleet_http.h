@@ -3,18 +3,19 @@
 #ifndef FLEET_HTTP_H
 #define FLEET_HTTP_H
 
-#include <stdbool.h>
 #include <stddef.h>
+#include "core/answer.h"
 
-#define FLEET_HTTP_ANSWER_MAX ((size_t)1 << 30)
+#define FLEET_HTTP_ANSWER_MAX ((size_t)1 << 36)
+#define FLEET_HTTP_IN_MEMORY ((size_t)64 << 20) /* of each answer; more is on disk */
 
 struct fleet_request {
 	const char *url, *body; /* the caller's */
 	size_t body_len;
-	char *answer; /* to be freed with free(); NUL behind it; NULL: none */
-	size_t answer_len;
+	struct view_answer answer; /* to be freed */
 	int status; /* of HTTP; 0: there was no answer */
 	char why[256]; /* there was none, because */
+	int failed; /* it could not be taken: negative errno of view_answer_add and _end */
 	bool too_long; /* because it had more than FLEET_HTTP_ANSWER_MAX, or there is no room */
 };
 

@@ -43,9 +43,8 @@ int fleet_http_post(const struct fleet_http_options *o, struct fleet_request *r,
 {
 	(void)o;
 	for (size_t i = 0; i < n; i++) {
-		r[i].answer = NULL;
-		r[i].answer_len = 0;
-		r[i].status = 0;
+		r[i].answer = (struct view_answer){ 0 };
+		r[i].status = r[i].failed = 0;
 		snprintf(r[i].why, sizeof(r[i].why),
 			 "this gpustarve was built without libcurl; build it with "
 			 "libcurl4-openssl-dev");

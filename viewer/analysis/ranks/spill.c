@@ -2,14 +2,13 @@
 #include "spill.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "base/files.h"
 
 struct ana_spill {
-	const char *folder; /* NULL: any of places() */
+	const char *folder; /* NULL: base_temp_file's */
 	pthread_mutex_t lock; /* of what follows */
 	int fd; /* -1: not made yet */
 	uint64_t end;
@@ -38,34 +37,6 @@ void ana_spill_free(struct ana_spill *s)
 	free(s);
 }
 
-/* File systems that cannot make a file without a name get one whose name is taken away. */
-static int make_in(const char *folder)
-{
-	char path[4096];
-	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
-
-	if (fd >= 0)
-		return fd;
-	if (snprintf(path, sizeof(path), "%s/gpustarve-XXXXXX", folder) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	unlink(path);
-	return fd;
-}
-
-static int make(const char *folder)
-{
-	const char *named = folder ? folder : getenv("TMPDIR");
-	int fd;
-
-	if (named && named[0])
-		return make_in(named);
-	fd = make_in("/var/tmp");
-	return fd >= 0 ? fd : make_in("/tmp");
-}
-
 /* Where @n bytes go; the file is there. 0 or negative errno. */
 static int reserve(struct ana_spill *s, size_t n, uint64_t *offset)
 {
@@ -73,7 +44,7 @@ static int reserve(struct ana_spill *s, size_t n, uint64_t *offset)
 
 	pthread_mutex_lock(&s->lock);
 	if (!s->err && s->fd < 0) {
-		s->fd = make(s->folder);
+		s->fd = base_temp_file(s->folder);
 		s->err = s->fd < 0 ? s->fd : 0;
 	}
 	*offset = s->end;
