@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Small files as a whole, in and out, and temporary ones. Any thread. The collector, which answers for what it has
- * stored, has core/files.h for files that are durable.
+ * Small files as a whole, in and out, and temporary ones. Any thread. The collector, which answers
+ * for what it has stored, has core/files.h for files that are durable.
  */
 #ifndef BASE_FILES_H
 #define BASE_FILES_H

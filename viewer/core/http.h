@@ -2,8 +2,8 @@
 /*
  * What every HTTP request of the command keeps to: http and https and no other protocol, no
  * redirect (a credential goes nowhere but where it was sent), a certificate that is checked, limits
- * in time, and in an answer's size (answer.h). What is sent is the caller's to say. A handle and its
- * answer belong to one thread at a time.
+ * in time, and in an answer's size (answer.h). What is sent is the caller's to say. A handle and
+ * its answer belong to one thread at a time.
  */
 #ifndef VIEW_HTTP_H
 #define VIEW_HTTP_H
