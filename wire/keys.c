@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "keys.h"
 
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #define NUMBER_DIGITS 20u
@@ -25,6 +27,15 @@ bool wire_key_is_segment(const char *key)
 	return slash && is_name(key, (size_t)(slash - key)) && is_number(slash + 1) &&
 	       slash[1 + NUMBER_DIGITS] == '-' && is_number(slash + 2 + NUMBER_DIGITS) &&
 	       !slash[2 + 2 * NUMBER_DIGITS];
+}
+
+bool wire_key_of_segment(char to[WIRE_KEY_BYTES], const char *file, int len, uint64_t first,
+			 uint64_t last)
+{
+	if (len <= 0 || !is_name(file, (size_t)len))
+		return false;
+	snprintf(to, WIRE_KEY_BYTES, "%.*s/%020" PRIu64 "-%020" PRIu64, len, file, first, last);
+	return true;
 }
 
 static bool begins_ends(const char *name, const char *begin, const char *end)

@@ -7,9 +7,18 @@
 #define WIRE_KEYS_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#define WIRE_KEY_BYTES 244 /* of a segment's, with the end */
 
 /* "<file>/<first>-<last>": a piece of a stream. */
 bool wire_key_is_segment(const char *key);
+/*
+ * How a segment of the file whose name begins with these @len characters is called, with the
+ * numbers of its first and last frame. False: they are no file's name.
+ */
+bool wire_key_of_segment(char to[WIRE_KEY_BYTES], const char *file, int len, uint64_t first,
+			 uint64_t last);
 /* run.json and its like, in no folder of their own. */
 bool wire_key_is_small(const char *key);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In place of trace/remote.c and cmd/put.c where there is nothing to build objects/ with. */
+/* In place of trace/remote.c and cmd/put*.c where there is nothing to build objects/ with. */
 #include <errno.h>
 #include <string.h>
 #include "cmd/cmd.h"

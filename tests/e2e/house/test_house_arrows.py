@@ -15,9 +15,10 @@ sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
 
 KNOWS = {'wire': {'wire'}, 'facts': {'facts'}, 'base': {'wire', 'base'}, 'live': {'wire', 'base', 'live'}, 'objects': {'wire', 'base', 'objects'},
+         'segments': {'wire', 'base', 'objects', 'segments'},
          'libprof': {'wire', 'facts', 'libprof'},
          'collector': {'wire', 'base', 'live', 'objects', 'collector'},
-         'viewer': {'wire', 'facts', 'base', 'live', 'objects', 'viewer'}}
+         'viewer': {'wire', 'facts', 'base', 'live', 'objects', 'segments', 'viewer'}}
 FOLDERS = {'libprof': 'PROF_FOLDERS', 'collector': 'COLL_FOLDERS', 'viewer': 'VIEW_FOLDERS'}
 STANDS_IN = {'viewer': 'stubs'}  # for files of any folder; nobody includes it
 LEFT = {}
