@@ -20,12 +20,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "auth.h"
 #include "core/clock.h"
 #include "core/counters.h"
 #include "epoch_header.h"
 #include "http.h"
 #include "ingest/intake.h"
+#include "refusal.h"
 #include "retain/admit.h"
 #include "routes.h"
 #include "wire/bytes.h"
@@ -171,53 +171,17 @@ static void acknowledge(struct coll_http_request *r, const struct frames *x)
 	coll_http_answer_taking(r, 200, "application/octet-stream", out.data, out.len);
 }
 
-/* All frames before this byte of the body are durable. */
-static void say_stored(struct coll_http_request *r, uint64_t bytes)
-{
-	char number[24];
-
-	snprintf(number, sizeof(number), "%" PRIu64, bytes);
-	coll_http_header(r, "Gpustarve-Stored", number);
-}
-
-static void refuse(struct coll_http_request *r, const struct frames *x)
-{
-	const struct coll_refused *bad = &x->in.refused;
-	char text[320];
-
-	if (bad->named)
-		snprintf(text, sizeof(text),
-			 "the frame at byte %" PRIu64 ", stream %s, number %" PRIu64 ": %s",
-			 bad->offset, bad->stream, bad->seq, bad->why);
-	else
-		snprintf(text, sizeof(text), "the frame at byte %" PRIu64 ": %s", bad->offset,
-			 bad->why);
-	coll_auth_log(r, text);
-	say_stored(r, bad->offset);
-	if (bad->damaged)
-		coll_http_header(r, "Gpustarve-Damaged", "1");
-	coll_http_text(r, bad->unknown ? 409 : 400, "%s\n", text);
-}
-
-static void fail(struct coll_http_request *r, int err)
-{
-	bool full = err == -ENOSPC || err == -EDQUOT;
-
-	coll_http_header(r, "Retry-After", full ? "10" : "1");
-	coll_http_text(r, full ? 507 : 503, "cannot store now: %s\n", strerror(-err));
-}
-
 static void frames_durable(struct coll_http_request *r)
 {
 	const struct frames *x = r->own;
 
 	if (!all_there(r, x)) {
-		fail(r, x->err && !x->in.refused.why ? x->err : -EIO);
+		coll_cannot_store(r, x->err && !x->in.refused.why ? x->err : -EIO);
 	} else if (x->in.refused.why) {
-		refuse(r, x);
+		coll_refuse_frame(r, &x->in.refused);
 	} else if (x->err) {
-		say_stored(r, x->in.taken);
-		fail(r, x->err);
+		coll_say_stored(r, x->in.taken);
+		coll_cannot_store(r, x->err);
 	} else {
 		acknowledge(r, x);
 	}

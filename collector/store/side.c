@@ -8,8 +8,10 @@
 #include <gnutls/gnutls.h>
 #include <stdio.h>
 #include <string.h>
+#include "live/fired.h"
 
 #define SHA256_BYTES 32
+#define TAG_BYTES 16 /* of a hash */
 #define UNRECORDED "unrecorded-"
 
 static bool middle_ok(const char *at, size_t len)
@@ -89,6 +91,68 @@ void coll_side_tag(char tag[COLL_SIDE_TAG_BYTES], const struct stat *st)
 	snprintf(tag, COLL_SIDE_TAG_BYTES, "\"%llx-%llx.%lx-%llx\"", (unsigned long long)st->st_ino,
 		 (unsigned long long)st->st_mtim.tv_sec, (unsigned long)st->st_mtim.tv_nsec,
 		 (unsigned long long)st->st_size);
+}
+
+bool coll_side_tag_of(char tag[COLL_SIDE_TAG_BYTES], const void *bytes, size_t len)
+{
+	uint8_t sum[SHA256_BYTES];
+
+	if (gnutls_hash_fast(GNUTLS_DIG_SHA256, len ? bytes : "", len, sum))
+		return false;
+	tag[0] = '"';
+	for (size_t i = 0; i < TAG_BYTES; i++)
+		snprintf(tag + 1 + 2 * i, 3, "%02x", sum[i]);
+	memcpy(tag + 1 + 2 * TAG_BYTES, "\"", 2);
+	return true;
+}
+
+void coll_side_node(char out[COLL_SIDE_NODE_BYTES], const char *node)
+{
+	size_t i;
+
+	for (i = 0; node && node[i] && i < COLL_SIDE_NODE_BYTES - 1; i++) {
+		char c = node[i];
+		bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+			    (c >= '0' && c <= '9') || c == '-' || (c == '.' && i);
+
+		out[i] = good ? c : '_';
+	}
+	out[i] = '\0';
+}
+
+void coll_side_name(char *out, size_t room, const char *name, const char *node, bool own)
+{
+	if (!strcmp(name, "run.json") && !own)
+		snprintf(out, room, "exit-node-%s.json", node);
+	else if (!strcmp(name, LIVE_FIRED_FILE))
+		snprintf(out, room, LIVE_FIRED_OTHERS "-%s.jsonl", *node ? node : "unknown");
+	else
+		snprintf(out, room, "%s", name);
+}
+
+/* The member's value is no null. Whoever types that word into a command is quoted differently. */
+static bool has_status(const char *bytes, size_t len)
+{
+	static const char member[] = "\"exit_status\"";
+	const char *end = bytes + len, *at = bytes;
+
+	while ((at = memmem(at, (size_t)(end - at), member, sizeof(member) - 1))) {
+		at += sizeof(member) - 1;
+		while (at < end && strchr(" \t\r\n", *at))
+			at++;
+		if (at == end || *at++ != ':')
+			continue;
+		while (at < end && strchr(" \t\r\n", *at))
+			at++;
+		return at < end && *at != 'n';
+	}
+	return false;
+}
+
+bool coll_side_tells_end(const char *name, const void *bytes, size_t len)
+{
+	return is_between(name, "exit-", ".json") ||
+	       (len && !strcmp(name, "run.json") && has_status(bytes, len));
 }
 
 bool coll_side_tag_ok(const char *tag, size_t len)

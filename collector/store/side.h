@@ -39,6 +39,12 @@ bool coll_side_digest(char hex[COLL_SIDE_DIGEST_BYTES], const struct coll_side *
  */
 void coll_side_tag(char tag[COLL_SIDE_TAG_BYTES], const struct stat *st);
 
+/*
+ * The same of bytes that lie where no file does: equal bytes have the same, whoever asks. False: no
+ * memory.
+ */
+bool coll_side_tag_of(char tag[COLL_SIDE_TAG_BYTES], const void *bytes, size_t len);
+
 /* What a server may say as a tag of such a file. */
 bool coll_side_tag_ok(const char *tag, size_t len);
 
@@ -47,6 +53,20 @@ bool coll_side_tag_ok(const char *tag, size_t len);
  * unrecorded-*; * as in names of runs.
  */
 bool coll_side_name_ok(const char *name);
+
+/* A node as part of a file's name; "" where it does not say (NULL) who it is. */
+#define COLL_SIDE_NODE_BYTES 128
+#define COLL_SIDE_OWNER ".run-node" /* beside run.json: the node whose it is */
+void coll_side_node(char out[COLL_SIDE_NODE_BYTES], const char *node);
+
+/*
+ * Under which name a side file is kept that @node sends (serve/stored_as.h); @own: the run's
+ * run.json is that of this node.
+ */
+void coll_side_name(char *out, size_t room, const char *name, const char *node, bool own);
+
+/* Whether a file tells that a process or, with these bytes of run.json, a run has ended. */
+bool coll_side_tells_end(const char *name, const void *bytes, size_t len);
 
 /* alloc-*.json, what a job was given on a node. */
 bool coll_side_is_allocation(const char *name);
