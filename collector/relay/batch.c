@@ -30,7 +30,9 @@ void coll_batch_fini(struct coll_batch *b)
 
 static size_t most(const struct coll_batch *b)
 {
-	return b->most ? b->most : COLL_BATCH_BYTES;
+	size_t usual = b->usual ? b->usual : COLL_BATCH_BYTES;
+
+	return b->most && b->most < usual ? b->most : usual;
 }
 
 bool coll_batch_full(const struct coll_batch *b)
@@ -109,10 +111,19 @@ static size_t wanted(int fd, uint64_t at, size_t room)
 	return wire_frame_bytes(&f) > room ? (size_t)wire_frame_bytes(&f) : room;
 }
 
+/*
+ * What was sent and not answered goes again up to where it ended then: who keeps bodies as they
+ * came knows that he has it.
+ */
+static uint64_t end_of(const struct coll_out_file *f)
+{
+	return f->tried > f->at && f->tried < f->size ? f->tried : f->size;
+}
+
 static int add_frames(struct coll_batch *b, struct coll_out_file *f, int fd, uint64_t *to)
 {
 	size_t room = most(b) - b->body.len, len, used;
-	uint64_t left = f->size - f->at;
+	uint64_t end = end_of(f), left = end - f->at;
 	ssize_t got;
 	bool final;
 
@@ -123,7 +134,7 @@ static int add_frames(struct coll_batch *b, struct coll_out_file *f, int fd, uin
 	if (got < 0)
 		return (int)got;
 	/* Of a stream nothing that is cut becomes whole; a spool's end may not be written yet. */
-	final = f->kind == COLL_OUT_FRAMES && (uint64_t)got == left;
+	final = f->kind == COLL_OUT_FRAMES && (uint64_t)got == left && end == f->size;
 	take_frames(b, (size_t)got, final, &used, &f->bye);
 	*to = f->at + used;
 	return 0;
@@ -153,7 +164,7 @@ int coll_batch_add(struct coll_batch *b, struct coll_out_run *run, struct coll_o
 			f->stuck = f->size;
 		return 0;
 	}
-	p->to = to;
+	p->to = f->tried = to;
 	p->body_to = b->body.len;
 	if (p->body_to > p->body_from)
 		b->parts++;

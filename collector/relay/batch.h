@@ -26,7 +26,8 @@ struct coll_batch {
 	struct wire_buf body;
 	struct coll_batch_part part[COLL_BATCH_PARTS];
 	size_t parts;
-	size_t most; /* bytes; 0: COLL_BATCH_BYTES */
+	size_t usual; /* bytes of one; 0: COLL_BATCH_BYTES */
+	size_t most; /* so many at most go through; 0: any */
 	uint64_t damaged; /* bytes passed over */
 };
 

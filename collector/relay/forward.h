@@ -58,6 +58,15 @@ struct coll_upstream {
 	char epoch[sizeof(COLL_EPOCH_HEADER) + 64]; /* header: the store that is meant */
 	const char *epoch_headers[2];
 
+	struct { /* how the centre wants frames, see gather.h */
+		int64_t every_ns;
+		uint64_t bytes; /* so much of one stream goes before; 0: as they come */
+		int64_t began_ns; /* monotonic: when all was sent last, or that began; 0: never */
+		uint64_t left; /* bytes that are still to go of what waited then */
+		bool urgent; /* the end of a process or run waits for its frames to be there */
+		bool off; /* we end */
+	} gather;
+
 	bool held_too; /* nothing else is left to send: runs that are held back may go now, ... */
 	bool frames_first; /* ... their frames or their side files first, in turn */
 	int64_t refused_logged_ns; /* monotonic: when a refused frame was last logged; 0: never */

@@ -6,6 +6,7 @@
 
 #include <curl/curl.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/log.h"
+#include "gather.h"
 #include "upstream_options.h"
 
 #define URL_BYTES 1200
@@ -227,6 +229,22 @@ static void read_epoch(struct coll_answer *a, const char *line, size_t len)
 		snprintf(a->epoch, sizeof(a->epoch), "%.*s", (int)len, epoch);
 }
 
+static void read_gather(struct coll_answer *a, const char *line, size_t len)
+{
+	const char *text = text_of(line, &len, COLL_GATHER_HEADER ":");
+	char copy[64];
+	uint64_t bytes;
+	int64_t s;
+
+	if (!text || len >= sizeof(copy))
+		return;
+	snprintf(copy, sizeof(copy), "%.*s", (int)len, text);
+	if (sscanf(copy, "%" SCNu64 " %" SCNd64, &bytes, &s) != 2 || !bytes || s < 0)
+		return;
+	a->gather_bytes = bytes < COLL_GATHER_BYTES ? bytes : COLL_GATHER_BYTES;
+	a->gather_s = s < COLL_GATHER_MAX_S ? s : COLL_GATHER_MAX_S;
+}
+
 static size_t on_header(char *line, size_t one, size_t len, void *own)
 {
 	struct coll_link *l = own;
@@ -238,7 +256,9 @@ static size_t on_header(char *line, size_t one, size_t len, void *own)
 		l->a.damaged = false;
 		l->a.tag[0] = '\0';
 		l->a.epoch[0] = '\0';
+		l->a.gather_bytes = 0;
 	}
+	read_gather(&l->a, line, len);
 	read_epoch(&l->a, line, len);
 	read_tag(&l->a, line, len);
 	l->a.retry_after_s = number_of(line, len, "Retry-After:", l->a.retry_after_s);

@@ -34,6 +34,8 @@ struct coll_answer {
 	int64_t stored; /* Gpustarve-Stored; -1: not said */
 	bool damaged; /* Gpustarve-Damaged: what it refuses was damaged when it came */
 	char tag[COLL_SIDE_TAG_BYTES]; /* ETag of a side file; "": not said */
+	uint64_t gather_bytes; /* Gpustarve-Gather (gather.h); 0: not said */
+	int64_t gather_s;
 	char epoch[COLL_EPOCH_BYTES]; /* Gpustarve-Epoch: which store answers; "": not said */
 	int64_t sent_ns, got_ns; /* realtime */
 	bool reused; /* it went over a connection that was open already */

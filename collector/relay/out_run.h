@@ -34,6 +34,7 @@ struct coll_out_file {
 	uint64_t sure; /* the centre's start in which it said that it still has that; 0: none */
 	bool again; /* sent again from the beginning: frames that it says it has are left out */
 	uint64_t size; /* as last seen; of a stream's file: what is durable */
+	uint64_t tried; /* how far it was sent last, whatever came of it */
 	uint64_t stuck; /* no whole frame begins at `at` while the size is this; 0: not so */
 	unsigned int begun_again; /* how often the centre did not know the stream */
 	bool bye; /* the last frame that was read of it says goodbye */
@@ -42,6 +43,7 @@ struct coll_out_file {
 
 	/* Of side files. */
 	int64_t mtime_ns, sent_mtime_ns;
+	uint64_t seen; /* the outbox's look at which it was found to have changed */
 	uint64_t sent_size;
 	char tag[COLL_SIDE_TAG_BYTES]; /* of what the centre has; "": nothing, as far as is known */
 	unsigned int conflicts; /* answers in a row that it has another file than `tag` */

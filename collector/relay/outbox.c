@@ -153,10 +153,13 @@ static bool job_goes_on(const struct coll_out_run *run)
 	return on;
 }
 
-static void scan_side_file(struct coll_out_run *run, struct coll_out_file *f, const struct stat *st,
-			   int64_t now)
+static void scan_side_file(struct coll_outbox *o, struct coll_out_run *run, struct coll_out_file *f,
+			   const struct stat *st, int64_t now)
 {
 	int64_t mtime = coll_timespec_ns(st->st_mtim);
+
+	if (f->mtime_ns != mtime || f->size != (uint64_t)st->st_size)
+		f->seen = o->looks;
 
 	/* What is known of clocks is written as long as the run is here: it is no sign of life. */
 	if ((f->mtime_ns != mtime || f->size != (uint64_t)st->st_size) &&
@@ -179,7 +182,7 @@ static void scan_file(struct coll_outbox *o, struct coll_out_run *run, DIR *d, c
 	if (coll_timespec_ns(st.st_mtim) > run->mtime_ns)
 		run->mtime_ns = coll_timespec_ns(st.st_mtim);
 	if (f->kind == COLL_OUT_SIDE) {
-		scan_side_file(run, f, &st, now);
+		scan_side_file(o, run, f, &st, now);
 		return;
 	}
 	s = f->kind == COLL_OUT_FRAMES ? coll_store_get(o->store, f->stream) : NULL;
@@ -252,6 +255,13 @@ static void scan_files(struct coll_outbox *o, struct coll_out_run *run, int64_t 
 		closedir(d);
 }
 
+static void note_pending(struct coll_outbox *o, uint64_t *all, uint64_t bytes)
+{
+	*all += bytes;
+	if (bytes > o->longest)
+		o->longest = bytes;
+}
+
 static void scan_run(struct coll_outbox *o, struct coll_out_run *run, int64_t now)
 {
 	uint64_t pending = 0, files = 0, bytes = 0;
@@ -262,7 +272,7 @@ static void scan_run(struct coll_outbox *o, struct coll_out_run *run, int64_t no
 		if (f->kind == COLL_OUT_SIDE)
 			files += coll_out_file_pending(f);
 		else
-			pending += coll_out_file_pending(f);
+			note_pending(o, &pending, coll_out_file_pending(f));
 		bytes += f->kind == COLL_OUT_SIDE ? 0 : f->size;
 	}
 	run->bytes = bytes;
@@ -278,7 +288,8 @@ void coll_outbox_scan(struct coll_outbox *o, int64_t now_ns)
 {
 	struct coll_out_run *run;
 
-	o->pending = o->stored = 0;
+	o->looks++;
+	o->pending = o->stored = o->longest = 0;
 	o->unchecked = 0;
 	o->pending_files = 0;
 	for (run = o->runs; run; run = run->next) {
@@ -289,6 +300,26 @@ void coll_outbox_scan(struct coll_outbox *o, int64_t now_ns)
 	}
 	if (o->max)
 		o->full = o->pending > (o->full ? o->max - o->max / 8 : o->max);
+}
+
+/* Sizes were looked at before the side file was, or are of what was not durable then. */
+bool coll_outbox_frames_left(const struct coll_outbox *o, const struct coll_out_run *run,
+			     const struct coll_out_file *f)
+{
+	const struct coll_out_file *g;
+
+	if (f->seen == o->looks)
+		return true;
+	for (g = run->files; g; g = g->next) {
+		const struct coll_stream *s = NULL;
+
+		if (g->kind == COLL_OUT_FRAMES)
+			s = coll_store_get(o->store, g->stream);
+		if (g->kind != COLL_OUT_SIDE &&
+		    (coll_out_file_pending(g) || (s && coll_stream_dirty(s))))
+			return true;
+	}
+	return false;
 }
 
 bool coll_outbox_drops(const struct coll_outbox *o, uint16_t type)

@@ -35,12 +35,14 @@ struct coll_outbox {
 	const char *to; /* URL of the upstream */
 	struct coll_centre centre; /* the store that it has, as it said last */
 	struct coll_out_run *runs;
+	uint64_t longest; /* bytes of the file of which the centre lacks most */
 	uint64_t pending; /* bytes of frames that the centre does not have */
 	size_t pending_files; /* side files to be sent */
 	size_t unchecked; /* runs that the centre is to be asked about */
 	uint64_t stored; /* bytes of frames in all runs */
 	uint64_t max; /* 0: no bound */
 	bool remove; /* runs that are forwarded go */
+	uint64_t looks; /* how often coll_outbox_scan looked */
 	bool full;
 };
 
@@ -56,6 +58,13 @@ void coll_outbox_follow(struct coll_outbox *o, const char *dir);
 
 /* Looks what there is now: new files, sizes, side files that changed. About once a second. */
 void coll_outbox_scan(struct coll_outbox *o, int64_t now_ns);
+
+/*
+ * The centre may lack frames of the run that were here when @f, a side file, was last seen to have
+ * changed.
+ */
+bool coll_outbox_frames_left(const struct coll_outbox *o, const struct coll_out_run *run,
+			     const struct coll_out_file *f);
 
 /* Puts who came first last, runs and the files of each, so that all get their turn. */
 void coll_outbox_rotate(struct coll_outbox *o);

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include "core/clock.h"
 #include "core/files.h"
 #include "core/log.h"
 #include "forward.h"
@@ -128,6 +130,32 @@ static bool read_file(struct coll_upstream *u, struct coll_out_run *run, struct 
 	return true;
 }
 
+/* What was read just now may be younger than the last look at the run, and its frames, too. */
+static bool is_as_seen(const struct coll_out_run *run, const struct coll_out_file *f)
+{
+	char path[4096];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", run->dir, f->name);
+	return !lstat(path, &st) && coll_timespec_ns(st.st_mtim) == f->mtime_ns &&
+	       (uint64_t)st.st_size == f->size;
+}
+
+/*
+ * Where others read runs as they lie there, what says that a process or the run has ended comes
+ * behind the frames: who asks for them in long pieces is such a centre (gather.h).
+ */
+static bool is_early(struct coll_upstream *u, const struct coll_out_run *run,
+		     const struct coll_out_file *f)
+{
+	if (!u->gather.bytes || !coll_side_tells_end(f->name, u->side.bytes, u->side.len) ||
+	    (is_as_seen(run, f) && !coll_outbox_frames_left(&u->box, run, f)))
+		return false;
+	coll_side_files_unsent(u);
+	u->gather.urgent = true;
+	return true;
+}
+
 static bool may_send(struct coll_upstream *u, struct coll_out_run *run)
 {
 	return coll_forward_may(u, &run->sides) && coll_out_run_is_sure(run, &u->box.centre);
@@ -138,10 +166,11 @@ static bool read_next(struct coll_upstream *u)
 	struct coll_out_run *run;
 	struct coll_out_file *f;
 
+	u->gather.urgent = false;
 	for (run = u->box.runs; run; run = run->next)
 		for (f = may_send(u, run) ? run->files : NULL; f; f = f->next)
 			if (f->kind == COLL_OUT_SIDE && coll_out_file_pending(f) &&
-			    read_file(u, run, f))
+			    read_file(u, run, f) && !is_early(u, run, f))
 				return true;
 	return false;
 }

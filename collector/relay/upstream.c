@@ -22,12 +22,23 @@
 
 static void send_next(struct coll_upstream *u);
 
+/* Of any good answer of a centre. Who does not ask for it takes frames as they come. */
+static void heard_gather(struct coll_upstream *u, const struct coll_answer *a)
+{
+	if (a->trouble || a->status != 200)
+		return;
+	u->gather.bytes = a->gather_bytes;
+	u->gather.every_ns = a->gather_bytes ? a->gather_s * COLL_SECOND_NS : 0;
+	u->batch.usual = (size_t)a->gather_bytes;
+}
+
 static void clock_done(void *owner, const struct coll_answer *a)
 {
 	struct coll_upstream *u = owner;
 	bool good = !a->trouble && a->status == 200;
 
 	coll_check_heard(u, a);
+	heard_gather(u, a);
 	if (good && coll_clock_offset_read(&u->clock, a)) {
 		if (!a->epoch[0])
 			coll_check_heard_mute(u);
@@ -54,6 +65,7 @@ static void frames_done(void *owner, const struct coll_answer *a)
 {
 	struct coll_upstream *u = owner;
 
+	heard_gather(u, a);
 	coll_frames_answer(u, a);
 	if (!u->backoff.failing && u->box.pending >= MORE_AT_ONCE)
 		send_next(u);
@@ -183,12 +195,29 @@ static void mean_centre(struct coll_upstream *u, struct coll_request *r)
 	r->headers = u->epoch_headers;
 }
 
+/* Once it is time all goes that waits then, in as many bodies as it takes. */
+static bool frames_are_due(struct coll_upstream *u)
+{
+	int64_t now = coll_now_ns();
+
+	if (!u->gather.bytes || u->gather.off || u->gather.urgent || u->gather.left)
+		return true;
+	if (u->box.longest < u->gather.bytes && u->gather.began_ns &&
+	    now - u->gather.began_ns < u->gather.every_ns)
+		return false;
+	u->gather.left = u->box.pending;
+	u->gather.began_ns = now;
+	return true;
+}
+
 static bool send_frames(struct coll_upstream *u)
 {
 	struct coll_request r = { .method = "POST", .path = "/v1/frames", .done = frames_done };
 	struct coll_out_run *run;
 	uint64_t damaged = u->batch.damaged;
 
+	if (!frames_are_due(u))
+		return false;
 	coll_batch_clear(&u->batch);
 	coll_outbox_rotate(&u->box);
 	for (run = u->box.runs; run && !coll_batch_full(&u->batch); run = run->next)
@@ -199,12 +228,15 @@ static bool send_frames(struct coll_upstream *u)
 			 u->batch.damaged - damaged);
 		u->context->count.up_damaged += u->batch.damaged - damaged;
 	}
-	if (!u->batch.parts)
+	if (!u->batch.parts) {
+		u->gather.left = 0;
 		return false;
+	}
 	mean_centre(u, &r);
 	r.body = u->batch.body.data;
 	r.len = u->batch.body.len;
 	u->box.pending -= r.len < u->box.pending ? r.len : u->box.pending;
+	u->gather.left -= r.len < u->gather.left ? r.len : u->gather.left;
 	start(u, &r);
 	return true;
 }
@@ -328,6 +360,7 @@ void coll_upstream_linger(struct coll_upstream *u)
 	until = coll_now_ns() + u->opts->linger_s * COLL_SECOND_NS;
 	u->backoff.failing = false;
 	u->backoff.next_ns = 0;
+	u->gather.off = true;
 	while (!all_sent(u) && !u->backoff.failing && coll_now_ns() < until) {
 		send_next(u);
 		if (coll_loop_turn(&u->context->loop, 20))
