@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "core/log.h"
+#include "gateway_server.h"
 #include "options.h"
 #include "relay/gone.h"
 #include "retain/sweep.h"
@@ -76,6 +77,8 @@ int main(int argc, char **argv)
 	umask(umask(0) | 022); /* a job's wrapper starts us with the job's, which may be none */
 	if (opts.sweep)
 		return sweep(&opts);
+	if (opts.gateway.url)
+		return coll_gateway_serve(&opts);
 	err = coll_server_init(&server, &opts);
 	if (err) {
 		coll_log("cannot store runs in %s: %s; give another --dir", opts.dir,

@@ -13,6 +13,7 @@
 #include <string.h>
 #include "core/log.h"
 #include "core/quantity.h"
+#include "relay/gather.h"
 
 static bool number(const char *option, const char *text, int *out)
 {
@@ -209,6 +210,7 @@ static const char usage[] =
 	"       gpustarve-collector --listen URL [--dir BASE] [option...]\n"
 	"       gpustarve-collector --admission URL [--dir BASE] [option...]\n"
 	"       gpustarve-collector --work s3://BUCKET[/PREFIX] [--store URL] [option...]\n"
+	"       gpustarve-collector --gateway s3://BUCKET/PREFIX --listen URL [option...]\n"
 	"\n"
 	"Stores the traces of this node's processes as they come in, or those of many nodes.\n"
 	"\n";
@@ -223,6 +225,27 @@ static const char usage_tail[] =
 	"example:\n"
 	"  gpustarve-collector --dir runs --unix $XDG_RUNTIME_DIR/gpustarve/sock &\n"
 	"  gpustarve run -o runs --collector unix:$XDG_RUNTIME_DIR/gpustarve/sock -- ./train.py\n";
+
+static bool set_gateway_memory(void *into, char *text)
+{
+	struct coll_options *o = into;
+
+	if (coll_size_of(text, &o->gateway.memory) && o->gateway.memory >= COLL_GATEWAY_MEMORY_MIN)
+		return true;
+	coll_log("--gateway-memory %s: not a size from 64M up; see --help", text);
+	return false;
+}
+
+static bool set_gather(void *into, char *text)
+{
+	struct coll_options *o = into;
+
+	if (number("gather", text, &o->gateway.gather_s) &&
+	    o->gateway.gather_s <= COLL_GATHER_MAX_S)
+		return true;
+	coll_log("--gather %s: at most %d seconds", text, COLL_GATHER_MAX_S);
+	return false;
+}
 
 static bool is_bucket(const char *option, const char *text)
 {
@@ -240,6 +263,11 @@ static bool is_archive(const char *text)
 static bool is_work(const char *text)
 {
 	return is_bucket("work", text);
+}
+
+static bool is_gateway(const char *text)
+{
+	return is_bucket("gateway", text);
 }
 
 static const struct base_opt opt[] = {
@@ -331,6 +359,14 @@ static const struct base_opt opt[] = {
 	  .take = set_forwarded, .words = "keep remove" },
 	{ "linger", 0, "SECONDS", "at the end, go on forwarding what is left for this long (10)",
 	  .take = set_linger },
+	{ "gateway", 0, "URL",
+	  "keep nothing here: put what other collectors forward into the object\n"
+	  "store at s3://BUCKET/PREFIX (with --listen)",
+	  BASE_TEXT(struct coll_options, gateway.url), .good = is_gateway },
+	{ "gateway-memory", 0, "SIZE", "requests may take this much memory at a time (512M)",
+	  .take = set_gateway_memory },
+	{ "gather", 0, "SECONDS",
+	  "with --gateway: ask nodes to send once in so long, or 32 MB (60)", .take = set_gather },
 	{ "until-eof", 0, "FD", "end when FD reads end-of-file and all clients are done",
 	  .take = set_until_eof },
 	{ "grace", 0, "SECONDS", "then wait this long for clients that have said goodbye (10)",
@@ -375,6 +411,26 @@ static bool work_complete(const struct coll_options *o)
 	return true;
 }
 
+/* A gateway is an HTTP server that keeps nothing. */
+static bool gateway_complete(const struct coll_options *o)
+{
+	const char *why = NULL;
+
+	if (!o->http.listen)
+		why = "needs --listen https://HOST:PORT";
+	else if (o->unix_path || o->admission.listen || o->upstream.url)
+		why = "--unix, --admission and --upstream are for a collector of its own";
+	else if (o->work.url)
+		why = "--work takes runs out of the store; give it to a collector of its own";
+	else if (o->digest.store || o->digest.archive || o->sweep || o->limits_file ||
+		 o->conditions.watch.entries)
+		why = "it has no runs; --store, --archive, --sweep, --limits and --alert are for a "
+		      "collector that has";
+	if (why)
+		coll_log("--gateway %s: %s", o->gateway.url, why);
+	return !why;
+}
+
 static bool complete(const struct coll_options *o, int argc, char **argv)
 {
 	if (optind < argc) {
@@ -386,6 +442,13 @@ static bool complete(const struct coll_options *o, int argc, char **argv)
 		return false;
 	}
 	if (!work_complete(o))
+		return false;
+	if (!o->gateway.url && (o->gateway.memory != COLL_GATEWAY_MEMORY ||
+				o->gateway.gather_s != COLL_GATEWAY_GATHER_S)) {
+		coll_log("options of a gateway without one; give --gateway s3://BUCKET/PREFIX");
+		return false;
+	}
+	if (o->gateway.url && !gateway_complete(o))
 		return false;
 	if (o->sweep || (o->work.url && !o->http.listen && !o->unix_path))
 		return true;
@@ -438,6 +501,8 @@ bool coll_options_parse(struct coll_options *o, int argc, char **argv, int *stat
 		.silence_s = 30,
 		.conditions.nano_usd_per_hour = -1,
 		.upstream.linger_s = 10,
+		.gateway.memory = COLL_GATEWAY_MEMORY,
+		.gateway.gather_s = COLL_GATEWAY_GATHER_S,
 	};
 	coll_limits_init(&o->limits);
 	coll_inject_init(&o->inject);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include "alert/conditions.h"
 #include "base/options.h"
+#include "gateway/gateway_options.h"
 #include "kube/inject.h"
 #include "relay/upstream_options.h"
 #include "retain/digests.h"
@@ -38,6 +39,7 @@ struct coll_options {
 	struct coll_work_options work;
 
 	struct coll_upstream_options upstream;
+	struct coll_gateway_options gateway;
 
 	struct coll_conditions conditions;
 	bool exec_of_budgets; /* a --budget was given after the last --alert */

@@ -27,7 +27,7 @@ declare -A _gpustarve_options=(
 	[prices]='-o --output --provider --date --price-model'
 	[demo]='--open --path'
 	[doctor]='--pid --job --pod'
-	[collector]='--dir --unix --any-user --listen --cert --key --client-ca --token-file --no-token --insecure-http --admission --inject --limits --limit --quota --keep --keep-label --store --archive --work --reports --once --again --budget --sweep --dry-run --alert --exec --usd-per-gpu-hour --upstream --upstream-token-file --upstream-ca --upstream-cert --upstream-key --upstream-exec --outbox-max --forwarded --linger --until-eof --grace --silence --idle-exit --ready-fd --foreground --verbose --version'
+	[collector]='--dir --unix --any-user --listen --cert --key --client-ca --token-file --no-token --insecure-http --admission --inject --limits --limit --quota --keep --keep-label --store --archive --work --reports --once --again --budget --sweep --dry-run --alert --exec --usd-per-gpu-hour --upstream --upstream-token-file --upstream-ca --upstream-cert --upstream-key --upstream-exec --outbox-max --forwarded --linger --gateway --gateway-memory --gather --until-eof --grace --silence --idle-exit --ready-fd --foreground --verbose --version'
 )
 
 # Of "command option": the words that its value may be, or what kind of file. An option
@@ -187,6 +187,9 @@ declare -A _gpustarve_values=(
 	[collector --outbox-max]=@none
 	[collector --forwarded]='keep remove'
 	[collector --linger]=@none
+	[collector --gateway]=@none
+	[collector --gateway-memory]=@none
+	[collector --gather]=@none
 	[collector --until-eof]=@none
 	[collector --grace]=@none
 	[collector --silence]=@none

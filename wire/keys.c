@@ -48,6 +48,7 @@ static bool begins_ends(const char *name, const char *begin, const char *end)
 bool wire_key_is_small(const char *key)
 {
 	return is_name(key, strlen(key)) &&
-	       (!strcmp(key, "run.json") || begins_ends(key, "exit-", ".json") ||
-		begins_ends(key, "clock-", ".json") || begins_ends(key, "units-", ".txt"));
+	       (!strcmp(key, "run.json") || !strcmp(key, WIRE_KEY_RUN_BEGUN) ||
+		begins_ends(key, "exit-", ".json") || begins_ends(key, "clock-", ".json") ||
+		begins_ends(key, "units-", ".txt"));
 }

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What takes the place of run.json in a store where the run has not ended yet. */
+#define WIRE_KEY_RUN_BEGUN "run-begun.json"
 #define WIRE_KEY_BYTES 244 /* of a segment's, with the end */
 
 /* "<file>/<first>-<last>": a piece of a stream. */

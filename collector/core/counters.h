@@ -74,6 +74,10 @@
 	X(work_left, "runs taken over from workers that were not heard of any more")     \
 	X(work_lost, "times that a lease of ours ran out while we were at it")           \
 	X(work_troubles, "calls of the object store that failed to the end")             \
+	X(gateway_segments, "segments in the object store, put or found there")          \
+	X(gateway_there, "segments that were there already")                             \
+	X(gateway_errors, "streams and files that the object store did not take")        \
+	X(gateway_full, "requests told to come back: no room in memory")                 \
 	X(children_failed, "programs started by the collector that failed")              \
 	X(reloads, "times that files of settings were read again")
 

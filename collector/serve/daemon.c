@@ -51,7 +51,9 @@ static size_t leave_escaped(void *cls, struct MHD_Connection *connection, char *
 
 const struct coll_route *const *coll_http_routes(const struct coll_http *h)
 {
-	return h->opts->inject ? coll_routes_admission : coll_routes;
+	if (h->opts->inject)
+		return coll_routes_admission;
+	return h->parts->gateway ? coll_routes_gateway : coll_routes;
 }
 
 static int start(struct coll_http *h, int fd)
@@ -214,10 +216,10 @@ int coll_http_open(struct coll_http **out, const struct coll_http_options *o,
 	h->source.fd = -1;
 	h->round.synced = synced;
 	h->round.over = round_over;
-	h->teams.base = parts->store->base;
+	h->teams.base = parts->store ? parts->store->base : NULL;
 	h->teams.count = &h->context->count;
 	h->teams.retention = parts->retention;
-	h->teams.runs = parts->intake->runs;
+	h->teams.runs = parts->intake ? parts->intake->runs : NULL;
 	fd = coll_tcp_listen(&h->address, o->listen);
 	if (fd < 0) {
 		err = fd;

@@ -4,12 +4,14 @@
  * that an unknown asker should not know.
  */
 #include "core/context.h"
+#include "gateway/gateway.h"
 #include "http.h"
 #include "routes.h"
 
 static void health_end(struct coll_http_request *r)
 {
-	if (coll_context_in_trouble(r->parts->context))
+	if (coll_context_in_trouble(r->parts->context) ||
+	    (r->parts->gateway && coll_gateway_in_trouble(r->parts->gateway)))
 		coll_http_text(r, 503, "cannot store\n");
 	else if (coll_context_disk_hangs(r->parts->context))
 		coll_http_text(r, 503, "the disk does not answer\n");

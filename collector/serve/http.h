@@ -60,6 +60,7 @@ struct coll_clients;
 struct coll_context;
 struct coll_counters;
 struct coll_digests;
+struct coll_gateway;
 struct coll_http;
 struct coll_inject;
 struct coll_intake;
@@ -82,9 +83,12 @@ struct coll_http_options {
 
 struct coll_work;
 
-/* The collector's parts that requests ask about, all borrowed. */
+/* The collector's parts that requests ask about, all borrowed. A gateway has these alone: */
 struct coll_http_parts {
+	struct coll_gateway *gateway; /* NULL: it is none */
+	int silence_s;
 	struct coll_context *context;
+	/* And a collector: */
 	struct coll_intake *intake;
 	const struct coll_clients *clients;
 	struct coll_store *store; /* of who needs no token */
@@ -96,7 +100,6 @@ struct coll_http_parts {
 	struct coll_render_jobs *render;
 	const char *digest_store; /* --store; NULL: none */
 	const struct coll_work *work; /* NULL: none */
-	int silence_s;
 };
 
 struct coll_http_request {

@@ -12,6 +12,7 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "daemon.h"
+#include "gateway/gateway.h"
 #include "ingest/clients.h"
 #include "ingest/intake.h"
 #include "render_jobs.h"
@@ -244,10 +245,28 @@ static void put_runs(FILE *f, const struct coll_runs *all, const struct coll_tea
 		put_run_metric(f, &run_metrics[i], runs, count);
 }
 
+static void put_gateway(FILE *f, const struct coll_http *h)
+{
+	const struct coll_gateway *g = h->parts->gateway;
+
+	gauge(f, "open_http_connections", "HTTP connections", h->conn_count);
+	gauge(f, "waiting_http_requests", "HTTP requests that wait for what is being made",
+	      h->suspended);
+	gauge(f, "gateway_held_bytes", "memory for what comes and is not in the object store yet",
+	      g->held);
+	gauge(f, "gateway_jobs", "what the object store is asked, or waits to be",
+	      coll_hands_out(&g->hands));
+}
+
 static void put_all(FILE *f, struct coll_http_request *r, const void *arg)
 {
 	(void)arg;
 	put_process(f);
+	if (r->parts->gateway) {
+		put_gateway(f, r->http);
+		put_counters(f, r->count);
+		return;
+	}
 	put_open(f, r->http);
 	put_counters(f, r->count);
 	put_commits(f, r->count);

@@ -52,5 +52,6 @@ bool coll_route_matches(const char *pattern, const char *path,
 /* Of routes.c; the last entry is NULL. */
 extern const struct coll_route *const coll_routes[]; /* of --listen */
 extern const struct coll_route *const coll_routes_admission[]; /* of --admission */
+extern const struct coll_route *const coll_routes_gateway[]; /* of --listen with --gateway */
 
 #endif

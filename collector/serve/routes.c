@@ -19,3 +19,8 @@ const struct coll_route *const coll_routes_admission[] = {
 	&coll_route_admission,
 	NULL,
 };
+
+const struct coll_route *const coll_routes_gateway[] = {
+	&coll_route_health, &coll_route_clock,	 &coll_route_gateway_frames,
+	&coll_route_file,   &coll_route_metrics, NULL,
+};

@@ -8,6 +8,7 @@
 extern const struct coll_route coll_route_health; /* health.c: GET /healthz */
 extern const struct coll_route coll_route_clock; /* clock.c: GET /v1/clock */
 extern const struct coll_route coll_route_frames; /* frames.c: POST /v1/frames */
+extern const struct coll_route coll_route_gateway_frames; /* gateway_frames.c: POST /v1/frames */
 extern const struct coll_route coll_route_file; /* run_files.c: PUT /v1/runs/ID/files/NAME */
 extern const struct coll_route coll_route_held; /* held.c: POST /v1/held */
 extern const struct coll_route coll_route_metrics; /* metrics.c: GET /metrics */

@@ -5,7 +5,8 @@
  *
  * Who sends says what it is to take the place of (If-Match, If-None-Match: *), so that what was
  * late or comes again never takes that of what is newer; and the sum of all of it (store/side.h),
- * so that nothing that was damaged is stored. Who says neither is believed.
+ * so that nothing that was damaged is stored. Who says neither is believed. A gateway keeps them in
+ * the object store.
  */
 #include <errno.h>
 #include <limits.h>
@@ -19,12 +20,19 @@
 #include "core/files.h"
 #include "core/paths.h"
 #include "epoch_header.h"
+#include "gateway/put_side.h"
 #include "http.h"
+#include "refusal.h"
 #include "retain/run_index.h"
 #include "routes.h"
 #include "stored_as.h"
 #include "store/side.h"
 #include "wire/buf.h"
+
+struct file {
+	struct wire_buf bytes;
+	struct coll_put_side *put; /* at a gateway, once all of it came */
+};
 
 static void refuse_name(struct coll_http_request *r)
 {
@@ -42,14 +50,16 @@ static void files_begin(struct coll_http_request *r)
 		refuse_name(r);
 		return;
 	}
-	r->own = calloc(1, sizeof(struct wire_buf));
+	r->own = calloc(1, sizeof(struct file));
 	if (!r->own)
 		coll_http_text(r, 503, "out of memory\n");
 }
 
 static void files_body(struct coll_http_request *r, const uint8_t *bytes, size_t len)
 {
-	if (wire_buf_append(r->own, bytes, len))
+	struct file *x = r->own;
+
+	if (wire_buf_append(&x->bytes, bytes, len))
 		coll_http_text(r, 503, "out of memory\n");
 }
 
@@ -63,17 +73,23 @@ static const char *condition_of(const struct coll_http_request *r)
 	return tag ? tag : "";
 }
 
+static struct coll_side side_of(const struct coll_http_request *r, const struct wire_buf *b)
+{
+	const char *node = coll_http_asked(r, "Gpustarve-Node");
+
+	return (struct coll_side){ .run = r->param[0],
+				   .name = r->param[1],
+				   .node = node ? node : "",
+				   .condition = condition_of(r),
+				   .bytes = b->data,
+				   .len = b->len };
+}
+
 /* As it was sent, as far as its sender says how that was. */
 static bool is_intact(const struct coll_http_request *r, const struct wire_buf *b)
 {
 	const char *digest = coll_http_asked(r, COLL_SIDE_DIGEST);
-	const char *node = coll_http_asked(r, "Gpustarve-Node");
-	struct coll_side s = { .run = r->param[0],
-			       .name = r->param[1],
-			       .node = node ? node : "",
-			       .condition = condition_of(r),
-			       .bytes = b->data,
-			       .len = b->len };
+	struct coll_side s = side_of(r, b);
 	char hex[COLL_SIDE_DIGEST_BYTES];
 
 	return !digest || (coll_side_digest(hex, &s) && !strcasecmp(hex, digest));
@@ -157,43 +173,66 @@ static int store(struct coll_http_request *r, const struct wire_buf *b,
 	return err;
 }
 
-static void files_end(struct coll_http_request *r)
+/* @tag: of what is there now. */
+static void answer(struct coll_http_request *r, const char *tag, int err)
 {
-	char tag[COLL_SIDE_TAG_BYTES] = "";
-	bool full;
-	int err;
-
-	if (!is_intact(r, r->own)) {
-		refuse_damage(r);
-		return;
-	}
-	if (!coll_side_name_ok(r->param[1])) {
-		refuse_name(r);
-		return;
-	}
-	err = store(r, r->own, tag);
-	full = err == -ENOSPC || err == -EDQUOT;
 	if (*tag && (!err || err == -EEXIST))
 		coll_http_header(r, "ETag", tag);
 	if (!err) {
 		r->count->files++;
 		coll_http_text(r, 200, COLL_SIDE_STORED);
-		return;
-	}
-	if (err == -EEXIST) {
+	} else if (err == -EEXIST) {
 		coll_http_text(r, 412, COLL_SIDE_OTHER);
-		return;
+	} else {
+		coll_cannot_store(r, err);
 	}
-	coll_context_trouble(r->parts->context, r->param[0], err);
-	coll_http_header(r, "Retry-After", full ? "10" : "1");
-	coll_http_text(r, full ? 507 : 503, "cannot store now: %s\n", strerror(-err));
+}
+
+static void is_put(struct coll_put_side *p, int err)
+{
+	answer(p->owner, p->tag, err);
+}
+
+static void put_far(struct coll_http_request *r, struct file *x)
+{
+	struct coll_side s = side_of(r, &x->bytes);
+
+	x->put = coll_put_side_new(r->parts->gateway, r->team->name, &s, &x->bytes);
+	if (x->put)
+		coll_put_side_start(x->put, is_put, r);
+	else
+		coll_http_text(r, 503, "out of memory\n");
+}
+
+static void files_end(struct coll_http_request *r)
+{
+	char tag[COLL_SIDE_TAG_BYTES] = "";
+	struct file *x = r->own;
+	int err;
+
+	if (!is_intact(r, &x->bytes)) {
+		refuse_damage(r);
+	} else if (!coll_side_name_ok(r->param[1])) {
+		refuse_name(r);
+	} else if (r->parts->gateway) {
+		put_far(r, x);
+	} else {
+		err = store(r, &x->bytes, tag);
+		if (err && err != -EEXIST)
+			coll_context_trouble(r->parts->context, r->param[0], err);
+		answer(r, tag, err);
+	}
 }
 
 static void files_gone(struct coll_http_request *r)
 {
-	if (r->own)
-		wire_buf_fini(r->own);
-	free(r->own);
+	struct file *x = r->own;
+
+	if (!x)
+		return;
+	coll_put_side_free(x->put);
+	wire_buf_fini(&x->bytes);
+	free(x);
 }
 
 const struct coll_route coll_route_file = {

@@ -35,11 +35,31 @@ static struct coll_team *link_team(struct coll_teams *t, struct coll_team *team)
 	return team;
 }
 
+/* False: there is no folder for it. */
+static bool open_store(struct coll_teams *t, struct coll_team *team)
+{
+	char path[PATH_MAX];
+	int err;
+
+	snprintf(path, sizeof(path), "%s/%s", t->base, team->name);
+	err = coll_store_init(&team->own, path, t->count);
+	if (err) {
+		coll_log("cannot store runs in %s: %s", path, strerror(-err));
+		coll_store_fini(&team->own);
+		return false;
+	}
+	team->store = &team->own;
+	coll_store_keep_links(team->store);
+	if (t->retention)
+		coll_admit_attach(t->retention, &team->own, team->name);
+	if (t->runs)
+		coll_runs_watch(t->runs, &team->own);
+	return true;
+}
+
 struct coll_team *coll_team_get(struct coll_teams *t, const char *name)
 {
 	struct coll_team *team = t->list;
-	char path[PATH_MAX];
-	int err;
 
 	while (team && strcmp(team->name, name))
 		team = team->next;
@@ -49,21 +69,10 @@ struct coll_team *coll_team_get(struct coll_teams *t, const char *name)
 	if (!team)
 		return NULL;
 	snprintf(team->name, sizeof(team->name), "%s", name);
-	snprintf(path, sizeof(path), "%s/%s", t->base, name);
-	err = coll_store_init(&team->own, path, t->count);
-	if (err) {
-		coll_log("cannot store runs in %s: %s", path, strerror(-err));
-		coll_store_fini(&team->own);
-		free(team);
-		return NULL;
-	}
-	team->store = &team->own;
-	coll_store_keep_links(team->store);
-	if (t->retention)
-		coll_admit_attach(t->retention, &team->own, name);
-	if (t->runs)
-		coll_runs_watch(t->runs, &team->own);
-	return link_team(t, team);
+	if (!t->base || open_store(t, team))
+		return link_team(t, team);
+	free(team);
+	return NULL;
 }
 
 struct coll_team *coll_team_sharing(struct coll_teams *t, struct coll_store *store)
@@ -73,7 +82,8 @@ struct coll_team *coll_team_sharing(struct coll_teams *t, struct coll_store *sto
 	if (!team)
 		return NULL;
 	team->store = store;
-	coll_store_keep_links(team->store);
+	if (store)
+		coll_store_keep_links(store);
 	return link_team(t, team);
 }
 

@@ -18,11 +18,12 @@
 
 struct coll_team {
 	char name[COLL_TEAM_BYTES]; /* "": no tokens are used */
-	struct coll_store *store;
+	struct coll_store *store; /* NULL: at a gateway */
 	struct coll_store own; /* store points here, unless it is the collector's */
 	struct coll_feeder feeder; /* of the streams that come by HTTP; they outlive requests */
 	struct coll_bucket rate; /* of what comes by HTTP */
 	struct coll_seat_row seats; /* connections */
+	size_t gateway_held; /* room that its requests have there */
 	int64_t crowd_logged_ns; /* monotonic: when it was said that it has too many, 0: never */
 	struct coll_team *next;
 };
@@ -32,7 +33,7 @@ struct coll_runs;
 
 /* All of a server, see http.h. The caller's; zero at first. */
 struct coll_teams {
-	const char *base;
+	const char *base; /* NULL: nothing of theirs is stored here */
 	struct coll_counters *count;
 	struct coll_retention *retention; /* watches over what teams use; NULL: nobody does */
 	struct coll_runs *runs; /* who hears what the stores read; NULL: nobody */

@@ -152,7 +152,10 @@ class Checked(http.server.ThreadingHTTPServer):
     (bucket, key). next: what it does to the next requests: a status, 'cut' (half an answer), 'drop' (none),
     'lost' (does it, and says nothing), or bytes (an answer of 200). asked: (method, path, headers) of all. refused: as
     one of next, for GETs of blocks. keeps: whether it has what it says that it took. pause_s: before a GET of a block.
-    weather: called for what it does to a request where next is empty. ahead_s: its clock before this machine's. changed: when objects were put, by its clock; else when it was started."""
+    weather(method, path): called for what it does to a request where next is empty; besides what stands there ('slow', s): does
+    it after so long, ('late', s): says nothing, and does it after so long, ('twice', s): does it, and once more after so long.
+    put(bucket, key, body): is told of what is there now. ahead_s: its clock before this machine's. changed: when objects were
+    put, by its clock; else when it was started."""
     daemon_threads = True
     request_queue_size = 64
 
@@ -162,7 +165,7 @@ class Checked(http.server.ThreadingHTTPServer):
         self.page, self.conditional = page, conditional
         self.objects, self.next, self.asked = {}, collections.deque(), []
         self.refused, self.keeps, self.pause_s = None, True, 0
-        self.weather = lambda: None
+        self.weather, self.put = (lambda method, path: None), (lambda bucket, key, body: None)
         self.ahead_s, self.changed, self.began = 0, {}, time.time()
         self.lock = threading.Lock()
         self.url = f'http://127.0.0.1:{self.server_address[1]}'
@@ -246,7 +249,7 @@ class Asked(http.server.BaseHTTPRequestHandler):
         server = self.server
         with server.lock:
             server.asked.append((self.command, self.path, dict(self.headers)))
-            how = server.next.popleft() if server.next else server.weather()
+            how = server.next.popleft() if server.next else server.weather(self.command, self.path)
         if self.headers.get('Range', '').startswith('bytes=0-') and '/0' in self.path:
             time.sleep(server.pause_s)
             how = server.refused if how is None else how
@@ -259,6 +262,9 @@ class Asked(http.server.BaseHTTPRequestHandler):
         if isinstance(how, bytes):
             self.answer(200, how)
             return
+        how, later_s = how if isinstance(how, tuple) else (how, 0)
+        if how == 'slow':
+            time.sleep(later_s)
         # Names of headers in any case, as HTTP has them.
         with server.lock:
             wanted = server.signature(self.command, server.url + self.path, self.headers, body)
@@ -267,20 +273,36 @@ class Asked(http.server.BaseHTTPRequestHandler):
             return
         where = urllib.parse.urlsplit(self.path)
         bucket, _, key = urllib.parse.unquote(where.path[1:]).partition('/')
+        if how in ('late', 'twice') and self.command == 'PUT':
+            threading.Timer(later_s, self.keep_later, (bucket, key, body)).start()
+            if how == 'late':
+                self.close_connection = True
+                return
         with server.lock:
             self.act(bucket, key, urllib.parse.parse_qs(where.query, keep_blank_values=True), body, how)
+
+    def keep_later(self, bucket, key, body):
+        with self.server.lock:
+            self.keep(bucket, key, body)
+
+    def keep(self, bucket, key, body):
+        """False: something is there, and it was to be new."""
+        if self.headers.get('If-None-Match') and self.server.conditional and (bucket, key) in self.server.objects:
+            return False
+        if self.server.keeps:
+            self.server.objects[bucket, key] = body
+            self.server.changed[bucket, key] = self.server.now()
+            self.server.put(bucket, key, body)
+        return True
 
     do_GET = do_HEAD = do_PUT = do_DELETE = do
 
     def act(self, bucket, key, query, body, how):
         objects = self.server.objects
         if self.command == 'PUT':
-            if self.headers.get('If-None-Match') and self.server.conditional and (bucket, key) in objects:
+            if not self.keep(bucket, key, body):
                 self.refuse(412, 'PreconditionFailed')
                 return
-            if self.server.keeps:
-                objects[bucket, key] = body
-                self.server.changed[bucket, key] = self.server.now()
         elif self.command == 'DELETE':
             objects.pop((bucket, key), None)
         if how == 'lost':

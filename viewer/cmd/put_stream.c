@@ -81,7 +81,7 @@ static int send_piece(struct cut *c, size_t first, size_t last, uint64_t at)
 	if (!err)
 		err = segments_piece_end(&bytes, &piece);
 	if (!err && !wire_key_of_segment(key, c->name, (int)(strrchr(c->name, '.') - c->name),
-				       c->entry[first].frame.seq, c->entry[last - 1].frame.seq))
+					 c->entry[first].frame.seq, c->entry[last - 1].frame.seq))
 		err = -ENAMETOOLONG;
 	c->store->trouble.why[0] = '\0';
 	if (err)

@@ -156,6 +156,21 @@ static int make_folder(struct view_remote *r, const char *url)
 	return 0;
 }
 
+static bool is_begun(const struct small *s)
+{
+	return strcmp(s->name, WIRE_KEY_RUN_BEGUN) == 0;
+}
+
+/* Where there is a run.json nothing else says what it would. */
+static bool is_wanted(const struct view_remote *r, const struct small *s)
+{
+	bool wanted = true;
+
+	for (size_t i = 0; i < r->smalls && is_begun(s) && wanted; i++)
+		wanted = strcmp(r->small[i].name, "run.json") != 0;
+	return wanted;
+}
+
 static int fetch_small(struct view_remote *r, struct small *s, struct objects_trouble *t)
 {
 	void *bytes = malloc(s->bytes + 1);
@@ -164,7 +179,8 @@ static int fetch_small(struct view_remote *r, struct small *s, struct objects_tr
 
 	if (!bytes)
 		return err;
-	s->path = base_arena_printf(&r->mem, "%s/%s", r->folder, s->name);
+	s->path =
+		base_arena_printf(&r->mem, "%s/%s", r->folder, is_begun(s) ? "run.json" : s->name);
 	got = objects_get(r->store, s->name, 0, bytes, s->bytes, t);
 	err = got < 0 ? (int)got : base_file_write(s->path, bytes, (size_t)got);
 	free(bytes);
@@ -215,7 +231,7 @@ static int open_into(struct view_remote *r, const char *url, struct objects_trou
 	if (!err)
 		err = make_folder(r, url);
 	for (size_t i = 0; i < r->smalls && !err; i++)
-		err = fetch_small(r, &r->small[i], t);
+		err = is_wanted(r, &r->small[i]) ? fetch_small(r, &r->small[i], t) : 0;
 	if (err)
 		return err;
 	for (size_t i = 0; i < r->segments; i++)

@@ -17,7 +17,7 @@ import gs
 KNOWS = {'wire': {'wire'}, 'facts': {'facts'}, 'base': {'wire', 'base'}, 'live': {'wire', 'base', 'live'}, 'objects': {'wire', 'base', 'objects'},
          'segments': {'wire', 'base', 'objects', 'segments'},
          'libprof': {'wire', 'facts', 'libprof'},
-         'collector': {'wire', 'base', 'live', 'objects', 'collector'},
+         'collector': {'wire', 'base', 'live', 'objects', 'segments', 'collector'},
          'viewer': {'wire', 'facts', 'base', 'live', 'objects', 'segments', 'viewer'}}
 FOLDERS = {'libprof': 'PROF_FOLDERS', 'collector': 'COLL_FOLDERS', 'viewer': 'VIEW_FOLDERS'}
 STANDS_IN = {'viewer': 'stubs'}  # for files of any folder; nobody includes it

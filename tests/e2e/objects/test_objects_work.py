@@ -29,7 +29,7 @@ def analysed(log):
 
 def storm(rng, share):
     """Trouble for some of the requests."""
-    def weather():
+    def weather(_method, _path):
         if rng.random() >= share:
             return None
         return rng.choice([503, 503, 500, 429, 'drop', 'lost', 'cut'])
@@ -72,7 +72,7 @@ def play(seed, where, store, runs):
             harmed += 1
             if s:
                 pending.append((now + s, h))
-    store.weather = lambda: None
+    store.weather = lambda method, path: None
     for _, h in pending:
         next(h, None)
     time.sleep(.5)  # who was frozen goes on with what it was at

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --gateway and its options. Texts are the command line's. */
+#ifndef COLL_GATEWAY_OPTIONS_H
+#define COLL_GATEWAY_OPTIONS_H
+
+#include <stdint.h>
+
+#define COLL_GATEWAY_MEMORY (UINT64_C(512) << 20)
+#define COLL_GATEWAY_MEMORY_MIN (UINT64_C(64) << 20)
+#define COLL_GATEWAY_GATHER_S 60
+
+struct coll_gateway_options {
+	const char *url; /* s3://BUCKET/PREFIX; NULL: this is no gateway */
+	uint64_t memory; /* bytes of requests at a time */
+	int gather_s; /* nodes are asked to send so rarely */
+};
+
+#endif
