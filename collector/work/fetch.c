@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/files.h"
+#include "wire/keys.h"
 
 #define PIECE_BYTES ((size_t)4 << 20)
 
@@ -38,6 +39,12 @@ static int close_file(struct fetch *f)
 	return err ? disk(f, err) : 0;
 }
 
+/* A run that has not said its end has what its run.json would say under another name. */
+static const char *name_of(const struct fetch *f, const struct coll_work_piece *p)
+{
+	return !f->look->has_run_json && !strcmp(p->key, WIRE_KEY_RUN_BEGUN) ? "run.json" : p->key;
+}
+
 static int open_file(struct fetch *f, const char *name, int stem, const char *suffix)
 {
 	char path[PATH_MAX];
@@ -53,13 +60,14 @@ static int open_file(struct fetch *f, const char *name, int stem, const char *su
 /* The stream that the piece belongs to; its pieces come one after another. */
 static int turn_to(struct fetch *f, const struct coll_work_piece *p)
 {
-	size_t stem = p->segment ? strcspn(p->key, "/") : strlen(p->key);
+	const char *name = name_of(f, p);
+	size_t stem = strcspn(name, "/");
 
 	if (p->segment && f->key && stem == f->stem && !memcmp(p->key, f->key, stem))
 		return 0;
 	f->key = p->segment ? p->key : NULL;
 	f->stem = stem;
-	return open_file(f, p->key, (int)stem, p->segment ? ".gst" : "");
+	return open_file(f, name, (int)stem, p->segment ? ".gst" : "");
 }
 
 static int copy(struct fetch *f, const struct coll_work_piece *p)

@@ -217,7 +217,7 @@ class World:
         os.makedirs(path, exist_ok=True)
         with open(os.path.join(RECORDED, 'run.json'), encoding='utf-8') as f:
             said = json.load(f)
-        said.update(run_id=run, exit_status=status)
+        said.update(id=run, exit_status=status)
         with open(os.path.join(path, 'run.json.new'), 'w', encoding='utf-8') as f:
             json.dump(said, f)
         os.rename(os.path.join(path, 'run.json.new'), os.path.join(path, 'run.json'))

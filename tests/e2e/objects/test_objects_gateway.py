@@ -5,6 +5,7 @@
 of them behind a load balancer put what a node forwards into a store that misbehaves, and die amid it."""
 import contextlib
 import http.client
+import json
 import os
 import random
 import subprocess
@@ -151,6 +152,37 @@ def test_side_files():
         gs.equal(store.objects[gateways.BUCKET, AT + '/r/run.json'], ended, 'ended it stays')
 
 
+def work(root, store, *options):
+    """A worker over all that is in the store; the bill by run."""
+    done = gs.command([os.path.join(gateways.BIN, 'gpustarve-collector'), '--work', f's3://{gateways.BUCKET}/{gateways.PREFIX}', '--once',
+                       '--store', f'sqlite:{root}/fleet', '--dir', os.path.join(root, 'work'), *options],
+                      env=gs.environment(HOME='/nowhere', **store.environment()))
+    gs.equal(done.returncode, 0, f'a worker {done.stderr}')
+    return gs.gpustarve('fleet', '--store', f'sqlite:{root}/fleet', '--by', 'run', '--format', 'csv').stdout.decode().splitlines()[1:]
+
+
+def test_a_run_that_goes_on():
+    """Who reads it, and a worker that finds that it was lost, know what its run.json says."""
+    with two() as (store, a, b), gs.scratch() as root:
+        frames = gateways.recorded().frames(S, 'r', 'h', None, random.Random(1))
+        gs.equal(post(a, *frames)[0], 200, 'frames')
+        with open(os.path.join(gateways.RECORDED, 'run.json'), encoding='utf-8') as f:
+            said = json.dumps(dict(json.load(f), id='r', exit_status=None))
+        gs.equal(ask(b, 'PUT', '/v1/runs/r/files/run.json', said, Gpustarve_Node='n')[0], 200, 'it has begun')
+        near = os.path.join(root, 'r.gst')
+        os.mkdir(near)
+        for name, data in ('run.json', said.encode()), (S.hex() + '.gst', b''.join(frames)):
+            with open(os.path.join(near, name), 'wb') as f:
+                f.write(data)
+        env = gs.environment(HOME='/nowhere', **store.environment())
+        far, near = (gs.command([gs.CLI, 'report', at, '--format', 'json'], env=env)
+                     for at in (f's3://{gateways.BUCKET}/{AT}/r', near))
+        gs.equal((far.returncode, far.stdout), (0, near.stdout), f'the report {far.stderr}')
+        gs.equal(work(root, store, '--limit', 'digest-after=0s'), [], 'it may go on')
+        bill = work(root, store, '--limit', 'digest-after=0s', '--limit', 'lost-after=0s')
+        gs.equal([line.split(',')[0:7:6] for line in bill], [['r', str(json.loads(said)['start_unix_ns'])]], 'it was lost')
+
+
 def announced(g, size, token):
     """A connection on which so long a body is announced, and nothing of it comes."""
     k = http.client.HTTPConnection('127.0.0.1', g.port, timeout=60)
@@ -212,6 +244,8 @@ def test_rounds():
         w = gateways.World(root, 1)
         try:
             gs.equal(w.play(runs=2), [], 'a round')
+            bill = work(root, w.store, '--limit', 'digest-after=0s')
+            gs.equal(sorted(line.split(',')[0] for line in bill), sorted(w.sent), 'each is billed once')
         finally:
             statuses = w.close()
         gs.equal(statuses, [0, 0], 'gateways end well')
