@@ -37,46 +37,83 @@ static void on_count(void *arg, const struct fleet_cell *cell)
 	*(int64_t *)arg = (int64_t)cell->i;
 }
 
-/*
- * Our tables are copied by nobody. Where a shard has several replicas each insert lies on one of
- * them, and whoever asks another one is told a bill without it, and nothing of what is missing.
- */
-static int check_cluster(struct click *c)
-{
-	struct fleet_request r = { 0 };
-	int64_t replicas = 0;
-	char *sql = NULL;
-	size_t len;
-
-	if (!c->at.cluster || c->cluster_fits)
-		return 0;
-	FILE *f = open_memstream(&sql, &len);
-	if (!f)
-		return -ENOMEM;
-	fputs("SELECT max(replica_num) FROM system.clusters WHERE cluster = ", f);
-	click_put_text(f, c->at.cluster);
-	fputs(" FORMAT TabSeparated", f);
-	fclose(f);
-	int err = click_ask_server(c, &r, sql);
-	if (!err && r.answer.text)
-		err = click_rows(r.answer.text, "i", on_count, &replicas);
-	view_answer_free(&r.answer);
-	free(sql);
-	c->cluster_fits = !err && replicas < 2;
-	if (replicas < 2)
-		return err;
-	view_error("%s: shards of cluster %s have %d replicas, and gpustarve's tables are not "
-		   "copied among them; name a cluster with one replica for each shard",
-		   c->at.target, c->at.cluster, (int)replicas);
-	return -EOPNOTSUPP;
-}
-
 /* The number that @sql, which it frees, asks for. */
 static int ask_number(struct click *c, char *sql, bool partial, int64_t *number)
 {
 	*number = 0;
 	int err = sql ? ask_rows(c, sql, partial, "i", on_count, number) : -ENOMEM;
 	free(sql);
+	return err;
+}
+
+/* The largest number of a replica that a shard of the cluster has. */
+static char *replicas_sql(const struct click *c)
+{
+	char *sql = NULL;
+	size_t len;
+	FILE *f = open_memstream(&sql, &len);
+
+	if (!f)
+		return NULL;
+	fputs("SELECT max(replica_num) FROM system.clusters WHERE cluster = ", f);
+	click_put_text(f, c->at.cluster);
+	fputs(" FORMAT TabSeparated", f);
+	fclose(f);
+	return sql;
+}
+
+static int ask_server_number(struct click *c, char *sql, int64_t *number)
+{
+	struct fleet_request r = { 0 };
+	int err = sql ? click_ask_server(c, &r, sql) : -ENOMEM;
+
+	*number = 0;
+	if (!err && r.answer.text)
+		err = click_rows(r.answer.text, "i", on_count, number);
+	view_answer_free(&r.answer);
+	free(sql);
+	return err;
+}
+
+/* Servers copy our tables if they say which replica of which shard they are. */
+static int check_replicas(struct click *c, int64_t replicas)
+{
+	int64_t alone, named;
+	int err = ask_server_number(c, click_sql_alone(c), &alone);
+
+	if (!err)
+		err = ask_server_number(c, click_sql_macros(), &named);
+	if (err)
+		return err;
+	if (alone)
+		view_error(
+			"%s: shards of cluster %s have %d replicas, and gpustarve's tables there "
+			"were made to be copied by nobody; name a database that has none yet",
+			c->at.target, c->at.cluster, (int)replicas);
+	else if (named < 2)
+		view_error("%s: shards of cluster %s have %d replicas, and the server does not say "
+			   "which it is; give it ZooKeeper and the macros shard and replica, or "
+			   "name a cluster with one replica for each shard",
+			   c->at.target, c->at.cluster, (int)replicas);
+	return alone || named < 2 ? -EOPNOTSUPP : 0;
+}
+
+/*
+ * Where a shard has several replicas our tables are made to be copied among them. If they were not,
+ * each insert would lie on one of them, and whoever asks another one is told a bill without it, and
+ * nothing of what is missing.
+ */
+static int check_cluster(struct click *c)
+{
+	int64_t replicas;
+
+	if (!c->at.cluster || c->cluster_fits)
+		return 0;
+	int err = ask_server_number(c, replicas_sql(c), &replicas);
+	if (!err && replicas > 1)
+		err = check_replicas(c, replicas);
+	c->has_replicas = !err && replicas > 1;
+	c->cluster_fits = !err;
 	return err;
 }
 

@@ -25,14 +25,20 @@ static struct fleet_http_options http_options(const struct click *c)
 					    .timeout_s = TIMEOUT_S };
 }
 
-/* Waiting for the whole answer makes the status tell of errors that come late. */
+/*
+ * Waiting for the whole answer makes the status tell of errors that come late. Of replicas the same
+ * one is asked and written to while it is there, so that what was written is told.
+ */
 static char *url_of(const struct click *c, size_t host, bool database, bool partial)
 {
 	char *url;
 
-	if (asprintf(&url, "%s/?wait_end_of_query=1&insert_distributed_sync=1%s%s%s",
+	if (asprintf(&url, "%s/?wait_end_of_query=1&insert_distributed_sync=1%s%s%s%s",
 		     c->at.host[host], database ? "&database=" : "", database ? c->at.database : "",
-		     partial ? "&skip_unavailable_shards=1" : "") < 0)
+		     partial ? "&skip_unavailable_shards=1" : "",
+		     c->has_replicas ? "&load_balancing=in_order"
+				       "&max_replica_delay_for_distributed_queries=2"
+				     : "") < 0)
 		return NULL;
 	return url;
 }
@@ -251,6 +257,8 @@ int click_insert(struct click *c, const char *rows, size_t len)
 		bool old = is_old(&r);
 		if (!err || (!click_is_new(&r) && !old) || tries)
 			break;
+		if (c->at.cluster && !c->cluster_fits)
+			break; /* which tables it needs is not known */
 		err = tell_all(c, old ? click_sql_upgrade : click_sql_schema);
 	}
 	if (err && err != -EHOSTUNREACH)

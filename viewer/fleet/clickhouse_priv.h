@@ -27,7 +27,8 @@ struct click {
 	struct click_address at;
 	size_t alive; /* the host that answered last */
 	sqlite3 *outbox; /* NULL: opened for reading */
-	bool cluster_fits; /* it was looked at, and has no replicas */
+	bool cluster_fits; /* it was looked at, and our tables are as it needs them */
+	bool has_replicas; /* its shards do */
 	bool is_looked_at, is_upgraded; /* its table: to be read, to be written to */
 	uint64_t lacks; /* see struct click_table */
 	struct fleet_request ready[FLEET_VIEWS]; /* fetched, not yet read */
@@ -64,6 +65,9 @@ void click_put_text(FILE *f, const char *text); /* a literal of SQL, whatever it
  */
 char *click_sql_schema(const struct click *c, size_t statement);
 char *click_sql_upgrade(const struct click *c, size_t statement);
+/* One number: how many of our tables a server has that it does not copy. */
+char *click_sql_alone(const struct click *c);
+char *click_sql_macros(void); /* one number: 2, it says which replica of which shard it is */
 /* One number: what @table lacks, as struct click_table has it; 0 also where it is not there. */
 char *click_sql_lacks(const struct click *c, const char *table);
 /* All columns of now, to be selected from a table that lacks some. */

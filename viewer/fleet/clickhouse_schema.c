@@ -47,33 +47,98 @@ static const char columns[] =
 static const char derived[] = "rules " RULES ", whole_job " WHOLE;
 static const char derived_of_shards[] = "rules " RULES_OF_SHARDS ", whole_job " WHOLE_OF_SHARDS;
 
+/*
+ * {shard} and {replica} are each server's own to say (macros in its configuration). What is noted
+ * is of no shard: all servers have it.
+ */
+#define COPIED(path, replica) \
+	"ReplicatedReplacingMergeTree('/clickhouse/tables/" path "', '" replica "'"
+#define RUNS_COPIED COPIED("{shard}/%1$s/gpustarve_runs", "{replica}")
+#define NOTED_COPIED COPIED("%1$s/gpustarve_noted", "{shard}-{replica}")
+
+static char *sql_runs(const struct click *c)
+{
+	char *sql = NULL;
+
+	return asprintf(
+		       &sql,
+		       c->has_replicas
+			       ? "CREATE TABLE IF NOT EXISTS %1$s.gpustarve_%2$s (%3$s, %4$s) ENGINE=" RUNS_COPIED
+				 ", revision) ORDER BY (tenant, run)"
+			       : "CREATE TABLE IF NOT EXISTS %1$s.gpustarve_%2$s (%3$s, %4$s)"
+				 " ENGINE=ReplacingMergeTree(revision) ORDER BY (tenant, run)",
+		       c->at.database, c->at.cluster ? "runs_local" : "runs", columns, derived) < 0
+		       ? NULL
+		       : sql;
+}
+
+static char *sql_noted(const struct click *c)
+{
+	char *sql = NULL;
+
+	return asprintf(&sql,
+			c->has_replicas ? "CREATE TABLE IF NOT EXISTS %1$s.gpustarve_noted"
+					  " (name String, at_ns Int64) ENGINE=" NOTED_COPIED
+					  ") ORDER BY name"
+					: "CREATE TABLE IF NOT EXISTS %1$s.gpustarve_noted"
+					  " (name String, at_ns Int64) ENGINE=ReplacingMergeTree"
+					  " ORDER BY name",
+			c->at.database) < 0
+		       ? NULL
+		       : sql;
+}
+
+static char *sql_all_shards(const struct click *c)
+{
+	const char *database = c->at.database;
+	char *sql = NULL;
+
+	return asprintf(&sql,
+			"CREATE TABLE IF NOT EXISTS %s.gpustarve_runs (%s, %s) ENGINE="
+			"Distributed(%s, %s, gpustarve_runs_local, cityHash64(tenant, run))",
+			database, columns, derived_of_shards, c->at.cluster, database) < 0
+		       ? NULL
+		       : sql;
+}
+
 char *click_sql_schema(const struct click *c, size_t statement)
 {
-	const char *database = c->at.database, *cluster = c->at.cluster;
 	char *sql = NULL;
 
 	errno = 0;
-	if (statement == 0 && asprintf(&sql, "CREATE DATABASE IF NOT EXISTS %s", database) >= 0)
-		return sql;
-	if (statement == 1 &&
-	    asprintf(&sql,
-		     "CREATE TABLE IF NOT EXISTS %s.gpustarve_%s (%s, %s)"
-		     " ENGINE=ReplacingMergeTree(revision) ORDER BY (tenant, run)",
-		     database, cluster ? "runs_local" : "runs", columns, derived) >= 0)
-		return sql;
-	if (statement == 2 &&
-	    asprintf(&sql,
-		     "CREATE TABLE IF NOT EXISTS %s.gpustarve_noted (name String, at_ns Int64)"
-		     " ENGINE=ReplacingMergeTree ORDER BY name",
-		     database) >= 0)
-		return sql;
-	if (statement == 3 && cluster &&
-	    asprintf(&sql,
-		     "CREATE TABLE IF NOT EXISTS %s.gpustarve_runs (%s, %s)"
-		     " ENGINE=Distributed(%s, %s, gpustarve_runs_local, cityHash64(tenant, run))",
-		     database, columns, derived_of_shards, cluster, database) >= 0)
-		return sql;
-	return NULL;
+	switch (statement) {
+	case 0:
+		return asprintf(&sql, "CREATE DATABASE IF NOT EXISTS %s", c->at.database) < 0 ? NULL
+											      : sql;
+	case 1:
+		return sql_runs(c);
+	case 2:
+		return sql_noted(c);
+	case 3:
+		return c->at.cluster ? sql_all_shards(c) : NULL;
+	default:
+		return NULL;
+	}
+}
+
+char *click_sql_alone(const struct click *c)
+{
+	char *sql = NULL;
+
+	return asprintf(
+		       &sql,
+		       "SELECT toInt64(count()) FROM system.tables WHERE database = '%s'"
+		       " AND name = 'gpustarve_runs_local' AND NOT startsWith(engine, 'Replicated')"
+		       " FORMAT TabSeparated",
+		       c->at.database) < 0
+		       ? NULL
+		       : sql;
+}
+
+char *click_sql_macros(void)
+{
+	return strdup("SELECT toInt64(count()) FROM system.macros"
+		      " WHERE macro IN ('shard', 'replica') FORMAT TabSeparated");
 }
 
 /* What came later, in the order of their bits: a column's type, and that of all shards. */
