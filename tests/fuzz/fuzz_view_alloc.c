@@ -9,7 +9,7 @@
 #include "fuzz.h"
 
 #include <stdlib.h>
-#include "analysis/ledger.h"
+#include "analysis/plan/vacancy.h"
 #include "harness.h"
 #include "job/find.h"
 #include "job/hook.h"
@@ -77,6 +77,9 @@ static void check_result(const struct ana_result *r)
 		if (sum != g->held_ns || g->allocated_ns != g->held_ns ||
 		    g->classes[ANA_EXCLUDED_NO_PROCESS] + g->classes[ANA_EXCLUDED_UNOBSERVED] !=
 			    g->held_ns)
+			abort();
+		if (ana_vacancy_ns(&g->vacancy) != g->classes[ANA_EXCLUDED_NO_PROCESS] ||
+		    g->vacancy.unseen_ns != g->classes[ANA_EXCLUDED_UNOBSERVED])
 			abort();
 	}
 }

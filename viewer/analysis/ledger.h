@@ -83,6 +83,29 @@ enum ana_band { /* of a minute, by the share of it in which the GPU was busy */
 	ANA_BANDS
 };
 
+/*
+ * Of a GPU that a job was given, the time in which no process of it used the GPU, by what came
+ * before and after in the stretch for which the job had it (LEDGER 12).
+ */
+enum ana_vacant {
+	ANA_VACANT_BEFORE, /* the first process on it */
+	ANA_VACANT_BETWEEN, /* two of them */
+	ANA_VACANT_AFTER, /* the last one */
+	ANA_VACANT_NEVER, /* used by any */
+	ANA_VACANT_UNKNOWN, /* up to where the stretch was last heard of: its end is not known */
+	ANA_VACANTS
+};
+extern const char *const ana_vacant_names[ANA_VACANTS]; /* before between ... */
+
+struct ana_vacancy {
+	bool known; /* when the GPU was given to the job; false: all is 0 */
+	int64_t ns[ANA_VACANTS]; /* sum to excluded.no_process */
+	int64_t gaps; /* that ns[ANA_VACANT_BETWEEN] is made of */
+	int64_t longest_ns; /* of these */
+	/* given, and used by no process that was recorded, where others were not; in no part */
+	int64_t unseen_ns;
+};
+
 struct ana_span; /* time/span.h */
 
 struct ana_gpu {
@@ -118,6 +141,7 @@ struct ana_gpu {
 	struct ana_span *held; /* by its processes, in order; NULL: not known. time/span.h */
 	size_t helds;
 	int64_t minutes[ANA_BANDS]; /* whole ones in which it was held and observed */
+	struct ana_vacancy vacancy;
 };
 
 /* One stretch of a GPU's time for the timeline: at most a few thousand per GPU. */
@@ -457,6 +481,7 @@ struct ana_result {
 	 * 0: not known.
 	 */
 	int64_t before_cuda_ns;
+	struct ana_vacancy vacancy; /* summed over the GPUs of which it is known */
 	struct ana_work work;
 	struct ana_units units;
 	struct ana_units units_in[ANA_PHASES]; /* sum to it; all 0: not known */

@@ -9,6 +9,7 @@
 #include "core/confine.h"
 #include "core/local.h"
 #include "core/log.h"
+#include "analysis/plan/vacancy.h"
 #include "base/units.h"
 #include "findings/unused.h"
 #include "job/ask.h"
@@ -81,7 +82,7 @@ static void add_money(struct line *l, const struct view_summary *s)
 }
 
 /* Two decimals, as schedulers account; all digits where these would tell of nothing. */
-static void add_hours(struct line *l, int64_t ns)
+static void add_hours(struct line *l, const char *name, int64_t ns)
 {
 	int64_t hundredths = base_div_even((__int128)ns * 100, NS_PER_HOUR);
 	base_unit unit;
@@ -91,7 +92,18 @@ static void add_hours(struct line *l, int64_t ns)
 			 hundredths % 100);
 	else
 		base_hours_exact(unit, ns);
-	add(l, "gpu_hours", unit);
+	add(l, name, unit);
+}
+
+/* GPU-hours in which nobody used what the job had, and what of that lay between runs. */
+static void add_vacancy(struct line *l, const struct ana_vacancy *v)
+{
+	int64_t all = ana_vacancy_ns(v);
+
+	if (all)
+		add_hours(l, "no_process_hours", all);
+	if (v->ns[ANA_VACANT_BETWEEN])
+		add_hours(l, "between_hours", v->ns[ANA_VACANT_BETWEEN]);
 }
 
 static void write_comment(struct line *l, const struct view_summary *s)
@@ -112,10 +124,11 @@ static void write_comment(struct line *l, const struct view_summary *s)
 		add_count(l, "unused_gpus", unused.no_process);
 	if (unused.no_work)
 		add_count(l, "idle_gpus", unused.no_work);
-	add_hours(l, r->gpu_ns);
+	add_hours(l, "gpu_hours", r->gpu_ns);
 	if (r->attempts > 1)
 		add_count(l, "restarts", r->attempts - 1);
 	add_money(l, s);
+	add_vacancy(l, &r->vacancy);
 }
 
 int view_job_comment(const char *id, const struct view_job_choice *o)

@@ -24,6 +24,15 @@ static void price_skew(struct view_cost *c, size_t g, const struct ana_gpu *gpu)
 		view_cost_add(&c->skew[k], usd[k]);
 }
 
+static void price_vacancy(struct view_cost *c, size_t g, const struct ana_vacancy *v)
+{
+	int64_t usd[ANA_VACANTS];
+
+	ana_split(c->gpu_class[g][ANA_EXCLUDED_NO_PROCESS], v->ns, ANA_VACANTS, usd);
+	for (int p = 0; p < ANA_VACANTS; p++)
+		view_cost_add(&c->vacant[p], usd[p]);
+}
+
 static void price_work(struct view_cost *c, size_t g, const struct ana_work *w)
 {
 	for (int i = 0; i < ANA_WORKS; i++)
@@ -45,6 +54,7 @@ static void price_gpu(struct view_cost *c, size_t g, const struct ana_gpu *gpu,
 	}
 	price_skew(c, g, gpu);
 	price_work(c, g, &gpu->work);
+	price_vacancy(c, g, &gpu->vacancy);
 	view_starved_set(starved);
 	view_cost_add(&c->wasted, view_set_sum(waste, c->gpu_class[g], c->gpu_skew[g]));
 	view_cost_add(&c->starved, view_set_sum(starved, c->gpu_class[g], c->gpu_skew[g]));

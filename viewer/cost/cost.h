@@ -39,6 +39,8 @@ struct view_cost {
 	/* [gpu][cause] what comm.skew costs by cause; sums to gpu_class[gpu][ANA_COMM_SKEW] */
 	int64_t (*gpu_skew)[ANA_CLASSES];
 	int64_t skew[ANA_CLASSES]; /* sums of these */
+	/* of excluded.no_process: each GPU's dollars split as its time is, sums of these */
+	int64_t vacant[ANA_VACANTS];
 	int64_t total, wasted, starved; /* the latter two with their causes of comm.skew */
 	int64_t quanta[ANA_CLASSES]; /* view_cost_close's, by which classes are shown everywhere */
 };

@@ -19,6 +19,33 @@ static const char *nobody_at_all(struct view_summary *s, size_t all)
 		all, plural(all), all == 1 ? "it" : "any");
 }
 
+/* What to do depends on when nobody was there: the largest part is told, of equals the first. */
+static void end_it_with_the_work(struct view_summary *s, struct view_advice *a)
+{
+	const int64_t *ns = s->result->vacancy.ns;
+	int64_t before = ns[ANA_VACANT_BEFORE], between = ns[ANA_VACANT_BETWEEN];
+	int64_t after = ns[ANA_VACANT_AFTER];
+
+	a->brief = "an allocation that begins and ends with the work";
+	a->action = "end the allocation when the work ends, and prepare before it begins";
+	if (between > before && between >= after) {
+		a->brief = "no pause between runs of one allocation, or an allocation for each";
+		a->action =
+			"start the next run when one ends (a script, or a queue of runs), or give each "
+			"run a job of its own: between runs nobody used what the allocation held";
+	} else if (before && before >= after) {
+		a->brief = "an allocation that begins when the work does";
+		a->action =
+			"prepare before the allocation begins (data, environments, compilation), or "
+			"in a job without GPUs that this one waits for";
+	} else if (after) {
+		a->brief = "an allocation that ends with the work";
+		a->action =
+			"end the allocation when the last run ends: let the job's script end there, "
+			"and leave what needs no GPU to a job without one";
+	}
+}
+
 /* By how many GPUs too many were asked for; else it is time before and after the work. */
 bool view_advise_no_process(struct view_summary *s, struct view_advice *a)
 {
@@ -26,8 +53,7 @@ bool view_advise_no_process(struct view_summary *s, struct view_advice *a)
 	size_t all = s->result->gpus, used = all - u.no_process;
 
 	if (!u.no_process) {
-		a->brief = "an allocation that begins and ends with the work";
-		a->action = "end the allocation when the work ends, and prepare before it begins";
+		end_it_with_the_work(s, a);
 		return true;
 	}
 	a->why = base_arena_printf(&s->mem, "%s; %s", a->why, view_unused_words(s, &s->mem));

@@ -72,6 +72,20 @@ const struct summary_field summary_gpu_rest[] = {
 };
 #undef OWNER
 
+#define OWNER struct ana_vacancy
+const struct summary_field summary_vacancy[] = {
+	AS(TOTAL, ns[ANA_VACANT_BEFORE], "before_ns"),
+	AS(TOTAL, ns[ANA_VACANT_BETWEEN], "between_ns"),
+	AS(TOTAL, ns[ANA_VACANT_AFTER], "after_ns"),
+	AS(TOTAL, ns[ANA_VACANT_NEVER], "never_ns"),
+	AS(TOTAL, ns[ANA_VACANT_UNKNOWN], "unknown_ns"),
+	F(TOTAL, gaps),
+	F(TOTAL, longest_ns),
+	F(TOTAL, unseen_ns),
+	{ 0 }
+};
+#undef OWNER
+
 #define OWNER struct ana_copies
 const struct summary_field summary_copies[] = {
 	F(COUNT, count),

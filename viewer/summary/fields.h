@@ -41,6 +41,7 @@ struct summary_field {
 extern const struct summary_field summary_gpu_head[]; /* struct ana_gpu */
 extern const struct summary_field summary_gpu_memory[];
 extern const struct summary_field summary_gpu_rest[];
+extern const struct summary_field summary_vacancy[]; /* struct ana_vacancy */
 extern const struct summary_field summary_copies[]; /* struct ana_copies */
 extern const struct summary_field summary_quality_head[]; /* struct ana_quality */
 extern const struct summary_field summary_quality_rest[];

@@ -226,6 +226,7 @@ static void read_gpu(struct view_summary *s, const struct base_json *n, struct a
 {
 	summary_read_fields(s, n, summary_gpu_head, g);
 	summary_read_classes(base_json_get(n, "classes"), g->classes);
+	summary_read_vacancy(s, base_json_get(n, "no_process"), &g->vacancy);
 	summary_read_classes(base_json_get(n, "skew_causes"), g->skew_causes);
 	read_judgement(n, &g->judgement);
 	read_minutes(base_json_get(n, "minutes"), g->minutes);
@@ -255,6 +256,7 @@ static void read_ledger(struct view_summary *s, const struct base_json *ledger)
 		summary_read_confidence(n, r->confidence[c]);
 	}
 	summary_read_classes(base_json_get(ledger, "skew_causes"), r->skew_causes);
+	summary_read_vacancy(s, base_json_get(ledger, "no_process"), &r->vacancy);
 	summary_read_units(s, base_json_get(ledger, "units"));
 	summary_read_estimated(s, base_json_get(ledger, "estimated"));
 	r->before_cuda_ns =

@@ -39,6 +39,11 @@ void summary_put_units(struct base_jsonout *j, const struct ana_result *r);
 void summary_read_units(struct view_summary *s, const struct base_json *units);
 void summary_put_work(struct base_jsonout *j, const struct view_summary *s);
 void summary_read_work(struct view_summary *s, const struct base_json *compute);
+/* no_process.c: no_process of a GPU and of the ledger, where it is known what a job was given. */
+void summary_put_gpu_vacancy(struct base_jsonout *j, const struct ana_gpu *g);
+void summary_put_vacancy(struct base_jsonout *j, const struct view_summary *s);
+void summary_read_vacancy(struct view_summary *s, const struct base_json *node,
+			  struct ana_vacancy *v);
 /* estimated.c: ledger.estimated, where there is any. */
 void summary_put_estimated(struct base_jsonout *j, const struct ana_estimated *e);
 void summary_read_estimated(struct view_summary *s, const struct base_json *node);

@@ -143,6 +143,7 @@ static void put_gpu(struct base_jsonout *j, const struct view_summary *s, size_t
 	base_json_object(j, NULL);
 	summary_put_fields(j, summary_gpu_head, g);
 	summary_put_classes(j, "classes", g->classes);
+	summary_put_gpu_vacancy(j, g);
 	if (g->classes[ANA_COMM_SKEW])
 		summary_put_classes(j, "skew_causes", g->skew_causes);
 	put_judgement(j, &g->judgement);
@@ -212,6 +213,7 @@ static void put_ledger(struct base_jsonout *j, const struct view_summary *s)
 	if (r->before_cuda_ns)
 		base_json_int(j, "before_cuda_ns", r->before_cuda_ns);
 	put_unused(j, s);
+	summary_put_vacancy(j, s);
 	base_json_flat_array(j, "waste_set");
 	for (int c = 0; c < ANA_CLASSES; c++)
 		if (s->waste[c])

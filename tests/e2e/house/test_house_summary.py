@@ -24,6 +24,7 @@ WHERE = {  # the object of the schema that a table's members are of; [] its item
     'unrecorded': 'quality/unrecorded',
     'units': 'ledger/units', 'saves': 'saves',
     'estimated': 'ledger/estimated', 'estimated_part': '$defs/estimated_part',
+    'vacancy': 'ledger/no_process',
     'gap': 'longest_gaps/[]', 'gap_rest': 'longest_gaps/[]', 'settings': 'loader/settings/[]',
     'need_workers': '$defs/need', 'need_times': '$defs/need', 'need_cores': '$defs/need', 'bytes': 'loader',
     'rank_counts': 'ranks/rows/[]', 'clock': 'ranks/clocks/[]', 'group': 'ranks/groups/[]', 'ranks': 'ranks',
@@ -39,7 +40,7 @@ def tables(text):
     """{table: {key: kind}}; rows that are written otherwise are none."""
     out = {}
     for name, body in re.findall(r'^const struct summary_field summary_(\w+)\[\] = \{\n(.*?)\n\};', text, re.M | re.S):
-        rows = re.findall(r'^\t(?:F\((\w+), (\w+)\)|AS\((\w+), [\w.]+, "(\w+)"\)),$', body, re.M)
+        rows = re.findall(r'^\t(?:F\((\w+), (\w+)\)|AS\((\w+), [\w.[\]]+, "(\w+)"\)),$', body, re.M)
         gs.equal(len(rows) + 1, len(body.split('\n')), f'rows of {name} that read as such, and the end')
         out[name] = {b or d: a or c for a, b, c, d in rows}
     return out

@@ -170,6 +170,16 @@ static int note_strangers(const struct ana_plan *p, struct ana_quality *q)
 	return ana_quality_note(q, text);
 }
 
+/* Runs of a label have none to be known. */
+static int note_ungiven(const struct ana_plan *p, struct ana_quality *q)
+{
+	if (p->trace->allocs || !view_job_known(&p->trace->run.job))
+		return 0;
+	return ana_quality_note(q, "which GPUs the job was given, and from when until when, is not "
+				   "known (no Prolog wrote it down): time in which it had GPUs and "
+				   "no process of it used them is in no figure");
+}
+
 int ana_attempts_make(struct ana_plan *p, struct ana_result *r)
 {
 	size_t n = most_stretches(p);
@@ -189,7 +199,9 @@ int ana_attempts_make(struct ana_plan *p, struct ana_result *r)
 	sum_up(r, s, n);
 	free(s);
 	mark_open(p, r);
-	err = note_unended(p, &r->quality);
+	err = note_ungiven(p, &r->quality);
+	if (!err)
+		err = note_unended(p, &r->quality);
 	if (!err)
 		err = note_guesses(p, &r->quality);
 	if (!err)

@@ -119,9 +119,9 @@ static int give(struct ana_plan *p, const struct ana_allocation *allocation,
 		const struct view_alloc_gpu *g)
 {
 	struct wanted w = { .gpu = g, .host = allocation->alloc->host };
-	struct ana_spans *given;
+	struct ana_spans *given, *unended;
 	size_t row;
-	int found;
+	int found, err;
 
 	if (g->uuid)
 		parse_uuid(g->uuid, w.uuid);
@@ -133,11 +133,15 @@ static int give(struct ana_plan *p, const struct ana_allocation *allocation,
 	p->allocated_gpu[p->allocated_gpus++] =
 		(struct ana_allocated_gpu){ (uint32_t)row, allocation };
 	given = row < p->devices ? &p->device[row].given : &p->unused[row - p->devices].given;
+	unended = row < p->devices ? &p->device[row].unended : &p->unused[row - p->devices].unended;
 	if (allocation->alloc->unseen && row < p->devices)
 		p->device[row].unseen = true;
 	else if (allocation->alloc->unseen)
 		p->unused[row - p->devices].unseen = true;
-	return ana_spans_add(given, allocation->start_ns, allocation->end_ns);
+	err = ana_spans_add(given, allocation->start_ns, allocation->end_ns);
+	if (err || allocation->alloc->ended)
+		return err;
+	return ana_spans_add(unended, allocation->start_ns, allocation->end_ns);
 }
 
 /*
@@ -204,10 +208,13 @@ int ana_allocations_make(struct ana_plan *p)
 		for (size_t g = 0; g < allocation->alloc->gpus && !err; g++)
 			err = give(p, allocation, &allocation->alloc->gpu[g]);
 	}
-	for (size_t i = 0; i < p->devices; i++)
+	for (size_t i = 0; i < p->devices; i++) {
 		ana_spans_merge(&p->device[i].given);
+		ana_spans_merge(&p->device[i].unended);
+	}
 	for (size_t i = 0; i < p->unuseds; i++) {
 		ana_spans_merge(&p->unused[i].given);
+		ana_spans_merge(&p->unused[i].unended);
 		if (!p->unused[i].name)
 			guess_name(p, &p->unused[i]);
 	}
@@ -216,8 +223,10 @@ int ana_allocations_make(struct ana_plan *p)
 
 void ana_allocations_fini(struct ana_plan *p)
 {
-	for (size_t i = 0; i < p->unuseds; i++)
+	for (size_t i = 0; i < p->unuseds; i++) {
 		ana_spans_fini(&p->unused[i].given);
+		ana_spans_fini(&p->unused[i].unended);
+	}
 	free(p->unused);
 	free(p->allocated_gpu);
 	free(p->allocation);

@@ -27,7 +27,7 @@ struct ana_unused { /* a GPU that was allocated and that no process used */
 	const char *name; /* NULL: not known */
 	bool unseen; /* of those processes that were recorded */
 	bool guessed; /* the name is that of the other GPUs of its node */
-	struct ana_spans given;
+	struct ana_spans given, unended; /* as of a device */
 };
 
 /* Numbers the phases of a job's sources and marks those of each device. 0 or -ENOMEM. */

@@ -62,6 +62,7 @@ struct ana_device {
 		last_ns; /* of the blocks with its operations; no operation lies outside */
 	struct ana_spans held; /* by its processes; empty with window device */
 	struct ana_spans given; /* by the scheduler, as far as that is known */
+	struct ana_spans unended; /* those of them of which the end is not known */
 	bool unseen; /* who else of the job used it is not known: some tasks were not recorded */
 	struct ana_spans run_phases; /* of a job with several: when processes of each used it */
 	struct ana_spans lost, unobserved;

@@ -387,6 +387,7 @@ void ana_plan_fini(struct ana_plan *p)
 		free(p->device[i].use);
 		ana_spans_fini(&p->device[i].held);
 		ana_spans_fini(&p->device[i].given);
+		ana_spans_fini(&p->device[i].unended);
 		ana_spans_fini(&p->device[i].run_phases);
 		ana_spans_fini(&p->device[i].lost);
 		ana_spans_fini(&p->device[i].unobserved);

@@ -267,11 +267,13 @@ void html_axis(struct html *h, int64_t length_ns); /* 0 to @length_ns in quarter
 void html_verdict(struct html *h); /* html_verdict.c */
 void html_whole(struct html *h); /* its "$46.86", or "17.87 GPU-hours": what all of it cost */
 /*
- * html_idle.c: GPUs that did nothing: a badge, the headline where most did, a row of the answers.
+ * html_idle.c: GPUs that did nothing: a badge, the headline where most did, a row of the answers;
+ * and a row of when those that a job had were used by nobody.
  */
 void html_idle_badge(struct html *h);
 void html_idle_headline(struct html *h);
 void html_idle(struct html *h);
+void html_vacancy(struct html *h);
 void html_step(struct html *h); /* html_step.c: the picture of a step, and what to change */
 void html_advice(struct html *h); /* html_advice.c */
 void html_ledger(struct html *h); /* html_ledger.c */

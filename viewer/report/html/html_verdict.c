@@ -787,6 +787,7 @@ void html_verdict(struct html *h)
 	put_waste(h);
 	put_outside(h);
 	html_idle(h);
+	html_vacancy(h);
 	put_cause(h);
 	put_between(h);
 	put_advised(h, "Do first", view_advice_first(h->s));

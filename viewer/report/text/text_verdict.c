@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "findings/lead.h"
 #include "findings/unused.h"
+#include "findings/vacant_words.h"
 #include "text_priv.h"
 
 #define AFTER_LAST_PPM 50000 /* of the training time, from where it is told */
@@ -239,11 +240,24 @@ static void put_unused(struct page *p)
 				       s->cost.known ? "" : " of GPU time"));
 }
 
+/* When that was, of those that did something at other times, too. */
+static void put_vacancy(struct page *p)
+{
+	const char *when = view_vacancy_sentence(p->s, &p->mem);
+	const char *unseen = view_vacancy_unseen(p->s, &p->mem);
+
+	if (when)
+		text_line(p, when);
+	if (unseen)
+		text_line(p, unseen);
+}
+
 static void verdict_lines(struct page *p)
 {
 	put_headline(p);
 	put_sums(p);
 	put_unused(p);
+	put_vacancy(p);
 	text_causes(p, 3);
 	text_culprits(p, 3);
 	put_between(p);
