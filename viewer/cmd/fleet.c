@@ -142,8 +142,8 @@ static const struct base_opt opt[] = {
 	{ "by", 0, "WHAT",
 	  "one table: team, user, account, project, partition, qos, cluster,\n"
 	  "kind, provider, instance, gpu, model, week, end, class, line, fix,\n"
-	  "compute, failed, bill, month, run, lost, hours, off-hours, plan,\n"
-	  "savings, review, namespace, or label:K",
+	  "compute, failed, bill, month, run, lost, unused, hours, off-hours,\n"
+	  "plan, savings, review, namespace, or label:K",
 	  .take = set_by, .word = by_word },
 	{ "since", 0, "T", "runs that began at T or later: a date, or 12h, 30d, 8w ago",
 	  .take = set_since },

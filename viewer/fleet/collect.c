@@ -11,9 +11,9 @@
 
 const char *fleet_by_name(int by)
 {
-	static const char *const more[] = { "class",	 "line",  "fix",     "compute", "failed",
-					    "bill",	 "month", "run",     "lost",	"hours",
-					    "off-hours", "plan",  "savings", "review" };
+	static const char *const more[] = { "class", "line",	  "fix",  "compute", "failed",
+					    "bill",  "month",	  "run",  "lost",    "unused",
+					    "hours", "off-hours", "plan", "savings", "review" };
 
 	return by < FLEET_DIMS ? fleet_dim_names[by] : by < FLEET_BYS ? more[by - FLEET_DIMS] : "";
 }
@@ -210,7 +210,8 @@ bool fleet_is_mixed(const struct fleet *f)
 {
 	return f->numbers > 1 && f->options.by != FLEET_BY_BILL &&
 	       f->options.by != FLEET_BY_FAILED && f->options.by != FLEET_BY_LOST &&
-	       f->options.by != FLEET_BY_PLAN && f->options.by != FLEET_BY_SAVINGS;
+	       f->options.by != FLEET_BY_UNUSED && f->options.by != FLEET_BY_PLAN &&
+	       f->options.by != FLEET_BY_SAVINGS;
 }
 
 /* --- runs --- */
@@ -336,6 +337,8 @@ static int read_all(struct fleet *f, struct fleet_store *s)
 		err = read_compute(f, s);
 	if (!err && f->options.by == FLEET_BY_LOST)
 		err = fleet_lost_collect(&f->lost, s, &f->options.query);
+	if (!err && f->options.by == FLEET_BY_UNUSED)
+		err = fleet_vacant_collect(&f->vacant, s, &f->options.query);
 	if (!err && f->options.by == FLEET_BY_PLAN)
 		err = fleet_plan_collect(&f->plan, s, &f->options.query, f->options.plan);
 	if (!err && fleet_has_savings(f->options.by))
@@ -389,6 +392,8 @@ static void sort_all(struct fleet *f)
 	fleet_table_sort(&f->compute);
 	fleet_table_sort(&f->lost.users);
 	fleet_table_sort(&f->lost.jobs);
+	fleet_table_sort(&f->vacant.users);
+	fleet_table_sort(&f->vacant.jobs);
 	fleet_table_sort(&f->rates);
 	qsort(f->rules, f->numbers, sizeof(*f->rules), by_number);
 }
@@ -399,7 +404,7 @@ static int check_sums(const struct fleet *f)
 						   &f->compute };
 	bool fit = fleet_sums_fit(&f->total) && fleet_sums_fit(&f->cut_total) &&
 		   fleet_sums_fit(&f->begun) && fleet_lost_fits(&f->lost) &&
-		   fleet_review_fits(&f->review);
+		   fleet_vacant_fits(&f->vacant) && fleet_review_fits(&f->review);
 
 	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
 		fit = fit && fleet_table_fits(more[i]);
@@ -487,6 +492,7 @@ void fleet_fini(struct fleet *f)
 	fleet_table_fini(&f->compute);
 	fleet_table_fini(&f->rates);
 	fleet_lost_fini(&f->lost);
+	fleet_vacant_fini(&f->vacant);
 	fleet_plan_fini(&f->plan);
 	fleet_savings_fini(&f->savings);
 	fleet_review_fini(&f->review);

@@ -51,6 +51,12 @@ static void of_lost(struct converting *v, struct fleet_lost *l)
 		one(v, &l->usd[p]);
 }
 
+static void of_vacant(struct converting *v, struct fleet_vacant *u)
+{
+	for (int p = 0; p < ANA_VACANTS; p++)
+		one(v, &u->usd[p]);
+}
+
 static void of_table(struct converting *v, struct fleet_table *t)
 {
 	for (size_t i = 0; i < t->groups; i++) {
@@ -59,6 +65,8 @@ static void of_table(struct converting *v, struct fleet_table *t)
 			of_units(v, t->group[i].units);
 		if (t->group[i].lost)
 			of_lost(v, t->group[i].lost);
+		if (t->group[i].vacant)
+			of_vacant(v, t->group[i].vacant);
 	}
 }
 
@@ -122,6 +130,9 @@ int fleet_convert(struct fleet *f)
 	of_table(&v, &f->lost.users);
 	of_table(&v, &f->lost.jobs);
 	of_lost(&v, &f->lost.total);
+	of_table(&v, &f->vacant.users);
+	of_table(&v, &f->vacant.jobs);
+	of_vacant(&v, &f->vacant.total);
 	of_sums(&v, &f->total);
 	of_sums(&v, &f->cut_total);
 	of_sums(&v, &f->begun);

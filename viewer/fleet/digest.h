@@ -77,6 +77,16 @@ struct fleet_saves {
 	int64_t ns[FLEET_SAVES_PARTS], usd[FLEET_SAVES_PARTS];
 };
 
+/*
+ * Of a job of which it is known what it was given: when no process of it used that (LEDGER 12). The
+ * parts sum to the class excluded.no_process.
+ */
+struct fleet_vacancy {
+	bool known;
+	int64_t gaps, longest_ns, unseen_ns; /* as in struct ana_vacancy */
+	int64_t ns[ANA_VACANTS], usd[ANA_VACANTS];
+};
+
 #define FLEET_ADVICE_MAX 12
 struct fleet_program { /* program.h; fingerprint "": not known, and then nothing is */
 	char fingerprint[17]; /* 16 digits of hex */
@@ -135,6 +145,7 @@ struct fleet_digest {
 	struct fleet_unit unit[VIEW_OUTCOMES_MAX]; /* units.h */
 	size_t units;
 	struct fleet_saves saves; /* lost.h */
+	struct fleet_vacancy vacancy; /* vacant.h */
 	struct saves_chain chain; /* of a run of a job that may have others */
 	struct fleet_program program; /* program.h */
 	bool whole_job; /* of all runs of the scheduler's job: it takes their place */
@@ -176,8 +187,9 @@ void fleet_digest_own(struct fleet_digest *d, const char *tenant);
  * out from the end of the fixes, the labels and the lines of code, never of what is summed. Then
  * rows of what is summed become one: of compute, of GPUs (never one with a price and one without).
  * Then long texts of GPUs and prices are cut, what is told of the program and then of
- * restarts goes, the smallest classes become one, "several", and names are cut, but for run and tenant. How many all those were
- * is its left_out. Allocated; NULL without memory.
+ * restarts goes, the smallest classes become one, "several", and names are cut, but for run and
+ * tenant. At last parts of no_process become its unknown one. How many all those were is its
+ * left_out. Allocated; NULL without memory.
  */
 char *fleet_digest_write(const struct fleet_digest *d);
 

@@ -10,6 +10,7 @@
 #include "lost.h"
 #include "program.h"
 #include "units.h"
+#include "vacant.h"
 
 #define DAY_S 86400
 #define WEEK_DAYS 7
@@ -320,6 +321,7 @@ void fleet_digest_make(struct fleet_digest *d, const struct view_summary *s, con
 	fleet_work_make(d, s);
 	fleet_units_make(d, s);
 	fleet_saves_make(d, s);
+	fleet_vacancy_make(d, s);
 	fleet_program_make(d, s);
 }
 

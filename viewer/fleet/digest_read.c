@@ -8,6 +8,7 @@
 #include "lost.h"
 #include "program.h"
 #include "units.h"
+#include "vacant.h"
 
 /* Whatever is not negative: who sums keeps sums within an int64. */
 #define NS_MAX INT64_MAX
@@ -214,6 +215,8 @@ int fleet_digest_read(struct fleet_digest *d, const char *text, size_t len, cons
 			r.why = fleet_work_read(d, root);
 		if (!r.why)
 			r.why = fleet_saves_read(d, base_json_get(root, "saves"));
+		if (!r.why)
+			r.why = fleet_vacancy_read(d, base_json_get(root, "no_process"));
 		if (!r.why)
 			r.why = fleet_program_read(d, base_json_get(root, "program"));
 		fleet_units_read(d, base_json_get(root, "units"));

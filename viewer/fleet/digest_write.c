@@ -9,6 +9,7 @@
 #include "lost.h"
 #include "program.h"
 #include "units.h"
+#include "vacant.h"
 
 #define TEXT_LEAST 24 /* bytes of JSON that a text has in any case */
 #define SHARES_LEAST 12 /* classes that are worth more than whole names */
@@ -68,6 +69,7 @@ static void put_head(struct base_jsonout *j, const struct fleet_digest *d)
 		base_json_int(j, "left_out", d->left_out);
 	fleet_units_put(j, d);
 	fleet_saves_put(j, d);
+	fleet_vacancy_put(j, d);
 	fleet_program_put(j, d);
 }
 
@@ -328,7 +330,8 @@ static bool drop_one(struct fleet_digest *d)
 		fleet_work_fold(d);
 	else
 		return fold_lines(d) || cut_text(d) || drop_program(d) || drop_chain(d) ||
-		       fold_share(d, SHARES_LEAST) || cut_name(d) || fold_share(d, 1);
+		       fold_share(d, SHARES_LEAST) || cut_name(d) || fold_share(d, 1) ||
+		       fleet_vacancy_fold(d);
 	return true;
 }
 

@@ -19,6 +19,7 @@
 #include "review.h"
 #include "rollup.h"
 #include "savings.h"
+#include "vacant.h"
 #include "whole.h"
 
 #define FLEET_SCHEMA "gpustarve.fleet/1"
@@ -35,6 +36,7 @@ enum fleet_by {
 	FLEET_BY_MONTH, /* by held time, whenever the runs began */
 	FLEET_BY_RUN,
 	FLEET_BY_LOST,
+	FLEET_BY_UNUSED, /* vacant.h */
 	FLEET_BY_HOURS, /* interactive runs, by held time, hours.h */
 	FLEET_BY_OFF_HOURS, /* the same overnight and at weekends, by user */
 	FLEET_BY_PLAN, /* capacity.h */
@@ -129,6 +131,7 @@ struct fleet {
 	struct fleet_table cut; /* of those by held time, with what lies within the query */
 	struct fleet_sums cut_total;
 	struct fleet_lost_tables lost; /* of --by lost */
+	struct fleet_vacant_tables vacant; /* of --by unused */
 	struct fleet_plan plan; /* of --plan */
 	struct fleet_savings savings; /* of --by savings, of --plan and of --by review */
 	struct fleet_review review; /* of --by review */
@@ -182,6 +185,12 @@ const char *fleet_lost_words(const struct fleet *f, struct base_arena *mem);
 void fleet_lost_text(const struct fleet *f, FILE *out);
 void fleet_lost_json(const struct fleet *f, struct base_jsonout *j);
 void fleet_lost_csv(const struct fleet *f, FILE *out);
+
+/* vacant_out.c: of --by unused. */
+const char *fleet_vacant_words(const struct fleet *f, struct base_arena *mem);
+void fleet_vacant_text(const struct fleet *f, FILE *out);
+void fleet_vacant_json(const struct fleet *f, struct base_jsonout *j);
+void fleet_vacant_csv(const struct fleet *f, FILE *out);
 
 void fleet_write_text(const struct fleet *f, FILE *out, const struct view_text_style *style);
 /* @converted: the same in its currency; NULL: dollars alone. */

@@ -201,6 +201,8 @@ void fleet_write_csv(const struct fleet *f, FILE *out)
 		put_dim(f, out, by);
 	else if (by == FLEET_BY_LOST)
 		fleet_lost_csv(f, out);
+	else if (by == FLEET_BY_UNUSED)
+		fleet_vacant_csv(f, out);
 	else if (by == FLEET_BY_PLAN)
 		fleet_plan_csv(&f->plan, out);
 	else if (by == FLEET_BY_SAVINGS)

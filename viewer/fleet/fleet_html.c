@@ -333,6 +333,8 @@ static void put_one(struct fleet_page *s, int by)
 		fleet_page_runs(s, "runs", fleet_title(by), &s->f->all);
 	else if (by == FLEET_BY_LOST)
 		fleet_page_lost(s);
+	else if (by == FLEET_BY_UNUSED)
+		fleet_page_vacant(s);
 	else if (by == FLEET_BY_PLAN)
 		fleet_page_plan(s);
 	else if (by == FLEET_BY_SAVINGS)

@@ -322,6 +322,8 @@ void fleet_write_json(const struct fleet *f, const struct fleet *converted, FILE
 		put_used(&j, &f->used);
 	if (f->options.by == FLEET_BY_LOST)
 		fleet_lost_json(f, &j);
+	if (f->options.by == FLEET_BY_UNUSED)
+		fleet_vacant_json(f, &j);
 	if (f->options.by == FLEET_BY_PLAN)
 		fleet_plan_json(&f->plan, &j);
 	if (fleet_has_savings(f->options.by))

@@ -335,6 +335,12 @@ static void put_lost(struct sheet *s)
 	fleet_lost_text(s->f, s->out);
 }
 
+static void put_vacant(struct sheet *s)
+{
+	heading(s, fleet_title(FLEET_BY_UNUSED));
+	fleet_vacant_text(s->f, s->out);
+}
+
 static void put_plan(struct sheet *s)
 {
 	heading(s, fleet_title(FLEET_BY_PLAN));
@@ -363,6 +369,8 @@ static void put_one(struct sheet *s, int by)
 		put_runs(s, fleet_title(by), &s->f->all);
 	else if (by == FLEET_BY_LOST)
 		put_lost(s);
+	else if (by == FLEET_BY_UNUSED)
+		put_vacant(s);
 	else if (by == FLEET_BY_PLAN)
 		put_plan(s);
 	else if (by == FLEET_BY_SAVINGS)

@@ -43,6 +43,7 @@ const char *fleet_title(int by)
 		[FLEET_BY_SAVINGS] = "What became of advice",
 		[FLEET_BY_REVIEW] = "The last month, by team",
 		[FLEET_BY_LOST] = "What kills threw away",
+		[FLEET_BY_UNUSED] = "When nobody used what jobs had",
 	};
 
 	return by < FLEET_DIMS ? fleet_dim_titles[by] : by < FLEET_BYS ? title[by] : "";
@@ -298,6 +299,7 @@ static const char *words_of_begun(const struct fleet *f, struct base_arena *mem)
 		[FLEET_BY_FAILED - FLEET_DIMS] = "the rows",
 		[FLEET_BY_RUN - FLEET_DIMS] = "the rows",
 		[FLEET_BY_LOST - FLEET_DIMS] = "saves and kills",
+		[FLEET_BY_UNUSED - FLEET_DIMS] = "hours that nobody used",
 		[FLEET_BY_PLAN - FLEET_DIMS] = "open fixes",
 		[FLEET_BY_SAVINGS - FLEET_DIMS] = "savings",
 		[FLEET_BY_REVIEW - FLEET_DIMS] = "fixes and runs",

@@ -28,6 +28,7 @@ void fleet_page_runs(struct fleet_page *s, const char *id, const char *title,
 		     const struct fleet_runs *r);
 
 void fleet_page_lost(struct fleet_page *s); /* lost_out.c */
+void fleet_page_vacant(struct fleet_page *s); /* vacant_out.c */
 void fleet_page_plan(struct fleet_page *s); /* capacity_out.c */
 void fleet_page_savings(struct fleet_page *s); /* savings_out.c */
 void fleet_page_review(struct fleet_page *s); /* review_out.c */

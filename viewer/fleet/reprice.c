@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analysis/evidence/split.h"
 #include "base/minmax.h"
 #include "core/log.h"
 #include "cost/amount.h"
@@ -50,6 +51,17 @@ static int64_t share(const struct fleet_digest *d, int64_t ns)
 	return held > 0 ? base_div_even((__int128)usd * ns, held) : 0;
 }
 
+/* What the class costs, in parts as its time is. */
+static void reprice_vacancy(struct fleet_digest *d)
+{
+	struct fleet_vacancy *v = &d->vacancy;
+	int64_t ns = 0;
+
+	for (int p = 0; p < ANA_VACANTS; p++)
+		view_cost_add(&ns, v->ns[p]);
+	ana_split(share(d, ns), v->ns, ANA_VACANTS, v->usd);
+}
+
 /* What moves is what the part has less. */
 static void reprice_mark(const struct fleet_digest *d, struct saves_mark *m)
 {
@@ -82,6 +94,8 @@ size_t fleet_reprice(struct fleet_digest *d, const struct view_prices *p)
 		d->fix[i].usd = share(d, d->fix[i].ns);
 	for (int i = 0; n && i < FLEET_SAVES_PARTS; i++)
 		d->saves.usd[i] = share(d, d->saves.ns[i]);
+	if (n)
+		reprice_vacancy(d);
 	for (size_t i = 0; n && i < d->chain.marks; i++)
 		reprice_mark(d, &d->chain.mark[i]);
 	return n;

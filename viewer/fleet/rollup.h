@@ -23,6 +23,7 @@ struct fleet_group {
 	const char *text; /* what the table's user keeps beside it, or NULL */
 	struct fleet_unit_sums *units; /* units.h; NULL: not asked for */
 	struct fleet_lost *lost; /* lost.h; NULL: not asked for */
+	struct fleet_vacant *vacant; /* vacant.h; NULL: not asked for */
 };
 
 struct fleet_table {

@@ -71,6 +71,12 @@ static void fill(struct fleet_digest *d)
 		full.saves.ns[i] = (INT64_C(1) << 59) - i;
 		full.saves.usd[i] = (INT64_C(1) << 59) + i;
 	}
+	full.vacancy =
+		(struct fleet_vacancy){ true, INT64_MAX, INT64_MAX, INT64_MAX, { 0 }, { 0 } };
+	for (int i = 0; i < ANA_VACANTS; i++) {
+		full.vacancy.ns[i] = (INT64_C(1) << 59) - i;
+		full.vacancy.usd[i] = (INT64_C(1) << 59) + i;
+	}
 	memset(full.program.fingerprint, 'f', sizeof(full.program.fingerprint) - 1);
 	memset(full.program.name, '"', sizeof(full.program.name) - 1);
 	full.program.steps = INT64_MAX;
@@ -96,11 +102,23 @@ static int64_t work_ns(const struct fleet_digest *d)
 
 static void expect_kept(const struct fleet_digest *got, const struct fleet_digest *want)
 {
+	int64_t ns = 0, usd = 0; /* of vacancy, which parts share */
+
 	EXPECT_INT(fleet_digest_held_ns(got), fleet_digest_held_ns(want));
 	EXPECT_INT(fleet_digest_usd(got), fleet_digest_usd(want));
 	EXPECT_INT(work_ns(got), work_ns(want));
 	EXPECT_INT(got->meters.tensor_ns, want->meters.tensor_ns);
 	EXPECT_INT(got->meters.dram_ns, want->meters.known_ns ? want->meters.dram_ns : 0);
+	EXPECT_INT(got->vacancy.known, want->vacancy.known);
+	EXPECT_INT(got->vacancy.gaps, want->vacancy.gaps);
+	EXPECT_INT(got->vacancy.longest_ns, want->vacancy.longest_ns);
+	EXPECT_INT(got->vacancy.unseen_ns, want->vacancy.unseen_ns);
+	for (int i = 0; i < ANA_VACANTS; i++) {
+		ns += got->vacancy.ns[i] - want->vacancy.ns[i];
+		usd += got->vacancy.usd[i] - want->vacancy.usd[i];
+	}
+	EXPECT_INT(ns, 0);
+	EXPECT_INT(usd, 0);
 	EXPECT_INT(got->saves.known, want->saves.known);
 	EXPECT_INT(got->saves.kills, want->saves.kills);
 	for (int i = 0; i < FLEET_SAVES_PARTS; i++) {
