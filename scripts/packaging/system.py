@@ -72,7 +72,6 @@ Version: {version}
 Release: 1
 Summary: {summary}
 License: Apache-2.0
-BuildArch: {machine}
 AutoReqProv: no
 Requires: libc.so.6(GLIBC_2.27)(64bit)
 %description
@@ -101,7 +100,7 @@ def rpm(facts, stage, out, work):
             rows.append(f'%attr({mode:04o}, root, root) "{inside}/{name}"')
     spec = os.path.join(top, 'gpustarve.spec')
     with open(spec, 'w', encoding='utf-8') as f:
-        f.write(SPEC.format(version=facts.debian, summary=SUMMARY, more=MORE, machine=facts.machine, files='\n'.join(sorted(rows))))
+        f.write(SPEC.format(version=facts.debian, summary=SUMMARY, more=MORE, files='\n'.join(sorted(rows))))
     macros = {'_topdir': top, '_rpmdir': out, '_rpmfilename': '%{NAME}-%{VERSION}-%{RELEASE}.%{ARCH}.rpm',
               '_buildhost': 'gpustarve', 'use_source_date_epoch_as_buildtime': '1',
               'clamp_mtime_to_source_date_epoch': '1', '_binary_payload': 'w9.gzdio', 'source_date_epoch_from_changelog': '0'}
