@@ -8,6 +8,7 @@ import hashlib
 import http.server
 import os
 import pwd
+import ssl
 import subprocess
 import threading
 import time
@@ -155,11 +156,12 @@ class Checked(http.server.ThreadingHTTPServer):
     weather(method, path): called for what it does to a request where next is empty; besides what stands there ('slow', s): does
     it after so long, ('late', s): says nothing, and does it after so long, ('twice', s): does it, and once more after so long.
     put(bucket, key, body): is told of what is there now. ahead_s: its clock before this machine's. changed: when objects were
-    put, by its clock; else when it was started."""
+    put, by its clock; else when it was started. tls: a folder with server.pem and server.key, for HTTPS."""
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, key=KEY, secret=SECRET, token=None, region='us-east-1', page=1000, conditional=True):
+    def __init__(self, key=KEY, secret=SECRET, token=None, region='us-east-1', page=1000, conditional=True,
+                 tls=None):
         super().__init__(('127.0.0.1', 0), Asked)
         self.who = key, secret, token, region
         self.page, self.conditional = page, conditional
@@ -168,7 +170,11 @@ class Checked(http.server.ThreadingHTTPServer):
         self.weather, self.put = (lambda method, path: None), (lambda bucket, key, body: None)
         self.ahead_s, self.changed, self.began = 0, {}, time.time()
         self.lock = threading.Lock()
-        self.url = f'http://127.0.0.1:{self.server_address[1]}'
+        self.url = f'http{"s" if tls else ""}://127.0.0.1:{self.server_address[1]}'
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(f'{tls}/server.pem', f'{tls}/server.key')
+            self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
 
     def handle_error(self, request, client_address):
         pass  # a peer that has gone is part of some tests

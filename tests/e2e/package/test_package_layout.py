@@ -7,6 +7,7 @@ this machine; that those of scripts/package do not is test_package_roots' part, 
 import base64
 import concurrent.futures
 import csv
+import glob
 import hashlib
 import io
 import json
@@ -21,6 +22,7 @@ sys.path.insert(0, sys.path[0] + '/../../lib')
 sys.path.insert(1, os.path.join(sys.path[0], '..', '..', 'scripts', 'packaging'))
 import gs
 sys.dont_write_bytecode = True
+import archive
 import elf
 
 PACK = os.path.join(gs.SOURCE, 'scripts', 'packaging', 'pack')
@@ -28,6 +30,11 @@ COLLECTOR = os.path.exists(os.path.join(gs.BUILD, 'bin', 'gpustarve-collector'))
 PARTS = ['bin/gpustarve', 'lib/gpustarve/libprof.so', 'lib/gpustarve/python/sitecustomize.py',
          'lib/gpustarve/python/sitecustomize.abi3.so', 'share/gpustarve/demo/storage.gst/run.json']
 PARTS += ['bin/gpustarve-collector'] if COLLECTOR else []
+# What no page names by its path.
+QUIET = ['libexec/gpustarve/ci/gate', 'lib/gpustarve/slurm/gpustarve.so', 'share/gpustarve/spank/plugin.c',
+         'share/gpustarve/kubernetes/base/kustomization.yaml', 'share/gpustarve/kubernetes/monitoring/dashboard.json',
+         'share/gpustarve/kubernetes/monitoring/alerts.yml', 'share/gpustarve/ipython/gpustarve.py',
+         'share/doc/gpustarve/OPERATIONS.md', 'lib/systemd/system/gpustarve-collector.service', 'lib/sysusers.d/gpustarve.conf']
 # What `gpustarve run` sets, and a shell by itself.
 OURS = re.compile(r'(GPUSTARVE_\w+|LD_PRELOAD|CUDA_INJECTION64_PATH|NVTX_INJECTION64_PATH|PWD|SHLVL|_)$')
 
@@ -104,6 +111,30 @@ def check_prefix(prefix, what):
     gs.check(re.match(r'gpustarve [0-9.]+( \(commit [0-9a-f]{12}\+?\))?\n$', said), f'{what}: --version: {said!r}')
 
 
+def named_in_docs():
+    """What the pages say lies below the prefix."""
+    text = ''.join(content(path).decode() for path in [gs.SOURCE + '/README.md', *glob.glob(gs.SOURCE + '/docs/*.md')])
+    found = {path.rstrip('.') for path in re.findall(r'/opt/gpustarve/([\w./-]+)|`((?:bin|lib|libexec|share)/[\w./-]+)`', text)
+             for path in path if path}
+    gs.check(len(found) > 10, f'paths that the pages name: {found}')
+    return found
+
+
+def check_named(prefix, what, left_out=()):
+    """It is there, and a page of the manual for each command."""
+    there = ['/' + os.path.relpath(os.path.join(folder, name), prefix) for folder, folders, names in os.walk(prefix)
+             for name in names + folders]
+    said = gs.command([os.path.join(prefix, 'bin', 'gpustarve'), 'help']).stdout.decode()
+    pages = [f'share/man/man1/gpustarve-{name}.1' for name in re.findall(r'^  (\w+)  +\S', said, re.M)]
+    gs.check(len(pages) > 10, f'commands: {said}')
+    for name in sorted({*named_in_docs(), *QUIET, *pages, 'share/man/man1/gpustarve-collector.1'}):
+        if not COLLECTOR and ('collector' in name or 'systemd' in name or 'sysusers' in name or 'limits' in name):
+            continue
+        pattern = re.escape('/' + name).replace(r'/\.\.\./', '/(.*/)?')  # lib/.../libprof.so
+        found = any(re.fullmatch(pattern + r'(\.gz)?', path) for path in there)
+        gs.equal(found, not f'{name}/'.startswith(tuple(left_out)), f'{what}: {name} is there')
+
+
 def check_job(prefix, where):
     """What a job has of the prefix: variables that name libprof.so, and that file mapped; nothing else."""
     program = os.path.join(prefix, 'bin', 'gpustarve')
@@ -177,6 +208,7 @@ with gs.scratch() as where:
     wheel = os.path.join(where, 'a wheel')  # a path with a blank, where --version and the demo work
     unpack_wheel(kinds['whl'], wheel)
     check_prefix(wheel, 'wheel')
+    check_named(wheel, 'wheel', (*archive.NOT_IN_WHEEL, archive.IPYTHON))
     gs.check(not os.path.exists(os.path.join(wheel, 'lib', 'systemd')), 'the wheel has no unit')
     venv = os.path.join(where, 'venv')
     os.rename(wheel, venv)
@@ -192,8 +224,11 @@ with gs.scratch() as where:
     moved = os.path.join(where, 'moved')
     os.rename(os.path.join(where, *tops), moved)
     check_prefix(moved, 'tarball')
+    check_named(moved, 'tarball')
     check_job(moved, where)
-    check_prefix(check_deb(kinds['deb'], where), '.deb')
+    usr = check_deb(kinds['deb'], where)
+    check_prefix(usr, '.deb')
+    check_named(usr, '.deb')
     if 'rpm' not in kinds:
         gs.left_out('no rpmbuild (rpm): no .rpm')
 gs.finish()
