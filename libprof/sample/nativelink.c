@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "callsite.h"
+#include "cfiframe.h"
 #include "core/procfile.h"
 #include "native.h"
 #include "thread_sample.h"
@@ -31,8 +32,6 @@
 /* bytes of what a thread is started with, if its bounds are known, ... */
 #define ARGUMENT_BLOCK 256u
 #define ARGUMENT_BYTES 32u /* ... and if not, for its neighbour may be another thread's */
-/* registers that its function saves first: as they were in the thread that made it */
-#define SAVED 6u
 #define BLOCKS 16u /* pointers before a futex that are tried for the block they begin */
 
 static struct prof_nativelink_thread *slot_of(const struct prof_nativelink *l, pid_t tid)
@@ -448,8 +447,9 @@ static void match_top(struct looking *k, const struct prof_stacktop *top, uint64
 	uint32_t i = live > begin ? (uint32_t)((live - begin) / 8) : 0;
 
 	match_argument(k, top);
-	for (; i + SAVED < top->started; i++)
-		match(k, top->word[i]);
+	for (; i < top->started; i++)
+		if (!prof_stacktop_saved(top, i))
+			match(k, top->word[i]);
 }
 
 /* Where the frames of a blocked thread end; 0: it runs, or nobody tells. */
@@ -495,11 +495,12 @@ static uint64_t find_inner(const struct prof_cfi_memory *mem, const struct prof_
 {
 	uint32_t i;
 
-	for (i = top->started; i; i--) {
-		const struct prof_module *m = prof_native_module(top->word[i - 1]);
+	for (i = top->returns; i; i--) {
+		uint64_t address = prof_cfi_plain(top->word[i - 1]);
+		const struct prof_module *m = prof_native_module(address);
 
-		if (m && !m->runtime && !m->python && prof_callsite_before(mem, top->word[i - 1]))
-			return top->word[i - 1] - 1;
+		if (m && !m->runtime && !m->python && prof_callsite_before(mem, address))
+			return address - 1;
 	}
 	return 0;
 }

@@ -19,7 +19,7 @@
  * believe in its neighbours. No thread without Python that has none of the three gets a link,
  * however busy it is while somebody waits.
  *
- * What waits inside of the GPU's driver waits for the GPU. x86-64 with glibc only;
+ * What waits inside of the GPU's driver waits for the GPU. x86-64 and aarch64 with glibc only;
  * elsewhere nothing is found. Sampler thread; allocates nothing; under the fork lock.
  */
 #ifndef PROF_NATIVELINK_H

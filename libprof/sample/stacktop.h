@@ -16,7 +16,7 @@
 
 #define PROF_STACKTOP_BYTES 8192u
 
-#ifdef __x86_64__
+#if defined(__x86_64__) || defined(__aarch64__)
 #define PROF_STACKTOP_KNOWN true /* what glibc puts there */
 #else
 #define PROF_STACKTOP_KNOWN false
@@ -33,6 +33,7 @@ struct prof_stacktop {
 	 * @words: they were not found.
 	 */
 	uint32_t started;
+	uint32_t returns; /* where the thread's function returns to these; @words as well */
 	uint64_t word[PROF_STACKTOP_BYTES / 8]; /* thread-local variables and the outer frames */
 };
 
@@ -41,5 +42,18 @@ struct prof_stacktop {
  * prof_native_memory() gives it.
  */
 int prof_stacktop_read(const struct prof_cfi_memory *mem, pid_t tid, struct prof_stacktop *s);
+
+/*
+ * Is this word where the thread's function saved a register first, as it was in the thread that
+ * made it? x86-64: six of them below the return address; aarch64: ten above it.
+ */
+static inline bool prof_stacktop_saved(const struct prof_stacktop *s, uint32_t i)
+{
+#ifdef __aarch64__
+	return i > s->returns && i - s->returns <= 10;
+#else
+	return i < s->returns && s->returns - i <= 6;
+#endif
+}
 
 #endif
