@@ -49,8 +49,8 @@ class Client:
 
     def __init__(self, path, timeout=120):
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(timeout)
-        deadline = time.monotonic() + timeout
+        self.sock.settimeout(timeout * gs.PATIENCE)
+        deadline = time.monotonic() + timeout * gs.PATIENCE
         while True:
             try:
                 self.sock.connect(path)
@@ -87,7 +87,7 @@ class Client:
         return max((seq for s, seq in self.acks if s == stream), default=-1)
 
     def wait_ack(self, stream, seq, timeout=120):
-        deadline = time.monotonic() + timeout
+        deadline = time.monotonic() + timeout * gs.PATIENCE
         while self.acked(stream) < seq:
             if not self.poll(0.05) and self.acked(stream) < seq:
                 raise ConnectionError("closed by the collector")
@@ -95,7 +95,7 @@ class Client:
                 raise TimeoutError(f"acknowledged {self.acked(stream)}, not {seq}")
 
     def wait_closed(self, timeout=120):
-        deadline = time.monotonic() + timeout
+        deadline = time.monotonic() + timeout * gs.PATIENCE
         while self.poll(0.05):
             if time.monotonic() > deadline:
                 raise TimeoutError("still open")

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 
+import gs
+
 
 def die_with_parent():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
@@ -54,7 +56,7 @@ class Daemon:
         """Its exit status."""
         if self.process.poll() is None:
             self.process.send_signal(sig)
-        return self.process.wait(timeout)
+        return self.process.wait(timeout * gs.PATIENCE)
 
     def __enter__(self):
         return self

@@ -24,6 +24,7 @@ PYTHON = os.environ.get('GPUSTARVE_PYTHON') or '/usr/bin/python3'  # has torch
 CLI = os.path.join(BUILD, 'bin', 'gpustarve')
 WITH_GPUSIM = os.path.join(SOURCE, 'scripts', 'with-gpusim')
 BIG = bool(os.environ.get('GS_BIG'))  # campaigns whole; what CI has no time for
+PATIENCE = float(os.environ.get('GS_PATIENCE') or 1)  # so many times longer until it is held that nothing comes: an emulator
 WORKLOADS = os.path.join(SOURCE, 'tests', 'workloads')
 ISOLATED = ('GPUSTARVE_', 'GPUSIM_', 'LD_PRELOAD', 'CUDA_', 'NVTX_', 'SLURM', 'RANK', 'LOCAL_RANK',
             'WORLD_SIZE', 'TORCHELASTIC', 'PMI', 'OMPI', 'MV2_', 'PALS_')
@@ -82,13 +83,13 @@ def side_by_side(cases, width=3):
 
 def until(what, ready, seconds=120):
     """What ready() answers once that is true; False, and an expectation that failed, if it never is."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + seconds * PATIENCE
     while True:
         answer = ready()
         if answer:
             return answer
         if time.monotonic() > end:
-            return check(False, f'{what}: not within {seconds} s')
+            return check(False, f'{what}: not within {seconds * PATIENCE:.0f} s')
         time.sleep(0.02)
 
 
@@ -152,7 +153,7 @@ def scratch():
 
 
 def command(argv, env=None, cwd=None, timeout=480, **kw):
-    return subprocess.run([str(a) for a in argv], env=env or environment(), cwd=cwd, timeout=timeout,
+    return subprocess.run([str(a) for a in argv], env=env or environment(), cwd=cwd, timeout=timeout * PATIENCE,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kw)
 
 

@@ -23,7 +23,7 @@ def preloaded(argv, where, **env):
 
 def run(argv, where, timeout=480, **env):
     full, env = preloaded(argv, where, **env)
-    done = subprocess.run(full, env=env, cwd=where, timeout=timeout, stdout=subprocess.PIPE,
+    done = subprocess.run(full, env=env, cwd=where, timeout=timeout * gs.PATIENCE, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE)
     gs.equal(done.returncode, 0, f'{argv}: exit status ({done.stderr.decode()[-2000:]})')
     return done

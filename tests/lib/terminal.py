@@ -12,6 +12,8 @@ import struct
 import termios
 import time
 
+import gs
+
 TOKEN = re.compile(r'\x1b\[([0-9;?]*)([A-Za-z])|\x1b([78D])|([\r\n\b])|([^\x1b\r\n\b]+)', re.S)
 
 
@@ -144,7 +146,7 @@ class Terminal:
 
     def until(self, pattern, start=0, timeout=120):
         """Waits for it in all that was written from @start on; its match, or None."""
-        end = time.monotonic() + timeout
+        end = time.monotonic() + timeout * gs.PATIENCE
         while True:
             found = re.search(pattern, self.raw[start:], re.S)
             if found or time.monotonic() > end or not self.read(1):
@@ -157,7 +159,7 @@ class Terminal:
         return termios.tcgetattr(self.fd)
 
     def finish(self, timeout=120):
-        end = time.monotonic() + timeout
+        end = time.monotonic() + timeout * gs.PATIENCE
         while self.read(1):
             if time.monotonic() > end:
                 os.kill(self.pid, 9)

@@ -68,7 +68,7 @@ def end(what, way, status, kept=True, bye='_exit', most=None, collector=False, p
         took = time.monotonic() - int(done.stdout or 0) / 1e9
         if node:
             node.terminate()
-            node.wait(timeout=30)
+            node.wait(timeout=30 * gs.PATIENCE)
         gs.equal((done.returncode, done.stderr), (status, b''), f'{what}: status, stderr')
         if most:
             gs.check(took < most, f'{what}: the end took {took:.2f} s')

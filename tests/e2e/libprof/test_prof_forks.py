@@ -42,7 +42,7 @@ def storm(what, children, kinds, seconds=20, early=20, **env):
 
 
 many = 10000 if gs.BIG else 0
-_, t = storm('every kind', many or 500, 'fnevs', seconds=600 if gs.BIG else 4)
+_, t = storm('every kind', many or 500, 'fnevs', seconds=600 if gs.BIG else int(4 * gs.PATIENCE))
 gs.check(len(t.ops) > 0, 'the GPU was recorded meanwhile')
 unwound = sum(bool(sample['native']) for sample in t.samples)
 print(f'{len(t.samples)} looks, {unwound} of them unwound a thread')

@@ -60,7 +60,7 @@ def end(p, sig):
     if p and p.poll() is None:
         p.send_signal(sig)
     if p:
-        p.wait(timeout=30)
+        p.wait(timeout=30 * gs.PATIENCE)
 
 
 def judge(what, where, killed_ns, exact=False):

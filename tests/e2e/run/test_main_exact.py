@@ -5,7 +5,8 @@
 more of four processes on four devices, and of three processes on one, with several streams, waits,
 graphs, copies and collectives, for every CUPTI there is, with correlation ids that wrap. Every
 number of summary.json is worked out here anew from the truth. The smaller runs are also judged by
-the independent reference. GS_BIG=1: the big size for every CUPTI, and for both kinds of run."""
+the independent reference. GS_BIG=1: the big size for every CUPTI, and for both kinds of run;
+GS_PATIENCE: sizes are so many times smaller."""
 import collections
 import json
 import os
@@ -19,7 +20,7 @@ import truth_to_kineto
 MIXLOOP = os.path.join(gs.BUILD, 'workloads', 'mixloop')
 EVERYWHERE = os.environ.get('GS_BIG') == '1'
 NODES = ('12.4', '11.8')  # no graphs as wholes before 12.5
-BIG, MEDIUM, SMALL = 510_000, 120_000, 24_000
+BIG, MEDIUM, SMALL = (int(n / gs.PATIENCE) for n in (510_000, 120_000, 24_000))
 CASES = {
     'four processes, four devices': (4, ['--devices', 4, '--peer', 5, '--collective-every', 1000,
                                          '--pageable', 10], {}),

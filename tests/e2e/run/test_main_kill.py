@@ -168,7 +168,7 @@ def one(whom, job, seed, version):
             cwd=where, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         try:
             when, pid = strike(whom, where, truth, rng)
-            out, err = p.communicate(timeout=90)
+            out, err = p.communicate(timeout=90 * gs.PATIENCE)
         finally:
             p.kill()
         want = 0 if whom == 'collector' else -signal.SIGKILL

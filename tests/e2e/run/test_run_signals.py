@@ -62,7 +62,7 @@ with gs.scratch() as where:
         p = start(RUN + [gs.PYTHON, '-c', LISTENER, '20', '1'])
         ready(p)
         p.send_signal(getattr(signal, name))
-        out, err = p.communicate(timeout=60)
+        out, err = p.communicate(timeout=60 * gs.PATIENCE)
         gs.equal((p.returncode, out.decode().split(), err), (7, [name], b''), f'{name} is forwarded')
 
     # The command dies of it: so do we.
@@ -71,7 +71,7 @@ with gs.scratch() as where:
         ready(p)
         time.sleep(0.2)
         p.send_signal(getattr(signal, name))
-        p.communicate(timeout=60)
+        p.communicate(timeout=60 * gs.PATIENCE)
         gs.equal(p.returncode, -getattr(signal, name), f'died of {name}')
     for name in 'SEGV', 'ABRT', 'KILL', 'TERM', 'PIPE', 'ALRM', 'FPE':
         done = gs.command(RUN + ['sh', '-c', f'kill -{name} $$'])
@@ -129,7 +129,7 @@ with gs.scratch() as where:
             time.sleep(0.002)
         gs.equal(state, 'T', 'stopped along')
         p.send_signal(signal.SIGCONT)
-        out, _ = p.communicate(timeout=60)
+        out, _ = p.communicate(timeout=60 * gs.PATIENCE)
         gs.equal((p.returncode, out), (5, b'on\n'), 'and goes on')
 
     # SIGKILL of the wrapper: the command lives, the collector goes when it is done.
