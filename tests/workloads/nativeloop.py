@@ -21,7 +21,7 @@ import gpudev  # noqa: E402
 import nativefeed  # noqa: E402
 from nativefeed import Feed, Launcher, OTHER  # noqa: E402
 
-MS = 1_000_000
+MS = int(1_000_000 * float(os.environ.get('GS_PATIENCE') or 1))  # longer where a look takes longer: an emulator
 WRITER = '''import sys, time
 with open(sys.argv[1], 'wb', buffering=0) as f:
     try:
@@ -98,7 +98,7 @@ def launch(steps, decoys):
     host = (ctypes.c_char * (1 << 20))()
     for _ in range(steps):
         decoys.go()
-        time.sleep(0.012)  # the line of the feeder
+        time.sleep(12 * MS / 1e9)  # the line of the feeder
         launcher.submit(host, 1 << 20, 1 * MS)
     launcher.drain()
     names = threads()
