@@ -30,7 +30,7 @@ while True:
     s.synchronize()
     time.sleep(0.003)
 '''
-SLACK = SECOND // 2  # of a machine that has other things to do
+SLACK = int(SECOND // 2 * gs.PATIENCE)  # of a machine that has other things to do
 
 
 def start_collector(where):
@@ -133,10 +133,10 @@ def both(wait, trainer_first):
 seed = int(os.environ.get('GPUSTARVE_TEST_SEED', time.time_ns() % 1_000_000))
 print(f'seed {seed}', flush=True)
 random.seed(seed)
-cases = [functools.partial(trainer, False, random.uniform(0.8, 3)) for i in range(4)]
+cases = [functools.partial(trainer, False, random.uniform(0.8, 3) * gs.PATIENCE) for i in range(4)]
 for i in range(3):
-    cases += [functools.partial(trainer, True, random.uniform(0.8, 3)),
-              functools.partial(both, random.uniform(0.8, 3), random.random() < 0.5),
-              functools.partial(collector_only, random.uniform(0.3, 2), restart=i % 2 == 0)]
+    cases += [functools.partial(trainer, True, random.uniform(0.8, 3) * gs.PATIENCE),
+              functools.partial(both, random.uniform(0.8, 3) * gs.PATIENCE, random.random() < 0.5),
+              functools.partial(collector_only, random.uniform(0.3, 2) * gs.PATIENCE, restart=i % 2 == 0)]
 gs.side_by_side(cases, width=2)
 gs.finish()
