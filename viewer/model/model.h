@@ -210,8 +210,6 @@ struct view_kind { /* what the run is, and what tells; summary/kind.h */
 	int64_t after_last_ns; /* of training time behind the GPUs' last operations */
 };
 
-#define VIEW_SEVERAL "several"
-
 struct view_summary {
 	struct base_arena mem; /* everything below but the result and the cost */
 	struct ana_result *result; /* owned; see result_in_mem */

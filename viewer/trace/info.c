@@ -46,6 +46,57 @@ static int take_command(struct view_run_info *r, const struct base_json *array)
 	return 0;
 }
 
+static int add_label(struct view_run_info *r, const char *key, const char *value)
+{
+	char *k = strdup(key), *v = strdup(value);
+
+	if (!k || !v) {
+		free(k);
+		free(v);
+		return -ENOMEM;
+	}
+	r->label_key[r->labels] = k;
+	r->label_value[r->labels++] = v;
+	return 0;
+}
+
+static bool has_label(const struct view_run_info *r, const char *key)
+{
+	for (size_t i = 0; i < r->labels; i++)
+		if (!strcmp(r->label_key[i], key))
+			return true;
+	return false;
+}
+
+/* Nobody has more; each is looked for among the others'. Of more it is not known who shares them. */
+#define LABELS_COMPARED 1024
+
+/* Of another run of the same job: what they do not share holds for none of them alone. */
+static int agree_on_labels(struct view_run_info *r, const struct base_json *object)
+{
+	size_t count = r->labels + base_json_count(object);
+	char **key = realloc(r->label_key, (count + 1) * sizeof(*key));
+	bool many = count > LABELS_COMPARED;
+	const struct base_json *n;
+	int err = 0;
+
+	r->label_key = key ? key : r->label_key;
+	char **value = realloc(r->label_value, (count + 1) * sizeof(*value));
+	r->label_value = value ? value : r->label_value;
+	if (!key || !value)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->labels && !err; i++) {
+		const char *text = many ? NULL : base_json_get_text(object, r->label_key[i], NULL);
+
+		if (!text || strcmp(text, r->label_value[i]) != 0)
+			err = copy_text(&r->label_value[i], VIEW_SEVERAL);
+	}
+	for (n = object && !many ? object->child : NULL; n && !err; n = n->next)
+		if (n->type == BASE_JSON_STRING && n->key && !has_label(r, n->key))
+			err = add_label(r, n->key, VIEW_SEVERAL);
+	return err;
+}
+
 static int take_labels(struct view_run_info *r, const struct base_json *object)
 {
 	const struct base_json *n;
@@ -58,15 +109,8 @@ static int take_labels(struct view_run_info *r, const struct base_json *object)
 	if (!r->label_key || !r->label_value)
 		return -ENOMEM;
 	for (n = object->child; n; n = n->next) {
-		size_t i = r->labels;
-
-		if (n->type != BASE_JSON_STRING)
-			continue;
-		if (copy_text(&r->label_key[i], n->key) || copy_text(&r->label_value[i], n->text)) {
-			free(r->label_key[i]);
+		if (n->type == BASE_JSON_STRING && add_label(r, n->key, n->text))
 			return -ENOMEM;
-		}
-		r->labels++;
 	}
 	return 0;
 }
@@ -156,7 +200,7 @@ static int take_document(struct view_run_info *r, const struct base_json *root)
 		err = copy_text(&r->id, base_json_get_text(root, "id", NULL));
 	if (!err)
 		err = take_command(r, base_json_get(root, "command"));
-	if (!err)
+	if (!err && !r->labelled)
 		err = take_labels(r, base_json_get(root, "labels"));
 	if (!err)
 		err = take_exits(r, base_json_get(root, "exits"));
@@ -217,9 +261,15 @@ static int read_document(struct view_trace *t, struct view_run_part *part, struc
 		if (!strcmp(name, "run.json")) {
 			take_part(t, part, root);
 			take_units(&t->run, base_json_get(root, "units"));
+			if (t->run.labelled)
+				err = agree_on_labels(&t->run, base_json_get(root, "labels"));
+			else
+				err = take_labels(&t->run, base_json_get(root, "labels"));
+			t->run.labelled = true;
 		}
 		view_run_end_add(end, root);
-		err = take_document(&t->run, root);
+		if (!err)
+			err = take_document(&t->run, root);
 	} else if (err != -ENOENT && err != -ENOMEM) {
 		view_trace_note(t, "%s: cannot be used: %s (byte %zu)", name,
 				bad.why ? bad.why : strerror(-err), bad.offset);

@@ -79,6 +79,8 @@ struct view_stream {
 	void *priv;
 };
 
+#define VIEW_SEVERAL "several" /* in place of a text: not the same in all parts */
+
 struct view_run_part { /* one of the run directories that a trace is made of */
 	const char *path;
 	const char *id; /* of its run.json; NULL: not told */
@@ -97,8 +99,9 @@ struct view_run_info { /* run.json and what else the folder holds; may be all em
 	bool over; /* as those of the part that ended last */
 	bool has_exit_status;
 	int exit_status;
-	char **label_key, **label_value;
+	char **label_key, **label_value; /* VIEW_SEVERAL: not the same in all runs of the job */
 	size_t labels;
+	bool labelled; /* some run.json has said which there are */
 	const char *user; /* NULL: not known; as the job's texts owned by the trace */
 	struct view_job_identity job;
 	struct view_exit {

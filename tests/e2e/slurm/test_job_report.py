@@ -275,6 +275,20 @@ def check_steps(where):
     gs.check(any('end of some allocations is not known' in n for n in s['quality']['notes']), 'in a note, too')
 
 
+def check_labels(where):
+    """Experiments in one allocation: what all of them were labelled with is the job's, and nothing that one alone was."""
+    out = fresh(where, 'labels')
+    for i, labels in enumerate(({'experiment': 'alpha', 'team': 'x', 'first': '1'}, {'experiment': 'beta', 'team': 'x'},
+                                {'experiment': 'alpha', 'team': 'x', 'last': '3'})):
+        run(out, f'slurm-c1-9.{i}-0', stream(start=20 * i, end=20 * i + 10, pid=50 + i, env=[('SLURM_JOB_ID', 9), ('SLURM_STEP_ID', i)]),
+            record={'slurm': {'job': 9, 'cluster': 'c1'}, 'labels': labels})
+    alloc(out)
+    several = {'experiment': 'several', 'team': 'x', 'first': 'several', 'last': 'several'}
+    gs.equal(report('--job', '9', '--dir', out)['run']['labels'], several, 'labels of a job')
+    said = json.loads(gs.gpustarve('fleet', out, '--by', 'label:experiment', '--format', 'json').stdout)
+    gs.check('alpha' not in json.dumps(said), 'and no experiment has the whole job')
+
+
 def check_names(where):
     """Which job is meant."""
     out = fresh(where, 'names')
@@ -392,6 +406,6 @@ def check_hostile(where):
 
 closed = schema.close(schema.ours())
 with gs.scratch() as scratch:
-    for check in (check_unused, check_fleet, check_digest, check_unseen, check_requeue, check_steps, check_names, check_never, check_held, check_hostile):
+    for check in (check_unused, check_fleet, check_digest, check_unseen, check_requeue, check_steps, check_labels, check_names, check_never, check_held, check_hostile):
         check(scratch)
 gs.finish()
