@@ -68,7 +68,7 @@ static bool has_label(const struct view_run_info *r, const char *key)
 	return false;
 }
 
-/* Nobody has more; each is looked for among the others'. Of more it is not known who shares them. */
+/* Each is looked for among the others'. Of more it is not told who shares them. */
 #define LABELS_COMPARED 1024
 
 /* Of another run of the same job: what they do not share holds for none of them alone. */
