@@ -13,9 +13,20 @@ import browsing  # noqa: E402
 import fleets  # noqa: E402
 import fleetyear  # noqa: E402
 
-ASKED = {'overview': [], 'lost': ['--by', 'lost'], 'user': ['--by', 'user'], 'run': ['--by', 'run']}
+ASKED = {'overview': [], 'lost': ['--by', 'lost'], 'user': ['--by', 'user'], 'run': ['--by', 'run'],
+         'unused': ['--by', 'unused']}
 YEAR = {'review': ['--by', 'review', '--since', '2026-01-01', '--until', '2027-01-01', '--sacct', 'jobs', '--invoice', 'focus.csv'],
         'plan': ['--plan', '--reserved', 'H100=20', '--own', 'A100=18000,4,0.2'], 'savings': ['--by', 'savings']}
+
+
+
+def digests():
+    """Every second one is of a job that had GPUs which nobody used for a time."""
+    made = fleets.digests(60)
+    for i, d in enumerate(made[::2]):
+        d['job'], d['no_process'] = str(i), {'between': [i * 10**12, i * 10**9], 'never': [10**12, 10**9], 'gaps': i + 1}
+    return made
+
 
 browsing.chromium()
 browsing.modules()
@@ -24,7 +35,7 @@ with gs.scratch() as where:
     for file, text in ('jobs', '\n'.join(year.sacct) + '\n'), ('focus.csv', year.invoice()):
         with open(os.path.join(where, file), 'w', encoding='utf-8') as f:
             f.write(text)
-    for store, digests, asked in ('sqlite:store.sqlite', fleets.digests(60), ASKED), ('sqlite:year.sqlite', year.digests, YEAR):
+    for store, digests, asked in ('sqlite:store.sqlite', digests(), ASKED), ('sqlite:year.sqlite', year.digests, YEAR):
         gs.gpustarve('digest', '--from', '-', '--store', store, input=fleets.text(digests), cwd=where)
         for name, options in asked.items():
             file = os.path.join(where, name + '.html')
