@@ -202,6 +202,8 @@ static bool frames_are_due(struct coll_upstream *u)
 
 	if (!u->gather.bytes || u->gather.off || u->gather.urgent || u->gather.left)
 		return true;
+	if (!u->box.pending)
+		return false;
 	if (u->box.longest < u->gather.bytes && u->gather.began_ns &&
 	    now - u->gather.began_ns < u->gather.every_ns)
 		return false;

@@ -299,10 +299,14 @@ class World:
         """Gateways that are killed once something is in the store and nobody was told."""
         self.dying = True
 
+    def kill_node(self):
+        self.node.kill()
+        self.node.start()
+
     def faults(self, span):
         """Some of a round, by chance: [(when, what)]."""
         out, r = [], self.r
-        for kind in r.sample(('die', 'storm', 'full', 'slow', 'late', 'twice', 'lost', 'drop', 'kill', 'stop', 'cut'), r.randrange(2, 6)):
+        for kind in r.sample(('die', 'node', 'storm', 'full', 'slow', 'late', 'twice', 'lost', 'drop', 'kill', 'stop', 'cut'), r.randrange(2, 6)):
             at, long = r.uniform(0, span), r.uniform(.3, span / 2)
             self.note('round with ' + kind)
             if kind in ('kill', 'stop'):
@@ -311,6 +315,8 @@ class World:
                         [(at, self.signal(g, signal.SIGSTOP)), (at + long, self.signal(g, signal.SIGCONT))]
             elif kind == 'die':
                 out += [(at, self.die_with_next_put), *((at + long, self.revive(g)) for g in self.gateways)]
+            elif kind == 'node':  # it knows no more what it had sent
+                out.append((at, self.kill_node))
             elif kind == 'cut':
                 out += [(at, self.cut(r.uniform(.3, 1))), (at + long, self.cut(0))]
             else:

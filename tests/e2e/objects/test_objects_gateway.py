@@ -10,6 +10,7 @@ import os
 import random
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 sys.path.insert(0, sys.path[0] + '/..')
@@ -181,6 +182,30 @@ def test_a_run_that_goes_on():
         gs.equal(work(root, store, '--limit', 'digest-after=0s'), [], 'it may go on')
         bill = work(root, store, '--limit', 'digest-after=0s', '--limit', 'lost-after=0s')
         gs.equal([line.split(',')[0:7:6] for line in bill], [['r', str(json.loads(said)['start_unix_ns'])]], 'it was lost')
+
+
+def test_nodes_gather():
+    """What a node has goes at once, then in ten minutes, or when the run has ended: then all of it, and the end behind it."""
+    with gs.scratch() as root, objectstore.Checked() as store, gateways.Gateway(root, 'a', store, options=['--gather', '600']) as a:
+        token = central.write(os.path.join(root, 'token'), central.TOKENS['alpha'] + '\n')
+        with c.Collector(gateways.BIN, options=['--upstream', f'http://127.0.0.1:{a.port}', '--upstream-token-file', token]) as node:
+            sender = c.Client(node.socket)
+            sender.send(hello(S, 'r'))
+            gs.until('the first of it', lambda: keys(store).count('r/' + segment(S, 1, 1)))
+            for n in range(2, 30):
+                sender.send(frame(S, n))
+                time.sleep(.1)
+            sender.wait_ack(S, 29)
+            time.sleep(1.5)  # it looks once a second what there is
+            gs.equal([k for k in keys(store) if S.hex() in k], ['r/' + segment(S, 1, 1)], 'the rest waits')
+            order = []
+            store.put = lambda bucket, key, body: order.append(key[len(AT) + 1:])
+            path = os.path.join(node.base, 'r.gst', 'run.json')
+            central.write(path + '.new', '{"id": "r", "exit_status": 0}')
+            os.rename(path + '.new', path)
+            gs.until('all of it', lambda: 'r/run.json' in order)
+            gs.equal([k for k in order if 'clock' not in k and '.run-node' not in k], ['r/' + segment(S, 2, 29), 'r/run.json'], 'in order')
+            sender.close()
 
 
 def announced(g, size, token):
