@@ -389,9 +389,7 @@ static int run(const struct opts *o)
 
 int view_cmd_fleet(int argc, char **argv)
 {
-	struct opts o = {
-		.fleet = { .by = FLEET_BY_NOTHING, .query = { .until_ns = INT64_MAX } }
-	};
+	struct opts o = { .fleet = { .by = FLEET_BY_NOTHING, .query = { .until_ns = INT64_MAX } } };
 	struct fleet_currency currency;
 	int go = parse(argc, argv, &o);
 

@@ -418,7 +418,9 @@ static void put_outside(struct html *h)
 	html_pct(h, base_ppm(ns, s->result->gpu_ns),
 		 "/ledger/gpu_ns - /ledger/working_ns %% /ledger/gpu_ns");
 	html_put(h, s->cost.known ? " of what was paid" : " of what was held");
-	html_put(h, ". Neither training time nor waste.");
+	html_put(h, s->result->classes[ANA_EXCLUDED_NO_PROCESS]
+			    ? ". No training time."
+			    : ". Neither training time nor waste.");
 	put_startup(h);
 	html_put(h, "</dd></div>\n");
 }
