@@ -252,7 +252,9 @@ static int64_t more(int64_t a, int64_t b)
 static enum coll_work_got ask_end(struct coll_work_claim *c, struct objects_trouble *t)
 {
 	char folder[COLL_WORK_PLACE_BYTES];
-	int64_t quiet_s = c->look.now_s - c->look.newest_s, lost_s = c->rules.lost_s - quiet_s;
+	/* Swift rounds up when something was written. */
+	int64_t quiet_s = more(c->look.now_s - c->look.newest_s, 0);
+	int64_t lost_s = c->rules.lost_s - quiet_s;
 	int ended;
 
 	if (quiet_s < c->rules.ended_s) {

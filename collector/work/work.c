@@ -20,7 +20,9 @@
 #include "scratch.h"
 #include "work_scan.h"
 
-#define SCAN_EVERY_NS (30 * COLL_SECOND_NS) /* while there is something to do */
+#define SCAN_TIMES 20 /* what was found is good for so many times of the scan's own, ... */
+#define SCAN_MIN_NS (2 * COLL_SECOND_NS) /* ... from this ... */
+#define SCAN_MAX_NS (600 * COLL_SECOND_NS) /* ... to this */
 #define IDLE_MIN_NS (5 * COLL_SECOND_NS)
 #define IDLE_MAX_NS (300 * COLL_SECOND_NS)
 #define ONCE_TROUBLES 5 /* in a row; then --once gives up */
@@ -35,6 +37,7 @@ enum step {
 	SUMMARY,
 	PAGE,
 	DIGEST,
+	FLUSH,
 	STEPS
 };
 
@@ -46,6 +49,11 @@ static const struct {
 	[SUMMARY] = { COLL_WORK_SUMMARY, "json", "summary.json" },
 	[PAGE] = { COLL_WORK_REPORT, "html", "report.html" },
 	[DIGEST] = { COLL_WORK_DIGEST, NULL, "digest.json" },
+	/*
+	 * A digest that a server did not take waits in a file of this machine's, where it is as
+	 * safe as that is: a worker may never come back.
+	 */
+	[FLUSH] = { COLL_WORK_KINDS, NULL, NULL },
 };
 
 enum result {
@@ -67,7 +75,7 @@ struct coll_work {
 
 	bool at_work; /* a job is on its way, or a child runs */
 	int64_t due_ns, idle_ns; /* the next scan, and the pause before the one behind it */
-	int64_t scanned_ns; /* 0: never */
+	int64_t scan_ns, scanned_ns; /* when the last one began, and was done */
 	unsigned int troubles; /* in a row */
 	bool found_none, met_others, over, failed;
 	int64_t trouble_logged_ns;
@@ -169,6 +177,7 @@ static void scan_done(struct coll_job *job)
 static void start_scan(struct coll_work *w)
 {
 	w->at_work = true;
+	w->scan_ns = coll_now_ns();
 	w->scan.store = w->store;
 	w->scan.rules = rules(w);
 	w->scan.ahead_s = w->claim.ahead_s;
@@ -330,23 +339,38 @@ static void end(struct coll_work *w, enum result result, const char *why)
 	coll_worker_hand(&w->hand, &w->end_job);
 }
 
+static bool has_outbox(const struct coll_work *w)
+{
+	static const char server[] = "clickhouse://";
+
+	return w->to->store && !strncmp(w->to->store, server, sizeof(server) - 1);
+}
+
+static bool store_failed(const struct coll_work *w, const struct coll_child_end *e)
+{
+	if (w->step == FLUSH)
+		return true;
+	return w->step == DIGEST && !e->timed_out && WIFEXITED(e->status) &&
+	       WEXITSTATUS(e->status) == COLL_DIGEST_STORE_FAILED;
+}
+
 static void step_done(void *owner, const struct coll_child_end *e)
 {
 	struct coll_work *w = owner;
 	char why[400];
 
 	coll_child_why(e, why, sizeof(why));
-	if (coll_child_ok(e) && w->step != DIGEST) {
-		w->step++;
-		start_step(w);
-	} else if (coll_child_ok(e)) {
-		end(w, MADE, "");
-	} else {
-		bool store = w->step == DIGEST && !e->timed_out && WIFEXITED(e->status) &&
-			     WEXITSTATUS(e->status) == COLL_DIGEST_STORE_FAILED;
-
-		end(w, store ? LET_GO : FAILED, why);
+	if (!coll_child_ok(e)) {
+		end(w, store_failed(w, e) ? LET_GO : FAILED, why);
+		return;
 	}
+	w->step++;
+	if (w->step == FLUSH && !has_outbox(w))
+		w->step++;
+	if (w->step < STEPS)
+		start_step(w);
+	else
+		end(w, MADE, "");
 }
 
 static size_t add_option(const char **argv, size_t n, const char *option, const char *value)
@@ -369,12 +393,8 @@ static size_t add_digest(const struct coll_work *w, const char **argv, size_t n,
 	return add_option(argv, n, "--exec", w->to->exec);
 }
 
-static void start_step(struct coll_work *w)
+static void start_child(struct coll_work *w, const char *const *argv)
 {
-	char out[PATH_MAX + 32], revision[32];
-	const char *argv[16 + 2 * COLL_BUDGETS_MAX] = { w->program,
-							w->step == DIGEST ? "digest" : "report",
-							w->dir, "-o", out };
 	struct coll_child_plan plan = {
 		.argv = argv,
 		.stderr_kept = true,
@@ -383,17 +403,39 @@ static void start_step(struct coll_work *w)
 		.memory = MEMORY,
 		.file_bytes = FILE_BYTES,
 	};
-	int err;
+	int err = coll_child_start(&w->context->children, &plan, step_done, w);
 
+	if (err)
+		end(w, LET_GO, strerror(-err));
+}
+
+static void start_flush(struct coll_work *w)
+{
+	const char *const argv[] = {
+		w->program, "digest", "--flush", "--store", w->to->store, NULL
+	};
+
+	start_child(w, argv);
+}
+
+static void start_step(struct coll_work *w)
+{
+	char out[PATH_MAX + 32], revision[32];
+	const char *argv[16 + 2 * COLL_BUDGETS_MAX] = { w->program,
+							w->step == DIGEST ? "digest" : "report",
+							w->dir, "-o", out };
+
+	if (w->step == FLUSH) {
+		start_flush(w);
+		return;
+	}
 	snprintf(out, sizeof(out), "%s/%s", w->dir, steps[w->step].file);
 	snprintf(revision, sizeof(revision), "%" PRId64, w->claim.look.revision);
 	if (w->step == DIGEST)
 		add_digest(w, argv, 5, revision);
 	else
 		add_option(argv, 5, "--format", steps[w->step].format);
-	err = coll_child_start(&w->context->children, &plan, step_done, w);
-	if (err)
-		end(w, LET_GO, strerror(-err));
+	start_child(w, argv);
 }
 
 /* The end. */
@@ -424,7 +466,7 @@ static void end_work(struct coll_job *job)
 
 	w->trouble.why[0] = '\0';
 	w->err = 0;
-	for (; w->result == MADE && step < STEPS && !w->err; step++)
+	for (; w->result == MADE && step <= DIGEST && !w->err; step++)
 		w->err = put_result(w, step);
 	if (w->result == FAILED)
 		coll_work_failed(&w->claim, w->why);
@@ -509,13 +551,23 @@ static void idle(struct coll_work *w, int64_t now_ns)
 	w->due_ns = now_ns + w->idle_ns;
 }
 
+/* Others take up what we have found; where it is dear to find, that is waited for. */
+static bool is_fresh(const struct coll_work *w, int64_t now_ns)
+{
+	int64_t good_ns = (w->scanned_ns - w->scan_ns) * SCAN_TIMES;
+
+	if (good_ns < SCAN_MIN_NS)
+		good_ns = SCAN_MIN_NS;
+	return now_ns - w->scanned_ns < (good_ns < SCAN_MAX_NS ? good_ns : SCAN_MAX_NS);
+}
+
 static void go_on(struct coll_work *w)
 {
 	int64_t now = coll_now_ns();
 
 	if (w->at_work || w->over || atomic_load(&w->stop))
 		return;
-	if (now - w->scanned_ns < SCAN_EVERY_NS && start_take(w))
+	if (is_fresh(w, now) && start_take(w))
 		w->idle_ns = 0;
 	else if (w->found_none)
 		idle(w, now);

@@ -9,10 +9,10 @@ import sqlite3
 import subprocess
 
 import gs
-from collector import bin_dir
 from daemon import die_with_parent
 
 SITE = 's3://traces/site'
+COLLECTOR = os.path.join(os.path.dirname(gs.CLI), 'gpustarve-collector')
 MARK = re.compile(r'site/\.work/([^/]+)/([^/]+)/(\w+)-(\d{20})-([0-9a-f]{16})')
 
 
@@ -92,7 +92,7 @@ LIMITS = {'digest-after': '0s', 'work-pause': '0s'}
 
 def worker(where, *options, program=None, url=SITE, **limits):
     limits = {**LIMITS, **{k.replace('_', '-'): v for k, v in limits.items()}}
-    return [program or os.path.join(bin_dir(), 'gpustarve-collector'), '--work', url, '--dir', os.path.join(where, 'work'),
+    return [program or COLLECTOR, '--work', url, '--dir', os.path.join(where, 'work'),
             '--store', f'sqlite:{where}/fleet', *[w for k, v in limits.items() for w in ('--limit', f'{k}={v}')], *options]
 
 
@@ -137,7 +137,7 @@ def instead(where, script):
     """A collector beside a gpustarve that is this shell script, with the true one as $REAL."""
     folder = os.path.join(where, 'bin')
     os.makedirs(folder, exist_ok=True)
-    shutil.copy(os.path.join(bin_dir(), 'gpustarve-collector'), folder)
+    shutil.copy(COLLECTOR, folder)
     path = os.path.join(folder, 'gpustarve')
     with open(path + '.new', 'w', encoding='utf-8') as f:
         f.write(f'#!/bin/sh\nREAL={gs.CLI}\n{script}\n')

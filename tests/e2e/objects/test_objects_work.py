@@ -6,9 +6,11 @@ digests though workers are killed and frozen amid it and the store storms; what 
 have their turns, and what grows is analysed again. The store's clock is days off this machine's.
 
 GS_BIG=1 plays 200 rounds of the campaign, and one worker on a real Swift."""
+import json
 import os
 import random
 import signal
+import subprocess
 import sys
 import time
 
@@ -17,6 +19,7 @@ import bucketruns as br
 import gs
 import objectstore
 import tiny
+from central import Centre
 from collector import seeded, wait_for
 
 RECORDED = os.path.join(gs.SOURCE, 'tests', 'data', 'recorded', 'h100-cnn.gst')
@@ -280,6 +283,65 @@ def test_trouble_is_no_fault_of_a_run():
         store.refused = None
         gs.equal(br.once(store, where)[0], 0, 'then it works')
         gs.equal(set(br.rows(where)), {('vision', 'a')}, 'rows')
+
+
+def test_what_waits_in_an_outbox_is_not_done():
+    """A server of digests that is away: `gpustarve digest` keeps them in a file of the machine's, from which a worker may
+    never come back. The run is not done before the server has it."""
+    with gs.scratch() as where, objectstore.Checked() as store:
+        runs = br.Runs(store, where, tiny.imported(where))
+        runs.add('vision', 'a')
+        port = gs.free_ports(1)[0]
+        with br.Worker(store, where, '--store', f'clickhouse://127.0.0.1:{port}/fleet?outbox={where}/outbox') as w:
+            wait_for(lambda: 'it is tried again' in w.log(), 'the server is away')
+            w.stop()
+        gs.equal((os.path.exists(f'{where}/outbox'), runs.marks()), (True, []), f'it waits there, and no mark: {w.log()}')
+        takes = br.instead(where, 'case $2 in --flush) exit 0;; *) exec $REAL "$@";; esac')
+        code, _, log = br.once(store, where, '--store', f'clickhouse://127.0.0.1:{port}/fleet?outbox={where}/outbox', program=takes)
+        gs.equal((code, [m[2] for m in runs.marks()]), (0, ['digest']), f'once the server has it: {log}')
+
+
+def test_metrics():
+    with gs.scratch() as where, objectstore.Checked() as store:
+        os.environ.update(store.environment())
+        runs = br.Runs(store, where, tiny.imported(where))
+        runs.add('vision', 'a')
+        runs.add('vision', 'b', status=None)
+        with Centre(os.path.dirname(gs.CLI), where, https=False, tokens=None,
+                    options=['--no-token', *br.worker(where)[1:]]) as c:
+            def told():
+                words = c.ask('GET', '/metrics', token=None)[2].decode().splitlines()
+                return {line.split()[0]: line.split()[1] for line in words if '_work' in line and line[0] != '#'}
+            wait_for(lambda: told().get('gpustarve_collector_work_digests_total') == '1', 'a digest')
+            wait_for(lambda: told().get('gpustarve_collector_waiting_work') == '0', 'the other one need not be looked at yet')
+            gs.equal(told().get('gpustarve_collector_dead_work'), '0', f'{told()}')
+            gs.equal(c.stop(), 0, 'stopped')
+
+
+def test_on_a_real_swift():
+    if not gs.BIG or not objectstore.there():
+        gs.left_out('Swift (GS_BIG=1, scripts/setup)')
+        return
+    with gs.scratch() as where, objectstore.swift(os.path.join(where, 'swift')) as store:
+        with open(os.path.join(where, 'cfg'), 'w', encoding='utf-8') as f:
+            f.write(f'[default]\naccess_key={objectstore.KEY}\nsecret_key={objectstore.SECRET}\nuse_https=False\n'
+                    f'host_base=127.0.0.1:{store.port}\nhost_bucket=127.0.0.1:{store.port}\n')
+        subprocess.run(['s3cmd', '-c', os.path.join(where, 'cfg'), 'mb', 's3://traces'], check=True, stdout=subprocess.DEVNULL)
+        want = {}
+        for i in range(6):
+            run = os.path.join(where, f'r{i}.gst')
+            os.rename(tiny.imported(where, f'r{i}', steps=4 + i), run)
+            with open(os.path.join(run, 'run.json'), 'w', encoding='utf-8') as f:
+                json.dump({'id': f'r{i}', 'exit_status': 0, 'labels': {}}, f)
+            gs.equal(gs.command([gs.CLI, 'put', run, br.SITE + '/vision'], env=br.environment(store)).returncode, 0, 'put')
+            want['vision', f'r{i}'] = gs.gpustarve('digest', run, '--team', 'vision').stdout.decode()
+        workers = [subprocess.Popen(br.worker(where, '--once'), env=br.environment(store), stderr=subprocess.PIPE, text=True)
+                   for _ in range(3)]
+        log = ''.join(w.communicate()[1] for w in workers)
+        gs.equal(analysed(log), 6, f'each once: {log}')
+        gs.equal({k: br.plain(v) for k, v in br.rows(where).items()}, {k: br.plain(v) for k, v in want.items()}, 'rows')
+        code, _, log = br.once(store, where)
+        gs.equal((code, analysed(log)), (0, 0), f'nothing is left: {log}')
 
 
 def test_credentials_are_not_handed_down():
