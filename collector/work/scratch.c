@@ -71,7 +71,7 @@ int coll_work_scratch_open(struct coll_work_scratch *s, const char *base)
 
 	s->fd = -1;
 	remove_left(base);
-	do { /* another one that starts may take it for one that was left */
+	do { /* another one that starts may take it for one that was left, or has removed it */
 		if (s->fd >= 0)
 			close(s->fd);
 		if (snprintf(s->path, sizeof(s->path), "%s/" PREFIX "XXXXXX", base) >=
@@ -80,7 +80,7 @@ int coll_work_scratch_open(struct coll_work_scratch *s, const char *base)
 		else if (!mkdtemp(s->path))
 			err = -errno;
 		s->fd = err ? -1 : lock(s->path);
-		if (!err && s->fd < 0 && s->fd != -EBUSY)
+		if (!err && s->fd < 0 && s->fd != -EBUSY && s->fd != -ENOENT)
 			err = s->fd;
 	} while (!err && (s->fd < 0 || access(s->path, F_OK)));
 	if (err)

@@ -146,6 +146,17 @@ def test_who_is_dead_leaves_nothing():
         gs.check(code == 0 and 'analysed vision/a' in log, f'at once: {log}')
 
 
+def test_many_start_at_once():
+    """On one folder, where each takes the others' for what a dead one left, if it may."""
+    with gs.scratch() as where, objectstore.Checked() as store:
+        env = br.environment(store)
+        for _ in range(4):
+            workers = [subprocess.Popen(br.worker(where, '--once'), env=env, stderr=subprocess.PIPE, text=True) for _ in range(10)]
+            said = [w.communicate()[1] for w in workers]
+            gs.equal([w.returncode for w in workers], [0] * 10, f'{said}')
+        gs.equal(os.listdir(os.path.join(where, 'work')), [], 'nothing is left')
+
+
 def test_dead_letters():
     """What cannot be read, and what kills its worker, are put aside after three attempts, with the reason; by hand they are
     taken up again."""
