@@ -303,6 +303,16 @@ static enum coll_work_got settled(struct coll_work_claim *c, const struct coll_w
 	return COLL_WORK_SETTLED;
 }
 
+/* Nobody will read it; as far as it was listed it is told by its content as others are. */
+static enum coll_work_got too_much(struct coll_work_claim *c, struct objects_trouble *t)
+{
+	char why[OBJECTS_WHY];
+
+	snprintf(why, sizeof(why), "%s", t->why);
+	c->wait_s = SETTLED_MAX_S;
+	return put_aside(c, why, t) ? COLL_WORK_TROUBLE : COLL_WORK_SETTLED;
+}
+
 static enum coll_work_got take_listed(struct coll_work_claim *c, struct coll_work_marks *all,
 				      struct objects_trouble *t)
 {
@@ -327,10 +337,12 @@ static enum coll_work_got take(struct coll_work_claim *c, struct coll_work_marks
 {
 	char folder[COLL_WORK_PLACE_BYTES];
 	enum coll_work_got got;
+	int err;
 
 	coll_work_place_run(folder, &c->place);
-	if (coll_work_look(&c->look, c->store, folder, t))
-		return COLL_WORK_TROUBLE;
+	err = coll_work_look(&c->look, c->store, folder, t);
+	if (err)
+		return err == -E2BIG ? too_much(c, t) : COLL_WORK_TROUBLE;
 	if (!c->look.segments)
 		return COLL_WORK_NOTHING;
 	got = ask_end(c, t);

@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "objects/objects.h"
 
-#define COLL_WORK_PIECES_MAX 65536u /* segments and small files of a run */
+#define COLL_WORK_PIECES_MAX 4000000u /* segments and small files of a run; 0.1 KiB each */
 #define COLL_WORK_SMALL_MAX (1u << 20) /* bytes of a small file */
 
 struct coll_work_piece {

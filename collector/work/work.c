@@ -127,7 +127,8 @@ static struct coll_work_rules rules(const struct coll_work *w)
 /* Neither store is to be asked again at once. */
 static void in_trouble(struct coll_work *w, const char *what, const char *why)
 {
-	int64_t pause_ns = IDLE_MIN_NS << (w->troubles < 5 ? w->troubles : 5);
+	int64_t pause_ns = (w->opts->once ? COLL_SECOND_NS : IDLE_MIN_NS)
+			   << (w->troubles < 5 ? w->troubles : 5);
 
 	w->context->count.work_troubles++;
 	w->troubles++;
@@ -168,9 +169,10 @@ static void scan_done(struct coll_job *job)
 		in_trouble(w, w->opts->url, reason(w, w->err));
 		return;
 	}
-	w->troubles = 0;
 	w->scanned_ns = coll_now_ns();
 	w->found_none = !w->found.runs;
+	if (w->found_none)
+		w->troubles = 0;
 	go_on(w);
 }
 
@@ -258,6 +260,14 @@ static void saw(struct coll_work *w, int64_t s)
 	coll_work_candidates_saw(&w->found, &w->claim.place, coll_now_ns() + s * COLL_SECOND_NS);
 }
 
+/* Of one run, which is not to keep us from others. */
+static void in_trouble_with(struct coll_work *w, const char *name, const char *why)
+{
+	if (!w->opts->once)
+		saw(w, 60);
+	in_trouble(w, name, why);
+}
+
 static void not_taken(struct coll_work *w)
 {
 	char name[COLL_WORK_PLACE_BYTES];
@@ -265,7 +275,7 @@ static void not_taken(struct coll_work *w)
 	name_of(w, name);
 	told_put_aside(w);
 	if (w->got == COLL_WORK_TROUBLE) {
-		in_trouble(w, name, reason(w, -EIO));
+		in_trouble_with(w, name, reason(w, -EIO));
 		return;
 	}
 	w->met_others |= w->got == COLL_WORK_BUSY;
@@ -285,7 +295,7 @@ static void not_fetched(struct coll_work *w)
 		saw(w, 60);
 		go_on(w);
 	} else {
-		in_trouble(w, name, reason(w, w->err));
+		in_trouble_with(w, name, reason(w, w->err));
 	}
 }
 
@@ -503,12 +513,13 @@ static void end_done(struct coll_job *job)
 	name_of(w, name);
 	if (w->result == FAILED) {
 		w->context->count.work_failures++;
+		w->troubles = 0;
 		coll_log("analysis of %s failed: %s", name, w->why);
 		told_put_aside(w);
 	} else if (w->result == MADE && !w->err) {
 		tell_made(w, name);
 	} else {
-		in_trouble(w, name, w->err ? reason(w, w->err) : w->why);
+		in_trouble_with(w, name, w->err ? reason(w, w->err) : w->why);
 		return;
 	}
 	go_on(w);

@@ -193,6 +193,18 @@ def test_dead_letters():
         gs.equal(runs.marks('dead') + runs.marks('fail') + runs.marks('lease'), [], 'no marks are left')
 
 
+def test_what_is_no_run_is_put_aside():
+    """A small file that is none: nobody reads it, and others have their turn."""
+    with gs.scratch() as where, objectstore.Checked() as store:
+        runs = br.Runs(store, where, tiny.imported(where))
+        runs.add('vision', 'big')
+        runs.add('vision', 'good')
+        runs.set('site/vision/big/exit-a.json', b'x' * (2 << 20))
+        code, _, log = br.once(store, where)
+        gs.check(code == 0 and analysed(log) == 1 and 'vision/big is put aside: more lies there' in log, log)
+        gs.equal([m[:3] for m in runs.marks()], [('vision', 'big', 'dead'), ('vision', 'good', 'digest')], 'marks')
+
+
 def test_teams_have_their_turns():
     """One team's sixteen runs came first; the two of another one and the one of a third are done before its fifth."""
     with gs.scratch() as where, objectstore.Checked() as store:
@@ -291,6 +303,8 @@ def test_trouble_is_no_fault_of_a_run():
             w.stop()
         gs.equal(runs.marks(), [], 'no mark')
         gs.check(store.who[1] not in w.log(), 'no secret in the log')
+        if gs.BIG:
+            gs.equal(br.once(store, where)[0], 1, '--once gives up')
         store.refused = None
         gs.equal(br.once(store, where)[0], 0, 'then it works')
         gs.equal(set(br.rows(where)), {('vision', 'a')}, 'rows')
