@@ -65,7 +65,7 @@ def play(seed, where, store, runs):
     store.weather = storm(rng, .04)
     until = time.monotonic() + 90
     pending, harmed = [], 0
-    while {m[:2] for m in runs.marks('digest')} < want and time.monotonic() < until:
+    while not want <= {m[:2] for m in runs.marks('digest')} and time.monotonic() < until:
         time.sleep(rng.uniform(.1, .5))
         now = time.monotonic()
         pending = [(at, h) for at, h in pending if at > now or next(h, None)]
