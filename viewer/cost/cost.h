@@ -19,7 +19,7 @@ struct view_rate { /* of one GPU of the run */
 	int64_t list_nano_usd_per_hour;
 	uint32_t fraction_num, fraction_den; /* 1/1, or MIG slices and the share of a shared GPU */
 	char gpu[128];
-	char price_model[16]; /* on-demand, spot, reserved, owned */
+	char price_model[16]; /* on-demand, spot, reserved, owned; not known: as asked for, or "" */
 	char label[96]; /* what is priced: "aws p5.48xlarge us-east-1", "--price" */
 	char source[160]; /* who says so */
 	char date[32];

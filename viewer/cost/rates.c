@@ -90,6 +90,7 @@ static void find_rate(struct lookup *l, const struct ana_gpu *gpu, struct view_r
 				      .instance_type = place.instance_type,
 				      .price_model = l->o->model ? l->o->model : "on-demand" };
 
+	copy(r->price_model, sizeof(r->price_model), l->o->model ? l->o->model : "");
 	if (l->has_option)
 		set_given(l, r, l->option, l->o->price_from);
 	else if (l->has_env)

@@ -38,6 +38,7 @@ struct fleet_line {
 	char gpu[80];
 	char model[24]; /* on-demand, spot, ...; "" without a price */
 	char label[64], source[80], date[16]; /* of the price */
+	char asked[24]; /* without a price: the model that was asked for, "" for none */
 	bool priced;
 	int64_t nano_usd_per_hour;
 	int64_t gpus;

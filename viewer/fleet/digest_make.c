@@ -141,8 +141,10 @@ static void name_line(struct fleet_line *l, const struct view_summary *s, size_t
 
 	TAME(l->gpu, s->result->gpu[g].name);
 	l->priced = s->cost.known && r;
-	if (!l->priced)
+	if (!l->priced) {
+		TAME(l->asked, r ? r->price_model : "");
 		return;
+	}
 	l->nano_usd_per_hour = r->nano_usd_per_hour;
 	TAME(l->model, r->price_model);
 	TAME(l->label, r->label);
@@ -154,8 +156,8 @@ static bool same_line(const struct fleet_line *a, const struct fleet_line *b)
 {
 	return a->priced == b->priced && a->nano_usd_per_hour == b->nano_usd_per_hour &&
 	       !strcmp(a->gpu, b->gpu) && !strcmp(a->model, b->model) &&
-	       !strcmp(a->label, b->label) && !strcmp(a->source, b->source) &&
-	       !strcmp(a->date, b->date);
+	       !strcmp(a->asked, b->asked) && !strcmp(a->label, b->label) &&
+	       !strcmp(a->source, b->source) && !strcmp(a->date, b->date);
 }
 
 /* More kinds of GPU in one run than there is room for share the last line, under no name. */
@@ -171,6 +173,7 @@ static struct fleet_line *line_of(struct fleet_digest *d, const struct fleet_lin
 	struct fleet_line *last = &d->line[FLEET_LINES_MAX - 1];
 	TAME(last->gpu, "several");
 	TAME(last->model, "several");
+	TAME(last->asked, "several");
 	TAME(last->label, "several");
 	last->nano_usd_per_hour = 0;
 	return last;

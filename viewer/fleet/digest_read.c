@@ -46,8 +46,10 @@ static void read_price(struct reader *r, const struct base_json *node, struct fl
 	const struct base_json *price = base_json_get(node, "price");
 
 	l->priced = price && price->type == BASE_JSON_OBJECT;
-	if (!l->priced)
+	if (!l->priced) {
+		TEXT(l->asked, node, "price_model");
 		return;
+	}
 	TEXT(l->model, price, "model");
 	TEXT(l->label, price, "label");
 	TEXT(l->source, price, "source");

@@ -35,6 +35,8 @@ static void put_line(struct base_jsonout *j, const struct fleet_line *l)
 		base_json_string(j, "source", l->source);
 		base_json_string(j, "date", l->date);
 		base_json_end(j);
+	} else if (l->asked[0]) {
+		base_json_string(j, "price_model", l->asked);
 	}
 	base_json_end(j);
 }
@@ -157,6 +159,7 @@ static void agree(char *to, const char *from, size_t room)
 static void fold_line(struct fleet_line *to, const struct fleet_line *from)
 {
 	AGREE(to, from, gpu);
+	AGREE(to, from, asked);
 	if (to->priced) { /* amounts stay those of each one's price */
 		AGREE(to, from, model);
 		AGREE(to, from, label);

@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "job_age.h"
 #include "summary/analyse.h"
+#include "trace/runjson.h"
 
 #define BATCH 500
 
@@ -66,6 +67,22 @@ static int analyse(const char *path, const struct fleet_digest_source *o, struct
 	return view_analyse(path, &a, s);
 }
 
+/* Summaries of before do not tell which price was asked for where none was known. */
+static void take_model(struct view_summary *s, const char *dir)
+{
+	struct view_run_price given;
+
+	if (s->cost.known)
+		return;
+	view_run_price_read(dir, &given);
+	for (size_t g = 0; g < s->cost.gpus; g++) {
+		struct view_rate *r = &s->cost.rate[g];
+
+		if (!r->known && !r->price_model[0])
+			snprintf(r->price_model, sizeof(r->price_model), "%s", given.model);
+	}
+}
+
 /* A file that begins with a brace is a summary: no trace does. */
 static bool is_json(const char *path)
 {
@@ -103,7 +120,10 @@ static int summary_of(const char *path, const struct fleet_digest_source *o,
 		*s = NULL;
 		err = -ENOENT;
 	}
-	return err ? analyse(path, o, s) : 0;
+	if (err)
+		return analyse(path, o, s);
+	take_model(*s, path);
+	return 0;
 }
 
 static int make(struct fleet_digest *d, const char *path, const struct fleet_digest_source *o)

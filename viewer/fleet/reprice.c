@@ -12,12 +12,25 @@
 #define MINUTE_NS INT64_C(60000000000)
 #define BATCH 200
 
+/* A price that a person gave, without saying of which model it is. */
+static bool is_given(const struct fleet_line *l)
+{
+	return !strcmp(l->model, "given");
+}
+
+/* As its price is, as was asked for where none was known, else as all are that nobody asks for. */
+static const char *model_of(const struct fleet_line *l)
+{
+	const char *model = l->priced ? l->model : l->asked;
+
+	return model[0] && !is_given(l) ? model : "on-demand";
+}
+
 static const struct view_price *price_of(const struct view_prices *p, const struct fleet_line *l)
 {
-	struct view_price_query q = { .gpu = l->gpu,
-				      .provider = "",
-				      .instance_type = "",
-				      .price_model = l->model[0] ? l->model : "on-demand" };
+	struct view_price_query q = {
+		.gpu = l->gpu, .provider = "", .instance_type = "", .price_model = model_of(l)
+	};
 	bool assumed;
 
 	return strcasestr(l->gpu, "MIG ") ? NULL : view_prices_find(p, &q, &assumed);
@@ -74,7 +87,7 @@ static void reprice_mark(const struct fleet_digest *d, struct saves_mark *m)
 	}
 }
 
-size_t fleet_reprice(struct fleet_digest *d, const struct view_prices *p)
+size_t fleet_reprice(struct fleet_digest *d, const struct view_prices *p, size_t *given)
 {
 	size_t n = 0;
 
@@ -83,6 +96,7 @@ size_t fleet_reprice(struct fleet_digest *d, const struct view_prices *p)
 
 		if (!row)
 			continue;
+		*given += is_given(&d->line[i]);
 		reprice_line(&d->line[i], row);
 		n++;
 	}
@@ -105,7 +119,7 @@ struct moving {
 	struct fleet_store *to;
 	struct view_prices prices;
 	struct fleet_digest *digest; /* BATCH of them */
-	size_t n, lines, kept, bad;
+	size_t n, lines, kept, given, bad;
 	int err;
 };
 
@@ -129,7 +143,7 @@ static void on_digest(void *arg, const struct fleet_cell *cell)
 		return;
 	}
 	m->lines += d->lines;
-	m->kept += d->lines - fleet_reprice(d, &m->prices);
+	m->kept += d->lines - fleet_reprice(d, &m->prices, &m->given);
 	if (++m->n == BATCH)
 		flush(m);
 }
@@ -161,8 +175,13 @@ int fleet_store_reprice(struct fleet_store **to, struct fleet_store *from, const
 		err = m.err;
 	if (!err && m.kept)
 		view_note(
-			"%s has no price for %zu of %zu kinds of GPU of the runs, which keep theirs",
+			"%s has no price for %zu of %zu kinds of GPU and price model of the runs, "
+			"which keep theirs",
 			file, m.kept, m.lines);
+	if (!err && m.given)
+		view_note("%zu of %zu kinds of GPU had a price that was given without its model: "
+			  "they are repriced as on-demand",
+			  m.given, m.lines);
 	if (!err && m.bad)
 		view_note("%zu digests cannot be read and are left out", m.bad);
 	view_prices_fini(&m.prices);

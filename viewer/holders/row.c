@@ -18,7 +18,7 @@ static struct fleet_line *line_of(struct fleet_digest *d, const char *gpu, const
 		return &d->line[FLEET_LINES_MAX - 1];
 	l = &d->line[d->lines++];
 	TAME(l->gpu, gpu);
-	TAME(l->model, model);
+	TAME(l->asked, model);
 	return l;
 }
 
@@ -66,6 +66,8 @@ static void add_gpu(struct fleet_digest *d, const struct view_held *g, const cha
 bool view_holder_row(struct fleet_digest *d, const struct view_holder *h,
 		     const struct view_row_of *of, int64_t revision)
 {
+	size_t given = 0; /* nobody gives one */
+
 	*d = (struct fleet_digest){ .revision = revision, .rules = ANA_RULES };
 	set_names(d, h, of);
 	d->end = FLEET_END_OK;
@@ -79,11 +81,8 @@ bool view_holder_row(struct fleet_digest *d, const struct view_holder *h,
 	d->shares = 1;
 	TAME(d->share[0].class, FLEET_UNWRAPPED);
 	d->share[0].ns = fleet_digest_held_ns(d);
-	fleet_reprice(d, of->catalogue);
-	fleet_reprice(d, of->site);
+	fleet_reprice(d, of->catalogue, &given);
+	fleet_reprice(d, of->site, &given);
 	d->share[0].usd = fleet_digest_usd(d);
-	for (size_t i = 0; i < d->lines; i++)
-		if (!d->line[i].priced)
-			d->line[i].model[0] = '\0';
 	return true;
 }

@@ -128,6 +128,41 @@ def check_kept(where, runs, found, want):
     os.remove(store)
 
 
+def check_owned(where):
+    """A GPU that is owned stays so where no list had a price of it: by its digest, its stored summary, and by an older
+    summary, that does not tell it."""
+    folder = os.path.join(where, 'owned')
+    os.makedirs(folder)
+    run = shutil.move(tiny.imported(where, 'mine'), folder)
+    record = os.path.join(run, 'run.json')
+    told = {}
+    if os.path.exists(record):
+        with open(record, encoding='utf-8') as f:
+            told = json.load(f)
+    told['price'] = {'price_model': 'owned', 'from': '--price'}
+    with open(record, 'w', encoding='utf-8') as f:
+        json.dump(told, f)
+    prices = os.path.join(where, 'owned.csv')
+    with open(prices, 'w', encoding='utf-8') as f:
+        f.write('gpu,usd_per_gpu_hour,price_model,source,date\nNVIDIA H100 80GB HBM3,36,owned,finance,2026-02-01\n'
+                'NVIDIA H100 80GB HBM3,3600,on-demand,list,2026-02-01\n')
+    done = gs.gpustarve('report', run, '--format', 'json')
+    s = json.loads(done.stdout)
+    gs.equal([(r['usd_per_gpu_hour'], r['price_model']) for r in s['cost']['rates']], [(None, 'owned')], 'the summary says it')
+    gs.equal(json.loads(gs.gpustarve('digest', run).stdout)['gpus'][0].get('price_model'), 'owned', 'and the digest')
+    stored = os.path.join(run, 'summary.json')
+    for what, model in (('analysed', None), ('a summary', 'owned'), ('one of before', '')):
+        if model is not None:
+            s['cost']['rates'][0]['price_model'] = model
+            with open(stored, 'w', encoding='utf-8') as f:
+                json.dump(s, f)
+        for again in what, what + ', kept':
+            said, _ = fleet(folder, '--prices', prices)
+            gs.equal([(r['model'], r['nano_usd_per_gpu_hour']) for r in said['prices']], [('owned', 36 * 10**9)], again)
+            gs.equal(round(said['total']['usd'] * 10**9), said['total']['held_ns'] // 100, again)
+        os.remove(os.path.join(folder, 'fleet.sqlite'))
+
+
 def check_broken(where, found, good):
     """A run that cannot be read is left out, with a word."""
     bad = os.path.join(where, 'runs', 'bad.gst')
@@ -161,6 +196,7 @@ with gs.scratch() as where:
     check_compute(found, store)
     check_broken(where, found, want)
     check_kept(where, runs, found, want)
+    check_owned(where)
     empty = os.path.join(where, 'empty')
     os.makedirs(empty)
     gs.check('no run is there' in fleet(empty, rc=1)[1], 'an empty folder')

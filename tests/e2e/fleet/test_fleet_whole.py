@@ -359,20 +359,38 @@ def focus():
         gs.equal(sum(Fraction(r['EffectiveCost']) for r in cut), Fraction(march['bill']['total_cents'], 100), 'their cents')
 
 
+def given_and_asked(found):
+    """Some prices were given by hand, and some that nobody knew were to be those of an owned GPU. How many of the former
+    have a price on demand."""
+    lines = [l for d in found for l in d['gpus'] if l['gpu'] == 'NVIDIA H100 80GB HBM3']
+    for l in lines[::3]:
+        l['price'].update(model='given', label='--price', source='given by the user')
+    for k, l in enumerate(lines[1::3]):
+        for key in [key for key in l if key == 'price' or key.endswith('usd')]:
+            del l[key]
+        if k % 2 == 0:
+            l['price_model'] = 'owned'
+    return len(lines[::3])
+
+
 def prices():
     """All digests at other prices: what the file does not have keeps its own."""
     with gs.scratch() as where:
         found = fleets.digests(60, 21)
+        on_demand = given_and_asked(found)
         store(where, found)
         with open(where + '/prices.csv', 'w', encoding='utf-8') as f:
             f.write('gpu,usd_per_gpu_hour,price_model,source,date\nNVIDIA H100 80GB HBM3,2.123456789,on-demand,'
-                    'contract,2026-02-01\nNVIDIA L4,0.5,spot,contract,2026-02-01\nbad,x,on-demand,y,z\n')
-        new = {('NVIDIA H100 80GB HBM3', 'on-demand'): 2123456789, ('NVIDIA L4', 'spot'): 500000000}
-        want = 0
+                    'contract,2026-02-01\nNVIDIA L4,0.5,spot,contract,2026-02-01\nbad,x,on-demand,y,z\n'
+                    'NVIDIA H100 80GB HBM3,0.0123,owned,finance,2026-02-01\n')
+        new = {('NVIDIA H100 80GB HBM3', 'on-demand'): 2123456789, ('NVIDIA L4', 'spot'): 500000000,
+               ('NVIDIA H100 80GB HBM3', 'owned'): 12300000, ('NVIDIA H100 80GB HBM3', 'given'): 2123456789}
+        want, kept = 0, 0
         for d in found:
             for l in d['gpus']:
-                price = new.get((l['gpu'], l.get('price', {}).get('model', 'on-demand')))
+                price = new.get((l['gpu'], l.get('price', {}).get('model', l.get('price_model', 'on-demand'))))
                 want += l.get('usd', 0) if price is None else fleets.even(price * l['held_ns'], HOUR)
+                kept += price is None
         done = gs.gpustarve('fleet', '--store', f'sqlite:{where}/f.sqlite', '--prices', where + '/prices.csv',
                             '--format', 'json')
         gs.equal(done.returncode, 0, done.stderr.decode())
@@ -380,6 +398,10 @@ def prices():
         gs.equal(got['total']['usd'], Fraction(want, 10**9), 'repriced')
         gs.equal(got['bill']['total_cents'], fleets.even(want, fleets.CENT), 'cents')
         gs.check(b'keep theirs' in done.stderr and b'left out' in done.stderr, done.stderr.decode())
+        lines = sum(len(d['gpus']) for d in found)
+        gs.check(f'no price for {kept} of {lines} kinds of GPU and price model' in done.stderr.decode(), done.stderr.decode())
+        gs.check(f'{on_demand} of {lines} kinds of GPU had a price that was given without its model: they are repriced as '
+                 'on-demand' in done.stderr.decode(), done.stderr.decode())
         gs.check(any(p['source'] == 'contract' for p in got['prices']), 'source')
         again = json.loads(fleet(where, '--format', 'json'), parse_float=Fraction)
         gs.equal(again['total']['usd'], Fraction(sum(l.get('usd', 0) for d in found for l in d['gpus']), 10**9),
