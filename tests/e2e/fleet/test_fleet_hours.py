@@ -90,6 +90,19 @@ def check_zone(store, runs, zone, options, since, until):
     gs.check(all(v[0] <= users[k][0] for k, v in got.items()), f'{zone}: a run counts once')
 
 
+def check_month(store, out, options):
+    """Text, page and CSV of months that are cut say what JSON says, with the prices and remarks that belong to it."""
+    total, bill = out['total'], out['bill']
+    gs.equal(sum(p['usd'] for p in out['prices']), total['usd'], 'months: what was paid at each price')
+    gs.check(0 <= bill['untagged_cents'] <= bill['total_cents'], f'months: a part is no more than the whole: {bill["untagged_cents"]}')
+    gs.equal(sum(l['cents'] for l in bill['lines'] if l['team'] is None), bill['untagged_cents'], 'months: of no team')
+    rows = list(csv.DictReader(io.StringIO(fleetcheck.fleet(store, '--by', 'month', '--format', 'csv', *options).decode())))
+    gs.equal((sum(Fraction(r['usd']) for r in rows), sum(int(r['held_ns']) for r in rows)), (total['usd'], total['held_ns']), 'months: CSV')
+    for form in 'text', 'html':
+        said = ' '.join(fleetcheck.fleet(store, '--by', 'month', '--format', form, *options).decode().split())
+        gs.equal(('Prices' in said, 'on a simulated GPU' in said), (bool(out['prices']), total['simulated_runs'] > 0), f'months: {form}')
+
+
 def check_head(store, runs, options, since, until):
     """What the head says is what lies within the bounds of every run, and the months sum to it."""
     want = [0, 0, 0]
@@ -113,6 +126,7 @@ def check_head(store, runs, options, since, until):
             for key in 'held_ns', 'usd':
                 gs.equal(sum(r[key] for r in out['by']['month']), out['total'][key], f'months: {key}')
             gs.equal(sum(r['cents'] for r in out['by']['month']), round(out['total']['usd'] * 100), 'months: cents')
+            check_month(store, out, options)
         text = fleetcheck.fleet(store, *asked, *options).decode()
         gs.check(text.startswith(f'{want[0]} runs, ') and f' of them, from' in text.split('\n')[0], text[:200])
 
