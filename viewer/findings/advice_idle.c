@@ -46,29 +46,68 @@ static void end_it_with_the_work(struct view_summary *s, struct view_advice *a)
 	}
 }
 
+static const char *amount(struct view_summary *s, int64_t ns, int64_t nano_usd)
+{
+	base_unit text;
+
+	if (s->cost.known)
+		view_cost_text(text, &s->cost, nano_usd);
+	else
+		base_duration(text, ns);
+	return base_arena_printf(&s->mem, "%s", text);
+}
+
+/*
+ * What nobody used is GPUs that nobody ever did, which fewer would spare, and time of the others
+ * before, between and after runs, which would be there with fewer, too. The larger part is what the
+ * advice is about, with what that saves; the other is told beside it.
+ */
+static void advise_fewer(struct view_summary *s, struct view_advice *a, const struct view_unused *u)
+{
+	size_t all = s->result->gpus, used = all - u->no_process;
+	int64_t ns = u->ns - u->no_work_ns, usd = u->nano_usd - u->no_work_nano_usd;
+	int64_t rest_ns = a->saving_ns - ns, rest_usd = a->saving_nano_usd - usd;
+	const char *ask = base_arena_printf(&s->mem, "ask for %zu GPU%s instead of %zu", used,
+					    plural(used), all);
+
+	if (rest_ns > ns) {
+		end_it_with_the_work(s, a);
+		a->saving_ns = rest_ns;
+		a->saving_nano_usd = rest_usd;
+		a->action = base_arena_printf(&s->mem, "%s; %s: another %s", a->action, ask,
+					      amount(s, ns, usd));
+		return;
+	}
+	a->saving_ns = ns;
+	a->saving_nano_usd = usd;
+	a->brief =
+		base_arena_printf(&s->mem, "%zu GPU%s fewer", u->no_process, plural(u->no_process));
+	a->action = base_arena_printf(
+		&s->mem, "%s, or start a process per GPU (--nproc-per-node=%zu)", ask, all);
+	if (rest_ns > 0)
+		a->action = base_arena_printf(
+			&s->mem,
+			"%s; let the allocation begin and end with the work: nobody used the other "
+			"GPU%s for another %s of it",
+			a->action, plural(used), amount(s, rest_ns, rest_usd));
+}
+
 /* By how many GPUs too many were asked for; else it is time before and after the work. */
 bool view_advise_no_process(struct view_summary *s, struct view_advice *a)
 {
 	struct view_unused u = view_unused_gpus(s);
-	size_t all = s->result->gpus, used = all - u.no_process;
 
 	if (!u.no_process) {
 		end_it_with_the_work(s, a);
 		return true;
 	}
 	a->why = base_arena_printf(&s->mem, "%s; %s", a->why, view_unused_words(s, &s->mem));
-	if (!used) {
-		a->brief = "a job without GPUs, or a look at why none was used";
-		a->action = nobody_at_all(s, all);
+	if (u.no_process < s->result->gpus) {
+		advise_fewer(s, a, &u);
 		return true;
 	}
-	a->brief =
-		base_arena_printf(&s->mem, "%zu GPU%s fewer", u.no_process, plural(u.no_process));
-	a->action =
-		base_arena_printf(&s->mem,
-				  "ask for %zu GPU%s instead of %zu, or start a process per GPU "
-				  "(--nproc-per-node=%zu); end the allocation when the work ends",
-				  used, plural(used), all, all);
+	a->brief = "a job without GPUs, or a look at why none was used";
+	a->action = nobody_at_all(s, s->result->gpus);
 	return true;
 }
 

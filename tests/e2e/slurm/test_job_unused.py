@@ -146,6 +146,14 @@ def check_sweep(where):
     return out
 
 
+def check_advice(s, ns, *words):
+    """On what nobody used: so much is saved by that, and not more."""
+    a = next(a for a in s['advice'] if a['id'] == 'no-process')
+    gs.equal((a['saving_upper_ns'], nano(a['saving_upper_usd'])), (ns, ns // S * 10**6), f'what is saved: {a}')
+    for w in words:
+        gs.check(w in a['action'], f'{w}: {a["action"]}')
+
+
 def check_kinds(where):
     # a notebook's kernel that is started again within one run
     out = fresh(where, 'kernel')
@@ -159,6 +167,12 @@ def check_kinds(where):
     gs.equal([seconds(s, r) for r in range(3)],
              [([10, 0, 10, 0, 0], 0, 0, 0), ([30, 0, 40, 0, 0], 0, 0, 0), ([0, 0, 0, 100, 0], 0, 0, 0)], 'each GPU by itself')
     gs.check('10.0 \u00a2 on GPUs that no run used' in told(out), 'and never')
+    # one GPU fewer spares what that one cost; the gaps of the others would be there all the same
+    check_advice(s, 100 * S, 'ask for 2 GPUs instead of 3', 'nobody used the other GPUs for another 9.0 \u00a2 of it')
+    gs.check('next: 1 GPU fewer; saves at most 10.0 \u00a2 of' in told(out), f'by how much: {told(out)[:1500]}')
+    out = case(where, 'late', [[(0, 90, 95)], [(1, 90, 95)]], {'gpus': [gpu(0), gpu(1), gpu(2)]})
+    check_advice(report(out), 190 * S, 'prepare before the allocation begins', 'ask for 2 GPUs instead of 3: another 10.0 \u00a2')
+    gs.check('next: an allocation that begins when the work does; saves at most 19.0 \u00a2 of' in told(out), told(out)[:1500])
     # overlapping runs on one GPU; one of them within the other
     out = case(where, 'overlap', [[(0, 10, 60)], [(0, 20, 30)], [(0, 50, 80)]], {})
     gs.equal(seconds(report(out)), ([10, 0, 20, 0, 0], 0, 0, 0), 'at once')
