@@ -119,7 +119,7 @@ static bool is_whole_job(const struct view_summary *s)
 
 	for (size_t i = 0; i < s->result->gpus; i++)
 		given = given && s->result->gpu[i].allocated_ns >= 0;
-	return s->parts > 0 || given;
+	return (s->parts > 0 && view_job_known(&s->job)) || given;
 }
 
 static void set_facts(struct fleet_digest *d, const struct view_summary *s)

@@ -129,7 +129,7 @@ struct view_work { /* of compute: kernels of a kind and precision (LEDGER 3) */
 	uint64_t count;
 };
 
-struct view_job_part { /* a run of a job */
+struct view_job_part { /* a run of a job, or of those that a label joins */
 	const char *id;
 	const char *step; /* NULL: not known */
 	int64_t restart; /* -1: not known */
@@ -236,7 +236,7 @@ struct view_summary {
 	struct view_job_identity job; /* of the scheduler; unknown: there was none */
 	const char **step; /* its steps that were recorded */
 	size_t steps;
-	struct view_job_part *part; /* the runs of a job that were joined */
+	struct view_job_part *part; /* the runs that were joined, as they began */
 	size_t parts;
 	const char **host;
 	size_t hosts;

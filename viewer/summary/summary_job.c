@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run.user and run.slurm: whose job the run was. */
+#include <stdlib.h>
 #include <string.h>
 #include "summary.h"
 #include "summary_priv.h"
@@ -59,6 +60,15 @@ static void fill_part(struct view_summary *s, struct view_job_part *part,
 	part->step = base_arena_text(&s->mem, id.text[VIEW_JOB_STEP]);
 }
 
+static int by_start(const void *a, const void *b)
+{
+	const struct view_job_part *x = a, *y = b;
+
+	if (x->start_unix_ns != y->start_unix_ns)
+		return x->start_unix_ns < y->start_unix_ns ? -1 : 1;
+	return strcmp(x->id, y->id);
+}
+
 static void make_parts(struct view_summary *s, const struct view_trace *t)
 {
 	if (!t->joined)
@@ -67,11 +77,12 @@ static void make_parts(struct view_summary *s, const struct view_trace *t)
 		    &t->run.job)) { /* a label joins them: no scheduler's job is all of it */
 		s->job = VIEW_JOB_NONE;
 		s->steps = 0;
-		return;
 	}
 	s->part = base_arena_array(&s->mem, t->parts, sizeof(*s->part));
 	for (s->parts = 0; s->parts < t->parts; s->parts++)
 		fill_part(s, &s->part[s->parts], t, s->parts);
+	if (s->parts)
+		qsort(s->part, s->parts, sizeof(*s->part), by_start);
 }
 
 void summary_make_job(struct view_summary *s, const struct view_trace *t)
@@ -151,6 +162,8 @@ void summary_put_job(struct base_jsonout *j, const struct view_summary *s)
 	base_json_string(j, "user", s->user);
 	if (!view_job_known(&s->job)) {
 		base_json_null(j, "slurm");
+		if (s->parts)
+			put_parts(j, s);
 		return;
 	}
 	base_json_object(j, "slurm");
@@ -219,6 +232,6 @@ void summary_read_job(struct view_summary *s, const struct base_json *run)
 	BASE_JSON_EACH(n, steps)
 		if (n->type == BASE_JSON_STRING)
 			s->step[s->steps++] = n->text;
-	read_parts(s, base_json_get(slurm, "runs"));
+	read_parts(s, base_json_get(view_job_known(&s->job) ? slurm : run, "runs"));
 	read_attempts(s, base_json_get(slurm, "attempts"));
 }

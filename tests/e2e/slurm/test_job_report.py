@@ -15,8 +15,10 @@ import sys
 import time
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
+import figures
 import gs
 import jobsmade
+import pagekeys
 import schema
 from jobsmade import NAME, USED, alloc, run, stream, uuid
 
@@ -289,6 +291,35 @@ def check_labels(where):
     gs.check('alpha' not in json.dumps(said), 'and no experiment has the whole job')
 
 
+def check_ends(where):
+    """Each run of a label or of a job ended in its own way, and the last one does not speak for those before."""
+    out = fresh(where, 'ends')
+    for job, env in ('label:try=2', []), ('9', [('SLURM_JOB_ID', 9)]):
+        shutil.rmtree(out)
+        os.mkdir(out)
+        for i, status in enumerate((137, None, 3, 0)):
+            name = f'slurm-c1-9.{i}-0' if env else f'd-{7 - i}'  # by name they are in no order
+            run(out, name, stream(start=20 * i, end=20 * i + 10, env=env + [('SLURM_STEP_ID', i)] if env else []), record={
+                'labels': {'try': '2'}, 'start_unix_ns': T0 + 20 * i * S, 'wall_ns': 10 * S, 'exit_status': status,
+                'exits': [] if status is None else [{'host': 'n1', 'pid': 5, 'start_ns': 1, 'end_ns': 2, 'status': status}]})
+        text = told('--job', job, '--dir', out)
+        gs.check('exit status: 137 (signal 9), then not known, then 3, then 0 ' in text, f'{job}: {text[text.find("exit"):][:200]}')
+        said = gs.gpustarve('report', '--job', job, '--dir', out, '--format', 'json').stdout.decode()
+        s = json.loads(said)
+        gs.equal(schema.errors(closed, s)[:3], [], f'{job}: schema')
+        runs = (s['run']['slurm'] or s['run'])['runs']
+        gs.equal([r['exit_status'] for r in runs], [137, None, 3, 0], f'{job}: each')
+        page = gs.gpustarve('report', '--job', job, '--dir', out, '--format', 'html').stdout.decode()
+        wrong, _ = pagekeys.problems(page, figures.parse(said))
+        gs.equal(wrong[:3], [], f'{job}: each number of the page')
+        plain = ' '.join(re.sub(r'<[^>]+>', ' ', page).split())
+        gs.check('Exit status 137 , then not known, then 3 , then 0 ' in plain, f'{job}: page {plain[plain.find("Exit"):][:200]}')
+        with open(os.path.join(where, 'ends.json'), 'w', encoding='utf-8') as f:
+            f.write(said)
+        again = gs.gpustarve('report', os.path.join(where, 'ends.json'), '--format', 'json')
+        gs.equal(json.loads(again.stdout)['run'], s['run'], f'{job}: read again')
+
+
 def check_names(where):
     """Which job is meant."""
     out = fresh(where, 'names')
@@ -406,6 +437,7 @@ def check_hostile(where):
 
 closed = schema.close(schema.ours())
 with gs.scratch() as scratch:
-    for check in (check_unused, check_fleet, check_digest, check_unseen, check_requeue, check_steps, check_labels, check_names, check_never, check_held, check_hostile):
+    for check in (check_unused, check_fleet, check_digest, check_unseen, check_requeue, check_steps, check_labels, check_ends, check_names, check_never,
+                  check_held, check_hostile):
         check(scratch)
 gs.finish()

@@ -5,6 +5,7 @@
 #include "html_priv.h"
 
 #define HOSTS_SHOWN 64
+#define ENDS_SHOWN 8
 #define PROCESSES_SHOWN 32
 #define PLAIN                                                            \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789" \
@@ -165,6 +166,36 @@ static void put_kind(struct html *h)
 	html_put(h, "</dd>\n");
 }
 
+/* Where the joined runs stand in the document. */
+static const char *parts_at(const struct html *h)
+{
+	return view_job_known(&h->s->job) ? "/run/slurm/runs" : "/run/runs";
+}
+
+/* How it ended; of joined runs the last ones, as they began. */
+static void put_ends(struct html *h)
+{
+	const struct view_summary *s = h->s;
+	size_t from = s->parts > ENDS_SHOWN ? s->parts - ENDS_SHOWN : 0;
+
+	if (s->parts < 2 && !s->has_exit_status)
+		return;
+	html_put(h, "<dt>Exit status</dt><dd>");
+	if (s->parts < 2)
+		html_id(h, s->exit_status, "/run/exit_status");
+	if (from)
+		html_put(h, "of the last runs: ");
+	for (size_t i = from; s->parts > 1 && i < s->parts; i++) {
+		if (i > from)
+			html_put(h, ", then ");
+		if (s->part[i].has_exit_status)
+			html_id(h, s->part[i].exit_status, "%s/%zu/exit_status", parts_at(h), i);
+		else
+			html_put(h, "not known");
+	}
+	html_put(h, "</dd>\n");
+}
+
 static void put_facts(struct html *h)
 {
 	const struct view_summary *s = h->s;
@@ -176,11 +207,7 @@ static void put_facts(struct html *h)
 	html_put(h, ", and took ");
 	html_ns(h, s->wall_ns, "/run/wall_ns");
 	html_put(h, "</dd>\n");
-	if (s->has_exit_status) {
-		html_put(h, "<dt>Exit status</dt><dd>");
-		html_id(h, s->exit_status, "/run/exit_status");
-		html_put(h, "</dd>\n");
-	}
+	put_ends(h);
 	put_job(h);
 	put_hosts(h);
 	put_machine(h);
@@ -288,15 +315,15 @@ static void put_attempts(struct html *h)
 static void put_part(struct html *h, size_t i)
 {
 	const struct view_job_part *p = &h->s->part[i];
+	const char *at = parts_at(h);
 
 	html_put(h, "<tr>");
-	HTML_ROW(h, html_text(h, "bdi", p->id, "/run/slurm/runs/%zu/id", i));
-	HTML_CELL(h, html_text(h, "bdi", p->step, "/run/slurm/runs/%zu/step", i));
-	HTML_NUMBER_IF(h, p->restart >= 0,
-		       html_id(h, p->restart, "/run/slurm/runs/%zu/restart", i));
-	HTML_NUMBER_IF(h, p->wall_ns, html_ns(h, p->wall_ns, "/run/slurm/runs/%zu/wall_ns", i));
+	HTML_ROW(h, html_text(h, "bdi", p->id, "%s/%zu/id", at, i));
+	HTML_CELL(h, html_text(h, "bdi", p->step, "%s/%zu/step", at, i));
+	HTML_NUMBER_IF(h, p->restart >= 0, html_id(h, p->restart, "%s/%zu/restart", at, i));
+	HTML_NUMBER_IF(h, p->wall_ns, html_ns(h, p->wall_ns, "%s/%zu/wall_ns", at, i));
 	HTML_NUMBER_IF(h, p->has_exit_status,
-		       html_id(h, p->exit_status, "/run/slurm/runs/%zu/exit_status", i));
+		       html_id(h, p->exit_status, "%s/%zu/exit_status", at, i));
 	html_put(h, "</tr>\n");
 }
 
@@ -304,7 +331,7 @@ static void put_parts(struct html *h)
 {
 	if (!h->s->parts)
 		return;
-	html_details(h, "Runs of the job");
+	html_details(h, view_job_known(&h->s->job) ? "Runs of the job" : "Runs of the label");
 	html_table(h, "Runs that were joined");
 	HTML_HEADS(h, "Run", "Step", "n:Restart", "n:Took", "n:Exit status");
 	for (size_t i = 0; i < h->s->parts && i < html_budget(h, PROCESSES_SHOWN); i++)

@@ -6,6 +6,7 @@
 #include "text_priv.h"
 
 #define ATTEMPTS_SHOWN 8
+#define ENDS_SHOWN 8
 
 static bool name_seen(const struct ana_result *r, size_t upto)
 {
@@ -102,10 +103,37 @@ static void put_attempts(struct page *p)
 		fprintf(p->f, "  and %zu further restarts\n", r->attempts - ATTEMPTS_SHOWN);
 }
 
+/* "137 (signal 9)": a shell's word for an end by a signal; "not known". */
+static const char *part_end(const struct view_job_part *p, struct base_arena *mem)
+{
+	if (!p->has_exit_status)
+		return "not known";
+	if (p->exit_status > 128 && p->exit_status <= 128 + 64)
+		return base_arena_printf(mem, "%d (signal %d)", p->exit_status,
+					 p->exit_status - 128);
+	return base_arena_printf(mem, "%d", p->exit_status);
+}
+
+/* How it ended: of joined runs each, as they began, the last ones where there are many. */
+static const char *end_words(const struct view_summary *s, struct base_arena *mem)
+{
+	size_t from = s->parts > ENDS_SHOWN ? s->parts - ENDS_SHOWN : 0;
+	const char *all =
+		from ? base_arena_printf(mem, "of %zu runs the last %d: ", s->parts, ENDS_SHOWN)
+		     : "";
+
+	if (s->parts < 2)
+		return s->has_exit_status ? base_arena_printf(mem, "%d", s->exit_status) : "";
+	for (size_t i = from; i < s->parts; i++)
+		all = base_arena_printf(mem, "%s%s%s", all, i > from ? ", then " : "",
+					part_end(&s->part[i], mem));
+	return all;
+}
+
 void text_identity(struct page *p)
 {
 	const struct view_summary *s = p->s;
-	const char *command = "";
+	const char *command = "", *ends;
 	base_unit when;
 
 	for (size_t i = 0; i < s->commands; i++)
@@ -119,8 +147,11 @@ void text_identity(struct page *p)
 		fputs("  command: ", p->f);
 		text_wrap(p, 11, 11, command);
 	}
-	if (s->has_exit_status)
-		fprintf(p->f, "  exit status: %d\n", s->exit_status);
+	ends = end_words(s, &p->mem);
+	if (*ends) {
+		fputs("  exit status: ", p->f);
+		text_wrap(p, 15, 15, ends);
+	}
 	if (view_job_known(&s->job)) {
 		fputs("  job: ", p->f);
 		text_wrap(p, 7, 7, job_line(s, &p->mem));
