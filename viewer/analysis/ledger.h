@@ -180,7 +180,8 @@ enum ana_step_source {
 	ANA_STEPS_NONE,
 	ANA_STEPS_RANGE,
 	ANA_STEPS_OPTIMIZER,
-	ANA_STEPS_PERIOD
+	ANA_STEPS_PERIOD,
+	ANA_STEPS_BATCHES
 };
 
 struct ana_process {

@@ -141,7 +141,7 @@ static const char *data_differs(struct pairing *g)
 static const char *step_source(const struct view_summary *s)
 {
 	static const char *const from[] = { "nothing", "step ranges", "optimizer ranges",
-					    "the period of the kernels" };
+					    "the period of the kernels", "the loader's batches" };
 
 	return from[s->result->step_source];
 }

@@ -97,6 +97,7 @@ const char *const view_step_source_words[] = {
 	[ANA_STEPS_RANGE] = "step ranges",
 	[ANA_STEPS_OPTIMIZER] = "optimizer ranges",
 	[ANA_STEPS_PERIOD] = "the period of the kernel sequence",
+	[ANA_STEPS_BATCHES] = "the loader's batches",
 };
 
 const char *view_file_name(const char *path)

@@ -272,7 +272,7 @@ static void read_ledger(struct view_summary *s, const struct base_json *ledger)
 
 static void read_steps(struct view_summary *s, const struct base_json *root)
 {
-	static const char *const source[] = { "none", "range", "optimizer", "period" };
+	static const char *const source[] = { "none", "range", "optimizer", "period", "batches" };
 	const struct base_json *steps = base_json_get(root, "steps");
 	struct ana_result *r = s->result;
 	struct ana_unrecorded *u = &r->unrecorded;

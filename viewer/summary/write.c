@@ -226,7 +226,7 @@ static void put_ledger(struct base_jsonout *j, const struct view_summary *s)
 
 static void put_steps(struct base_jsonout *j, const struct ana_result *r)
 {
-	static const char *const source[] = { "none", "range", "optimizer", "period" };
+	static const char *const source[] = { "none", "range", "optimizer", "period", "batches" };
 	const struct ana_unrecorded *u = &r->unrecorded;
 
 	base_json_object(j, "steps");

@@ -177,7 +177,7 @@ static void archive_found(struct ana_found *f, size_t gpus, struct ana_archive *
 	ana_archive_field(a, f->skipped);
 	ana_archive_field(a, f->hints);
 	f->step_source =
-		(enum ana_step_source)ana_archive_number(a, f->step_source, ANA_STEPS_PERIOD);
+		(enum ana_step_source)ana_archive_number(a, f->step_source, ANA_STEPS_BATCHES);
 	ana_archive_time(a, &f->loader_wait_ns);
 	ana_archive_bool(a, &f->forgot);
 }

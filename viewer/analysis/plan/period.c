@@ -217,16 +217,46 @@ static int make_symbols(struct window *w)
 	return err;
 }
 
+/* A graph is launched as one operation, and may be a step, or a token of many. */
+static bool is_short(const struct window *w, size_t from, size_t period)
+{
+	size_t i;
+
+	if (period > ANA_BATCHES_FEW)
+		return false;
+	for (i = from; i < from + period && i < w->n; i++)
+		if (w->ev[i].op == WIRE_OP_GRAPH)
+			return false;
+	return true;
+}
+
+/*
+ * Several rounds in each batch. What comes once a batch tells, else the batches themselves, where a
+ * round is too short for a step; not in imports, which do not tell the first wait of an iterator.
+ * Else *at is -1: a round may be a step, or a part of one.
+ */
+static int ask_fewer(const struct window *w, struct ana_source *s, uint64_t batches, size_t period,
+		     long *at)
+{
+	const bool short_round = is_short(w, (size_t)*at, period);
+	int err = ana_batches_anchor(w->symbol, w->n, w->symbols, batches, at);
+
+	s->step_is_batch = !err && *at < 0 && short_round && !s->imported;
+	return err;
+}
+
 /*
  * The loader's batches against the period: *at begins a batch instead, -1: nothing does, where the
  * period tells of the names alone.
  */
-static int ask_batches(const struct window *w, const struct ana_source *s, size_t period, long *at)
+static int ask_batches(const struct window *w, struct ana_source *s, size_t period, long *at)
 {
 	const uint64_t came = s->batches - s->batches_unrecorded;
 	const uint64_t batches = (uint64_t)((unsigned __int128)came * w->looked / s->ops);
 	int differ;
 
+	if (ana_batches_are_fewer(batches, w->n / period, period))
+		return ask_fewer(w, s, batches, period, at);
 	if (!ana_batches_are_more(batches, w->n / period))
 		return 0;
 	differ = ana_batches_differ(w->symbol, w->n, w->symbols, batches);
@@ -235,7 +265,7 @@ static int ask_batches(const struct window *w, const struct ana_source *s, size_
 	return ana_batches_anchor(w->symbol, w->n, w->symbols, batches, at);
 }
 
-static int look(struct window *w, const struct ana_source *s, struct ana_anchor *anchor)
+static int look(struct window *w, struct ana_source *s)
 {
 	size_t period;
 	long i;
@@ -248,7 +278,7 @@ static int look(struct window *w, const struct ana_source *s, struct ana_anchor 
 		err = ask_batches(w, s, period, &i);
 	if (err || i < 0)
 		return err;
-	*anchor = (struct ana_anchor){
+	s->anchor = (struct ana_anchor){
 		.found = true,
 		.device = w->ev[i].device,
 		.stream = w->ev[i].stream,
@@ -293,7 +323,12 @@ static int look_from(struct view_trace *t, struct ana_source *s, struct wire_scr
 	*all = fill(w, &f) && !part;
 	err = f.err;
 	ana_feed_fini(&f);
-	return err ? err : look(w, s, &s->anchor);
+	return err ? err : look(w, s);
+}
+
+static bool is_told(const struct ana_source *s)
+{
+	return s->anchor.found || s->step_is_batch;
 }
 
 int ana_period_find(struct view_trace *t, struct ana_source *s, struct wire_scratch *scratch)
@@ -305,7 +340,8 @@ int ana_period_find(struct view_trace *t, struct ana_source *s, struct wire_scra
 	int err = w.ev && w.symbol ? 0 : -ENOMEM;
 
 	s->anchor = (struct ana_anchor){ 0 };
-	for (part = 0; part < WINDOWS && !err && !s->anchor.found && !all; part++)
+	s->step_is_batch = false;
+	for (part = 0; part < WINDOWS && !err && !is_told(s) && !all; part++)
 		err = look_from(t, s, scratch, &w, part, &all);
 	free(w.ev);
 	free(w.symbol);

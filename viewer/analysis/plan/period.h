@@ -26,7 +26,7 @@ static inline bool ana_anchor_is(const struct ana_anchor *a, const struct wire_e
 
 struct ana_source; /* plan.h */
 
-/* Into s->anchor. s->ops and s->batches are known. 0 or -ENOMEM. */
+/* Into s->anchor, or s->step_is_batch. s->ops and s->batches are known. 0 or -ENOMEM. */
 int ana_period_find(struct view_trace *t, struct ana_source *s, struct wire_scratch *scratch);
 
 /*

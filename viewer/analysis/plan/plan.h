@@ -39,6 +39,7 @@ struct ana_source { /* one stream: a process, or in imports a process of one fil
 	int64_t waits_unrecorded_ns; /* for them */
 	uint32_t loader_name; /* of the first loader wait, 0: none */
 	struct ana_anchor anchor; /* begins each step, where no range tells */
+	bool step_is_batch; /* nothing tells but the loader's batches: each is a step */
 };
 
 struct ana_rank_recorder; /* ranks/skew.h */

@@ -17,6 +17,8 @@ static enum ana_step_source step_source(const struct ana_source *s)
 		return ANA_STEPS_RANGE;
 	if (s->has_optimizer)
 		return ANA_STEPS_OPTIMIZER;
+	if (s->step_is_batch)
+		return ANA_STEPS_BATCHES;
 	return s->anchor.found ? ANA_STEPS_PERIOD : ANA_STEPS_NONE;
 }
 
@@ -394,6 +396,8 @@ static void take_wait(struct ana_walk *w, struct ana_proc *p, const struct wire_
 	ana_waiters_wait(w, p);
 	if (!err)
 		err = ana_steps_begin(&p->steps, e->start_ns);
+	if (!err && !(e->flags & WIRE_EV_FL_CONT))
+		err = ana_steps_batch(&p->steps, e->start_ns, e->flags & WIRE_EV_FL_FIRST);
 	if (err)
 		w->err = err;
 }

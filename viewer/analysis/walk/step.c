@@ -28,7 +28,7 @@ static int done(struct ana_steps *s, const struct ana_step *t)
 	bool recorded = is_recorded(s, t);
 	int err;
 
-	if (!recorded && s->source == ANA_STEPS_PERIOD) {
+	if (!recorded && s->source >= ANA_STEPS_PERIOD) {
 		s->skipped++;
 		return 0;
 	}
@@ -86,6 +86,17 @@ int ana_steps_boundary(struct ana_steps *s, int64_t t)
 	if (s->source != ANA_STEPS_PERIOD)
 		return 0;
 	if (s->tail > s->head)
+		close_last(s, t);
+	return append(s, t, INT64_MAX);
+}
+
+int ana_steps_batch(struct ana_steps *s, int64_t t, bool first)
+{
+	if (s->source != ANA_STEPS_BATCHES)
+		return 0;
+	if (s->tail > s->head && first)
+		s->tail--; /* it never ended, so no other one knows of it */
+	else if (s->tail > s->head)
 		close_last(s, t);
 	return append(s, t, INT64_MAX);
 }

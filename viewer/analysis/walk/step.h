@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Training steps of one process: from step ranges, from the ends of optimizer ranges, or from the
- * operation that begins each; and how much of each its GPUs spent idle under a loader wait. Steps
- * come and go in order of start.
+ * Training steps of one process: from step ranges, from the ends of optimizer ranges, from the
+ * operation that begins each, or from the loader's batches; and how much of each its GPUs spent
+ * idle under a loader wait. Steps come and go in order of start.
  */
 #ifndef ANALYSIS_STEP_H
 #define ANALYSIS_STEP_H
@@ -40,6 +40,12 @@ int ana_steps_begin(struct ana_steps *s, int64_t start);
 
 /* With ANA_STEPS_PERIOD: the operation that begins each step began. 0 or -ENOMEM. */
 int ana_steps_boundary(struct ana_steps *s, int64_t t);
+
+/*
+ * With ANA_STEPS_BATCHES: a wait for a batch began. @first of an iterator: the wait before it told
+ * that there are no more batches. 0 or -ENOMEM.
+ */
+int ana_steps_batch(struct ana_steps *s, int64_t t, bool first);
 
 /* [start, end) is idle under a wait. All ranges that begin before @end have come. */
 void ana_steps_expose(struct ana_steps *s, int64_t start, int64_t end);
