@@ -182,6 +182,7 @@ bool check_scale_predict(const struct view_summary *s, const struct check_scale 
 	int64_t fed_least = faster(f.fed_least, base_min(f.compute, f.fed_least), q->faster_ppm);
 	if (f.workers > 0) {
 		loader_pace(&f, p->ranks_now, p->ranks, &p->loader_ns, &least);
+		p->loader_least_ns = least;
 		/*
 		 * What a loader that keeps up lets wait all the same (at its start) it will again.
 		 */

@@ -30,6 +30,7 @@ struct check_prediction {
 	int64_t step_now_ns, step_ns; /* mean per trainer, predicted */
 	int64_t fed_ns; /* of it without waits */
 	int64_t loader_ns; /* the loader's time for a batch */
+	int64_t loader_least_ns; /* and at the very least; 0: there are no workers */
 	int64_t cores_ns; /* of step_ns: more waits for a core than now, at hand-overs */
 	int64_t starved_ppm; /* of the predicted step */
 	int64_t nano_usd_per_1k_steps; /* -1: no price is known */

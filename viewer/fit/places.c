@@ -56,11 +56,14 @@ static const char *read_run(struct fit *f, const struct view_summary *s)
 {
 	const struct ana_result *r = s->result;
 	const char *why = r->gpus ? same_name(r) : "it used no GPU";
-	int64_t all = view_working_ns(s);
+	int64_t all;
 
 	if (why)
 		return why;
 	f->gpus = (int64_t)r->gpus;
+	if (s->kind.kind == FACTS_RUN_INFERENCE)
+		f->requests_ns = r->classes[ANA_HOST_NO_WORK] / f->gpus;
+	all = view_working_ns(s) + f->requests_ns * f->gpus;
 	f->own_name = r->gpu[0].name;
 	f->own = fit_gpus_find(&f->table, f->own_name);
 	f->steps = r->steps;
@@ -103,6 +106,23 @@ static int64_t fastest(const struct view_summary *s)
 	return l->fetch_p1_ns / base_max(1, n->workers);
 }
 
+/* So many times the steps, at most, as the loader's workers can make batches for, ppm; 0: any. */
+static int64_t loader_most(const struct view_summary *s)
+{
+	const struct check_scale as_it_is = { .faster_ppm = PPM };
+	struct check_prediction p;
+	const char *why;
+
+	if (!check_scale_predict(s, &as_it_is, &p, &why) || p.loader_least_ns <= 0)
+		return 0;
+	return base_max(PPM, base_ppm(p.step_now_ns, p.loader_least_ns));
+}
+
+static int64_t less_of(int64_t bound, int64_t other)
+{
+	return bound && other ? base_min(bound, other) : base_max(bound, other);
+}
+
 static void set_limits(struct fit *f, const struct view_summary *s)
 {
 	struct check_prediction p;
@@ -111,7 +131,7 @@ static void set_limits(struct fit *f, const struct view_summary *s)
 	int64_t unseen = (c[ANA_EXCLUDED_UNOBSERVED] + c[ANA_DEVICE_LOST]) / f->gpus;
 	int64_t idle = f->train_ns - base_min(f->work_ns + unseen, f->train_ns);
 
-	f->faster_most_ppm = idle > 0 ? base_ppm(f->train_ns, idle) : 0;
+	f->faster_most_ppm = less_of(idle > 0 ? base_ppm(f->train_ns, idle) : 0, loader_most(s));
 	f->slower_free_ppm = PPM;
 	if (!loader_paces(s, &p))
 		return;
@@ -157,7 +177,11 @@ static void narrow(struct fit_range *t, const struct fit *f, const struct view_s
 		   struct fit_range work)
 {
 	struct check_prediction p;
+	int64_t most = loader_most(s);
 
+	if (most)
+		t->low = base_max(t->low, base_div_even((base_wide)f->train_ns * PPM, most));
+	t->low = base_min(t->low, t->high);
 	if (!loader_paces(s, &p))
 		return;
 	int64_t more =

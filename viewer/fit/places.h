@@ -11,6 +11,9 @@
  *   loader    one that sets the pace (check/scale.h) still sets it: a slower GPU hides in its wait. A
  *             step becomes longer by what the GPU takes beyond the fastest batches, but a hundredth,
  *             at most
+ *   any loader of workers makes no more batches than they can, however fast the GPU
+ *   requests  inference holds the GPU and waits for them: that is in T, for they are paid for by
+ *             requests, and come no faster for a faster GPU
  *   starved   the GPU's starved time of the run is not shorter on a faster GPU than T - work
  *
  * Everything outside of the training time (start-up, shutdown) is taken as it was. Prices are those
@@ -56,6 +59,7 @@ struct fit {
 	uint64_t steps;
 	int64_t train_ns,
 		work_ns; /* per GPU: training time, and of it the time in which it worked */
+	int64_t requests_ns; /* of train_ns: it waited for requests, as inference does */
 	int64_t outside_ns; /* per GPU: held, and not training */
 	uint64_t memory_peak_bytes; /* the most of a GPU; 0: not known */
 	uint64_t memory_total_bytes; /* of the run's GPUs; 0: not known */

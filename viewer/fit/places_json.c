@@ -93,6 +93,7 @@ void fit_json(const struct fit *f, const struct view_summary *s, FILE *out)
 	base_json_uint(&j, "steps", f->steps);
 	base_json_int(&j, "training_ns", f->train_ns);
 	base_json_int(&j, "work_ns", f->work_ns);
+	base_json_int(&j, "requests_ns", f->requests_ns);
 	base_json_int(&j, "outside_ns", f->outside_ns);
 	base_json_uint(&j, "memory_peak_bytes", f->memory_peak_bytes);
 	put_times(&j, "faster_at_most", f->faster_most_ppm);

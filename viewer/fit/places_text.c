@@ -68,10 +68,10 @@ static void put_head(const struct fit *f, const struct view_summary *s, struct b
 
 	view_wrap(out, 0, 2,
 		  base_arena_printf(mem,
-				    "fit of %s: %" PRId64
-				    "x %s, training took %s a GPU%s, and for %s %% "
+				    "fit of %s: %" PRId64 "x %s, %s took %s a GPU%s, and for %s %% "
 				    "of that the GPU worked",
 				    s->id ? s->id : "the run", f->gpus, f->own_name,
+				    f->requests_ns ? "work and the waits for requests" : "training",
 				    base_duration(train, f->train_ns),
 				    f->steps ? base_arena_printf(mem, " for %s steps",
 								 base_count(steps, f->steps))
@@ -143,8 +143,10 @@ static void put_rows(const struct fit *f, struct sources *sources, struct base_a
 		     FILE *out)
 {
 	fprintf(out, "\n  %-22s %-10s %9s  %-19s %-19s %-9s %s\n", "GPU", "provider", "$/GPU-h",
-		f->steps ? "a step" : "training", f->steps ? "1,000 steps" : "the run", "memory",
-		"source");
+		f->steps	 ? "a step"
+		: f->requests_ns ? "in all"
+				 : "training",
+		f->steps ? "1,000 steps" : "the run", "memory", "source");
 	for (size_t i = 0; i < f->places; i++)
 		if (!f->place[i].why)
 			put_row(f, &f->place[i], sources, mem, out);

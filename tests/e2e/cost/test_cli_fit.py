@@ -166,6 +166,42 @@ def check_turns(where):
                      f'{p["training_ns"]} holds {told[1]["training_ns"]}')
 
 
+def check_kept_pace(where):
+    """A loader that just keeps up with the GPU: its only worker never rests, and a faster GPU would wait for it."""
+    case = dict(steps=50, workers=1, batch=4, sample_ms=10, host_us=100, copy_bytes=0, collective_ns=0, sync=True,
+                kernels=[['vectorized_elementwise_kernel', 41_000_000]])
+    folder = os.path.join(where, 'even')
+    os.makedirs(folder)
+    done, run, _ = gs.traced([gs.PYTHON, os.path.join(gs.WORKLOADS, 'fitloop.py'), json.dumps(case)], folder, GPUSIM_NAME=tiny.NAME)
+    if not gs.equal(done.returncode, 0, f'even: {done.stderr.decode()[-500:]}'):
+        return
+    out = fit(run)
+    most = out['faster_at_most']
+    print(f'even: worked for {out["work_ns"] / out["training_ns"]:.3f}, at most {most} times as fast')
+    gs.check(1 <= most < 1.4, f'the loader allows little more: {most}')
+    for p in out['places']:
+        if p['not_known'] is None:
+            gs.check(p['training_ns']['low'] * most >= out['training_ns'] * .9999, f'{p["gpu"]}: no shorter than the loader')
+
+
+def check_requests(where):
+    """A server holds the GPU and waits for requests: that is in what a request costs."""
+    folder = os.path.join(where, 'serve')
+    os.makedirs(folder)
+    done, run, _ = gs.traced([gs.PYTHON, os.path.join(gs.WORKLOADS, 'kindloop.py'), 'serve'], folder, GPUSIM_NAME=tiny.NAME)
+    if not gs.equal(done.returncode, 0, f'serve: {done.stderr.decode()[-500:]}'):
+        return
+    s, out = gs.summary(run), fit(run)
+    waits = s['ledger']['classes']['host.no_work']['ns']
+    gs.check(waits > 0, 'it waits for requests')
+    gs.equal(out['requests_ns'], waits, 'so long')
+    gs.equal(out['training_ns'], s['ledger']['working_ns'] + waits, 'in what it takes')
+    gs.equal(out['training_ns'] + out['outside_ns'], s['ledger']['gpu_ns'], 'and not in the rest')
+    near(out['faster_at_most'], F(out['training_ns'], out['training_ns'] - out['work_ns']), 'no faster than requests come')
+    text = ' '.join(gs.gpustarve('fit', run).stdout.decode().split())
+    gs.check('work and the waits for requests took' in text and 'training took' not in text, f'as text: {text[:200]}')
+
+
 with gs.scratch() as where:
     run = imported(where, 'mixed')
     s, out = gs.summary(run, '--price', '3.99'), fit(run, '--price', '3.99')
@@ -237,6 +273,8 @@ with gs.scratch() as where:
                      f'{p["gpu"]}: no shorter than the loader')
 
     check_turns(where)
+    check_kept_pace(where)
+    check_requests(where)
     # What says nothing of other GPUs.
     for options, word in (((os.path.join(where, 'none.gst'),), 'none.gst'), ((run, run), 'one run'),
                           ((run, '--format', 'yaml'), 'yaml'), ((run, '--price-model', 'sometimes'), 'sometimes')):
