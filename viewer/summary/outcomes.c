@@ -29,6 +29,19 @@ static const struct ana_loader_facts *main_loader(const struct ana_result *r)
 	return most;
 }
 
+const struct ana_loader_facts *view_outcome_loader(const struct view_summary *s, size_t *of)
+{
+	const struct ana_result *r = s->result;
+	bool told = false;
+
+	*of = 0;
+	for (size_t i = 0; i < r->loaders; i++)
+		*of += r->loader[i].given.batches > 0;
+	for (size_t i = 0; i < s->outcomes; i++)
+		told |= s->outcome[i].source == VIEW_OUTCOME_LOADER;
+	return told && *of > 1 ? main_loader(r) : NULL;
+}
+
 /* Whatever was lost of the record may have been a batch. */
 static bool is_whole(const struct ana_quality *q)
 {

@@ -42,6 +42,12 @@ void view_waste_of(const struct view_summary *s, bool waste[ANA_CLASSES]);
 /* outcomes.c: what --unit of a command says in the place of what the run knows. */
 void view_summary_set_units(struct view_summary *s, const struct view_unit *unit, size_t n);
 
+/*
+ * outcomes.c: where several loaders gave batches, the one whose samples and epochs the outcomes
+ * are, and *@of how many; nothing tells which of them trains. NULL: there is one, or none is told.
+ */
+const struct ana_loader_facts *view_outcome_loader(const struct view_summary *s, size_t *of);
+
 void view_summary_free(struct view_summary *s);
 
 #endif

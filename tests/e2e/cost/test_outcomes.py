@@ -124,6 +124,20 @@ def played():
         judge(f'{what}: --unit', more['given'], 'frames', 7)
 
 
+def several():
+    """The loader that gave most may be the one that validates: it is said, and where it was made."""
+    with open(LOOP) as f:
+        line = next(i for i, text in enumerate(f, 1) if 'Numbers(args.validate)' in text)
+    for validate in 9, 500:
+        s, _, more = play(['--validate', str(validate)])
+        text = ' '.join(more['text'].split())
+        own = f'what the loader gave is of the one made at counted_loop.py:{line} that gave most, of 2; it may be one that validates'
+        gs.equal((own in text, 'it may be one that validates' in text), (validate == 500, True), f'validates {validate}: {text[:900]}')
+        gs.check('Several loaders gave batches' in more['page'], f'validates {validate}: page')
+    _, _, more = play([])
+    gs.check('may be one that' not in more['text'] + more['page'], 'one loader')
+
+
 def told():
     """What the program counts line by line; what --unit says gives way to it."""
     s, (samples, batches, _), more = play(['--count', 'tokens'], 2, ('--unit', 'tokens=5', '--unit', 'requests=77'))
@@ -198,6 +212,7 @@ def hostile():
 
 
 played()
+several()
 told()
 bounded()
 hostile()

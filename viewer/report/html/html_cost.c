@@ -135,6 +135,7 @@ static void put_outcome(struct html *h, const struct view_outcome *o, size_t at)
 static void put_outcomes(struct html *h)
 {
 	const struct view_summary *s = h->s;
+	size_t loaders;
 
 	if (!s->outcomes)
 		return;
@@ -143,6 +144,11 @@ static void put_outcomes(struct html *h)
 	for (size_t i = 0; i < s->outcomes; i++)
 		put_outcome(h, &s->outcome[i], i);
 	html_table_end(h);
+	if (view_outcome_loader(s, &loaders))
+		html_put(h,
+			 "<p class=\"soft\">Several loaders gave batches: what is known from the "
+			 "loader is of the one that gave most, which may be one that "
+			 "validates.</p>\n");
 }
 
 void html_cost(struct html *h)

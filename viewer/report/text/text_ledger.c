@@ -189,10 +189,28 @@ void text_gpus(struct page *p)
 		fprintf(p->f, "  and %zu more (see --format json)\n", shown - GPUS_SHOWN);
 }
 
+/* " made at train.py:33" */
+static const char *loader_place(struct page *p, const struct ana_loader_facts *l)
+{
+	return l->made_file ? base_arena_printf(&p->mem, " made at %s:%" PRIu32,
+						view_file_name(l->made_file), l->made_line)
+			    : "";
+}
+
 static void put_outcomes(struct page *p)
 {
+	const struct ana_loader_facts *l;
+	size_t loaders;
+
 	for (size_t i = 0; i < p->s->outcomes; i++)
 		text_line(p, view_outcome_words(&p->s->outcome[i], &p->mem));
+	l = view_outcome_loader(p->s, &loaders);
+	if (l)
+		text_line(p, base_arena_printf(
+				     &p->mem,
+				     "what the loader gave is of the one%s that gave most, of %zu; "
+				     "it may be one that validates",
+				     loader_place(p, l), loaders));
 }
 
 void text_steps(struct page *p)
