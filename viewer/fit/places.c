@@ -135,10 +135,6 @@ static void set_limits(struct fit *f, const struct view_summary *s)
 	f->slower_free_ppm = PPM;
 	if (!loader_paces(s, &p))
 		return;
-	/* A GPU without any work: no faster one brings more. */
-	int64_t most = PPM + p.gain_most_ppm;
-	f->faster_most_ppm = f->faster_most_ppm ? base_max(PPM, base_min(f->faster_most_ppm, most))
-						: f->faster_most_ppm;
 	int64_t wait = base_max(0, base_min(p.loader_ns, fastest(s)) - p.fed_ns);
 	int64_t work = base_div_even((base_wide)f->work_ns * p.step_now_ns, f->train_ns);
 	if (work > 0)
