@@ -39,6 +39,23 @@ void live_save_begin(struct live_save *s, const Wire__Checkpoint *c)
 				 .saver = c->saver };
 }
 
+/* The first that happened counts. */
+static void gone(struct live_save *s, int64_t t, bool deleted)
+{
+	if (s->gone_ns && s->gone_ns <= t)
+		return;
+	s->gone_ns = t;
+	s->deleted = deleted;
+}
+
+bool live_tells_of_save(const Wire__Checkpoint *c)
+{
+	return c->number && ((c->state >= WIRE__SAVE_STATE__SAVE_BEGUN &&
+			      c->state <= WIRE__SAVE_STATE__SAVE_HANDED) ||
+			     c->state == WIRE__SAVE_STATE__SAVE_CHANGED ||
+			     c->state == WIRE__SAVE_STATE__SAVE_DELETED);
+}
+
 void live_save_tell(struct live_save *s, const Wire__Checkpoint *c)
 {
 	int64_t end = live_clamped(c->end_ns);
@@ -55,6 +72,10 @@ void live_save_tell(struct live_save *s, const Wire__Checkpoint *c)
 	case WIRE__SAVE_STATE__SAVE_FAILED:
 		s->failed = true;
 		break;
+	case WIRE__SAVE_STATE__SAVE_DELETED:
+	case WIRE__SAVE_STATE__SAVE_CHANGED:
+		gone(s, base_max(end, 1), c->state == WIRE__SAVE_STATE__SAVE_DELETED);
+		return;
 	default:
 		break;
 	}
@@ -173,7 +194,7 @@ static void join(struct work *w)
 		if (!c->checkpoints || s->start_ns > open_until || is_again(w, at, last)) {
 			last = (uint32_t)c->checkpoints++;
 			c->checkpoint[last] = (struct live_checkpoint){ s->start_ns, s->start_ns,
-									LIVE_NEVER, true };
+									LIVE_NEVER, true, false };
 			open_until = s->start_ns;
 		}
 		c->of_save[at] = last;
@@ -206,6 +227,24 @@ static void overwrite(struct work *w)
 	}
 }
 
+/* A file is whole before it is watched: what is told of before is a clock that was set. */
+static void lose(struct work *w)
+{
+	for (uint32_t at = 0; at < w->saves; at++) {
+		const struct live_save *s = &w->save[at];
+		int64_t t = base_max(s->gone_ns, s->start_ns);
+		struct live_checkpoint *c;
+
+		if (!s->gone_ns || w->c->of_save[at] == LIVE_NO_CHECKPOINT)
+			continue;
+		c = &w->c->checkpoint[w->c->of_save[at]];
+		if (t >= c->gone_ns)
+			continue;
+		c->gone_ns = t;
+		c->deleted = s->deleted;
+	}
+}
+
 int live_checkpoints_make(const struct live_save *save, size_t saves, struct live_checkpoints *c)
 {
 	struct work w = { .save = save, .saves = saves, .c = c };
@@ -225,6 +264,7 @@ int live_checkpoints_make(const struct live_save *save, size_t saves, struct liv
 	link_processes(&w);
 	join(&w);
 	overwrite(&w);
+	lose(&w);
 	err = 0;
 out:
 	free(w.order);

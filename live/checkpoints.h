@@ -27,6 +27,8 @@ struct live_save {
 	struct live_file file;
 	const char *path; /* "": it has none, and counts for nothing */
 	const char *saver; /* NULL: not kept */
+	int64_t gone_ns; /* its file was seen changed or deleted then; 0: it was not */
+	bool deleted;
 	bool failed, synced;
 	bool unsure; /* nothing of a training was seen in it: it may be no checkpoint */
 };
@@ -47,6 +49,9 @@ static inline uint64_t live_bytes_sum(uint64_t a, uint64_t b)
 int64_t live_clamped(int64_t t);
 struct live_file live_file_of(const Wire__Checkpoint *c);
 
+/* Whether it is one of those things. */
+bool live_tells_of_save(const Wire__Checkpoint *c);
+
 /* One of which the first thing is told: everything but its path. */
 void live_save_begin(struct live_save *s, const Wire__Checkpoint *c);
 /* What was told of it, in any order, that first thing included. */
@@ -63,6 +68,7 @@ struct live_checkpoint {
 	int64_t start_ns; /* it covers all before */
 	int64_t there_ns, gone_ns; /* LIVE_NEVER: it never was; it still is */
 	bool unsure; /* all of its saves are */
+	bool deleted; /* that is why it is gone: a copy may be elsewhere */
 };
 
 struct live_checkpoints {

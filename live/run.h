@@ -185,6 +185,7 @@ struct live_unsaved {
 	bool under_way; /* a save has begun, and it is not told what became of it */
 	/* What was written since may be a checkpoint: less may be lost than since from_ns. */
 	bool unsure;
+	bool deleted; /* ... was one, and was deleted: a copy may be elsewhere */
 	uint64_t unsure_bytes; /* the last such; 0: not known */
 	int64_t unsure_ns; /* when */
 	int64_t from_ns;
@@ -226,6 +227,7 @@ struct live_totals {
 	int64_t unsaved_nano_usd; /* 0 unless priced */
 	bool saved, saving; /* there is a checkpoint; a save is under way */
 	bool unsure; /* ... and of what was written since it is not known whether it is one: ... */
+	bool deleted; /* ... it is one that was deleted, ... */
 	uint64_t unsure_bytes; /* ... so many bytes, 0: not known, ... */
 	int64_t unsure_for_ns; /* ... so long ago; -1: not known */
 	uint64_t dropped, own_cpu_ns;

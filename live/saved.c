@@ -15,6 +15,7 @@ struct live_saved { /* of all processes; what follows from their saves */
 	int64_t covered_ns; /* INT64_MIN: nothing */
 	int64_t unsure_ns, unsure_at_ns; /* that may be; INT64_MIN. When that was made */
 	uint64_t unsure_bytes;
+	bool deleted; /* that is why */
 	int64_t forgotten_ns; /* checkpoints that began up to here count for nothing */
 	bool stale;
 };
@@ -84,12 +85,6 @@ static struct live_kept *kept_of(struct live_stream *s, struct live_saved *all,
 	return k;
 }
 
-static bool tells_of_save(const Wire__Checkpoint *c)
-{
-	return c->number && *c->path && c->state >= WIRE__SAVE_STATE__SAVE_BEGUN &&
-	       c->state <= WIRE__SAVE_STATE__SAVE_HANDED;
-}
-
 static int64_t placed(const struct live_stream *s, int64_t t_ns)
 {
 	int64_t t = base_max(-LIVE_NUMBER_MAX, base_min(t_ns, LIVE_NUMBER_MAX));
@@ -138,7 +133,7 @@ int live_run_facts(struct live_run *r, const uint8_t *id, uint64_t seq, const Wi
 	for (size_t i = 0; i < m->n_checkpoints; i++) {
 		const Wire__Checkpoint *c = m->checkpoints[i];
 
-		if (tells_of_save(c))
+		if (live_tells_of_save(c) && *c->path)
 			take_save(r, s, *c);
 		else if (c->state == WIRE__SAVE_STATE__SAVE_WRITTEN)
 			take_written(r, s, c);
@@ -208,6 +203,7 @@ static void add_written(const struct live_run *r, struct live_saved *all)
 			continue;
 		all->unsure_ns = all->unsure_at_ns = w->end_ns;
 		all->unsure_bytes = w->bytes;
+		all->deleted = false;
 	}
 }
 
@@ -219,10 +215,10 @@ static void take_newest(const struct live_checkpoints *c, const struct live_save
 	for (size_t i = c->checkpoints; i-- && all->covered_ns == INT64_MIN;) {
 		const struct live_checkpoint *one = &c->checkpoint[i];
 
-		if (one->there_ns == LIVE_NEVER || one->gone_ns != LIVE_NEVER ||
-		    one->start_ns <= all->forgotten_ns)
+		if (one->there_ns == LIVE_NEVER || one->start_ns <= all->forgotten_ns ||
+		    (one->gone_ns != LIVE_NEVER && !one->deleted))
 			continue;
-		if (!one->unsure)
+		if (!one->unsure && !one->deleted)
 			all->covered_ns = one->start_ns;
 		else if (unsure == SIZE_MAX)
 			unsure = i;
@@ -230,7 +226,9 @@ static void take_newest(const struct live_checkpoints *c, const struct live_save
 	if (unsure == SIZE_MAX)
 		return;
 	all->unsure_ns = c->checkpoint[unsure].start_ns;
-	all->unsure_at_ns = c->checkpoint[unsure].there_ns;
+	all->deleted = c->checkpoint[unsure].deleted;
+	all->unsure_at_ns =
+		all->deleted ? c->checkpoint[unsure].gone_ns : c->checkpoint[unsure].there_ns;
 	for (size_t i = 0; i < saves; i++)
 		if (c->of_save[i] == unsure)
 			all->unsure_bytes += save[i].file.size;
@@ -246,6 +244,7 @@ static void refresh(const struct live_run *r, struct live_saved *all)
 	if (save && !live_series_prove(save, n) && !live_checkpoints_make(save, n, &c)) {
 		all->covered_ns = all->unsure_ns = INT64_MIN;
 		all->unsure_bytes = 0;
+		all->deleted = false;
 		all->stale = false;
 		take_newest(&c, save, n, all);
 		add_written(r, all);
@@ -321,6 +320,7 @@ struct live_unsaved live_run_unsaved(const struct live_run *r, int64_t now_ns)
 	}
 	if (r->saved && r->saved->unsure_ns > u.from_ns) {
 		u.unsure = true;
+		u.deleted = r->saved->deleted;
 		u.unsure_ns = r->saved->unsure_at_ns;
 		u.unsure_bytes = r->saved->unsure_bytes;
 	}

@@ -195,6 +195,7 @@ static void add_unsaved(const struct live_run *r, int64_t now_ns, struct live_to
 		return;
 	t->saved = u.saved;
 	t->unsure = u.unsure;
+	t->deleted = u.deleted;
 	t->unsure_bytes = u.unsure_bytes;
 	/* Saves are told at once, what GPUs were held a second later. */
 	t->unsure_for_ns = u.unsure ? base_max(0, newest_ns(r) - u.unsure_ns) : -1;

@@ -62,15 +62,19 @@ static int64_t ns_of(const struct statx_timestamp *t)
 	return t->tv_sec * 1000000000 + t->tv_nsec;
 }
 
-/* A file that is large enough, and whose birth the file system knows. */
-static bool look(int folder, const char *path, int flags, struct statx *st)
-{
-	const unsigned int asked = STATX_BASIC_STATS | STATX_BTIME;
+#define ASKED (STATX_BASIC_STATS | STATX_BTIME)
 
+static bool is_there(int folder, const char *path, int flags, struct statx *st)
+{
 	memset(st, 0, sizeof(*st));
-	return !syscall(SYS_statx, folder, path, flags | AT_NO_AUTOMOUNT, asked, st) &&
-	       S_ISREG(st->stx_mode) && st->stx_size >= PROF_FILES_LEAST &&
-	       (st->stx_mask & asked) == asked && st->stx_btime.tv_sec > 0;
+	return !syscall(SYS_statx, folder, path, flags | AT_NO_AUTOMOUNT, ASKED, st);
+}
+
+/* A file that is large enough, and whose birth the file system knows. */
+static bool is_large(const struct statx *st)
+{
+	return S_ISREG(st->stx_mode) && st->stx_size >= PROF_FILES_LEAST &&
+	       (st->stx_mask & ASKED) == ASKED && st->stx_btime.tv_sec > 0;
 }
 
 static bool is_same(const struct synced *s, const struct statx *st, long tid)
@@ -97,7 +101,8 @@ void prof_files_synced(int fd)
 	int before = errno;
 	struct statx st;
 
-	if (is_told() && look(fd, "", AT_EMPTY_PATH, &st) && !atomic_flag_test_and_set(&busy)) {
+	if (is_told() && is_there(fd, "", AT_EMPTY_PATH, &st) && is_large(&st) &&
+	    !atomic_flag_test_and_set(&busy)) {
 		keep(&st, syscall(SYS_gettid));
 		atomic_flag_clear(&busy);
 	}
@@ -152,12 +157,18 @@ void prof_files_moved(int folder, const char *path)
 	char what[WHAT_BYTES];
 	struct statx st;
 	int64_t born_ns;
+	bool saved;
 
-	if (is_told() && look(folder, path, AT_SYMLINK_NOFOLLOW, &st)) {
-		born_ns = take(&st);
-		if (born_ns && name(what, folder, path))
-			prof_shim_moved(what, born_ns, st.stx_ino, st.stx_size,
-					(uint64_t)ns_of(&st.stx_mtime));
+	if (is_told() && is_there(folder, path, AT_SYMLINK_NOFOLLOW, &st)) {
+		born_ns = is_large(&st) ? take(&st) : 0;
+		saved = prof_shim_saved(st.stx_ino);
+		if ((born_ns || saved) && name(what, folder, path)) {
+			if (saved)
+				prof_shim_renamed(what, st.stx_ino);
+			if (born_ns)
+				prof_shim_moved(what, born_ns, st.stx_ino, st.stx_size,
+						(uint64_t)ns_of(&st.stx_mtime));
+		}
 	}
 	errno = before;
 }

@@ -35,6 +35,7 @@
 #define WHAT_WORKER 254u
 #define WHAT_ENDED 253u
 #define SAVER_BYTES 48
+#define SAVED 16u /* files that were saved, of which a move is told */
 #define EARLY_LOADS 8u /* that are kept until the arm; each holds a text */
 #define WORKERS 512u /* that are known at a time */
 #define EPOCHS 16u /* of a worker whose numbers are known */
@@ -104,6 +105,7 @@ static atomic_uint texts; /* a bit for each that is in use */
 static _Atomic uint64_t dropped, dropped_by_workers;
 static atomic_uint saves; /* that were begun */
 static _Atomic uint64_t saved_inode; /* of the last one that ended */
+static _Atomic uint64_t saved_inodes[SAVED]; /* of the last ones, by number */
 static atomic_uint early; /* loads before the arm */
 static atomic_uint asides; /* times that the shim stepped aside */
 static void (*_Atomic wake_sender)(void); /* NULL before the arm, while threads tell already */
@@ -672,6 +674,7 @@ void gpustarve_saved(uint32_t number, const char *what, uint32_t state, uint64_t
 		return;
 	me.saving = 0;
 	atomic_store_explicit(&saved_inode, inode, memory_order_relaxed);
+	atomic_store_explicit(&saved_inodes[number % SAVED], inode, memory_order_relaxed);
 	if (!prof_marks_on())
 		return;
 	row.end_ns = prof_mark_close(WIRE_RANGE_CHECKPOINT, me.save_key);
@@ -690,8 +693,26 @@ void gpustarve_save_is(uint32_t number, const char *what, uint32_t state, uint64
 
 	if (!number || !prof_marks_on())
 		return;
+	atomic_store_explicit(&saved_inodes[number % SAVED], inode, memory_order_relaxed);
 	row.start_ns = row.end_ns = prof_realtime_ns();
 	put_saved(&row, what, state, inode, size, mtime_ns);
+}
+
+bool prof_shim_saved(uint64_t inode)
+{
+	bool saved = false;
+
+	for (unsigned int i = 0; i < SAVED && inode; i++)
+		saved |= atomic_load_explicit(&saved_inodes[i], memory_order_relaxed) == inode;
+	return saved;
+}
+
+void prof_shim_renamed(const char *what, uint64_t inode)
+{
+	struct wire_batch row = { .samples = PROF_SAVE_MOVED, .batch = inode };
+
+	row.start_ns = row.end_ns = prof_realtime_ns();
+	put_save(&row, what);
 }
 
 void prof_shim_moved(const char *what, int64_t born_ns, uint64_t inode, uint64_t size,

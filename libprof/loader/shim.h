@@ -96,6 +96,10 @@ PROF_EXPORT void gpustarve_loaded(const char *what, uint64_t inode, uint64_t siz
 void prof_shim_moved(const char *what, int64_t born_ns, uint64_t inode, uint64_t size,
 		     uint64_t mtime_ns);
 
+/* Whether that is one of the last files or folders that were saved, and where it was moved to. */
+bool prof_shim_saved(uint64_t inode);
+void prof_shim_renamed(const char *what, uint64_t inode);
+
 /*
  * The garbage collector begins or ends ("start", "stop") on this thread; a member of gc.callbacks.
  * Runs below PROF_SHIM_GC_NS are left out.
@@ -111,7 +115,10 @@ enum prof_save_state { /* SaveState of wire/session.proto */
 	PROF_SAVE_FAILED = 3,
 	PROF_SAVE_HANDED = 4,
 	PROF_SAVE_OPENED = 5,
-	PROF_SAVE_WRITTEN = 6 /* the sender's own: report.h */
+	PROF_SAVE_WRITTEN = 6, /* the sender's own: report.h, ... */
+	PROF_SAVE_CHANGED = 7, /* ... and savewatch.h */
+	PROF_SAVE_DELETED = 8,
+	PROF_SAVE_MOVED = 9 /* never told: for savewatch.h */
 };
 /* With a state: */
 #define PROF_SAVE_SYNCED 16u /* the saver synced the file */

@@ -30,6 +30,7 @@
 #include "sample/evidence.h"
 #include "sample/sampler.h"
 #include "sample/submitters.h"
+#include "savewatch.h"
 #include "stream/loss.h"
 #include "stream/stream.h"
 #include "stream/transport.h"
@@ -229,11 +230,18 @@ static void add_sample(const struct prof_thread_sample *sample)
 	prof_evidence_sample(sample);
 }
 
+static void add_checkpoint(const struct prof_checkpoint *c, const char *saver, const char *path)
+{
+	if (c->state != PROF_SAVE_MOVED)
+		prof_report_checkpoint(c, saver, path);
+	prof_savewatch_told(c, path);
+}
+
 static void drain_shim(bool final)
 {
 	struct prof_shim_sink sink = { .axis = prof_traceclock_axis(),
 				       .batch = add_batch,
-				       .checkpoint = prof_report_checkpoint,
+				       .checkpoint = add_checkpoint,
 				       .sample = add_sample };
 
 	prof_shim_drain(&sink, final);
@@ -305,6 +313,7 @@ static void tick(void)
 		prof_collect_no_flush();
 	drain_ranges(false);
 	drain_shim(false);
+	prof_savewatch_tick();
 	prof_ranges_stats(&ranges);
 	news |= prof_shim_missing(ranges.loader_waits);
 	news |= prof_policy_tick();
@@ -367,6 +376,7 @@ static void finish(void)
 		prof_collect_last(until(FLUSH_EXIT_NS, LEAVE_FLUSH_NS));
 	drain_ranges(true);
 	drain_shim(true);
+	prof_savewatch_tick();
 	prof_policy_finish();
 	prof_evidence_flush();
 	prof_stream_blocks();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the process writes to files by whatever means, by the kernel's account: so that a save that
- * nobody recognises is not taken for none (LEDGER 9). Where the writer has no table of descriptors
- * of its own nothing is looked at. Sender thread.
+ * What the process and its children write to files by whatever means, by the kernel's account: so
+ * that a save that nobody recognises is not taken for none (LEDGER 9). Where the writer has no
+ * table of descriptors of its own nothing is looked at. Sender thread.
  */
 #ifndef PROF_WRITTEN_H
 #define PROF_WRITTEN_H

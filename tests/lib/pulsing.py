@@ -11,6 +11,9 @@ S = 10**9
 FACTS = 7
 
 
+SAVE_STATES = {'begun': 1, 'whole': 2, 'failed': 3, 'handed': 4, 'changed': 7, 'deleted': 8}
+
+
 class Trainer:
     """A process with one GPU. Times are seconds of its life, which began @ago seconds ago. @stamped: its
     pulses' frames were made then, not now."""
@@ -44,11 +47,11 @@ class Trainer:
 
     def save(self, number, state, begun, ended=0.0, path='/ckpt/a', before=0, inode=0, content=0,
              saver='torch.save', size=0):
-        """One thing that happens to a save: 'begun', 'whole', 'failed', 'handed'."""
+        """One thing that happens to a save: 'begun', 'whole', 'failed', 'handed', 'changed', 'deleted'."""
         self.seq += 1
         end = self.start + int(ended * S) if ended else 0
         told = (field(1, self.start + int(begun * S)) + (field(2, end) if end else b'') + field(4, path) +
-                field(5, 1 + ('begun', 'whole', 'failed', 'handed').index(state)) + field(6, number) +
+                field(5, SAVE_STATES[state]) + field(6, number) +
                 field(7, saver) + (field(8, before) if before else b'') + (field(9, inode) if inode else b'') +
                 (field(10, size) if size else b'') + (field(13, content) if content else b''))
         return frame(self.id, self.seq, FACTS, body=field(3, told))

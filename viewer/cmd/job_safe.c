@@ -46,8 +46,8 @@ static void put_loss(const struct top_stop *f)
 	if (f->priced)
 		printf(" (%s)", base_money_ascii(usd, f->nano_usd));
 	printf(", %s of one GPU", base_duration(most, f->most_ns));
-	if (f->unsaved)
-		printf("; no checkpoint is there");
+	/* That it is of what trains, and all that it needs, nobody knows. */
+	fputs(f->unsaved ? "; no checkpoint is there" : " since a state was saved", stdout);
 	if (f->saving)
 		printf("; a save is under way");
 	if (f->grade)
@@ -55,23 +55,45 @@ static void put_loss(const struct top_stop *f)
 	putchar('\n');
 }
 
-/* Whether what was written is a checkpoint decides, and nobody knows it. */
-static int tell_unsure(const struct top_stop *f, const char *id)
+static void put_ago(const struct top_stop *f)
 {
-	base_unit bytes, ago;
+	base_unit ago;
 
-	printf("%s: not known: ", id);
+	if (f->unsure_for_ns >= LIVE_SECOND_NS)
+		printf(" %s ago", base_duration(ago, f->unsure_for_ns));
+	else if (f->unsure_for_ns >= 0)
+		printf(" just now");
+}
+
+static void put_written(const struct top_stop *f)
+{
+	base_unit bytes;
+
 	if (f->unsure_bytes)
 		printf("%s ", base_bytes(bytes, f->unsure_bytes));
 	else
 		printf("files ");
 	printf("were written");
-	if (f->unsure_for_ns >= LIVE_SECOND_NS)
-		printf(" %s ago", base_duration(ago, f->unsure_for_ns));
-	else if (f->unsure_for_ns >= 0)
-		printf(" just now");
-	printf(" by what is not known to save a training; if that is not a checkpoint, a stop now "
-	       "loses ");
+	put_ago(f);
+	printf(" by what is not known to save a training; if that is not a checkpoint");
+}
+
+static void put_deleted(const struct top_stop *f)
+{
+	printf("the newest checkpoint was deleted");
+	put_ago(f);
+	printf("; if no copy is elsewhere");
+}
+
+/* Whether what was written is a checkpoint, or there is one, decides, and nobody knows it. */
+static int tell_unsure(const struct top_stop *f, const char *id)
+{
+	printf("%s: not known: ", id);
+	if (f->deleted)
+		put_deleted(f);
+	else
+		put_written(f);
+	printf(", a stop now loses ");
 	put_loss(f);
 	return VIEW_EXIT_ERROR;
 }

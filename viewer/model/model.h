@@ -144,7 +144,7 @@ struct view_job_part { /* a run of a job, or of those that a label joins */
 struct view_saves {
 	uint64_t saves, whole, failed, synced, untold; /* as in struct view_insurance */
 	uint64_t checkpoints, kills, starts; /* starts: segments of the run */
-	uint64_t unsure, writtens, written_bytes; /* as in struct view_insurance */
+	uint64_t unsure, deleted, writtens, written_bytes; /* as in struct view_insurance */
 	int64_t written_ns; /* -1: nothing was */
 	int64_t ns[SAVES_PARTS], nano_usd[SAVES_PARTS];
 	const char *loss2; /* twice the integral of what is unsaved, ns x ns */

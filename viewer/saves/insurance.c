@@ -333,15 +333,24 @@ static void walk(struct insure *w)
 
 /* ---- what may be a checkpoint ---- */
 
-static void be_unsure(struct view_insurance *o, int64_t t, int64_t there_ns, int64_t gone_ns)
+/* Whether that leaves anything open. */
+static bool be_unsure(struct view_insurance *o, int64_t t, int64_t there_ns, int64_t gone_ns)
 {
 	size_t k = segment_at(o, there_ns);
 	struct saves_segment *s = k == SIZE_MAX ? NULL : &o->segment[k];
 
 	if (!s || gone_ns <= s->end_ns)
-		return;
+		return false;
 	s->unsure_ns = base_max(s->unsure_ns, base_min(t, s->end_ns));
 }
+	return t > s->covered_ns;
+}
+
+/* Of what was deleted a copy may be elsewhere. */
+static void find_deleted(struct view_insurance *o, const struct live_checkpoint *c)
+{
+	if (be_unsure(o, c->start_ns, c->there_ns, LIVE_NEVER) && !c->unsure)
+		o->deleted++;
 
 /* Of checkpoints the beginning; of files that were written the end, for it is not known when. */
 static void find_unsure(struct insure *w)
@@ -353,7 +362,11 @@ static void find_unsure(struct insure *w)
 	for (size_t i = 0; i < w->c.checkpoints; i++) {
 		const struct live_checkpoint *c = &w->c.checkpoint[i];
 
-		if (!c->unsure || c->there_ns == LIVE_NEVER)
+		if (c->there_ns == LIVE_NEVER)
+			continue;
+		if (c->deleted)
+			find_deleted(o, c);
+		if (!c->unsure)
 			continue;
 		o->unsure++;
 		be_unsure(o, c->start_ns, c->there_ns, c->gone_ns);

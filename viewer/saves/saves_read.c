@@ -97,12 +97,6 @@ static void leave_unknown(struct saves_facts *f)
 	f->in.writtens = n;
 }
 
-static bool tells_of_save(const Wire__Checkpoint *c)
-{
-	return c->number && c->state >= WIRE__SAVE_STATE__SAVE_BEGUN &&
-	       c->state <= WIRE__SAVE_STATE__SAVE_HANDED;
-}
-
 /* All messages of one number, from @at on. Returns how many there are. */
 static size_t take_save(struct saves_facts *f, const struct points *p, size_t at)
 {
@@ -151,7 +145,7 @@ static int read_saves(struct saves_facts *f, const struct view_trace *t)
 		const Wire__Checkpoint *c = p.point[i].c;
 
 		n = 1;
-		if (tells_of_save(c))
+		if (live_tells_of_save(c))
 			n = take_save(f, &p, i);
 		else if (c->state == WIRE__SAVE_STATE__SAVE_OPENED)
 			take_load(f, &p.point[i]);

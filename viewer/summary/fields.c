@@ -322,6 +322,7 @@ const struct summary_field summary_saves[] = {
 	F(COUNT, synced),
 	F(COUNT, untold),
 	F(COUNT, unsure),
+	F(COUNT, deleted),
 	AS(COUNT, writtens, "written"),
 	F(COUNT, written_bytes),
 	AS(TOTAL_KNOWN, written_ns, "written_unix_ns"),

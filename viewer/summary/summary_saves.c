@@ -95,6 +95,7 @@ static void take(struct view_summary *s, const struct view_insurance *i)
 	v->writtens = i->writtens;
 	v->written_bytes = i->written_bytes;
 	v->written_ns = i->writtens ? i->written_ns : -1;
+	v->deleted = i->deleted;
 	v->checkpoints = i->checkpoints;
 	v->kills = i->kills;
 	v->starts = i->segments;

@@ -44,6 +44,7 @@ static void add_run(struct top_stop *f, const struct top_snapshot *l)
 	f->unsaved |= !t->saved;
 	if (t->unsure) {
 		f->unsure = true;
+		f->deleted = t->deleted;
 		f->unsure_bytes = t->unsure_bytes;
 		f->unsure_for_ns = t->unsure_for_ns;
 	}

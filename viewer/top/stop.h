@@ -23,6 +23,7 @@ struct top_stop { /* sums over the runs that go on */
 	bool priced, unsaved, saving; /* unsaved: some run has no checkpoint */
 	/* What some run wrote may be a checkpoint: the sums are the most that can be lost. */
 	bool unsure;
+	bool deleted; /* of the last such run that is a checkpoint that was deleted */
 	uint64_t unsure_bytes; /* by the last such run; 0: not known */
 	int64_t unsure_for_ns; /* ago; -1: not known */
 	char grade; /* of the worst run whose trace is small; 0: none */

@@ -13,6 +13,7 @@ import gs
 import ranges
 
 BEGUN, WHOLE, FAILED, HANDED, OPENED, WRITTEN = 1, 2, 3, 4, 5, 6
+UNASKED = WRITTEN, 7, 8  # 7, 8: a file was changed, deleted: when that is seen is a matter of half a second (test_saves_gone.py)
 
 SAVERS = {
     'torch/__init__.py': 'from .serialization import save, load\n',
@@ -147,7 +148,7 @@ def write(folder, files):
 
 def saves_of(stream):
     """number -> [begun, ended...], and what was opened."""
-    points = [c for r in stream if r.get('frame') == 'facts' for c in r['checkpoints'] if c['state'] != WRITTEN]
+    points = [c for r in stream if r.get('frame') == 'facts' for c in r['checkpoints'] if c['state'] not in UNASKED]
     by_number = {}
     for c in points:
         by_number.setdefault(c['number'], []).append(c)

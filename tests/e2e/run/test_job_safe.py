@@ -112,6 +112,21 @@ def of_unsure(where):
     answer(0, 'safe to stop: it loses 5.0 s', run, *PRICE)
 
 
+def of_gone(where):
+    """Deleted, though a copy may be elsewhere; changed by what is no save: the one before counts, if that is there."""
+    t = Trainer('gone', ago=600, stamped=True)
+    run = t.write(where, t.hello(), *pulses(t, *range(1, 600, 7), 600))
+    for n, at in ((1, 300), (2, 500)):
+        t.write(where, t.save(n, 'begun', at, path=f'/m{n}'), t.save(n, 'whole', at, at + 1, path=f'/m{n}', inode=n))
+    answer(2, 'a stop now loses 100.0 s of GPU time', run, *PRICE)
+    t.write(where, t.save(2, 'changed', 500, 550, path='/m2', inode=2))
+    answer(2, 'a stop now loses 5 m 0 s of GPU time', run, *PRICE)
+    t.write(where, t.save(1, 'deleted', 300, 590, path='/m1', inode=1))
+    answer(1, 'not known: the newest checkpoint was deleted 10.0 s ago; if no copy is elsewhere, a stop now loses 10 m 0 s '
+           'of GPU time', run, *PRICE)
+    answer(0, 'safe to stop: it loses 10 m 0 s', run, '--lose', '11m', *PRICE)
+
+
 def of_job(where):
     """All runs of a scheduler's job together."""
     out = os.path.join(where, 'jobs')
@@ -270,6 +285,7 @@ with gs.scratch() as where:
     of_folder(where)
     of_killed(where)
     of_unsure(where)
+    of_gone(where)
     of_job(where)
     of_collector()
     over_http()

@@ -49,6 +49,12 @@ static void put_unsure(struct html *h, const struct view_saves *v)
 		html_count(h, v->unsure, "/saves/unsure");
 		html_put(h, ".</p>\n");
 	}
+	if (v->deleted) {
+		html_put(h, "<p>Not known: checkpoints that were deleted, of which a copy may be "
+			    "elsewhere: ");
+		html_count(h, v->deleted, "/saves/deleted");
+		html_put(h, ".</p>\n");
+	}
 	if (v->writtens) {
 		html_put(h, "<p>Not known: files of ");
 		html_bytes(h, v->written_bytes, "/saves/written_bytes");
@@ -61,7 +67,7 @@ static void put_unsure(struct html *h, const struct view_saves *v)
 static void put_loss(struct html *h, const struct view_saves *v)
 {
 	html_put(h, "<p>A kill loses ");
-	if (v->unsure || v->writtens)
+	if (v->unsure || v->deleted || v->writtens)
 		html_put(h, "up to ");
 	html_ns(h, v->mean_ns, "/saves/mean_loss_ns");
 	html_put(h, " of GPU time");

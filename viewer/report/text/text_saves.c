@@ -52,6 +52,12 @@ static void put_unsure(struct page *p, const struct view_saves *v)
 				     base_count(a, v->unsure), v->unsure == 1 ? "" : "s",
 				     v->unsure == 1 ? "it may be a checkpoint, or not"
 						    : "they may be checkpoints, or not"));
+	if (v->deleted)
+		text_line(p, base_arena_printf(&p->mem,
+					       "not known: %s checkpoint%s deleted; whether a copy "
+					       "is elsewhere is not seen",
+					       base_count(a, v->deleted),
+					       v->deleted == 1 ? " was" : "s were"));
 	if (v->writtens)
 		text_line(p, base_arena_printf(
 				     &p->mem,
@@ -68,7 +74,7 @@ static void put_loss(struct page *p, const struct view_saves *v)
 	text_line(p, base_arena_printf(&p->mem,
 				       "a kill loses %s%s of GPU time%s on average, %s at most, "
 				       "and %s of each GPU to start again",
-				       v->unsure || v->writtens ? "up to " : "",
+				       v->unsure || v->deleted || v->writtens ? "up to " : "",
 				       base_duration(mean, v->mean_ns), money(p, v->mean_nano_usd),
 				       base_duration(worst, v->worst_ns),
 				       base_duration(start, v->start_up_ns)));

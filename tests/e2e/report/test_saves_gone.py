@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e timeout=300
+"""Checkpoints that are not there any more when the job is killed: deleted, cut to nothing, or overwritten through a
+file object by a save that is killed halfway. None of them is called durable; one that was moved is. By real programs
+on the simulated GPU."""
+import json
+import os
+import sys
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import gs
+import schema
+
+JOB = '''
+import os, signal, sys, threading, time
+sys.path.insert(0, sys.argv[1])
+import gpudev, torch
+how, net = sys.argv[2], torch.nn.Linear(1024, 1024)
+
+def save(path):
+    torch.save(net.state_dict(), path)
+
+class Slow:
+    def __init__(self, f):
+        self.f = f
+    def write(self, data):
+        time.sleep(1)
+        return self.f.write(data)
+    def flush(self):
+        self.f.flush()
+
+def overwrite():
+    with open('a.pt', 'wb') as f:
+        torch.save(net.state_dict(), Slow(f))
+
+def happen():
+    if how in ('deleted', 'older'):
+        os.remove('a.pt')
+    elif how == 'folder':
+        import shutil
+        shutil.rmtree('d')
+    elif how == 'cut':
+        open('a.pt', 'wb').close()
+    elif how == 'slow':
+        threading.Thread(target=overwrite, daemon=True).start()
+    elif how == 'moved':
+        os.rename('a.pt', 'b.pt')
+    elif how == 'atomic':
+        os.remove('b.pt')
+    elif how == 'outside':
+        os.system('rm a.pt')
+
+stream = gpudev.Stream(gpudev.Device(0))
+for n in range(1, 101):
+    stream.kernel(36_000_000, 'gemm')
+    stream.synchronize()
+    if n == 30:
+        save('a.pt')
+        if how == 'atomic':
+            os.replace('a.pt', 'b.pt')
+    elif n == 40 and how == 'older':
+        save('b.pt')
+    elif n == 60:
+        happen()
+    elif n == 100 and how != 'ordered':
+        os.kill(os.getpid(), signal.SIGKILL)
+'''
+# What is most of the time before the kill that a save at step 30 (40) covered.
+WANT = {'kept': 'durable', 'deleted': 'unknown', 'atomic': 'unknown', 'outside': 'unknown', 'cut': 'lost', 'slow': 'lost',
+        'moved': 'durable', 'older': 'durable'}
+
+
+def run(how):
+    with gs.scratch() as where:
+        os.mkdir(where + '/in')
+        done = gs.command([gs.WITH_GPUSIM, gs.CLI, 'run', '-o', where + '/runs', '--price', '36', '--', gs.PYTHON, '-c',
+                           JOB, gs.WORKLOADS, how], env=gs.environment(HOME=where), cwd=where + '/in')
+        gs.equal(done.returncode, -9, f'{how}: {done.stderr.decode()[-500:]}')
+        trace = where + '/runs/' + [n for n in os.listdir(where + '/runs') if n.endswith('.gst')][0]
+        gs.equal(gs.gpustarve('report', trace, '--format', 'json', '-o', where + '/s.json').returncode, 0, how)
+        gs.equal(gs.gpustarve('verify', trace).returncode, 0, f'{how}: verify')
+        gs.equal(gs.gpustarve('report', trace, '--format', 'html', '-o', where + '/s.html').returncode, 0, how)
+        with open(where + '/s.html', encoding='utf-8') as f:
+            page = f.read()
+        summary = json.load(open(where + '/s.json'))
+        gs.equal(schema.errors(schema.ours(), summary), [], f'{how}: schema')
+        return summary['saves'], gs.gpustarve('report', trace).stdout.decode(), page
+
+
+for each, part in WANT.items():
+    saves, text, html = run(each)
+    parts = {name: p['ns'] for name, p in saves['parts'].items()}
+    covered = parts.get('durable', 0) + parts.get('unknown', 0)
+    gs.equal(saves['checkpoints'], 2 if each == 'older' else 1, f'{each}: {saves}')
+    if part == 'lost':
+        gs.equal(covered, 0, f'{each}: {parts}')
+    else:
+        gs.check(parts[part] >= 1_000_000_000 and parts[part] == covered, f'{each}: {part}: {parts}')
+    gs.check(parts['lost'] >= 2_000_000_000, f'{each}: {parts}')
+    gs.equal(saves.get('deleted', 0), int(part == 'unknown'), f'{each}: {saves}')
+    gs.equal('1 checkpoint was deleted; whether a copy is elsewhere is not seen' in text, part == 'unknown', f'{each}: {text}')
+    gs.equal('a kill loses up to' in text, part == 'unknown', f'{each}: {text}')
+    gs.equal('checkpoints that were deleted' in html, part == 'unknown', f'{each}: the page')
+gs.finish()
