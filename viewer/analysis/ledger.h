@@ -124,7 +124,11 @@ struct ana_gpu {
 	int64_t idle_ns, empty_ns, queued_ns;
 	int64_t loader_wait_ns, loader_exposed_ns;
 	int64_t loader_outside_ns; /* waits before and after all operations, as far as input.* */
-	int64_t after_last_ns; /* behind the last one, of classes that verdicts are about */
+	/* behind the last one, of classes that verdicts are about, and as far as that was seen */
+	int64_t after_last_ns;
+	int64_t saving_after_ns; /* behind the last one, of host.checkpoint */
+	int64_t last_end_ns; /* of its last operation, on the axis */
+	int64_t submitted_ns; /* when its last kernel was, or, not known, ended; on the axis */
 	int64_t classes[ANA_CLASSES]; /* sums to held_ns */
 	int64_t confidence[ANA_CLASSES][ANA_CONFIDENCES];
 	int64_t skew_causes[ANA_CLASSES]; /* of comm.skew: what the late ranks did; sums to it */

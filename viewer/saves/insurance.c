@@ -133,6 +133,7 @@ static void begin_segment(struct view_insurance *o, int64_t start)
 							    .end_ns = start,
 							    .covered_ns = start,
 							    .unsure_ns = start,
+							    .worked_ns = LIVE_NEVER,
 							    .redone_from_ns = LIVE_NEVER };
 }
 
@@ -342,7 +343,6 @@ static bool be_unsure(struct view_insurance *o, int64_t t, int64_t there_ns, int
 	if (!s || gone_ns <= s->end_ns)
 		return false;
 	s->unsure_ns = base_max(s->unsure_ns, base_min(t, s->end_ns));
-}
 	return t > s->covered_ns;
 }
 
@@ -351,6 +351,7 @@ static void find_deleted(struct view_insurance *o, const struct live_checkpoint 
 {
 	if (be_unsure(o, c->start_ns, c->there_ns, LIVE_NEVER) && !c->unsure)
 		o->deleted++;
+}
 
 /* Of checkpoints the beginning; of files that were written the end, for it is not known when. */
 static void find_unsure(struct insure *w)
@@ -381,6 +382,53 @@ static void find_unsure(struct insure *w)
 	}
 }
 
+/* ---- what came after the last work ---- */
+
+/* Of the last segment alone, and if all its processes told all: of others nothing tells it. */
+static void find_worked(struct insure *w)
+{
+	struct view_insurance *o = w->out;
+	struct saves_segment *s = o->segments ? &o->segment[o->segments - 1] : NULL;
+
+	if (!s)
+		return;
+	for (size_t i = 0; i < w->in->processes; i++) {
+		const struct saves_process *p = &w->in->process[i];
+
+		if (p->holds && p->start_ns >= s->start_ns && !p->told)
+			return;
+	}
+	s->worked_ns = s->start_ns;
+	for (size_t g = 0; g < w->in->gpus; g++)
+		s->worked_ns = base_max(s->worked_ns, w->in->gpu[g].submitted_ns);
+}
+
+/* What is covered if a save that began at @from is there: all, where no work followed it. */
+static int64_t covers(const struct saves_segment *s, int64_t from)
+{
+	return from > s->start_ns && from >= s->worked_ns ? s->end_ns : from;
+}
+
+/* Saves beside each other wait once. */
+static void find_waited(struct insure *w)
+{
+	for (size_t g = 0; g < w->in->gpus; g++) {
+		const struct saves_gpu *gpu = &w->in->gpu[g];
+		int64_t upto = gpu->last_end_ns;
+
+		for (size_t i = 0; upto && i < w->in->saves; i++) {
+			const struct live_save *s = &w->in->save[i];
+			int64_t from = base_max(s->start_ns, upto);
+
+			if (s->call_end_ns == LIVE_NEVER || s->call_end_ns <= from)
+				continue;
+			ana_sum(&w->out->waited_last_ns, held_until(&w->held[g], s->call_end_ns) -
+								 held_until(&w->held[g], from));
+			upto = s->call_end_ns;
+		}
+	}
+}
+
 /* ---- restarts ---- */
 
 /* The first save of a segment: what is loaded behind it tells nothing of its beginning. */
@@ -402,7 +450,8 @@ static int64_t first_save(const struct insure *w, const struct saves_segment *s)
 static void redo(struct saves_segment *s, int64_t from)
 {
 	if (s->end == SAVES_END_KILLED)
-		s->redone_from_ns = base_min(s->redone_from_ns, base_max(from, s->start_ns));
+		s->redone_from_ns =
+			base_min(s->redone_from_ns, covers(s, base_max(from, s->start_ns)));
 }
 
 static void restart(struct insure *w, size_t k)
@@ -436,7 +485,7 @@ static void restart(struct insure *w, size_t k)
 
 static void book(const struct held *h, const struct saves_segment *s, int64_t *part, bool last)
 {
-	int64_t cut = s->covered_ns, unsure = s->unsure_ns;
+	int64_t cut = covers(s, s->covered_ns), unsure = s->unsure_ns;
 	enum saves_part rest = SAVES_UNSAVED;
 
 	if (s->end == SAVES_END_KILLED) {
@@ -620,6 +669,8 @@ static int insure(struct insure *w)
 	judge_ends(w);
 	walk(w);
 	find_unsure(w);
+	find_worked(w);
+	find_waited(w);
 	for (size_t k = 1; k < w->out->segments; k++)
 		restart(w, k);
 	book_all(w);

@@ -34,6 +34,7 @@ struct saves_segment {
 	enum saves_end end;
 	int64_t covered_ns; /* beginning of the checkpoint that is there at its end, or start_ns */
 	int64_t unsure_ns; /* up to here something may cover more; covered_ns: nothing may */
+	int64_t worked_ns; /* when its last kernel was submitted; LIVE_NEVER: not known */
 	int64_t redone_from_ns; /* LIVE_NEVER: nothing is known to have been done again */
 	bool opened; /* it is known which save it began with: ... */
 	uint32_t opened_segment; /* ... of that one */
@@ -45,8 +46,8 @@ struct view_insurance {
 	uint64_t untold; /* of before: what became of them is not known */
 	uint64_t checkpoints; /* that were there at some time */
 	uint64_t unsure; /* what may have been others: nothing of a training was seen in them */
-	uint64_t writtens, written_bytes; /* times of files by what is no save that is known */
 	uint64_t deleted; /* checkpoints whose files were, and which nothing newer makes up for */
+	uint64_t writtens, written_bytes; /* times of files by what is no save that is known */
 	int64_t written_ns; /* the last of them; 0: there is none */
 	struct saves_segment *segment;
 	size_t segments;
@@ -62,6 +63,7 @@ struct view_insurance {
 	int64_t now_ns; /* that a kill at the end would lose; -1: nothing goes on */
 	int64_t every_ns; /* median from checkpoint to checkpoint; -1: there are no two */
 	int64_t silent_ns; /* longest of the killed segments */
+	int64_t waited_last_ns; /* by GPUs for saves behind their last operations */
 	struct saves_chain chain; /* its dollars are 0 */
 	int64_t (*gpu_moved)[SAVES_MARKS_MAX + 1][SAVES_MOVED]; /* of each GPU, by mark */
 };

@@ -16,6 +16,7 @@ struct saves_process {
 	bool holds; /* a GPU */
 	bool ordered; /* it said that it ended, and with status 0 as far as that is known */
 	bool runs; /* nobody saw its end, and it may well go on */
+	bool told; /* it said that it ended: all that it gave its GPUs is known */
 	int64_t word_ns; /* when it was last heard of */
 };
 
@@ -23,6 +24,8 @@ struct saves_gpu {
 	const struct ana_span *held; /* by processes; merged, in order */
 	size_t helds;
 	int64_t held_ns; /* with what no process held */
+	int64_t submitted_ns; /* when its last kernel was; 0: not known, or it had none */
+	int64_t last_end_ns; /* of its last operation; 0: it had none */
 };
 
 struct saves_input {

@@ -198,6 +198,7 @@ static struct saves_process process_of(const struct view_trace *t, size_t at,
 				       .end_ns = p->end_ns,
 				       .holds = p->holds,
 				       .ordered = s->bye && !(own && own->status),
+				       .told = s->bye != NULL,
 				       .runs = !strcmp(p->ended, "running"),
 				       .word_ns = s->bye ? live_clamped(s->bye->t_ns) : word };
 }
@@ -323,8 +324,8 @@ static int read_lives(struct saves_facts *f, const struct view_trace *t, const s
 	if (!f->process || !f->gpu || read_ends(f, n, t, r))
 		return -ENOMEM;
 	for (size_t g = 0; g < r->gpus; g++)
-		f->gpu[g] =
-			(struct saves_gpu){ r->gpu[g].held, r->gpu[g].helds, r->gpu[g].held_ns };
+		f->gpu[g] = (struct saves_gpu){ r->gpu[g].held, r->gpu[g].helds, r->gpu[g].held_ns,
+						r->gpu[g].submitted_ns, r->gpu[g].last_end_ns };
 	f->in.processes = n;
 	f->in.gpus = r->gpus;
 	f->in.over = view_trace_over(t);

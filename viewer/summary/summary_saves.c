@@ -41,8 +41,11 @@ static void set_money(struct view_saves *v, const struct view_insurance *i, stru
 static void set_interval(struct view_saves *v, const struct view_insurance *i,
 			 const struct ana_result *r)
 {
-	int64_t waited = r->classes[ANA_HOST_CHECKPOINT] + r->skew_causes[ANA_HOST_CHECKPOINT];
+	int64_t waited = r->classes[ANA_HOST_CHECKPOINT] + r->skew_causes[ANA_HOST_CHECKPOINT] +
+			 i->waited_last_ns;
 
+	for (size_t g = 0; g < r->gpus; g++)
+		waited -= r->gpu[g].saving_after_ns;
 	v->exposed_ns = v->best_ns = -1;
 	v->between_seen = i->kills > 0;
 	v->between_ns = i->kills ? i->instants_ns / (int64_t)i->kills
@@ -92,10 +95,10 @@ static void take(struct view_summary *s, const struct view_insurance *i)
 	v->synced = i->synced;
 	v->untold = i->untold;
 	v->unsure = i->unsure;
+	v->deleted = i->deleted;
 	v->writtens = i->writtens;
 	v->written_bytes = i->written_bytes;
 	v->written_ns = i->writtens ? i->written_ns : -1;
-	v->deleted = i->deleted;
 	v->checkpoints = i->checkpoints;
 	v->kills = i->kills;
 	v->starts = i->segments;

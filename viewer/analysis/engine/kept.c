@@ -123,7 +123,8 @@ static bool are_sums(const struct ana_gpu *g)
 				g->comm_exposed_ns,   g->copy_exposed_ns,   g->idle_ns,
 				g->empty_ns,	      g->queued_ns,	    g->loader_wait_ns,
 				g->loader_exposed_ns, g->loader_outside_ns, g->input_kernel_ns,
-				g->after_last_ns };
+				g->after_last_ns,     g->saving_after_ns,   g->last_end_ns,
+				g->submitted_ns };
 
 	for (size_t i = 0; i < sizeof(sum) / sizeof(sum[0]); i++)
 		if (!is_time(sum[i]))

@@ -399,13 +399,14 @@ static void find_rest(struct ana_gap_decision *d, const struct ana_submitter *le
 	d->rest_end = base_min(s->s->bye ? ana_clamp_time(s->s->bye->t_ns) : s->end_ns, end);
 }
 
-/* Of the classes that verdicts are about. */
+/* Of the classes that verdicts are about, without what nobody saw: the GPU may have worked. */
 static int64_t inside_ns(const struct ana_gpu_state *g)
 {
 	int64_t ns = 0;
 
 	for (int c = 0; c < ANA_CLASSES; c++)
-		if (!ana_class_is_outside(c))
+		if (!ana_class_is_outside(c) && c != ANA_EXCLUDED_UNOBSERVED &&
+		    c != ANA_DEVICE_LOST)
 			ana_sum(&ns, g->gpu->classes[c]);
 	return ns;
 }
@@ -524,6 +525,7 @@ void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g)
 	const struct ana_spans *held = &g->plan->held;
 	int64_t end = held->count ? held->span[held->count - 1].end : g->end;
 	int64_t before = waited(g), inside = inside_ns(g);
+	int64_t saving = g->gpu->classes[ANA_HOST_CHECKPOINT];
 
 	if (ana_timeline_stack_upto(&g->waits, end, INT64_MIN))
 		w->err = -ENOMEM;
@@ -539,6 +541,10 @@ void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g)
 	walk_pieces(&d, g->end, end, ana_rules_teardown);
 	g->gpu->loader_outside_ns += waited(g) - before;
 	ana_sum(&g->gpu->after_last_ns, inside_ns(g) - inside);
+	g->gpu->saving_after_ns = g->gpu->classes[ANA_HOST_CHECKPOINT] - saving;
+	g->gpu->last_end_ns = g->end;
+	g->gpu->submitted_ns =
+		g->gpu->ops_without_launch || g->computed == INT64_MIN ? g->end : g->computed;
 }
 
 void ana_gap_unused(struct ana_walk *w, struct ana_gpu_state *g)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e timeout=200
+"""A save that no work of the GPU follows: with it everything is covered, also the time that it takes itself, whatever
+exit status a program then ends with (preempted, it saves and goes), and it keeps the GPU waiting as any other. By real
+programs on the simulated GPU, whose saves take half a second each."""
+import json
+import os
+import sys
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import gs
+import schema
+
+JOB = '''
+import os, signal, sys, time
+sys.path.insert(0, sys.argv[1])
+import gpudev, torch
+how, net = sys.argv[2], torch.nn.Linear(4, 4)
+
+class Takes:
+    def __getstate__(self):
+        time.sleep(0.5)
+        return {}
+
+def save(path):
+    torch.save({'model': net.state_dict(), 'rest': Takes()}, path)
+
+def end(*_):
+    save('last.pt')
+    if how == 'works_on':
+        for _ in range(10):
+            step()
+    sys.exit(143)
+
+def step():
+    stream.kernel(36_000_000, 'gemm')
+    stream.synchronize()
+
+signal.signal(signal.SIGTERM, end)
+stream = gpudev.Stream(gpudev.Device(0))
+for n in range(1, 76):
+    step()
+    if n == 40 and how != 'ordered':
+        save('first.pt')
+    elif n == 75 and how == 'unsaved':
+        sys.exit(143)
+    elif n == 75 and how == 'killed':
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif n == 75 and how != 'ordered':
+        os.kill(os.getpid(), signal.SIGTERM)
+save('last.pt')
+'''
+SAVE, SOME = 500_000_000, 250_000_000
+# How: exit status, saves, least and most of what is lost, of what is unsaved, in ms.
+WANT = {'term': (143, 2, (0, 0), (0, 0)), 'ordered': (0, 1, (0, 0), (0, 0)), 'works_on': (143, 2, (800, 1800), (0, 0)),
+        'unsaved': (143, 1, (1500, 2600), (0, 0)), 'killed': (-9, 1, (1500, 3000), (0, 0))}
+
+for how, (status, saves, lost, unsaved) in WANT.items():
+    with gs.scratch() as where:
+        os.mkdir(where + '/in')
+        done = gs.command([gs.WITH_GPUSIM, gs.CLI, 'run', '-o', where + '/runs', '--price', '36', '--', gs.PYTHON, '-c',
+                           JOB, gs.WORKLOADS, how], env=gs.environment(HOME=where), cwd=where + '/in')
+        gs.equal(done.returncode, status, f'{how}: {done.stderr.decode()[-500:]}')
+        trace = where + '/runs/' + [n for n in os.listdir(where + '/runs') if n.endswith('.gst')][0]
+        gs.equal(gs.gpustarve('report', trace, '--format', 'json', '-o', where + '/s.json').returncode, 0, how)
+        gs.equal(gs.gpustarve('verify', trace).returncode, 0, f'{how}: verify')
+        with open(where + '/s.json', encoding='utf-8') as f:
+            summary = json.load(f)
+        text = ' '.join(gs.gpustarve('report', trace).stdout.decode().split())
+    gs.equal(schema.errors(schema.ours(), summary), [], f'{how}: schema')
+    told = summary['saves']
+    parts = {name: p['ns'] for name, p in told['parts'].items()}
+    gs.equal(told['checkpoints'], saves, f'{how}: {told}')
+    for part, (least, most) in ('lost', lost), ('unsaved', unsaved):
+        gs.check(least * 1_000_000 <= parts[part] <= most * 1_000_000, f'{how}: {part}: {parts}')
+    gs.equal(sum(parts.values()), summary['ledger']['gpu_ns'], f'{how}: all of it')
+    gs.check(SAVE * 0.95 <= told['exposed_ns'] <= SAVE + SOME, f'{how}: a save costs {told["exposed_ns"]}')
+    if how == 'killed':
+        gs.check('after the last kernel' not in text, f'{how}: what follows the last records is not known: {text[:900]}')
+gs.finish()
