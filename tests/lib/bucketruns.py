@@ -4,6 +4,7 @@ under as many names as a test wants, each with a run.json of its own."""
 import json
 import os
 import re
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -140,7 +141,7 @@ def instead(where, script):
     shutil.copy(COLLECTOR, folder)
     path = os.path.join(folder, 'gpustarve')
     with open(path + '.new', 'w', encoding='utf-8') as f:
-        f.write(f'#!/bin/sh\nREAL={gs.CLI}\n{script}\n')
+        f.write(f'#!/bin/sh\nREAL={shlex.quote(gs.CLI)}\n{script}\n')
     os.chmod(path + '.new', 0o755)
     os.rename(path + '.new', path)
     return os.path.join(folder, 'gpustarve-collector')

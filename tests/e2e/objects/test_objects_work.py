@@ -165,7 +165,7 @@ def test_dead_letters():
         runs.add('vision', 'good')
         runs.add('vision', 'junk', {k: os.urandom(3000) for k in runs.pieces})
         runs.add('text', 'killer')
-        kills = br.instead(where, 'case "$2" in *killer.gst) kill -9 $PPID; sleep 9;; *) exec $REAL "$@";; esac')
+        kills = br.instead(where, 'case "$2" in *killer.gst) kill -9 $PPID; sleep 9;; *) exec "$REAL" "$@";; esac')
         killed = 0
         for _ in range(20):
             code, _, log = br.once(store, where, program=kills, work_tries='3', work_lease='2s')
@@ -230,7 +230,7 @@ def test_what_grows_is_analysed_again():
         runs = br.Runs(store, where, RECORDED, '--segment-bytes', '65536')
         keys = sorted(runs.pieces)
         begun = os.path.join(where, 'begun')
-        frozen = br.instead(where, f'cp -r "$2" {where}/seen.gst; $REAL "$@" || exit; touch {begun}; '
+        frozen = br.instead(where, f'cp -r "$2" {where}/seen.gst; "$REAL" "$@" || exit; touch {begun}; '
                             f'while [ -e {begun} ]; do sleep .05; done')
         runs.add('vision', 'r', {k: runs.pieces[k] for k in keys[:1]})
         with br.Worker(store, where, program=frozen, work_lease='2s') as w:
@@ -321,7 +321,7 @@ def test_what_waits_in_an_outbox_is_not_done():
             wait_for(lambda: 'it is tried again' in w.log(), 'the server is away')
             w.stop()
         gs.equal((os.path.exists(f'{where}/outbox'), runs.marks()), (True, []), f'it waits there, and no mark: {w.log()}')
-        takes = br.instead(where, 'case $2 in --flush) exit 0;; *) exec $REAL "$@";; esac')
+        takes = br.instead(where, 'case $2 in --flush) exit 0;; *) exec "$REAL" "$@";; esac')
         code, _, log = br.once(store, where, '--store', f'clickhouse://127.0.0.1:{port}/fleet?outbox={where}/outbox', program=takes)
         gs.equal((code, [m[2] for m in runs.marks()]), (0, ['digest']), f'once the server has it: {log}')
 
@@ -373,7 +373,7 @@ def test_credentials_are_not_handed_down():
     with gs.scratch() as where, objectstore.Checked() as store:
         runs = br.Runs(store, where, tiny.imported(where))
         runs.add('vision', 'a')
-        code, _, log = br.once(store, where, program=br.instead(where, f'env >{where}/env; exec $REAL "$@"'))
+        code, _, log = br.once(store, where, program=br.instead(where, f'env >{where}/env; exec "$REAL" "$@"'))
         with open(f'{where}/env', encoding='utf-8') as f:
             words = f.read()
         gs.check(code == 0 and 'AWS_SECRET' not in words and 'GPUSTARVE_LOCAL_FILES=0' in words, f'{log}{words}')
