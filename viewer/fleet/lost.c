@@ -130,16 +130,16 @@ static void add_run(struct fleet_lost_tables *t, const struct fleet_restart *r)
 	if (!r->within || !r->saves.known)
 		return;
 	add(&t->total, r);
-	add_to(&t->users, 1, &r->key[FLEET_LOST_USER], r);
+	add_to(&t->users, 1, &r->key[FLEET_JOB_USER], r);
 	if (has_any(&r->saves))
-		add_to(&t->jobs, FLEET_LOST_KEYS, r->key, r);
+		add_to(&t->jobs, FLEET_JOB_KEYS, r->key, r);
 }
 
 struct digests {
 	struct fleet_lost_tables *t;
 	const struct fleet_query *q;
 	struct fleet_digest *d;
-	struct fleet_table jobs; /* keys: tenant, then fleet_lost_key */
+	struct fleet_table jobs; /* keys: tenant, then fleet_job_key */
 	struct fleet_restart *run; /* of jobs: others may have to do with them */
 	size_t runs, room;
 	struct base_arena mem;
@@ -168,7 +168,7 @@ static struct fleet_restart run_of(const struct fleet_digest *d, const struct fl
 static void keep(struct digests *a, struct fleet_restart r, const char *const *key)
 {
 	const struct fleet_digest *d = a->d;
-	const struct fleet_group *g = fleet_table_at(&a->jobs, FLEET_LOST_KEYS + 1, key);
+	const struct fleet_group *g = fleet_table_at(&a->jobs, FLEET_JOB_KEYS + 1, key);
 
 	if (!base_vec_more(a->run, a->runs, a->room)) {
 		a->err = -ENOMEM;
@@ -176,8 +176,8 @@ static void keep(struct digests *a, struct fleet_restart r, const char *const *k
 	}
 	r.job = (uint32_t)(g - a->jobs.group);
 	r.run = base_arena_text(&a->mem, d->run);
-	r.key = base_arena_alloc(&a->mem, FLEET_LOST_KEYS * sizeof(*r.key));
-	memcpy((void *)(uintptr_t)r.key, g->key + 1, FLEET_LOST_KEYS * sizeof(*r.key));
+	r.key = base_arena_alloc(&a->mem, FLEET_JOB_KEYS * sizeof(*r.key));
+	memcpy((void *)(uintptr_t)r.key, g->key + 1, FLEET_JOB_KEYS * sizeof(*r.key));
 	if (d->chain.known) {
 		struct saves_chain *c = base_arena_alloc(&a->mem, sizeof(*c));
 
@@ -198,8 +198,8 @@ static void on_digest(void *arg, const struct fleet_cell *cell)
 	if (!text || (!strstr(text, "\"saves\":") && !strstr(text, "\"job\":")) ||
 	    fleet_digest_read(a->d, text, strlen(text), &why) || (!d->saves.known && !d->job[0]))
 		return;
-	const char *const key[FLEET_LOST_KEYS + 1] = { d->tenant, d->job[0] ? d->job : d->run,
-						       d->user, d->team, d->cluster };
+	const char *const key[FLEET_JOB_KEYS + 1] = { d->tenant, d->job[0] ? d->job : d->run,
+						      d->user, d->team, d->cluster };
 	r = run_of(d, a->q);
 	if (d->job[0] && !d->whole_job) {
 		keep(a, r, key);

@@ -24,21 +24,13 @@ struct fleet_lost {
 	base_wide ns[FLEET_SAVES_PARTS], usd[FLEET_SAVES_PARTS];
 };
 
-enum fleet_lost_key { /* of a job */
-	FLEET_LOST_JOB, /* or the run, which is of no job */
-	FLEET_LOST_USER,
-	FLEET_LOST_TEAM,
-	FLEET_LOST_CLUSTER,
-	FLEET_LOST_KEYS
-};
-
 /*
  * Groups with their fleet_lost, most thrown away first. Of their sums runs, FLEET_USD and
  * FLEET_HELD_NS alone are set: the latter two of what was thrown away.
  */
 struct fleet_lost_tables {
 	struct fleet_table users; /* key: user */
-	struct fleet_table jobs; /* keys: fleet_lost_key; those with nothing thrown away, unknown or
+	struct fleet_table jobs; /* keys: fleet_job_key; those with nothing thrown away, unknown or
 				    unsaved are left out */
 	struct fleet_lost total;
 };

@@ -5,6 +5,7 @@
 #include "base/csv.h"
 #include "base/jsonout.h"
 #include "base/units.h"
+#include "by_job.h"
 #include "core/wrap.h"
 #include "page.h"
 
@@ -34,18 +35,6 @@ static const char *cell(const struct fleet *f, char *out, const struct fleet_los
 		return amount(f, out, l, fleet_lost_ns(l), fleet_lost_usd(l));
 	part = shown[column - 1];
 	return amount(f, out, l, l->ns[part], l->usd[part]);
-}
-
-/* "job 812 of ann"; the run's id where it is of no job. */
-static const char *job_name(const struct fleet_group *g, struct base_arena *mem)
-{
-	return base_arena_printf(mem, "%s of %s", g->key[FLEET_LOST_JOB],
-				 fleet_shown(g->key[FLEET_LOST_USER]));
-}
-
-static size_t shown_of(const struct fleet *f, const struct fleet_table *t)
-{
-	return t->groups < f->options.top ? t->groups : f->options.top;
 }
 
 const char *fleet_lost_words(const struct fleet *f, struct base_arena *mem)
@@ -101,15 +90,14 @@ static void text_row(const struct fleet *f, FILE *out, const struct fleet_lost *
 static void text_table(const struct fleet *f, FILE *out, const struct fleet_table *t, bool jobs,
 		       struct base_arena *mem)
 {
-	size_t n = shown_of(f, t);
+	size_t n = fleet_table_shown(f, t);
 	base_unit more;
 
 	if (!n)
 		return;
 	text_head(f, out, jobs ? "job or run" : "user");
 	for (size_t i = 0; i < n; i++)
-		text_row(f, out, t->group[i].lost,
-			 jobs ? job_name(&t->group[i], mem) : fleet_shown(t->group[i].key[0]));
+		text_row(f, out, t->group[i].lost, fleet_job_name(&t->group[i], jobs, mem));
 	if (t->groups > n)
 		fprintf(out, "  and %s more: --top N\n", base_count(more, t->groups - n));
 }
@@ -127,57 +115,33 @@ void fleet_lost_text(const struct fleet *f, FILE *out)
 
 /* --- JSON --- */
 
+static struct fleet_parts parts_of(const struct fleet_lost *l)
+{
+	return (struct fleet_parts){ saves_part_names, FLEET_SAVES_PARTS, l->ns, l->usd };
+}
+
 static void json_lost(struct base_jsonout *j, const struct fleet_lost *l)
 {
-	char key[32];
+	const struct fleet_parts parts = parts_of(l);
 
 	base_json_wide(j, "runs", l->runs);
 	base_json_wide(j, "kills", l->kills);
 	base_json_wide(j, "checkpoints", l->checkpoints);
 	base_json_wide(j, "held_ns", l->held_ns);
 	base_json_wide(j, "unpriced_ns", l->unpriced_ns);
-	for (int p = 0; p < FLEET_SAVES_PARTS; p++) {
-		snprintf(key, sizeof(key), "%s_ns", saves_part_names[p]);
-		base_json_wide(j, key, l->ns[p]);
-	}
-	for (int p = 0; p < FLEET_SAVES_PARTS; p++) {
-		snprintf(key, sizeof(key), "%s_usd", saves_part_names[p]);
-		base_json_usd(j, key, l->usd[p], true);
-	}
+	fleet_json_parts(j, &parts);
 }
 
-static void json_name(struct base_jsonout *j, const char *key, const char *name)
+static void json_group(struct base_jsonout *j, const struct fleet_group *g)
 {
-	base_json_string(j, key, name[0] ? name : NULL);
+	json_lost(j, g->lost);
 }
 
 void fleet_lost_json(const struct fleet *f, struct base_jsonout *j)
 {
-	const struct fleet_lost_tables *t = &f->lost;
-
 	base_json_object(j, "lost");
-	json_lost(j, &t->total);
-	base_json_array(j, "user");
-	for (size_t i = 0; i < t->users.groups; i++) {
-		base_json_flat_object(j, NULL);
-		json_name(j, "name", t->users.group[i].key[0]);
-		json_lost(j, t->users.group[i].lost);
-		base_json_end(j);
-	}
-	base_json_end(j);
-	base_json_array(j, "job");
-	for (size_t i = 0; i < t->jobs.groups; i++) {
-		const struct fleet_group *g = &t->jobs.group[i];
-
-		base_json_flat_object(j, NULL);
-		base_json_string(j, "name", g->key[FLEET_LOST_JOB]);
-		json_name(j, "user", g->key[FLEET_LOST_USER]);
-		json_name(j, "team", g->key[FLEET_LOST_TEAM]);
-		json_name(j, "cluster", g->key[FLEET_LOST_CLUSTER]);
-		json_lost(j, g->lost);
-		base_json_end(j);
-	}
-	base_json_end(j);
+	json_lost(j, &f->lost.total);
+	fleet_json_jobs(j, &f->lost.users, &f->lost.jobs, json_group);
 	base_json_end(j);
 }
 
@@ -186,32 +150,23 @@ void fleet_lost_json(const struct fleet *f, struct base_jsonout *j)
 static void csv_row(FILE *out, const struct fleet_group *g)
 {
 	const struct fleet_lost *l = g->lost;
+	const struct fleet_parts parts = parts_of(l);
 	base_unit text;
 
-	base_csv_put_guarded(out, g->key[FLEET_LOST_JOB]);
-	for (int k = FLEET_LOST_USER; k < FLEET_LOST_KEYS; k++) {
-		fputc(',', out);
-		base_csv_put_guarded(out, fleet_shown(g->key[k]));
-	}
+	fleet_csv_job(out, g);
 	fprintf(out, ",%s", base_wide_text(text, l->runs));
 	fprintf(out, ",%s", base_wide_text(text, l->kills));
 	fprintf(out, ",%s", base_wide_text(text, l->checkpoints));
 	fprintf(out, ",%s", base_wide_text(text, l->held_ns));
-	for (int p = 0; p < FLEET_SAVES_PARTS; p++)
-		fprintf(out, ",%s", base_wide_text(text, l->ns[p]));
-	for (int p = 0; p < FLEET_SAVES_PARTS; p++)
-		fprintf(out, ",%s", base_dollars_exact(text, l->usd[p]));
-	fputs("\r\n", out);
+	fleet_csv_parts(out, &parts);
 }
 
 void fleet_lost_csv(const struct fleet *f, FILE *out)
 {
-	fputs("job,user,team,cluster,runs,kills,checkpoints,held_ns", out);
-	for (int p = 0; p < FLEET_SAVES_PARTS; p++)
-		fprintf(out, ",%s_ns", saves_part_names[p]);
-	for (int p = 0; p < FLEET_SAVES_PARTS; p++)
-		fprintf(out, ",%s_usd", saves_part_names[p]);
-	fputs("\r\n", out);
+	const struct fleet_parts parts = parts_of(&f->lost.total);
+
+	fputs(FLEET_CSV_JOB_HEAD ",runs,kills,checkpoints,held_ns", out);
+	fleet_csv_parts_head(out, &parts);
 	for (size_t i = 0; i < f->lost.jobs.groups; i++)
 		csv_row(out, &f->lost.jobs.group[i]);
 }
@@ -221,7 +176,7 @@ void fleet_lost_csv(const struct fleet *f, FILE *out)
 static void page_table(struct fleet_page *s, const struct fleet_table *t, bool jobs)
 {
 	const char *what = in_dollars(s->f) ? "" : fleet_time_name(s->f);
-	size_t n = shown_of(s->f, t);
+	size_t n = fleet_table_shown(s->f, t);
 	base_unit text;
 
 	if (!n)
@@ -234,7 +189,7 @@ static void page_table(struct fleet_page *s, const struct fleet_table *t, bool j
 	for (size_t i = 0; i < n; i++) {
 		const struct fleet_group *g = &t->group[i];
 
-		fleet_page_named(s, jobs ? job_name(g, &s->mem) : fleet_shown(g->key[0]));
+		fleet_page_named(s, fleet_job_name(g, jobs, &s->mem));
 		for (int c = 0; c < COLUMNS; c++)
 			fleet_page_number(s, cell(s->f, text, g->lost, c));
 		fleet_page_number(s, base_count(text, (uint64_t)g->lost->kills));

@@ -26,6 +26,14 @@ struct fleet_group {
 	struct fleet_vacant *vacant; /* vacant.h; NULL: not asked for */
 };
 
+enum fleet_job_key { /* of a table of jobs (by_job.h) */
+	FLEET_JOB_NAME, /* or the run, which is of no job */
+	FLEET_JOB_USER,
+	FLEET_JOB_TEAM,
+	FLEET_JOB_CLUSTER,
+	FLEET_JOB_KEYS
+};
+
 struct fleet_table {
 	struct base_arena mem;
 	struct fleet_group *group;

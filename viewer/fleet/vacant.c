@@ -173,13 +173,13 @@ static void on_digest(void *arg, const struct fleet_cell *cell)
 	if (!text || !strstr(text, "\"no_process\":") ||
 	    fleet_digest_read(a->d, text, strlen(text), &why) || !d->vacancy.known)
 		return;
-	const char *const key[FLEET_VACANT_KEYS] = { d->job[0] ? d->job : d->run, d->user, d->team,
-						     d->cluster };
+	const char *const key[FLEET_JOB_KEYS] = { d->job[0] ? d->job : d->run, d->user, d->team,
+						  d->cluster };
 
 	add(&a->t->total, d);
-	add_to(&a->t->users, 1, &key[FLEET_VACANT_USER], d);
+	add_to(&a->t->users, 1, &key[FLEET_JOB_USER], d);
 	if (has_any(&d->vacancy))
-		add_to(&a->t->jobs, FLEET_VACANT_KEYS, key, d);
+		add_to(&a->t->jobs, FLEET_JOB_KEYS, key, d);
 }
 
 int fleet_vacant_collect(struct fleet_vacant_tables *t, struct fleet_store *s,

@@ -26,21 +26,13 @@ struct fleet_vacant {
 	base_wide ns[ANA_VACANTS], usd[ANA_VACANTS];
 };
 
-enum fleet_vacant_key { /* of a job */
-	FLEET_VACANT_JOB,
-	FLEET_VACANT_USER,
-	FLEET_VACANT_TEAM,
-	FLEET_VACANT_CLUSTER,
-	FLEET_VACANT_KEYS
-};
-
 /*
  * Groups with their fleet_vacant, most unused first. Of their sums runs, FLEET_USD and
  * FLEET_HELD_NS alone are set: the latter two of what was unused.
  */
 struct fleet_vacant_tables {
 	struct fleet_table users; /* key: user */
-	/* keys: fleet_vacant_key; those with nothing unused and nothing unseen are left out */
+	/* keys: fleet_job_key; those with nothing unused and nothing unseen are left out */
 	struct fleet_table jobs;
 	struct fleet_vacant total;
 };

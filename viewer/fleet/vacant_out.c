@@ -6,6 +6,7 @@
 #include "base/jsonout.h"
 #include "base/units.h"
 #include "bill.h"
+#include "by_job.h"
 #include "core/wrap.h"
 #include "page.h"
 
@@ -57,18 +58,6 @@ static const char *cell(const struct rows *r, char *out, size_t row, int column)
 {
 	return in_dollars(r->f) ? usd_cell(r, out, row, column)
 				: time_cell(r, out, r->t->group[row].vacant, column);
-}
-
-/* "job 812 of ann" */
-static const char *job_name(const struct fleet_group *g, struct base_arena *mem)
-{
-	return base_arena_printf(mem, "%s of %s", g->key[FLEET_VACANT_JOB],
-				 fleet_shown(g->key[FLEET_VACANT_USER]));
-}
-
-static size_t shown_of(const struct fleet *f, const struct fleet_table *t)
-{
-	return t->groups < f->options.top ? t->groups : f->options.top;
 }
 
 /* "; 3 gaps between runs, the longest 41 min" */
@@ -143,15 +132,14 @@ static void text_table(const struct fleet *f, FILE *out, const struct fleet_tabl
 		       struct base_arena *mem)
 {
 	struct rows r = rows_of(f, t, mem);
-	size_t n = shown_of(f, t);
+	size_t n = fleet_table_shown(f, t);
 	base_unit more;
 
 	if (!n)
 		return;
 	text_head(f, out, jobs ? "job" : "user");
 	for (size_t i = 0; i < n; i++)
-		text_row(&r, out, i,
-			 jobs ? job_name(&t->group[i], mem) : fleet_shown(t->group[i].key[0]));
+		text_row(&r, out, i, fleet_job_name(&t->group[i], jobs, mem));
 	if (t->groups > n)
 		fprintf(out, "  and %s more: --top N\n", base_count(more, t->groups - n));
 }
@@ -169,9 +157,14 @@ void fleet_vacant_text(const struct fleet *f, FILE *out)
 
 /* --- JSON --- */
 
+static struct fleet_parts parts_of(const struct fleet_vacant *v)
+{
+	return (struct fleet_parts){ ana_vacant_names, ANA_VACANTS, v->ns, v->usd };
+}
+
 static void json_vacant(struct base_jsonout *j, const struct fleet_vacant *v)
 {
-	char key[32];
+	const struct fleet_parts parts = parts_of(v);
 
 	base_json_wide(j, "runs", v->runs);
 	base_json_wide(j, "held_ns", v->held_ns);
@@ -179,48 +172,19 @@ static void json_vacant(struct base_jsonout *j, const struct fleet_vacant *v)
 	base_json_wide(j, "gaps", v->gaps);
 	base_json_wide(j, "longest_ns", v->longest_ns);
 	base_json_wide(j, "unseen_ns", v->unseen_ns);
-	for (int p = 0; p < ANA_VACANTS; p++) {
-		snprintf(key, sizeof(key), "%s_ns", ana_vacant_names[p]);
-		base_json_wide(j, key, v->ns[p]);
-	}
-	for (int p = 0; p < ANA_VACANTS; p++) {
-		snprintf(key, sizeof(key), "%s_usd", ana_vacant_names[p]);
-		base_json_usd(j, key, v->usd[p], true);
-	}
+	fleet_json_parts(j, &parts);
 }
 
-static void json_name(struct base_jsonout *j, const char *key, const char *name)
+static void json_group(struct base_jsonout *j, const struct fleet_group *g)
 {
-	base_json_string(j, key, name[0] ? name : NULL);
+	json_vacant(j, g->vacant);
 }
 
 void fleet_vacant_json(const struct fleet *f, struct base_jsonout *j)
 {
-	const struct fleet_vacant_tables *t = &f->vacant;
-
 	base_json_object(j, "unused");
-	json_vacant(j, &t->total);
-	base_json_array(j, "user");
-	for (size_t i = 0; i < t->users.groups; i++) {
-		base_json_flat_object(j, NULL);
-		json_name(j, "name", t->users.group[i].key[0]);
-		json_vacant(j, t->users.group[i].vacant);
-		base_json_end(j);
-	}
-	base_json_end(j);
-	base_json_array(j, "job");
-	for (size_t i = 0; i < t->jobs.groups; i++) {
-		const struct fleet_group *g = &t->jobs.group[i];
-
-		base_json_flat_object(j, NULL);
-		base_json_string(j, "name", g->key[FLEET_VACANT_JOB]);
-		json_name(j, "user", g->key[FLEET_VACANT_USER]);
-		json_name(j, "team", g->key[FLEET_VACANT_TEAM]);
-		json_name(j, "cluster", g->key[FLEET_VACANT_CLUSTER]);
-		json_vacant(j, g->vacant);
-		base_json_end(j);
-	}
-	base_json_end(j);
+	json_vacant(j, &f->vacant.total);
+	fleet_json_jobs(j, &f->vacant.users, &f->vacant.jobs, json_group);
 	base_json_end(j);
 }
 
@@ -230,30 +194,21 @@ static void csv_row(FILE *out, const struct fleet_group *g)
 {
 	const struct fleet_vacant *v = g->vacant;
 	const base_wide n[] = { v->runs, v->held_ns, v->gaps, v->longest_ns, v->unseen_ns };
+	const struct fleet_parts parts = parts_of(v);
 	base_unit text;
 
-	base_csv_put_guarded(out, g->key[FLEET_VACANT_JOB]);
-	for (int k = FLEET_VACANT_USER; k < FLEET_VACANT_KEYS; k++) {
-		fputc(',', out);
-		base_csv_put_guarded(out, fleet_shown(g->key[k]));
-	}
+	fleet_csv_job(out, g);
 	for (size_t i = 0; i < sizeof(n) / sizeof(n[0]); i++)
 		fprintf(out, ",%s", base_wide_text(text, n[i]));
-	for (int p = 0; p < ANA_VACANTS; p++)
-		fprintf(out, ",%s", base_wide_text(text, v->ns[p]));
-	for (int p = 0; p < ANA_VACANTS; p++)
-		fprintf(out, ",%s", base_dollars_exact(text, v->usd[p]));
-	fputs("\r\n", out);
+	fleet_csv_parts(out, &parts);
 }
 
 void fleet_vacant_csv(const struct fleet *f, FILE *out)
 {
-	fputs("job,user,team,cluster,runs,held_ns,gaps,longest_ns,unseen_ns", out);
-	for (int p = 0; p < ANA_VACANTS; p++)
-		fprintf(out, ",%s_ns", ana_vacant_names[p]);
-	for (int p = 0; p < ANA_VACANTS; p++)
-		fprintf(out, ",%s_usd", ana_vacant_names[p]);
-	fputs("\r\n", out);
+	const struct fleet_parts parts = parts_of(&f->vacant.total);
+
+	fputs(FLEET_CSV_JOB_HEAD ",runs,held_ns,gaps,longest_ns,unseen_ns", out);
+	fleet_csv_parts_head(out, &parts);
 	for (size_t i = 0; i < f->vacant.jobs.groups; i++)
 		csv_row(out, &f->vacant.jobs.group[i]);
 }
@@ -264,7 +219,7 @@ static void page_table(struct fleet_page *s, const struct fleet_table *t, bool j
 {
 	const char *what = in_dollars(s->f) ? "" : fleet_time_name(s->f);
 	struct rows r = rows_of(s->f, t, &s->mem);
-	size_t n = shown_of(s->f, t);
+	size_t n = fleet_table_shown(s->f, t);
 	base_unit text;
 
 	if (!n)
@@ -278,7 +233,7 @@ static void page_table(struct fleet_page *s, const struct fleet_table *t, bool j
 	for (size_t i = 0; i < n; i++) {
 		const struct fleet_group *g = &t->group[i];
 
-		fleet_page_named(s, jobs ? job_name(g, &s->mem) : fleet_shown(g->key[0]));
+		fleet_page_named(s, fleet_job_name(g, jobs, &s->mem));
 		for (int c = 0; c < COLUMNS; c++)
 			fleet_page_number(s, cell(&r, text, i, c));
 		fleet_page_number(s, base_count(text, (uint64_t)g->vacant->gaps));
