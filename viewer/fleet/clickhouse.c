@@ -58,8 +58,7 @@ static char *replicas_sql(const struct click *c)
 	fputs("SELECT max(replica_num) FROM system.clusters WHERE cluster = ", f);
 	click_put_text(f, c->at.cluster);
 	fputs(" FORMAT TabSeparated", f);
-	fclose(f);
-	return sql;
+	return click_sql_end(f, &sql);
 }
 
 static int ask_server_number(struct click *c, char *sql, int64_t *number)
@@ -177,8 +176,7 @@ static char *find_sql(const char *run, const char *tenant)
 		click_put_text(f, tenant);
 	}
 	fputs(" GROUP BY tenant LIMIT 2 FORMAT TabSeparated", f);
-	fclose(f);
-	return text;
+	return click_sql_end(f, &text);
 }
 
 static int click_find(struct fleet_store *s, const char *run, const char *tenant,
@@ -390,8 +388,7 @@ static char *note_sql(const char *name, int64_t at_ns)
 		fprintf(f, ", %" PRId64 ")", at_ns);
 	else
 		fputs(" FORMAT TabSeparated", f);
-	fclose(f);
-	return text;
+	return click_sql_end(f, &text);
 }
 
 /* At the server, for other machines that look there too. */

@@ -73,6 +73,9 @@ char *click_sql_lacks(const struct click *c, const char *table);
 /* All columns of now, to be selected from a table that lacks some. */
 char *click_sql_columns(uint64_t lacks);
 
+/* The text that went into @f, of open_memstream(text, ...), closed; NULL: there was no memory. */
+char *click_sql_end(FILE *f, char *const *text);
+
 /* clickhouse_ask.c: statements to the first host that answers. 0; negative errno said on stderr. */
 enum click_way {
 	CLICK_LOUD,

@@ -173,6 +173,14 @@ char *click_sql_upgrade(const struct click *c, size_t statement)
 	return NULL;
 }
 
+char *click_sql_end(FILE *f, char *const *text)
+{
+	if (!fclose(f))
+		return *text;
+	free(*text);
+	return NULL;
+}
+
 char *click_sql_lacks(const struct click *c, const char *table)
 {
 	char *sql = NULL;
@@ -188,10 +196,7 @@ char *click_sql_lacks(const struct click *c, const char *table)
 		")) FROM system.columns WHERE database = '%s' AND table = '%s'"
 		" FORMAT TabSeparated",
 		c->at.database, table);
-	if (!fclose(f))
-		return sql;
-	free(sql);
-	return NULL;
+	return click_sql_end(f, &sql);
 }
 
 char *click_sql_columns(uint64_t lacks)
@@ -209,8 +214,5 @@ char *click_sql_columns(uint64_t lacks)
 		else if (added[i].derived)
 			fprintf(f, ", %s", added[i].name);
 	}
-	if (!fclose(f))
-		return sql;
-	free(sql);
-	return NULL;
+	return click_sql_end(f, &sql);
 }

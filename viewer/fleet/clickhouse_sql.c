@@ -448,10 +448,7 @@ char *click_sql_view(enum fleet_view view, const struct fleet_query *q, const st
 	else
 		put_view_final(f, view, q, t);
 	fputs(" FORMAT TabSeparated", f);
-	if (!fclose(f))
-		return text;
-	free(text);
-	return NULL;
+	return click_sql_end(f, &text);
 }
 
 /* --- rows --- */
