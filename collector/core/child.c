@@ -324,6 +324,15 @@ void coll_children_fini(struct coll_children *all)
 	}
 }
 
+size_t coll_child_option(const char **argv, size_t n, const char *option, const char *value)
+{
+	if (!value || !*value)
+		return n;
+	argv[n] = option;
+	argv[n + 1] = value;
+	return n + 2;
+}
+
 bool coll_child_ok(const struct coll_child_end *end)
 {
 	return !end->timed_out && WIFEXITED(end->status) && !WEXITSTATUS(end->status);

@@ -67,6 +67,9 @@ int coll_child_start(struct coll_children *all, const struct coll_child_plan *pl
 /* @owner goes away: its children are killed and it will not be called. */
 void coll_children_forget(struct coll_children *all, const void *owner);
 
+/* Puts @option and @value behind @n words, if there is a value. How many there are then. */
+size_t coll_child_option(const char **argv, size_t n, const char *option, const char *value);
+
 bool coll_child_ok(const struct coll_child_end *end); /* exit status 0, in time */
 
 /* Why it failed, for a log line: "exit status 2: <last line>". Control characters become '?'. */

@@ -350,16 +350,6 @@ static void digest_done(void *owner, const struct coll_child_end *end)
 	coll_digests_tick(d, coll_now_ns()); /* the next one need not wait for the clock */
 }
 
-/* Values of options that follow @n words: where there is one. */
-static size_t add_option(const char **argv, size_t n, const char *option, const char *value)
-{
-	if (!value || !*value)
-		return n;
-	argv[n] = option;
-	argv[n + 1] = value;
-	return n + 2;
-}
-
 /* Takes the slot for a child; without one the run is tried again. */
 static void start_child(struct coll_digests *d, struct coll_digest_slot *slot,
 			struct coll_digest *e, const struct coll_child_plan *plan)
@@ -403,7 +393,7 @@ static void start_digest(struct coll_digests *d, struct coll_digest_slot *slot,
 {
 	char path[PATH_MAX];
 	const char *argv[11 + 2 * COLL_BUDGETS_MAX] = { d->program, "digest", path };
-	size_t n = add_option(argv, 3, "--store", d->to->store);
+	size_t n = coll_child_option(argv, 3, "--store", d->to->store);
 	struct coll_child_plan plan = {
 		.argv = argv,
 		.stderr_kept = true,
@@ -414,10 +404,10 @@ static void start_digest(struct coll_digests *d, struct coll_digest_slot *slot,
 		.file_bytes = FILE_BYTES,
 	};
 
-	n = add_option(argv, n, "--team", e->team->name);
+	n = coll_child_option(argv, n, "--team", e->team->name);
 	for (size_t i = 0; i < d->to->budgets; i++)
-		n = add_option(argv, n, "--budget", d->to->budget[i]);
-	n = add_option(argv, n, "--exec", d->to->exec);
+		n = coll_child_option(argv, n, "--budget", d->to->budget[i]);
+	n = coll_child_option(argv, n, "--exec", d->to->exec);
 	if (e->wants_row)
 		argv[n] = "--provisional";
 	else if (e->trace_bytes >= COLL_DIGEST_LONG && !coll_job_dir_is(e->run))

@@ -383,24 +383,15 @@ static void step_done(void *owner, const struct coll_child_end *e)
 		end(w, MADE, "");
 }
 
-static size_t add_option(const char **argv, size_t n, const char *option, const char *value)
-{
-	if (!value || !*value)
-		return n;
-	argv[n] = option;
-	argv[n + 1] = value;
-	return n + 2;
-}
-
 static size_t add_digest(const struct coll_work *w, const char **argv, size_t n,
 			 const char *revision)
 {
-	n = add_option(argv, n, "--revision", revision);
-	n = add_option(argv, n, "--team", w->claim.place.team);
-	n = add_option(argv, n, "--store", w->to->store);
+	n = coll_child_option(argv, n, "--revision", revision);
+	n = coll_child_option(argv, n, "--team", w->claim.place.team);
+	n = coll_child_option(argv, n, "--store", w->to->store);
 	for (size_t i = 0; i < w->to->budgets; i++)
-		n = add_option(argv, n, "--budget", w->to->budget[i]);
-	return add_option(argv, n, "--exec", w->to->exec);
+		n = coll_child_option(argv, n, "--budget", w->to->budget[i]);
+	return coll_child_option(argv, n, "--exec", w->to->exec);
 }
 
 static void start_child(struct coll_work *w, const char *const *argv)
@@ -444,7 +435,7 @@ static void start_step(struct coll_work *w)
 	if (w->step == DIGEST)
 		add_digest(w, argv, 5, revision);
 	else
-		add_option(argv, 5, "--format", steps[w->step].format);
+		coll_child_option(argv, 5, "--format", steps[w->step].format);
 	start_child(w, argv);
 }
 
