@@ -2,7 +2,17 @@
 #include "run_kinds.h"
 
 const char *const facts_run_kinds[FACTS_RUN_KINDS] = {
-#define RUN_KIND(symbol, name) name,
+#define RUN_KIND(symbol, name, work) name,
+#include "run_kinds.def"
+};
+
+const char *const facts_run_work[FACTS_RUN_KINDS] = {
+#define RUN_KIND(symbol, name, work) work,
+#include "run_kinds.def"
+};
+
+const char *const facts_run_time[FACTS_RUN_KINDS] = {
+#define RUN_KIND(symbol, name, work) (work " time"),
 #include "run_kinds.def"
 };
 

@@ -4,7 +4,7 @@
 #define FACTS_RUN_KINDS_H
 
 enum facts_run_kind {
-#define RUN_KIND(symbol, name) FACTS_RUN_##symbol,
+#define RUN_KIND(symbol, name, work) FACTS_RUN_##symbol,
 #include "run_kinds.def"
 	FACTS_RUN_KINDS
 };
@@ -16,6 +16,8 @@ enum facts_run_sign {
 };
 
 extern const char *const facts_run_kinds[FACTS_RUN_KINDS];
+extern const char *const facts_run_work[FACTS_RUN_KINDS];
+extern const char *const facts_run_time[FACTS_RUN_KINDS]; /* "training time" */
 extern const char *const facts_run_signs[FACTS_RUN_SIGNS];
 extern const char *const facts_run_sign_words[FACTS_RUN_SIGNS];
 

@@ -111,6 +111,7 @@ void check_run_make(struct check_run *run, struct base_arena *mem, const struct 
 		.cores = r->cpus,
 		.window = s->window,
 		.rules = s->rules,
+		.kind = s->kind.kind,
 		.simulated = r->simulated,
 		.complete = r->complete || r->imported,
 		.partly = r->unrecorded.ns > 0,

@@ -37,6 +37,7 @@ struct check_run {
 	int64_t cores; /* that the job could use; 0: not known */
 	enum ana_window window;
 	uint32_t rules; /* that gave the classes */
+	enum facts_run_kind kind; /* unknown of one from a baseline file */
 	bool simulated, complete;
 	bool partly; /* kernels were not recorded for a part of it: nothing is known per step */
 	int64_t gpu_ns, starved_ns, wasted_ns;

@@ -70,8 +70,9 @@ static const char *training_text(struct base_arena *mem, const struct check_budg
 	if (b->metric.unit != CHECK_PCT || working <= 0 || !outside ||
 	    ana_class_is_outside(b->metric.class))
 		return "";
-	return base_arena_printf(mem, " (%s %% of the training time)",
-				 base_percent(share, base_ppm((int64_t)(v->num / 100), working)));
+	return base_arena_printf(mem, " (%s %% of the %s)",
+				 base_percent(share, base_ppm((int64_t)(v->num / 100), working)),
+				 facts_run_time[run->kind]);
 }
 
 void check_judge_budget(struct check_result *r, const struct check_budget *b,

@@ -64,7 +64,7 @@ static bool gather(const struct view_summary *s, struct facts *f, const char **w
 	const struct ana_loader_facts *l = view_loader_facts(s);
 	const struct view_worker_facts *n = &s->loader.facts;
 
-	*why = "its kernels were not recorded for a part of the training time";
+	*why = "its kernels were not recorded for a part of the run";
 	if (s->result->unrecorded.ns)
 		return false;
 	*why = "the loader was not seen making batches";

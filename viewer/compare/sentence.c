@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The comparison in one sentence: cost, starving, what went or came, what was promised and came. */
+#include <string.h>
 #include "findings/findings.h"
 #include "findings/words.h"
 #include "compare_priv.h"
@@ -58,6 +59,14 @@ static const char *cost_clause(const struct pairing *g)
 							   : g->p->why[VIEW_PART_GPU_STEP]);
 }
 
+/* What both do. */
+static const char *work(const struct pairing *g)
+{
+	const char *of[2] = { view_work_word(&g->s[0]->kind), view_work_word(&g->s[1]->kind) };
+
+	return of[0] == of[1] || !strcmp(of[0], of[1]) ? of[0] : "working";
+}
+
 static const char *starved_clause(const struct pairing *g)
 {
 	const struct view_measure *m = view_pair_measure(g->p, "share_starved_working");
@@ -65,11 +74,10 @@ static const char *starved_clause(const struct pairing *g)
 
 	if (!m->known[0] || !m->known[1])
 		return "";
-	return base_arena_printf(&g->c->mem,
-				 "; GPUs waited for input %s %s %s of the training time",
+	return base_arena_printf(&g->c->mem, "; GPUs waited for input %s %s %s of the %s time",
 				 compare_figure(a, m->figure, m->value[0]),
 				 m->comparable ? "->" : "and",
-				 compare_figure(b, m->figure, m->value[1]));
+				 compare_figure(b, m->figure, m->value[1]), work(g));
 }
 
 /* The largest change worth a word. */

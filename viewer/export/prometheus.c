@@ -145,7 +145,7 @@ static void put_steps(struct page *p)
 	const struct ana_result *r = p->s->result;
 
 	if (!r->unrecorded.ns || view_steps_in_all(p->s))
-		put_count(p, "gpustarve_steps_total", "counter", "Training steps.",
+		put_count(p, "gpustarve_steps_total", "counter", "Steps of the loop.",
 			  view_steps_in_all(p->s));
 	if (r->step_median_ns >= 0)
 		put_one(p, "gpustarve_step_median_seconds", "gauge", "Median time of a step.",
@@ -162,7 +162,7 @@ static void put_loader(struct page *p)
 	put_count(p, "gpustarve_batches_total", "counter", "Batches taken from data loaders.",
 		  r->batches);
 	put_one(p, "gpustarve_loader_wait_seconds_total", "counter",
-		"Time that training threads waited for a batch.", r->loader_wait_ns);
+		"Time that the threads which take batches waited for one.", r->loader_wait_ns);
 	put_one(p, "gpustarve_loader_exposed_seconds_total", "counter",
 		"GPU time in gaps inside such waits.", r->loader_exposed_ns);
 }

@@ -82,7 +82,8 @@ static const char *why(struct view_summary *s, enum ana_class c)
 				 base_duration(time, ns),
 				 base_percent(percent,
 					      base_ppm(ns, outside ? s->result->gpu_ns : working)),
-				 outside ? "time held" : "training time", facts_classes[c].meaning,
+				 view_whole_words(&s->kind, outside),
+				 view_words_of_kind(&s->kind, &s->mem, facts_classes[c].meaning),
 				 at_hotspot(s, c), view_advice_late(s, c));
 }
 
@@ -91,9 +92,9 @@ static void add_rule(struct view_summary *s, enum ana_class c)
 	const struct facts_advice *rule = &facts_classes[c].advice;
 	struct view_advice a = {
 		.id = rule->id,
-		.title = rule->title,
-		.action = rule->action,
-		.brief = rule->brief,
+		.title = view_words_of_kind(&s->kind, &s->mem, rule->title),
+		.action = view_words_of_kind(&s->kind, &s->mem, rule->action),
+		.brief = view_words_of_kind(&s->kind, &s->mem, rule->brief),
 		.class = c,
 		.saving_ns = view_advice_ns(s, c),
 		.saving_nano_usd = view_advice_nano_usd(s, c),
@@ -156,9 +157,8 @@ static void tell_of_what(struct view_summary *s)
 		const char *of = view_advice_about_words(s, &s->mem, a);
 
 		if (of)
-			a->why = base_arena_printf(&s->mem,
-						   "%s; the saving is out %s of the training time",
-						   a->why, of);
+			a->why = base_arena_printf(&s->mem, "%s; the saving is out %s of the %s",
+						   a->why, of, view_whole_words(&s->kind, false));
 	}
 }
 

@@ -138,9 +138,11 @@ bool view_advise_copy(struct view_summary *s, struct view_advice *a)
 		a->title = "Copy less to the host for checkpoints";
 		a->brief = base_arena_printf(&s->mem, "rarer checkpoints%s, whose copies these are",
 					     view_advice_line(s, a->class));
-		a->action = "most of these copies bring to the host what the checkpoint at the same line "
-			    "writes: save less often, or copy on a stream of its own while training "
-			    "goes on";
+		a->action = view_words_of_kind(
+			&s->kind, &s->mem,
+			"most of these copies bring to the host what the checkpoint at the same line "
+			"writes: save less often, or copy on a stream of its own while training "
+			"goes on");
 		return true;
 	}
 	for (int i = 0; i < ANA_COPY_DIRS; i++)

@@ -220,8 +220,8 @@ bool view_advise_makers(struct view_summary *s, struct view_advice *a)
 			&s->mem,
 			"let %" PRId64
 			" process%s make the batches ahead (a DataLoader with num_workers=%" PRId64
-			", or a pool) instead of the training thread%s",
-			m.advised, m.advised == 1 ? "" : "es", m.advised,
+			", or a pool) instead of the %s thread%s",
+			m.advised, m.advised == 1 ? "" : "es", m.advised, view_work_word(&s->kind),
 			view_advice_line(s, a->class));
 		return true;
 	}

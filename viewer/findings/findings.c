@@ -126,7 +126,7 @@ static int by_time(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static void set_share(const struct view_summary *s, struct view_finding *f)
+static void set_share(struct view_summary *s, struct view_finding *f)
 {
 	const struct ana_result *r = s->result;
 	int64_t whole = r->classes[f->class];
@@ -137,7 +137,7 @@ static void set_share(const struct view_summary *s, struct view_finding *f)
 			      : base_div_even((__int128)s->cost.classes[f->class] * f->ns, whole);
 	f->of_starved_ppm = ana_class_is_input(f->class) ? base_ppm(f->ns, s->starved_ns) : -1;
 	f->confidence = usual(f->by_confidence);
-	f->basis = facts_classes[f->class].basis;
+	f->basis = view_words_of_kind(&s->kind, &s->mem, facts_classes[f->class].basis);
 }
 
 static void set_chain(struct view_summary *s, struct view_hotspot *p, const struct ana_hotspot *h)
@@ -417,6 +417,11 @@ const struct view_finding *view_finding_of(const struct view_summary *s, enum an
 	return NULL;
 }
 
+static const char *meaning(const struct view_summary *s, struct base_arena *mem, enum ana_class c)
+{
+	return view_words_of_kind(&s->kind, mem, facts_classes[c].meaning);
+}
+
 const char *view_finding_words(const struct view_summary *s, struct base_arena *mem,
 			       const struct view_finding *f, size_t columns)
 {
@@ -425,11 +430,11 @@ const char *view_finding_words(const struct view_summary *s, struct base_arena *
 	if (f->where.late) {
 		line = view_words_line(mem, &f->where, columns);
 		return base_arena_printf(mem, "the others waited for rank %" PRId32 ": %s%s%s",
-					 f->where.rank, facts_classes[f->class].meaning,
-					 line ? ", " : "", line ? line : "");
+					 f->where.rank, meaning(s, mem, f->class), line ? ", " : "",
+					 line ? line : "");
 	}
 	if (!f->where.known)
-		return base_arena_printf(mem, "%s%s", facts_classes[f->class].meaning,
+		return base_arena_printf(mem, "%s%s", meaning(s, mem, f->class),
 					 f->rest ? ", line not known" : "");
 	line = view_words_line(mem, &f->where, columns);
 	if (f->where.chains > 1)

@@ -36,8 +36,8 @@ static const char *of_recorded(const struct view_summary *s, struct base_arena *
 	if (!s->result->unrecorded.ns)
 		return "";
 	base_percent(share, base_ppm(view_recorded_ns(s), view_working_ns(s)));
-	return base_arena_printf(
-		mem, " in the %s %% of the training time in which kernels were recorded", share);
+	return base_arena_printf(mem, " in the %s %% of the %s time in which kernels were recorded",
+				 share, view_work_word(&s->kind));
 }
 
 const char *view_gain_words(const struct view_summary *s, struct base_arena *mem, int64_t saved,
@@ -76,8 +76,9 @@ const char *view_gain_lengths(const struct view_summary *s, struct base_arena *m
 					      base_duration(of, base_div_even(then, steps)));
 	}
 	base_duration(text, now);
-	return base_arena_printf(mem, "The training time%s of %s%s would be at least %s%s", which,
-				 text, each, base_duration(of, then), each_then);
+	return base_arena_printf(mem, "The %s time%s of %s%s would be at least %s%s",
+				 view_work_word(&s->kind), which, text, each,
+				 base_duration(of, then), each_then);
 }
 
 const char *view_gain_busy(const struct view_summary *s, struct base_arena *mem)

@@ -94,7 +94,7 @@ static struct view_lead lead_about(const struct view_summary *s, enum ana_verdic
 				   bool warmup)
 {
 	struct view_unused u = view_unused_gpus(s);
-	struct view_lead l = { .verdict = verdict, .warmup = warmup };
+	struct view_lead l = { .verdict = verdict, .warmup = warmup, .kind = &s->kind };
 	bool skewed = false;
 
 	l.gpus = s->result->gpus - (u.no_process + u.no_work);
@@ -196,14 +196,14 @@ int64_t view_per_thousand(const struct view_summary *s, int64_t amount)
 	return base_div_even((__int128)amount * 1000, (__int128)s->result->steps);
 }
 
-const char *view_lead_before(const struct view_lead *l)
+const char *view_lead_before(const struct view_lead *l, struct base_arena *mem)
 {
 	const char *const *before = l->warmup	    ? warmup_before
 				    : l->waits	    ? waits_before
 				    : l->host_waits ? host_waits_before
 						    : words[l->verdict].before;
 
-	return before[l->gpus > 1];
+	return view_words_of_kind(l->kind, mem, before[l->gpus > 1]);
 }
 
 const char *view_lead_paid(const struct view_lead *l)
@@ -224,16 +224,17 @@ const char *view_short_words(const struct view_summary *s, struct base_arena *me
 
 	if (!view_is_short(s))
 		return NULL;
-	return base_arena_printf(mem, "only %s of training, slow first steps among them: %s",
-				 base_gpu_time(time, view_working_ns(s)), VIEW_SHORT_WORDS(s));
+	return base_arena_printf(mem, "only %s of %s, slow first steps among them: %s",
+				 base_gpu_time(time, view_working_ns(s)), view_work_word(&s->kind),
+				 VIEW_SHORT_WORDS(s));
 }
 
 const char *view_lead_words(const struct view_lead *l, struct base_arena *mem)
 {
 	base_unit share;
 
-	return base_arena_printf(mem, "%s %s %% of the training time", view_lead_before(l),
-				 base_percent(share, l->ppm));
+	return base_arena_printf(mem, "%s %s %% of the %s time", view_lead_before(l, mem),
+				 base_percent(share, l->ppm), view_work_word(l->kind));
 }
 
 /* All GPUs have one price. */
@@ -255,12 +256,12 @@ const char *view_lead_hour_words(const struct view_summary *s, struct base_arena
 		return NULL;
 	base_money_ascii(part, view_lead_in(s, l.nano_usd, VIEW_HOUR_NS));
 	if (one_price(&s->cost))
-		return base_arena_printf(mem, "%s of each %s GPU-hour of training was %s", part,
+		return base_arena_printf(mem, "%s of each %s GPU-hour of %s was %s", part,
 					 base_price_text(whole, s->cost.rate[0].nano_usd_per_hour),
-					 view_lead_paid(&l));
-	return base_arena_printf(
-		mem, "%s of each GPU-hour of training, which cost %s on average, was %s", part,
-		base_money_ascii(whole, price), view_lead_paid(&l));
+					 view_work_word(&s->kind), view_lead_paid(&l));
+	return base_arena_printf(mem, "%s of each GPU-hour of %s, which cost %s on average, was %s",
+				 part, view_work_word(&s->kind), base_money_ascii(whole, price),
+				 view_lead_paid(&l));
 }
 
 /* Of dollars, or without a price of GPU time. */
@@ -342,8 +343,8 @@ const char *view_lead_rate_words(const struct view_summary *s, struct base_arena
 		    ? NULL
 		    : base_arena_printf(
 			      mem,
-			      "if it went on like these %s of training, day and night: %s per day and %s per month",
-			      base_gpu_time(basis, view_working_ns(s)),
+			      "if it went on like these %s of %s, day and night: %s per day and %s per month",
+			      base_gpu_time(basis, view_working_ns(s)), view_work_word(&s->kind),
 			      rate_text(day, s,
 					view_lead_in(s, part, VIEW_DAY_NS * (int64_t)l.gpus)),
 			      rate_text(month, s,
@@ -413,7 +414,8 @@ const char *view_between_sentence(const struct view_summary *s, struct base_aren
 	if (!ns)
 		return NULL;
 	base_percent(share, base_ppm(ns, view_working_ns(s)));
-	return base_arena_printf(mem, "%s %%" VIEW_BETWEEN_WORDS, share);
+	return base_arena_printf(mem, "%s %% of the %s" VIEW_BETWEEN_WORDS, share,
+				 view_work_word(&s->kind));
 }
 
 const char *view_fp32_sentence(const struct view_summary *s, struct base_arena *mem)

@@ -23,6 +23,7 @@ struct view_lead {
 	bool cost; /* it is time that is paid for nothing, and every GPU has a price */
 	int64_t nano_usd;
 	size_t gpus; /* that did something */
+	const struct view_kind *kind; /* of the run, whose words these are */
 	bool with_input; /* ns, ppm and nano_usd: with what was lost to input beside it */
 };
 
@@ -85,8 +86,8 @@ int64_t view_per_thousand(const struct view_summary *s,
 #define VIEW_HEALTHY_WORDS ": a healthy run, nothing in it is worth acting on"
 bool view_is_healthy(const struct view_summary *s);
 
-/* "The GPUs waited for input for"; what follows is the share. */
-const char *view_lead_before(const struct view_lead *l);
+/* "The GPUs waited for input for"; what follows is the share. The text may lie in @mem. */
+const char *view_lead_before(const struct view_lead *l, struct base_arena *mem);
 /* "paid for waiting"; NULL where it says nothing of money. */
 const char *view_lead_paid(const struct view_lead *l);
 
@@ -147,9 +148,9 @@ const char *view_startup_sentence(const struct view_summary *s, struct base_aren
  * how late the next one came. Records do not part these.
  */
 int64_t view_between_ns(const struct view_summary *s); /* 0: too little to tell */
-/* What follows its share: "of the training time passed from one operation to the next ..." */
+/* What follows it: "of the training time passed from one operation to the next ..." */
 #define VIEW_BETWEEN_WORDS                                                                      \
-	" of the training time passed from one operation to the next that was launched "        \
+	" time passed from one operation to the next that was launched "                        \
 	"already, 10 us or less each: what a GPU needs there, or the pace at which small ones " \
 	"are launched. Not counted as waste, but CUDA graphs, torch.compile or larger batches " \
 	"make them fewer, on top of what is said below"

@@ -101,8 +101,7 @@ static const char *share(const struct view_summary *s, struct base_arena *mem, c
 	base_unit text;
 
 	base_percent(text, base_ppm(x->ns, outside ? s->result->gpu_ns : view_working_ns(s)));
-	return base_arena_printf(mem, "%s %% of the %s", text,
-				 outside ? "time held" : "training time");
+	return base_arena_printf(mem, "%s %% of the %s", text, view_whole_words(&s->kind, outside));
 }
 
 /* ---- what was lost, and to whom -------------------------------------------------------------- */
@@ -117,9 +116,11 @@ static bool is_named_wait(const struct view_finding *f)
 static const char *lost(const struct view_summary *s, struct base_arena *mem, const struct said *x,
 			bool *open)
 {
-	const char *loss = is_named_wait(&s->finding[x->at])
-				   ? "waited # for the training thread:"
-				   : facts_classes[s->finding[x->at].class].loss;
+	const char *loss =
+		view_words_of_kind(&s->kind, mem,
+				   is_named_wait(&s->finding[x->at])
+					   ? "waited # for the training thread:"
+					   : facts_classes[s->finding[x->at].class].loss);
 	size_t before = strcspn(loss, "#"), after = strlen(loss + before + 1);
 	struct view_lead l = view_lead_of(s);
 
@@ -158,7 +159,7 @@ static const char *meaning(const struct view_summary *s, struct base_arena *mem,
 {
 	const char *seen = c == ANA_INPUT_PIPELINE ? pipeline(s, mem) : NULL;
 
-	return seen ? seen : facts_classes[c].meaning;
+	return seen ? seen : view_words_of_kind(&s->kind, mem, facts_classes[c].meaning);
 }
 
 /* A wait for a batch is what the sentence tells already. */
@@ -210,8 +211,10 @@ static const char *late(const struct view_summary *s, struct base_arena *mem, co
 
 	return base_arena_printf(mem, "The others waited %s for rank %" PRId32 ": %s",
 				 share(s, mem, x), f->where.rank,
-				 f->class == ANA_COMPUTE ? "its own kernels took longer"
-							 : facts_classes[f->class].meaning);
+				 f->class == ANA_COMPUTE
+					 ? "its own kernels took longer"
+					 : view_words_of_kind(&s->kind, mem,
+							      facts_classes[f->class].meaning));
 }
 
 /* Their words say that nothing tells why: who was seen then is no reason. */
@@ -502,8 +505,9 @@ static const char *of_saved(const struct view_summary *s, struct base_arena *mem
 
 	if (tenths == told || s->result->unrecorded.ns)
 		return "";
-	return base_arena_printf(mem, " (%s %% of the training time saved%s)",
+	return base_arena_printf(mem, " (%s %% of the %s saved%s)",
 				 base_percent(share, tenths * 1000),
+				 view_whole_words(&s->kind, false),
 				 others ? ", other waits for batches included" : "");
 }
 
@@ -938,7 +942,7 @@ const char *view_rest_words(const struct view_summary *s, struct base_arena *mem
 		view_close_tenths(ppm, 2, left, tenths);
 	t = base_arena_printf(mem, "%s in all: %s %% of the %s", ana_class_names[f->class],
 			      base_percent(share, base_ppm(all, whole)),
-			      whole == s->result->gpu_ns ? "time held" : "training time");
+			      view_whole_words(&s->kind, whole == s->result->gpu_ns));
 	if (apart) {
 		t = base_arena_printf(mem, "%s; %s %% told by line", t,
 				      base_percent(share, apart * 1000));

@@ -73,7 +73,7 @@ static const char *read_run(struct fit *f, const struct view_summary *s)
 			       r->classes[ANA_INPUT_H2D]) /
 		     f->gpus;
 	read_memory(f, r);
-	return f->train_ns > 0 ? NULL : "it has no training time";
+	return f->train_ns > 0 ? NULL : "its GPUs did no work";
 }
 
 /*

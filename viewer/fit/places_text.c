@@ -71,7 +71,8 @@ static void put_head(const struct fit *f, const struct view_summary *s, struct b
 				    "fit of %s: %" PRId64 "x %s, %s took %s a GPU%s, and for %s %% "
 				    "of that the GPU worked",
 				    s->id ? s->id : "the run", f->gpus, f->own_name,
-				    f->requests_ns ? "work and the waits for requests" : "training",
+				    f->requests_ns ? "work and the waits for requests"
+						   : view_work_word(&s->kind),
 				    base_duration(train, f->train_ns),
 				    f->steps ? base_arena_printf(mem, " for %s steps",
 								 base_count(steps, f->steps))
@@ -139,13 +140,13 @@ static void put_row(const struct fit *f, const struct fit_place *p, struct sourc
 		p->has_usd ? range_of_usd(mem, usd) : "no price", memory_word(p), mark);
 }
 
-static void put_rows(const struct fit *f, struct sources *sources, struct base_arena *mem,
-		     FILE *out)
+static void put_rows(const struct fit *f, const struct view_summary *s, struct sources *sources,
+		     struct base_arena *mem, FILE *out)
 {
 	fprintf(out, "\n  %-22s %-10s %9s  %-19s %-19s %-9s %s\n", "GPU", "provider", "$/GPU-h",
 		f->steps	 ? "a step"
 		: f->requests_ns ? "in all"
-				 : "training",
+				 : view_work_word(&s->kind),
 		f->steps ? "1,000 steps" : "the run", "memory", "source");
 	for (size_t i = 0; i < f->places; i++)
 		if (!f->place[i].why)
@@ -201,7 +202,7 @@ void fit_text(const struct fit *f, const struct view_summary *s, FILE *out)
 
 	put_head(f, s, &mem, out);
 	put_limits(f, &mem, out);
-	put_rows(f, &sources, &mem, out);
+	put_rows(f, s, &sources, &mem, out);
 	put_unknown(f, &mem, out);
 	put_choice(f, &mem, out);
 	fputs("\nA range is what the published peaks of both GPUs leave open, if each reaches the "

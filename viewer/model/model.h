@@ -210,6 +210,16 @@ struct view_kind { /* what the run is, and what tells; summary/kind.h */
 	int64_t after_last_ns; /* of training time behind the GPUs' last operations */
 };
 
+/* kind_words.c: what sentences call what it does: "training", of inference "inference". */
+const char *view_work_word(const struct view_kind *k);
+/* "training time", or the like; @outside: "time held". */
+const char *view_whole_words(const struct view_kind *k, bool outside);
+/*
+ * @text, which is ours, with that word where it says "training"; in @mem where they differ. NULL of
+ * NULL.
+ */
+const char *view_words_of_kind(const struct view_kind *k, struct base_arena *mem, const char *text);
+
 struct view_summary {
 	struct base_arena mem; /* everything below but the result and the cost */
 	struct ana_result *result; /* owned; see result_in_mem */

@@ -58,6 +58,10 @@ def called(folder, what, argv, **env):
     s = gs.summary(run)
     page = gs.gpustarve('report', run, '--format', 'html').stdout.decode()
     gs.check(f'>{s["run"]["kind"]}<' in page, f'{what}: the page tells it')
+    text = gs.gpustarve('report', run).stdout.decode()
+    if s['run']['kind'] in ('evaluation', 'inference'):
+        for said in done.stderr.decode(), text, page:
+            gs.check('training' not in said.lower(), f'{what}: what it does is no training')
     return s['run']['kind'], s['run']['kind_signs']
 
 

@@ -82,7 +82,7 @@ void html_saving_of(struct html *h, const struct view_advice *a, const char *bef
 		return;
 	fprintf(h->f, "%s%s, ", before, of);
 	html_pct(h, ppm, "%s %% /ledger/working_ns", about_key(h, a));
-	fprintf(h->f, " of the training time%s", after);
+	fprintf(h->f, " of the %s%s", view_whole_words(&h->s->kind, false), after);
 }
 
 static void put_saving(struct html *h, size_t i, const char *before)

@@ -69,8 +69,9 @@ void html_gpu_shares(struct html *h, size_t g)
 	html_put(h, ", waited for input ");
 	html_pct(h, base_ppm(view_gpu_starved_ns(gpu), working), "/gpus/%zu/starved_ns %% %s", g,
 		 key);
-	html_put(h, waits_in_collectives(gpu) ? ", in part within collectives, of its training time"
-					      : " of its training time");
+	html_put_kind(h, waits_in_collectives(gpu)
+				 ? ", in part within collectives, of its training time"
+				 : " of its training time");
 }
 
 static void put_name(struct html *h, size_t i)

@@ -70,7 +70,7 @@ static void put_row(struct html *h, int c, int64_t tenths)
 		HTML_NUMBER(h, html_usd_closed(h, s->cost.classes[c], s->cost.quanta[c],
 					       "/ledger/classes/%s/usd", name));
 	fprintf(h->f, "<td>%s</td><td class=\"wide soft\">%s</td><td>", s->waste[c] ? "waste" : "",
-		facts_classes[c].meaning);
+		view_words_of_kind(&h->s->kind, &h->mem, facts_classes[c].meaning));
 	put_confidence(h, c);
 	html_put(h, "</td></tr>\n");
 }
@@ -211,10 +211,11 @@ void html_ledger(struct html *h)
 
 	view_shares_close(s->result, s->waste, tenths);
 	html_section(h, "ledger", "Where the GPU time went");
-	html_put(h,
-		 "<p>Every nanosecond that the GPUs were held is in exactly one class. Shares here "
-		 "are of all that time, start-up and shutdown included; those at the top and of "
-		 "causes are of the training time.</p>\n");
+	html_put_kind(
+		h,
+		"<p>Every nanosecond that the GPUs were held is in exactly one class. Shares here "
+		"are of all that time, start-up and shutdown included; those at the top and of "
+		"causes are of the training time.</p>\n");
 	put_bar(h);
 	html_legend(h, s->result->classes);
 	html_table(h, "GPU time by class");

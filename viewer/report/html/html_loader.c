@@ -21,7 +21,7 @@ static void put_waits(struct html *h)
 		html_put(h, "The loader");
 	html_put(h, " gave ");
 	html_count(h, r->batches, "/loader/batches");
-	html_put(h, " batches. The training threads waited ");
+	html_put_kind(h, " batches. The training threads waited ");
 	html_ns(h, r->loader_wait_ns, "/loader/wait_ns");
 	html_put(h, " for them: ");
 	html_ns(h, r->loader_exposed_ns, "/loader/exposed_ns");

@@ -10,14 +10,15 @@ static void put_class(struct html *h, int c)
 	fprintf(h->f,
 		"<div id=\"class-%s\"><dt><span class=\"key f-%s\"></span>%s</dt><dd>%s%s "
 		"<span class=\"soft\">CAUSES.md, &#8220;%s&#8221;.</span></dd></div>\n",
-		row->name, html_colour(c), row->name, row->proof,
+		row->name, html_colour(c), row->name,
+		view_words_of_kind(&h->s->kind, &h->mem, row->proof),
 		h->s->waste[c] ? " Counts as waste." : "", facts_groups[row->group].chapter);
 }
 
 void html_method(struct html *h)
 {
 	html_section(h, "method", "How the numbers are made");
-	html_put(
+	html_put_kind(
 		h,
 		"<dl class=\"facts\">\n"
 		"<dt>Held</dt><dd>From when a process of the run took the GPU until it gave it back. "

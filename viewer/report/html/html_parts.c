@@ -9,6 +9,11 @@ void html_put(struct html *h, const char *markup)
 	fputs(markup, h->f);
 }
 
+void html_put_kind(struct html *h, const char *markup)
+{
+	html_put(h, view_words_of_kind(&h->s->kind, &h->mem, markup));
+}
+
 void html_section(struct html *h, const char *id, const char *title)
 {
 	if (h->sections < HTML_SECTIONS_MAX)

@@ -114,6 +114,8 @@ size_t html_budget(const struct html *h, size_t n);
 
 /* Text of ours, as it stands. */
 void html_put(struct html *h, const char *markup);
+/* The same where it says training, in the words of the run's kind. */
+void html_put_kind(struct html *h, const char *markup);
 
 /* html_number.c: a number with its key, which is a printf format. */
 void html_ns(struct html *h, int64_t ns, const char *key, ...) HTML_KEY(3);

@@ -530,7 +530,7 @@ static void put_change(struct html *h, size_t i)
 	} else if (!view_advice_about(h->s, &h->mem, a, &of) || of != saved) {
 		html_put(h, ", ");
 		html_pct(h, saved, "/advice/%zu/saving_upper_ns %% /ledger/working_ns", i);
-		html_put(h, " of the training time");
+		html_put_kind(h, " of the training time");
 	}
 	html_saving_of(h, a, " (", ")");
 	fprintf(h->f, "%s</span></li>\n", view_advice_if(h->s, a));

@@ -320,7 +320,7 @@ static void put_sentence(struct html *h)
 	if (s->step_nano_usd >= 0) {
 		html_put(h, "; each cost ");
 		html_money(h, s->step_nano_usd, "/cost/usd_per_step");
-		html_put(
+		html_put_kind(
 			h,
 			view_working_ns(s) >= r->gpu_ns ? ""
 			: !view_projects(s)

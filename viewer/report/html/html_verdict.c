@@ -107,12 +107,12 @@ static void put_headline(struct html *h)
 		return;
 	}
 	if (!l.known) {
-		html_put(h, "<h1>No training time was seen.</h1>\n");
+		html_put_kind(h, "<h1>No training time was seen.</h1>\n");
 		return;
 	}
-	fprintf(h->f, "<h1>%s <span class=\"%s\">", view_lead_before(&l), style(h->s));
+	fprintf(h->f, "<h1>%s <span class=\"%s\">", view_lead_before(&l, &h->mem), style(h->s));
 	html_pct(h, l.ppm, "%s %% /ledger/working_ns", html_lead_key(h, &l, "ns"));
-	html_put(h, "</span> of the training time");
+	html_put_kind(h, "</span> of the training time");
 	if (view_is_healthy(h->s))
 		html_put(h, VIEW_HEALTHY_WORDS);
 	put_beside(h);
@@ -218,10 +218,10 @@ static void put_hour(struct html *h, const struct view_lead *l)
 	html_put(h, "</b> of each ");
 	if (one_rate(&s->cost)) {
 		html_price(h, s->cost.rate[0].nano_usd_per_hour, "/cost/rates/0/usd_per_gpu_hour");
-		html_put(h, " GPU-hour of training; ");
+		html_put_kind(h, " GPU-hour of training; ");
 		return;
 	}
-	html_put(h, "GPU-hour of training, which cost ");
+	html_put_kind(h, "GPU-hour of training, which cost ");
 	html_price_of(h, view_lead_in(s, view_working_nano_usd(s), VIEW_HOUR_NS),
 		      "%lld * %s per /ledger/working_ns", VIEW_HOUR_NS, working_usd_key(h));
 	html_put(h, " on average; ");
@@ -273,7 +273,7 @@ static void put_days(struct html *h, const struct view_lead *l, int64_t amount, 
 
 	html_put(h, " If it went on like these ");
 	html_gpu_time(h, view_working_ns(h->s), "/ledger/working_ns");
-	html_put(h, " of training, day and night: ");
+	html_put_kind(h, " of training, day and night: ");
 	put_about(h, view_lead_in(h->s, amount, day), "%" PRId64 " * %s per /ledger/working_ns",
 		  day, part);
 	html_put(h, " per day and ");
@@ -418,9 +418,9 @@ static void put_outside(struct html *h)
 	html_pct(h, base_ppm(ns, s->result->gpu_ns),
 		 "/ledger/gpu_ns - /ledger/working_ns %% /ledger/gpu_ns");
 	html_put(h, s->cost.known ? " of what was paid" : " of what was held");
-	html_put(h, s->result->classes[ANA_EXCLUDED_NO_PROCESS]
-			    ? ". No training time."
-			    : ". Neither training time nor waste.");
+	html_put_kind(h, s->result->classes[ANA_EXCLUDED_NO_PROCESS]
+				 ? ". No training time."
+				 : ". Neither training time nor waste.");
 	put_startup(h);
 	html_put(h, "</dd></div>\n");
 }
@@ -435,7 +435,7 @@ static void put_between(struct html *h)
 	html_put(h, "<div><dt>In between</dt><dd><b>");
 	html_pct(h, base_ppm(ns, view_working_ns(h->s)),
 		 "/ledger/classes/device.turnaround/ns %% /ledger/working_ns");
-	html_put(h, "</b>" VIEW_BETWEEN_WORDS ".</dd></div>\n");
+	html_put_kind(h, "</b> of the training" VIEW_BETWEEN_WORDS ".</dd></div>\n");
 }
 
 /* A class's time, with what other ranks waited for those that were late by it. */
@@ -528,7 +528,7 @@ static void put_share(struct html *h, int c, int64_t ns, const char *key, ...)
 	if (text)
 		html_pct(h, base_ppm(ns, outside ? h->s->result->gpu_ns : view_working_ns(h->s)),
 			 "%s %% /ledger/%s", text, outside ? "gpu_ns" : "working_ns");
-	html_put(h, outside ? " of what was held" : " of the training time");
+	html_put_kind(h, outside ? " of what was held" : " of the training time");
 	free(text);
 }
 
@@ -678,7 +678,7 @@ static void put_cause(struct html *h)
 	html_put(h, "<div><dt>Mostly on</dt><dd>");
 	html_class(h, (enum ana_class)c);
 	html_put(h, ": ");
-	html_put(h, facts_classes[c].meaning);
+	html_put_kind(h, facts_classes[c].meaning);
 	html_put(h, ", ");
 	put_own_and_others(h, c);
 	html_put(h, "</dd></div>\n");
@@ -746,7 +746,7 @@ static void put_short(struct html *h)
 		return;
 	html_put(h, "<p>Only ");
 	html_gpu_time(h, view_working_ns(h->s), "/ledger/working_ns");
-	fprintf(h->f, " of training, slow first steps among them: %s.</p>\n",
+	fprintf(h->f, " of %s, slow first steps among them: %s.</p>\n", view_work_word(&h->s->kind),
 		VIEW_SHORT_WORDS(h->s));
 }
 
@@ -773,9 +773,9 @@ static void put_grades(struct html *h)
 		return;
 	fprintf(h->f,
 		"<p class=\"soft\">&#8220;%s&#8221; grades what is lost to input alone: notice below "
-		"%d %% of the training time, warning from there, critical from %d %%. Where something "
-		"else leads there is no grade.</p>\n",
-		name, ANA_WARNING_PCT, ANA_CRITICAL_PCT);
+		"%d %% of the %s, warning from there, critical from %d %%. Where something else leads "
+		"there is no grade.</p>\n",
+		name, ANA_WARNING_PCT, view_whole_words(&h->s->kind, false), ANA_CRITICAL_PCT);
 }
 
 void html_verdict(struct html *h)

@@ -194,14 +194,15 @@ void html_findings(struct html *h)
 {
 	struct view_told *told;
 	size_t n = view_findings_told(h->s, &h->mem, &told);
+	const char *of;
 
 	if (!n)
 		return;
+	of = base_arena_printf(&h->mem, "n:Of the %s", view_whole_words(&h->s->kind, false));
 	html_section(h, "why", "Why, and in which line");
 	fprintf(h->f, "<p class=\"soft\">Here, %s.</p>\n", view_confidence_words(h->s));
 	html_table(h, "Time not well spent, the most costly first");
-	HTML_HEADS(h, "Class", "n:Time", "n:Of the training time", "$:Cost", "What",
-		   "Line, and how sure");
+	HTML_HEADS(h, "Class", "n:Time", of, "$:Cost", "What", "Line, and how sure");
 	for (size_t i = 0; i < n; i++)
 		put_finding(h, &told[i]);
 	html_table_end(h);

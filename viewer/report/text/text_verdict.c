@@ -156,19 +156,19 @@ static void put_flags(struct page *p)
 		return;
 	base_unit a, b;
 	int64_t each = same_of_all(r);
+	const char *work = view_work_word(&p->s->kind);
 
 	if (each >= 0) {
-		text_line(p,
-			  base_arena_printf(
-				  &p->mem,
-				  "flagged: all %s GPUs; each starved %s %% of its training time",
-				  base_count(a, flagged), base_percent(b, each * 1000)));
+		text_line(p, base_arena_printf(
+				     &p->mem,
+				     "flagged: all %s GPUs; each starved %s %% of its %s time",
+				     base_count(a, flagged), base_percent(b, each * 1000), work));
 		return;
 	}
 	text_line(p, base_arena_printf(&p->mem,
-				       "flagged: %s of %s GPUs; how much of its training time each "
+				       "flagged: %s of %s GPUs; how much of its %s time each "
 				       "starved:",
-				       base_count(a, flagged), base_count(b, r->gpus)));
+				       base_count(a, flagged), base_count(b, r->gpus), work));
 	for (size_t i = 0; i < r->gpus && shown < FLAGGED_SHOWN; i++) {
 		const struct ana_gpu *g = &r->gpu[i];
 		base_unit share;
@@ -195,10 +195,11 @@ static void put_after_last(struct page *p)
 	if (base_ppm(ns, all) >= AFTER_LAST_PPM)
 		text_line(p,
 			  base_arena_printf(&p->mem,
-					    "%s (%s %%) of the training time came after the "
-					    "last kernel: the GPU was held, and got no more work",
+					    "%s (%s %%) of the %s came after the last kernel: the "
+					    "GPU was held, and got no more work",
 					    base_duration(time, ns),
-					    base_percent(share, base_ppm(ns, all))));
+					    base_percent(share, base_ppm(ns, all)),
+					    view_whole_words(&p->s->kind, false)));
 }
 
 static void put_doubt(struct page *p)

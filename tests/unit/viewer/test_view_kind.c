@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a run is decides what its time is called: nobody is told of the training time of a server,
+ * whatever was lost and wherever that is said.
+ */
+#include "harness.h"
+#include "check/result.h"
+#include "compare/compare.h"
+#include "fit/places.h"
+#include "report/html/html.h"
+#include "report/markdown/markdown.h"
+#include "report/text/text.h"
+#include "view_made.h"
+
+static void report(const struct view_summary *s, FILE *f)
+{
+	view_text_report(s, f, &view_text_style_plain);
+}
+
+static void diagnosis(const struct view_summary *s, FILE *f)
+{
+	view_text_verdict(s, f, &view_text_style_plain, NULL);
+}
+
+static void fit(const struct view_summary *s, FILE *f)
+{
+	const char *why;
+	struct fit fit;
+
+	REQUIRE(fit_make(&fit, s, NULL, NULL, &why) == 0);
+	fit_text(&fit, s, f);
+	fit_fini(&fit);
+}
+
+static void compared(const struct view_summary *s, FILE *f)
+{
+	const struct view_summary *both[] = { s, s };
+	const char *path[] = { "a", "b" };
+	struct view_comparison c;
+
+	view_compare(&c, both, path, 2, -1);
+	view_compare_text(&c, f, &view_text_style_plain);
+	view_compare_html(&c, f);
+	view_comparison_fini(&c);
+}
+
+static const struct {
+	const char *name;
+	void (*write)(const struct view_summary *s, FILE *f);
+} writers[] = {
+	{ "report", report },		{ "diagnosis", diagnosis },
+	{ "page", view_html_write },	{ "markdown", view_markdown_write },
+	{ "JSON", view_summary_write }, { "fit", fit },
+	{ "comparison", compared },
+};
+
+/* A quarter of an hour of class @c, with samples at a line of the thread that submits. */
+static struct view_summary *losing(enum ana_class c, uint8_t hints)
+{
+	struct ana_result *r = made_starved(NULL);
+	int64_t ns = MADE_HOUR_NS / 4;
+
+	r->hints = hints;
+	r->step_fed_median_ns = 30000000;
+	if (c != ANA_COMPUTE)
+		made_class(r, c, ns);
+	r->gpu[0].judgement.flagged = r->judgement.flagged = true;
+	made_site(r, (struct ana_hotspot){ .class = c,
+					   .ns = ns / 2,
+					   .role = WIRE_ROLE_SUBMITTER,
+					   .wait = WIRE_WAIT_LOCK,
+					   .function = (char *)"run",
+					   .file = (char *)"/srv/serve.py",
+					   .line = 12,
+					   .samples = 300,
+					   .threads = 1 });
+	return made_summary_of(r, "serve", 3990000000LL);
+}
+
+static void expect_none(const struct view_summary *s, const char *class, const char *word)
+{
+	for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++) {
+		char *text = made_page(s, writers[i].write), *at = strcasestr(text, word);
+
+		if (at)
+			T_FAIL("%s, %s: ...%.*s", writers[i].name, class, 120,
+			       at - text < 60 ? text : at - 60);
+		free(text);
+	}
+}
+
+static void test_inference(void)
+{
+	for (int c = 0; c < ANA_CLASSES; c++) {
+		struct view_summary *s = losing((enum ana_class)c, ANA_HINT_GENERATES);
+
+		EXPECT(s->kind.kind == FACTS_RUN_INFERENCE);
+		expect_none(s, ana_class_names[c], "training");
+		view_summary_free(s);
+	}
+}
+
+/* The word is there, in its place. */
+static void test_words(void)
+{
+	static const char *const said[] = { "of the training time", "GPU-hour of training" };
+	static const char *const serves[] = { "of the inference time", "GPU-hour of inference" };
+
+	for (int infers = 0; infers < 2; infers++) {
+		struct view_summary *s =
+			losing(ANA_HOST_LOCK, infers ? ANA_HINT_GENERATES : ANA_HINT_STEPS);
+		const char *const *words = infers ? serves : said;
+
+		for (size_t i = 0; i < 3; i++) {
+			char *text = made_page(s, writers[i].write);
+
+			for (size_t k = 0; k < 2; k++)
+				if (!strstr(text, words[k]))
+					T_FAIL("%s: no \"%s\"", writers[i].name, words[k]);
+			free(text);
+		}
+		view_summary_free(s);
+	}
+}
+
+static void test_table_texts(void)
+{
+	struct base_arena mem = { 0 };
+	struct view_kind k = { .kind = FACTS_RUN_EVALUATION };
+	const char *text = "the training thread";
+
+	EXPECT_STR(view_words_of_kind(&k, &mem, "Training time, of training"),
+		   "Evaluation time, of evaluation");
+	EXPECT_STR(view_words_of_kind(&k, &mem, "raining, straining"), "raining, sevaluation");
+	EXPECT(!view_words_of_kind(&k, &mem, NULL));
+	EXPECT_STR(view_whole_words(&k, false), "evaluation time");
+	EXPECT_STR(view_whole_words(&k, true), "time held");
+	k.kind = FACTS_RUN_UNKNOWN;
+	EXPECT(view_words_of_kind(&k, &mem, text) == text);
+	k.kind = FACTS_RUN_INTERACTIVE;
+	EXPECT(view_words_of_kind(&k, &mem, text) == text);
+	base_arena_fini(&mem);
+}
+
+/* The gate names the share beside what it judges. */
+static void test_check(void)
+{
+	struct view_summary *s = losing(ANA_EXCLUDED_STARTUP, ANA_HINT_GENERATES);
+	struct base_arena mem = { 0 };
+	struct check_run run;
+	struct check_result result;
+	struct check_budget budget;
+	const char *why;
+
+	check_run_make(&run, &mem, s, NULL);
+	check_result_init(&result, &mem);
+	REQUIRE(check_budget_parse("starved_pct<=1", &budget, &why) == 0);
+	check_judge_budget(&result, &budget, &run);
+	EXPECT(strstr(result.first->message, " % of the inference time) > 1"));
+	check_run_fini(&run);
+	base_arena_fini(&mem);
+	view_summary_free(s);
+}
+
+int main(void)
+{
+	return RUN(test_inference, test_words, test_table_texts, test_check);
+}
