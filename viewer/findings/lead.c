@@ -7,6 +7,8 @@
 #include "findings.h"
 #include "unused.h"
 
+#define WAITING "waiting for work" /* in the place of "inconclusive" */
+
 /* Of which classes each verdict is (LEDGER 7), as far as the run's counts causes of comm.skew. */
 static bool is_about(enum ana_verdict v, int c)
 {
@@ -79,6 +81,29 @@ static bool is_host_wait(const struct view_summary *s, enum ana_verdict verdict)
 	return verdict == ANA_V_INCONCLUSIVE &&
 	       classes[ANA_HOST_WAIT] >
 		       ana_class_sum(classes, ana_class_is_doubt) - classes[ANA_HOST_WAIT];
+}
+
+static bool waits_for_work(const struct ana_judgement *j, const int64_t classes[ANA_CLASSES])
+{
+	return j->verdict == ANA_V_INCONCLUSIVE &&
+	       classes[ANA_HOST_NO_WORK] > ana_class_sum(classes, ana_class_is_doubt);
+}
+
+bool view_waits_for_work(const struct view_summary *s)
+{
+	return waits_for_work(&s->result->judgement, s->result->classes);
+}
+
+const char *view_waiting_words(const struct view_summary *s, struct base_arena *mem)
+{
+	base_unit share;
+
+	if (!view_waits_for_work(s))
+		return NULL;
+	return base_arena_printf(mem, "%s %s %%" VIEW_WAITING_AFTER,
+				 VIEW_WAITING_BEFORE(s->result->gpus),
+				 base_percent(share, base_ppm(s->result->classes[ANA_HOST_NO_WORK],
+							      s->result->gpu_ns)));
 }
 
 static bool leads(const struct view_lead *l, int c)
@@ -452,6 +477,8 @@ const char *view_judgement_words(const struct view_summary *s, struct base_arena
 		return "idle";
 	if (view_is_warmup(s))
 		return "host-bound by warm-up";
+	if (view_waits_for_work(s))
+		return WAITING;
 	words_of = view_judged_words(&s->result->judgement, mem);
 	lead = view_lead_of(s);
 	if (lead.verdict != s->result->judgement.verdict)
@@ -490,6 +517,8 @@ const char *view_gpu_verdict_words(const struct view_summary *s, size_t i, struc
 		return "idle";
 	if (s->result->gpus == 1)
 		return view_judgement_words(s, mem);
+	if (waits_for_work(&g->judgement, g->classes))
+		return WAITING;
 	for (size_t k = 0;
 	     g->judgement.verdict == ANA_V_INPUT_BOUND && k < sizeof(losses) / sizeof(losses[0]);
 	     k++)

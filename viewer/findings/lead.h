@@ -41,6 +41,18 @@ const char *view_short_words(const struct view_summary *s, struct base_arena *me
 struct view_lead view_lead_of(const struct view_summary *s);
 
 /*
+ * An inconclusive run whose waits for requests, or for a person, are longer than all that is in
+ * doubt: they lead, and what nobody knows stands behind them.
+ */
+bool view_waits_for_work(const struct view_summary *s);
+#define VIEW_WAITING_BEFORE(gpus) \
+	((gpus) > 1 ? "The GPUs had nothing to do for" : "The GPU had nothing to do for")
+#define VIEW_WAITING_AFTER \
+	" of the time held: the process waited for requests, or for a person"
+/* "The GPU had nothing to do for 53.7 % of the time held: ..."; NULL: it does not lead. */
+const char *view_waiting_words(const struct view_summary *s, struct base_arena *mem);
+
+/*
  * The verdict names input from 5 % of the training time on (LEDGER 7), so that no larger loss hides
  * a loader. Where there is a larger one that leads, and what was lost to input is told beside it:
  * true, with

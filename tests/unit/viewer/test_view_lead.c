@@ -6,6 +6,8 @@
 #include "findings/findings.h"
 #include "findings/lead.h"
 #include "findings/unused.h"
+#include "report/html/html.h"
+#include "report/text/text.h"
 #include "harness.h"
 #include "view_made.h"
 
@@ -298,7 +300,7 @@ static void test_skew(void)
 }
 
 /* Nothing but start-up: nothing leads. */
-static void test_no_training(void)
+static void nothing_leads(void)
 {
 	struct view_summary *s = run_of(ANA_INPUT_FETCH, 3990000000LL);
 
@@ -308,6 +310,75 @@ static void test_no_training(void)
 	EXPECT(!view_lead_hour_words(s, &mem));
 	EXPECT(!view_lead_rate_words(s, &mem));
 	view_summary_free(s);
+}
+
+static char *text_of(const struct view_summary *s)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	fprintf(f, "%s. %s", view_verdict_words(s, &mem), view_text_money(s, &mem));
+	fclose(f);
+	return text;
+}
+
+/* An hour of which @no_work was waits for requests, @unknown nobody knows, and @ns was @c. */
+static void expect_waiting(int64_t no_work, int64_t unknown, enum ana_class c, int64_t ns,
+			   const char *words)
+{
+	struct ana_result *r = made_result(1, "NVIDIA H100", 0);
+	struct view_summary *s;
+	char *text, *page;
+
+	r->gpu[0].held_ns = MADE_HOUR_NS;
+	memset(r->gpu[0].classes, 0, sizeof(r->gpu[0].classes));
+	r->gpu[0].classes[ANA_HOST_NO_WORK] = no_work;
+	r->gpu[0].classes[ANA_HOST_UNKNOWN] = unknown;
+	r->gpu[0].classes[c] += ns;
+	r->gpu[0].classes[ANA_COMPUTE] += MADE_HOUR_NS - no_work - unknown - ns;
+	r->gpu[0].judgement = ana_verdict_of(MADE_HOUR_NS, r->gpu[0].classes);
+	r->gpu_ns = r->starved_ns = r->wasted_ns = 0;
+	memset(r->classes, 0, sizeof(r->classes));
+	made_totals(r);
+	s = made_summary_of(r, "NVIDIA H100", 3990000000LL);
+	text = text_of(s);
+	EXPECT_STR(text, words);
+	page = made_page(s, view_html_write);
+	EXPECT_INT(!strstr(page, "had nothing to do for <span class=\"warn\">"),
+		   !strstr(text, "had nothing to do"));
+	EXPECT_INT(!strstr(page, "<span class=\"badge warn\">inconclusive</span>"),
+		   !strstr(text, "inconclusive"));
+	EXPECT_STR(view_gpu_verdict_words(s, 0, &mem), view_verdict_words(s, &mem));
+	free(page);
+	free(text);
+	view_summary_free(s);
+}
+
+/* A server's waits for requests lead where they are more than what nobody knows. */
+static void test_waiting(void)
+{
+	const int64_t tenth = MADE_HOUR_NS / 10;
+
+	nothing_leads();
+	expect_waiting(
+		5 * tenth, 2 * tenth, ANA_COMPUTE, 0,
+		"waiting for work. The GPU had nothing to do for 50.0 % of the time held: the "
+		"process waited for requests, or for a person. Nobody knows what the GPU waited "
+		"for in 40.0 % of the inference time");
+	expect_waiting(
+		2 * tenth, 2 * tenth, ANA_COMPUTE, 0,
+		"inconclusive. Nobody knows what the GPU waited for in 25.0 % of the inference "
+		"time");
+	/* known or not, what else there is leads as before */
+	expect_waiting(
+		5 * tenth, tenth / 2, ANA_HOST_SYNC, tenth,
+		"host-bound. The GPU waited for the inference program for 20.0 % of the "
+		"inference time: $0.80 of each $3.99 GPU-hour of inference was paid for waiting");
+	expect_waiting(
+		8 * tenth, 0, ANA_EXCLUDED_STARTUP, 2 * tenth,
+		"waiting for work. The GPU had nothing to do for 80.0 % of the time held: the "
+		"process waited for requests, or for a person");
 }
 
 /* By cost, the most first, each once; what is left of a class is known as that. */
@@ -406,10 +477,10 @@ static void test_gpus_say_as_the_run(void)
 
 int main(void)
 {
-	int failed = RUN(test_verdicts, test_doubt, test_healthy, test_words, test_once,
-			 test_startup, test_warmup, test_short, test_no_price, test_between,
-			 test_fp32, test_skew, test_no_training, test_by_cost, test_larger,
-			 test_gpus_say_as_the_run);
+	int failed =
+		RUN(test_verdicts, test_doubt, test_healthy, test_words, test_once, test_startup,
+		    test_warmup, test_short, test_no_price, test_between, test_fp32, test_skew,
+		    test_waiting, test_by_cost, test_larger, test_gpus_say_as_the_run);
 
 	base_arena_fini(&mem);
 	return failed;

@@ -98,6 +98,20 @@ static void put_beside(struct html *h)
 	html_pct(h, input.ppm, "%s %% /ledger/working_ns", html_lead_key(h, &input, "ns"));
 }
 
+/* Before what nobody knows. */
+static void put_waiting(struct html *h, const struct view_lead *l)
+{
+	const struct ana_result *r = h->s->result;
+
+	if (!view_waits_for_work(h->s))
+		return;
+	fprintf(h->f, "%s <span class=\"%s\">", VIEW_WAITING_BEFORE(r->gpus), style(h->s));
+	html_pct(h, base_ppm(r->classes[ANA_HOST_NO_WORK], r->gpu_ns),
+		 "/ledger/classes/%s/ns %% /ledger/gpu_ns", ana_class_names[ANA_HOST_NO_WORK]);
+	html_put(h, "</span>" VIEW_WAITING_AFTER);
+	html_put(h, l->known ? ". " : "");
+}
+
 static void put_headline(struct html *h)
 {
 	struct view_lead l = view_lead_of(h->s);
@@ -106,11 +120,17 @@ static void put_headline(struct html *h)
 		html_idle_headline(h);
 		return;
 	}
-	if (!l.known) {
+	if (!l.known && !view_waits_for_work(h->s)) {
 		html_put_kind(h, "<h1>No training time was seen.</h1>\n");
 		return;
 	}
-	fprintf(h->f, "<h1>%s <span class=\"%s\">", view_lead_before(&l, &h->mem), style(h->s));
+	html_put(h, "<h1>");
+	put_waiting(h, &l);
+	if (!l.known) {
+		html_put(h, ".</h1>\n");
+		return;
+	}
+	fprintf(h->f, "%s <span class=\"%s\">", view_lead_before(&l, &h->mem), style(h->s));
 	html_pct(h, l.ppm, "%s %% /ledger/working_ns", html_lead_key(h, &l, "ns"));
 	html_put_kind(h, "</span> of the training time");
 	if (view_is_healthy(h->s))

@@ -52,13 +52,16 @@ const char *view_text_money(const struct view_summary *s, struct base_arena *mem
 {
 	struct view_lead l = view_lead_of(s);
 	const char *hour = view_lead_hour_words(s, mem), *beside = "";
+	const char *waiting = view_waiting_words(s, mem);
 	struct view_lead input;
 	base_unit share;
 
 	if (view_all_unused(s))
 		return unused_sentence(s, mem);
 	if (!l.known)
-		return "";
+		return waiting ? waiting : "";
+	if (waiting)
+		return base_arena_printf(mem, "%s. %s", waiting, view_lead_words(&l, mem));
 	if (view_lead_beside(s, &input))
 		beside = base_arena_printf(mem, ", %s %s %%", view_lead_and(&input),
 					   base_percent(share, input.ppm));
