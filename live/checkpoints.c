@@ -80,6 +80,7 @@ void live_save_tell(struct live_save *s, const Wire__Checkpoint *c)
 		break;
 	}
 	s->unsure |= c->content == WIRE__SAVE_CONTENT__CONTENT_NONE;
+	s->state |= c->content == WIRE__SAVE_CONTENT__CONTENT_STATE;
 	/* The call's own end is the first that is told. */
 	if (c->state != WIRE__SAVE_STATE__SAVE_BEGUN && s->call_end_ns == LIVE_NEVER)
 		s->call_end_ns = base_max(end, s->start_ns);

@@ -31,6 +31,7 @@ struct live_save {
 	bool deleted;
 	bool failed, synced;
 	bool unsure; /* nothing of a training was seen in it: it may be no checkpoint */
+	bool state; /* a model's or an optimizer's was seen in it, of whatever size */
 };
 
 struct live_written { /* bytes that a process wrote to files in some time */

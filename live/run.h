@@ -122,6 +122,7 @@ struct live_run {
 	size_t gpus, gpu_room;
 	int64_t nano_usd_per_hour; /* price of GPUs to come; -1: not known */
 	struct live_saved *saved; /* NULL: nobody has told of a save */
+	uint64_t memory_bytes; /* the most in use of one GPU's, by whomever; 0: not known */
 	uint64_t refused; /* streams beyond LIVE_STREAMS_MAX */
 };
 
@@ -176,12 +177,28 @@ int64_t live_gpu_idle_ns(const struct live_run *r, size_t gpu, int64_t now_ns);
 int64_t live_gpu_starved_ns(const struct live_gpu *g); /* so far, at most */
 
 /*
+ * Why a state is less than a training has, the first that holds: it is the newest checkpoint's, and
+ * may be of something else.
+ */
+enum live_small {
+	LIVE_SMALL_NOT,
+	LIVE_SMALL_LITTLE, /* LIVE_STATE_LEAST */
+	LIVE_SMALL_OTHERS, /* than a tenth of the largest file with one that the run saved */
+	LIVE_SMALL_MEMORY, /* than a thousandth of memory_bytes */
+	LIVE_SMALLS
+};
+#define LIVE_STATE_LEAST 16384u
+
+/*
  * What a kill would lose now: all that was held since @from_ns, the beginning of the newest
  * checkpoint that is there, or of the segment (LEDGER 9).
  */
 struct live_unsaved {
 	bool known; /* a process is alive, and all of its saves were told */
-	bool saved; /* there is a checkpoint */
+	bool saved; /* there is a checkpoint, ... */
+	uint64_t saved_bytes; /* ... all of whose files hold states, of so many; 0: not known */
+	enum live_small small; /* ... and it is a small one: ... */
+	int64_t sure_ns; /* ... from_ns of those that are not; else from_ns */
 	bool under_way; /* a save has begun, and it is not told what became of it */
 	/* What was written since may be a checkpoint: less may be lost than since from_ns. */
 	bool unsure;
@@ -226,6 +243,9 @@ struct live_totals {
 	int64_t unsaved_for_ns; /* since the beginning of the newest checkpoint; -1 */
 	int64_t unsaved_nano_usd; /* 0 unless priced */
 	bool saved, saving; /* there is a checkpoint; a save is under way */
+	uint64_t saved_bytes; /* of that; 0: not known */
+	enum live_small small; /* that is one; without it a kill now would lose ... */
+	int64_t sure_ns, sure_for_ns, sure_nano_usd; /* ... so much; else what stands above */
 	bool unsure; /* ... and of what was written since it is not known whether it is one: ... */
 	bool deleted; /* ... it is one that was deleted, ... */
 	uint64_t unsure_bytes; /* ... so many bytes, 0: not known, ... */

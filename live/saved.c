@@ -9,13 +9,18 @@
 #include "numbers.h"
 #include "run.h"
 
+#define OTHERS_PARTS 10 /* of the largest state that was saved: less is not all of it */
+#define MEMORY_PARTS 1000 /* of a GPU's memory in use */
 #define UNDER_WAY_NS (600 * LIVE_SECOND_NS) /* one that takes longer is not waited for */
 
 struct live_saved { /* of all processes; what follows from their saves */
 	int64_t covered_ns; /* INT64_MIN: nothing */
 	int64_t unsure_ns, unsure_at_ns; /* that may be; INT64_MIN. When that was made */
-	uint64_t unsure_bytes;
+	uint64_t unsure_bytes, covered_bytes;
 	bool deleted; /* that is why */
+	enum live_small small; /* is what covers; without such: */
+	int64_t sure_ns; /* INT64_MIN: nothing */
+	uint64_t largest_bytes; /* of all files with a state, those that fell out among them */
 	int64_t forgotten_ns; /* checkpoints that began up to here count for nothing */
 	bool stale;
 };
@@ -102,7 +107,20 @@ static void take_save(struct live_run *r, struct live_stream *s, Wire__Checkpoin
 	if (!k)
 		return;
 	live_save_tell(&k->save, &c);
+	if (k->save.state && k->save.whole_ns != LIVE_NEVER)
+		r->saved->largest_bytes = base_max(r->saved->largest_bytes, k->save.file.size);
 	r->saved->stale = true;
+}
+
+/* A GPU's whole memory, of which others may have some: then more is asked of a state. */
+static void take_memory(struct live_run *r, const Wire__Facts *m)
+{
+	uint64_t before = r->memory_bytes;
+
+	for (size_t i = 0; i < m->n_devices; i++)
+		r->memory_bytes = base_max(r->memory_bytes, m->devices[i]->memory_used_bytes);
+	if (r->saved && r->memory_bytes > before)
+		r->saved->stale = true;
 }
 
 static void take_written(struct live_run *r, struct live_stream *s, const Wire__Checkpoint *c)
@@ -123,12 +141,13 @@ int live_run_facts(struct live_run *r, const uint8_t *id, uint64_t seq, const Wi
 	if (!s || s->ended || seq <= s->seq)
 		return 0;
 	s->seq = seq;
+	take_memory(r, m);
 	if (!r->saved && m->n_checkpoints) {
 		r->saved = calloc(1, sizeof(*r->saved));
 		if (!r->saved)
 			return -ENOMEM;
 		r->saved->covered_ns = r->saved->forgotten_ns = INT64_MIN;
-		r->saved->unsure_ns = INT64_MIN;
+		r->saved->unsure_ns = r->saved->sure_ns = INT64_MIN;
 	}
 	for (size_t i = 0; i < m->n_checkpoints; i++) {
 		const Wire__Checkpoint *c = m->checkpoints[i];
@@ -207,20 +226,76 @@ static void add_written(const struct live_run *r, struct live_saved *all)
 	}
 }
 
-static void take_newest(const struct live_checkpoints *c, const struct live_save *save,
-			size_t saves, struct live_saved *all)
+/*
+ * Of each checkpoint, how large its files are, if each is known to hold a state; 0: not known.
+ * NULL: no memory.
+ */
+static uint64_t *state_bytes(const struct live_checkpoints *c, const struct live_save *save,
+			     size_t saves)
 {
+	uint64_t *bytes = calloc(c->checkpoints + 1, sizeof(*bytes));
+	bool *other = calloc(c->checkpoints + 1, sizeof(*other));
+
+	for (size_t i = 0; bytes && other && i < saves; i++) {
+		uint32_t of = c->of_save[i];
+
+		if (of == LIVE_NO_CHECKPOINT)
+			continue;
+		bytes[of] = live_bytes_sum(bytes[of], save[i].file.size);
+		other[of] |= !save[i].state || !save[i].file.size;
+	}
+	for (size_t i = 0; bytes && other && i < c->checkpoints; i++)
+		bytes[i] = other[i] ? 0 : bytes[i];
+	if (!other) {
+		free(bytes);
+		bytes = NULL;
+	}
+	free(other);
+	return bytes;
+}
+
+static enum live_small small_of(const struct live_run *r, uint64_t bytes)
+{
+	if (!bytes)
+		return LIVE_SMALL_NOT;
+	if (bytes < LIVE_STATE_LEAST)
+		return LIVE_SMALL_LITTLE;
+	if (bytes < r->saved->largest_bytes / OTHERS_PARTS)
+		return LIVE_SMALL_OTHERS;
+	return bytes < r->memory_bytes / MEMORY_PARTS ? LIVE_SMALL_MEMORY : LIVE_SMALL_NOT;
+}
+
+/* By the newest that covers, and the newest of those that are not small. */
+static void take_covering(const struct live_run *r, const struct live_checkpoint *one,
+			  uint64_t bytes)
+{
+	struct live_saved *all = r->saved;
+	enum live_small small = small_of(r, bytes);
+
+	if (all->covered_ns == INT64_MIN) {
+		all->covered_ns = one->start_ns;
+		all->covered_bytes = bytes;
+		all->small = small;
+	}
+	if (!small)
+		all->sure_ns = one->start_ns;
+}
+
+static void take_newest(const struct live_run *r, const struct live_checkpoints *c,
+			const struct live_save *save, size_t saves, const uint64_t *bytes)
+{
+	struct live_saved *all = r->saved;
 	size_t unsure = SIZE_MAX;
 
-	for (size_t i = c->checkpoints; i-- && all->covered_ns == INT64_MIN;) {
+	for (size_t i = c->checkpoints; i-- && all->sure_ns == INT64_MIN;) {
 		const struct live_checkpoint *one = &c->checkpoint[i];
 
 		if (one->there_ns == LIVE_NEVER || one->start_ns <= all->forgotten_ns ||
 		    (one->gone_ns != LIVE_NEVER && !one->deleted))
 			continue;
 		if (!one->unsure && !one->deleted)
-			all->covered_ns = one->start_ns;
-		else if (unsure == SIZE_MAX)
+			take_covering(r, one, bytes[i]);
+		else if (unsure == SIZE_MAX && all->covered_ns == INT64_MIN)
 			unsure = i;
 	}
 	if (unsure == SIZE_MAX)
@@ -238,17 +313,22 @@ static void take_newest(const struct live_checkpoints *c, const struct live_save
 static void refresh(const struct live_run *r, struct live_saved *all)
 {
 	struct live_checkpoints c = { 0 };
+	uint64_t *bytes = NULL;
 	size_t n;
 	struct live_save *save = all_saves(r, &n);
 
-	if (save && !live_series_prove(save, n) && !live_checkpoints_make(save, n, &c)) {
-		all->covered_ns = all->unsure_ns = INT64_MIN;
-		all->unsure_bytes = 0;
+	if (save && !live_series_prove(save, n) && !live_checkpoints_make(save, n, &c))
+		bytes = state_bytes(&c, save, n);
+	if (bytes) {
+		all->covered_ns = all->sure_ns = all->unsure_ns = INT64_MIN;
+		all->unsure_bytes = all->covered_bytes = 0;
 		all->deleted = false;
+		all->small = LIVE_SMALL_NOT;
 		all->stale = false;
-		take_newest(&c, save, n, all);
+		take_newest(r, &c, save, n, bytes);
 		add_written(r, all);
 	}
+	free(bytes);
 	live_checkpoints_fini(&c);
 	free(save);
 }
@@ -314,9 +394,13 @@ struct live_unsaved live_run_unsaved(const struct live_run *r, int64_t now_ns)
 		return u;
 	if (r->saved && r->saved->stale)
 		refresh(r, r->saved);
+	u.sure_ns = u.from_ns;
 	if (r->saved && r->saved->covered_ns > u.from_ns) {
 		u.from_ns = r->saved->covered_ns;
 		u.saved = true;
+		u.saved_bytes = r->saved->covered_bytes;
+		u.small = r->saved->small;
+		u.sure_ns = base_max(u.sure_ns, r->saved->sure_ns);
 	}
 	if (r->saved && r->saved->unsure_ns > u.from_ns) {
 		u.unsure = true;

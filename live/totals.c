@@ -186,6 +186,21 @@ static int64_t newest_ns(const struct live_run *r)
 	return t;
 }
 
+/* Since u->from_ns: of all GPUs, of one, in dollars. */
+static void sum_unsaved(const struct live_run *r, const struct live_unsaved *u, int64_t *all,
+			int64_t *most, int64_t *nano_usd)
+{
+	*all = *most = *nano_usd = 0;
+	for (size_t i = 0; i < r->gpus; i++) {
+		const struct live_gpu *g = &r->gpu[i];
+		int64_t ns = live_gpu_unsaved_ns(g, u), price = base_max(0, g->nano_usd_per_hour);
+
+		*all = live_add(*all, ns);
+		*most = base_max(*most, ns);
+		*nano_usd = live_add(*nano_usd, live_amount(price, ns));
+	}
+}
+
 static void add_unsaved(const struct live_run *r, int64_t now_ns, struct live_totals *t)
 {
 	struct live_unsaved u = live_run_unsaved(r, now_ns);
@@ -194,22 +209,18 @@ static void add_unsaved(const struct live_run *r, int64_t now_ns, struct live_to
 	if (!u.known)
 		return;
 	t->saved = u.saved;
+	t->saved_bytes = u.saved_bytes;
+	t->small = u.small;
 	t->unsure = u.unsure;
 	t->deleted = u.deleted;
 	t->unsure_bytes = u.unsure_bytes;
 	/* Saves are told at once, what GPUs were held a second later. */
 	t->unsure_for_ns = u.unsure ? base_max(0, newest_ns(r) - u.unsure_ns) : -1;
-	t->unsaved_ns = t->unsaved_for_ns = 0;
-	for (size_t i = 0; i < r->gpus; i++) {
-		const struct live_gpu *g = &r->gpu[i];
-		int64_t ns = live_gpu_unsaved_ns(g, &u), price = base_max(0, g->nano_usd_per_hour);
-
-		t->unsaved_ns = live_add(t->unsaved_ns, ns);
-		t->unsaved_for_ns = base_max(t->unsaved_for_ns, ns);
-		t->unsaved_nano_usd = live_add(t->unsaved_nano_usd, live_amount(price, ns));
-	}
+	sum_unsaved(r, &u, &t->unsaved_ns, &t->unsaved_for_ns, &t->unsaved_nano_usd);
+	u.from_ns = u.sure_ns;
+	sum_unsaved(r, &u, &t->sure_ns, &t->sure_for_ns, &t->sure_nano_usd);
 	if (!t->priced)
-		t->unsaved_nano_usd = 0;
+		t->unsaved_nano_usd = t->sure_nano_usd = 0;
 }
 
 static void add_stream(const struct live_stream *s, int64_t now_ns, struct live_totals *t)

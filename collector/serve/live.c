@@ -80,6 +80,10 @@ static void put_totals(FILE *f, const struct live_totals *t)
 	put_known(f, "unsaved_for_ns", t->unsaved_for_ns, t->unsaved_for_ns >= 0);
 	put_known(f, "unsaved_nano_usd", t->unsaved_nano_usd, t->priced && t->unsaved_ns >= 0);
 	put_int(f, "saved", t->saved);
+	put_int(f, "saved_bytes", (int64_t)(t->saved_bytes & INT64_MAX));
+	put_int(f, "small", t->small);
+	put_known(f, "sure_ns", t->sure_ns, t->small > 0);
+	put_known(f, "sure_for_ns", t->sure_for_ns, t->small > 0);
 	put_int(f, "saving", t->saving);
 	put_int(f, "unsure", t->unsure);
 	put_int(f, "deleted", t->deleted);

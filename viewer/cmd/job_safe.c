@@ -33,26 +33,58 @@ bool view_job_good_loss(const char *text)
 	return false;
 }
 
-static bool too_much(const struct top_stop *f, const struct live_condition *c)
+struct loss { /* of all GPUs, of one; dollars */
+	int64_t ns, most_ns, nano_usd;
+};
+
+static bool too_much(struct loss l, const struct live_condition *c)
 {
-	return c->metric == LIVE_UNSAVED_USD ? f->nano_usd > c->value : f->most_ns > c->value;
+	return c->metric == LIVE_UNSAVED_USD ? l.nano_usd > c->value : l.most_ns > c->value;
 }
 
-static void put_loss(const struct top_stop *f)
+static struct loss loss_of(const struct top_stop *f)
+{
+	return (struct loss){ f->ns, f->most_ns, f->nano_usd };
+}
+
+/* Where small states are not relied on. */
+static struct loss sure_loss_of(const struct top_stop *f)
+{
+	return (struct loss){ f->sure_ns, f->sure_most_ns, f->sure_nano_usd };
+}
+
+static void put_amount(const struct top_stop *f, struct loss l)
 {
 	base_unit all, most, usd;
 
-	printf("%s of GPU time", base_duration(all, f->ns));
+	printf("%s of GPU time", base_duration(all, l.ns));
 	if (f->priced)
-		printf(" (%s)", base_money_ascii(usd, f->nano_usd));
-	printf(", %s of one GPU", base_duration(most, f->most_ns));
-	/* That it is of what trains, and all that it needs, nobody knows. */
-	fputs(f->unsaved ? "; no checkpoint is there" : " since a state was saved", stdout);
+		printf(" (%s)", base_money_ascii(usd, l.nano_usd));
+	printf(", %s of one GPU", base_duration(most, l.most_ns));
+}
+
+static void put_more(const struct top_stop *f)
+{
 	if (f->saving)
 		printf("; a save is under way");
 	if (f->grade)
 		printf("; spot grade %c (%s)", f->grade, SAVES_GRADE_RULE);
 	putchar('\n');
+}
+
+static void put_loss(const struct top_stop *f)
+{
+	base_unit bytes;
+
+	put_amount(f, loss_of(f));
+	/* That it is of what trains, and all that it needs, nobody knows. */
+	if (f->unsaved)
+		printf("; no checkpoint is there");
+	else if (f->on == 1 && f->saved_bytes)
+		printf(" since a state of %s was saved", base_bytes(bytes, f->saved_bytes));
+	else
+		printf(" since a state was saved");
+	put_more(f);
 }
 
 static void put_ago(const struct top_stop *f)
@@ -85,6 +117,24 @@ static void put_deleted(const struct top_stop *f)
 	printf("; if no copy is elsewhere");
 }
 
+/* What is there may be of something else than what trains. */
+static int tell_small(const struct top_stop *f, const char *id)
+{
+	static const char *const why[LIVE_SMALLS] = {
+		[LIVE_SMALL_LITTLE] = "little for a training that needs a GPU",
+		[LIVE_SMALL_OTHERS] = "less than a tenth of another one that was saved",
+		[LIVE_SMALL_MEMORY] = "less than a thousandth of a GPU's memory that is in use",
+	};
+	base_unit bytes;
+
+	printf("%s: not known: the newest state that was saved has %s, which is %s; if it is not "
+	       "all of it, a stop now loses ",
+	       id, base_bytes(bytes, f->small_bytes), why[f->small]);
+	put_amount(f, sure_loss_of(f));
+	put_more(f);
+	return VIEW_EXIT_ERROR;
+}
+
 /* Whether what was written is a checkpoint, or there is one, decides, and nobody knows it. */
 static int tell_unsure(const struct top_stop *f, const char *id)
 {
@@ -100,7 +150,7 @@ static int tell_unsure(const struct top_stop *f, const char *id)
 
 static int tell(const struct top_stop *f, const char *id, const struct live_condition *c)
 {
-	bool costs = too_much(f, c);
+	bool costs = too_much(loss_of(f), c);
 
 	if (!f->on) {
 		printf("%s: safe to stop: nothing of it holds a GPU\n", id);
@@ -119,6 +169,8 @@ static int tell(const struct top_stop *f, const char *id, const struct live_cond
 	}
 	if (costs && f->unsure)
 		return tell_unsure(f, id);
+	if (!costs && f->small && too_much(sure_loss_of(f), c))
+		return tell_small(f, id);
 	printf("%s: %s ", id, costs ? "a stop now loses" : "safe to stop: it loses");
 	put_loss(f);
 	return costs ? VIEW_EXIT_COSTS : VIEW_EXIT_OK;

@@ -58,6 +58,12 @@ static struct live_share share_of(const struct base_json *n)
 	return s;
 }
 
+/* Of a newer collector there may be others. */
+static enum live_small small_of(int64_t n)
+{
+	return n > 0 && n < LIVE_SMALLS ? (enum live_small)n : LIVE_SMALL_NOT;
+}
+
 static void take_totals(struct live_totals *t, const struct base_json *n)
 {
 	*t = (struct live_totals){ .gpus = (size_t)count(n, "gpus"),
@@ -76,6 +82,10 @@ static void take_totals(struct live_totals *t, const struct base_json *n)
 				   .unsaved_ns = maybe(n, "unsaved_ns"),
 				   .unsaved_for_ns = maybe(n, "unsaved_for_ns"),
 				   .saved = count(n, "saved") > 0,
+				   .saved_bytes = (uint64_t)count(n, "saved_bytes"),
+				   .small = small_of(count(n, "small")),
+				   .sure_ns = count(n, "sure_ns"),
+				   .sure_for_ns = count(n, "sure_for_ns"),
 				   .saving = count(n, "saving") > 0,
 				   .unsure = count(n, "unsure") > 0,
 				   .deleted = count(n, "deleted") > 0,
@@ -183,6 +193,9 @@ static void take_unsaved(const struct source_http *s, struct top_snapshot *l)
 		seen[row->gpu] = true;
 		view_cost_add(&t->unsaved_nano_usd,
 			      view_cost_amount(row->nano_usd_per_hour, row->unsaved_ns));
+		if (t->small) /* at most: each as the one that would lose most */
+			view_cost_add(&t->sure_nano_usd,
+				      view_cost_amount(row->nano_usd_per_hour, t->sure_for_ns));
 	}
 	free(seen);
 }

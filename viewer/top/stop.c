@@ -28,6 +28,20 @@ static char grade_of(const char *dir, const struct view_rate_options *rates)
 	return grade;
 }
 
+/* A state that is too small to be a training's is not relied on. */
+static void add_sure(struct top_stop *f, const struct live_totals *t)
+{
+	bool small = t->small != LIVE_SMALL_NOT;
+
+	if (small) {
+		f->small = t->small;
+		f->small_bytes = t->saved_bytes;
+	}
+	f->sure_ns += small ? t->sure_ns : t->unsaved_ns;
+	f->sure_most_ns = base_max(f->sure_most_ns, small ? t->sure_for_ns : t->unsaved_for_ns);
+	f->sure_nano_usd += small ? t->sure_nano_usd : t->unsaved_nano_usd;
+}
+
 static void add_run(struct top_stop *f, const struct top_snapshot *l)
 {
 	const struct live_totals *t = &l->totals;
@@ -42,6 +56,7 @@ static void add_run(struct top_stop *f, const struct top_snapshot *l)
 		return;
 	}
 	f->unsaved |= !t->saved;
+	f->saved_bytes = t->saved_bytes;
 	if (t->unsure) {
 		f->unsure = true;
 		f->deleted = t->deleted;
@@ -51,6 +66,7 @@ static void add_run(struct top_stop *f, const struct top_snapshot *l)
 	f->ns += t->unsaved_ns;
 	f->most_ns = base_max(f->most_ns, t->unsaved_for_ns);
 	f->nano_usd += t->unsaved_nano_usd;
+	add_sure(f, t);
 }
 
 /* False: it cannot be looked at, which was said. */

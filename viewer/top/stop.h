@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "cost/rates.h"
+#include "live/run.h"
 
 struct top_stop_options { /* as given on the command line; NULL: not given */
 	const char *dir, *cluster; /* of jobs and runs that are named by their id */
@@ -26,6 +27,10 @@ struct top_stop { /* sums over the runs that go on */
 	bool deleted; /* of the last such run that is a checkpoint that was deleted */
 	uint64_t unsure_bytes; /* by the last such run; 0: not known */
 	int64_t unsure_for_ns; /* ago; -1: not known */
+	uint64_t saved_bytes; /* of the last run's newest checkpoint; 0: not known */
+	enum live_small small; /* of the last run whose newest is a small state; its bytes */
+	uint64_t small_bytes;
+	int64_t sure_ns, sure_most_ns, sure_nano_usd; /* the sums if no such counts */
 	char grade; /* of the worst run whose trace is small; 0: none */
 };
 

@@ -112,6 +112,42 @@ def of_unsure(where):
     answer(0, 'safe to stop: it loses 5.0 s', run, *PRICE)
 
 
+def saved(t, number, at, size):
+    told = dict(path=f'/state_{number}.pt', content=1)
+    return t.save(number, 'begun', at, **told), t.save(number, 'whole', at, at + 1, inode=number + 9, size=size, **told)
+
+
+def of_small(where):
+    """A state that is much smaller than others, than the memory in use, or than anything that trains: not known, unless the
+    one before may be lost, too. What is larger counts, and what fell out of the last 32 saves is not forgotten."""
+    t = Trainer('small', ago=600, stamped=True)
+    run = t.write(where, t.hello(), *pulses(t, *range(1, 600, 7), 600), *saved(t, 1, 100, 25 << 20))
+    answer(2, 'a stop now loses 8 m 20 s of GPU time ($5.00), 8 m 20 s of one GPU since a state of 26.2 MB was saved', run, *PRICE)
+    t.write(where, *saved(t, 2, 595, 2 << 20))
+    answer(1, 'not known: the newest state that was saved has 2.1 MB, which is less than a tenth of another one that was saved; if it '
+           'is not all of it, a stop now loses 8 m 20 s of GPU time ($5.00), 8 m 20 s of one GPU', run, *PRICE)
+    answer(0, 'safe to stop: it loses 5.0 s', run, '--lose', '9m', *PRICE)
+    answer(0, 'safe to stop: it loses 5.0 s', run, '--lose', '$5.01', *PRICE)
+    answer(1, 'not known', run, '--lose', '$4.99', *PRICE)
+    answer(2, 'a stop now loses 5.0 s of GPU time ($0.0500), 5.0 s of one GPU since a state of 2.1 MB', run, '--lose', '1s', *PRICE)
+    t = Trainer('many', ago=600, stamped=True)
+    run = t.write(where, t.hello(), *pulses(t, *range(1, 600, 7), 600), *saved(t, 1, 100, 25 << 20))
+    for n in range(2, 39):
+        t.write(where, *saved(t, n, 200 + n * 10, 2 << 20))
+    answer(1, 'less than a tenth of another one that was saved; if it is not all of it, a stop now loses 10 m 0 s', run, *PRICE)
+    t.write(where, *saved(t, 40, 595, 3 << 20))
+    answer(0, 'safe to stop: it loses 5.0 s', run, *PRICE)
+    t = Trainer('tiny', ago=600, stamped=True)
+    run = t.write(where, t.hello(), *pulses(t, *range(1, 600, 7), 600), *saved(t, 1, 590, 2000))
+    answer(1, 'has 2.0 kB, which is little for a training that needs a GPU; if it is not all of it, a stop now loses 10 m 0 s', run, *PRICE)
+    t.write(where, *saved(t, 2, 592, 20000))
+    answer(0, 'safe to stop: it loses 8.0 s of GPU time ($0.0800), 8.0 s of one GPU since a state of 20.0 kB was saved', run, *PRICE)
+    t.write(where, t.memory(60 << 30))
+    answer(1, "less than a thousandth of a GPU's memory that is in use", run, *PRICE)
+    t.write(where, *saved(t, 3, 594, 70 << 20))
+    answer(0, 'safe to stop: it loses 6.0 s', run, *PRICE)
+
+
 def of_gone(where):
     """Deleted, though a copy may be elsewhere; changed by what is no save: the one before counts, if that is there."""
     t = Trainer('gone', ago=600, stamped=True)
@@ -205,8 +241,16 @@ def over_http():
         env = gs.environment(GPUSTARVE_TOKEN='reader-of-team-one-0001')
         answer(0, 'safe to stop: it loses 40.0 s of GPU time ($0.40), 40.0 s of one GPU', url + '/runs/sent', *PRICE, env=env)
         answer(2, 'a stop now loses 40.0 s', url + '/runs/sent', *PRICE, '--lose', '39s', env=env)
+        request.data = b''.join([*saved(t, 2, 120, 2000), t.pulse(131, 131)])
+        with urllib.request.urlopen(request, timeout=60) as a:
+            gs.equal(a.status, 200, 'taken')
+        answer(0, 'safe to stop: it loses 11.0 s of GPU time ($0.11), 11.0 s of one GPU since a state of 2.0 kB', url + '/runs/sent',
+               *PRICE, env=env)
+        answer(1, 'if it is not all of it, a stop now loses 41.0 s of GPU time ($0.41), 41.0 s of one GPU', url + '/runs/sent',
+               *PRICE, '--lose', '$0.40', env=env)
+        answer(2, 'a stop now loses 11.0 s', url + '/runs/sent', *PRICE, '--lose', '10s', env=env)
         top = gs.gpustarve('top', '--once', url + '/runs/sent', *PRICE, env=env).stdout.decode()
-        gs.check('a kill now loses $0.40' in top and '  40.0 s ' in top, top)
+        gs.check('a kill now loses $0.11' in top and '  11.0 s ' in top, top)
 
 
 GRADES = 'A: a kill loses at most 5 minutes, start-up included; B: 15; C: 60; D: more; F: no checkpoint was ever there'
@@ -285,6 +329,7 @@ with gs.scratch() as where:
     of_folder(where)
     of_killed(where)
     of_unsure(where)
+    of_small(where)
     of_gone(where)
     of_job(where)
     of_collector()

@@ -659,6 +659,59 @@ static void test_many_saves(void)
 	live_run_fini(&run);
 }
 
+/* A state of @bytes, saved at @t by the first process; @used of its GPU's memory are told, too. */
+static enum live_small small_of(uint32_t number, int64_t t, uint64_t bytes, uint64_t used)
+{
+	Wire__Facts m = WIRE__FACTS__INIT;
+	Wire__Checkpoint c = WIRE__CHECKPOINT__INIT, *list[1] = { &c };
+	Wire__DeviceFacts d = WIRE__DEVICE_FACTS__INIT, *device[1] = { &d };
+	char path[32];
+
+	snprintf(path, sizeof(path), "/state%u", number);
+	d.memory_used_bytes = used;
+	c = (Wire__Checkpoint){ .base = c.base,
+				.start_ns = START + t,
+				.end_ns = START + t + S / 10,
+				.state = WHOLE,
+				.number = number,
+				.path = path,
+				.saver = (char *)(uintptr_t) "torch.save",
+				.inode = number,
+				.size = bytes,
+				.content = WIRE__SAVE_CONTENT__CONTENT_STATE };
+	m.checkpoints = list;
+	m.devices = device;
+	m.n_checkpoints = m.n_devices = 1;
+	EXPECT_INT(live_run_facts(&run, (uint8_t[16]){ 1 }, ++facts_seq, &m), 0);
+	live_until(t + S);
+	return totals(t + S).small;
+}
+
+/* A state is small below a bound, and the one before it is what is sure. */
+static void test_small_states(void)
+{
+	struct live_totals t;
+
+	begin_two();
+	EXPECT_INT(small_of(1, 20 * S, LIVE_STATE_LEAST - 1, 0), LIVE_SMALL_LITTLE);
+	t = totals(21 * S);
+	EXPECT_INT(t.unsaved_ns, 2 * S);
+	EXPECT_INT(t.sure_ns, 42 * S);
+	EXPECT_INT(t.sure_for_ns, 21 * S);
+	EXPECT_INT((int64_t)t.saved_bytes, LIVE_STATE_LEAST - 1);
+	EXPECT_INT(small_of(2, 30 * S, LIVE_STATE_LEAST, 0), LIVE_SMALL_NOT);
+	EXPECT_INT(totals(31 * S).sure_ns, 2 * S);
+	EXPECT_INT(small_of(3, 40 * S, 10000000, 0), LIVE_SMALL_NOT);
+	EXPECT_INT(small_of(4, 50 * S, 1000000, 0), LIVE_SMALL_NOT);
+	EXPECT_INT(small_of(5, 60 * S, 999999, 0), LIVE_SMALL_OTHERS);
+	EXPECT_INT(totals(61 * S).sure_ns, 2 * 11 * S);
+	EXPECT_INT(small_of(6, 70 * S, 1000000, 1000000000), LIVE_SMALL_NOT);
+	EXPECT_INT(small_of(7, 80 * S, 1000000, 1000001000), LIVE_SMALL_MEMORY);
+	EXPECT_INT(small_of(8, 90 * S, 0, 0), LIVE_SMALL_NOT); /* nobody knows how large */
+	EXPECT_INT((int64_t)totals(91 * S).saved_bytes, 0);
+	live_run_fini(&run);
+}
+
 /* Whatever is told: what a kill would lose is never more than what was held, nor less than none. */
 static void test_hostile_saves(void)
 {
@@ -681,6 +734,8 @@ static void test_hostile_saves(void)
 		c.path = path[(r >> 8) % 4];
 		c.inode = (r >> 16) % 3;
 		c.before_inode = (r >> 20) % 3;
+		c.content = (Wire__SaveContent)((r >> 40) % 4);
+		c.size = (r >> 42) % 3 ? UINT64_C(1) << ((r >> 44) % 64) : UINT64_MAX;
 		m.checkpoints = list;
 		m.n_checkpoints = (r >> 24) % 3;
 		EXPECT_INT(live_run_facts(&run, (uint8_t[16]){ 1 + (r >> 28) % 3 },
@@ -691,6 +746,7 @@ static void test_hostile_saves(void)
 		struct live_totals t = totals(10 * S);
 		EXPECT(t.unsaved_ns >= 0 && t.unsaved_ns <= t.held_ns);
 		EXPECT(t.unsaved_for_ns >= 0 && t.unsaved_for_ns <= t.unsaved_ns);
+		EXPECT(t.sure_ns >= t.unsaved_ns && t.sure_ns <= t.held_ns);
 	}
 	live_run_fini(&run);
 }
@@ -732,6 +788,6 @@ int main(void)
 			 test_shared, test_idle, test_meters, test_clock_steps, test_history,
 			 test_late_name, test_limits, test_frames, test_all_at_once);
 
-	return failed |
-	       RUN(test_unsaved, test_many_saves, test_unsaved_restart, test_hostile_saves);
+	return failed | RUN(test_unsaved, test_many_saves, test_small_states, test_unsaved_restart,
+			    test_hostile_saves);
 }
