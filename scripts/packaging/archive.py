@@ -13,7 +13,7 @@ from facts import SUMMARY
 
 PLATFORM = 'manylinux_2_28_{}'
 # What a person's own environment has no use for: units, hooks of SLURM, the manual of admins.
-NOT_IN_WHEEL = ('lib/systemd/', 'lib/sysusers.d/', 'lib/gpustarve/slurm/', 'libexec/', 'share/doc/',
+NOT_IN_WHEEL = ('lib/systemd/', 'lib/sysusers.d/', 'lib/gpustarve/slurm/', 'libexec/gpustarve/slurm/', 'share/doc/',
                'share/gpustarve/kubernetes/', 'share/gpustarve/modulefiles/', 'share/gpustarve/spank/')
 IPYTHON = 'share/gpustarve/ipython/'  # a module: %load_ext gpustarve
 ABOUT = SUMMARY + '''.

@@ -54,3 +54,10 @@ def steady(where, name, seed, steps=400, ms=20, wait=0.1, **more):
     """A run whose steps are alike, of which the part `wait` waits for the loader."""
     times = noisy(seed, steps, ms, **more)
     return run_of(where, name, times, [int(t * wait) // 1000 * 1000 for t in times])
+
+
+def template():
+    """The shell lines of the GitLab template, cut out of its YAML."""
+    with open(os.path.join(gs.SOURCE, 'scripts', 'ci', 'gitlab.yml'), encoding='utf-8') as f:
+        body = f.read().split('  script:\n', 1)[1].split('  artifacts:\n', 1)[0]
+    return '\n'.join(line.removeprefix('    - ') for line in body.splitlines())

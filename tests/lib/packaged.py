@@ -12,6 +12,7 @@ import tarfile
 import time
 
 import central
+import gating
 import gs
 import objectstore
 
@@ -217,6 +218,17 @@ def check_commands(root, program):
         gs.check(word in told, f'{root.suite}: {name}: {word!r} in {told[-1500:]}')
 
 
+def check_gate(root, program):
+    """What the template of a pipeline runs, where gpustarve alone is on PATH; a broken budget fails it."""
+    root.must('rm -rf r.gst; cp -r /src/tests/data/recorded/h100-cnn.gst r.gst')
+    with open(os.path.join(root.path, 'home', 'tester', 'gate.sh'), 'w', encoding='utf-8') as f:
+        f.write(gating.template())
+    for budget, status, word in ('starved_pct<=100', 0, 'pass: starved_pct'), ('busy_pct>=101', 2, 'FAIL'):
+        done = root.run(f"export PATH=$PATH:$(dirname {program}) GPUSTARVE_RUNS=r.gst GPUSTARVE_CHECK='--budget {budget}'; "
+                        'rm -rf gpustarve-gate; bash -e gate.sh && ls gpustarve-gate/gate-junit.xml')
+        gs.check(done.returncode == status and word in done.stdout.decode(), f'{root.suite}: the gate, {budget}: {done}')
+
+
 def check_store(root, program, where):
     """A run into an object store over TLS and out again: who is trusted by the machine's file, wherever it is; by the
     environment; and by nobody."""
@@ -305,6 +317,7 @@ def check_wheel(root, where):
     check_collector(root, program)
     check_https(root, program, where)
     check_commands(root, program)
+    check_gate(root, program)
     check_store(root, program, where)
     check_ipython(root)
     root.must('gpustarve/bin/pip uninstall -q -y gpustarve')

@@ -160,7 +160,7 @@ def incomparable(where, run, file, path):
               'BASELINE': file, 'GATE': os.path.join(gs.SOURCE, 'scripts', 'ci', 'gate')}
     gitlab = {'GPUSTARVE_RUNS': other, 'GPUSTARVE_CHECK': f'--baseline {file}'}
     for name, lines, more, warning in (('action', action_step(), github, b'::warning '),
-                                       ('template', template_line(), gitlab, b'gate: the gate could not judge')):
+                                       ('template', gating.template(), gitlab, b'gate: the gate could not judge')):
         for answer, status in (None, 4), ('fail', 4), ('warn', 0), ('perhaps', 1):
             env = gs.environment(PATH=path, **more, **({'GPUSTARVE_INCOMPARABLE': answer} if answer else {}))
             done = gs.command(['bash', '-e', '-c', lines], env=env, cwd=where)
@@ -175,8 +175,8 @@ def no_baseline(where, run, path):
     github = {'GITHUB_ACTIONS': 'true', 'GITHUB_STEP_SUMMARY': gone + '.md', 'GITHUB_OUTPUT': gone + '.out', 'RUNS': run,
               'BASELINE': gone, 'GATE': os.path.join(gs.SOURCE, 'scripts', 'ci', 'gate')}
     for name, lines, more in (('action', action_step(), github),
-                              ('template', template_line(), {'GPUSTARVE_RUNS': run, 'GPUSTARVE_CHECK': f'--baseline {gone}'}),
-                              ('template, =', template_line(), {'GPUSTARVE_RUNS': run, 'GPUSTARVE_CHECK': f'--baseline={gone}'})):
+                              ('template', gating.template(), {'GPUSTARVE_RUNS': run, 'GPUSTARVE_CHECK': f'--baseline {gone}'}),
+                              ('template, =', gating.template(), {'GPUSTARVE_RUNS': run, 'GPUSTARVE_CHECK': f'--baseline={gone}'})):
         for answer, status in (None, 1), ('fail', 1), ('warn', 0), ('perhaps', 1):
             env = gs.environment(PATH=path, **more, **({'GPUSTARVE_MISSING_BASELINE': answer} if answer else {}))
             done = gs.command(['bash', '-e', '-c', lines], env=env, cwd=where)
@@ -185,7 +185,7 @@ def no_baseline(where, run, path):
             gs.check(word in done.stdout + done.stderr, f'{name}, no baseline, {answer}: {done.stdout}{done.stderr}')
     for making in '--update-baseline', '--add-to-baseline':
         env = gs.environment(PATH=path, GPUSTARVE_RUNS=run, GPUSTARVE_CHECK=f'--baseline {gone} {making}')
-        done = gs.command(['bash', '-e', '-c', template_line()], env=env, cwd=where)
+        done = gs.command(['bash', '-e', '-c', gating.template()], env=env, cwd=where)
         gs.equal((done.returncode, os.path.exists(gone)), (0, True), f'{making}: {done.stdout}{done.stderr}')
         os.unlink(gone)
 
@@ -195,15 +195,34 @@ def ci_text(name):
         return f.read()
 
 
-def template_line():
-    """The shell line of the GitLab template."""
-    return re.search(r'^    - (gate .*)$', ci_text('gitlab.yml'), re.M).group(1)
-
-
 def action_step():
     """The shell lines of the action, cut out of its YAML."""
     body = ci_text('action.yml').split('      run: |\n', 1)[1]
     return '\n'.join(line[8:] for line in body.splitlines())
+
+
+def template(where, path, options, run):
+    """What the GitLab template runs, and its artifacts."""
+    shutil.rmtree(os.path.join(where, 'gpustarve-gate'), ignore_errors=True)
+    env = gs.environment(PATH=path, GPUSTARVE_RUNS=run, GPUSTARVE_CHECK=options)
+    done = gs.command(['bash', '-e', '-c', gating.template()], env=env, cwd=where)
+    gs.equal(done.returncode, 0, f'the template: {done.stdout.decode()}{done.stderr.decode()}')
+    for name in ('gate.txt', 'gate.json', 'gate-junit.xml', 'gate-codequality.json', 'gate.md'):
+        gs.check(os.path.exists(os.path.join(where, 'gpustarve-gate', name)), f'{name} is left')
+
+
+def linked(where):
+    """A PATH with a link to an environment's command, as pipx makes it, and without the gate that lies below that environment."""
+    parts = [os.path.join(where, 'an environment', part) for part in ('bin', 'libexec/gpustarve/ci')] + [os.path.join(where, 'links')]
+    for part in parts:
+        os.makedirs(part)
+    command = os.path.join(parts[0], 'gpustarve')
+    with open(command, 'w', encoding='utf-8') as f:
+        f.write(f'#!/bin/sh\nexec {gs.CLI} "$@"\n')
+    os.chmod(command, 0o755)
+    shutil.copy(os.path.join(gs.SOURCE, 'scripts', 'ci', 'gate'), parts[1])
+    os.symlink(command, os.path.join(parts[2], 'gpustarve'))
+    return os.pathsep.join((parts[2], os.environ['PATH']))
 
 
 def pipelines(where, run, file):
@@ -219,12 +238,8 @@ def pipelines(where, run, file):
     gs.check(b'::error ' in done.stdout and b'step_ms_p95' in done.stdout, done.stdout.decode())
     gs.equal(open(output).read(), 'status=2\n', 'output of the action')
     gs.check('step\\_ms\\_p95' in open(summary).read(), open(summary).read())
-    line = template_line()
-    env = gs.environment(PATH=path, GPUSTARVE_RUNS=run, GPUSTARVE_CHECK=f'--baseline {file}')
-    done = gs.command(['bash', '-e', '-c', line], env=env, cwd=where)
-    gs.equal(done.returncode, 0, f'the template: {done.stdout.decode()}{done.stderr.decode()}')
-    for name in ('gate.txt', 'gate.json', 'gate-junit.xml', 'gate-codequality.json', 'gate.md'):
-        gs.check(os.path.exists(os.path.join(where, 'gpustarve-gate', name)), f'{name} is left')
+    template(where, path, f'--baseline {file}', run)
+    template(where, linked(where), f'--baseline {file}', run)
     incomparable(where, run, file, path)
     no_baseline(where, run, path)
 

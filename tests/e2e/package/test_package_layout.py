@@ -31,7 +31,7 @@ PARTS = ['bin/gpustarve', 'lib/gpustarve/libprof.so', 'lib/gpustarve/python/site
          'lib/gpustarve/python/sitecustomize.abi3.so', 'share/gpustarve/demo/storage.gst/run.json']
 PARTS += ['bin/gpustarve-collector'] if COLLECTOR else []
 # What no page names by its path.
-QUIET = ['libexec/gpustarve/ci/gate', 'lib/gpustarve/slurm/gpustarve.so', 'share/gpustarve/spank/plugin.c',
+QUIET = ['libexec/gpustarve/ci/gate', 'libexec/gpustarve/ci/gitlab.yml', 'lib/gpustarve/slurm/gpustarve.so', 'share/gpustarve/spank/plugin.c',
          'share/gpustarve/kubernetes/base/kustomization.yaml', 'share/gpustarve/kubernetes/monitoring/dashboard.json',
          'share/gpustarve/kubernetes/monitoring/alerts.yml', 'share/gpustarve/ipython/gpustarve.py',
          'share/doc/gpustarve/OPERATIONS.md', 'lib/systemd/system/gpustarve-collector.service', 'lib/sysusers.d/gpustarve.conf']
@@ -210,6 +210,7 @@ with gs.scratch() as where:
     check_prefix(wheel, 'wheel')
     check_named(wheel, 'wheel', (*archive.NOT_IN_WHEEL, archive.IPYTHON))
     gs.check(not os.path.exists(os.path.join(wheel, 'lib', 'systemd')), 'the wheel has no unit')
+    gs.check(os.access(os.path.join(wheel, 'libexec', 'gpustarve', 'ci', 'gate'), os.X_OK), 'the wheel has the gate')
     venv = os.path.join(where, 'venv')
     os.rename(wheel, venv)
     check_job(venv, where)
