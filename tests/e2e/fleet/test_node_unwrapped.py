@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import signal
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import time
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
+import units
 from daemon import die_with_parent
 
 JOB = '''import sys, time
@@ -56,12 +58,12 @@ class Machine:
         self.started.append(p)
         return p
 
-    def job(self, device, seconds, recorded=False, **more):
+    def job(self, device, seconds, recorded=False, before=(), **more):
         env = {**self.env, **({'LD_PRELOAD': LIBRARY} if recorded else {}), **more}
-        return self.start(['/usr/bin/python3', f'{self.where}/job.py', str(device), str(seconds)], env)
+        return self.start([*before, '/usr/bin/python3', f'{self.where}/job.py', str(device), str(seconds)], env)
 
-    def node(self, *words, look=1, every=2, **more):
-        return self.start([gs.CLI, 'node', '--store', self.store, '--look', str(look), '--every', str(every), *words],
+    def node(self, *words, look=1, every=2, before=(), **more):
+        return self.start([*before, gs.CLI, 'node', '--store', self.store, '--look', str(look), '--every', str(every), *words],
                           {**self.env, **more})
 
     def rows(self):
@@ -191,6 +193,43 @@ def test_ill():
         ended(node, 'outside')
         ended(job, 'the job')
         gs.equal(m.rows(), [], 'what nobody can tell is left out')
+
+
+def test_unit():
+    units.check('gpustarve-node', 35)
+
+
+def test_confined():
+    """With the capabilities alone that its unit leaves it, and blind for folders that jobs see, it tells the same of them."""
+    nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+    if os.geteuid() or not shutil.which('setpriv'):
+        gs.left_out('what its unit leaves it of root (needs root and setpriv)')
+        return
+    if gs.command([*nobody, gs.CLI, '--version']).returncode or gs.command(['unshare', '--mount', 'true']).returncode:
+        gs.left_out('what its unit leaves it of root (nobody may not start this build, or no namespaces here)')
+        return
+    with machine(4) as m:
+        os.chmod(m.where, 0o755)
+        theirs = os.path.join(m.where, 'theirs')
+        os.mkdir(theirs, 0o700)
+        with open(m.env['GPUSIM_SHM'], 'wb'):
+            pass
+        for path in theirs, m.env['GPUSIM_SHM']:
+            os.chown(path, 65534, 65534)
+        kept = ','.join('+' + name for name in units.capabilities('gpustarve-node'))
+        node = m.node(before=['unshare', '--mount', 'sh', '-c', 'mount -t tmpfs none "$0" && exec "$@"', theirs, 'setpriv',
+                              f'--bounding-set=-all,{kept}', '--no-new-privs'])
+        jobs = [m.job(0, 4, before=nobody, SLURM_JOB_ID='bare'),
+                m.job(1, 4, recorded=True, before=nobody, GPUSTARVE_OUT=theirs, SLURM_JOB_ID='theirs'),
+                m.job(2, 4, recorded=True, before=nobody, GPUSTARVE_OUT='/proc/x', SLURM_JOB_ID='lost'),
+                m.job(3, 4, recorded=True, GPUSTARVE_OUT=theirs, SLURM_JOB_ID='root')]
+        for j in jobs:
+            ended(j, 'a job')
+        node.send_signal(signal.SIGTERM)
+        gs.equal(ended(node, 'node')[1], '', 'nothing is said')
+        rows = m.rows()
+        gs.equal(sorted((row['labels']['slurm_job'], row['user']) for row in rows), [('bare', 'nobody'), ('lost', 'nobody')],
+                 f'who is not recorded: {rows}')
 
 
 def test_usage():

@@ -31,7 +31,7 @@ PARTS = ['bin/gpustarve', 'lib/gpustarve/libprof.so', 'lib/gpustarve/python/site
          'lib/gpustarve/python/sitecustomize.abi3.so', 'share/gpustarve/demo/storage.gst/run.json']
 PARTS += ['bin/gpustarve-collector'] if COLLECTOR else []
 # What no page names by its path.
-QUIET = ['libexec/gpustarve/ci/gate', 'libexec/gpustarve/ci/gitlab.yml', 'lib/gpustarve/slurm/gpustarve.so', 'share/gpustarve/spank/plugin.c',
+QUIET = ['libexec/gpustarve/ci/gate', 'libexec/gpustarve/ci/gitlab.yml', 'lib/systemd/system/gpustarve-node.service', 'lib/gpustarve/slurm/gpustarve.so', 'share/gpustarve/spank/plugin.c',
          'share/gpustarve/kubernetes/base/kustomization.yaml', 'share/gpustarve/kubernetes/monitoring/dashboard.json',
          'share/gpustarve/kubernetes/monitoring/alerts.yml', 'share/gpustarve/ipython/gpustarve.py',
          'share/doc/gpustarve/OPERATIONS.md', 'lib/systemd/system/gpustarve-collector.service', 'lib/sysusers.d/gpustarve.conf']
@@ -186,8 +186,9 @@ def check_deb(path, where):
     root = os.path.join(where, 'deb')
     gs.equal(gs.command(['dpkg-deb', '-x', path, root]).returncode, 0, 'dpkg-deb -x')
     gs.equal(sorted(os.listdir(root)), ['usr'], 'below /usr alone')
-    unit = os.path.join(root, 'usr', 'lib', 'systemd', 'system', 'gpustarve-collector.service')
-    gs.check(b'"/usr/bin/gpustarve-collector"' in content(unit), 'the unit names the program')
+    for unit, program in ('collector', 'gpustarve-collector'), ('node', 'gpustarve'):
+        text = content(os.path.join(root, 'usr', 'lib', 'systemd', 'system', f'gpustarve-{unit}.service'))
+        gs.check(f'\nExecStart="/usr/bin/{program}" '.encode() in text, f'the unit {unit} names the program')
     gs.check(os.path.isfile(os.path.join(root, 'usr', 'share', 'doc', 'gpustarve', 'copyright')), 'copyright')
     return os.path.join(root, 'usr')
 
