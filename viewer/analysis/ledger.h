@@ -424,6 +424,8 @@ struct ana_loader_facts {
 	int64_t open_ns; /* spent in making the iterators */
 	uint64_t taken; /* calls of next() */
 	int64_t take_ns; /* spent in them, hidden or not */
+	uint64_t handed; /* batches of which both the making and the taking are told */
+	int64_t hand_ns; /* of them: spent in next() after they were made (evidence/taking.h) */
 	uint64_t made; /* fetches: batches made by workers, or by the trainer without any */
 	uint64_t made_samples;
 	int64_t fetch_ns, fetch_cpu_ns, fetch_delay_ns; /* sums over the fetches; delay: no CPU */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include "analysis/evidence/taking.h"
 #include "base/minmax.h"
 #include "base/units.h"
 #include "check/scale.h"
@@ -92,18 +93,33 @@ static bool loader_paces(const struct view_summary *s, struct check_prediction *
 }
 
 /*
- * The loader's time for its fastest batches (but a hundredth): where the GPU takes no longer, it
- * sets the pace of no step. 0: not known, or what the GPU does in a step differs.
+ * Whether half of the steps take, without their waits, nearly what they do on average. A median
+ * over steps tells something of batches only where each step of a trainer takes one.
  */
-static int64_t fastest(const struct view_summary *s)
+static bool is_even(const struct view_summary *s, const struct ana_loader_facts *l)
+{
+	const struct view_worker_facts *n = &s->loader.facts;
+	uint64_t steps = s->result->steps, batches = s->result->batches / base_max(1, l->trainers);
+	int64_t median = s->result->step_fed_median_ns;
+
+	return steps > batches / 10 * 9 && steps / 10 * 9 < batches && median > 0 &&
+	       n->step_ns - n->wait_ns <= median + median / FED_PARTS;
+}
+
+/*
+ * What the loader leaves of a step to the trainer's own work and the GPU's, if its batches come as
+ * the fastest do (but a hundredth), and after the trainer took the batch: where they take no more,
+ * the loader still sets the pace of each step. 0: not known, or what the GPU does in one differs.
+ */
+static int64_t room(const struct view_summary *s, const struct check_prediction *p)
 {
 	const struct ana_loader_facts *l = view_loader_facts(s);
-	const struct view_worker_facts *n = &s->loader.facts;
+	int64_t workers = base_max(1, s->loader.facts.workers);
+	int64_t hand = l ? ana_loader_hand_ns(l) : -1;
 
-	if (!l || l->fetch_p1_ns <= 0 || n->fed_median_ns <= 0 ||
-	    n->step_ns - n->wait_ns > n->fed_median_ns + n->fed_median_ns / FED_PARTS)
+	if (hand < 0 || l->fetch_p1_ns <= 0 || !is_even(s, l))
 		return 0;
-	return l->fetch_p1_ns / base_max(1, n->workers);
+	return base_max(0, base_min(p->loader_ns, l->fetch_p1_ns / workers) - hand);
 }
 
 /* So many times the steps, at most, as the loader's workers can make batches for, ppm; 0: any. */
@@ -135,7 +151,7 @@ static void set_limits(struct fit *f, const struct view_summary *s)
 	f->slower_free_ppm = PPM;
 	if (!loader_paces(s, &p))
 		return;
-	int64_t wait = base_max(0, base_min(p.loader_ns, fastest(s)) - p.fed_ns);
+	int64_t wait = base_max(0, room(s, &p) - p.fed_ns);
 	int64_t work = base_div_even((base_wide)f->work_ns * p.step_now_ns, f->train_ns);
 	if (work > 0)
 		f->slower_free_ppm = base_ppm(work + wait, work);
@@ -166,8 +182,8 @@ static int64_t longer(const struct fit *f, const struct check_prediction *p, int
 
 /*
  * A loader that set the pace lets no step be shorter than its batch. It hides what fits in: a step
- * becomes longer by what the GPU takes beyond the fastest batches, at most, for one that waited
- * for the GPU becomes so from there on.
+ * becomes longer by what the GPU takes beyond the room, at most, for one that waited for the GPU
+ * becomes so from there on.
  */
 static void narrow(struct fit_range *t, const struct fit *f, const struct view_summary *s,
 		   struct fit_range work)
@@ -182,7 +198,7 @@ static void narrow(struct fit_range *t, const struct fit *f, const struct view_s
 		return;
 	int64_t more =
 		base_div_even((base_wide)(work.high - f->work_ns) * p.step_now_ns, f->train_ns);
-	t->high = base_min(t->high, longer(f, &p, base_max(0, p.fed_ns + more - fastest(s))));
+	t->high = base_min(t->high, longer(f, &p, base_max(0, p.fed_ns + more - room(s, &p))));
 	p = at_speed(f, s, work.low);
 	t->low = base_max(t->low,
 			  base_div_even((base_wide)f->train_ns * PPM, PPM + p.gain_most_ppm));

@@ -8,9 +8,10 @@
  *             change of the time in which the GPU worked, lies in [D0, D1]
  *   any loop  nothing runs before what it waits for, as fast GPUs as slow ones. So T', the training
  *             time, lies between T + min(D0, 0) and T + max(D1, 0), and is not below the work itself
- *   loader    one that sets the pace (check/scale.h) still sets it: a slower GPU hides in its wait. A
- *             step becomes longer by what the GPU takes beyond the fastest batches, but a hundredth,
- *             at most
+ *   loader    one that sets the pace (check/scale.h) still sets it: a slower GPU hides in its
+ *             wait. A step becomes longer, at most, by what the GPU takes beyond the fastest
+ *             batches (but a hundredth), less what the trainer takes for one that is made
+ *             (evidence/taking.h)
  *   any loader of workers makes no more batches than they can, however fast the GPU
  *   requests  inference holds the GPU and waits for them: that is in T, for they are paid for by
  *             requests, and come no faster for a faster GPU

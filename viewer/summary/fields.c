@@ -220,6 +220,8 @@ const struct summary_field summary_settings[] = {
 	F(TOTAL, open_ns),
 	F(COUNT, taken),
 	F(TOTAL, take_ns),
+	F(COUNT, handed),
+	F(TOTAL, hand_ns),
 	F(COUNT, made),
 	F(COUNT, made_samples),
 	F(TOTAL, fetch_ns),

@@ -40,6 +40,7 @@ void ana_loaders_fini(struct ana_loaders *l)
 	free(l->loader);
 	free(l->of);
 	ana_passes_fini(&l->passes);
+	ana_taking_fini(&l->taking);
 	*l = (struct ana_loaders){ 0 };
 }
 
@@ -267,6 +268,8 @@ int ana_loaders_add(struct ana_loaders *l, const struct wire_batch *b)
 		return -ENOMEM;
 	extend(x, b);
 	err = ana_passes_add(&l->passes, &x->facts, b);
+	if (!err)
+		err = ana_taking_add(&l->taking, &x->facts, b);
 	if (err)
 		return err;
 	if (b->what == WIRE_BATCH_FETCH)
@@ -282,6 +285,8 @@ static void add_facts(struct ana_loader_facts *to, const struct ana_loader_facts
 	ana_sum(&to->open_ns, f->open_ns);
 	to->taken += f->taken;
 	ana_sum(&to->take_ns, f->take_ns);
+	to->handed += f->handed;
+	ana_sum(&to->hand_ns, f->hand_ns);
 	to->made += f->made;
 	to->made_samples += f->made_samples;
 	ana_sum(&to->fetch_ns, f->fetch_ns);
@@ -353,6 +358,8 @@ static void archive_facts(struct ana_loader_facts *f, struct ana_archive *a)
 	ana_archive_time(a, &f->open_ns);
 	ana_archive_field(a, f->taken);
 	ana_archive_time(a, &f->take_ns);
+	ana_archive_field(a, f->handed);
+	ana_archive_time(a, &f->hand_ns);
 	ana_archive_field(a, f->made);
 	ana_archive_field(a, f->made_samples);
 	ana_archive_time(a, &f->fetch_ns);
@@ -400,4 +407,5 @@ void ana_loaders_archive_open(struct ana_loaders *l, struct ana_archive *a)
 	ana_archive_vec(a, l->of, l->ofs, ITERATORS_MAX + 64);
 	ana_archive_bytes(a, l->of, l->ofs * sizeof(*l->of));
 	ana_passes_archive(&l->passes, a);
+	ana_taking_archive(&l->taking, a);
 }

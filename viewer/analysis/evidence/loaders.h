@@ -10,6 +10,7 @@
 #include "analysis/time/span.h"
 #include "analysis/time/durations.h"
 #include "passes.h"
+#include "taking.h"
 #include "wire/evidence.h"
 #include "wire/strtab.h"
 
@@ -29,6 +30,7 @@ struct ana_loaders {
 	uint32_t *of; /* iterator number to loader, UINT32_MAX: not known */
 	uint32_t ofs;
 	struct ana_passes passes;
+	struct ana_taking taking;
 };
 
 void ana_loaders_init(struct ana_loaders *l, const struct wire_strtab *table);
