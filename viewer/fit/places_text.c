@@ -96,15 +96,17 @@ static const char *faster_sentence(const struct fit *f, struct base_arena *mem)
 
 static void put_limits(const struct fit *f, struct base_arena *mem, FILE *out)
 {
+	/* In whole tenths, and not one more than is known. */
+	int64_t slower = f->slower_free_ppm / (PPM / 10) * (PPM / 10);
 	base_unit n, used, total;
 
 	if (f->faster_most_ppm)
 		say(out, faster_sentence(f, mem));
-	if (f->slower_free_ppm > PPM + PPM / 50)
+	if (slower > PPM)
 		say(out, base_arena_printf(mem,
 					   "a GPU up to %s times as slow makes no step longer: the "
 					   "loader sets the pace",
-					   times(n, f->slower_free_ppm)));
+					   times(n, slower)));
 	if (f->memory_peak_bytes && f->memory_total_bytes)
 		say(out, base_arena_printf(mem, "%s of %s of a GPU's memory were in use at most",
 					   base_bytes(used, f->memory_peak_bytes),

@@ -271,6 +271,9 @@ with gs.scratch() as where:
     work = F(out['work_ns'] * need['step_ns'], out['training_ns'])
     near(F(out['slower_for_nothing']) * 10**6, (1 + wait / work) * 10**6, 'so many times as slow')
     gs.check(1_000_000 < hand < 3_000_000 and 2.2 < out['slower_for_nothing'] < 2.4, f'{hand}: {out["slower_for_nothing"]}')
+    text = ' '.join(gs.gpustarve('fit', slow).stdout.decode().split())
+    tenths = int(out['slower_for_nothing'] * 10)
+    gs.check(f'a GPU up to {tenths // 10}.{tenths % 10} times as slow' in text, f'no more than that is said: {text[:400]}')
     gs.check(1 <= out['faster_at_most'] < 1.1, f'{out["faster_at_most"]}')
     for p in out['places']:
         if p['not_known'] is None and p['gpu'] in ('NVIDIA H200', 'NVIDIA B200'):
