@@ -11,6 +11,7 @@ import sys
 import tarfile
 import time
 
+import booted
 import central
 import gating
 import gs
@@ -103,6 +104,47 @@ enabled-version = TLS1.2
 min-verification-profile = medium
 [priorities]
 SYSTEM=NONE
+'''
+# As docs/OPERATIONS.md has it, with a job of a user who records it into his home, and one who does not.
+UNITS = '''trap 'systemctl status --no-pager -l gpustarve-collector gpustarve-node || true' EXIT
+dpkg -i /packages/*.deb
+systemd-sysusers
+install -d /etc/gpustarve
+install -m 0640 -g gpustarve cert.pem key.pem tokens /usr/share/gpustarve/limits /etc/gpustarve/
+echo "GPUSTARVE_NODE_OPTIONS=--store sqlite:/var/lib/gpustarve-node/unwrapped.sqlite --look 1 --every 1" >/etc/gpustarve/node.conf
+export GPUSIM_SHM=/dev/shm/gpusim-booted-$$ GPUSIM_CUPTI=13 GPUSIM_DEVICES=2 LD_LIBRARY_PATH=/build/gpusim:/build/gpusim/cupti-13
+install -d /run/systemd/system/gpustarve-node.service.d
+echo "[Service]
+Environment=GPUSIM_SHM=$GPUSIM_SHM GPUSIM_CUPTI=13 GPUSIM_DEVICES=2 LD_LIBRARY_PATH=$LD_LIBRARY_PATH" >/run/systemd/system/gpustarve-node.service.d/simulated.conf
+systemctl daemon-reload
+systemctl enable --now gpustarve-collector
+systemctl enable --now gpustarve-node
+systemctl is-active gpustarve-collector gpustarve-node
+python3 -c "import ssl, urllib.request as u
+print('collector:', u.urlopen('https://127.0.0.1:8443/healthz', context=ssl.create_default_context(cafile='ca.pem')).status)"
+systemctl reload gpustarve-collector
+touch $GPUSIM_SHM; chown 1234 $GPUSIM_SHM; chmod 700 /home/tester
+as() { setpriv --reuid=1234 --regid=1234 --clear-groups env HOME=/home/tester "$@"; }
+as SLURM_JOB_ID=bare python3 /home/tester/hold.py 0 &
+as SLURM_JOB_ID=kept gpustarve run -q -o /home/tester/kept -- python3 /home/tester/hold.py 1
+wait $!
+sleep 2
+systemctl stop gpustarve-node
+gpustarve fleet --store sqlite:/var/lib/gpustarve-node/unwrapped.sqlite --by label:slurm_job --format csv >jobs.csv
+systemctl show -p Result -p ExecMainStatus gpustarve-node
+systemctl disable --now gpustarve-collector gpustarve-node
+dpkg --purge gpustarve
+if systemctl cat gpustarve-node 2>/dev/null; then exit 1; fi
+rm -rf $GPUSIM_SHM /etc/gpustarve /var/lib/gpustarve /var/lib/gpustarve-node
+'''
+HOLD = '''import sys, time
+sys.path.insert(0, '/src/tests/workloads')
+import gpudev
+stream = gpudev.Stream(gpudev.Device(int(sys.argv[1])))
+for _ in range(60):
+    stream.kernel(60_000_000)
+    stream.synchronize()
+    time.sleep(.04)
 '''
 SIMULATED = ('LD_LIBRARY_PATH=/build/gpusim:/build/gpusim/cupti-13 GPUSIM_CUPTI=13 GPUSIM_SHM=/tmp/gpusim-$$ ')
 
@@ -347,6 +389,26 @@ def check_deb(root, newer):
     root.must('dpkg --verify gpustarve && gpustarve --version', user=None)
     root.must('dpkg --purge gpustarve', user=None)
     gs.equal(set(root.must(listing, user=None).split('\n')) ^ set(before.split('\n')), set(), f'{root.suite}: left by a purge')
+
+
+def check_units(root, where):
+    """Both units of the .deb, under a systemd that is process 1 of the root."""
+    if root.run('[ -x /lib/systemd/systemd ] || apt-get install -q -y --no-install-recommends systemd', user=None).returncode:
+        return gs.left_out(f'{root.suite}: no systemd')
+    if not os.path.exists(where + '/server.pem'):
+        central.certificates(where)
+    for name, of in ('cert.pem', 'server.pem'), ('key.pem', 'server.key'), ('ca.pem', 'ca.pem'):
+        shutil.copy(os.path.join(where, of), os.path.join(root.path, 'root', name))
+    booted.write(root.path, 'root/tokens', 'a-token-of-this-test team read,write\n')
+    booted.write(root.path, 'home/tester/hold.py', HOLD)
+    said, status = booted.run(root.path, UNITS, [f'{gs.SOURCE}:src', f'{root.build}:build', f'{root.packages}:packages'], root.slower * 180)
+    if said == '' and status is None:
+        return gs.left_out(f'{root.suite}: its systemd does not start here')
+    gs.equal(status, 0, f'{root.suite}: units: {said[-3000:]}')
+    gs.check('active\nactive\n' in said and 'collector: 200' in said, f'{root.suite}: both units: {said}')
+    jobs = booted.read(root.path, 'root/jobs.csv')
+    gs.check('bare' in jobs and 'kept' not in jobs, f'{root.suite}: jobs that nobody recorded: {jobs} {said}')
+    return gs.check('Result=success\nExecMainStatus=0' in said, f'{root.suite}: how it ended: {said}')
 
 
 def check_piuparts(root):

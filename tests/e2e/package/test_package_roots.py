@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e timeout=7200
 """The packages of scripts/package on Linuxes that debootstrap makes, with nothing of ours in them: as an ordinary user from
-the wheel to a report, each command, an object store over TLS, IPython, the tarball, a collector, the .deb installed, upgraded
-and purged, the .rpm by rpm's own checks; and the same bytes from another folder. Where the root has glibc 2.28 or newer the job runs on the simulated GPU, which is
-built as the packages are.
+the wheel to a report, each command, CI's gate, an object store over TLS, IPython, the tarball, a collector, the .deb installed,
+upgraded and purged, its units under systemd as process 1, the .rpm by rpm's own checks; and the same bytes from another folder.
+Where the root has glibc 2.28 or newer the job runs on the simulated GPU, which is built as the packages are.
 
 A campaign (GS_BIG=1), which needs root, debootstrap, mirrors, PyPI and what scripts/setup --campaigns installs.
 GPUSTARVE_ROOTS=FOLDER keeps the roots, and names of suites as arguments choose among them."""
@@ -45,6 +45,7 @@ with gs.scratch() as where:
         packaged.check_deb(root, newer)
         if suite == 'bookworm':
             packaged.check_piuparts(root)
+        packaged.check_units(root, where)
         print(f'{suite}, glibc {root.glibc}: ' + (f'wheel to report in {took:.1f} s, ' if took else 'no wheel, as its name says, ') +
               'tarball, .deb', flush=True)
 gs.finish()
