@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A root file system whose systemd is process 1, in namespaces of its own, for as long as a script in it takes. What its
-units confine themselves with is the kernel's, as on a machine; devices and /proc/sys are this machine's, and of a network there is
-lo alone."""
+units confine themselves with is the kernel's, as on a machine; devices are this machine's, and of a network there is lo alone."""
 import os
 import subprocess
 import time
@@ -12,6 +11,7 @@ import gs
 INSIDE = r'''r=$0
 mount --bind "$r" "$r" && mount -t proc proc "$r/proc" && mount -t sysfs -o ro sysfs "$r/sys" && mount --rbind /dev "$r/dev" &&
 mount -t tmpfs none "$r/run" && mount -t cgroup2 none "$r/sys/fs/cgroup" && ip link set lo up || exit 1
+mount --bind "$r/proc/sys" "$r/proc/sys" && mount -o remount,bind,ro "$r/proc/sys" || exit 1 # these are not its own to set
 for pair; do mkdir -p "$r/${pair##*:}" && mount --bind "${pair%:*}" "$r/${pair##*:}" || exit 1; done
 cd "$r" && pivot_root . . && umount -l . && cd / || exit 1 # in a chroot there would be no user namespaces
 exec env -i container=podman PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 /lib/systemd/systemd --unit=tried.service --log-target=null'''

@@ -116,6 +116,7 @@ export GPUSIM_SHM=/dev/shm/gpusim-booted-$$ GPUSIM_CUPTI=13 GPUSIM_DEVICES=2 LD_
 install -d /run/systemd/system/gpustarve-node.service.d
 echo "[Service]
 Environment=GPUSIM_SHM=$GPUSIM_SHM GPUSIM_CUPTI=13 GPUSIM_DEVICES=2 LD_LIBRARY_PATH=$LD_LIBRARY_PATH" >/run/systemd/system/gpustarve-node.service.d/simulated.conf
+[ ! -w /proc/sys/kernel/pid_max ]
 systemctl daemon-reload
 systemctl enable --now gpustarve-collector
 systemctl enable --now gpustarve-node
