@@ -58,6 +58,8 @@ def parse():
     p.add_argument('--no-batches', action='store_true', help='batch_size=None')
     p.add_argument('--stop', type=int, help='leave the last epoch after so many batches')
     p.add_argument('--validate', type=int, default=0, help='samples of a loader of its own')
+    p.add_argument('--learn', type=int, default=0, help="an optimizer of torch's, whose step is over so many batches")
+    p.add_argument('--learn-all', action='store_true', help='from what validates, too')
     p.add_argument('--late', action='store_true', help='CUDA begins after the first batch')
     p.add_argument('--count', metavar='UNIT')
     p.add_argument('--fail', action='store_true', help='exit status 3')
@@ -87,6 +89,18 @@ def main():
         dev = gpudev.Device(RANK % gpudev.device_count())
         stream = gpudev.Stream(dev)
 
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-6)
+    given = 0
+
+    def learn(batch):
+        nonlocal given
+        given += 1
+        model(batch).sum().backward()
+        if given % args.learn == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+
     def step(batch):
         if not dev:
             begin()
@@ -102,6 +116,8 @@ def main():
     for epoch in range(args.epochs):
         for i, batch in enumerate(loader):
             step(batch)
+            if args.learn:
+                learn(batch)
             truth['samples'] += len(batch)
             truth['batches'] += 1
             if args.stop and epoch == args.epochs - 1 and i + 1 == args.stop:
@@ -110,6 +126,8 @@ def main():
             truth['whole'] += 1
         for batch in DataLoader(Numbers(args.validate), batch_size=4) if args.validate else ():
             step(batch)
+            if args.learn_all:
+                learn(batch)
     with open(os.path.join(args.truth, f'rank{RANK}.json'), 'w') as f:
         json.dump(truth, f)
     return 3 if args.fail else 0

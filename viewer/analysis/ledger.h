@@ -433,6 +433,7 @@ struct ana_loader_facts {
 	uint64_t rchar_bytes, read_bytes, major_faults;
 	int64_t seen_ns; /* from the first row to the last, longest of the processes */
 	struct ana_loader_given given;
+	bool trains; /* ana_trains_find(): a batch of it came before each step of an optimizer */
 };
 
 enum ana_counted { /* of what ana_unrecorded.steps is the count */

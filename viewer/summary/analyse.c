@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analysis/evidence/trains.h"
 #include "core/log.h"
 #include "core/progress.h"
 #include "parts_file.h"
@@ -134,6 +135,9 @@ static int watched_run(struct view_trace *t, const char *path, const struct view
 	progress.total = view_trace_bytes(t);
 	watch(t, &progress);
 	int err = ana_run(t, ao, r);
+
+	if (!err && !ao->held_only)
+		err = ana_trains_find(t, *r);
 	watch(t, NULL);
 	view_progress_end(&progress);
 	return err;

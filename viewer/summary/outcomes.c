@@ -8,7 +8,7 @@
  * The loader that gave most samples is the one that the run is about; a smaller one validates.
  * Where one of them does not know, most batches tell.
  */
-static const struct ana_loader_facts *main_loader(const struct ana_result *r)
+static const struct ana_loader_facts *largest_loader(const struct ana_result *r)
 {
 	const struct ana_loader_facts *most = NULL;
 	uint64_t samples = 0, n;
@@ -27,6 +27,15 @@ static const struct ana_loader_facts *main_loader(const struct ana_result *r)
 		}
 	}
 	return most;
+}
+
+/* The one that trains, where that is told. */
+static const struct ana_loader_facts *main_loader(const struct ana_result *r)
+{
+	for (size_t i = 0; i < r->loaders; i++)
+		if (r->loader[i].trains)
+			return &r->loader[i];
+	return largest_loader(r);
 }
 
 const struct ana_loader_facts *view_outcome_loader(const struct view_summary *s, size_t *of)

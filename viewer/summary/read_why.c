@@ -37,6 +37,7 @@ static void read_settings(struct view_summary *s, const struct base_json *n,
 	l->persistent = known_bool(n, "persistent_workers", l, ANA_LOADER_PERSISTENT);
 	l->in_order = known_bool(n, "in_order", l, ANA_LOADER_IN_ORDER);
 	summary_read_fields(s, n, summary_settings, l);
+	l->trains = base_json_get_bool(n, "trains", false);
 }
 
 static void read_files(struct view_summary *s, const struct base_json *files)

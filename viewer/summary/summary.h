@@ -44,7 +44,7 @@ void view_summary_set_units(struct view_summary *s, const struct view_unit *unit
 
 /*
  * outcomes.c: where several loaders gave batches, the one whose samples and epochs the outcomes
- * are, and *@of how many; nothing tells which of them trains. NULL: there is one, or none is told.
+ * are, and *@of how many; it may be known that it trains. NULL: there is one, or none is told.
  */
 const struct ana_loader_facts *view_outcome_loader(const struct view_summary *s, size_t *of);
 

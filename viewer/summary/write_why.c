@@ -55,6 +55,8 @@ static void put_settings(struct base_jsonout *j, const struct ana_loader_facts *
 	put_flag(j, "persistent_workers", l, ANA_LOADER_PERSISTENT, l->persistent);
 	put_flag(j, "in_order", l, ANA_LOADER_IN_ORDER, l->in_order);
 	summary_put_fields(j, summary_settings, l);
+	if (l->trains)
+		base_json_bool(j, "trains", true);
 	base_json_end(j);
 }
 

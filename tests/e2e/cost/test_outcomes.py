@@ -51,11 +51,12 @@ def play(options, ranks=1, run_options=()):
         for name in glob.glob(truth + '/*.json'):
             with open(name) as f:
                 own.append(json.load(f))
-        s = json.loads(gs.gpustarve('report', run, '--format', 'json').stdout, parse_float=str)
+        raw = gs.gpustarve('report', run, '--format', 'json').stdout
+        s = json.loads(raw, parse_float=str)
         text = gs.gpustarve('report', run).stdout.decode()
         with open(os.path.join(run, 'report.html')) as f:
             page = f.read()
-        more = {'text': text, 'page': page,
+        more = {'text': text, 'page': page, 'schema': schema.errors(schema.ours(), json.loads(raw)),
                 'verify': gs.gpustarve('verify', run).returncode,
                 'csv': gs.gpustarve('export', run, '--format', 'csv', '--table', 'outcomes').stdout.decode(),
                 'given': json.loads(gs.gpustarve('report', run, '--format', 'json', '--unit', 'frames=7').stdout,
@@ -134,6 +135,21 @@ def several():
         own = f'what the loader gave is of the one made at counted_loop.py:{line} that gave most, of 2; it may be one that validates'
         gs.equal((own in text, 'it may be one that validates' in text), (validate == 500, True), f'validates {validate}: {text[:900]}')
         gs.check('Several loaders gave batches' in more['page'], f'validates {validate}: page')
+    for learn, ranks in (1, 1), (3, 1), (1, 2):
+        what = f'learns from {learn}, {ranks} rank(s)'
+        s, (samples, _, _), more = play(['--validate', '500', '--learn', str(learn), '--workers', '2'], ranks)
+        judge(what, s, 'samples', samples)
+        judge(what, s, 'epochs', 2)
+        text = ' '.join(more['text'].split())
+        gs.check('that trains, of 2: a batch of it came before each step of the optimizer' in text, f'{what}: {text[:900]}')
+        gs.check('is of the one that trains' in more['page'], f'{what}: page')
+        gs.equal([r.get('trains') for r in s['loader']['settings'] if r['batch_size'] == 8], [True], what)
+        gs.equal([r.get('trains') for r in s['loader']['settings'] if r['batch_size'] == 4], [None], what)
+        gs.equal(more['schema'], [], f'{what}: schema')
+        gs.equal(more['verify'], 0, f'{what}: verify')
+    for options in ['--learn-all'], ['--epochs', '1', '--learn', '7', '--samples', '56']:  # both; one step alone
+        s, _, more = play(['--validate', '500', '--learn', '1', *options])
+        gs.check('it may be one that validates' in ' '.join(more['text'].split()), f'{options}: {more["text"][:900]}')
     _, _, more = play([])
     gs.check('may be one that' not in more['text'] + more['page'], 'one loader')
 

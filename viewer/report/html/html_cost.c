@@ -135,6 +135,7 @@ static void put_outcome(struct html *h, const struct view_outcome *o, size_t at)
 static void put_outcomes(struct html *h)
 {
 	const struct view_summary *s = h->s;
+	const struct ana_loader_facts *l;
 	size_t loaders;
 
 	if (!s->outcomes)
@@ -144,11 +145,17 @@ static void put_outcomes(struct html *h)
 	for (size_t i = 0; i < s->outcomes; i++)
 		put_outcome(h, &s->outcome[i], i);
 	html_table_end(h);
-	if (view_outcome_loader(s, &loaders))
-		html_put(h,
-			 "<p class=\"soft\">Several loaders gave batches: what is known from the "
-			 "loader is of the one that gave most, which may be one that "
-			 "validates.</p>\n");
+	l = view_outcome_loader(s, &loaders);
+	if (l)
+		html_put(
+			h,
+			l->trains
+				? "<p class=\"soft\">Several loaders gave batches: what is known from the "
+				  "loader is of the one that trains: a batch of it came before each "
+				  "step of the optimizer.</p>\n"
+				: "<p class=\"soft\">Several loaders gave batches: what is known from the "
+				  "loader is of the one that gave most, which may be one that "
+				  "validates.</p>\n");
 }
 
 void html_cost(struct html *h)

@@ -197,6 +197,15 @@ static const char *loader_place(struct page *p, const struct ana_loader_facts *l
 			    : "";
 }
 
+static const char *which_loader(struct page *p, const struct ana_loader_facts *l, size_t loaders)
+{
+	return base_arena_printf(&p->mem,
+				 l->trains ? "trains, of %zu: a batch of it came before each step "
+					     "of the optimizer"
+					   : "gave most, of %zu; it may be one that validates",
+				 loaders);
+}
+
 static void put_outcomes(struct page *p)
 {
 	const struct ana_loader_facts *l;
@@ -206,11 +215,9 @@ static void put_outcomes(struct page *p)
 		text_line(p, view_outcome_words(&p->s->outcome[i], &p->mem));
 	l = view_outcome_loader(p->s, &loaders);
 	if (l)
-		text_line(p, base_arena_printf(
-				     &p->mem,
-				     "what the loader gave is of the one%s that gave most, of %zu; "
-				     "it may be one that validates",
-				     loader_place(p, l), loaders));
+		text_line(p,
+			  base_arena_printf(&p->mem, "what the loader gave is of the one%s that %s",
+					    loader_place(p, l), which_loader(p, l, loaders)));
 }
 
 void text_steps(struct page *p)
