@@ -36,6 +36,8 @@ static void each_second(void *owner)
 	struct server *sv = owner;
 
 	coll_sdnotify_tick(&sv->notify, coll_now_ns());
+	coll_children_tick(&sv->context.children, coll_now_ns());
+	coll_exchange_tick(&sv->gateway.exchange);
 	coll_http_tick(sv->http);
 }
 
@@ -77,6 +79,7 @@ static int start(struct server *sv, const struct coll_options *o)
 	sv->notify.fd = -1;
 	sv->parts = (struct coll_http_parts){ .gateway = &sv->gateway,
 					      .silence_s = o->silence_s,
+					      .runs = &sv->gateway.exchange.runs,
 					      .context = &sv->context };
 	coll_wakeups_init(&sv->wakeups, &sv->context.loop);
 	sv->wakeups.each_second = each_second;

@@ -309,7 +309,9 @@ static const struct base_opt opt[] = {
 	  .take = set_keep },
 	{ "keep-label", 0, "KEY=VALUE:TIME", "the same for runs with a label; `forever` keeps them",
 	  .take = set_keep_label, .repeats = true },
-	{ "store", 0, "URL", "hand digests of ended runs to `gpustarve digest --store URL`",
+	{ "store", 0, "URL",
+	  "hand digests of ended runs to `gpustarve digest --store URL`; with\n"
+	  "--gateway: pulses of runs that go on, for `gpustarve top --store URL`",
 	  BASE_TEXT(struct coll_options, digest.store) },
 	{ "archive", 0, "URL", "copy runs that have ended, s3://BUCKET/PREFIX (gpustarve put)",
 	  BASE_TEXT(struct coll_options, digest.archive), .good = is_archive },
@@ -422,10 +424,13 @@ static bool gateway_complete(const struct coll_options *o)
 		why = "--unix, --admission and --upstream are for a collector of its own";
 	else if (o->work.url)
 		why = "--work takes runs out of the store; give it to a collector of its own";
-	else if (o->digest.store || o->digest.archive || o->sweep || o->limits_file ||
-		 o->conditions.watch.entries)
-		why = "it has no runs; --store, --archive, --sweep, --limits and --alert are for a "
-		      "collector that has";
+	else if (o->digest.archive || o->sweep || o->limits_file)
+		why = "it has no runs; --archive, --sweep and --limits are for a collector that "
+		      "has";
+	else if (!o->digest.store && o->conditions.watch.entries)
+		why = "--alert needs what all gateways hear; give --store URL";
+	else if (o->digest.store && o->gateway.gather_s > COLL_GATEWAY_GATHER_S)
+		why = "with --store nodes must send within a minute; --gather 60 at most";
 	if (why)
 		coll_log("--gateway %s: %s", o->gateway.url, why);
 	return !why;
@@ -511,6 +516,8 @@ bool coll_options_parse(struct coll_options *o, int argc, char **argv, int *stat
 	if (!go)
 		return false;
 	o->work.dry_run = o->dry_run;
+	o->gateway.store = o->gateway.url ? o->digest.store : NULL;
+	o->gateway.conditions = &o->conditions;
 	o->admission.cert = o->http.cert;
 	o->admission.key = o->http.key;
 	o->admission.insecure_http = o->http.insecure_http;

@@ -5,11 +5,11 @@
 # tests/e2e/house/test_completion.py compares them.
 
 # ---- of the tables of options, by completions.c ----
-_gpustarve_commands='run top report runs verify check fit loader import export job put dump digest fleet node prices demo doctor'
+_gpustarve_commands='run top report runs verify check fit loader import export job put dump digest fleet node pulses prices demo doctor'
 
 declare -A _gpustarve_options=(
 	[run]='-o --output --price --price-model --label --no-identities --unit --level --max-overhead --max-trace --collector --alert --budget --exec --no-projection --open --no-report -q --quiet'
-	[top]='--run --interval --once --sort --price --price-model --token-file --ca-file'
+	[top]='--run --store --interval --once --sort --price --price-model --token-file --ca-file'
 	[report]='--format -o --output --open --price --price-model --window --waste --unit --job --dir --cluster --runs-per-month --no-projection'
 	[runs]='--last --format'
 	[verify]='-q --quiet'
@@ -24,6 +24,7 @@ declare -A _gpustarve_options=(
 	[digest]='--store -o --output --team --revision --provisional --resume --price --price-model --from --flush --budget --exec'
 	[fleet]='--store --by --since --until --team --top --plan --reserved --own --prices --currency --timezone --sacct --invoice --require-label --budget --exec --partial --format --links -o --output'
 	[node]='--store --team --look --every --for --price-model'
+	[pulses]='--store --since'
 	[prices]='-o --output --provider --date --price-model'
 	[demo]='--open --path'
 	[doctor]='--pid --job --pod'
@@ -47,6 +48,7 @@ declare -A _gpustarve_values=(
 	[run --budget]=@none
 	[run --exec]=@none
 	[top --run]=@none
+	[top --store]=@none
 	[top --interval]=@none
 	[top --sort]='waste rank busy idle'
 	[top --price]=@none
@@ -148,6 +150,8 @@ declare -A _gpustarve_values=(
 	[node --every]=@none
 	[node --for]=@none
 	[node --price-model]='on-demand spot reserved owned'
+	[pulses --store]=@none
+	[pulses --since]=@none
 	[prices -o]=@file
 	[prices --output]=@file
 	[prices --provider]=@none

@@ -365,6 +365,8 @@ static int64_t seen_at(int64_t made_ns, const struct live_when *when)
 {
 	if (!when->history)
 		return when->now_ns;
+	if (when->aged)
+		return when->now_ns - when->age_ns;
 	return when->now_ns -
 	       base_max(0, base_min(when->wall_ns - base_max(made_ns, 0), LIVE_NUMBER_MAX));
 }

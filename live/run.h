@@ -136,6 +136,8 @@ struct live_when {
 	int64_t wall_ns; /* CLOCK_REALTIME */
 	bool history; /* read from what lay there, not as it came: pulses may be far apart */
 	bool thinned; /* ... and so may all else be: what saves were made is not known */
+	bool aged; /* ... and age_ns ago it was heard of, whatever its stamp says */
+	int64_t age_ns;
 };
 
 /*

@@ -2,6 +2,7 @@
 #include "runs.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
@@ -20,8 +21,10 @@ int coll_runs_init(struct coll_runs *r, const struct coll_conditions *conditions
 static void run_free(struct coll_run *run)
 {
 	live_run_fini(&run->live);
+	coll_kept_rows_fini(&run->rows);
 	free(run->dir);
 	free(run->id);
+	free(run->alert);
 	free(run);
 }
 
@@ -74,7 +77,7 @@ static size_t streams_of(const struct coll_runs *r)
 	return n;
 }
 
-static struct coll_run *run_new(struct coll_runs *r, const char *dir)
+static struct coll_run *run_new(struct coll_runs *r, const char *dir, bool of_store)
 {
 	struct coll_run *run = calloc(1, sizeof(*run)), **at = &r->bucket[bucket_of(dir)];
 
@@ -89,7 +92,8 @@ static struct coll_run *run_new(struct coll_runs *r, const char *dir)
 	live_run_init(&run->live);
 	run->live.nano_usd_per_hour = r->conditions->nano_usd_per_hour;
 	run->watch = r->conditions->watch;
-	if (run->watch.entries)
+	run->of_store = of_store;
+	if (run->watch.entries && !of_store)
 		live_watch_restore(&run->watch, dir);
 	run->next = *at;
 	*at = run;
@@ -102,7 +106,7 @@ static struct coll_run *run_of(struct coll_runs *r, const struct coll_stream *s)
 	struct coll_run *run = coll_runs_find(r, s->dir);
 
 	if (!run && r->count < COLL_RUNS_MAX)
-		run = run_new(r, s->dir);
+		run = run_new(r, s->dir, false);
 	if (!run)
 		return NULL;
 	if (live_run_stream(&run->live, s->id) || streams_of(r) < COLL_RUNS_STREAMS_MAX)
@@ -138,6 +142,66 @@ void coll_runs_frame(struct coll_runs *r, const struct coll_stream *s, const str
 	struct live_when when = now(false);
 
 	take_frame(r, s, f, payload, &when);
+}
+
+static void take_alert(struct coll_run *run, const struct live_row *row)
+{
+	struct live_fired *more, f;
+
+	if (live_row_fired(row, &f) || run->alerts == COLL_RUN_ALERTS_MAX)
+		return;
+	for (size_t i = 0; i < run->alerts; i++)
+		if (!strcmp(run->alert[i].condition, f.condition) &&
+		    run->alert[i].budget_pct == f.budget_pct)
+			return;
+	more = reallocarray(run->alert, run->alerts + 1, sizeof(f));
+	if (!more)
+		return;
+	run->alert = more;
+	run->alert[run->alerts++] = f;
+}
+
+static size_t rows_of(const struct coll_runs *r)
+{
+	size_t n = 0;
+
+	for (struct coll_run *run = NULL; (run = coll_runs_next(r, run));)
+		n += run->rows.rows;
+	return n;
+}
+
+void coll_runs_row(struct coll_runs *r, const struct live_row *row)
+{
+	char dir[LIVE_ROW_TEAM_BYTES + LIVE_ROW_RUN_BYTES + sizeof(COLL_RUN_SUFFIX)];
+	struct coll_run *run;
+	int64_t now_ns = coll_now_ns(), heard_ns = now_ns - row->age_s * COLL_SECOND_NS;
+
+	snprintf(dir, sizeof(dir), "%s/%s" COLL_RUN_SUFFIX, row->team, row->run);
+	run = coll_runs_find(r, dir);
+	if (row->slot == LIVE_ROW_ALERT) {
+		if (run)
+			take_alert(run, row);
+		return;
+	}
+	if (!run && r->count < COLL_RUNS_MAX)
+		run = run_new(r, dir, true);
+	if (!run || r->rows >= COLL_RUNS_ROWS_MAX || coll_kept_rows_add(&run->rows, row, now_ns)) {
+		r->unwatched++;
+		return;
+	}
+	r->rows++;
+	run->heard_ns = heard_ns > run->heard_ns ? heard_ns : run->heard_ns;
+}
+
+void coll_runs_rows_end(struct coll_runs *r)
+{
+	struct live_when when = now(true);
+
+	for (struct coll_run *run = NULL; (run = coll_runs_next(r, run));)
+		if (run->rows.fresh)
+			r->unwatched +=
+				coll_kept_rows_make(&run->rows, &run->live, r->reader, &when);
+	r->rows = rows_of(r);
 }
 
 static void on_recovered(void *arg, const struct coll_stream *s, const struct wire_frame *f,
@@ -187,7 +251,7 @@ static void update_run(struct coll_run *run)
 
 	live_run_totals(&run->live, when.now_ns, &run->totals);
 	run->totals.step_slower_ppm = run->step_slower_ppm;
-	if (!run->watch.entries)
+	if (!run->watch.entries || run->of_store)
 		return;
 	live_watch_check(&run->watch, &watched, &run->totals, &when);
 	live_watch_reap(&run->watch, run->dir);

@@ -9,15 +9,19 @@
 #define COLL_RUNS_H
 
 #include "conditions.h"
-#include "live/frame.h"
+#include "kept_rows.h"
 #include "store/store.h"
 
 #define COLL_RUNS_MAX 1024u
 #define COLL_RUNS_STREAMS_MAX 4096u /* all runs together; 2 to 17 KiB each, with saves */
 #define COLL_RUNS_BUCKETS 256u
+#define COLL_RUN_ALERTS_MAX 64u
+#define COLL_RUNS_ROWS_MAX (16u * COLL_RUNS_STREAMS_MAX) /* of stores, of all runs together */
 
 struct coll_run { /* read only for others */
-	char *dir; /* of the run */
+	char *dir; /* of the run; of a store's TEAM/RUN.gst, which is no place */
+	bool of_store; /* known by rows of a store: these */
+	struct coll_kept_rows rows;
 	char *id; /* its name, without .gst */
 	struct live_run live;
 	struct live_totals totals; /* as of the last second */
@@ -26,6 +30,8 @@ struct coll_run { /* read only for others */
 	/* of steps.h: once its GPUs were held for so long it is looked at (0: not begun) ... */
 	int64_t steps_due_ns;
 	int64_t step_slower_ppm; /* ... and what was found then; 0: nothing */
+	struct live_fired *alert; /* of a store's: which fired, COLL_RUN_ALERTS_MAX at most */
+	size_t alerts;
 	struct coll_run *next; /* in its bucket */
 };
 
@@ -34,6 +40,7 @@ struct coll_runs {
 	struct live_reader *reader;
 	struct coll_run *bucket[COLL_RUNS_BUCKETS];
 	size_t count;
+	size_t rows; /* of stores, of all of them */
 	uint64_t unwatched; /* frames that were not looked at, for want of room or sense */
 };
 
@@ -47,6 +54,12 @@ void coll_runs_fini(struct coll_runs *r);
  */
 void coll_runs_frame(struct coll_runs *r, const struct coll_stream *s, const struct wire_frame *f,
 		     const uint8_t *payload);
+
+/* A row of a store, which anybody may have put there. Its team may be "". */
+void coll_runs_row(struct coll_runs *r, const struct live_row *row);
+
+/* All rows have come that there are: the runs say what these tell. */
+void coll_runs_rows_end(struct coll_runs *r);
 
 /* What the store reads back from its files is of interest, too. */
 void coll_runs_watch(struct coll_runs *r, struct coll_store *st);

@@ -69,7 +69,7 @@ static void become(const struct coll_child_plan *plan, int pipe_fd, pid_t parent
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(CANNOT_START);
-	dup2(null, STDIN_FILENO);
+	dup2(plan->stdin_fd ? plan->stdin_fd : null, STDIN_FILENO);
 	dup2(plan->stderr_kept ? null : pipe_fd, STDOUT_FILENO);
 	if (plan->stderr_kept)
 		dup2(pipe_fd, STDERR_FILENO);

@@ -23,6 +23,7 @@ struct coll_child_plan {
 	const char *const *argv; /* argv[0]: the program's path; NULL: call work() in a fork */
 	int (*work)(void *arg); /* its result is the exit status; writes to descriptor 1 */
 	void *arg;
+	int stdin_fd; /* what it reads, closed by the caller; 0: nothing */
 	bool stderr_kept; /* keep stderr (stdout goes nowhere); else stdout (stderr stays ours) */
 	size_t output_max; /* bytes kept of it */
 	/* gets each whole line as it comes, and none is kept; NULL: all is */

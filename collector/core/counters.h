@@ -78,6 +78,10 @@
 	X(gateway_there, "segments that were there already")                             \
 	X(gateway_errors, "streams and files that the object store did not take")        \
 	X(gateway_full, "requests told to come back: no room in memory")                 \
+	X(pulse_rows, "rows of pulses that came for the store of runs that go on")       \
+	X(pulse_dropped, "times that for want of room some of these were dropped")       \
+	X(pulse_exchanges, "times that these were exchanged with the store")             \
+	X(pulse_failures, "times that they could not be, and are tried again")           \
 	X(children_failed, "programs started by the collector that failed")              \
 	X(reloads, "times that files of settings were read again")
 

@@ -29,6 +29,11 @@ int coll_gateway_open(struct coll_gateway *g, const struct coll_gateway_options 
 	int err;
 
 	*g = (struct coll_gateway){ .opts = o, .context = context };
+	if (o->store) {
+		err = coll_exchange_init(&g->exchange, o->store, o->conditions, context);
+		if (err)
+			return err;
+	}
 	err = coll_hands_init(&g->hands, &context->loop);
 	if (!err)
 		err = objects_open(&g->objects, o->url, &t);
@@ -47,6 +52,7 @@ int coll_gateway_open(struct coll_gateway *g, const struct coll_gateway_options 
 
 void coll_gateway_close(struct coll_gateway *g)
 {
+	coll_exchange_fini(&g->exchange);
 	coll_hands_fini(&g->hands);
 	coll_stream_runs_fini(&g->runs);
 	objects_close(g->objects);

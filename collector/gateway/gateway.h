@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "core/context.h"
+#include "exchange.h"
 #include "gateway_options.h"
 #include "hands.h"
 #include "objects/objects.h"
@@ -29,6 +30,7 @@ struct coll_gateway {
 	struct objects *objects;
 	struct coll_hands hands;
 	struct coll_stream_runs runs;
+	struct coll_exchange exchange; /* with --store */
 	uint64_t held; /* bytes of room that requests have */
 	bool ending; /* nothing more is let in */
 	int64_t trouble_ns; /* monotonic: when the store last failed, 0: never */

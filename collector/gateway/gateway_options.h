@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+struct coll_conditions;
+
 #define COLL_GATEWAY_MEMORY (UINT64_C(512) << 20)
 #define COLL_GATEWAY_MEMORY_MIN (UINT64_C(64) << 20)
 #define COLL_GATEWAY_GATHER_S 60
@@ -12,6 +14,8 @@
 struct coll_gateway_options {
 	const char *url; /* s3://BUCKET/PREFIX; NULL: this is no gateway */
 	uint64_t memory; /* bytes of requests at a time */
+	const char *store; /* of runs that go on; NULL: none */
+	const struct coll_conditions *conditions; /* for which these are watched */
 	int gather_s; /* nodes are asked to send so rarely */
 };
 

@@ -62,14 +62,22 @@ static void count(struct coll_put_frames *p)
 	}
 }
 
+/* All of it is durable. */
+static void note_stream(struct coll_put_frames *p, const struct coll_body_stream *s)
+{
+	bool first = !coll_stream_runs_find(&p->gateway->runs, p->team, s->id);
+
+	coll_exchange_take(&p->gateway->exchange, p->team, &p->body, s, first);
+	coll_stream_runs_note(&p->gateway->runs, p->team, s->id, s->run);
+}
+
 static void finish(struct coll_put_frames *p)
 {
 	void (*done)(struct coll_put_frames *, int) = p->done;
 
 	for (size_t i = 0; i < p->body.streams && !p->err; i++)
 		if (p->body.stream[i].entries)
-			coll_stream_runs_note(&p->gateway->runs, p->team, p->body.stream[i].id,
-					      p->body.stream[i].run);
+			note_stream(p, &p->body.stream[i]);
 	count(p);
 	if (!done)
 		put_free(p);

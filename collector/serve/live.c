@@ -197,13 +197,15 @@ static void keep_last_alerts(void *arg, const struct live_fired *f)
 	all->last[at] = *f;
 }
 
-static void put_alerts(FILE *f, const char *dir)
+static void put_alerts(FILE *f, const struct coll_run *run)
 {
 	struct fired *all = calloc(1, sizeof(*all));
 	char words[LIVE_WORDS_BYTES];
 
-	if (all)
-		live_alerts_each_anywhere(dir, keep_last_alerts, all);
+	if (all && !run->of_store)
+		live_alerts_each_anywhere(run->dir, keep_last_alerts, all);
+	for (size_t i = 0; all && i < run->alerts; i++)
+		keep_last_alerts(all, &run->alert[i]);
 	fputs(",\"alerts\":[", f);
 	for (size_t i = 0; all && i < all->count; i++) {
 		const struct live_fired *one = &all->last[i];
@@ -255,7 +257,8 @@ static void put_run(FILE *f, struct coll_http_request *r, const void *arg)
 
 	(void)r;
 	begin(f);
-	look_for_ends(&run->live, run->dir);
+	if (!run->of_store)
+		look_for_ends(&run->live, run->dir);
 	live_run_totals(&run->live, now_ns, &t);
 	putc(',', f);
 	put_text(f, "run", run->id);
@@ -263,8 +266,11 @@ static void put_run(FILE *f, struct coll_http_request *r, const void *arg)
 	put_totals(f, &t);
 	put_devices(f, &run->live, now_ns);
 	put_uses(f, &run->live, now_ns);
-	put_exit(f, run->dir);
-	put_alerts(f, run->dir);
+	if (run->of_store)
+		put_known(f, "exit_status", 0, false);
+	else
+		put_exit(f, run->dir);
+	put_alerts(f, run);
 	fputs("}\n", f);
 }
 
@@ -274,7 +280,7 @@ static void run_end(struct coll_http_request *r)
 	char dir[PATH_MAX];
 
 	/* The team's own folder: another team's run of that name is not there. */
-	if (snprintf(dir, sizeof(dir), "%s/%s.gst", r->team->store->base, r->param[0]) <
+	if (snprintf(dir, sizeof(dir), "%s/%s.gst", coll_team_base(r->team), r->param[0]) <
 	    (int)sizeof(dir))
 		run = coll_runs_find(r->parts->runs, dir);
 	if (run)

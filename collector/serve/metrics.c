@@ -265,6 +265,8 @@ static void put_all(FILE *f, struct coll_http_request *r, const void *arg)
 	if (r->parts->gateway) {
 		put_gateway(f, r->http);
 		put_counters(f, r->count);
+		if (coll_exchange_is_there(&r->parts->gateway->exchange))
+			put_runs(f, r->parts->runs, r->team);
 		return;
 	}
 	put_open(f, r->http);

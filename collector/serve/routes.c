@@ -21,6 +21,6 @@ const struct coll_route *const coll_routes_admission[] = {
 };
 
 const struct coll_route *const coll_routes_gateway[] = {
-	&coll_route_health, &coll_route_clock,	 &coll_route_gateway_frames,
-	&coll_route_file,   &coll_route_metrics, NULL,
+	&coll_route_health,  &coll_route_clock,	    &coll_route_gateway_frames, &coll_route_file,
+	&coll_route_metrics, &coll_route_live_list, &coll_route_live,		NULL,
 };

@@ -87,12 +87,17 @@ struct coll_team *coll_team_sharing(struct coll_teams *t, struct coll_store *sto
 	return link_team(t, team);
 }
 
+const char *coll_team_base(const struct coll_team *team)
+{
+	return team->store ? team->store->base : team->name;
+}
+
 bool coll_team_has(const struct coll_team *team, const char *dir)
 {
-	size_t len = strlen(team->store->base);
+	const char *base = coll_team_base(team);
+	size_t len = strlen(base);
 
-	return !strncmp(dir, team->store->base, len) && dir[len] == '/' &&
-	       !strchr(dir + len + 1, '/');
+	return !strncmp(dir, base, len) && dir[len] == '/' && !strchr(dir + len + 1, '/');
 }
 
 void coll_team_close_idle(struct coll_team *team, int64_t before_ns, int64_t bye_before_ns)

@@ -43,6 +43,9 @@ struct coll_teams {
 /* The team, made if need be. @name has been checked. NULL: no memory or no folder; logged. */
 struct coll_team *coll_team_get(struct coll_teams *t, const char *name);
 
+/* The folder of its runs; at a gateway, which has none, what coll_runs_row has in its place. */
+const char *coll_team_base(const struct coll_team *team);
+
 /*
  * Whether the run directory lies in the team's folder itself: other teams' lie below that of none.
  */

@@ -21,7 +21,7 @@ extern const struct base_options view_report_options, view_runs_options, view_ve
 	view_check_options, view_dump_options, view_export_options, view_import_options,
 	view_doctor_options, view_top_options, view_job_options, view_prices_options,
 	view_digest_options, view_fleet_options, view_loader_options, view_demo_options,
-	view_fit_options, view_node_options, view_put_options;
+	view_fit_options, view_node_options, view_put_options, view_pulses_options;
 
 int view_cmd_run(int argc, char **argv);
 int view_cmd_report(int argc, char **argv);
@@ -42,5 +42,6 @@ int view_cmd_loader(int argc, char **argv);
 int view_cmd_fit(int argc, char **argv);
 int view_cmd_node(int argc, char **argv);
 int view_cmd_put(int argc, char **argv);
+int view_cmd_pulses(int argc, char **argv);
 
 #endif

@@ -33,6 +33,8 @@ const struct view_command view_commands[] = {
 	  false },
 	{ "node", view_cmd_node, &view_node_options,
 	  "write down who holds GPUs and is not recorded", false },
+	{ "pulses", view_cmd_pulses, &view_pulses_options,
+	  "what gateways call: runs that go on, into a store and out of it", false },
 	{ "prices", view_cmd_prices, &view_prices_options, "list, look up and import prices",
 	  false },
 	{ "demo", view_cmd_demo, &view_demo_options,

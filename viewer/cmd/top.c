@@ -68,6 +68,7 @@ static const char *sort_word(size_t i)
 
 static const char usage[] =
 	"usage: gpustarve top [options] [RUN|ADDR]\n"
+	"       gpustarve top --store URL [--run [TEAM/]ID] [options]\n"
 	"\n"
 	"Shows a run while it goes on: its GPUs, how busy they are, how long they starve, what\n"
 	"that costs, the ranks that waste most first. Without RUN the newest of "
@@ -80,6 +81,10 @@ static const char usage[] =
 static const struct base_opt opt[] = {
 	{ "run", 0, "ID", "this run of a folder or a collector, instead of the newest",
 	  BASE_TEXT(struct top_options, source.run) },
+	{ "store", 0, "URL",
+	  "ask the store that gateways write to: sqlite:FILE or\n"
+	  "clickhouse://HOST:PORT/DATABASE",
+	  BASE_TEXT(struct top_options, source.store) },
 	{ "interval", 0, "SECONDS", "time between two updates (1)", .take = take_interval },
 	{ "once", 0, NULL, "one update, as text", BASE_FLAG(struct top_options, once) },
 	{ "sort", 0, "BY", "waste (default), rank, busy or idle", .take = take_sort,
@@ -122,6 +127,10 @@ static int parse(int argc, char **argv, struct top_options *o)
 		return go;
 	if (argc - optind > 1) {
 		view_error("top: more than one run; give one");
+		return -1;
+	}
+	if (o->source.store && optind < argc) {
+		view_error("top: --store names a run by --run ID; leave the other one out");
 		return -1;
 	}
 	o->source.what = optind < argc ? argv[optind] : NULL;

@@ -102,7 +102,7 @@ static int check_replicas(struct click *c, int64_t replicas)
  * each insert would lie on one of them, and whoever asks another one is told a bill without it, and
  * nothing of what is missing.
  */
-static int check_cluster(struct click *c)
+int click_check_cluster(struct click *c)
 {
 	int64_t replicas;
 
@@ -132,7 +132,7 @@ static int check_columns(struct click *c, bool partial)
 static int click_flush(struct fleet_store *s, size_t *waiting)
 {
 	struct click *c = click_of(s);
-	int err = check_cluster(c);
+	int err = click_check_cluster(c);
 
 	/* A server that does not answer is met once more there, and what is to be sent waits. */
 	return err == -EOPNOTSUPP ? err : click_outbox_flush(c, waiting);
@@ -333,7 +333,7 @@ static int click_prepare(struct fleet_store *s, const enum fleet_view *view, siz
 	struct click *c = click_of(s);
 	struct parts before, after;
 	bool holds = false;
-	int err = check_cluster(c);
+	int err = click_check_cluster(c);
 
 	if (!err)
 		err = check_columns(c, q->partial);
@@ -446,6 +446,8 @@ int fleet_clickhouse_open(struct fleet_store **s, const char *url, bool write)
 						    .prepare = click_prepare,
 						    .read = click_read,
 						    .note = click_note,
+						    .put_pulses = click_put_pulses,
+						    .read_pulses = click_read_pulses,
 						    .close = click_close };
 	struct click *c = calloc(1, sizeof(*c));
 

@@ -202,8 +202,7 @@ static int tell_host(struct click *c, size_t host,
 	return err;
 }
 
-/* On every host that is there; those that are not get it when they are asked next. */
-static int tell_all(struct click *c, char *(*sql_of)(const struct click *c, size_t statement))
+int click_tell_all(struct click *c, char *(*sql_of)(const struct click *c, size_t statement))
 {
 	int err = 0;
 
@@ -259,7 +258,7 @@ int click_insert(struct click *c, const char *rows, size_t len)
 			break;
 		if (c->at.cluster && !c->cluster_fits)
 			break; /* which tables it needs is not known */
-		err = tell_all(c, old ? click_sql_upgrade : click_sql_schema);
+		err = click_tell_all(c, old ? click_sql_upgrade : click_sql_schema);
 	}
 	if (err && err != -EHOSTUNREACH)
 		click_say(c, &r);

@@ -88,7 +88,20 @@ int click_ask_server(struct click *c, struct fleet_request *r, char *sql);
 int click_insert(struct click *c, const char *rows, size_t len); /* quiet; makes what is missing */
 bool click_is_new(const struct fleet_request *r); /* it says that there is no table yet */
 int click_code(const struct fleet_request *r); /* of ClickHouse's error; 0: none was told */
+/*
+ * The statements of sql_of, NULL after the last, on every host that is there; those that are not
+ * get it when they are asked next. 0 or negative errno, said.
+ */
+int click_tell_all(struct click *c, char *(*sql_of)(const struct click *c, size_t statement));
 void click_say(const struct click *c, const struct fleet_request *r);
+
+/* clickhouse.c: whether our tables are as the cluster needs them. 0 or negative errno, said. */
+int click_check_cluster(struct click *c);
+
+/* clickhouse_pulses.c: as fleet_store_put_pulses and fleet_store_read_pulses. */
+int click_put_pulses(struct fleet_store *s, const struct fleet_pulses *p);
+int click_read_pulses(struct fleet_store *s, const struct fleet_pulses_query *q,
+		      struct fleet_pulses *p);
 
 /* clickhouse_rows.c: TabSeparated to rows of cells. 0 or -EBADMSG. Changes @text. */
 int click_rows(char *text, const char *columns,

@@ -54,4 +54,8 @@ int64_t fleet_db_job_step(sqlite3 *db, const struct fleet_digest *d);
 int fleet_db_read(sqlite3 *db, enum fleet_view view, const struct fleet_query *q,
 		  void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg);
 
+/* sqlite_pulses.c: as fleet_store_put_pulses and fleet_store_read_pulses. */
+int fleet_db_put_pulses(sqlite3 *db, const struct fleet_pulses *p);
+int fleet_db_read_pulses(sqlite3 *db, const struct fleet_pulses_query *q, struct fleet_pulses *p);
+
 #endif

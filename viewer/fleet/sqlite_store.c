@@ -236,6 +236,17 @@ static int lite_note(struct fleet_store *s, const char *name, int64_t at_ns)
 	return fleet_db_note(((struct lite *)s)->db, name, at_ns);
 }
 
+static int lite_put_pulses(struct fleet_store *s, const struct fleet_pulses *p)
+{
+	return fleet_db_put_pulses(((struct lite *)s)->db, p);
+}
+
+static int lite_read_pulses(struct fleet_store *s, const struct fleet_pulses_query *q,
+			    struct fleet_pulses *p)
+{
+	return fleet_db_read_pulses(((struct lite *)s)->db, q, p);
+}
+
 static void lite_close(struct fleet_store *s)
 {
 	fleet_db_close(((struct lite *)s)->db);
@@ -248,6 +259,8 @@ int fleet_sqlite_open(struct fleet_store **s, const char *file, bool write)
 						    .find = lite_find,
 						    .read = lite_read,
 						    .note = lite_note,
+						    .put_pulses = lite_put_pulses,
+						    .read_pulses = lite_read_pulses,
 						    .close = lite_close };
 	struct lite *l = calloc(1, sizeof(*l));
 	int err = l ? fleet_db_open(&l->db, file, write) : -ENOMEM;

@@ -3,6 +3,7 @@
 #include "store_priv.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include "core/log.h"
 
@@ -126,4 +127,19 @@ int fleet_store_read(struct fleet_store *s, enum fleet_view view, const struct f
 int fleet_store_note(struct fleet_store *s, const char *name, int64_t at_ns)
 {
 	return s->ops->note(s, name, at_ns);
+}
+
+int fleet_store_put_pulses(struct fleet_store *s, const struct fleet_pulses *p)
+{
+	return p->rows ? s->ops->put_pulses(s, p) : 0;
+}
+
+int fleet_store_read_pulses(struct fleet_store *s, const struct fleet_pulses_query *q,
+			    struct fleet_pulses *p)
+{
+	int err = s->ops->read_pulses(s, q, p);
+
+	if (!err && p->rows)
+		qsort(p->row, p->rows, sizeof(*p->row), live_row_order);
+	return err;
 }

@@ -22,6 +22,7 @@
 #include <stdint.h>
 #include "base/units.h"
 #include "digest.h"
+#include "pulse_table.h"
 
 #define FLEET_STORE_MEMORY "sqlite::memory:" /* gone when it is closed */
 #define FLEET_STORE_DEFAULT "sqlite:gpustarve-runs/fleet.sqlite"
@@ -153,6 +154,13 @@ int fleet_store_prepare(struct fleet_store *s, const enum fleet_view *view, size
 
 int fleet_store_read(struct fleet_store *s, enum fleet_view view, const struct fleet_query *q,
 		     void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg);
+
+/* Rows of pulses, all or none of them. 0 or negative errno, said on stderr. */
+int fleet_store_put_pulses(struct fleet_store *s, const struct fleet_pulses *p);
+
+/* 0 or negative errno, said on stderr. Where nobody has put any, there are none. */
+int fleet_store_read_pulses(struct fleet_store *s, const struct fleet_pulses_query *q,
+			    struct fleet_pulses *p);
 
 /* 1: @name is noted now, 0: it was before; negative errno. */
 int fleet_store_note(struct fleet_store *s, const char *name, int64_t at_ns);

@@ -18,6 +18,10 @@ struct fleet_store_ops {
 	int (*read)(struct fleet_store *s, enum fleet_view view, const struct fleet_query *q,
 		    void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg);
 	int (*note)(struct fleet_store *s, const char *name, int64_t at_ns);
+	/* fleet_store_put_pulses, and fleet_store_read_pulses without its order */
+	int (*put_pulses)(struct fleet_store *s, const struct fleet_pulses *p);
+	int (*read_pulses)(struct fleet_store *s, const struct fleet_pulses_query *q,
+			   struct fleet_pulses *p);
 	void (*close)(struct fleet_store *s);
 };
 

@@ -7,9 +7,11 @@
 #define VIEW_TOP_SOURCE_H
 
 #include "cost/rates.h"
+#include "live/fired.h"
 #include "snapshot.h"
 
 struct top_source_options {
+	const char *store; /* URL of a store of pulses; NULL: none */
 	const char *what; /* run directory, folder of them, unix:PATH, URL; NULL: the newest run */
 	const char *run; /* of a collector: this one; NULL: the one heard of last */
 	const char *token_file, *ca_file;
@@ -30,5 +32,12 @@ bool top_small_trace(const char *dir);
 
 /* source_http.c */
 struct top_source *top_source_http(const struct top_source_options *o);
+/* source_store.c */
+struct top_source *top_source_store(const struct top_source_options *o);
+
+/* from_live.c: what a run tells by itself, as of @now_ns: its rows, and whether all are over. */
+void top_take_run(struct top_snapshot *l, const struct live_run *r, int64_t now_ns);
+/* One more alert of the snapshot's run. */
+void top_take_alert(struct top_snapshot *l, const struct live_fired *f);
 
 #endif

@@ -278,7 +278,8 @@ def test_rounds():
 
 def test_wrong_options():
     for options, why in (([], b'--listen'), (['--listen', 'http://127.0.0.1:0', '--no-token', '--unix', '/nowhere/s'], b'--unix'),
-                         (['--listen', 'http://127.0.0.1:0', '--no-token', '--store', 'sqlite:x'], b'--store')):
+                         (['--listen', 'http://127.0.0.1:0', '--no-token', '--alert', 'idle_for>1m'], b'--store'),
+                         (['--listen', 'http://127.0.0.1:0', '--no-token', '--store', 'sqlite:x', '--gather', '600'], b'--gather')):
         done = gs.command([os.path.join(gateways.BIN, 'gpustarve-collector'), '--gateway', 's3://traces', *options])
         gs.check(done.returncode == 1 and why in done.stderr, f'{options}: {done.stderr}')
     done = gs.command([os.path.join(gateways.BIN, 'gpustarve-collector'), '--gateway', 'http://x', '--listen', 'http://127.0.0.1:0'])

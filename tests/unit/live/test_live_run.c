@@ -66,7 +66,7 @@ static int pulse_of(uint8_t id, uint64_t seq, uint32_t devices, struct pulse p,
 
 static void pulse(uint8_t id, uint64_t seq, struct pulse p)
 {
-	struct live_when when = { p.t, START + p.t, false, false };
+	struct live_when when = { .now_ns = p.t, .wall_ns = START + p.t };
 
 	EXPECT_INT(pulse_of(id, seq, 1, p, &when), 0);
 }
@@ -209,7 +209,7 @@ static void test_order(void)
 	Wire__Bye bye = WIRE__BYE__INIT;
 	Wire__Pulse last = WIRE__PULSE__INIT;
 	Wire__PulseDevice d = WIRE__PULSE_DEVICE__INIT, *list[] = { &d };
-	struct live_when when = { 5 * S, START + 5 * S, false, false };
+	struct live_when when = { .now_ns = 5 * S, .wall_ns = START + 5 * S };
 
 	live_run_init(&run);
 	hello(1, 1, 7);
@@ -257,7 +257,7 @@ static void test_shared(void)
 	EXPECT_INT(totals(10 * S).now.starved_ppm, 100000);
 	/* Restarted: a new stream of the same GPU goes on from there. */
 	hello(3, 1, 7);
-	struct live_when when = { 20 * S, START + 20 * S, false, false };
+	struct live_when when = { .now_ns = 20 * S, .wall_ns = START + 20 * S };
 	struct pulse p = { 20 * S, 0, 2 * S, 0, 0, NULL };
 	EXPECT_INT(pulse_of(3, 2, 1, p, &when), 0);
 	EXPECT_INT(run.gpus, 1);
@@ -265,7 +265,7 @@ static void test_shared(void)
 	EXPECT_INT(totals(20 * S).busy_ns, 7 * S);
 	/* And one process with two GPUs. */
 	hello(4, 2, 20);
-	when = (struct live_when){ 21 * S, START + 21 * S, false, false };
+	when = (struct live_when){ .now_ns = 21 * S, .wall_ns = START + 21 * S };
 	EXPECT_INT(pulse_of(4, 2, 2, (struct pulse){ 21 * S, 0, S, 0, 0, NULL }, &when), 0);
 	EXPECT_INT(run.gpus, 3);
 	EXPECT_INT(totals(21 * S).held_ns, 62 * S);
@@ -353,7 +353,7 @@ static void test_idle(void)
 /* A clock that is set is no time that a GPU was held. */
 static void test_clock_steps(void)
 {
-	struct live_when when = { 3 * S, START + 3 * S, false, false };
+	struct live_when when = { .now_ns = 3 * S, .wall_ns = START + 3 * S };
 
 	live_run_init(&run);
 	run.nano_usd_per_hour = 36 * S;
@@ -378,7 +378,9 @@ static void test_clock_steps(void)
 	EXPECT_INT(totals(5 * S).held_ns, 5 * S);
 	EXPECT_INT(totals(5 * S).idle_ns, 0);
 	/* Of what lay there already nobody knows when it came: far apart is fine, back is not. */
-	when = (struct live_when){ 9000 * S, START + 9000 * S, true, false };
+	when = (struct live_when){ .now_ns = 9000 * S,
+				   .wall_ns = START + 9000 * S,
+				   .history = true };
 	EXPECT_INT(pulse_of(1, 7, 1, (struct pulse){ 0, 0, 3 * S, 0, 0, NULL }, &when), 0);
 	EXPECT(totals(9000 * S).held_ns >= 5 * S);
 	live_run_fini(&run);
@@ -386,7 +388,7 @@ static void test_clock_steps(void)
 
 static void test_history(void)
 {
-	struct live_when when = { 50 * S, START + 10000 * S, true, false };
+	struct live_when when = { .now_ns = 50 * S, .wall_ns = START + 10000 * S, .history = true };
 
 	live_run_init(&run);
 	hello(1, 1, 7);
@@ -442,7 +444,7 @@ static void test_all_at_once(void)
 					   (uint64_t)(i * S / (2 + id % 3)),
 					   (uint64_t)i,
 					   id % 11 ? "1" : "off" };
-			struct live_when when = { p.t, START + p.t, false, false };
+			struct live_when when = { .now_ns = p.t, .wall_ns = START + p.t };
 
 			EXPECT_INT(pulse_of(id, (uint64_t)i + 1, 1 + id % 4, p, &when), 0);
 		}
@@ -472,7 +474,7 @@ static void test_all_at_once(void)
 
 static void test_limits(void)
 {
-	struct live_when when = { S, START + S, false, false };
+	struct live_when when = { .now_ns = S, .wall_ns = START + S };
 
 	live_run_init(&run);
 	for (uint32_t i = 0; i < LIVE_STREAMS_MAX; i++) {
@@ -491,7 +493,7 @@ static void test_limits(void)
 static void test_frames(void)
 {
 	struct live_reader *reader = live_reader_new();
-	struct live_when when = { S, START + S, false, false };
+	struct live_when when = { .now_ns = S, .wall_ns = START + S };
 	Wire__Pulse m = WIRE__PULSE__INIT;
 	Wire__PulseDevice d = WIRE__PULSE_DEVICE__INIT, *list[] = { &d };
 	uint8_t body[256];
@@ -754,7 +756,9 @@ static void test_hostile_saves(void)
 /* A restart counts from its own beginning; what was not read is not known. */
 static void test_unsaved_restart(void)
 {
-	struct live_when thin = { 30 * S, START + 30 * S, true, true };
+	struct live_when thin = {
+		.now_ns = 30 * S, .wall_ns = START + 30 * S, .history = true, .thinned = true
+	};
 	struct live_totals t;
 
 	live_run_init(&run);

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e,clickhouse waits
+"""Runs that go on and whose frames come to several gateways: `top --store` and each gateway's /metrics tell of them what a
+run directory with all frames tells, from SQLite and from ClickHouse, though gateways die and the clock of one is hours off."""
+import contextlib
+import http.client
+import json
+import os
+import re
+import sys
+import time
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+sys.path.insert(0, sys.path[0] + '/..')
+import central
+import clickhouse
+import gateways
+import gs
+import objectstore
+from pulsing import Trainer
+
+PATIENCE_S = 90
+LIVES = 50  # seconds that the made-up processes lived
+
+
+def ask(g, method, path, body=None, team='alpha'):
+    k = http.client.HTTPConnection('127.0.0.1', g.port, timeout=90)
+    with contextlib.closing(k):
+        k.request(method, path, body, {'Authorization': 'Bearer ' + central.TOKENS[team]})
+        a = k.getresponse()
+        return a.status, a.read()
+
+
+def post(g, *frames, team='alpha'):
+    status, said = ask(g, 'POST', '/v1/frames', b''.join(frames), team)
+    gs.equal(status, 200, said)
+
+
+def top(*args):
+    """The lines of `gpustarve top --once`; what is hours, cost and load of our own is left out."""
+    done = gs.gpustarve('top', '--once', '--price', '3.60', *args)
+    return done.returncode, done.stdout.decode().splitlines(), done.stderr.decode()
+
+
+def rows_of(lines):
+    """Rank to GPU's number, busy, starved."""
+    at = next(i for i, line in enumerate(lines) if line.split()[:2] == ['RANK', 'GPU'])
+    return {c[0]: c[1:4] for c in (line.split() for line in lines[at + 1:])}
+
+
+def runs_told(g, team='alpha'):
+    """What its /metrics says of runs: {(name, run): value}."""
+    status, text = ask(g, 'GET', '/metrics', team=team)
+    gs.equal(status, 200, text)
+    return {(m[1], m[2]): m[3] for m in re.finditer(r'^gpustarve_run_(\w+)\{run="([^"]*)"\} (\S+)$', text.decode(), re.M)}
+
+
+def process(run, rank, busy, wait, **kw):
+    """A process and its frames: the Hello, and a pulse each second of its life up to now."""
+    t = Trainer(run, ago=LIVES, rank=rank, stamped=True, **kw)
+    return t, [t.hello()] + [t.pulse(s, busy * s, wait * s, launches=10 * s) for s in range(1, LIVES + 1)]
+
+
+def near(x, y, what):
+    gs.check(abs(float(x) - y) < 1e-3, f'{what}: {x}, not {y}')
+
+
+@contextlib.contextmanager
+def sqlite(root):
+    yield f'sqlite:{root}/live.sqlite'
+
+
+@contextlib.contextmanager
+def clicks(root):
+    with clickhouse.servers(root, 1) as (server,):
+        yield f'clickhouse://127.0.0.1:{server.http}/live?outbox={root}/outbox.sqlite'
+
+
+@contextlib.contextmanager
+def three(engine, options=()):
+    """Three gateways; the clock of one is five hours behind, of another three ahead."""
+    with gs.scratch() as root, objectstore.Checked() as store, engine(root) as url, contextlib.ExitStack() as stack:
+        yield url, root, [stack.enter_context(gateways.Gateway(root, f'g{i}', store, ahead_s=s * 3600,
+                                                               options=['--store', url, *options]))
+                          for i, s in enumerate((0, -5, 3))], store
+
+
+def check(engine):
+    with three(engine) as (url, root, (a, b, c), _):
+        rc, _, said = top('--store', url)
+        gs.check(rc == 1 and 'no ' in said, f'nothing is there yet: {said}')
+        t, frames = process('r', 0, .5, .25)
+        u, more = process('r', 1, .75, 0)
+        other, theirs = process('r', 0, 1, 0)
+        for p, f in (t, frames), (u, more):
+            p.write(root, *f)
+        # Of one stream the frames come to all three, some late and some twice; of the other to one.
+        post(b, *frames[:1])
+        for g, part in (b, frames[1:20]), (a, frames[30:]), (c, frames[20:30]), (c, frames[25:40]):
+            post(g, *part)
+        post(c, *more)
+        post(b, *theirs, team='beta')
+        gs.until('both ranks are told', lambda: len(rows_of(top('--store', url, '--run', 'alpha/r')[1])) == 2
+                 if not top('--store', url, '--run', 'alpha/r')[0] else False, PATIENCE_S)
+        lines = top('--store', url, '--run', 'alpha/r')[1]
+        want = top(os.path.join(root, 'r.gst'))[1]
+        gs.equal(rows_of(lines), rows_of(want), 'as the run directory tells it')
+        gs.equal(lines[0], want[0], 'and its head')
+        gs.check('r' in top('--store', url)[1][0], 'the newest of any team')
+        rc, _, said = top('--store', url, '--run', 'r')
+        gs.check(rc == 1 and 'alpha' in said and 'beta' in said, f'of two teams: {said}')
+        gs.equal(top('--store', url, '--run', 'no-such')[0], 1, 'no such run')
+
+        # Each gateway says the same, of its own team's alone.
+        told = [{}]
+
+        def same():
+            told[:] = [runs_told(g) for g in (a, b, c)]
+            return told[0] == told[1] == told[2] and told[0].get(('held_gpu_seconds_total', 'r')) == f'{2 * LIVES}.000000000'
+
+        gs.until('all gateways say the same', same, PATIENCE_S)
+        gs.equal({k[1] for k in told[0]}, {'r'}, 'one run')
+        near(told[0]['busy_gpu_seconds_total', 'r'], .5 * LIVES + .75 * LIVES, 'busy')
+        near(told[0]['held_gpu_seconds_total', 'r'], 2 * LIVES, 'held')
+        near(told[0]['busy_ratio', 'r'], .625, 'share')
+        near(told[0]['starved_ratio', 'r'], .125, 'share that starves')
+        gs.until('beta, too', lambda: runs_told(a, 'beta').get(('gpus', 'r')) == '1', PATIENCE_S)
+        live = json.loads(ask(b, 'GET', '/v1/runs/r/live')[1])
+        gs.equal((live['run'], live['gpus'], len(live['uses'])), ('r', 2, 2), 'as top over HTTP reads it')
+        gs.equal(ask(b, 'GET', '/v1/runs/no-such/live')[0], 404, 'no such run')
+
+        # One that is new knows what the others know; a dead one is not missed.
+        a.kill()
+        b.kill()
+        a.start()
+        t2 = t.pulse(LIVES + 5, .5 * (LIVES + 5), .25 * (LIVES + 5))
+        post(a, t2)
+        u2 = u.bye(LIVES + 6, .75 * (LIVES + 6))
+        post(c, u2)
+        gs.until('the new one tells the same', lambda: runs_told(a) == runs_told(c) and
+                 runs_told(a).get(('gpus', 'r')) == '1', PATIENCE_S)
+        near(runs_told(a)['busy_gpu_seconds_total', 'r'], .5 * (LIVES + 5) + .75 * (LIVES + 6), 'busy')
+        for p, f in (t, t2), (u, u2):
+            p.write(root, f)
+        gs.equal(rows_of(top('--store', url, '--run', 'alpha/r')[1]), rows_of(top(os.path.join(root, 'r.gst'))[1]), 'at last')
+        for g in (a, c):
+            gs.check('cannot' not in g.log(), g.log()[-500:])
+
+
+def test_sqlite():
+    check(sqlite)
+
+
+def test_clickhouse():
+    check(clicks)
+
+
+if __name__ == '__main__':
+    gs.run_tests(globals())
