@@ -162,6 +162,7 @@ class Root:
         """Why it cannot be had; None: it is there."""
         if os.path.exists(os.path.join(self.path, 'made')):
             return None
+        gs.command(['rm', '-rf', '--one-file-system', self.path])  # of a try that failed debootstrap makes nothing more
         # Ubuntu's keys are in no package of Debian's; its roots are for trying alone. All of its releases have one script.
         script = [] if self.mirror == DEBIAN else ['gutsy']
         how = [] if self.mirror == DEBIAN else ['--no-check-gpg', '--components=main,universe']
