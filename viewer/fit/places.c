@@ -342,20 +342,29 @@ static bool is_cheaper(const struct fit_place *a, const struct fit_place *b)
 	return a->nano_usd.high < b->nano_usd.low;
 }
 
-/* One that is cheaper than each other of which anything is known. */
+/* @a is cheaper than each other of which anything is known, and there is one. */
+static bool is_cheapest(const struct fit *f, const struct fit_place *a)
+{
+	size_t others = 0;
+
+	if (!is_choice(a))
+		return false;
+	for (size_t k = 0; k < f->places; k++) {
+		const struct fit_place *b = &f->place[k];
+		if (b == a || !is_choice(b))
+			continue;
+		if (!is_cheaper(a, b))
+			return false;
+		others++;
+	}
+	return others > 0;
+}
+
 static void choose(struct fit *f)
 {
-	for (size_t i = 0; i < f->places && !f->cheapest; i++) {
-		const struct fit_place *a = &f->place[i];
-		bool best = is_choice(a);
-		for (size_t k = 0; best && k < f->places; k++) {
-			const struct fit_place *b = &f->place[k];
-			if (k != i && is_choice(b))
-				best = is_cheaper(a, b);
-		}
-		if (best)
-			f->cheapest = a;
-	}
+	for (size_t i = 0; i < f->places && !f->cheapest; i++)
+		if (is_cheapest(f, &f->place[i]))
+			f->cheapest = &f->place[i];
 }
 
 /*

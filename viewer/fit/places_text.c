@@ -181,7 +181,8 @@ static void put_unknown(const struct fit *f, struct base_arena *mem, FILE *out)
 static void put_choice(const struct fit *f, struct base_arena *mem, FILE *out)
 {
 	const struct fit_place *p = f->cheapest;
-	const char *text = "the cheapest is not known: the ranges overlap, or there is no price";
+	const char *text =
+		"the cheapest is not known: ranges overlap, or there is no price or range";
 
 	if (p && p->own)
 		text = "none is surely cheaper than the GPU it ran on";

@@ -245,6 +245,9 @@ with gs.scratch() as where:
     mine = fit(run, '--price', '3.99', GPUSTARVE_PRICES=site)
     gs.equal([p['gpu'] for p in mine['places'] if p['cheapest']], ['NVIDIA H200'], 'the site has it for two cents')
     gs.check([p['not_known'] for p in mine['places'] if p['gpu'] == 'NVIDIA Z9'] != [None], 'an unknown GPU')
+    none = fit(run, '--provider', 'ours', '--price', '3.99', GPUSTARVE_PRICES=site)
+    gs.equal([(p['gpu'], p['cheapest'], p['not_known'] is None) for p in none['places']],
+             [(tiny.NAME, False, True), ('NVIDIA Z9', False, False)], 'beside one of which nothing is known it is not the cheapest')
     some = fit(run, '--provider', 'aws')
     gs.equal({p['price']['provider'] for p in some['places'] if p['price']}, {'aws'}, 'one provider')
 
