@@ -72,6 +72,12 @@ static void put_more(const struct top_stop *f)
 	putchar('\n');
 }
 
+static const char *const why_small[LIVE_SMALLS] = {
+	[LIVE_SMALL_LITTLE] = "little for a training that needs a GPU",
+	[LIVE_SMALL_OTHERS] = "less than a tenth of another one that was saved",
+	[LIVE_SMALL_MEMORY] = "less than a thousandth of a GPU's memory that is in use",
+};
+
 static void put_loss(const struct top_stop *f)
 {
 	base_unit bytes;
@@ -84,6 +90,10 @@ static void put_loss(const struct top_stop *f)
 		printf(" since a state of %s was saved", base_bytes(bytes, f->saved_bytes));
 	else
 		printf(" since a state was saved");
+	if (f->small) {
+		printf("; the newest is %s, and if it is not all of it, ", why_small[f->small]);
+		put_amount(f, sure_loss_of(f));
+	}
 	put_more(f);
 }
 
@@ -120,16 +130,11 @@ static void put_deleted(const struct top_stop *f)
 /* What is there may be of something else than what trains. */
 static int tell_small(const struct top_stop *f, const char *id)
 {
-	static const char *const why[LIVE_SMALLS] = {
-		[LIVE_SMALL_LITTLE] = "little for a training that needs a GPU",
-		[LIVE_SMALL_OTHERS] = "less than a tenth of another one that was saved",
-		[LIVE_SMALL_MEMORY] = "less than a thousandth of a GPU's memory that is in use",
-	};
 	base_unit bytes;
 
 	printf("%s: not known: the newest state that was saved has %s, which is %s; if it is not "
 	       "all of it, a stop now loses ",
-	       id, base_bytes(bytes, f->small_bytes), why[f->small]);
+	       id, base_bytes(bytes, f->small_bytes), why_small[f->small]);
 	put_amount(f, sure_loss_of(f));
 	put_more(f);
 	return VIEW_EXIT_ERROR;

@@ -129,7 +129,8 @@ def of_small(where):
     answer(0, 'safe to stop: it loses 5.0 s', run, '--lose', '9m', *PRICE)
     answer(0, 'safe to stop: it loses 5.0 s', run, '--lose', '$5.01', *PRICE)
     answer(1, 'not known', run, '--lose', '$4.99', *PRICE)
-    answer(2, 'a stop now loses 5.0 s of GPU time ($0.0500), 5.0 s of one GPU since a state of 2.1 MB', run, '--lose', '1s', *PRICE)
+    answer(2, 'a stop now loses 5.0 s of GPU time ($0.0500), 5.0 s of one GPU since a state of 2.1 MB was saved; the newest is less than a tenth '
+           'of another one that was saved, and if it is not all of it, 8 m 20 s of GPU time ($5.00), 8 m 20 s of one GPU', run, '--lose', '1s', *PRICE)
     t = Trainer('many', ago=600, stamped=True)
     run = t.write(where, t.hello(), *pulses(t, *range(1, 600, 7), 600), *saved(t, 1, 100, 25 << 20))
     for n in range(2, 39):
