@@ -267,7 +267,7 @@ def check_gate(root, program):
     root.must('rm -rf r.gst; cp -r /src/tests/data/recorded/h100-cnn.gst r.gst')
     with open(os.path.join(root.path, 'home', 'tester', 'gate.sh'), 'w', encoding='utf-8') as f:
         f.write(gating.template())
-    for budget, status, word in ('starved_pct<=100', 0, 'pass: starved_pct'), ('busy_pct>=101', 2, 'FAIL'):
+    for budget, status, word in ('starved_pct<=100', 0, 'pass: starved_pct'), ('wasted_pct<=0', 2, 'FAIL'):
         done = root.run(f"export PATH=$PATH:$(dirname {program}) GPUSTARVE_RUNS=r.gst GPUSTARVE_CHECK='--budget {budget}'; "
                         'rm -rf gpustarve-gate; bash -e gate.sh && ls gpustarve-gate/gate-junit.xml')
         gs.check(done.returncode == status and word in done.stdout.decode(), f'{root.suite}: the gate, {budget}: {done}')
