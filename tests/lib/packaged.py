@@ -72,6 +72,7 @@ COMMANDS = {
     'fleet': ('fleet --store sqlite:fleet.sqlite --by review && $G fleet --store sqlite:fleet.sqlite --format html | tail -c 20',
               'wasted'),
     'node': ('node --store sqlite:node.sqlite --look 1 --every 1 --for 3; echo ended', 'ended'),
+    'pulses': ('pulses --store sqlite:pulses.sqlite </dev/null && ls pulses.sqlite', 'mark'),
     'prices': ('prices show "NVIDIA H100 80GB HBM3"', 'per GPU-hour'),
     'demo': ('demo storage', 'GPU waited'),
     'doctor': ('doctor', 'libprof'),
