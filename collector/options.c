@@ -427,6 +427,10 @@ static bool gateway_complete(const struct coll_options *o)
 	else if (o->digest.archive || o->sweep || o->limits_file)
 		why = "it has no runs; --archive, --sweep and --limits are for a collector that "
 		      "has";
+	else if (coll_conditions_want(&o->conditions, LIVE_STEP_SLOWER_PCT) ||
+		 coll_conditions_want(&o->conditions, LIVE_UNSAVED_FOR) ||
+		 coll_conditions_want(&o->conditions, LIVE_UNSAVED_USD))
+		why = "--alert on step_slower_pct or unsaved is for a collector that has the runs";
 	else if (!o->digest.store && o->conditions.watch.entries)
 		why = "--alert needs what all gateways hear; give --store URL";
 	else if (o->digest.store && o->gateway.gather_s > COLL_GATEWAY_GATHER_S)
@@ -434,6 +438,33 @@ static bool gateway_complete(const struct coll_options *o)
 	if (why)
 		coll_log("--gateway %s: %s", o->gateway.url, why);
 	return !why;
+}
+
+/* Of runs that go on, at a gateway: 80 % of each, and all of it, as alerts. */
+static bool watch_budgets(struct coll_options *o)
+{
+	struct live_condition half[2];
+	int64_t usd;
+
+	for (size_t i = 0; i < o->digest.budgets; i++) {
+		const char *text = o->digest.budget[i];
+
+		if (strncmp(text, "run=", 4) != 0 || live_usd_parse(text + 4, &usd)) {
+			coll_log("--budget %s: a gateway knows of budgets of runs, run=USD; those "
+				 "of teams are looked at with digests (--work)",
+				 text);
+			return false;
+		}
+		live_budget_conditions(usd, half);
+		o->conditions.watch.by = "collector";
+		if (live_watch_add(&o->conditions.watch, &half[0], o->digest.exec, 80) ||
+		    live_watch_add(&o->conditions.watch, &half[1], o->digest.exec, 100)) {
+			coll_log("--budget %s: more than %d conditions; leave some out", text,
+				 LIVE_ALERTS_MAX);
+			return false;
+		}
+	}
+	return true;
 }
 
 static bool complete(const struct coll_options *o, int argc, char **argv)
@@ -522,7 +553,7 @@ bool coll_options_parse(struct coll_options *o, int argc, char **argv, int *stat
 	o->admission.key = o->http.key;
 	o->admission.insecure_http = o->http.insecure_http;
 	o->admission.inject = &o->inject;
-	if (go > 0 && complete(o, argc, argv))
+	if (go > 0 && (!o->gateway.url || watch_budgets(o)) && complete(o, argc, argv))
 		return true;
 	*status = COLL_EXIT_ERROR;
 	return false;

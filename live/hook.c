@@ -207,6 +207,10 @@ static void fire(struct live_watch *w, struct live_watch_entry *e, const struct 
 	copy(f.by, sizeof(f.by), w->by);
 	copy(f.condition, sizeof(f.condition), c->text);
 	copy(f.exec, sizeof(f.exec), e->exec ? e->exec : "");
+	if (run->claim) {
+		run->claim(run->arg, (size_t)(e - w->entry), &f);
+		return;
+	}
 	written = put_line(run->dir, &f);
 	if (e->exec)
 		err = run_command(e, &f, run->dir, run->id);
@@ -219,6 +223,19 @@ static void fire(struct live_watch *w, struct live_watch_entry *e, const struct 
 	}
 	if (run->fired)
 		run->fired(run->arg, &f, written);
+}
+
+void live_watch_start(struct live_watch *w, size_t entry, const struct live_fired *f,
+		      const struct live_watched *run)
+{
+	struct live_watch_entry *e = &w->entry[entry];
+	struct live_fired told = *f;
+	int err = e->exec ? run_command(e, f, run->dir, run->id) : 0;
+
+	if (err)
+		copy(told.exec_error, sizeof(told.exec_error), strerror(-err));
+	if (run->fired)
+		run->fired(run->arg, &told, 0);
 }
 
 void live_watch_check(struct live_watch *w, const struct live_watched *run,
@@ -242,6 +259,7 @@ void live_watch_reap(struct live_watch *w, const char *dir)
 		copy(f.by, sizeof(f.by), w->by);
 		copy(f.condition, sizeof(f.condition), e->alert.condition.text);
 		f.budget_pct = e->budget_pct;
-		put_line(dir, &f);
+		if (dir)
+			put_line(dir, &f);
 	}
 }

@@ -54,6 +54,11 @@ struct live_watched {
 	const char *id; /* the run's name */
 	/* NULL: nobody. @written: 0, or negative errno of the line in the file. */
 	void (*fired)(void *arg, const struct live_fired *f, int written);
+	/*
+	 * Asked, instead of doing anything, of whoever decides who of several watchers does it: he
+	 * calls live_watch_start, or says that it may fire again. NULL: this watcher does it.
+	 */
+	void (*claim)(void *arg, size_t entry, const struct live_fired *f);
 	void *arg;
 };
 
@@ -64,7 +69,11 @@ struct live_watched {
 void live_watch_check(struct live_watch *w, const struct live_watched *run,
 		      const struct live_totals *t, const struct live_when *when);
 
-/* Takes note of commands that have ended. Never waits. */
+/* The watcher is to do it: starts the command, if there is one, and says so. No line is written. */
+void live_watch_start(struct live_watch *w, size_t entry, const struct live_fired *f,
+		      const struct live_watched *run);
+
+/* Takes note of commands that have ended, in the file of @dir, if any. Never waits. */
 void live_watch_reap(struct live_watch *w, const char *dir);
 
 /* How many have fired, in this process or before. */

@@ -93,6 +93,7 @@ static struct coll_run *run_new(struct coll_runs *r, const char *dir, bool of_st
 	run->live.nano_usd_per_hour = r->conditions->nano_usd_per_hour;
 	run->watch = r->conditions->watch;
 	run->of_store = of_store;
+	run->all = r;
 	if (run->watch.entries && !of_store)
 		live_watch_restore(&run->watch, dir);
 	run->next = *at;
@@ -154,6 +155,10 @@ static void take_alert(struct coll_run *run, const struct live_row *row)
 		if (!strcmp(run->alert[i].condition, f.condition) &&
 		    run->alert[i].budget_pct == f.budget_pct)
 			return;
+	for (size_t i = 0; i < run->watch.entries; i++)
+		if (!strcmp(run->watch.entry[i].alert.condition.text, f.condition) &&
+		    run->watch.entry[i].budget_pct == f.budget_pct)
+			run->watch.entry[i].alert.fired = true;
 	more = reallocarray(run->alert, run->alerts + 1, sizeof(f));
 	if (!more)
 		return;
@@ -178,13 +183,12 @@ void coll_runs_row(struct coll_runs *r, const struct live_row *row)
 
 	snprintf(dir, sizeof(dir), "%s/%s" COLL_RUN_SUFFIX, row->team, row->run);
 	run = coll_runs_find(r, dir);
-	if (row->slot == LIVE_ROW_ALERT) {
-		if (run)
-			take_alert(run, row);
-		return;
-	}
 	if (!run && r->count < COLL_RUNS_MAX)
 		run = run_new(r, dir, true);
+	if (run && row->slot == LIVE_ROW_ALERT) {
+		take_alert(run, row);
+		return;
+	}
 	if (!run || r->rows >= COLL_RUNS_ROWS_MAX || coll_kept_rows_add(&run->rows, row, now_ns)) {
 		r->unwatched++;
 		return;
@@ -231,9 +235,44 @@ static void log_alert(void *arg, const struct live_fired *f, int written)
 			 strerror(-written));
 }
 
+void coll_runs_claimed(struct coll_run *run, size_t entry, const struct live_fired *f,
+		       const char *where, int err)
+{
+	struct live_watched watched = {
+		.dir = where, .id = run->id, .fired = log_alert, .arg = run
+	};
+
+	run->claims--;
+	if (!err)
+		live_watch_start(&run->watch, entry, f, &watched);
+	else if (err != -EEXIST)
+		run->watch.entry[entry].alert.fired = false;
+}
+
+static void claim(void *arg, size_t entry, const struct live_fired *f)
+{
+	struct coll_run *run = arg;
+
+	run->claims++;
+	run->all->fires(run->all->fires_arg, run, entry, f);
+}
+
+/* Of a store: what fires is claimed, and no file is here. */
+static void watch_of_store(struct coll_run *run, const struct live_when *when)
+{
+	struct live_watched watched = { .id = run->id, .claim = claim, .arg = run };
+
+	if (run->all->fires && run->all->sure && !run->rows.fresh)
+		live_watch_check(&run->watch, &watched, &run->totals, when);
+	live_watch_reap(&run->watch, NULL);
+}
+
 static bool is_over(const struct coll_run *run, int64_t now_ns)
 {
 	int64_t quiet = now_ns - run->heard_ns;
+
+	if (run->claims)
+		return false;
 
 	for (size_t i = 0; i < run->watch.entries; i++)
 		if (run->watch.entry[i].pid && quiet < FORGOTTEN_NS)
@@ -246,13 +285,19 @@ static bool is_over(const struct coll_run *run, int64_t now_ns)
 
 static void update_run(struct coll_run *run)
 {
-	struct live_watched watched = { run->dir, run->id, log_alert, run };
+	struct live_watched watched = {
+		.dir = run->dir, .id = run->id, .fired = log_alert, .arg = run
+	};
 	struct live_when when = now(false);
 
 	live_run_totals(&run->live, when.now_ns, &run->totals);
 	run->totals.step_slower_ppm = run->step_slower_ppm;
-	if (!run->watch.entries || run->of_store)
+	if (!run->watch.entries)
 		return;
+	if (run->of_store) {
+		watch_of_store(run, &when);
+		return;
+	}
 	live_watch_check(&run->watch, &watched, &run->totals, &when);
 	live_watch_reap(&run->watch, run->dir);
 }

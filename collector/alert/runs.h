@@ -32,6 +32,8 @@ struct coll_run { /* read only for others */
 	int64_t step_slower_ppm; /* ... and what was found then; 0: nothing */
 	struct live_fired *alert; /* of a store's: which fired, COLL_RUN_ALERTS_MAX at most */
 	size_t alerts;
+	unsigned int claims; /* that are not answered: until then it stays */
+	struct coll_runs *all;
 	struct coll_run *next; /* in its bucket */
 };
 
@@ -41,6 +43,13 @@ struct coll_runs {
 	struct coll_run *bucket[COLL_RUNS_BUCKETS];
 	size_t count;
 	size_t rows; /* of stores, of all of them */
+	/*
+	 * An alert of a store's run holds: to be answered by coll_runs_claimed. NULL: of such none
+	 * fires.
+	 */
+	void (*fires)(void *arg, struct coll_run *run, size_t entry, const struct live_fired *f);
+	void *fires_arg;
+	bool sure; /* what is known of stores' runs is as new as it can be: alerts are looked at */
 	uint64_t unwatched; /* frames that were not looked at, for want of room or sense */
 };
 
@@ -57,6 +66,13 @@ void coll_runs_frame(struct coll_runs *r, const struct coll_stream *s, const str
 
 /* A row of a store, which anybody may have put there. Its team may be "". */
 void coll_runs_row(struct coll_runs *r, const struct live_row *row);
+
+/*
+ * What came of an alert: 0: it is ours to fire, with the run at @where; -EEXIST: another has fired
+ * it; else it is asked again while it holds.
+ */
+void coll_runs_claimed(struct coll_run *run, size_t entry, const struct live_fired *f,
+		       const char *where, int err);
 
 /* All rows have come that there are: the runs say what these tell. */
 void coll_runs_rows_end(struct coll_runs *r);

@@ -14,6 +14,12 @@
 #define EVERY_NS (10 * COLL_SECOND_NS)
 #define PAUSE_MAX_NS (60 * COLL_SECOND_NS)
 #define LOG_EVERY_NS (60 * COLL_SECOND_NS)
+/*
+ * What is told is as old as the store's last answer, and after an outage it lacks what waits at
+ * other gateways: that processes are silent is not known then.
+ */
+#define FRESH_NS (30 * COLL_SECOND_NS)
+#define SURE_AFTER_NS (PAUSE_MAX_NS + EVERY_NS)
 #define TIME_S 120
 #define MEMORY (2ull << 30)
 #define MARK "mark\t"
@@ -57,6 +63,18 @@ void coll_exchange_take(struct coll_exchange *x, const char *team, const struct 
 		coll_pulse_rows_take(&x->rows, team, b, s, first);
 }
 
+void coll_exchange_alert(struct coll_exchange *x, const struct coll_run *run,
+			 const struct live_fired *f, const char *line, size_t len)
+{
+	const char *slash = strchr(run->dir, '/');
+	struct live_row r;
+
+	live_row_of_alert(&r, f);
+	snprintf(r.team, sizeof(r.team), "%.*s", (int)(slash ? slash - run->dir : 0), run->dir);
+	snprintf(r.run, sizeof(r.run), "%s", run->id);
+	coll_pulse_rows_add(&x->rows, &r, line, len);
+}
+
 /* A line of the child's: a row, or the mark behind all of them. */
 static void on_line(void *owner, const char *line)
 {
@@ -78,6 +96,7 @@ static void on_line(void *owner, const char *line)
 static void failed(struct coll_exchange *x, const char *why)
 {
 	x->context->count.pulse_failures++;
+	x->failed = true;
 	coll_pulse_rows_return(&x->rows, &x->sent);
 	x->pause_ns = x->pause_ns * 2 < PAUSE_MAX_NS ? x->pause_ns * 2 : PAUSE_MAX_NS;
 	if (coll_log_due(&x->logged_ns, LOG_EVERY_NS))
@@ -95,6 +114,10 @@ static void is_done(void *owner, const struct coll_child_end *end)
 	if (coll_child_ok(end) && x->next_mark > 0) {
 		x->mark = x->next_mark;
 		x->pause_ns = EVERY_NS;
+		x->told_ns = coll_now_ns();
+		if (x->failed)
+			x->sure_ns = x->told_ns + SURE_AFTER_NS;
+		x->failed = false;
 		x->context->count.pulse_exchanges++;
 		wire_buf_fini(&x->sent);
 		x->sent = (struct wire_buf){ .data = NULL };
@@ -168,6 +191,8 @@ void coll_exchange_tick(struct coll_exchange *x)
 		x->pause_ns = EVERY_NS;
 	x->context->count.pulse_rows = x->rows.rows;
 	x->context->count.pulse_dropped = x->rows.dropped;
+	x->runs.sure = x->told_ns && !x->failed && coll_now_ns() - x->told_ns < FRESH_NS &&
+		       coll_now_ns() >= x->sure_ns;
 	coll_runs_tick(&x->runs);
 	if (!x->busy && coll_now_ns() >= x->next_ns)
 		exchange(x);

@@ -24,6 +24,9 @@ struct coll_exchange { /* zero: there is none */
 	int64_t next_mark; /* what it says now, 0: not yet */
 	int64_t next_ns, pause_ns; /* monotonic */
 	bool busy;
+	bool failed; /* the last time */
+	int64_t told_ns; /* monotonic: when the store told us last, 0: never */
+	int64_t sure_ns; /* monotonic: from when on alerts are looked at again after a failure */
 	int64_t logged_ns;
 };
 
@@ -36,6 +39,10 @@ bool coll_exchange_is_there(const struct coll_exchange *x);
 /* What a body brought, once it is durable; see coll_pulse_rows_take. */
 void coll_exchange_take(struct coll_exchange *x, const char *team, const struct coll_body *b,
 			const struct coll_body_stream *s, bool first);
+
+/* The alert of a run of ours fired, here or elsewhere; @line: what it is told by. */
+void coll_exchange_alert(struct coll_exchange *x, const struct coll_run *run,
+			 const struct live_fired *f, const char *line, size_t len);
 
 /* To be called about once a second. */
 void coll_exchange_tick(struct coll_exchange *x);

@@ -37,6 +37,8 @@ int coll_gateway_open(struct coll_gateway *g, const struct coll_gateway_options 
 	err = coll_hands_init(&g->hands, &context->loop);
 	if (!err)
 		err = objects_open(&g->objects, o->url, &t);
+	if (!err && o->store)
+		coll_claims_init(&g->claims, g->objects, &g->hands, &g->exchange, o->url);
 	if (!err)
 		err = objects_list(g->objects, COLL_STREAMS_FOLDER "/", seen, NULL, &t);
 	if (err == -ETIMEDOUT) { /* it may be back soon; until then nothing is taken */

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "claims.h"
 #include "core/context.h"
 #include "exchange.h"
 #include "gateway_options.h"
@@ -31,6 +32,7 @@ struct coll_gateway {
 	struct coll_hands hands;
 	struct coll_stream_runs runs;
 	struct coll_exchange exchange; /* with --store */
+	struct coll_claims claims;
 	uint64_t held; /* bytes of room that requests have */
 	bool ending; /* nothing more is let in */
 	int64_t trouble_ns; /* monotonic: when the store last failed, 0: never */

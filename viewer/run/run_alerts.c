@@ -127,7 +127,7 @@ static void tell_unpriced(struct view_alerts *a, const struct view_follow *f)
 
 void view_alerts_look(struct view_alerts *a, const struct view_follow *f, const char *id)
 {
-	struct live_watched run = { f->tail.dir, id, tell, a };
+	struct live_watched run = { .dir = f->tail.dir, .id = id, .fired = tell, .arg = a };
 
 	tell_unpriced(a, f);
 	live_watch_check(&a->watch, &run, &f->totals, &f->when);

@@ -9,7 +9,6 @@ import json
 import os
 import re
 import sys
-import time
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 sys.path.insert(0, sys.path[0] + '/..')
