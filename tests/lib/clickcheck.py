@@ -102,8 +102,8 @@ def check_collected(where, server):
             daemon.process.send_signal(signal.SIGHUP)
             time.sleep(0.3)
             return server.ask("EXISTS TABLE collected.gpustarve_runs") == '1' and server.ask(
-                "SELECT uniqExactIf(run, position(digest, 'whole_job') > 0), uniqExactIf(run, run LIKE 'lone%') FROM collected.gpustarve_runs"
-                " WHERE NOT position(digest, 'provisional')") == '3\t3'
+                "SELECT uniqExactIf(run, position(digest, 'rest_of_job_ns') > 0), uniqExactIf(run, verdict != 'no_process') FROM collected.gpustarve_runs"
+                " WHERE NOT position(digest, 'provisional')") == '3\t9'
 
         gs.until('jobs and runs in the store', all_there, 60)
         print(daemon.log()[-2000:])
@@ -113,4 +113,5 @@ def check_collected(where, server):
         same(urls, *table, forms=['csv'])
     runs = json.loads(same(urls, '--by', 'run', forms=['json']))
     gs.equal([sorted(r['run'] for r in runs['runs']['runs']), runs['total']['held_ns']],
-             [['lone3', 'lone4', 'lone5', 'slurm-c1-3', 'slurm-c1-4', 'slurm-c1-5'], 3 * (4 * 90 + 50) * 10**9], 'each once')
+             [['lone3', 'lone4', 'lone5'] + [f'slurm-c1-{n}{step}' for n in (3, 4, 5) for step in ('', '.0-0', '.1-0')],
+              3 * (4 * 90 + 50) * 10**9], 'each once')

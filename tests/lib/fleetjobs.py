@@ -54,9 +54,69 @@ def check_teams(store_of):
         fleetcheck.check_all(store, want, f'teams {i}')
 
 
+def rest_of(rng, run, job, tenant, start, wall, all_ns, rows, **more):
+    """What a job was given and no run of it held: @rows are (GPU of gpu_line, spans [(from, wall, GPUs)])."""
+    lines, spans = [], []
+    for i, (kind, of) in enumerate(rows):
+        line = fleets.gpu_line(rng, kind, 0)
+        ns = sum(w * n for _, w, n in of)
+        usd = fleets.even(line.get('price', {}).get('per_gpu_hour', 0) * ns, HOUR)
+        line.update(held_ns=ns, busy_ns=0, starved_ns=0, wasted_ns=ns, gpus=max(n for _, _, n in of))
+        if 'price' in line:
+            line.update(usd=usd, starved_usd=0, wasted_usd=usd)
+        lines.append(line)
+        spans += [[i, a, w, n, w * n] for a, w, n in of]
+    d = made(rng, run, job, tenant, start, wall, lines[0], rest_of_job_ns=all_ns, rest_spans=spans, verdict='no_process', **more)
+    d.update(gpus=lines, end='ok', classes={'excluded.no_process': [sum(l['held_ns'] for l in lines), sum(l.get('usd', 0) for l in lines)]})
+    for gone in 'exit_status', 'units', 'saves':
+        d.pop(gone, None)
+    return d
+
+
+def check_rest(store_of):
+    """A job's rest stands beside its runs, in any order; one digest of all of it takes their place, until the next is of the rest
+    again; and where a host that knows no teams tells all of a job, too, the one of more counts, of equals the team's."""
+    rng = random.Random(6)
+    line = fleets.gpu_line(rng, 0, 0)
+    line['held_ns'] = 5 * HOUR
+    runs = [made(rng, 'r0', '7', 'vision', AT, HOUR, fleets.gpu_line(rng, 0, 0)),
+            made(rng, 'r1', '7', 'vision', AT + 2 * HOUR, HOUR, fleets.gpu_line(rng, 1, 1))]
+    rest = rest_of(rng, 'c1-7', '7', 'vision', AT, 6 * HOUR, 5 * HOUR, [(0, [(HOUR, HOUR, 1), (3 * HOUR, HOUR, 2)]), (3, [(0, HOUR, 1)])], revision=3)
+    whole = made(rng, 'c1-7', '7', 'vision', AT, 6 * HOUR, line, whole_job=True, revision=2)
+    again = dict(whole, revision=5)
+    of_host = made(rng, 'c1-7', '7', '', AT, 6 * HOUR, line, whole_job=True)
+    more = dict(of_host, gpus=[dict(line, held_ns=5 * HOUR + 1)], revision=2)
+    own = [dict(r, tenant='', team='') for r in runs]  # what the host tells of runs, too
+    own_more = dict(own[0], gpus=[dict(l, held_ns=l['held_ns'] + 1) for l in own[0]['gpus']], revision=2)
+    own_rest = dict(rest, tenant='', team='')
+    late = made(rng, 'r2', '7', 'vision', AT + 5 * HOUR, HOUR, fleets.gpu_line(rng, 0, 2))
+    other = made(rng, 'o', '8', 'vision', AT, HOUR, fleets.gpu_line(rng, 0, 0))
+    apart = [*runs, rest]
+    for i, (order, want) in enumerate((
+            ([*runs, rest, other], apart + [other]), ([rest, *reversed(runs)], apart), ([runs[0], rest, runs[1]], apart),
+            ([runs[0], whole, runs[1], rest], apart), ([*runs, whole, dict(runs[0], revision=9), rest, late],
+                                                       [dict(runs[0], revision=9), runs[1], rest, late]),
+            ([*runs, rest, again], [again]), ([*runs, rest, again, late, dict(rest, revision=6)], [*runs, dict(rest, revision=6), late]),
+            ([*runs, of_host, rest], apart), ([rest, of_host, *runs], apart), ([*runs, rest, of_host], apart),
+            ([*runs, rest, more], [more]), ([more, *runs, rest], [more]), ([*runs, more, rest, of_host], [more]),
+            ([*own, own_rest, *runs, rest], apart), ([*runs, rest, *own, own_rest], apart), ([own[0], runs[1], own_rest, runs[0], rest, own[1]], apart),
+            ([*own, own_rest], [*own, own_rest]), ([*runs, rest, own_more, own_rest], [own_more, runs[1], rest]),
+            ([own_more, *runs, own_rest, rest], [own_more, runs[1], rest]))):
+        store = store_of(f'rest{i}')
+        for d in order:
+            put(store, [d])
+        said = fleetcheck.as_json(store, '--by', 'run')
+        gs.equal(sorted((r['run'], r['end'], r.get('team') or '') for r in said['runs']['runs']),
+                 sorted((d['run'], 'unused' if 'rest_of_job_ns' in d else d['end'], d.get('team', '')) for d in want), f'rest {i}')
+        fleetcheck.check_all(store, want, f'rest {i}')
+        for since, until in ((AT + HOUR // 2, AT + 7 * HOUR // 2), (AT + HOUR, AT + 2 * HOUR), (AT - HOUR, AT + 4 * HOUR)):
+            fleetcheck.check_all(store, want, f'rest {i} from {(since - AT) / HOUR} h', since, until)
+
+
 def check_all(store_of):
-    check_teams(store_of)
     """@store_of: the URL of a store of that name."""
+    check_teams(store_of)
+    check_rest(store_of)
     rng = random.Random(4)
     lines = [fleets.gpu_line(rng, 0, 0) for _ in range(8)]
     steps = [made(rng, 's0', '7', '', AT, HOUR, lines[0]), made(rng, 's1', '7', '', AT + HOUR, HOUR, lines[1])]

@@ -146,8 +146,8 @@ def facts(d):
     """The sums of each line of a digest; the run counts with the first."""
     for i, l in enumerate(d['gpus']):
         out = {k: l.get(k, 0) for k in SUMS}
-        out['runs'] = int(i == 0)
-        out['simulated_runs'] = int(i == 0 and d['simulated'])
+        out['runs'] = int(i == 0 and 'rest_of_job_ns' not in d)
+        out['simulated_runs'] = int(out['runs'] and d['simulated'])
         out['unpriced_ns'] = 0 if 'price' in l else l['held_ns']
         if d['end'] != 'ok':
             out.update(failed_runs=out['runs'], failed_ns=out['held_ns'], failed_usd=out['usd'])
@@ -155,6 +155,17 @@ def facts(d):
             out.update(spot_ns=out['held_ns'], spot_usd=out['usd'])
         out['minutes'] = l['minutes']
         yield l, out
+
+
+def line_part(whole, d, spans, since, until):
+    """Of the rest of a job evenly over the time of its spans, each with as much as it held."""
+    if not spans:
+        return part(whole, d['start_unix_ns'], d['wall_ns'], since, until) if d['wall_ns'] else whole
+    held = sum(s[4] for s in spans)
+
+    def before(t):
+        return whole * sum(part(s[4], d['start_unix_ns'] + s[1], s[2], -1 << 80, t) for s in spans) // held
+    return before(until) - before(since)
 
 
 def within(found, since, until):
@@ -165,13 +176,14 @@ def within(found, since, until):
         if not (start < until and (start >= since or start + wall > since)):
             continue
         lines = []
-        for l in d['gpus']:
+        for i, l in enumerate(d['gpus']):
             l = dict(l)
+            spans = [s for s in d.get('rest_spans', ()) if s[0] == i]
             for k, v in l.items():
                 if k == 'minutes':
-                    l[k] = [part(m, start, wall, since, until) if wall else m for m in v]
+                    l[k] = [line_part(m, d, spans, since, until) for m in v]
                 elif k != 'gpus' and k in SUMS:
-                    l[k] = part(v, start, wall, since, until) if wall else v
+                    l[k] = line_part(v, d, spans, since, until)
             lines.append(l)
         out.append(dict(d, gpus=lines))
     return out

@@ -25,11 +25,11 @@ SACCT = 'sacct -aXP -S now-1days -o Cluster,JobIDRaw,Account,Start,ElapsedRaw,Al
 
 
 def stored(path):
-    """{run: GPU time} of the store."""
+    """{id of the job's digest: GPU time of it and of its runs} of the store."""
     if not os.path.exists(path):
         return {}
     db = sqlite3.connect(path, timeout=60)
-    rows = dict(db.execute('SELECT run, held_ns FROM run'))
+    rows = dict(db.execute("SELECT 'slurm-test-' || job, sum(held_ns) FROM run GROUP BY job"))
     db.close()
     return rows
 
@@ -143,11 +143,13 @@ def main():
             gs.equal(jobs.leftovers(slurm), [], 'left')
             recorded = ('early', 'waste', 'idle', 'script', 'sweep')
             names = {f'slurm-test-{number[k]}': k for k in recorded}
-            cluster.until('the digests', lambda: set(names) <= set(stored(path)))
             given = {k: jobs.given_ns(site.allocations(str(number[k]))) for k in recorded}
             want = {f'slurm-test-{number[k]}': sum(given[k].values()) for k in recorded}
-            got = {k: v for k, v in stored(path).items() if k in names}
-            gs.equal(got, want, 'each job as it was given its GPUs')
+            cluster.until('each job as it was given its GPUs', lambda: {k: v for k, v in stored(path).items() if k in names} == want)
+            db = sqlite3.connect(path, timeout=60)
+            rests = {r: v == 'no_process' for r, v in db.execute('SELECT run, verdict FROM run WHERE run IN (%s)' % ','.join('?' * len(names)), [*names])}
+            db.close()
+            gs.equal(rests, {n: k != 'idle' for n, k in names.items()}, 'each beside its runs, but that of which nothing came to a GPU')
             said = fleet(path)
             check_sweep(site, str(number['sweep']), path)
             wasted = sum(c['ns'] for c in said['by']['class'] if c['class'] == 'excluded.no_process')

@@ -146,6 +146,8 @@ struct ana_gpu {
 	size_t helds;
 	int64_t minutes[ANA_BANDS]; /* whole ones in which it was held and observed */
 	struct ana_vacancy vacancy;
+	struct ana_span *vacant; /* when it was given and no process was on it, in order */
+	size_t vacants;
 };
 
 /* One stretch of a GPU's time for the timeline: at most a few thousand per GPU. */
@@ -490,6 +492,8 @@ struct ana_result {
 	 */
 	int64_t before_cuda_ns;
 	struct ana_vacancy vacancy; /* summed over the GPUs of which it is known */
+	/* of a job: no two of its runs had a GPU at once: what each held by itself sums up */
+	bool runs_apart;
 	struct ana_work work;
 	struct ana_units units;
 	struct ana_units units_in[ANA_PHASES]; /* sum to it; all 0: not known */

@@ -24,8 +24,7 @@ static const char *file_of(const struct check_opts *o, const struct view_summary
 
 	if (!d)
 		return NULL;
-	fleet_digest_make(d, s, NULL, 1);
-	if (d->program.fingerprint[0])
+	if (!fleet_digest_make(d, s, NULL, 1) && d->program.fingerprint[0])
 		file = base_arena_printf(mem, "%s/%s.json", o->baselines, d->program.fingerprint);
 	free(d);
 	return file;

@@ -11,6 +11,7 @@
 #include "cmd.h"
 #include "fleet/budget.h"
 #include "fleet/load.h"
+#include "job/find.h"
 #include "trace/newest.h"
 
 struct opts {
@@ -20,7 +21,7 @@ struct opts {
 	struct fleet_digest_source source;
 	const char *store;
 	struct fleet_budgets budgets;
-	bool flush;
+	bool flush, with_runs;
 };
 
 static bool set_revision(void *into, char *text)
@@ -82,6 +83,10 @@ static const struct base_opt opt[] = {
 	{ "price-model", 0, "M", "on-demand, spot, reserved or owned: the lists' price of today",
 	  BASE_TEXT(struct opts, source.rates.model), .good = view_option_price_model,
 	  .words = VIEW_PRICE_MODELS },
+	{ "with-runs", 0, NULL,
+	  "of a job (OUT/CLUSTER-JOB.job) whose digest is of what none of its\n"
+	  "runs held: those of its runs, too",
+	  BASE_FLAG(struct opts, with_runs) },
 	{ "from", 0, "FILE", "digests as they are, one on a line; - is standard input",
 	  BASE_TEXT(struct opts, from), .words = BASE_WORDS_FILE },
 	{ "flush", 0, NULL, "send what waits in the outbox of a store that was not there",
@@ -210,24 +215,50 @@ static int hand_over(const struct opts *o, struct fleet_store **s, struct fleet_
 	return VIEW_EXIT_OK;
 }
 
-/* All that can be done, and the first error. The store is opened with the first digest there is. */
-static int each_run(const struct opts *o, struct fleet_digest *d, FILE *f, size_t *waiting,
-		    int *status)
+/* The store is opened with the first digest there is. */
+struct making {
+	const struct opts *o;
+	struct fleet_store *store;
+	struct fleet_digest *d;
+	FILE *f;
+	size_t *waiting;
+	int err, status; /* of the first that failed */
+};
+
+static bool make_one(struct making *m, const char *path)
 {
-	struct fleet_store *s = NULL;
-	int first = 0;
+	int err = fleet_digest_of(m->d, path, &m->o->source), told = VIEW_EXIT_ERROR;
 
-	for (int i = 0; i < o->runs; i++) {
-		int err = fleet_digest_of(d, o->run[i], &o->source), told = VIEW_EXIT_ERROR;
+	if (!err)
+		told = hand_over(m->o, &m->store, m->d, m->f, m->waiting, &err);
+	if (!m->err)
+		m->status = told;
+	m->err = m->err ? m->err : err;
+	return !err;
+}
 
-		if (!err)
-			told = hand_over(o, &s, d, f, waiting, &err);
-		if (!first)
-			*status = told;
-		first = first ? first : err;
-	}
-	fleet_store_close(s);
-	return first;
+static void make_runs(struct making *m, const char *folder)
+{
+	struct view_jobs jobs = { 0 };
+	struct view_job *job;
+
+	if (!view_job_of_folder(&jobs, folder, &job))
+		for (size_t i = 0; i < job->runs; i++)
+			make_one(m, job->run[i]);
+	view_jobs_fini(&jobs);
+}
+
+/* All that can be done, and the first error. */
+static int each_run(struct making *m, int *status)
+{
+	const struct opts *o = m->o;
+
+	for (int i = 0; i < o->runs; i++)
+		if (make_one(m, o->run[i]) && o->with_runs && m->d->rest.job_ns)
+			make_runs(m, o->run[i]);
+	fleet_store_close(m->store);
+	*status = m->status;
+	return m->err;
 }
 
 static int runs(const struct opts *o, int *status)
@@ -236,7 +267,8 @@ static int runs(const struct opts *o, int *status)
 	size_t waiting = 0, len = 0;
 	char *text = NULL;
 	FILE *f = open_memstream(&text, &len);
-	int err = d && f ? each_run(o, d, f, &waiting, status) : -ENOMEM, shown = 0;
+	struct making m = { .o = o, .d = d, .f = f, .waiting = &waiting };
+	int err = d && f ? each_run(&m, status) : -ENOMEM, shown = 0;
 
 	if (f && fclose(f)) {
 		err = -ENOMEM;

@@ -21,27 +21,41 @@ struct reading {
 	const struct fleet_query *q;
 };
 
+static void hold(struct reading *r, const char *const *key, struct fleet_plan_spread *spread,
+		 bool run)
+{
+	struct fleet_group *g = fleet_table_at(&r->types, 2, key);
+	size_t before = r->events.n;
+
+	spread->type = (uint32_t)(g - r->types.group);
+	fleet_plan_hold(&r->events, spread, r->q->since_ns, r->q->until_ns);
+	fleet_plan_hold_all(&r->all, spread, r->q->since_ns, r->q->until_ns);
+	g->sums.m[FLEET_RUNS] += run && r->events.n > before;
+	if (!fleet_plan_is_unsure(spread))
+		return;
+	g = fleet_table_at(&r->unsure, 2, key);
+	g->sums.m[FLEET_RUNS] += run;
+	g->sums.m[FLEET_HELD_NS] += fleet_plan_held(&r->events, before);
+}
+
 static void on_line(void *arg, const struct fleet_line_row *l)
 {
 	struct reading *r = arg;
 	const char *const key[] = { l->gpu, l->name[FLEET_DIM_PROVIDER] };
-	struct fleet_plan_spread spread = { 0, l->start_ns, l->wall_ns, l->gpus,
-					    (int64_t)l->sums.m[FLEET_HELD_NS] };
-	struct fleet_group *g;
-	size_t before = r->events.n;
+	struct fleet_plan_spread all = { 0, l->start_ns, l->wall_ns, l->gpus,
+					 (int64_t)l->sums.m[FLEET_HELD_NS] };
 
 	if (!l->sums.m[FLEET_HELD_NS] || fleet_line_end(l, r->q->until_ns) <= r->q->since_ns)
 		return;
-	g = fleet_table_at(&r->types, 2, key);
-	spread.type = (uint32_t)(g - r->types.group);
-	fleet_plan_hold(&r->events, &spread, r->q->since_ns, r->q->until_ns);
-	fleet_plan_hold_all(&r->all, &spread, r->q->since_ns, r->q->until_ns);
-	g->sums.m[FLEET_RUNS] += r->events.n > before;
-	if (!fleet_plan_is_unsure(&spread))
-		return;
-	g = fleet_table_at(&r->unsure, 2, key);
-	g->sums.m[FLEET_RUNS]++;
-	g->sums.m[FLEET_HELD_NS] += fleet_plan_held(&r->events, before);
+	if (!l->spans)
+		hold(r, key, &all, true);
+	for (size_t i = 0; i < l->spans; i++) {
+		const struct fleet_rest_span *s = &l->span[i];
+		struct fleet_plan_spread spread = { 0, fleet_line_span_start(l, i), s->wall_ns,
+						    s->gpus, s->held_ns };
+
+		hold(r, key, &spread, false);
+	}
 }
 
 static base_wide held_of(const struct fleet_plan_type *t)

@@ -16,6 +16,7 @@
  */
 #define RULES_EXPRESSION "greatest(toInt64OrZero(extract(digest, '\"rules\": ?([0-9]+)')), 1)"
 #define WHOLE_EXPRESSION "position(digest, '\"whole_job\": true') > 0"
+#define REST_EXPRESSION "toInt64OrZero(extract(digest, '\"rest_of_job_ns\": ([0-9]+)'))"
 
 /* The columns that a row brings. */
 static const char columns[] =
@@ -43,9 +44,12 @@ static const char columns[] =
 #define RULES_OF_SHARDS "Int64 ALIAS " RULES_EXPRESSION
 #define WHOLE "UInt8 MATERIALIZED " WHOLE_EXPRESSION
 #define WHOLE_OF_SHARDS "UInt8 ALIAS " WHOLE_EXPRESSION
+#define REST "Int64 MATERIALIZED " REST_EXPRESSION
+#define REST_OF_SHARDS "Int64 ALIAS " REST_EXPRESSION
 
-static const char derived[] = "rules " RULES ", whole_job " WHOLE;
-static const char derived_of_shards[] = "rules " RULES_OF_SHARDS ", whole_job " WHOLE_OF_SHARDS;
+static const char derived[] = "rules " RULES ", whole_job " WHOLE ", rest_of_job_ns " REST;
+static const char derived_of_shards[] =
+	"rules " RULES_OF_SHARDS ", whole_job " WHOLE_OF_SHARDS ", rest_of_job_ns " REST_OF_SHARDS;
 
 /*
  * {shard} and {replica} are each server's own to say (macros in its configuration). What is noted
@@ -154,6 +158,7 @@ static const struct {
 #include "facts/fleet_names.def"
 	{ "rules", RULES, RULES_OF_SHARDS, RULES_EXPRESSION, true },
 	{ "whole_job", WHOLE, WHOLE_OF_SHARDS, WHOLE_EXPRESSION, true },
+	{ "rest_of_job_ns", REST, REST_OF_SHARDS, REST_EXPRESSION, true },
 };
 #define ADDED (sizeof(added) / sizeof(added[0]))
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include "base/jsonout.h"
 #include "clickhouse_priv.h"
+#include "job_rest.h"
 
 /* --- literals --- */
 
@@ -73,12 +74,15 @@ static void put_crossing(FILE *f, const struct asked *a)
 		q->since_ns, q->until_ns);
 }
 
+/* The rest of a job is no run. */
+#define IS_RUN "(verdict != '" FLEET_NO_PROCESS "')"
+
 /* A line of a run has its own gpus, held_ns, ...; n counts them. Summed, or of each by itself. */
 static void put_measures(FILE *f, bool sums)
 {
 	static const char *const more[FLEET_MEASURES] = {
-		[FLEET_RUNS] = "n = 1",
-		[FLEET_SIMULATED] = "(n = 1) * simulated",
+		[FLEET_RUNS] = "(n = 1) * " IS_RUN,
+		[FLEET_SIMULATED] = "(n = 1) * simulated * " IS_RUN,
 		[FLEET_FAILED_RUNS] = "(n = 1) * (ended != 'ok')",
 		[FLEET_FAILED_NS] = "g_held_ns * (ended != 'ok')",
 		[FLEET_FAILED_USD] = "g_usd * (ended != 'ok')",
@@ -204,7 +208,8 @@ static void put_weeks(FILE *f, const struct asked *a)
 static void put_runs(FILE *f, enum fleet_view view, const struct asked *a)
 {
 	fprintf(f,
-		"SELECT run, tenant, team, user_name, project, ended, exit_status, start_ns,"
+		"SELECT run, tenant, team, user_name, project,"
+		" if(" IS_RUN ", ended, '" FLEET_REST_END "'), exit_status, start_ns,"
 		" run_held_ns, run_usd, run_priced FROM %s",
 		a->from);
 	put_filter(f, a, true);
@@ -231,9 +236,11 @@ static void put_lines_of(FILE *f, enum fleet_view view, const struct asked *a)
 	if (a->q->label)
 		put_label(f, a->q->label);
 	else
-		fputs("''", f);
+		fputs("materialize('')", f); /* a shard may send no row, and then no constant */
 	fputs(", if(n = 1 AND position(digest, '\"units\": [') > 0,"
 	      " substring(digest, position(digest, '\"units\": ['), 1024), ''),"
+	      " if(verdict = '" FLEET_NO_PROCESS "', substring(digest, position(digest,"
+	      " '" FLEET_REST_HEAD "'), " FLEET_REST_ROOM "), ''),"
 	      " gpu, model, price_label, source, date",
 	      f);
 #define NAME(symbol, name, column, title, told) fputs(", " #column, f);
@@ -313,7 +320,8 @@ char *click_sql_jobs(uint64_t lacks)
 	char *rows = rows_of("gpustarve_runs", lacks), *sql = NULL;
 
 	if (rows && asprintf(&sql,
-			     "SELECT count() FROM %s WHERE job != '' AND whole_job"
+			     "SELECT count() FROM %s WHERE job != ''"
+			     " AND (whole_job OR rest_of_job_ns > 0)"
 			     " FORMAT TabSeparated",
 			     rows) < 0)
 		sql = NULL;
@@ -355,10 +363,58 @@ char *click_sql_twice_of(const char *of)
 }
 
 /*
- * Runs whose time the digest of their job holds do not count (sqlite_jobs.c has the rule). Rows
- * stay where they are, and it is told when they are read: whoever comes first, and at the same
- * time on another shard. Allocated.
+ * sqlite_jobs.c has the rule. Rows stay where they are, and it is told when they are read: whoever
+ * comes first, and at the same time on another shard. Of each job, the digests of it (w_...), of
+ * whom the latest of each and no other is asked, and which of them count; and the others (o_...),
+ * where some are of no tenant.
  */
+#define OF_JOB "whole_job OR rest_of_job_ns > 0"
+#define ALL_NS "if(rest_of_job_ns > 0, rest_of_job_ns, run_held_ns)"
+static const char jobs[] =
+	"SELECT groupArray(tenant) AS tenants, groupArray(run) AS steps,"
+	" groupArray(revision) AS revisions,"
+	" groupArray(start_ns) AS starts, groupArray(" OF_JOB ") AS kinds,"
+	" groupArray(" ALL_NS ") AS alls,"
+	" groupArrayIf(tenant, " OF_JOB ") AS w_tenant, groupArrayIf(run, " OF_JOB ") AS w_run,"
+	" groupArrayIf(revision, " OF_JOB ") AS w_revision,"
+	" groupArrayIf(start_ns, " OF_JOB ") AS w_start,"
+	" groupArrayIf(start_ns + wall_ns, " OF_JOB ") AS w_end,"
+	" groupArrayIf(" ALL_NS ", " OF_JOB ") AS w_all,"
+	" groupArrayIf(whole_job, " OF_JOB ") AS w_whole,"
+	" countIf(tenant = '') > 0 AND countIf(tenant != '') > 0 AS mixed,"
+	" if(mixed, groupArrayIf(tenant, NOT (" OF_JOB ")), emptyArrayString()) AS o_tenant,"
+	" if(mixed, groupArrayIf(run, NOT (" OF_JOB ")), emptyArrayString()) AS o_run,"
+	" if(mixed, groupArrayIf(" ALL_NS ", NOT (" OF_JOB ")), emptyArrayInt64()) AS o_all";
+
+/*
+ * 18.16 knows in a function of arrays what the select within gave a name, not what its own did; and
+ * of that only what stands outside of such functions, too.
+ */
+#define W "w_tenant, w_run, w_revision, w_start, w_end, w_all, w_whole, o_tenant, o_run, o_all"
+#define OUTSIDE                                                                                 \
+	"notEmpty(w_tenant) AND notEmpty(w_run) AND notEmpty(w_revision) AND notEmpty(w_start)" \
+	" AND notEmpty(w_end) AND notEmpty(w_all) AND notEmpty(w_whole) AND notEmpty(w_last)"
+static const char last[] =
+	"SELECT tenants, steps, revisions, starts, kinds, alls, " W ","
+	" arrayFilter(i -> NOT arrayExists((t, r, v) -> t = w_tenant[i] AND r = w_run[i]"
+	" AND v > w_revision[i], w_tenant, w_run, w_revision), arrayEnumerate(w_tenant)) AS w_last";
+static const char counts[] =
+	"SELECT tenants, steps, revisions, starts, kinds, alls, " W ", w_last,"
+	" arrayFilter(i -> NOT arrayExists(k -> w_tenant[k] != w_tenant[i]"
+	" AND (w_tenant[k] = '' OR w_tenant[i] = '') AND w_start[i] <= w_end[k]"
+	" AND (w_all[k] > w_all[i] OR (w_all[k] = w_all[i] AND w_tenant[i] = '')),"
+	" w_last), w_last) AS w_counts";
+
+static const char held_by_job[] =
+	"if(kind, NOT arrayExists((t, r, v) -> t = whose AND r = step AND v > version,"
+	" w_tenant, w_run, w_revision) AND arrayExists(i -> w_tenant[i] != whose"
+	" AND (w_tenant[i] = '' OR whose = '') AND began <= w_end[i]"
+	" AND (w_all[i] > all OR (w_all[i] = all AND whose = '')), w_last),"
+	" arrayExists(i -> w_whole[i] AND began <= w_end[i]"
+	" AND (w_tenant[i] = whose OR w_tenant[i] = '' OR whose = ''), w_counts)"
+	" OR arrayExists((t, r, h) -> r = step AND t != whose AND (t = '' OR whose = '')"
+	" AND (h > all OR (h = all AND whose = '')), o_tenant, o_run, o_all))";
+
 static char *put_among(const struct click_table *t, const char *more)
 {
 	char *rows = rows_of("gpustarve_runs", t->lacks), *among = NULL;
@@ -369,22 +425,13 @@ static char *put_among(const struct click_table *t, const char *more)
 	else if (rows)
 		len = asprintf(&among,
 			       "%s AND (tenant, run) %sNOT IN (SELECT whose, step FROM"
-			       " (SELECT cluster, job, groupArray(tenant) AS tenants,"
-			       " groupArray(run) AS steps, groupArray(start_ns) AS starts,"
-			       " groupArray(run_held_ns) AS helds, groupArray(whole_job) AS wholes,"
-			       " groupArrayIf(tenant, whole_job) AS job_tenants,"
-			       " groupArrayIf(start_ns + wall_ns, whole_job) AS job_ends,"
-			       " groupArrayIf(run_held_ns, whole_job) AS job_helds"
-			       " FROM %s WHERE job != ''"
-			       " GROUP BY cluster, job HAVING notEmpty(job_ends))"
-			       " ARRAY JOIN tenants AS whose, steps AS step, starts AS began,"
-			       " helds AS held, wholes AS whole"
-			       " WHERE arrayExists((t, until, h) ->"
-			       " (t = whose OR t = '' OR whose = '') AND began <= until"
-			       " AND (whole = 0 OR (t != whose"
-			       " AND (h > held OR (h = held AND whose = '')))),"
-			       " job_tenants, job_ends, job_helds))",
-			       more, t->many ? "GLOBAL " : "", rows);
+			       " (%s FROM (%s FROM (%s FROM %s WHERE job != ''"
+			       " GROUP BY cluster, job HAVING notEmpty(w_tenant))))"
+			       " ARRAY JOIN tenants AS whose, steps AS step, revisions AS version,"
+			       " starts AS began, kinds AS kind, alls AS all WHERE " OUTSIDE
+			       " AND %s)",
+			       more, t->many ? "GLOBAL " : "", counts, last, jobs, rows,
+			       held_by_job);
 	free(rows);
 	return len < 0 ? NULL : among;
 }

@@ -97,6 +97,21 @@ struct fleet_program { /* program.h; fingerprint "": not known, and then nothing
 	size_t advices;
 };
 
+/* Of a job: when so many GPUs of a line were given to it and no run held them. job_rest.h */
+#define FLEET_REST_SPANS_MAX 24
+struct fleet_rest_span {
+	uint8_t line;
+	int64_t from_ns, wall_ns; /* since start_unix_ns; for so long */
+	int64_t gpus;
+	int64_t held_ns; /* of all of them: gpus * wall_ns, or less where several became one */
+};
+
+struct fleet_rest {
+	int64_t job_ns; /* what the job held with all its runs; 0: it is no rest */
+	struct fleet_rest_span span[FLEET_REST_SPANS_MAX]; /* of a line in order */
+	size_t spans;
+};
+
 struct fleet_label {
 	char key[40], value[80];
 };
@@ -150,15 +165,17 @@ struct fleet_digest {
 	struct saves_chain chain; /* of a run of a job that may have others */
 	struct fleet_program program; /* program.h */
 	bool whole_job; /* of all runs of the scheduler's job: it takes their place */
+	bool runs_overlap; /* of whole_job: some of them had a GPU at once */
+	struct fleet_rest rest; /* of a scheduler's job, beside its runs: job_rest.h */
 	int64_t left_out; /* rows and texts that a digest as JSON had no room for */
 };
 
 /*
  * Fills @d from a summary. @tenant (may be NULL): whose the run is whatever its labels say.
- * @revision: 0 takes the time of day in ns.
+ * @revision: 0 takes the time of day in ns. 0 or -ENOMEM.
  */
-void fleet_digest_make(struct fleet_digest *d, const struct view_summary *s, const char *tenant,
-		       int64_t revision);
+int fleet_digest_make(struct fleet_digest *d, const struct view_summary *s, const char *tenant,
+		      int64_t revision);
 
 /*
  * A provisional digest: of a run that has ended and is not analysed yet. It has whose the run was,

@@ -7,6 +7,8 @@
 #include "digest_work.h"
 #include "cost/waste.h"
 #include "digest.h"
+#include "digest_line.h"
+#include "job_rest.h"
 #include "lost.h"
 #include "program.h"
 #include "units.h"
@@ -132,6 +134,7 @@ static void set_facts(struct fleet_digest *d, const struct view_summary *s)
 	d->start_unix_ns = s->start_unix_ns;
 	d->wall_ns = s->wall_ns;
 	d->whole_job = is_whole_job(s);
+	d->runs_overlap = d->whole_job && s->parts > 0;
 }
 
 /* What the run's price and GPU make a line of its own. */
@@ -210,17 +213,21 @@ static void add_gpu(struct fleet_line *l, const struct view_summary *s, size_t g
 	view_cost_add(&l->wasted_usd, set_usd(s, g, s->waste));
 }
 
+struct fleet_line *fleet_digest_line(struct fleet_digest *d, const struct view_summary *s, size_t g)
+{
+	struct fleet_line named = { 0 };
+
+	name_line(&named, s, g);
+	return line_of(d, &named);
+}
+
 static void set_lines(struct fleet_digest *d, const struct view_summary *s)
 {
 	bool starved[ANA_CLASSES];
 
 	view_starved_set(starved);
-	for (size_t g = 0; g < s->result->gpus; g++) {
-		struct fleet_line named = { 0 };
-
-		name_line(&named, s, g);
-		add_gpu(line_of(d, &named), s, g, starved);
-	}
+	for (size_t g = 0; g < s->result->gpus; g++)
+		add_gpu(fleet_digest_line(d, s, g), s, g, starved);
 }
 
 static void set_shares(struct fleet_digest *d, const struct view_summary *s)
@@ -277,8 +284,11 @@ static void set_fixes(struct fleet_digest *d, const struct view_summary *s)
 {
 	for (size_t i = 0; i < s->advices && d->fixes < FLEET_FIXES_MAX; i++) {
 		const struct view_advice *a = &s->advice[i];
-		struct fleet_fix *fix = &d->fix[d->fixes++];
+		struct fleet_fix *fix = &d->fix[d->fixes];
 
+		if (d->rest.job_ns && a->class != ANA_EXCLUDED_NO_PROCESS)
+			continue; /* its runs tell those */
+		d->fixes++;
 		TAME(fix->id, a->id);
 		TAME(fix->title, a->title);
 		TAME(fix->brief, a->brief ? a->brief : a->action);
@@ -296,6 +306,8 @@ static void set_labels(struct fleet_digest *d, const struct view_summary *s)
 	for (size_t i = 0; i < s->labels && d->labels < FLEET_LABELS_MAX; i++) {
 		struct fleet_label *l = &d->label_of[d->labels];
 
+		if (d->rest.job_ns && !strcmp(s->label[i].value, VIEW_SEVERAL))
+			continue; /* its runs have their own */
 		TAME(l->key, s->label[i].key);
 		TAME(l->value, s->label[i].value);
 		d->labels += l->key[0] != '\0';
@@ -310,12 +322,29 @@ static int64_t now_ns(void)
 	return (int64_t)now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-void fleet_digest_make(struct fleet_digest *d, const struct view_summary *s, const char *tenant,
-		       int64_t revision)
+/* It has no end of its own, no code and no steps. */
+static int make_rest(struct fleet_digest *d, const struct view_summary *s)
+{
+	int err = fleet_rest_make(d, s);
+
+	d->whole_job = d->runs_overlap = d->has_exit_status = false;
+	d->exit_status = 0;
+	d->end = FLEET_END_OK;
+	TAME(d->verdict, FLEET_NO_PROCESS);
+	set_fixes(d, s);
+	set_labels(d, s);
+	fleet_vacancy_make(d, s);
+	return err;
+}
+
+int fleet_digest_make(struct fleet_digest *d, const struct view_summary *s, const char *tenant,
+		      int64_t revision)
 {
 	*d = (struct fleet_digest){ .revision = revision ? revision : now_ns(), .rules = s->rules };
 	set_names(d, s, tenant);
 	set_facts(d, s);
+	if (fleet_rest_is(s))
+		return make_rest(d, s);
 	set_lines(d, s);
 	set_shares(d, s);
 	set_hotspots(d, s);
@@ -326,6 +355,7 @@ void fleet_digest_make(struct fleet_digest *d, const struct view_summary *s, con
 	fleet_saves_make(d, s);
 	fleet_vacancy_make(d, s);
 	fleet_program_make(d, s);
+	return 0;
 }
 
 /* Minutes, too, are only told of what was observed. */

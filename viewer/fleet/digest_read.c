@@ -5,6 +5,7 @@
 #include "base/jsondoc.h"
 #include "digest_work.h"
 #include "digest.h"
+#include "job_rest.h"
 #include "lost.h"
 #include "program.h"
 #include "units.h"
@@ -177,6 +178,7 @@ static void read_head(struct reader *r, struct fleet_digest *d, const struct bas
 	d->start_unix_ns = number(r, root, "start_unix_ns", INT64_C(1) << 62);
 	d->wall_ns = number(r, root, "wall_ns", NS_MAX);
 	d->whole_job = base_json_get_bool(root, "whole_job", false);
+	d->runs_overlap = base_json_get_bool(root, "runs_overlap", false);
 	d->left_out = number(r, root, "left_out", INT32_MAX);
 	if (!d->run[0])
 		r->why = r->why ? r->why : "it names no run";
@@ -221,6 +223,8 @@ int fleet_digest_read(struct fleet_digest *d, const char *text, size_t len, cons
 			r.why = fleet_vacancy_read(d, base_json_get(root, "no_process"));
 		if (!r.why)
 			r.why = fleet_program_read(d, base_json_get(root, "program"));
+		if (!r.why)
+			r.why = fleet_rest_read(d, root);
 		fleet_units_read(d, base_json_get(root, "units"));
 	}
 	base_arena_fini(&mem);

@@ -6,6 +6,7 @@
 #include "base/jsonout.h"
 #include "digest_work.h"
 #include "digest.h"
+#include "job_rest.h"
 #include "lost.h"
 #include "program.h"
 #include "units.h"
@@ -67,6 +68,9 @@ static void put_head(struct base_jsonout *j, const struct fleet_digest *d)
 	base_json_int(j, "wall_ns", d->wall_ns);
 	if (d->whole_job)
 		base_json_bool(j, "whole_job", true);
+	if (d->runs_overlap)
+		base_json_bool(j, "runs_overlap", true);
+	fleet_rest_put(j, d);
 	if (d->left_out)
 		base_json_int(j, "left_out", d->left_out);
 	fleet_units_put(j, d);
@@ -191,6 +195,7 @@ static bool fold_lines(struct fleet_digest *d)
 		if (!k)
 			continue;
 		fold_line(&d->line[k - 1], &d->line[i]);
+		fleet_rest_fold_line(d, k - 1, i);
 		d->lines--;
 		memmove(&d->line[i], &d->line[i + 1], (d->lines - i) * sizeof(d->line[0]));
 		return true;
@@ -332,9 +337,9 @@ static bool drop_one(struct fleet_digest *d)
 	else if (d->works > 1)
 		fleet_work_fold(d);
 	else
-		return fold_lines(d) || cut_text(d) || drop_program(d) || drop_chain(d) ||
-		       fold_share(d, SHARES_LEAST) || cut_name(d) || fold_share(d, 1) ||
-		       fleet_vacancy_fold(d);
+		return fleet_rest_fold(d) || fold_lines(d) || cut_text(d) || drop_program(d) ||
+		       drop_chain(d) || fold_share(d, SHARES_LEAST) || cut_name(d) ||
+		       fold_share(d, 1) || fleet_vacancy_fold(d);
 	return true;
 }
 

@@ -78,7 +78,7 @@ static void put_verdict(struct fleet_page *s)
 	base_unit wasted;
 
 	fputs("<section id=\"verdict\" aria-label=\"Diagnosis\">\n<h1>", s->out);
-	if (!m[FLEET_RUNS])
+	if (!m[FLEET_RUNS] && !m[FLEET_HELD_NS])
 		fputs("No runs yet", s->out);
 	else if (m[FLEET_UNPRICED_NS] == m[FLEET_HELD_NS])
 		fputs("No price is known: time only", s->out);

@@ -18,6 +18,7 @@ enum column {
 	WEEK,
 	LABEL,
 	UNITS,
+	REST,
 	GPU,
 	MODEL,
 	PRICE,
@@ -44,6 +45,7 @@ struct reading {
 static void on_row(void *arg, const struct fleet_cell *cell)
 {
 	const struct reading *r = arg;
+	struct fleet_rest_span span[FLEET_REST_SPANS_MAX];
 	struct fleet_line_row l = {
 		.run = cell[RUN].text,
 		.tenant = cell[TENANT].text,
@@ -73,6 +75,8 @@ static void on_row(void *arg, const struct fleet_cell *cell)
 		l.name[d] = cell[NAMES + d].text;
 	for (int m = 0; m < FLEET_MEASURES; m++)
 		l.sums.m[m] = cell[MEASURES + m].i;
+	l.spans = fleet_rest_spans_of(cell[REST].text, (size_t)cell[NUMBER].i, span);
+	l.span = span;
 	r->on_line(r->arg, &l);
 }
 
@@ -157,6 +161,51 @@ int64_t fleet_month_begin(int64_t unix_ns, int months)
 	return t <= INT64_MIN / NS ? INT64_MIN : t >= INT64_MAX / NS ? INT64_MAX : (int64_t)t * NS;
 }
 
+int64_t fleet_line_span_start(const struct fleet_line_row *l, size_t span)
+{
+	int64_t at, from = l->span[span].from_ns;
+
+	if (__builtin_add_overflow(l->start_ns, from, &at))
+		at = from < 0 ? INT64_MIN : INT64_MAX;
+	return at;
+}
+
+/* What unused GPUs held before @t: within each span evenly. */
+static base_wide rest_before(const struct fleet_line_row *l, int64_t t)
+{
+	base_wide ns = 0;
+
+	for (size_t i = 0; i < l->spans; i++)
+		ns += before(l->span[i].held_ns, fleet_line_span_start(l, i), l->span[i].wall_ns,
+			     t);
+	return ns;
+}
+
+static base_wide share(base_wide whole, base_wide part, base_wide of)
+{
+	base_wide product;
+
+	if (part >= of)
+		return whole;
+	if (!__builtin_mul_overflow(whole, part, &product))
+		return product / of;
+	return whole / of * part;
+}
+
+/* As fleet_part, of a line whose spans are known. */
+static base_wide rest_part(base_wide whole, const struct fleet_line_row *l, int64_t from,
+			   int64_t to)
+{
+	base_wide all = 0;
+
+	for (size_t i = 0; i < l->spans; i++)
+		all += l->span[i].held_ns;
+
+	if (all <= 0)
+		return fleet_part(whole, l->start_ns, l->wall_ns, from, to);
+	return share(whole, rest_before(l, to), all) - share(whole, rest_before(l, from), all);
+}
+
 void fleet_line_count(struct fleet_sums *part, const struct fleet_line_row *l)
 {
 	static const enum fleet_measure whole[] = { FLEET_RUNS, FLEET_SIMULATED,
@@ -170,7 +219,8 @@ void fleet_line_cut(struct fleet_sums *part, const struct fleet_line_row *l, int
 		    int64_t to)
 {
 	for (int m = 0; m < FLEET_MEASURES; m++)
-		part->m[m] = fleet_part(l->sums.m[m], l->start_ns, l->wall_ns, from, to);
+		part->m[m] = l->spans ? rest_part(l->sums.m[m], l, from, to)
+				      : fleet_part(l->sums.m[m], l->start_ns, l->wall_ns, from, to);
 	fleet_line_count(part, l);
 }
 

@@ -6,6 +6,7 @@
 #ifndef FLEET_LINES_H
 #define FLEET_LINES_H
 
+#include "job_rest.h"
 #include "rollup.h"
 
 struct fleet_line_row {
@@ -20,6 +21,8 @@ struct fleet_line_row {
 	bool priced;
 	int64_t per_hour, gpus;
 	struct fleet_sums sums;
+	const struct fleet_rest_span *span; /* of the rest of a job: when that was */
+	size_t spans;
 };
 
 typedef void fleet_on_line(void *arg, const struct fleet_line_row *l);
@@ -47,6 +50,8 @@ void fleet_line_cut(struct fleet_sums *part, const struct fleet_line_row *l, int
 		    int64_t to);
 /* Sets what does not count by time. */
 void fleet_line_count(struct fleet_sums *part, const struct fleet_line_row *l);
+/* When a span of its began. */
+int64_t fleet_line_span_start(const struct fleet_line_row *l, size_t span);
 /* When it ends, @until at the latest. */
 int64_t fleet_line_end(const struct fleet_line_row *l, int64_t until);
 

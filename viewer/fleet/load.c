@@ -136,8 +136,12 @@ static int make(struct fleet_digest *d, const char *path, const struct fleet_dig
 	if (o->provisional)
 		fleet_digest_make_provisional(d, s, o->team);
 	else
-		fleet_digest_make(d, s, o->team, o->revision);
+		err = fleet_digest_make(d, s, o->team, o->revision);
 	view_summary_free(s);
+	if (err) {
+		view_error("%s: %s", path, strerror(-err));
+		return err;
+	}
 	if (d->run[0])
 		return 0;
 	view_error("%s: the run has no id; give it one with GPUSTARVE_RUN_ID", path);

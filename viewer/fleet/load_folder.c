@@ -52,6 +52,17 @@ static void open_kept(struct loading *l, const char *folder, size_t runs)
 	free(file);
 }
 
+/* One of a version that made no other: its runs stand beside it now. */
+static bool is_old_job(const struct fleet_digest *d)
+{
+	int64_t runs = fleet_digest_held_ns(d);
+
+	for (size_t i = 0; i < d->shares; i++)
+		if (!strcmp(d->share[i].class, ana_class_names[ANA_EXCLUDED_NO_PROCESS]))
+			runs -= d->share[i].ns;
+	return d->whole_job && !d->runs_overlap && runs > 0;
+}
+
 /*
  * Made after the last write, of analysis, by these rules, and priced. One that nobody saw end may
  * have been taken for one that goes on.
@@ -61,7 +72,8 @@ static bool holds(const struct fleet_digest *d, int64_t written_ns)
 	int64_t since = d->end == FLEET_END_LOST ? LIVE_SILENT_NS : 0;
 
 	return written_ns >= 0 && d->revision - since > written_ns && d->rules == ANA_RULES &&
-	       strcmp(d->verdict, FLEET_PROVISIONAL) != 0 && fleet_digest_priced(d);
+	       !is_old_job(d) && strcmp(d->verdict, FLEET_PROVISIONAL) != 0 &&
+	       fleet_digest_priced(d);
 }
 
 /* Whose it is there stays so: else a collector's row and this one would be two runs. */
@@ -125,8 +137,8 @@ static int by_path(const void *a, const void *b)
 }
 
 /*
- * What a job was given beyond its runs: of these it takes the place, so they are struck off the
- * list, which is sorted.
+ * What a job was given beyond its runs. Where its digest is of all of it, of these it takes the
+ * place, and they are struck off the list, which is sorted.
  */
 static int put_job(struct loading *l, const struct view_job *job, struct view_run_entry *list,
 		   size_t count)
@@ -134,6 +146,8 @@ static int put_job(struct loading *l, const struct view_job *job, struct view_ru
 	size_t before = l->left_out;
 	int err = put_run(l, "slurm-", job->folder, fleet_job_written(job));
 
+	if (l->d->rest.job_ns)
+		return err;
 	for (size_t i = 0; count && i < job->runs && !err && l->left_out == before; i++) {
 		const struct view_run_entry like = { .path = (char *)job->run[i] };
 		struct view_run_entry *e = bsearch(&like, list, count, sizeof(*list), by_path);

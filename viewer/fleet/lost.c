@@ -196,7 +196,8 @@ static void on_digest(void *arg, const struct fleet_cell *cell)
 	struct fleet_restart r;
 
 	if (!text || (!strstr(text, "\"saves\":") && !strstr(text, "\"job\":")) ||
-	    fleet_digest_read(a->d, text, strlen(text), &why) || (!d->saves.known && !d->job[0]))
+	    fleet_digest_read(a->d, text, strlen(text), &why) || d->rest.job_ns ||
+	    (!d->saves.known && !d->job[0]))
 		return;
 	const char *const key[FLEET_JOB_KEYS + 1] = { d->tenant, d->job[0] ? d->job : d->run,
 						      d->user, d->team, d->cluster };

@@ -9,8 +9,14 @@
 #include "sqlite_priv.h"
 
 #define APPLICATION 0x67737676 /* "gsvv" */
-#define VERSION 3 /* 2: run.rules; 3: NAME_ADDED of fleet_names.def */
+#define VERSION 4 /* 2: run.rules; 3: NAME_ADDED of fleet_names.def; 4: aside */
 #define PATIENCE_MS 60000
+
+/* Runs that the digest of their job holds: sqlite_jobs.c */
+#define ASIDE                                                                            \
+	"CREATE TABLE aside(tenant TEXT NOT NULL, run TEXT NOT NULL, job TEXT NOT NULL," \
+	" cluster TEXT NOT NULL, revision INTEGER NOT NULL, text TEXT NOT NULL,"         \
+	" PRIMARY KEY(tenant, run)) WITHOUT ROWID;CREATE INDEX aside_job ON aside(job);"
 
 static const char schema[] =
 	"CREATE TABLE run(key INTEGER PRIMARY KEY,"
@@ -39,9 +45,8 @@ static const char schema[] =
 	"CREATE TABLE noted(name TEXT PRIMARY KEY, at_ns INTEGER NOT NULL) WITHOUT ROWID;"
 	"CREATE TABLE outbox(target TEXT NOT NULL, tenant TEXT NOT NULL, run TEXT NOT NULL,"
 	" revision INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY(target, tenant, run))"
-	" WITHOUT ROWID;"
-	"PRAGMA application_id=1735620214;"
-	"PRAGMA user_version=3;";
+	" WITHOUT ROWID;" ASIDE "PRAGMA application_id=1735620214;"
+	"PRAGMA user_version=4;";
 
 _Static_assert(APPLICATION == 1735620214, "the number in the schema");
 
@@ -221,7 +226,9 @@ static int upgrade(sqlite3 *db, void *arg)
 #define NAME_ADDED(symbol, name, column, title, told, missing) \
 	"ALTER TABLE run ADD COLUMN " #column " TEXT NOT NULL DEFAULT '" missing "';"
 #include "facts/fleet_names.def"
-				    "PRAGMA user_version=3;", NULL, NULL, NULL);
+				    , NULL, NULL, NULL);
+	if (!code)
+		code = sqlite3_exec(db, ASIDE "PRAGMA user_version=4;", NULL, NULL, NULL);
 	return code ? fleet_db_error(db, code) : 0;
 }
 
@@ -235,6 +242,8 @@ static int look_through(sqlite3 *db, int64_t version)
 		" FROM main.run";
 	char sql[256];
 
+	if (version >= 3)
+		return 0; /* what was added since nobody reads who does not write */
 	snprintf(sql, sizeof(sql), "CREATE TEMP VIEW run AS SELECT *%s%s",
 		 version < 2 ? ", 1 AS rules" : "", added);
 	int code = sqlite3_exec(db, sql, NULL, NULL, NULL);

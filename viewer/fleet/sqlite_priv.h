@@ -44,11 +44,24 @@ int fleet_db_find(sqlite3 *db, const char *sql, const char *const *text, bool fo
 int fleet_stored_add(struct fleet_stored *stored, bool found, const char *tenant, int64_t revision);
 
 /*
- * sqlite_jobs.c: 1 if the digest of the run's job is stored and holds its time, 0 if not; and the
- * key of a stored run whose time the job's digest @d holds, 0 without. Negative errno.
+ * sqlite_jobs.c: 1 if a digest that is stored holds the time of @d, 0 if not; and the key of a
+ * stored run (*run), or digest of a job, whose time @d holds, 0 without. Negative errno.
  */
+bool fleet_digest_of_job(const struct fleet_digest *d); /* of all of it, or its rest */
 int fleet_db_job_holds(sqlite3 *db, const struct fleet_digest *d);
-int64_t fleet_db_job_step(sqlite3 *db, const struct fleet_digest *d);
+int64_t fleet_db_job_step(sqlite3 *db, const struct fleet_digest *d, bool *run);
+
+/*
+ * Runs that do not count because their job's digest holds them: a stored one before it is
+ * forgotten, and one that comes; of two of a run the higher revision is kept. Not any more, where
+ * it counts. 0 or negative errno.
+ */
+int fleet_db_aside_row(sqlite3 *db, int64_t key);
+int fleet_db_aside(sqlite3 *db, const struct fleet_digest *d);
+int fleet_db_not_aside(sqlite3 *db, const struct fleet_digest *d);
+/* Puts all of the job anew, which sets aside those that another digest of it holds. */
+int fleet_db_take_back(sqlite3 *db, const struct fleet_digest *job,
+		       int (*put)(sqlite3 *db, const struct fleet_digest *d));
 
 /* sqlite_read.c: a view's rows. */
 int fleet_db_read(sqlite3 *db, enum fleet_view view, const struct fleet_query *q,

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include "job_rest.h"
 #include "sqlite_priv.h"
 
 #define FILTER " r.start_ns>=?1 AND r.start_ns<?2 AND (?3 IS NULL OR r.team=?3)"
@@ -12,12 +13,16 @@
 #define CROSSING                                                           \
 	" r.start_ns<?2 AND (r.start_ns<?1 AND r.start_ns>?1-r.wall_ns OR" \
 	" r.start_ns>=?1 AND r.start_ns>?2-r.wall_ns) AND (?3 IS NULL OR r.team=?3)"
-#define RUN_COLUMNS                                                                        \
-	"SELECT r.run, r.tenant, r.team, r.user_name, r.project, r.ended, r.exit_status, " \
+#define RUN_COLUMNS                                                             \
+	"SELECT r.run, r.tenant, r.team, r.user_name, r.project,"               \
+	" CASE WHEN r.verdict='" FLEET_NO_PROCESS "' THEN '" FLEET_REST_END "'" \
+	" ELSE r.ended END, r.exit_status, "                                    \
 	"r.start_ns, r.held_ns, r.usd, r.priced FROM run r WHERE" FILTER
 
-/* What is summed of each line. */
-#define LINE_MEASURES " g.n=0, g.n=0 AND r.simulated,"
+/* What is summed of each line. The rest of a job is no run. */
+#define LINE_MEASURES                              \
+	" g.n=0 AND r.verdict<>'" FLEET_NO_PROCESS \
+	"', g.n=0 AND r.simulated AND r.verdict<>'" FLEET_NO_PROCESS "',"
 #define LINE_MORE                                                                     \
 	" g.n=0 AND r.ended<>'ok', g.held_ns*(r.ended<>'ok'), g.usd*(r.ended<>'ok')," \
 	" g.held_ns*(g.model='spot'), g.usd*(g.model='spot')"
@@ -61,6 +66,9 @@ static const char lines_of[] =
 	"SELECT r.run, r.tenant, r.job, r.ended, r.exit_status, r.week,"
 	" coalesce(l.value, ''), CASE WHEN g.n=0 AND instr(d.text, '\"units\": [')"
 	" THEN substr(d.text, instr(d.text, '\"units\": ['), 1024) ELSE '' END,"
+	" CASE WHEN r.verdict='" FLEET_NO_PROCESS
+	"' THEN substr(d.text, instr(d.text, '" FLEET_REST_HEAD "'), " FLEET_REST_ROOM
+	") ELSE '' END,"
 	" g.gpu, g.model, g.label, g.source, g.date, "
 #define NAME(symbol, name, column, title, told) "r." #column ", "
 #include "facts/fleet_names.def"

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/minmax.h"
 #include "sqlite_priv.h"
 
 struct lite {
@@ -131,39 +132,28 @@ static int put_rest(sqlite3 *db, int64_t key, const struct fleet_digest *d)
 	return err;
 }
 
-/* Runs that the job's digest holds. */
+/* What it holds: the runs of its job, or the same run by others. Runs are set aside. */
 static int forget_steps(sqlite3 *db, const struct fleet_digest *d)
 {
 	int64_t key;
+	bool run;
 	int err = 0;
 
-	if (!d->whole_job || !d->job[0])
-		return 0;
-	while (!err && (key = fleet_db_job_step(db, d)) != 0)
-		err = key < 0 ? (int)key : forget(db, key);
+	while (!err && (key = fleet_db_job_step(db, d, &run)) != 0) {
+		err = key < 0 ? (int)key : run ? fleet_db_aside_row(db, key) : 0;
+		if (!err)
+			err = forget(db, key);
+	}
 	return err;
 }
 
-static int put_one(sqlite3 *db, const struct fleet_digest *d)
+static int insert(sqlite3 *db, const struct fleet_digest *d)
 {
-	int64_t revision = 0, key = find(db, d, &revision);
-	int err;
+	int err = put_run(db, d);
 
-	if (key < 0)
-		return (int)key;
-	if (key && revision >= d->revision)
-		return 0;
-	err = fleet_db_job_holds(db, d);
-	if (err)
-		return err < 0 ? err : 0;
-	err = key ? forget(db, key) : 0;
-	if (!err)
-		err = forget_steps(db, d);
-	if (!err)
-		err = put_run(db, d);
 	if (err)
 		return err;
-	key = sqlite3_last_insert_rowid(db);
+	int64_t key = sqlite3_last_insert_rowid(db);
 	err = put_gpus(db, key, d);
 	if (!err)
 		err = put_rest(db, key, d);
@@ -172,6 +162,31 @@ static int put_one(sqlite3 *db, const struct fleet_digest *d)
 		err = text ? fleet_db_run(db, "INSERT INTO digest VALUES(?,?)", "it", key, text)
 			   : -ENOMEM;
 	free(text);
+	return err;
+}
+
+static int put_one(sqlite3 *db, const struct fleet_digest *d)
+{
+	int64_t revision = 0, key = find(db, d, &revision);
+	bool of_job = fleet_digest_of_job(d);
+	int err;
+
+	if (key < 0)
+		return (int)key;
+	if (key && revision >= d->revision)
+		return 0;
+	err = fleet_db_job_holds(db, d);
+	if (err)
+		return err < 0 || of_job ? base_min(err, 0) : fleet_db_aside(db, d);
+	err = key ? forget(db, key) : 0;
+	if (!err && d->job[0])
+		err = forget_steps(db, d);
+	if (!err && !of_job && d->job[0])
+		err = fleet_db_not_aside(db, d);
+	if (!err)
+		err = insert(db, d);
+	if (!err && of_job && !d->whole_job)
+		err = fleet_db_take_back(db, d, put_one);
 	return err;
 }
 

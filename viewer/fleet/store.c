@@ -60,7 +60,7 @@ const char *const fleet_view_columns[FLEET_VIEWS] = {
 	[FLEET_VIEW_COSTLY] = "tttttttiiii",
 	[FLEET_VIEW_RULES] = "iss",
 	[FLEET_VIEW_DIGESTS] = "t",
-	[FLEET_VIEW_LINES... FLEET_VIEW_CROSSING] = "ttttttttttttt"
+	[FLEET_VIEW_LINES... FLEET_VIEW_CROSSING] = "tttttttttttttt"
 #define NAME(symbol, name, column, title, told) "t"
 #include "facts/fleet_names.def"
 						    "iiiiiiiii"

@@ -120,14 +120,25 @@ base_wide fleet_vacant_usd(const struct fleet_vacant *v)
 	return sum;
 }
 
+/* What was unused of a job is all that its rest has a price of. */
+static void add_held(struct fleet_vacant *to, const struct fleet_digest *d)
+{
+	base_wide unpriced = 0, held = fleet_digest_held_ns(d);
+
+	for (size_t i = 0; i < d->lines; i++)
+		unpriced += d->line[i].priced ? 0 : d->line[i].held_ns;
+	if (d->rest.job_ns && unpriced == held)
+		unpriced = held ? d->rest.job_ns : 0;
+	to->held_ns += d->rest.job_ns ? d->rest.job_ns : held;
+	to->unpriced_ns += unpriced;
+}
+
 static void add(struct fleet_vacant *to, const struct fleet_digest *d)
 {
 	const struct fleet_vacancy *v = &d->vacancy;
 
 	to->runs++;
-	to->held_ns += fleet_digest_held_ns(d);
-	for (size_t i = 0; i < d->lines; i++)
-		to->unpriced_ns += d->line[i].priced ? 0 : d->line[i].held_ns;
+	add_held(to, d);
 	to->gaps += v->gaps;
 	to->longest_ns = base_max(to->longest_ns, (base_wide)v->longest_ns);
 	to->unseen_ns += v->unseen_ns;

@@ -76,8 +76,8 @@ static const char *gap_words(const struct fleet_vacant *v, struct base_arena *me
 const char *fleet_vacant_words(const struct fleet *f, struct base_arena *mem)
 {
 	const struct fleet_vacant *v = &f->vacant.total;
-	base_wide silent = f->begun.m[FLEET_RUNS] - v->runs;
-	base_unit jobs, time, usd, part, rest;
+	base_wide silent = f->begun.m[FLEET_HELD_NS] - v->held_ns;
+	base_unit jobs, time, usd, part;
 	const char *t;
 
 	if (!v->runs)
@@ -98,8 +98,8 @@ const char *fleet_vacant_words(const struct fleet *f, struct base_arena *mem)
 				      "were not recorded",
 				      t, fleet_gpu_time(f, time, v->unseen_ns));
 	if (silent > 0)
-		t = base_arena_printf(mem, "%s; what the others were given is not known (%s)", t,
-				      fleet_runs_of(rest, (uint64_t)silent));
+		t = base_arena_printf(mem, "%s; for another %s nothing tells what their jobs were given", t,
+				      fleet_gpu_time(f, time, silent));
 	return t;
 }
 

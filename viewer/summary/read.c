@@ -35,7 +35,7 @@ int64_t summary_within(const struct base_json *node, const char *key, int64_t ot
 /* Stamps may be +-2^61. */
 int64_t summary_stamp(const struct base_json *node, const char *key)
 {
-	return summary_within(node, key, 0, -(INT64_C(1) << 61), INT64_C(1) << 61);
+	return summary_within(node, key, 0, -SUMMARY_STAMP_MAX, SUMMARY_STAMP_MAX);
 }
 
 int64_t summary_span(const struct base_json *node, const char *key)
@@ -226,7 +226,7 @@ static void read_gpu(struct view_summary *s, const struct base_json *n, struct a
 {
 	summary_read_fields(s, n, summary_gpu_head, g);
 	summary_read_classes(base_json_get(n, "classes"), g->classes);
-	summary_read_vacancy(s, base_json_get(n, "no_process"), &g->vacancy);
+	summary_read_gpu_vacancy(s, base_json_get(n, "no_process"), g);
 	summary_read_classes(base_json_get(n, "skew_causes"), g->skew_causes);
 	read_judgement(n, &g->judgement);
 	read_minutes(base_json_get(n, "minutes"), g->minutes);

@@ -182,6 +182,8 @@ void summary_put_job(struct base_jsonout *j, const struct view_summary *s)
 	view_job_put_text(j, &s->job, VIEW_JOB_PARTITION);
 	view_job_put_text(j, &s->job, VIEW_JOB_QOS);
 	view_job_put_text(j, &s->job, VIEW_JOB_NODES);
+	if (s->parts)
+		base_json_bool(j, "runs_apart", s->result->runs_apart);
 	put_parts(j, s);
 	put_attempts(j, s->result);
 	base_json_end(j);
@@ -234,4 +236,5 @@ void summary_read_job(struct view_summary *s, const struct base_json *run)
 			s->step[s->steps++] = n->text;
 	read_parts(s, base_json_get(view_job_known(&s->job) ? slurm : run, "runs"));
 	read_attempts(s, base_json_get(slurm, "attempts"));
+	s->result->runs_apart = base_json_get_bool(slurm, "runs_apart", false);
 }

@@ -41,6 +41,8 @@ void summary_put_work(struct base_jsonout *j, const struct view_summary *s);
 void summary_read_work(struct view_summary *s, const struct base_json *compute);
 /* no_process.c: no_process of a GPU and of the ledger, where it is known what a job was given. */
 void summary_put_gpu_vacancy(struct base_jsonout *j, const struct ana_gpu *g);
+void summary_read_gpu_vacancy(struct view_summary *s, const struct base_json *node,
+			      struct ana_gpu *g);
 void summary_put_vacancy(struct base_jsonout *j, const struct view_summary *s);
 void summary_read_vacancy(struct view_summary *s, const struct base_json *node,
 			  struct ana_vacancy *v);
@@ -63,6 +65,7 @@ char *summary_text_or_empty(struct view_summary *s, const struct base_json *node
  */
 #define SUMMARY_SPAN_MAX (INT64_C(1) << 56)
 #define SUMMARY_TOTAL_MAX (INT64_C(1) << 60)
+#define SUMMARY_STAMP_MAX (INT64_C(1) << 61)
 
 int64_t summary_within(const struct base_json *node, const char *key, int64_t otherwise,
 		       int64_t least, int64_t most);

@@ -95,8 +95,8 @@ def test_node_and_centre():
             gs.equal(len(rows(store)), 1, 'no job that has its GPUs')
 
             jobsmade.alloc(node.base)
-            whole = {'slurm-c1-9': ('alpha', 400 * S, 370 * S)}
-            until(centre, store, whole, 'the job in the place of its step')
+            runs = {'slurm-c1-9.0-0': ('alpha', 30 * S, 0)}
+            until(centre, store, dict(runs, **{'slurm-c1-9': ('alpha', 370 * S, 370 * S)}), 'the job beside its step')
             gs.equal(os.path.exists(os.path.join(folder, '.upstream')), True, 'a cursor')
             said = json.loads(centre.ask('GET', '/v1/runs')[2])
             gs.equal([r['id'] for r in said['runs']], ['slurm-c1-9.0-0'], 'a list of runs')
@@ -104,12 +104,13 @@ def test_node_and_centre():
 
             # A step whose node could not send before, and tasks that nobody recorded.
             client.send(step(1, 50, 80))
-            until(centre, store, {'slurm-c1-9': ('alpha', 400 * S, 340 * S)}, 'a step that came late')
+            runs['slurm-c1-9.1-0'] = 'alpha', 30 * S, 0
+            until(centre, store, dict(runs, **{'slurm-c1-9': ('alpha', 340 * S, 340 * S)}), 'a step that came late')
             with open(os.path.join(folder, 'unrecorded-n1'), 'w', encoding='utf-8'):
                 pass
             c.wait_for(lambda: os.path.exists(os.path.join(os.path.dirname(there), 'unrecorded-n1')), 'what was not seen')
             jobsmade.alloc(node.base, end=120)
-            until(centre, store, {'slurm-c1-9': ('alpha', 480 * S, 0)}, 'nobody is accused of what was not seen')
+            until(centre, store, dict(runs, **{'slurm-c1-9': ('alpha', 420 * S, 0)}), 'nobody is accused of what was not seen')
 
             # Requeued: two lives, one bill.
             jobsmade.alloc(node.base, job=12, end=None)
@@ -117,9 +118,9 @@ def test_node_and_centre():
             time.sleep(3)
             sweep(centre)
             time.sleep(2)
-            gs.equal(len(rows(store)), 1, 'an allocation without an end')
+            gs.equal(len(rows(store)), 3, 'an allocation without an end')
             jobsmade.alloc(node.base, job=12)
-            until(centre, store, {'slurm-c1-9': ('alpha', 480 * S, 0), 'slurm-c1-12': ('alpha', 440 * S, 440 * S)}, 'both lives')
+            until(centre, store, dict(runs, **{'slurm-c1-9': ('alpha', 420 * S, 0), 'slurm-c1-12': ('alpha', 440 * S, 440 * S)}), 'both lives')
             gs.equal(centre.ask('GET', '/healthz', token=None)[0], 200, '/healthz')
             node.stop()
             centre.stop()

@@ -9,6 +9,7 @@ import collections
 import csv
 import fractions
 import io
+import itertools
 import json
 import os
 import random
@@ -29,6 +30,7 @@ PARTS = ('before', 'between', 'after', 'never', 'unknown')
 PRICE = '3.60'  # dollars per GPU-hour: a second is a tenth of a cent
 ODD = '2.7183'
 NOTHING = dict.fromkeys([f'{p}_ns' for p in PARTS] + ['gaps', 'longest_ns', 'unseen_ns'], 0)
+COUNTS = tuple(NOTHING)
 
 
 def uuid(rank):
@@ -78,6 +80,7 @@ def check_sums(what, s):
     for g in s['gpus']:
         v = g.get('no_process', NOTHING)
         gs.equal(sum(v[f'{p}_ns'] for p in PARTS), g['classes'].get('excluded.no_process', 0), f'{what}: class of {g["uuid"]}')
+        gs.equal(sum(b - a for a, b in v.get('spans', ())), sum(v[f'{p}_ns'] for p in PARTS) + v['unseen_ns'], f'{what}: when')
     v = s['ledger'].get('no_process')
     c = s['ledger']['classes'].get('excluded.no_process', {'ns': 0, 'usd': 0})
     if not v:
@@ -304,7 +307,7 @@ def painted(m, rank):
     for a, b in zip(cuts, cuts[1:]):
         over = [g for g in given if g[0] <= a and b <= g[1]]
         state.append((bool(over), any(u[0] <= a and b <= u[1] for u in used), any(g[2] for g in over)))
-    v = dict(NOTHING)
+    v, spans = dict(NOTHING), []
     for i, (g, u, _) in enumerate(state):
         if not g or u:
             continue
@@ -316,6 +319,10 @@ def painted(m, rank):
         came = low > 0 and state[low - 1][:2] == (True, True)
         comes = high + 1 < len(state) and state[high + 1][:2] == (True, True)
         ns = cuts[i + 1] - cuts[i]
+        if spans and spans[-1][1] == T0 + cuts[i]:
+            spans[-1][1] += ns
+        else:
+            spans.append([T0 + cuts[i], T0 + cuts[i + 1]])
         if m['unseen']:
             v['unseen_ns'] += ns
             continue
@@ -324,7 +331,7 @@ def painted(m, rank):
         if part == 'between' and i == low:
             v['gaps'] += 1
             v['longest_ns'] = max(v['longest_ns'], cuts[high + 1] - cuts[low])
-    return v, any(b > a for a, b, _ in given)
+    return dict(v, spans=spans), any(b > a for a, b, _ in given)
 
 
 def parts_usd(v, price):
@@ -365,6 +372,96 @@ def check_made(where):
             check_files(out, job)
     gs.check(count >= 1000, f'{count} made-up allocations')
     return out, all_jobs
+
+
+def small_job(rng, first, many):
+    """A node of a few GPUs and the lives of a few runs on them, in turn on each GPU, or now and then two at once; or of @many."""
+    gpus = range(first, first + rng.choice((1, 1, 2, 3)))
+    lives = [[] for _ in range(40 if many else rng.randrange(1, 6))]
+    for rank in gpus:
+        t = rng.randrange(10**10)
+        for of in lives if many else rng.sample(lives, rng.randrange(len(lives) + 1)):
+            end = t + rng.randrange(10, 3 * 10**10)
+            of.append((rank, t, end, f'n{first}'))
+            t = end + rng.randrange(1, 10**10) if many else max(0, end + rng.choice((0, 1, rng.randrange(10**10), rng.randrange(10**10),
+                                                                                     rng.choice((1, -1)) * rng.randrange(10**4))))
+    start = rng.choice((0, rng.randrange(10**10)))
+    return {'gpus': gpus, 'lives': [of for of in lives if of], 'start': start, 'unseen': rng.random() < .1,
+            'end': start + rng.randrange(1, 10**12 if many else 2 * 10**11)}
+
+
+def rest_of(j, rank):
+    """(whether two of its runs had it at once, when it was given and none did)."""
+    each = [sorted((a, b) for r, a, b, _ in of if r == rank) for of in j['lives']]
+    cuts = sorted({t for of in each for u in of for t in u} | {j['start'], j['end']})
+    at_once, unused = False, []
+    for a, b in zip(cuts, cuts[1:]):
+        users = sum(any(u[0] <= a and b <= u[1] for u in of) for of in each)
+        at_once |= users > 1
+        if not users and j['start'] <= a and b <= j['end']:
+            unused.append((a, b))
+    return at_once, unused
+
+
+def spans_of(j):
+    """[from, wall, GPUs, held] of all GPUs, as many as there are."""
+    unused = [u for r in j['gpus'] for u in rest_of(j, r)[1]]
+    out = []
+    for a, b in itertools.pairwise(sorted({t for u in unused for t in u})):
+        n = sum(u[0] <= a and b <= u[1] for u in unused)
+        if out and n == out[-1][2] and out[-1][0] + out[-1][1] == a:
+            out[-1][1] += b - a
+        elif n:
+            out.append([a, b - a, n])
+    return [[*s, s[1] * s[2]] for s in out]
+
+
+def digest_of(path):
+    done = gs.gpustarve('digest', path, '--price', ODD)
+    gs.equal((done.returncode, schema.errors(digests, json.loads(done.stdout))[:3]), (0, []), f'digest of {path}: {done.stderr.decode()}')
+    return json.loads(done.stdout)
+
+
+def check_rest(where):
+    """Where no two runs of a job had a GPU at once its digest is of what none of them held, and says when that was: with its
+    runs' it comes to what the job held. Else it is of all of it."""
+    rng, rank, kinds = random.Random(61), 4000, collections.Counter()
+    out, total = fresh(where, 'rest'), 0
+    for job in range(200, 280):
+        j = small_job(rng, rank, job % 16 == 0)
+        rank += len(j['gpus'])
+        runs(out, job, j['lives'])
+        alloc(out, job=job, node=f'n{j["gpus"][0]}', gpus=[gpu(r) for r in j['gpus']], user='ann', start_unix_ns=T0 + j['start'], end_unix_ns=T0 + j['end'])
+        if j['unseen']:
+            with open(os.path.join(out, f'c1-{job}.job', f'unrecorded-n{j["gpus"][0]}'), 'w', encoding='ascii'):
+                pass
+        s, d = report(out, job, ODD), digest_of(os.path.join(out, f'c1-{job}.job'))
+        at_once = any(rest_of(j, r)[0] for r in j['gpus'])
+        whole = at_once or not j['lives']
+        gs.equal((d.get('whole_job', False), d.get('runs_overlap', False), d.get('rest_of_job_ns')),
+                 (whole, at_once, None if whole else s['ledger']['gpu_ns']), f'job {job}: which of both')
+        kinds['whole' if whole else 'rest'] += 1
+        total += s['ledger']['gpu_ns']
+        if whole:
+            continue
+        each = [digest_of(os.path.join(out, f'slurm-c1-{job}.{i}-0.gst')) for i in range(len(j['lives']))]
+        held, usd = (sum(g[k] for e in [d, *each] for g in e['gpus']) for k in ('held_ns', 'usd'))
+        gs.equal(held, s['ledger']['gpu_ns'], f'job {job}: what all of them held')
+        gs.check(abs(usd - sum(nano(g['usd']) for g in s['gpus'])) <= len(j['gpus']) + sum(len(of) for of in j['lives']), f'job {job}: its dollars')
+        c = 'excluded.unobserved' if j['unseen'] else 'excluded.no_process'
+        want = spans_of(j)
+        gs.equal(d['classes'], {c: [sum(x[3] for x in want), sum(g['usd'] for g in d['gpus'])]} if want else {}, f'job {job}: its class')
+        gs.equal(sum(x[4] for x in d['rest_spans']), sum(x[3] for x in want), f'job {job}: in spans')
+        if len(want) <= 24:
+            gs.equal([[x[1] + d['start_unix_ns'] - T0, *x[2:]] for x in d['rest_spans']], want, f'job {job}: when')
+            kinds['told'] += 1
+        else:
+            gs.equal([x[1] for x in d['rest_spans']], sorted(x[1] for x in d['rest_spans']), f'job {job}: in order')
+            kinds['many'] += len(d['rest_spans']) <= 24
+    gs.check(min(kinds[k] for k in ('whole', 'told', 'many')) >= 3, f'of each kind some: {kinds}')
+    for what in 'a folder', 'of what is kept':
+        done = gs.gpustarve('fleet', out, '--format', 'json')
+        gs.equal(json.loads(done.stdout)['total']['held_ns'], total, f'{what}: once')
 
 
 def check_files(out, job):
@@ -412,7 +509,7 @@ def sums(found, key):
             continue
         s = out.setdefault(key(d), collections.Counter(longest_ns=0))
         s['runs'] += 1
-        s['held_ns'] += sum(g['held_ns'] for g in d['gpus'])
+        s['held_ns'] += d.get('rest_of_job_ns') or sum(g['held_ns'] for g in d['gpus'])
         s['unpriced_ns'] += sum(g['held_ns'] for g in d['gpus'] if 'price' not in g)
         s['gaps'] += v.get('gaps', 0)
         s['unseen_ns'] += v.get('unseen_ns', 0)
@@ -489,10 +586,9 @@ def check_forms(where):
     gs.equal({(r['job'], r['user'], r['team'], r['cluster']): (int(r['between_ns']), nano(r['between_usd'])) for r in rows},
              {tuple(n or 'untagged' for n in k): (s.get('between_ns', 0), s.get('between_usd', 0)) for k, s in jobs.items()}, 'CSV')
     total = sums(found, lambda d: 0)[0]
-    silent = sum('no_process' not in d for d in found)
     for form in ('text', 'html'):
         text = ' '.join(asked(store, '--format', form).split())
-        for part in (f'{total["runs"]} jobs had GPUs that no process used for', f'given is not known ({silent} runs)',
+        for part in (f'{total["runs"]} jobs had GPUs that no process used for', 'for another .* nothing tells what their jobs were given',
                      'for .* more it is not known whether anybody did: tasks were not recorded'):
             gs.check(re.search(part if '.*' in part else re.escape(part), text), f'{form}: {part}: {text[:1500]}')
     check_closed(asked(store, '--top', '1000'))
@@ -574,6 +670,7 @@ with gs.scratch() as scratch:
     check_kinds(scratch)
     check_unknown(scratch)
     check_docs(scratch)
+    check_rest(scratch)
     check_jobs(scratch, *check_made(scratch))
     check_forms(scratch)
     check_broken(scratch)

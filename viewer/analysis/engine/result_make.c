@@ -192,39 +192,6 @@ static void sum_held(struct ana_result_parts *r, struct ana_gpu *g, struct ana_d
 	take_clock(g, d);
 }
 
-/* Of a GPU that the job was given when no process of it was there, as far as all were recorded. */
-static void split_vacancy(struct ana_gpu *g, struct ana_spans *given, struct ana_spans *unended,
-			  struct ana_spans *held, bool unseen)
-{
-	struct ana_vacancy v = { .known = given->count > 0 };
-
-	if (!unseen)
-		ana_vacancy_add(&v, given, unended, held);
-	else
-		v.unseen_ns = ana_allocations_outside(given, held, NULL, NULL);
-	g->vacancy = v;
-}
-
-static void split_vacancies(struct ana_result_parts *r)
-{
-	struct ana_plan *p = r->plan;
-	struct ana_spans none = { 0 };
-
-	if (r->options->held_only)
-		return;
-	for (size_t i = 0; i < p->devices; i++) {
-		struct ana_device *d = &p->device[i];
-
-		split_vacancy(&r->result->gpu[i], &d->given, &d->unended, &d->held, d->unseen);
-	}
-	for (size_t i = 0; i < p->unuseds; i++) {
-		struct ana_unused *u = &p->unused[i];
-
-		split_vacancy(&r->result->gpu[p->devices + i], &u->given, &u->unended, &none,
-			      u->unseen);
-	}
-}
-
 /* Until the first of its processes came to CUDA; -1: one of them does not tell. */
 static int64_t before_cuda(const struct ana_result_parts *r, const struct ana_gpu *g,
 			   const struct ana_device *d)
@@ -606,7 +573,10 @@ int ana_result_finish(struct ana_result_parts *r)
 		return err;
 	for (i = 0; i < r->plan->devices; i++)
 		sum_held(r, &r->result->gpu[i], &r->plan->device[i]);
-	split_vacancies(r);
+	if (!r->options->held_only)
+		err = ana_vacancies_make(r->plan, r->result);
+	if (err)
+		return err;
 	for (i = 0; i < r->result->gpus; i++)
 		sum_gpu(r, &r->result->gpu[i]);
 	sum_before_cuda(r);

@@ -34,6 +34,9 @@ int ana_unused_begin(const struct ana_plan *p, struct ana_result *r);
 /* Their time, after the walks; before the sums. 0 or -ENOMEM. */
 int ana_unused_finish(struct ana_plan *p, struct ana_result *r, const struct ana_options *o);
 
+/* vacancies.c: when GPUs that a job was given were used by no process of it. 0 or -ENOMEM. */
+int ana_vacancies_make(struct ana_plan *p, struct ana_result *r);
+
 /* attempts.c: what each attempt of a job held, and remarks. 0 or -ENOMEM. */
 int ana_attempts_make(struct ana_plan *p, struct ana_result *r);
 
