@@ -279,7 +279,7 @@ static void test_watch(void)
 {
 	char dir[] = "/tmp/gs-live-XXXXXX", file[64], mark[64], env[64], exec[512], all[8192];
 	struct live_totals t = { .idle_ns = 20 * S };
-	struct live_when when = { 100 * S, 5000 * S, false, false };
+	struct live_when when = { .now_ns = 100 * S, .wall_ns = 5000 * S };
 
 	if (!mkdtemp(dir))
 		abort();
@@ -337,7 +337,7 @@ static void tell_unwritten(void *arg, const struct live_fired *f, int written)
 static void test_unwritable(void)
 {
 	struct live_totals t = { .idle_ns = 20 * S };
-	struct live_when when = { 100 * S, 5000 * S, false, false };
+	struct live_when when = { .now_ns = 100 * S, .wall_ns = 5000 * S };
 	struct live_watch w = { .by = "run" };
 	struct live_condition c = condition("idle_for>15s");
 	int written = 0;
