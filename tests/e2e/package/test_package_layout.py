@@ -13,6 +13,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -177,6 +178,26 @@ def check_machines(where):
         gs.equal(elf.machine(path), name, f'machine {number}')
 
 
+def check_commit(where):
+    """--version of a tree that was copied is that of the tree; a + tells of what differs, and of nothing else."""
+    tree, copy = os.path.join(where, 'a tree'), os.path.join(where, 'a copy')
+    os.mkdir(tree)
+    for text, argv in (('one', ['init', '-q']), ('one', ['add', 'file']), ('one', ['commit', '-qm', 'One'])):
+        with open(os.path.join(tree, 'file'), 'w', encoding='utf-8') as f:
+            f.write(text)
+        done = gs.command(['git', '-c', 'user.name=a', '-c', 'user.email=a@b', '-c', 'commit.gpgsign=false', *argv], cwd=tree)
+        gs.equal(done.returncode, 0, f'git {argv}: {done.stderr.decode()}')
+    head = gs.command(['git', 'rev-parse', '--short=12', 'HEAD'], cwd=tree).stdout.decode().strip()
+    shutil.copytree(tree, copy, copy_function=shutil.copyfile)
+    for text, expected in ('one', head), ('two', head + '+'):
+        with open(os.path.join(copy, 'file'), 'w', encoding='utf-8') as f:
+            f.write(text)
+        out = os.path.join(where, 'commit.c')
+        done = gs.command(['cmake', '-DGIT=git', f'-DSOURCE={copy}', '-DGIVEN=', f'-DOUT={out}', '-P', gs.SOURCE + '/cmake/commit.cmake'])
+        gs.equal(done.returncode, 0, f'commit.cmake: {done.stderr.decode()}')
+        gs.equal(re.findall(r'"([^"]*)";', content(out).decode()), [expected], f'the commit of a copy with {text}')
+
+
 def check_deb(path, where):
     gs.equal(gs.command(['dpkg-deb', '-f', path, 'Package', 'Architecture', 'Depends']).stdout.decode(),
              'Package: gpustarve\nArchitecture: amd64\nDepends: libc6 (>= 2.27)\n', 'control')
@@ -202,6 +223,7 @@ with gs.scratch() as where:
         gs.check(content(made[name]) == content(again[name]), f'two builds, the same bytes: {name}')
     check_sums(made)
     check_machines(where)
+    check_commit(where)
     check_bill(content(made['sbom.spdx.json']))
     kinds = {name.rpartition('.')[2]: path for name, path in made.items()}
     gs.check({'whl', 'deb', 'gz'} <= set(kinds), f'kinds of packages: {sorted(made)}')
