@@ -292,7 +292,7 @@ static void test_watch(void)
 		env, env, env, env, mark);
 	for (int round = 0; round < 3; round++) {
 		struct live_watch w = { .by = "run" };
-		struct live_watched run = { dir, "id", tell, NULL };
+		struct live_watched run = { .dir = dir, .id = "id", .fired = tell };
 		struct live_condition c = condition("idle_for>15s");
 		told = 0;
 		EXPECT_INT(live_watch_add(&w, &c, exec, 0), 0);
@@ -341,7 +341,9 @@ static void test_unwritable(void)
 	struct live_watch w = { .by = "run" };
 	struct live_condition c = condition("idle_for>15s");
 	int written = 0;
-	struct live_watched run = { "/nonexistent/dir", "id", tell_unwritten, &written };
+	struct live_watched run = {
+		.dir = "/nonexistent/dir", .id = "id", .fired = tell_unwritten, .arg = &written
+	};
 
 	live_watch_add(&w, &c, NULL, 0);
 	live_watch_check(&w, &run, &t, &when);
