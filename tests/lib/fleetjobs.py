@@ -108,6 +108,7 @@ def check_rest(store_of):
         said = fleetcheck.as_json(store, '--by', 'run')
         gs.equal(sorted((r['run'], r['end'], r.get('team') or '') for r in said['runs']['runs']),
                  sorted((d['run'], 'unused' if 'rest_of_job_ns' in d else d['end'], d.get('team', '')) for d in want), f'rest {i}')
+        gs.equal(said['runs']['count'], sum('rest_of_job_ns' not in d for d in want), f'rest {i}: a rest is no run')
         fleetcheck.check_all(store, want, f'rest {i}')
         for since, until in ((AT + HOUR // 2, AT + 7 * HOUR // 2), (AT + HOUR, AT + 2 * HOUR), (AT - HOUR, AT + 4 * HOUR)):
             fleetcheck.check_all(store, want, f'rest {i} from {(since - AT) / HOUR} h', since, until)

@@ -139,6 +139,16 @@ static bool switched_off(void)
 	return on && (!strcmp(on, "0") || !strcmp(on, "off") || !strcmp(on, "no"));
 }
 
+/* Wrappers of a run begin together: who comes when the first has ended is no rank of it. */
+static void tell_joined(const struct view_run *r)
+{
+	if (!r->first && !r->quiet && view_run_exit_read(r->dir) >= 0)
+		view_note("%s is a run already, whose command has ended: this one is recorded as "
+			  "more of it, with its labels, price and end; give it a step of its own "
+			  "(srun) or a GPUSTARVE_RUN_ID",
+			  r->shown);
+}
+
 /* A run directory that we can write to, or none: then the command runs without us. */
 static void open_run(struct view_run *r)
 {
@@ -156,6 +166,8 @@ static void open_run(struct view_run *r)
 		view_error("%s: %s; the command runs unrecorded, give a folder you may write to "
 			   "with -o",
 			   r->dir[0] ? r->dir : "run directory", strerror(-err));
+	else
+		tell_joined(r);
 	r->traced = !err;
 }
 

@@ -19,6 +19,13 @@ static const char *nobody_at_all(struct view_summary *s, size_t all)
 		all, plural(all), all == 1 ? "it" : "any");
 }
 
+/* No more than what lies there is saved by it. */
+static void save_part(struct view_summary *s, struct view_advice *a, enum ana_vacant part)
+{
+	a->saving_ns = s->result->vacancy.ns[part];
+	a->saving_nano_usd = s->cost.known ? s->cost.vacant[part] : a->saving_nano_usd;
+}
+
 /* What to do depends on when nobody was there: the largest part is told, of equals the first. */
 static void end_it_with_the_work(struct view_summary *s, struct view_advice *a)
 {
@@ -29,16 +36,19 @@ static void end_it_with_the_work(struct view_summary *s, struct view_advice *a)
 	a->brief = "an allocation that begins and ends with the work";
 	a->action = "end the allocation when the work ends, and prepare before it begins";
 	if (between > before && between >= after) {
+		save_part(s, a, ANA_VACANT_BETWEEN);
 		a->brief = "no pause between runs of one allocation, or an allocation for each";
 		a->action =
 			"start the next run when one ends (a script, or a queue of runs), or give each "
 			"run a job of its own: between runs nobody used what the allocation held";
 	} else if (before && before >= after) {
+		save_part(s, a, ANA_VACANT_BEFORE);
 		a->brief = "an allocation that begins when the work does";
 		a->action =
 			"prepare before the allocation begins (data, environments, compilation), or "
 			"in a job without GPUs that this one waits for";
 	} else if (after) {
+		save_part(s, a, ANA_VACANT_AFTER);
 		a->brief = "an allocation that ends with the work";
 		a->action =
 			"end the allocation when the last run ends: let the job's script end there, "
@@ -60,7 +70,7 @@ static const char *amount(struct view_summary *s, int64_t ns, int64_t nano_usd)
 /*
  * What nobody used is GPUs that nobody ever did, which fewer would spare, and time of the others
  * before, between and after runs, which would be there with fewer, too. The larger part is what the
- * advice is about, with what that saves; the other is told beside it.
+ * advice is about, with what that saves of the largest of the three; the other is told beside it.
  */
 static void advise_fewer(struct view_summary *s, struct view_advice *a, const struct view_unused *u)
 {
@@ -71,9 +81,9 @@ static void advise_fewer(struct view_summary *s, struct view_advice *a, const st
 					    plural(used), all);
 
 	if (rest_ns > ns) {
-		end_it_with_the_work(s, a);
 		a->saving_ns = rest_ns;
 		a->saving_nano_usd = rest_usd;
+		end_it_with_the_work(s, a);
 		a->action = base_arena_printf(&s->mem, "%s; %s: another %s", a->action, ask,
 					      amount(s, ns, usd));
 		return;

@@ -7,6 +7,7 @@
 #include "bill.h"
 #include "collect_lines.h"
 #include "fleet.h"
+#include "job_rest.h"
 #include "spike.h"
 
 const char *fleet_by_name(int by)
@@ -265,7 +266,7 @@ static void on_run(void *arg, const struct fleet_cell *cell)
 		.usd = (int64_t)cell[FLEET_RUN_USD].i,
 		.priced = cell[FLEET_RUN_PRICED].i != 0,
 	};
-	to->count++;
+	to->count += strcmp(cell[FLEET_RUN_END].text, FLEET_REST_END) != 0;
 	to->held_ns += cell[FLEET_RUN_HELD].i;
 	to->usd += cell[FLEET_RUN_USD].i;
 }

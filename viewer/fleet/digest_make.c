@@ -124,6 +124,28 @@ static bool is_whole_job(const struct view_summary *s)
 	return (s->parts > 0 && view_job_known(&s->job)) || given;
 }
 
+/* Of runs that cannot be told apart: one that failed, else one that was killed, is told. */
+static void set_end_of_runs(struct fleet_digest *d, const struct view_summary *s)
+{
+	size_t ended = 0;
+
+	for (size_t i = 0; i < s->parts; i++) {
+		const struct view_job_part *p = &s->part[i];
+
+		ended += p->has_exit_status;
+		if (!p->has_exit_status || !p->exit_status || d->end == FLEET_END_FAILED)
+			continue;
+		d->end = FLEET_END_FAILED;
+		d->has_exit_status = true;
+		d->exit_status = p->exit_status;
+	}
+	if (d->end == FLEET_END_OK && ended && ended < s->parts) {
+		d->end = FLEET_END_LOST;
+		d->has_exit_status = false;
+		d->exit_status = 0;
+	}
+}
+
 static void set_facts(struct fleet_digest *d, const struct view_summary *s)
 {
 	d->end = end_of(s);
@@ -135,6 +157,8 @@ static void set_facts(struct fleet_digest *d, const struct view_summary *s)
 	d->wall_ns = s->wall_ns;
 	d->whole_job = is_whole_job(s);
 	d->runs_overlap = d->whole_job && s->parts > 0;
+	if (d->runs_overlap)
+		set_end_of_runs(d, s);
 }
 
 /* What the run's price and GPU make a line of its own. */

@@ -129,6 +129,18 @@ def check_first_without_gpu(where):
     gs.equal(s and s['run']['labels'].get('team'), 'vision', 'the first one\'s label')
 
 
+def check_one_after_the_other(where):
+    """Two commands of one step are one run: the second is told so, and ranks that begin together are not."""
+    env = gs.environment(GPUSTARVE_RUN_ID='again')
+    said = [gs.command([gs.WITH_GPUSIM, gs.CLI, 'run', '-o', where, *more, '--', *job(1, status)], env=env)
+            for status, more in ((3, ['--label', 'experiment=alpha']), (0, ['--label', 'experiment=beta']), (0, ['-q']))]
+    gs.equal([d.returncode for d in said], [3, 0, 0], 'each ends as its command')
+    gs.equal([b'is a run already, whose command has ended' in d.stderr for d in said], [False, True, False], f'told: {said[1].stderr.decode()[-500:]}')
+    gs.equal(len(gs.runs(where)), 1, 'one run')
+    a, b = (wrapper(os.path.join(where, 'both'), rank, *job(2)) for rank in (0, 1))
+    gs.check(not any('is a run already' in ended(p)[1] for p in (a, b)), 'ranks')
+
+
 def check_daemon_that_goes_on(where):
     """Nobody waits for it, but for its collector, which is given 2 s."""
     script = daemon(where, 0, 120) + 'until grep -q on on; do sleep 0.1; done; sleep 1; exit 0'
@@ -148,5 +160,6 @@ with gs.scratch() as top:
     check_daemon_that_begins_late(os.path.join(top, 'late'))
     check_nothing_is_left(os.path.join(top, 'nothing'))
     check_first_without_gpu(os.path.join(top, 'first'))
+    check_one_after_the_other(os.path.join(top, 'again'))
     check_daemon_that_goes_on(os.path.join(top, 'on'))
 gs.finish()

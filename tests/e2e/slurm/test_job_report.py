@@ -111,6 +111,14 @@ def check_fleet(where):
     run(out, 'slurm-c1-9.2-0', stream(start=55, end=65, pid=102, env=[('SLURM_JOB_ID', 9), ('SLURM_STEP_ID', 2)]))
     for what in 'at once', 'and once more':
         gs.equal(fleet(out), [('alone', 20 * S), ('slurm-c1-9', 480 * S)], what)
+    # how it ended: as one of them that failed, whichever was the last; else as one that was killed beside one that was not
+    for ends, want in (((0, 3, 0), ('failed', 3)), ((0, 0, 0), ('ok', None)), ((0, None, 0), ('lost', None)), ((None, 5, None), ('failed', 5))):
+        for i, status in enumerate(ends):
+            record = {'slurm': {'job': 9, 'cluster': 'c1'}, **({} if status is None else {'exit_status': status})}
+            with open(os.path.join(out, f'slurm-c1-9.{i}-0.gst', 'run.json'), 'w', encoding='utf-8') as f:
+                json.dump({'id': f'slurm-c1-9.{i}-0', 'command': ['x'], 'labels': {}, **record}, f)
+        d = json.loads(gs.gpustarve('digest', os.path.join(out, 'c1-9.job')).stdout)
+        gs.equal((d.get('runs_overlap'), d['end'], d.get('exit_status')), (True, *want), f'runs that ended {ends}')
 
 
 def check_digest(where):
