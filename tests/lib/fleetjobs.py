@@ -9,6 +9,8 @@ import gs
 
 HOUR = fleets.HOUR
 AT = fleets.MONDAY + 300 * fleets.DAY
+SERVERS = 3, 6, 9, 12, 13, 17  # orders of check_rest that a server, which keeps all rows and asks for each, is given
+CUT = 0, 6, 9
 
 
 def made(rng, run, job, tenant, start, wall, line, **more):
@@ -102,6 +104,8 @@ def check_rest(store_of):
             ([*own, own_rest, *runs, rest], apart), ([*runs, rest, *own, own_rest], apart), ([own[0], runs[1], own_rest, runs[0], rest, own[1]], apart),
             ([*own, own_rest], [*own, own_rest]), ([*runs, rest, own_more, own_rest], [own_more, runs[1], rest]),
             ([own_more, *runs, own_rest, rest], [own_more, runs[1], rest]))):
+        if i not in SERVERS and not store_of('').startswith('sqlite:'):
+            continue
         store = store_of(f'rest{i}')
         for d in order:
             put(store, [d])
@@ -110,7 +114,7 @@ def check_rest(store_of):
                  sorted((d['run'], 'unused' if 'rest_of_job_ns' in d else d['end'], d.get('team', '')) for d in want), f'rest {i}')
         gs.equal(said['runs']['count'], sum('rest_of_job_ns' not in d for d in want), f'rest {i}: a rest is no run')
         fleetcheck.check_all(store, want, f'rest {i}')
-        for since, until in ((AT + HOUR // 2, AT + 7 * HOUR // 2), (AT + HOUR, AT + 2 * HOUR), (AT - HOUR, AT + 4 * HOUR)):
+        for since, until in () if i not in CUT else ((AT + HOUR // 2, AT + 7 * HOUR // 2), (AT + HOUR, AT + 2 * HOUR), (AT - HOUR, AT + 4 * HOUR)):
             fleetcheck.check_all(store, want, f'rest {i} from {(since - AT) / HOUR} h', since, until)
 
 
