@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """How long `gpustarve fleet` takes over 2 M and 10 M digests in a ClickHouse server, and how much memory each statement took
-there at most. The server makes them of 50,000, each under other names (GS_FLEET_COPIES: 40 and 200 of each); its tables are
-merged, as they are after some hours. Some minutes, and 3 GB in TMPDIR. Prints, judges nothing."""
+there at most: of all rows, and of the sums that a writer stores. The server makes them of 50,000, each under other names
+(GS_FLEET_COPIES: 40 and 200 of each); its tables are merged, as they are after some hours. Some minutes, and 3 GB in TMPDIR.
+Prints, judges nothing."""
 import contextlib
 import os
 import sys
@@ -62,16 +63,17 @@ def multiply(server, copies):
     return name
 
 
-def measure(server, name, where, *options):
+def measure(server, name, where, command, *options):
     begin = time.monotonic()
     with Peaks(server) as peaks:
-        done = gs.gpustarve('fleet', '--store', f'clickhouse://127.0.0.1:{server.http}/{name}?outbox={where}/ask.sqlite', *options,
+        done = gs.gpustarve(command, '--store', f'clickhouse://127.0.0.1:{server.http}/{name}?outbox={where}/ask.sqlite', *options,
                             timeout=3000)
-    print(f'{" ".join(("fleet", *options)):24s} {time.monotonic() - begin:7.2f} s, exit {done.returncode}, '
+    print(f'{" ".join((command, *options)):24s} {time.monotonic() - begin:7.2f} s, exit {done.returncode}, '
           f'{len(done.stdout):,} bytes; the largest at the server:')
     for sql, (memory, seconds) in sorted(peaks.of.items(), key=lambda p: -p[1][0])[:3]:
         print(f'    {memory / 1e6:6.0f} MB {seconds:6.2f} s  {sql}')
     sys.stdout.flush()
+    return done.stdout
 
 
 with gs.scratch() as where, clickhouse.servers(where, 1) as (server,):
@@ -81,6 +83,9 @@ with gs.scratch() as where, clickhouse.servers(where, 1) as (server,):
     for copies in COPIES:
         name = multiply(server, copies)
         print(f'{int(server.ask(f"SELECT count() FROM {name}.gpustarve_runs")):,} digests')
-        for options in [], ['--by', 'team'], ['--by', 'class']:
-            measure(server, name, where, *options)
+        asked = [], ['--by', 'team'], ['--by', 'class']
+        rows = [measure(server, name, where, 'fleet', *options) for options in asked]
+        measure(server, name, where, 'digest', '--flush')
+        sums = [measure(server, name, where, 'fleet', *options) for options in asked]
+        print('the same of sums as of rows' if sums == rows else 'NOT THE SAME')
 gs.finish()

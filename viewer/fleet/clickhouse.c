@@ -135,7 +135,9 @@ static int click_flush(struct fleet_store *s, size_t *waiting)
 	int err = click_check_cluster(c);
 
 	/* A server that does not answer is met once more there, and what is to be sent waits. */
-	return err == -EOPNOTSUPP ? err : click_outbox_flush(c, waiting);
+	err = err == -EOPNOTSUPP ? err : click_outbox_flush(c, waiting);
+	c->has_sent = !err && !*waiting;
+	return err;
 }
 
 static int click_put(struct fleet_store *s, const struct fleet_digest *d, size_t n, size_t *waiting)
@@ -211,9 +213,29 @@ static void on_parts(void *arg, const struct fleet_cell *cell)
 	fleet_tame(p->rows, sizeof(p->rows), cell[1].text);
 }
 
+static char *look_sql(const struct click *c)
+{
+	char *sql = NULL;
+
+	return asprintf(&sql,
+			"SELECT toString(sum(cityHash64(hostName(), " CLICK_WHAT "))),"
+			" toString(sum(rows)) FROM system.parts WHERE " CLICK_OURS
+			" FORMAT TabSeparated",
+			c->at.database) < 0
+		       ? NULL
+		       : sql;
+}
+
+/* The server's list of them, but for a table that stands for others' or is empty. */
 static int look(struct click *c, struct parts *p, bool partial)
 {
+	char *sql = c->at.cluster ? NULL : look_sql(c);
+
 	*p = (struct parts){ 0 };
+	int err = sql ? ask_rows(c, sql, partial, "tt", on_parts, p) : 0;
+	free(sql);
+	if (err || (p->rows[0] && strcmp(p->rows, "0") != 0))
+		return err;
 	return ask_rows(c,
 			"SELECT toString(sum(cityHash64(hostName(), _part))), toString(count())"
 			" FROM gpustarve_runs FORMAT TabSeparated",
@@ -262,7 +284,7 @@ static int ask_list(struct click *c, char *sql, bool partial, const char *column
 	return err;
 }
 
-static int find_jobs(struct click *c, bool partial, bool *has_jobs)
+int click_find_jobs(struct click *c, bool partial, bool *has_jobs)
 {
 	int64_t count;
 	int err = ask_number(c, click_sql_jobs(c->lacks), partial, &count);
@@ -275,15 +297,16 @@ static int find_jobs(struct click *c, bool partial, bool *has_jobs)
  * *twice is as click_sql_view wants it, and NULL where there are many of them. By hashes first:
  * runs that have one row, which are nearly all, come to no more than their hash at the server.
  */
-static int find_twice(struct click *c, bool partial, char **twice)
+int click_find_twice(struct click *c, const char *among, bool partial, char **twice)
 {
 	char *hashes = NULL, *runs = NULL;
 	size_t n, known;
-	int err = ask_list(c, click_sql_twice(TWICE_MOST), partial, "t", on_hash, &hashes, &n);
+	int err =
+		ask_list(c, click_sql_twice(among, TWICE_MOST), partial, "t", on_hash, &hashes, &n);
 
 	*twice = NULL;
 	if (!err && n && n < TWICE_MOST)
-		err = ask_list(c, click_sql_twice_of(hashes), partial, "tt", on_twice, &runs,
+		err = ask_list(c, click_sql_twice_of(hashes, among), partial, "tt", on_twice, &runs,
 			       &known);
 	if (!err && !n)
 		runs = strdup("");
@@ -293,6 +316,74 @@ static int find_twice(struct click *c, bool partial, char **twice)
 	}
 	free(hashes);
 	free(runs);
+	return err;
+}
+
+/* --- sums that are stored --- */
+
+#define SINCE_MOST 2000000 /* rows whose names are grouped in memory */
+
+static void on_rolled(void *arg, const struct fleet_cell *cell)
+{
+	struct click_rolled *r = arg;
+
+	click_rolled_free(r);
+	if (!click_rolled_take(r, cell))
+		click_rolled_free(r);
+}
+
+int click_find_rolled(struct click *c, struct click_rolled *r)
+{
+	struct fleet_request q = { 0 };
+	char *sql = click_sql_rolled(c);
+	int err = sql ? click_ask(c, &q, 1, &sql, false, CLICK_QUIET) : -ENOMEM;
+
+	*r = (struct click_rolled){ 0 };
+	if (!err && q.answer.text)
+		err = click_rows(q.answer.text, "ttt", on_rolled, r);
+	if (err)
+		click_rolled_free(r);
+	view_answer_free(&q.answer);
+	free(sql);
+	return err;
+}
+
+/*
+ * As find_twice, of fewer rows. No error is one: a server that has no sums, or nothing that it
+ * tells of them, is asked without.
+ */
+static int find_rolled(struct click *c, const struct fleet_query *q, struct click_table *t)
+{
+	char *runs = NULL;
+	size_t n = 0;
+
+	t->rolled = (struct click_rolled){ 0 };
+	if (c->at.cluster || t->lacks || t->has_jobs || click_find_rolled(c, &t->rolled) ||
+	    !t->rolled.gen)
+		return 0;
+	int err = t->rolled.rows_since > SINCE_MOST
+			  ? 0
+			  : ask_list(c, click_sql_rolled_twice(&t->rolled, TWICE_MOST), q->partial,
+				     "tt", on_twice, &runs, &n);
+	if (!err && runs && n < TWICE_MOST && strlen(runs) < TWICE_BYTES) {
+		t->twice = runs;
+		t->twice_runs = n;
+		return 0;
+	}
+	free(runs);
+	click_rolled_free(&t->rolled);
+	return err;
+}
+
+/* Old sums are taken away after their generation: what was read while that is there is whole. */
+static int still_there(struct click *c, const struct click_table *t, bool *holds)
+{
+	int64_t count = 1;
+	int err = t->rolled.gen
+			  ? ask_number(c, click_sql_rolled_is_there(&t->rolled), false, &count)
+			  : 0;
+
+	*holds = !err && count > 0;
 	return err;
 }
 
@@ -341,17 +432,26 @@ static int click_prepare(struct fleet_store *s, const enum fleet_view *view, siz
 	for (int tries = 0; tries < TRIES && !err && !holds; tries++) {
 		err = look(c, &before, q->partial);
 		if (!err)
-			err = find_jobs(c, q->partial, &t.has_jobs);
+			err = click_find_jobs(c, q->partial, &t.has_jobs);
 		if (!err)
-			err = find_twice(c, q->partial, &t.twice);
+			err = find_rolled(c, q, &t);
+		if (!err && *view == FLEET_VIEW_UNITS && !click_is_rolled(*view, q, &t))
+			err = -ENOTSUP;
+		if (!err && !t.rolled.gen)
+			err = click_find_twice(c, "", q->partial, &t.twice);
 		if (!err)
 			err = fetch(c, view, n, q, &t);
 		if (!err && t.twice)
 			err = look(c, &after, q->partial);
 		holds = !err && (!t.twice || !memcmp(&before, &after, sizeof(before)));
+		if (holds)
+			err = still_there(c, &t, &holds);
+		click_rolled_free(&t.rolled);
 		free(t.twice);
 		t.twice = NULL;
 	}
+	if (!err && !holds && *view == FLEET_VIEW_UNITS)
+		err = -ENOTSUP;
 	return err || holds ? err : fetch(c, view, n, q, &t);
 }
 
@@ -430,6 +530,8 @@ static void click_close(struct fleet_store *s)
 {
 	struct click *c = click_of(s);
 
+	if (c->has_sent)
+		click_roll(c);
 	for (int v = 0; v < FLEET_VIEWS; v++)
 		if (c->has_ready[v])
 			view_answer_free(&c->ready[v].answer);

@@ -17,6 +17,13 @@
 #define UNKNOWN_DATABASE 81
 #define UNKNOWN_FIELD 117
 
+/*
+ * However much is grouped or sorted, the server keeps no more of it in memory, and puts the rest on
+ * its disk meanwhile.
+ */
+#define SPILL \
+	"&max_bytes_before_external_group_by=268435456&max_bytes_before_external_sort=268435456"
+
 static struct fleet_http_options http_options(const struct click *c)
 {
 	return (struct fleet_http_options){ .user = c->at.user,
@@ -33,7 +40,7 @@ static char *url_of(const struct click *c, size_t host, bool database, bool part
 {
 	char *url;
 
-	if (asprintf(&url, "%s/?wait_end_of_query=1&insert_distributed_sync=1%s%s%s%s",
+	if (asprintf(&url, "%s/?wait_end_of_query=1&insert_distributed_sync=1" SPILL "%s%s%s%s",
 		     c->at.host[host], database ? "&database=" : "", database ? c->at.database : "",
 		     partial ? "&skip_unavailable_shards=1" : "",
 		     c->has_replicas ? "&load_balancing=in_order"

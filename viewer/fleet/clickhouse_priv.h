@@ -5,6 +5,7 @@
 
 #include <sqlite3.h>
 #include "fleet_http.h"
+#include "job_rest.h"
 #include "store_priv.h"
 
 #define CLICK_HOSTS_MAX 16
@@ -14,6 +15,7 @@ struct click_address {
 	char *host[CLICK_HOSTS_MAX]; /* "http://127.0.0.1:8123" */
 	size_t hosts;
 	char *user, *password, *database, *cluster, *outbox, *ca;
+	int64_t rollup; /* rows that a part has which is summed up; 0: none is */
 	char *target; /* what the outbox knows it by: hosts and database, no secret */
 	bool tls;
 };
@@ -29,19 +31,38 @@ struct click {
 	sqlite3 *outbox; /* NULL: opened for reading */
 	bool cluster_fits; /* it was looked at, and our tables are as it needs them */
 	bool has_replicas; /* its shards do */
+	bool has_sent; /* whatever waited is there */
 	bool is_looked_at, is_upgraded; /* its table: to be read, to be written to */
 	uint64_t lacks; /* see struct click_table */
 	struct fleet_request ready[FLEET_VIEWS]; /* fetched, not yet read */
 	bool has_ready[FLEET_VIEWS];
 };
 
+/*
+ * Parts of the table of runs whose sums are stored (clickhouse_rolled.c). They are what they were
+ * when they were summed up: a part never changes.
+ */
+struct click_rolled {
+	uint64_t gen; /* 0: there is none that holds */
+	char *parts; /* their names as literals */
+	uint64_t rows_since; /* of all other parts */
+};
+
 /* What is known of the table when it is asked. */
 struct click_table {
 	/* runs that have several rows, as tuples of (tenant, run); "": none has, NULL: any may */
 	char *twice;
+	size_t twice_runs; /* where there are stored sums: how many at most */
 	uint64_t lacks; /* a bit for each column that came later and is not there */
 	bool has_jobs; /* digests of schedulers' jobs, which hold those of their runs */
 	bool many; /* it stands for several shards */
+	struct click_rolled rolled;
+};
+
+/* Rows that are asked for: of @from, with the condition @among or "". */
+struct click_asked {
+	const struct fleet_query *q;
+	const char *from, *among;
 };
 
 /* clickhouse_sql.c. Texts are allocated; NULL without memory. */
@@ -50,14 +71,89 @@ char *click_sql_view(enum fleet_view view, const struct fleet_query *q,
 /* One number: how many rows has_jobs is of. */
 char *click_sql_jobs(uint64_t lacks);
 /*
- * Hashes of at most @most runs that may have several rows, one each; and of those with the hashes
- * @of, as a list of SQL's, the tuples that do.
+ * Hashes of at most @most runs that may have several rows @among all, one each; and of those with
+ * the hashes @of, as a list of SQL's, the tuples that do.
  */
-char *click_sql_twice(size_t most);
-char *click_sql_twice_of(const char *of);
+char *click_sql_twice(const char *among, size_t most);
+char *click_sql_twice_of(const char *of, const char *among);
+/* All columns of the latest row of each of the runs @twice, of rows with @more; a FROM. */
+char *click_sql_latest(const char *twice, const char *more, uint64_t lacks);
 char *click_sql_insert(void);
 void click_put_row(FILE *f, const struct fleet_digest *d); /* of JSONEachRow */
 void click_put_text(FILE *f, const char *text); /* a literal of SQL, whatever it holds */
+
+/* The rest of a job is no run, and ended in no way of a run's. */
+#define CLICK_IS_RUN "(verdict != '" FLEET_NO_PROCESS "')"
+#define CLICK_ENDED "if(" CLICK_IS_RUN ", ended, '" FLEET_REST_END "')"
+
+/* clickhouse_sums.c: views that are sums by names. A shape is one SELECT of them. */
+#define CLICK_SHAPES 10
+#define CLICK_FAILED CLICK_SHAPES /* of the list of runs that failed, which is none */
+#define CLICK_DEAREST 500 /* of these, that are kept of a team and a block of days */
+#define CLICK_KEYS 10
+#define CLICK_DAY "intDiv(start_ns, 86400000000000)"
+#define CLICK_BLOCK "32" /* days that are summed up together, too */
+#define CLICK_FIRST "if(day < 0, day, intDiv(day, " CLICK_BLOCK ") * " CLICK_BLOCK ")"
+#define CLICK_BEHIND "if(day < 0, day + 1, (intDiv(day, " CLICK_BLOCK ") + 1) * " CLICK_BLOCK ")"
+
+/* What is stored and what came since, which makes the whole. A part without from is empty. */
+enum click_part {
+	CLICK_SINCE, /* runs with one row, which came since */
+	CLICK_LATEST, /* the latest rows of runs with several */
+	CLICK_WAS, /* of these what is in the stored sums: to be taken off */
+	CLICK_PARTS
+};
+struct click_parts {
+	const struct fleet_query *q;
+	const struct click_table *t;
+	struct click_asked of[CLICK_PARTS];
+};
+
+bool click_is_sums(enum fleet_view view);
+void click_put_sums(FILE *f, enum fleet_view view, const struct click_asked *a);
+void click_put_rolled_sums(FILE *f, enum fleet_view view, const struct click_parts *p);
+/* A statement that stores the sums of a shape: of @a[0] and, with a from, @a[1]; and by blocks. */
+void click_put_roll_sums(FILE *f, int shape, uint64_t gen, const struct click_asked a[2]);
+void click_put_roll_blocks(FILE *f, int shape, uint64_t gen);
+void click_put_filter(FILE *f, const struct click_asked *a, bool since);
+void click_put_label(FILE *f, const char *label);
+/* A measure of a line of a run, which has its own g_held_ns, ...; n counts the lines. */
+const char *click_measure(enum fleet_measure m, char column[32]);
+
+/* Of system.parts: those of our table; and what tells one, or the table itself, from another. */
+#define CLICK_OURS "active AND database = '%1$s' AND table = 'gpustarve_runs'"
+#define CLICK_WHAT                                                             \
+	"concat(name, ' ', toString(rows), ' ', toString(bytes_on_disk), ' '," \
+	" toString(data_uncompressed_bytes))"
+#define CLICK_SUMS "sums 1" /* as they are made now: another program's may be others */
+#define CLICK_WHAT_TABLE "concat('table ', toString(toUInt32(metadata_modification_time)))"
+
+/*
+ * clickhouse_rolled.c: what a writer has summed up, and whoever reads takes with what came since.
+ */
+bool click_is_rolled(enum fleet_view view, const struct fleet_query *q,
+		     const struct click_table *t);
+void click_put_rolled(FILE *f, enum fleet_view view, const struct fleet_query *q,
+		      const struct click_table *t);
+void click_put_stored(FILE *f, int shape, const struct click_parts *p, bool since);
+/* Which sums hold: gen, names of parts with blanks between, rows of all others. One row or none. */
+char *click_sql_rolled(const struct click *c);
+/* Takes the row. False: these are no parts' names. */
+bool click_rolled_take(struct click_rolled *r, const struct fleet_cell *cell);
+void click_rolled_free(struct click_rolled *r);
+/* Runs with several rows, as far as @r is concerned; tuples. */
+char *click_sql_rolled_twice(const struct click_rolled *r, size_t most);
+char *click_sql_rolled_is_there(const struct click_rolled *r); /* one number: 1, it is */
+
+/* clickhouse.c: what the sums are made with. 0 or negative errno. */
+int click_find_jobs(struct click *c, bool partial, bool *has_jobs);
+/* Runs with several rows @among all (a condition), as struct click_table has them. */
+int click_find_twice(struct click *c, const char *among, bool partial, char **twice);
+/* Which sums hold now. Quiet. */
+int click_find_rolled(struct click *c, struct click_rolled *r);
+
+/* clickhouse_roll.c: sums large parts up that are not. Quiet: without it all is as right. */
+void click_roll(struct click *c);
 
 /*
  * clickhouse_schema.c: which statements make the tables, and bring them up to date: NULL after the

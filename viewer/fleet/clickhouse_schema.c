@@ -18,6 +18,12 @@
 #define WHOLE_EXPRESSION "position(digest, '\"whole_job\": true') > 0"
 #define REST_EXPRESSION "toInt64OrZero(extract(digest, '\"rest_of_job_ns\": ([0-9]+)'))"
 
+/* [["samples", 204, 1]], but for the last bracket; units.c reads it. "" where it tells none. */
+#define UNITS_AT "position(digest, '\"units\": [')"
+#define UNITS_TEXT "substring(digest, " UNITS_AT ", 1024)"
+#define UNITS_EXPRESSION \
+	"if(" UNITS_AT " > 0, substring(" UNITS_TEXT ", 1, position(" UNITS_TEXT ", ']]')), '')"
+
 /* The columns that a row brings. */
 static const char columns[] =
 #define RUN_TEXT(column, value) #column " String, "
@@ -46,10 +52,14 @@ static const char columns[] =
 #define WHOLE_OF_SHARDS "UInt8 ALIAS " WHOLE_EXPRESSION
 #define REST "Int64 MATERIALIZED " REST_EXPRESSION
 #define REST_OF_SHARDS "Int64 ALIAS " REST_EXPRESSION
+#define UNITS "String MATERIALIZED " UNITS_EXPRESSION
+#define UNITS_OF_SHARDS "String ALIAS " UNITS_EXPRESSION
 
-static const char derived[] = "rules " RULES ", whole_job " WHOLE ", rest_of_job_ns " REST;
+static const char derived[] =
+	"rules " RULES ", whole_job " WHOLE ", rest_of_job_ns " REST ", units_told " UNITS;
 static const char derived_of_shards[] =
-	"rules " RULES_OF_SHARDS ", whole_job " WHOLE_OF_SHARDS ", rest_of_job_ns " REST_OF_SHARDS;
+	"rules " RULES_OF_SHARDS ", whole_job " WHOLE_OF_SHARDS ", rest_of_job_ns " REST_OF_SHARDS
+	", units_told " UNITS_OF_SHARDS;
 
 /*
  * {shard} and {replica} are each server's own to say (macros in its configuration). What is noted
@@ -159,6 +169,7 @@ static const struct {
 	{ "rules", RULES, RULES_OF_SHARDS, RULES_EXPRESSION, true },
 	{ "whole_job", WHOLE, WHOLE_OF_SHARDS, WHOLE_EXPRESSION, true },
 	{ "rest_of_job_ns", REST, REST_OF_SHARDS, REST_EXPRESSION, true },
+	{ "units_told", UNITS, UNITS_OF_SHARDS, UNITS_EXPRESSION, true },
 };
 #define ADDED (sizeof(added) / sizeof(added[0]))
 

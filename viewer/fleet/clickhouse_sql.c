@@ -11,7 +11,6 @@
 #include <string.h>
 #include "base/jsonout.h"
 #include "clickhouse_priv.h"
-#include "job_rest.h"
 
 /* --- literals --- */
 
@@ -36,185 +35,32 @@ char *click_sql_insert(void)
 
 /* --- views --- */
 
-struct asked {
-	const struct fleet_query *q;
-	const char *from, *among; /* among: a condition, or "" */
-};
-
-/* No sum can be larger than what it is added up in. */
-static void put_sum(FILE *f, const char *what)
-{
-	fprintf(f, ", sum(toDecimal128(%s, 0))", what);
-}
-
-static void put_filter(FILE *f, const struct asked *a, bool since)
-{
-	const struct fleet_query *q = a->q;
-
-	fprintf(f, " WHERE 1%s", a->among);
-	if (since && q->since_ns > 0)
-		fprintf(f, " AND start_ns >= %" PRId64, q->since_ns);
-	if (q->until_ns < INT64_MAX)
-		fprintf(f, " AND start_ns < %" PRId64, q->until_ns);
-	if (q->team) {
-		fputs(" AND team = ", f);
-		click_put_text(f, q->team);
-	}
-}
-
 /* Runs that cross a bound; nothing overflows, for neither bound nor wall_ns is negative. */
-static void put_crossing(FILE *f, const struct asked *a)
+static void put_crossing(FILE *f, const struct click_asked *a)
 {
 	const struct fleet_query *q = a->q;
 
-	put_filter(f, a, false);
+	click_put_filter(f, a, false);
 	fprintf(f,
 		" AND (start_ns < %1$" PRId64 " AND start_ns > %1$" PRId64 " - wall_ns OR"
 		" start_ns >= %1$" PRId64 " AND start_ns > %2$" PRId64 " - wall_ns)",
 		q->since_ns, q->until_ns);
 }
 
-/* The rest of a job is no run. */
-#define IS_RUN "(verdict != '" FLEET_NO_PROCESS "')"
-
-/* A line of a run has its own gpus, held_ns, ...; n counts them. Summed, or of each by itself. */
-static void put_measures(FILE *f, bool sums)
-{
-	static const char *const more[FLEET_MEASURES] = {
-		[FLEET_RUNS] = "(n = 1) * " IS_RUN,
-		[FLEET_SIMULATED] = "(n = 1) * simulated * " IS_RUN,
-		[FLEET_FAILED_RUNS] = "(n = 1) * (ended != 'ok')",
-		[FLEET_FAILED_NS] = "g_held_ns * (ended != 'ok')",
-		[FLEET_FAILED_USD] = "g_usd * (ended != 'ok')",
-		[FLEET_SPOT_NS] = "g_held_ns * (model = 'spot')",
-		[FLEET_SPOT_USD] = "g_usd * (model = 'spot')",
-	};
-
-	for (int m = 0; m < FLEET_MEASURES; m++) {
-		char column[32];
-
-		snprintf(column, sizeof(column), "g_%s", fleet_measure_columns[m]);
-		if (sums)
-			put_sum(f, more[m] ? more[m] : column);
-		else
-			fprintf(f, ", toInt64(%s)", more[m] ? more[m] : column);
-	}
-}
-
-static void put_label(FILE *f, const char *label)
-{
-	fputs("label_values[indexOf(label_names, ", f);
-	click_put_text(f, label);
-	fputs(")]", f);
-}
-
-static bool is_of_bill(int dim)
-{
-	for (int i = 0; i < FLEET_BILL_DIMS; i++)
-		if ((int)fleet_bill_dims[i] == dim)
-			return true;
-	return false;
-}
-
-/* By the dims of the bill, or by all others. */
-static void put_facts_by(FILE *f, const struct asked *a, bool bill)
-{
-	const char *comma = " GROUP BY ";
-
-	fputs("SELECT ", f);
-	for (int d = 0; d < FLEET_DIMS; d++) {
-		fputs(d ? ", " : "", f);
-		if (is_of_bill(d) != bill)
-			fprintf(f, "CAST(NULL AS Nullable(String)) AS none_%d", d);
-		else if (d != FLEET_DIM_LABEL)
-			fputs(fleet_dim_columns[d], f);
-		else if (a->q->label)
-			put_label(f, a->q->label);
-		else
-			fputs("''", f);
-	}
-	put_measures(f, true);
-	fprintf(f, " FROM %s ARRAY JOIN gpus AS gpu, models AS model, arrayEnumerate(gpus) AS n",
-		a->from);
-	for (int m = FLEET_HELD_NS; m < FLEET_FAILED_RUNS; m++)
-		fprintf(f, ", %s AS g_%s", fleet_measure_columns[m], fleet_measure_columns[m]);
-	put_filter(f, a, true);
-	for (int d = 0; d < FLEET_DIMS; d++) {
-		if (is_of_bill(d) != bill || (d == FLEET_DIM_LABEL && !a->q->label))
-			continue;
-		fputs(comma, f);
-		if (d == FLEET_DIM_LABEL)
-			put_label(f, a->q->label);
-		else
-			fputs(fleet_dim_columns[d], f);
-		comma = ", ";
-	}
-}
-
-/* Twice makes far fewer rows than by everything at once, and each is a sum of few columns. */
-static void put_facts(FILE *f, const struct asked *a)
-{
-	put_facts_by(f, a, true);
-	fputs(" UNION ALL ", f);
-	put_facts_by(f, a, false);
-}
-
-/* Names, then how many, ns and dollars. */
-static void put_pairs(FILE *f, const struct asked *a, const char *names, const char *join)
-{
-	fprintf(f, "SELECT %s", names);
-	put_sum(f, "1");
-	put_sum(f, "ns");
-	put_sum(f, "nano");
-	fprintf(f, " FROM %s ARRAY JOIN %s", a->from, join);
-	put_filter(f, a, true);
-	fprintf(f, " GROUP BY %s", names);
-}
-
-static void put_rates(FILE *f, const struct asked *a)
-{
-	fputs("SELECT gpu, model, price_label, source, date, toString(per_hour)", f);
-	put_sum(f, "ns");
-	put_sum(f, "nano");
-	fprintf(f,
-		" FROM %s ARRAY JOIN gpus AS gpu, models AS model, price_labels AS price_label,"
-		" sources AS source, dates AS date, per_hours AS per_hour, held_ns AS ns,"
-		" usd AS nano, priced AS known",
-		a->from);
-	put_filter(f, a, true);
-	fputs(" AND known = 1 GROUP BY gpu, model, price_label, source, date, per_hour", f);
-}
-
-static void put_rules(FILE *f, const struct asked *a)
-{
-	fputs("SELECT rules", f);
-	put_sum(f, "1");
-	put_sum(f, "run_held_ns");
-	fprintf(f, " FROM %s", a->from);
-	put_filter(f, a, true);
-	fputs(" GROUP BY rules", f);
-}
-
-static void put_weeks(FILE *f, const struct asked *a)
-{
-	fputs("SELECT team, week", f);
-	put_sum(f, "run_usd");
-	put_sum(f, "run_held_ns");
-	fprintf(f, " FROM %s", a->from);
-	put_filter(f, a, false);
-	fputs(" GROUP BY team, week", f);
-}
-
-static void put_runs(FILE *f, enum fleet_view view, const struct asked *a)
+static void put_runs(FILE *f, enum fleet_view view, const struct click_asked *a)
 {
 	fprintf(f,
 		"SELECT run, tenant, team, user_name, project,"
-		" if(" IS_RUN ", ended, '" FLEET_REST_END "'), exit_status, start_ns,"
+		" " CLICK_ENDED ", exit_status, start_ns,"
 		" run_held_ns, run_usd, run_priced FROM %s",
 		a->from);
-	put_filter(f, a, true);
+	click_put_filter(f, a, true);
 	if (view == FLEET_VIEW_FAILED) {
 		fputs(" AND ended != 'ok'", f);
+		if (a->q->top)
+			fprintf(f,
+				" ORDER BY run_usd DESC, run_held_ns DESC, run, tenant LIMIT %zu",
+				a->q->top);
 	} else if (view == FLEET_VIEW_COSTLY) {
 		fprintf(f, " AND run_usd >= %" PRId64, a->q->least_usd);
 	} else {
@@ -224,31 +70,33 @@ static void put_runs(FILE *f, enum fleet_view view, const struct asked *a)
 		if (column)
 			fputs(column, f);
 		else
-			put_label(f, a->q->required);
+			click_put_label(f, a->q->required);
 		fputs(" = ''", f);
 	}
 }
 
 /* Each line by itself: as SQLite's rows are. */
-static void put_lines_of(FILE *f, enum fleet_view view, const struct asked *a)
+static void put_lines_of(FILE *f, enum fleet_view view, const struct click_asked *a)
 {
 	fputs("SELECT run, tenant, job, ended, exit_status, week, ", f);
 	if (a->q->label)
-		put_label(f, a->q->label);
+		click_put_label(f, a->q->label);
 	else
 		fputs("materialize('')", f); /* a shard may send no row, and then no constant */
-	fputs(", if(n = 1 AND position(digest, '\"units\": [') > 0,"
-	      " substring(digest, position(digest, '\"units\": ['), 1024), ''),"
-	      " if(verdict = '" FLEET_NO_PROCESS "', substring(digest, position(digest,"
-	      " '" FLEET_REST_HEAD "'), " FLEET_REST_ROOM "), ''),"
-	      " gpu, model, price_label, source, date",
+	fputs(", if(n = 1, units_told, ''), if(verdict = '" FLEET_NO_PROCESS
+	      "', substring(digest, position(digest, '" FLEET_REST_HEAD "'), " FLEET_REST_ROOM
+	      "), ''), gpu, model, price_label, source, date",
 	      f);
 #define NAME(symbol, name, column, title, told) fputs(", " #column, f);
 #include "facts/fleet_names.def"
 	fputs(", toInt64(n) - 1, start_ns, wall_ns, run_priced, run_usd, run_held_ns, known,"
 	      " per_hour, line_gpus",
 	      f);
-	put_measures(f, false);
+	for (int m = 0; m < FLEET_MEASURES; m++) {
+		char column[32];
+
+		fprintf(f, ", toInt64(%s)", click_measure((enum fleet_measure)m, column));
+	}
 	fprintf(f,
 		" FROM %s ARRAY JOIN gpus AS gpu, models AS model, price_labels AS price_label,"
 		" sources AS source, dates AS date, priced AS known, per_hours AS per_hour,"
@@ -259,47 +107,19 @@ static void put_lines_of(FILE *f, enum fleet_view view, const struct asked *a)
 	if (view == FLEET_VIEW_CROSSING)
 		put_crossing(f, a);
 	else
-		put_filter(f, a, true);
+		click_put_filter(f, a, true);
 }
 
-static void put_view(FILE *f, enum fleet_view view, const struct asked *a)
+static void put_view(FILE *f, enum fleet_view view, const struct click_asked *a)
 {
-	switch (view) {
-	case FLEET_VIEW_FACTS:
-		put_facts(f, a);
-		break;
-	case FLEET_VIEW_CLASSES:
-		put_pairs(f, a, "class", "classes AS class, class_ns AS ns, class_usd AS nano");
-		break;
-	case FLEET_VIEW_HOTSPOTS:
-		put_pairs(f, a, "class, place",
-			  "spot_classes AS class, spot_places AS place, spot_ns AS ns,"
-			  " spot_usd AS nano");
-		break;
-	case FLEET_VIEW_FIXES:
-		put_pairs(f, a, "id, title, class, place, brief",
-			  "fix_ids AS id, fix_titles AS title, fix_classes AS class,"
-			  " fix_places AS place, fix_briefs AS brief, fix_ns AS ns,"
-			  " fix_usd AS nano");
-		break;
-	case FLEET_VIEW_RATES:
-		put_rates(f, a);
-		break;
-	case FLEET_VIEW_WEEKS:
-		put_weeks(f, a);
-		break;
-	case FLEET_VIEW_RULES:
-		put_rules(f, a);
-		break;
-	case FLEET_VIEW_LINES:
-	case FLEET_VIEW_CROSSING:
+	if (click_is_sums(view)) {
+		click_put_sums(f, view, a);
+	} else if (view == FLEET_VIEW_LINES || view == FLEET_VIEW_CROSSING) {
 		put_lines_of(f, view, a);
-		break;
-	case FLEET_VIEW_DIGESTS:
+	} else if (view == FLEET_VIEW_DIGESTS) {
 		fprintf(f, "SELECT digest FROM %s", a->from);
-		put_filter(f, a, true);
-		break;
-	default:
+		click_put_filter(f, a, true);
+	} else {
 		put_runs(f, view, a);
 	}
 }
@@ -329,35 +149,29 @@ char *click_sql_jobs(uint64_t lacks)
 	return sql;
 }
 
-/*
- * However many runs there are, the server groups no more of them at once than it has room for, and
- * puts the rest on its disk meanwhile. A shard has all rows of its runs.
- */
-#define GROUP_BYTES "268435456"
-
-char *click_sql_twice(size_t most)
+/* A shard has all rows of its runs. */
+char *click_sql_twice(const char *among, size_t most)
 {
 	char *sql = NULL;
 
 	return asprintf(&sql,
 			"SELECT toString(cityHash64(tenant, run)) AS hash FROM gpustarve_runs"
-			" GROUP BY cityHash64(tenant, run) HAVING count() > 1 LIMIT %zu"
-			" SETTINGS max_bytes_before_external_group_by = " GROUP_BYTES
+			" WHERE 1%s GROUP BY cityHash64(tenant, run) HAVING count() > 1 LIMIT %zu"
 			" FORMAT TabSeparated",
-			most) < 0
+			among, most) < 0
 		       ? NULL
 		       : sql;
 }
 
-char *click_sql_twice_of(const char *of)
+char *click_sql_twice_of(const char *of, const char *among)
 {
 	char *sql = NULL;
 
 	return asprintf(&sql,
 			"SELECT tenant, run FROM gpustarve_runs"
-			" WHERE cityHash64(tenant, run) IN (%s)"
+			" WHERE cityHash64(tenant, run) IN (%s)%s"
 			" GROUP BY tenant, run HAVING count() > 1 FORMAT TabSeparated",
-			of) < 0
+			of, among) < 0
 		       ? NULL
 		       : sql;
 }
@@ -442,7 +256,7 @@ static void put_view_final(FILE *f, enum fleet_view view, const struct fleet_que
 {
 	char *rows = rows_of(t->twice ? "gpustarve_runs" : "gpustarve_runs FINAL", t->lacks);
 	char *among = put_among(t, "");
-	const struct asked all = { q, rows, among };
+	const struct click_asked all = { q, rows, among };
 
 	if (rows && among)
 		put_view(f, view, &all);
@@ -450,24 +264,32 @@ static void put_view_final(FILE *f, enum fleet_view view, const struct fleet_que
 	free(among);
 }
 
+char *click_sql_latest(const char *twice, const char *more, uint64_t lacks)
+{
+	char *columns = click_sql_columns(lacks), *sql = NULL;
+
+	/* Of two rows of one revision it is always the same one. */
+	if (columns && asprintf(&sql,
+				"(SELECT %s FROM gpustarve_runs WHERE (tenant, run) IN (%s)%s"
+				" ORDER BY revision DESC, digest DESC LIMIT 1 BY tenant, run)",
+				columns, twice, more) < 0)
+		sql = NULL;
+	free(columns);
+	return sql;
+}
+
 /* Of runs that have one row as it is, of the others the latest. */
 static void put_view_twice(FILE *f, enum fleet_view view, const struct fleet_query *q,
 			   const struct click_table *t)
 {
-	char *columns = click_sql_columns(t->lacks), *others = NULL, *rows = NULL,
+	char *others = NULL, *rows = click_sql_latest(t->twice, "", t->lacks),
 	     *table = rows_of("gpustarve_runs", t->lacks);
-	struct asked once = { q, table, NULL }, latest = { q, NULL, NULL };
+	struct click_asked once = { q, table, NULL }, latest = { q, rows, NULL };
 
 	if (asprintf(&others, " AND (tenant, run) NOT IN (%s)", t->twice) < 0)
 		others = NULL;
-	if (!columns || asprintf(&rows,
-				 "(SELECT %s FROM gpustarve_runs WHERE (tenant, run) IN (%s)"
-				 " ORDER BY revision DESC LIMIT 1 BY tenant, run)",
-				 columns, t->twice) < 0)
-		rows = NULL;
 	char *once_among = others ? put_among(t, others) : NULL, *latest_among = put_among(t, "");
 	once.among = once_among;
-	latest.from = rows;
 	latest.among = latest_among;
 	if (table && rows && once_among && latest_among) {
 		put_view(f, view, &once);
@@ -476,7 +298,6 @@ static void put_view_twice(FILE *f, enum fleet_view view, const struct fleet_que
 	}
 	free(once_among);
 	free(latest_among);
-	free(columns);
 	free(others);
 	free(rows);
 	free(table);
@@ -490,7 +311,9 @@ char *click_sql_view(enum fleet_view view, const struct fleet_query *q, const st
 
 	if (!f)
 		return NULL;
-	if (t->twice && *t->twice)
+	if (click_is_rolled(view, q, t))
+		click_put_rolled(f, view, q, t);
+	else if (t->twice && *t->twice)
 		put_view_twice(f, view, q, t);
 	else
 		put_view_final(f, view, q, t);

@@ -11,6 +11,7 @@
 #define SCHEME "clickhouse://"
 #define PORT "8123"
 #define PORT_TLS "8443"
+#define ROLLUP 100000 /* rows */
 
 static int refuse(const char *why)
 {
@@ -68,6 +69,12 @@ static int take_option(struct click_address *a, struct base_arena *mem, const ch
 		a->cluster = value;
 		return is_word(value) ? 0 : refuse("a cluster is a plain word");
 	}
+	if (!strcmp(key, "rollup")) {
+		char *end;
+
+		a->rollup = strtoll(value, &end, 10);
+		return *value && !*end && a->rollup >= 0 ? 0 : refuse("rollup is a number of rows");
+	}
 	if (!strcmp(key, "outbox"))
 		a->outbox = value;
 	else if (!strcmp(key, "ca"))
@@ -77,7 +84,8 @@ static int take_option(struct click_address *a, struct base_arena *mem, const ch
 	else if (!strcmp(key, "password_file"))
 		return take_password_file(a, mem, value);
 	else
-		return refuse("options after the ? are cluster, outbox, password_file, tls and ca");
+		return refuse("options after the ? are cluster, outbox, rollup, password_file, tls "
+			      "and ca");
 	return 0;
 }
 
@@ -135,7 +143,7 @@ int click_address_parse(struct click_address *a, struct base_arena *mem, const c
 	char *options = strchr(text, '?'), *at, *slash;
 	int err = 0;
 
-	*a = (struct click_address){ 0 };
+	*a = (struct click_address){ .rollup = ROLLUP };
 	if (options)
 		*options++ = '\0';
 	slash = strrchr(text, '/');

@@ -198,6 +198,7 @@ static void on_rules(void *arg, const struct fleet_cell *cell)
 		f->rules[f->numbers++].number = (int64_t)cell[0].i;
 	f->rules[i].runs += cell[1].i;
 	f->rules[i].held_ns += cell[2].i;
+	f->rules[i].failed += cell[3].i;
 }
 
 static int by_number(const void *a, const void *b)
@@ -288,6 +289,19 @@ static int read_runs(struct fleet *f, struct fleet_store *s, enum fleet_view vie
 	return read_runs_of(f, s, view, &f->options.query, to);
 }
 
+/* Those that are kept need not be all: what they sum to is known. Some never had a GPU. */
+static int read_failed(struct fleet *f, struct fleet_store *s)
+{
+	int err = read_runs(f, s, FLEET_VIEW_FAILED, &f->failed);
+
+	f->failed.count = 0;
+	for (size_t i = 0; i < f->numbers; i++)
+		f->failed.count += (size_t)f->rules[i].failed;
+	f->failed.held_ns = f->begun.m[FLEET_FAILED_NS];
+	f->failed.usd = f->begun.m[FLEET_FAILED_USD];
+	return err;
+}
+
 /* Each costs nothing at least. */
 static int read_all_runs(struct fleet *f, struct fleet_store *s)
 {
@@ -329,7 +343,7 @@ static int read_all(struct fleet *f, struct fleet_store *s)
 	if (!err)
 		err = fleet_store_read(s, FLEET_VIEW_RULES, q, on_rules, f);
 	if (!err)
-		err = read_runs(f, s, FLEET_VIEW_FAILED, &f->failed);
+		err = read_failed(f, s);
 	if (!err && q->required)
 		err = read_runs(f, s, FLEET_VIEW_UNLABELLED, &f->unlabelled);
 	if (!err && q->least_usd)
@@ -421,6 +435,7 @@ int fleet_collect(struct fleet *f, struct fleet_store *s, const struct fleet_opt
 	int err;
 
 	*f = (struct fleet){ .options = *o };
+	f->options.query.top = o->by == FLEET_BY_FAILED ? 0 : o->top;
 	err = prepare(f, s);
 	if (!err)
 		err = read_all(f, s);

@@ -4,6 +4,7 @@
  * table.
  */
 #include "collect_lines.h"
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include "hours.h"
@@ -145,6 +146,59 @@ static void on_line_unit(void *arg, const struct fleet_line_row *l)
 	fleet_unit_sums_add(g->units, &f->mem, l->run_priced ? l->run_usd : -1, unit, n);
 }
 
+/* The same summed up by the store. */
+static void on_unit(void *arg, const struct fleet_cell *cell)
+{
+	enum {
+		NAME,
+		UNIT,
+		USD,
+		COUNT,
+		RUNS,
+		AT_LEAST,
+		AT_MOST,
+		TOLD
+	};
+	struct fleet *f = arg;
+	const char *key = cell[NAME].text;
+	const struct fleet_unit_sum sum = { .name = cell[UNIT].text,
+					    .count = cell[COUNT].i,
+					    .usd = cell[USD].i,
+					    .runs = cell[RUNS].i,
+					    .at_least = cell[AT_LEAST].i,
+					    .at_most = cell[AT_MOST].i };
+	struct fleet_group *g = fleet_table_at(&f->dim[f->options.by], 1, &key);
+
+	if (!g->units)
+		g->units = base_arena_array(&f->mem, 1, sizeof(*g->units));
+	if (sum.name[0]) {
+		fleet_unit_sums_take(g->units, &f->mem, &sum);
+		return;
+	}
+	g->units->usd += sum.usd;
+	f->has_units |= cell[TOLD].i > 0;
+}
+
+static int collect_units(struct fleet *f, struct fleet_store *s)
+{
+	struct fleet_query q = f->options.query;
+	struct fleet_table *t = &f->dim[f->options.by];
+
+	q.units_of = (enum fleet_dim)f->options.by;
+	int err = fleet_store_read(s, FLEET_VIEW_UNITS, &q, on_unit, f);
+	bool by_line = err == -ENOTSUP;
+	if (by_line)
+		err = fleet_each_line(s, &q, on_line_unit, f);
+	for (size_t i = 0; i < t->groups; i++) {
+		if (!t->group[i].units)
+			continue;
+		if (!by_line)
+			fleet_unit_sums_close(t->group[i].units);
+		fleet_unit_sums_sort(t->group[i].units);
+	}
+	return err;
+}
+
 int fleet_collect_lines(struct fleet *f, struct fleet_store *s)
 {
 	struct fleet_query all = f->options.query;
@@ -154,6 +208,6 @@ int fleet_collect_lines(struct fleet *f, struct fleet_store *s)
 		return fleet_each_line(s, &all, on_line_cut, f);
 	}
 	if (f->options.by < FLEET_DIMS)
-		return fleet_each_line(s, &f->options.query, on_line_unit, f);
+		return collect_units(f, s);
 	return 0;
 }

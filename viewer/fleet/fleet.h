@@ -97,7 +97,7 @@ struct fleet_budget_state { /* see budget.h */
 
 struct fleet_rules { /* runs whose classes the ledger's rules of one number gave */
 	int64_t number;
-	base_wide runs, held_ns;
+	base_wide runs, held_ns, failed;
 };
 
 struct fleet_options {

@@ -54,7 +54,9 @@ static const char *const sql[FLEET_VIEWS] = {
 	[FLEET_VIEW_UNLABELLED] = RUN_COLUMNS
 	" AND NOT EXISTS(SELECT 1 FROM label l WHERE l.key=r.key AND l.name=?4 AND l.value<>'')",
 	[FLEET_VIEW_COSTLY] = RUN_COLUMNS " AND r.usd>=?4",
-	[FLEET_VIEW_RULES] = "SELECT r.rules, 1, r.held_ns FROM run r WHERE" FILTER,
+	[FLEET_VIEW_RULES] =
+		"SELECT r.rules, 1, r.held_ns,"
+		" r.ended<>'ok' AND r.verdict<>'" FLEET_NO_PROCESS "' FROM run r WHERE" FILTER,
 	[FLEET_VIEW_DIGESTS] = "SELECT d.text FROM run r CROSS JOIN digest d ON d.key=r.key"
 			       " WHERE" FILTER,
 	[FLEET_VIEW_LINES] = FILTER,

@@ -58,7 +58,7 @@ const char *const fleet_view_columns[FLEET_VIEWS] = {
 	[FLEET_VIEW_FAILED] = "tttttttiiii",
 	[FLEET_VIEW_UNLABELLED] = "tttttttiiii",
 	[FLEET_VIEW_COSTLY] = "tttttttiiii",
-	[FLEET_VIEW_RULES] = "iss",
+	[FLEET_VIEW_RULES] = "isss",
 	[FLEET_VIEW_DIGESTS] = "t",
 	[FLEET_VIEW_LINES... FLEET_VIEW_CROSSING] = "tttttttttttttt"
 #define NAME(symbol, name, column, title, told) "t"
@@ -67,6 +67,7 @@ const char *const fleet_view_columns[FLEET_VIEWS] = {
 #define MEASURE(symbol, column) "s"
 #include "facts/fleet_lines.def"
 	,
+	[FLEET_VIEW_UNITS] = "ttssssss",
 };
 
 const char *fleet_column_of(const char *name)

@@ -4,7 +4,7 @@
  *
  *     sqlite:FILE
  *         One file in WAL mode. Writers of several processes wait for each other.
- *     clickhouse://[USER[:PASSWORD]@]HOST[:PORT]/DATABASE[?cluster=NAME&outbox=FILE&tls=1]
+ *     clickhouse://[USER[:PASSWORD]@]HOST[:PORT]/DATABASE[?cluster=NAME&outbox=FILE&rollup=ROWS]
  *         Over HTTP. Every digest goes into the outbox first, an SQLite file, and leaves it once
  *         the server has taken it: a dead server or shard loses no run.
  *
@@ -73,10 +73,10 @@ enum fleet_view {
 	FLEET_VIEW_FIXES, /* id, title, class, place, brief; runs, ns, usd */
 	FLEET_VIEW_RATES, /* gpu, model, label, source, date, nano-dollars an hour; ns, usd */
 	FLEET_VIEW_WEEKS, /* team, week; usd, ns: of all weeks before until, whatever since says */
-	FLEET_VIEW_FAILED, /* runs that did not end well; columns of a run, see below */
+	FLEET_VIEW_FAILED, /* runs that did not end well; columns of a run, see below, and top */
 	FLEET_VIEW_UNLABELLED, /* runs without fleet_query.required */
 	FLEET_VIEW_COSTLY, /* runs of at least fleet_query.least_usd */
-	FLEET_VIEW_RULES, /* the ledger's rules' number; runs, ns held */
+	FLEET_VIEW_RULES, /* the ledger's rules' number; runs, ns held, how many failed */
 	FLEET_VIEW_DIGESTS, /* the digest as it was stored */
 	FLEET_VIEW_LINES, /* each line of each run by itself: lines.h */
 	/*
@@ -84,6 +84,13 @@ enum fleet_view {
 	 * stretch, and of those that began in it and reach beyond until.
 	 */
 	FLEET_VIEW_CROSSING,
+	/*
+	 * Of the dim units_of: its name, a unit's or ""; usd of the runs with a price, and of those
+	 * that told the unit their count of it, how many they are, and how many of these said at
+	 * least and at most so much; of "" how many told any unit. A run is of its first line's GPU.
+	 * A store may have them in lines alone: -ENOTSUP.
+	 */
+	FLEET_VIEW_UNITS,
 	FLEET_VIEWS
 };
 extern const char *const fleet_view_columns[FLEET_VIEWS];
@@ -112,9 +119,11 @@ struct fleet_cell {
 struct fleet_query {
 	int64_t since_ns, until_ns; /* of a run's start; until is exclusive */
 	const char *team; /* NULL: all */
+	enum fleet_dim units_of;
 	const char *label; /* what FLEET_DIM_LABEL shall be; NULL: nothing */
 	const char *required; /* a dim's name or a label */
 	int64_t least_usd;
+	size_t top; /* so many of the dearest runs that failed are enough; 0: all are wanted */
 	bool partial; /* do without shards that do not answer */
 };
 

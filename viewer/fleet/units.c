@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "units.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void fleet_units_make(struct fleet_digest *d, const struct view_summary *s)
@@ -200,6 +201,39 @@ void fleet_unit_sums_add(struct fleet_unit_sums *s, struct base_arena *mem, int6
 		u->at_most += unit[i].bound == VIEW_OUTCOME_AT_MOST;
 	}
 	s->usd += usd;
+}
+
+void fleet_unit_sums_take(struct fleet_unit_sums *s, struct base_arena *mem,
+			  const struct fleet_unit_sum *sum)
+{
+	struct fleet_unit_sum *u = sum_of(s, mem, sum->name);
+
+	if (!u)
+		return;
+	u->count += sum->count;
+	u->usd += sum->usd;
+	u->runs += sum->runs;
+	u->at_least += sum->at_least;
+	u->at_most += sum->at_most;
+}
+
+void fleet_unit_sums_close(struct fleet_unit_sums *s)
+{
+	for (size_t i = 0; i < s->sums; i++)
+		s->sum[i].untold_usd = s->usd - s->sum[i].usd;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct fleet_unit_sum *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+void fleet_unit_sums_sort(struct fleet_unit_sums *s)
+{
+	if (s->sums)
+		qsort(s->sum, s->sums, sizeof(s->sum[0]), by_name);
 }
 
 enum view_outcome_bound fleet_unit_bound(const struct fleet_unit_sum *s)

@@ -48,6 +48,14 @@ struct fleet_unit_sums {
 void fleet_unit_sums_add(struct fleet_unit_sums *s, struct base_arena *mem, int64_t usd,
 			 const struct fleet_unit *unit, size_t units);
 
+/* A sum of many runs at once, whose dollars are those of all; and what they leave, at the end. */
+void fleet_unit_sums_take(struct fleet_unit_sums *s, struct base_arena *mem,
+			  const struct fleet_unit_sum *sum);
+void fleet_unit_sums_close(struct fleet_unit_sums *s);
+
+/* By name: runs come in any order. */
+void fleet_unit_sums_sort(struct fleet_unit_sums *s);
+
 /* Its bound; VIEW_OUTCOME_BOUNDS: too low in some runs, and too high in others. */
 enum view_outcome_bound fleet_unit_bound(const struct fleet_unit_sum *s);
 const char *fleet_unit_bound_name(const struct fleet_unit_sum *s); /* the latter: "none" */

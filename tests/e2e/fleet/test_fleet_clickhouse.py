@@ -87,7 +87,8 @@ def check_two(where, shards, found):
     return store
 
 
-ADDED = [*fleets.added(), 'rules', 'whole_job', 'rest_of_job_ns']
+DERIVED = ['rules', 'whole_job', 'rest_of_job_ns', 'units_told']
+ADDED = [*fleets.added(), *DERIVED]
 
 
 def columns(server, table):
@@ -118,7 +119,7 @@ def check_before(where, shards, found):
     fleetcheck.check_all(store, old[:20] + new, 'after the upgrade')
     # Columns that no row brings: read without, and added by who writes next, to a host by itself, too.
     for s in shards:
-        s.ask('ALTER TABLE past.gpustarve_runs DROP COLUMN rules, DROP COLUMN whole_job, DROP COLUMN rest_of_job_ns')
+        s.ask('ALTER TABLE past.gpustarve_runs ' + ', '.join(f'DROP COLUMN {name}' for name in DERIVED))
     fleetcheck.check_all(store, old[:20] + new, 'without them')
     shards[1].ask('ALTER TABLE past.gpustarve_runs_local DROP COLUMN rules')
     digest(store, new[:1])
