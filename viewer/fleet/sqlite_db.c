@@ -227,7 +227,7 @@ static int upgrade(sqlite3 *db, void *arg)
 	"ALTER TABLE run ADD COLUMN " #column " TEXT NOT NULL DEFAULT '" missing "';"
 #include "facts/fleet_names.def"
 				    , NULL, NULL, NULL);
-	if (!code)
+	if (!code && version < 4)
 		code = sqlite3_exec(db, ASIDE "PRAGMA user_version=4;", NULL, NULL, NULL);
 	return code ? fleet_db_error(db, code) : 0;
 }

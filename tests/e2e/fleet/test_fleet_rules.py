@@ -20,7 +20,7 @@ import gs
 import tiny
 
 NOW, OTHER = 2, 4
-VERSION = 3     # of the store
+VERSION = 4     # of the store; it brought a table: runs that are set aside
 ADDED = {2: ['rules'], 3: fleets.added()}  # columns of the run, by the version that brought them
 
 
@@ -33,10 +33,12 @@ def version(store):
     db = sqlite3.connect(store)
     told = db.execute('PRAGMA user_version').fetchone()[0], [r[1] for r in db.execute('PRAGMA table_info(run)')]
     sound = db.execute('PRAGMA integrity_check').fetchone()[0]
+    aside = db.execute("SELECT count(*) FROM sqlite_master WHERE type='table' AND name='aside'").fetchone()[0]
     db.close()
     gs.equal(sound, 'ok', f'{store}: integrity')
     gs.equal([c for some in ADDED.values() for c in some if c in told[1]],
              [c for v, some in ADDED.items() for c in some if v <= told[0]], f'{store}: its version and its columns: {told}')
+    gs.equal(aside, int(told[0] >= 4), f'{store}: runs that are set aside')
     return told[0]
 
 
@@ -51,7 +53,7 @@ def of_before(where, name, found, of=1):
     for c in later:
         text = re.sub(rf' {c} [A-Z ]+( DEFAULT 1)?,', '', text)
     db.executescript('BEGIN; ALTER TABLE run RENAME TO old; ' + text +
-                     f'; INSERT INTO run SELECT {", ".join(rows)} FROM old; DROP TABLE old;'
+                     f'; INSERT INTO run SELECT {", ".join(rows)} FROM old; DROP TABLE old; DROP TABLE IF EXISTS aside;'
                      f'CREATE INDEX run_start ON run(start_ns); PRAGMA user_version={of}; COMMIT;')
     db.close()
     gs.equal(version(store), of, 'a store of before')
@@ -69,7 +71,7 @@ def check_kinds(store, found, what):
 
 
 def from_two(where):
-    """The version before this one: read as it is, with nothing known of what came since, and upgraded once."""
+    """A version before this one: read as it is, with nothing known of what came since, and upgraded once."""
     found = untold(fleets.digests(60, seed=8))
     before = of_before(where, 'two.sqlite', found, 2)
     check_kinds(before, found, 'read as it is')
