@@ -56,6 +56,15 @@ static bool is_inside(const struct view_full_window *w)
 	       since >= 0 && since <= WIRE_WINDOW_NS + SWITCHED_NS;
 }
 
+/* Before the first look for a window there is no first stratum; pulses may be earlier. */
+static bool draws_anew(const struct view_full_window *w, const struct view_full_window *before)
+{
+	bool begins = !before->since_ns && !before->number;
+
+	return w->seed != before->seed || w->number < before->number ||
+	       (w->since_ns != before->since_ns && !begins);
+}
+
 void view_verify_windows(struct view_windows_checked *c, const struct view_stream *s, FILE *out)
 {
 	size_t i;
@@ -63,8 +72,7 @@ void view_verify_windows(struct view_windows_checked *c, const struct view_strea
 	for (i = 0; i < s->windows; i++) {
 		const struct view_full_window *w = &s->window[i], *before = i ? w - 1 : NULL;
 
-		if (before && (w->seed != before->seed || w->since_ns != before->since_ns ||
-			       w->number < before->number))
+		if (before && draws_anew(w, before))
 			wrong(c, out, "its seed is another than before", w->told_ns);
 		else if (w->number && (!before || w->number != before->number ||
 				       w->begin_ns != before->begin_ns))

@@ -72,6 +72,12 @@ static void test_as_drawn(void)
 	EXPECT_UINT(c.wrong, 0);
 	rows = 0;
 	EXPECT_UINT(wrong(), 0);
+	as_drawn(); /* the first pulse went before anybody looked for a window */
+	row[0].since_ns = 0;
+	EXPECT_UINT(wrong(), 0);
+	as_drawn(); /* once begun it stays */
+	row[2].since_ns = 0;
+	EXPECT_UINT(wrong(), 2);
 }
 
 static void test_elsewhere(void)
