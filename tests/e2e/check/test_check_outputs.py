@@ -6,6 +6,7 @@ of the action and of the template run in a shell as their CI would run them."""
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -218,7 +219,7 @@ def linked(where):
         os.makedirs(part)
     command = os.path.join(parts[0], 'gpustarve')
     with open(command, 'w', encoding='utf-8') as f:
-        f.write(f'#!/bin/sh\nexec {gs.CLI} "$@"\n')
+        f.write(f'#!/bin/sh\nexec {shlex.quote(gs.CLI)} "$@"\n')
     os.chmod(command, 0o755)
     shutil.copy(os.path.join(gs.SOURCE, 'scripts', 'ci', 'gate'), parts[1])
     os.symlink(command, os.path.join(parts[2], 'gpustarve'))

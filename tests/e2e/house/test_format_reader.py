@@ -157,7 +157,7 @@ def loader():
 def example():
     """The samples of FORMAT.md's example are those that its bytes hold."""
     with open(os.path.join(gs.SOURCE, 'docs', 'FORMAT.md')) as f:
-        page = f.read().split('### 12.1')[1]
+        page = f.read().split('### 12.1')[1].split('\n## ')[0]
     columns = bytes.fromhex(''.join(re.findall(r'^    [0-9a-f]{8}  ((?:[0-9a-f]{2} +)+)', page, re.M)))
     rows = list(gst_reader.rows(gst_reader.SAMPLES, 3, columns))
     told = [[x.strip() for x in line.split('|')[1:-1]] for line in re.findall(r'^\| \d.*', page, re.M)]
