@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "stored_text.h"
 
 #define TIME_MAX (INT64_C(1) << 60)
 
@@ -125,16 +126,6 @@ void fleet_rest_fold_line(struct fleet_digest *d, size_t to, size_t from)
 
 /* ---- out of a stored text ---- */
 
-static bool pass(const char **p, const char *what)
-{
-	size_t n = strlen(what);
-
-	if (strncmp(*p, what, n) != 0)
-		return false;
-	*p += n;
-	return true;
-}
-
 static bool one(const char **p, struct fleet_rest_span *s)
 {
 	int64_t v[NUMBERS];
@@ -142,14 +133,14 @@ static bool one(const char **p, struct fleet_rest_span *s)
 	for (int i = 0; i < NUMBERS; i++) {
 		char *end;
 
-		if (!pass(p, i ? ", " : "["))
+		if (!fleet_stored_pass(p, i ? ", " : "["))
 			return false;
 		v[i] = strtoll(*p, &end, 10);
 		if (end == *p)
 			return false;
 		*p = end;
 	}
-	return pass(p, "]") && take(s, v);
+	return fleet_stored_pass(p, "]") && take(s, v);
 }
 
 size_t fleet_rest_spans_of(const char *text, size_t line,
@@ -158,12 +149,12 @@ size_t fleet_rest_spans_of(const char *text, size_t line,
 	struct fleet_rest_span s;
 	size_t n = 0;
 
-	if (!text || !pass(&text, FLEET_REST_HEAD))
+	if (!text || !fleet_stored_pass(&text, FLEET_REST_HEAD))
 		return 0;
 	for (int i = 0; i < FLEET_REST_SPANS_MAX && one(&text, &s); i++) {
 		if (s.line == line)
 			span[n++] = s;
-		if (!pass(&text, ", "))
+		if (!fleet_stored_pass(&text, ", "))
 			break;
 	}
 	return n;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "stored_text.h"
 
 void fleet_units_make(struct fleet_digest *d, const struct view_summary *s)
 {
@@ -90,16 +91,6 @@ void fleet_units_read(struct fleet_digest *d, const struct base_json *units)
 
 /* --- out of a stored text --- */
 
-static bool pass(const char **p, const char *what)
-{
-	size_t n = strlen(what);
-
-	if (strncmp(*p, what, n) != 0)
-		return false;
-	*p += n;
-	return true;
-}
-
 static bool number(const char **p, int64_t *v)
 {
 	const char *from = *p;
@@ -115,13 +106,13 @@ static bool bound(const char **p, enum view_outcome_bound *b)
 	size_t n;
 
 	*b = VIEW_OUTCOME_EXACT;
-	if (!pass(p, ", \""))
+	if (!fleet_stored_pass(p, ", \""))
 		return true;
 	n = strspn(*p, "abcdefghijklmnopqrstuvwxyz_");
 	if (!bound_of(*p, n, b))
 		return false;
 	*p += n;
-	return pass(p, "\"");
+	return fleet_stored_pass(p, "\"");
 }
 
 /* ["samples", 204, 1] or ["samples", 204, 1, "at_least"] */
@@ -129,7 +120,7 @@ static bool one(const char **p, struct fleet_unit *u)
 {
 	size_t n;
 
-	if (!pass(p, "[\""))
+	if (!fleet_stored_pass(p, "[\""))
 		return false;
 	n = strspn(*p, "abcdefghijklmnopqrstuvwxyz0123456789_");
 	if (!n || n >= sizeof(u->name))
@@ -137,19 +128,20 @@ static bool one(const char **p, struct fleet_unit *u)
 	memcpy(u->name, *p, n);
 	u->name[n] = '\0';
 	*p += n;
-	return pass(p, "\", ") && number(p, &u->num) && pass(p, ", ") && number(p, &u->den) &&
-	       bound(p, &u->bound) && pass(p, "]") && u->num > 0 && u->den > 0;
+	return fleet_stored_pass(p, "\", ") && number(p, &u->num) && fleet_stored_pass(p, ", ") &&
+	       number(p, &u->den) && bound(p, &u->bound) && fleet_stored_pass(p, "]") &&
+	       u->num > 0 && u->den > 0;
 }
 
 size_t fleet_units_of(const char *text, struct fleet_unit unit[VIEW_OUTCOMES_MAX])
 {
 	size_t n = 0;
 
-	if (!text || !pass(&text, FLEET_UNITS_HEAD))
+	if (!text || !fleet_stored_pass(&text, FLEET_UNITS_HEAD))
 		return 0;
 	while (n < VIEW_OUTCOMES_MAX && one(&text, &unit[n])) {
 		n++;
-		if (!pass(&text, ", "))
+		if (!fleet_stored_pass(&text, ", "))
 			break;
 	}
 	return n;
