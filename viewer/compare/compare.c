@@ -10,6 +10,7 @@ const char *const view_part_names[VIEW_PARTS] = {
 	[VIEW_PART_STEP] = "step",	   [VIEW_PART_GPU_STEP] = "gpu_step",
 	[VIEW_PART_USD_STEP] = "usd_step", [VIEW_PART_RUN] = "run",
 	[VIEW_PART_GPU_RUN] = "gpu_run",   [VIEW_PART_USD_RUN] = "usd_run",
+	[VIEW_PART_USD_UNIT] = "usd_unit",
 };
 
 const char *const view_figure_names[VIEW_FIGURES] = {
@@ -75,13 +76,14 @@ static void compare_pair(struct view_comparison *c, size_t later)
 			     .label = { c->run[0].label, c->run[later].label } };
 
 	p->run = later;
-	p->note = base_arena_array(&c->mem, 16, sizeof(*p->note));
+	p->note = base_arena_array(&c->mem, 20, sizeof(*p->note));
 	for (int i = 0; i < 2; i++) {
 		p->priced[i] = g.s[i]->cost.known;
 		p->stepped[i] = g.s[i]->result->steps > 0;
 	}
 	compare_parts(&g);
 	compare_measures(&g);
+	compare_unit(&g);
 	compare_classes(&g);
 	compare_findings(&g);
 	compare_promises(&g);

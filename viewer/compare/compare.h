@@ -36,6 +36,7 @@ enum view_part {
 	VIEW_PART_RUN, /* wall time of the run: also as many steps, and both whole */
 	VIEW_PART_GPU_RUN,
 	VIEW_PART_USD_RUN, /* as USD_STEP, and as RUN */
+	VIEW_PART_USD_UNIT, /* dollars of a sample, an epoch or a unit: the same window */
 	VIEW_PARTS
 };
 extern const char *const view_part_names[VIEW_PARTS];
@@ -131,6 +132,9 @@ struct view_pair {
 	struct view_saving saving;
 	const char **note; /* what else a reader should know */
 	size_t notes;
+	/* what the sentence tells the cost or the time of; NULL: nothing is comparable */
+	const struct view_measure *headline;
+	const char *unit; /* that it is of; NULL: a step */
 	const char *sentence;
 };
 

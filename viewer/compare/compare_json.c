@@ -202,6 +202,7 @@ static void put_pair(struct base_jsonout *j, const struct view_comparison *c,
 	base_json_string(j, "base", c->run[0].label);
 	base_json_string(j, "run", c->run[p->run].label);
 	base_json_string(j, "sentence", p->sentence);
+	base_json_string(j, "headline", p->headline ? p->headline->id : NULL);
 	put_parts(j, p);
 	put_measures(j, p);
 	put_classes(j, p);

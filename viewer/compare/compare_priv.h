@@ -30,6 +30,7 @@ int64_t compare_per_step(const struct view_summary *s, __int128 amount);
 
 void compare_parts(struct pairing *g); /* parts.c: why[], notes */
 void compare_measures(struct pairing *g); /* measures.c */
+void compare_unit(struct pairing *g); /* headline.c: after the measures */
 void compare_findings(struct pairing *g); /* match.c */
 void compare_promises(struct pairing *g); /* promise.c: after the findings */
 void compare_sentence(struct pairing *g); /* sentence.c: last */
@@ -53,6 +54,13 @@ void compare_row(enum view_figure figure, const int64_t v[2], base_unit text[2],
 const char *compare_signed(char *out, enum view_figure figure, int64_t v); /* "+1.2 s", "0" */
 const char *compare_change(char *out, int64_t ppm); /* "-31.2 %" */
 const char *compare_usd(char *out, int64_t nano_usd); /* "$0.0083": cents, or three digits */
+
+/*
+ * headline.c. The measure of what one of a unit cost: NULL where there is none of that name. And "at
+ * most ", where that is a bound in run @i (0, 1): "" of an exact one.
+ */
+const struct view_measure *compare_unit_measure(const struct view_pair *p, const char *unit);
+const char *compare_unit_bound(const struct pairing *g, int i);
 
 /* compare_words.c: what both pages say alike; the texts lie in @mem. */
 const char *compare_run_words(const struct view_compared_run *r, struct base_arena *mem);

@@ -140,6 +140,22 @@ static int64_t thousand(const struct view_comparison *c, const struct view_pair 
 	return amount[0] - amount[1];
 }
 
+/* The table's own difference. */
+static const char *unit_saving(const struct view_comparison *c, const struct view_pair *p,
+			       struct base_arena *mem)
+{
+	const struct view_measure *m = p->headline;
+	const struct view_outcome *o = view_outcome_of(c->run[p->run].summary, p->unit);
+	const char *each = view_outcome_each(o, mem);
+	base_unit v[2], difference;
+
+	compare_row(m->figure, m->value, v, difference);
+	if (!m->difference)
+		return base_arena_printf(mem, "nothing per %s", each);
+	return base_arena_printf(mem, "%s %s per %s", difference + 1,
+				 m->difference < 0 ? "less" : "more", each);
+}
+
 const char *compare_saving_words(const struct view_comparison *c, const struct view_pair *p,
 				 struct base_arena *mem)
 {
@@ -147,14 +163,18 @@ const char *compare_saving_words(const struct view_comparison *c, const struct v
 	bool usd = !p->why[VIEW_PART_USD_STEP];
 	enum view_figure figure = usd ? VIEW_FIGURE_USD : VIEW_FIGURE_NS;
 	base_unit n;
+	const char *t;
 
-	if (p->why[VIEW_PART_GPU_STEP])
+	if (p->unit)
+		t = unit_saving(c, p, mem);
+	else if (p->why[VIEW_PART_GPU_STEP])
 		return NULL;
-	const char *t =
-		base_arena_printf(mem, "%s without start-up and shutdown",
-				  more_or_less(mem, figure, thousand(c, p, usd), "thousand steps"));
-	if (p->why[VIEW_PART_GPU_RUN])
-		return base_arena_printf(mem, "%s%s", t, usd ? "" : " (GPU time)");
+	else
+		t = base_arena_printf(mem, "%s without start-up and shutdown",
+				      more_or_less(mem, figure, thousand(c, p, usd),
+						   "thousand steps"));
+	if (p->why[p->unit ? VIEW_PART_USD_RUN : VIEW_PART_GPU_RUN])
+		return base_arena_printf(mem, "%s%s", t, usd || p->unit ? "" : " (GPU time)");
 	t = base_arena_printf(mem, "%s, %s", t,
 			      more_or_less(mem, figure, usd ? s->run_nano_usd : s->run_ns, "run"));
 	if (c->runs_per_month >= 0)

@@ -218,7 +218,7 @@ static void compare(struct view_measure *m, const struct view_pair *p)
 
 /*
  * What a unit cost is what was paid for it, whatever the GPUs, their price and the number of steps:
- * that is what such runs are held against each other for.
+ * that is what such runs are held against each other for. Only of other windows it is another sum.
  */
 static void add_outcome(struct pairing *g, const char *unit)
 {
@@ -228,7 +228,7 @@ static void add_outcome(struct pairing *g, const char *unit)
 
 	*m = (struct view_measure){ .id = base_arena_text(mem, view_unit_metric(id, unit)),
 				    .figure = VIEW_FIGURE_USD,
-				    .part = VIEW_PART_FACT };
+				    .part = VIEW_PART_USD_UNIT };
 	for (int i = 0; i < 2; i++) {
 		const struct view_outcome *o = view_outcome_of(g->s[i], unit);
 

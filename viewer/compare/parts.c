@@ -233,6 +233,7 @@ static const char *refusal(struct pairing *g, const char *reason)
 		[VIEW_PART_RUN] = "time of the run",
 		[VIEW_PART_GPU_RUN] = "GPU time of the run",
 		[VIEW_PART_USD_RUN] = "dollars of the run",
+		[VIEW_PART_USD_UNIT] = "dollars of what it brought forth",
 	};
 	const char *all = "";
 
@@ -277,6 +278,7 @@ void compare_parts(struct pairing *g)
 		first_of(why[VIEW_PART_STEP], first_of(numbers_differ(g), cut_short(g)));
 	why[VIEW_PART_GPU_RUN] = first_of(why[VIEW_PART_RUN], device);
 	why[VIEW_PART_USD_RUN] = first_of(why[VIEW_PART_RUN], paid);
+	why[VIEW_PART_USD_UNIT] = window;
 	set_refusals(g);
 	add_notes(g);
 }

@@ -9,29 +9,54 @@
 #define LEAST_PPM 10000 /* of the GPU time: smaller findings are not worth a headline */
 
 /* "B costs 31.2 % less per step than A ($0.012 -> $0.0083)". */
+static const char *told(const struct pairing *g, const struct view_measure *m, const char *verb,
+			const char *what, const char *values)
+{
+	struct base_arena *mem = &g->c->mem;
+	base_unit change;
+
+	g->p->headline = m;
+	if (!m->difference)
+		return base_arena_printf(mem, "%s %s the same%s as %s %s", g->label[1], verb, what,
+					 g->label[0], values);
+	if (!m->has_change)
+		return base_arena_printf(mem, "%s %s %s%s than %s %s", g->label[1], verb,
+					 m->difference < 0 ? "less" : "more", what, g->label[0],
+					 values);
+	return base_arena_printf(mem, "%s %s %s %% %s%s than %s %s", g->label[1], verb,
+				 base_percent(change,
+					      m->change_ppm < 0 ? -m->change_ppm : m->change_ppm),
+				 m->difference < 0 ? "less" : "more", what, g->label[0], values);
+}
+
 static const char *by_measure(const struct pairing *g, const char *id, const char *verb,
 			      const char *what, const char *besides)
 {
 	const struct view_measure *m = view_pair_measure(g->p, id);
-	struct base_arena *mem = &g->c->mem;
-	base_unit v[2], difference, change;
-	const char *values;
+	base_unit v[2], difference;
 
 	if (!m->comparable)
 		return NULL;
 	compare_row(m->figure, m->value, v, difference);
-	values = base_arena_printf(mem, "(%s -> %s%s)", v[0], v[1], besides);
-	if (!m->difference)
-		return base_arena_printf(mem, "%s %s the same%s per step as %s %s", g->label[1],
-					 verb, what, g->label[0], values);
-	if (!m->has_change)
-		return base_arena_printf(mem, "%s %s %s%s per step than %s %s", g->label[1], verb,
-					 m->difference < 0 ? "less" : "more", what, g->label[0],
-					 values);
-	return base_arena_printf(mem, "%s %s %s %% %s%s per step than %s %s", g->label[1], verb,
-				 base_percent(change,
-					      m->change_ppm < 0 ? -m->change_ppm : m->change_ppm),
-				 m->difference < 0 ? "less" : "more", what, g->label[0], values);
+	return told(g, m, verb, what,
+		    base_arena_printf(&g->c->mem, "(%s -> %s%s)", v[0], v[1], besides));
+}
+
+/* What it was for: of a server its requests, whatever a step of it has of them. */
+static const char *by_unit(const struct pairing *g)
+{
+	struct base_arena *mem = &g->c->mem;
+	const char *unit = g->p->unit;
+	base_unit v[2], difference;
+
+	if (!unit)
+		return NULL;
+	const struct view_measure *m = compare_unit_measure(g->p, unit);
+	const struct view_outcome *o = view_outcome_of(g->s[1], unit);
+	compare_row(m->figure, m->value, v, difference);
+	return told(g, m, "costs", base_arena_printf(mem, " per %s", view_outcome_each(o, mem)),
+		    base_arena_printf(mem, "(%s%s -> %s%s)", compare_unit_bound(g, 0), v[0],
+				      compare_unit_bound(g, 1), v[1]));
 }
 
 /* Start-up and teardown are a third or more: a short trial, whose cost per step they decide. */
@@ -43,14 +68,16 @@ static bool mostly_starts(const struct view_summary *s)
 static const char *cost_clause(const struct pairing *g)
 {
 	bool brief = mostly_starts(g->s[0]) || mostly_starts(g->s[1]);
-	const char *t = brief ? NULL : by_measure(g, "usd_step", "costs", "", "");
+	const char *t = by_unit(g);
 
+	if (!t && !brief)
+		t = by_measure(g, "usd_step", "costs", " per step", "");
 	if (!t)
-		t = by_measure(g, "usd_step_working", "costs", "", " without start-up");
+		t = by_measure(g, "usd_step_working", "costs", " per step", " without start-up");
 	if (!t)
-		t = by_measure(g, "gpu_step_working", "takes", " GPU time", "");
+		t = by_measure(g, "gpu_step_working", "takes", " GPU time per step", "");
 	if (!t)
-		t = by_measure(g, "step_median", "takes", " time", " median");
+		t = by_measure(g, "step_median", "takes", " time per step", " median");
 	if (t)
 		return t;
 	return base_arena_printf(&g->c->mem, "%s and %s are not comparable per step: %s",
@@ -127,7 +154,8 @@ static const char *promise_clause(const struct pairing *g)
 {
 	const struct view_promise *q = headline_promise(g);
 
-	if (!q || g->p->why[VIEW_PART_GPU_STEP])
+	/* per step it would be about something else than what stands before it */
+	if (!q || g->p->why[g->p->unit ? VIEW_PART_GPU_RUN : VIEW_PART_GPU_STEP])
 		return "";
 	return base_arena_printf(&g->c->mem, "; of the predicted saving, %s",
 				 compare_promise_words(g->p, q, &g->c->mem));

@@ -147,6 +147,18 @@ with gs.scratch() as where:
     d = trace(where, 'd', 7_000, 1000, gpu='Some Accelerator 9000')
     sums = {run: gs.summary(run, *price) for run in (a, b, c, d)}
 
+    # What the runs were for leads, of a server its requests; its row says the same.
+    counted = [stored(where, f'{n}.json', gs.summary(run, *price, '--unit', 'tokens=2000000',
+                                                     '--unit', 'requests=5000'))
+               for n, run in (('served', a), ('served more', b))]
+    pair = compared(*counted)['comparisons'][0]
+    row = measures(pair)['usd_per_1k_requests']
+    gs.equal([pair['headline'], row['base'], row['run']],
+             ['usd_per_1k_requests'] + [half_even(nano(sums[run]['cost']['usd']) * 1000, 5000)
+                                        for run in (a, b)], 'cost per 1,000 requests')
+    said = re.match(r'B costs ([\d.]+) % less per 1,000 requests than A \(', pair['sentence'])
+    gs.check(said and said[1] == f'{-row["change_ppm"] / 10000:.1f}', pair['sentence'])
+
     # Every number, from the summaries alone.
     one = compared(a, b, *price, '--runs-per-month', '120')
     pair = one['comparisons'][0]

@@ -398,9 +398,123 @@ static void test_without_price(void)
 	done(&b);
 }
 
+/* A server of as many steps as @s, which answered so many requests in them. */
+static struct view_summary *served(struct view_summary *s, int64_t requests,
+				   enum view_outcome_bound bound)
+{
+	view_outcome_set(s, "samples", 77, 1, VIEW_OUTCOME_LOADER, VIEW_OUTCOME_EXACT);
+	view_outcome_set(s, "tokens", 5000000, 1, VIEW_OUTCOME_COUNTED, VIEW_OUTCOME_EXACT);
+	view_outcome_set(s, "requests", requests, 1, VIEW_OUTCOME_COUNTED, bound);
+	return s;
+}
+
+/* The table's row of it, in the sentence: its change, its unit, its figures. */
+static void expect_headline(const struct both *b, const char *id, const char *sentence,
+			    const char *saving)
+{
+	struct base_arena mem = { 0 };
+	char *json = page_of(&b->c, view_compare_json);
+	char want[128];
+
+	REQUIRE(b->p->headline);
+	EXPECT_STR(b->p->headline->id, id);
+	EXPECT(!strncmp(b->p->sentence, sentence, strlen(sentence)));
+	if (strncmp(b->p->sentence, sentence, strlen(sentence)))
+		printf("%s\n", b->p->sentence);
+	snprintf(want, sizeof(want), "\"headline\": \"%s\"", id);
+	EXPECT(strstr(json, want) != NULL);
+	EXPECT_STR(compare_saving_words(&b->c, b->p, &mem), saving);
+	base_arena_fini(&mem);
+	free(json);
+}
+
+static bool is_noted(const struct both *b, const char *text)
+{
+	for (size_t i = 0; i < b->p->notes; i++)
+		if (strstr(b->p->note[i], text))
+			return true;
+	return false;
+}
+
+/* Steps became cheaper and requests dearer: it is the requests that the servers are there for. */
+static void test_unit(void)
+{
+	const enum view_outcome_bound exact = VIEW_OUTCOME_EXACT;
+	struct both b;
+
+	compare(&b, served(starved(), 100000, exact), served(fed(), 50000, exact), -1);
+	EXPECT(measure(&b, "usd_step")->difference < 0);
+	EXPECT(measure(&b, "usd_per_1k_requests")->change_ppm == 500000);
+	expect_headline(&b, "usd_per_1k_requests",
+			"B costs 50.0 % more per 1,000 requests than A (6.9 \302\242 -> 10.3 "
+			"\302\242); GPUs waited for input 33.3 % -> 11.1 %",
+			"3.4 \302\242 more per 1,000 requests, $1.72 less per run");
+	EXPECT(strstr(b.p->sentence, " step") == NULL);
+	EXPECT(is_noted(&b, "a step is of 1.00 requests in A and of 0.50 in B"));
+	done(&b);
+
+	/* what only one of them counted says nothing of the other */
+	compare(&b, starved(), served(fed(), 50000, exact), -1);
+	expect_headline(&b, "usd_step", "B costs 25.0 % less per step than A (",
+			"1.72 \302\242 less per thousand steps without start-up and shutdown, "
+			"$1.72 less per run");
+	done(&b);
+
+	/* a unit that one counted and the other was told; samples alone are those of steps */
+	b.s[0] = starved();
+	b.s[1] = fed();
+	for (int i = 0; i < 2; i++)
+		view_outcome_set(b.s[i], "samples", 77, 1, VIEW_OUTCOME_LOADER, exact);
+	compare(&b, b.s[0], b.s[1], -1);
+	EXPECT_STR(b.p->headline->id, "usd_step");
+	done(&b);
+	b.s[0] = starved();
+	b.s[1] = fed();
+	view_outcome_set(b.s[0], "tokens", 1000000, 1, VIEW_OUTCOME_COUNTED, exact);
+	view_outcome_set(b.s[1], "tokens", 1000000, 1, VIEW_OUTCOME_GIVEN, exact);
+	compare(&b, b.s[0], b.s[1], -1);
+	expect_headline(&b, "usd_per_1m_tokens",
+			"B costs 25.0 % less per million tokens than A ($6.88 -> $5.16)",
+			"$1.72 less per million tokens, $1.72 less per run");
+	EXPECT(!is_noted(&b, "a step is of"));
+	done(&b);
+}
+
+/* Where a count is a bound so are the dollars; of another window they are another sum. */
+static void test_unit_doubt(void)
+{
+	struct view_summary *other = served(fed(), 50000, VIEW_OUTCOME_EXACT);
+	struct both b;
+
+	compare(&b, served(starved(), 100000, VIEW_OUTCOME_AT_LEAST),
+		served(fed(), 50000, VIEW_OUTCOME_AT_MOST), -1);
+	EXPECT(strstr(b.p->sentence, "(at most 6.9 \302\242 -> at least 10.3 \302\242)") != NULL);
+	EXPECT(is_noted(&b, "A: at least 100,000 requests"));
+	EXPECT(is_noted(&b, "B: at most 50,000 requests"));
+	EXPECT(!is_noted(&b, "a step is of"));
+	done(&b);
+
+	other->window = ANA_WINDOW_DEVICE;
+	compare(&b, served(starved(), 100000, VIEW_OUTCOME_EXACT), other, -1);
+	EXPECT(!measure(&b, "usd_per_1k_requests")->comparable);
+	EXPECT(b.p->why[VIEW_PART_USD_UNIT] != NULL);
+	EXPECT(strstr(b.p->sentence, "requests") == NULL);
+	done(&b);
+
+	/* another price, other GPUs, other numbers of steps: the question itself */
+	compare(&b, served(starved(), 100000, VIEW_OUTCOME_EXACT),
+		served(made_summary_of(made_starved(NULL), GPU, PRICE / 2), 50000,
+		       VIEW_OUTCOME_EXACT),
+		-1);
+	expect_headline(&b, "usd_per_1k_requests",
+			"B costs the same per 1,000 requests as A (6.88 \302\242 -> 6.88 \302\242)",
+			"nothing per 1,000 requests");
+	done(&b);
+}
+
 int main(void)
 {
 	return RUN(test_measures, test_promise, test_slow_start, test_elsewhere, test_new_place,
 		   test_moved, test_refused, test_evil, test_narrow, test_itself,
-		   test_without_price);
+		   test_without_price, test_unit, test_unit_doubt);
 }

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Of what the sentence is. A step of a server is whatever its kernels repeat, and answers one
+ * request or many: what the runs were for is what they or their user counted. Requests come before
+ * anything else that both have, then what was told first.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include "compare_priv.h"
+
+#define ALIKE_PPM 10000 /* a step that does so much more or less is another step */
+
+const struct view_measure *compare_unit_measure(const struct view_pair *p, const char *unit)
+{
+	char id[VIEW_UNIT_METRIC];
+
+	return view_pair_measure(p, view_unit_metric(id, unit));
+}
+
+/* Both counted it, and it costs something in both. The loader's own samples are those of steps. */
+static bool is_told(const struct pairing *g, const char *unit)
+{
+	for (int i = 0; i < 2; i++) {
+		const struct view_outcome *o = view_outcome_of(g->s[i], unit);
+
+		if (!o || o->source == VIEW_OUTCOME_LOADER)
+			return false;
+	}
+	return compare_unit_measure(g->p, unit)->comparable;
+}
+
+static const char *unit_of(const struct pairing *g)
+{
+	const struct view_summary *s = g->s[0];
+
+	if (is_told(g, "requests"))
+		return "requests";
+	for (size_t i = 0; i < s->outcomes; i++)
+		if (is_told(g, s->outcome[i].unit))
+			return s->outcome[i].unit;
+	return NULL;
+}
+
+const char *compare_unit_bound(const struct pairing *g, int i)
+{
+	/* the other way round than the count's */
+	static const char *const words[VIEW_OUTCOME_BOUNDS] = { "", "at most ", "at least " };
+
+	return words[view_outcome_of(g->s[i], g->p->unit)->bound];
+}
+
+static void note_bounds(struct pairing *g)
+{
+	for (int i = 0; i < 2; i++) {
+		const struct view_outcome *o = view_outcome_of(g->s[i], g->p->unit);
+
+		if (o->bound)
+			compare_note(g, base_arena_printf(&g->c->mem, "%s: %s", g->label[i],
+							  view_outcome_words(o, &g->c->mem)));
+	}
+}
+
+/* Millionths of the unit in a step; 0: not known. */
+static int64_t per_step(const struct view_summary *s, const char *unit)
+{
+	const struct view_outcome *o = view_outcome_of(s, unit);
+
+	if (o->bound || !s->result->steps)
+		return 0;
+	return compare_bounded(base_div_even((__int128)o->num * 1000000,
+					     (__int128)o->den * (__int128)s->result->steps));
+}
+
+static const char *many(char *out, int64_t millionths)
+{
+	snprintf(out, BASE_UNIT_BYTES, "%" PRId64 ".%02" PRId64, millionths / 1000000,
+		 millionths / 10000 % 100);
+	return out;
+}
+
+/* Else what stands in the table per step would seem to speak against the sentence. */
+static void note_steps(struct pairing *g)
+{
+	int64_t a = per_step(g->s[0], g->p->unit), b = per_step(g->s[1], g->p->unit);
+	base_unit x, y;
+
+	if (!a || !b || llabs(base_ppm(b - a, a)) < ALIKE_PPM)
+		return;
+	compare_note(g, base_arena_printf(&g->c->mem,
+					  "a step is of %s %s in %s and of %s in %s: time and "
+					  "dollars per step are of different work",
+					  many(x, a), g->p->unit, g->label[0], many(y, b),
+					  g->label[1]));
+}
+
+void compare_unit(struct pairing *g)
+{
+	g->p->unit = unit_of(g);
+	if (!g->p->unit)
+		return;
+	note_bounds(g);
+	note_steps(g);
+}
