@@ -187,9 +187,12 @@ int fleet_digest_make(struct fleet_digest *d, const struct view_summary *s, cons
 #define FLEET_NOT_ANALYSED "not_analysed"
 #define FLEET_REVISION_PROVISIONAL (INT64_C(1) << 40) /* all provisional ones are below */
 
-/* Makes it one. @s: of ana_options.held_only. */
-void fleet_digest_make_provisional(struct fleet_digest *d, const struct view_summary *s,
-				   const char *tenant);
+/*
+ * Makes it one. @s: of ana_options.held_only. Of a job that has a rest it is that, with such a
+ * revision. 0 or -ENOMEM.
+ */
+int fleet_digest_make_provisional(struct fleet_digest *d, const struct view_summary *s,
+				  const char *tenant);
 
 /*
  * What nobody recorded, of who was seen to hold GPUs (`gpustarve node`): its kind, its verdict and

@@ -382,13 +382,18 @@ int fleet_digest_make(struct fleet_digest *d, const struct view_summary *s, cons
 	return 0;
 }
 
-/* Minutes, too, are only told of what was observed. */
-void fleet_digest_make_provisional(struct fleet_digest *d, const struct view_summary *s,
-				   const char *tenant)
+/*
+ * Minutes, too, are only told of what was observed. When no run of a job was there is known without
+ * analysis: its rest is what it will be.
+ */
+int fleet_digest_make_provisional(struct fleet_digest *d, const struct view_summary *s,
+				  const char *tenant)
 {
 	*d = (struct fleet_digest){ .revision = now_ns() / 1000000000, .rules = s->rules };
 	set_names(d, s, tenant);
 	set_facts(d, s);
+	if (fleet_rest_is(s))
+		return make_rest(d, s);
 	set_lines(d, s);
 	set_labels(d, s);
 	TAME(d->verdict, FLEET_PROVISIONAL);
@@ -403,6 +408,7 @@ void fleet_digest_make_provisional(struct fleet_digest *d, const struct view_sum
 	TAME(d->share[0].class, FLEET_NOT_ANALYSED);
 	d->share[0].ns = fleet_digest_held_ns(d);
 	d->share[0].usd = fleet_digest_usd(d);
+	return 0;
 }
 
 struct fleet_derived fleet_digest_derive(const struct fleet_digest *d)

@@ -134,7 +134,7 @@ static int make(struct fleet_digest *d, const char *path, const struct fleet_dig
 	if (err)
 		return err;
 	if (o->provisional)
-		fleet_digest_make_provisional(d, s, o->team);
+		err = fleet_digest_make_provisional(d, s, o->team);
 	else
 		err = fleet_digest_make(d, s, o->team, o->revision);
 	view_summary_free(s);

@@ -416,8 +416,8 @@ def spans_of(j):
     return [[*s, s[1] * s[2]] for s in out]
 
 
-def digest_of(path):
-    done = gs.gpustarve('digest', path, '--price', ODD)
+def digest_of(path, *options):
+    done = gs.gpustarve('digest', path, '--price', ODD, *options)
     gs.equal((done.returncode, schema.errors(digests, json.loads(done.stdout))[:3]), (0, []), f'digest of {path}: {done.stderr.decode()}')
     return json.loads(done.stdout)
 
@@ -440,6 +440,11 @@ def check_rest(where):
         whole = at_once or not j['lives']
         gs.equal((d.get('whole_job', False), d.get('runs_overlap', False), d.get('rest_of_job_ns')),
                  (whole, at_once, None if whole else s['ledger']['gpu_ns']), f'job {job}: which of both')
+        early = digest_of(os.path.join(out, f'c1-{job}.job'), '--provisional')
+        for member in 'whole_job', 'runs_overlap', 'rest_of_job_ns', 'rest_spans', 'start_unix_ns', 'wall_ns':
+            gs.equal(early.get(member), d.get(member), f'job {job}: {member} before it is analysed')
+        gs.check(early['revision'] < 2**40, f'job {job}: {early["revision"]} gives way to any other')
+        gs.equal(early['verdict'], 'provisional' if whole else 'no_process', f'job {job}: before it is analysed')
         kinds['whole' if whole else 'rest'] += 1
         total += s['ledger']['gpu_ns']
         if whole:
@@ -451,6 +456,11 @@ def check_rest(where):
         c = 'excluded.unobserved' if j['unseen'] else 'excluded.no_process'
         want = spans_of(j)
         gs.equal(d['classes'], {c: [sum(x[3] for x in want), sum(g['usd'] for g in d['gpus'])]} if want else {}, f'job {job}: its class')
+        for x in d, early:
+            gs.equal({k: v[0] for k, v in x['classes'].items()}, {c: sum(x[3] for x in want)} if want else {}, f'job {job}: its class')
+        gs.equal([{k: g[k] for k in ('gpu', 'gpus', 'held_ns', 'wasted_ns')} for g in early['gpus']],
+                 [{k: g[k] for k in ('gpu', 'gpus', 'held_ns', 'wasted_ns')} for g in d['gpus']], f'job {job}: its GPUs, before')
+        gs.check(all(abs(a['usd'] - b['usd']) <= b['gpus'] for a, b in zip(early['gpus'], d['gpus'])), f'job {job}: its dollars, before')
         gs.equal(sum(x[4] for x in d['rest_spans']), sum(x[3] for x in want), f'job {job}: in spans')
         if len(want) <= 24:
             gs.equal([[x[1] + d['start_unix_ns'] - T0, *x[2:]] for x in d['rest_spans']], want, f'job {job}: when')

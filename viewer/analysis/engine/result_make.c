@@ -172,23 +172,29 @@ static void take_clock(struct ana_gpu *g, const struct ana_device *d)
 	g->confidence[ANA_EXCLUDED_UNOBSERVED][ANA_NONE] -= ns;
 }
 
-/* No event was read: nobody has observed it. */
-static void leave_unobserved(struct ana_gpu *g)
+/* No event was read: nobody has observed what its processes did. When there was none is known. */
+static void leave_unobserved(struct ana_gpu *g, const struct ana_device *d, int64_t vacant_ns)
 {
-	g->classes[ANA_EXCLUDED_UNOBSERVED] = g->held_ns;
-	g->confidence[ANA_EXCLUDED_UNOBSERVED][ANA_NONE] = g->held_ns;
+	if (d->unseen)
+		vacant_ns = 0;
+	g->classes[ANA_EXCLUDED_NO_PROCESS] = vacant_ns;
+	g->confidence[ANA_EXCLUDED_NO_PROCESS][ANA_HIGH] = vacant_ns;
+	g->classes[ANA_EXCLUDED_UNOBSERVED] = g->held_ns - vacant_ns;
+	g->confidence[ANA_EXCLUDED_UNOBSERVED][ANA_NONE] = g->held_ns - vacant_ns;
 }
 
 /* What its processes held, and what was given and they did not live in. */
 static void sum_held(struct ana_result_parts *r, struct ana_gpu *g, struct ana_device *d)
 {
+	int64_t vacant_ns;
+
 	g->held_ns = g->span_ns;
 	if (r->options->window != ANA_WINDOW_JOB)
 		return;
-	g->held_ns = ana_spans_measure(&d->held) +
-		     ana_allocations_outside(&d->given, &d->held, NULL, NULL);
+	vacant_ns = ana_allocations_outside(&d->given, &d->held, NULL, NULL);
+	g->held_ns = ana_spans_measure(&d->held) + vacant_ns;
 	if (r->options->held_only)
-		leave_unobserved(g);
+		leave_unobserved(g, d, vacant_ns);
 	take_clock(g, d);
 }
 
@@ -573,8 +579,7 @@ int ana_result_finish(struct ana_result_parts *r)
 		return err;
 	for (i = 0; i < r->plan->devices; i++)
 		sum_held(r, &r->result->gpu[i], &r->plan->device[i]);
-	if (!r->options->held_only)
-		err = ana_vacancies_make(r->plan, r->result);
+	err = ana_vacancies_make(r->plan, r->result);
 	if (err)
 		return err;
 	for (i = 0; i < r->result->gpus; i++)
