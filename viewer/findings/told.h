@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Findings as every page tells them: a sentence each, the most costly first, what is left of a
- * class folded under it, and how much of what the verdict is about the first ones are. Any thread.
+ * Which findings every page tells, a sentence each (finding_sentence.h): the most costly first,
+ * what is left of a class folded under it, those of one cause as one, and how much of what the
+ * verdict is about the first ones are. Any thread.
  */
 #ifndef VIEW_TOLD_H
 #define VIEW_TOLD_H
 
 #include "model/model.h"
-#include "sure.h"
 
 #define VIEW_TOLD_PPM 1000 /* of the GPU time: smaller findings are not told */
 #define VIEW_REST_PPM 10000 /* of the GPU time: less of what is left of a class is not told */
 #define VIEW_TOLD_FIRST 3 /* so many stand in the verdict */
 
-/*
- * "The GPU waited 36.0 % of the training time for batches: both workers were decoding images
- * (data.py:56 load). 4 workers would hide it: at most 1.42 times the steps per hour." The second
- * sentence stands where there is arithmetic behind it: of a number of workers or makers, or on one
- * GPU of the wait as a whole. Of several lines of one cause (view_causes_told) it stands with the
- * first alone, and is about all of them: one cause has one gain.
- */
-const char *view_finding_sentence(const struct view_summary *s, struct base_arena *mem, size_t at);
+/* Worth a sentence of its own: a line, which nobody calls what is left of a class. */
+bool view_told_is_line(const struct view_finding *f);
+/* The finding of its class that cost most. */
+bool view_told_is_first(const struct view_summary *s, size_t at);
 
 /*
  * The first line of a class stands for all of it that samples do not place (view_told_rest, an
@@ -32,30 +28,8 @@ int64_t view_told_ns(const struct view_summary *s, size_t at);
 /* Of the training time; of the time held where it lies outside of that. */
 int64_t view_told_share_ppm(const struct view_summary *s, size_t at);
 
-/* How sure of the least certain of @n findings that are told as one. */
-struct view_told;
-enum ana_confidence view_alike_confidence(const struct view_summary *s,
-					  const struct view_told *told, size_t n);
-/*
- * "confidence: cause and line high, gain medium: batches take uneven times": all that the sentence
- * names. A line that stands for more of its class than samples saw of it is medium if it has most
- * of what they saw, and that is a quarter of it, else low. A gain goes by sure.h.
- */
-const char *view_alike_confidence_words(const struct view_summary *s, struct base_arena *mem,
-					const struct view_told *told, size_t n);
-/* Of the gain alone; its words end those of view_alike_confidence_words. */
-struct view_sure view_alike_gain_sure(const struct view_summary *s, struct base_arena *mem,
-				      const struct view_told *told, size_t n);
-/* The same of what view_finding_sentence says. */
-const char *view_finding_confidence_words(const struct view_summary *s, struct base_arena *mem,
-					  size_t at);
-/* Of its gain alone, which is no surer than its cause; grade ANA_NONE: it tells none. */
-struct view_sure view_finding_gain_sure(const struct view_summary *s, struct base_arena *mem,
-					size_t at);
 /* Of the line alone, where view_told_rest has an index. */
 enum ana_confidence view_told_line_confidence(const struct view_summary *s, size_t at);
-/* What confidence is about: once on each page. */
-const char *view_confidence_words(const struct view_summary *s);
 
 struct view_told {
 	size_t at; /* in s->finding */
@@ -87,14 +61,11 @@ struct view_cause {
 size_t view_causes_told(const struct view_summary *s, struct base_arena *mem,
 			struct view_told **told, struct view_cause **cause);
 
-/*
- * What is told once of @n findings of which the others are like the first one: all of their time,
- * and a sentence with their lines ("(data.py:24 load, also 37 and 41)"). Of one that is a cause by
- * itself it is view_finding_sentence.
- */
+/* All of the time of @n findings that are told as one. */
 int64_t view_alike_ns(const struct view_summary *s, const struct view_told *told, size_t n);
-const char *view_alike_sentence(const struct view_summary *s, struct base_arena *mem,
-				const struct view_told *told, size_t n);
+/* How sure of the least certain of them. */
+enum ana_confidence view_alike_confidence(const struct view_summary *s,
+					  const struct view_told *told, size_t n);
 
 /*
  * "input.fetch in all: 60.3 % of the training time; 39.6 % told by line, 20.7 % where no sample

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* summary.json: the causes. One function per member, in the schema's order. */
 #include <stdint.h>
+#include "findings/finding_sentence.h"
 #include "findings/findings.h"
 #include "findings/loader.h"
 #include "findings/told.h"

@@ -3,6 +3,7 @@
  * Findings with places, and advice fitted to the evidence: sums, ranks, words, and what must not be
  * advised.
  */
+#include "findings/finding_sentence.h"
 #include "findings/findings.h"
 #include "harness.h"
 #include "findings/loader.h"

@@ -3,6 +3,7 @@
  * Findings as sentences: who, what, where, and the bound of what would be gained; the order in
  * which they are told, what is folded under them, and how much the first ones are.
  */
+#include "findings/finding_sentence.h"
 #include "findings/told.h"
 #include "harness.h"
 #include "findings/findings.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The causes: every class that was not well spent, at the places where samples saw it. */
 #include <stdint.h>
+#include "findings/finding_sentence.h"
 #include "findings/words.h"
 #include "findings/findings.h"
 #include "findings/lead.h"

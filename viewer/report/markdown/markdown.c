@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/escape.h"
 #include "base/units.h"
+#include "findings/finding_sentence.h"
 #include "findings/findings.h"
 #include "findings/lead.h"
 #include "findings/own_line.h"

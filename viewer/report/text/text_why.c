@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "findings/finding_sentence.h"
 #include "findings/findings.h"
 #include "findings/gain.h"
 #include "findings/lead.h"
