@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "wire/evidence.h"
 
+#define RANKS_PARTS 10 /* of a step: what waits for other ranks may add to it */
 #define NS_PER_S 1000000000
 /*
  * Of what is waited for batches a first worker on the cores here has to hide two thirds. One that
@@ -139,14 +140,44 @@ static int64_t per_batch(const struct view_summary *s, const struct ana_loader_f
 	return den ? base_div_even((__int128)gpu_sum_ns * (l->trainers ? l->trainers : 1), den) : 0;
 }
 
-/* A median over steps tells something of batches only where each step takes one. */
-static int64_t fed_median(const struct ana_result *r)
+/*
+ * Of one of the trainers: side by side they take the same steps, and each of these a batch of its
+ * own. One that was requeued is several processes and one rank; of a model that lies on several
+ * GPUs one process has the loader.
+ */
+static uint64_t batches_of_each(const struct view_summary *s, const struct ana_loader_facts *l)
 {
-	uint64_t n = recorded(r);
+	int64_t trainers = base_min((int64_t)l->trainers, s->ranks);
+
+	return recorded(s->result) / (uint64_t)base_max(1, trainers);
+}
+
+/* What a batch of a trainer waited within collectives for others, whose loaders were late. */
+static int64_t waits_for_ranks(const struct view_summary *s, const struct ana_loader_facts *l)
+{
+	int64_t ns = 0;
+
+	for (int c = 0; c < ANA_CLASSES; c++)
+		if (ana_class_is_input(c))
+			view_cost_add(&ns, s->result->skew_causes[c]);
+	return per_batch(s, l, ns);
+}
+
+/*
+ * A median over steps tells something of batches only where each step of a trainer takes one. And
+ * only waits for its own loader are taken from a step: where those for other ranks' are more than a
+ * small part of it, nobody knows how long it is without any.
+ */
+static int64_t fed_median(const struct view_summary *s, const struct ana_loader_facts *l)
+{
+	const struct ana_result *r = s->result;
+	uint64_t n = batches_of_each(s, l);
 	uint64_t steps = r->unrecorded.ns ? r->unrecorded.steps_recorded : r->steps;
 	bool one_each = steps > n / 10 * 9 && steps / 10 * 9 < n;
 
-	return one_each ? r->step_fed_median_ns : -1;
+	if (!one_each || waits_for_ranks(s, l) > r->step_fed_median_ns / RANKS_PARTS)
+		return -1;
+	return r->step_fed_median_ns;
 }
 
 /* Waits of GPUs for their own loaders, and inside collectives for ranks that waited for theirs. */
@@ -181,7 +212,7 @@ static void set_facts(struct view_summary *s, const struct ana_loader_facts *l)
 	f->fetch_slow_ns = base_max(l->fetch_p95_ns, 0);
 	f->step_ns = per_batch(s, l, span);
 	f->wait_ns = per_batch(s, l, exposed_ns(s));
-	f->fed_median_ns = fed_median(r);
+	f->fed_median_ns = fed_median(s, l);
 	f->cores = r->cpus / trainers_per_host(r);
 	if (r->cpus && !f->cores)
 		f->cores = 1;

@@ -463,7 +463,8 @@ static void test_makers(void)
 	s = made_by(1, WIRE_ROLE_SUBMITTER, 16, ANA_INPUT_PREP);
 	a = advice(s, "makers");
 	REQUIRE(a);
-	EXPECT_STR(a->brief, "2 processes that make batches ahead (a DataLoader with num_workers=2)");
+	EXPECT_STR(a->brief,
+		   "2 processes that make batches ahead (a DataLoader with num_workers=2)");
 	EXPECT(strstr(a->why, "while the main process made its batches itself") != NULL);
 	view_summary_free(s);
 
@@ -471,8 +472,10 @@ static void test_makers(void)
 	EXPECT(!advice(s, "inline")); /* the number says it */
 	a = advice(s, "makers");
 	REQUIRE(a);
-	EXPECT_STR(a->brief, "1 process that makes batches ahead (a DataLoader with num_workers=1, all that the "
-		   "cores here carry)");
+	EXPECT_STR(
+		a->brief,
+		"1 process that makes batches ahead (a DataLoader with num_workers=1, all that the "
+		"cores here carry)");
 	EXPECT(!strncmp(a->action,
 			"let 1 process make the batches ahead (a DataLoader with num_workers=1,",
 			69));
@@ -893,6 +896,72 @@ static void test_pace(void)
 	EXPECT_INT(view_loader_pace_ns(s, &median), 24000000);
 	EXPECT(!median);
 	view_summary_free(s);
+}
+
+/* @r's program on so many GPUs at once, each with a rank and a loader of its own. */
+static struct ana_result *on_ranks(struct ana_result *r, uint32_t ranks)
+{
+	r->processes = ranks;
+	r->process = realloc(r->process, ranks * sizeof(*r->process));
+	for (uint32_t i = 0; i < ranks; i++) {
+		if (i)
+			r->process[i] = (struct ana_process){ .host = strdup("node1"),
+							      .pid = 100 + i,
+							      .role = strdup("trainer"),
+							      .ended = strdup("exit") };
+		r->process[i].has_rank = true;
+		r->process[i].rank = (int32_t)i;
+	}
+	r->batches *= ranks;
+	r->loader[0].trainers = ranks;
+	return r;
+}
+
+static int64_t fed_median(struct ana_result *r)
+{
+	struct view_summary *s;
+	int64_t ns;
+
+	r->step_fed_median_ns = 18000000;
+	s = made_summary_of(r, H100, 6880000000LL);
+	ns = s->loader.facts.fed_median_ns;
+	view_summary_free(s);
+	return ns;
+}
+
+/* Of several ranks, too, the median step is that of a batch: each of them takes one in a step. */
+static void test_pace_of_ranks(void)
+{
+	struct ana_result *r = on_ranks(made_starved(NULL), 4);
+
+	EXPECT_INT(fed_median(r), 18000000);
+	/* four steps of each, or a quarter, are no batch's */
+	r = on_ranks(made_starved(NULL), 4);
+	r->steps *= 4;
+	EXPECT_INT(fed_median(r), -1);
+	r = on_ranks(made_starved(NULL), 4);
+	r->steps /= 4;
+	EXPECT_INT(fed_median(r), -1);
+	/* one of the four has the loader, as where a model lies on several GPUs */
+	r = on_ranks(made_starved(NULL), 4);
+	r->batches /= 4;
+	r->loader[0].trainers = 1;
+	EXPECT_INT(fed_median(r), 18000000);
+	/* one rank that was requeued: two processes, whose steps follow each other */
+	r = on_ranks(made_starved(NULL), 2);
+	r->process[1].rank = 0;
+	r->batches /= 2;
+	EXPECT_INT(fed_median(r), 18000000);
+	/* waits for other ranks' loaders are in every step: it is not known without them */
+	r = on_ranks(made_starved(NULL), 4);
+	r->skew_causes[ANA_INPUT_FETCH] = 18000000LL / 10 * 100000;
+	EXPECT_INT(fed_median(r), 18000000);
+	r = on_ranks(made_starved(NULL), 4);
+	r->skew_causes[ANA_INPUT_FETCH] = 18000000LL / 10 * 100000 + 200000;
+	EXPECT_INT(fed_median(r), -1);
+	r = on_ranks(made_starved(NULL), 4);
+	r->skew_causes[ANA_HOST_GC] = 18000000LL * 100000;
+	EXPECT_INT(fed_median(r), 18000000);
 }
 
 /* The bound and the lengths beside it are of the same numbers. */
@@ -1451,37 +1520,22 @@ static void test_copies_of_checkpoint(void)
 }
 
 static const struct t_case cases[] = {
-	T_CASE(test_places),
-	T_CASE(test_overdrawn),
-	T_CASE(test_rank),
-	T_CASE(test_one_line),
-	T_CASE(test_short_gaps),
-	T_CASE(test_confidence),
-	T_CASE(test_many),
-	T_CASE(test_shares),
-	T_CASE(test_workers),
-	T_CASE(test_makers),
-	T_CASE(test_maker_cpus),
-	T_CASE(test_sure_as_its_time),
-	T_CASE(test_two_trainers),
-	T_CASE(test_no_contradiction),
-	T_CASE(test_cores),
-	T_CASE(test_copies_of_checkpoint),
-	T_CASE(test_first_worker),
-	T_CASE(test_one_proposal),
-	T_CASE(test_premises),
-	T_CASE(test_order_of_one),
-	T_CASE(test_lengths),
-	T_CASE(test_pace),
-	T_CASE(test_epoch),
-	T_CASE(test_by_evidence),
-	T_CASE(test_without_workers),
-	T_CASE(test_one_by_one),
-	T_CASE(test_reads_are_no_copies),
-	T_CASE(test_own_python),
-	T_CASE(test_about),
-	T_CASE(test_second),
-	T_CASE(test_words),
+	T_CASE(test_places),	    T_CASE(test_overdrawn),
+	T_CASE(test_rank),	    T_CASE(test_one_line),
+	T_CASE(test_short_gaps),    T_CASE(test_confidence),
+	T_CASE(test_many),	    T_CASE(test_shares),
+	T_CASE(test_workers),	    T_CASE(test_makers),
+	T_CASE(test_maker_cpus),    T_CASE(test_sure_as_its_time),
+	T_CASE(test_two_trainers),  T_CASE(test_no_contradiction),
+	T_CASE(test_cores),	    T_CASE(test_copies_of_checkpoint),
+	T_CASE(test_first_worker),  T_CASE(test_one_proposal),
+	T_CASE(test_premises),	    T_CASE(test_order_of_one),
+	T_CASE(test_lengths),	    T_CASE(test_pace),
+	T_CASE(test_pace_of_ranks), T_CASE(test_epoch),
+	T_CASE(test_by_evidence),   T_CASE(test_without_workers),
+	T_CASE(test_one_by_one),    T_CASE(test_reads_are_no_copies),
+	T_CASE(test_own_python),    T_CASE(test_about),
+	T_CASE(test_second),	    T_CASE(test_words),
 	T_CASE(test_short_path),
 };
 
