@@ -613,6 +613,7 @@ class Piece:
         self.fed = self.at_once = self.answer = False
         self.read, self.left = None, 0
         self.place, self.alone, self.chained, self.served, self.asks, self.by_feeder = '', 0, False, False, False, False
+        self.alone_of = {}
         self.perhaps = False  # of the sample at hand
         self.made, self.orders, self.takes = False, {}, {}
         self.kin = False  # decided by weight: its kin may share
@@ -956,7 +957,10 @@ class Piece:
         classes, undecided = [], 0
         for s, w, part in parts:
             self.perhaps = False
+            alone = self.alone
             blocked = s['state'] != RUNNING and self.host_block(s, part)
+            if self.alone > alone and blocked != 'chain':
+                self.alone_of[blocked] = self.alone_of.get(blocked, 0) + self.alone - alone
             if blocked == 'host.no_work':
                 unnamed = self.unnamed(s)
                 there = self.at_place(s, part if unnamed else 0)
@@ -989,6 +993,9 @@ class Piece:
         if not with_chain:
             self.add('input.cpu_starved' if makes else 'host.cpu_starved', h.delay)
         self.asks = self.alone > 0 and 10 * self.alone >= 9 * (self.b - self.a - h.delay)
+        for c, ns in self.alone_of.items() if self.served and not self.chained else ():
+            self.add(c, -ns)
+            self.add('host.no_work', ns)
         gone = ['host.unknown']
         if unknown == 'excluded.teardown':
             gone += ['input.inline', 'input.epoch', 'input.handoff']

@@ -121,6 +121,8 @@ static const char *other_end(const struct view_hotspot *p)
 
 	if (name && p->wait == WIRE_WAIT_SOCKET && !strncmp(name, "socket:", 7))
 		name += 7;
+	if (name != p->target && !strcmp(name, "unix"))
+		return NULL; /* a pair without a name, such as that by which a loop wakes itself */
 	if (!name || !*name || !strcmp(name, "socket") || !strcmp(name, "pipe") ||
 	    !strcmp(name, "*"))
 		return NULL;

@@ -110,6 +110,10 @@ CASES = [
     # what is no input, though batches are copied right after
     ('ZeRO-Offload CPU Adam', 'host.cpu_work', ('host.cpu_work',), [thread(100, RUN, ADAM)]),
     ('server: asyncio idle', 'host.no_work', ALONE, [thread(100, SOCKET, LOOP, '?l0.0.0.0:80')]),
+    ('server: asyncio, its sockets not known at first', 'host.no_work', ALONE,
+     [dict(thread(100, SOCKET, LOOP, '?l0.0.0.0:80'), blind=17)]),
+    ('server: its loop not known at first', 'host.no_work', ALONE,
+     [thread(100, LOCK, GET, '?o30'), dict(thread(105, SOCKET, LOOP, '!o30 ?l0.0.0.0:80'), blind=17)]),
     ('server: engine waits for requests', 'host.no_work', ALONE + ('host.no_work',),
      [thread(100, LOCK, CORE, '?o30'), thread(105, SOCKET, LOOP, '!o30 ?l0.0.0.0:80')]),
     ('server: worker spins in shared memory', 'host.no_work', ('host.no_work',), [thread(100, RUN, SPIN)]),
@@ -140,8 +144,9 @@ def text(threads, joined, extra=''):
             out += [f'api {t} {t + 3000} {corr} {submit} cudaLaunchKernel', op.format(corr)]
         for at in range(t + 55 * MS, t + 550 * MS, 20 * MS):
             for w in threads:
-                if joined and w['links'] != links:
-                    links = w['links']
+                known = w['links'] if at >= t + 55 * MS + w.get('blind', 0) * 20 * MS else ''
+                if joined and known != links:
+                    links = known
                     out.append(f'links {links}'.rstrip())
                 out.append('sample {0} {pid} {tid} {role} {state} {wait} 0 0 0 0 {stack}'.format(at + w['tid'], **w))
         t += 550 * MS

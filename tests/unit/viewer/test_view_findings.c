@@ -1160,6 +1160,13 @@ static void test_words(void)
 	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_PIPELINE, &p, 40), "waiting for work");
 	EXPECT_STR(view_words_blocked(&mem, &p, 40),
 		   "the queue between workers and the main process");
+	p.wait = WIRE_WAIT_SOCKET;
+	p.target = "socket:unix"; /* a pair without a name */
+	EXPECT_STR(view_words_doing(&mem, ANA_HOST_WAIT, &p, 40), "waiting for a socket");
+	p.target = "socket:/run/server";
+	EXPECT_STR(view_words_doing(&mem, ANA_HOST_WAIT, &p, 40),
+		   "waiting for data from /run/server");
+	p.target = NULL;
 	p.wait = WIRE_WAIT_SLEEP;
 	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_FETCH, &p, 40), "asleep");
 	p.wait = WIRE_WAIT_NONE;

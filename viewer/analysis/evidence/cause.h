@@ -87,7 +87,7 @@ struct ana_cause {
 	 * was seen to wait for work there.
 	 */
 	uint32_t place;
-	int64_t alone;
+	int64_t alone, alone_of[ANA_CLASSES]; /* of: with which classes, but for chains */
 	bool served;
 	bool unnamed; /* of the sample at hand: so its chain is that waits for work */
 	/* of the sample at hand: its chain's makers serve, and were met at work by chance */

@@ -527,12 +527,14 @@ static int64_t waiting(struct ana_evidence *e, const struct ana_thread_samples *
 static void add_blocked(struct ana_cause *b, struct ana_evidence *e,
 			const struct ana_thread_samples *s, const struct ana_shares *h, size_t i)
 {
-	int64_t ns = ana_shares_part(s, h, i);
+	int64_t ns = ana_shares_part(s, h, i), alone = b->alone;
 	size_t at = i;
 	enum ana_class c;
 
 	b->unnamed = b->perhaps = b->doubted = b->named = false;
 	c = class_of_block(b, e, s, h, i, &at);
+	if (c != FOLLOWED)
+		b->alone_of[c] += b->alone - alone;
 	b->undecided += b->perhaps ? ns : 0;
 	if (c == FOLLOWED) {
 		ana_cause_owe(b, s, at, ns);
@@ -744,6 +746,21 @@ static void forget_input(struct ana_cause *b)
 	}
 }
 
+/*
+ * It was seen to wait for work: where it waits at the very same place in the same piece, and nobody
+ * was seen who would end that, it waits for work, too. What it waits for is looked at from its
+ * second look on, or later.
+ */
+static void serve_alone(struct ana_cause *b)
+{
+	int c;
+
+	for (c = 0; c < ANA_CLASSES && b->served && !b->chained; c++) {
+		ana_cause_add(b, ANA_HOST_NO_WORK, b->alone_of[c]);
+		b->weight[c] -= b->alone_of[c];
+	}
+}
+
 bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 {
 	const struct ana_thread_samples *own = ana_evidence_thread(e, e->pid, tid), *s, *t;
@@ -764,6 +781,7 @@ bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 	ana_cause_pay(b, e);
 	b->asks =
 		b->alone && 10 * (__int128)b->alone >= 9 * (__int128)(b->end - b->start - h.delay);
+	serve_alone(b);
 	if (b->unknown == ANA_EXCLUDED_TEARDOWN)
 		forget_input(b);
 	/* what is not known keeps the class it had */
