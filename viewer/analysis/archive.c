@@ -133,3 +133,22 @@ void *ana_archive_array(struct ana_archive *a, void *array, size_t *count, size_
 	*count = 0;
 	return NULL;
 }
+
+void *ana_archive_ring(struct ana_archive *a, void *ring, size_t size, uint32_t all, uint32_t *head,
+		       uint32_t *count)
+{
+	size_t kept = ring ? all : 0;
+
+	ring = ana_archive_array(a, ring, &kept, size, all);
+	ana_archive_check(a, !kept || kept == all);
+	if (a->reading && kept != all) { /* an array of nothing is no ring */
+		free(ring);
+		ring = NULL;
+		kept = 0;
+	}
+	ana_archive_bytes(a, ring, kept * size);
+	ana_archive_field(a, *head);
+	ana_archive_field(a, *count);
+	ana_archive_check(a, *count <= kept && *head < all);
+	return ring;
+}

@@ -81,6 +81,13 @@ void *ana_archive_array(struct ana_archive *a, void *array, size_t *count, size_
 		}                                                                                 \
 	})
 
+/*
+ * A ring of @all elements of @size bytes, or NULL, where there is none yet: all of it is kept, as
+ * plain bytes, and which of it are alive. Returns the ring, where it is read a new one.
+ */
+void *ana_archive_ring(struct ana_archive *a, void *ring, size_t size, uint32_t all, uint32_t *head,
+		       uint32_t *count);
+
 /* What was read cannot be: -EBADMSG unless @fine. */
 void ana_archive_check(struct ana_archive *a, bool fine);
 

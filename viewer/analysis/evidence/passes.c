@@ -248,19 +248,8 @@ void ana_loader_given_archive(struct ana_loader_given *g, struct ana_archive *a)
 
 void ana_passes_archive(struct ana_passes *g, struct ana_archive *a)
 {
-	uint32_t kept = g->waiting ? ANA_PASSES_WAITING : 0;
-
 	ana_archive_vec(a, g->pass, g->passes, ITERATORS_MAX + 64);
 	ana_archive_bytes(a, g->pass, g->passes * sizeof(*g->pass));
-	ana_archive_vec(a, g->waiting, kept, ANA_PASSES_WAITING);
-	ana_archive_check(a, !kept || kept == ANA_PASSES_WAITING);
-	if (a->reading && kept != ANA_PASSES_WAITING) { /* an array of nothing is no ring */
-		free(g->waiting);
-		g->waiting = NULL;
-		kept = 0;
-	}
-	ana_archive_bytes(a, g->waiting, kept * sizeof(*g->waiting));
-	ana_archive_field(a, g->head);
-	ana_archive_field(a, g->count);
-	ana_archive_check(a, g->count <= kept && g->head < ANA_PASSES_WAITING);
+	g->waiting = ana_archive_ring(a, g->waiting, sizeof(*g->waiting), ANA_PASSES_WAITING,
+				      &g->head, &g->count);
 }

@@ -112,17 +112,6 @@ int64_t ana_loader_hand_ns(const struct ana_loader_facts *f)
 
 void ana_taking_archive(struct ana_taking *t, struct ana_archive *a)
 {
-	uint32_t kept = t->waiting ? ANA_TAKING_WAITING : 0;
-
-	ana_archive_vec(a, t->waiting, kept, ANA_TAKING_WAITING);
-	ana_archive_check(a, !kept || kept == ANA_TAKING_WAITING);
-	if (a->reading && kept != ANA_TAKING_WAITING) { /* an array of nothing is no ring */
-		free(t->waiting);
-		t->waiting = NULL;
-		kept = 0;
-	}
-	ana_archive_bytes(a, t->waiting, kept * sizeof(*t->waiting));
-	ana_archive_field(a, t->head);
-	ana_archive_field(a, t->count);
-	ana_archive_check(a, t->count <= kept && t->head < ANA_TAKING_WAITING);
+	t->waiting = ana_archive_ring(a, t->waiting, sizeof(*t->waiting), ANA_TAKING_WAITING,
+				      &t->head, &t->count);
 }
