@@ -111,8 +111,9 @@ static bool time_to_end(const struct server *sv)
 }
 
 /*
- * What is under way is put and answered. A store that does not answer keeps threads that nobody can
- * end; nothing of theirs is acknowledged, so the process may end as if it were killed.
+ * What is under way is put and answered, and pulses are handed over, as far as the time goes. A
+ * store that does not answer keeps threads that nobody can end; nothing of theirs is acknowledged,
+ * so the process may end as if it were killed.
  */
 static void finish(struct server *sv)
 {
@@ -120,7 +121,9 @@ static void finish(struct server *sv)
 
 	coll_sdnotify_stopping(&sv->notify);
 	sv->gateway.ending = true;
-	while (coll_hands_out(&sv->gateway.hands) && coll_now_ns() < until && !turn(sv, TURN_MS))
+	while ((coll_hands_out(&sv->gateway.hands) ||
+		coll_exchange_ending(&sv->gateway.exchange)) &&
+	       coll_now_ns() < until && !turn(sv, TURN_MS))
 		;
 	if (sv->opts->verbose)
 		report(sv);

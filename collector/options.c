@@ -427,10 +427,8 @@ static bool gateway_complete(const struct coll_options *o)
 	else if (o->digest.archive || o->sweep || o->limits_file)
 		why = "it has no runs; --archive, --sweep and --limits are for a collector that "
 		      "has";
-	else if (coll_conditions_want(&o->conditions, LIVE_STEP_SLOWER_PCT) ||
-		 coll_conditions_want(&o->conditions, LIVE_UNSAVED_FOR) ||
-		 coll_conditions_want(&o->conditions, LIVE_UNSAVED_USD))
-		why = "--alert on step_slower_pct or unsaved is for a collector that has the runs";
+	else if (coll_conditions_want(&o->conditions, LIVE_STEP_SLOWER_PCT))
+		why = "--alert on step_slower_pct is for a collector that has the runs";
 	else if (!o->digest.store && o->conditions.watch.entries)
 		why = "--alert needs what all gateways hear; give --store URL";
 	else if (o->digest.store && o->gateway.gather_s > COLL_GATEWAY_GATHER_S)

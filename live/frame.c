@@ -67,28 +67,65 @@ static int apply_message(struct live_run *r, const struct wire_frame *f, const P
 	return live_run_bye(r, f->stream, f->seq, f->time_ns, (const Wire__Bye *)m, when);
 }
 
+/* What the frame says, in @memory, to be freed there; NULL: see *err. */
+static ProtobufCMessage *message_of(struct live_reader *d, const struct wire_frame *f,
+				    const uint8_t *payload, struct wire_bounded *memory, int *err)
+{
+	const ProtobufCMessageDescriptor *type =
+		f->type == WIRE_FRAME_HELLO   ? &wire__hello__descriptor
+		: f->type == WIRE_FRAME_PULSE ? &wire__pulse__descriptor
+		: f->type == WIRE_FRAME_FACTS ? &wire__facts__descriptor
+					      : &wire__bye__descriptor;
+	ProtobufCMessage *m;
+	const uint8_t *raw;
+
+	*err = unpack(d, f, payload + f->head_len, &raw);
+	if (*err)
+		return NULL;
+	wire_bounded_init(memory, MEMORY_MAX);
+	m = protobuf_c_message_unpack(type, &memory->allocator, f->raw_len, raw);
+	*err = m ? 0 : -EBADMSG;
+	return m;
+}
+
 int live_run_frame(struct live_run *r, struct live_reader *d, const struct wire_frame *f,
 		   const uint8_t *payload, const struct live_when *when)
 {
-	const ProtobufCMessageDescriptor *type;
 	struct wire_bounded memory;
-	const uint8_t *raw;
+	ProtobufCMessage *m;
 	int err;
 
 	if (!live_frame_wanted(f))
 		return 0;
-	type = f->type == WIRE_FRAME_HELLO   ? &wire__hello__descriptor
-	       : f->type == WIRE_FRAME_PULSE ? &wire__pulse__descriptor
-	       : f->type == WIRE_FRAME_FACTS ? &wire__facts__descriptor
-					     : &wire__bye__descriptor;
-	err = unpack(d, f, payload + f->head_len, &raw);
-	if (err)
-		return err;
-	wire_bounded_init(&memory, MEMORY_MAX);
-	ProtobufCMessage *m = protobuf_c_message_unpack(type, &memory.allocator, f->raw_len, raw);
+	m = message_of(d, f, payload, &memory, &err);
 	if (!m)
-		return -EBADMSG;
+		return err;
 	err = apply_message(r, f, m, when);
 	protobuf_c_message_free_unpacked(m, &memory.allocator);
 	return err;
+}
+
+int live_frame_facts(struct live_reader *d, const struct wire_frame *f, const uint8_t *payload,
+		     struct live_facts *out)
+{
+	struct wire_bounded memory;
+	const Wire__Facts *facts;
+	ProtobufCMessage *m;
+	int err;
+
+	*out = (struct live_facts){ 0 };
+	if (f->type != WIRE_FRAME_FACTS)
+		return -EBADMSG;
+	m = message_of(d, f, payload, &memory, &err);
+	if (!m)
+		return err;
+	facts = (const Wire__Facts *)m;
+	out->memory = facts->n_devices;
+	for (size_t i = 0; i < facts->n_checkpoints; i++) {
+		if (facts->checkpoints[i]->told > out->save)
+			out->save = facts->checkpoints[i]->told;
+		out->written |= facts->checkpoints[i]->state == WIRE__SAVE_STATE__SAVE_WRITTEN;
+	}
+	protobuf_c_message_free_unpacked(m, &memory.allocator);
+	return 0;
 }

@@ -31,4 +31,9 @@ struct live_run;
 struct live_stream;
 void live_saved_fini(struct live_run *r, struct live_stream *s);
 
+/* Of the stream's saves not all is known that was told before @t_ns. */
+void live_saved_miss(struct live_stream *s, int64_t t_ns);
+/* So many things were told before, and up to this one @told: missed is what did not come here. */
+void live_saved_count(struct live_stream *s, uint64_t before, uint64_t told, int64_t t_ns);
+
 #endif

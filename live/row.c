@@ -52,7 +52,30 @@ static uint32_t stretch_of(const struct wire_frame *f)
 	return (uint32_t)(t / LIVE_ROW_STRETCH_NS % LIVE_ROW_STRETCHES);
 }
 
-bool live_row_of(struct live_row *r, const struct wire_frame *f, bool first)
+bool live_row_stays(uint32_t slot)
+{
+	return (slot < LIVE_ROW_PULSE && slot != LIVE_ROW_BYE) || slot >= LIVE_ROW_SAVE;
+}
+
+/* False: it tells nothing that a row is made of. */
+static bool facts_slot(struct live_row *r, struct live_reader *d, const struct wire_frame *f,
+		       const uint8_t *payload)
+{
+	struct live_facts facts;
+
+	if (live_frame_facts(d, f, payload, &facts))
+		return false;
+	if (facts.save)
+		r->slot = LIVE_ROW_SAVE + (uint32_t)(facts.save % LIVE_ROW_SAVES);
+	else if (facts.written)
+		r->slot = LIVE_ROW_WRITTEN;
+	else
+		r->slot = LIVE_ROW_MEMORY;
+	return facts.save || facts.written || facts.memory;
+}
+
+bool live_row_of(struct live_row *r, struct live_reader *d, const struct wire_frame *f,
+		 const uint8_t *payload, bool first)
 {
 	*r = (struct live_row){ .rank = (int64_t)f->seq };
 	if (!f->seq || f->seq > SEQ_MAX || wire_frame_bytes(f) > LIVE_ROW_FRAME_MAX)
@@ -67,6 +90,8 @@ bool live_row_of(struct live_row *r, const struct wire_frame *f, bool first)
 		if (first)
 			r->rank = SEQ_MAX - r->rank;
 		return true;
+	case WIRE_FRAME_FACTS:
+		return facts_slot(r, d, f, payload);
 	case WIRE_FRAME_BYE:
 		r->slot = LIVE_ROW_BYE;
 		return true;
@@ -128,6 +153,13 @@ static bool take_number(int64_t *out, const char *text, int64_t most)
 	return *text >= '0' && *text <= '9' && !*end && !errno && *out <= most;
 }
 
+static bool is_slot(int64_t slot)
+{
+	return slot <= LIVE_ROW_WRITTEN ||
+	       (slot >= LIVE_ROW_PULSE && slot < LIVE_ROW_PULSE + LIVE_ROW_STRETCHES) ||
+	       slot >= LIVE_ROW_SAVE;
+}
+
 static bool take_columns(struct live_row *r, char *const *column)
 {
 	uint8_t id[WIRE_STREAM_ID_BYTES];
@@ -136,7 +168,7 @@ static bool take_columns(struct live_row *r, char *const *column)
 	if (!take_name(r->team, sizeof(r->team), column[0], true) ||
 	    !take_name(r->run, sizeof(r->run), column[1], false) ||
 	    strlen(column[2]) != 2 * sizeof(id) || !get_hex(id, column[2], sizeof(id)) ||
-	    !take_number(&slot, column[3], LIVE_ROW_PULSE + LIVE_ROW_STRETCHES - 1) ||
+	    !take_number(&slot, column[3], LIVE_ROW_SLOTS - 1) || !is_slot(slot) ||
 	    !take_number(&r->rank, column[4], INT64_MAX) ||
 	    !take_number(&r->age_s, column[5], AGE_MAX_S))
 		return false;
@@ -144,8 +176,7 @@ static bool take_columns(struct live_row *r, char *const *column)
 	r->slot = (uint32_t)slot;
 	r->hex = column[6];
 	r->digits = strlen(r->hex);
-	return r->digits <= 2 * LIVE_ROW_FRAME_MAX && !(r->digits % 2) &&
-	       (slot <= LIVE_ROW_ALERT || slot >= LIVE_ROW_PULSE);
+	return r->digits <= 2 * LIVE_ROW_FRAME_MAX && !(r->digits % 2);
 }
 
 bool live_row_get(struct live_row *r, char *line)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run that goes on, as rows that a store keeps (docs/FORMAT.md, "Rows of pulses"): of each stream
- * its Hello, its first pulse, the newest pulse of each of the last stretches of ten seconds, and
- * its Bye, as the frames that came. A frame itself says which row it is and which of two is newer,
- * so it does not matter who puts it, when, in which order or how often: of the rows with one key
- * the one with the highest rank holds. And which alerts fired.
+ * A run that goes on, as rows that a store keeps (docs/FORMAT.md, "Rows of pulses"): of each
+ * stream its Hello, its first pulse, the newest pulse of each of the last stretches of ten
+ * seconds, what it told last of saves, and its Bye, as the frames that came. A frame itself says
+ * which row it is and which of two is newer, so it does not matter who puts it, when, in which
+ * order or how often: of the rows with one key the one with the highest rank holds. And which
+ * alerts fired.
  *
  * As text a row is a line of
  *
  *	TEAM \t RUN \t STREAM \t SLOT \t RANK \t AGE \t FRAME
  *
- * AGE: how many seconds ago the store got it, by the store's own clock; FRAME: hexadecimal. What is
- * read is hostile. Pure functions, any thread.
+ * AGE: how many seconds ago the store got it, by the store's own clock; FRAME: hexadecimal. What
+ * is read is hostile. Pure functions, any thread.
  */
 #ifndef LIVE_ROW_H
 #define LIVE_ROW_H
@@ -36,7 +37,12 @@ enum live_row_slot { /* numbers are part of the format */
 	LIVE_ROW_FIRST = 1, /* the pulse with the lowest number */
 	LIVE_ROW_BYE = 2,
 	LIVE_ROW_ALERT = 3, /* its stream is a hash of the condition, its frame a line of fired.h */
+	LIVE_ROW_MEMORY = 4, /* the newest Facts that tell of GPUs' memory, ... */
+	LIVE_ROW_WRITTEN = 5, /* ... and of bytes that were written */
 	LIVE_ROW_PULSE = 16, /* and LIVE_ROW_STRETCHES of them */
+	LIVE_ROW_SAVE = 32, /* Facts of saves: what was told by its number, ... */
+	LIVE_ROW_SAVES = 64, /* ... modulo this. A process counts: what is missing is seen */
+	LIVE_ROW_SLOTS = LIVE_ROW_SAVE + LIVE_ROW_SAVES,
 };
 
 struct live_row {
@@ -49,11 +55,16 @@ struct live_row {
 	size_t digits;
 };
 
+/* Whether a row of such a slot is wanted for as long as its run goes on. */
+bool live_row_stays(uint32_t slot);
+
 /*
- * The row's own columns of a frame; @first: a pulse is told as one that may be its stream's first.
- * False: there is no row of it. Not set: team, run, age and the frame's digits.
+ * The row's own columns of a frame with head and body @payload, which of Facts alone is read;
+ * @first: a pulse is told as one that may be its stream's first. False: there is no row of it. Not
+ * set: team, run, age and the frame's digits.
  */
-bool live_row_of(struct live_row *r, const struct wire_frame *f, bool first);
+bool live_row_of(struct live_row *r, struct live_reader *d, const struct wire_frame *f,
+		 const uint8_t *payload, bool first);
 
 /* The columns of an alert that fired: each condition has one row in each run. */
 void live_row_of_alert(struct live_row *r, const struct live_fired *f);

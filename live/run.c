@@ -389,9 +389,10 @@ int live_run_pulse(struct live_run *r, const uint8_t *id, uint64_t seq, int64_t 
 	if (!s->pulses)
 		s->first_ns = begin = t - life_before(s, made_ns);
 	s->t_ns = t;
-	s->blind |= when->thinned;
-	if (when->thinned)
-		s->blind_ns = t;
+	if (m->saves_told)
+		live_saved_count(s, m->saves_told - 1, m->saves_told - 1, t);
+	else if (when->thinned)
+		live_saved_miss(s, t);
 	s->complete_ns =
 		base_min(base_max(0, base_min(m->complete_ns, LIVE_NUMBER_MAX)) + s->offset_ns, t);
 	s->launches = m->launches;

@@ -111,7 +111,8 @@ struct live_stream { /* a process; read only */
 	size_t kepts;
 	uint32_t last_save; /* number of the last one that was told */
 	struct live_written written; /* the last that was told */
-	bool blind; /* frames before blind_ns were left out: see live_when */
+	uint64_t told; /* the last that was told of its saves, counted by itself */
+	bool blind; /* what was told of saves before blind_ns is not all known: see live_when */
 	int64_t blind_ns;
 };
 
@@ -135,7 +136,7 @@ struct live_when {
 	int64_t now_ns; /* monotonic */
 	int64_t wall_ns; /* CLOCK_REALTIME */
 	bool history; /* read from what lay there, not as it came: pulses may be far apart */
-	bool thinned; /* ... and so may all else be: what saves were made is not known */
+	bool thinned; /* ... and so may all else be: what saves were made is known by count alone */
 	bool aged; /* ... and age_ns ago it was heard of, whatever its stamp says */
 	int64_t age_ns;
 };

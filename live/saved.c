@@ -97,6 +97,20 @@ static int64_t placed(const struct live_stream *s, int64_t t_ns)
 	return t + base_max(-LIVE_NUMBER_MAX, base_min(s->offset_ns, LIVE_NUMBER_MAX));
 }
 
+void live_saved_miss(struct live_stream *s, int64_t t_ns)
+{
+	s->blind_ns = s->blind ? base_max(s->blind_ns, t_ns) : t_ns;
+	s->blind = true;
+}
+
+void live_saved_count(struct live_stream *s, uint64_t before, uint64_t told, int64_t t_ns)
+{
+	if (before > s->told)
+		live_saved_miss(s, t_ns);
+	if (told > s->told)
+		s->told = told;
+}
+
 static void take_save(struct live_run *r, struct live_stream *s, Wire__Checkpoint c)
 {
 	struct live_kept *k;
@@ -134,6 +148,12 @@ static void take_written(struct live_run *r, struct live_stream *s, const Wire__
 	r->saved->stale = true;
 }
 
+/* No sooner than the pulse before, whatever stamp it has. */
+static int64_t said_ns(const struct live_stream *s, const Wire__Facts *m)
+{
+	return base_max(s->t_ns, live_clamped(placed(s, m->t_ns)));
+}
+
 int live_run_facts(struct live_run *r, const uint8_t *id, uint64_t seq, const Wire__Facts *m)
 {
 	struct live_stream *s = live_run_stream(r, id);
@@ -152,6 +172,8 @@ int live_run_facts(struct live_run *r, const uint8_t *id, uint64_t seq, const Wi
 	for (size_t i = 0; i < m->n_checkpoints; i++) {
 		const Wire__Checkpoint *c = m->checkpoints[i];
 
+		if (c->told)
+			live_saved_count(s, c->told - 1, c->told, said_ns(s, m));
 		if (live_tells_of_save(c) && *c->path)
 			take_save(r, s, *c);
 		else if (c->state == WIRE__SAVE_STATE__SAVE_WRITTEN)

@@ -183,6 +183,17 @@ static void exchange(struct coll_exchange *x)
 		failed(x, strerror(-err));
 }
 
+bool coll_exchange_ending(struct coll_exchange *x)
+{
+	if (!x->context || x->busy)
+		return x->busy;
+	if (x->last || !x->rows.lines.len)
+		return false;
+	x->last = true;
+	exchange(x);
+	return x->busy;
+}
+
 void coll_exchange_tick(struct coll_exchange *x)
 {
 	if (!x->context)

@@ -24,6 +24,7 @@ struct coll_exchange { /* zero: there is none */
 	int64_t next_mark; /* what it says now, 0: not yet */
 	int64_t next_ns, pause_ns; /* monotonic */
 	bool busy;
+	bool last; /* the last one has begun */
 	bool failed; /* the last time */
 	int64_t told_ns; /* monotonic: when the store told us last, 0: never */
 	int64_t sure_ns; /* monotonic: from when on alerts are looked at again after a failure */
@@ -46,5 +47,8 @@ void coll_exchange_alert(struct coll_exchange *x, const struct coll_run *run,
 
 /* To be called about once a second. */
 void coll_exchange_tick(struct coll_exchange *x);
+
+/* At the end: what came is handed over, once. True: that is under way, or still to begin. */
+bool coll_exchange_ending(struct coll_exchange *x);
 
 #endif

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SLOTS (LIVE_ROW_PULSE + LIVE_ROW_STRETCHES)
-
 void coll_pulse_rows_add(struct coll_pulse_rows *p, const struct live_row *r, const void *frame,
 			 size_t len)
 {
@@ -19,26 +17,35 @@ void coll_pulse_rows_add(struct coll_pulse_rows *p, const struct live_row *r, co
 		p->rows++;
 }
 
-/* The entry of each slot whose row holds; NULL: none. */
-static void choose(const struct coll_body_stream *s, bool first, const struct wire_entry **of)
+struct chosen { /* of a slot */
+	const struct wire_entry *entry; /* whose row holds; NULL: none */
+	int64_t rank;
+	char stream[LIVE_ROW_STREAM_BYTES];
+};
+
+static void choose(struct coll_pulse_rows *p, const struct coll_body *b,
+		   const struct coll_body_stream *s, bool first, struct chosen *of)
 {
-	struct live_row r, best[SLOTS];
+	struct live_row r;
 
 	for (size_t i = 0; i < s->entries; i++) {
 		const struct wire_entry *e = &s->entry[i];
+		const uint8_t *payload = b->bytes.data + e->offset + WIRE_FRAME_HEADER_BYTES;
+		bool is_pulse = e->frame.type == WIRE_FRAME_PULSE;
 
-		for (int as_first = first; as_first >= 0; as_first--) {
-			if (!live_row_of(&r, &e->frame, as_first) ||
-			    (of[r.slot] && best[r.slot].rank >= r.rank))
+		for (int as_first = first && is_pulse; as_first >= 0; as_first--) {
+			if (!live_row_of(&r, p->reader, &e->frame, payload, as_first) ||
+			    (of[r.slot].entry && of[r.slot].rank >= r.rank))
 				continue;
-			of[r.slot] = e;
-			best[r.slot] = r;
+			of[r.slot] = (struct chosen){ .entry = e, .rank = r.rank };
+			memcpy(of[r.slot].stream, r.stream, sizeof(r.stream));
 		}
 	}
 }
 
-static bool name_row(struct live_row *r, const char *team, const char *run)
+static bool name_row(struct live_row *r, const struct chosen *c, const char *team, const char *run)
 {
+	memcpy(r->stream, c->stream, sizeof(r->stream));
 	return snprintf(r->team, sizeof(r->team), "%s", team) < (int)sizeof(r->team) &&
 	       snprintf(r->run, sizeof(r->run), "%s", run) < (int)sizeof(r->run);
 }
@@ -46,15 +53,23 @@ static bool name_row(struct live_row *r, const char *team, const char *run)
 void coll_pulse_rows_take(struct coll_pulse_rows *p, const char *team, const struct coll_body *b,
 			  const struct coll_body_stream *s, bool first)
 {
-	const struct wire_entry *of[SLOTS] = { NULL };
-	struct live_row r;
+	struct chosen of[LIVE_ROW_SLOTS] = { { NULL } };
 
-	choose(s, first, of);
-	for (uint32_t slot = 0; slot < SLOTS; slot++)
-		if (of[slot] && live_row_of(&r, &of[slot]->frame, slot == LIVE_ROW_FIRST) &&
-		    name_row(&r, team, s->run))
-			coll_pulse_rows_add(p, &r, b->bytes.data + of[slot]->offset,
-					    (size_t)wire_frame_bytes(&of[slot]->frame));
+	if (!p->reader)
+		p->reader = live_reader_new();
+	if (!p->reader) {
+		p->dropped++;
+		return;
+	}
+	choose(p, b, s, first, of);
+	for (uint32_t slot = 0; slot < LIVE_ROW_SLOTS; slot++) {
+		const struct wire_entry *e = of[slot].entry;
+		struct live_row r = { .slot = slot, .rank = of[slot].rank };
+
+		if (e && name_row(&r, &of[slot], team, s->run))
+			coll_pulse_rows_add(p, &r, b->bytes.data + e->offset,
+					    (size_t)wire_frame_bytes(&e->frame));
+	}
 }
 
 void coll_pulse_rows_return(struct coll_pulse_rows *p, struct wire_buf *lines)
@@ -73,4 +88,6 @@ void coll_pulse_rows_return(struct coll_pulse_rows *p, struct wire_buf *lines)
 void coll_pulse_rows_fini(struct coll_pulse_rows *p)
 {
 	wire_buf_fini(&p->lines);
+	live_reader_free(p->reader);
+	p->reader = NULL;
 }

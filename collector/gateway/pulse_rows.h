@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What bodies tell of runs that go on, as rows for a store (live/row.h), until they are handed
- * over: of each stream in a body its Hello, the newest pulse of each stretch, and its Bye. Bounded:
- * what is older gives way, for what comes next says the same and more. One thread.
+ * over: of each stream in a body its Hello, the newest pulse of each stretch, what it tells of
+ * saves, and its Bye. Bounded: what is older gives way, for pulses that come next say the same and
+ * more, and of saves readers see by their count that some are missing. One thread.
  */
 #ifndef COLL_PULSE_ROWS_H
 #define COLL_PULSE_ROWS_H
@@ -14,6 +15,7 @@
 #define COLL_PULSE_ROWS_MAX (32u << 20) /* bytes */
 
 struct coll_pulse_rows { /* zero-initialise it; coll_pulse_rows_fini */
+	struct live_reader *reader; /* made once it is needed */
 	struct wire_buf lines; /* that came since, or wait again */
 	uint64_t rows; /* that were ever taken */
 	uint64_t dropped; /* times that for want of room or memory some were not */

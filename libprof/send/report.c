@@ -27,6 +27,7 @@
 static struct prof_triplet triplet[TRIPLETS];
 static size_t triplets;
 static size_t peak_memory;
+static uint64_t saves_told; /* things told of saves: who reads a part sees what it lacks */
 
 void prof_report_clock(void)
 {
@@ -86,6 +87,13 @@ void prof_report_facts(int64_t since_ns)
 		prof_stream_message(WIRE_FRAME_FACTS, &msg.base);
 }
 
+/* Not what was loaded, nor bytes that were written by whatever means. */
+static bool is_of_save(const Wire__Checkpoint *c)
+{
+	return c->number && c->state != WIRE__SAVE_STATE__SAVE_OPENED &&
+	       c->state != WIRE__SAVE_STATE__SAVE_WRITTEN;
+}
+
 void prof_report_checkpoint(const struct prof_checkpoint *c, const char *saver, const char *path)
 {
 	Wire__Checkpoint point = WIRE__CHECKPOINT__INIT, *list[] = { &point };
@@ -106,6 +114,8 @@ void prof_report_checkpoint(const struct prof_checkpoint *c, const char *saver, 
 	point.inode = c->inode;
 	point.size = c->size;
 	point.mtime_ns = c->mtime_ns;
+	if (is_of_save(&point))
+		point.told = ++saves_told;
 	msg.t_ns = c->end_ns ? c->end_ns : c->start_ns;
 	msg.n_checkpoints = 1;
 	msg.checkpoints = list;
@@ -258,6 +268,7 @@ static void fill_pulse(struct pulse *p, const struct prof_counters *c)
 	p->msg.memory_bytes = memory_held(&ranges);
 	p->msg.level = prof_text(c->level);
 	p->msg.invalid = prof_intake()->invalid;
+	p->msg.saves_told = saves_told + 1;
 	fill_evidence(&p->msg);
 	fill_cost(p);
 }

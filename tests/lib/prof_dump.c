@@ -158,9 +158,9 @@ static void pulse(const Wire__Pulse *m)
 	printf("\"t\":%" PRId64 ",\"complete\":%" PRId64 ",\"loader_wait\":%" PRIu64
 	       ",\"launches\":%" PRIu64 ",\"dropped\":%" PRIu64 ",\"cpu\":%" PRIu64
 	       ",\"events\":%" PRIu64 ",\"frames_dropped\":%" PRIu64 ",\"memory\":%" PRIu64
-	       ",\"invalid\":%" PRIu64 ",\"level\":\"%s\",\"devices\":[",
+	       ",\"invalid\":%" PRIu64 ",\"saves_told\":%" PRIu64 ",\"level\":\"%s\",\"devices\":[",
 	       m->t_ns, m->complete_ns, m->loader_wait_ns, m->launches, m->dropped, m->own_cpu_ns,
-	       m->events, m->frames_dropped, m->memory_bytes, m->invalid, m->level);
+	       m->events, m->frames_dropped, m->memory_bytes, m->invalid, m->saves_told, m->level);
 	for (i = 0; i < m->n_devices; i++)
 		pulse_device(m->devices[i], i ? "," : "");
 	putchar(']');
@@ -232,6 +232,7 @@ static void facts(const Wire__Facts *m)
 		text(m->checkpoints[i]->path);
 		printf(",\"saver\":");
 		text(m->checkpoints[i]->saver);
+		printf(",\"told\":%" PRIu64, m->checkpoints[i]->told);
 		printf(",\"state\":%d,\"number\":%u,\"before\":%" PRIu64 ",\"inode\":%" PRIu64
 		       ",\"size\":%" PRIu64 ",\"mtime\":%" PRId64 ",\"synced\":%d,\"content\":%d}",
 		       (int)m->checkpoints[i]->state, m->checkpoints[i]->number,

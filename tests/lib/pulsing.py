@@ -16,10 +16,10 @@ SAVE_STATES = {'begun': 1, 'whole': 2, 'failed': 3, 'handed': 4, 'changed': 7, '
 
 class Trainer:
     """A process with one GPU. Times are seconds of its life, which began @ago seconds ago. @stamped: its
-    pulses' frames were made then, not now."""
+    pulses' frames were made then, not now. @counts: what it tells of saves; libprof of before did not."""
 
-    def __init__(self, run, uuid=None, ago=0.0, rank=None, host='node', name='GPU', pid=77, stamped=False):
-        self.stamped = stamped
+    def __init__(self, run, uuid=None, ago=0.0, rank=None, host='node', name='GPU', pid=77, stamped=False, counts=True):
+        self.stamped, self.counts, self.told = stamped, counts, 0
         self.run, self.id, self.seq = run, os.urandom(16), 0
         self.uuid = uuid or os.urandom(16)
         self.start = time.time_ns() - int(ago * S)
@@ -37,7 +37,8 @@ class Trainer:
         t = self.start + int(seconds * S)
         device = field(1, 0) + field(2, int(busy * S)) + field(3, int(busy * 100))
         return (field(1, t) + field(2, t - int(lag * S)) + field(3, device) + field(4, int(wait * S)) +
-                field(5, launches) + field(6, dropped) + field(7, int(seconds * S / 1000)) + field(11, '1'))
+                field(5, launches) + field(6, dropped) + field(7, int(seconds * S / 1000)) + field(11, '1') +
+                (field(19, self.told + 1) if self.counts else b''))
 
     def pulse(self, seconds, busy, wait=0.0, launches=0, lag=0.0, dropped=0):
         """By then so many seconds busy, so many in loader waits, so many events dropped."""
@@ -49,12 +50,14 @@ class Trainer:
              saver='torch.save', size=0):
         """One thing that happens to a save: 'begun', 'whole', 'failed', 'handed', 'changed', 'deleted'."""
         self.seq += 1
+        self.told += 1
         end = self.start + int(ended * S) if ended else 0
         told = (field(1, self.start + int(begun * S)) + (field(2, end) if end else b'') + field(4, path) +
                 field(5, SAVE_STATES[state]) + field(6, number) +
                 field(7, saver) + (field(8, before) if before else b'') + (field(9, inode) if inode else b'') +
-                (field(10, size) if size else b'') + (field(13, content) if content else b''))
-        return frame(self.id, self.seq, FACTS, body=field(3, told))
+                (field(10, size) if size else b'') + (field(13, content) if content else b'') +
+                (field(14, self.told) if self.counts else b''))
+        return frame(self.id, self.seq, FACTS, body=field(1, end or self.start + int(begun * S)) + field(3, told))
 
     def memory(self, used):
         """What NVML says of the GPU."""

@@ -15,6 +15,12 @@
 #define VALUE(x) STR(x)
 #define SWEEP_S 3600 /* old parts are looked for by whoever reads in the first seconds of such */
 #define SWEEP_FOR_S 20
+/* the slots that do not stay, as SQL has them */
+#define GOES 2
+#define GOES_FROM 16
+#define GOES_TO 31
+_Static_assert(GOES == LIVE_ROW_BYE && GOES_FROM == LIVE_ROW_PULSE && GOES_TO + 1 == LIVE_ROW_SAVE,
+	       "as live_row_stays has them");
 
 #define HEARD "toInt64(toUInt32(heard))"
 #define NOW "toInt64(toUInt32(now()))"
@@ -22,8 +28,8 @@
 static const char columns[] =
 	"tenant String, run String, stream String, slot UInt8, rank Int64, frame String,"
 	" heard DateTime DEFAULT now(), keep Date DEFAULT toDate(now() + 86400 *"
-	" if(slot IN (" FLEET_PULSES_BEGUN
-	"), " VALUE(FLEET_PULSES_BEGUN_DAYS) ", " VALUE(FLEET_PULSES_DAYS) "))";
+	" if(slot = " VALUE(GOES) " OR slot BETWEEN " VALUE(GOES_FROM) " AND " VALUE(
+		GOES_TO) ", " VALUE(FLEET_PULSES_DAYS) ", " VALUE(FLEET_PULSES_BEGUN_DAYS) "))";
 
 #define KEPT_BY " PARTITION BY keep ORDER BY (tenant, run, stream, slot)"
 

@@ -5,8 +5,8 @@
  * live_row_apply wants it; of a row there may be older ones as well, which change nothing.
  *
  * When a row came is the store's to say, by its own clock, in whole seconds: a server's, or, of
- * SQLite, of this machine since it started. Rows go some days after they came (Hello, first pulse
- * and alerts after some weeks).
+ * SQLite, of this machine since it started. Rows go some days after they came (those that
+ * live_row_stays has after some weeks).
  */
 #ifndef FLEET_PULSE_TABLE_H
 #define FLEET_PULSE_TABLE_H
@@ -18,7 +18,6 @@
 #define FLEET_PULSES_AGAIN_S 15 /* what came so long before a mark is read once more */
 #define FLEET_PULSES_DAYS 2
 #define FLEET_PULSES_BEGUN_DAYS 60
-#define FLEET_PULSES_BEGUN "0, 1, 3" /* the slots that stay so long */
 
 struct fleet_pulses_query {
 	int64_t since; /* a mark of before: what is new; 0: all rows of runs that go on, or ... */

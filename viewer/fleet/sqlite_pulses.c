@@ -42,14 +42,9 @@ static struct now read_now(void)
 	return now;
 }
 
-static bool stays_long(const struct live_row *r)
-{
-	return r->slot == LIVE_ROW_HELLO || r->slot == LIVE_ROW_FIRST || r->slot == LIVE_ROW_ALERT;
-}
-
 static int put_row(sqlite3 *db, const struct now *now, const struct live_row *r)
 {
-	int64_t days = stays_long(r) ? FLEET_PULSES_BEGUN_DAYS : FLEET_PULSES_DAYS;
+	int64_t days = live_row_stays(r->slot) ? FLEET_PULSES_BEGUN_DAYS : FLEET_PULSES_DAYS;
 
 	return fleet_db_run(db,
 			    "INSERT INTO pulse VALUES(?,?,?,?,?,?,?,?,?)"

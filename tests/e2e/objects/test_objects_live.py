@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e,clickhouse waits
+# ctest: labels=e2e,clickhouse waits timeout=600
 """Runs that go on and whose frames come to several gateways: `top --store` and each gateway's /metrics tell of them what a
 run directory with all frames tells, from SQLite and from ClickHouse, though gateways die and the clock of one is hours off."""
 import contextlib
@@ -145,6 +145,81 @@ def check(engine):
         gs.equal(rows_of(top('--store', url, '--run', 'alpha/r')[1]), rows_of(top(os.path.join(root, 'r.gst'))[1]), 'at last')
         for g in (a, c):
             gs.check('cannot' not in g.log(), g.log()[-500:])
+
+
+def unsaved(lines):
+    """Rank to what a kill now would lose of its GPU, and what is said of that above."""
+    at = next(i for i, line in enumerate(lines) if line.split()[:2] == ['RANK', 'GPU'])
+    end = lines[at].index('UNSAVED') + len('UNSAVED')
+    return {line.split()[0]: line[end - 8:end].strip() for line in lines[at + 1:]}, re.findall(r'a kill now loses \S+', ' '.join(lines[:at]))
+
+
+def check_saves(engine):
+    """What a kill would lose, of saves whose frames came to several gateways; and not known where some never came."""
+    with gs.scratch() as marks:
+        mark = os.path.join(marks, 'mark')
+        with three(engine, ['--alert', 'unsaved_for>25s', '--exec', f'echo $GPUSTARVE_ALERT_RUN_ID >>{mark}',
+                            '--alert', 'unsaved_usd>=0.05', '--usd-per-gpu-hour', '3.60']) as (url, root, (a, b, c), _):
+            t = Trainer('s', ago=LIVES, rank=0, stamped=True)
+            u, quiet = process('s', 1, .5, 0)
+            v, before = process('before', 0, .5, 0, counts=False)
+            frames = [t.hello(), t.memory(40 << 30)]
+            for s in range(1, LIVES + 1):
+                frames.append(t.pulse(s, s))
+                if s in (5, 15, 30):  # the third is not whole yet
+                    frames += [t.save(s, 'begun', s, path=f'/ckpt/{s}', content=1)]
+                if s in (10, 20):
+                    frames += [t.save(s - 5, 'whole', s - 5, s, path=f'/ckpt/{s - 5}', inode=s, size=1 << 30, content=1)]
+                if s == 32:
+                    frames += [t.written(31, 32, 1 << 21), t.save(5, 'deleted', 5, 32, path='/ckpt/5', inode=10, size=1 << 30)]
+            t.write(root, *frames)
+            u.write(root, *quiet)
+            for i, frame in enumerate(frames[:-1]):
+                post((a, b, c)[i % 3], frame)
+            post(b, *quiet, *frames[-1:])
+            post(c, *before, v.save(1, 'begun', 5), v.save(1, 'whole', 5, 6, inode=3))
+
+            def told(run='alpha/s'):
+                rc, lines, said = top('--store', url, '--run', run)
+                return unsaved(lines) if not rc else said
+
+            want = unsaved(top(os.path.join(root, 's.gst'))[1])
+            gs.equal(want[0], {'0': '35.0 s', '1': '35.0 s'}, 'since the second')
+            gs.until('as the run directory tells it', lambda: told() == want, PATIENCE_S)
+            gs.until('of a libprof that does not count', lambda: told('alpha/before')[0].get('0') == '-', PATIENCE_S)
+            gs.until('its alert', lambda: os.path.exists(mark), PATIENCE_S)
+
+            # Who is asked to end hands over what came to it.
+            done = t.save(30, 'whole', 30, LIVES + 1, path='/ckpt/30', inode=30, size=1 << 30, content=1), \
+                t.pulse(LIVES + 2, LIVES + 2), u.pulse(LIVES + 2, .5 * LIVES)
+            t.write(root, *done[:2])
+            u.write(root, done[2])
+            post(a, *done)
+            gs.equal(a.stop(), 0, a.log())
+            want = unsaved(top(os.path.join(root, 's.gst'))[1])
+            gs.equal(want[0], {'0': '22.0 s', '1': '22.0 s'}, 'since the third')
+            gs.equal(told(), want, 'as soon as it has ended')
+
+            # Who is killed takes something along: it is not known, until the next that is whole.
+            post(b, t.save(60, 'begun', LIVES + 3, path='/ckpt/60', content=1))
+            b.kill()
+            post(c, t.save(60, 'whole', LIVES + 3, LIVES + 4, path='/ckpt/60', inode=60, size=1 << 30, content=1),
+                 t.pulse(LIVES + 5, LIVES + 5), u.pulse(LIVES + 5, .5 * LIVES))
+            gs.until('not known', lambda: set(told()[0].values()) == {'-'}, PATIENCE_S)
+            post(c, t.save(61, 'begun', LIVES + 6, path='/ckpt/61', content=1),
+                 t.save(61, 'whole', LIVES + 6, LIVES + 7, path='/ckpt/61', inode=61, size=1 << 30, content=1),
+                 t.pulse(LIVES + 9, LIVES + 9), u.pulse(LIVES + 9, .5 * LIVES))
+            gs.until('known again', lambda: told()[0] == {'0': '3.0 s', '1': '3.0 s'}, PATIENCE_S)
+            with open(mark, encoding='utf-8') as f:
+                gs.equal(f.read().split(), ['s'], 'once, and of no run whose saves are not known')
+
+
+def test_saves_sqlite():
+    check_saves(sqlite)
+
+
+def test_saves_clickhouse():
+    check_saves(clicks)
 
 
 def test_sqlite():

@@ -157,6 +157,19 @@ def saves_of(stream):
     return by_number, opened
 
 
+def check_count(stream):
+    """Each thing that is told of a save has its number, and each pulse says how many were told before it."""
+    count, pulses = 0, 0
+    for r in stream:
+        for p in r['checkpoints'] if r.get('frame') == 'facts' else ():
+            count += p['state'] not in (OPENED, WRITTEN)
+            gs.equal(p['told'], 0 if p['state'] in (OPENED, WRITTEN) else count, f'its number: {p}')
+        if r.get('frame') == 'pulse':
+            gs.equal(r['saves_told'], count + 1, 'of a pulse')
+            pulses += 1
+    gs.check(count > 20 and pulses, f'{count} things told, {pulses} pulses')
+
+
 def stand_ins():
     with gs.scratch() as where:
         write(where, SAVERS)
@@ -168,6 +181,7 @@ def stand_ins():
         told, files = json.loads(done.stdout)
         stream = ranges.trace(where)[0]
         out = os.path.realpath(where + '/out')
+    check_count(stream)
     saves, opened = saves_of(stream)
     got = [[saves[n][0]['path'].replace(out + '/', ''), saves[n][0]['saver']] +
            [c['state'] for c in saves[n][1:]] for n in sorted(saves)]

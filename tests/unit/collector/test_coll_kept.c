@@ -40,7 +40,7 @@ static void add(uint8_t id, uint16_t type, uint64_t seq, int64_t made_ns, bool f
 
 	f.raw_len = (uint32_t)len;
 	EXPECT_INT(wire_frame_append(&bytes, &f, NULL, 0, body, len), 0);
-	EXPECT(live_row_of(r, &f, first));
+	EXPECT(live_row_of(r, NULL, &f, NULL, first));
 	snprintf(r->run, sizeof(r->run), "run");
 	EXPECT_INT(live_row_put(&line, r, bytes.data, bytes.len), 0);
 	line.data[line.len - 1] = '\0';

@@ -20,7 +20,7 @@ static bool row(struct live_row *r, uint16_t type, uint64_t seq, int64_t time_ns
 {
 	struct wire_frame f = frame_of(type, seq, time_ns);
 
-	return live_row_of(r, &f, first);
+	return live_row_of(r, NULL, &f, NULL, first);
 }
 
 static void test_slots(void)
@@ -41,7 +41,50 @@ static void test_slots(void)
 	EXPECT(!row(&r, WIRE_FRAME_PULSE, 0, 0, false));
 	EXPECT(!row(&r, WIRE_FRAME_PULSE, UINT64_MAX, 0, false));
 	EXPECT(!row(&r, WIRE_FRAME_PULSE, INT64_MAX, 0, true));
-	EXPECT(!row(&r, WIRE_FRAME_BLOCK, 2, 0, false) && !row(&r, WIRE_FRAME_FACTS, 2, 0, false));
+	EXPECT(!row(&r, WIRE_FRAME_BLOCK, 2, 0, false));
+}
+
+/* Facts by what they tell: of saves by the process's count, a ring. */
+static void test_facts(void)
+{
+	Wire__Facts m = WIRE__FACTS__INIT;
+	Wire__Checkpoint c = WIRE__CHECKPOINT__INIT, *saves[1] = { &c };
+	Wire__DeviceFacts g = WIRE__DEVICE_FACTS__INIT, *devices[1] = { &g };
+	struct live_reader *d = live_reader_new();
+	struct wire_frame f = frame_of(WIRE_FRAME_FACTS, 9, 0);
+	struct live_row r;
+	uint8_t body[256];
+
+	m.checkpoints = saves;
+	m.devices = devices;
+	c.state = WIRE__SAVE_STATE__SAVE_WHOLE;
+	const struct {
+		uint64_t told;
+		Wire__SaveState state;
+		bool saves, devices;
+		int slot;
+	} is[] = { { 1, WIRE__SAVE_STATE__SAVE_BEGUN, true, false, LIVE_ROW_SAVE + 1 },
+		   { 65, WIRE__SAVE_STATE__SAVE_WHOLE, true, true, LIVE_ROW_SAVE + 1 },
+		   { UINT64_MAX, WIRE__SAVE_STATE__SAVE_WHOLE, true, true, LIVE_ROW_SAVE + 63 },
+		   { 0, WIRE__SAVE_STATE__SAVE_WRITTEN, true, false, LIVE_ROW_WRITTEN },
+		   { 0, WIRE__SAVE_STATE__SAVE_WHOLE, false, true, LIVE_ROW_MEMORY },
+		   { 0, WIRE__SAVE_STATE__SAVE_OPENED, true, false, -1 },
+		   { 0, WIRE__SAVE_STATE__SAVE_WHOLE, true, false, -1 },
+		   { 0, WIRE__SAVE_STATE__SAVE_WHOLE, false, false, -1 } };
+	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++) {
+		c.told = is[i].told;
+		c.state = is[i].state;
+		m.n_checkpoints = is[i].saves;
+		m.n_devices = is[i].devices;
+		f.body_len = f.raw_len = (uint32_t)protobuf_c_message_pack(&m.base, body);
+		EXPECT(live_row_of(&r, d, &f, body, true) == (is[i].slot >= 0));
+		EXPECT(is[i].slot < 0 || ((int)r.slot == is[i].slot && r.rank == 9));
+	}
+	body[0] = 0xff;
+	EXPECT(!live_row_of(&r, d, &f, body, true));
+	EXPECT(live_row_stays(LIVE_ROW_SAVE + 63) && live_row_stays(LIVE_ROW_WRITTEN));
+	EXPECT(!live_row_stays(LIVE_ROW_BYE) && !live_row_stays(LIVE_ROW_PULSE + 5));
+	live_reader_free(d);
 }
 
 static const char *line_of(struct wire_buf *out, const struct live_row *r, const void *bytes,
@@ -61,7 +104,7 @@ static void test_lines(void)
 	struct live_row r, got;
 
 	EXPECT_INT(wire_frame_append(&bytes, &f, NULL, 0, NULL, 0), 0);
-	EXPECT(live_row_of(&r, &f, false));
+	EXPECT(live_row_of(&r, NULL, &f, NULL, false));
 	snprintf(r.run, sizeof(r.run), "run-1");
 	line_of(&out, &r, bytes.data, bytes.len);
 	EXPECT(live_row_get(&got, (char *)out.data));
@@ -103,8 +146,10 @@ static void test_hostile_lines(void)
 				    "t\tr\t" ID "0\t0\t1\t0\tab",
 				    "t\tr\t0011\t0\t1\t0\tab",
 				    "t\tr\tg0112233445566778899aabbccddeeff\t0\t1\t0\tab",
-				    "t\tr\t" ID "\t4\t1\t0\tab",
+				    "t\tr\t" ID "\t6\t1\t0\tab",
 				    "t\tr\t" ID "\t22\t1\t0\tab",
+				    "t\tr\t" ID "\t31\t1\t0\tab",
+				    "t\tr\t" ID "\t96\t1\t0\tab",
 				    "t\tr\t" ID "\t-1\t1\t0\tab",
 				    "t\tr\t" ID "\t0\t-1\t0\tab",
 				    "t\tr\t" ID "\t0\t9223372036854775808\t0\tab",
@@ -128,7 +173,7 @@ static void test_hostile_frames(void)
 
 	live_run_init(&run);
 	EXPECT_INT(wire_frame_append(&bytes, &f, NULL, 0, NULL, 0), 0);
-	EXPECT(live_row_of(&r, &f, false));
+	EXPECT(live_row_of(&r, NULL, &f, NULL, false));
 	snprintf(r.run, sizeof(r.run), "run-1");
 	for (int i = 0; i < 5; i++) {
 		struct live_row bent = r;
@@ -181,5 +226,6 @@ static void test_alerts(void)
 
 int main(void)
 {
-	return RUN(test_slots, test_lines, test_hostile_lines, test_hostile_frames, test_alerts);
+	return RUN(test_slots, test_facts, test_lines, test_hostile_lines, test_hostile_frames,
+		   test_alerts);
 }

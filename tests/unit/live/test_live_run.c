@@ -38,6 +38,8 @@ static void hello(uint8_t id, uint32_t devices, uint8_t uuid)
 	EXPECT_INT(live_run_hello(&run, (uint8_t[16]){ id }, 1, &m), 0);
 }
 
+static uint64_t pulse_told; /* of the next: see Pulse.saves_told */
+
 /* All its devices did the same. */
 static int pulse_of(uint8_t id, uint64_t seq, uint32_t devices, struct pulse p,
 		    const struct live_when *when)
@@ -57,6 +59,7 @@ static int pulse_of(uint8_t id, uint64_t seq, uint32_t devices, struct pulse p,
 	m.t_ns = START + p.t;
 	m.complete_ns = START + (p.complete ? p.complete : p.t);
 	m.loader_wait_ns = p.wait;
+	m.saves_told = pulse_told;
 	m.launches = p.launches;
 	m.level = level;
 	m.devices = list;
@@ -533,6 +536,8 @@ static void test_frames(void)
 	live_run_fini(&run);
 }
 
+static uint64_t facts_told; /* of the next: see Checkpoint.told */
+
 struct told { /* of a save: seconds of the life of process @id */
 	uint8_t id;
 	uint32_t number;
@@ -542,12 +547,12 @@ struct told { /* of a save: seconds of the life of process @id */
 };
 
 static uint64_t facts_seq;
+static int64_t began[4][LIVE_SAVES_MAX * 4];
 
 static void facts(struct told f, const char *path)
 {
 	Wire__Facts m = WIRE__FACTS__INIT;
 	Wire__Checkpoint c = WIRE__CHECKPOINT__INIT, *list[1] = { &c };
-	static int64_t began[4][LIVE_SAVES_MAX * 4];
 	bool begun = f.state == WIRE__SAVE_STATE__SAVE_BEGUN;
 
 	if (begun)
@@ -559,6 +564,8 @@ static void facts(struct told f, const char *path)
 	c.path = (char *)(uintptr_t)path;
 	c.before_inode = f.before;
 	c.inode = f.inode;
+	c.told = facts_told;
+	m.t_ns = START + f.t;
 	m.checkpoints = list;
 	m.n_checkpoints = 1;
 	EXPECT_INT(live_run_facts(&run, (uint8_t[16]){ f.id }, ++facts_seq, &m), 0);
@@ -569,6 +576,22 @@ static void live_until(int64_t t)
 {
 	for (uint8_t id = 1; id <= 2; id++)
 		pulse(id, ++facts_seq, (struct pulse){ t, 0, (uint64_t)t, 0, 1, NULL });
+}
+
+static void tell(uint64_t told, uint32_t number, Wire__SaveState state, int64_t t)
+{
+	facts_told = told;
+	facts((struct told){ 1, number, state, t, 0, 5 }, "/a");
+	facts_told = 0;
+}
+
+static void counted_pulse(int64_t t, uint64_t told, const struct live_when *when)
+{
+	pulse_told = told + 1;
+	EXPECT_INT(pulse_of(1, ++facts_seq, 1, (struct pulse){ t, 0, (uint64_t)t, 0, 1, NULL },
+			    when),
+		   0);
+	pulse_told = 0;
 }
 
 #define BEGUN WIRE__SAVE_STATE__SAVE_BEGUN
@@ -786,6 +809,38 @@ static void test_unsaved_restart(void)
 	live_run_fini(&run);
 }
 
+/* Of rows only some are kept: whoever counts what he told of saves is known to be known whole. */
+static void test_counted_saves(void)
+{
+	struct live_when thin = {
+		.now_ns = 30 * S, .wall_ns = START + 30 * S, .history = true, .thinned = true
+	};
+
+	live_run_init(&run);
+	facts_seq = 1;
+	hello(1, 1, 7);
+	counted_pulse(5 * S, 0, &thin);
+	counted_pulse(10 * S, 0, &thin);
+	EXPECT_INT(totals(30 * S).unsaved_ns, 10 * S); /* there was none */
+	tell(1, 1, BEGUN, 10 * S);
+	tell(2, 1, WHOLE, 11 * S);
+	counted_pulse(12 * S, 2, &thin);
+	EXPECT_INT(totals(30 * S).unsaved_ns, 2 * S);
+	counted_pulse(14 * S, 3, &thin); /* one is missing: a save, or that this one is gone */
+	EXPECT_INT(totals(30 * S).unsaved_ns, -1);
+	began[1][3] = START + 13 * S;
+	tell(6, 3, WHOLE, 15 * S); /* it began before what is missing came */
+	counted_pulse(16 * S, 6, &thin);
+	EXPECT_INT(totals(30 * S).unsaved_ns, -1);
+	tell(7, 4, BEGUN, 16 * S);
+	tell(8, 4, WHOLE, 17 * S);
+	counted_pulse(18 * S, 8, &thin);
+	EXPECT_INT(totals(30 * S).unsaved_ns, 2 * S);
+	counted_pulse(19 * S, 7, &thin); /* nonsense takes nothing away */
+	EXPECT_INT(totals(30 * S).unsaved_ns, 3 * S);
+	live_run_fini(&run);
+}
+
 int main(void)
 {
 	int failed = RUN(test_sums, test_training, test_first_pulse, test_bounds, test_order,
@@ -793,5 +848,5 @@ int main(void)
 			 test_late_name, test_limits, test_frames, test_all_at_once);
 
 	return failed | RUN(test_unsaved, test_many_saves, test_small_states, test_unsaved_restart,
-			    test_hostile_saves);
+			    test_counted_saves, test_hostile_saves);
 }
