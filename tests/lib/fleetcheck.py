@@ -101,7 +101,7 @@ def check_all(store, found, what, since=None, until=None):
                 f'{what}: lines of code')
     check_pairs(said['by']['fix'], fleets.pairs(whole, 'fixes', 'id', 'class', 'place'), ('id', 'class', 'place'),
                 f'{what}: fixes')
-    failed = [d for d in whole if d['end'] != 'ok']
+    failed = [d for d in whole if d['end'] not in ('ok', 'unknown')]
     gs.equal((said['failed']['count'], nano(decimal.Decimal(said['failed']['usd']))),
              (len(failed), sum(l.get('usd', 0) for d in failed for l in d['gpus'])), f'{what}: failed runs')
     gs.equal(sorted(r['run'] for r in said['failed']['runs']), sorted(d['run'] for d in failed), f'{what}: which')

@@ -84,7 +84,7 @@ def digest(rng, number, revision=1):
          'team': rng.choice(TEAMS), 'user': f'user{rng.randrange(40)}', 'account': f'acct{rng.randrange(5)}',
          'project': rng.choice(['', 'alpha', 'beta', INERT]), 'partition': rng.choice(['gpu', 'big']),
          'qos': 'normal', 'cluster': 'c1', 'job': str(number),
-         'end': rng.choice(['ok'] * 8 + ['failed', 'lost']), 'simulated': number % 50 == 0, 'verdict': 'busy',
+         'end': rng.choice(['ok'] * 6 + ['failed', 'lost', 'killed', 'unknown']), 'simulated': number % 50 == 0, 'verdict': 'busy',
          'start_unix_ns': MONDAY + rng.randrange(40 * 7 * DAY), 'wall_ns': lines[0]['held_ns'],
          'gpus': lines, 'classes': {}, 'lines': [], 'fixes': [],
          'labels': {'experiment': rng.choice(['a', 'b', INERT]), **({'ticket': '7'} if rng.random() < .7 else {})}}
@@ -149,7 +149,7 @@ def facts(d):
         out['runs'] = int(i == 0 and 'rest_of_job_ns' not in d)
         out['simulated_runs'] = int(out['runs'] and d['simulated'])
         out['unpriced_ns'] = 0 if 'price' in l else l['held_ns']
-        if d['end'] != 'ok':
+        if d['end'] not in ('ok', 'unknown'):
             out.update(failed_runs=out['runs'], failed_ns=out['held_ns'], failed_usd=out['usd'])
         if l.get('price', {}).get('model') == 'spot':
             out.update(spot_ns=out['held_ns'], spot_usd=out['usd'])

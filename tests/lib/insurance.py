@@ -228,7 +228,7 @@ def truth(case):
                 segments=[[a, b, e, o] for (a, b), e, o in zip(segments, ends, began_with)],
                 counts=[len(counted), sum(case.saves[n]['whole'] != NEVER for n in counted),
                         sum(case.saves[n]['failed'] for n in counted),
-                        sum(p[1] != NEVER for p in points), ends.count('killed')])
+                        sum(p[1] != NEVER for p in points), ends.count('killed'), 0])
 
 
 def interval(points, segments):

@@ -2,7 +2,7 @@
 /*
  * saves_insure() by itself, for tests/lib/insurance.py: cases on stdin, a line of JSON for each on
  * stdout. A case is lines of words: "gpu PRICE HELD START END ...", "process START END HOLDS ORDERED RUNS
- * WORD", "save PROCESS START CALL_END WHOLE FAILED BEFORE INODE SIZE MTIME UNSURE PATH", "written START END BYTES", "load PROCESS T INODE
+ * WORD [PART FAILED]", "life GPU PART START END", "save PROCESS START CALL_END WHOLE FAILED BEFORE INODE SIZE MTIME UNSURE PATH", "written START END BYTES", "load PROCESS T INODE
  * SIZE MTIME PATH", and "end OVER".
  */
 #include <inttypes.h>
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/jsonout.h"
+#include "saves/beside.h"
 #include "saves/money.h"
 
 #define MOST 4096
@@ -59,6 +60,20 @@ static void read_process(void)
 	p->ordered = number();
 	p->runs = number();
 	p->word_ns = number();
+	p->part = (uint32_t)number();
+	p->failed = number();
+}
+
+/* When a process of a run had a GPU. */
+static void read_life(void)
+{
+	struct saves_gpu *g = &gpu[number()];
+	struct ana_life *life = realloc((void *)(uintptr_t)g->life, (g->lives + 1) * sizeof(*life));
+
+	life[g->lives].part = (uint32_t)number();
+	life[g->lives].start_ns = number();
+	life[g->lives++].end_ns = number();
+	g->life = life;
 }
 
 static void read_file(struct live_file *f)
@@ -129,8 +144,9 @@ static void put_result(const struct view_insurance *i)
 	struct saves_money m = saves_money_of(i, price, in.gpus);
 	char wide[64];
 
-	printf("{\"counts\":[%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]",
-	       i->saves, i->whole, i->failed, i->checkpoints, i->kills);
+	printf("{\"counts\":[%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+	       "]",
+	       i->saves, i->whole, i->failed, i->checkpoints, i->kills, i->failures);
 	put_parts(",\"part\":", i->part);
 	printf(",\"gpu\":[");
 	for (size_t g = 0; g < in.gpus; g++)
@@ -153,8 +169,10 @@ static void put_result(const struct view_insurance *i)
 
 static void forget(void)
 {
-	for (size_t g = 0; g < in.gpus; g++)
+	for (size_t g = 0; g < in.gpus; g++) {
 		free((void *)(uintptr_t)gpu[g].held);
+		free((void *)(uintptr_t)gpu[g].life);
+	}
 	for (size_t i = 0; i < in.saves; i++)
 		free((void *)(uintptr_t)save[i].path);
 	for (size_t i = 0; i < in.loads; i++)
@@ -174,6 +192,8 @@ static int finish(void)
 	in.process = process;
 	in.gpu = gpu;
 	err = saves_insure(&in, &out);
+	if (!err)
+		err = saves_beside(&in, &out);
 	if (!err)
 		put_result(&out);
 	else
@@ -197,6 +217,8 @@ int main(void)
 			read_gpu();
 		else if (!strcmp(what, "process"))
 			read_process();
+		else if (!strcmp(what, "life"))
+			read_life();
 		else if (!strcmp(what, "save"))
 			read_save();
 		else if (!strcmp(what, "load"))

@@ -26,7 +26,7 @@
  *	clock T					the job's own clock is the system's
  *	missing N				so many frames got lost here
  *
- *	run_make FOLDER
+ *	run_make FOLDER [STREAMS]	as if so many had been made before: runs of a job have none in common
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -552,7 +552,8 @@ int main(int argc, char **argv)
 	char *line = NULL;
 	size_t room = 0;
 
-	made_need(argc == 2, "run_make FOLDER");
+	made_need(argc == 2 || argc == 3, "run_make FOLDER [STREAMS]");
+	m.streams = argc > 2 ? atoi(argv[2]) : 0;
 	m.sample = calloc(SPILL_ROWS, sizeof(*m.sample));
 	m.batch = calloc(SPILL_ROWS, sizeof(*m.batch));
 	made_need(m.sample && m.batch, "no memory");

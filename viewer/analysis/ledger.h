@@ -108,6 +108,11 @@ struct ana_vacancy {
 
 struct ana_span; /* time/span.h */
 
+struct ana_life { /* of a process on a GPU */
+	uint32_t part; /* of the trace: its run */
+	int64_t start_ns, end_ns;
+};
+
 struct ana_gpu {
 	char *host;
 	uint32_t index; /* NVML index or the process's ordinal */
@@ -144,6 +149,8 @@ struct ana_gpu {
 	int64_t held_start_ns, held_end_ns; /* on the axis, for timelines */
 	struct ana_span *held; /* by its processes, in order; NULL: not known. time/span.h */
 	size_t helds;
+	struct ana_life *life; /* of a job's: what held is of, in no order */
+	size_t lives;
 	int64_t minutes[ANA_BANDS]; /* whole ones in which it was held and observed */
 	struct ana_vacancy vacancy;
 	struct ana_span *vacant; /* when it was given and no process was on it, in order */

@@ -186,7 +186,7 @@ static void put_failed(FILE *f, uint64_t gen, const struct click_asked *a)
 		" toDecimal128(run_usd, 0), toDecimal128(run_priced, 0) FROM %s",
 		gen, CLICK_FAILED, a->from);
 	click_put_filter(f, a, false);
-	fputs(" AND ended != 'ok'", f);
+	fputs(" AND " FLEET_BROKE("ended") "", f);
 }
 
 static char *sql_failed(uint64_t gen, const struct click_asked a[2])

@@ -84,7 +84,7 @@ static void put_failed_rows(FILE *f, const struct click_asked *a)
 	      f);
 	fputs(a->from, f);
 	click_put_filter(f, a, true);
-	fputs(" AND ended != 'ok'", f);
+	fputs(" AND " FLEET_BROKE("ended") "", f);
 }
 
 static void put_failed(FILE *f, const struct click_parts *p)

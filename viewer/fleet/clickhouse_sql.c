@@ -56,7 +56,7 @@ static void put_runs(FILE *f, enum fleet_view view, const struct click_asked *a)
 		a->from);
 	click_put_filter(f, a, true);
 	if (view == FLEET_VIEW_FAILED) {
-		fputs(" AND ended != 'ok'", f);
+		fputs(" AND " FLEET_BROKE("ended") "", f);
 		if (a->q->top)
 			fprintf(f,
 				" ORDER BY run_usd DESC, run_held_ns DESC, run, tenant LIMIT %zu",

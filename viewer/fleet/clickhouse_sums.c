@@ -77,7 +77,7 @@ static const struct shape shapes[CLICK_SHAPES] = {
 	  .always = true },
 	{ .view = FLEET_VIEW_RULES,
 	  .key = { "toString(rules)" },
-	  .sum = { "1", "run_held_ns", "(ended != 'ok') * " CLICK_IS_RUN } },
+	  .sum = { "1", "run_held_ns", "(" FLEET_BROKE("ended") ") * " CLICK_IS_RUN } },
 	{ .view = FLEET_VIEW_UNITS, .sum = UNIT_SUMS, .join = UNITS, .bill = true },
 	{ .view = FLEET_VIEW_UNITS, .sum = UNIT_SUMS, .join = UNITS },
 };
@@ -93,9 +93,9 @@ const char *click_measure(enum fleet_measure m, char column[32])
 	static const char *const more[FLEET_MEASURES] = {
 		[FLEET_RUNS] = "(n = 1) * " CLICK_IS_RUN,
 		[FLEET_SIMULATED] = "(n = 1) * simulated * " CLICK_IS_RUN,
-		[FLEET_FAILED_RUNS] = "(n = 1) * (ended != 'ok')",
-		[FLEET_FAILED_NS] = "g_held_ns * (ended != 'ok')",
-		[FLEET_FAILED_USD] = "g_usd * (ended != 'ok')",
+		[FLEET_FAILED_RUNS] = "(n = 1) * (" FLEET_BROKE("ended") ")",
+		[FLEET_FAILED_NS] = "g_held_ns * (" FLEET_BROKE("ended") ")",
+		[FLEET_FAILED_USD] = "g_usd * (" FLEET_BROKE("ended") ")",
 		[FLEET_SPOT_NS] = "g_held_ns * (model = 'spot')",
 		[FLEET_SPOT_USD] = "g_usd * (model = 'spot')",
 	};

@@ -74,7 +74,7 @@ struct fleet_work { /* compute of a kind in a precision; all of them sum to the 
 #define FLEET_SAVES_PARTS SAVES_OTHER
 struct fleet_saves {
 	bool known;
-	int64_t checkpoints, kills;
+	int64_t checkpoints, kills, failures; /* failures: of older ones among the kills */
 	int64_t ns[FLEET_SAVES_PARTS], usd[FLEET_SAVES_PARTS];
 };
 
@@ -124,11 +124,14 @@ struct fleet_unit { /* what it brought forth: num / den of it, both above 0 */
 
 enum fleet_end {
 	FLEET_END_OK,
-	FLEET_END_FAILED, /* its exit status was not 0 */
+	FLEET_END_FAILED, /* by itself, with a status that is not 0; of older ones killed, too */
+	FLEET_END_KILLED, /* its exit status is a signal's: above 128 */
 	FLEET_END_LOST, /* no exit status, and its streams stop without an end */
+	FLEET_END_UNKNOWN, /* no exit status; its processes said goodbye, or nobody tells of them */
 	FLEET_ENDS
 };
-extern const char *const fleet_end_names[FLEET_ENDS]; /* ok failed lost */
+extern const char *const fleet_end_names[FLEET_ENDS]; /* ok failed killed lost unknown */
+#define FLEET_SIGNALS 128 /* of an exit status: what is above is a signal's */
 
 struct fleet_digest {
 	char run[256]; /* no id of a run is longer */

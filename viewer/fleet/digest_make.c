@@ -21,7 +21,7 @@
 
 const char *const fleet_band_names[FLEET_BANDS] = { "under 5 %", "5-20 %",  "20-40 %",
 						    "40-60 %",	 "60-80 %", "80-100 %" };
-const char *const fleet_end_names[FLEET_ENDS] = { "ok", "failed", "lost" };
+const char *const fleet_end_names[FLEET_ENDS] = { "ok", "failed", "killed", "lost", "unknown" };
 
 void fleet_tame(char *out, size_t room, const char *text)
 {
@@ -107,11 +107,19 @@ void fleet_digest_own(struct fleet_digest *d, const char *tenant)
 	TAME(d->team, tenant);
 }
 
+static enum fleet_end end_with(int status)
+{
+	if (!status)
+		return FLEET_END_OK;
+	return status > FLEET_SIGNALS ? FLEET_END_KILLED : FLEET_END_FAILED;
+}
+
+/* Whether a program that said goodbye did what it was to do only its exit status tells. */
 static enum fleet_end end_of(const struct view_summary *s)
 {
 	if (s->has_exit_status)
-		return s->exit_status ? FLEET_END_FAILED : FLEET_END_OK;
-	return s->result->complete || s->result->imported ? FLEET_END_OK : FLEET_END_LOST;
+		return end_with(s->exit_status);
+	return s->result->complete || s->result->imported ? FLEET_END_UNKNOWN : FLEET_END_LOST;
 }
 
 /* Its runs were joined, or it has none and its GPUs are known by what it was given. */
@@ -124,22 +132,26 @@ static bool is_whole_job(const struct view_summary *s)
 	return (s->parts > 0 && view_job_known(&s->job)) || given;
 }
 
-/* Of runs that cannot be told apart: one that failed, else one that was killed, is told. */
+/* Of runs that cannot be told apart: the first that failed, else that was killed, is told. */
 static void set_end_of_runs(struct fleet_digest *d, const struct view_summary *s)
 {
 	size_t ended = 0;
+	bool failed = d->end == FLEET_END_FAILED, broke = failed || d->end == FLEET_END_KILLED;
 
 	for (size_t i = 0; i < s->parts; i++) {
 		const struct view_job_part *p = &s->part[i];
+		enum fleet_end end = p->has_exit_status ? end_with(p->exit_status) : FLEET_END_OK;
 
 		ended += p->has_exit_status;
-		if (!p->has_exit_status || !p->exit_status || d->end == FLEET_END_FAILED)
+		if (end == FLEET_END_OK || failed || (broke && end == FLEET_END_KILLED))
 			continue;
-		d->end = FLEET_END_FAILED;
+		broke = true;
+		failed = end == FLEET_END_FAILED;
+		d->end = end;
 		d->has_exit_status = true;
 		d->exit_status = p->exit_status;
 	}
-	if (d->end == FLEET_END_OK && ended && ended < s->parts) {
+	if (!broke && ended && ended < s->parts) {
 		d->end = FLEET_END_LOST;
 		d->has_exit_status = false;
 		d->exit_status = 0;
@@ -353,7 +365,7 @@ static int make_rest(struct fleet_digest *d, const struct view_summary *s)
 
 	d->whole_job = d->runs_overlap = d->has_exit_status = false;
 	d->exit_status = 0;
-	d->end = FLEET_END_OK;
+	d->end = FLEET_END_UNKNOWN;
 	TAME(d->verdict, FLEET_NO_PROCESS);
 	set_fixes(d, s);
 	set_labels(d, s);

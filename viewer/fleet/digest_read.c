@@ -170,9 +170,10 @@ static void read_head(struct reader *r, struct fleet_digest *d, const struct bas
 #include "facts/fleet_names.def"
 	TEXT(d->job, root, "job");
 	TEXT(d->verdict, root, "verdict");
-	d->end = !strcmp(end, "failed") ? FLEET_END_FAILED
-		 : !strcmp(end, "lost") ? FLEET_END_LOST
-					: FLEET_END_OK;
+	d->end = FLEET_END_OK;
+	for (int i = 0; i < FLEET_ENDS; i++)
+		if (!strcmp(end, fleet_end_names[i]))
+			d->end = (enum fleet_end)i;
 	d->has_exit_status = base_json_to_int(base_json_get(root, "exit_status"), &d->exit_status);
 	d->simulated = base_json_get_bool(root, "simulated", false);
 	d->start_unix_ns = number(r, root, "start_unix_ns", INT64_C(1) << 62);

@@ -59,7 +59,7 @@ static void put_money(struct fleet_page *s)
 			   &s->mem, "%s %% of the time",
 			   base_percent(pct, base_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS]))));
 	put_answer(s, "Failed", fleet_usd(s->f, usd, m[FLEET_FAILED_USD]),
-		   base_arena_printf(&s->mem, "in %s that failed or got lost",
+		   base_arena_printf(&s->mem, "in %s that failed, were killed or got lost",
 				     fleet_runs_of(hours, s->f->failed.count)));
 	put_answer(s, "Idle", fleet_usd(s->f, usd, m[FLEET_IDLE_USD]),
 		   base_arena_printf(&s->mem, "for %s %s in minutes under 5 %% busy",

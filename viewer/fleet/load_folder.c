@@ -63,6 +63,13 @@ static bool is_old_job(const struct fleet_digest *d)
 	return d->whole_job && !d->runs_overlap && runs > 0;
 }
 
+/* One of a version that told killed ones as failed, and as ok those of which nothing was known. */
+static bool is_old_end(const struct fleet_digest *d)
+{
+	return (d->end == FLEET_END_OK && !d->has_exit_status) ||
+	       (d->end == FLEET_END_FAILED && d->exit_status > FLEET_SIGNALS);
+}
+
 /*
  * Made after the last write, of analysis, by these rules, and priced. One that nobody saw end may
  * have been taken for one that goes on.
@@ -72,7 +79,7 @@ static bool holds(const struct fleet_digest *d, int64_t written_ns)
 	int64_t since = d->end == FLEET_END_LOST ? LIVE_SILENT_NS : 0;
 
 	return written_ns >= 0 && d->revision - since > written_ns && d->rules == ANA_RULES &&
-	       !is_old_job(d) && strcmp(d->verdict, FLEET_PROVISIONAL) != 0 &&
+	       !is_old_job(d) && !is_old_end(d) && strcmp(d->verdict, FLEET_PROVISIONAL) != 0 &&
 	       fleet_digest_priced(d);
 }
 

@@ -19,6 +19,7 @@ void fleet_saves_make(struct fleet_digest *d, const struct view_summary *s)
 	d->saves.known = true;
 	d->saves.checkpoints = v->checkpoints < INT64_MAX ? (int64_t)v->checkpoints : INT64_MAX;
 	d->saves.kills = v->kills < INT64_MAX ? (int64_t)v->kills : INT64_MAX;
+	d->saves.failures = v->failures < INT64_MAX ? (int64_t)v->failures : INT64_MAX;
 	for (int p = 0; p < FLEET_SAVES_PARTS; p++) {
 		d->saves.ns[p] = base_max(v->ns[p], 0);
 		d->saves.usd[p] = s->cost.known ? base_max(v->nano_usd[p], 0) : 0;
@@ -34,6 +35,8 @@ void fleet_saves_put(struct base_jsonout *j, const struct fleet_digest *d)
 	base_json_object(j, "saves");
 	base_json_int(j, "checkpoints", d->saves.checkpoints);
 	base_json_int(j, "kills", d->saves.kills);
+	if (d->saves.failures)
+		base_json_int(j, "failures", d->saves.failures);
 	for (int p = 0; p < FLEET_SAVES_PARTS; p++) {
 		if (!d->saves.ns[p])
 			continue;
@@ -72,7 +75,7 @@ const char *fleet_saves_read(struct fleet_digest *d, const struct base_json *sav
 	s->known = true;
 	good = saves->type == BASE_JSON_OBJECT &&
 	       read_count(saves, "checkpoints", &s->checkpoints) &&
-	       read_count(saves, "kills", &s->kills);
+	       read_count(saves, "kills", &s->kills) && read_count(saves, "failures", &s->failures);
 	for (int p = 0; good && p < FLEET_SAVES_PARTS; p++)
 		good = read_part(base_json_get(saves, saves_part_names[p]), &s->ns[p], &s->usd[p]);
 	good = good && saves_chain_read(&d->chain, base_json_get(saves, "chain"));
@@ -98,6 +101,7 @@ static void add(struct fleet_lost *to, const struct fleet_restart *r)
 	to->unpriced_ns += r->unpriced_ns;
 	to->checkpoints += r->saves.checkpoints;
 	to->kills += r->saves.kills;
+	to->failures += r->saves.failures;
 	for (int p = 0; p < FLEET_SAVES_PARTS; p++) {
 		to->ns[p] += r->saves.ns[p];
 		to->usd[p] += r->saves.usd[p];
@@ -122,7 +126,7 @@ static bool has_any(const struct fleet_saves *s)
 	for (int p = SAVES_UNSAVED; p < FLEET_SAVES_PARTS; p++)
 		if (s->ns[p])
 			return true;
-	return s->kills > 0;
+	return s->kills > 0 || s->failures > 0;
 }
 
 static void add_run(struct fleet_lost_tables *t, const struct fleet_restart *r)
@@ -238,7 +242,7 @@ bool fleet_lost_fits(const struct fleet_lost_tables *t)
 {
 	const struct fleet_lost *l = &t->total;
 	bool fits = l->held_ns <= BASE_WIDE_MAX && l->kills <= BASE_WIDE_MAX &&
-		    l->checkpoints <= BASE_WIDE_MAX;
+		    l->failures <= BASE_WIDE_MAX && l->checkpoints <= BASE_WIDE_MAX;
 
 	for (int p = 0; p < FLEET_SAVES_PARTS; p++)
 		fits = fits && l->ns[p] <= BASE_WIDE_MAX / 2 && l->usd[p] <= BASE_WIDE_MAX / 2;

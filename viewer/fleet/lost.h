@@ -19,7 +19,7 @@ const char *fleet_saves_read(struct fleet_digest *d, const struct base_json *sav
 
 struct fleet_lost {
 	base_wide runs, held_ns; /* of runs that tell of their saves */
-	base_wide checkpoints, kills;
+	base_wide checkpoints, kills, failures;
 	base_wide unpriced_ns; /* of held_ns */
 	base_wide ns[FLEET_SAVES_PARTS], usd[FLEET_SAVES_PARTS];
 };

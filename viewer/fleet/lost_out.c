@@ -37,18 +37,33 @@ static const char *cell(const struct fleet *f, char *out, const struct fleet_los
 	return amount(f, out, l, l->ns[part], l->usd[part]);
 }
 
+/* "3 kills", "1 failure", "3 kills and 1 failure". */
+static const char *broke_words(const struct fleet_lost *l, struct base_arena *mem)
+{
+	base_unit text;
+	const char *kills = base_arena_printf(mem, "%s %s", base_count(text, (uint64_t)l->kills),
+					      l->kills == 1 ? "kill" : "kills");
+	const char *failures =
+		base_arena_printf(mem, "%s %s", base_count(text, (uint64_t)l->failures),
+				  l->failures == 1 ? "failure" : "failures");
+
+	if (!l->kills || !l->failures)
+		return l->failures ? failures : kills;
+	return base_arena_printf(mem, "%s and %s", kills, failures);
+}
+
 const char *fleet_lost_words(const struct fleet *f, struct base_arena *mem)
 {
 	const struct fleet_lost *l = &f->lost.total;
+	const char *who = broke_words(l, mem);
 	base_wide silent = f->begun.m[FLEET_RUNS] - l->runs;
-	base_unit kills, time, usd, runs, held, part;
+	base_unit time, usd, runs, held, part;
 	const char *t;
 
 	if (!l->runs)
 		return "no run tells of its saves: they were too short, saved nothing, or were "
 		       "digested by an older version";
-	t = base_arena_printf(mem, "%s %s threw away %s", base_count(kills, (uint64_t)l->kills),
-			      l->kills == 1 ? "kill" : "kills",
+	t = base_arena_printf(mem, "%s threw away %s", who,
 			      fleet_gpu_time(f, time, fleet_lost_ns(l)));
 	if (in_dollars(f))
 		t = base_arena_printf(mem, "%s (%s)", t, fleet_usd(f, usd, fleet_lost_usd(l)));
@@ -66,9 +81,9 @@ const char *fleet_lost_words(const struct fleet *f, struct base_arena *mem)
 
 static void text_head(const struct fleet *f, FILE *out, const char *name)
 {
-	fprintf(out, "\n  %12s %12s %12s %12s %12s %5s %6s  %s\n",
+	fprintf(out, "\n  %12s %12s %12s %12s %12s %5s %6s %6s  %s\n",
 		in_dollars(f) ? "thrown away" : fleet_time_name(f), "lost", "redone", "unknown",
-		"unsaved", "kills", "runs", name);
+		"unsaved", "kills", "failed", "runs", name);
 }
 
 static void text_row(const struct fleet *f, FILE *out, const struct fleet_lost *l, const char *name)
@@ -82,6 +97,7 @@ static void text_row(const struct fleet *f, FILE *out, const struct fleet_lost *
 		fprintf(out, "%*s ", base_width(t, 12), t);
 	}
 	fprintf(out, "%5s ", base_count(text, (uint64_t)l->kills));
+	fprintf(out, "%6s ", base_count(text, (uint64_t)l->failures));
 	fprintf(out, "%6s  ", base_count(text, (uint64_t)l->runs));
 	view_put_tame(out, name);
 	fputc('\n', out);
@@ -126,6 +142,7 @@ static void json_lost(struct base_jsonout *j, const struct fleet_lost *l)
 
 	base_json_wide(j, "runs", l->runs);
 	base_json_wide(j, "kills", l->kills);
+	base_json_wide(j, "failures", l->failures);
 	base_json_wide(j, "checkpoints", l->checkpoints);
 	base_json_wide(j, "held_ns", l->held_ns);
 	base_json_wide(j, "unpriced_ns", l->unpriced_ns);
@@ -156,6 +173,7 @@ static void csv_row(FILE *out, const struct fleet_group *g)
 	fleet_csv_job(out, g);
 	fprintf(out, ",%s", base_wide_text(text, l->runs));
 	fprintf(out, ",%s", base_wide_text(text, l->kills));
+	fprintf(out, ",%s", base_wide_text(text, l->failures));
 	fprintf(out, ",%s", base_wide_text(text, l->checkpoints));
 	fprintf(out, ",%s", base_wide_text(text, l->held_ns));
 	fleet_csv_parts(out, &parts);
@@ -165,7 +183,7 @@ void fleet_lost_csv(const struct fleet *f, FILE *out)
 {
 	const struct fleet_parts parts = parts_of(&f->lost.total);
 
-	fputs(FLEET_CSV_JOB_HEAD ",runs,kills,checkpoints,held_ns", out);
+	fputs(FLEET_CSV_JOB_HEAD ",runs,kills,failures,checkpoints,held_ns", out);
 	fleet_csv_parts_head(out, &parts);
 	for (size_t i = 0; i < f->lost.jobs.groups; i++)
 		csv_row(out, &f->lost.jobs.group[i]);
@@ -185,7 +203,7 @@ static void page_table(struct fleet_page *s, const struct fleet_table *t, bool j
 			 base_arena_printf(&s->mem, "%s, by %s%s%s", fleet_title(FLEET_BY_LOST),
 					   jobs ? "job" : "user", what[0] ? ", in " : "", what),
 			 T("Name") N("Thrown away") N("Lost") N("Redone") N("Unknown") N("Unsaved")
-				 N("Kills") N("Runs"));
+				 N("Kills") N("Failed") N("Runs"));
 	for (size_t i = 0; i < n; i++) {
 		const struct fleet_group *g = &t->group[i];
 
@@ -193,6 +211,7 @@ static void page_table(struct fleet_page *s, const struct fleet_table *t, bool j
 		for (int c = 0; c < COLUMNS; c++)
 			fleet_page_number(s, cell(s->f, text, g->lost, c));
 		fleet_page_number(s, base_count(text, (uint64_t)g->lost->kills));
+		fleet_page_number(s, base_count(text, (uint64_t)g->lost->failures));
 		fleet_page_number(s, base_count(text, (uint64_t)g->lost->runs));
 		fputs("</tr>\n", s->out);
 	}

@@ -23,9 +23,10 @@
 #define LINE_MEASURES                              \
 	" g.n=0 AND r.verdict<>'" FLEET_NO_PROCESS \
 	"', g.n=0 AND r.simulated AND r.verdict<>'" FLEET_NO_PROCESS "',"
-#define LINE_MORE                                                                     \
-	" g.n=0 AND r.ended<>'ok', g.held_ns*(r.ended<>'ok'), g.usd*(r.ended<>'ok')," \
-	" g.held_ns*(g.model='spot'), g.usd*(g.model='spot')"
+#define LINE_MORE                                                         \
+	" g.n=0 AND " FLEET_BROKE("r.ended") ", g.held_ns*(" FLEET_BROKE( \
+		"r.ended") "), g.usd*(" FLEET_BROKE("r.ended") "),"       \
+							       " g.held_ns*(g.model='spot'), g.usd*(g.model='spot')"
 
 /* ?4 is the label that is asked for, or the least dollars. */
 static const char *const sql[FLEET_VIEWS] = {
@@ -50,13 +51,13 @@ static const char *const sql[FLEET_VIEWS] = {
 		" WHERE g.priced AND" FILTER,
 	[FLEET_VIEW_WEEKS] = "SELECT r.team, r.week, r.usd, r.held_ns FROM run r"
 			     " WHERE r.start_ns<?2 AND (?3 IS NULL OR r.team=?3)",
-	[FLEET_VIEW_FAILED] = RUN_COLUMNS " AND r.ended<>'ok'",
+	[FLEET_VIEW_FAILED] = RUN_COLUMNS " AND " FLEET_BROKE("r.ended"),
 	[FLEET_VIEW_UNLABELLED] = RUN_COLUMNS
 	" AND NOT EXISTS(SELECT 1 FROM label l WHERE l.key=r.key AND l.name=?4 AND l.value<>'')",
 	[FLEET_VIEW_COSTLY] = RUN_COLUMNS " AND r.usd>=?4",
-	[FLEET_VIEW_RULES] =
-		"SELECT r.rules, 1, r.held_ns,"
-		" r.ended<>'ok' AND r.verdict<>'" FLEET_NO_PROCESS "' FROM run r WHERE" FILTER,
+	[FLEET_VIEW_RULES] = "SELECT r.rules, 1, r.held_ns,"
+			     " " FLEET_BROKE("r.ended") " AND r.verdict<>'" FLEET_NO_PROCESS
+							"' FROM run r WHERE" FILTER,
 	[FLEET_VIEW_DIGESTS] = "SELECT d.text FROM run r CROSS JOIN digest d ON d.key=r.key"
 			       " WHERE" FILTER,
 	[FLEET_VIEW_LINES] = FILTER,

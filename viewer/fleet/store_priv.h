@@ -6,6 +6,8 @@
 #include "base/arena.h"
 #include "store.h"
 
+/* SQL: whether a run ended so is one of those that failed. */
+#define FLEET_BROKE(ended) ended " NOT IN ('ok', 'unknown')"
 #define FLEET_COLUMNS_MAX 64 /* of a view */
 
 struct fleet_store_ops {

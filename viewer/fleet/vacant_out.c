@@ -98,8 +98,9 @@ const char *fleet_vacant_words(const struct fleet *f, struct base_arena *mem)
 				      "were not recorded",
 				      t, fleet_gpu_time(f, time, v->unseen_ns));
 	if (silent > 0)
-		t = base_arena_printf(mem, "%s; for another %s nothing tells what their jobs were given", t,
-				      fleet_gpu_time(f, time, silent));
+		t = base_arena_printf(mem,
+				      "%s; for another %s nothing tells what their jobs were given",
+				      t, fleet_gpu_time(f, time, silent));
 	return t;
 }
 

@@ -70,7 +70,7 @@ bool view_holder_row(struct fleet_digest *d, const struct view_holder *h,
 
 	*d = (struct fleet_digest){ .revision = revision, .rules = ANA_RULES };
 	set_names(d, h, of);
-	d->end = FLEET_END_OK;
+	d->end = FLEET_END_UNKNOWN;
 	d->start_unix_ns = h->first_ns;
 	d->wall_ns = h->last_ns > h->first_ns ? h->last_ns - h->first_ns : 0;
 	for (size_t i = 0; i < h->gpus; i++)

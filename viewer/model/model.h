@@ -143,7 +143,8 @@ struct view_job_part { /* a run of a job, or of those that a label joins */
 /* What a kill costs, and what kills have cost (LEDGER 9). Dollars -1: not known. */
 struct view_saves {
 	uint64_t saves, whole, failed, synced, untold; /* as in struct view_insurance */
-	uint64_t checkpoints, kills, starts; /* starts: segments of the run */
+	uint64_t checkpoints, kills, failures;
+	uint64_t starts; /* segments of the run, so many of which ended by a kill or failed */
 	uint64_t unsure, deleted, writtens, written_bytes; /* as in struct view_insurance */
 	int64_t written_ns; /* -1: nothing was */
 	int64_t ns[SAVES_PARTS], nano_usd[SAVES_PARTS];
@@ -156,7 +157,7 @@ struct view_saves {
 	int64_t silent_ns;
 	int64_t start_up_ns; /* of a GPU, each time */
 	int64_t exposed_ns; /* that a checkpoint kept a GPU waiting; -1: there is none */
-	int64_t between_ns; /* kills; as was seen, or by what others have published */
+	int64_t between_ns; /* kills and failures; as was seen, or by what others have published */
 	bool between_seen;
 	int64_t best_ns; /* interval; -1: not known */
 	char grade; /* 0: none */

@@ -14,7 +14,7 @@
 
 const char *const saves_part_names[SAVES_PARTS] = { "durable", "unsaved", "redone",
 						    "unknown", "lost",	  "other" };
-const char *const saves_end_names[SAVES_ENDS] = { "ordered", "on", "killed" };
+const char *const saves_end_names[SAVES_ENDS] = { "ordered", "on", "killed", "failed" };
 
 /* What a GPU was held from the first span's start on: at each span's start, and its integral. */
 struct held {
@@ -188,6 +188,15 @@ static size_t segment_at(const struct view_insurance *o, int64_t t)
 	return low - 1;
 }
 
+/* Who ended first is why: the others may have been ended for it. */
+static void break_off(struct saves_segment *s, const struct saves_process *p)
+{
+	if (saves_end_broke(s->end) && p->end_ns >= s->broke_ns)
+		return;
+	s->broke_ns = p->end_ns;
+	s->end = p->failed ? SAVES_END_FAILED : SAVES_END_KILLED;
+}
+
 static void judge_ends(struct insure *w)
 {
 	struct view_insurance *o = w->out;
@@ -203,12 +212,13 @@ static void judge_ends(struct insure *w)
 				o->segment[k].end = SAVES_END_ON;
 			continue;
 		}
-		o->segment[k].end = SAVES_END_KILLED;
+		break_off(&o->segment[k], p);
 		o->segment[k].silent_ns =
 			base_max(o->segment[k].silent_ns, base_max(p->end_ns - p->word_ns, 0));
 	}
 	for (size_t k = 0; k < o->segments; k++) {
 		o->kills += o->segment[k].end == SAVES_END_KILLED;
+		o->failures += o->segment[k].end == SAVES_END_FAILED;
 		o->silent_ns = base_max(o->silent_ns, o->segment[k].silent_ns);
 	}
 }
@@ -447,9 +457,9 @@ static int64_t first_save(const struct insure *w, const struct saves_segment *s)
 	return low < w->in->saves ? w->in->save[low].start_ns : LIVE_NEVER;
 }
 
-static void redo(struct saves_segment *s, int64_t from)
+void saves_redo(struct saves_segment *s, int64_t from)
 {
-	if (s->end == SAVES_END_KILLED)
+	if (saves_end_broke(s->end))
 		s->redone_from_ns =
 			base_min(s->redone_from_ns, covers(s, base_max(from, s->start_ns)));
 }
@@ -476,29 +486,34 @@ static void restart(struct insure *w, size_t k)
 		return;
 	s->opened = true;
 	s->opened_segment = (uint32_t)from;
-	redo(&o->segment[from], newest);
+	saves_redo(&o->segment[from], newest);
 	for (size_t i = from + 1; i < k; i++)
-		redo(&o->segment[i], o->segment[i].start_ns);
+		saves_redo(&o->segment[i], o->segment[i].start_ns);
 }
 
 /* ---- what became of it ---- */
 
+struct saves_cut saves_cut_of(const struct saves_segment *s, bool last)
+{
+	int64_t cut = covers(s, s->covered_ns);
+	struct saves_cut c = { cut, base_max(s->unsure_ns, cut), SAVES_UNSAVED };
+
+	if (!saves_end_broke(s->end))
+		return c;
+	c.rest = last ? SAVES_LOST : SAVES_UNKNOWN;
+	if (s->redone_from_ns == LIVE_NEVER)
+		return c;
+	cut = base_min(s->redone_from_ns, s->end_ns);
+	return (struct saves_cut){ cut, cut, SAVES_REDONE };
+}
+
 static void book(const struct held *h, const struct saves_segment *s, int64_t *part, bool last)
 {
-	int64_t cut = covers(s, s->covered_ns), unsure = s->unsure_ns;
-	enum saves_part rest = SAVES_UNSAVED;
+	struct saves_cut c = saves_cut_of(s, last);
 
-	if (s->end == SAVES_END_KILLED) {
-		rest = last ? SAVES_LOST : SAVES_UNKNOWN;
-		if (s->redone_from_ns != LIVE_NEVER) {
-			unsure = cut = base_min(s->redone_from_ns, s->end_ns);
-			rest = SAVES_REDONE;
-		}
-	}
-	unsure = base_max(unsure, cut);
-	part[SAVES_DURABLE] += held_until(h, cut) - held_until(h, s->start_ns);
-	part[SAVES_UNKNOWN] += held_until(h, unsure) - held_until(h, cut);
-	part[rest] += held_until(h, s->end_ns) - held_until(h, unsure);
+	part[SAVES_DURABLE] += held_until(h, c.durable_ns) - held_until(h, s->start_ns);
+	part[SAVES_UNKNOWN] += held_until(h, c.unknown_ns) - held_until(h, c.durable_ns);
+	part[c.rest] += held_until(h, s->end_ns) - held_until(h, c.unknown_ns);
 }
 
 static void book_all(struct insure *w)
@@ -529,9 +544,9 @@ static void suppose(struct insure *w, size_t mark, int64_t newest, struct saves_
 	memcpy(s, o->segment, o->segments * sizeof(*s));
 	if (from == SIZE_MAX)
 		newest = o->segment[from = 0].start_ns;
-	redo(&s[from], newest);
+	saves_redo(&s[from], newest);
 	for (size_t k = from + 1; k < o->segments; k++)
-		redo(&s[k], s[k].start_ns);
+		saves_redo(&s[k], s[k].start_ns);
 	for (size_t g = 0; g < w->in->gpus; g++) {
 		int64_t part[SAVES_PARTS] = { 0 }, *moved = o->gpu_moved[g][mark];
 

@@ -24,10 +24,17 @@ extern const char *const saves_part_names[SAVES_PARTS];
 enum saves_end {
 	SAVES_END_ORDERED,
 	SAVES_END_ON, /* it goes on */
-	SAVES_END_KILLED,
+	SAVES_END_KILLED, /* by a signal, or with all who could have told */
+	SAVES_END_FAILED, /* by itself: with a status that is none of a signal */
 	SAVES_ENDS
 };
 extern const char *const saves_end_names[SAVES_ENDS];
+
+/* What was not saved is thrown away. */
+static inline bool saves_end_broke(enum saves_end e)
+{
+	return e == SAVES_END_KILLED || e == SAVES_END_FAILED;
+}
 
 struct saves_segment {
 	int64_t start_ns, end_ns;
@@ -38,6 +45,7 @@ struct saves_segment {
 	int64_t redone_from_ns; /* LIVE_NEVER: nothing is known to have been done again */
 	bool opened; /* it is known which save it began with: ... */
 	uint32_t opened_segment; /* ... of that one */
+	int64_t broke_ns; /* when the first of its processes ended that did so out of order */
 	int64_t silent_ns; /* killed: from the last word to the end, the longest of its processes */
 };
 
@@ -51,7 +59,7 @@ struct view_insurance {
 	int64_t written_ns; /* the last of them; 0: there is none */
 	struct saves_segment *segment;
 	size_t segments;
-	uint64_t kills;
+	uint64_t kills, failures; /* of segments */
 	int64_t (*gpu_part)[SAVES_PARTS]; /* of each GPU; sums to what it was held */
 	int64_t part[SAVES_PARTS]; /* sums of these */
 	/* of each GPU: twice the integral of what is unsaved over all instants, which is whole */
@@ -74,6 +82,19 @@ struct view_insurance {
  */
 int saves_insure(const struct saves_input *in, struct view_insurance *out);
 void saves_insure_fini(struct view_insurance *out);
+
+/*
+ * How a segment's held time is cut: durable before one instant, unknown from there to the other,
+ * and what the rest is. @last: none came after it.
+ */
+struct saves_cut {
+	int64_t durable_ns, unknown_ns;
+	enum saves_part rest;
+};
+struct saves_cut saves_cut_of(const struct saves_segment *s, bool last);
+
+/* What was held since it began is done again from @from_ns on, if it broke. */
+void saves_redo(struct saves_segment *s, int64_t from_ns);
 
 /* Mean loss, rounded half to even to ns; of all GPUs, or of one. */
 int64_t saves_mean_ns(const struct view_insurance *i);

@@ -10,8 +10,10 @@
 #include <string.h>
 #include <time.h>
 #include "base/vec.h"
+#include "beside.h"
 #include "live/run.h"
 
+#define SIGNALS 128 /* of an exit status: what is above is a signal's */
 #define SAME_START_NS INT64_C(1000000000) /* a process's start, and when its wrapper says it was */
 
 struct point { /* a message, with its stream */
@@ -175,8 +177,9 @@ static const struct view_exit *exit_of(const struct view_trace *t, const struct 
 	for (size_t i = 0; h && i < t->run.exits; i++) {
 		const struct view_exit *e = &t->run.exit[i];
 
-		if (e->has_status && e->pid == h->pid && !strcmp(e->host, h->host) &&
-		    e->end_ns >= h->process_start_ns && (!first || e->end_ns < first->end_ns))
+		if (e->has_status && e->part == s->part && e->pid == h->pid &&
+		    !strcmp(e->host, h->host) && e->end_ns >= h->process_start_ns &&
+		    (!first || e->end_ns < first->end_ns))
 			first = e;
 	}
 	return first;
@@ -187,6 +190,12 @@ static const struct view_run_part *part_of(const struct view_trace *t, const str
 	return s->part < t->parts ? &t->part[s->part] : NULL;
 }
 
+/* As a shell says it: beyond that a signal's number stands. */
+static bool by_itself(int status)
+{
+	return status && status <= SIGNALS;
+}
+
 static struct saves_process process_of(const struct view_trace *t, size_t at,
 				       const struct ana_process *p, const struct view_exit *own)
 {
@@ -194,10 +203,12 @@ static struct saves_process process_of(const struct view_trace *t, size_t at,
 	int64_t word = base_max(p->start_ns,
 				s->last_pulse ? live_clamped(s->last_pulse->t_ns) : INT64_MIN);
 
-	return (struct saves_process){ .start_ns = p->start_ns,
+	return (struct saves_process){ .part = s->part,
+				       .start_ns = p->start_ns,
 				       .end_ns = p->end_ns,
 				       .holds = p->holds,
 				       .ordered = s->bye && !(own && own->status),
+				       .failed = own && by_itself(own->status),
 				       .told = s->bye != NULL,
 				       .runs = !strcmp(p->ended, "running"),
 				       .word_ns = s->bye ? live_clamped(s->bye->t_ns) : word };
@@ -227,7 +238,8 @@ static void end_silent(struct saves_facts *f, size_t processes, int64_t now_ns)
 		f->process[i].runs &= heard > now_ns - LIVE_SILENT_NS;
 }
 
-struct blamed { /* a status that is not 0 */
+struct blamed {
+	int status; /* not 0 */
 	const char *host; /* NULL: any */
 	const struct view_run_part *part; /* NULL: any */
 	int64_t start_ns, end_ns; /* of whoever saw it */
@@ -248,7 +260,32 @@ static bool may_be(const struct view_trace *t, const struct view_stream *s, cons
 	return start >= b->start_ns && start < b->end_ns;
 }
 
-/* It came about by the last one that held a GPU. */
+/* Did whoever ended first of those that it may be of say so? Then others were ended with it. */
+static bool first_said(const struct saves_facts *f, size_t processes, const struct view_trace *t,
+		       const struct blamed *b)
+{
+	size_t first = SIZE_MAX;
+
+	for (size_t k = 0; k < processes; k++)
+		if (f->process[k].holds && may_be(t, &t->stream[k], b) &&
+		    (first == SIZE_MAX || f->process[k].end_ns < f->process[first].end_ns))
+			first = k;
+	return first != SIZE_MAX && f->process[first].told;
+}
+
+/* Those whose own status nobody knows. */
+static void fail_all(struct saves_facts *f, size_t processes, const struct view_trace *t,
+		     const struct blamed *b)
+{
+	for (size_t k = 0; k < processes; k++)
+		if (f->process[k].holds && !f->process[k].ordered && may_be(t, &t->stream[k], b))
+			f->process[k].failed |= !exit_of(t, &t->stream[k]);
+}
+
+/*
+ * It came about by the last one that held a GPU. By itself it did if the status is none of a
+ * signal, and whoever ended first still said goodbye.
+ */
 static void blame_last(struct saves_facts *f, size_t processes, const struct view_trace *t,
 		       const struct blamed *b)
 {
@@ -258,8 +295,11 @@ static void blame_last(struct saves_facts *f, size_t processes, const struct vie
 		if (f->process[k].holds && may_be(t, &t->stream[k], b) &&
 		    (last == SIZE_MAX || f->process[k].end_ns > f->process[last].end_ns))
 			last = k;
-	if (last != SIZE_MAX)
-		f->process[last].ordered = false;
+	if (last == SIZE_MAX)
+		return;
+	f->process[last].ordered = false;
+	if (by_itself(b->status) && first_said(f, processes, t, b))
+		fail_all(f, processes, t, b);
 }
 
 /* A run that was started again has a wrapper for each start; run.json is the first one's. */
@@ -267,12 +307,15 @@ static void blame_parts(struct saves_facts *f, size_t processes, const struct vi
 {
 	for (size_t i = 0; i < t->parts; i++) {
 		const struct view_run_part *part = &t->part[i];
-		struct blamed b = { .part = part, .start_ns = INT64_MIN, .end_ns = INT64_MAX };
+		struct blamed b = { .status = part->first_status,
+				    .part = part,
+				    .start_ns = INT64_MIN,
+				    .end_ns = INT64_MAX };
 
 		if (part->wall_ns > 0 &&
 		    __builtin_add_overflow(part->start_unix_ns, part->wall_ns, &b.end_ns))
 			b.end_ns = INT64_MAX;
-		if (part->first_failed)
+		if (part->first_status)
 			blame_last(f, processes, t, &b);
 	}
 }
@@ -283,7 +326,9 @@ static void blame_exits(struct saves_facts *f, size_t processes, const struct vi
 {
 	for (size_t i = 0; i < t->run.exits; i++) {
 		const struct view_exit *e = &t->run.exit[i];
-		const struct blamed b = { .host = e->host,
+		const struct blamed b = { .status = e->status,
+					  .host = e->host,
+					  .part = e->part < t->parts ? &t->part[e->part] : NULL,
 					  .start_ns = live_clamped(e->start_ns) - SAME_START_NS,
 					  .end_ns = e->end_ns };
 		bool held = false;
@@ -324,8 +369,13 @@ static int read_lives(struct saves_facts *f, const struct view_trace *t, const s
 	if (!f->process || !f->gpu || read_ends(f, n, t, r))
 		return -ENOMEM;
 	for (size_t g = 0; g < r->gpus; g++)
-		f->gpu[g] = (struct saves_gpu){ r->gpu[g].held, r->gpu[g].helds, r->gpu[g].held_ns,
-						r->gpu[g].submitted_ns, r->gpu[g].last_end_ns };
+		f->gpu[g] = (struct saves_gpu){ .held = r->gpu[g].held,
+						.helds = r->gpu[g].helds,
+						.life = r->gpu[g].life,
+						.lives = r->gpu[g].lives,
+						.held_ns = r->gpu[g].held_ns,
+						.submitted_ns = r->gpu[g].submitted_ns,
+						.last_end_ns = r->gpu[g].last_end_ns };
 	f->in.processes = n;
 	f->in.gpus = r->gpus;
 	f->in.over = view_trace_over(t);
@@ -371,6 +421,8 @@ int saves_of_run(struct view_insurance *out, const struct view_trace *t, const s
 		err = -ERANGE;
 	if (!err)
 		err = saves_insure(&f.in, out);
+	if (!err && (err = saves_beside(&f.in, out)))
+		saves_insure_fini(out);
 	if (!err && !out->segments) {
 		saves_insure_fini(out);
 		err = 1;

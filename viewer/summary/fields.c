@@ -330,6 +330,7 @@ const struct summary_field summary_saves[] = {
 	AS(TOTAL_KNOWN, written_ns, "written_unix_ns"),
 	F(COUNT, checkpoints),
 	F(COUNT, kills),
+	F(COUNT, failures),
 	F(COUNT, starts),
 	F(TOTAL, instants_ns),
 	AS(TOTAL, mean_ns, "mean_loss_ns"),

@@ -43,13 +43,14 @@ static void set_interval(struct view_saves *v, const struct view_insurance *i,
 {
 	int64_t waited = r->classes[ANA_HOST_CHECKPOINT] + r->skew_causes[ANA_HOST_CHECKPOINT] +
 			 i->waited_last_ns;
+	uint64_t broke = i->kills + i->failures;
 
 	for (size_t g = 0; g < r->gpus; g++)
 		waited -= r->gpu[g].saving_after_ns;
 	v->exposed_ns = v->best_ns = -1;
-	v->between_seen = i->kills > 0;
-	v->between_ns = i->kills ? i->instants_ns / (int64_t)i->kills
-				 : HOUR_NS * KILL_GPU_HOURS / (int64_t)r->gpus;
+	v->between_seen = broke > 0;
+	v->between_ns = broke ? i->instants_ns / (int64_t)broke
+			      : HOUR_NS * KILL_GPU_HOURS / (int64_t)r->gpus;
 	if (!i->checkpoints)
 		return;
 	v->exposed_ns = waited / (int64_t)i->checkpoints / (int64_t)r->gpus;
@@ -101,6 +102,7 @@ static void take(struct view_summary *s, const struct view_insurance *i)
 	v->written_ns = i->writtens ? i->written_ns : -1;
 	v->checkpoints = i->checkpoints;
 	v->kills = i->kills;
+	v->failures = i->failures;
 	v->starts = i->segments;
 	memcpy(v->ns, i->part, sizeof(v->ns));
 	v->loss2 = base_arena_text(&s->mem, base_wide_text(wide, i->loss2));
@@ -137,8 +139,8 @@ int summary_make_saves(struct view_summary *s, const struct view_trace *t)
 
 	if (err)
 		return err < 0 ? err : 0;
-	if (i.saves || i.untold || i.writtens || i.kills || i.instants_ns >= TOLD_NS ||
-	    is_restart(s, &i))
+	if (i.saves || i.untold || i.writtens || i.kills || i.failures ||
+	    i.instants_ns >= TOLD_NS || is_restart(s, &i))
 		take(s, &i);
 	saves_insure_fini(&i);
 	return 0;

@@ -134,7 +134,8 @@ int64_t view_trace_end(const struct view_trace *t, const struct view_stream *s)
 	if (!s->hello)
 		return end;
 	for (i = 0; i < t->run.exits; i++)
-		if (is_exit_of(&t->run.exit[i], s->hello) && t->run.exit[i].end_ns > end)
+		if (t->run.exit[i].part == s->part && is_exit_of(&t->run.exit[i], s->hello) &&
+		    t->run.exit[i].end_ns > end)
 			end = t->run.exit[i].end_ns;
 	for (i = 0; i < t->streams && !s->bye; i++)
 		if (follows(s, &t->stream[i]) &&

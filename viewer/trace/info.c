@@ -146,7 +146,7 @@ static bool settle_exit(struct view_run_info *r, struct view_exit *e)
 	return false;
 }
 
-static int take_exits(struct view_run_info *r, const struct base_json *array)
+static int take_exits(struct view_run_info *r, const struct base_json *array, uint32_t part)
 {
 	const struct base_json *n;
 	size_t room = r->exits;
@@ -156,6 +156,7 @@ static int take_exits(struct view_run_info *r, const struct base_json *array)
 		return 0;
 	for (n = array->child; n; n = n->next) {
 		struct view_exit e = {
+			.part = part,
 			.pid = base_json_get_int(n, "pid", 0),
 			.start_ns = base_json_get_int(n, "start_ns", 0),
 			.end_ns = base_json_get_int(n, "end_ns", 0),
@@ -192,7 +193,7 @@ static void take_job(struct view_trace *t, const struct base_json *root)
 		r->user = base_arena_text(&p->arena, base_json_get_text(root, "user", NULL));
 }
 
-static int take_document(struct view_run_info *r, const struct base_json *root)
+static int take_document(struct view_run_info *r, const struct base_json *root, uint32_t part)
 {
 	int err = 0;
 
@@ -203,7 +204,7 @@ static int take_document(struct view_run_info *r, const struct base_json *root)
 	if (!err && !r->labelled)
 		err = take_labels(r, base_json_get(root, "labels"));
 	if (!err)
-		err = take_exits(r, base_json_get(root, "exits"));
+		err = take_exits(r, base_json_get(root, "exits"), part);
 	if (!r->start_unix_ns)
 		r->start_unix_ns = base_json_get_int(root, "start_unix_ns", 0);
 	if (!r->wall_ns)
@@ -239,7 +240,7 @@ static void take_part(struct view_trace *t, struct view_run_part *part,
 	part->id = base_arena_text(&p->arena, base_json_get_text(root, "id", NULL));
 	part->start_unix_ns = base_json_get_int(root, "start_unix_ns", 0);
 	part->wall_ns = base_json_get_int(root, "wall_ns", 0);
-	part->first_failed = status >= INT_MIN && status <= INT_MAX && status;
+	part->first_status = status >= INT_MIN && status <= INT_MAX ? (int)status : 0;
 }
 
 static int read_document(struct view_trace *t, struct view_run_part *part, struct view_run_end *end,
@@ -269,7 +270,7 @@ static int read_document(struct view_trace *t, struct view_run_part *part, struc
 		}
 		view_run_end_add(end, root);
 		if (!err)
-			err = take_document(&t->run, root);
+			err = take_document(&t->run, root, (uint32_t)(part - t->part));
 	} else if (err != -ENOENT && err != -ENOMEM) {
 		view_trace_note(t, "%s: cannot be used: %s (byte %zu)", name,
 				bad.why ? bad.why : strerror(-err), bad.offset);

@@ -85,7 +85,7 @@ struct view_run_part { /* one of the run directories that a trace is made of */
 	const char *path;
 	const char *id; /* of its run.json; NULL: not told */
 	int64_t start_unix_ns, wall_ns; /* of its run.json; 0: not told */
-	bool first_failed; /* the wrapper whose run.json it is */
+	int first_status; /* of the wrapper whose run.json it is; 0: not told */
 	bool over; /* a wrapper of it has said how it ended */
 	bool has_exit_status; /* run_end.h */
 	int exit_status;
@@ -107,6 +107,7 @@ struct view_run_info { /* run.json and what else the folder holds; may be all em
 	struct view_exit {
 		char *host;
 		int64_t pid, start_ns, end_ns;
+		uint32_t part; /* of the trace: whose run directory tells it */
 		bool has_status; /* false: only that it ended is known */
 		int status;
 	} * exit;

@@ -29,6 +29,8 @@ def made(count):
         if i % 2:
             continue
         d['saves'] = {'checkpoints': rng.randrange(100), 'kills': rng.randrange(4)}
+        if i % 4:
+            d['saves']['failures'] = i % 3
         for p in PARTS:
             if rng.random() < .6:
                 d['saves'][p] = [rng.randrange(10**14), rng.randrange(10**11)]
@@ -55,10 +57,11 @@ def sums(found, key):
     for d in told(found):
         if 'saves' not in d:
             continue
-        s = out.setdefault(key(d), dict.fromkeys(['runs', 'kills', 'checkpoints', 'held_ns', 'unpriced_ns'] +
+        s = out.setdefault(key(d), dict.fromkeys(['runs', 'kills', 'failures', 'checkpoints', 'held_ns', 'unpriced_ns'] +
                                                  [p + u for p in PARTS for u in ('_ns', '_usd')], 0))
         s['runs'] += 1
         s['kills'] += d['saves']['kills']
+        s['failures'] += d['saves'].get('failures', 0)
         s['checkpoints'] += d['saves']['checkpoints']
         s['held_ns'] += sum(g['held_ns'] for g in d['gpus'])
         s['unpriced_ns'] += sum(g['held_ns'] for g in d['gpus'] if 'price' not in g)
@@ -86,7 +89,7 @@ def compare(found, said):
     gs.equal(dict(got(r, ['name']) for r in lost['user']), users, 'by user')
     gs.equal([cost(got(r, ['name'])[1]) for r in lost['user']], sorted(cost(s) for s in users.values()), 'most first')
     some = {d['run'] for d in found if 'saves' in d and
-            (d['saves']['kills'] or any(d['saves'].get(p, [0])[0] for p in PARTS[1:]))}
+            (d['saves']['kills'] or d['saves'].get('failures') or any(d['saves'].get(p, [0])[0] for p in PARTS[1:]))}
     jobs = sums(found, lambda d: (d['job'] or d['run'], d['user'], d.get('team', ''), d['cluster']) if d['run'] in some else None)
     jobs.pop(None, None)
     gs.equal(dict(got(r, ['name', 'user', 'team', 'cluster']) for r in lost['job']), jobs, 'by job')
@@ -104,13 +107,13 @@ def check_forms(found, store, jobs):
     said = json.loads(asked(store, '--format', 'json'))
     gs.equal(schema.errors(schema.load(os.path.join(gs.SOURCE, 'docs', 'fleet.schema.json')), said), [], 'schema')
     rows = list(csv.DictReader(io.StringIO(asked(store, '--format', 'csv'))))
-    gs.equal({(r['job'], r['user']): int(r['lost_ns']) for r in rows},
-             {(k[0], k[1]): s['lost_ns'] for k, s in jobs.items()}, 'CSV')
+    gs.equal({(r['job'], r['user']): (int(r['lost_ns']), int(r['kills']), int(r['failures'])) for r in rows},
+             {(k[0], k[1]): (s['lost_ns'], s['kills'], s['failures']) for k, s in jobs.items()}, 'CSV')
     total = sums(found, lambda d: 0)[0]
     untold = sum('saves' not in d for d in found)
     for form in ('text', 'html'):
         text = asked(store, '--format', form)
-        for part in (f'{total["kills"]} kills threw away', f'what {total["runs"]} runs held that tell of saves',
+        for part in (f'{total["kills"]} kills and {total["failures"]} failures threw away', f'what {total["runs"]} runs held that tell of saves',
                      f'of {untold} runs nothing is known'):
             gs.check(part in ' '.join(text.split()), f'{form}: {part}: {text[:1500]}')
 
@@ -141,7 +144,7 @@ def check_broken(where):
     good = made(3)[0]
     good['saves'] = {'checkpoints': 1, 'kills': 1, 'lost': [5, 7]}
     for i, (saves, fine) in enumerate([
-            ({'kills': -1}, False), ({'lost': [-1, 0]}, False), ({'lost': [1]}, False), ({'lost': [1, 2, 3]}, False),
+            ({'kills': -1}, False), ({'failures': -1}, False), ({'failures': 'no'}, False), ({'lost': [-1, 0]}, False), ({'lost': [1]}, False), ({'lost': [1, 2, 3]}, False),
             ({'lost': 7}, False), ({'redone': [1 << 64, 0]}, False), ([], False), (None, False), ('no', False),
             ({'kills': 2}, True), ({'later': 7, 'lost': [9223372036854775807, 1]}, True), ({}, True)]):
         d = dict(good, run=f'r{i}', saves=saves)

@@ -47,13 +47,14 @@ def ends(where, name, statuses, byes, pids, child):
     got = [x['end'] for x in s['saves']['segments']]
     gs.equal(sum(parts.values()), s['ledger']['gpu_ns'], f'{name}: held')
     gs.equal(s['saves']['kills'], got.count('killed'), f'{name}: kills')
-    gs.equal(parts['lost'] > 0, got[-1] == 'killed', f'{name}: lost')
+    gs.equal(s['saves']['failures'], got.count('failed'), f'{name}: failures')
+    gs.equal(parts['lost'] > 0, got[-1] != 'ordered', f'{name}: lost')
     return got
 
 
 with gs.scratch() as where:
     for n, statuses in enumerate(itertools.product((0, 1, 137), repeat=3)):
-        want = ['killed' if s else 'ordered' for s in statuses]
+        want = ['failed' if s == 1 else 'killed' if s else 'ordered' for s in statuses]
         byes = [s != 137 for s in statuses]
         for how, pids, child in (('', (10, 20, 30), False), (' by a shell', (10, 20, 30), True), (' of one number', (10, 10, 10), False)):
             gs.equal(ends(where, f'{n}{how.replace(" ", "-")}', statuses, byes, pids, child), want, f'{statuses}{how}')

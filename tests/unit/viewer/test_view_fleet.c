@@ -66,7 +66,8 @@ static void fill(struct fleet_digest *d)
 	}
 	full.meters = (struct ana_units){ INT64_C(1) << 60, INT64_C(1) << 60, INT64_C(1) << 59,
 					  INT64_C(1) << 58 };
-	full.saves = (struct fleet_saves){ true, INT64_C(1) << 60, INT64_C(1) << 60, { 0 }, { 0 } };
+	full.saves = (struct fleet_saves){ true, INT64_C(1) << 60, INT64_C(1) << 60,
+					   INT64_C(1) << 60, { 0 }, { 0 } };
 	for (int i = 0; i < FLEET_SAVES_PARTS; i++) {
 		full.saves.ns[i] = (INT64_C(1) << 59) - i;
 		full.saves.usd[i] = (INT64_C(1) << 59) + i;

@@ -97,6 +97,8 @@ static void clear_gpu(struct ana_gpu *g)
 	g->host = g->uuid = g->name = g->mig_profile = NULL;
 	g->held = NULL;
 	g->helds = 0;
+	g->life = NULL;
+	g->lives = 0;
 	g->judgement = (struct ana_judgement){ 0 };
 }
 
@@ -317,6 +319,8 @@ void ana_kept_put_gpu(struct ana_gpu *to, struct ana_gpu *from)
 	from->mig_profile = to->mig_profile;
 	from->held = to->held;
 	from->helds = to->helds;
+	from->life = to->life;
+	from->lives = to->lives;
 	*to = *from;
 }
 

@@ -46,6 +46,7 @@ void ana_result_free(struct ana_result *r)
 		free(r->gpu[i].name);
 		free(r->gpu[i].mig_profile);
 		free(r->gpu[i].held);
+		free(r->gpu[i].life);
 		free(r->gpu[i].vacant);
 		free(r->timeline[i].bucket);
 	}

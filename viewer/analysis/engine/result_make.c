@@ -49,6 +49,24 @@ static int copy_held(struct ana_gpu *g, const struct ana_device *d)
 	return 0;
 }
 
+/* Whose run had it when: a job's may be beside each other. */
+static int copy_lives(struct ana_gpu *g, const struct ana_plan *p, const struct ana_device *d)
+{
+	if (!p->trace->joined)
+		return 0;
+	g->life = calloc(d->uses + 1, sizeof(*g->life));
+	if (!g->life)
+		return -ENOMEM;
+	for (size_t i = 0; i < d->uses; i++) {
+		const struct ana_source *s = &p->source[d->use[i].source];
+
+		if (s->end_ns > s->start_ns)
+			g->life[g->lives++] =
+				(struct ana_life){ s->s->part, s->start_ns, s->end_ns };
+	}
+	return 0;
+}
+
 static int fill_gpu(struct ana_gpu *g, const struct ana_plan *p, const struct ana_device *d)
 {
 	const struct ana_source *s = &p->source[d->source];
@@ -78,7 +96,9 @@ static int fill_gpu(struct ana_gpu *g, const struct ana_plan *p, const struct an
 		g->held_start_ns = g->held_end_ns = 0;
 	if (!g->host || !g->name)
 		return -ENOMEM;
-	return p->source[d->source].imported ? 0 : copy_held(g, d);
+	if (p->source[d->source].imported)
+		return 0;
+	return copy_held(g, d) ? -ENOMEM : copy_lives(g, p, d);
 }
 
 struct means {

@@ -98,7 +98,8 @@ static void put_interval(struct html *h, const struct view_saves *v)
 	html_ns(h, v->between_ns, "/saves/between_ns");
 	html_put(h,
 		 v->between_seen
-			 ? " between kills, as seen here.</p>\n"
+			 ? v->failures ? " between kills and failures, as seen here.</p>\n"
+				       : " between kills, as seen here.</p>\n"
 			 : " between kills, as published for large clusters (The Llama 3 Herd of "
 			   "Models, 2024-07-31).</p>\n");
 }
@@ -132,9 +133,9 @@ static void put_part(struct html *h, const struct view_saves *v, int part)
 	static const char *const what[SAVES_PARTS] = {
 		"saved, as far as is known",
 		"behind the last save, of what ended in order or goes on",
-		"killed, and done again from a save before",
+		"killed or failed, and done again from a save before",
 		"what was written, or what a restart began with, is not known",
-		"killed, and nothing came after",
+		"killed or failed, and nothing came after",
 		"held, and no process ran"
 	};
 	const char *name = saves_part_names[part];

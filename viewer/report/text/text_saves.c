@@ -93,9 +93,10 @@ static void put_interval(struct page *p, const struct view_saves *v)
 	text_line(p,
 		  base_arena_printf(
 			  &p->mem,
-			  "best interval %s (Young: the root of 2 x %s x %s between kills, %s)",
+			  "best interval %s (Young: the root of 2 x %s x %s between %s, %s)",
 			  base_duration(best, v->best_ns), base_duration(cost, v->exposed_ns),
 			  base_duration(between, v->between_ns),
+			  v->failures ? "kills and failures" : "kills",
 			  v->between_seen ? "as seen here"
 					  : "one in 50,677 GPU-hours: Llama 3, arXiv 2407.21783, "
 					    "2024-07-31"));
@@ -117,6 +118,18 @@ static void put_spot(struct page *p, const struct view_saves *v)
 					       SAVES_GRADE_RULE));
 }
 
+/* By a signal, or by itself. */
+static const char *broke_words(struct page *p, const struct view_saves *v)
+{
+	const char *killed = base_arena_printf(&p->mem, "%" PRIu64 " %s killed", v->kills,
+					       v->kills == 1 ? "was" : "were");
+	const char *failed = base_arena_printf(&p->mem, "%" PRIu64 " failed", v->failures);
+
+	if (!v->kills || !v->failures)
+		return v->kills ? killed : failed;
+	return base_arena_printf(&p->mem, "%s and %s", killed, failed);
+}
+
 static void put_parts(struct page *p, const struct view_saves *v)
 {
 	const char *t = "";
@@ -132,11 +145,10 @@ static void put_parts(struct page *p, const struct view_saves *v)
 			p->s->cost.known && v->nano_usd[k] >= 0 ? money(p, v->nano_usd[k]) : "");
 	}
 	text_line(p, t);
-	if (v->kills)
-		text_line(p, base_arena_printf(&p->mem,
-					       "%" PRIu64 " of %" PRIu64
-					       " starts ended by a kill or a failure",
-					       v->kills, v->starts));
+	if (v->kills || v->failures)
+		text_line(p, base_arena_printf(&p->mem, "of %" PRIu64 " %s %s", v->starts,
+					       v->starts == 1 ? "start" : "starts",
+					       broke_words(p, v)));
 }
 
 void text_saves(struct page *p)
