@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names of runs and of their directories, RUN.gst, and of what lies beside them: a scheduler's job,
- * CLUSTER-JOB.job, whose runs are slurm-CLUSTER-JOB.STEP-RESTART.gst. Any thread.
+ * CLUSTER-JOB.job, whose runs are slurm-CLUSTER-JOB.STEP-RESTART.gst, of a step's second command
+ * with -2 behind RESTART. Any thread.
  */
 #ifndef COLL_RUN_NAME_H
 #define COLL_RUN_NAME_H

@@ -6,6 +6,8 @@ thing: a step is one run with the right ranks, hosts, operations and held time, 
 says what it does without us. A test that is killed leaves no daemon and no job."""
 import json
 import os
+import shlex
+import shutil
 import signal
 import subprocess
 import time
@@ -88,8 +90,22 @@ def steps(site, slurm):
     check_step('preloaded by hand', site, 3, done, plain, outside)
     told = slurm.srun(*four, *site.task(wrapper=[gs.CLI, 'run', '--price', '2', '-o', site.out, '--']))
     gs.equal(told.stderr.decode().count('gpustarve: '), 1, f'one verdict: {told.stderr.decode()}')
+    shutil.rmtree(site.out)
+    os.mkdir(site.out, 0o1777)
+    several(site, slurm, four)
     gs.equal(slurm.drained(), '', 'nodes')
     gs.equal(jobs.leftovers(slurm), [], 'left')
+
+
+def several(site, slurm, four):
+    """Commands of one step, each with a wrapper: a run for each, with its ranks of both nodes, its label and its end."""
+    commands = [shlex.join(map(str, site.task('--exit', status, wrapper=[gs.CLI, 'run', '-q', '-o', site.out, '--label', label, '--'])))
+                for label, status in (('exp=a', 3), ('exp=b', 0))]
+    slurm.srun(*four, 'bash', '-c', '; '.join(commands))
+    found = [(s['run']['labels'].get('exp'), s['run']['exit_status'], s['run']['ranks'], len(s['gpus']), len(s['run']['hosts']))
+             for s in map(gs.summary, gs.runs(site.out))]
+    gs.equal(sorted(found), [('a', 3, 4, 4, 2), ('b', 0, 4, 4, 2)], f'several commands of a step: {gs.runs(site.out)}')
+    gs.equal([n for n in os.listdir(site.out) if n.startswith('.')], [], 'several commands: nothing beside their runs')
 
 
 def main():

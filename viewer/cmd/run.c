@@ -82,11 +82,13 @@ static int make_folders(const char *path)
 	return mkdir(part, 0755) && errno != EEXIST ? -errno : 0;
 }
 
+/* 0 or negative errno: then there is no folder to keep runs in. */
 static int set_base(struct view_run *r)
 {
 	const char *env = getenv("GPUSTARVE_OUT");
 	const char *out = r->out ? r->out : env && env[0] ? env : "gpustarve-runs";
 	char here[PATH_MAX];
+	int err;
 
 	if (out[0] == '/')
 		snprintf(r->base, sizeof(r->base), "%s", out);
@@ -96,11 +98,14 @@ static int set_base(struct view_run *r)
 	for (size_t n = strlen(r->base); n > 1 && r->base[n - 1] == '/'; n--)
 		r->base[n - 1] = '\0';
 	view_run_id(r->id, sizeof(r->id), r->command);
+	err = make_folders(r->base);
+	if (!err)
+		view_turn_take(&r->turn, r->base, r->id, sizeof(r->id));
 	snprintf(r->dir, sizeof(r->dir), "%s/%s.gst", r->base, r->id);
 	size_t n = strlen(out);
 	snprintf(r->shown, sizeof(r->shown), "%s%s%s.gst", out, n && out[n - 1] == '/' ? "" : "/",
 		 r->id);
-	return 0;
+	return err;
 }
 
 static void about_begin(struct view_run *r)
@@ -160,14 +165,16 @@ static void open_run(struct view_run *r)
 		err = make_folders(r->dir);
 	if (!err)
 		err = view_run_record_begin(r->dir, &r->about, &r->first, &r->record);
-	if (err && !rmdir(r->dir))
-		rmdir(r->base); /* stays if it was not empty */
-	if (err)
+	if (err) {
+		view_turn_end(&r->turn);
+		if (!rmdir(r->dir))
+			rmdir(r->base); /* stays if it was not empty */
 		view_error("%s: %s; the command runs unrecorded, give a folder you may write to "
 			   "with -o",
 			   r->dir[0] ? r->dir : "run directory", strerror(-err));
-	else
+	} else {
 		tell_joined(r);
+	}
 	r->traced = !err;
 }
 
@@ -370,6 +377,7 @@ static void drop_empty_run(struct view_run *r)
 	}
 	if (r->first && r->told)
 		view_run_drop_empty_streams(r->dir);
+	view_turn_end(&r->turn);
 	if (!rmdir(r->dir))
 		rmdir(r->base); /* stays if it holds another run */
 }
@@ -469,6 +477,7 @@ static _Noreturn void end(struct view_run *r)
 	r->left = r->record && !view_run_has_data(r->dir) && view_left_by(r->counter);
 	if (r->traced)
 		tell(r);
+	view_turn_end(&r->turn);
 	if (r->record && !view_run_has_data(r->dir))
 		drop_empty_run(r);
 	view_child_end_like(&r->child);

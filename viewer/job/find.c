@@ -58,7 +58,23 @@ static bool from_folder_name(struct base_arena *mem, const char *name, struct vi
 	return true;
 }
 
-/* "slurm-<cluster>-<job>.<step>-<restart>.gst" */
+/* "<restart>" at the end of [from, *end), or "<restart>-<n>" of a step's n-th command; -1: neither. */
+static int64_t take_restart(const char *from, const char **end)
+{
+	const char *at, *before;
+	int64_t restart = digits_before(from, *end, &at), earlier;
+
+	if (restart < 0 || at - from < 2 || at[-1] != '-')
+		return -1;
+	*end = at - 1;
+	earlier = digits_before(from, *end, &before);
+	if (earlier < 0 || before - from < 2 || before[-1] != '-')
+		return restart;
+	*end = before - 1;
+	return earlier;
+}
+
+/* "slurm-<cluster>-<job>.<step>-<restart>.gst", of a step's second command "...-<restart>-2.gst" */
 static bool from_run_name(struct base_arena *mem, const char *name, struct view_job_identity *id)
 {
 	const char *end = name + strlen(name) - 4, *at;
@@ -66,11 +82,8 @@ static bool from_run_name(struct base_arena *mem, const char *name, struct view_
 
 	if (strncmp(name, "slurm-", 6) != 0 || !ends_with(name, ".gst"))
 		return false;
-	restart = digits_before(name, end, &at);
-	if (restart < 0 || at - name < 2 || at[-1] != '-')
-		return false;
-	end = at - 1;
-	step = digits_before(name, end, &at);
+	restart = take_restart(name, &end);
+	step = restart < 0 ? -1 : digits_before(name, end, &at);
 	if (step < 0 || at - name < 2 || at[-1] != '.')
 		return false;
 	end = at - 1;

@@ -14,6 +14,7 @@
 #include "child.h"
 #include "node.h"
 #include "runid.h"
+#include "turn.h"
 #include "base/options.h"
 #include "trace/runjson.h"
 
@@ -31,6 +32,7 @@ struct view_run {
 	size_t found_used;
 
 	char id[VIEW_RUN_ID_BYTES];
+	struct view_turn turn;
 	char base[PATH_MAX]; /* absolute */
 	char dir[PATH_MAX + VIEW_RUN_ID_BYTES + 8];
 	char shown[PATH_MAX + VIEW_RUN_ID_BYTES + 8]; /* as the user would write it */

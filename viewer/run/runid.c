@@ -137,3 +137,27 @@ void view_run_id(char *out, size_t room, char *const *command)
 		made_up(out, room, command);
 	make_safe(out);
 }
+
+/* As the hooks name it (scripts/slurm/taskprolog); a wrapper above has set GPUSTARVE_UNITS. */
+static bool from_batch(char *out, size_t room)
+{
+	const char *cluster = variable("SLURM_CLUSTER_NAME"), *job = variable("SLURM_JOB_ID");
+	const char *restart = variable("SLURM_RESTART_COUNT");
+
+	if (!job || variable("SLURM_STEP_ID") || variable("GPUSTARVE_UNITS"))
+		return false;
+	snprintf(out, room, "slurm-%s-%s.batch-%s", cluster ? cluster : "cluster", job,
+		 restart ? restart : "0");
+	return true;
+}
+
+bool view_run_id_is_slurms(const char *id, bool *batch)
+{
+	char own[VIEW_RUN_ID_BYTES];
+
+	*batch = variable("GPUSTARVE_RUN_ID") != NULL;
+	if (*batch ? !from_batch(own, sizeof(own)) : !from_slurm(own, sizeof(own)))
+		return false;
+	make_safe(own);
+	return !strcmp(own, id);
+}
