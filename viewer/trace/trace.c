@@ -159,8 +159,10 @@ static int add_info(struct view_trace *t)
 			err = view_trace_info(t, &t->part[i]);
 			view_trace_clocks(t, t->part[i].path);
 		}
-	if (!err && t->joined)
+	if (!err && t->joined) {
 		view_trace_sum_parts(t);
+		view_trace_note_prices(t);
+	}
 	return err;
 }
 

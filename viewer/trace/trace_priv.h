@@ -55,6 +55,9 @@ int view_grow(void *p, size_t *room, size_t n, size_t each);
 void view_trace_note(struct view_trace *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* part_prices.c: notes which prices its parts were given, where these are several. */
+void view_trace_note_prices(struct view_trace *t);
+
 /* trace_scan.c: adds a part's frames to priv->frame; 0 or negative errno. */
 int view_trace_scan(struct view_trace *t, uint32_t part, const char *path, const char **why);
 /* The same of the segments of a run in an object store. */

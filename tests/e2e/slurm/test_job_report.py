@@ -121,6 +121,31 @@ def check_fleet(where):
         gs.equal((d.get('runs_overlap'), d['end'], d.get('exit_status')), (True, *want), f'runs that ended {ends}')
 
 
+def check_prices(where):
+    """Runs of other prices: the report has one, says so and which there are; its summary is what the trace gives."""
+    out = fresh(where, 'prices')
+    for step, price in enumerate(('2.50', '3.60', '2.50')):
+        run(out, f'slurm-c1-9.{step}-0', stream(start=30 * step, end=30 * step + 20, pid=100 + step, env=[('SLURM_JOB_ID', 9), ('SLURM_STEP_ID', step)]),
+            record={'slurm': {'job': 9, 'cluster': 'c1'}, 'price': {'usd_per_gpu_hour': price, 'from': '--price'}})
+    alloc(out, gpus=1)
+    words = 'its runs were given different prices ($2.50, $3.60): all dollars here are at one, and gpustarve fleet counts each run at its own'
+    folder = os.path.join(out, 'c1-9.job')
+    gs.check(words in ' '.join(gs.gpustarve('report', folder).stdout.decode().split()), 'text')
+    for options in ((), ('--price', '4')):
+        s = json.loads(gs.gpustarve('report', folder, '--format', 'json', *options).stdout)
+        gs.equal(s['quality']['notes'].count(words), 1, f'{options}: notes')
+    gs.gpustarve('report', folder, '--format', 'json', '-o', f'{folder}/summary.json', '--price', '4')
+    gs.equal(gs.gpustarve('verify', folder).returncode, 0, 'at another price it is made anew with the same remark')
+    alike = os.path.join(out, 'slurm-c1-9.1-0.gst', 'run.json')
+    with open(alike, encoding='utf-8') as f:
+        record = json.load(f)
+    record['price']['usd_per_gpu_hour'] = '2.50'
+    with open(alike, 'w', encoding='utf-8') as f:
+        json.dump(record, f)
+    s = json.loads(gs.gpustarve('report', folder, '--format', 'json').stdout)
+    gs.check(not any('different prices' in n for n in s['quality']['notes']), f'of one price: {s["quality"]}')
+
+
 def check_digest(where):
     """The digest of a job: also of one without a run, and of one whose summary is older than what is known by now."""
     out = fresh(where, 'digest')
@@ -452,7 +477,7 @@ def check_hostile(where):
 
 closed = schema.close(schema.ours())
 with gs.scratch() as scratch:
-    for check in (check_unused, check_fleet, check_digest, check_unseen, check_requeue, check_steps, check_labels, check_ends, check_names, check_never,
+    for check in (check_unused, check_fleet, check_prices, check_digest, check_unseen, check_requeue, check_steps, check_labels, check_ends, check_names, check_never,
                   check_held, check_hostile):
         check(scratch)
 gs.finish()
