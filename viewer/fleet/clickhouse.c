@@ -32,16 +32,11 @@ static int ask_rows(struct click *c, const char *sql, bool partial, const char *
 	return err;
 }
 
-static void on_count(void *arg, const struct fleet_cell *cell)
-{
-	*(int64_t *)arg = (int64_t)cell->i;
-}
-
 /* The number that @sql, which it frees, asks for. */
 static int ask_number(struct click *c, char *sql, bool partial, int64_t *number)
 {
 	*number = 0;
-	int err = sql ? ask_rows(c, sql, partial, "i", on_count, number) : -ENOMEM;
+	int err = sql ? ask_rows(c, sql, partial, "i", click_on_number, number) : -ENOMEM;
 	free(sql);
 	return err;
 }
@@ -68,7 +63,7 @@ static int ask_server_number(struct click *c, char *sql, int64_t *number)
 
 	*number = 0;
 	if (!err && r.answer.text)
-		err = click_rows(r.answer.text, "i", on_count, number);
+		err = click_rows(r.answer.text, "i", click_on_number, number);
 	view_answer_free(&r.answer);
 	free(sql);
 	return err;
@@ -497,7 +492,7 @@ static int note_there(struct click *c, const char *name, int64_t at_ns)
 	struct fleet_request r = { 0 };
 	char *sql = note_sql(name, 0);
 	int64_t count = 0;
-	int err = sql ? ask_rows(c, sql, false, "i", on_count, &count) : -ENOMEM;
+	int err = sql ? ask_rows(c, sql, false, "i", click_on_number, &count) : -ENOMEM;
 
 	free(sql);
 	if (err || count)

@@ -160,6 +160,7 @@ void click_roll(struct click *c);
  * last, errno 0.
  */
 char *click_sql_schema(const struct click *c, size_t statement);
+char *click_sql_database(const struct click *c); /* the first of them, and of other schemas */
 char *click_sql_upgrade(const struct click *c, size_t statement);
 /* One number: how many of our tables a server has that it does not copy. */
 char *click_sql_alone(const struct click *c);
@@ -202,6 +203,8 @@ int click_read_pulses(struct fleet_store *s, const struct fleet_pulses_query *q,
 /* clickhouse_rows.c: TabSeparated to rows of cells. 0 or -EBADMSG. Changes @text. */
 int click_rows(char *text, const char *columns,
 	       void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg);
+/* For it: of a row of one number, into the int64_t at @arg. */
+void click_on_number(void *arg, const struct fleet_cell *cell);
 
 /* clickhouse_outbox.c */
 int click_outbox_put(struct click *c, const struct fleet_digest *d, size_t n);

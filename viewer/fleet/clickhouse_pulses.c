@@ -63,13 +63,10 @@ static char *sql_all_shards(const struct click *c)
 
 static char *sql_schema(const struct click *c, size_t statement)
 {
-	char *sql = NULL;
-
 	errno = 0;
 	switch (statement) {
 	case 0:
-		return asprintf(&sql, "CREATE DATABASE IF NOT EXISTS %s", c->at.database) < 0 ? NULL
-											      : sql;
+		return click_sql_database(c);
 	case 1:
 		return sql_own(c);
 	case 2:

@@ -52,11 +52,6 @@ static int ask(struct click *c, char *sql, const char *columns,
 	return err;
 }
 
-static void on_number(void *arg, const struct fleet_cell *cell)
-{
-	*(int64_t *)arg = (int64_t)cell->i;
-}
-
 static char *sql_rolled_table(void)
 {
 	char *sql = NULL;
@@ -153,8 +148,8 @@ static bool is_wanted(struct click *c, struct large *l)
 	return !ask(c,
 		    strdup("SELECT count() FROM system.processes WHERE startsWith(query,"
 			   " 'INSERT INTO gpustarve_rolled') FORMAT TabSeparated"),
-		    "i", on_number, &rolling) &&
-	       !rolling && (ask(c, sql_begun(), "i", on_number, &rolling) || !rolling);
+		    "i", click_on_number, &rolling) &&
+	       !rolling && (ask(c, sql_begun(), "i", click_on_number, &rolling) || !rolling);
 }
 
 /* --- doing it --- */
@@ -359,7 +354,7 @@ static bool make(struct click *c, uint64_t gen, const struct large *l, const cha
 
 	return !sum_up_parts(c, gen, &l->parts, twice) && in_time(gen) &&
 	       !tell(c, sql_generation(c, gen, &l->parts, l->rows, twice)) &&
-	       !ask(c, click_sql_rolled_is_there(&made), "i", on_number, &there) && there;
+	       !ask(c, click_sql_rolled_is_there(&made), "i", click_on_number, &there) && there;
 }
 
 void click_roll(struct click *c)
@@ -371,7 +366,7 @@ void click_roll(struct click *c)
 	int64_t lacks = 1;
 
 	if (c->at.cluster || !c->at.rollup || !is_wanted(c, &l) ||
-	    ask(c, click_sql_lacks(c, "gpustarve_runs"), "i", on_number, &lacks) || lacks ||
+	    ask(c, click_sql_lacks(c, "gpustarve_runs"), "i", click_on_number, &lacks) || lacks ||
 	    click_find_jobs(c, false, &has_jobs) || has_jobs ||
 	    asprintf(&in, " AND _part IN (%s)", l.parts.parts) < 0)
 		goto out;

@@ -95,3 +95,8 @@ int click_rows(char *text, const char *columns,
 	}
 	return 0;
 }
+
+void click_on_number(void *arg, const struct fleet_cell *cell)
+{
+	*(int64_t *)arg = (int64_t)cell->i;
+}

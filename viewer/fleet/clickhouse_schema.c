@@ -115,15 +115,19 @@ static char *sql_all_shards(const struct click *c)
 		       : sql;
 }
 
-char *click_sql_schema(const struct click *c, size_t statement)
+char *click_sql_database(const struct click *c)
 {
 	char *sql = NULL;
 
+	return asprintf(&sql, "CREATE DATABASE IF NOT EXISTS %s", c->at.database) < 0 ? NULL : sql;
+}
+
+char *click_sql_schema(const struct click *c, size_t statement)
+{
 	errno = 0;
 	switch (statement) {
 	case 0:
-		return asprintf(&sql, "CREATE DATABASE IF NOT EXISTS %s", c->at.database) < 0 ? NULL
-											      : sql;
+		return click_sql_database(c);
 	case 1:
 		return sql_runs(c);
 	case 2:
