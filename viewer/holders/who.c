@@ -1,35 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "who.h"
 
-#include <fcntl.h>
 #include <pwd.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include "run/missed.h"
 #include "run/process.h"
-
-/* Field 22 of /proc/PID/stat; the name before it may hold anything. */
-static int64_t began(pid_t pid)
-{
-	char path[48], stat[1024], *at;
-	ssize_t n;
-	int fd, field;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	n = read(fd, stat, sizeof(stat) - 1);
-	close(fd);
-	stat[n > 0 ? n : 0] = '\0';
-	at = strrchr(stat, ')');
-	for (field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
-	return at ? strtoll(at + 1, NULL, 10) : -1;
-}
 
 static void name_user(struct view_holder *h)
 {
@@ -95,4 +71,4 @@ static void describe(struct view_holder *h)
 	view_process_fini(&p);
 }
 
-const struct view_holder_source view_who = { .began = began, .describe = describe };
+const struct view_holder_source view_who = { .began = view_process_began, .describe = describe };

@@ -74,6 +74,19 @@ static bool read_stat(struct view_process *p, char *state)
 	return p->name[0] != '\0';
 }
 
+/* Field 22; behind the name, too. */
+int64_t view_process_began(pid_t pid)
+{
+	size_t bytes;
+	char *text = read_whole(pid, "stat", &bytes), *at = text ? strrchr(text, ')') : NULL;
+
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	int64_t ticks = at ? strtoll(at + 1, NULL, 10) : -1;
+	free(text);
+	return ticks;
+}
+
 static void read_command(struct view_process *p)
 {
 	size_t bytes;

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include "needs.h"
 
@@ -33,6 +34,9 @@ int view_process_read(struct view_process *p, pid_t pid);
 /* Its environment alone, for view_process_env(). 0, or -EACCES: not to be read. */
 int view_process_read_environ(struct view_process *p, pid_t pid);
 void view_process_fini(struct view_process *p);
+
+/* When it began, in ticks since boot; -1: there is none, or it is of another namespace. */
+int64_t view_process_began(pid_t pid);
 
 /* A variable as it was when the program began; NULL: not set, or not to be read. */
 const char *view_process_env(const struct view_process *p, const char *name);
