@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A snapshot's parts, as a run tells them by itself. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "source.h"
@@ -27,6 +28,7 @@ static void fill_row(struct top_row *row, const struct live_use *u, const struct
 		row->quiet_ns = now_ns - u->stream->seen_ns;
 	top_tame(row->host, sizeof(row->host), u->stream->host);
 	top_tame(row->name, sizeof(row->name), g->name);
+	snprintf(row->uuid, sizeof(row->uuid), "%s", g->uuid);
 }
 
 void top_take_run(struct top_snapshot *l, const struct live_run *r, int64_t now_ns)

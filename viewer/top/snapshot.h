@@ -18,6 +18,7 @@ struct top_row { /* a process's use of a GPU */
 	uint32_t ordinal;
 	size_t gpu; /* of the run */
 	char host[64], name[96];
+	char uuid[40]; /* of the GPU; "": not known */
 	struct live_share share;
 	struct live_meter meter;
 	enum live_gap gap;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/minmax.h"
+#include "cost/amount.h"
 #include "job/ask.h"
 #include "source.h"
 #include "summary/analyse.h"
@@ -42,6 +43,55 @@ static void add_sure(struct top_stop *f, const struct live_totals *t)
 	f->sure_nano_usd += small ? t->sure_nano_usd : t->unsaved_nano_usd;
 }
 
+static struct top_stop_gpu *gpu_of(struct top_stop *f, const char *uuid)
+{
+	for (size_t i = 0; i < f->gpus; i++)
+		if (!strcmp(f->gpu[i].uuid, uuid))
+			return &f->gpu[i];
+	return NULL;
+}
+
+static bool seen_before(const struct top_snapshot *l, size_t row)
+{
+	for (size_t i = 0; i < row; i++)
+		if (!strcmp(l->row[i].uuid, l->row[row].uuid))
+			return true;
+	return false;
+}
+
+/* An hour of a GPU that two runs have is lost once. */
+static void take_back(struct top_stop *f, const struct top_row *row, int64_t ns, bool small)
+{
+	int64_t usd = row->priced ? view_cost_amount(row->nano_usd_per_hour, ns) : 0;
+
+	f->ns -= base_min(ns, f->ns);
+	f->nano_usd -= base_min(usd, f->nano_usd);
+	if (small)
+		return; /* what is lost without it is not known of each GPU: more is told */
+	f->sure_ns -= base_min(ns, f->sure_ns);
+	f->sure_nano_usd -= base_min(usd, f->sure_nano_usd);
+}
+
+static void add_gpus(struct top_stop *f, const struct top_snapshot *l)
+{
+	for (size_t i = 0; i < l->rows; i++) {
+		const struct top_row *row = &l->row[i];
+		struct top_stop_gpu *g;
+
+		if (!row->uuid[0] || row->unsaved_ns < 0 || seen_before(l, i))
+			continue;
+		g = gpu_of(f, row->uuid);
+		if (g) {
+			take_back(f, row, base_min(g->ns, row->unsaved_ns), l->totals.small);
+			g->ns = base_max(g->ns, row->unsaved_ns);
+		} else if (f->gpus < TOP_STOP_GPUS_MAX) {
+			g = &f->gpu[f->gpus++];
+			snprintf(g->uuid, sizeof(g->uuid), "%s", row->uuid);
+			g->ns = row->unsaved_ns;
+		}
+	}
+}
+
 static void add_run(struct top_stop *f, const struct top_snapshot *l)
 {
 	const struct live_totals *t = &l->totals;
@@ -67,6 +117,7 @@ static void add_run(struct top_stop *f, const struct top_snapshot *l)
 	f->most_ns = base_max(f->most_ns, t->unsaved_for_ns);
 	f->nano_usd += t->unsaved_nano_usd;
 	add_sure(f, t);
+	add_gpus(f, l);
 }
 
 /* False: it cannot be looked at, which was said. */

@@ -18,6 +18,8 @@ struct top_stop_options { /* as given on the command line; NULL: not given */
 	struct view_rate_options rates;
 };
 
+#define TOP_STOP_GPUS_MAX 512u /* of which it is looked whether several runs have them */
+
 struct top_stop { /* sums over the runs that go on */
 	size_t on, untold; /* runs; those of which it is not known what would be lost */
 	int64_t ns, most_ns, nano_usd; /* of all GPUs; of one; dollars */
@@ -31,6 +33,11 @@ struct top_stop { /* sums over the runs that go on */
 	enum live_small small; /* of the last run whose newest is a small state; its bytes */
 	uint64_t small_bytes;
 	int64_t sure_ns, sure_most_ns, sure_nano_usd; /* the sums if no such counts */
+	struct top_stop_gpu { /* what it was held counts once, the most of any run */
+		char uuid[40];
+		int64_t ns;
+	} gpu[TOP_STOP_GPUS_MAX];
+	size_t gpus;
 	char grade; /* of the worst run whose trace is small; 0: none */
 };
 

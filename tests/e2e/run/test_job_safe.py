@@ -173,6 +173,12 @@ def of_job(where):
     status, line = asked('77', '--dir', out, *PRICE)
     gs.check(status == 2 and line.startswith('77: a stop now loses 3 m 20 s of GPU time ($2.00)'), line)
     gs.equal(asked('78', '--dir', out)[0], 1, 'there is no such job')
+    # two at once on one GPU: its time is lost once, as far as the one that has more to lose
+    both = os.urandom(16)
+    for step, ago in enumerate((100, 60)):
+        t = Trainer(f'slurm-c1-79.{step}-0', ago=ago, pid=300 + step, stamped=True, uuid=both)
+        t.write(out, t.hello(), *pulses(t, *range(1, ago, 7), ago))
+    answer(2, 'a stop now loses 100.0 s of GPU time ($1.00), 100.0 s of one GPU', '79', '--dir', out, *PRICE)
     gs.equal(asked('77', '--dir', out, '--lose', 'much')[0], 1, 'no such loss')
 
 
