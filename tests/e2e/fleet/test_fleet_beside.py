@@ -285,6 +285,17 @@ def test_other_gpu():
         gs.equal(schema.errors(schema.ours(), s)[:3], [], 'schema')
 
 
+def test_ranks_in_turn():
+    """Processes without a rank are as many ranks as there were at once."""
+    for begin, ranks in ((7, 1), (2, 2)):
+        with gs.scratch() as where:
+            run(where, 0, 0, 6, 0)
+            run(where, 1, begin, 6, 0)
+            said = gs.gpustarve('report', '--job', '9', '--dir', where).stdout.decode()
+            s = json.loads(gs.gpustarve('report', '--job', '9', '--dir', where, '--format', 'json').stdout)
+            gs.equal((s['run']['ranks'], 'several ranks' in said), (ranks, ranks > 1), f'from {begin} s on')
+
+
 def test_all_pairs():
     """However two at once ended, nothing is lost of one that ended in order. (Of two that did and saved nothing nothing is told.)"""
     for n, (one, other) in enumerate(itertools.product((0, 5, 143), repeat=2)):
