@@ -23,6 +23,7 @@
 #include "core/fork_lock.h"
 #include "core/log.h"
 #include "core/notes.h"
+#include "core/procinfo.h"
 #include "core/sanitizer.h"
 #include "core/thread.h"
 #include "cupti/activity.h"
@@ -190,6 +191,8 @@ __attribute__((constructor)) static void prepare(int argc, char **argv)
 	}
 	if (prof_env_off(prof_env("GPUSTARVE")))
 		return;
+	if (prof_at_start())
+		prof_process_begins();
 	find_self();
 	tool = is_other_tool() || is_their_target();
 	if (tool) {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "numbers.h"
+#include "wire/life.h"
 
 #define STEP_ROOM_NS (60 * LIVE_SECOND_NS) /* a pulse may come so much late */
 #define LIFE_MAX_NS (366 * 86400 * LIVE_SECOND_NS) /* of a process before its first pulse */
@@ -145,7 +146,7 @@ int live_run_hello(struct live_run *r, const uint8_t *id, uint64_t seq, const Wi
 	s->pid = m->pid;
 	s->rank = m->rank;
 	s->has_rank = m->has_rank;
-	s->start_unix_ns = m->process_start_ns;
+	s->start_unix_ns = wire_life_begin(m);
 	for (size_t i = 0; i < m->n_devices && !err; i++) {
 		uint32_t ordinal = m->devices[i]->ordinal;
 		if (ordinal >= LIVE_DEVICES_MAX)

@@ -94,7 +94,7 @@ struct live_stream { /* a process; read only */
 	int32_t rank; /* with has_rank */
 	bool has_rank, has_hello, ended, unseen;
 	bool gone; /* it said no goodbye, and its end was seen: the caller's to set */
-	int64_t start_unix_ns; /* of the process, 0: not known */
+	int64_t start_unix_ns; /* of the process (wire/life.h), 0: not known */
 	uint64_t seq; /* of the last frame taken */
 	uint64_t pulses;
 	int64_t seen_ns; /* the caller's clock at the last pulse */

@@ -217,16 +217,30 @@ static int64_t start_ticks(void)
 	return at ? strtoll(at + 1, NULL, 10) : -1;
 }
 
-static int64_t start_time(void)
+static int64_t since_boot(void)
 {
-	int64_t ticks = start_ticks(), now = prof_now_ns();
-	long rate = sysconf(_SC_CLK_TCK);
-	struct timespec boot;
+	struct timespec t;
 
-	if (ticks < 0 || rate <= 0 || clock_gettime(CLOCK_BOOTTIME, &boot))
-		return now;
-	return now - ((int64_t)boot.tv_sec * 1000000000 + boot.tv_nsec) +
-	       ticks * (1000000000 / rate);
+	return clock_gettime(CLOCK_BOOTTIME, &t) ? 0 : (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int64_t began; /* the program, since boot; 0: not known */
+
+void prof_process_begins(void)
+{
+	began = since_boot();
+}
+
+static void read_start(struct prof_process *p)
+{
+	int64_t ticks = start_ticks(), now = prof_now_ns(), boot = since_boot();
+	long rate = sysconf(_SC_CLK_TCK);
+
+	p->start_ns = now;
+	if (ticks >= 0 && rate > 0 && boot)
+		p->start_ns = now - boot + ticks * (1000000000 / rate);
+	if (began && boot)
+		p->program_start_ns = now - boot + began;
 }
 
 static bool number(const char *name, long *out)
@@ -372,7 +386,7 @@ void prof_process_read(struct prof_process *p)
 	p->boot_id[strcspn(p->boot_id, "\n")] = 0;
 	p->pid = getpid();
 	p->parent_pid = getppid();
-	p->start_ns = start_time();
+	read_start(p);
 	read_command(p);
 	read_rank(p);
 	read_environment(p);

@@ -23,7 +23,8 @@ struct prof_process {
 	char user[64];
 	char boot_id[40];
 	int64_t pid, parent_pid;
-	int64_t start_ns; /* on the trace's clock */
+	int64_t start_ns; /* of the fork, on the trace's clock */
+	int64_t program_start_ns; /* the same; 0: libprof was loaded later */
 	int rank, local_rank;
 	bool has_rank;
 	uint32_t world_size; /* 0: unknown */
@@ -36,6 +37,9 @@ struct prof_process {
 	bool notebook; /* JPY_PARENT_PID is set: a notebook may be an ancestor */
 	char instance_type[64], provider[32]; /* of the cloud's machine, "" if not known */
 };
+
+/* From the constructor, where libprof is loaded with the program. Forked children keep it. */
+void prof_process_begins(void);
 
 /*
  * Never fails: what cannot be read stays empty. Reads the environment, so it must run on a thread

@@ -108,6 +108,7 @@ static void fill_process(Wire__Hello *m, const struct prof_process *p)
 	m->pid = p->pid;
 	m->parent_pid = p->parent_pid;
 	m->process_start_ns = p->start_ns;
+	m->program_start_ns = p->program_start_ns;
 	m->boot_id = prof_text(p->boot_id);
 	m->user = prof_text(p->user);
 	m->n_command = p->words;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "wire/life.h"
 
 /* Life of a process: what it and others say, widened to what it did. */
 void ana_plan_life(const struct view_trace *t, struct ana_source *s)
@@ -25,7 +26,7 @@ void ana_plan_life(const struct view_trace *t, struct ana_source *s)
 	}
 	s->start_ns = INT64_MAX;
 	if (s->hello && s->hello->process_start_ns)
-		s->start_ns = s->hello->process_start_ns;
+		s->start_ns = wire_life_begin(s->hello);
 	else if (s->hello && s->hello->armed_ns)
 		s->start_ns = s->hello->armed_ns;
 	s->start_ns = base_min(s->start_ns, first);
