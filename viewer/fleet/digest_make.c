@@ -151,6 +151,8 @@ static void set_end_of_runs(struct fleet_digest *d, const struct view_summary *s
 		d->has_exit_status = true;
 		d->exit_status = p->exit_status;
 	}
+	if (!broke && ended && ended == s->parts)
+		d->end = FLEET_END_OK; /* all of them said so */
 	if (!broke && ended && ended < s->parts) {
 		d->end = FLEET_END_LOST;
 		d->has_exit_status = false;
