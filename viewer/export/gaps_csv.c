@@ -147,7 +147,7 @@ static int put_outcomes(struct view_export *x)
 {
 	const struct view_summary *s = x->summary;
 
-	view_out_text(&x->out, "unit,count,divisor,per,usd,source\n");
+	view_out_text(&x->out, "unit,count,divisor,per,usd,source,bound\n");
 	for (size_t i = 0; i < s->outcomes; i++) {
 		const struct view_outcome *o = &s->outcome[i];
 
@@ -156,7 +156,9 @@ static int put_outcomes(struct view_export *x)
 		number(&x->out, o->den);
 		number(&x->out, view_unit_per(o->unit));
 		put_usd(&x->out, o->nano_usd, o->nano_usd >= 0);
-		view_out_printf(&x->out, ",%s\n", view_outcome_sources[o->source]);
+		/* behind the others, which are read by their places */
+		view_out_printf(&x->out, ",%s,%s\n", view_outcome_sources[o->source],
+				view_outcome_bounds[o->bound]);
 		x->rows++;
 	}
 	return 0;

@@ -193,6 +193,9 @@ def bounded():
             judge(how, s, 'tokens', 6000)
             judge(how, s, 'frames', 1000)
             gs.equal((outcome(s, 'tokens').get('bound'), outcome(s, 'frames').get('bound')), (tokens, frames), how)
+            rows = csv.DictReader(io.StringIO(gs.gpustarve('export', run, '--format', 'csv', '--table', 'outcomes').stdout.decode()))
+            gs.equal(rows.fieldnames[-1], 'bound', f'{how}: behind the others')
+            gs.equal({r['unit']: r['bound'] for r in rows}, {'tokens': tokens or 'exact', 'frames': frames or 'exact'}, f'{how}: table')
             units = {u[0]: u[3:] for u in json.loads(gs.gpustarve('digest', run).stdout)['units']}
             gs.equal((units['tokens'], units['frames']), ([tokens] if tokens else [], [frames] if frames else []), f'{how}: digest')
             text = ' '.join(gs.gpustarve('report', run).stdout.decode().split())
