@@ -82,6 +82,8 @@ static void put_outcomes(struct base_jsonout *j, const struct check_run *run)
 		base_json_string(j, "unit", run->outcome[i].unit);
 		base_json_int(j, "count", run->outcome[i].num);
 		base_json_int(j, "divisor", run->outcome[i].den);
+		if (run->outcome[i].bound)
+			base_json_string(j, "bound", view_outcome_bounds[run->outcome[i].bound]);
 		base_json_end(j);
 	}
 	base_json_end(j);
@@ -278,6 +280,18 @@ static int get_series(struct in *in, const struct base_json *node, struct check_
 	return s->count == n || in->why ? 0 : -ENOMEM;
 }
 
+/* Exact where it is not told. */
+static enum view_outcome_bound get_bound(struct in *in, const struct base_json *o)
+{
+	const char *name = base_json_get_text(o, "bound", view_outcome_bounds[0]);
+
+	for (int b = 0; b < VIEW_OUTCOME_BOUNDS; b++)
+		if (!strcmp(view_outcome_bounds[b], name))
+			return (enum view_outcome_bound)b;
+	in->why = "the bound of an outcome is not known";
+	return VIEW_OUTCOME_EXACT;
+}
+
 /* Baselines of earlier versions have none. */
 static void get_outcomes(struct in *in, const struct base_json *node, struct check_run *run)
 {
@@ -288,10 +302,10 @@ static void get_outcomes(struct in *in, const struct base_json *node, struct che
 			in->why = "there are too many outcomes";
 			return;
 		}
-		run->outcome[run->outcomes++] =
-			(struct check_outcome){ get_text(in, o, "unit"),
-						get(in, o, "count", 1, INT64_MAX),
-						get(in, o, "divisor", 1, INT64_MAX) };
+		run->outcome[run->outcomes++] = (struct check_outcome){
+			get_text(in, o, "unit"), get(in, o, "count", 1, INT64_MAX),
+			get(in, o, "divisor", 1, INT64_MAX), get_bound(in, o)
+		};
 	}
 }
 

@@ -67,6 +67,8 @@ static void put_judgement(struct base_jsonout *j, const struct check_result *r,
 	base_json_string(j, "message", g->message);
 	if (g->value)
 		base_json_number(j, "value", g->value);
+	if (g->bound)
+		base_json_string(j, "bound", view_outcome_bounds[g->bound]);
 	if (g->limit)
 		base_json_number(j, "limit", g->limit);
 	base_json_string(j, "file", check_out_path(r, g->file));

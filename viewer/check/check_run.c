@@ -82,7 +82,8 @@ static void set_outcomes(struct check_run *run, struct base_arena *mem,
 	for (size_t i = 0; i < s->outcomes; i++)
 		run->outcome[run->outcomes++] =
 			(struct check_outcome){ base_arena_text(mem, s->outcome[i].unit),
-						s->outcome[i].num, s->outcome[i].den };
+						s->outcome[i].num, s->outcome[i].den,
+						s->outcome[i].bound };
 }
 
 /* What is left of them: how long they are where the program marks them, and how many came. */
@@ -114,6 +115,7 @@ void check_run_make(struct check_run *run, struct base_arena *mem, const struct 
 		.kind = s->kind.kind,
 		.simulated = r->simulated,
 		.complete = r->complete || r->imported,
+		.exit_status = s->has_exit_status ? s->exit_status : 0,
 		.partly = r->unrecorded.ns > 0,
 		.gpu_ns = r->gpu_ns,
 		.starved_ns = s->starved_ns,

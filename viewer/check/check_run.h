@@ -22,6 +22,7 @@ struct check_hotspot { /* a finding */
 struct check_outcome { /* what it brought forth: num / den of a unit */
 	const char *unit;
 	int64_t num, den;
+	enum view_outcome_bound bound; /* of so many */
 };
 
 #define CHECK_PARTLY "kernels were not recorded for a part of the run (excluded.unobserved)"
@@ -39,6 +40,7 @@ struct check_run {
 	uint32_t rules; /* that gave the classes */
 	enum facts_run_kind kind; /* unknown of one from a baseline file */
 	bool simulated, complete;
+	int exit_status; /* 0: it ended well, or it is not known how; of a baseline file, too */
 	bool partly; /* kernels were not recorded for a part of it: nothing is known per step */
 	int64_t gpu_ns, starved_ns, wasted_ns;
 	int64_t classes[ANA_CLASSES]; /* sum to gpu_ns */

@@ -75,6 +75,30 @@ static const char *training_text(struct base_arena *mem, const struct check_budg
 				 facts_run_time[run->kind]);
 }
 
+static void set_value(struct check_judgement *j, const struct check_result *r,
+		      const struct check_budget *b, const struct check_value *v)
+{
+	j->value = check_value_digits(r->mem, v);
+	j->bound = v->bound;
+	j->limit = strpbrk(b->text, "<>") + 2;
+}
+
+/* Neither kept nor broken. */
+static void judge_open(struct check_result *r, const struct check_budget *b,
+		       const struct check_value *v, const struct check_run *run)
+{
+	struct check_judgement *j = check_result_add(
+		r, CHECK_NOT_COMPARABLE, b->name, run->id,
+		base_arena_printf(r->mem,
+				  "%s is not known: it is %s, which does not tell whether it is "
+				  "%s %s: %s",
+				  b->name, check_value_text(r->mem, b->metric.unit, v),
+				  b->at_least ? ">=" : "<=", check_limit_text(r->mem, b),
+				  v->why_bound));
+
+	set_value(j, r, b, v);
+}
+
 void check_judge_budget(struct check_result *r, const struct check_budget *b,
 			const struct check_run *run)
 {
@@ -88,6 +112,10 @@ void check_judge_budget(struct check_result *r, const struct check_budget *b,
 						   v.why_not));
 		return;
 	}
+	if (check_budget_is_open(b, &v)) {
+		judge_open(r, b, &v, run);
+		return;
+	}
 	bool holds = check_budget_holds(b, &v);
 	const char *op = holds ? b->at_least ? ">=" : "<=" : b->at_least ? "<" : ">";
 	text = base_arena_printf(r->mem, "%s is %s%s %s %s%s%s", b->name,
@@ -99,8 +127,7 @@ void check_judge_budget(struct check_result *r, const struct check_budget *b,
 				 !holds && hotspot ? hotspot_text(r->mem, hotspot) : "");
 	struct check_judgement *j =
 		check_result_add(r, holds ? CHECK_PASS : CHECK_FAIL, b->name, run->id, text);
-	j->value = check_value_digits(r->mem, &v);
-	j->limit = strpbrk(b->text, "<>") + 2;
+	set_value(j, r, b, &v);
 	if (!holds)
 		set_hotspot(j, hotspot);
 }
@@ -394,9 +421,11 @@ static struct check_value predicted(const struct check_prediction *p, const char
 					    "usd_per_1k_steps are" };
 
 	if (!strcmp(metric, "starved_pct"))
-		v = (struct check_value){ p->starved_ppm, 10000, true, NULL };
+		v = (struct check_value){ .num = p->starved_ppm, .den = 10000, .known = true };
 	else if (!strcmp(metric, "usd_per_1k_steps") && p->nano_usd_per_1k_steps >= 0)
-		v = (struct check_value){ p->nano_usd_per_1k_steps, 1000000000, true, NULL };
+		v = (struct check_value){ .num = p->nano_usd_per_1k_steps,
+					  .den = 1000000000,
+					  .known = true };
 	else if (!strcmp(metric, "usd_per_1k_steps"))
 		v.why_not = "no price is known; give one with --price";
 	return v;
@@ -427,8 +456,7 @@ static void judge_predicted(struct check_result *r, const struct check_run *run,
 				  holds ? "within" : "not within", b->text,
 				  holds || !hotspot ? "" : now_text(b),
 				  !holds && hotspot ? hotspot_text(r->mem, hotspot) : ""));
-	j->value = check_value_digits(r->mem, &v);
-	j->limit = strpbrk(b->text, "<>") + 2;
+	set_value(j, r, b, &v);
 	if (!holds)
 		set_hotspot(j, hotspot);
 }
@@ -497,4 +525,10 @@ void check_judge_whole(struct check_result *r, const struct check_run *run)
 		check_result_add(r, CHECK_WARN, "run", run->id,
 				 "the run did not end normally (killed, or still running): its "
 				 "numbers are those up to where the trace ends");
+	else if (run->exit_status)
+		check_result_add(r, CHECK_WARN, "run", run->id,
+				 base_arena_printf(r->mem,
+						   "the run failed (exit status %d): its numbers "
+						   "are those up to there",
+						   run->exit_status));
 }

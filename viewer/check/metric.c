@@ -102,6 +102,19 @@ static struct check_value wasted_per_1k(const struct check_run *run, int class)
 	return per_1k(run, run->wasted_nano_usd);
 }
 
+/* Of more of them each cost less: the other way round than the count's. */
+static struct check_value bounded(struct check_value v, enum view_outcome_bound count)
+{
+	if (count == VIEW_OUTCOME_AT_MOST) {
+		v.bound = VIEW_OUTCOME_AT_LEAST;
+		v.why_bound = "the count is that of a run that ends well, and this one did not";
+	} else if (count == VIEW_OUTCOME_AT_LEAST) {
+		v.bound = VIEW_OUTCOME_AT_MOST;
+		v.why_bound = "how many came after the last record of them is not known";
+	}
+	return v;
+}
+
 /* All dollars, for view_unit_per() of num / den of the unit. */
 static struct check_value per_unit(const struct check_run *run, const char *unit)
 {
@@ -118,7 +131,7 @@ static struct check_value per_unit(const struct check_run *run, const char *unit
 		num = (__int128)run->total_nano_usd * o->den;
 		den = NANO / view_unit_per(unit) * (__int128)o->num;
 		return num <= NUM_MAX && den <= DEN_MAX
-			       ? fraction(num, den)
+			       ? bounded(fraction(num, den), o->bound)
 			       : missing("there are more of them than can be compared exactly");
 	}
 	return missing("how many there were is not known; see --unit of gpustarve run");
@@ -238,6 +251,13 @@ bool check_budget_holds(const struct check_budget *b, const struct check_value *
 	return b->at_least ? is >= limit : is <= limit;
 }
 
+bool check_budget_is_open(const struct check_budget *b, const struct check_value *v)
+{
+	bool above = check_budget_holds(b, v) == b->at_least;
+
+	return v->bound && above == (v->bound == VIEW_OUTCOME_AT_MOST);
+}
+
 /* 12.5 from 125000 with four places; zeros at the end are left out. */
 static const char *decimal(struct base_arena *mem, int64_t scaled, int places)
 {
@@ -273,12 +293,16 @@ static const char *with_unit(struct base_arena *mem, enum check_unit unit, const
 const char *check_value_text(struct base_arena *mem, enum check_unit unit,
 			     const struct check_value *v)
 {
+	static const char *const words[VIEW_OUTCOME_BOUNDS] = { "", "at least ", "at most " };
 	__int128 size = v->num < 0 ? -v->num : v->num;
+	const char *digits;
 
 	/* What four decimals would hide: a short run costs less. */
 	if (size * 100 < v->den && unit != CHECK_PCT)
-		return with_unit(mem, unit, check_value_digits(mem, v));
-	return with_unit(mem, unit, decimal(mem, base_div_even(v->num * 10000, v->den), 4));
+		digits = check_value_digits(mem, v);
+	else
+		digits = decimal(mem, base_div_even(v->num * 10000, v->den), 4);
+	return base_arena_printf(mem, "%s%s", words[v->bound], with_unit(mem, unit, digits));
 }
 
 const char *check_value_digits(struct base_arena *mem, const struct check_value *v)

@@ -14,6 +14,8 @@ struct check_value { /* num / den in the metric's unit */
 	__int128 den; /* > 0 if known */
 	bool known;
 	const char *why_not; /* static; what is missing if not known */
+	enum view_outcome_bound bound; /* what it is to the true value */
+	const char *why_bound; /* static, where it is one */
 };
 
 enum check_unit {
@@ -51,7 +53,10 @@ struct check_value check_metric_of(const struct check_metric *m, const struct ch
 /* Does @v keep within @b? @v must be known. */
 bool check_budget_holds(const struct check_budget *b, const struct check_value *v);
 
-/* "38.1 %", "$1.2034", "12.5 ms", rounded half to even, at most four decimals. */
+/* The true value may be on the other side of the limit: @v is a bound that does not tell. */
+bool check_budget_is_open(const struct check_budget *b, const struct check_value *v);
+
+/* "38.1 %", "at least $1.2034", "12.5 ms", rounded half to even, at most four decimals. */
 const char *check_value_text(struct base_arena *mem, enum check_unit unit,
 			     const struct check_value *v);
 /* The same without its unit and with up to nine decimals, for JSON. */

@@ -35,6 +35,7 @@ struct check_judgement {
 	const char *run; /* its id */
 	const char *message; /* one sentence */
 	const char *value, *limit; /* digits without a unit, NULL: none */
+	enum view_outcome_bound bound; /* of the value */
 	const char *file, *function; /* the line that is most of it; NULL: not known */
 	uint32_t line;
 	struct check_judgement *next;

@@ -164,6 +164,26 @@ def told():
     gs.check('per million tokens' in more['text'], more['text'][:600])
 
 
+def gate(run, how, tokens, frames):
+    """What is a bound keeps a budget or breaks it only where it tells."""
+    for unit, metric, bound in ('tokens', 'usd_per_1m_tokens', tokens), ('frames', 'usd_per_1k_frames', frames):
+        for op, large in ('<=', True), ('<=', False), ('>=', False), ('>=', True):
+            argv = ('check', run, '--budget', f'{metric}{op}{1000 if large else "0.000000001"}')
+            done = gs.gpustarve(*argv, '--format', 'json')
+            below = large  # what is known lies below the limit
+            unsure = bound == ('at_most' if below else 'at_least')
+            status = 4 if unsure else 0 if below == (op == '<=') else 2
+            what = f'{how}: {unit} {op} {"much" if large else "little"}'
+            gs.equal(done.returncode, status, what)
+            told = json.loads(done.stdout)['judgements']
+            gs.equal([j['status'] for j in told[:-1]], ['warn'] if how != 'end' else [], f'{what}: a warning')
+            gs.equal(told[-1].get('bound'), {'at_most': 'at_least', 'at_least': 'at_most'}.get(bound), what)
+            text = ' '.join(gs.gpustarve(*argv).stdout.decode().split())
+            gs.equal(f'{metric} is not known: it is at ' in text, unsure, f'{what}: {text}')
+            gs.equal(('exit status 3' in text, 'did not end normally' in text), (how == 'fail', how == 'kill'), f'{what}: {text}')
+            gs.equal(gs.gpustarve(*argv, '--fail-on-warn').returncode, status or (3 if how != 'end' else 0), f'{what}: --fail-on-warn')
+
+
 KILLED = '''
 import os, signal, sys
 sys.path.insert(0, sys.argv[1])
@@ -196,6 +216,7 @@ def bounded():
             rows = csv.DictReader(io.StringIO(gs.gpustarve('export', run, '--format', 'csv', '--table', 'outcomes').stdout.decode()))
             gs.equal(rows.fieldnames[-1], 'bound', f'{how}: behind the others')
             gs.equal({r['unit']: r['bound'] for r in rows}, {'tokens': tokens or 'exact', 'frames': frames or 'exact'}, f'{how}: table')
+            gate(run, how, tokens, frames)
             units = {u[0]: u[3:] for u in json.loads(gs.gpustarve('digest', run).stdout)['units']}
             gs.equal((units['tokens'], units['frames']), ([tokens] if tokens else [], [frames] if frames else []), f'{how}: digest')
             text = ' '.join(gs.gpustarve('report', run).stdout.decode().split())

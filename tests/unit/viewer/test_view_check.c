@@ -107,6 +107,68 @@ static void test_unknown_value(void)
 	EXPECT(!check_metric_of(&b.metric, &run).known);
 }
 
+/* Of $0.002083333 for 1,000 frames, exactly so many, at least or at most. */
+static char judged(const char *budget, enum view_outcome_bound count)
+{
+	struct check_run run = made_run();
+	struct base_arena mem = { 0 };
+	struct check_result r;
+	struct check_budget b;
+	const char *why;
+
+	run.outcome[run.outcomes++] = (struct check_outcome){ "frames", 1000, 1, count };
+	check_result_init(&r, &mem);
+	if (check_budget_parse(budget, &b, &why))
+		return '!';
+	check_judge_budget(&r, &b, &run);
+	EXPECT(r.first->value && !strcmp(r.first->value, "0.002083333"));
+	EXPECT_INT(r.first->bound, count == VIEW_OUTCOME_AT_MOST    ? VIEW_OUTCOME_AT_LEAST
+				   : count == VIEW_OUTCOME_AT_LEAST ? VIEW_OUTCOME_AT_MOST
+								    : VIEW_OUTCOME_EXACT);
+	char status = "pwfn"[r.first->status];
+	base_arena_fini(&mem);
+	return status;
+}
+
+/* pass, fail or not known, as the letters of @want: of an exact one, at least, at most. */
+static void test_bounds(void)
+{
+	static const struct {
+		const char *budget, *want;
+	} rows[] = {
+		{ "usd_per_1k_frames<=0.003", "ppn" },
+		{ "usd_per_1k_frames<=0.002", "fnf" },
+		{ "usd_per_1k_frames>=0.002", "pnp" },
+		{ "usd_per_1k_frames>=0.003", "ffn" },
+		{ "usd_per_1k_frames<=0.002083333", "ppn" },
+		{ "usd_per_1k_frames>=0.002083333", "pnp" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		for (int b = 0; b < VIEW_OUTCOME_BOUNDS; b++)
+			EXPECT_INT(judged(rows[i].budget, (enum view_outcome_bound)b),
+				   rows[i].want[b]);
+}
+
+static void test_failed(void)
+{
+	struct check_run run = made_run();
+	struct base_arena mem = { 0 };
+	struct check_result r;
+
+	check_result_init(&r, &mem);
+	check_judge_whole(&r, &run);
+	EXPECT_UINT(r.warned, 0);
+	run.exit_status = 3;
+	check_judge_whole(&r, &run);
+	EXPECT_UINT(r.warned, 1);
+	EXPECT(r.first && strstr(r.first->message, "exit status 3"));
+	run.complete = false; /* killed: one warning is enough */
+	check_judge_whole(&r, &run);
+	EXPECT_UINT(r.warned, 2);
+	base_arena_fini(&mem);
+}
+
 static void add_steps(struct check_collect *c, uint32_t process, size_t n, int64_t ns)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -299,6 +361,9 @@ static void test_baseline(void)
 	run.hotspot[0] =
 		(struct check_hotspot){ ANA_INPUT_FETCH, "/a/b.py", "get<T>", 17, 300000000 };
 	run.hotspots = 1;
+	run.outcome[run.outcomes++] =
+		(struct check_outcome){ "frames", 7, 2, VIEW_OUTCOME_AT_MOST };
+	run.outcome[run.outcomes++] = (struct check_outcome){ "samples", 9, 1, VIEW_OUTCOME_EXACT };
 	REQUIRE(!check_baseline_write(path, &run, 1));
 	REQUIRE(!check_baseline_read(path, &mem, got, &runs, &why));
 	EXPECT(runs == 1);
@@ -308,6 +373,8 @@ static void test_baseline(void)
 	EXPECT(got[0].series.count == 50 && got[0].series.width == 1);
 	EXPECT(!memcmp(got[0].series.item, run.series.item, 50 * sizeof(struct check_item)));
 	EXPECT(got[0].hotspots == 1 && got[0].hotspot[0].line == 17);
+	EXPECT(got[0].outcomes == 2 && got[0].outcome[0].num == 7 && got[0].outcome[0].den == 2);
+	EXPECT(got[0].outcome[0].bound == VIEW_OUTCOME_AT_MOST && !got[0].outcome[1].bound);
 	EXPECT(got[0].hotspot[0].function && !strcmp(got[0].hotspot[0].function, "get<T>"));
 	check_run_fini(&got[0]);
 	check_run_fini(&run);
@@ -611,6 +678,7 @@ int main(void)
 {
 	return RUN(test_grown, test_place_of_budget, test_scale, test_cores, test_crowded,
 		   test_exact, test_no_budget, test_unknown_value, test_series, test_no_series) ||
+	       RUN(test_bounds, test_failed) ||
 	       RUN(test_warmup, test_change, test_typical, test_spread, test_student, test_baseline,
 		   test_first_steps, test_at_step);
 }
