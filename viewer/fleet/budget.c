@@ -9,9 +9,13 @@
 #include "alarm.h"
 #include "core/log.h"
 #include "base/units.h"
+#include "base/minmax.h"
 #include "fleet_out.h"
+#include "lines.h"
 
 #define NS_PER_S 1000000000LL
+#define WEEK_S 604800LL
+#define PERIODS_FEW 53 /* weeks: a year of them */
 
 /* --- the words of the command line --- */
 
@@ -70,7 +74,11 @@ bool fleet_budgets_add(struct fleet_budgets *b, const char *text)
 struct spending {
 	struct fleet *f;
 	const struct fleet_budget *budget;
-	char period[24]; /* "2026-11", "the week of 2026-11-09" */
+	char period[24]; /* "2026-11", "2026-11-09" */
+	int64_t since_ns; /* what teams spent is looked at from the period of then on; 0: of all */
+	int64_t from_ns, until_ns; /* of the period, at most up to --until */
+	bool is_last, is_running;
+	bool goes_on; /* a run of the period does beyond it */
 	struct fleet_table teams;
 	size_t room;
 };
@@ -82,7 +90,7 @@ static void add_state(struct spending *p, const char *team, const char *run, con
 	int64_t limit = p->budget->limit_usd;
 	int level = usd >= limit ? 100 : usd * 5 >= (base_wide)limit * 4 ? 80 : 0;
 
-	if (!level && !p->budget->team[0])
+	if (!level && !(p->budget->team[0] && p->is_last))
 		return;
 	if (f->budgets == p->room) {
 		size_t room = p->room ? p->room * 2 : 16;
@@ -99,6 +107,8 @@ static void add_state(struct spending *p, const char *team, const char *run, con
 		.run = base_arena_text(&f->mem, run),
 		.tenant = base_arena_text(&f->mem, tenant),
 		.period = base_arena_text(&f->mem, p->period),
+		.week = p->budget->period == FLEET_WEEK,
+		.running = p->is_running && !run,
 		.usd = usd,
 		.limit_usd = limit,
 		.level = level,
@@ -131,38 +141,126 @@ static int64_t now_ns(void)
 	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
-/* The period that goes on now, or went on at --until; where it began. */
-static int64_t period_of(const struct fleet *f, enum fleet_period period, char name[24])
+/* Where the period of a moment begins, with what it is called; and the one behind it. */
+static int64_t period_of(enum fleet_period period, int64_t at_ns, char name[24], int64_t *next)
 {
-	int64_t now = now_ns(), until = f->options.query.until_ns;
-	time_t at = (time_t)((until < now ? until - 1 : now) / NS_PER_S);
 	struct tm tm = { 0 };
 
-	if (period == FLEET_WEEK) {
-		fleet_week(name, (int64_t)at * NS_PER_S);
-		if (!strptime(name, "%Y-%m-%d", &tm))
-			return 0;
-	} else if (gmtime_r(&at, &tm)) {
-		tm = (struct tm){ .tm_year = tm.tm_year, .tm_mon = tm.tm_mon, .tm_mday = 1 };
-		strftime(name, 24, "%Y-%m", &tm);
+	if (period == FLEET_MONTH) {
+		fleet_month(name, at_ns, next);
+		return fleet_month_begin(at_ns, 0);
 	}
-	return timegm(&tm) * NS_PER_S;
+	fleet_week(name, at_ns);
+	if (!strptime(name, "%Y-%m-%d", &tm))
+		return *next = INT64_MAX;
+	*next = (timegm(&tm) + WEEK_S) * NS_PER_S;
+	return *next - WEEK_S * NS_PER_S;
 }
 
-static int spent_by_teams(struct spending *p, struct fleet_store *s)
+/*
+ * One that began in the period is there whole already: what lies behind its end is taken off. One
+ * that began before is not there at all.
+ */
+static void on_crossing(void *arg, const struct fleet_line_row *l)
+{
+	struct spending *p = arg;
+	struct fleet_sums part;
+
+	fleet_line_cut(&part, l, p->from_ns, p->until_ns);
+	if (l->start_ns >= p->from_ns)
+		part.m[FLEET_USD] -= l->sums.m[FLEET_USD];
+	fleet_table_at(&p->teams, 1, &l->name[FLEET_DIM_TEAM])->sums.m[FLEET_USD] +=
+		part.m[FLEET_USD];
+	p->goes_on |= fleet_line_end(l, INT64_MAX) > p->until_ns;
+}
+
+static int spent_in_period(struct spending *p, struct fleet_store *s)
 {
 	const char *named = p->budget->team[0] ? p->budget->team : NULL;
 	struct fleet_query q = p->f->options.query;
 
-	q.since_ns = period_of(p->f, p->budget->period, p->period);
+	q.since_ns = p->from_ns;
+	q.until_ns = p->until_ns;
 	q.team = q.team ? q.team : named;
+	p->goes_on = false;
 	int err = fleet_store_read(s, FLEET_VIEW_FACTS, &q, on_fact, p);
+	if (!err)
+		err = fleet_each_crossing(s, &q, on_crossing, p);
 	fleet_table_sort(&p->teams);
 	for (size_t i = 0; i < p->teams.groups && !err; i++)
 		if (!named || !strcmp(named, p->teams.group[i].key[0]))
 			add_state(p, p->teams.group[i].key[0], NULL, "",
 				  p->teams.group[i].sums.m[FLEET_USD]);
 	fleet_table_fini(&p->teams);
+	return err;
+}
+
+/* --- which periods --- */
+
+struct weeks { /* in which runs began: where they begin, ascending */
+	int64_t *begin_ns;
+	size_t n, room;
+};
+
+static void on_week(void *arg, const struct fleet_cell *cell)
+{
+	struct weeks *w = arg;
+	struct tm tm = { 0 };
+
+	if (!cell[1].text || !strptime(cell[1].text, "%Y-%m-%d", &tm))
+		return;
+	w->begin_ns = fleet_widened(w->begin_ns, w->n, &w->room, sizeof(*w->begin_ns));
+	w->begin_ns[w->n++] = timegm(&tm) * NS_PER_S;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The first moment from @at on in a week in which a run began; INT64_MAX: there is none. */
+static int64_t next_run(const struct weeks *w, int64_t at)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (w->begin_ns[i] + WEEK_S * NS_PER_S > at)
+			return base_max(w->begin_ns[i], at);
+	return INT64_MAX;
+}
+
+static int read_weeks(const struct spending *p, struct fleet_store *s, struct weeks *w)
+{
+	int err = fleet_store_read(s, FLEET_VIEW_WEEKS, &p->f->options.query, on_week, w);
+
+	if (w->n)
+		qsort(w->begin_ns, w->n, sizeof(*w->begin_ns), ascending);
+	return err;
+}
+
+/*
+ * Few are asked one by one. Of many, as without --since, and with a run of 1970 among them, those
+ * that runs began in, and those that such a run reached into.
+ */
+static int spent_by_teams(struct spending *p, struct fleet_store *s)
+{
+	int64_t now = now_ns(), until = p->f->options.query.until_ns, next;
+	int64_t last_ns = until < now ? until - 1 : now, at = p->since_ns;
+	struct weeks weeks = { 0 };
+	bool few = at > 0 && last_ns - at < PERIODS_FEW * WEEK_S * NS_PER_S;
+	int err = few ? 0 : read_weeks(p, s, &weeks);
+
+	if (at <= 0)
+		at = next_run(&weeks, INT64_MIN);
+	while (!err && at <= last_ns) {
+		p->from_ns = period_of(p->budget->period, at, p->period, &next);
+		p->is_last = next > last_ns;
+		p->is_running = p->from_ns <= now && now < next;
+		p->until_ns = base_min(next, until);
+		err = spent_in_period(p, s);
+		at = few || p->goes_on ? next : next_run(&weeks, next);
+	}
+	free(weeks.begin_ns);
 	return err;
 }
 
@@ -181,9 +279,13 @@ const char *fleet_words_budget(const struct fleet_budget_state *b, struct base_a
 {
 	base_unit usd, limit, pct;
 
-	return base_arena_printf(mem, "%s %s cost %s of %s%s%s: %s %%", b->run ? "run" : "team",
+	return base_arena_printf(mem, "%s %s cost %s of %s%s%s%s: %s %%", b->run ? "run" : "team",
 				 b->run ? b->run : fleet_shown(b->team), base_money(usd, b->usd),
-				 base_money(limit, b->limit_usd), b->run ? "" : " in ", b->period,
+				 base_money(limit, b->limit_usd),
+				 b->run	   ? ""
+				 : b->week ? " in the week of "
+					   : " in ",
+				 b->period, b->running ? ", which goes on" : "",
 				 base_percent(pct, base_ppm(b->usd, b->limit_usd)));
 }
 
@@ -214,9 +316,10 @@ static int tell(struct fleet *f, struct fleet_store *s, struct fleet_budget_stat
 	return 0;
 }
 
-int fleet_budgets_check(struct fleet *f, struct fleet_store *s, const struct fleet_budgets *b)
+static int check(struct fleet *f, struct fleet_store *s, const struct fleet_budgets *b,
+		 int64_t since_ns)
 {
-	struct spending p = { .f = f };
+	struct spending p = { .f = f, .since_ns = since_ns };
 	int err = 0;
 
 	for (size_t i = 0; i < b->n && !err; i++) {
@@ -229,6 +332,11 @@ int fleet_budgets_check(struct fleet *f, struct fleet_store *s, const struct fle
 	return err;
 }
 
+int fleet_budgets_check(struct fleet *f, struct fleet_store *s, const struct fleet_budgets *b)
+{
+	return check(f, s, b, f->options.query.since_ns);
+}
+
 int fleet_budgets_look(const char *store, const char *team, const struct fleet_budgets *b)
 {
 	struct fleet f = { .options.query = { .until_ns = INT64_MAX, .team = team } };
@@ -237,7 +345,8 @@ int fleet_budgets_look(const char *store, const char *team, const struct fleet_b
 
 	if (err)
 		return err;
-	err = fleet_budgets_check(&f, s, b);
+	/* the period before may have ended since the runs did */
+	err = check(&f, s, b, now_ns() - WEEK_S * NS_PER_S);
 	for (size_t i = 0; i < f.budgets; i++)
 		if (f.budget[i].told)
 			view_note("%s", fleet_words_budget(&f.budget[i], &f.mem));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Budgets over stored runs: of each run, of one team or of each, per calendar month or week (UTC,
- * weeks from Monday) in which the runs began. Each is told once when 80 % are spent and once when
- * all is, for each run, or team and period; the store keeps what was told. Nothing is ever stopped.
+ * weeks from Monday); a run that crosses the end of one counts in each by the time that it held its
+ * GPUs there. Each is told once when 80 % are spent and once when all is, for each run, or team and
+ * period; the store keeps what was told. Nothing is ever stopped.
  */
 #ifndef FLEET_BUDGET_H
 #define FLEET_BUDGET_H
@@ -37,7 +38,8 @@ struct fleet_budgets { /* of a command line; zero at first */
 bool fleet_budgets_add(struct fleet_budgets *b, const char *text);
 
 /*
- * Fills f->budget with what is at 80 % or above, or of a named team in any case. What is new is
+ * Fills f->budget with what is at 80 % or above, in any period that the query touches, from that
+ * period's begin on; of a named team the last one in any case. What is new is
  * noted in the store and then told to b->exec, by /bin/sh -c in a session of its own
  * that nobody waits for, with GPUSTARVE_ALERT_CONDITION, _METRIC (usd), _VALUE (nano-dollars),
  * _UNIT, _TEXT, _BY (fleet), _TIME_NS, and _RUN_ID or _TEAM in its environment. 0 or negative
@@ -46,12 +48,12 @@ bool fleet_budgets_add(struct fleet_budgets *b, const char *text);
 int fleet_budgets_check(struct fleet *f, struct fleet_store *s, const struct fleet_budgets *b);
 
 /*
- * The same for runs that were just put into a store, all of @team (NULL: of any): what is told now
- * is said on stderr as well.
+ * The same for runs that were just put into a store, all of @team (NULL: of any), of teams in the
+ * period of a week ago and since: what is told now is said on stderr as well.
  */
 int fleet_budgets_look(const char *store, const char *team, const struct fleet_budgets *b);
 
-/* "team vision spent $4100.00 of $5000.00 in 2026-11: 82.0 %" */
+/* "team vision cost $4,100.00 of $5,000.00 in 2026-11, which goes on: 82.0 %" */
 const char *fleet_words_budget(const struct fleet_budget_state *b, struct base_arena *mem);
 
 #endif

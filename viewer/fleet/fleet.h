@@ -87,6 +87,7 @@ struct fleet_budget_state { /* see budget.h */
 	const char *condition; /* as it was asked for */
 	const char *team, *run, *tenant; /* run: NULL, it is a team's */
 	const char *period; /* "2026-11", "2026-11-09": its Monday; "" of runs */
+	bool week, running; /* it is one; it goes on now */
 	base_wide usd;
 	int64_t limit_usd;
 	int level; /* 0, 80, 100 */

@@ -251,6 +251,7 @@ static void put_budgets(struct base_jsonout *j, const struct fleet *f)
 		put_name(j, "run", b->run);
 		put_name(j, "team", b->team);
 		put_name(j, "period", b->period);
+		base_json_bool(j, "running", b->running);
 		base_json_usd(j, "usd", b->usd, true);
 		base_json_usd(j, "limit_usd", b->limit_usd, true);
 		base_json_int(j, "level", b->level);

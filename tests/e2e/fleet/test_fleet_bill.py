@@ -3,6 +3,9 @@
 # ctest: labels=e2e,fault
 """Budgets of runs and teams told once at 80 % and once at 100 %, to a command as well; a spike among
 weeks; an SQLite store whose writers are killed, and two that write at the same time."""
+import csv
+import datetime
+import io
 import json
 import os
 import random
@@ -81,6 +84,60 @@ def check_budgets(where):
         gs.equal(gs.gpustarve('fleet', '--store', store, '--budget', bad).returncode, 1, f'--budget {bad}')
 
 
+def spent(found, of_week):
+    """What each team spent in each week or month, of a run that crosses one in each by its time there."""
+    usd = {}
+    for r in found:
+        start, wall = r['start_unix_ns'], r['wall_ns']
+        at = start
+        while at < start + wall:
+            t = datetime.datetime.fromtimestamp(at // 10**9, datetime.timezone.utc)
+            begin = (t - datetime.timedelta(days=t.weekday()) if of_week else t.replace(day=1)).replace(hour=0, minute=0, second=0)
+            end = begin + datetime.timedelta(days=7) if of_week else (begin + datetime.timedelta(days=32)).replace(day=1)
+            until = min(int(end.timestamp()) * 10**9, start + wall)
+            key = r['team'], begin.strftime('%Y-%m-%d' if of_week else '%Y-%m')
+            usd[key] = usd.get(key, 0) + r['gpus'][0]['usd'] * (until - start) // wall - r['gpus'][0]['usd'] * (at - start) // wall
+            at = until
+    return usd
+
+
+def check_periods(where):
+    """Every week and month that reached 80 % is listed, not the last one alone; that of now goes on."""
+    store, monday, now = 'sqlite:' + os.path.join(where, 'p.sqlite'), fleets.MONDAY, time.time_ns()  # 2026-01-05
+    long = {**run(5, 'c', monday + 13 * fleets.DAY // 2, 12000), 'wall_ns': 36 * HOUR_NS}  # from Sunday noon
+    longer = {**run(6, 'd', monday + 20 * fleets.DAY, 30000), 'wall_ns': 20 * fleets.DAY}  # over two weeks and a month's end
+    found = [run(1, 'a', monday + 2 * fleets.DAY, 13200), run(2, 'a', monday + 9 * fleets.DAY, 2100), long, longer,
+             run(3, 'b', monday + 9 * fleets.DAY, 4200), run(4, 'b', monday + 16 * fleets.DAY, 1900),
+             run(7, 'old', 5 * fleets.DAY, 2500), {**run(8, 'a', now - 2 * 10**9, 2600), 'wall_ns': 10**9}]
+    put(store, found)
+
+    def listed(budget, *more):
+        got = fleetcheck.as_json(store, '--budget', budget, *more)['budgets']
+        gs.check([b['period'] for b in got] == sorted(b['period'] for b in got), f'{budget}: as they came')
+        return {(b['team'], b['period']): round(float(b['usd']) * 10**9) for b in got}, [b for b in got if b['running']]
+
+    for period, limit in ('week', 25), ('month', 100):
+        got, running = listed(f'team={limit}/{period}')
+        want = {k: v for k, v in spent(found, period == 'week').items() if v >= limit * 8 * 10**8}
+        gs.equal(got, want, f'{period}: all that reached it')
+        gs.equal([b['team'] for b in running], ['a'] if period == 'week' else [], f'{period}: of now')
+    days = ['--since', '2026-01-07', '--until', '2026-01-17']
+    got, running = listed('team=25/week', *days)
+    want = {k: v for k, v in spent(found, True).items() if v >= 20 * 10**9 and k[1] in ('2026-01-05', '2026-01-12')}
+    gs.equal((got, running), (want, []), 'between two days')
+    gs.check(len(want) == 5 and ('c', '2026-01-05') in want and ('c', '2026-01-12') in want, f'both weeks of a run: {want}')
+    got, _ = listed('team:b=1000/week', '--until', '2026-01-24')
+    gs.equal(list(got), [('b', '2026-01-19')], 'one that is named: the last week')
+    months = csv.DictReader(io.StringIO(fleetcheck.fleet(store, '--by', 'month', '--team', 'd', '--format', 'csv').decode()))
+    gs.equal({('d', m['month']): round(float(m['usd']) * 10**9) for m in months},
+             {k: v for k, v in spent(found, False).items() if k[0] == 'd'}, 'as months are cut')
+    text = ' '.join(fleetcheck.fleet(store, '--budget', 'team=25/week').decode().split())
+    page = fleetcheck.fleet(store, '--budget', 'team=25/week', '--format', 'html').decode()
+    for words in 'eam a cost $132.00 of $25.00 in the week of 2026-01-05: 528.0 %', ', which goes on: 104.0 %':
+        gs.check(words in text and words in page, f'{words}: {text[-900:]}')
+    gs.equal(text.count('which goes on'), 1, text)
+
+
 def check_with_digests(where):
     """The digest that spends a budget tells it, and no later one."""
     store, told = 'sqlite:' + os.path.join(where, 'd.sqlite'), os.path.join(where, 'told2')
@@ -102,6 +159,9 @@ def check_with_digests(where):
     gs.check('$100.00 of $100.00' in add(run(5, 'vision', now, 1500)), 'all of it')
     gs.equal(sorted(written(told, 3)), ['run=50 at 100 %', 'team:vision=100 at 100 %', 'team:vision=100 at 80 %'],
              'the command was started once for each')
+    said = add(run(7, 'late', now - 7 * fleets.DAY + HOUR_NS, 9000), run(8, 'early', now - 40 * fleets.DAY, 9000),
+               more=['--budget', 'team=100/week', '--budget', 'team=100/month'])
+    gs.equal((said.count('team late cost $90.00'), said.count('team early')), (2, 0), f'the week and the month of a week ago: {said}')
     add(run(6, 'vision', now, 1), rc=1, more=['--budget', 'x=5'])
     done = gs.gpustarve('digest', 'RUN', '--budget', 'run=5')
     gs.check(done.returncode == 1 and b'--budget needs a store' in done.stderr, f'without a store: {done.stderr}')
@@ -160,6 +220,7 @@ def check_together(where):
 with gs.scratch() as where:
     check_budgets(where)
     check_with_digests(where)
+    check_periods(where)
     check_spike(where)
     check_killed(where)
     check_together(where)
