@@ -160,6 +160,38 @@ static void enough_workers(struct view_summary *s)
 	free(text);
 }
 
+/*
+ * What keeps up with most steps waits for the slow ones, too: the number is by the median, the
+ * period by the average, and both are told. Who makes batches itself brings none during a step.
+ */
+static void pace(void)
+{
+	struct view_summary *s =
+		made_summary_of(made_starved(NULL), "NVIDIA H100 80GB HBM3", 6880000000LL);
+	char *text;
+
+	REQUIRE(s && s->loader.has_need);
+	s->loader.facts.fed_median_ns = 18000000;
+	s->loader.need.needed = s->loader.need.advised = 8;
+	text = made_page(s, report);
+	EXPECT(strstr(
+		text,
+		"the GPU could take a batch every 18.0 ms (the median step without its wait;\n"
+		"    24.0 ms on average, slow steps included); 4 workers deliver one every "
+		"36.0\n    ms on average. 8 workers would keep up; a batch then comes at best "
+		"every\n    24.0 ms on average\n"));
+	free(text);
+	s->loader.facts.workers = 0;
+	text = made_page(s, report);
+	EXPECT(strstr(
+		text,
+		"; the main process makes them\n    itself, between steps: one comes every 36.0 "
+		"ms on average. 8 workers would\n    keep up;"));
+	expect_narrow(text);
+	free(text);
+	view_summary_free(s);
+}
+
 static void test_causes(void)
 {
 	struct view_summary *s =
@@ -179,6 +211,7 @@ static void test_causes(void)
 	free(text);
 	enough_workers(s);
 	view_summary_free(s);
+	pace();
 }
 
 /*

@@ -65,6 +65,21 @@ static void put_workers(struct html *h)
 	html_put(h, ".");
 }
 
+/* What keeps up with the median step is held up by the slow ones: both are told. */
+static void put_pace(struct html *h)
+{
+	const struct view_worker_facts *f = &h->s->loader.facts;
+	bool median;
+
+	view_loader_pace_ns(h->s, &median);
+	if (median) {
+		html_ns(h, f->fed_median_ns, "/loader/need/fed_median_ns");
+		html_put(h, ", by the median step without its wait (");
+	}
+	html_ns(h, f->step_ns - f->wait_ns, "/loader/need/step_ns - /loader/need/wait_ns");
+	html_put(h, median ? " on average, slow steps included)" : " on average");
+}
+
 /*
  * "The GPU could take a batch every 24 ms on average ... A worker makes a batch in 144 ms: 6
  * workers would keep up."
@@ -72,7 +87,6 @@ static void put_workers(struct html *h)
 static void put_need(struct html *h)
 {
 	const struct view_loader *v = &h->s->loader;
-	bool median;
 
 	if (!v->has_need)
 		return;
@@ -80,17 +94,13 @@ static void put_need(struct html *h)
 		h,
 		"<div class=\"sum\"><h3>How many workers it takes</h3>\n<p>The GPU could take a batch "
 		"every ");
-	if (view_loader_pace_ns(h->s, &median) == v->facts.fed_median_ns)
-		html_ns(h, v->facts.fed_median_ns, "/loader/need/fed_median_ns");
-	else
-		html_ns(h, v->facts.step_ns - v->facts.wait_ns,
-			"/loader/need/step_ns - /loader/need/wait_ns");
-	html_put(h, median ? ", by the median step without its wait; now it gets one every "
-			   : " on average; now it gets one every ");
+	put_pace(h);
+	html_put(h, "; now it gets one every ");
 	html_ns(h, v->facts.step_ns, "/loader/need/step_ns");
 	html_put(h, " on average and waits ");
 	html_ns(h, v->facts.wait_ns, "/loader/need/wait_ns");
-	html_put(h, " of that. A worker makes a batch in ");
+	html_put(h, v->facts.workers ? " of that. A worker makes a batch in "
+				     : " of that. The main process makes a batch in ");
 	html_ns(h, v->facts.fetch_ns, "/loader/need/fetch_ns");
 	html_put(h, ": ");
 	put_workers(h);

@@ -314,14 +314,14 @@ static const char *need_bound(struct page *p)
 				 v->facts.cores == 1 ? "ies" : "y", v->need.advised, busy);
 }
 
-/* "2 workers deliver", "the main process makes". */
+/* "2 workers deliver one"; who makes a batch between two steps brings none while one goes on. */
 static const char *deliver(struct page *p)
 {
 	int64_t n = p->s->loader.facts.workers;
 
 	if (!n)
-		return "the main process makes";
-	return base_arena_printf(&p->mem, "%" PRId64 " worker%s", n,
+		return "the main process makes them itself, between steps: one comes";
+	return base_arena_printf(&p->mem, "%" PRId64 " worker%s one", n,
 				 n == 1 ? " delivers" : "s deliver");
 }
 
@@ -341,11 +341,24 @@ static const char *need_text(struct page *p, bool median)
 			step, median ? "slow steps and " : "", v->need.needed, s,
 			v->need.needed == 1 ? "is" : "are");
 	return base_arena_printf(&p->mem,
-				 "%s one every %s on average. %" PRId64
+				 "%s every %s on average. %" PRId64
 				 " worker%s would keep up%s; a batch then comes at best every %s "
 				 "on average",
 				 deliver(p), step, v->need.needed, s, need_bound(p),
 				 base_duration(then, v->need.predicted_step_ns));
+}
+
+/* Of which steps the pace is: what keeps up with most of them is held up by the slow ones. */
+static const char *pace_text(struct page *p, bool median)
+{
+	const struct view_worker_facts *f = &p->s->loader.facts;
+	base_unit mean;
+
+	if (!median)
+		return "on average";
+	return base_arena_printf(
+		&p->mem, "the median step without its wait; %s on average, slow steps included",
+		base_duration(mean, f->step_ns - f->wait_ns));
 }
 
 static void put_need(struct page *p)
@@ -363,8 +376,7 @@ static void put_need(struct page *p)
 			 base_arena_printf(&p->mem, "workers made batches for %s %% of their time",
 					   base_percent(busy, v->busy_ppm)));
 	put_line(p, base_arena_printf(&p->mem, "the GPU could take a batch every %s (%s); %s",
-				      base_duration(fed, pace),
-				      median ? "the median step without its wait" : "on average",
+				      base_duration(fed, pace), pace_text(p, median),
 				      need_text(p, median)));
 }
 
