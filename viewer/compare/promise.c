@@ -4,6 +4,7 @@
  * its advice, so those are what is measured again in the later run.
  */
 #include "compare_priv.h"
+#include "findings/findings.h"
 
 #define PROMISES_MAX 64 /* a summary of ours has at most 8 */
 
@@ -133,7 +134,8 @@ void compare_promises(struct pairing *g)
 
 	p->promise = base_arena_array(&g->c->mem, n, sizeof(*p->promise));
 	for (size_t i = 0; i < n; i++)
-		p->promise[p->promises++] = promise(g, &s->advice[i]);
+		if (!view_advice_only_tells(&s->advice[i]))
+			p->promise[p->promises++] = promise(g, &s->advice[i]);
 	p->saving = (struct view_saving){ .step_ns = saved(p, "gpu_step_working"),
 					  .step_nano_usd = saved(p, "usd_step_working"),
 					  .run_ns = saved(p, "gpu_run"),

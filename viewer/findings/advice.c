@@ -5,7 +5,6 @@
  * by what was seen. A saving is the class's own time and money, or less where arithmetic says so:
  * an upper bound, for what is won depends on what the GPU would have waited for next.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "advice.h"
@@ -40,6 +39,7 @@ static view_advise *const fit[ANA_CLASSES] = {
 	[ANA_HOST_WAIT] = view_advise_host_wait,
 	[ANA_HOST_WARMUP] = view_advise_warmup,
 	[ANA_HOST_NO_WORK] = view_advise_no_work,
+	[ANA_HOST_UNKNOWN] = view_advise_find_out,
 	[ANA_COMPUTE] = view_advise_uneven,
 	[ANA_COMM] = view_advise_comm,
 	[ANA_COPY] = view_advise_copy,
@@ -87,6 +87,17 @@ static const char *why(struct view_summary *s, enum ana_class c)
 				 at_hotspot(s, c), view_advice_late(s, c));
 }
 
+bool view_advice_only_tells(const struct view_advice *a)
+{
+	return ana_class_is_doubt(a->class) && !a->saving_ns;
+}
+
+/* What it may save, or of what it would tell the cause. */
+static int64_t about_ns(const struct view_summary *s, const struct view_advice *a)
+{
+	return view_advice_only_tells(a) ? view_advice_ns(s, a->class) : a->saving_ns;
+}
+
 static void add_rule(struct view_summary *s, enum ana_class c)
 {
 	const struct facts_advice *rule = &facts_classes[c].advice;
@@ -103,7 +114,7 @@ static void add_rule(struct view_summary *s, enum ana_class c)
 	if (!rule->id || !matters(s, a.saving_ns))
 		return;
 	a.why = why(s, c);
-	if ((fit[c] && !fit[c](s, &a)) || !matters(s, a.saving_ns))
+	if ((fit[c] && !fit[c](s, &a)) || !matters(s, about_ns(s, &a)))
 		return;
 	a.brief = base_arena_printf(&s->mem, "%s%s", a.brief, view_advice_for_rank(s, a.class));
 	if (!ana_class_is_input(c) && !ana_class_is_outside(c) && view_batches_bind(s))
@@ -114,15 +125,29 @@ static void add_rule(struct view_summary *s, enum ana_class c)
 	s->advice[s->advices++] = a;
 }
 
-static int by_saving(const void *a, const void *b)
+static bool comes_first(const struct view_summary *s, const struct view_advice *x,
+			const struct view_advice *y)
 {
-	const struct view_advice *x = a, *y = b;
+	int64_t of_x = about_ns(s, x), of_y = about_ns(s, y);
 
-	if (x->saving_ns != y->saving_ns)
-		return x->saving_ns < y->saving_ns ? 1 : -1;
+	if (of_x != of_y)
+		return of_x > of_y;
 	if (x->with_need != y->with_need)
-		return y->with_need - x->with_need;
-	return (int)x->class - (int)y->class;
+		return x->with_need;
+	return x->class < y->class;
+}
+
+/* A few at most: each is put where it belongs among those before it. */
+static void sort_by_saving(struct view_summary *s)
+{
+	for (size_t i = 1; i < s->advices; i++) {
+		struct view_advice a = s->advice[i];
+		size_t at = i;
+
+		for (; at && comes_first(s, &a, &s->advice[at - 1]); at--)
+			s->advice[at] = s->advice[at - 1];
+		s->advice[at] = a;
+	}
 }
 
 bool view_advice_is_number(const struct view_advice *a)
@@ -175,7 +200,7 @@ void view_advice_add(struct view_summary *s)
 	}
 	for (int c = 0; c < ANA_CLASSES; c++)
 		add_rule(s, (enum ana_class)c);
-	qsort(s->advice, s->advices, sizeof(*s->advice), by_saving);
+	sort_by_saving(s);
 	if (s->advices)
 		prefer_number(s);
 	if (s->advices > ADVICE_MAX)
@@ -217,7 +242,7 @@ const struct view_advice *view_advice_second(const struct view_summary *s)
 
 		if (a != first && !names(first, a) && !view_advice_is_of(s, first, a->class) &&
 		    !view_advice_is_of(s, a, first->class) && !ana_class_is_outside(a->class) &&
-		    s->waste[a->class] && a->saving_ns >= first->saving_ns / SECOND_PART)
+		    s->waste[a->class] && a->saving_ns >= about_ns(s, first) / SECOND_PART)
 			return a;
 	}
 	return NULL;

@@ -25,6 +25,7 @@ view_advise view_advise_uneven, view_advise_comm; /* advice_rank.c */
 view_advise view_advise_no_process, view_advise_idle_gpu; /* advice_idle.c */
 view_advise view_advise_dispatch, view_advise_copy, view_advise_sync, view_advise_lock,
 	view_advise_host_wait, view_advise_no_work, view_advise_warmup; /* advice_host.c */
+view_advise view_advise_find_out; /* advice_host.c: would make a cause known, and saves nothing */
 
 #define VIEW_BUSY_PPM 850000 /* of the workers' time: they do nothing else but make batches */
 

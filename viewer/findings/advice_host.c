@@ -124,8 +124,7 @@ static bool is_of_checkpoint(const struct view_summary *s)
 	const struct view_finding *save = view_finding_of(s, ANA_HOST_CHECKPOINT);
 
 	return copy && save && copy->where.file && save->where.file &&
-	       copy->where.line == save->where.line &&
-	       !strcmp(copy->where.file, save->where.file);
+	       copy->where.line == save->where.line && !strcmp(copy->where.file, save->where.file);
 }
 
 /* Results that come back one by one are no copies to overlap, nor is what a checkpoint takes. */
@@ -214,13 +213,29 @@ static bool advise_what_ends(struct view_summary *s, struct view_advice *a, cons
 	}
 }
 
+/* No line of it: it would come out of what is then known. */
+static void save_nothing(struct view_advice *a)
+{
+	a->saving_ns = a->saving_nano_usd = 0;
+}
+
+bool view_advise_find_out(struct view_summary *s, struct view_advice *a)
+{
+	(void)s;
+	save_nothing(a);
+	return true;
+}
+
 bool view_advise_host_wait(struct view_summary *s, struct view_advice *a)
 {
 	const struct view_finding *f = view_finding_of(s, a->class);
 	const char *line = view_advice_line(s, a->class);
 	bool named = f && f->where.chains > 1; /* the line is that of who is waited for */
 
-	if (!*line || (!named && advise_what_ends(s, a, line)))
+	if (*line && !named && advise_what_ends(s, a, line))
+		return true;
+	save_nothing(a);
+	if (!*line)
 		return true;
 	a->brief = base_arena_printf(&s->mem, "a look at what is waited for%s", line);
 	if (named) {

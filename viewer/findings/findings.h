@@ -25,6 +25,12 @@ const struct view_finding *view_finding_of(const struct view_summary *s, enum an
 void view_advice_add(struct view_summary *s);
 
 /*
+ * What it says would make a cause known: that saves nothing by itself, and the advice has its place
+ * by the time whose cause nobody knows.
+ */
+bool view_advice_only_tells(const struct view_advice *a);
+
+/*
  * A number of workers or makers: it is about all input, whatever its class; else it is about its
  * class.
  */

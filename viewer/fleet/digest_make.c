@@ -8,6 +8,7 @@
 #include "cost/waste.h"
 #include "digest.h"
 #include "digest_line.h"
+#include "findings/findings.h"
 #include "job_rest.h"
 #include "lost.h"
 #include "program.h"
@@ -326,6 +327,8 @@ static void set_fixes(struct fleet_digest *d, const struct view_summary *s)
 
 		if (d->rest.job_ns && a->class != ANA_EXCLUDED_NO_PROCESS)
 			continue; /* its runs tell those */
+		if (view_advice_only_tells(a))
+			continue; /* nothing is fixed by it */
 		d->fixes++;
 		TAME(fix->id, a->id);
 		TAME(fix->title, a->title);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
+#include "findings/findings.h"
 #include "findings/loader.h"
 
 #define WORDS_MAX 256 /* of a command */
@@ -124,8 +125,11 @@ void fleet_program_make(struct fleet_digest *d, const struct view_summary *s)
 		add_training(&h, d, s, at);
 	snprintf(p->fingerprint, sizeof(p->fingerprint), "%016" PRIx64, h);
 	p->steps = s->result->steps < INT64_MAX ? (int64_t)s->result->steps : INT64_MAX;
-	for (size_t i = 0; i < s->advices; i++)
+	for (size_t i = 0; i < s->advices; i++) {
+		if (view_advice_only_tells(&s->advice[i]))
+			continue; /* nothing is open, nor adopted, by it */
 		fleet_tame(p->advice[p->advices++], sizeof(p->advice[0]), s->advice[i].id);
+	}
 }
 
 void fleet_program_put(struct base_jsonout *j, const struct fleet_digest *d)

@@ -1284,6 +1284,31 @@ static void test_without_workers(void)
 	view_summary_free(s);
 }
 
+/* Who learns a cause has saved nothing yet: no dollars, but its place by what nobody knows. */
+static void test_only_tells(void)
+{
+	static const struct {
+		enum ana_class c;
+		const char *id, *target;
+		bool tells;
+	} is[] = { { ANA_HOST_UNKNOWN, "host-unknown", NULL, true },
+		   { ANA_HOST_WAIT, "host-wait", NULL, true },
+		   { ANA_HOST_WAIT, "host-wait", "queue.get", true },
+		   { ANA_HOST_WAIT, "host-wait", "queue.put", false },
+		   { ANA_HOST_GC, "gc", NULL, false } };
+
+	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++) {
+		struct view_summary *s = one(is[i].c, WIRE_WAIT_LOCK, is[i].target);
+		const struct view_advice *a = advice(s, is[i].id);
+
+		REQUIRE(a && a == &s->advice[0]);
+		EXPECT_INT(view_advice_only_tells(a), is[i].tells);
+		EXPECT_INT(a->saving_ns, is[i].tells ? 0 : MADE_HOUR_NS / 4);
+		EXPECT(is[i].tells ? !a->saving_nano_usd : a->saving_nano_usd > 0);
+		view_summary_free(s);
+	}
+}
+
 /*
  * A line that gives the GPU its work, with @leaf as its innermost frame ("function\tfile"), and one
  * more of its function.
@@ -1457,6 +1482,29 @@ static void test_about(void)
 	base_arena_fini(&mem);
 }
 
+/* It stands where its time puts it, and lets nothing small stand beside it. */
+static void test_only_tells_order(void)
+{
+	struct ana_result *r = launching("/x/train.py", NULL);
+	struct view_summary *s;
+
+	made_class(r, ANA_HOST_UNKNOWN, MADE_HOUR_NS / 5);
+	s = made_summary_of(r, H100, 1000000000);
+	REQUIRE(s->advices == 2);
+	EXPECT(&s->advice[0] == advice(s, "dispatch") &&
+	       &s->advice[1] == advice(s, "host-unknown"));
+	view_summary_free(s);
+
+	r = made_result(1, H100, 5);
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_class(r, ANA_HOST_UNKNOWN, MADE_HOUR_NS / 5);
+	made_class(r, ANA_HOST_SYNC, MADE_HOUR_NS / 20);
+	s = made_summary_of(r, H100, 1000000000);
+	EXPECT(view_advice_first(s) == advice(s, "host-unknown"));
+	EXPECT(advice(s, "sync") && view_advice_second(s) != advice(s, "sync"));
+	view_summary_free(s);
+}
+
 /*
  * A second cause has its own remedy, where that is worth a third of the first one's and spares
  * another time.
@@ -1540,6 +1588,8 @@ static const struct t_case cases[] = {
 	T_CASE(test_lengths),	    T_CASE(test_pace),
 	T_CASE(test_pace_of_ranks), T_CASE(test_epoch),
 	T_CASE(test_by_evidence),   T_CASE(test_without_workers),
+
+	T_CASE(test_only_tells),    T_CASE(test_only_tells_order),
 	T_CASE(test_one_by_one),    T_CASE(test_reads_are_no_copies),
 	T_CASE(test_own_python),    T_CASE(test_about),
 	T_CASE(test_second),	    T_CASE(test_words),

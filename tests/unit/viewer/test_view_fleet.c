@@ -299,6 +299,33 @@ static void test_nothing_left_out(void)
 	free(d);
 }
 
+/* Nothing is fixed, nor adopted later, by what would merely make a cause known. */
+static void only_tells(void)
+{
+	struct fleet_digest *d = calloc(1, sizeof(*d));
+	struct ana_result *r = made_result(1, "NVIDIA H100", 0);
+	const char *command[] = { "train.py" };
+	struct view_summary *s;
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_class(r, ANA_HOST_UNKNOWN, MADE_HOUR_NS / 4);
+	made_class(r, ANA_HOST_GC, MADE_HOUR_NS / 5);
+	s = made_summary_of(r, "NVIDIA H100", 4000000000LL);
+	s->command = command;
+	s->commands = 1;
+	REQUIRE(s->advices > 1 && !strcmp(s->advice[0].id, "host-unknown"));
+	fleet_digest_make(d, s, NULL, 5);
+	EXPECT_UINT(d->fixes, s->advices - 1);
+	EXPECT_UINT(d->program.advices, s->advices - 1);
+	for (size_t i = 0; i < d->fixes; i++) {
+		EXPECT(strcmp(d->fix[i].id, "host-unknown") != 0);
+		EXPECT(strcmp(d->program.advice[i], "host-unknown") != 0);
+	}
+	s->commands = 0;
+	view_summary_free(s);
+	free(d);
+}
+
 static void test_digest(void)
 {
 	static const char *const name[] = { "NVIDIA H100 80GB HBM3", MADE_EVIL };
@@ -314,6 +341,7 @@ static void test_digest(void)
 		there_and_back(d);
 		free(d);
 	}
+	only_tells();
 }
 
 /* What compute consists of: most first, and all of it, however many rows there are. */

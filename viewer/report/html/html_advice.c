@@ -32,7 +32,7 @@ static bool all_waste(const struct view_summary *s, const struct view_advice *a)
 	return true;
 }
 
-/* The advice is sorted by its saving: who comes first owns the time. */
+/* The advice is sorted by what it is about: who comes first owns the time. */
 static void make_plan(const struct view_summary *s, struct plan *p)
 {
 	p->n = s->advices < 64 ? s->advices : 64;
@@ -89,6 +89,11 @@ static void put_saving(struct html *h, size_t i, const char *before)
 {
 	const struct view_advice *a = &h->s->advice[i];
 
+	if (view_advice_only_tells(a)) {
+		html_put(h, "<p class=\"saving\"><b>nothing</b> <span class=\"soft\">by itself: it "
+			    "would make a cause known</span></p>\n");
+		return;
+	}
 	fprintf(h->f, "<p class=\"saving\">%s<b>", before);
 	if (h->s->cost.known) {
 		html_usd(h, a->saving_nano_usd, "/advice/%zu/saving_upper_usd", i);

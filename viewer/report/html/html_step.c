@@ -519,6 +519,10 @@ static void put_change(struct html *h, size_t i)
 	put_own(h, a->own);
 	put_call(h, a);
 	put_place(h, a);
+	if (view_advice_only_tells(a)) {
+		html_put(h, " <span>saves nothing by itself</span></li>\n");
+		return;
+	}
 	html_put(h, " <span>saves at most <b>");
 	if (usd)
 		html_usd(h, a->saving_nano_usd, "/advice/%zu/saving_upper_usd", i);

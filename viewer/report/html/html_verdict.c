@@ -711,6 +711,29 @@ static void put_cause(struct html *h)
 	put_sure(h, &of);
 }
 
+static void put_saving(struct html *h, const struct view_advice *a, size_t at)
+{
+	const struct view_summary *s = h->s;
+
+	if (view_advice_only_tells(a)) {
+		html_put(h, "nothing by itself");
+		return;
+	}
+	html_put(h, "at most ");
+	if (s->cost.known)
+		html_usd(h, a->saving_nano_usd, "/advice/%zu/saving_upper_usd", at);
+	else
+		html_gpu_time(h, a->saving_ns, "/advice/%zu/saving_upper_ns", at);
+	html_put(h, view_of_run_words(s));
+	if (!view_class_projects(s, a->class))
+		return;
+	html_put(h, ", ");
+	put_thousand(h, view_per_thousand(s, s->cost.known ? a->saving_nano_usd : a->saving_ns),
+		     base_arena_printf(&h->mem, "/advice/%zu/saving_upper_%s", at,
+				       s->cost.known ? "usd" : "ns"));
+	html_put(h, " per thousand steps");
+}
+
 static void put_advised(struct html *h, const char *term, const struct view_advice *a)
 {
 	const struct view_summary *s = h->s;
@@ -731,20 +754,8 @@ static void put_advised(struct html *h, const char *term, const struct view_advi
 		html_put(h, ", in the call at ");
 		html_made_at(h, view_loader_facts(s));
 	}
-	fprintf(h->f, "%s. It saves at most ", view_advice_if(s, a));
-	if (s->cost.known)
-		html_usd(h, a->saving_nano_usd, "/advice/%zu/saving_upper_usd", at);
-	else
-		html_gpu_time(h, a->saving_ns, "/advice/%zu/saving_upper_ns", at);
-	html_put(h, view_of_run_words(s));
-	if (view_class_projects(s, a->class)) {
-		html_put(h, ", ");
-		put_thousand(
-			h, view_per_thousand(s, s->cost.known ? a->saving_nano_usd : a->saving_ns),
-			base_arena_printf(&h->mem, "/advice/%zu/saving_upper_%s", at,
-					  s->cost.known ? "usd" : "ns"));
-		html_put(h, " per thousand steps");
-	}
+	fprintf(h->f, "%s. It saves ", view_advice_if(s, a));
+	put_saving(h, a, at);
 	html_put(h, ".");
 	html_saving_of(h, a, " That is ", ".");
 	if (other) {

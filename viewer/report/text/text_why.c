@@ -154,6 +154,8 @@ const char *view_text_saving(const struct view_summary *s, const struct view_adv
 	base_unit run, steps;
 	const char *t;
 
+	if (view_advice_only_tells(a))
+		return "saves nothing by itself";
 	if (s->cost.known)
 		view_cost_text(run, &s->cost, amount);
 	else
