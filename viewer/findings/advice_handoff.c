@@ -6,11 +6,15 @@
 #include "advice.h"
 #include "findings.h"
 #include "loader.h"
+#include "base/minmax.h"
 #include "base/units.h"
 #include "wire/evidence.h"
 
 /* of the way that a GPU waits for: making a batch takes no more than this part of it */
 #define CHEAP_PART 2
+#define MORE_PART 10 /* of batches: copies of something else, as of a model at the start */
+/* a batch of a few tensors is sooner here; of hundreds, which take ten times that, it is not */
+#define FEW_NS 3000000
 
 /* What the loader's workers are waited for: batches, and epochs that start them. */
 static int64_t waits_ns(const struct view_summary *s)
@@ -60,6 +64,38 @@ static int64_t least_ns(const struct view_summary *s, int64_t waits, int64_t the
 	return (waits - then) / VIEW_SURE_PART;
 }
 
+/*
+ * The GPU gets each batch in one copy, and it is too short on its way to be many tensors: what is
+ * one already cannot be fewer. (The copy alone does not tell: the main process may have joined
+ * them.)
+ */
+static bool is_one_tensor(const struct view_summary *s)
+{
+	const struct ana_result *r = s->result;
+	uint64_t batches = r->batches - base_min(r->unrecorded.batches, r->batches);
+	uint64_t copies = r->copies[ANA_H2D].count;
+
+	return copies && copies <= batches + batches / MORE_PART && way_ns(s) <= FEW_NS;
+}
+
+static void take_them_ahead(struct view_summary *s, struct view_advice *a)
+{
+	const struct ana_loader_facts *l = view_loader_facts(s);
+	bool pinned = l && l->known & ANA_LOADER_PIN && l->pin;
+	base_unit way;
+
+	a->brief = pinned ? "larger batches, of which fewer come"
+			  : "pin_memory=True, or larger batches";
+	a->action = base_arena_printf(
+		&s->mem,
+		"a batch goes to the GPU in one copy and is on its way for %s, so it is few tensors already: "
+		"%smake batches larger, of which fewer have to come",
+		base_duration(way, way_ns(s)),
+		pinned ? ""
+		       : "set pin_memory=True, so that a thread takes batches from the workers "
+			 "while a step goes on, or ");
+}
+
 static void make_them_here(struct view_summary *s, struct view_advice *a)
 {
 	int64_t waits = waits_ns(s), then = view_loader_inline_ns(s);
@@ -77,9 +113,10 @@ static void make_them_here(struct view_summary *s, struct view_advice *a)
 		&s->mem,
 		"make batches in the main process: num_workers=0 (a batch takes %s to make, its way from a "
 		"worker %s), without prefetch_factor, persistent_workers, timeout and "
-		"multiprocessing_context, which go with workers; or send few large tensors instead of many "
-		"small objects",
-		make, way);
+		"multiprocessing_context, which go with workers%s",
+		make, way,
+		is_one_tensor(s) ? ""
+				 : "; or send few large tensors instead of many small objects");
 	a->why = base_arena_printf(
 		&s->mem,
 		"%s. The GPU%s waited %s for all that workers were to bring, and would wait %s if "
@@ -98,6 +135,8 @@ bool view_advise_handoff(struct view_summary *s, struct view_advice *a)
 
 	if (view_advice_without_workers(s))
 		make_them_here(s, a);
+	else if (is_one_tensor(s))
+		take_them_ahead(s, a);
 	else if (f && f->where.role == WIRE_ROLE_PIN)
 		a->action = "the pin thread is the bottleneck: send few large tensors instead of "
 			    "many small ones, and smaller types (uint8 until the GPU)";

@@ -1284,6 +1284,52 @@ static void test_without_workers(void)
 	view_summary_free(s);
 }
 
+/* 100,000 batches, each on its way for @way_ns, and @copies of them to the GPU. */
+static struct view_summary *sent(uint64_t copies, int64_t way_ns, int64_t fetch_ns, bool pin)
+{
+	struct ana_result *r = handing_over(fetch_ns, pin);
+
+	made_no_class(r, ANA_INPUT_HANDOFF);
+	made_class(r, ANA_INPUT_HANDOFF, 100000 * way_ns);
+	r->copies[ANA_H2D].count = copies;
+	return made_summary_of(r, H100, 6880000000LL);
+}
+
+static void expect_handoff(struct view_summary *s, const char *brief, const char *part)
+{
+	const struct view_advice *a = advice(s, "handoff");
+
+	REQUIRE(a);
+	EXPECT_STR(a->brief, brief);
+	EXPECT(strstr(a->action, part));
+	view_summary_free(s);
+}
+
+/* What comes in one piece cannot come in fewer. */
+static void test_one_tensor(void)
+{
+	static const char few[] = "fewer and larger tensors per batch";
+	struct view_summary *s;
+
+	expect_handoff(
+		sent(100000, 1000000, 5000000, false), "pin_memory=True, or larger batches",
+		"in one copy and is on its way for 1.0 ms, so it is few tensors already: set "
+		"pin_memory=True");
+	expect_handoff(sent(110000, 3000000, 5000000, true), "larger batches, of which fewer come",
+		       "already: make batches larger");
+	/* many, one by one or joined on the host; and what was not copied tells nothing */
+	expect_handoff(sent(110001, 1000000, 5000000, false), few, "many small objects");
+	expect_handoff(sent(100000, 3000001, 5000000, false), few, "many small objects");
+	expect_handoff(sent(0, 1000000, 5000000, false), few, "many small objects");
+
+	s = made_summary_of(handing_over(500000, false), H100, 6880000000LL);
+	EXPECT(strstr(advice(s, "no-workers")->action, "many small objects"));
+	view_summary_free(s);
+	s = sent(100000, 1000000, 100000, false);
+	EXPECT(!strstr(advice(s, "no-workers")->action, "many small objects"));
+	view_summary_free(s);
+}
+
 /* Who learns a cause has saved nothing yet: no dollars, but its place by what nobody knows. */
 static void test_only_tells(void)
 {
@@ -1575,24 +1621,41 @@ static void test_copies_of_checkpoint(void)
 }
 
 static const struct t_case cases[] = {
-	T_CASE(test_places),	    T_CASE(test_overdrawn),
-	T_CASE(test_rank),	    T_CASE(test_one_line),
-	T_CASE(test_short_gaps),    T_CASE(test_confidence),
-	T_CASE(test_many),	    T_CASE(test_shares),
-	T_CASE(test_workers),	    T_CASE(test_makers),
-	T_CASE(test_maker_cpus),    T_CASE(test_sure_as_its_time),
-	T_CASE(test_two_trainers),  T_CASE(test_no_contradiction),
-	T_CASE(test_cores),	    T_CASE(test_copies_of_checkpoint),
-	T_CASE(test_first_worker),  T_CASE(test_one_proposal),
-	T_CASE(test_premises),	    T_CASE(test_order_of_one),
-	T_CASE(test_lengths),	    T_CASE(test_pace),
-	T_CASE(test_pace_of_ranks), T_CASE(test_epoch),
-	T_CASE(test_by_evidence),   T_CASE(test_without_workers),
-
-	T_CASE(test_only_tells),    T_CASE(test_only_tells_order),
-	T_CASE(test_one_by_one),    T_CASE(test_reads_are_no_copies),
-	T_CASE(test_own_python),    T_CASE(test_about),
-	T_CASE(test_second),	    T_CASE(test_words),
+	T_CASE(test_places),
+	T_CASE(test_overdrawn),
+	T_CASE(test_rank),
+	T_CASE(test_one_line),
+	T_CASE(test_short_gaps),
+	T_CASE(test_confidence),
+	T_CASE(test_many),
+	T_CASE(test_shares),
+	T_CASE(test_workers),
+	T_CASE(test_makers),
+	T_CASE(test_maker_cpus),
+	T_CASE(test_sure_as_its_time),
+	T_CASE(test_two_trainers),
+	T_CASE(test_no_contradiction),
+	T_CASE(test_cores),
+	T_CASE(test_copies_of_checkpoint),
+	T_CASE(test_first_worker),
+	T_CASE(test_one_proposal),
+	T_CASE(test_premises),
+	T_CASE(test_order_of_one),
+	T_CASE(test_lengths),
+	T_CASE(test_pace),
+	T_CASE(test_pace_of_ranks),
+	T_CASE(test_epoch),
+	T_CASE(test_by_evidence),
+	T_CASE(test_without_workers),
+	T_CASE(test_one_tensor),
+	T_CASE(test_only_tells),
+	T_CASE(test_only_tells_order),
+	T_CASE(test_one_by_one),
+	T_CASE(test_reads_are_no_copies),
+	T_CASE(test_own_python),
+	T_CASE(test_about),
+	T_CASE(test_second),
+	T_CASE(test_words),
 	T_CASE(test_short_path),
 };
 
