@@ -107,21 +107,26 @@ static void set_files(struct view_summary *s)
 		};
 }
 
-/* Trainers on the host that has most of them; they share its cores. */
-static int64_t trainers_per_host(const struct ana_result *r)
+/* One that took the place of another is no second one. */
+static bool in_turn(const struct ana_result *r)
 {
-	int64_t most = 1;
+	int64_t trainers = 0;
 
-	for (size_t i = 0; i < r->processes; i++) {
-		int64_t n = 0;
-		for (size_t k = 0; k < r->processes; k++)
-			n += r->process[k].role && !strcmp(r->process[k].role, "trainer") &&
-			     r->process[k].host && r->process[i].host &&
-			     !strcmp(r->process[k].host, r->process[i].host);
-		if (n > most)
-			most = n;
-	}
-	return most;
+	for (size_t i = 0; i < r->processes; i++)
+		trainers += r->process[i].role && !strcmp(r->process[i].role, "trainer");
+	return trainers > view_trainers_at_once(r, false);
+}
+
+/* That used the loader side by side. */
+static int64_t trainers_of(const struct view_summary *s, const struct ana_loader_facts *l)
+{
+	int64_t n = l->trainers;
+
+	if (s->loader.trainers)
+		return s->loader.trainers;
+	if (in_turn(s->result))
+		n = base_min(n, view_trainers_at_once(s->result, false));
+	return base_max(1, n);
 }
 
 /* Batches that came while kernels were recorded: what is known of GPUs is of that time. */
@@ -137,7 +142,7 @@ static int64_t per_batch(const struct view_summary *s, const struct ana_loader_f
 	const struct ana_result *r = s->result;
 	__int128 den = (__int128)recorded(r) * r->gpus;
 
-	return den ? base_div_even((__int128)gpu_sum_ns * (l->trainers ? l->trainers : 1), den) : 0;
+	return den ? base_div_even((__int128)gpu_sum_ns * trainers_of(s, l), den) : 0;
 }
 
 /*
@@ -147,7 +152,7 @@ static int64_t per_batch(const struct view_summary *s, const struct ana_loader_f
  */
 static uint64_t batches_of_each(const struct view_summary *s, const struct ana_loader_facts *l)
 {
-	int64_t trainers = base_min((int64_t)l->trainers, s->ranks);
+	int64_t trainers = base_min(trainers_of(s, l), s->ranks);
 
 	return recorded(s->result) / (uint64_t)base_max(1, trainers);
 }
@@ -194,14 +199,32 @@ static int64_t exposed_ns(const struct view_summary *s)
 	return ns;
 }
 
+/*
+ * From the first operation to the last, less what processes that came one after another took to end
+ * and to start between them: nobody made a batch for a GPU then.
+ */
+static int64_t fed_span_ns(const struct ana_gpu *g, bool turns)
+{
+	int64_t apart = 0, outside = g->held_ns - g->span_ns - g->after_last_ns;
+
+	if (!turns)
+		return g->span_ns;
+	view_cost_add(&apart, g->classes[ANA_EXCLUDED_STARTUP]);
+	view_cost_add(&apart, g->classes[ANA_EXCLUDED_TEARDOWN]);
+	view_cost_add(&apart, g->classes[ANA_EXCLUDED_NO_PROCESS]);
+	apart = base_max(0, apart - base_max(0, outside));
+	return g->span_ns - base_min(apart, g->span_ns);
+}
+
 static void set_facts(struct view_summary *s, const struct ana_loader_facts *l)
 {
 	const struct ana_result *r = s->result;
 	struct view_worker_facts *f = &s->loader.facts;
 	int64_t span = 0, made = (int64_t)l->made;
+	bool turns = in_turn(r);
 
 	for (size_t i = 0; i < r->gpus; i++)
-		span += r->gpu[i].span_ns;
+		span += fed_span_ns(&r->gpu[i], turns);
 	span = base_max(span - r->unrecorded.span_ns, 0);
 	int64_t own = l->fetch_ns - l->fetch_delay_ns;
 
@@ -213,7 +236,7 @@ static void set_facts(struct view_summary *s, const struct ana_loader_facts *l)
 	f->step_ns = per_batch(s, l, span);
 	f->wait_ns = per_batch(s, l, exposed_ns(s));
 	f->fed_median_ns = fed_median(s, l);
-	f->cores = r->cpus / trainers_per_host(r);
+	f->cores = r->cpus / base_max(1, view_trainers_at_once(r, true)); /* which share them */
 	if (r->cpus && !f->cores)
 		f->cores = 1;
 }
@@ -263,8 +286,7 @@ static __int128 of_all(const struct view_summary *s, const struct ana_loader_fac
 {
 	const struct ana_result *r = s->result;
 
-	return (__int128)each_ns * (__int128)recorded(r) * (__int128)r->gpus /
-	       (l->trainers ? l->trainers : 1);
+	return (__int128)each_ns * (__int128)recorded(r) * (__int128)r->gpus / trainers_of(s, l);
 }
 
 int64_t view_loader_spared_ns(const struct view_summary *s, int64_t then_ns)
@@ -350,6 +372,7 @@ void view_loader_add(struct view_summary *s)
 	set_files(s);
 	if (!l || !l->made)
 		return;
+	v->trainers = trainers_of(s, l);
 	v->fetch_ns = base_div_even(l->fetch_ns, (__int128)l->made);
 	if (l->known & ANA_LOADER_WORKERS) {
 		set_facts(s, l);

@@ -106,6 +106,7 @@ struct view_alert { /* that fired while the run went on */
 
 /* What follows from what the engine knows of the loader (result->loader[0]). */
 struct view_loader {
+	int64_t trainers; /* that used it at once, at least 1; not part of the file */
 	/* what workers did while GPUs waited for them; sum to 1e6; all 0: no worker was seen */
 	int64_t share_ppm[ANA_WORKER_STATES];
 	struct view_file *file; /* most blocked first */
@@ -287,6 +288,9 @@ int64_t view_working_ns(
  * What is saved is known of it alone.
  */
 int64_t view_recorded_ns(const struct view_summary *s);
+
+/* Most trainers at a time, in all or on the host that has most: those in turn are starts of one. */
+int64_t view_trainers_at_once(const struct ana_result *r, bool one_host);
 /* Of the whole run; 0: not known. result->steps are what sums go by. */
 uint64_t view_steps_in_all(const struct view_summary *s);
 int64_t view_gpu_starved_ns(const struct ana_gpu *g); /* with what lies under comm.skew */

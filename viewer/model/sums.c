@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums that several pages show. */
+#include <string.h>
+
+#include "base/minmax.h"
 #include "cost/waste.h"
 #include "model.h"
 
@@ -60,4 +63,35 @@ int64_t view_gpu_nano_usd(const struct view_summary *s, size_t gpu)
 	for (int c = 0; s->cost.known && c < ANA_CLASSES; c++)
 		view_cost_add(&sum, s->cost.gpu_class[gpu][c]);
 	return sum;
+}
+
+static bool is_trainer(const struct ana_process *p, const char *host)
+{
+	return p->role && !strcmp(p->role, "trainer") &&
+	       (!host || (p->host && !strcmp(p->host, host)));
+}
+
+/* One that began at the end of another came after it. */
+static int64_t trainers_at(const struct ana_result *r, const char *host, int64_t t)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < r->processes; i++)
+		n += is_trainer(&r->process[i], host) && r->process[i].start_ns <= t &&
+		     (r->process[i].end_ns > t || r->process[i].start_ns == t);
+	return n;
+}
+
+int64_t view_trainers_at_once(const struct ana_result *r, bool one_host)
+{
+	int64_t most = 0;
+
+	for (size_t i = 0; i < r->processes; i++) {
+		const struct ana_process *p = &r->process[i];
+
+		if (is_trainer(p, NULL) && (p->host || !one_host))
+			most = base_max(most,
+					trainers_at(r, one_host ? p->host : NULL, p->start_ns));
+	}
+	return most;
 }

@@ -167,36 +167,15 @@ static bool rank_seen(const struct ana_result *r, size_t upto)
 	return false;
 }
 
-static bool is_trainer(const struct ana_process *p)
-{
-	return p->role && !strcmp(p->role, "trainer");
-}
-
-/* One that began at the end of another came after it. */
-static int64_t trainers_at(const struct ana_result *r, int64_t t)
-{
-	int64_t n = 0;
-
-	for (size_t i = 0; i < r->processes; i++)
-		n += is_trainer(&r->process[i]) && r->process[i].start_ns <= t &&
-		     (r->process[i].end_ns > t || r->process[i].start_ns == t);
-	return n;
-}
-
 /* Distinct ranks; without any, as many trainers as there were at once: in turn they are starts. */
 static void set_ranks(struct view_summary *s)
 {
 	const struct ana_result *r = s->result;
-	int64_t trainers = 0;
 
-	for (size_t i = 0; i < r->processes; i++) {
-		if (r->process[i].has_rank && !rank_seen(r, i))
-			s->ranks++;
-		if (is_trainer(&r->process[i]))
-			trainers = base_max(trainers, trainers_at(r, r->process[i].start_ns));
-	}
+	for (size_t i = 0; i < r->processes; i++)
+		s->ranks += r->process[i].has_rank && !rank_seen(r, i);
 	if (!s->ranks)
-		s->ranks = trainers ? trainers : 1;
+		s->ranks = base_max(1, view_trainers_at_once(r, false));
 }
 
 static void set_money(struct view_summary *s)

@@ -908,7 +908,9 @@ static struct ana_result *on_ranks(struct ana_result *r, uint32_t ranks)
 			r->process[i] = (struct ana_process){ .host = strdup("node1"),
 							      .pid = 100 + i,
 							      .role = strdup("trainer"),
-							      .ended = strdup("exit") };
+							      .ended = strdup("exit"),
+							      .start_ns = r->process[0].start_ns,
+							      .end_ns = r->process[0].end_ns };
 		r->process[i].has_rank = true;
 		r->process[i].rank = (int32_t)i;
 	}
@@ -962,6 +964,47 @@ static void test_pace_of_ranks(void)
 	r = on_ranks(made_starved(NULL), 4);
 	r->skew_causes[ANA_HOST_GC] = 18000000LL * 100000;
 	EXPECT_INT(fed_median(r), 18000000);
+}
+
+/*
+ * Two processes, each of which took half an hour from the first operation to the last, the second
+ * after a pause of an hour of which it started for a half.
+ */
+static struct view_summary *in_turn(bool at_once)
+{
+	struct ana_result *r = on_ranks(made_starved(NULL), 2);
+	struct ana_gpu *g = &r->gpu[0];
+
+	r->process[0].has_rank = r->process[1].has_rank = false;
+	r->process[0].start_ns = 0;
+	r->process[0].end_ns = at_once ? 20 : 10;
+	r->process[1].start_ns = 10;
+	r->process[1].end_ns = 30;
+	r->batches /= 2;
+	g->held_ns += MADE_HOUR_NS + g->classes[ANA_EXCLUDED_STARTUP];
+	g->span_ns += MADE_HOUR_NS;
+	g->classes[ANA_EXCLUDED_STARTUP] += MADE_HOUR_NS / 2;
+	g->classes[ANA_EXCLUDED_NO_PROCESS] += MADE_HOUR_NS / 2;
+	return made_summary_of(r, H100, 6880000000LL);
+}
+
+/* What comes after another is no second rank, has all cores, and the pause made no batches. */
+static void test_trainers_in_turn(void)
+{
+	struct view_summary *one = made_summary_of(made_starved(NULL), H100, 6880000000LL);
+	const struct view_worker_facts f = one->loader.facts;
+	struct view_summary *s = in_turn(false);
+
+	EXPECT_INT(s->loader.facts.step_ns, f.step_ns);
+	EXPECT_INT(s->loader.facts.wait_ns, f.wait_ns);
+	EXPECT_INT(s->loader.facts.cores, f.cores);
+	EXPECT_INT(s->loader.saving_ns, one->loader.saving_ns);
+	view_summary_free(s);
+	s = in_turn(true); /* side by side: each had half of the batches, and of the cores */
+	EXPECT_INT(s->loader.facts.step_ns, 4 * f.step_ns); /* and no pause */
+	EXPECT_INT(s->loader.facts.cores, f.cores / 2);
+	view_summary_free(s);
+	view_summary_free(one);
 }
 
 /* The bound and the lengths beside it are of the same numbers. */
@@ -1621,41 +1664,24 @@ static void test_copies_of_checkpoint(void)
 }
 
 static const struct t_case cases[] = {
-	T_CASE(test_places),
-	T_CASE(test_overdrawn),
-	T_CASE(test_rank),
-	T_CASE(test_one_line),
-	T_CASE(test_short_gaps),
-	T_CASE(test_confidence),
-	T_CASE(test_many),
-	T_CASE(test_shares),
-	T_CASE(test_workers),
-	T_CASE(test_makers),
-	T_CASE(test_maker_cpus),
-	T_CASE(test_sure_as_its_time),
-	T_CASE(test_two_trainers),
-	T_CASE(test_no_contradiction),
-	T_CASE(test_cores),
-	T_CASE(test_copies_of_checkpoint),
-	T_CASE(test_first_worker),
-	T_CASE(test_one_proposal),
-	T_CASE(test_premises),
-	T_CASE(test_order_of_one),
-	T_CASE(test_lengths),
-	T_CASE(test_pace),
-	T_CASE(test_pace_of_ranks),
-	T_CASE(test_epoch),
-	T_CASE(test_by_evidence),
-	T_CASE(test_without_workers),
-	T_CASE(test_one_tensor),
-	T_CASE(test_only_tells),
-	T_CASE(test_only_tells_order),
-	T_CASE(test_one_by_one),
-	T_CASE(test_reads_are_no_copies),
-	T_CASE(test_own_python),
-	T_CASE(test_about),
-	T_CASE(test_second),
-	T_CASE(test_words),
+	T_CASE(test_places),	    T_CASE(test_overdrawn),
+	T_CASE(test_rank),	    T_CASE(test_one_line),
+	T_CASE(test_short_gaps),    T_CASE(test_confidence),
+	T_CASE(test_many),	    T_CASE(test_shares),
+	T_CASE(test_workers),	    T_CASE(test_makers),
+	T_CASE(test_maker_cpus),    T_CASE(test_sure_as_its_time),
+	T_CASE(test_two_trainers),  T_CASE(test_no_contradiction),
+	T_CASE(test_cores),	    T_CASE(test_copies_of_checkpoint),
+	T_CASE(test_first_worker),  T_CASE(test_one_proposal),
+	T_CASE(test_premises),	    T_CASE(test_order_of_one),
+	T_CASE(test_lengths),	    T_CASE(test_pace),
+	T_CASE(test_pace_of_ranks), T_CASE(test_epoch),
+	T_CASE(test_by_evidence),   T_CASE(test_without_workers),
+	T_CASE(test_one_tensor),    T_CASE(test_trainers_in_turn),
+	T_CASE(test_only_tells),    T_CASE(test_only_tells_order),
+	T_CASE(test_one_by_one),    T_CASE(test_reads_are_no_copies),
+	T_CASE(test_own_python),    T_CASE(test_about),
+	T_CASE(test_second),	    T_CASE(test_words),
 	T_CASE(test_short_path),
 };
 
