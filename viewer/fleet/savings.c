@@ -152,6 +152,8 @@ static void on_digest(void *arg, const struct fleet_cell *cell)
 	v->out->told += v->d->start_unix_ns >= v->q->since_ns;
 	if (!p->steps || p->steps >= FLEET_SAVINGS_STEPS)
 		add_run(v);
+	else
+		v->out->passed_over += v->d->start_unix_ns >= v->q->since_ns;
 }
 
 /* --- stretches --- */

@@ -56,7 +56,8 @@ struct fleet_savings {
 	struct fleet_open *open; /* most dollars first, then most time */
 	size_t opens;
 	base_wide promised_usd, realised_usd; /* of all that are known */
-	base_wide told; /* runs within the query that are looked at: they tell of a program */
+	base_wide told; /* runs within the query that tell of a program */
+	base_wide passed_over; /* of them, those with too few steps */
 };
 
 /* 0 or negative errno, said. What is before the query tells what was adopted within it. */

@@ -49,11 +49,27 @@ static const char *scope_words(const struct fleet *f, struct base_arena *mem)
 	t = base_arena_printf(mem, "%s adopted: %s promised at most, %s realised",
 			      base_count(n, v->adoptions), money(f, promised, v->promised_usd),
 			      money(f, got, v->realised_usd));
+	if (v->passed_over)
+		t = base_arena_printf(mem, "%s; %s had fewer than %d steps: too short to tell", t,
+				      fleet_runs_of(runs, (uint64_t)v->passed_over),
+				      FLEET_SAVINGS_STEPS);
 	if (silent > 0)
 		t = base_arena_printf(mem, "%s; %s %s nothing of what they are runs of", t,
 				      fleet_runs_of(runs, (uint64_t)silent),
 				      silent == 1 ? "tells" : "tell");
 	return t;
+}
+
+/* Where advice stays open though it was followed, by an option that makes another program of it. */
+static const char same_words[] =
+	"runs are of one program if user, team, project, GPUs, ranks, data set and batch size are "
+	"the same, and the command but for numbers and paths: with an option more (--workers 3) it "
+	"is another one, and what the first was advised stays open; with --label fingerprint=NAME "
+	"they are one";
+
+static bool has_any(const struct fleet_savings *v)
+{
+	return v->opens || v->adoptions;
 }
 
 static const char *open_words(const struct fleet_open *o, struct base_arena *mem)
@@ -140,8 +156,13 @@ void fleet_savings_text(const struct fleet *f, FILE *out)
 	fputs("  ", out);
 	view_wrap(out, 2, 2, scope_words(f, &mem));
 	fleet_savings_text_open(f, out, &mem);
-	if (f->options.by == FLEET_BY_SAVINGS)
+	if (f->options.by == FLEET_BY_SAVINGS) {
 		text_adopted(f, out, &mem);
+		if (has_any(&f->savings)) {
+			fputs("\n  ", out);
+			view_wrap(out, 2, 2, same_words);
+		}
+	}
 	base_arena_fini(&mem);
 }
 
@@ -314,6 +335,12 @@ void fleet_page_savings(struct fleet_page *s)
 		fputs("</p></section>\n", s->out);
 	}
 	page_open(s);
-	if (s->f->options.by == FLEET_BY_SAVINGS)
-		page_adopted(s);
+	if (s->f->options.by != FLEET_BY_SAVINGS)
+		return;
+	page_adopted(s);
+	if (has_any(&s->f->savings)) {
+		fputs("<p class=\"soft\">", s->out);
+		html_escape_sentence(s->out, same_words);
+		fputs("</p>\n", s->out);
+	}
 }

@@ -224,17 +224,20 @@ def check_forms(where):
     b = [run(f'b{i}', '0123456789abcdef', fleets.MONDAY + (5 + i) * fleets.DAY, 10000, 75 * 10**9, {}) for i in range(3)]
     c = [run('c', '0123456789abcdee', fleets.MONDAY, 10000, 50 * 10**9, {'syncs': 9 * 10**9}, user='ben')]
     old = fleets.digests(4)
-    store = put(where, a + b + c + old, 'forms')
+    short = [run('s', '0123456789abcdef', fleets.MONDAY + 20 * fleets.DAY, LEAST - 1, 10**9, {'pin': 10**8})]
+    store = put(where, a + b + c + short + old, 'forms')
     document = json.loads(ask(store, '--plan', '--format', 'json'))
     fleetcheck.fits(document)
-    sums = '1 adopted: $90.00 promised at most, $75.00 realised; 4 runs tell nothing of what they are runs of'
+    sums = '1 adopted: $90.00 promised at most, $75.00 realised; ' \
+           '1 run had fewer than 100 steps: too short to tell; 4 runs tell nothing of what they are runs of'
     row = 'workers, train.py of ann; 3 runs from 2026-01-10'
     fix = 'do syncs: train.py:7, train.py of ben; in 1 run since 2026-01-05'
+    same = 'runs are of one program if user, team, project, GPUs, ranks, data set and batch size are the same, and the command but'
     for by in ['--by', 'savings'], ['--plan']:
         for form in 'text', 'html':
             out = ' '.join(ask(store, *by, '--format', form).split())
-            for s in [sums, fix] + ([row] if len(by) > 1 else []):
-                gs.check(s in out, f'{by} {form}: {s}: {out[-1500:]}')
+            for s in [sums, fix] + ([row, same] if len(by) > 1 else []):
+                gs.check(s.lower() in out.lower(), f'{by} {form}: {s}: {out[-1500:]}')
     rows = list(csv.DictReader(io.StringIO(ask(store, '--by', 'savings', '--format', 'csv'))))
     gs.equal([(r['state'], r['fixes'], r['user'], r['promised_usd'], r['realised_usd']) for r in rows],
              [('open', 'syncs', 'ben', '9', ''), ('adopted', 'workers', 'ann', '90', '75')], 'CSV')
