@@ -130,7 +130,7 @@ struct ana_gpu {
 	int64_t loader_wait_ns, loader_exposed_ns;
 	int64_t loader_outside_ns; /* waits before and after all operations, as far as input.* */
 	/* behind the last one, of classes that verdicts are about, and as far as that was seen */
-	int64_t after_last_ns;
+	int64_t after_last_ns[ANA_CLASSES];
 	int64_t saving_after_ns; /* behind the last one, of host.checkpoint */
 	int64_t last_end_ns; /* of its last operation, on the axis */
 	int64_t submitted_ns; /* when its last kernel was, or, not known, ended; on the axis */

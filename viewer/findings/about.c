@@ -53,7 +53,7 @@ const char *view_advice_one_here(const struct view_summary *s, struct base_arena
 
 	if (!a->with_need || !view_loader_wants_cores(s) || v->facts.workers)
 		return "";
-	times = view_gain_words(s, mem, v->saving_ns, 0);
+	times = view_gain_words(s, mem, view_gain_of_steps(s, a, a->class, v->saving_ns), 0);
 	return times ? base_arena_printf(mem, ", or num_workers=1, %s", times) : "";
 }
 

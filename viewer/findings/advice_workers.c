@@ -138,8 +138,9 @@ static const char *need_why(struct view_summary *s, const struct view_advice *a)
 	const struct view_worker_facts *f = &v->facts;
 	bool median;
 	int64_t pace = view_loader_pace_ns(s, &median);
-	const char *then = view_gain_lengths(s, &s->mem, a->saving_ns);
-	const char *times = view_gain_words(s, &s->mem, a->saving_ns, 0);
+	int64_t saved = view_gain_of_steps(s, a, a->class, a->saving_ns);
+	const char *then = view_gain_lengths(s, &s->mem, saved);
+	const char *times = view_gain_words(s, &s->mem, saved, 0);
 	base_unit fetch, step;
 
 	base_duration(fetch, f->fetch_ns);

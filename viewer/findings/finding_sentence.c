@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "base/amounts.h"
+#include "base/minmax.h"
 #include "base/units.h"
 #include "besides.h"
 #include "facts/class.h"
@@ -276,8 +277,8 @@ static const char *of_saved(const struct view_summary *s, struct base_arena *mem
 }
 
 /*
- * What removing the cause saves at most and at least; false: no gain is told. On several GPUs what
- * one waits for less may be waited for by another one.
+ * What removing the cause saves of steps at most and at least; false: no gain is told. On several
+ * GPUs what one waits for less may be waited for by another one.
  */
 static bool gain_of(const struct view_summary *s, const struct said *x, int64_t *saved,
 		    int64_t *least)
@@ -288,9 +289,9 @@ static bool gain_of(const struct view_summary *s, const struct said *x, int64_t 
 	if (f->where.late || ana_class_is_outside(f->class) || !s->waste[f->class] ||
 	    (!a && s->result->gpus > 1) || !x->cause_ns)
 		return false;
-	*saved = a ? a->saving_ns : x->cause_ns;
-	*least = a ? a->saving_least_ns : 0;
-	return true;
+	*saved = view_gain_of_steps(s, a, f->class, a ? a->saving_ns : x->cause_ns);
+	*least = a ? base_min(a->saving_least_ns, *saved) : 0;
+	return *saved > 0;
 }
 
 /* "Without it at any of its lines, once batches keep up:". */

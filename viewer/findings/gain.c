@@ -3,11 +3,31 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include "base/minmax.h"
 #include "base/units.h"
 #include "findings.h"
 #include "loader.h"
 
 #define GAIN_PCT 105 /* of the steps per hour; less is not worth a sentence */
+
+/* Steps were made in it: behind the last kernel there are none. */
+static int64_t stepping_ns(const struct view_summary *s)
+{
+	return base_max(view_recorded_ns(s) - s->kind.after_last_ns, 0);
+}
+
+int64_t view_gain_of_steps(const struct view_summary *s, const struct view_advice *a,
+			   enum ana_class c, int64_t saved)
+{
+	int64_t most = 0;
+
+	if (!s->kind.after_last_ns)
+		return saved;
+	for (int i = 0; i < ANA_CLASSES; i++)
+		if (a ? view_advice_is_of(s, a, (enum ana_class)i) : i == (int)c)
+			view_cost_add(&most, s->result->classes[i] - s->kind.after_last[i]);
+	return base_min(saved, base_max(most, 0));
+}
 
 /*
  * Without @saved of the training time, the work of an hour in hundredths of today's; 0: nothing
@@ -15,7 +35,7 @@
  */
 static int64_t times_pct(const struct view_summary *s, int64_t saved, bool up)
 {
-	int64_t t = view_recorded_ns(s), left = t - saved;
+	int64_t t = stepping_ns(s), left = t - saved;
 
 	return left > 0 ? (int64_t)(((__int128)t * 100 + (up ? left - 1 : 0)) / left) : 0;
 }
@@ -62,9 +82,11 @@ const char *view_of_run_words(const struct view_summary *s)
 
 const char *view_gain_lengths(const struct view_summary *s, struct base_arena *mem, int64_t saved)
 {
-	int64_t now = view_recorded_ns(s), then = now - saved, steps = (int64_t)s->result->steps;
+	int64_t now = stepping_ns(s), then = now - saved, steps = (int64_t)s->result->steps;
 	const char *each = "", *each_then = "";
-	const char *which = s->result->unrecorded.ns ? " that was recorded," : "";
+	const char *which = s->result->unrecorded.ns ? " that was recorded,"
+			    : s->kind.after_last_ns  ? " up to the last kernel,"
+						     : "";
 	base_unit text, of;
 
 	if (!view_gain_words(s, mem, saved, 0))

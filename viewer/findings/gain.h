@@ -10,9 +10,17 @@
 #include "model/model.h"
 
 /*
+ * Of @saved, which is what following @a saves or, without one, of class @c, what can be of the time
+ * in which steps were made: nothing that lay behind the last kernel, which comes once. A bound.
+ */
+int64_t view_gain_of_steps(const struct view_summary *s, const struct view_advice *a,
+			   enum ana_class c, int64_t saved);
+
+/*
  * "at most 1.42 times the steps per hour", "1.20 to 1.42 times" where something is sure; whole from
  * ten on. Rounded outwards, for these are bounds. Of the time that was recorded, and then it says
- * so. NULL: next to nothing, or all of the time is saved.
+ * so, up to the last kernel (@saved: view_gain_of_steps). NULL: next to nothing, or all of the time
+ * is saved.
  */
 const char *view_gain_words(const struct view_summary *s, struct base_arena *mem, int64_t saved,
 			    int64_t least);

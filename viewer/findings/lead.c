@@ -344,13 +344,16 @@ bool view_lead_projects(const struct view_summary *s, const struct view_lead *l)
 {
 	int64_t once = l->set[ANA_HOST_WARMUP] ? s->result->classes[ANA_HOST_WARMUP] : 0;
 
+	for (int c = 0; c < ANA_CLASSES; c++)
+		view_cost_add(&once, l->set[c] ? s->kind.after_last[c] : 0);
 	return view_projects(s) && base_ppm(once, l->ns) < VIEW_ONCE_PPM;
 }
 
 bool view_class_projects(const struct view_summary *s, enum ana_class c)
 {
 	return s->result->steps && view_projects(s) && !ana_class_is_outside(c) &&
-	       c != ANA_HOST_WARMUP;
+	       c != ANA_HOST_WARMUP &&
+	       base_ppm(s->kind.after_last[c], s->result->classes[c]) < VIEW_ONCE_PPM;
 }
 
 const char *view_lead_rate_words(const struct view_summary *s, struct base_arena *mem)

@@ -47,8 +47,7 @@ struct view_lead view_lead_of(const struct view_summary *s);
 bool view_waits_for_work(const struct view_summary *s);
 #define VIEW_WAITING_BEFORE(gpus) \
 	((gpus) > 1 ? "The GPUs had nothing to do for" : "The GPU had nothing to do for")
-#define VIEW_WAITING_AFTER \
-	" of the time held: the process waited for requests, or for a person"
+#define VIEW_WAITING_AFTER " of the time held: the process waited for requests, or for a person"
 /* "The GPU had nothing to do for 53.7 % of the time held: ..."; NULL: it does not lead. */
 const char *view_waiting_words(const struct view_summary *s, struct base_arena *mem);
 
@@ -122,7 +121,7 @@ const char *view_lead_sum_words(const struct view_summary *s, struct base_arena 
 bool view_projects(const struct view_summary *s);
 /*
  * May what was lost be told for a day, a month and a thousand steps? Not with s->no_projection, nor
- * where a tenth of it or more is warm-up, which comes once.
+ * where a tenth of it or more comes once: warm-up, and what is behind the last kernel.
  */
 #define VIEW_ONCE_PPM 100000
 bool view_lead_projects(const struct view_summary *s, const struct view_lead *l);

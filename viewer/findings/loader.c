@@ -205,7 +205,7 @@ static int64_t exposed_ns(const struct view_summary *s)
  */
 static int64_t fed_span_ns(const struct ana_gpu *g, bool turns)
 {
-	int64_t apart = 0, outside = g->held_ns - g->span_ns - g->after_last_ns;
+	int64_t apart = 0, outside = g->held_ns - g->span_ns - view_gpu_after_last_ns(g);
 
 	if (!turns)
 		return g->span_ns;

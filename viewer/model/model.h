@@ -209,7 +209,8 @@ struct view_kind { /* what the run is, and what tells; summary/kind.h */
 	enum facts_run_kind kind;
 	enum facts_run_sign sign[FACTS_RUN_SIGNS]; /* each once */
 	size_t signs;
-	int64_t after_last_ns; /* of training time behind the GPUs' last operations */
+	/* of training time behind the GPUs' last operations, and of which classes it is */
+	int64_t after_last_ns, after_last[ANA_CLASSES];
 };
 
 /* kind_words.c: what sentences call what it does: "training", of inference "inference". */
@@ -295,6 +296,7 @@ int64_t view_trainers_at_once(const struct ana_result *r, bool one_host);
 uint64_t view_steps_in_all(const struct view_summary *s);
 int64_t view_gpu_starved_ns(const struct ana_gpu *g); /* with what lies under comm.skew */
 int64_t view_gpu_working_ns(const struct ana_gpu *g); /* its training time */
+int64_t view_gpu_after_last_ns(const struct ana_gpu *g); /* of it, behind its last operation */
 int64_t view_gpu_nano_usd(const struct view_summary *s, size_t gpu);
 
 /* outcome.c: of the unit; NULL: not known. */

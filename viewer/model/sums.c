@@ -36,6 +36,15 @@ int64_t view_gpu_working_ns(const struct ana_gpu *g)
 	return (int64_t)(g->held_ns - ana_class_sum(g->classes, ana_class_is_outside));
 }
 
+int64_t view_gpu_after_last_ns(const struct ana_gpu *g)
+{
+	int64_t ns = 0;
+
+	for (int c = 0; c < ANA_CLASSES; c++)
+		ana_sum(&ns, g->after_last_ns[c]);
+	return ns;
+}
+
 const char *view_outside_words(const struct view_summary *s)
 {
 	static const char *const words[2][2] = {

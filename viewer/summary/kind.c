@@ -154,5 +154,8 @@ void summary_make_kind(struct view_summary *s, const struct view_trace *t)
 	if (notebook)
 		k->kind = FACTS_RUN_INTERACTIVE;
 	for (size_t g = 0; g < s->result->gpus; g++)
-		ana_sum(&k->after_last_ns, s->result->gpu[g].after_last_ns);
+		for (int c = 0; c < ANA_CLASSES; c++)
+			ana_sum(&k->after_last[c], s->result->gpu[g].after_last_ns[c]);
+	for (int c = 0; c < ANA_CLASSES; c++)
+		ana_sum(&k->after_last_ns, k->after_last[c]);
 }

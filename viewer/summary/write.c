@@ -55,8 +55,10 @@ static void put_kind(struct base_jsonout *j, const struct view_kind *k)
 	for (size_t i = 0; i < k->signs; i++)
 		base_json_string(j, NULL, facts_run_signs[k->sign[i]]);
 	base_json_end(j);
-	if (k->after_last_ns)
+	if (k->after_last_ns) {
 		base_json_int(j, "after_last_ns", k->after_last_ns);
+		summary_put_classes(j, "after_last_classes", k->after_last);
+	}
 }
 
 static void put_run(struct base_jsonout *j, const struct view_summary *s)

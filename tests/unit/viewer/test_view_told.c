@@ -7,6 +7,7 @@
 #include "findings/told.h"
 #include "harness.h"
 #include "findings/findings.h"
+#include "findings/lead.h"
 #include "findings/loader.h"
 #include "findings/words.h"
 #include "view_made.h"
@@ -89,6 +90,58 @@ static void test_sentences(void)
 	expect_line(ANA_HOST_NO_WORK, WIRE_ROLE_SUBMITTER, WIRE_WAIT_SOCKET,
 		    "The GPU had nothing to do for 50.0 % of the time held: the process waited for "
 		    "requests, or for a person (train.py:42 step).");
+}
+
+/* Half an hour of it, so much of that behind the last kernel: what is gained, and how often. */
+static void expect_after(int64_t after, const char *gain, bool often)
+{
+	struct ana_result *r = made_result(1, H100, 5);
+	struct view_summary *s;
+	struct view_lead l;
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_no_class(r, ANA_HOST_SYNC);
+	made_class(r, ANA_HOST_DISPATCH, HALF);
+	made_site(r, (struct ana_hotspot){ .class = ANA_HOST_DISPATCH,
+					   .ns = HALF,
+					   .function = (char *)"step",
+					   .file = (char *)"/x/train.py",
+					   .line = 42,
+					   .samples = 100,
+					   .threads = 1 });
+	r->gpu[0].after_last_ns[ANA_HOST_DISPATCH] = after;
+	s = made_summary_of(r, H100, 6880000000LL);
+	REQUIRE(s && s->findings);
+	l = view_lead_of(s);
+	const char *text = view_finding_sentence(s, &mem, 0), *at = strstr(text, " Without it");
+	EXPECT_STR(at ? at : "", gain);
+	EXPECT(view_lead_projects(s, &l) == often);
+	EXPECT(view_class_projects(s, ANA_HOST_DISPATCH) == often);
+	EXPECT(view_class_projects(s, ANA_INPUT_FETCH));
+	EXPECT((view_lead_rate_words(s, &mem) != NULL) == often);
+	/* the saving is one of the run all the same */
+	EXPECT(!s->advices || s->advice[0].saving_ns == HALF);
+	view_summary_free(s);
+}
+
+/* What comes once after the last kernel is no gain of steps, nor of a day. */
+static void test_after_last(void)
+{
+	expect_after(0, " Without it: at most 2.01 times the steps per hour.", true);
+	expect_after(HALF / 2,
+		     " Without it: at most 1.51 times the steps per hour (25.0 % of the training "
+		     "time saved).",
+		     false);
+	expect_after(HALF, "", false);
+	/* a tenth of it is not told of every step, less is */
+	expect_after(HALF / 10,
+		     " Without it: at most 1.91 times the steps per hour (45.0 % of the training "
+		     "time saved).",
+		     false);
+	expect_after(HALF / 10 - 1000000000,
+		     " Without it: at most 1.91 times the steps per hour (45.0 % of the training "
+		     "time saved).",
+		     true);
 }
 
 /* Every class of waste has a sentence that ends. */
@@ -1044,6 +1097,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_turnover),
 	T_CASE(test_parts_sum),
 	T_CASE(test_no_parts),
+	T_CASE(test_after_last),
 };
 
 int main(void)

@@ -399,16 +399,18 @@ static void find_rest(struct ana_gap_decision *d, const struct ana_submitter *le
 	d->rest_end = base_min(s->s->bye ? ana_clamp_time(s->s->bye->t_ns) : s->end_ns, end);
 }
 
-/* Of the classes that verdicts are about, without what nobody saw: the GPU may have worked. */
-static int64_t inside_ns(const struct ana_gpu_state *g)
+/* Verdicts are about it, and somebody saw it: in what nobody saw the GPU may have worked. */
+static bool is_inside(int c)
 {
-	int64_t ns = 0;
+	return !ana_class_is_outside(c) && c != ANA_EXCLUDED_UNOBSERVED && c != ANA_DEVICE_LOST;
+}
 
+/* @before: the classes as they were when what lies behind the last operation was to be decided. */
+static void add_after_last(struct ana_gpu *g, const int64_t before[ANA_CLASSES])
+{
 	for (int c = 0; c < ANA_CLASSES; c++)
-		if (!ana_class_is_outside(c) && c != ANA_EXCLUDED_UNOBSERVED &&
-		    c != ANA_DEVICE_LOST)
-			ana_sum(&ns, g->gpu->classes[c]);
-	return ns;
+		if (is_inside(c))
+			ana_sum(&g->after_last_ns[c], g->classes[c] - before[c]);
 }
 
 /*
@@ -422,17 +424,18 @@ static void decide_between(struct ana_walk *w, struct ana_gpu_state *g,
 	const struct ana_span *last = ana_run_phase_at(g->plan, gap->end), *s;
 	struct ana_gap_decision d = { .w = w, .g = g, .masks = g->masked, .outside = true };
 	struct ana_open_gap lead = *gap;
-	int64_t t = call ? base_clamp(call->start, gap->start, gap->end) : gap->start, before;
+	int64_t t = call ? base_clamp(call->start, gap->start, gap->end) : gap->start;
+	int64_t before[ANA_CLASSES];
 
 	g->gpu->empty_ns += t - gap->start;
 	g->gpu->queued_ns += gap->end - t;
 	if (ana_timeline_stack_upto(&g->waits, gap->end, g->waits_floor))
 		w->err = -ENOMEM;
 	d.gap = gap;
-	before = inside_ns(g);
+	memcpy(before, g->gpu->classes, sizeof(before));
 	find_rest(&d, &gap->left, gap->computed, gap->start, first->end);
 	decide_apart(&d, gap->start, first->end, ana_rules_teardown);
-	ana_sum(&g->gpu->after_last_ns, inside_ns(g) - before);
+	add_after_last(g->gpu, before);
 	for (s = first + 1; s < last; s++)
 		decide_apart(&d, s->start, s->end, ana_rules_startup);
 	lead.start = last->start;
@@ -524,9 +527,9 @@ void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g)
 				      .outside = true };
 	const struct ana_spans *held = &g->plan->held;
 	int64_t end = held->count ? held->span[held->count - 1].end : g->end;
-	int64_t before = waited(g), inside = inside_ns(g);
-	int64_t saving = g->gpu->classes[ANA_HOST_CHECKPOINT];
+	int64_t before = waited(g), classes[ANA_CLASSES];
 
+	memcpy(classes, g->gpu->classes, sizeof(classes));
 	if (ana_timeline_stack_upto(&g->waits, end, INT64_MIN))
 		w->err = -ENOMEM;
 	d.whole_start = g->end;
@@ -540,8 +543,9 @@ void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g)
 	find_rest(&d, &g->left, g->computed, g->end, end);
 	walk_pieces(&d, g->end, end, ana_rules_teardown);
 	g->gpu->loader_outside_ns += waited(g) - before;
-	ana_sum(&g->gpu->after_last_ns, inside_ns(g) - inside);
-	g->gpu->saving_after_ns = g->gpu->classes[ANA_HOST_CHECKPOINT] - saving;
+	add_after_last(g->gpu, classes);
+	g->gpu->saving_after_ns =
+		g->gpu->classes[ANA_HOST_CHECKPOINT] - classes[ANA_HOST_CHECKPOINT];
 	g->gpu->last_end_ns = g->end;
 	g->gpu->submitted_ns =
 		g->gpu->ops_without_launch || g->computed == INT64_MIN ? g->end : g->computed;

@@ -199,7 +199,8 @@ static void put_after_last(struct page *p)
 		text_line(p,
 			  base_arena_printf(&p->mem,
 					    "%s (%s %%) of the %s came after the last kernel: the "
-					    "GPU was held, and got no more work",
+					    "GPU was held, and got no more work; that comes "
+					    "once, and not with each step",
 					    base_duration(time, ns),
 					    base_percent(share, base_ppm(ns, all)),
 					    view_whole_words(&p->s->kind, false)));
