@@ -209,6 +209,7 @@ static void each_second(void *owner)
 	coll_http_tick(sv->admission);
 	if (sv->intake.runs)
 		coll_runs_tick(&sv->runs);
+	sv->context.count.live_unwatched = sv->runs.unwatched;
 	coll_steps_tick(&sv->steps);
 	coll_server_settle(sv, true);
 	coll_upstream_tick(sv->upstream);

@@ -190,9 +190,20 @@ bool live_row_get(struct live_row *r, char *line)
 	return n == COLUMNS && !at && take_columns(r, column);
 }
 
+void live_row_name_stream(struct live_row *r, const uint8_t id[WIRE_STREAM_ID_BYTES])
+{
+	put_hex(r->stream, id, WIRE_STREAM_ID_BYTES);
+	r->stream[LIVE_ROW_STREAM_BYTES - 1] = '\0';
+}
+
+int64_t live_row_seq(uint32_t slot, int64_t rank)
+{
+	return slot == LIVE_ROW_FIRST ? SEQ_MAX - rank : rank;
+}
+
 static int64_t seq_of(const struct live_row *r)
 {
-	return r->slot == LIVE_ROW_FIRST ? SEQ_MAX - r->rank : r->rank;
+	return live_row_seq(r->slot, r->rank);
 }
 
 static int run_order(const struct live_row *a, const struct live_row *b)
@@ -226,33 +237,47 @@ bool live_row_same_key(const struct live_row *a, const struct live_row *b)
 	return !run_order(a, b) && a->slot == b->slot;
 }
 
-/* A whole frame, as far as its own sums tell, of the row's stream and number. */
-static int frame_of(const struct live_row *r, uint8_t *bytes, struct wire_frame *f)
+bool live_row_decode(const struct live_row *r, uint8_t *out)
 {
-	size_t len = r->digits / 2;
+	return get_hex(out, r->hex, r->digits / 2);
+}
+
+/* A whole frame, as far as its own sums tell, of the row's stream and number. */
+static int frame_of(const struct live_row *r, const uint8_t *bytes, size_t len,
+		    struct wire_frame *f)
+{
 	char stream[LIVE_ROW_STREAM_BYTES] = "";
 
-	if (len < WIRE_FRAME_HEADER_BYTES || !get_hex(bytes, r->hex, len) ||
-	    wire_frame_header_get(f, bytes) || wire_frame_bytes(f) != len ||
+	if (len < WIRE_FRAME_HEADER_BYTES || wire_frame_header_get(f, bytes) ||
+	    wire_frame_bytes(f) != len ||
 	    !wire_frame_payload_ok(f, bytes + WIRE_FRAME_HEADER_BYTES))
 		return -EBADMSG;
 	put_hex(stream, f->stream, sizeof(f->stream));
 	return strcmp(stream, r->stream) || (int64_t)f->seq != seq_of(r) ? -EBADMSG : 0;
 }
 
-int live_row_apply(struct live_run *run, struct live_reader *d, const struct live_row *r,
-		   const struct live_when *when)
+int live_row_apply_bytes(struct live_run *run, struct live_reader *d, const struct live_row *r,
+			 const uint8_t *bytes, size_t len, const struct live_when *when)
 {
 	struct live_when aged = *when;
-	uint8_t bytes[LIVE_ROW_FRAME_MAX];
 	struct wire_frame f;
-	int err = r->digits / 2 > sizeof(bytes) ? -EBADMSG : frame_of(r, bytes, &f);
+	int err = frame_of(r, bytes, len, &f);
 
 	if (err)
 		return err;
 	aged.history = aged.thinned = aged.aged = true;
 	aged.age_ns = r->age_s * LIVE_SECOND_NS;
 	return live_run_frame(run, d, &f, bytes + WIRE_FRAME_HEADER_BYTES, &aged);
+}
+
+int live_row_apply(struct live_run *run, struct live_reader *d, const struct live_row *r,
+		   const struct live_when *when)
+{
+	uint8_t bytes[LIVE_ROW_FRAME_MAX];
+
+	if (r->digits / 2 > sizeof(bytes) || !live_row_decode(r, bytes))
+		return -EBADMSG;
+	return live_row_apply_bytes(run, d, r, bytes, r->digits / 2, when);
 }
 
 int live_row_fired(const struct live_row *r, struct live_fired *f)

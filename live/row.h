@@ -92,6 +92,19 @@ bool live_row_same_key(const struct live_row *a, const struct live_row *b);
 int live_row_apply(struct live_run *run, struct live_reader *d, const struct live_row *r,
 		   const struct live_when *when);
 
+/* The same of a frame that was decoded: @len bytes, live_row_decode's. */
+int live_row_apply_bytes(struct live_run *run, struct live_reader *d, const struct live_row *r,
+			 const uint8_t *bytes, size_t len, const struct live_when *when);
+
+/* Its stream's digits. */
+void live_row_name_stream(struct live_row *r, const uint8_t id[WIRE_STREAM_ID_BYTES]);
+
+/* The number of its frame. */
+int64_t live_row_seq(uint32_t slot, int64_t rank);
+
+/* The frame's bytes, r->digits / 2 of them, at @out. False: these are no digits. */
+bool live_row_decode(const struct live_row *r, uint8_t *out);
+
 /* The alert of a row of LIVE_ROW_ALERT. 0 or -EBADMSG. */
 int live_row_fired(const struct live_row *r, struct live_fired *f);
 

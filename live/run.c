@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "numbers.h"
+#include "wire/keyed_hash.h"
 #include "wire/life.h"
 
 #define STEP_ROOM_NS (60 * LIVE_SECOND_NS) /* a pulse may come so much late */
 #define LIFE_MAX_NS (366 * 86400 * LIVE_SECOND_NS) /* of a process before its first pulse */
-#define GPUS_MAX 4096u
 #define NAMELESS_PULSES 10
 /* of PulseMeter: its shares are hundredths of a percent, these are bits of `known` */
 #define METER_WHOLE 10000u
@@ -40,14 +40,26 @@ void live_run_fini(struct live_run *r)
 	for (size_t i = 0; i < r->streams; i++)
 		stream_free(r->stream[i]);
 	live_saved_fini(r, NULL);
+	live_index_fini(&r->stream_index);
+	live_index_fini(&r->gpu_index);
 	free(r->stream);
 	free(r->gpu);
 	live_run_init(r);
 }
 
+static uint64_t hash_of(const void *bytes, size_t len)
+{
+	struct wire_secret secret = wire_secret();
+
+	return wire_keyed_hash(bytes, len, &secret);
+}
+
 struct live_stream *live_run_stream(const struct live_run *r, const uint8_t *id)
 {
-	for (size_t i = 0; i < r->streams; i++)
+	uint64_t hash = hash_of(id, WIRE_STREAM_ID_BYTES);
+	uint32_t i;
+
+	for (size_t at = 0; live_index_next(&r->stream_index, hash, &at, &i);)
 		if (!memcmp(r->stream[i]->id, id, WIRE_STREAM_ID_BYTES))
 			return r->stream[i];
 	return NULL;
@@ -77,8 +89,11 @@ static struct live_stream *stream_new(struct live_run *r, const uint8_t *id)
 		return NULL;
 	r->stream = more;
 	s = calloc(1, sizeof(*s));
-	if (!s)
+	if (!s || live_index_add(&r->stream_index, hash_of(id, WIRE_STREAM_ID_BYTES),
+				 (uint32_t)r->streams)) {
+		free(s);
 		return NULL;
+	}
 	memcpy(s->id, id, sizeof(s->id));
 	r->stream[r->streams++] = s;
 	return s;
@@ -189,20 +204,24 @@ static int gpu_of(struct live_run *r, const struct live_stream *s, uint32_t ordi
 			      .mig_slices_total = d->mig_slices_total,
 			      .nano_usd_per_hour = r->nano_usd_per_hour };
 	struct live_gpu *more;
+	uint64_t hash;
+	uint32_t i;
 
 	make_key(&g, s, d);
-	for (size_t i = 0; i < r->gpus; i++) {
+	hash = hash_of(g.key, strlen(g.key));
+	for (size_t at = 0; live_index_next(&r->gpu_index, hash, &at, &i);) {
 		if (!strcmp(r->gpu[i].key, g.key)) {
 			*out = i;
 			return 0;
 		}
 	}
-	if (r->gpus == GPUS_MAX)
+	if (r->gpus == LIVE_STREAMS_MAX)
 		return -ENOSPC;
 	more = grown(r->gpu, &r->gpu_room, r->gpus, sizeof(g));
-	if (!more)
+	if (more)
+		r->gpu = more;
+	if (!more || live_index_add(&r->gpu_index, hash, (uint32_t)r->gpus))
 		return -ENOMEM;
-	r->gpu = more;
 	copy(g.host, sizeof(g.host), s->host);
 	copy(g.name, sizeof(g.name), d->name);
 	g.covered_ns = INT64_MIN;

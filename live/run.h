@@ -19,13 +19,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "checkpoints.h"
+#include "index.h"
 #include "wire/frame.h"
 #include "wire/session.pb-c.h"
 
 #define LIVE_SECOND_NS 1000000000LL
 #define LIVE_WINDOW_NS (30 * LIVE_SECOND_NS) /* what "now" is an average over */
 #define LIVE_POINTS 40 /* pulses that are kept for it, one a second */
-#define LIVE_STREAMS_MAX 4096u
+#define LIVE_STREAMS_MAX 32768u /* and as many GPUs */
 #define LIVE_DEVICES_MAX 16u /* of one process */
 #define LIVE_SAVES_MAX 32u /* of one process that are kept; what is older counts for nothing */
 #define LIVE_PATH_MAX 600u
@@ -119,6 +120,7 @@ struct live_stream { /* a process; read only */
 struct live_run {
 	struct live_stream **stream;
 	size_t streams, stream_room;
+	struct live_index stream_index, gpu_index; /* by id; by key */
 	struct live_gpu *gpu;
 	size_t gpus, gpu_room;
 	int64_t nano_usd_per_hour; /* price of GPUs to come; -1: not known */
@@ -177,6 +179,16 @@ int64_t live_stream_lag_ns(const struct live_stream *s);
 struct live_share live_gpu_share(const struct live_run *r, size_t gpu, int64_t now_ns);
 /* How long none of its processes worked on it; -1: none is alive. */
 int64_t live_gpu_idle_ns(const struct live_run *r, size_t gpu, int64_t now_ns);
+
+struct live_gpu_now { /* both of these */
+	struct live_share share;
+	int64_t idle_ns;
+};
+/*
+ * Of all GPUs by one way through the processes: to ask each GPU for its own costs the product of
+ * both. The caller's to free; NULL: no memory.
+ */
+struct live_gpu_now *live_run_gpus_now(const struct live_run *r, int64_t now_ns);
 int64_t live_gpu_starved_ns(const struct live_gpu *g); /* so far, at most */
 
 /*

@@ -57,11 +57,6 @@ int64_t live_gpu_idle_ns(const struct live_run *r, size_t gpu, int64_t now_ns)
 	return least;
 }
 
-struct gpu_now { /* what live_gpu_share and live_gpu_idle_ns say of a GPU */
-	struct live_share share;
-	int64_t idle_ns; /* -1: none is alive */
-};
-
 static bool used_before(const struct live_stream *s, size_t device)
 {
 	for (size_t i = 0; i < device; i++)
@@ -70,7 +65,7 @@ static bool used_before(const struct live_stream *s, size_t device)
 	return false;
 }
 
-static void add_uses(const struct live_stream *s, struct gpu_now *now)
+static void add_uses(const struct live_stream *s, struct live_gpu_now *now)
 {
 	struct live_share share = live_stream_share(s);
 
@@ -86,13 +81,9 @@ static void add_uses(const struct live_stream *s, struct gpu_now *now)
 	}
 }
 
-/*
- * Of all GPUs by one way through the processes: to ask each GPU for its own costs the product of
- * both, each second. The caller's to free; NULL: no memory.
- */
-static struct gpu_now *all_now(const struct live_run *r, int64_t now_ns)
+struct live_gpu_now *live_run_gpus_now(const struct live_run *r, int64_t now_ns)
 {
-	struct gpu_now *now = calloc(r->gpus + 1, sizeof(*now));
+	struct live_gpu_now *now = calloc(r->gpus + 1, sizeof(*now));
 
 	for (size_t i = 0; now && i < r->gpus; i++)
 		now[i].idle_ns = -1;
@@ -122,8 +113,8 @@ struct now_sums { /* over the GPUs alive */
 	int64_t busy_ppm, starved_ppm, known;
 };
 
-static void add_alive(const struct live_gpu *g, const struct gpu_now *now, struct live_totals *t,
-		      struct now_sums *n)
+static void add_alive(const struct live_gpu *g, const struct live_gpu_now *now,
+		      struct live_totals *t, struct now_sums *n)
 {
 	int64_t idle = now->idle_ns, price = base_max(0, g->nano_usd_per_hour);
 	struct live_share share = now->share;
@@ -147,7 +138,7 @@ static void add_alive(const struct live_gpu *g, const struct gpu_now *now, struc
 
 static void add_gpus(const struct live_run *r, int64_t now_ns, struct live_totals *t)
 {
-	struct gpu_now *now = all_now(r, now_ns);
+	struct live_gpu_now *now = live_run_gpus_now(r, now_ns);
 	struct now_sums n = { 0 };
 
 	t->priced = r->gpus > 0;

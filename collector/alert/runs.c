@@ -2,6 +2,7 @@
 #include "runs.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "core/log.h"
 
 #define OVER_NS (60 * COLL_SECOND_NS) /* all of its processes have said goodbye */
+#define LOG_EVERY_NS (60 * COLL_SECOND_NS)
 #define FORGOTTEN_NS (48 * 3600 * COLL_SECOND_NS) /* nothing was heard of it */
 
 int coll_runs_init(struct coll_runs *r, const struct coll_conditions *conditions)
@@ -110,9 +112,12 @@ static struct coll_run *run_of(struct coll_runs *r, const struct coll_stream *s)
 		run = run_new(r, s->dir, false);
 	if (!run)
 		return NULL;
-	if (live_run_stream(&run->live, s->id) || streams_of(r) < COLL_RUNS_STREAMS_MAX)
+	if (live_run_stream(&run->live, s->id))
 		return run;
-	return NULL;
+	if (r->streams >= COLL_RUNS_STREAMS_MAX)
+		return NULL;
+	r->streams++;
+	return run;
 }
 
 static struct live_when now(bool history)
@@ -166,13 +171,25 @@ static void take_alert(struct coll_run *run, const struct live_row *row)
 	run->alert[run->alerts++] = f;
 }
 
-static size_t rows_of(const struct coll_runs *r)
+static void count_rows(struct coll_runs *r)
 {
-	size_t n = 0;
+	r->rows = r->row_bytes = 0;
+	for (struct coll_run *run = NULL; (run = coll_runs_next(r, run));) {
+		r->rows += run->rows.rows;
+		r->row_bytes += run->rows.bytes;
+	}
+}
 
-	for (struct coll_run *run = NULL; (run = coll_runs_next(r, run));)
-		n += run->rows.rows;
-	return n;
+/* What is beyond the bounds is not told of by anybody else. */
+static void log_unwatched(struct coll_runs *r)
+{
+	if (r->unwatched == r->logged || !coll_log_due(&r->logged_ns, LOG_EVERY_NS))
+		return;
+	coll_log("%" PRIu64
+		 " frames or rows of runs that go on are not looked at, for want of room "
+		 "(%zu runs, %zu processes, %zu rows) or of sense; /metrics and alerts lack them",
+		 r->unwatched - r->logged, r->count, r->streams, r->rows);
+	r->logged = r->unwatched;
 }
 
 void coll_runs_row(struct coll_runs *r, const struct live_row *row)
@@ -189,11 +206,13 @@ void coll_runs_row(struct coll_runs *r, const struct live_row *row)
 		take_alert(run, row);
 		return;
 	}
-	if (!run || r->rows >= COLL_RUNS_ROWS_MAX || coll_kept_rows_add(&run->rows, row, now_ns)) {
+	if (!run || r->row_bytes >= COLL_RUNS_ROW_BYTES_MAX ||
+	    coll_kept_rows_add(&run->rows, row, now_ns)) {
 		r->unwatched++;
 		return;
 	}
 	r->rows++;
+	r->row_bytes += sizeof(*run->rows.row) + row->digits / 2;
 	run->heard_ns = heard_ns > run->heard_ns ? heard_ns : run->heard_ns;
 }
 
@@ -205,7 +224,7 @@ void coll_runs_rows_end(struct coll_runs *r)
 		if (run->rows.fresh)
 			r->unwatched +=
 				coll_kept_rows_make(&run->rows, &run->live, r->reader, &when);
-	r->rows = rows_of(r);
+	count_rows(r);
 }
 
 static void on_recovered(void *arg, const struct coll_stream *s, const struct wire_frame *f,
@@ -306,6 +325,8 @@ void coll_runs_tick(struct coll_runs *r)
 {
 	int64_t now_ns = coll_now_ns();
 
+	r->streams = streams_of(r);
+	log_unwatched(r);
 	for (size_t i = 0; i < COLL_RUNS_BUCKETS; i++) {
 		struct coll_run **at = &r->bucket[i];
 		while (*at) {

@@ -12,11 +12,11 @@
 #include "kept_rows.h"
 #include "store/store.h"
 
-#define COLL_RUNS_MAX 1024u
-#define COLL_RUNS_STREAMS_MAX 4096u /* all runs together; 2 to 17 KiB each, with saves */
-#define COLL_RUNS_BUCKETS 256u
+#define COLL_RUNS_MAX 16384u
+#define COLL_RUNS_STREAMS_MAX 32768u /* all runs together; 2 to 17 KiB each, with saves */
+#define COLL_RUNS_BUCKETS 4096u
 #define COLL_RUN_ALERTS_MAX 64u
-#define COLL_RUNS_ROWS_MAX (16u * COLL_RUNS_STREAMS_MAX) /* of stores, of all runs together */
+#define COLL_RUNS_ROW_BYTES_MAX (512u << 20) /* of stores' rows, of all runs together */
 
 struct coll_run { /* read only for others */
 	char *dir; /* of the run; of a store's TEAM/RUN.gst, which is no place */
@@ -42,7 +42,8 @@ struct coll_runs {
 	struct live_reader *reader;
 	struct coll_run *bucket[COLL_RUNS_BUCKETS];
 	size_t count;
-	size_t rows; /* of stores, of all of them */
+	size_t streams; /* of all of them, as of the last second, and those that came since */
+	size_t rows, row_bytes; /* of stores, of all of them */
 	/*
 	 * An alert of a store's run holds: to be answered by coll_runs_claimed. NULL: of such none
 	 * fires.
@@ -50,7 +51,9 @@ struct coll_runs {
 	void (*fires)(void *arg, struct coll_run *run, size_t entry, const struct live_fired *f);
 	void *fires_arg;
 	bool sure; /* what is known of stores' runs is as new as it can be: alerts are looked at */
-	uint64_t unwatched; /* frames that were not looked at, for want of room or sense */
+	uint64_t unwatched; /* frames and rows not looked at, for want of room or sense */
+	int64_t logged_ns; /* when that was last said, 0: never */
+	uint64_t logged;
 };
 
 /* 0 or -ENOMEM. */

@@ -82,6 +82,9 @@
 	X(pulse_dropped, "times that for want of room some of these were dropped")       \
 	X(pulse_exchanges, "times that these were exchanged with the store")             \
 	X(pulse_failures, "times that they could not be, and are tried again")           \
+	X(budgets_told, "budgets of teams that this gateway told of")                    \
+	X(budget_failures, "times that the store did not say what teams have spent")     \
+	X(live_unwatched, "frames and rows of runs that found no room, or no sense")     \
 	X(children_failed, "programs started by the collector that failed")              \
 	X(reloads, "times that files of settings were read again")
 

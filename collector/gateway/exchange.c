@@ -205,6 +205,7 @@ void coll_exchange_tick(struct coll_exchange *x)
 	x->runs.sure = x->told_ns && !x->failed && coll_now_ns() - x->told_ns < FRESH_NS &&
 		       coll_now_ns() >= x->sure_ns;
 	coll_runs_tick(&x->runs);
+	x->context->count.live_unwatched = x->runs.unwatched;
 	if (!x->busy && coll_now_ns() >= x->next_ns)
 		exchange(x);
 }

@@ -94,13 +94,20 @@ static void put_totals(FILE *f, const struct live_totals *t)
 	put_int(f, "life_ns", t->life_ns);
 }
 
+/* Of so many GPUs or uses not all are told. */
+static int64_t left_out(size_t n)
+{
+	return n > USES_MAX ? (int64_t)(n - USES_MAX) : 0;
+}
+
 static void put_devices(FILE *f, const struct live_run *r, int64_t now_ns)
 {
+	struct live_gpu_now *now = live_run_gpus_now(r, now_ns);
+
 	fputs(",\"devices\":[", f);
-	for (size_t i = 0; i < r->gpus && i < USES_MAX; i++) {
+	for (size_t i = 0; now && i < r->gpus && i < USES_MAX; i++) {
 		const struct live_gpu *g = &r->gpu[i];
-		int64_t idle = live_gpu_idle_ns(r, i, now_ns);
-		struct live_share share = live_gpu_share(r, i, now_ns);
+		int64_t idle = now[i].idle_ns;
 		fputs(i ? ",{" : "{", f);
 		put_text(f, "host", g->host);
 		putc(',', f);
@@ -115,11 +122,13 @@ static void put_devices(FILE *f, const struct live_run *r, int64_t now_ns)
 		put_int(f, "starved_ns", live_gpu_starved_ns(g));
 		fprintf(f, ",\"alive\":%s", idle >= 0 ? "true" : "false");
 		put_known(f, "idle_ns", idle, idle >= 0);
-		put_share(f, &share);
+		put_share(f, &now[i].share);
 		put_known(f, "nano_usd_per_hour", g->nano_usd_per_hour, g->nano_usd_per_hour >= 0);
 		putc('}', f);
 	}
 	putc(']', f);
+	put_int(f, "devices_left_out", left_out(r->gpus));
+	free(now);
 }
 
 /* The end of a process that said no goodbye, as the collector of its node has seen it. */
@@ -143,8 +152,10 @@ static void put_uses(FILE *f, const struct live_run *r, int64_t now_ns)
 {
 	size_t n = live_run_uses(r, now_ns, NULL, 0);
 	struct live_use *use;
+	int64_t left;
 
-	n = n < USES_MAX ? n : USES_MAX;
+	left = left_out(n);
+	n -= (size_t)left;
 	use = calloc(n ? n : 1, sizeof(*use));
 	if (use)
 		live_run_uses(r, now_ns, use, n);
@@ -172,6 +183,7 @@ static void put_uses(FILE *f, const struct live_run *r, int64_t now_ns)
 		putc('}', f);
 	}
 	putc(']', f);
+	put_int(f, "uses_left_out", left);
 	free(use);
 }
 

@@ -236,11 +236,18 @@ static void put_run_metric(FILE *f, const struct run_metric *m, const struct col
 static void put_runs(FILE *f, const struct coll_runs *all, const struct coll_team *team)
 {
 	const struct coll_run *runs[RUNS_MAX], *run = NULL;
-	size_t count = 0;
+	size_t count = 0, left_out = 0;
 
-	while (count < RUNS_MAX && (run = coll_runs_next(all, run)))
-		if (coll_team_has(team, run->dir))
+	while ((run = coll_runs_next(all, run))) {
+		if (!coll_team_has(team, run->dir))
+			continue;
+		if (count < RUNS_MAX)
 			runs[count++] = run;
+		else
+			left_out++;
+	}
+	gauge(f, "runs_left_out", "runs of the team that go on and that this page does not tell of",
+	      left_out);
 	for (size_t i = 0; i < sizeof(run_metrics) / sizeof(run_metrics[0]); i++)
 		put_run_metric(f, &run_metrics[i], runs, count);
 }
