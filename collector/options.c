@@ -325,7 +325,8 @@ static const struct base_opt opt[] = {
 	  BASE_TEXT(struct coll_options, work.again) },
 	{ "budget", 0, "B",
 	  "check with every digest this budget of `gpustarve fleet`, such as\n"
-	  "team:vision=5000/month; may be repeated",
+	  "team:vision=5000/month; may be repeated. With --gateway: once a minute,\n"
+	  "with the runs that go on",
 	  .take = add_budget, .repeats = true },
 	{ "sweep", 0, NULL, "remove what is not to be kept, once, and end",
 	  BASE_FLAG(struct coll_options, sweep) },
@@ -438,7 +439,35 @@ static bool gateway_complete(const struct coll_options *o)
 	return !why;
 }
 
-/* Of runs that go on, at a gateway: 80 % of each, and all of it, as alerts. */
+/* "team=USD/month", "team:NAME=USD/week": what gpustarve reads is what fleet does, too. */
+static bool is_team_budget(const char *text)
+{
+	const char *amount = strrchr(text, '='), *slash = amount ? strchr(amount, '/') : NULL;
+	char usd[64];
+	int64_t nano;
+
+	if (!amount || (strncmp(text, "team=", 5) != 0 && strncmp(text, "team:", 5) != 0) ||
+	    (slash && strcmp(slash, "/month") != 0 && strcmp(slash, "/week") != 0))
+		return false;
+	snprintf(usd, sizeof(usd), "%.*s", (int)(slash ? slash - amount - 1 : 63), amount + 1);
+	return !live_usd_parse(usd, &nano) && nano > 0;
+}
+
+/* One of teams, for all gateways. */
+static bool take_team_budget(struct coll_options *o, const char *text)
+{
+	if (o->conditions.nano_usd_per_hour < 0) {
+		coll_log("--budget %s: dollars of runs that go on need a price; give "
+			 "--usd-per-gpu-hour USD",
+			 text);
+		return false;
+	}
+	o->gateway.team_budget[o->gateway.team_budgets++] = text;
+	o->gateway.budget_exec = o->digest.exec;
+	return true;
+}
+
+/* Of runs that go on, at a gateway: 80 % of each, and all of it, as alerts; and those of teams. */
 static bool watch_budgets(struct coll_options *o)
 {
 	struct live_condition half[2];
@@ -447,9 +476,14 @@ static bool watch_budgets(struct coll_options *o)
 	for (size_t i = 0; i < o->digest.budgets; i++) {
 		const char *text = o->digest.budget[i];
 
+		if (is_team_budget(text)) {
+			if (!take_team_budget(o, text))
+				return false;
+			continue;
+		}
 		if (strncmp(text, "run=", 4) != 0 || live_usd_parse(text + 4, &usd)) {
-			coll_log("--budget %s: a gateway knows of budgets of runs, run=USD; those "
-				 "of teams are looked at with digests (--work)",
+			coll_log("--budget %s: not a budget; give run=USD, team=USD/month or "
+				 "team:NAME=USD/week",
 				 text);
 			return false;
 		}

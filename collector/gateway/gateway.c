@@ -40,6 +40,8 @@ int coll_gateway_open(struct coll_gateway *g, const struct coll_gateway_options 
 	if (!err && o->store)
 		coll_claims_init(&g->claims, g->objects, &g->hands, &g->exchange, o->url);
 	if (!err)
+		err = coll_team_budgets_init(&g->budgets, o, g->objects, &g->hands, context);
+	if (!err)
 		err = objects_list(g->objects, COLL_STREAMS_FOLDER "/", seen, NULL, &t);
 	if (err == -ETIMEDOUT) { /* it may be back soon; until then nothing is taken */
 		coll_gateway_trouble(g, err, &t);
@@ -54,6 +56,7 @@ int coll_gateway_open(struct coll_gateway *g, const struct coll_gateway_options 
 
 void coll_gateway_close(struct coll_gateway *g)
 {
+	coll_team_budgets_fini(&g->budgets);
 	coll_exchange_fini(&g->exchange);
 	coll_hands_fini(&g->hands);
 	coll_stream_runs_fini(&g->runs);

@@ -24,6 +24,7 @@
 #include "hands.h"
 #include "objects/objects.h"
 #include "stream_runs.h"
+#include "team_budgets.h"
 
 struct coll_gateway {
 	const struct coll_gateway_options *opts;
@@ -33,6 +34,7 @@ struct coll_gateway {
 	struct coll_stream_runs runs;
 	struct coll_exchange exchange; /* with --store */
 	struct coll_claims claims;
+	struct coll_team_budgets budgets;
 	uint64_t held; /* bytes of room that requests have */
 	bool ending; /* nothing more is let in */
 	int64_t trouble_ns; /* monotonic: when the store last failed, 0: never */

@@ -174,23 +174,41 @@ static void on_crossing(void *arg, const struct fleet_line_row *l)
 	p->goes_on |= fleet_line_end(l, INT64_MAX) > p->until_ns;
 }
 
-static int spent_in_period(struct spending *p, struct fleet_store *s)
+static const char *named_of(const struct spending *p)
 {
-	const char *named = p->budget->team[0] ? p->budget->team : NULL;
+	return p->budget->team[0] ? p->budget->team : NULL;
+}
+
+static int read_period(struct spending *p, struct fleet_store *s)
+{
 	struct fleet_query q = p->f->options.query;
+	int err;
 
 	q.since_ns = p->from_ns;
 	q.until_ns = p->until_ns;
-	q.team = q.team ? q.team : named;
+	q.team = q.team ? q.team : named_of(p);
 	p->goes_on = false;
-	int err = fleet_store_read(s, FLEET_VIEW_FACTS, &q, on_fact, p);
-	if (!err)
-		err = fleet_each_crossing(s, &q, on_crossing, p);
+	err = fleet_store_read(s, FLEET_VIEW_FACTS, &q, on_fact, p);
+	return err ? err : fleet_each_crossing(s, &q, on_crossing, p);
+}
+
+static void add_teams(struct spending *p)
+{
+	const char *named = named_of(p);
+
 	fleet_table_sort(&p->teams);
-	for (size_t i = 0; i < p->teams.groups && !err; i++)
+	for (size_t i = 0; i < p->teams.groups; i++)
 		if (!named || !strcmp(named, p->teams.group[i].key[0]))
 			add_state(p, p->teams.group[i].key[0], NULL, "",
 				  p->teams.group[i].sums.m[FLEET_USD]);
+}
+
+static int spent_in_period(struct spending *p, struct fleet_store *s)
+{
+	int err = read_period(p, s);
+
+	if (!err)
+		add_teams(p);
 	fleet_table_fini(&p->teams);
 	return err;
 }
@@ -261,6 +279,58 @@ static int spent_by_teams(struct spending *p, struct fleet_store *s)
 		at = few || p->goes_on ? next : next_run(&weeks, next);
 	}
 	free(weeks.begin_ns);
+	return err;
+}
+
+/* What of it lies in the period: as much of its dollars as of its time. */
+static int64_t part_of(const struct fleet_going *g, int64_t from_ns)
+{
+	if (g->start_ns >= from_ns)
+		return g->usd;
+	if (g->end_ns <= from_ns)
+		return 0;
+	return (int64_t)((base_wide)g->usd * (g->end_ns - from_ns) / (g->end_ns - g->start_ns));
+}
+
+static void add_going(struct spending *p, const struct fleet_going *run, size_t runs)
+{
+	for (size_t i = 0; i < runs; i++) {
+		const char *team = run[i].team;
+
+		if (*team)
+			fleet_table_at(&p->teams, 1, &team)->sums.m[FLEET_USD] +=
+				part_of(&run[i], p->from_ns);
+	}
+}
+
+int fleet_budgets_with(struct fleet *f, struct fleet_store *s, const struct fleet_budgets *b,
+		       int (*going)(void *arg, struct fleet_going **run, size_t *runs), void *arg)
+{
+	struct spending p[FLEET_BUDGETS_MAX] = { { .f = NULL } };
+	struct fleet_going *run = NULL;
+	size_t runs = 0, room = 0; /* of the list that all of them add to */
+	int err = 0;
+
+	for (size_t i = 0; i < b->n && !err; i++) {
+		p[i] = (struct spending){
+			.f = f, .budget = &b->budget[i], .is_last = true, .is_running = true
+		};
+		p[i].from_ns =
+			period_of(b->budget[i].period, now_ns(), p[i].period, &p[i].until_ns);
+		err = b->budget[i].of_runs ? 0 : read_period(&p[i], s);
+	}
+	if (!err)
+		err = going(arg, &run, &runs);
+	for (size_t i = 0; i < b->n; i++) {
+		if (!err && !b->budget[i].of_runs) {
+			p[i].room = room;
+			add_going(&p[i], run, runs);
+			add_teams(&p[i]);
+			room = p[i].room;
+		}
+		fleet_table_fini(&p[i].teams);
+	}
+	free(run);
 	return err;
 }
 

@@ -47,6 +47,21 @@ bool fleet_budgets_add(struct fleet_budgets *b, const char *text);
  */
 int fleet_budgets_check(struct fleet *f, struct fleet_store *s, const struct fleet_budgets *b);
 
+struct fleet_going { /* a run that no digest is of yet */
+	char team[64];
+	int64_t start_ns, end_ns; /* Unix time, of its node: its first process; its last word */
+	int64_t usd; /* so far, nano-dollars */
+};
+
+/*
+ * Fills f->budget as above with what teams spent, runs that go on included, and tells nobody.
+ * @going is called once digests were read, so that nothing counts twice; what it answers is freed.
+ * A clock of ours that is wrong chooses another period alone.
+ * Budgets of runs are passed over. 0 or negative errno.
+ */
+int fleet_budgets_with(struct fleet *f, struct fleet_store *s, const struct fleet_budgets *b,
+		       int (*going)(void *arg, struct fleet_going **run, size_t *runs), void *arg);
+
 /*
  * The same for runs that were just put into a store, all of @team (NULL: of any), of teams in the
  * period of a week ago and since: what is told now is said on stderr as well.

@@ -178,6 +178,17 @@ static void put_which(FILE *f, const struct fleet_pulses_query *q)
 	if (q->since) {
 		fprintf(f, " AND heard >= toDateTime(%" PRId64 ")",
 			q->since > FLEET_PULSES_AGAIN_S ? q->since - FLEET_PULSES_AGAIN_S : 0);
+	} else if (q->unbilled) {
+		/* Of runs alone that go on: of all runs there may be millions. */
+		fputs(" AND slot != 3 AND (tenant, run) GLOBAL IN (SELECT tenant, run FROM"
+		      " gpustarve_pulses WHERE slot BETWEEN 16 AND 31 AND heard >= now() -"
+		      " 86400 * " VALUE(
+			      FLEET_PULSES_DAYS) ") AND (tenant, run) GLOBAL NOT IN"
+						 " (SELECT tenant, run FROM gpustarve_runs WHERE (tenant, run) GLOBAL IN"
+						 " (SELECT tenant, run FROM gpustarve_pulses WHERE slot BETWEEN 16 AND 31"
+						 " AND heard >= now() - 86400 * " VALUE(
+							 FLEET_PULSES_DAYS) "))",
+		      f);
 	} else if (q->run) {
 		fputs(" AND run = ", f);
 		click_put_text(f, q->run);
@@ -266,7 +277,8 @@ int click_read_pulses(struct fleet_store *s, const struct fleet_pulses_query *q,
 				&p->mark);
 	if (!err)
 		err = read_rows(c, sql_read(q), "tttiiit", on_row, &to);
-	if (!err && !to.err && p->mark % SWEEP_S < SWEEP_FOR_S && !q->run && !q->newest)
+	if (!err && !to.err && p->mark % SWEEP_S < SWEEP_FOR_S && !q->run && !q->newest &&
+	    !q->unbilled)
 		drop_old(c);
 	return err ? err : to.err;
 }

@@ -24,6 +24,7 @@ struct fleet_pulses_query {
 	const char *run; /* ... of this one alone; NULL: of any */
 	const char *team; /* NULL: of any */
 	bool newest; /* of the one run alone of which rows came last */
+	bool unbilled; /* of those of which no digest came, as long as rows are kept */
 };
 
 struct fleet_pulses { /* zero-initialise it */

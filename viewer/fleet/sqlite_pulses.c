@@ -92,6 +92,13 @@ static const char *sql_of(const struct fleet_pulses_query *q)
 		return COLUMNS OF_TEAM "boot = ?3 AND heard_s >= ?4";
 	if (q->run)
 		return COLUMNS OF_TEAM "run = ?2";
+	if (q->unbilled)
+		return COLUMNS OF_TEAM
+			"(team, run) IN (SELECT team, run FROM pulse"
+			" WHERE slot <> 3 AND keep_s >= ?5) AND NOT EXISTS"
+			" (SELECT 1 FROM run WHERE run.tenant = pulse.team AND"
+			" run.run = pulse.run) AND NOT EXISTS (SELECT 1 FROM"
+			" aside WHERE aside.tenant = pulse.team AND aside.run = pulse.run)";
 	if (q->newest)
 		return COLUMNS OF_TEAM "(team, run) IN (SELECT team, run FROM pulse WHERE " OF_TEAM
 				       "slot <> 3 ORDER BY boot = ?3 DESC, heard_s DESC LIMIT 1)";
@@ -155,6 +162,7 @@ int fleet_db_read_pulses(sqlite3 *db, const struct fleet_pulses_query *q, struct
 	sqlite3_bind_text(st, 2, q->run, -1, SQLITE_STATIC);
 	sqlite3_bind_text(st, 3, now.boot, -1, SQLITE_STATIC);
 	sqlite3_bind_int64(st, 4, since);
+	sqlite3_bind_int64(st, 5, now.wall_s);
 	while ((code = sqlite3_step(st)) == SQLITE_ROW && !err)
 		err = take(p, st, &now);
 	if (!err && code != SQLITE_DONE)

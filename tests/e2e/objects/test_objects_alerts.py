@@ -6,6 +6,7 @@ that are hours off, while the object store fails, and not because the store of p
 import contextlib
 import json
 import os
+import subprocess
 import sys
 import time
 
@@ -104,6 +105,73 @@ def test_alerts_sqlite():
 
 def test_alerts_clickhouse():
     check_alerts(clicks)
+
+
+def spends(run, seconds):
+    """A process that has held its GPU for so long."""
+    t = Trainer(run, ago=seconds, rank=0, stamped=True)
+    return t, [t.hello()] + [t.pulse(s, s) for s in range(1, seconds + 1)]
+
+
+def ended(where, run, seconds):
+    """A trace of it, as a worker would find it."""
+    path = os.path.join(where, run + '.gst')
+    os.makedirs(path)
+    end = time.time_ns()
+    begin = end - seconds * 10**9
+    lines = [f'stream node 77 {begin} {end} -1 0 trainer python', 'device 0 77 GPU']
+    for t in range(begin + 10**8, end, 10**9):
+        lines += [f'api {t - 20000} {t - 10000} {t % 10**6} 77 cudaLaunchKernel', f'kernel {t} {t + 9 * 10**8} {t % 10**6} 7 0 gemm']
+    subprocess.run([os.path.join(gs.BUILD, 'tests', 'run_make'), path], input='\n'.join(lines).encode(), check=True)
+    with open(os.path.join(path, 'run.json'), 'w', encoding='utf-8') as f:
+        json.dump(dict(id=run, command=['python'], start_unix_ns=begin, wall_ns=seconds * 10**9, exit_status=0, exits=[], labels={}), f)
+    return path
+
+
+def check_budgets(engine):
+    """A team's budget: 80 % and 100 % are told once each, whichever gateways its runs are on, with what ended and what goes on, and
+    nothing counted twice; with gateways killed and an answer lost."""
+    with gs.scratch() as marks:
+        mark = os.path.join(marks, 'mark')
+        tell = f'echo "$GPUSTARVE_ALERT_TEAM $GPUSTARVE_ALERT_CONDITION $GPUSTARVE_ALERT_UNIT" >>{mark}'
+        options = ['--budget', 'team=0.10/month', '--budget', 'team:alpha=0.20/week',
+                   '--budget', 'team:beta=0.04/month', '--exec', tell, '--usd-per-gpu-hour', '3.60']
+        with three(engine, options) as (url, root, all_of_them, store):
+            lost = []
+            store.weather = lambda method, path: 'lost' if method == 'PUT' and '/.budgets/' in path and \
+                len(lost) < 1 and not lost.append(path) else None
+            first, frames = spends('first', 50)  # half of it
+            _, theirs = spends('first', 40)  # of the same name
+            post(all_of_them[0], *frames)
+            post(all_of_them[1], *theirs, team='beta')
+            post(all_of_them[2], first.bye(50, 50))
+            # Its digest comes, while its rows are there: it counts once.
+            done = gs.gpustarve('digest', ended(root, 'first', 50), '--store', url, '--team', 'alpha', '--price', '3.60')
+            gs.equal(done.returncode, 0, done.stderr.decode())
+            spent = json.loads(gs.gpustarve('fleet', '--store', url, '--format', 'json').stdout)['total']
+            gs.equal((spent['runs'], spent['usd']), (1, .05), 'what ended')
+            post(all_of_them[1], *spends('second', 33)[1])
+            want = ['alpha team=0.10/month at 80 % nano_usd', 'beta team:beta=0.04/month at 100 % nano_usd']
+            gs.until('80 %', lambda: lines_of(mark) == want, 2 * PATIENCE_S)
+            for g in all_of_them:
+                g.kill()
+                g.start()
+            post(all_of_them[2], *spends('third', 30)[1])
+            want = sorted([*want, 'alpha team=0.10/month at 100 % nano_usd'])
+            gs.until('100 %', lambda: lines_of(mark) == want, 2 * PATIENCE_S)
+            gs.equal(len(lost), 1, 'an answer was lost')
+            time.sleep(75)  # a look of all
+            gs.equal(lines_of(mark), want, 'none twice, and no other')
+            keys = [k for _, k in store.objects if '.budgets/' in k]
+            gs.equal(sorted(k.split('.budgets/')[1].split('/')[0] for k in keys), ['alpha', 'alpha', 'beta', 'beta'], 'what is claimed')
+
+
+def test_budgets_sqlite():
+    check_budgets(sqlite)
+
+
+def test_budgets_clickhouse():
+    check_budgets(clicks)
 
 
 def test_outage():
