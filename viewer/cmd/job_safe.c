@@ -85,7 +85,7 @@ static void put_loss(const struct top_stop *f)
 	put_amount(f, loss_of(f));
 	/* That it is of what trains, and all that it needs, nobody knows. */
 	if (f->unsaved)
-		printf("; no checkpoint is there");
+		printf("; nothing that was saved since it began is there");
 	else if (f->on == 1 && f->saved_bytes)
 		printf(" since a state of %s was saved", base_bytes(bytes, f->saved_bytes));
 	else

@@ -42,12 +42,12 @@ def of_folder(where):
     a, b = (Trainer('pair', ago=600, rank=r, pid=100 + r, stamped=True) for r in range(2))
     for t in (a, b):
         run = t.write(where, t.hello(), *pulses(t, *range(1, 600, 7), 600))
-    line = answer(2, '20 m 0 s of GPU time ($12.00), 10 m 0 s of one GPU; no checkpoint is there', run, *PRICE)
+    line = answer(2, '20 m 0 s of GPU time ($12.00), 10 m 0 s of one GPU; nothing that was saved since it began is there', run, *PRICE)
     gs.check(line.startswith(run + ': a stop now loses'), line)
     a.write(where, a.save(1, 'begun', 540, path='/a'))
     b.write(where, b.save(1, 'begun', 540.05, path='/b'))
     a.write(where, a.save(1, 'whole', 540, 545, path='/a', inode=5), a.pulse(601, 601))
-    answer(2, 'no checkpoint is there; a save is under way', 'pair', '--dir', where, *PRICE)
+    answer(2, 'nothing that was saved since it began is there; a save is under way', 'pair', '--dir', where, *PRICE)
     b.write(where, b.save(1, 'whole', 540.05, 550, path='/b', inode=6), b.pulse(601, 601))
     answer(2, 'a stop now loses 2 m 2 s of GPU time ($1.22), 61.0 s of one GPU', 'pair', '--dir', where, *PRICE)
     answer(0, 'safe to stop: it loses 2 m 2 s', 'pair', '--dir', where, '--lose', '90s', *PRICE)
@@ -57,7 +57,7 @@ def of_folder(where):
     top = gs.gpustarve('top', '--once', run, *PRICE).stdout.decode()
     gs.check('a kill now loses $1.22' in top and top.count(' 61.0 s ') == 2, f'top: {top}')
     b.write(where, b.save(2, 'begun', 600, path='/b', before=6))
-    answer(2, 'no checkpoint is there', 'pair', '--dir', where, *PRICE)
+    answer(2, 'nothing that was saved since it began is there', 'pair', '--dir', where, *PRICE)
     for t in (a, b):
         t.write(where, t.bye(602, 602))
     answer(0, 'safe to stop: nothing of it holds a GPU', 'pair', '--dir', where)
