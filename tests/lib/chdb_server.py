@@ -16,6 +16,7 @@ from chdb import session
 PORT, FOLDER = int(sys.argv[1]), sys.argv[2]
 engine = session.Session(FOLDER)
 one_at_a_time = threading.Lock()
+NO_SETTINGS = 'database', 'wait_end_of_query', 'insert_distributed_sync'  # of HTTP, or of clusters alone
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -36,10 +37,17 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         asked = parse_qs(urlsplit(self.path).query)
         sql = self.rfile.read(int(self.headers.get('Content-Length', 0))).decode()
+        settings = {k: v[0] for k, v in asked.items() if k not in NO_SETTINGS}
         try:
             with one_at_a_time:
                 engine.query('USE ' + asked.get('database', ['default'])[0])
-                said = engine.query(sql, 'TabSeparated').bytes()
+                if settings:
+                    engine.query('SET ' + ', '.join(f'{k} = {v}' for k, v in settings.items()))
+                try:
+                    said = engine.query(sql, 'TabSeparated').bytes()
+                finally:
+                    if settings:
+                        engine.query('SET ' + ', '.join(f'{k} = DEFAULT' for k in settings))
             self.answer(200, said)
         except Exception as e:
             self.answer(404 if 'Code: 60.' in str(e) or 'Code: 81.' in str(e) else 500, str(e).encode() + b'\n')

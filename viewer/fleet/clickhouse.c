@@ -111,14 +111,25 @@ int click_check_cluster(struct click *c)
 	return err;
 }
 
+int click_check_forgets(struct click *c, bool partial)
+{
+	int64_t forgets;
+	int err = c->forgets ? 0 : ask_number(c, click_sql_forgets(), partial, &forgets);
+
+	c->forgets |= !err && forgets;
+	return err;
+}
+
 /* Whoever writes brings a table of before up to date; whoever reads takes it as it is. */
 static int check_columns(struct click *c, bool partial)
 {
-	int64_t lacks;
+	int64_t lacks = 0;
 
 	if (c->is_looked_at)
 		return 0;
-	int err = ask_number(c, click_sql_lacks(c, "gpustarve_runs"), partial, &lacks);
+	int err = click_check_forgets(c, partial);
+	if (!err)
+		err = ask_number(c, click_sql_lacks(c, "gpustarve_runs"), partial, &lacks);
 	c->is_looked_at = !err;
 	c->lacks = (uint64_t)lacks;
 	return err;

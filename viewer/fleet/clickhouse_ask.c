@@ -40,9 +40,10 @@ static char *url_of(const struct click *c, size_t host, bool database, bool part
 {
 	char *url;
 
-	if (asprintf(&url, "%s/?wait_end_of_query=1&insert_distributed_sync=1" SPILL "%s%s%s%s",
+	if (asprintf(&url, "%s/?wait_end_of_query=1&insert_distributed_sync=1" SPILL "%s%s%s%s%s",
 		     c->at.host[host], database ? "&database=" : "", database ? c->at.database : "",
 		     partial ? "&skip_unavailable_shards=1" : "",
+		     c->forgets ? "&" CLICK_FORGET "=0" : "",
 		     c->has_replicas ? "&load_balancing=in_order"
 				       "&max_replica_delay_for_distributed_queries=2"
 				     : "") < 0)

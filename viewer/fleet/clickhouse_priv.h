@@ -33,6 +33,7 @@ struct click {
 	bool has_replicas; /* its shards do */
 	bool has_sent; /* whatever waited is there */
 	bool is_looked_at, is_upgraded; /* its table: to be read, to be written to */
+	bool forgets; /* it knows the setting that CLICK_FORGET is of */
 	uint64_t lacks; /* see struct click_table */
 	struct fleet_request ready[FLEET_VIEWS]; /* fetched, not yet read */
 	bool has_ready[FLEET_VIEWS];
@@ -145,7 +146,16 @@ void click_rolled_free(struct click_rolled *r);
 char *click_sql_rolled_twice(const struct click_rolled *r, size_t most);
 char *click_sql_rolled_is_there(const struct click_rolled *r); /* one number: 1, it is */
 
+/*
+ * A current server (26.9) remembers in which rows of a part a condition found nothing, and takes
+ * one for another: asked with a bound that is no day, it had no latest row of a run for whoever
+ * asked next. Nothing of ours is asked so often that it needs that.
+ */
+#define CLICK_FORGET "use_query_condition_cache"
+char *click_sql_forgets(void); /* one number: 1, the server has that setting */
+
 /* clickhouse.c: what the sums are made with. 0 or negative errno. */
+int click_check_forgets(struct click *c, bool partial);
 int click_find_jobs(struct click *c, bool partial, bool *has_jobs);
 /* Runs with several rows @among all (a condition), as struct click_table has them. */
 int click_find_twice(struct click *c, const char *among, bool partial, char **twice);

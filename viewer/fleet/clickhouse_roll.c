@@ -365,7 +365,7 @@ void click_roll(struct click *c)
 	char *twice = NULL, *in = NULL;
 	int64_t lacks = 1;
 
-	if (c->at.cluster || !c->at.rollup || !is_wanted(c, &l) ||
+	if (c->at.cluster || !c->at.rollup || click_check_forgets(c, false) || !is_wanted(c, &l) ||
 	    ask(c, click_sql_lacks(c, "gpustarve_runs"), "i", click_on_number, &lacks) || lacks ||
 	    click_find_jobs(c, false, &has_jobs) || has_jobs ||
 	    asprintf(&in, " AND _part IN (%s)", l.parts.parts) < 0)

@@ -153,6 +153,12 @@ char *click_sql_alone(const struct click *c)
 		       : sql;
 }
 
+char *click_sql_forgets(void)
+{
+	return strdup("SELECT toInt64(count()) FROM system.settings WHERE name = '" CLICK_FORGET
+		      "' FORMAT TabSeparated");
+}
+
 char *click_sql_macros(void)
 {
 	return strdup("SELECT toInt64(count()) FROM system.macros"
