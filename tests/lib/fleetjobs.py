@@ -145,3 +145,34 @@ def check_all(store_of):
         longer = dict(whole, revision=2, wall_ns=9 * HOUR)
         put(store, [longer])
         check(store, [longer] + others, ['c1-7', 'o0', 'o1', 'o2', 'o3'], f'order {i}, the later life, too')
+
+
+def site(found, share=40, seed=8):
+    """The same digests as a Slurm site has them: @share percent of them are steps, two to four of a job, that has a digest of its own:
+    three of four such of what no step held, the others of all of it. As many are left out as come, so that they stay as many."""
+    rng, out = random.Random(seed), []
+    found = list(found)
+    while found:
+        d = found.pop()
+        if len(found) < 5 or rng.random() * 100 >= share / 2:
+            out.append(d)
+            continue
+        steps = [d] + [found.pop() for _ in range(rng.choice([1, 1, 2, 3]))]
+        whole, at = rng.random() < .25, d['start_unix_ns']
+        found.pop()
+        for i, s in enumerate(steps):
+            s = dict(s, job=d['job'], start_unix_ns=at, **{k: d[k] for k in ('team', 'user', 'project') if k in d})
+            out.append(s)
+            at += s['wall_ns'] if i + 1 < len(steps) else 0
+        wall, more = at + s['wall_ns'] - d['start_unix_ns'], {k: d[k] for k in ('team', 'user', 'project') if k in d}
+        if whole:
+            line = dict(gpus_of(steps)[0], held_ns=sum(l['held_ns'] for l in gpus_of(steps)))
+            out.append(dict(d, run=f'c1-{d["job"]}', wall_ns=wall, gpus=[line], whole_job=True, end='ok'))
+        else:
+            r = rest_of(rng, f'c1-{d["job"]}', d['job'], '', d['start_unix_ns'], wall, 2 * wall, [(0, [(0, wall // 2, 1)])])
+            out.append(dict({k: v for k, v in r.items() if k not in ('team', 'project')}, **more))
+    return out
+
+
+def gpus_of(found):
+    return [l for d in found for l in d['gpus']]

@@ -354,30 +354,47 @@ int click_find_rolled(struct click *c, struct click_rolled *r)
 	return err;
 }
 
+/* Which of t->twice no job's digest holds, and held when sums were stored. */
+static int find_free(struct click *c, const struct fleet_query *q, struct click_table *t)
+{
+	struct click_rolled *r = &t->rolled;
+	size_t n;
+	int err = 0;
+
+	if (*t->twice && t->has_jobs) {
+		err = ask_list(c, click_sql_rolled_latest(t), q->partial, "tt", on_twice,
+			       &r->latest, &n);
+		return err ? err
+			   : ask_list(c, click_sql_rolled_was(t), q->partial, "tt", on_twice,
+				      &r->was, &n);
+	}
+	r->latest = strdup(t->twice);
+	r->was = strdup(t->twice);
+	return r->latest && r->was ? 0 : -ENOMEM;
+}
+
 /*
  * As find_twice, of fewer rows. No error is one: a server that has no sums, or nothing that it
  * tells of them, is asked without.
  */
 static int find_rolled(struct click *c, const struct fleet_query *q, struct click_table *t)
 {
-	char *runs = NULL;
-	size_t n = 0;
-
 	t->rolled = (struct click_rolled){ 0 };
-	if (c->at.cluster || t->lacks || t->has_jobs || click_find_rolled(c, &t->rolled) ||
-	    !t->rolled.gen)
+	if (c->at.cluster || t->lacks || click_find_rolled(c, &t->rolled) || !t->rolled.gen)
 		return 0;
 	int err = t->rolled.rows_since > SINCE_MOST
 			  ? 0
-			  : ask_list(c, click_sql_rolled_twice(&t->rolled, TWICE_MOST), q->partial,
-				     "tt", on_twice, &runs, &n);
-	if (!err && runs && n < TWICE_MOST && strlen(runs) < TWICE_BYTES) {
-		t->twice = runs;
-		t->twice_runs = n;
-		return 0;
+			  : ask_list(c, click_sql_rolled_twice(t, TWICE_MOST), q->partial, "tt",
+				     on_twice, &t->twice, &t->twice_runs);
+	if (!err && t->twice && t->twice_runs < TWICE_MOST && strlen(t->twice) < TWICE_BYTES)
+		err = find_free(c, q, t);
+	else
+		click_rolled_free(&t->rolled);
+	if (err || !t->rolled.gen) {
+		click_rolled_free(&t->rolled);
+		free(t->twice);
+		t->twice = NULL;
 	}
-	free(runs);
-	click_rolled_free(&t->rolled);
 	return err;
 }
 

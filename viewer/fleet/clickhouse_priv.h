@@ -47,11 +47,16 @@ struct click_rolled {
 	uint64_t gen; /* 0: there is none that holds */
 	char *parts; /* their names as literals */
 	uint64_t rows_since; /* of all other parts */
+	/* of click_table.twice those that no job's digest holds: in all rows, in these parts */
+	char *latest, *was;
 };
 
 /* What is known of the table when it is asked. */
 struct click_table {
-	/* runs that have several rows, as tuples of (tenant, run); "": none has, NULL: any may */
+	/*
+	 * Runs that have several rows, as tuples of (tenant, run); "": none has, NULL: any may.
+	 * Where there are stored sums, all that these may be wrong of.
+	 */
 	char *twice;
 	size_t twice_runs; /* where there are stored sums: how many at most */
 	uint64_t lacks; /* a bit for each column that came later and is not there */
@@ -69,8 +74,6 @@ struct click_asked {
 /* clickhouse_sql.c. Texts are allocated; NULL without memory. */
 char *click_sql_view(enum fleet_view view, const struct fleet_query *q,
 		     const struct click_table *t);
-/* One number: how many rows has_jobs is of. */
-char *click_sql_jobs(uint64_t lacks);
 /*
  * Hashes of at most @most runs that may have several rows @among all, one each; and of those with
  * the hashes @of, as a list of SQL's, the tuples that do.
@@ -87,9 +90,18 @@ void click_put_text(FILE *f, const char *text); /* a literal of SQL, whatever it
 #define CLICK_IS_RUN "(verdict != '" FLEET_NO_PROCESS "')"
 #define CLICK_ENDED "if(" CLICK_IS_RUN ", ended, '" FLEET_REST_END "')"
 
+/* clickhouse_jobs.c. One number: how many rows has_jobs is of. */
+char *click_sql_jobs(uint64_t lacks);
+/*
+ * The runs that jobs' digests hold, (tenant, run), as rows with @more tell it: all rows of a job or
+ * none. @few: these are of few jobs.
+ */
+char *click_sql_held(const struct click_table *t, const char *more, bool few);
+
 /* clickhouse_sums.c: views that are sums by names. A shape is one SELECT of them. */
 #define CLICK_SHAPES 10
 #define CLICK_FAILED CLICK_SHAPES /* of the list of runs that failed, which is none */
+#define CLICK_HELD (CLICK_SHAPES + 1) /* of the runs that jobs' digests hold: no sums have them */
 #define CLICK_DEAREST 500 /* of these, that are kept of a team and a block of days */
 #define CLICK_KEYS 10
 #define CLICK_DAY "intDiv(start_ns, 86400000000000)"
@@ -142,8 +154,14 @@ char *click_sql_rolled(const struct click *c);
 /* Takes the row. False: these are no parts' names. */
 bool click_rolled_take(struct click_rolled *r, const struct fleet_cell *cell);
 void click_rolled_free(struct click_rolled *r);
-/* Runs with several rows, as far as @r is concerned; tuples. */
-char *click_sql_rolled_twice(const struct click_rolled *r, size_t most);
+/* click_table.twice of @t, and of these click_rolled.latest and .was. */
+char *click_sql_rolled_twice(const struct click_table *t, size_t most);
+char *click_sql_rolled_latest(const struct click_table *t);
+char *click_sql_rolled_was(const struct click_table *t);
+/* Conditions: all runs that count, but for click_table.twice; @all, or of rows that came since. */
+char *click_sql_rolled_once(const struct click_table *t, bool all);
+/* Runs that count in sums of @gen; @runs: of these, "" of all. */
+char *click_sql_rolled_free(uint64_t gen, const char *runs);
 char *click_sql_rolled_is_there(const struct click_rolled *r); /* one number: 1, it is */
 
 /*
@@ -177,8 +195,9 @@ char *click_sql_alone(const struct click *c);
 char *click_sql_macros(void); /* one number: 2, it says which replica of which shard it is */
 /* One number: what @table lacks, as struct click_table has it; 0 also where it is not there. */
 char *click_sql_lacks(const struct click *c, const char *table);
-/* All columns of now, to be selected from a table that lacks some. */
+/* All columns of now, to be selected from a table that lacks some; and such rows, for a FROM. */
 char *click_sql_columns(uint64_t lacks);
+char *click_sql_rows(const char *table, uint64_t lacks);
 
 /* The text that went into @f, of open_memstream(text, ...), closed; NULL: there was no memory. */
 char *click_sql_end(FILE *f, char *const *text);

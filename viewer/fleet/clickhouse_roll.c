@@ -15,6 +15,7 @@
 #define KEPT_NS INT64_C(600000000000) /* of an old generation, for who reads it */
 #define MAKING_NS INT64_C(600000000000) /* in which it is made, or never: a digest waits for it */
 #define LEFT_NS INT64_C(86400000000000) /* then nobody makes it any more, whatever clocks say */
+#define HELD_ROWS 2000000 /* whose jobs are looked at together */
 #define AGAIN_NS INT64_C(3600000000000) /* after one that was never done */
 
 static int64_t now_ns(void)
@@ -245,30 +246,69 @@ static int sum_up(struct click *c, uint64_t gen, const struct click_asked a[2])
 	return err ? err : tell(c, sql_dearest(gen));
 }
 
+/*
+ * What jobs' digests hold, as the parts @p tell it. A job at a time would do: so many jobs at once
+ * that their runs' names need no more memory than other statements.
+ */
+static int put_held(struct click *c, uint64_t gen, const struct click_rolled *p, uint64_t rows)
+{
+	const struct click_table t = { 0 };
+	uint64_t pieces = 1 + rows / HELD_ROWS;
+	int err = 0;
+
+	for (uint64_t i = 0; i < pieces && !err; i++) {
+		char *more = NULL, *held = NULL, *sql = NULL;
+
+		if (!in_time(gen))
+			return -ETIMEDOUT;
+		if (asprintf(&more,
+			     " AND _part IN (%s) AND cityHash64(cluster, job) %% %" PRIu64
+			     " = %" PRIu64,
+			     p->parts, pieces, i) < 0)
+			more = NULL;
+		held = more ? click_sql_held(&t, more, false) : NULL;
+		if (!held || asprintf(&sql,
+				      "INSERT INTO gpustarve_rolled (gen, shape, k1, k0)"
+				      " SELECT %" PRIu64 ", %d, whose, step FROM (%s)",
+				      gen, CLICK_HELD, held) < 0)
+			sql = NULL;
+		free(more);
+		free(held);
+		err = tell(c, sql);
+	}
+	return err;
+}
+
 /* Of the parts @p: runs with several rows in them, NULL where these are many. */
 static int sum_up_parts(struct click *c, uint64_t gen, const struct click_rolled *p,
-			const char *twice)
+			const char *twice, bool has_jobs)
 {
 	const struct fleet_query all = { .until_ns = INT64_MAX };
-	struct click_asked a[2] = { { &all, "gpustarve_runs", NULL }, { &all, NULL, "" } };
-	char *once = NULL, *in = NULL, *latest = NULL;
+	struct click_asked a[2] = { { &all, "gpustarve_runs", NULL }, { &all, NULL, NULL } };
+	char *once = NULL, *in = NULL, *latest = NULL,
+	     *unheld = has_jobs ? click_sql_rolled_free(gen, "") : strdup(""),
+	     *unheld_of = has_jobs ? click_sql_rolled_free(gen, twice) : strdup("");
 	bool several = *twice != '\0';
 	int err = -ENOMEM;
 
 	if (asprintf(&in, " AND _part IN (%s)", p->parts) < 0)
 		in = NULL;
-	if (asprintf(&once, " AND _part IN (%s)%s%s%s", p->parts,
-		     several ? " AND (tenant, run) NOT IN (" : "", twice, several ? ")" : "") < 0)
+	if (!unheld || asprintf(&once, " AND _part IN (%s)%s%s%s%s", p->parts,
+				several ? " AND (tenant, run) NOT IN (" : "", twice,
+				several ? ")" : "", unheld) < 0)
 		once = NULL;
 	if (in && several)
 		latest = click_sql_latest(twice, in, 0);
 	a[0].among = once;
 	a[1].from = latest;
-	if (in && once && (latest || !several))
+	a[1].among = unheld_of;
+	if (in && once && unheld_of && (latest || !several))
 		err = sum_up(c, gen, a);
 	free(in);
 	free(once);
 	free(latest);
+	free(unheld);
+	free(unheld_of);
 	return err;
 }
 
@@ -347,12 +387,14 @@ static void drop_old(struct click *c, uint64_t newest)
 }
 
 /* Is it there now? */
-static bool make(struct click *c, uint64_t gen, const struct large *l, const char *twice)
+static bool make(struct click *c, uint64_t gen, const struct large *l, const char *twice,
+		 bool has_jobs)
 {
 	const struct click_rolled made = { .gen = gen };
 	int64_t there = 0;
 
-	return !sum_up_parts(c, gen, &l->parts, twice) && in_time(gen) &&
+	return (!has_jobs || !put_held(c, gen, &l->parts, l->rows)) &&
+	       !sum_up_parts(c, gen, &l->parts, twice, has_jobs) && in_time(gen) &&
 	       !tell(c, sql_generation(c, gen, &l->parts, l->rows, twice)) &&
 	       !ask(c, click_sql_rolled_is_there(&made), "i", click_on_number, &there) && there;
 }
@@ -367,12 +409,12 @@ void click_roll(struct click *c)
 
 	if (c->at.cluster || !c->at.rollup || click_check_forgets(c, false) || !is_wanted(c, &l) ||
 	    ask(c, click_sql_lacks(c, "gpustarve_runs"), "i", click_on_number, &lacks) || lacks ||
-	    click_find_jobs(c, false, &has_jobs) || has_jobs ||
+	    click_find_jobs(c, false, &has_jobs) ||
 	    asprintf(&in, " AND _part IN (%s)", l.parts.parts) < 0)
 		goto out;
 	if (click_find_twice(c, in, false, &twice) || !twice || make_tables(c))
 		goto out;
-	if (make(c, gen, &l, twice))
+	if (make(c, gen, &l, twice, has_jobs))
 		drop_old(c, gen);
 	else
 		drop(c, "rolled", gen);

@@ -9,8 +9,9 @@
  *   + the latest rows of the runs that have several (t->twice)
  *   - what P's sums have of these: the latest of their rows in P
  *
- * which is what the rows by themselves come to, to the nanosecond, whatever replaced what. Sums are
- * by day, and by blocks of days, of which a few are read for a long stretch.
+ * each without the runs that a job's digest holds (clickhouse_jobs.c), which is what the rows by
+ * themselves come to, to the nanosecond, whatever replaced what. Sums are by day, and by blocks of
+ * days, of which a few are read for a long stretch.
  *
  * gpustarve_rolled has the sums of one generation after the other; gpustarve_generations says of
  * which parts they are, and is written last: a generation that is not in it is not read.
@@ -30,7 +31,7 @@ static bool is_day(int64_t ns)
 
 bool click_is_rolled(enum fleet_view view, const struct fleet_query *q, const struct click_table *t)
 {
-	if (!t->rolled.gen || t->lacks || t->has_jobs || !t->twice)
+	if (!t->rolled.gen || t->lacks || !t->twice)
 		return false;
 	if (view != FLEET_VIEW_FAILED && view != FLEET_VIEW_UNITS && !click_is_sums(view))
 		return false;
@@ -108,30 +109,27 @@ static void put_failed(FILE *f, const struct click_parts *p)
 /* --- what is asked for --- */
 
 /* Allocated. */
-static char *in_parts(const struct click_rolled *r, const char * not, const char *twice)
+static char *in_parts(const struct click_rolled *r)
 {
 	char *text = NULL;
 
-	if (asprintf(&text, " AND _part %sIN (%s)%s%s%s", not, r->parts,
-		     *twice ? " AND (tenant, run) NOT IN (" : "", twice, *twice ? ")" : "") < 0)
-		return NULL;
-	return text;
+	return asprintf(&text, " AND _part IN (%s)", r->parts) < 0 ? NULL : text;
 }
 
 void click_put_rolled(FILE *f, enum fleet_view view, const struct fleet_query *q,
 		      const struct click_table *t)
 {
-	bool several = *t->twice != '\0';
-	char *since = in_parts(&t->rolled, "NOT ", t->twice), *in = in_parts(&t->rolled, "", ""),
-	     *latest = several ? click_sql_latest(t->twice, "", 0) : NULL,
-	     *was = several && in ? click_sql_latest(t->twice, in, 0) : NULL;
+	bool some = *t->rolled.latest != '\0', some_were = *t->rolled.was != '\0';
+	char *since = click_sql_rolled_once(t, false), *in = in_parts(&t->rolled),
+	     *latest = some ? click_sql_latest(t->rolled.latest, "", 0) : NULL,
+	     *was = some_were && in ? click_sql_latest(t->rolled.was, in, 0) : NULL;
 	const struct click_parts p = { .q = q,
 				       .t = t,
 				       .of = { [CLICK_SINCE] = { q, "gpustarve_runs", since },
 					       [CLICK_LATEST] = { q, latest, "" },
 					       [CLICK_WAS] = { q, was, "" } } };
 
-	if (!since || (several && (!latest || !was)))
+	if (!since || (some && !latest) || (some_were && !was))
 		; /* an empty statement is refused */
 	else if (view == FLEET_VIEW_FAILED)
 		put_failed(f, &p);
@@ -141,6 +139,94 @@ void click_put_rolled(FILE *f, enum fleet_view view, const struct fleet_query *q
 	free(in);
 	free(latest);
 	free(was);
+}
+
+/* --- jobs' digests --- */
+
+/*
+ * What a job's digest holds follows from the rows of its job. So where no row of a job came since
+ * it is what it was when sums were stored, and where all of them did it follows from these. The
+ * runs of all other jobs are among those that are taken off and told anew (t->twice).
+ */
+
+char *click_sql_rolled_free(uint64_t gen, const char *runs)
+{
+	char *sql = NULL;
+
+	return asprintf(&sql,
+			" AND (tenant, run) NOT IN (SELECT k1, k0 FROM gpustarve_rolled"
+			" WHERE gen = %" PRIu64 " AND shape = %d%s%s%s)",
+			gen, CLICK_HELD, *runs ? " AND (k1, k0) IN (" : "", runs,
+			*runs ? ")" : "") < 0
+		       ? NULL
+		       : sql;
+}
+
+/* Of rows that came since. */
+static char *held_since(const struct click_table *t)
+{
+	char *more = NULL, *sql = NULL;
+
+	if (asprintf(&more, " AND _part NOT IN (%s)", t->rolled.parts) >= 0)
+		sql = click_sql_held(t, more, false);
+	free(more);
+	return sql;
+}
+
+char *click_sql_rolled_once(const struct click_table *t, bool all)
+{
+	const struct click_rolled *r = &t->rolled;
+	bool may_hold = t->has_jobs && r->rows_since;
+	char *before = all && t->has_jobs ? click_sql_rolled_free(r->gen, "") : strdup(""),
+	     *since = may_hold ? held_since(t) : strdup(""), *text = NULL;
+
+	if (before && since &&
+	    asprintf(&text, "%s%s%s%s%s%s%s%s%s%s", all ? "" : " AND _part NOT IN (",
+		     all ? "" : r->parts, all ? "" : ")",
+		     *t->twice ? " AND (tenant, run) NOT IN (" : "", t->twice, *t->twice ? ")" : "",
+		     before, may_hold ? " AND (tenant, run) NOT IN (" : "", since,
+		     may_hold ? ")" : "") < 0)
+		text = NULL;
+	free(before);
+	free(since);
+	return text;
+}
+
+/* Those of t->twice with the condition @that, which it frees. */
+static char *twice_with(const struct click_table *t, char *that)
+{
+	char *sql = NULL;
+
+	if (that && asprintf(&sql,
+			     "SELECT tenant, run FROM (SELECT pair.1 AS tenant, pair.2 AS run FROM"
+			     " (SELECT arrayJoin([%s]) AS pair)) WHERE 1%s FORMAT TabSeparated",
+			     t->twice, that) < 0)
+		sql = NULL;
+	free(that);
+	return sql;
+}
+
+char *click_sql_rolled_was(const struct click_table *t)
+{
+	return twice_with(t, click_sql_rolled_free(t->rolled.gen, t->twice));
+}
+
+char *click_sql_rolled_latest(const struct click_table *t)
+{
+	char *more = NULL, *held = NULL, *that = NULL;
+
+	if (!t->rolled.rows_since)
+		return click_sql_rolled_was(t);
+	if (asprintf(&more,
+		     " AND (cluster, job) IN (SELECT cluster, job FROM gpustarve_runs"
+		     " WHERE job != '' AND (tenant, run) IN (%s))",
+		     t->twice) >= 0)
+		held = click_sql_held(t, more, true);
+	if (held && asprintf(&that, " AND (tenant, run) NOT IN (%s)", held) < 0)
+		that = NULL;
+	free(more);
+	free(held);
+	return twice_with(t, that);
 }
 
 /* --- which sums hold --- */
@@ -200,6 +286,8 @@ bool click_rolled_take(struct click_rolled *r, const struct fleet_cell *cell)
 void click_rolled_free(struct click_rolled *r)
 {
 	free(r->parts);
+	free(r->latest);
+	free(r->was);
 	*r = (struct click_rolled){ 0 };
 }
 
@@ -207,24 +295,40 @@ void click_rolled_free(struct click_rolled *r)
 	"SELECT t AS tenant, r AS run FROM gpustarve_generations" \
 	" ARRAY JOIN tenants AS t, runs AS r WHERE gen = %1$" PRIu64
 
-char *click_sql_rolled_twice(const struct click_rolled *r, size_t most)
+/* Runs that have several rows, one at least of which came since. */
+#define SEVERAL                                                              \
+	" UNION ALL SELECT tenant, run FROM gpustarve_runs"                  \
+	" WHERE _part NOT IN (%2$s) GROUP BY tenant, run HAVING count() > 1" \
+	" UNION ALL SELECT tenant, run FROM gpustarve_runs"                  \
+	" WHERE _part IN (%2$s) AND (tenant, run) IN"                        \
+	" (SELECT tenant, run FROM gpustarve_runs WHERE _part NOT IN (%2$s))"
+
+/* Of jobs that have digests of their own, all runs of those of which some rows came since. */
+#define OF_JOBS                                                                              \
+	" UNION ALL SELECT tenant, run FROM (SELECT groupArray(tenant) AS tenants,"          \
+	" groupArray(run) AS runs FROM gpustarve_runs WHERE job != '' AND (cluster, job) IN" \
+	" (SELECT cluster, job FROM gpustarve_runs WHERE _part IN (%2$s) AND job != ''"      \
+	" AND (cluster, job) IN (SELECT cluster, job FROM gpustarve_runs"                    \
+	" WHERE _part NOT IN (%2$s) AND job != '')) GROUP BY cluster, job"                   \
+	" HAVING max(whole_job) > 0 OR max(rest_of_job_ns) > 0)"                             \
+	" ARRAY JOIN tenants AS tenant, runs AS run"
+
+char *click_sql_rolled_twice(const struct click_table *t, size_t most)
 {
+	const struct click_rolled *r = &t->rolled;
 	char *sql = NULL;
 	int len;
 
 	if (!r->rows_since)
 		len = asprintf(&sql, BEFORE " FORMAT TabSeparated", r->gen);
 	else
-		len = asprintf(
-			&sql,
-			"SELECT tenant, run FROM (" BEFORE
-			" UNION ALL SELECT tenant, run FROM gpustarve_runs"
-			" WHERE _part NOT IN (%2$s) GROUP BY tenant, run HAVING count() > 1"
-			" UNION ALL SELECT tenant, run FROM gpustarve_runs"
-			" WHERE _part IN (%2$s) AND (tenant, run) IN"
-			" (SELECT tenant, run FROM gpustarve_runs WHERE _part NOT IN (%2$s)))"
-			" GROUP BY tenant, run LIMIT %3$zu FORMAT TabSeparated",
-			r->gen, r->parts, most);
+		len = asprintf(&sql,
+			       t->has_jobs
+				       ? "SELECT tenant, run FROM (" BEFORE SEVERAL OF_JOBS
+					 ") GROUP BY tenant, run LIMIT %3$zu FORMAT TabSeparated"
+				       : "SELECT tenant, run FROM (" BEFORE SEVERAL
+					 ") GROUP BY tenant, run LIMIT %3$zu FORMAT TabSeparated",
+			       r->gen, r->parts, most);
 	return len < 0 ? NULL : sql;
 }
 

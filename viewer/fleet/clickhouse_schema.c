@@ -242,3 +242,13 @@ char *click_sql_columns(uint64_t lacks)
 	}
 	return click_sql_end(f, &sql);
 }
+
+char *click_sql_rows(const char *table, uint64_t lacks)
+{
+	char *all = lacks ? click_sql_columns(lacks) : NULL, *rows = NULL;
+
+	if (lacks && (!all || asprintf(&rows, "(SELECT %s FROM %s)", all, table) < 0))
+		rows = NULL;
+	free(all);
+	return lacks ? rows : strdup(table);
+}

@@ -124,31 +124,6 @@ static void put_view(FILE *f, enum fleet_view view, const struct click_asked *a)
 	}
 }
 
-/* The rows of @table, each with every column of now. Allocated. */
-static char *rows_of(const char *table, uint64_t lacks)
-{
-	char *columns = lacks ? click_sql_columns(lacks) : NULL, *rows = NULL;
-
-	if (lacks && (!columns || asprintf(&rows, "(SELECT %s FROM %s)", columns, table) < 0))
-		rows = NULL;
-	free(columns);
-	return lacks ? rows : strdup(table);
-}
-
-char *click_sql_jobs(uint64_t lacks)
-{
-	char *rows = rows_of("gpustarve_runs", lacks), *sql = NULL;
-
-	if (rows && asprintf(&sql,
-			     "SELECT count() FROM %s WHERE job != ''"
-			     " AND (whole_job OR rest_of_job_ns > 0)"
-			     " FORMAT TabSeparated",
-			     rows) < 0)
-		sql = NULL;
-	free(rows);
-	return sql;
-}
-
 /* A shard has all rows of its runs. */
 char *click_sql_twice(const char *among, size_t most)
 {
@@ -176,85 +151,25 @@ char *click_sql_twice_of(const char *of, const char *among)
 		       : sql;
 }
 
-/*
- * sqlite_jobs.c has the rule. Rows stay where they are, and it is told when they are read: whoever
- * comes first, and at the same time on another shard. Of each job, the digests of it (w_...), of
- * whom the latest of each and no other is asked, and which of them count; and the others (o_...),
- * where some are of no tenant.
- */
-#define OF_JOB "whole_job OR rest_of_job_ns > 0"
-#define ALL_NS "if(rest_of_job_ns > 0, rest_of_job_ns, run_held_ns)"
-static const char jobs[] =
-	"SELECT groupArray(tenant) AS tenants, groupArray(run) AS steps,"
-	" groupArray(revision) AS revisions,"
-	" groupArray(start_ns) AS starts, groupArray(" OF_JOB ") AS kinds,"
-	" groupArray(" ALL_NS ") AS alls,"
-	" groupArrayIf(tenant, " OF_JOB ") AS w_tenant, groupArrayIf(run, " OF_JOB ") AS w_run,"
-	" groupArrayIf(revision, " OF_JOB ") AS w_revision,"
-	" groupArrayIf(start_ns, " OF_JOB ") AS w_start,"
-	" groupArrayIf(start_ns + wall_ns, " OF_JOB ") AS w_end,"
-	" groupArrayIf(" ALL_NS ", " OF_JOB ") AS w_all,"
-	" groupArrayIf(whole_job, " OF_JOB ") AS w_whole,"
-	" countIf(tenant = '') > 0 AND countIf(tenant != '') > 0 AS mixed,"
-	" if(mixed, groupArrayIf(tenant, NOT (" OF_JOB ")), emptyArrayString()) AS o_tenant,"
-	" if(mixed, groupArrayIf(run, NOT (" OF_JOB ")), emptyArrayString()) AS o_run,"
-	" if(mixed, groupArrayIf(" ALL_NS ", NOT (" OF_JOB ")), emptyArrayInt64()) AS o_all";
-
-/*
- * 18.16 knows in a function of arrays what the select within gave a name, not what its own did; and
- * of that only what stands outside of such functions, too.
- */
-#define W "w_tenant, w_run, w_revision, w_start, w_end, w_all, w_whole, o_tenant, o_run, o_all"
-#define OUTSIDE                                                                                 \
-	"notEmpty(w_tenant) AND notEmpty(w_run) AND notEmpty(w_revision) AND notEmpty(w_start)" \
-	" AND notEmpty(w_end) AND notEmpty(w_all) AND notEmpty(w_whole) AND notEmpty(w_last)"
-static const char last[] =
-	"SELECT tenants, steps, revisions, starts, kinds, alls, " W ","
-	" arrayFilter(i -> NOT arrayExists((t, r, v) -> t = w_tenant[i] AND r = w_run[i]"
-	" AND v > w_revision[i], w_tenant, w_run, w_revision), arrayEnumerate(w_tenant)) AS w_last";
-static const char counts[] =
-	"SELECT tenants, steps, revisions, starts, kinds, alls, " W ", w_last,"
-	" arrayFilter(i -> NOT arrayExists(k -> w_tenant[k] != w_tenant[i]"
-	" AND (w_tenant[k] = '' OR w_tenant[i] = '') AND w_start[i] <= w_end[k]"
-	" AND (w_all[k] > w_all[i] OR (w_all[k] = w_all[i] AND w_tenant[i] = '')),"
-	" w_last), w_last) AS w_counts";
-
-static const char held_by_job[] =
-	"if(kind, NOT arrayExists((t, r, v) -> t = whose AND r = step AND v > version,"
-	" w_tenant, w_run, w_revision) AND arrayExists(i -> w_tenant[i] != whose"
-	" AND (w_tenant[i] = '' OR whose = '') AND began <= w_end[i]"
-	" AND (w_all[i] > all OR (w_all[i] = all AND whose = '')), w_last),"
-	" arrayExists(i -> w_whole[i] AND began <= w_end[i]"
-	" AND (w_tenant[i] = whose OR w_tenant[i] = '' OR whose = ''), w_counts)"
-	" OR arrayExists((t, r, h) -> r = step AND t != whose AND (t = '' OR whose = '')"
-	" AND (h > all OR (h = all AND whose = '')), o_tenant, o_run, o_all))";
-
+/* @more, and of what jobs' digests hold nothing. */
 static char *put_among(const struct click_table *t, const char *more)
 {
-	char *rows = rows_of("gpustarve_runs", t->lacks), *among = NULL;
-	int len = -1;
+	char *held = t->has_jobs ? click_sql_held(t, "", false) : NULL, *among = NULL;
 
-	if (rows && !t->has_jobs)
-		len = asprintf(&among, "%s", more);
-	else if (rows)
-		len = asprintf(&among,
-			       "%s AND (tenant, run) %sNOT IN (SELECT whose, step FROM"
-			       " (%s FROM (%s FROM (%s FROM %s WHERE job != ''"
-			       " GROUP BY cluster, job HAVING notEmpty(w_tenant))))"
-			       " ARRAY JOIN tenants AS whose, steps AS step, revisions AS version,"
-			       " starts AS began, kinds AS kind, alls AS all WHERE " OUTSIDE
-			       " AND %s)",
-			       more, t->many ? "GLOBAL " : "", counts, last, jobs, rows,
-			       held_by_job);
-	free(rows);
-	return len < 0 ? NULL : among;
+	if (!t->has_jobs)
+		return strdup(more);
+	if (held && asprintf(&among, "%s AND (tenant, run) %sNOT IN (%s)", more,
+			     t->many ? "GLOBAL " : "", held) < 0)
+		among = NULL;
+	free(held);
+	return among;
 }
 
 /* All rows of the table, the latest of each run. */
 static void put_view_final(FILE *f, enum fleet_view view, const struct fleet_query *q,
 			   const struct click_table *t)
 {
-	char *rows = rows_of(t->twice ? "gpustarve_runs" : "gpustarve_runs FINAL", t->lacks);
+	char *rows = click_sql_rows(t->twice ? "gpustarve_runs" : "gpustarve_runs FINAL", t->lacks);
 	char *among = put_among(t, "");
 	const struct click_asked all = { q, rows, among };
 
@@ -283,7 +198,7 @@ static void put_view_twice(FILE *f, enum fleet_view view, const struct fleet_que
 			   const struct click_table *t)
 {
 	char *others = NULL, *rows = click_sql_latest(t->twice, "", t->lacks),
-	     *table = rows_of("gpustarve_runs", t->lacks);
+	     *table = click_sql_rows("gpustarve_runs", t->lacks);
 	struct click_asked once = { q, table, NULL }, latest = { q, rows, NULL };
 
 	if (asprintf(&others, " AND (tenant, run) NOT IN (%s)", t->twice) < 0)
@@ -303,6 +218,25 @@ static void put_view_twice(FILE *f, enum fleet_view view, const struct fleet_que
 	free(table);
 }
 
+/* The same where whoever stored sums has told what jobs' digests hold. */
+static void put_view_known(FILE *f, enum fleet_view view, const struct fleet_query *q,
+			   const struct click_table *t)
+{
+	char *once = click_sql_rolled_once(t, true), *rows = NULL;
+	struct click_asked a = { q, "gpustarve_runs", once };
+
+	if (*t->rolled.latest)
+		rows = click_sql_latest(t->rolled.latest, "", 0);
+	if (once && (rows || !*t->rolled.latest))
+		put_view(f, view, &a);
+	if (once && rows) {
+		fputs(" UNION ALL ", f);
+		put_view(f, view, &(struct click_asked){ q, rows, "" });
+	}
+	free(once);
+	free(rows);
+}
+
 char *click_sql_view(enum fleet_view view, const struct fleet_query *q, const struct click_table *t)
 {
 	char *text = NULL;
@@ -313,6 +247,8 @@ char *click_sql_view(enum fleet_view view, const struct fleet_query *q, const st
 		return NULL;
 	if (click_is_rolled(view, q, t))
 		click_put_rolled(f, view, q, t);
+	else if (t->rolled.gen)
+		put_view_known(f, view, q, t);
 	else if (t->twice && *t->twice)
 		put_view_twice(f, view, q, t);
 	else

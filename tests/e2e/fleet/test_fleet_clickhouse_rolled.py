@@ -16,59 +16,9 @@ from clickcheck import digest
 import fleets
 import fleetcheck
 import gs
+from rolledstores import ASKED, Stores, uses_sums
 
 ROUNDS = 60 if gs.BIG else 8
-ASKED = [[], ['--team', 'vision'], ['--since', '2026-03-16', '--until', '2026-05-01'], ['--since', '2026-02-03'],
-         ['--until', '2026-06-30T00:00:01Z'], ['--by', 'class'], ['--by', 'failed', '--top', '3'], ['--top', '2'],
-         ['--by', 'kind', '--team', 'speech'], ['--by', 'team'], ['--by', 'gpu'], ['--by', 'team', '--since', '2026-02-03'],
-         ['--by', 'label:experiment'], ['--require-label', 'ticket']]
-
-
-class Stores:
-    """One database, asked with stored sums and without, and SQLite."""
-
-    def __init__(self, where, server, name):
-        self.server, self.name = server, name
-        self.at = f'clickhouse://127.0.0.1:{server.http}/{name}?outbox={where}/{name}.sqlite'
-        self.rolled, self.lite = self.at + '&rollup=1', 'sqlite:' + os.path.join(where, name + '-lite.sqlite')
-        self.known = {}
-
-    def ask(self, sql):
-        return self.server.ask(sql.replace('gpustarve_', self.name + '.gpustarve_'))
-
-    def put(self, found, rolled=True):
-        digest(self.rolled if rolled else self.at + '&rollup=0', found)
-        digest(self.lite, found)
-
-    def generations(self):
-        if self.server.ask(f'EXISTS TABLE {self.name}.gpustarve_generations') != '1':
-            return []
-        return self.ask('SELECT toString(gen) FROM gpustarve_generations ORDER BY gen FORMAT TabSeparated').split()
-
-    def unfinished(self):
-        if not self.generations():
-            return []
-        return self.ask('SELECT toString(gen) FROM (SELECT DISTINCT gen FROM gpustarve_rolled) WHERE gen NOT IN'
-                        ' (SELECT gen FROM gpustarve_generations) FORMAT TabSeparated').split()
-
-    def same(self, what, options=ASKED):
-        for asked in options:
-            said = [gs.gpustarve('fleet', '--store', s, '--format', 'json', *asked) for s in (self.rolled, self.lite)]
-            gs.check(said[0].returncode == said[1].returncode and said[0].returncode in (0, 2),
-                     f'{what} {asked}: {said[0].stderr.decode()[-300:]}')
-            gs.check(said[0].stdout and said[0].stdout == said[1].stdout, f'{what} {asked}: ClickHouse and SQLite say the same')
-
-
-def uses_sums(s):
-    """Does what is stored show in what is told?"""
-    gen = s.generations()[-1]
-    total = fleetcheck.as_json(s.rolled)['rules'][0]['runs']
-    s.ask('INSERT INTO gpustarve_rolled (gen, shape, level, k0, m0, m1, cells)'
-          f" SELECT toUInt64({gen}), 7, 1, k0, toDecimal128(1000, 0), toDecimal128(0, 0), 1 FROM gpustarve_rolled"
-          f' WHERE gen = {gen} AND shape = 7 AND level = 1 LIMIT 1')
-    gs.equal(fleetcheck.as_json(s.rolled)['rules'][0]['runs'], total + 1000, f'{s.name}: the sums are read')
-    s.ask(f'ALTER TABLE gpustarve_generations DROP PARTITION {gen}')
-    gs.equal(fleetcheck.as_json(s.rolled)['rules'][0]['runs'], total, f'{s.name}: without a generation they are not')
 
 
 def changed(rng, d, number):
@@ -185,18 +135,20 @@ def check_failed(where, server):
 
 
 def check_not(where, server):
-    """A digest of a whole job or of its rest, or a table of before: told without sums."""
+    """A digest of a whole job or of its rest: told with sums all the same; a table of before: without."""
     s, rng = Stores(where, server, 'jobs'), random.Random(7)
     found = [fleets.digest(rng, i) for i in range(60)]
     s.put(found)
     gs.equal(len(s.generations()), 1, 'summed up')
     s.put([dict(found[3], run='c1-job3', whole_job=True, revision=9, end='ok')])
     s.same('a job')
+    uses_sums(s)
     s = Stores(where, server, 'rests')
     s.put(found)
     s.put([dict(rest(found[3]), run='c1-job3', job=found[3]['job'], end='ok')])
     gs.equal(fleetcheck.as_json(s.rolled)['total']['runs'], len(found), 'a rest is no run')
     s.same('the rest of a job')
+    uses_sums(s)
     past = Stores(where, server, 'before')
     past.put(found)
     past.ask('ALTER TABLE gpustarve_runs DROP COLUMN instance_type')

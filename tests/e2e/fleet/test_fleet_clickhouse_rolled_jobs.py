@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e,clickhouse timeout=1500
+"""Sums that are stored beside digests of schedulers' jobs: which of these holds which run shows in all rows of a job together,
+whether they were summed up or came since; in any order, of tenants and of nobody, replaced, merged, moved to another job and
+cut, the fleet of the sums is the fleet of the rows, byte by byte. GS_BIG: more rounds."""
+import os
+import random
+import sys
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import clickhouse
+import fleetjobs
+import fleets
+import gs
+from rolledstores import Stores, uses_sums
+
+ROUNDS = 60 if gs.BIG else 8
+HOUR, DAY = fleets.HOUR, fleets.DAY
+AT = fleets.MONDAY + 70 * DAY
+TENANTS = '', '', 'vision', 'speech'
+ASKED = [[], ['--team', 'vision'], ['--by', 'class'], ['--by', 'failed', '--top', '3'], ['--by', 'team'], ['--by', 'run'],
+         ['--by', 'month'], ['--by', 'label:experiment'], ['--since', fleets.iso(AT + DAY)[:10]],
+         ['--since', fleets.iso(AT + DAY)[:10], '--until', fleets.iso(AT + 2 * DAY)[:10]],
+         ['--since', fleets.iso(AT + 30 * HOUR) + 'Z', '--until', fleets.iso(AT + 55 * HOUR) + 'Z', '--by', 'team']]
+
+
+class Jobs:
+    """Runs of few jobs, and digests of these, of whoever they are; numbers make them come again."""
+
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+
+    def run(self):
+        rng = self.rng
+        number = rng.randrange(90)
+        job = number % 30 if rng.random() < .9 else rng.randrange(30)
+        more = {'revision': rng.randrange(1, 9), 'end': rng.choice(['ok', 'ok', 'failed'])}
+        return fleetjobs.made(rng, f'run-{number}', str(job), rng.choice(TENANTS), AT + rng.randrange(96) * HOUR,
+                              rng.randrange(1, 30) * HOUR, fleets.gpu_line(rng, rng.randrange(4), 0), **more)
+
+    def job(self):
+        rng = self.rng
+        job, tenant, start, wall = rng.randrange(30), rng.choice(TENANTS), AT + rng.randrange(60) * HOUR, rng.randrange(1, 60) * HOUR
+        if rng.random() < .5:
+            return fleetjobs.made(rng, f'c1-{job}', str(job), tenant, start, wall, fleets.gpu_line(rng, rng.randrange(4), 0),
+                                  whole_job=True, revision=rng.randrange(1, 9))
+        return fleetjobs.rest_of(rng, f'c1-{job}', str(job), tenant, start, wall, rng.randrange(1, 90) * HOUR,
+                                 [(rng.randrange(4), [(0, wall, 1)])], revision=rng.randrange(1, 9))
+
+    def some(self):
+        found = [self.job() if self.rng.random() < .3 else self.run() for _ in range(self.rng.choice([1, 2, 3, 20]))]
+        return list({(d.get('tenant', ''), d['run']): d for d in found}.values())
+
+
+def check_random(where, server, seed):
+    """Summed up late or soon, a lot or little of it comes since."""
+    s, jobs, seen = Stores(where, server, f'jobs{seed}'), Jobs(seed), {'held': 0, 'since': 0, 'both': 0}
+    for n in range(ROUNDS):
+        s.put_click(jobs.some() if n else [d for _ in range(8) for d in jobs.some()], jobs.rng.random() < .5)
+        if jobs.rng.random() < .3:
+            s.ask('OPTIMIZE TABLE gpustarve_runs FINAL')
+            if jobs.rng.random() < .7:
+                s.put_click(jobs.some(), True)
+        holding = s.holding()
+        if holding:
+            seen['held'] += holding[1] > 0
+            seen['since'] += holding[2] > 0
+            seen['both'] += holding[1] > 0 and holding[2] > 0
+        s.same_as_rows(f'seed {seed}, round {n}', [[], *jobs.rng.sample(ASKED[1:], 2)])
+    gs.check(min(seen.values()) >= ROUNDS // 8, f'seed {seed}: rounds in which sums were beside what: {seen}')
+    s.ask('OPTIMIZE TABLE gpustarve_runs FINAL')
+    s.put_click([jobs.run()], True)
+    uses_sums(s)
+
+
+def check_late(where, server):
+    """Beside what is summed up: a job's digest that comes later, one that goes again, and what came of other jobs since."""
+    rng, s = random.Random(3), Stores(where, server, 'late')
+    line = fleets.gpu_line(rng, 0, 0)
+    steps = [fleetjobs.made(rng, f's{i}', str(i // 2), '', AT + i * HOUR, HOUR, fleets.gpu_line(rng, 0, 0)) for i in range(40)]
+    whole = [fleetjobs.made(rng, f'c1-{i}', str(i), '', AT, 60 * HOUR, line, whole_job=True) for i in range(20)]
+    rest = [fleetjobs.rest_of(rng, f'c1-{i}', str(i), '', AT, 60 * HOUR, 90 * HOUR, [(0, [(0, HOUR, 1)])], revision=2) for i in range(20)]
+    s.put(steps, rolled=False)
+    server.ask('SYSTEM STOP MERGES')  # of tables that are there
+    s.put([dict(steps[i], revision=2) for i in (0, 30)] + whole[:5] + rest[5:7])  # two large parts, some runs of which are in both
+    s.same('as summed up')
+    for what, found in (('a digest of all of it', whole[8:9]), ('of the rest, for one of all', rest[0:1]), ('a rest beside it', rest[9:10]),
+                        ('a run of a job whose digest is summed up', [dict(steps[2], run='late')]),
+                        ('another revision of such a run', [dict(steps[4], revision=3)]),
+                        ('jobs that came since', [dict(d, job='x' + d['job'], run='x' + d['run']) for d in steps[:4] + whole[:1]])):
+        s.put(found, rolled=False)
+        gs.check(s.holding(), f'{what}: the sums hold')
+        s.same(what, [[], ['--by', 'failed'], ['--by', 'label:experiment'], ['--since', fleets.iso(AT + DAY)[:10]]])
+    uses_sums(s)
+    server.ask('SYSTEM START MERGES')
+
+
+if __name__ == '__main__':
+    with gs.scratch() as where, clickhouse.servers(where, 1) as (server,):
+        check_late(where, server)
+        for seed in range(1, 6 if gs.BIG else 2):
+            check_random(where, server, seed)
+        fleetjobs.check_rest(lambda name: f'clickhouse://127.0.0.1:{server.http}/o{name}?outbox={where}/o{name}.sqlite&rollup=1')
+    if os.path.exists(os.path.join(clickhouse.VENV, 'requirements')):
+        with gs.scratch() as where, clickhouse.current(where) as engine:
+            check_late(where, engine)
+            if gs.BIG:
+                check_random(where, engine, 1)
+    gs.finish()
