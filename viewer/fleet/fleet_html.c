@@ -117,12 +117,13 @@ static void put_group(struct fleet_page *s, const struct fleet_group *g, int by,
 	fputs("</tr>\n", s->out);
 }
 
-static void put_told(struct fleet_page *s, const struct fleet_table *t, int by, size_t n)
+static void put_told(struct fleet_page *s, const struct fleet_table *t, int by, size_t n,
+		     const int64_t *quanta)
 {
 	fputs("<ul>\n", s->out);
 	for (size_t i = 0; i < n; i++) {
 		fputs("<li><bdi>", s->out);
-		html_escape(s->out, fleet_words_group(s->f, &t->group[i], by, &s->mem));
+		html_escape(s->out, fleet_words_group(s->f, &t->group[i], by, quanta[i], &s->mem));
 		fputs("</bdi></li>\n", s->out);
 	}
 	fputs("</ul>\n", s->out);
@@ -149,7 +150,7 @@ static void put_dim(struct fleet_page *s, int d)
 		put_group(s, &t->group[i], d, cost[i], wasted[i]);
 	fleet_page_table_end(s, t->groups, n);
 	if (fleet_tells_groups(s->f, d))
-		put_told(s, t, d, n);
+		put_told(s, t, d, n, cost);
 }
 
 /* --- the weeks as columns: what was wasted at the bottom --- */

@@ -32,10 +32,10 @@ const char *fleet_words_rate(const struct fleet_group *g, struct base_arena *mem
 
 /*
  * "a: 50 runs, $1,234.00, 31.0 % of it ($382.54) in 13 that failed; 1,204 samples: $0.41 per 1,000
- * samples"
+ * samples". @quanta: the dollars, as the group's row has them.
  */
 const char *fleet_words_group(const struct fleet *f, const struct fleet_group *g, int by,
-			      struct base_arena *mem);
+			      int64_t quanta, struct base_arena *mem);
 /* Is that told of the groups of the table that was asked for? */
 bool fleet_tells_groups(const struct fleet *f, int by);
 

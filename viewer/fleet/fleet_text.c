@@ -96,11 +96,13 @@ static void put_left_out(struct sheet *s, size_t all, size_t shown)
 		fprintf(s->out, "  and %s more: --top N\n", base_count(n, all - shown));
 }
 
-static void put_told(struct sheet *s, const struct fleet_table *t, int by, size_t n)
+static void put_told(struct sheet *s, const struct fleet_table *t, int by, size_t n,
+		     const int64_t *quanta)
 {
 	for (size_t i = 0; i < n; i++) {
 		fputs("  ", s->out);
-		view_wrap(s->out, 2, 4, fleet_words_group(s->f, &t->group[i], by, &s->mem));
+		view_wrap(s->out, 2, 4,
+			  fleet_words_group(s->f, &t->group[i], by, quanta[i], &s->mem));
 	}
 }
 
@@ -125,7 +127,7 @@ static void put_dim(struct sheet *s, int d)
 			(const int64_t[]){ quanta[0][i], quanta[1][i], quanta[2][i] });
 	put_left_out(s, t->groups, n);
 	if (fleet_tells_groups(s->f, d))
-		put_told(s, t, d, n);
+		put_told(s, t, d, n, quanta[0]);
 }
 
 /* Of classes, lines and fixes: time, dollars, runs. */

@@ -179,6 +179,8 @@ static const char *span(const struct fleet *f, struct base_arena *mem)
 		       : until ? base_arena_printf(mem, ", to %s", to)
 			       : "";
 	const char *first = weeks->group[0].key[0], *last = weeks->group[weeks->groups - 1].key[0];
+	if (since && strcmp(last, from) < 0) /* it begins within its last week */
+		return base_arena_printf(mem, ", from %s, in the week of %s", from, last);
 	if (since)
 		return base_arena_printf(mem, ", from %s to the week of %s", from, last);
 	if (until)
@@ -206,6 +208,8 @@ const char *fleet_words_cost(const struct fleet *f, struct base_arena *mem)
 	const base_wide *m = f->total.m;
 	base_unit usd, wasted, starved, w, s;
 
+	if (!m[FLEET_RUNS])
+		return "no run is of what was asked for";
 	if (m[FLEET_UNPRICED_NS] == m[FLEET_HELD_NS])
 		return base_arena_printf(
 			mem, "no price is known; wasted %s %%, starved %s %% of the GPU time",
@@ -226,9 +230,9 @@ const char *fleet_words_spike(const struct fleet *f, const struct fleet_spike *s
 	base_unit usd, median;
 
 	return base_arena_printf(
-		mem, "the week of %s cost %s %s, where %s is the median of the %zu weeks before",
-		s->week, s->team ? fleet_shown(s->team) : "all of it", fleet_usd(f, usd, s->usd),
-		fleet_usd(f, median, s->median_usd), s->history);
+		mem, "the week of %s cost %s%s%s, where %s is the median of the %zu weeks before",
+		s->week, s->team ? fleet_shown(s->team) : "", s->team ? " " : "",
+		fleet_usd(f, usd, s->usd), fleet_usd(f, median, s->median_usd), s->history);
 }
 
 const char *fleet_words_rate(const struct fleet_group *g, struct base_arena *mem)
@@ -393,13 +397,13 @@ static const char *unit_words(const struct fleet *f, const struct fleet_unit_sum
 }
 
 const char *fleet_words_group(const struct fleet *f, const struct fleet_group *g, int by,
-			      struct base_arena *mem)
+			      int64_t quanta, struct base_arena *mem)
 {
 	const base_wide *m = g->sums.m;
 	base_unit usd, pct, failed, runs, bad;
 	const char *t = base_arena_printf(mem, "%s: %s, %s", fleet_group_name(g, by, mem),
 					  fleet_runs_of(runs, (uint64_t)m[FLEET_RUNS]),
-					  fleet_usd(f, usd, m[FLEET_USD]));
+					  fleet_usd_closed(f, usd, m[FLEET_USD], quanta));
 
 	if (m[FLEET_FAILED_RUNS])
 		t = base_arena_printf(mem, "%s, %s %% of it (%s) in %s that failed", t,

@@ -166,11 +166,12 @@ static const char *growth_words(const struct fleet *f, struct base_arena *mem)
 			most = i;
 	if (now[most] <= was[most])
 		return "; no team's cost grew";
-	return base_arena_printf(mem, "; %s grew most: %s (%s %%)",
+	return base_arena_printf(mem, "; %s grew most: %s (%s%s)",
 				 fleet_shown(last->group[most].key[0]),
 				 change(f, by, now[most], was[most]),
 				 change_percent(part, last->group[most].sums.m[FLEET_USD],
-						before->group[most].sums.m[FLEET_USD]));
+						before->group[most].sums.m[FLEET_USD]),
+				 before->group[most].sums.m[FLEET_USD] ? " %" : "");
 }
 
 static const char *month_words(const struct fleet *f, struct base_arena *mem)
