@@ -333,6 +333,7 @@ static void close_run(struct view_run *r)
 static int report(void *arg)
 {
 	struct view_run *r = arg;
+	int status = view_child_status(&r->child);
 	struct view_run_report o = {
 		.dir = r->dir,
 		.shown = r->shown,
@@ -342,6 +343,7 @@ static int report(void *arg)
 		.no_projection = r->no_projection,
 		.open = r->open,
 		.quiet = r->quiet,
+		.killed = status > 128 ? status : 0,
 		.told = r->told
 	};
 
@@ -413,6 +415,8 @@ static void tell_nothing(const struct view_run *r)
 		view_note("the job never touched a GPU so far, and left processes behind that "
 			  "may: what is known of it stays in %s, for gpustarve report",
 			  r->shown);
+	else if (view_child_status(&r->child) > 128)
+		view_run_note_killed(view_child_status(&r->child));
 	else if (r->failed)
 		view_note("the job never touched a GPU, as far as was seen, and ended with status "
 			  "%d: there is nothing to report",

@@ -83,6 +83,13 @@ static void open_page(const struct view_run_report *o)
 	free(path);
 }
 
+void view_run_note_killed(int status)
+{
+	view_note("the job was killed (status %d) before anything that it did on a GPU was seen: "
+		  "there is nothing to report",
+		  status);
+}
+
 static int make_report(const struct view_run_report *o, bool quiet)
 {
 	struct view_analysis a = { .window = ANA_WINDOW_JOB,
@@ -95,7 +102,9 @@ static int make_report(const struct view_run_report *o, bool quiet)
 	char *report = NULL;
 	int err = view_analyse(o->dir, &a, &s);
 
-	if (err == -ENODATA && !quiet)
+	if (err == -ENODATA && !quiet && o->killed)
+		view_run_note_killed(o->killed);
+	else if (err == -ENODATA && !quiet)
 		view_note("the job never touched a GPU, as far as was seen: there is nothing to "
 			  "report. If it should have, ask gpustarve doctor; gpustarve loader "
 			  "measures, without a GPU, what its loader can feed");

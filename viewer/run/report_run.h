@@ -15,10 +15,14 @@ struct view_run_report {
 	bool no_projection; /* show sums alone */
 	bool open; /* show the page in a browser */
 	bool quiet; /* write the files, print no verdict */
+	int killed; /* the command's status, where a signal ended it; 0: none did */
 	bool told; /* of a full disk: say no more of it */
 };
 
 /* 0 or 1; says what went wrong on stderr. Runs in a process of its own. */
 int view_run_report(const struct view_run_report *o);
+
+/* One line of a command that a signal ended before anything of a GPU was seen. */
+void view_run_note_killed(int status);
 
 #endif

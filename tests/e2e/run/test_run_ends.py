@@ -40,6 +40,17 @@ def digest_of(path):
     return json.loads(gs.gpustarve('digest', path).stdout.decode())
 
 
+def check_killed_at_once(where):
+    """First records come a moment after the work: what was not seen is no proof that there was none."""
+    job = JOB.split('print(')[0] + 'import os, signal; os.kill(os.getpid(), signal.SIGKILL)'
+    for command in [gs.PYTHON, '-c', job, gs.WORKLOADS], ['sh', '-c', 'kill -9 $$']:
+        done = subprocess.run([gs.WITH_GPUSIM, gs.CLI, 'run', '-o', where, '--', *command], stderr=subprocess.PIPE,
+                              env=gs.environment(), timeout=120, check=False)
+        told = done.stderr.decode()
+        gs.check('the job was killed (status 137) before anything that it did on a GPU was seen' in told, told)
+        gs.check('never touched' not in told, told)
+
+
 def check_failed_rank(where):
     for first, second, want in ((0, 9, 9), (9, 0, 9), (0, 0, 0), (3, 9, 3)):
         base = os.path.join(where, f'{first}-{second}')
@@ -156,6 +167,7 @@ def check_daemon_that_goes_on(where):
 
 with gs.scratch() as top:
     check_failed_rank(os.path.join(top, 'failed'))
+    check_killed_at_once(os.path.join(top, 'at-once'))
     check_killed_wrapper(os.path.join(top, 'killed'))
     check_daemon_that_begins_late(os.path.join(top, 'late'))
     check_nothing_is_left(os.path.join(top, 'nothing'))
