@@ -123,8 +123,8 @@ static const char *cores_why(struct view_summary *s)
 					 "), one of them for the main process",
 					 busy, v->need.cores_needed, cores);
 	if (v->need.bound != VIEW_WORKERS_CORES)
-		return base_arena_printf(&s->mem, "; %s, so that %" PRId64 " core%s carry them",
-					 busy, cores, cores == 1 ? "" : "s");
+		return base_arena_printf(&s->mem, "; %s, so that %" PRId64 " core%s them", busy,
+					 cores, cores == 1 ? " carries" : "s carry");
 	return base_arena_printf(&s->mem,
 				 "; %s, so that %" PRId64 " core%s carr%s no more than %" PRId64,
 				 busy, cores, cores == 1 ? "" : "s", cores == 1 ? "ies" : "y",

@@ -483,8 +483,8 @@ void text_loader(struct page *p)
 	put_bytes(p);
 	put_files(p);
 	if (r->loaders > 1)
-		fprintf(p->f, "  and %zu more kinds of iterators (see --format json)\n",
-			r->loaders - 1);
+		fprintf(p->f, "  and %zu more kind%s of iterators (see --format json)\n",
+			r->loaders - 1, r->loaders == 2 ? "" : "s");
 }
 
 void text_advice(struct page *p)
