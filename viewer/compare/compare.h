@@ -105,6 +105,9 @@ struct view_promise {
 	int64_t change_step_ns; /* less time is above 0 */
 	int64_t step_ns, step_nano_usd; /* realised per step */
 	int64_t run_ns, run_nano_usd; /* realised per run */
+	/* the same for 1,000 samples, where steps are of other work */
+	int64_t upper_samples_ns, upper_samples_nano_usd, samples_ns, samples_nano_usd;
+	enum view_limit samples_limit;
 	enum view_limit limit;
 };
 
@@ -135,6 +138,8 @@ struct view_pair {
 	/* what the sentence tells the cost or the time of; NULL: nothing is comparable */
 	const struct view_measure *headline;
 	const char *unit; /* that it is of; NULL: a step */
+	bool by_samples; /* steps are of other work: they are that unit, and so are promises */
+	bool samples_gpu, samples_usd; /* what may then be compared for 1,000 of them */
 	const char *sentence;
 };
 

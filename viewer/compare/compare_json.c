@@ -172,7 +172,16 @@ static void put_promises(struct base_jsonout *j, const struct view_pair *p)
 			    q->step_nano_usd);
 		put_amounts(j, "realised_run", !p->why[VIEW_PART_GPU_RUN], q->run_ns,
 			    !p->why[VIEW_PART_USD_RUN], q->run_nano_usd);
-		base_json_string(j, "limit", step ? view_limit_names[q->limit] : NULL);
+		if (p->by_samples) {
+			put_amounts(j, "upper_1k_samples", true, q->upper_samples_ns, p->priced[0],
+				    q->upper_samples_nano_usd);
+			put_amounts(j, "realised_1k_samples", p->samples_gpu, q->samples_ns,
+				    p->samples_usd, q->samples_nano_usd);
+		}
+		base_json_string(j, "limit",
+				 step		  ? view_limit_names[q->limit]
+				 : p->samples_gpu ? view_limit_names[q->samples_limit]
+						  : NULL);
 		base_json_end(j);
 	}
 	base_json_end(j);

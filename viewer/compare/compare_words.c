@@ -62,9 +62,9 @@ const char *compare_finding_figures(const struct view_pair *p, const struct view
 				 compare_figure(b, VIEW_FIGURE_NS, f->step_ns[1]));
 }
 
-static const char *came_true(const struct view_promise *q, int64_t real_ns)
+static const char *came_true(enum view_limit limit, int64_t real_ns)
 {
-	switch (q->limit) {
+	switch (limit) {
 	case VIEW_LIMIT_NOTHING:
 		return " (its time did not shrink)";
 	case VIEW_LIMIT_WHOLE:
@@ -95,6 +95,14 @@ const char *compare_promise_words(const struct view_pair *p, const struct view_p
 	base_unit upper;
 	const char *t;
 
+	if (p->samples_gpu) {
+		t = p->samples_usd ? of_amount(mem, VIEW_FIGURE_USD, q->upper_samples_nano_usd,
+					       q->samples_nano_usd, "1,000 samples")
+				   : of_amount(mem, VIEW_FIGURE_NS, q->upper_samples_ns,
+					       q->samples_ns, "1,000 samples");
+		return base_arena_printf(mem, "%s%s", t,
+					 came_true(q->samples_limit, q->samples_ns));
+	}
 	if (!p->why[VIEW_PART_USD_RUN])
 		t = of_amount(mem, VIEW_FIGURE_USD, a->saving_nano_usd, q->run_nano_usd, "run");
 	else if (!p->why[VIEW_PART_USD_STEP])
@@ -113,7 +121,8 @@ const char *compare_promise_words(const struct view_pair *p, const struct view_p
 					 base_duration(upper, a->saving_ns),
 					 p->why[VIEW_PART_GPU_STEP]);
 	return base_arena_printf(mem, "%s%s", t,
-				 came_true(q, p->why[VIEW_PART_GPU_RUN] ? q->step_ns : q->run_ns));
+				 came_true(q->limit,
+					   p->why[VIEW_PART_GPU_RUN] ? q->step_ns : q->run_ns));
 }
 
 static const char *more_or_less(struct base_arena *mem, enum view_figure figure, int64_t v,
@@ -160,7 +169,7 @@ const char *compare_saving_words(const struct view_comparison *c, const struct v
 				 struct base_arena *mem)
 {
 	const struct view_saving *s = &p->saving;
-	bool usd = !p->why[VIEW_PART_USD_STEP];
+	bool usd = !p->why[p->by_samples ? VIEW_PART_USD_RUN : VIEW_PART_USD_STEP];
 	enum view_figure figure = usd ? VIEW_FIGURE_USD : VIEW_FIGURE_NS;
 	base_unit n;
 	const char *t;

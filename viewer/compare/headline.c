@@ -4,11 +4,7 @@
  * request or many: what the runs were for is what they or their user counted. Requests come before
  * anything else that both have, then what was told first.
  */
-#include <inttypes.h>
-#include <stdlib.h>
 #include "compare_priv.h"
-
-#define ALIKE_PPM 10000 /* a step that does so much more or less is another step */
 
 const struct view_measure *compare_unit_measure(const struct view_pair *p, const char *unit)
 {
@@ -38,7 +34,9 @@ static const char *unit_of(const struct pairing *g)
 	for (size_t i = 0; i < s->outcomes; i++)
 		if (is_told(g, s->outcome[i].unit))
 			return s->outcome[i].unit;
-	return NULL;
+	/* what steps of other work have in common */
+	return g->p->by_samples && compare_unit_measure(g->p, "samples")->comparable ? "samples"
+										     : NULL;
 }
 
 const char *compare_unit_bound(const struct pairing *g, int i)
@@ -60,37 +58,28 @@ static void note_bounds(struct pairing *g)
 	}
 }
 
-/* Millionths of the unit in a step; 0: not known. */
-static int64_t per_step(const struct view_summary *s, const char *unit)
+static struct view_step_work work_of(const struct view_summary *s, const char *unit)
 {
 	const struct view_outcome *o = view_outcome_of(s, unit);
 
-	if (o->bound || !s->result->steps)
-		return 0;
-	return compare_bounded(base_div_even((__int128)o->num * 1000000,
-					     (__int128)o->den * (__int128)s->result->steps));
-}
-
-static const char *many(char *out, int64_t millionths)
-{
-	snprintf(out, BASE_UNIT_BYTES, "%" PRId64 ".%02" PRId64, millionths / 1000000,
-		 millionths / 10000 % 100);
-	return out;
+	if (o->bound)
+		return (struct view_step_work){ 0 };
+	return (struct view_step_work){ .num = o->num, .den = o->den, .steps = s->result->steps };
 }
 
 /* Else what stands in the table per step would seem to speak against the sentence. */
 static void note_steps(struct pairing *g)
 {
-	int64_t a = per_step(g->s[0], g->p->unit), b = per_step(g->s[1], g->p->unit);
-	base_unit x, y;
+	struct view_step_work a = work_of(g->s[0], g->p->unit), b = work_of(g->s[1], g->p->unit);
+	char x[VIEW_STEP_WORK_TEXT], y[VIEW_STEP_WORK_TEXT];
 
-	if (!a || !b || llabs(base_ppm(b - a, a)) < ALIKE_PPM)
+	if (g->p->why[VIEW_PART_STEP] || !view_step_works_differ(&a, &b))
 		return;
 	compare_note(g, base_arena_printf(&g->c->mem,
 					  "a step is of %s %s in %s and of %s in %s: time and "
 					  "dollars per step are of different work",
-					  many(x, a), g->p->unit, g->label[0], many(y, b),
-					  g->label[1]));
+					  view_step_work_text(x, &a), g->p->unit, g->label[0],
+					  view_step_work_text(y, &b), g->label[1]));
 }
 
 void compare_unit(struct pairing *g)

@@ -119,7 +119,18 @@ static const char *prices_differ(struct pairing *g, bool other_gpus)
 }
 
 /* What a step works on. */
-static const char *data_differs(struct pairing *g)
+static const char *sets_differ(struct pairing *g)
+{
+	const struct ana_loader_facts *a = view_loader_facts(g->s[0]),
+				      *b = view_loader_facts(g->s[1]);
+
+	if (!a || !b || !a->dataset || !b->dataset || !strcmp(a->dataset, b->dataset))
+		return NULL;
+	return base_arena_printf(&g->c->mem, "their data sets differ (%s and %s)", a->dataset,
+				 b->dataset);
+}
+
+static const char *batches_differ(struct pairing *g)
 {
 	const struct ana_loader_facts *a = view_loader_facts(g->s[0]),
 				      *b = view_loader_facts(g->s[1]);
@@ -127,9 +138,6 @@ static const char *data_differs(struct pairing *g)
 
 	if (!a || !b)
 		return NULL;
-	if (a->dataset && b->dataset && strcmp(a->dataset, b->dataset) != 0)
-		return base_arena_printf(mem, "their data sets differ (%s and %s)", a->dataset,
-					 b->dataset);
 	if (a->known & b->known & ANA_LOADER_BATCH && a->batch_size != b->batch_size)
 		return base_arena_printf(mem,
 					 "their batches differ (%" PRIu32 " and %" PRIu32
@@ -160,6 +168,52 @@ static const char *steps_unlike(struct pairing *g)
 					 step_source(g->s[0]), g->label[0], step_source(g->s[1]),
 					 g->label[1]);
 	return NULL;
+}
+
+/* Batches, where nobody counts samples: of one loader, as others may validate. */
+static struct view_step_work batches_of(const struct view_summary *s)
+{
+	struct view_step_work w = { .den = 1, .steps = s->result->steps };
+	size_t loaders = 0;
+
+	for (size_t i = 0; i < s->result->loaders; i++) {
+		uint64_t n = s->result->loader[i].given.batches;
+
+		loaders += n > 0;
+		w.num = n && n < INT64_MAX ? (int64_t)n : w.num;
+	}
+	w.bound = !s->result->complete;
+	return loaders == 1 ? w : (struct view_step_work){ 0 };
+}
+
+/* Gradients of several batches make a step of more, and a step costs more for it. */
+static const char *work_differs(struct pairing *g, bool *by_samples)
+{
+	struct view_step_work a = view_step_work(g->s[0]), b = view_step_work(g->s[1]);
+	char x[VIEW_STEP_WORK_TEXT], y[VIEW_STEP_WORK_TEXT];
+	const char *unit = "samples";
+
+	*by_samples = view_step_works_differ(&a, &b);
+	if (!view_step_work_each(&a) || !view_step_work_each(&b)) {
+		a = batches_of(g->s[0]);
+		b = batches_of(g->s[1]);
+		unit = "batches";
+	}
+	if (!view_step_works_differ(&a, &b))
+		return NULL;
+	return base_arena_printf(&g->c->mem, "a step is of %s %s in %s and of %s in %s",
+				 view_step_work_text(x, &a), unit, g->label[0],
+				 view_step_work_text(y, &b), g->label[1]);
+}
+
+/* Of as many samples the runs did the same, in however many steps. */
+static const char *amounts_differ(struct pairing *g, const char *work)
+{
+	const struct view_outcome *a = view_outcome_of(g->s[0], "samples");
+	const struct view_outcome *b = view_outcome_of(g->s[1], "samples");
+
+	return a && b && !a->bound && !b->bound && a->num == b->num && a->den == b->den ? NULL
+											: work;
 }
 
 static const char *numbers_differ(struct pairing *g)
@@ -260,22 +314,30 @@ static void set_refusals(struct pairing *g)
 
 void compare_parts(struct pairing *g)
 {
-	const char *window = windows_differ(g), *gpus = gpus_differ(g), *data = data_differs(g);
+	const char *window = windows_differ(g), *gpus = gpus_differ(g), *sets = sets_differ(g);
+	const char *data = first_of(sets, batches_differ(g));
 	const char *price = prices_differ(g, gpus != NULL), *steps = steps_unlike(g);
 	const char *rules = rules_differ(g);
 	const char *device = first_of(rules, first_of(gpus, window));
 	const char *paid = first_of(first_of(rules, window), price);
 	const char **why = g->p->why;
+	bool by_samples;
+	const char *work = work_differs(g, &by_samples);
 
+	g->p->by_samples = by_samples && !first_of(sets, steps);
+	g->p->samples_gpu = g->p->by_samples && !device;
+	g->p->samples_usd = g->p->by_samples && !paid;
 	g->p->other_rules = rules != NULL;
 	why[VIEW_PART_SHARE] = first_of(device, data);
 	why[VIEW_PART_WASTE] = first_of(why[VIEW_PART_SHARE], waste_differs(g));
 	why[VIEW_PART_LOADER] = data;
-	why[VIEW_PART_STEP] = first_of(steps, data);
+	why[VIEW_PART_STEP] = first_of(steps, first_of(data, work));
 	why[VIEW_PART_GPU_STEP] = first_of(why[VIEW_PART_STEP], device);
 	why[VIEW_PART_USD_STEP] = first_of(why[VIEW_PART_STEP], paid);
 	why[VIEW_PART_RUN] =
-		first_of(why[VIEW_PART_STEP], first_of(numbers_differ(g), cut_short(g)));
+		g->p->by_samples
+			? first_of(first_of(data, amounts_differ(g, work)), cut_short(g))
+			: first_of(why[VIEW_PART_STEP], first_of(numbers_differ(g), cut_short(g)));
 	why[VIEW_PART_GPU_RUN] = first_of(why[VIEW_PART_RUN], device);
 	why[VIEW_PART_USD_RUN] = first_of(why[VIEW_PART_RUN], paid);
 	why[VIEW_PART_USD_UNIT] = window;

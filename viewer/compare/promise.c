@@ -97,6 +97,35 @@ static int64_t whole_run(const struct pairing *g, const struct view_advice *a)
 	return narrow((__int128)view_working_ns(g->s[0]) - view_working_ns(g->s[1]));
 }
 
+static int64_t per_samples(const struct view_summary *s, __int128 amount)
+{
+	const struct view_outcome *o = view_outcome_of(s, "samples");
+	__int128 most = (__int128)1 << 66, all;
+
+	if (amount > most || amount < -most || __builtin_mul_overflow(amount * 1000, o->den, &all))
+		return 0;
+	return narrow(base_div_even_wide(all, o->num));
+}
+
+/* What a step saves means nothing where another is of more. */
+static void hold_against_samples(const struct pairing *g, const struct area *r,
+				 struct view_promise *q)
+{
+	const struct view_advice *a = q->advice;
+	const struct view_summary *const *s = g->s;
+	int64_t whole = a->class == ANA_EXCLUDED_NO_PROCESS
+				? INT64_C(1) << 61
+				: per_samples(s[0], view_working_ns(s[0])) -
+					  per_samples(s[1], view_working_ns(s[1]));
+
+	q->upper_samples_ns = per_samples(s[0], a->saving_ns);
+	q->upper_samples_nano_usd = per_samples(s[0], a->saving_nano_usd);
+	q->samples_ns = realised(per_samples(s[0], r->ns[0]) - per_samples(s[1], r->ns[1]), whole,
+				 q->upper_samples_ns, &q->samples_limit);
+	if (g->p->samples_usd)
+		q->samples_nano_usd = priced(r, q->samples_ns);
+}
+
 static struct view_promise promise(const struct pairing *g, const struct view_advice *a)
 {
 	const struct view_pair *p = g->p;
@@ -118,6 +147,8 @@ static struct view_promise promise(const struct pairing *g, const struct view_ad
 				    &per_run);
 	if (!p->why[VIEW_PART_USD_RUN])
 		q.run_nano_usd = priced(&r, q.run_ns);
+	if (p->samples_gpu)
+		hold_against_samples(g, &r, &q);
 	return q;
 }
 

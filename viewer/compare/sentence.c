@@ -155,7 +155,8 @@ static const char *promise_clause(const struct pairing *g)
 	const struct view_promise *q = headline_promise(g);
 
 	/* per step it would be about something else than what stands before it */
-	if (!q || g->p->why[g->p->unit ? VIEW_PART_GPU_RUN : VIEW_PART_GPU_STEP])
+	if (!q ||
+	    (!g->p->samples_gpu && g->p->why[g->p->unit ? VIEW_PART_GPU_RUN : VIEW_PART_GPU_STEP]))
 		return "";
 	return base_arena_printf(&g->c->mem, "; of the predicted saving, %s",
 				 compare_promise_words(g->p, q, &g->c->mem));

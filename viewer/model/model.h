@@ -314,6 +314,20 @@ const char *view_outcome_count(const struct view_outcome *o, struct base_arena *
 /* "1,000 samples", "epoch", "million tokens" */
 const char *view_outcome_each(const struct view_outcome *o, struct base_arena *mem);
 
+/* step_work.c: how much of what is counted a step is of: num / den in so many steps. */
+struct view_step_work {
+	int64_t num, den; /* 0: not known */
+	uint64_t steps;
+	bool bound; /* of a run that was killed: up to its last record */
+};
+#define VIEW_STEP_WORK_TEXT 32
+struct view_step_work view_step_work(const struct view_summary *s); /* samples */
+int64_t view_step_work_each(const struct view_step_work *w); /* millionths; 0: not known */
+/* By more than 1 %, and than a step more or less; false where one is not known. */
+bool view_step_works_differ(const struct view_step_work *a, const struct view_step_work *b);
+/* "8.00" */
+const char *view_step_work_text(char out[VIEW_STEP_WORK_TEXT], const struct view_step_work *w);
+
 /* work.c: what compute consists of, most time first. Returns how many rows there are. */
 size_t view_work_rows(const struct view_summary *s, struct view_work rows[ANA_WORKS]);
 /* "calls and kernels": what was given up at most to stay below --max-overhead. */

@@ -161,6 +161,24 @@ with gs.scratch() as where:
     said = re.match(r'B costs ([\d.]+) % less per 1,000 requests than A \(', pair['sentence'])
     gs.check(said and said[1] == f'{-row["change_ppm"] / 10000:.1f}', pair['sentence'])
 
+    # Steps of twice as many samples: of samples then, and of nothing that is a step's.
+    batched = []
+    for name, run, samples in ('one batch', a, 160), ('two batches', b, 320):
+        s = gs.summary(run, *price)
+        s['cost']['outcomes'] = [{'unit': 'samples', 'count': samples, 'divisor': 1, 'per': 1000, 'usd': 0, 'source': 'loader'}]
+        batched.append(stored(where, f'{name}.json', s))
+    pair = compared(*batched)['comparisons'][0]
+    gs.equal(pair['headline'], 'usd_per_1k_samples', pair['sentence'])
+    gs.equal(sorted(pair['not_comparable']), ['gpu_run', 'gpu_step', 'run', 'step', 'usd_run', 'usd_step'], 'other steps')
+    gs.check(pair['not_comparable']['step'].startswith('a step is of 4.') and 'samples in A and of 8.' in pair['not_comparable']['step'],
+             f'{pair["not_comparable"]}')
+    unknown = [q for q in pair['advice'] if q['class'] == 'input.unknown'][0]
+    gs.equal(unknown['upper_1k_samples']['ns'], half_even(unknown['upper_run']['ns'] * 1000, 160), 'promised for 1,000 samples')
+    gs.check(0 < unknown['realised_1k_samples']['ns'] <= unknown['upper_1k_samples']['ns'], f'{unknown}')
+    gs.equal(unknown['realised_step'], {'ns': None, 'nano_usd': None}, 'and not for a step')
+    text = ' '.join(gs.gpustarve('report', *batched).stdout.decode().split())
+    gs.check('less per 1,000 samples than A (' in text and 'per 1,000 samples, ' in text.split('predicted saving')[1], text[:700])
+
     # Every number, from the summaries alone.
     one = compared(a, b, *price, '--runs-per-month', '120')
     pair = one['comparisons'][0]

@@ -512,9 +512,78 @@ static void test_unit_doubt(void)
 	done(&b);
 }
 
+/* @s with so many samples in its steps, as the loader gave them. */
+static struct view_summary *sampled(struct view_summary *s, int64_t samples)
+{
+	view_outcome_set(s, "samples", samples, 1, VIEW_OUTCOME_LOADER, VIEW_OUTCOME_EXACT);
+	return s;
+}
+
+/* Gradients of twice as many batches: a step costs more, and a sample less. */
+static void test_other_work(void)
+{
+	struct both b;
+	char *json;
+
+	compare(&b, sampled(fed(), 100000), sampled(starved(), 200000), -1);
+	expect_headline(&b, "usd_per_1k_samples",
+			"B costs 33.3 % less per 1,000 samples than A (5.16 \302\242 -> 3.44 "
+			"\302\242)",
+			"1.72 \302\242 less per 1,000 samples");
+	REQUIRE(b.p->why[VIEW_PART_STEP]);
+	EXPECT(strstr(b.p->why[VIEW_PART_STEP], "samples in A and of") != NULL);
+	EXPECT(b.p->why[VIEW_PART_STEP] == b.p->why[VIEW_PART_USD_RUN]);
+	EXPECT(!measure(&b, "usd_step_working")->comparable);
+	EXPECT(!measure(&b, "usd_run")->comparable && !is_noted(&b, "a step is of"));
+	json = page_of(&b.c, view_compare_json);
+	EXPECT(strstr(json, "\"gpu_step\": \"a step is of") != NULL);
+	free(json);
+	done(&b);
+
+	/* of each sample half of the waiting went, as steps have twice as many */
+	compare(&b, sampled(starved(), 100000), sampled(starved(), 200000), -1);
+	REQUIRE(b.p->promises > 0);
+	EXPECT(b.p->promise[0].upper_samples_ns > 0);
+	EXPECT_INT(b.p->promise[0].samples_ns, b.p->promise[0].upper_samples_ns / 2);
+	EXPECT(b.p->promise[0].samples_nano_usd > 0 && !b.p->promise[0].step_ns);
+	EXPECT(strstr(b.p->sentence, "of the predicted saving, at most") != NULL);
+	EXPECT(strstr(b.p->sentence, "per 1,000 samples, ") != NULL);
+	json = page_of(&b.c, view_compare_json);
+	EXPECT(strstr(json, "\"realised_1k_samples\"") != NULL);
+	free(json);
+	done(&b);
+
+	/* a last step that has no end makes no other; in half of the steps they did the same */
+	compare(&b, sampled(starved(), 100000), sampled(fed(), 100100), -1);
+	EXPECT_STR(b.p->headline->id, "usd_step");
+	done(&b);
+	struct view_summary *fewer = sampled(fed(), 100000);
+	((struct ana_result *)fewer->result)->steps /= 2;
+	compare(&b, sampled(starved(), 100000), fewer, -1);
+	expect_headline(&b, "usd_per_1k_samples", "B costs 25.0 % less per 1,000 samples than A",
+			"1.72 \302\242 less per 1,000 samples, $1.72 less per run");
+	EXPECT(measure(&b, "usd_run")->comparable && b.p->why[VIEW_PART_STEP]);
+	done(&b);
+
+	/* of how many samples nobody knows, but how many batches */
+	struct view_summary *two[2] = { starved(), fed() };
+	for (int i = 0; i < 2; i++) {
+		struct ana_result *r = (struct ana_result *)two[i]->result;
+
+		REQUIRE(r->loaders == 1);
+		((struct ana_loader_facts *)r->loader)[0].given.batches = r->steps * (i + 1);
+	}
+	compare(&b, two[0], two[1], -1);
+	EXPECT(!b.p->headline);
+	EXPECT(strstr(b.p->sentence,
+		      "are not comparable per step: a step is of 1.00 batches in A and of 2.00") !=
+	       NULL);
+	done(&b);
+}
+
 int main(void)
 {
 	return RUN(test_measures, test_promise, test_slow_start, test_elsewhere, test_new_place,
 		   test_moved, test_refused, test_evil, test_narrow, test_itself,
-		   test_without_price, test_unit, test_unit_doubt);
+		   test_without_price, test_unit, test_unit_doubt, test_other_work);
 }
