@@ -116,6 +116,7 @@ static void put_run(struct base_jsonout *j, const struct check_run *run)
 	base_json_int(j, "step_median_ns", run->step_median_ns);
 	base_json_int(j, "step_p95_ns", run->step_p95_ns);
 	base_json_int(j, "step_fed_median_ns", run->step_fed_median_ns);
+	base_json_int(j, "batches", run->batches);
 	put_outcomes(j, run);
 	put_classes(j, run);
 	put_hotspots(j, run);
@@ -341,6 +342,7 @@ static int get_run(struct in *in, const struct base_json *node, struct check_run
 		.step_p95_ns = get(in, node, "step_p95_ns", -1, many),
 		.step_fed_median_ns = get(in, node, "step_fed_median_ns", -1, many),
 	};
+	run->batches = base_json_get_int(node, "batches", -1); /* earlier versions have none */
 	window = get_text(in, node, "window");
 	run->window = strcmp(window, "device") ? ANA_WINDOW_JOB : ANA_WINDOW_DEVICE;
 	get_outcomes(in, node, run);

@@ -25,8 +25,18 @@ static void put_change(struct base_jsonout *j, const struct check_result *r)
 	const struct check_change *c = &r->change;
 
 	base_json_object(j, "change");
-	put_number(j, "old_step_ms", c->old_ms);
-	put_number(j, "new_step_ms", c->new_ms);
+	base_json_string(j, "per", r->old_samples_per_step > 0 ? "1k_samples" : "step");
+	if (r->old_samples_per_step > 0) {
+		put_number(j, "old_samples_per_step", r->old_samples_per_step);
+		put_number(j, "new_samples_per_step", r->new_samples_per_step);
+		put_number(j, "old_1k_samples_ms", c->old_ms);
+		put_number(j, "new_1k_samples_ms", c->new_ms);
+		put_number(j, "old_step_ms", c->old_ms * r->old_samples_per_step / 1000);
+		put_number(j, "new_step_ms", c->new_ms * r->new_samples_per_step / 1000);
+	} else {
+		put_number(j, "old_step_ms", c->old_ms);
+		put_number(j, "new_step_ms", c->new_ms);
+	}
 	put_interval(j, "whole", &c->whole);
 	put_interval(j, "typical", &c->typical);
 	put_interval(j, "loader_wait", &c->exposed);

@@ -86,6 +86,40 @@ static void set_outcomes(struct check_run *run, struct base_arena *mem,
 						s->outcome[i].bound };
 }
 
+/* Several may train and validate: nobody knows which batches are a step's. */
+static int64_t batches_of(const struct ana_result *r)
+{
+	int64_t batches = -1;
+	size_t loaders = 0;
+
+	for (size_t i = 0; i < r->loaders; i++) {
+		uint64_t n = r->loader[i].given.batches;
+
+		loaders += n > 0;
+		if (n > 0 && n < INT64_MAX)
+			batches = (int64_t)n;
+	}
+	return loaders == 1 ? batches : -1;
+}
+
+struct view_step_work check_run_work(const struct check_run *run, bool batches)
+{
+	struct view_step_work w = { .den = 1, .steps = run->steps, .bound = !run->complete };
+
+	if (batches && run->batches > 0)
+		w.num = run->batches;
+	for (size_t i = 0; !batches && i < run->outcomes; i++) {
+		const struct check_outcome *o = &run->outcome[i];
+
+		if (strcmp(o->unit, "samples") != 0)
+			continue;
+		w.num = o->num;
+		w.den = o->den;
+		w.bound = o->bound;
+	}
+	return w;
+}
+
 /* What is left of them: how long they are where the program marks them, and how many came. */
 static void leave_out_steps(struct check_run *run, const struct ana_unrecorded *u)
 {
@@ -121,6 +155,7 @@ void check_run_make(struct check_run *run, struct base_arena *mem, const struct 
 		.starved_ns = s->starved_ns,
 		.wasted_ns = s->wasted_ns,
 		.steps = r->steps,
+		.batches = batches_of(r),
 		.step_median_ns = r->step_median_ns,
 		.step_p95_ns = r->step_p95_ns,
 		.step_fed_median_ns = r->step_fed_median_ns,

@@ -48,6 +48,7 @@ struct check_run {
 	uint64_t steps; /* as summary.json counts them */
 	struct check_outcome outcome[VIEW_OUTCOMES_MAX];
 	size_t outcomes;
+	int64_t batches; /* that its one loader gave; -1: not known, or of several */
 	int64_t step_median_ns, step_p95_ns; /* -1: not known */
 	int64_t step_fed_median_ns; /* of steps less their waits for the loader; -1 */
 	struct check_hotspot hotspot[CHECK_HOTSPOTS_MAX]; /* most time first */
@@ -59,6 +60,9 @@ struct check_run {
 void check_run_make(struct check_run *run, struct base_arena *mem, const struct view_summary *s,
 		    struct check_series *series);
 void check_run_fini(struct check_run *run);
+
+/* How many samples a step is of, or else batches. */
+struct view_step_work check_run_work(const struct check_run *run, bool batches);
 
 /* NULL, or why the two must not be compared, as "different GPUs (2x A100 and 1x H100)". */
 const char *check_run_differ(struct base_arena *mem, const struct check_run *old,

@@ -143,8 +143,13 @@ struct grown {
 	bool has_class;
 };
 
-static double per_step(double ns, const struct check_run *run)
+/* Or for 1,000 samples, where that is compared. */
+static double per_step(double ns, const struct check_run *run, bool by_samples)
 {
+	struct view_step_work w = check_run_work(run, false);
+
+	if (by_samples)
+		return ns * 1000 * (double)w.den / (double)w.num;
 	return run->steps ? ns / (double)run->steps : 0;
 }
 
@@ -168,21 +173,22 @@ static double time_at(const struct check_run *run, const struct check_hotspot *p
 }
 
 /* The class that grew most per step, and in it the line that did. */
-static struct grown find_grown(const struct check_run *old, const struct check_run *new)
+static struct grown find_grown(const struct check_run *old, const struct check_run *new, bool by)
 {
 	struct grown g = { 0 };
 	double most = 0;
 
 	for (int c = 0; c < ANA_CLASSES; c++) {
-		double more = per_step((double)new->classes[c], new) -
-			      per_step((double)old->classes[c], old);
+		double more = per_step((double)new->classes[c], new, by) -
+			      per_step((double)old->classes[c], old, by);
 		if (more <= g.ns || ana_class_is_outside(c)) /* makes no step longer */
 			continue;
 		g = (struct grown){ .ns = more, .class = (enum ana_class)c, .has_class = true };
 	}
 	for (size_t i = 0; g.has_class && i < new->hotspots; i++) {
 		const struct check_hotspot *p = &new->hotspot[i];
-		double more = per_step(time_at(new, p), new) - per_step(time_at(old, p), old);
+		double more =
+			per_step(time_at(new, p), new, by) - per_step(time_at(old, p), old, by);
 		if (p->class == g.class && more > most) {
 			most = more;
 			g.hotspot = p;
@@ -191,16 +197,17 @@ static struct grown find_grown(const struct check_run *old, const struct check_r
 	return g;
 }
 
-static const char *grown_text(struct base_arena *mem, const struct grown *g)
+static const char *grown_text(struct base_arena *mem, const struct grown *g, bool by_samples)
 {
 	base_unit more;
 
 	if (!g->has_class)
 		return "";
-	return base_arena_printf(mem, "; most of it is %s (+%s of GPU time per step)",
+	return base_arena_printf(mem, "; most of it is %s (+%s of GPU time per %s)",
 				 g->hotspot ? hotspot_text(mem, g->hotspot)
 					    : ana_class_names[g->class],
-				 base_duration(more, g->ns < 9e18 ? (int64_t)g->ns : INT64_MAX));
+				 base_duration(more, g->ns < 9e18 ? (int64_t)g->ns : INT64_MAX),
+				 by_samples ? "1,000 samples" : "step");
 }
 
 static const char *runs_text(const struct check_result *r)
@@ -221,16 +228,26 @@ static const char *interval_text(struct base_arena *mem, const struct check_inte
 				 i->high * 100);
 }
 
+static const char *samples_text(const struct check_result *r)
+{
+	if (r->old_samples_per_step <= 0)
+		return "";
+	return base_arena_printf(r->mem, " (a step was of %.2f samples and is of %.2f)",
+				 r->old_samples_per_step, r->new_samples_per_step);
+}
+
 static const char *change_text(struct check_result *r, const char *grown, const char *what)
 {
 	const struct check_change *c = &r->change;
 
 	return base_arena_printf(r->mem,
-				 "%s: mean step %.3f ms -> %.3f ms, %s%s; typical steps %s; "
+				 "%s: %s %.3f ms -> %.3f ms%s, %s%s; typical steps %s; "
 				 "waiting for the loader %s of a step; %" PRIu64 " and %" PRIu64
 				 " steps, alpha %g, %s",
-				 what, c->old_ms, c->new_ms, interval_text(r->mem, &c->whole),
-				 grown, interval_text(r->mem, &c->typical),
+				 what, r->old_samples_per_step > 0 ? "1,000 samples" : "mean step",
+				 c->old_ms, c->new_ms, samples_text(r),
+				 interval_text(r->mem, &c->whole), grown,
+				 interval_text(r->mem, &c->typical),
 				 interval_text(r->mem, &c->exposed), c->old_steps, c->new_steps,
 				 r->alpha, runs_text(r));
 }
@@ -263,8 +280,8 @@ static void judge_estimate(struct check_result *r, const struct check_run *old,
 	const struct check_change *c = &r->change;
 	bool slower = is_slower(r, c), starves = rose(&c->exposed, r->min_effect);
 	bool faster = fell(&c->whole, r->min_effect) || fell(&c->typical, r->min_effect);
-	bool bad = slower || starves;
-	struct grown g = find_grown(old, new);
+	bool bad = slower || starves, by_samples = r->old_samples_per_step > 0;
+	struct grown g = find_grown(old, new, by_samples);
 	const char *what = slower ? "slower" : "no change that counts";
 
 	if (slower && later)
@@ -273,9 +290,9 @@ static void judge_estimate(struct check_result *r, const struct check_run *old,
 		what = later ? "starves more in the later half of these steps" : "starves more";
 	else if (!bad && faster)
 		what = "faster";
-	struct check_judgement *j =
-		check_result_add(r, bad ? CHECK_FAIL : CHECK_PASS, "steps", new->id,
-				 change_text(r, bad ? grown_text(r->mem, &g) : "", what));
+	struct check_judgement *j = check_result_add(
+		r, bad ? CHECK_FAIL : CHECK_PASS, "steps", new->id,
+		change_text(r, bad ? grown_text(r->mem, &g, by_samples) : "", what));
 
 	j->value = base_arena_printf(r->mem, "%.6f", c->whole.value);
 	j->limit = base_arena_printf(r->mem, "%.6f", r->min_effect);
@@ -306,18 +323,48 @@ static bool all_comparable(struct check_result *r, const struct check_run *old, 
 	return all;
 }
 
-static struct check_series *series_of(struct base_arena *mem, const struct check_run *run, size_t n)
+static double samples_per_step(const struct check_run *run)
 {
-	struct check_series *s = base_arena_array(mem, n ? n : 1, sizeof(*s));
+	struct view_step_work w = check_run_work(run, false);
 
-	for (size_t i = 0; i < n; i++)
+	return (double)view_step_work_each(&w) / 1e6;
+}
+
+/* As if each step were of 1,000 samples. */
+static struct check_item *scaled(struct base_arena *mem, const struct check_run *run)
+{
+	double by = 1000 / samples_per_step(run);
+	struct check_item *item = base_arena_array(mem, run->series.count, sizeof(*item));
+
+	for (size_t i = 0; i < run->series.count; i++) {
+		double ns = (double)run->series.item[i].ns * by;
+		double exposed = (double)run->series.item[i].exposed_ns * by;
+
+		item[i].ns = ns < 1	 ? 1
+			     : ns < 9e18 ? (int64_t)ns
+					 : INT64_MAX; /* its logarithm is taken */
+		item[i].exposed_ns = exposed < 9e18 ? (int64_t)exposed : INT64_MAX;
+	}
+	return item;
+}
+
+static struct check_series *series_of(const struct check_result *r, const struct check_run *run,
+				      size_t n)
+{
+	struct check_series *s = base_arena_array(r->mem, n ? n : 1, sizeof(*s));
+
+	for (size_t i = 0; i < n; i++) {
 		s[i] = run[i].series;
+		if (r->old_samples_per_step > 0)
+			s[i].item = scaled(r->mem, &run[i]);
+	}
 	return s;
 }
 
-static struct check_series *later_of(struct base_arena *mem, const struct check_run *run, size_t n)
+static struct check_series *later_of(const struct check_result *r, const struct check_run *run,
+				     size_t n)
 {
-	struct check_series *s = series_of(mem, run, n);
+	struct check_series *s = series_of(r, run, n);
 
 	for (size_t i = 0; i < n; i++) {
 		s[i].item += s[i].count / 2;
@@ -336,12 +383,67 @@ static bool later_is_worse(struct check_result *r, const struct check_run *old, 
 	struct check_change later;
 
 	if (!o->later_half || is_worse(r, &r->change) ||
-	    check_change_estimate(later_of(r->mem, old, olds), olds, later_of(r->mem, new, news),
-				  news, o->alpha, o->run_spread, &later) ||
+	    check_change_estimate(later_of(r, old, olds), olds, later_of(r, new, news), news,
+				  o->alpha, o->run_spread, &later) ||
 	    !is_worse(r, &later))
 		return false;
 	r->change = later;
 	return true;
+}
+
+/* Two of them whose steps are of other work, in samples or batches. */
+static bool find_other(const struct check_run *old, size_t olds, const struct check_run *new,
+		       size_t news, bool batches, struct view_step_work other[2])
+{
+	for (size_t i = 0; i < olds + news; i++) {
+		for (size_t k = 0; k < news; k++) {
+			other[0] = check_run_work(i < olds ? &old[i] : &new[i - olds], batches);
+			other[1] = check_run_work(&new[k], batches);
+			if (view_step_works_differ(&other[0], &other[1]))
+				return true;
+		}
+	}
+	return false;
+}
+
+static double mean_work(const struct check_run *run, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += samples_per_step(&run[i]) / (double)n;
+	return sum;
+}
+
+/*
+ * With gradients of several batches a step is of more samples, and takes longer for it. Where all
+ * runs know theirs, these are compared.
+ */
+static bool is_work_comparable(struct check_result *r, const struct check_run *old, size_t olds,
+			       const struct check_run *new, size_t news)
+{
+	char x[VIEW_STEP_WORK_TEXT], y[VIEW_STEP_WORK_TEXT];
+	struct view_step_work other[2];
+	bool all = true, differ = find_other(old, olds, new, news, false, other);
+
+	for (size_t i = 0; i < olds + news; i++)
+		all &= samples_per_step(i < olds ? &old[i] : &new[i - olds]) > 0;
+	if (differ && all) {
+		r->old_samples_per_step = mean_work(old, olds);
+		r->new_samples_per_step = mean_work(new, news);
+		return true;
+	}
+	bool batches = !differ;
+	if (!differ && (all || !find_other(old, olds, new, news, true, other)))
+		return true;
+	check_result_add(r, CHECK_NOT_COMPARABLE, "steps", new[0].id,
+			 base_arena_printf(r->mem,
+					   "not comparable: a step is of %s %s before and of %s "
+					   "now, and not all runs know their samples",
+					   view_step_work_text(x, &other[0]),
+					   batches ? "batches" : "samples",
+					   view_step_work_text(y, &other[1])));
+	return false;
 }
 
 void check_judge_change(struct check_result *r, const struct check_run *old, size_t olds,
@@ -355,9 +457,10 @@ void check_judge_change(struct check_result *r, const struct check_run *old, siz
 	r->new_runs = news;
 	if (!all_comparable(r, old, olds, new, news))
 		return;
-	err = check_change_estimate(series_of(r->mem, old, olds), olds,
-				    series_of(r->mem, new, news), news, o->alpha, o->run_spread,
-				    &r->change);
+	if (!is_work_comparable(r, old, olds, new, news))
+		return;
+	err = check_change_estimate(series_of(r, old, olds), olds, series_of(r, new, news), news,
+				    o->alpha, o->run_spread, &r->change);
 	if (err) {
 		check_result_add(r, CHECK_NOT_COMPARABLE, "steps", new[0].id,
 				 err == -ENODATA ? "not comparable: fewer than 30 steps after the "

@@ -48,6 +48,8 @@ struct check_result {
 	size_t count, failed, warned;
 	bool has_change;
 	struct check_change change;
+	/* Of 1,000 samples, where steps are of different numbers of them; 0: of steps. */
+	double old_samples_per_step, new_samples_per_step;
 	double alpha, min_effect;
 	size_t old_runs, new_runs;
 	bool has_prediction;

@@ -361,6 +361,7 @@ static void test_baseline(void)
 	run.hotspot[0] =
 		(struct check_hotspot){ ANA_INPUT_FETCH, "/a/b.py", "get<T>", 17, 300000000 };
 	run.hotspots = 1;
+	run.batches = 41;
 	run.outcome[run.outcomes++] =
 		(struct check_outcome){ "frames", 7, 2, VIEW_OUTCOME_AT_MOST };
 	run.outcome[run.outcomes++] = (struct check_outcome){ "samples", 9, 1, VIEW_OUTCOME_EXACT };
@@ -374,6 +375,7 @@ static void test_baseline(void)
 	EXPECT(!memcmp(got[0].series.item, run.series.item, 50 * sizeof(struct check_item)));
 	EXPECT(got[0].hotspots == 1 && got[0].hotspot[0].line == 17);
 	EXPECT(got[0].outcomes == 2 && got[0].outcome[0].num == 7 && got[0].outcome[0].den == 2);
+	EXPECT_INT(got[0].batches, 41);
 	EXPECT(got[0].outcome[0].bound == VIEW_OUTCOME_AT_MOST && !got[0].outcome[1].bound);
 	EXPECT(got[0].hotspot[0].function && !strcmp(got[0].hotspot[0].function, "get<T>"));
 	check_run_fini(&got[0]);
@@ -527,6 +529,67 @@ static void test_grown(void)
 	base_arena_fini(&mem);
 }
 
+/* Of a run of 100 steps; @samples or @batches 0: not known. */
+static struct check_run working(struct check_item *item, int64_t ns, int64_t samples,
+				int64_t batches)
+{
+	struct check_run r = run_of_steps(item, 100, ns);
+
+	r.batches = batches ? batches : -1;
+	if (samples)
+		r.outcome[r.outcomes++] =
+			(struct check_outcome){ "samples", samples, 1, VIEW_OUTCOME_EXACT };
+	return r;
+}
+
+/* Gradients of two batches make a step longer, and it is not slower for that. */
+static void test_other_work(void)
+{
+	static const struct {
+		int64_t ns, samples, batches; /* of the new run */
+		enum check_status status;
+		double value, per; /* of the change; samples a step, 0: by steps */
+		const char *says;
+	} rows[] = {
+		{ 20000000, 800, 200, CHECK_PASS, 0, 8,
+		  "(a step was of 4.00 samples and is of 8.00)" },
+		{ 30000000, 800, 200, CHECK_FAIL, 0.5, 8,
+		  "slower: 1,000 samples 2500.001 ms -> 3750.0" },
+		{ 15000000, 800, 200, CHECK_PASS, -0.25, 8, "faster: 1,000 samples" },
+		{ 20000000, 400, 100, CHECK_FAIL, 1, 0, "slower: mean step" },
+		{ 20000000, 404, 101, CHECK_FAIL, 1, 0,
+		  "slower: mean step" }, /* one without an end */
+		{ 20000000, 0, 200, CHECK_NOT_COMPARABLE, 0, 0,
+		  "a step is of 1.00 batches before and of 2.00 now" },
+		{ 20000000, 0, 100, CHECK_FAIL, 1, 0, "slower: mean step" },
+		{ 20000000, 0, 0, CHECK_FAIL, 1, 0, "slower: mean step" },
+	};
+	static struct check_item a[100], b[100];
+	struct check_options o = { .alpha = 0.01, .min_effect = 0.015, .run_spread = CHECK_SPREAD };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct check_run old = working(a, 10000000, 400, 100);
+		struct check_run now = working(b, rows[i].ns, rows[i].samples, rows[i].batches);
+		struct base_arena mem = { 0 };
+		struct check_result r;
+
+		now.classes[ANA_INPUT_PREP] = rows[i].status == CHECK_FAIL ? 2000000000 : 0;
+		check_result_init(&r, &mem);
+		check_judge_change(&r, &old, 1, &now, 1, &o);
+		REQUIRE(r.first);
+		EXPECT_INT(r.first->status, rows[i].status);
+		EXPECT(strstr(r.first->message, rows[i].says) != NULL);
+		if (!strstr(r.first->message, rows[i].says))
+			printf("%zu: %s\n", i, r.first->message);
+		EXPECT(fabs(r.change.whole.value - rows[i].value) < 0.001);
+		EXPECT(fabs(r.new_samples_per_step - rows[i].per) < 0.001);
+		EXPECT(!strstr(r.first->message, "GPU time per") ||
+		       (strstr(r.first->message, "of GPU time per 1,000 samples") != NULL) ==
+			       (rows[i].per > 0));
+		base_arena_fini(&mem);
+	}
+}
+
 /* A budget names the line of what it is about. */
 static void test_place_of_budget(void)
 {
@@ -676,8 +739,9 @@ static void test_first_steps(void)
 
 int main(void)
 {
-	return RUN(test_grown, test_place_of_budget, test_scale, test_cores, test_crowded,
-		   test_exact, test_no_budget, test_unknown_value, test_series, test_no_series) ||
+	return RUN(test_other_work, test_grown, test_place_of_budget, test_scale, test_cores,
+		   test_crowded, test_exact, test_no_budget, test_unknown_value, test_series,
+		   test_no_series) ||
 	       RUN(test_bounds, test_failed) ||
 	       RUN(test_warmup, test_change, test_typical, test_spread, test_student, test_baseline,
 		   test_first_steps, test_at_step);
