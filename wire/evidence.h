@@ -155,6 +155,13 @@ enum wire_batch_what { /* wire_batch.what */
  */
 #define WIRE_BATCH_INDEX_UNKNOWN UINT64_MAX
 
+/*
+ * In samples of OPEN: number of the data set that the iterator goes over in the way that it does,
+ * from 1, in its process. Two numbers: not the same data set, or not by the same sampler. Loaders
+ * that are made anew over the same data set have the same one. 0: nobody tells, as in earlier
+ * traces.
+ */
+
 /* What came of a call of next(): in samples of TAKE; 0: nobody tells, as in earlier traces. */
 enum wire_take {
 	WIRE_TAKE_BATCH = 1,
@@ -175,7 +182,10 @@ struct wire_batch {
 	uint32_t pid, tid;
 	uint32_t loader; /* number of the iterator in the trainer, from 1 */
 	uint32_t worker; /* FETCH: number of the worker plus 1; 0: the trainer itself */
-	/* FETCH: samples in the batch, 0: not known, or none came; TAKE: enum wire_take */
+	/*
+	 * FETCH: samples in the batch, 0: not known, or none came; TAKE: enum wire_take; OPEN: what
+	 * is gone over, see below
+	 */
 	uint32_t samples;
 	uint32_t text; /* string id, OPEN: settings */
 	uint8_t what; /* enum wire_batch_what */

@@ -562,10 +562,11 @@ void gpustarve_opening(uint64_t key, const char *name)
 }
 
 /* Told of before the arm, too: the iterator may live on, and its settings are wanted then. */
-void gpustarve_opened(uint64_t key, uint32_t loader, const char *settings)
+void gpustarve_opened(uint64_t key, uint32_t loader, uint32_t over, const char *settings)
 {
 	struct wire_batch row = { .what = WIRE_BATCH_OPEN,
 				  .loader = loader,
+				  .samples = over,
 				  .start_ns = me.open.start_ns };
 	uint64_t cpu = cpu_ns();
 	int64_t stamp = 0;

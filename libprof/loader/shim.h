@@ -19,7 +19,7 @@
 #include "sample/thread_sample.h"
 #include "wire/evidence.h"
 
-#define PROF_SHIM_ABI 6 /* shim.py says the same */
+#define PROF_SHIM_ABI 7 /* shim.py says the same */
 
 /*
  * First call. 0: this library is of another version; 1: go on; 2: go on, and call
@@ -55,9 +55,13 @@ PROF_EXPORT int gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, ui
 /* What has begun on this thread is none. */
 PROF_EXPORT void gpustarve_forget(uint32_t what);
 
-/* Making or rewinding an iterator: a WIRE_RANGE_ITER range and, if @loader, an OPEN row. */
+/*
+ * Making or rewinding an iterator: a WIRE_RANGE_ITER range and, if @loader, an OPEN row. @over:
+ * number of what it goes over (wire/evidence.h), 0: not known.
+ */
 PROF_EXPORT void gpustarve_opening(uint64_t key, const char *name);
-PROF_EXPORT void gpustarve_opened(uint64_t key, uint32_t loader, const char *settings);
+PROF_EXPORT void gpustarve_opened(uint64_t key, uint32_t loader, uint32_t over,
+				  const char *settings);
 
 /* Process @pid is worker @worker of that iterator; @again: it was one before, and begins afresh. */
 PROF_EXPORT void gpustarve_worker(uint32_t pid, uint32_t loader, uint32_t worker, uint32_t again);

@@ -12,7 +12,7 @@ import sys
 import threading
 from _thread import get_ident
 
-ABI = 6
+ABI = 7
 UNKNOWN = 2 ** 64 - 1
 FETCH = 2
 FIRST = 60000  # number of the first one: shim.py counts its iterators from 1

@@ -16,7 +16,7 @@ import os
 import sys
 import types
 
-ABI = 6
+ABI = 7
 WHOLE, FAILED, HANDED, SYNCED = 2, 3, 4, 16  # enum prof_save_state
 STATE, NONE = 32, 64  # ... what was seen in it
 

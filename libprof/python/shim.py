@@ -14,10 +14,11 @@ import os
 import sys
 import threading
 import types
+import weakref
 from _thread import get_ident
 from time import monotonic
 
-ABI = 6
+ABI = 7
 UNKNOWN = 2 ** 64 - 1  # WIRE_BATCH_INDEX_UNKNOWN
 FETCH, PIN, CLOSE = 2, 4, 5  # enum wire_batch_what
 BATCH, END, ERROR = 1, 2, 3  # enum wire_take
@@ -38,7 +39,7 @@ took = function('took', u64, u32, u64, u32)
 begin = function('begin', u32, u32)
 end = function('end', u32, u32, u64, u32, u32)
 opening = function('opening', u64, text)
-opened = function('opened', u64, u32, text)
+opened = function('opened', u64, u32, u32, text)
 worker = function('worker', u32, u32, u32, u32)
 ended = function('ended', u32, ctypes.c_int)
 # Called by the collector itself: it prints and forgets what a callback raises, and a function in
@@ -355,14 +356,16 @@ def make_loader(original):
 
 # ---- iterators ----
 
+def field(thing, name):
+    """Nothing of the program is called: no property, no __getattr__."""
+    if type(thing).__dictoffset__:
+        return object.__getattribute__(thing, '__dict__').get(name)
+
+
 def settings(it, loader):
     """Of a loader, as wire/evidence.h wants them."""
     def word(value):
         return ''.join(c if 32 < ord(c) < 127 else '?' for c in str(value))[:60]
-
-    def field(thing, name):  # nothing of the program is called: no property, no __getattr__
-        if type(thing).__dictoffset__:
-            return object.__getattribute__(thing, '__dict__').get(name)
 
     workers = it.__dict__.get('_workers') or ()
     method = getattr(type(field(workers[0], '_popen')), 'method', None) if workers else None
@@ -385,6 +388,51 @@ def settings(it, loader):
     return (text + ' made=' + made if type(made) is str else text).encode()
 
 
+numbers_over = itertools.count(1)
+known_over = {}  # addresses and names of what is gone over -> (weak references to it, its number)
+KNOWN_MAX = 1000
+PLAIN = 'RandomSampler', 'SequentialSampler', '_InfiniteConstantSampler', 'BatchSampler'
+
+
+def parts_over(it, loader):
+    """What tells apart what is gone over: the data set, and the samplers that torch did not make for
+    it. Of those that it made, as it does again for each loader, the names."""
+    data, sampler, batches = it.__dict__.get('_dataset'), field(loader, 'sampler'), field(loader, 'batch_sampler')
+    objects, names = [data], []
+    for thing, of in (sampler, ('data_source', data)), (batches, ('sampler', sampler)):
+        name = type(thing).__name__
+        if thing is None or name in PLAIN and (field(thing, of[0]) is of[1] or name[0] == '_'):
+            names.append(name)
+        else:
+            objects.append(thing)
+    return objects, names
+
+
+def over(it, loader):
+    """The number of what an iterator goes over. An address may come again, and then the reference is
+    dead; of what takes no references (a list) each loader's is another one."""
+    objects, names = parts_over(it, loader)
+    if not all(type(o).__weakrefoffset__ for o in objects):
+        own = object.__getattribute__(loader, '__dict__') if type(loader).__dictoffset__ else {}
+        return own.setdefault('_gpustarve_over', next(numbers_over))
+    key = (*map(id, objects), *names)
+    refs, mine = known_over.get(key, ((), 0))
+    if not refs or any(ref() is not o for ref, o in zip(refs, objects)):
+        if len(known_over) >= KNOWN_MAX:
+            tidy_over()
+        mine = next(numbers_over)
+        known_over[key] = [weakref.ref(o) for o in objects], mine
+    return mine
+
+
+def tidy_over():
+    for key, (refs, _) in list(known_over.items()):
+        if any(ref() is None for ref in refs):
+            del known_over[key]
+    if len(known_over) >= KNOWN_MAX:
+        known_over.clear()  # who comes again has another number
+
+
 def threads_of(it):
     own = [it.__dict__.get('_pin_memory_thread'), *(it.__dict__.get('_workers') or ())]
     return [t for t in own if isinstance(t, threading.Thread)]
@@ -398,7 +446,7 @@ def tell_opened(it, loader, key):
             worker(process.pid, mine, i, again)
     for thread in threads_of(it):
         workers_of[thread.ident] = mine
-    opened(key, mine, settings(it, loader))
+    opened(key, mine, over(it, loader), settings(it, loader))
 
 
 def tell_ended(it):
@@ -432,7 +480,7 @@ def open_with(it, loader, key, call):
             if made:
                 tell_opened(it, loader, key)
             else:
-                opened(key, 0, None)
+                opened(key, 0, 0, None)
         except Exception:
             if off('an iterator'):
                 raise

@@ -45,7 +45,7 @@ static void *load(void *arg)
 
 	for (n = 0; !atomic_load(&stop); n++) {
 		gpustarve_opening(key, "enumerate(DataLoader)#crowd");
-		gpustarve_opened(key, (uint32_t)key, "num_workers=2");
+		gpustarve_opened(key, (uint32_t)key, 1, "num_workers=2");
 		gpustarve_take(key, "enumerate(DataLoader)#crowd", !n, (uint32_t)key, n);
 		gpustarve_begin(WIRE_BATCH_FETCH, 0);
 		nap(100);

@@ -442,7 +442,12 @@ struct ana_loader_facts {
 	uint64_t rchar_bytes, read_bytes, major_faults;
 	int64_t seen_ns; /* from the first row to the last, longest of the processes */
 	struct ana_loader_given given;
-	bool trains; /* ana_trains_find(): a batch of it came before each step of an optimizer */
+	bool several; /* in a process it went over several data sets, or by several samplers */
+	/* ana_trains_find(): it trains; what it gave to that, and to so many processes */
+	bool trains;
+	struct ana_loader_given learnt;
+	uint32_t learners;
+	bool uneven; /* passes of those that train are not known to be of one length */
 };
 
 enum ana_counted { /* of what ana_unrecorded.steps is the count */
@@ -524,6 +529,8 @@ struct ana_result {
 	int64_t loader_wait_ns, loader_exposed_ns, loader_hidden_ns;
 	struct ana_loader_facts *loader; /* most time in next() first */
 	size_t loaders;
+	/* of a process, at most, told apart by what they go over: loaders, and those that train */
+	uint32_t apart, apart_trains; /* 0: not known */
 	/* evidence */
 	struct ana_hotspot *hotspot; /* most time first */
 	size_t hotspots;

@@ -305,7 +305,7 @@ static void get_outcomes(struct in *in, const struct base_json *node, struct che
 		}
 		run->outcome[run->outcomes++] = (struct check_outcome){
 			get_text(in, o, "unit"), get(in, o, "count", 1, INT64_MAX),
-			get(in, o, "divisor", 1, INT64_MAX), get_bound(in, o)
+			get(in, o, "divisor", 1, INT64_MAX), get_bound(in, o), VIEW_OUTCOME_LOADER
 		};
 	}
 }

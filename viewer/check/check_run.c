@@ -83,7 +83,7 @@ static void set_outcomes(struct check_run *run, struct base_arena *mem,
 		run->outcome[run->outcomes++] =
 			(struct check_outcome){ base_arena_text(mem, s->outcome[i].unit),
 						s->outcome[i].num, s->outcome[i].den,
-						s->outcome[i].bound };
+						s->outcome[i].bound, s->outcome[i].source };
 }
 
 /* Several may train and validate: nobody knows which batches are a step's. */

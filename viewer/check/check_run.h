@@ -23,6 +23,7 @@ struct check_outcome { /* what it brought forth: num / den of a unit */
 	const char *unit;
 	int64_t num, den;
 	enum view_outcome_bound bound; /* of so many */
+	enum view_outcome_source source; /* of a baseline file: not known, VIEW_OUTCOME_LOADER */
 };
 
 #define CHECK_PARTLY "kernels were not recorded for a part of the run (excluded.unobserved)"

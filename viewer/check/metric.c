@@ -103,12 +103,16 @@ static struct check_value wasted_per_1k(const struct check_run *run, int class)
 }
 
 /* Of more of them each cost less: the other way round than the count's. */
-static struct check_value bounded(struct check_value v, enum view_outcome_bound count)
+static struct check_value bounded(struct check_value v, const struct check_outcome *o)
 {
-	if (count == VIEW_OUTCOME_AT_MOST) {
+	if (o->bound == VIEW_OUTCOME_AT_MOST) {
 		v.bound = VIEW_OUTCOME_AT_LEAST;
-		v.why_bound = "the count is that of a run that ends well, and this one did not";
-	} else if (count == VIEW_OUTCOME_AT_LEAST) {
+		v.why_bound = o->source == VIEW_OUTCOME_LOADER
+				      ? "the count is what all loaders gave, and nothing tells "
+					"which of them train"
+				      : "the count is that of a run that ends well, and this one "
+					"did not";
+	} else if (o->bound == VIEW_OUTCOME_AT_LEAST) {
 		v.bound = VIEW_OUTCOME_AT_MOST;
 		v.why_bound = "how many came after the last record of them is not known";
 	}
@@ -131,7 +135,7 @@ static struct check_value per_unit(const struct check_run *run, const char *unit
 		num = (__int128)run->total_nano_usd * o->den;
 		den = NANO / view_unit_per(unit) * (__int128)o->num;
 		return num <= NUM_MAX && den <= DEN_MAX
-			       ? bounded(fraction(num, den), o->bound)
+			       ? bounded(fraction(num, den), o)
 			       : missing("there are more of them than can be compared exactly");
 	}
 	return missing("how many there were is not known; see --unit of gpustarve run");

@@ -216,6 +216,12 @@ static void compare(struct view_measure *m, const struct view_pair *p)
 	m->change_ppm = base_ppm(m->difference, m->value[0]);
 }
 
+/* Of all loaders, where nobody knows which train: what changed is not known. */
+static bool is_of_any(const struct view_outcome *o)
+{
+	return o->source == VIEW_OUTCOME_LOADER && o->bound == VIEW_OUTCOME_AT_MOST;
+}
+
 /*
  * What a unit cost is what was paid for it, whatever the GPUs, their price and the number of steps:
  * that is what such runs are held against each other for. Only of other windows it is another sum.
@@ -234,7 +240,7 @@ static void add_outcome(struct pairing *g, const char *unit)
 
 		if (o)
 			m->title = base_arena_printf(mem, "cost per %s", view_outcome_each(o, mem));
-		set(m, i, o && o->nano_usd >= 0, o ? o->nano_usd : 0);
+		set(m, i, o && o->nano_usd >= 0 && !is_of_any(o), o ? o->nano_usd : 0);
 	}
 	compare(m, g->p);
 }

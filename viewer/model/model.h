@@ -184,7 +184,8 @@ extern const char *const view_outcome_sources[VIEW_OUTCOME_SOURCES]; /* loader c
 
 /*
  * Of a run that was killed what came last may not have been told; what --unit said before a run
- * that failed it may not have brought forth.
+ * that failed it may not have brought forth; what several loaders gave may not all be what a model
+ * was trained with.
  */
 enum view_outcome_bound {
 	VIEW_OUTCOME_EXACT,

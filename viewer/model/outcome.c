@@ -80,11 +80,13 @@ const char *view_outcome_words(const struct view_outcome *o, struct base_arena *
 					    "as --unit says" };
 	static const char *const count[VIEW_OUTCOME_BOUNDS] = { "", "at least ", "at most " };
 	static const char *const each[VIEW_OUTCOME_BOUNDS] = { "", "at most ", "at least " };
+	bool of_all = o->source == VIEW_OUTCOME_LOADER && o->bound == VIEW_OUTCOME_AT_MOST;
 	base_unit usd;
-	const char *t = base_arena_printf(mem, "%s%s, %s", count[o->bound],
-					  view_outcome_count(o, mem), from[o->source]);
+	const char *t =
+		base_arena_printf(mem, "%s%s, %s", count[o->bound], view_outcome_count(o, mem),
+				  of_all ? "as all loaders gave them" : from[o->source]);
 
-	if (o->bound)
+	if (o->bound && !of_all)
 		t = base_arena_printf(mem, "%s%s", t,
 				      o->bound == VIEW_OUTCOME_AT_LEAST
 					      ? " up to the last record of it"

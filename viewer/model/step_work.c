@@ -14,7 +14,8 @@ struct view_step_work view_step_work(const struct view_summary *s)
 {
 	const struct view_outcome *o = view_outcome_of(s, "samples");
 
-	if (!o)
+	/* what all loaders gave may be far from what steps took */
+	if (!o || o->bound == VIEW_OUTCOME_AT_MOST)
 		return (struct view_step_work){ .steps = s->result->steps };
 	return (struct view_step_work){
 		.num = o->num, .den = o->den, .steps = s->result->steps, .bound = o->bound

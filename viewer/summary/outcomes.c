@@ -1,54 +1,105 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cost.outcomes: how many samples, epochs and units of the program's own the dollars bought. */
+#include <inttypes.h>
 #include <string.h>
 #include "analysis/evidence/passes.h"
+#include "findings/words.h"
 #include "summary_priv.h"
 
-/*
- * The loader that gave most samples is the one that the run is about; a smaller one validates.
- * Where one of them does not know, most batches tell.
- */
-static const struct ana_loader_facts *largest_loader(const struct ana_result *r)
-{
-	const struct ana_loader_facts *most = NULL;
-	uint64_t samples = 0, n;
-	bool known = true;
+enum from { /* which loaders the outcomes are of */
+	FROM_ONE, /* there is no other one */
+	FROM_TRAINING, /* those that train */
+	FROM_ALL, /* all of them do what the run is there for */
+	FROM_ANY /* nothing tells which train: no more than what all of them gave */
+};
 
-	for (size_t i = 0; i < r->loaders; i++)
-		known &= !r->loader[i].given.batches || ana_loader_samples(&r->loader[i], &n);
-	for (size_t i = 0; i < r->loaders; i++) {
-		const struct ana_loader_facts *f = &r->loader[i];
-
-		if (!known || !ana_loader_samples(f, &n))
-			n = known ? 0 : f->given.batches;
-		if (n > samples) {
-			samples = n;
-			most = f;
-		}
-	}
-	return most;
-}
-
-/* The one that trains, where that is told. */
-static const struct ana_loader_facts *main_loader(const struct ana_result *r)
+static bool any_trains(const struct ana_result *r)
 {
 	for (size_t i = 0; i < r->loaders; i++)
 		if (r->loader[i].trains)
-			return &r->loader[i];
-	return largest_loader(r);
+			return true;
+	return false;
 }
 
-const struct ana_loader_facts *view_outcome_loader(const struct view_summary *s, size_t *of)
+static enum from from_which(const struct view_summary *s)
+{
+	if (!ana_loaders_differ(s->result))
+		return FROM_ONE;
+	if (any_trains(s->result))
+		return FROM_TRAINING;
+	return s->kind.kind == FACTS_RUN_EVALUATION ? FROM_ALL : FROM_ANY;
+}
+
+/* What counts of a loader, in the place of all that it gave. False: nothing. */
+static bool counted(const struct ana_loader_facts *f, enum from from, struct ana_loader_facts *of)
+{
+	*of = *f;
+	if (from == FROM_TRAINING) {
+		of->given = f->learnt;
+		of->trainers = f->learners;
+	}
+	return of->given.batches && (from != FROM_TRAINING || f->trains);
+}
+
+/* False: of one it is not known. */
+static bool sum_samples(const struct view_summary *s, enum from from, int64_t *sum)
 {
 	const struct ana_result *r = s->result;
-	bool told = false;
+	struct ana_loader_facts f;
+	uint64_t n;
 
-	*of = 0;
+	*sum = 0;
+	for (size_t i = 0; i < r->loaders; i++) {
+		if (!counted(&r->loader[i], from, &f))
+			continue;
+		if (!ana_loader_samples(&f, &n) || __builtin_add_overflow(*sum, (int64_t)n, sum))
+			return false;
+	}
+	return *sum > 0;
+}
+
+struct epochs {
+	uint64_t num, den;
+	enum view_outcome_bound bound;
+};
+
+/* No more than the passes that were begun, whatever is an epoch of which. */
+static bool sum_passes(const struct view_summary *s, enum from from, struct epochs *e)
+{
+	const struct ana_result *r = s->result;
+	struct ana_loader_facts f;
+	uint64_t num, den;
+	bool known = false;
+
+	*e = (struct epochs){ 0, 1, VIEW_OUTCOME_AT_MOST };
+	for (size_t i = 0; i < r->loaders; i++) {
+		if (!counted(&r->loader[i], from, &f))
+			continue;
+		if (!f.given.told || f.given.lost || !f.trainers)
+			return false;
+		known |= ana_loader_epochs(&f, &num, &den);
+		e->num += (f.given.passes + f.trainers - 1) / f.trainers;
+	}
+	return known && e->num <= INT64_MAX;
+}
+
+/* Of the only one that counts; of passes that are not alike nobody knows what an epoch is. */
+static bool find_epochs(const struct view_summary *s, enum from from, struct epochs *e)
+{
+	const struct ana_result *r = s->result;
+	struct ana_loader_facts f, only;
+	size_t n = 0;
+
 	for (size_t i = 0; i < r->loaders; i++)
-		*of += r->loader[i].given.batches > 0;
-	for (size_t i = 0; i < s->outcomes; i++)
-		told |= s->outcome[i].source == VIEW_OUTCOME_LOADER;
-	return told && *of > 1 ? main_loader(r) : NULL;
+		if (counted(&r->loader[i], from, &f)) {
+			only = f;
+			n++;
+		}
+	e->bound = VIEW_OUTCOME_EXACT;
+	if (n == 1 && from != FROM_ANY && from != FROM_ALL &&
+	    !(from == FROM_TRAINING && only.uneven))
+		return ana_loader_epochs(&only, &e->num, &e->den);
+	return sum_passes(s, from, e);
 }
 
 /* Whatever was lost of the record may have been a batch. */
@@ -71,19 +122,95 @@ static enum view_outcome_bound planned_bound(const struct view_summary *s)
 	return failed || told_bound(s) ? VIEW_OUTCOME_AT_MOST : VIEW_OUTCOME_EXACT;
 }
 
+/* False: not known so, for there is more than one thing that is not known. */
+static bool both(enum view_outcome_bound a, enum view_outcome_bound b, enum view_outcome_bound *of)
+{
+	*of = a ? a : b;
+	return !a || !b || a == b;
+}
+
 static void add_loader(struct view_summary *s)
 {
-	const struct ana_loader_facts *f = main_loader(s->result);
-	enum view_outcome_bound bound = told_bound(s);
-	uint64_t num, den;
+	enum from from = from_which(s);
+	enum view_outcome_bound bound, told = told_bound(s);
+	struct epochs e;
+	int64_t samples;
 
-	if (!f || !is_whole(&s->result->quality))
+	if (!is_whole(&s->result->quality))
 		return;
-	if (ana_loader_samples(f, &num))
-		view_outcome_set(s, "samples", (int64_t)num, 1, VIEW_OUTCOME_LOADER, bound);
-	if (ana_loader_epochs(f, &num, &den))
-		view_outcome_set(s, "epochs", (int64_t)num, (int64_t)den, VIEW_OUTCOME_LOADER,
+	if (sum_samples(s, from, &samples) &&
+	    both(told, from == FROM_ANY ? VIEW_OUTCOME_AT_MOST : VIEW_OUTCOME_EXACT, &bound))
+		view_outcome_set(s, "samples", samples, 1, VIEW_OUTCOME_LOADER, bound);
+	if (find_epochs(s, from, &e) && both(told, e.bound, &bound))
+		view_outcome_set(s, "epochs", (int64_t)e.num, (int64_t)e.den, VIEW_OUTCOME_LOADER,
 				 bound);
+}
+
+static bool tells_of_loader(const struct view_summary *s)
+{
+	for (size_t i = 0; i < s->outcomes; i++)
+		if (s->outcome[i].source == VIEW_OUTCOME_LOADER)
+			return true;
+	return false;
+}
+
+/* " made at train.py:33", of the only one that trains */
+static const char *made_at(const struct ana_result *r, struct base_arena *mem)
+{
+	for (size_t i = 0; i < r->loaders; i++)
+		if (r->loader[i].trains && r->loader[i].made_file)
+			return base_arena_printf(mem, " made at %s:%" PRIu32,
+						 view_file_name(r->loader[i].made_file),
+						 r->loader[i].made_line);
+	return "";
+}
+
+/* One that was made anew for each epoch is one. */
+static bool all_alike(const struct ana_result *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->loaders; i++)
+		n += r->loader[i].given.batches > 0;
+	return n == 1 && r->apart_trains == r->apart;
+}
+
+static const char *those_that_train(const struct ana_result *r, struct base_arena *mem)
+{
+	if (all_alike(r))
+		return NULL;
+	if (r->apart_trains == 1)
+		return base_arena_printf(mem,
+					 "what the loader gave is of the one%s that trains, of "
+					 "%" PRIu32 ": a batch of it came before each step of the "
+					 "optimizer",
+					 made_at(r, mem), r->apart);
+	return base_arena_printf(mem,
+				 "what the loaders gave is of the %" PRIu32 " that train, of "
+				 "%" PRIu32 ": steps of the optimizer came behind batches of each",
+				 r->apart_trains, r->apart);
+}
+
+const char *view_outcome_loaders(const struct view_summary *s, struct base_arena *mem)
+{
+	switch (from_which(s)) {
+	case FROM_TRAINING:
+		return tells_of_loader(s) ? those_that_train(s->result, mem) : NULL;
+	case FROM_ALL:
+		return tells_of_loader(s) ? "what the loaders gave is of all of them together"
+					  : NULL;
+	case FROM_ANY:
+		if (tells_of_loader(s))
+			return "what the loaders gave is of all of them together: nothing tells "
+			       "which train, and some may validate";
+		return s->result->complete || s->result->imported
+			       ? NULL
+			       : "how many samples is not known: nothing tells which loaders train, "
+				 "and what came last may not have been told";
+	case FROM_ONE:
+		break;
+	}
+	return NULL;
 }
 
 static void add_units(struct view_summary *s, const struct view_unit *unit, size_t n,

@@ -43,10 +43,10 @@ void view_waste_of(const struct view_summary *s, bool waste[ANA_CLASSES]);
 void view_summary_set_units(struct view_summary *s, const struct view_unit *unit, size_t n);
 
 /*
- * outcomes.c: where several loaders gave batches, the one whose samples and epochs the outcomes
- * are, and *@of how many; it may be known that it trains. NULL: there is one, or none is told.
+ * outcomes.c: where several loaders gave batches, a sentence that says which of them the outcomes
+ * are of, or why there are none. NULL: there is one loader, or none is told.
  */
-const struct ana_loader_facts *view_outcome_loader(const struct view_summary *s, size_t *of);
+const char *view_outcome_loaders(const struct view_summary *s, struct base_arena *mem);
 
 void view_summary_free(struct view_summary *s);
 

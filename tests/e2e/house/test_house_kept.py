@@ -71,7 +71,7 @@ STRUCTS = {  # name: (where it is, where it is kept, {member: why it is not})
         'thread': 'those that are alive', 'threads': 'those that are alive', 'asked': 'of one question', 'asked_room': ROOM}),
     'ana_thread_samples': ('evidence/evidence.h', 'evidence/evidence.c', {}),
     'ana_batches': ('evidence/evidence.h', 'evidence/evidence.c', {}),
-    'ana_loaders': ('evidence/loaders.h', 'evidence/loaders.c', {'table': MADE}),
+    'ana_loaders': ('evidence/loaders.h', 'evidence/loaders.c', {'table': MADE, 'apart': 'of trains.c alone'}),
     'ana_loader': ('evidence/loaders.h', 'evidence/loaders.c', {}),
     'ana_hotspots': ('evidence/hotspots.h', 'evidence/hotspots.c', {
         **dict.fromkeys('options observer'.split(), MADE), 'slot': LOOKED, 'process': 'of one piece'}),

@@ -268,6 +268,7 @@ def shim_works(python, where):
         pins = sorted((b[1], b[2]) for b in batches if b[0] == 4)
         gs.equal(pins, [(1, 0), (1, 1), (1, 2), (1, 3), (2, 0), (2, 1), (2, 7)], f'{what}: PIN rows')
         texts = [r['text'] for r in rows if r.get('batch') == 1]
+        gs.equal([r['samples'] for r in rows if r.get('batch') == 1], [1, 2], f'{what}: what OPEN rows are over')
         line = [n for n, text in enumerate(LOOP.split('\n'), 1) if 'Mine if bad' in text]
         gs.equal(texts, 2 * [f'kind=torch workers=0 batch=2 pin=1 dataset=Data made=<string>:{line[0]}'], f'{what}: OPEN rows')
         saved = [c for r in rows if r.get('frame') == 'facts' for c in r['checkpoints']]

@@ -1305,6 +1305,61 @@ static void test_loaders(void)
 	end(&t);
 }
 
+static void open_over(struct bench *t, uint32_t iterator, uint32_t over)
+{
+	add(t,
+	    (struct wire_batch){ .what = WIRE_BATCH_OPEN,
+				 .pid = PID,
+				 .tid = PID,
+				 .loader = iterator,
+				 .samples = over,
+				 .text = name(t, "workers=2") },
+	    iterator, iterator + 1);
+}
+
+/* One loader for settings and sums, whatever it goes over; that it was several things is known. */
+static void test_loaders_over(void)
+{
+	static const struct {
+		uint32_t over[4];
+		bool several;
+		uint32_t apart;
+	} cases[] = {
+		{ { 0, 0, 0, 0 }, false, 1 }, /* of an earlier version */
+		{ { 1, 1, 1, 1 }, false, 1 }, { { 1, 2, 1, 2 }, true, 2 },
+		{ { 2, 1, 2, 2 }, true, 2 },  { { 1, 2, 3, 4 }, true, 4 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ana_loaders apart = { .apart = true };
+		struct ana_loaders all = { 0 };
+		struct bench t;
+
+		begin(&t);
+		apart.table = t.names;
+		for (uint32_t k = 0; k < 4; k++) {
+			struct wire_batch b = { .what = WIRE_BATCH_OPEN,
+						.loader = k + 1,
+						.samples = cases[i].over[k],
+						.text = name(&t, "workers=2") };
+
+			open_over(&t, k + 1, cases[i].over[k]);
+			REQUIRE(!ana_loaders_add(&apart, &b));
+		}
+		REQUIRE(!ana_loaders_merge(&all, &t.e.loaders));
+		REQUIRE(!ana_loaders_merge(&all, &t.e.loaders));
+		EXPECT_INT(all.count, 1);
+		EXPECT(all.loader[0].facts.several == cases[i].several);
+		EXPECT_INT(apart.count, cases[i].apart);
+		EXPECT(ana_loaders_get(&apart, 4)->workers == 2);
+		EXPECT((ana_loaders_get(&apart, 1) == ana_loaders_get(&apart, 3)) ==
+		       (cases[i].over[0] == cases[i].over[2]));
+		ana_loaders_fini(&all);
+		ana_loaders_fini(&apart);
+		end(&t);
+	}
+}
+
 /* Of a hostile trace: what is no file with a line tells nothing, and a path never ends early. */
 static void test_made_at(void)
 {
@@ -1404,6 +1459,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_sites_cpu),
 	T_CASE(test_sites_bound),
 	T_CASE(test_loaders),
+	T_CASE(test_loaders_over),
 	T_CASE(test_made_at),
 	T_CASE(test_forgetting),
 };

@@ -116,7 +116,8 @@ static char judged(const char *budget, enum view_outcome_bound count)
 	struct check_budget b;
 	const char *why;
 
-	run.outcome[run.outcomes++] = (struct check_outcome){ "frames", 1000, 1, count };
+	run.outcome[run.outcomes++] =
+		(struct check_outcome){ "frames", 1000, 1, count, VIEW_OUTCOME_GIVEN };
 	check_result_init(&r, &mem);
 	if (check_budget_parse(budget, &b, &why))
 		return '!';
@@ -363,8 +364,9 @@ static void test_baseline(void)
 	run.hotspots = 1;
 	run.batches = 41;
 	run.outcome[run.outcomes++] =
-		(struct check_outcome){ "frames", 7, 2, VIEW_OUTCOME_AT_MOST };
-	run.outcome[run.outcomes++] = (struct check_outcome){ "samples", 9, 1, VIEW_OUTCOME_EXACT };
+		(struct check_outcome){ "frames", 7, 2, VIEW_OUTCOME_AT_MOST, VIEW_OUTCOME_GIVEN };
+	run.outcome[run.outcomes++] =
+		(struct check_outcome){ "samples", 9, 1, VIEW_OUTCOME_EXACT, VIEW_OUTCOME_LOADER };
 	REQUIRE(!check_baseline_write(path, &run, 1));
 	REQUIRE(!check_baseline_read(path, &mem, got, &runs, &why));
 	EXPECT(runs == 1);
@@ -538,7 +540,8 @@ static struct check_run working(struct check_item *item, int64_t ns, int64_t sam
 	r.batches = batches ? batches : -1;
 	if (samples)
 		r.outcome[r.outcomes++] =
-			(struct check_outcome){ "samples", samples, 1, VIEW_OUTCOME_EXACT };
+			(struct check_outcome){ "samples", samples, 1, VIEW_OUTCOME_EXACT,
+						VIEW_OUTCOME_LOADER };
 	return r;
 }
 

@@ -5,6 +5,8 @@
 #include "loaders.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/archive.h"
@@ -169,7 +171,7 @@ static struct ana_loader *get(struct ana_loaders *l, const char *settings)
 {
 	struct ana_loader *x = find(l, settings);
 
-	if (x || l->count == LOADERS_MAX)
+	if (x || l->count == (l->apart ? ANA_LOADERS_APART_MAX : LOADERS_MAX))
 		return x ? x : &l->loader[l->count - 1];
 	if (!base_vec_more(l->loader, l->count, l->room))
 		return NULL;
@@ -225,12 +227,36 @@ static void extend(struct ana_loader *x, const struct wire_batch *b)
 	x->facts.seen_ns = x->last_ns - x->first_ns;
 }
 
+/* The loader that an iterator is of. NULL: no memory. */
+static struct ana_loader *opened(struct ana_loaders *l, const struct wire_batch *b)
+{
+	const char *settings = wire_strtab_get(l->table, b->text, NULL);
+	struct ana_loader *x;
+	char *apart;
+
+	if (!l->apart)
+		return get(l, settings);
+	if (asprintf(&apart, "%s over=%" PRIu32, settings, b->samples) < 0)
+		return NULL;
+	x = get(l, apart);
+	free(apart);
+	return x;
+}
+
+static void set_over(struct ana_loader *x, uint32_t over)
+{
+	x->facts.several |= x->over && over && x->over != over;
+	if (!x->over)
+		x->over = over;
+}
+
 static int add_open(struct ana_loaders *l, const struct wire_batch *b)
 {
-	struct ana_loader *x = get(l, wire_strtab_get(l->table, b->text, NULL));
+	struct ana_loader *x = opened(l, b);
 
 	if (!x)
 		return -ENOMEM;
+	set_over(x, b->samples);
 	x->facts.iterators++;
 	ana_sum(&x->facts.open_ns, b->end_ns - b->start_ns);
 	extend(x, b);
@@ -298,6 +324,7 @@ static void add_facts(struct ana_loader_facts *to, const struct ana_loader_facts
 	if (f->seen_ns > to->seen_ns)
 		to->seen_ns = f->seen_ns;
 	ana_loader_given_add(&to->given, &f->given);
+	to->several |= f->several;
 }
 
 int ana_loaders_merge(struct ana_loaders *to, const struct ana_loaders *from)
@@ -370,6 +397,7 @@ static void archive_facts(struct ana_loader_facts *f, struct ana_archive *a)
 	ana_archive_field(a, f->major_faults);
 	ana_archive_time(a, &f->seen_ns);
 	ana_loader_given_archive(&f->given, a);
+	ana_archive_bool(a, &f->several);
 }
 
 void ana_loaders_archive(struct ana_loaders *l, struct ana_archive *a)
@@ -391,6 +419,7 @@ static void archive_open_loader(struct ana_loader *x, struct ana_archive *a)
 	ana_archive_stamp(a, &x->last_ns);
 	ana_archive_check(a, x->first_ns != INT64_MIN && x->last_ns != INT64_MAX);
 	ana_archive_field(a, x->facts.trainers);
+	ana_archive_field(a, x->over);
 	if (a->reading && !a->err)
 		a->err = read_settings(&x->facts, x->settings);
 }

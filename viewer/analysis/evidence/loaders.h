@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the loaders of one process tell of themselves: their settings, and sums over the steps in
- * the life of their batches. Iterators with the same settings count as one loader. One thread.
+ * the life of their batches. Iterators with the same settings count as one loader, whatever they go
+ * over: one is often made anew, for each epoch or each part of the data. One thread.
  */
 #ifndef ANALYSIS_LOADERS_H
 #define ANALYSIS_LOADERS_H
@@ -14,6 +15,7 @@
 #include "wire/evidence.h"
 #include "wire/strtab.h"
 
+#define ANA_LOADERS_APART_MAX 1024u /* where they are told apart; of more none is known */
 #define ANA_BATCH_UNKNOWN UINT64_MAX /* wire_batch.batch: nobody knows which */
 
 struct ana_loader { /* all iterators of the same settings */
@@ -21,10 +23,12 @@ struct ana_loader { /* all iterators of the same settings */
 	char *settings;
 	struct ana_durations fetches;
 	int64_t first_ns, last_ns;
+	uint32_t over; /* what the first one goes over (wire/evidence.h); 0: not told */
 };
 
 struct ana_loaders {
 	const struct wire_strtab *table; /* borrowed */
+	bool apart; /* those that go over different things are told apart; not to be merged */
 	struct ana_loader *loader;
 	uint32_t count, room;
 	uint32_t *of; /* iterator number to loader, UINT32_MAX: not known */

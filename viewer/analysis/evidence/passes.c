@@ -233,6 +233,16 @@ bool ana_loader_epochs(const struct ana_loader_facts *f, uint64_t *num, uint64_t
 	return true;
 }
 
+bool ana_loaders_differ(const struct ana_result *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->loaders; i++)
+		if (r->loader[i].given.batches)
+			n += r->loader[i].several ? 2 : 1;
+	return n > 1;
+}
+
 void ana_loader_given_archive(struct ana_loader_given *g, struct ana_archive *a)
 {
 	ana_archive_bool(a, &g->told);

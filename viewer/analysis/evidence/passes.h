@@ -50,6 +50,9 @@ bool ana_loader_samples(const struct ana_loader_facts *f, uint64_t *samples);
  */
 bool ana_loader_epochs(const struct ana_loader_facts *f, uint64_t *num, uint64_t *den);
 
+/* Whether several loaders gave batches, or one that went over several data sets. */
+bool ana_loaders_differ(const struct ana_result *r);
+
 struct ana_archive; /* archive.h */
 void ana_loader_given_archive(struct ana_loader_given *g, struct ana_archive *a);
 void ana_passes_archive(struct ana_passes *g, struct ana_archive *a);

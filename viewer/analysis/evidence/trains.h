@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which of several loaders trains: the one of which a batch came before each step of an optimizer
- * (docs/LEDGER.md, 10). A loader that validates gives its batches between some steps alone.
+ * Which of several loaders train: those of which alone a batch came before steps of an optimizer
+ * (docs/LEDGER.md, 10). One that validates gives its batches between some steps, beside another
+ * one's. They are told apart by what they go over, even where their settings are the same.
  */
 #ifndef ANALYSIS_TRAINS_H
 #define ANALYSIS_TRAINS_H
@@ -10,9 +11,9 @@
 #include "trace/trace.h"
 
 /*
- * Sets r->loader[].trains of that one, of a run with two loaders or more that marks its optimizer's
- * steps; none where there is no such loader, or another one is as good. Reads ranges and batches of
- * the trace once more. 0 or -ENOMEM.
+ * Sets trains, learnt and learners of r->loader[], and how many there are, of a run with two
+ * loaders or more that marks its optimizer's steps; nothing where of one it is not known. Reads
+ * ranges and batches of the trace once more. 0 or -ENOMEM.
  */
 int ana_trains_find(struct view_trace *t, struct ana_result *r);
 

@@ -135,27 +135,20 @@ static void put_outcome(struct html *h, const struct view_outcome *o, size_t at)
 static void put_outcomes(struct html *h)
 {
 	const struct view_summary *s = h->s;
-	const struct ana_loader_facts *l;
-	size_t loaders;
+	const char *loaders = view_outcome_loaders(s, &h->mem);
 
-	if (!s->outcomes)
+	if (s->outcomes) {
+		html_table(h, "What it bought");
+		HTML_HEADS(h, "Unit", "n:Count", "$:Price", "n:Of so many", "Known from");
+		for (size_t i = 0; i < s->outcomes; i++)
+			put_outcome(h, &s->outcome[i], i);
+		html_table_end(h);
+	}
+	if (!loaders)
 		return;
-	html_table(h, "What it bought");
-	HTML_HEADS(h, "Unit", "n:Count", "$:Price", "n:Of so many", "Known from");
-	for (size_t i = 0; i < s->outcomes; i++)
-		put_outcome(h, &s->outcome[i], i);
-	html_table_end(h);
-	l = view_outcome_loader(s, &loaders);
-	if (l)
-		html_put(
-			h,
-			l->trains
-				? "<p class=\"soft\">Several loaders gave batches: what is known from the "
-				  "loader is of the one that trains: a batch of it came before each "
-				  "step of the optimizer.</p>\n"
-				: "<p class=\"soft\">Several loaders gave batches: what is known from the "
-				  "loader is of the one that gave most, which may be one that "
-				  "validates.</p>\n");
+	html_put(h, "<p class=\"soft\">");
+	html_escape_sentence(h->f, loaders);
+	html_put(h, "</p>\n");
 }
 
 void html_cost(struct html *h)

@@ -189,35 +189,14 @@ void text_gpus(struct page *p)
 		fprintf(p->f, "  and %zu more (see --format json)\n", shown - GPUS_SHOWN);
 }
 
-/* " made at train.py:33" */
-static const char *loader_place(struct page *p, const struct ana_loader_facts *l)
-{
-	return l->made_file ? base_arena_printf(&p->mem, " made at %s:%" PRIu32,
-						view_file_name(l->made_file), l->made_line)
-			    : "";
-}
-
-static const char *which_loader(struct page *p, const struct ana_loader_facts *l, size_t loaders)
-{
-	return base_arena_printf(&p->mem,
-				 l->trains ? "trains, of %zu: a batch of it came before each step "
-					     "of the optimizer"
-					   : "gave most, of %zu; it may be one that validates",
-				 loaders);
-}
-
 static void put_outcomes(struct page *p)
 {
-	const struct ana_loader_facts *l;
-	size_t loaders;
+	const char *of = view_outcome_loaders(p->s, &p->mem);
 
 	for (size_t i = 0; i < p->s->outcomes; i++)
 		text_line(p, view_outcome_words(&p->s->outcome[i], &p->mem));
-	l = view_outcome_loader(p->s, &loaders);
-	if (l)
-		text_line(p,
-			  base_arena_printf(&p->mem, "what the loader gave is of the one%s that %s",
-					    loader_place(p, l), which_loader(p, l, loaders)));
+	if (of)
+		text_line(p, of);
 }
 
 void text_steps(struct page *p)
@@ -226,7 +205,7 @@ void text_steps(struct page *p)
 	base_unit count, median, p95, usd;
 	const char *t;
 
-	if (!view_steps_shown(r) && !p->s->outcomes)
+	if (!view_steps_shown(r) && !p->s->outcomes && !view_outcome_loaders(p->s, &p->mem))
 		return;
 	text_heading(p, "Steps");
 	put_outcomes(p);
