@@ -44,22 +44,6 @@ struct edge { /* @by more strands that have the GPU call it @part */
 
 /* ---- lanes ---- */
 
-/* The last segment that began at @t or before. */
-static size_t segment_of(const struct view_insurance *o, int64_t t)
-{
-	size_t low = 0, high = o->segments;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (o->segment[mid].start_ns <= t)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low - 1;
-}
-
 static bool are_beside(const struct saves_input *in, const struct view_insurance *o)
 {
 	uint32_t *part = calloc(o->segments + 1, sizeof(*part));
@@ -67,8 +51,8 @@ static bool are_beside(const struct saves_input *in, const struct view_insurance
 
 	for (size_t i = 0; part && seen && i < in->processes && !beside; i++) {
 		const struct saves_process *p = &in->process[i];
-		size_t k =
-			p->holds && p->end_ns > p->start_ns ? segment_of(o, p->start_ns) : SIZE_MAX;
+		size_t k = p->holds && p->end_ns > p->start_ns ? saves_segment_at(o, p->start_ns)
+							       : SIZE_MAX;
 
 		if (k == SIZE_MAX)
 			continue;

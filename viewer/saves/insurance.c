@@ -172,8 +172,7 @@ static int make_segments(struct insure *w)
 	return err;
 }
 
-/* The segment in which @t lies, or the last one before it; SIZE_MAX: none. */
-static size_t segment_at(const struct view_insurance *o, int64_t t)
+size_t saves_segment_at(const struct view_insurance *o, int64_t t)
 {
 	size_t low = 0, high = o->segments;
 
@@ -203,7 +202,7 @@ static void judge_ends(struct insure *w)
 
 	for (size_t i = 0; i < w->in->processes; i++) {
 		const struct saves_process *p = &w->in->process[i];
-		size_t k = p->holds ? segment_at(o, p->start_ns) : SIZE_MAX;
+		size_t k = p->holds ? saves_segment_at(o, p->start_ns) : SIZE_MAX;
 
 		if (k == SIZE_MAX || p->ordered)
 			continue;
@@ -347,7 +346,7 @@ static void walk(struct insure *w)
 /* Whether that leaves anything open. */
 static bool be_unsure(struct view_insurance *o, int64_t t, int64_t there_ns, int64_t gone_ns)
 {
-	size_t k = segment_at(o, there_ns);
+	size_t k = saves_segment_at(o, there_ns);
 	struct saves_segment *s = k == SIZE_MAX ? NULL : &o->segment[k];
 
 	if (!s || gone_ns <= s->end_ns)
@@ -481,7 +480,7 @@ static void restart(struct insure *w, size_t k)
 			continue;
 		newest = base_max(newest, w->c.checkpoint[w->c.of_save[save]].start_ns);
 	}
-	from = newest == INT64_MIN ? SIZE_MAX : segment_at(o, newest);
+	from = newest == INT64_MIN ? SIZE_MAX : saves_segment_at(o, newest);
 	if (from == SIZE_MAX || from >= k)
 		return;
 	s->opened = true;
@@ -539,7 +538,7 @@ static void book_all(struct insure *w)
 static void suppose(struct insure *w, size_t mark, int64_t newest, struct saves_segment *s)
 {
 	struct view_insurance *o = w->out;
-	size_t from = segment_at(o, newest);
+	size_t from = saves_segment_at(o, newest);
 
 	memcpy(s, o->segment, o->segments * sizeof(*s));
 	if (from == SIZE_MAX)
@@ -635,7 +634,7 @@ static int tell_interval(struct insure *w)
 		return -ENOMEM;
 	for (size_t i = 0; i < w->c.checkpoints; i++) {
 		int64_t t = w->c.checkpoint[i].start_ns;
-		size_t k = segment_at(w->out, t);
+		size_t k = saves_segment_at(w->out, t);
 
 		if (w->c.checkpoint[i].there_ns == LIVE_NEVER || w->c.checkpoint[i].unsure)
 			continue;

@@ -93,6 +93,9 @@ struct saves_cut {
 };
 struct saves_cut saves_cut_of(const struct saves_segment *s, bool last);
 
+/* The segment in which @t lies, or the last one before it; SIZE_MAX: none. */
+size_t saves_segment_at(const struct view_insurance *i, int64_t t);
+
 /* What was held since it began is done again from @from_ns on, if it broke. */
 void saves_redo(struct saves_segment *s, int64_t from_ns);
 
