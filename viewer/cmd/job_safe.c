@@ -153,6 +153,15 @@ static int tell_unsure(const struct top_stop *f, const char *id)
 	return VIEW_EXIT_ERROR;
 }
 
+/* What it was held since it began is no loss: nothing of that would have to be done again. */
+static int tell_serving(const char *id)
+{
+	printf("%s: not known: it is inference so far, which saves nothing: a stop loses the "
+	       "requests under way, and nobody answers new ones\n",
+	       id);
+	return VIEW_EXIT_ERROR;
+}
+
 static int tell(const struct top_stop *f, const char *id, const struct live_condition *c)
 {
 	bool costs = too_much(loss_of(f), c);
@@ -161,6 +170,8 @@ static int tell(const struct top_stop *f, const char *id, const struct live_cond
 		printf("%s: safe to stop: nothing of it holds a GPU\n", id);
 		return VIEW_EXIT_OK;
 	}
+	if (f->serving == f->on)
+		return tell_serving(id);
 	if (f->untold) {
 		printf("%s: not known: not all saves of it were read; ask again after the next "
 		       "one\n",

@@ -12,21 +12,20 @@
 #include "source.h"
 #include "summary/analyse.h"
 
-/* A trace that can be judged at once has a grade. */
-static char grade_of(const char *dir, const struct view_rate_options *rates)
+/* A trace that can be read at once has a grade, and tells what kind of run it is so far. */
+static void judge(struct top_stop *f, const char *dir, const struct view_rate_options *rates)
 {
 	struct view_analysis a = { .window = ANA_WINDOW_JOB,
 				   .rates = *rates,
 				   .quiet_when_empty = true };
 	struct view_summary *s = NULL;
-	char grade = 0;
 
 	if (!top_small_trace(dir) || view_analyse(dir, &a, &s))
-		return 0;
+		return;
 	if (s->saves)
-		grade = s->saves->grade;
+		f->grade = (char)base_max(f->grade, s->saves->grade);
+	f->serving += s->kind.kind == FACTS_RUN_INFERENCE;
 	view_summary_free(s);
-	return grade;
 }
 
 /* A state that is too small to be a training's is not relied on. */
@@ -134,7 +133,7 @@ static bool look(struct top_stop *f, const char *what, const struct top_stop_opt
 	if (ok)
 		add_run(f, &l);
 	if (s && f->on > on && !strstr(what, "://"))
-		f->grade = (char)base_max(f->grade, grade_of(what, &o->rates));
+		judge(f, what, &o->rates);
 	top_snapshot_fini(&l);
 	if (s)
 		s->free(s);

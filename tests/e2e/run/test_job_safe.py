@@ -286,6 +286,20 @@ def graded(where):
         gs.equal(line.split('; spot grade ')[1:], [f'{grade} ({GRADES})'] if grade else [], line)
 
 
+def of_server(where):
+    """Inference saves nothing: what it was held since it began is no loss, and what else a stop does is not known."""
+    for kernel, status, part in ('paged_attention_v2_kernel', 1, 'not known: it is inference so far'), ('gemm', 2, 'a stop now loses 10 m'):
+        t = Trainer('serving-' + kernel, ago=600, stamped=True)
+        run = t.write(os.path.join(where, 'serving'), t.hello(), *pulses(t, *range(1, 600, 7), 600))
+        lines = [f'run {t.run}', f'stream 0 1 {os.getpid()} {t.start} here']
+        for i in range(1, 600):
+            at = t.start + i * 10**9
+            lines += [f'op {at} {at + 5 * 10**8} {i} 7 {kernel}', f'api {at - 20000} {at - 10000} {i} 9 cudaLaunchKernel']
+        subprocess.run([os.path.join(gs.BUILD, 'tests', 'ranks_make'), run], input='\n'.join([*lines, 'cut', '']), text=True, check=True)
+        line = answer(status, part, run, *PRICE)
+        gs.equal('loses 10 m' in line, status == 2, line)
+
+
 SAVER = '''
 import os, sys, time
 sys.path.insert(0, sys.argv[1])
@@ -342,5 +356,6 @@ with gs.scratch() as where:
     of_collector()
     over_http()
     graded(where)
+    of_server(where)
     of_a_real_one(where)
 gs.finish()
