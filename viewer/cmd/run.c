@@ -16,6 +16,7 @@
 #include "run/install.h"
 #include "run/live.h"
 #include "core/log.h"
+#include "job/cgroup.h"
 #include "run/left.h"
 #include "run/others.h"
 #include "run/preload_path.h"
@@ -134,6 +135,7 @@ static void about_begin(struct view_run *r)
 		.user = getenv("USER") ? getenv("USER") : getenv("LOGNAME"),
 	};
 	view_job_from_environment(&r->about.job);
+	view_job_from_cgroup(&r->about.job);
 }
 
 /* GPUSTARVE=0 in a site's or a job's environment turns us off without a change of command lines. */

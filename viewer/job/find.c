@@ -140,19 +140,63 @@ static void note(struct view_jobs *j, struct view_job *job, const char *text)
 	job->note[job->notes++] = text;
 }
 
-static void add_run(struct look *l, const char *name, const struct view_job_identity *id)
+static void add_path(struct view_jobs *j, struct view_job *job, const char *path)
+{
+	if (job->runs == VIEW_JOB_RUNS_MAX) {
+		note(j, job, "it has more runs than can be joined: some are left out");
+		return;
+	}
+	job->run = grown(job->run, &job->run_room, job->runs, sizeof(*job->run), &j->mem);
+	job->run[job->runs++] = path;
+}
+
+static void add_run(struct look *l, const char *name, const struct view_job_identity *id,
+		    bool named)
 {
 	struct view_jobs *j = l->jobs;
 	struct view_job *job = job_of(j, id);
 
 	view_job_add(&job->id, id);
 	job->id.text[VIEW_JOB_STEP] = NULL;
-	if (job->runs == VIEW_JOB_RUNS_MAX) {
-		note(j, job, "it has more runs than can be joined: some are left out");
-		return;
+	job->unnamed = !named && (job->unnamed || !job->runs);
+	add_path(j, job, base_arena_printf(&j->mem, "%s/%s", l->out, name));
+}
+
+/* The only other job of its number that a node told of; NULL: there is none, or several. */
+static struct view_job *named_like(struct view_jobs *j, const struct view_job *job)
+{
+	struct view_job *like = NULL;
+
+	for (size_t i = 0; i < j->jobs; i++) {
+		struct view_job *o = &j->job[i];
+
+		if (o == job || !o->folder ||
+		    o->id.number[VIEW_JOB_ID] != job->id.number[VIEW_JOB_ID])
+			continue;
+		if (like)
+			return NULL;
+		like = o;
 	}
-	job->run = grown(job->run, &job->run_room, job->runs, sizeof(*job->run), &j->mem);
-	job->run[job->runs++] = base_arena_printf(&j->mem, "%s/%s", l->out, name);
+	return like;
+}
+
+/* A run that knows its job's number alone (cgroup.h) is of the job that has it. */
+static void join_unnamed(struct view_jobs *j)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < j->jobs; i++) {
+		struct view_job *job = &j->job[i], *like;
+
+		like = job->unnamed && !job->folder ? named_like(j, job) : NULL;
+		for (size_t k = 0; like && k < job->runs; k++)
+			add_path(j, like, job->run[k]);
+		job->runs = like ? 0 : job->runs;
+	}
+	for (size_t i = 0; i < j->jobs; i++)
+		if (j->job[i].runs || j->job[i].folder)
+			j->job[kept++] = j->job[i];
+	j->jobs = kept;
 }
 
 static bool wanted(const struct look *l, const struct view_job_identity *id)
@@ -179,9 +223,11 @@ static void look_at_run(struct look *l, const char *name)
 	else if (more.number[VIEW_JOB_ID] == id.number[VIEW_JOB_ID])
 		view_job_add(&id, &more);
 	if (wanted(l, &id)) {
+		const bool cluster = id.text[VIEW_JOB_CLUSTER] != NULL;
+
 		safe_cluster(&scratch, &id);
 		view_job_keep(&id, &l->jobs->mem);
-		add_run(l, name, &id);
+		add_run(l, name, &id, cluster);
 	}
 	base_arena_fini(&scratch);
 }
@@ -231,6 +277,7 @@ int view_jobs_find(struct view_jobs *j, const char *out, int64_t job, enum view_
 			look_at_folder(&l, e->d_name);
 	}
 	closedir(d);
+	join_unnamed(j);
 	for (size_t i = 0; i < j->jobs; i++)
 		if (j->job[i].runs)
 			qsort(j->job[i].run, j->job[i].runs, sizeof(*j->job[i].run), by_text);
@@ -389,7 +436,7 @@ static int find_labelled(struct view_jobs *j, const char *out, const char *label
 		const char *path = base_arena_printf(&scratch, "%s/%s", out, e->d_name);
 
 		if (ends_with(e->d_name, ".gst") && view_peek_labelled(path, key, equals + 1))
-			add_run(&l, e->d_name, &none);
+			add_run(&l, e->d_name, &none, true);
 		base_arena_fini(&scratch);
 	}
 	closedir(d);

@@ -13,6 +13,7 @@
 
 struct view_job { /* what was found of one */
 	struct view_job_identity id; /* cluster as paths have it; array where it is known */
+	bool unnamed; /* of no run is the cluster known: @id has "cluster" */
 	const char *folder; /* <out>/<cluster>-<job>.job; NULL: nobody made one */
 	const char **run; /* paths of its runs, by name */
 	size_t runs, run_room;

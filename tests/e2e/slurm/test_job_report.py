@@ -121,6 +121,42 @@ def check_fleet(where):
         gs.equal((d.get('runs_overlap'), d['end'], d.get('exit_status')), (True, *want), f'runs that ended {ends}')
 
 
+def check_contained(where):
+    """A container's run knows the number of its job alone: it is of the only job that has it, and billed once."""
+    out = fresh(where, 'contained')
+    run(out, 'contained', stream(), record={'slurm': {'job': 9}})
+    run(out, 'elsewhere', stream(pid=101, start=0, end=20), record={'slurm': {'job': 10}})
+    alloc(out)
+    gs.equal(fleet(out), [('contained', 30 * S), ('elsewhere', 20 * S), ('slurm-c1-9', 370 * S)], 'beside the rest of its job')
+    s = report('--job', '9', '--dir', out)
+    gs.equal((s['ledger']['gpu_ns'], sum(no_process(s))), (400 * S, 370 * S), 'of the job')
+    out = fresh(where, 'ambiguous')
+    run(out, 'contained', stream(), record={'slurm': {'job': 9}})
+    alloc(out)
+    alloc(out, cluster='c2')
+    gs.equal(fleet(out), [('contained', 30 * S), ('slurm-c1-9', 400 * S), ('slurm-c2-9', 400 * S)],
+             'of which of two is not known')
+
+
+WRAPPED = '''mount --bind "$1" /proc/$$/cgroup && shift && exec "$@"'''
+
+
+def check_cgroup(where):
+    """The wrapper takes the number from its cgroup, where the environment tells of no job."""
+    out, told = fresh(where, 'cgroup'), os.path.join(where, 'told')
+    with open(told, 'w', encoding='utf-8') as f:
+        f.write('0::/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0\n')
+    if os.geteuid() or subprocess.run(['unshare', '-m', 'sh', '-c', WRAPPED, 'sh', told, 'true'], check=False).returncode:
+        return  # nobody may mount here; the unit test reads the text
+    for env, job in (({}, 4711), ({'SLURM_JOB_ID': '12', 'SLURM_STEP_ID': '0'}, 12)):
+        done = gs.command(['unshare', '-m', 'sh', '-c', WRAPPED, 'sh', told, gs.WITH_GPUSIM, gs.CLI, 'run', '--no-report', '-o', out, '--',
+                           gs.PYTHON, '-c', 'import gpudev; gpudev.Stream(gpudev.Device(0)).kernel(1000, "k")'],
+                          env=gs.environment(PYTHONPATH=gs.WORKLOADS, **env))
+        gs.equal(done.returncode, 0, done.stderr.decode())
+        [path] = [r for r in gs.runs(out) if json.load(open(os.path.join(r, 'run.json'), encoding='utf-8')).get('slurm', {}).get('job') == job]
+        gs.check(os.path.isdir(path), f'{env}: {job}')
+
+
 def check_prices(where):
     """Runs of other prices: the report has one, says so and which there are; its summary is what the trace gives."""
     out = fresh(where, 'prices')
@@ -477,7 +513,7 @@ def check_hostile(where):
 
 closed = schema.close(schema.ours())
 with gs.scratch() as scratch:
-    for check in (check_unused, check_fleet, check_prices, check_digest, check_unseen, check_requeue, check_steps, check_labels, check_ends, check_names, check_never,
+    for check in (check_unused, check_fleet, check_contained, check_cgroup, check_prices, check_digest, check_unseen, check_requeue, check_steps, check_labels, check_ends, check_names, check_never,
                   check_held, check_hostile):
         check(scratch)
 gs.finish()

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the scheduler says of a job: from the environment, from JSON, and both together. */
+#include "job/cgroup.h"
 #include "job/identity.h"
 
 #include "harness.h"
@@ -116,7 +117,36 @@ static void test_add(void)
 	EXPECT_STR(id.text[VIEW_JOB_QOS], "normal");
 }
 
+/* A container drops the environment and stays in the job's cgroup. */
+static void test_cgroup(void)
+{
+	static const struct {
+		const char *text;
+		int64_t job;
+	} cases[] = {
+		{ "0::/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0\n", 4711 },
+		{ "0::/system.slice/n1_slurmstepd.scope/job_1/step_batch/user\n", 1 },
+		{ "12:pids:/user.slice\n9:devices:/slurm/uid_1000/job_77/step_3/task_0\n"
+		  "0::/user.slice\n",
+		  77 },
+		{ "4:memory:/slurm_n7/uid_0/job_8/step_0\n", 8 },
+		{ "0::/slurm/uid_0/job_12", 12 },
+		{ "", -1 },
+		{ "0::/\n", -1 },
+		{ "0::/user.slice/job_5/step_0\n", -1 }, /* not Slurm's */
+		{ "0::/slurm\n1:x:/job_5\n", -1 }, /* of another line */
+		{ "0::/slurm/job_\n", -1 },
+		{ "0::/slurm/job_5x\n", -1 },
+		{ "0::/slurm/job_-5\n", -1 },
+		{ "0::/slurm/job_99999999999999\n", -1 },
+		{ "0::/slurm/job_9999999999\n", -1 }, /* more than Slurm counts */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		EXPECT_INT(view_job_in_cgroup(cases[i].text), cases[i].job);
+}
+
 int main(void)
 {
-	return RUN(test_environment, test_nothing, test_json, test_add);
+	return RUN(test_environment, test_nothing, test_json, test_add, test_cgroup);
 }
