@@ -35,7 +35,7 @@ begin = function('begin', u32, u32)
 end = function('end', u32, u32, u64, u32, u32)
 forget = function('forget', u32)
 opening = function('opening', u64, text)
-opened = function('opened', u64, u32, text)
+opened = function('opened', u64, u32, u32, text)
 worker = function('worker', u32, u32, u32, u32)
 
 process = os.getpid()
@@ -76,7 +76,7 @@ def number_of(queue, key, kind):
         arm()
         mine = queue.__dict__['_gpustarve'] = next(numbers)
         opening(key, kind)
-        opened(key, mine, b'kind=' + kind)
+        opened(key, mine, 0, b'kind=' + kind)
     return mine
 
 

@@ -158,12 +158,14 @@ def saves_of(stream):
 
 
 def check_count(stream):
-    """Each thing that is told of a save has its number, and each pulse says how many were told before it."""
+    """Each thing that is told of a save has its number, and each pulse says how many were told before it. What became of a
+    file that was written by other means (number 0) is none."""
     count, pulses = 0, 0
     for r in stream:
         for p in r['checkpoints'] if r.get('frame') == 'facts' else ():
-            count += p['state'] not in (OPENED, WRITTEN)
-            gs.equal(p['told'], 0 if p['state'] in (OPENED, WRITTEN) else count, f'its number: {p}')
+            saved = p['number'] and p['state'] not in (OPENED, WRITTEN)
+            count += bool(saved)
+            gs.equal(p['told'], count if saved else 0, f'its number: {p}')
         if r.get('frame') == 'pulse':
             gs.equal(r['saves_told'], count + 1, 'of a pulse')
             pulses += 1
