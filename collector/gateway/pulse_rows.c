@@ -53,7 +53,7 @@ static bool name_row(struct live_row *r, const struct chosen *c, const char *tea
 void coll_pulse_rows_take(struct coll_pulse_rows *p, const char *team, const struct coll_body *b,
 			  const struct coll_body_stream *s, bool first)
 {
-	struct chosen of[LIVE_ROW_SLOTS] = { { NULL } };
+	struct chosen of[LIVE_ROW_SLOTS] = { 0 };
 
 	if (!p->reader)
 		p->reader = live_reader_new();
