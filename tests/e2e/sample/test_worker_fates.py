@@ -42,6 +42,8 @@ def once(*args):  # torch's raises for each worker that ends: also amid what fol
             fired.append(True)
             raise
 signal.signal(signal.SIGCHLD, once)
+# Of a batch that is under way torch asks the worker for its memory: from one that died nothing comes, or nobody answers
+RAISED = (RuntimeError, OSError, EOFError)
 if how == 'stopped': threading.Thread(target=stop, args=(told['pids'][0],)).start()
 try:
     try:
@@ -50,9 +52,9 @@ try:
             stream.synchronize()
             if how == 'left' and told.setdefault('steps', 0) > 50: break
             told['steps'] = told.get('steps', 0) + 1
-    except RuntimeError as error:
+    except RAISED as error:
         told['error'] = str(error)[:60]
-except RuntimeError as error:  # the loader saw it before the signal came
+except RAISED as error:  # the loader saw it before the signal came
     told['error'] = str(error)[:60]
 fired.append(True)
 told['end'] = time.time()
