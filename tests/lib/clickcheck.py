@@ -34,12 +34,14 @@ def check_one(where, server, found):
         digest(s, again + old)
     now = found[:20] + again + found[60:]
     fleetcheck.check_all(store, now, 'ClickHouse, after digests that came again')
-    for options in ([], ['--team', 'vision'], ['--since', '2026-03-16', '--until', '2026-05-01'],
-                    ['--by', f'label:{fleets.INERT}'], ['--by', 'label:experiment'], ['--by', 'month'], ['--by', 'run'],
-                    ['--by', 'lost'], ['--require-label', 'ticket'], ['--require-label', 'project'],
-                    ['--require-label', fleets.INERT], ['--team', fleets.INERT]):
+    forms = ['text', 'html', 'csv']
+    for n, options in enumerate([[], ['--team', 'vision'], ['--since', '2026-03-16', '--until', '2026-05-01'],
+                                 ['--by', f'label:{fleets.INERT}'], ['--by', 'label:experiment'], ['--by', 'month'], ['--by', 'run'],
+                                 ['--by', 'lost'], ['--require-label', 'ticket'], ['--require-label', 'project'],
+                                 ['--require-label', fleets.INERT], ['--team', fleets.INERT]]):
         rc = 2 if '--require-label' in options else 0
-        for form in 'json', 'text', 'html', 'csv':
+        # What is written is made of what JSON shows whole, whoever told it: each form of some tables is enough.
+        for form in ['json'] + (forms if gs.BIG or not options else [forms[n % 3]]):
             asked = ['--format', form, '--top', '500', *options]
             gs.check(fleetcheck.fleet(store, *asked, rc=rc) == fleetcheck.fleet(lite, *asked, rc=rc),
                      f'{asked}: ClickHouse and SQLite say the same')
