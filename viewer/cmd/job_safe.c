@@ -162,10 +162,21 @@ static int tell_serving(const char *id)
 	return VIEW_EXIT_ERROR;
 }
 
+/* Of what is not here nobody knows how long it held a GPU. */
+static int tell_untraced(const struct top_stop *f, const char *id)
+{
+	printf("%s: not known: %s has no trace here: no process of it has come to a GPU yet, or a "
+	       "collector keeps its trace elsewhere\n",
+	       id, f->untraced == 1 ? "a run of it that goes on" : "some of its runs that go on");
+	return VIEW_EXIT_ERROR;
+}
+
 static int tell(const struct top_stop *f, const char *id, const struct live_condition *c)
 {
 	bool costs = too_much(loss_of(f), c);
 
+	if (f->untraced && !(costs && !f->unsure))
+		return tell_untraced(f, id);
 	if (!f->on) {
 		printf("%s: safe to stop: nothing of it holds a GPU\n", id);
 		return VIEW_EXIT_OK;

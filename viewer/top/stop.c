@@ -11,6 +11,8 @@
 #include "job/ask.h"
 #include "source.h"
 #include "summary/analyse.h"
+#include "trace/newest.h"
+#include "trace/runjson.h"
 
 /* A trace that can be read at once has a grade, and tells what kind of run it is so far. */
 static void judge(struct top_stop *f, const char *dir, const struct view_rate_options *rates)
@@ -120,7 +122,7 @@ static void add_run(struct top_stop *f, const struct top_snapshot *l)
 }
 
 /* False: it cannot be looked at, which was said. */
-static bool look(struct top_stop *f, const char *what, const struct top_stop_options *o)
+static bool look_at_trace(struct top_stop *f, const char *what, const struct top_stop_options *o)
 {
 	struct top_source_options options = {
 		.what = what, .token_file = o->token_file, .ca_file = o->ca_file, .rates = o->rates
@@ -138,6 +140,26 @@ static bool look(struct top_stop *f, const char *what, const struct top_stop_opt
 	if (s)
 		s->free(s);
 	return ok;
+}
+
+/* No process of it has come to a GPU yet; or a collector has its trace, and keeps it elsewhere. */
+static bool is_untraced(const char *what)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	return !strstr(what, "://") && view_last_written(what) < 0 &&
+	       snprintf(path, sizeof(path), "%s/run.json", what) < (int)sizeof(path) &&
+	       !stat(path, &st);
+}
+
+static bool look(struct top_stop *f, const char *what, const struct top_stop_options *o)
+{
+	if (is_untraced(what)) {
+		f->untraced += view_run_exit_read(what) < 0;
+		return true;
+	}
+	return look_at_trace(f, what, o);
 }
 
 static bool look_at_job(struct top_stop *f, const char *id, const struct top_stop_options *o)

@@ -23,6 +23,7 @@ struct top_stop_options { /* as given on the command line; NULL: not given */
 struct top_stop { /* sums over the runs that go on */
 	size_t on, untold; /* runs; those of which it is not known what would be lost */
 	size_t serving; /* runs whose trace is small, and inference as far as it goes */
+	size_t untraced; /* runs that go on, and whose directory has no trace yet; none of @on */
 	int64_t ns, most_ns, nano_usd; /* of all GPUs; of one; dollars */
 	bool priced, unsaved, saving; /* unsaved: some run has no checkpoint */
 	/* What some run wrote may be a checkpoint: the sums are the most that can be lost. */

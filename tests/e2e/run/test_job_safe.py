@@ -64,6 +64,22 @@ def of_folder(where):
     return run
 
 
+def of_untraced(where):
+    """Until a process comes to a GPU nothing is known of a run that goes on; then nothing holds one."""
+    out = os.path.join(where, 'early')
+    os.mkdir(out)
+    run = subprocess.Popen([gs.WITH_GPUSIM, gs.CLI, 'run', '-o', out, '--', 'cat'], env=gs.environment(HOME=where), cwd=where,
+                           stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    gs.until('it is there', lambda: gs.runs(out) and os.path.exists(os.path.join(gs.runs(out)[0], 'run.json')))
+    [path] = gs.runs(out)
+    line = answer(1, 'not known: a run of it that goes on has no trace here: no process of it has come to a GPU yet', path)
+    gs.check('no run with a trace' not in line, line)
+    answer(1, 'not known', os.path.basename(path)[:-4], '--dir', out)
+    run.communicate(timeout=60)
+    if os.path.isdir(path):
+        answer(0, 'safe to stop: nothing of it holds a GPU', path)
+
+
 def of_killed(where):
     """Whom the collector saw end holds nothing any more, though it was heard of just now."""
     a, b = (Trainer('killed', ago=600, rank=r, pid=300 + r, stamped=True) for r in range(2))
@@ -348,6 +364,7 @@ def of_a_real_one(where):
 
 with gs.scratch() as where:
     of_folder(where)
+    of_untraced(where)
     of_killed(where)
     of_unsure(where)
     of_small(where)
