@@ -73,6 +73,13 @@ def between(stack):
                for row in stack.split(FRAME))
 
 
+def outermost_is_interpreters(stack):
+    """Also of none. Who begins a program is the user's file, a module, or runpy."""
+    name, path = stack.split(FRAME)[-1].split('|')[:2] if stack else ('', '')
+    return not stack or (path.startswith('/usr/lib/python') or '/site-packages/' in path) and name != '<module>' and \
+        not path.endswith('/runpy.py')
+
+
 def is_ahead(stack, given, frame):
     """Whether it parts from @given in the function of @frame, with the same frames outside of that, at a smaller line."""
     apart = stack and lines_apart(stack, given)
@@ -921,6 +928,15 @@ class Piece:
 
     # ---- neither wait nor call ----
 
+    def over(self, h):
+        """Its program has ended: for half of it or more the main thread has no stack of Python any more, or one that the
+        interpreter itself began."""
+        key = self.w.pid, self.tid
+        if self.tid != self.w.pid or not any(s['stack'] and s['t'] < self.a for s in self.w.samples.get(key, ())):
+            return False
+        over = sum(w for s, w in zip(h.rows, h.weights) if outermost_is_interpreters(s['stack']) and not without_work(s))
+        return 2 * over >= self.b - self.a
+
     def host(self, unknown='host.unknown'):
         """@unknown: what it is without evidence; in the tail 'excluded.teardown', and then code that handles data
         is no input."""
@@ -928,6 +944,8 @@ class Piece:
         by_feeder = False
         if not h:
             return None
+        if unknown == 'excluded.teardown' and self.over(h):
+            return {unknown: self.b - self.a}
         if not any(s['stack'] for s in h.rows) and 2 * h.waiting >= self.b - self.a:
             feeders = [(len(f.rows), -n, k, f) for n, k in enumerate(self.w.samples)
                        if k[0] == self.w.pid and k[1] != self.tid and self.w.role[k] == FEEDER

@@ -62,7 +62,12 @@ STACKS = {  # name: what it says (code, the user's innermost, take, iterates), a
     'poll': ('', False, 'event', False, f'select|{LIB}selectors.py|3~' + USER),
     'nap': ('', False, None, False, 'look|/x/site-packages/some/a.py|5~rows|/x/site-packages/some/a.py|6|g~' + USER),
     'none': ('', False, None, False, ''),
+    'ends': ('', False, 'settles', False, f'_shutdown|{LIB}threading.py|9'),
+    'leaves': ('', True, None, False, 'upload|/home/me/train.py|5~finish|/x/site-packages/some/exits.py|9'),
+    'module': ('', True, None, False, 'upload|/home/me/train.py|5~<module>|/x/site-packages/some/tool.py|9'),
+    'as_module': ('', True, None, False, f'upload|/home/me/train.py|5~_run_module_as_main|{LIB}runpy.py|9'),
 }
+LAST = ['ends', 'leaves', 'module', 'as_module']  # of a main thread whose program has ended, and of two that have not
 # No frame of a framework or of data code further in than the user's own.
 OWN = [name for name in STACKS if not STACKS[name][0] and name not in ('tensor', 'none')]
 WORK = ['early', 'early_too', 'late', 'model', 'made', 'made', 'summed', 'looped', 'loops']  # before and behind the line that launches
@@ -135,6 +140,7 @@ class Case:
         self.talks = random.Random(~seed ^ 99)  # ... with other processes, by a library's threads
         self.beyond = self.feeds and self.talks.random() < .6
         self.tells = random.Random(seed ^ 55)  # how long a look stands for
+        self.exits, self.over = random.Random(seed ^ 66), 1 << 62  # since when the program has ended, while it is seen
         self.calls_in = random.Random(seed ^ 33)
         self.receives = self.calls_in.random() < .3
         self.ends = random.Random(seed ^ 77)  # of sockets, at which they read
@@ -256,6 +262,8 @@ class Case:
         else:
             at = to = self.end
         rest = min(self.end, self.t + ref.teardown(steps))
+        if self.exits.random() < .5:
+            self.over = self.exits.randrange(self.t, self.end)
         for a, b in ref.cells(rest, self.end, [(at, to)]):
             self.pieces.append(['tail', a, b, self.left])
         early = [(a, b) for a, b in ((self.t, at), (to, rest)) if a < b]
@@ -385,6 +393,8 @@ class Case:
                 if self.polls and role in (1, 5) and self.ends.random() < .9:
                     name, wait, links = self.ends.choice(POLLS if role == 1 else HAVE)
                     target = ''
+                if tid == TRAINER and t >= self.over and self.exits.random() < .9:
+                    name = self.exits.choice(['none', 'ends', *LAST])
                 name = 'none' if mute else name
                 state = 1 if not wait else r.choice([2, 2, 2, 3])
                 flags = r.choice([0, 0, 8, 64, 72])

@@ -92,6 +92,21 @@ end = time.time() + float(sys.argv[1])
 while time.time() < end:
     pass
 '''
+# The interpreter's own end: a thread that it waits for, what is called when no code of Python runs any more.
+LEAVES = {'thread': 'import threading, time; threading.Thread(target=time.sleep, args=(4,)).start()',
+          'handler': 'import atexit, time; atexit.register(time.sleep, 4)'}
+
+
+def leaves(where):
+    """A slow end of the interpreter is teardown, and nothing that the program did."""
+    for what, last in LEAVES.items():
+        folder = os.path.join(where, what)
+        os.mkdir(folder)
+        done, run, _ = gs.traced([gs.PYTHON, '-c', AFTER + last, '0'], folder, PYTHONPATH=gs.WORKLOADS)
+        gs.equal(done.returncode, 0, done.stderr.decode()[-500:])
+        s = gs.summary(run)
+        gs.check(s['ledger']['classes']['excluded.teardown']['ns'] > 3.5 * 10**9, f"{what}: {s['ledger']['classes']}")
+        gs.check(s['run'].get('after_last_ns', 0) < 10**9, f"{what}: {s['run']}")
 
 
 def after_last(where):
@@ -118,6 +133,7 @@ def after_last(where):
 
 with gs.scratch() as where:
     after_last(where)
+    leaves(where)
     gs.equal(told(where, 'sgd'), ('training', ['optimizer_steps', 'backward_kernels']), 'an optimizer of torch')
     gs.equal(told(where, 'hidden'), ('training', ['backward_kernels']), 'an optimizer of whatever')
     gs.equal(told(where, 'eval'), ('evaluation', ['forward_alone']), 'no gradients')

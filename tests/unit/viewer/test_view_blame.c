@@ -295,6 +295,42 @@ static void test_stacks_made(void)
 #undef STANDARD
 }
 
+/* The interpreter's end: what runs then was begun by no program. */
+static void test_stacks_over(void)
+{
+	static const struct {
+		const char *text;
+		bool over;
+	} stacks[] = {
+		{ "", false },
+		{ USER, false },
+		{ "_shutdown\t/usr/lib/python3.11/threading.py\t1590", true },
+		{ "upload\t/home/me/train.py\t5\nfinish\t/x/site-packages/wandb/exits.py\t9",
+		  true },
+		{ "main\t/home/me/train.py\t5\n<module>\t/x/site-packages/tool/cli.py\t9", false },
+		{ "main\t/x/site-packages/tool/cli.py\t5\n_run_module_as_main\t<frozen runpy>\t198",
+		  false },
+		{ "main\t/x/site-packages/tool/cli.py\t5\n_run_module_as_main\t"
+		  "/usr/lib/python3.8/runpy.py\t194",
+		  false },
+	};
+	char deep[WIRE_STACK_FRAMES_MAX * 64];
+	struct ana_pystack k;
+	size_t i, at = 0;
+
+	for (i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
+		ana_pystack_read(&k, stacks[i].text, (uint32_t)strlen(stacks[i].text));
+		EXPECT(k.over == stacks[i].over);
+	}
+	for (i = 0; i < WIRE_STACK_FRAMES_MAX; i++) /* who began it is not known */
+		at += (size_t)sprintf(deep + at, "%sf\t/usr/lib/python3.11/threading.py\t1",
+				      i ? "\n" : "");
+	ana_pystack_read(&k, deep, (uint32_t)at);
+	EXPECT(!k.over);
+	ana_pystack_read(&k, strchr(deep, '\n') + 1, (uint32_t)strlen(strchr(deep, '\n') + 1));
+	EXPECT(k.over);
+}
+
 /* Bytes that are no stack. */
 static void test_stacks_hostile(void)
 {
@@ -1423,6 +1459,7 @@ static void test_forgetting(void)
 static const struct t_case cases[] = {
 	T_CASE(test_stacks),
 	T_CASE(test_stacks_made),
+	T_CASE(test_stacks_over),
 	T_CASE(test_stacks_hostile),
 	T_CASE(test_shares_exact),
 	T_CASE(test_shares_running),

@@ -78,7 +78,7 @@ uint64_t ana_kept_identity(const struct ana_kept *k)
 				    k->plan->devices,	 k->component,
 				    k->plan->components, c->sources,
 				    c->devices };
-	uint64_t h = base_hash_text(BASE_HASH, "10 " GPUSTARVE_VERSION);
+	uint64_t h = base_hash_text(BASE_HASH, "11 " GPUSTARVE_VERSION);
 	size_t i;
 
 	h = base_hash(h, number, sizeof(number));

@@ -761,6 +761,29 @@ static void serve_alone(struct ana_cause *b)
 	}
 }
 
+/*
+ * The program of a main thread has ended: nothing of Python runs in it any more, or what the
+ * interpreter calls at its end.
+ */
+static bool is_over(const struct ana_cause *b, struct ana_evidence *e,
+		    const struct ana_thread_samples *s, const struct ana_shares *h)
+{
+	int64_t over = 0;
+	size_t i;
+
+	if (s->pid != e->pid || s->tid != e->pid || s->first_python >= b->start)
+		return false;
+	for (i = h->first; i < h->end; i++) {
+		const struct wire_sample *w = &s->sample[i];
+
+		/* between two statements at a terminal nothing of Python runs, either */
+		if ((!w->stack || ana_pystacks_get(&e->stacks, w->stack)->over) &&
+		    !ana_chain_no_work(e, w))
+			over += ana_shares_weight(s, h, i);
+	}
+	return 2 * (__int128)over >= h->running + h->waiting;
+}
+
 bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 {
 	const struct ana_thread_samples *own = ana_evidence_thread(e, e->pid, tid), *s, *t;
@@ -768,6 +791,10 @@ bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 
 	if (!ana_shares_of(own, b->start, b->end, &h))
 		return false;
+	if (b->unknown == ANA_EXCLUDED_TEARDOWN && is_over(b, e, own, &h)) {
+		ana_cause_all(b, b->unknown, b->record_confidence);
+		return true;
+	}
 	t = teller(b, e, own, &h);
 	s = waits_for(b, e, t, &h);
 	if (2 * (__int128)waiting(e, s, &h) >= b->end - b->start)

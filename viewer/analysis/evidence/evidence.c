@@ -132,7 +132,7 @@ static struct ana_thread_samples *get_thread(struct ana_evidence *e, uint32_t pi
 	s->pid = pid;
 	s->tid = tid;
 	s->number = e->knowns;
-	s->first = INT64_MAX;
+	s->first = s->first_python = INT64_MAX;
 	e->known[e->knowns++] = s;
 	return s;
 }
@@ -337,6 +337,8 @@ int ana_evidence_add_sample(struct ana_evidence *e, const struct wire_sample *s,
 		return -ENOMEM;
 	t->role = s->role;
 	t->first = base_min(t->first, s->t_ns);
+	if (s->stack)
+		t->first_python = base_min(t->first_python, s->t_ns);
 	l = ana_linktexts_get(&e->links, s->links);
 	t->hands |= l->hands;
 	t->connected |= ana_links_await_kind(l, 't') || ana_links_await_kind(l, 'u');
@@ -498,6 +500,7 @@ static void archive_thread(struct ana_thread_samples *s, struct ana_archive *a)
 	ana_archive_bool(a, &s->hands);
 	ana_archive_bool(a, &s->connected);
 	ana_archive_stamp(a, &s->first);
+	ana_archive_stamp(a, &s->first_python);
 	ana_archive_bool(a, &s->fetched);
 	ana_archive_time(a, &s->first_fetch);
 	ana_archive_window(a, s->sample, s->head, s->tail, s->room, 2 * SAMPLES_KEPT_MAX);

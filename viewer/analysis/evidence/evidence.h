@@ -41,6 +41,7 @@ struct ana_thread_samples { /* one thread */
 	bool connected; /* some sample of it awaits a connection */
 	bool reads; /* some sample of it tells how much it has read; not archived */
 	int64_t first; /* its first sample; INT64_MAX: it has none, but batches */
+	int64_t first_python; /* its first one with a stack of Python; INT64_MAX: none has */
 	bool fetched; /* it has made a batch ... */
 	int64_t first_fetch; /* ... since */
 	struct wire_sample *sample;

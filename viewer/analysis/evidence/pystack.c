@@ -77,6 +77,19 @@ static bool hands_out(const struct ana_frame *f)
 				memcmp(f->function.at + f->function.len - n, expression, n) != 0);
 }
 
+/*
+ * A program's outermost frame is of its file, or of what runs a module as one; who embeds Python
+ * calls the user's own. Of a stack that was cut at so many frames the outermost is not known.
+ */
+static bool is_over(const struct ana_frame *outermost, uint32_t frames)
+{
+	return frames && frames < WIRE_STACK_FRAMES_MAX &&
+	       ana_module_place(outermost->file) == ANA_PLACE_LIBRARY &&
+	       !ana_text_among(outermost->function, "|<module>|") &&
+	       !ana_text_begins(outermost->file, "<frozen runpy") &&
+	       !ana_text_ends(outermost->file, "/runpy.py");
+}
+
 void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 {
 	const char *p = text, *end = text + len;
@@ -86,17 +99,19 @@ void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 	bool inside, within = false;
 	struct ana_frame inner = { 0 }; /* the one before, where that hands out */
 	struct ana_frame made = { 0 }; /* the innermost one of code that was made of a text */
+	struct ana_frame f = { 0 };
+	uint32_t frames = 0;
 	bool made_own = false, start = false; /* start: the one before begins a process */
 
 	*out = (struct ana_pystack){ 0 };
 	while (p < end) {
-		struct ana_frame f;
 		enum ana_place place;
 		enum ana_code code;
 		enum ana_say say;
 		struct ana_text rest;
 
 		ana_frames_next(&f, &p, end);
+		frames++;
 		place = ana_module_place(f.file);
 		if (!f.function.len || place == ANA_PLACE_OURS)
 			continue;
@@ -156,6 +171,7 @@ void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 	if (!decided)
 		out->code = (uint8_t)weakly;
 	out->user = user;
+	out->over = is_over(&f, frames);
 	if (!user)
 		out->own = !first && !other;
 	out->no_work = ana_no_work_frames(text, len);

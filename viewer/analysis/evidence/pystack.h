@@ -39,6 +39,11 @@ struct ana_pystack {
 	struct ana_text leaf_function, leaf_file; /* the innermost frame */
 	/* the function of the user's outermost frame: what its thread runs */
 	struct ana_text outer;
+	/*
+	 * of a main thread: not the program, which has ended, but what the interpreter calls then
+	 * (threads that it waits for, what was registered for the end)
+	 */
+	bool over;
 };
 
 struct ana_pystacks {
