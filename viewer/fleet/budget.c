@@ -9,13 +9,11 @@
 #include "alarm.h"
 #include "core/log.h"
 #include "base/units.h"
-#include "base/minmax.h"
 #include "fleet_out.h"
 #include "lines.h"
 
 #define NS_PER_S 1000000000LL
-#define WEEK_S 604800LL
-#define PERIODS_FEW 53 /* weeks: a year of them */
+#define WEEK_NS (604800 * NS_PER_S)
 
 /* --- the words of the command line --- */
 
@@ -74,11 +72,9 @@ bool fleet_budgets_add(struct fleet_budgets *b, const char *text)
 struct spending {
 	struct fleet *f;
 	const struct fleet_budget *budget;
-	char period[24]; /* "2026-11", "2026-11-09" */
 	int64_t since_ns; /* what teams spent is looked at from the period of then on; 0: of all */
-	int64_t from_ns, until_ns; /* of the period, at most up to --until */
-	bool is_last, is_running;
-	bool goes_on; /* a run of the period does beyond it */
+	struct fleet_budget_period at; /* the one that is looked at; of runs zero */
+	bool goes_on; /* a run of it does beyond it */
 	struct fleet_table teams;
 	size_t room;
 };
@@ -90,7 +86,7 @@ static void add_state(struct spending *p, const char *team, const char *run, con
 	int64_t limit = p->budget->limit_usd;
 	int level = usd >= limit ? 100 : usd * 5 >= (base_wide)limit * 4 ? 80 : 0;
 
-	if (!level && !(p->budget->team[0] && p->is_last))
+	if (!level && !(p->budget->team[0] && p->at.is_last))
 		return;
 	if (f->budgets == p->room) {
 		size_t room = p->room ? p->room * 2 : 16;
@@ -106,9 +102,9 @@ static void add_state(struct spending *p, const char *team, const char *run, con
 		.team = base_arena_text(&f->mem, team),
 		.run = base_arena_text(&f->mem, run),
 		.tenant = base_arena_text(&f->mem, tenant),
-		.period = base_arena_text(&f->mem, p->period),
+		.period = base_arena_text(&f->mem, p->at.name),
 		.week = p->budget->period == FLEET_WEEK,
-		.running = p->is_running && !run,
+		.running = p->at.is_running && !run,
 		.usd = usd,
 		.limit_usd = limit,
 		.level = level,
@@ -141,22 +137,6 @@ static int64_t now_ns(void)
 	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
-/* Where the period of a moment begins, with what it is called; and the one behind it. */
-static int64_t period_of(enum fleet_period period, int64_t at_ns, char name[24], int64_t *next)
-{
-	struct tm tm = { 0 };
-
-	if (period == FLEET_MONTH) {
-		fleet_month(name, at_ns, next);
-		return fleet_month_begin(at_ns, 0);
-	}
-	fleet_week(name, at_ns);
-	if (!strptime(name, "%Y-%m-%d", &tm))
-		return *next = INT64_MAX;
-	*next = (timegm(&tm) + WEEK_S) * NS_PER_S;
-	return *next - WEEK_S * NS_PER_S;
-}
-
 /*
  * One that began in the period is there whole already: what lies behind its end is taken off. One
  * that began before is not there at all.
@@ -166,12 +146,12 @@ static void on_crossing(void *arg, const struct fleet_line_row *l)
 	struct spending *p = arg;
 	struct fleet_sums part;
 
-	fleet_line_cut(&part, l, p->from_ns, p->until_ns);
-	if (l->start_ns >= p->from_ns)
+	fleet_line_cut(&part, l, p->at.from_ns, p->at.until_ns);
+	if (l->start_ns >= p->at.from_ns)
 		part.m[FLEET_USD] -= l->sums.m[FLEET_USD];
 	fleet_table_at(&p->teams, 1, &l->name[FLEET_DIM_TEAM])->sums.m[FLEET_USD] +=
 		part.m[FLEET_USD];
-	p->goes_on |= fleet_line_end(l, INT64_MAX) > p->until_ns;
+	p->goes_on |= fleet_line_end(l, INT64_MAX) > p->at.until_ns;
 }
 
 static const char *named_of(const struct spending *p)
@@ -184,8 +164,8 @@ static int read_period(struct spending *p, struct fleet_store *s)
 	struct fleet_query q = p->f->options.query;
 	int err;
 
-	q.since_ns = p->from_ns;
-	q.until_ns = p->until_ns;
+	q.since_ns = p->at.from_ns;
+	q.until_ns = p->at.until_ns;
 	q.team = q.team ? q.team : named_of(p);
 	p->goes_on = false;
 	err = fleet_store_read(s, FLEET_VIEW_FACTS, &q, on_fact, p);
@@ -213,72 +193,21 @@ static int spent_in_period(struct spending *p, struct fleet_store *s)
 	return err;
 }
 
-/* --- which periods --- */
-
-struct weeks { /* in which runs began: where they begin, ascending */
-	int64_t *begin_ns;
-	size_t n, room;
-};
-
-static void on_week(void *arg, const struct fleet_cell *cell)
-{
-	struct weeks *w = arg;
-	struct tm tm = { 0 };
-
-	if (!cell[1].text || !strptime(cell[1].text, "%Y-%m-%d", &tm))
-		return;
-	w->begin_ns = fleet_widened(w->begin_ns, w->n, &w->room, sizeof(*w->begin_ns));
-	w->begin_ns[w->n++] = timegm(&tm) * NS_PER_S;
-}
-
-static int ascending(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* The first moment from @at on in a week in which a run began; INT64_MAX: there is none. */
-static int64_t next_run(const struct weeks *w, int64_t at)
-{
-	for (size_t i = 0; i < w->n; i++)
-		if (w->begin_ns[i] + WEEK_S * NS_PER_S > at)
-			return base_max(w->begin_ns[i], at);
-	return INT64_MAX;
-}
-
-static int read_weeks(const struct spending *p, struct fleet_store *s, struct weeks *w)
-{
-	int err = fleet_store_read(s, FLEET_VIEW_WEEKS, &p->f->options.query, on_week, w);
-
-	if (w->n)
-		qsort(w->begin_ns, w->n, sizeof(*w->begin_ns), ascending);
-	return err;
-}
-
-/*
- * Few are asked one by one. Of many, as without --since, and with a run of 1970 among them, those
- * that runs began in, and those that such a run reached into.
- */
 static int spent_by_teams(struct spending *p, struct fleet_store *s)
 {
-	int64_t now = now_ns(), until = p->f->options.query.until_ns, next;
-	int64_t last_ns = until < now ? until - 1 : now, at = p->since_ns;
-	struct weeks weeks = { 0 };
-	bool few = at > 0 && last_ns - at < PERIODS_FEW * WEEK_S * NS_PER_S;
-	int err = few ? 0 : read_weeks(p, s, &weeks);
+	struct fleet_budget_periods a = {
+		.kind = p->budget->period,
+		.query = &p->f->options.query,
+		.since_ns = p->since_ns,
+		.now_ns = now_ns(),
+	};
+	int err = fleet_budget_periods_begin(&a, s);
 
-	if (at <= 0)
-		at = next_run(&weeks, INT64_MIN);
-	while (!err && at <= last_ns) {
-		p->from_ns = period_of(p->budget->period, at, p->period, &next);
-		p->is_last = next > last_ns;
-		p->is_running = p->from_ns <= now && now < next;
-		p->until_ns = base_min(next, until);
+	for (; !err && !a.over; fleet_budget_periods_next(&a, p->goes_on)) {
+		p->at = a.at;
 		err = spent_in_period(p, s);
-		at = few || p->goes_on ? next : next_run(&weeks, next);
 	}
-	free(weeks.begin_ns);
+	fleet_budget_periods_fini(&a);
 	return err;
 }
 
@@ -299,7 +228,7 @@ static void add_going(struct spending *p, const struct fleet_going *run, size_t 
 
 		if (*team)
 			fleet_table_at(&p->teams, 1, &team)->sums.m[FLEET_USD] +=
-				part_of(&run[i], p->from_ns);
+				part_of(&run[i], p->at.from_ns);
 	}
 }
 
@@ -312,11 +241,8 @@ int fleet_budgets_with(struct fleet *f, struct fleet_store *s, const struct flee
 	int err = 0;
 
 	for (size_t i = 0; i < b->n && !err; i++) {
-		p[i] = (struct spending){
-			.f = f, .budget = &b->budget[i], .is_last = true, .is_running = true
-		};
-		p[i].from_ns =
-			period_of(b->budget[i].period, now_ns(), p[i].period, &p[i].until_ns);
+		p[i] = (struct spending){ .f = f, .budget = &b->budget[i] };
+		fleet_budget_period_now(&p[i].at, b->budget[i].period, now_ns());
 		err = b->budget[i].of_runs ? 0 : read_period(&p[i], s);
 	}
 	if (!err)
@@ -394,7 +320,7 @@ static int check(struct fleet *f, struct fleet_store *s, const struct fleet_budg
 
 	for (size_t i = 0; i < b->n && !err; i++) {
 		p.budget = &b->budget[i];
-		p.period[0] = '\0';
+		p.at = (struct fleet_budget_period){ .from_ns = 0 };
 		err = p.budget->of_runs ? spent_by_runs(&p, s) : spent_by_teams(&p, s);
 	}
 	for (size_t i = 0; i < f->budgets && !err; i++)
@@ -416,7 +342,7 @@ int fleet_budgets_look(const char *store, const char *team, const struct fleet_b
 	if (err)
 		return err;
 	/* the period before may have ended since the runs did */
-	err = check(&f, s, b, now_ns() - WEEK_S * NS_PER_S);
+	err = check(&f, s, b, now_ns() - WEEK_NS);
 	for (size_t i = 0; i < f.budgets; i++)
 		if (f.budget[i].told)
 			view_note("%s", fleet_words_budget(&f.budget[i], &f.mem));

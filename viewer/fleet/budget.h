@@ -8,14 +8,10 @@
 #ifndef FLEET_BUDGET_H
 #define FLEET_BUDGET_H
 
+#include "budget_periods.h"
 #include "fleet.h"
 
 #define FLEET_BUDGETS_MAX 32
-
-enum fleet_period {
-	FLEET_MONTH,
-	FLEET_WEEK
-};
 
 struct fleet_budget {
 	const char *text; /* as it was given */
