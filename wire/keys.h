@@ -11,6 +11,8 @@
 
 /* What takes the place of run.json in a store where the run has not ended yet. */
 #define WIRE_KEY_RUN_BEGUN "run-begun.json"
+/* The same of alloc-*.json of a job that has its GPUs: what stands in place of "alloc-". */
+#define WIRE_KEY_ALLOC_BEGUN "begun-"
 #define WIRE_KEY_BYTES 244 /* of a segment's, with the end */
 
 /* "<file>/<first>-<last>": a piece of a stream. */

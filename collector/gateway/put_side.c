@@ -50,6 +50,11 @@ void coll_put_side_free(struct coll_put_side *p)
 	free(p);
 }
 
+static bool is_run_json(const struct coll_put_side *p)
+{
+	return !strcmp(p->name, "run.json");
+}
+
 /* The run's folder in the store, or the job's. */
 static bool make_key(const struct coll_put_side *p, const char *name, char key[KEY_BYTES])
 {
@@ -103,7 +108,7 @@ static int find_owner(struct coll_put_side *p, bool *own)
 	int err;
 
 	*own = true;
-	if (strcmp(p->name, "run.json"))
+	if (!is_run_json(p))
 		return 0;
 	if (!make_key(p, COLL_SIDE_OWNER, key))
 		return -ENAMETOOLONG;
@@ -121,10 +126,26 @@ static bool is_meant(const struct coll_put_side *p)
 	return !strcmp(p->condition, p->tag[0] ? p->tag : COLL_SIDE_NOTHING);
 }
 
-/* Where a run.json lies that says that its run goes on. */
+static bool is_allocation(const struct coll_put_side *p)
+{
+	return coll_job_dir_is(p->run) && coll_side_is_allocation(p->name);
+}
+
+/* It says that its run goes on, or that the job has its GPUs. */
+static bool goes_on(const struct coll_put_side *p)
+{
+	if (is_allocation(p))
+		return !coll_side_alloc_has_end(p->bytes.data, p->bytes.len);
+	return is_run_json(p) && !coll_side_tells_end(p->name, p->bytes.data, p->bytes.len);
+}
+
+/* Where that lies of a run.json or an allocation that says so. */
 static void begun_name(const struct coll_put_side *p, bool own, char name[COLL_RUN_BYTES])
 {
-	if (own)
+	if (is_allocation(p))
+		snprintf(name, COLL_RUN_BYTES, WIRE_KEY_ALLOC_BEGUN "%s",
+			 p->name + strlen(COLL_SIDE_ALLOCATION));
+	else if (own)
 		snprintf(name, COLL_RUN_BYTES, WIRE_KEY_RUN_BEGUN);
 	else
 		snprintf(name, COLL_RUN_BYTES, ".run-begun-%s.json", p->node);
@@ -181,20 +202,16 @@ static void work(struct coll_job *job)
 {
 	struct coll_put_side *p = (struct coll_put_side *)job;
 	char name[COLL_RUN_BYTES], begun[COLL_RUN_BYTES];
-	bool is_run = !strcmp(p->name, "run.json"), own;
+	bool own;
 
 	p->err = find_owner(p, &own);
 	if (p->err)
 		return;
 	coll_side_name(name, sizeof(name), p->name, p->node, own);
 	begun_name(p, own, begun);
-	p->err = look_at_both(p, name, is_run ? begun : name);
-	if (p->err)
-		return;
-	if (is_run && !coll_side_tells_end(p->name, p->bytes.data, p->bytes.len))
-		p->err = replace(p, begun);
-	else
-		p->err = replace(p, name);
+	p->err = look_at_both(p, name, is_run_json(p) || is_allocation(p) ? begun : name);
+	if (!p->err)
+		p->err = replace(p, goes_on(p) ? begun : name);
 }
 
 static void over(struct coll_job *job)

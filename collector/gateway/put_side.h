@@ -8,7 +8,9 @@
  * A request that is late, or comes twice, may put what was there before in the place of what came
  * since. So a run.json that says that its run goes on has another name than the one that says that
  * it has ended: run-begun.json, which readers take where there is no run.json (of other nodes than
- * the run's first one .run-begun-NODE.json). No run that has ended goes on again.
+ * the run's first one .run-begun-NODE.json). No run that has ended goes on again. So it is with
+ * what a scheduler's job was given: until it says when the GPUs were given back, alloc-*.json is
+ * begun-*.json.
  *
  * One thread, the loop's.
  */

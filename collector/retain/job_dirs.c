@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job_dirs.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,23 +12,11 @@
 #include "store/side.h"
 
 #define TAIL 256
-#define END "\"end_unix_ns\""
-
-static bool says_end(const char *tail)
-{
-	const char *at = strstr(tail, END);
-
-	if (!at)
-		return false;
-	at += strlen(END);
-	at += strspn(at, " \t\r\n:");
-	return isdigit((unsigned char)*at);
-}
 
 bool coll_job_has_end(int job_fd, const char *alloc)
 {
 	int fd = openat(job_fd, alloc, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	char tail[TAIL + 1];
+	char tail[TAIL];
 	struct stat st;
 	ssize_t n = -1;
 
@@ -38,8 +25,7 @@ bool coll_job_has_end(int job_fd, const char *alloc)
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
 		n = pread(fd, tail, TAIL, st.st_size > TAIL ? st.st_size - TAIL : 0);
 	close(fd);
-	tail[n < 0 ? 0 : n] = '\0';
-	return says_end(tail);
+	return n > 0 && coll_side_alloc_has_end(tail, (size_t)n);
 }
 
 /* Of alloc-NODE-RESTART.json. */

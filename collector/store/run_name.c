@@ -4,7 +4,6 @@
  */
 #include "run_name.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,4 +70,10 @@ bool coll_job_of_run(char out[COLL_RUN_BYTES], const char *name)
 		return false;
 	snprintf(out, COLL_RUN_BYTES, "%.*s" COLL_JOB_SUFFIX, (int)(step - job), job);
 	return coll_job_dir_is(out);
+}
+
+void coll_job_runs(char *out, size_t room, const char *job)
+{
+	snprintf(out, room, SCHEDULED "%.*s.", (int)(strlen(job) - sizeof(COLL_JOB_SUFFIX) + 1),
+		 job);
 }

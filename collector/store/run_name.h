@@ -8,6 +8,7 @@
 #define COLL_RUN_NAME_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #define COLL_RUN_BYTES 252 /* with the end; a file name has 255 characters, four are .gst */
 #define COLL_RUN_SUFFIX ".gst" /* of a run's directory, and of a stream's file in it */
@@ -37,5 +38,8 @@ bool coll_job_dir_is(const char *name);
  * none.
  */
 bool coll_job_of_run(char out[COLL_RUN_BYTES], const char *name);
+
+/* How the names of the runs of a job begin, whose folder is called @job; others' may, too. */
+void coll_job_runs(char *out, size_t room, const char *job);
 
 #endif

@@ -4,15 +4,19 @@
  */
 #include "side.h"
 
+#include <ctype.h>
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
 #include <stdio.h>
 #include <string.h>
 #include "live/fired.h"
+#include "wire/keys.h"
 
 #define SHA256_BYTES 32
 #define TAG_BYTES 16 /* of a hash */
 #define UNRECORDED "unrecorded-"
+#define NAME_MAX_BYTES 250
+#define TAIL 256
 
 static bool middle_ok(const char *at, size_t len)
 {
@@ -31,13 +35,13 @@ static bool is_between(const char *name, const char *prefix, const char *suffix)
 bool coll_side_name_ok(const char *name)
 {
 	static const char *const whole[] = { "run.json", "alerts.jsonl" };
-	static const char *const prefix[] = { "exit-", "alloc-", "clock-" };
+	static const char *const prefix[] = { "exit-", COLL_SIDE_ALLOCATION, "clock-" };
 	size_t i;
 
 	for (i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
 		if (!strcmp(name, whole[i]))
 			return true;
-	if (strlen(name) > 250)
+	if (strlen(name) > NAME_MAX_BYTES)
 		return false;
 	for (i = 0; i < sizeof(prefix) / sizeof(prefix[0]); i++)
 		if (is_between(name, prefix[i], ".json"))
@@ -47,14 +51,40 @@ bool coll_side_name_ok(const char *name)
 
 bool coll_side_is_allocation(const char *name)
 {
-	return strlen(name) <= 250 && is_between(name, "alloc-", ".json");
+	return strlen(name) <= NAME_MAX_BYTES && is_between(name, COLL_SIDE_ALLOCATION, ".json");
+}
+
+bool coll_side_is_of_job(const char *name)
+{
+	return coll_side_is_allocation(name) ||
+	       (strlen(name) <= NAME_MAX_BYTES && is_between(name, UNRECORDED, ""));
+}
+
+bool coll_side_is_begun(const char *name)
+{
+	return strlen(name) <= NAME_MAX_BYTES && is_between(name, WIRE_KEY_ALLOC_BEGUN, ".json");
+}
+
+bool coll_side_alloc_has_end(const void *bytes, size_t len)
+{
+	static const char member[] = "\"end_unix_ns\"";
+	const char *at = bytes, *end = at + len;
+
+	if (len > TAIL)
+		at = end - TAIL;
+	at = len ? memmem(at, (size_t)(end - at), member, sizeof(member) - 1) : NULL;
+	if (!at)
+		return false;
+	at += sizeof(member) - 1;
+	while (at < end && *at && strchr(" \t\r\n:", *at))
+		at++;
+	return at < end && isdigit((unsigned char)*at);
 }
 
 void coll_side_directory(char out[COLL_RUN_BYTES + sizeof(COLL_RUN_SUFFIX)], const char *run,
 			 const char *name)
 {
-	bool job = coll_job_dir_is(run) &&
-		   (coll_side_is_allocation(name) || is_between(name, UNRECORDED, ""));
+	bool job = coll_job_dir_is(run) && coll_side_is_of_job(name);
 
 	snprintf(out, COLL_RUN_BYTES + sizeof(COLL_RUN_SUFFIX), "%s%s", run,
 		 job ? "" : COLL_RUN_SUFFIX);

@@ -69,7 +69,20 @@ void coll_side_name(char *out, size_t room, const char *name, const char *node, 
 bool coll_side_tells_end(const char *name, const void *bytes, size_t len);
 
 /* alloc-*.json, what a job was given on a node. */
+#define COLL_SIDE_ALLOCATION "alloc-"
 bool coll_side_is_allocation(const char *name);
+
+/* That, or unrecorded-*: what lies in a job's folder. */
+bool coll_side_is_of_job(const char *name);
+
+/* begun-*.json: how an object store has an allocation without an end (gateway/put_side.h). */
+bool coll_side_is_begun(const char *name);
+
+/*
+ * Whether these bytes of an allocation, or the last 256 of them, say when the GPUs were given back:
+ * that is the last member.
+ */
+bool coll_side_alloc_has_end(const void *bytes, size_t len);
 
 /*
  * What the directory is called that a file of @run lies in: RUN.gst, or the job's folder if @run is

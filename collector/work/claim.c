@@ -8,6 +8,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 #include "base/escape.h"
+#include "retain/job_dirs.h"
 
 #define PAUSE_MAX_S 3600
 #define AGAIN_S 60
@@ -119,6 +120,7 @@ void coll_work_claim_init(struct coll_work_claim *c, struct objects *store)
 void coll_work_claim_fini(struct coll_work_claim *c)
 {
 	coll_work_look_fini(&c->look);
+	coll_work_job_fini(&c->job);
 	pthread_mutex_destroy(&c->lock);
 }
 
@@ -248,13 +250,23 @@ static int64_t more(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
+/* Of a job, whether its GPUs were given back. */
+static int says_end(struct coll_work_claim *c, struct objects_trouble *t)
+{
+	char folder[COLL_WORK_PLACE_BYTES];
+
+	if (c->look.job)
+		return !c->look.goes_on;
+	coll_work_place_run(folder, &c->place);
+	return coll_work_look_ended(&c->look, c->store, folder, t);
+}
+
 /* Whether it has ended, as far as one can tell. */
 static enum coll_work_got ask_end(struct coll_work_claim *c, struct objects_trouble *t)
 {
-	char folder[COLL_WORK_PLACE_BYTES];
 	/* Swift rounds up when something was written. */
 	int64_t quiet_s = more(c->look.now_s - c->look.newest_s, 0);
-	int64_t lost_s = c->rules.lost_s - quiet_s;
+	int64_t lost_s = (c->look.job ? COLL_JOB_LOST_S : c->rules.lost_s) - quiet_s;
 	int ended;
 
 	if (quiet_s < c->rules.ended_s) {
@@ -263,8 +275,7 @@ static enum coll_work_got ask_end(struct coll_work_claim *c, struct objects_trou
 	}
 	if (lost_s <= 0)
 		return COLL_WORK_TAKEN;
-	coll_work_place_run(folder, &c->place);
-	ended = coll_work_look_ended(&c->look, c->store, folder, t);
+	ended = says_end(c, t);
 	if (ended)
 		return ended > 0 ? COLL_WORK_TAKEN : COLL_WORK_TROUBLE;
 	c->wait_s = more(patience_s(c), AGAIN_S);
@@ -335,15 +346,12 @@ static enum coll_work_got take_listed(struct coll_work_claim *c, struct coll_wor
 static enum coll_work_got take(struct coll_work_claim *c, struct coll_work_marks *all,
 			       struct objects_trouble *t)
 {
-	char folder[COLL_WORK_PLACE_BYTES];
+	int err = coll_work_job_look(&c->look, &c->job, c->store, &c->place, t);
 	enum coll_work_got got;
-	int err;
 
-	coll_work_place_run(folder, &c->place);
-	err = coll_work_look(&c->look, c->store, folder, t);
 	if (err)
 		return err == -E2BIG ? too_much(c, t) : COLL_WORK_TROUBLE;
-	if (!c->look.segments)
+	if (c->look.job ? !c->look.allocations : !c->look.segments)
 		return COLL_WORK_NOTHING;
 	got = ask_end(c, t);
 	if (got != COLL_WORK_TAKEN)
@@ -425,6 +433,7 @@ void coll_work_release(struct coll_work_claim *c)
 {
 	drop_lease(c);
 	coll_work_look_fini(&c->look);
+	coll_work_job_fini(&c->job);
 }
 
 int coll_work_again(struct coll_work_claim *c, const struct coll_work_place *place,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Taking up a run, keeping it, and what came of it, by marks (work_marks.h). Nothing that is
- * right rests on a run being taken once: results have one name and one content for what lies
- * there, and the store of digests keeps the one of the highest revision. A lease spares others
- * the work. It is put and then looked for: whoever finds another's beside it takes his own away,
- * so that of two who come at once none, or one, goes on, whatever the store makes of conditions;
- * where a list does not show at once what was put, both do, which costs work and nothing else.
+ * Taking up a run or a scheduler's job, keeping it, and what came of it, by marks (work_marks.h).
+ * Nothing that is right rests on a run being taken once: results have one name and one content for
+ * what lies there, and the store of digests keeps the one of the highest revision. A lease spares
+ * others the work. It is put and then looked for: whoever finds another's beside it takes his own
+ * away, so that of two who come at once none, or one, goes on, whatever the store makes of
+ * conditions; where a list does not show at once what was put, both do, which costs work and
+ * nothing else.
  *
  * How old a lease is comes from the store's clock alone, which says when it was written and what
  * time it is; where two clocks of its differ, by what was seen of the lease that we put last
@@ -18,7 +19,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include "look.h"
+#include "job_look.h"
 #include "work_marks.h"
 #include "place.h"
 
@@ -27,7 +28,7 @@ enum coll_work_got {
 	COLL_WORK_BUSY, /* somebody is at it */
 	COLL_WORK_SETTLED, /* what lies there is analysed, or put aside; look again in wait_s */
 	COLL_WORK_NOT_YET, /* it goes on, or is to be tried again later: the same */
-	COLL_WORK_NOTHING, /* no run is there */
+	COLL_WORK_NOTHING, /* no run is there, and no job */
 	COLL_WORK_TROUBLE, /* the store: *t of the call says why */
 };
 
@@ -46,6 +47,7 @@ struct coll_work_claim { /* coll_work_claim_init */
 	int64_t ahead_s; /* kept from claim to claim */
 	char who[COLL_WORK_WHO_BYTES];
 	struct coll_work_look look;
+	struct coll_work_job job; /* its runs, if it is one */
 	unsigned int fails; /* attempts at it that failed before */
 	pthread_mutex_t lock; /* of ... */
 	bool held; /* a lease of ours is there, as far as we know */
@@ -60,7 +62,7 @@ void coll_work_claim_init(struct coll_work_claim *c, struct objects *store);
 /* Nobody may be refreshing. The lease is left to coll_work_release. */
 void coll_work_claim_fini(struct coll_work_claim *c);
 
-/* Takes the run at @place up, if that is due. */
+/* Takes the run at @place up, or the job, if that is due. */
 enum coll_work_got coll_work_take(struct coll_work_claim *c, const struct coll_work_place *place,
 				  struct objects_trouble *t);
 

@@ -9,12 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/files.h"
-#include "wire/keys.h"
 
 #define PIECE_BYTES ((size_t)4 << 20)
 
 struct fetch {
-	const struct coll_work_look *look;
 	struct objects *store;
 	const char *from, *dir;
 	const atomic_bool *stop;
@@ -39,12 +37,6 @@ static int close_file(struct fetch *f)
 	return err ? disk(f, err) : 0;
 }
 
-/* A run that has not said its end has what its run.json would say under another name. */
-static const char *name_of(const struct fetch *f, const struct coll_work_piece *p)
-{
-	return !f->look->has_run_json && !strcmp(p->key, WIRE_KEY_RUN_BEGUN) ? "run.json" : p->key;
-}
-
 static int open_file(struct fetch *f, const char *name, int stem, const char *suffix)
 {
 	char path[PATH_MAX];
@@ -60,14 +52,13 @@ static int open_file(struct fetch *f, const char *name, int stem, const char *su
 /* The stream that the piece belongs to; its pieces come one after another. */
 static int turn_to(struct fetch *f, const struct coll_work_piece *p)
 {
-	const char *name = name_of(f, p);
-	size_t stem = strcspn(name, "/");
+	size_t stem = strcspn(p->file, "/");
 
 	if (p->segment && f->key && stem == f->stem && !memcmp(p->key, f->key, stem))
 		return 0;
 	f->key = p->segment ? p->key : NULL;
 	f->stem = stem;
-	return open_file(f, name, (int)stem, p->segment ? ".gst" : "");
+	return open_file(f, p->file, (int)stem, p->segment ? ".gst" : "");
 }
 
 static int copy(struct fetch *f, const struct coll_work_piece *p)
@@ -100,8 +91,7 @@ static int copy(struct fetch *f, const struct coll_work_piece *p)
 int coll_work_fetch(const struct coll_work_look *l, struct objects *o, const char *from,
 		    const char *dir, const atomic_bool *stop, struct objects_trouble *t)
 {
-	struct fetch f = { .look = l,
-			   .store = o,
+	struct fetch f = { .store = o,
 			   .from = from,
 			   .dir = dir,
 			   .stop = stop,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run out of the object store into a folder, where the programs that read it need neither the
- * store nor its credentials: pieces of a stream one after another are that stream. Each byte is
- * asked for once, a few megabytes at a time. Calls block; any thread.
+ * A run, or what a job was given, out of the object store into a folder, where the programs that
+ * read it need neither the store nor its credentials: pieces of a stream one after another are
+ * that stream. Each byte is asked for once, a few megabytes at a time. Calls block; any thread.
  */
 #ifndef COLL_WORK_FETCH_H
 #define COLL_WORK_FETCH_H

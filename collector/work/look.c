@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "core/clock.h"
 #include "retain/run_json.h"
+#include "store/side.h"
 #include "wire/keys.h"
 
 static uint64_t hash_piece(uint64_t h, const struct objects_seen *s)
@@ -21,24 +22,37 @@ static uint64_t hash_piece(uint64_t h, const struct objects_seen *s)
 	return base_hash_text(base_hash_text(h, s->etag), "\n");
 }
 
-/* What else lies there is nobody's concern. */
-static int found(void *arg, const struct objects_seen *s)
+static bool is_small(const struct coll_work_look *l, const char *key)
 {
-	struct coll_work_look *l = arg;
-	bool segment = wire_key_is_segment(s->key);
+	return l->job ? coll_side_is_of_job(key) || coll_side_is_begun(key)
+		      : wire_key_is_small(key);
+}
 
-	if (!segment && !wire_key_is_small(s->key))
+void coll_work_look_begin(struct coll_work_look *l)
+{
+	l->content = BASE_HASH;
+}
+
+/* What else lies there is nobody's concern. */
+int coll_work_look_add(struct coll_work_look *l, const struct objects_seen *s)
+{
+	bool segment = !l->job && wire_key_is_segment(s->key);
+	const char *key;
+
+	if (!segment && !is_small(l, s->key))
 		return 0;
 	if (l->pieces == COLL_WORK_PIECES_MAX || (!segment && s->bytes > COLL_WORK_SMALL_MAX))
 		return -E2BIG;
 	if (!base_vec_more(l->piece, l->pieces, l->room))
 		return -ENOMEM;
-	l->piece[l->pieces++] = (struct coll_work_piece){ .key = base_arena_text(&l->mem, s->key),
-							  .bytes = s->bytes,
-							  .segment = segment };
+	key = base_arena_text(&l->mem, s->key);
+	l->piece[l->pieces++] = (struct coll_work_piece){
+		.key = key, .file = key, .bytes = s->bytes, .segment = segment
+	};
 	l->segments += segment;
 	l->bytes += s->bytes;
 	l->has_run_json |= !strcmp(s->key, "run.json");
+	l->allocations += coll_side_is_allocation(s->key);
 	l->content = hash_piece(l->content, s);
 	if (l->pieces == 1 || l->oldest_s > s->changed_s)
 		l->oldest_s = s->changed_s;
@@ -47,19 +61,66 @@ static int found(void *arg, const struct objects_seen *s)
 	return 0;
 }
 
+static int by_key(const void *a, const void *b)
+{
+	const struct coll_work_piece *x = a, *y = b;
+
+	return strcmp(x->key, y->key);
+}
+
+static bool has(const struct coll_work_look *l, const char *key)
+{
+	const struct coll_work_piece wanted = { .key = key };
+
+	return bsearch(&wanted, l->piece, l->pieces, sizeof(wanted), by_key);
+}
+
+/* What says that a run goes on, or that a job has its GPUs, counts where nothing says its end. */
+static void name_begun(struct coll_work_look *l, struct coll_work_piece *p)
+{
+	const char *file;
+
+	if (!l->job) {
+		if (!l->has_run_json && !strcmp(p->key, WIRE_KEY_RUN_BEGUN))
+			p->file = "run.json";
+		return;
+	}
+	if (!coll_side_is_begun(p->key))
+		return;
+	file = base_arena_printf(&l->mem, COLL_SIDE_ALLOCATION "%s",
+				 p->key + strlen(WIRE_KEY_ALLOC_BEGUN));
+	if (has(l, file))
+		return;
+	p->file = file;
+	l->allocations++;
+	l->goes_on = true;
+}
+
+void coll_work_look_end(struct coll_work_look *l)
+{
+	for (size_t i = 0; i < l->pieces; i++)
+		name_begun(l, &l->piece[i]);
+	l->revision = l->newest_s * COLL_SECOND_NS + (int64_t)l->pieces;
+}
+
+static int found(void *arg, const struct objects_seen *s)
+{
+	return coll_work_look_add(arg, s);
+}
+
 int coll_work_look(struct coll_work_look *l, struct objects *o, const char *folder,
 		   struct objects_trouble *t)
 {
 	int err;
 
-	l->content = BASE_HASH;
+	coll_work_look_begin(l);
 	err = objects_browse(o, folder, false, 0, found, l, &l->now_s, t);
 	if (err == -E2BIG)
 		snprintf(t->why, sizeof(t->why),
 			 "more lies there than a run is made of, or a small file that is none");
 	if (!l->now_s) /* nothing seems older than it is */
 		l->now_s = l->newest_s;
-	l->revision = l->newest_s * COLL_SECOND_NS + (int64_t)l->pieces;
+	coll_work_look_end(l);
 	return err;
 }
 

@@ -19,7 +19,7 @@ bool coll_work_place_of(struct coll_work_place *p, const char *team, const char 
 	size_t len = strlen(run);
 
 	if ((*team && !coll_work_team_ok(team)) || !len || len >= sizeof(p->run) || run[0] == '.' ||
-	    strspn(run, COLL_NAME_CHARACTERS) != len || coll_job_dir_is(run))
+	    strspn(run, COLL_NAME_CHARACTERS) != len)
 		return false;
 	snprintf(p->team, sizeof(p->team), "%s", team);
 	snprintf(p->run, sizeof(p->run), "%s", run);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a run and its marks lie below the prefix of an archive. Pure. */
+/* Where a run, or a scheduler's job, and its marks lie below the prefix of an archive. Pure. */
 #ifndef COLL_WORK_PLACE_H
 #define COLL_WORK_PLACE_H
 
@@ -11,7 +11,7 @@
 
 struct coll_work_place {
 	char team[COLL_WORK_TEAM_BYTES]; /* "": of none */
-	char run[COLL_RUN_BYTES];
+	char run[COLL_RUN_BYTES]; /* or CLUSTER-JOB.job */
 };
 
 /* Names as collectors make them; others are nobody's runs. False: it is none of ours. */

@@ -106,8 +106,9 @@ void coll_work_scratch_close(struct coll_work_scratch *s)
 
 int coll_work_scratch_run(const struct coll_work_scratch *s, const char *run, char out[PATH_MAX])
 {
-	empty(s->path);
-	if (snprintf(out, PATH_MAX, "%s/%s" COLL_RUN_SUFFIX, s->path, run) >= PATH_MAX)
+	const char *suffix = coll_job_dir_is(run) ? "" : COLL_RUN_SUFFIX;
+
+	if (snprintf(out, PATH_MAX, "%s/%s%s", s->path, run, suffix) >= PATH_MAX)
 		return -ENAMETOOLONG;
 	return mkdir(out, 0700) ? -errno : 0;
 }

@@ -17,6 +17,7 @@
 #include "base/files.h"
 #include "core/log.h"
 #include "fetch.h"
+#include "retain/job_dirs.h"
 #include "scratch.h"
 #include "work_scan.h"
 
@@ -206,17 +207,42 @@ static bool has_room(const struct coll_work *w)
 	return room == UINT64_MAX || (room > floor && room - floor > w->claim.look.bytes);
 }
 
-static void fetch(struct coll_work *w)
+/* Into a folder of its own, @dir. */
+static int fetch_one(struct coll_work *w, const struct coll_work_look *l,
+		     const struct coll_work_place *p, char dir[PATH_MAX])
 {
 	char from[COLL_WORK_PLACE_BYTES];
+	int err = coll_work_scratch_run(&w->scratch, p->run, dir);
 
-	coll_work_place_run(from, &w->claim.place);
+	coll_work_place_run(from, p);
+	return err ? err : coll_work_fetch(l, w->store, from, dir, &w->stop, &w->trouble);
+}
+
+/* Those of a job lie beside it. */
+static int fetch_runs(struct coll_work *w)
+{
+	const struct coll_work_job *job = &w->claim.job;
+	struct coll_work_place p = w->claim.place;
+	char dir[PATH_MAX];
+	int err = 0;
+
+	for (size_t i = 0; i < job->runs && !err; i++) {
+		snprintf(p.run, sizeof(p.run), "%s", job->run[i].name);
+		if (job->run[i].look.pieces)
+			err = fetch_one(w, &job->run[i].look, &p, dir);
+	}
+	if (!err && job->lost)
+		err = coll_job_mark_unseen(w->scratch.fd, w->claim.place.run);
+	return err;
+}
+
+static void fetch(struct coll_work *w)
+{
+	coll_work_scratch_empty(&w->scratch);
 	w->no_room = !has_room(w);
-	w->err = w->no_room ? -ENOSPC
-			    : coll_work_scratch_run(&w->scratch, w->claim.place.run, w->dir);
+	w->err = w->no_room ? -ENOSPC : fetch_one(w, &w->claim.look, &w->claim.place, w->dir);
 	if (!w->err)
-		w->err = coll_work_fetch(&w->claim.look, w->store, from, w->dir, &w->stop,
-					 &w->trouble);
+		w->err = fetch_runs(w);
 	w->fetched = !w->err;
 	if (w->err)
 		coll_work_release(&w->claim);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A worker: runs that have ended in an object store (--work) are taken up one at a time, fetched
- * into a folder, analysed there by children as those of a collector's own store are (`gpustarve
- * digest`, and `report` where pages are asked for: confined, with limits on time and memory), and
- * what comes of it goes into the store of digests and beside the run. Any number of workers share
- * a bucket; claim.h says how, and why nothing that is right rests on it.
+ * A worker: runs that have ended in an object store (--work), and jobs of a scheduler that gave
+ * their GPUs back, are taken up one at a time, fetched into a folder (a job with its runs),
+ * analysed there by children as those of a collector's own store are (`gpustarve digest`, and
+ * `report` where pages are asked for: confined, with limits on time and memory), and what comes of
+ * it goes into the store of digests and beside the run. Any number of workers share a bucket;
+ * claim.h says how, and why nothing that is right rests on it.
  *
  * What fails by a run's own fault is remembered there, and tried again by any worker; after
  * `work-tries` it is put aside with the reason. Trouble of either store is no fault of the run.

@@ -485,7 +485,7 @@ static void confine(const struct opts *o, char **run, int runs)
 	if (o->job)
 		read[c.reads++] = strdup(view_job_out(o->dir));
 	for (int i = 0; i < runs; i++)
-		read[c.reads++] = view_confine_folder(run[i], false);
+		read[c.reads++] = view_job_reads(run[i]);
 	view_confine(&c);
 	for (size_t i = 0; i < c.reads; i++)
 		free(read[i]);

@@ -21,19 +21,9 @@
 #define FDS_MAX 65536 /* where the kernel cannot close all that are open */
 #define FAILED 2 /* exit status: it was said why */
 
-/* A job's runs lie beside it. */
-static char *to_be_read(const char *run)
-{
-	char *beside;
-
-	if (!view_job_is_folder(run))
-		return view_confine_folder(run, false);
-	return asprintf(&beside, "%s/..", run) < 0 ? NULL : beside;
-}
-
 static void confine(const struct fleet_apart *how)
 {
-	char *folder = to_be_read(how->run), *own = view_confine_folder(how->run, false);
+	char *folder = view_job_reads(how->run), *own = view_confine_folder(how->run, false);
 	const char *const read[] = { folder };
 	struct view_confine c = { .read = read, .reads = folder ? 1 : 0 };
 

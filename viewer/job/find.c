@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "core/confine.h"
 #include "folder.h"
 #include "peek.h"
 
@@ -516,4 +518,13 @@ int view_job_of_folder(struct view_jobs *j, const char *folder, struct view_job 
 	}
 	base_arena_fini(&scratch);
 	return err;
+}
+
+char *view_job_reads(const char *run)
+{
+	char *beside;
+
+	if (!view_job_is_folder(run))
+		return view_confine_folder(run, false);
+	return asprintf(&beside, "%s/..", run) < 0 ? NULL : beside;
 }

@@ -59,4 +59,10 @@ int view_job_of_folder(struct view_jobs *j, const char *folder, struct view_job 
 /* Whether a path is called like a job's folder. */
 bool view_job_is_folder(const char *path);
 
+/*
+ * The folder that whoever reads a run, and no more, is to see: a job's runs lie beside it. To be
+ * freed; NULL: no memory.
+ */
+char *view_job_reads(const char *run);
+
 #endif

@@ -148,7 +148,7 @@ def test_side_files():
             gs.equal(put(a, name, b'{}')[0], 200, name)
         gs.equal(put(a, 'summary.json', b'{}')[0], 404, 'no other names')
         gs.equal(ask(a, 'PUT', '/v1/runs/c-7.job/files/alloc-n1.json', b'{}')[0], 200, 'of a job')
-        gs.equal(keys(store), ['c-7.job/alloc-n1.json', 'r/.run-begun-n3.json', 'r/.run-node', 'r/alerts-node-n1.jsonl', 'r/clock-n1.json',
+        gs.equal(keys(store), ['c-7.job/begun-n1.json', 'r/.run-begun-n3.json', 'r/.run-node', 'r/alerts-node-n1.jsonl', 'r/clock-n1.json',
                                'r/exit-9.json', 'r/exit-node-n2.json', 'r/run-begun.json', 'r/run.json'], 'files')
         gs.equal(store.objects[gateways.BUCKET, AT + '/r/run.json'], ended, 'ended it stays')
 

@@ -138,8 +138,8 @@ static void test_places(void)
 	struct coll_work_place p;
 
 	EXPECT(!coll_work_place_of(&p, "a.b", "r") && !coll_work_place_of(&p, "a", ".r") &&
-	       !coll_work_place_of(&p, "a", "") && !coll_work_place_of(&p, "a", "c-7.job") &&
-	       !coll_work_place_of(&p, "a", "r/x") && !coll_work_place_of(&p, "a", "r s"));
+	       !coll_work_place_of(&p, "a", "") && !coll_work_place_of(&p, "a", "r/x") &&
+	       !coll_work_place_of(&p, "a", "r s"));
 	REQUIRE(coll_work_place_of(&p, "", "r"));
 	coll_work_place_run(name, &p);
 	EXPECT_STR(name, "r/");
@@ -148,6 +148,9 @@ static void test_places(void)
 	REQUIRE(coll_work_place_of(&p, "t", "r"));
 	coll_work_place_marks(name, &p);
 	EXPECT_STR(name, ".work/t/r/");
+	REQUIRE(coll_work_place_of(&p, "t", "c-7.job"));
+	coll_work_place_run(name, &p);
+	EXPECT_STR(name, "t/c-7.job/");
 }
 
 int main(void)
