@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One thing at a time: a scan, a claim with its fetch, children, an end. Each hands over to the
- * next in the loop.
+ * One thing at a time: a scan, a claim with its fetch, children (work_steps.h), an end. Each hands
+ * over to the next in the loop; beside them the lease is kept (work_keep.h).
  */
 #include "work.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "base/files.h"
 #include "core/log.h"
 #include "fetch.h"
 #include "retain/job_dirs.h"
 #include "scratch.h"
+#include "work_keep.h"
 #include "work_scan.h"
+#include "work_steps.h"
 
 #define SCAN_TIMES 20 /* what was found is good for so many times of the scan's own, ... */
 #define SCAN_MIN_NS (2 * COLL_SECOND_NS) /* ... from this ... */
@@ -28,50 +29,15 @@
 #define IDLE_MAX_NS (300 * COLL_SECOND_NS)
 #define ONCE_TROUBLES 5 /* in a row; then --once gives up */
 #define LOG_EVERY_NS (60 * COLL_SECOND_NS)
-#define MEMORY (4ull << 30)
-#define FILE_BYTES (16ull << 30)
-#define OUTPUT_MAX 4096 /* of why a child failed */
-#define LEASE_PARTS 4 /* it is refreshed when so much of it has passed */
 #define BUSY_S 1 /* until we look again at what another came to as well */
-
-enum step {
-	SUMMARY,
-	PAGE,
-	DIGEST,
-	FLUSH,
-	STEPS
-};
-
-static const struct {
-	enum coll_work_kind kind;
-	const char *format, *file;
-} steps[STEPS] = {
-	/* The digest is made of a summary that is there: the trace is read once for both. */
-	[SUMMARY] = { COLL_WORK_SUMMARY, "json", "summary.json" },
-	[PAGE] = { COLL_WORK_REPORT, "html", "report.html" },
-	[DIGEST] = { COLL_WORK_DIGEST, NULL, "digest.json" },
-	/*
-	 * A digest that a server did not take waits in a file of this machine's, where it is as
-	 * safe as that is: a worker may never come back.
-	 */
-	[FLUSH] = { COLL_WORK_KINDS, NULL, NULL },
-};
-
-enum result {
-	MADE,
-	FAILED,
-	LET_GO
-};
 
 struct coll_work {
 	const struct coll_work_options *opts;
-	const struct coll_digest_to *to;
 	const struct coll_limits *limits;
 	struct coll_context *context;
-	char program[COLL_CHILD_PATH_BYTES];
 	struct objects *store;
 	struct coll_work_scratch scratch;
-	struct coll_worker hand, keeper;
+	struct coll_worker hand;
 	atomic_bool stop;
 
 	bool at_work; /* a job is on its way, or a child runs */
@@ -95,16 +61,8 @@ struct coll_work {
 	char dir[PATH_MAX];
 	uint64_t bytes;
 	int64_t taken_ns, fetched_ns, fetch_cpu_ns;
-	enum step step;
-	enum result result;
-	char why[400];
-
-	/* the job of @keeper */
-	struct coll_job keep_job;
-	struct objects_trouble keep_trouble;
-	int keep_err;
-	bool keeping; /* it is on its way */
-	int64_t kept_ns;
+	struct coll_work_steps steps;
+	struct coll_work_keep keep;
 };
 
 static void go_on(struct coll_work *w);
@@ -325,8 +283,6 @@ static void not_fetched(struct coll_work *w)
 	}
 }
 
-static void start_step(struct coll_work *w);
-
 static void take_done(struct coll_job *job)
 {
 	struct coll_work *w =
@@ -337,13 +293,13 @@ static void take_done(struct coll_job *job)
 		return;
 	w->context->count.work_left += w->claim.left;
 	if (w->got != COLL_WORK_TAKEN) {
-		w->kept_ns = 0;
+		coll_work_keep_end(&w->keep);
 		not_taken(w);
 		return;
 	}
 	w->context->count.work_taken++;
 	if (!w->fetched) {
-		w->kept_ns = 0;
+		coll_work_keep_end(&w->keep);
 		not_fetched(w);
 		return;
 	}
@@ -351,8 +307,7 @@ static void take_done(struct coll_job *job)
 	w->context->count.work_bytes += w->bytes;
 	w->at_work = true;
 	w->fetched_ns = coll_now_ns();
-	w->step = w->opts->reports ? SUMMARY : DIGEST;
-	start_step(w);
+	coll_work_steps_start(&w->steps);
 }
 
 static bool start_take(struct coll_work *w)
@@ -360,144 +315,33 @@ static bool start_take(struct coll_work *w)
 	if (!coll_work_candidates_next(&w->found, &w->claim.place))
 		return false;
 	w->at_work = true;
-	w->taken_ns = w->kept_ns = coll_now_ns();
+	w->taken_ns = coll_now_ns();
+	coll_work_keep_begin(&w->keep, w->taken_ns);
 	w->claim.rules = rules(w);
 	coll_worker_hand(&w->hand, &w->take_job);
 	return true;
 }
 
-/* Children. */
+/* The end. */
 
-static void end(struct coll_work *w, enum result result, const char *why)
+static void steps_done(struct coll_work_steps *s)
 {
-	w->result = result;
-	snprintf(w->why, sizeof(w->why), "%s", why);
+	struct coll_work *w = (struct coll_work *)((char *)s - offsetof(struct coll_work, steps));
+
 	coll_worker_hand(&w->hand, &w->end_job);
 }
 
-static bool has_outbox(const struct coll_work *w)
-{
-	static const char server[] = "clickhouse://";
-
-	return w->to->store && !strncmp(w->to->store, server, sizeof(server) - 1);
-}
-
-static bool store_failed(const struct coll_work *w, const struct coll_child_end *e)
-{
-	if (w->step == FLUSH)
-		return true;
-	return w->step == DIGEST && !e->timed_out && WIFEXITED(e->status) &&
-	       WEXITSTATUS(e->status) == COLL_DIGEST_STORE_FAILED;
-}
-
-static void step_done(void *owner, const struct coll_child_end *e)
-{
-	struct coll_work *w = owner;
-	char why[400];
-
-	coll_child_why(e, why, sizeof(why));
-	if (!coll_child_ok(e)) {
-		end(w, store_failed(w, e) ? LET_GO : FAILED, why);
-		return;
-	}
-	w->step++;
-	if (w->step == FLUSH && !has_outbox(w))
-		w->step++;
-	if (w->step < STEPS)
-		start_step(w);
-	else
-		end(w, MADE, "");
-}
-
-static size_t add_digest(const struct coll_work *w, const char **argv, size_t n,
-			 const char *revision)
-{
-	n = coll_child_option(argv, n, "--revision", revision);
-	n = coll_child_option(argv, n, "--team", w->claim.place.team);
-	n = coll_child_option(argv, n, "--store", w->to->store);
-	for (size_t i = 0; i < w->to->budgets; i++)
-		n = coll_child_option(argv, n, "--budget", w->to->budget[i]);
-	return coll_child_option(argv, n, "--exec", w->to->exec);
-}
-
-static void start_child(struct coll_work *w, const char *const *argv)
-{
-	struct coll_child_plan plan = {
-		.argv = argv,
-		.stderr_kept = true,
-		.output_max = OUTPUT_MAX,
-		.timeout_s = coll_digests_time_s(w->claim.look.bytes, w->claim.fails),
-		.memory = MEMORY,
-		.file_bytes = FILE_BYTES,
-	};
-	int err = coll_child_start(&w->context->children, &plan, step_done, w);
-
-	if (err)
-		end(w, LET_GO, strerror(-err));
-}
-
-static void start_flush(struct coll_work *w)
-{
-	const char *const argv[] = {
-		w->program, "digest", "--flush", "--store", w->to->store, NULL
-	};
-
-	start_child(w, argv);
-}
-
-static void start_step(struct coll_work *w)
-{
-	char out[PATH_MAX + 32], revision[32];
-	const char *argv[16 + 2 * COLL_BUDGETS_MAX] = { w->program,
-							w->step == DIGEST ? "digest" : "report",
-							w->dir, "-o", out };
-
-	if (w->step == FLUSH) {
-		start_flush(w);
-		return;
-	}
-	snprintf(out, sizeof(out), "%s/%s", w->dir, steps[w->step].file);
-	snprintf(revision, sizeof(revision), "%" PRId64, w->claim.look.revision);
-	if (w->step == DIGEST)
-		add_digest(w, argv, 5, revision);
-	else
-		coll_child_option(argv, 5, "--format", steps[w->step].format);
-	start_child(w, argv);
-}
-
-/* The end. */
-
-static int put_result(struct coll_work *w, enum step step)
-{
-	char path[PATH_MAX + 32], *text;
-	size_t len;
-	int err;
-
-	snprintf(path, sizeof(path), "%s/%s", w->dir, steps[step].file);
-	err = base_file_read(path, &text, &len);
-	if (err)
-		return err;
-	err = len > COLL_WORK_RESULT_MAX
-		      ? -EFBIG
-		      : coll_work_put(&w->claim, steps[step].kind, text, len, &w->trouble);
-	free(text);
-	return err;
-}
-
-/* The digest comes last: where it is, all is. */
 static void end_work(struct coll_job *job)
 {
 	struct coll_work *w =
 		(struct coll_work *)((char *)job - offsetof(struct coll_work, end_job));
-	enum step step = w->opts->reports ? SUMMARY : DIGEST;
+	bool made = w->steps.result == COLL_WORK_MADE;
 
 	w->trouble.why[0] = '\0';
-	w->err = 0;
-	for (; w->result == MADE && step <= DIGEST && !w->err; step++)
-		w->err = put_result(w, step);
-	if (w->result == FAILED)
-		coll_work_failed(&w->claim, w->why);
-	else if (w->result == MADE && !w->err)
+	w->err = made ? coll_work_steps_put(&w->steps, &w->claim, &w->trouble) : 0;
+	if (w->steps.result == COLL_WORK_FAILED)
+		coll_work_failed(&w->claim, w->steps.why);
+	else if (made && !w->err)
 		coll_work_settle(&w->claim);
 	else
 		coll_work_release(&w->claim);
@@ -524,42 +368,22 @@ static void end_done(struct coll_job *job)
 	char name[COLL_WORK_PLACE_BYTES];
 
 	w->at_work = false;
-	w->kept_ns = 0;
+	coll_work_keep_end(&w->keep);
 	if (atomic_load(&w->stop))
 		return;
 	name_of(w, name);
-	if (w->result == FAILED) {
+	if (w->steps.result == COLL_WORK_FAILED) {
 		w->context->count.work_failures++;
 		w->troubles = 0;
-		coll_log("analysis of %s failed: %s", name, w->why);
+		coll_log("analysis of %s failed: %s", name, w->steps.why);
 		told_put_aside(w);
-	} else if (w->result == MADE && !w->err) {
+	} else if (w->steps.result == COLL_WORK_MADE && !w->err) {
 		tell_made(w, name);
 	} else {
-		in_trouble_with(w, name, w->err ? reason(w, w->err) : w->why);
+		in_trouble_with(w, name, w->err ? reason(w, w->err) : w->steps.why);
 		return;
 	}
 	go_on(w);
-}
-
-/* The lease, meanwhile. */
-
-static void keep_work(struct coll_job *job)
-{
-	struct coll_work *w =
-		(struct coll_work *)((char *)job - offsetof(struct coll_work, keep_job));
-
-	w->keep_err = coll_work_refresh(&w->claim, &w->keep_trouble);
-}
-
-static void keep_done(struct coll_job *job)
-{
-	struct coll_work *w =
-		(struct coll_work *)((char *)job - offsetof(struct coll_work, keep_job));
-
-	w->keeping = false;
-	if (w->keep_err)
-		w->context->count.work_troubles++;
 }
 
 /* What comes next. */
@@ -603,23 +427,11 @@ static void go_on(struct coll_work *w)
 		start_scan(w);
 }
 
-static void keep(struct coll_work *w, int64_t now_ns)
-{
-	int64_t lease_ns = (int64_t)w->limits->value[COLL_LIMIT_WORK_LEASE];
-
-	if (!w->kept_ns || w->keeping || !lease_ns || now_ns - w->kept_ns < lease_ns / LEASE_PARTS)
-		return;
-	w->context->count.work_lost += now_ns - w->kept_ns > lease_ns;
-	w->kept_ns = now_ns;
-	w->keeping = true;
-	coll_worker_hand(&w->keeper, &w->keep_job);
-}
-
 void coll_work_tick(struct coll_work *w, int64_t now_ns)
 {
 	if (!w)
 		return;
-	keep(w, now_ns);
+	coll_work_keep_tick(&w->keep, now_ns);
 	if (!w->at_work && !w->over && now_ns >= w->due_ns)
 		start_scan(w);
 }
@@ -661,11 +473,11 @@ static int open_all(struct coll_work *w, const char *base)
 		return err;
 	}
 	coll_work_claim_init(&w->claim, w->store);
-	err = coll_worker_init(&w->hand, &w->context->loop);
+	err = coll_work_keep_init(&w->keep);
 	if (!err)
-		err = coll_worker_init(&w->keeper, &w->context->loop);
-	if (!err && !coll_child_beside(w->program, "gpustarve"))
-		err = -ENOENT;
+		err = coll_worker_init(&w->hand, &w->context->loop);
+	if (!err)
+		err = coll_work_steps_init(&w->steps);
 	if (err) {
 		coll_log("--work: %s", err == -ENOENT ? "there is no gpustarve beside this program"
 						      : strerror(-err));
@@ -693,14 +505,21 @@ int coll_work_open(struct coll_work **out, const struct coll_work_options *o,
 	if (!w)
 		return -ENOMEM;
 	w->opts = o;
-	w->to = to;
 	w->limits = limits;
 	w->context = context;
-	w->hand.source.fd = w->keeper.source.fd = -1;
+	w->hand.source.fd = -1;
+	w->keep.claim = &w->claim;
+	w->steps.claim = &w->claim;
+	w->keep.limits = limits;
+	w->keep.context = context;
+	w->steps.children = &context->children;
+	w->steps.to = to;
+	w->steps.dir = w->dir;
+	w->steps.reports = o->reports;
+	w->steps.done = steps_done;
 	w->scan_job = (struct coll_job){ .work = scan_work, .done = scan_done };
 	w->take_job = (struct coll_job){ .work = take_work, .done = take_done };
 	w->end_job = (struct coll_job){ .work = end_work, .done = end_done };
-	w->keep_job = (struct coll_job){ .work = keep_work, .done = keep_done };
 	if (getrandom(&chance, sizeof(chance), GRND_NONBLOCK) > 0)
 		srandom(chance); /* workers are not to choose alike */
 	err = open_all(w, base);
@@ -720,13 +539,12 @@ void coll_work_close(struct coll_work *w)
 		return;
 	atomic_store(&w->stop, true);
 	if (w->store) {
-		coll_children_forget(&w->context->children, w);
+		coll_work_steps_stop(&w->steps);
 		coll_worker_drain(&w->hand);
-		coll_worker_drain(&w->keeper);
+		coll_work_keep_fini(&w->keep);
 		coll_work_release(&w->claim);
 		coll_work_claim_fini(&w->claim);
 		coll_worker_fini(&w->hand);
-		coll_worker_fini(&w->keeper);
 	}
 	coll_work_candidates_fini(&w->found);
 	coll_work_scratch_close(&w->scratch);

@@ -17,13 +17,10 @@
 #define COLL_WORK_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include "core/context.h"
 #include "retain/digests.h"
 #include "retain/limits.h"
-
-#define COLL_WORK_RESULT_MAX ((size_t)64 << 20) /* bytes of a page, or of a summary */
 
 struct coll_work;
 
