@@ -5,6 +5,7 @@ intervals in integer nanoseconds. Standard library only."""
 import bisect
 import concurrent.futures
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -13,6 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 
@@ -30,6 +32,7 @@ ISOLATED = ('GPUSTARVE_', 'GPUSIM_', 'LD_PRELOAD', 'CUDA_', 'NVTX_', 'SLURM', 'R
             'WORLD_SIZE', 'TORCHELASTIC', 'PMI', 'OMPI', 'MV2_', 'PALS_')
 
 failures = []
+playing = threading.local()  # .case: what this thread plays, where several play side by side
 
 
 def plain(folder):
@@ -64,6 +67,8 @@ def without_ranks(gpu, what='GPU'):
 def check(ok, what):
     """Notes a failed expectation and goes on; finish() turns them into the exit status."""
     if not ok:
+        case = getattr(playing, 'case', None)
+        what = f'{case}: {what}' if case else what
         failures.append(what)
         print(f'FAILED: {what}', file=sys.stderr, flush=True)
     return ok
@@ -104,19 +109,29 @@ def free_ports(count):
     return ports
 
 
-def run_tests(names):
-    """Calls the functions test_* of a module's globals in order, and ends the process. One that raises
-    has failed; the next are called all the same."""
-    for name, case in list(names.items()):
-        if not name.startswith('test_') or not callable(case):
-            continue
-        before = len(failures)
-        try:
-            case()
-        except Exception as e:  # a test may fail in any way
-            traceback.print_exc()
-            check(False, f'{name}: {e!r}')
-        print('ok  ' if len(failures) == before else 'FAIL', name, flush=True)
+def run_test(name, case, beside):
+    """One that raises has failed. Where others play @beside it, what fails says of which."""
+    playing.case = name if beside else None
+    before = len(failures)
+    try:
+        case()
+    except Exception as e:  # a test may fail in any way
+        traceback.print_exc()
+        check(False, f'{name}: {e!r}')
+    failed = any(not beside or f.startswith(name + ': ') for f in failures[before:])
+    print('FAIL' if failed else 'ok  ', name, flush=True)
+
+
+def run_tests(names, width=1, alone=()):
+    """Calls the functions test_* of a module's globals in order, and ends the process; the next are called when one has
+    failed. With a @width so many at a time, once those that are to be @alone have ended: for cases that mostly sleep and
+    share no folder."""
+    cases = [(n, case) for n, case in names.items() if n.startswith('test_') and callable(case)]
+    for name, case in cases:
+        if width == 1 or case in alone:
+            run_test(name, case, False)
+    if width > 1:
+        side_by_side([functools.partial(run_test, name, case, True) for name, case in cases if case not in alone], width)
     finish()
 
 

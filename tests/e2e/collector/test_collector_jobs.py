@@ -299,4 +299,4 @@ def test_hostile():
             centre.stop()
 
 
-gs.run_tests(globals())
+gs.run_tests(globals(), width=5)
