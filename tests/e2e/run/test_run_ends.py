@@ -3,6 +3,7 @@
 # ctest: labels=e2e waits timeout=300
 """How runs end. A run of several wrappers has failed if one of them has, whichever was first. What a command leaves behind is
 not waited for, and whose its trace is stays known, also where that begins once the command has ended."""
+import functools
 import json
 import os
 import shlex
@@ -51,23 +52,22 @@ def check_killed_at_once(where):
         gs.check('never touched' not in told, told)
 
 
-def check_failed_rank(where):
-    for first, second, want in ((0, 9, 9), (9, 0, 9), (0, 0, 0), (3, 9, 3)):
-        base = os.path.join(where, f'{first}-{second}')
-        a = wrapper(base, 0, *job(3 if first != 3 else 1, first))
-        b = wrapper(base, 1, *job(2, second))
-        what = f'wrappers that end {first} and {second}'
-        gs.equal((ended(a)[0], ended(b)[0]), (first, second), f'{what}: theirs')
-        path = os.path.join(base, 'together.gst')
-        gs.equal(gs.summary(path)['run']['exit_status'], want, f'{what}: summary')
-        gs.check(f'exit status: {want}\n' in gs.gpustarve('report', path).stdout.decode(), f'{what}: report')
-        gs.equal((d := digest_of(path))['exit_status'], want, f'{what}: digest')
-        gs.equal(d['end'], 'failed' if want else 'ok', f'{what}: digest\'s end')
-        gs.equal('Runs that failed' in gs.gpustarve('fleet', base).stdout.decode(), bool(want), f'{what}: fleet')
-        page = os.path.join(path, 'summary.json')
-        if second == 0:
-            with open(page, encoding='utf-8') as f:
-                gs.equal(json.load(f)['run']['exit_status'], want, f'{what}: summary.json as it was left')
+def check_failed_rank(where, first, second, want):
+    base = os.path.join(where, f'{first}-{second}')
+    a = wrapper(base, 0, *job(3 if first != 3 else 1, first))
+    b = wrapper(base, 1, *job(2, second))
+    what = f'wrappers that end {first} and {second}'
+    gs.equal((ended(a)[0], ended(b)[0]), (first, second), f'{what}: theirs')
+    path = os.path.join(base, 'together.gst')
+    gs.equal(gs.summary(path)['run']['exit_status'], want, f'{what}: summary')
+    gs.check(f'exit status: {want}\n' in gs.gpustarve('report', path).stdout.decode(), f'{what}: report')
+    gs.equal((d := digest_of(path))['exit_status'], want, f'{what}: digest')
+    gs.equal(d['end'], 'failed' if want else 'ok', f'{what}: digest\'s end')
+    gs.equal('Runs that failed' in gs.gpustarve('fleet', base).stdout.decode(), bool(want), f'{what}: fleet')
+    page = os.path.join(path, 'summary.json')
+    if second == 0:
+        with open(page, encoding='utf-8') as f:
+            gs.equal(json.load(f)['run']['exit_status'], want, f'{what}: summary.json as it was left')
 
 
 def check_killed_wrapper(where):
@@ -166,12 +166,10 @@ def check_daemon_that_goes_on(where):
 
 
 with gs.scratch() as top:
-    check_failed_rank(os.path.join(top, 'failed'))
-    check_killed_at_once(os.path.join(top, 'at-once'))
-    check_killed_wrapper(os.path.join(top, 'killed'))
-    check_daemon_that_begins_late(os.path.join(top, 'late'))
-    check_nothing_is_left(os.path.join(top, 'nothing'))
-    check_first_without_gpu(os.path.join(top, 'first'))
-    check_one_after_the_other(os.path.join(top, 'again'))
-    check_daemon_that_goes_on(os.path.join(top, 'on'))
+    gs.side_by_side([functools.partial(case, os.path.join(top, name), *more) for name, case, *more in (
+        ('failed', check_failed_rank, 0, 9, 9), ('failed', check_failed_rank, 9, 0, 9), ('failed', check_failed_rank, 0, 0, 0),
+        ('failed', check_failed_rank, 3, 9, 3), ('at-once', check_killed_at_once), ('killed', check_killed_wrapper),
+        ('late', check_daemon_that_begins_late), ('nothing', check_nothing_is_left), ('first', check_first_without_gpu),
+        ('again', check_one_after_the_other))])
+    check_daemon_that_goes_on(os.path.join(top, 'on'))  # takes the time
 gs.finish()
