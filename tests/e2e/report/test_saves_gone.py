@@ -3,6 +3,7 @@
 """Checkpoints that are not there any more when the job is killed: deleted, cut to nothing, or overwritten through a
 file object by a save that is killed halfway. None of them is called durable; one that was moved is. By real programs
 on the simulated GPU."""
+import functools
 import json
 import os
 import sys
@@ -87,7 +88,7 @@ def run(how):
         return summary['saves'], gs.gpustarve('report', trace).stdout.decode(), page
 
 
-for each, part in WANT.items():
+def held_against(each, part):
     saves, text, html = run(each)
     parts = {name: p['ns'] for name, p in saves['parts'].items()}
     covered = parts.get('durable', 0) + parts.get('unknown', 0)
@@ -101,4 +102,7 @@ for each, part in WANT.items():
     gs.equal('1 checkpoint was deleted; whether a copy is elsewhere is not seen' in text, part == 'unknown', f'{each}: {text}')
     gs.equal('a kill loses up to' in text, part == 'unknown', f'{each}: {text}')
     gs.equal('checkpoints that were deleted' in html, part == 'unknown', f'{each}: the page')
+
+
+gs.side_by_side([functools.partial(held_against, *one) for one in WANT.items()])
 gs.finish()

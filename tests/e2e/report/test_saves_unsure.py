@@ -3,6 +3,7 @@
 """Saves that are no torch.save, and torch.saves that are no checkpoint: files that a thread writes, syncs and renames
 at regular steps count, named so; what is written by any other means, and what holds no state of a training, is
 unknown, never unsaved, lost or safe. By real programs on the simulated GPU, each told what it is."""
+import functools
 import json
 import os
 import sys
@@ -125,6 +126,6 @@ def held_against(how, want, die):
         gs.check(3 << 20 <= saves['written_bytes'] < 24 << 20, f'{how}: {saves["written_bytes"]}')
 
 
-for each, expected in WANT.items():
-    held_against(each, expected, 75 if each in ('moved', 'plain', 'tensor', 'child') else 0)
+gs.side_by_side([functools.partial(held_against, each, expected, 75 if each in ('moved', 'plain', 'tensor', 'child') else 0)
+                 for each, expected in WANT.items()])
 gs.finish()
