@@ -5,6 +5,7 @@
 simulated GPU; a notebook's, by its ancestors and not by what a batch system passed on, or by its own command; an
 interpreter at which somebody types; servers with a thread for each request, and programs with one for each step beside a
 server of metrics, which are none; and one of which nothing tells. tests/kinds plays many."""
+import functools
 import os
 import sys
 
@@ -131,23 +132,35 @@ def after_last(where):
         gs.equal(gs.gpustarve('verify', run).returncode, 0, f'{seconds} s: verify')
 
 
+def check(argv, want, why):
+    gs.equal(told(*argv), want, why)
+
+
+TOLD = [(['sgd'], ('training', ['optimizer_steps', 'backward_kernels']), 'an optimizer of torch'),
+        (['hidden'], ('training', ['backward_kernels']), 'an optimizer of whatever'),
+        (['eval'], ('evaluation', ['forward_alone']), 'no gradients'),
+        (['generate'], ('inference', ['generation_kernels']), 'keys and values'),
+        *(([what], ('inference', ['waits_for_requests']), f'{what}: a thread for each request') for what in ('threaded', 'background', 'raw')),
+        (['scraped'], ('training', ['optimizer_steps', 'backward_kernels']), 'training that serves metrics'),
+        (['fresh_eval'], ('evaluation', ['forward_alone']), 'a thread for each batch, and metrics'),
+        *(([what], ('unknown', []), f'{what}: a thread for each step, and metrics') for what in ('fresh', 'fresh_other')),
+        (['xla'], ('unknown', []), 'names that tell nothing'),
+        (['moves'], ('unknown', []), 'a loader, and nothing that a model is made of'),
+        (['eval', 'ipykernel_launcher.py'], ('interactive', ['ipykernel', 'forward_alone']), 'a notebook'),
+        (['xla', 'batch.py'], ('unknown', []), 'what a notebook sets, without one among the ancestors')]
+
+
+def by_itself(where):
+    gs.equal(itself(where, 'sgd'), ('interactive', ['ipykernel', 'optimizer_steps', 'backward_kernels']), 'a notebook that trains')
+
+
+def by_a_person(where):
+    gs.equal(typed(where), ('interactive', ['waits_for_person']), 'an interpreter at a terminal')
+
+
 with gs.scratch() as where:
     after_last(where)
     leaves(where)
-    gs.equal(told(where, 'sgd'), ('training', ['optimizer_steps', 'backward_kernels']), 'an optimizer of torch')
-    gs.equal(told(where, 'hidden'), ('training', ['backward_kernels']), 'an optimizer of whatever')
-    gs.equal(told(where, 'eval'), ('evaluation', ['forward_alone']), 'no gradients')
-    gs.equal(told(where, 'generate'), ('inference', ['generation_kernels']), 'keys and values')
-    for what in 'threaded', 'background', 'raw':
-        gs.equal(told(where, what), ('inference', ['waits_for_requests']), f'{what}: a thread for each request')
-    gs.equal(told(where, 'scraped'), ('training', ['optimizer_steps', 'backward_kernels']), 'training that serves metrics')
-    gs.equal(told(where, 'fresh_eval'), ('evaluation', ['forward_alone']), 'a thread for each batch, and metrics')
-    for what in 'fresh', 'fresh_other':
-        gs.equal(told(where, what), ('unknown', []), f'{what}: a thread for each step, and metrics')
-    gs.equal(told(where, 'xla'), ('unknown', []), 'names that tell nothing')
-    gs.equal(told(where, 'moves'), ('unknown', []), 'a loader, and nothing that a model is made of')
-    gs.equal(told(where, 'eval', 'ipykernel_launcher.py'), ('interactive', ['ipykernel', 'forward_alone']), 'a notebook')
-    gs.equal(itself(where, 'sgd'), ('interactive', ['ipykernel', 'optimizer_steps', 'backward_kernels']), 'a notebook that trains')
-    gs.equal(typed(where), ('interactive', ['waits_for_person']), 'an interpreter at a terminal')
-    gs.equal(told(where, 'xla', 'batch.py'), ('unknown', []), 'what a notebook sets, without one among the ancestors')
+    gs.side_by_side([functools.partial(check, [where, *argv], want, why) for argv, want, why in TOLD] +
+                    [functools.partial(case, where) for case in (by_itself, by_a_person)])
 gs.finish()
