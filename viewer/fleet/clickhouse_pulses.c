@@ -264,6 +264,19 @@ static int read_rows(struct click *c, char *sql, const char *kinds,
 	return err;
 }
 
+/* The server's clock, which it has before there is any database of ours. */
+static int read_clock(struct click *c, int64_t *mark)
+{
+	struct fleet_request r = { 0 };
+	char sql[] = "SELECT " NOW " FORMAT TabSeparated";
+	int err = click_ask_server(c, &r, sql);
+
+	if (!err && r.answer.text)
+		err = click_rows(r.answer.text, "i", on_mark, mark);
+	view_answer_free(&r.answer);
+	return err;
+}
+
 int click_read_pulses(struct fleet_store *s, const struct fleet_pulses_query *q,
 		      struct fleet_pulses *p)
 {
@@ -273,8 +286,7 @@ int click_read_pulses(struct fleet_store *s, const struct fleet_pulses_query *q,
 
 	p->mark = 0;
 	if (!err)
-		err = read_rows(c, strdup("SELECT " NOW " FORMAT TabSeparated"), "i", on_mark,
-				&p->mark);
+		err = read_clock(c, &p->mark);
 	if (!err)
 		err = read_rows(c, sql_read(q), "tttiiit", on_row, &to);
 	if (!err && !to.err && p->mark % SWEEP_S < SWEEP_FOR_S && !q->run && !q->newest &&
