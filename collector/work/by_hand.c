@@ -6,6 +6,7 @@
 #include <string.h>
 #include "core/clock.h"
 #include "core/log.h"
+#include "mark_store.h"
 #include "work_scan.h"
 
 struct asked {

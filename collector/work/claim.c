@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
-#include "base/escape.h"
+#include "mark_store.h"
 #include "retain/job_dirs.h"
 
 #define PAUSE_MAX_S 3600
@@ -15,68 +15,18 @@
 #define SETTLED_MAX_S 86400
 #define GOES_ON_PART 8 /* of its age */
 #define GOES_ON_MAX_S 900
-#define TEXT_BYTES 400
-
-static int found(void *arg, const struct objects_seen *s)
-{
-	return coll_work_marks_add(arg, s->key, s->changed_s);
-}
-
-int coll_work_marks_list(struct coll_work_marks *all, struct objects *store,
-			 const struct coll_work_place *place, struct objects_trouble *t)
-{
-	char folder[COLL_WORK_PLACE_BYTES];
-	int err;
-
-	coll_work_place_marks(folder, place);
-	*all = (struct coll_work_marks){ .n = 0 };
-	err = objects_browse(store, folder, false, 0, found, all, &all->now_s, t);
-	for (size_t i = 0; i < all->n && !err; i++) /* a store without a clock: nothing is older */
-		if (all->now_s < all->mark[i].changed_s)
-			all->now_s = all->mark[i].changed_s;
-	return err;
-}
-
-static void key_of(char out[OBJECTS_KEY_MAX + 1], const struct coll_work_place *place,
-		   const struct coll_work_mark *m)
-{
-	char folder[COLL_WORK_PLACE_BYTES], name[COLL_WORK_NAME_BYTES];
-
-	coll_work_place_marks(folder, place);
-	coll_work_mark_name(name, m);
-	snprintf(out, OBJECTS_KEY_MAX + 1, "%s%s", folder, name);
-}
 
 static int put_mark(const struct coll_work_claim *c, const struct coll_work_mark *m,
 		    const void *bytes, size_t len, struct objects_trouble *t)
 {
-	char key[OBJECTS_KEY_MAX + 1];
-
-	key_of(key, &c->place, m);
-	return objects_put(c->store, key, bytes, len, false, t);
+	return coll_work_mark_put(c->store, &c->place, m, bytes, len, t);
 }
 
 static int remove_mark(const struct coll_work_claim *c, const struct coll_work_mark *m)
 {
-	char key[OBJECTS_KEY_MAX + 1];
 	struct objects_trouble t;
 
-	key_of(key, &c->place, m);
-	return objects_remove(c->store, key, &t);
-}
-
-void coll_work_mark_text(char *out, size_t room, struct objects *store,
-			 const struct coll_work_place *place, const struct coll_work_mark *m)
-{
-	char key[OBJECTS_KEY_MAX + 1], text[TEXT_BYTES + 1];
-	struct objects_trouble t;
-	ssize_t got;
-
-	key_of(key, place, m);
-	got = objects_get(store, key, 0, text, TEXT_BYTES, &t);
-	text[got > 0 ? got : 0] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	base_escape_text(out, room, BASE_AS_TERMINAL, text);
+	return coll_work_mark_remove(c->store, &c->place, m, &t);
 }
 
 /* Of this run as it lies there, and by this claim of ours. */
@@ -166,7 +116,7 @@ static int bury(const struct coll_work_claim *c, const struct coll_work_mark *le
 		struct objects_trouble *t)
 {
 	struct coll_work_mark fail = *lease;
-	char who[TEXT_BYTES + 64], text[TEXT_BYTES];
+	char who[COLL_WORK_MARK_TEXT + 64], text[COLL_WORK_MARK_TEXT];
 	int err;
 
 	coll_work_mark_text(text, sizeof(text), c->store, &c->place, lease);
@@ -222,7 +172,7 @@ static enum coll_work_got ask_attempts(struct coll_work_claim *c, struct coll_wo
 {
 	uint64_t trial = coll_work_trial(c->look.content);
 	const struct coll_work_mark *last;
-	char why[TEXT_BYTES];
+	char why[COLL_WORK_MARK_TEXT];
 
 	if (bury_all(c, all, t))
 		return COLL_WORK_TROUBLE;

@@ -88,12 +88,4 @@ void coll_work_release(struct coll_work_claim *c);
 int coll_work_again(struct coll_work_claim *c, const struct coll_work_place *place,
 		    struct objects_trouble *t);
 
-/* The marks of a run as they are now. 0 or negative errno; coll_work_marks_fini in any case. */
-int coll_work_marks_list(struct coll_work_marks *all, struct objects *store,
-			 const struct coll_work_place *place, struct objects_trouble *t);
-
-/* A mark's text, one printable line. */
-void coll_work_mark_text(char *out, size_t room, struct objects *store,
-			 const struct coll_work_place *place, const struct coll_work_mark *m);
-
 #endif
