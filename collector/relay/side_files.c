@@ -141,15 +141,42 @@ static bool is_as_seen(const struct coll_out_run *run, const struct coll_out_fil
 	       (uint64_t)st.st_size == f->size;
 }
 
+static bool is_end_of_job(const struct coll_upstream *u, const struct coll_out_run *run,
+			  const struct coll_out_file *f)
+{
+	return coll_job_dir_is(run->name) && coll_side_is_allocation(f->name) &&
+	       coll_side_alloc_has_end(u->side.bytes, u->side.len);
+}
+
+/* Of a job, frames of its runs here. */
+static bool frames_left(const struct coll_upstream *u, const struct coll_out_run *run,
+			const struct coll_out_file *f)
+{
+	char dir[COLL_RUN_BYTES + sizeof(COLL_RUN_SUFFIX)], job[COLL_RUN_BYTES];
+	const struct coll_out_run *of;
+
+	if (!coll_job_dir_is(run->name))
+		return coll_outbox_frames_left(&u->box, run, f);
+	for (of = u->box.runs; of; of = of->next) {
+		snprintf(dir, sizeof(dir), "%s" COLL_RUN_SUFFIX, of->name);
+		if (coll_job_of_run(job, dir) && !strcmp(job, run->name) &&
+		    coll_outbox_frames_left(&u->box, of, f))
+			return true;
+	}
+	return false;
+}
+
 /*
- * Where others read runs as they lie there, what says that a process or the run has ended comes
- * behind the frames: who asks for them in long pieces is such a centre (gather.h).
+ * Where others read runs as they lie there, what says that a process, the run or its job has ended
+ * comes behind the frames: who asks for them in long pieces is such a centre (gather.h).
  */
 static bool is_early(struct coll_upstream *u, const struct coll_out_run *run,
 		     const struct coll_out_file *f)
 {
-	if (!u->gather.bytes || !coll_side_tells_end(f->name, u->side.bytes, u->side.len) ||
-	    (is_as_seen(run, f) && !coll_outbox_frames_left(&u->box, run, f)))
+	bool ends = coll_side_tells_end(f->name, u->side.bytes, u->side.len) ||
+		    is_end_of_job(u, run, f);
+
+	if (!u->gather.bytes || !ends || (is_as_seen(run, f) && !frames_left(u, run, f)))
 		return false;
 	coll_side_files_unsent(u);
 	u->gather.urgent = true;

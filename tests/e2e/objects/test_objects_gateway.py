@@ -18,6 +18,7 @@ import central
 import collector as c
 import gateways
 import gs
+import jobsmade
 import objectstore
 from gst_writer import block, frame, hello
 
@@ -185,7 +186,8 @@ def test_a_run_that_goes_on():
 
 
 def test_nodes_gather():
-    """What a node has goes at once, then in ten minutes, or when the run has ended: then all of it, and the end behind it."""
+    """What a node has goes at once, then in ten minutes, or when the run has ended, or its job: then all of it, and the end behind
+    it."""
     with gs.scratch() as root, objectstore.Checked() as store, gateways.Gateway(root, 'a', store, options=['--gather', '600']) as a:
         token = central.write(os.path.join(root, 'token'), central.TOKENS['alpha'] + '\n')
         with c.Collector(gateways.BIN, options=['--upstream', f'http://127.0.0.1:{a.port}', '--upstream-token-file', token]) as node:
@@ -205,6 +207,12 @@ def test_nodes_gather():
             os.rename(path + '.new', path)
             gs.until('all of it', lambda: 'r/run.json' in order)
             gs.equal([k for k in order if 'clock' not in k and '.run-node' not in k], ['r/' + segment(S, 2, 29), 'r/run.json'], 'in order')
+            sender.send(hello(T, 'slurm-c1-9.0-0'), *(frame(T, n) for n in range(2, 9)))
+            sender.wait_ack(T, 8)
+            jobsmade.alloc(node.base)
+            gs.until('all of the job', lambda: 'c1-9.job/alloc-n1-0.json' in order)
+            gs.equal([k for k in order if 'c1-9' in k and 'clock' not in k and 'begun' not in k],
+                     ['slurm-c1-9.0-0/' + segment(T, 1, 8), 'c1-9.job/alloc-n1-0.json'], 'its end behind the frames of its runs')
             sender.close()
 
 

@@ -162,9 +162,14 @@ def test_a_job_goes_on():
         put(store, out)
         gs.equal((br.once(store, where)[0], held(where)['slurm-c1-9']), (0, (340 * S, 340 * S)), 'a step that came late')
         same_bill(where, of_folder(os.path.join(where, 'all'), out), 'all of it')
+        newest = max(store.changed[k] for k in store.objects if '-9' in k[1] and '/.work/' not in k[1])
+        place(store, 'site/vision/c1-9.job/unrecorded-n1', b'')
+        store.changed['traces', 'site/vision/c1-9.job/unrecorded-n1'] = newest
+        br.once(store, where)
         before = held(where)
+        gs.equal(before['slurm-c1-9'], (340 * S, 0), 'in the same second, what was not seen')
         with store.lock:
-            for key in [k for k in store.objects if k[1].startswith('site/vision/slurm-c1-9.0-0/')]:
+            for key in [k for k in store.objects if k[1].startswith(('site/vision/slurm-c1-9.0-0/', 'site/vision/c1-9.job/unr'))]:
                 del store.objects[key]
         gs.equal((br.once(store, where)[0], held(where)), (0, before), 'what is gone takes nothing back')
         with store.lock:
@@ -260,11 +265,11 @@ def test_by_way_of_a_gateway():
             with open(glob.glob(f'{glob.escape(run)}/*.gst')[0], 'rb') as f:
                 sender.send(f.read())
             deadly.revive('begun-n1-0.json')
-            with open(os.path.join(jobsmade.alloc(node.base), 'unrecorded-n2'), 'w', encoding='ascii'):
-                pass
+            folder = jobsmade.alloc(node.base)
             deadly.revive('alloc-n1-0.json')
-            deadly.revive('unrecorded-n2')
-            gs.until('a cursor that has all', lambda: os.path.exists(os.path.join(node.base, 'c1-9.job', '.upstream')))
+            deadly.died.append('unrecorded-n2')  # with it nobody dies
+            central.write(os.path.join(folder, 'unrecorded-n2'), '')
+            gs.until('the rest', lambda: any(k == at + 'unrecorded-n2' for _, k in list(store.objects)))
             gs.until('the step', lambda: any('slurm-c1-9.0-0/' in k for _, k in list(store.objects)))
             sender.close()
             with open(os.path.join(node.base, 'c1-9.job', 'alloc-n1-0.json'), 'rb') as f:
@@ -296,4 +301,4 @@ def test_by_way_of_a_gateway():
 
 
 if __name__ == '__main__':
-    gs.run_tests(globals())
+    gs.run_tests(globals(), width=6)
