@@ -22,7 +22,8 @@ import gs
 COPIES = [int(n) for n in os.environ.get('GS_FLEET_COPIES', '40,200').split(',')]
 COUNT = 50000
 JOBS = int(os.environ.get('GS_FLEET_JOBS', '0'))
-ASKED = [], ['--by', 'team'], ['--by', 'class'], ['--since', '2026-09-01'], ['--by', 'month']
+ASKED = [], ['--by', 'team'], ['--by', 'class'], ['--since', '2026-09-01'], ['--by', 'month'], \
+    ['--by', 'month', '--since', '2026-09-01'], ['--by', 'hours']
 
 
 class Peaks(threading.Thread):

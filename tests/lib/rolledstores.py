@@ -11,6 +11,9 @@ ASKED = [[], ['--team', 'vision'], ['--since', '2026-03-16', '--until', '2026-05
          ['--until', '2026-06-30T00:00:01Z'], ['--by', 'class'], ['--by', 'failed', '--top', '3'], ['--top', '2'],
          ['--by', 'kind', '--team', 'speech'], ['--by', 'team'], ['--by', 'gpu'], ['--by', 'team', '--since', '2026-02-03'],
          ['--by', 'label:experiment'], ['--require-label', 'ticket']]
+MONTHS = [['--by', 'month', *more] for more in (
+    [], ['--team', 'vision'], ['--since', '2026-03-01'], ['--until', '2026-04-01'], ['--since', '2026-02-27', '--until', '2026-04-02'],
+    ['--since', '2026-03-31', '--until', '2026-05-02'], ['--since', '2026-03-31T23:59:59Z', '--until', '2026-04-01T00:00:01Z'])]
 
 
 def differs(a, b):
@@ -58,7 +61,7 @@ class Stores:
                        ' ORDER BY gen DESC LIMIT 1 FORMAT TabSeparated')
         if not gen:
             return None
-        held = self.ask(f'SELECT count() FROM gpustarve_rolled WHERE gen = {gen} AND shape = 11')
+        held = self.ask(f'SELECT count() FROM gpustarve_rolled WHERE gen = {gen} AND shape = 12')
         since = self.ask(f'SELECT (SELECT count() FROM gpustarve_runs) - rows FROM gpustarve_generations WHERE gen = {gen}')
         return gen, int(held), int(since)
 

@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 #include "fleet_http.h"
 #include "job_rest.h"
+#include "lines.h"
 #include "store_priv.h"
 
 #define CLICK_HOSTS_MAX 16
@@ -99,9 +100,10 @@ char *click_sql_jobs(uint64_t lacks);
 char *click_sql_held(const struct click_table *t, const char *more, bool few);
 
 /* clickhouse_sums.c: views that are sums by names. A shape is one SELECT of them. */
-#define CLICK_SHAPES 10
+#define CLICK_SHAPES 11
 #define CLICK_FAILED CLICK_SHAPES /* of the list of runs that failed, which is none */
 #define CLICK_HELD (CLICK_SHAPES + 1) /* of the runs that jobs' digests hold: no sums have them */
+#define CLICK_OVER (CLICK_SHAPES + 2) /* of the lines that lie in several months */
 #define CLICK_DEAREST 500 /* of these, that are kept of a team and a block of days */
 #define CLICK_KEYS 10
 #define CLICK_DAY "intDiv(start_ns, 86400000000000)"
@@ -130,15 +132,52 @@ void click_put_roll_sums(FILE *f, int shape, uint64_t gen, const struct click_as
 void click_put_roll_blocks(FILE *f, int shape, uint64_t gen);
 void click_put_filter(FILE *f, const struct click_asked *a, bool since);
 void click_put_label(FILE *f, const char *label);
+/* ARRAY JOIN of what measures are of; and all of them, each with @before and @behind. */
+void click_put_line_arrays(FILE *f);
+void click_put_measures(FILE *f, const char *before, const char *behind);
 /* A measure of a line of a run, which has its own g_held_ns, ...; n counts the lines. */
 const char *click_measure(enum fleet_measure m, char column[32]);
+
+/*
+ * clickhouse_months.c: lines that lie in one month are a view that is sums, of CLICK_MONTH;
+ * FLEET_VIEW_OVER_MONTH has the others (CLICK_IS_OVER), one by one.
+ */
+#define CLICK_DAY_OF(ns) "intDiv(" ns ", 86400000000000)"
+/*
+ * Months since January 1970 of a day since then. Years begin with March 1968, so that leap days are
+ * last; every fourth has one up to FLEET_MONTHS_TO.
+ */
+#define CLICK_YEAR(day) "intDiv(4 * " day " + 2687, 1461)"
+#define CLICK_DAY_OF_YEAR(day) "(" day " + 671 - intDiv(1461 * " CLICK_YEAR(day) ", 4))"
+#define CLICK_MONTH_OF(day) \
+	"(" CLICK_YEAR(day) " * 12 + intDiv(5 * " CLICK_DAY_OF_YEAR(day) " + 2, 153) - 22)"
+#define CLICK_MONTH CLICK_MONTH_OF(CLICK_DAY)
+#define CLICK_LAST_MONTH CLICK_MONTH_OF(CLICK_DAY_OF("(start_ns + greatest(wall_ns, 1) - 1)"))
+/* Some span of the rest of a job does not lie within its time. One match has both numbers. */
+#define CLICK_SPAN(from, wall) "extractAll(rest_spans, '\\\\[[0-9]+, " from ", " wall ", ')"
+#define CLICK_IS_ASTRAY                                                                     \
+	"arrayExists((f, w) -> toInt64OrZero(f) < 0 OR toInt64OrZero(f) + toInt64OrZero(w)" \
+	" > wall_ns, " CLICK_SPAN("(-?[0-9]+)", "[0-9]+") ", " CLICK_SPAN("-?[0-9]+",       \
+									  "([0-9]+)") ")"
+/* As fleet_line_is_over. */
+#define CLICK_STR(x) #x
+#define CLICK_VALUE(x) CLICK_STR(x)
+#define CLICK_IS_OVER                                                                               \
+	"(start_ns < 0 OR start_ns >= " CLICK_VALUE(FLEET_MONTHS_TO) " OR wall_ns >= " CLICK_VALUE( \
+		FLEET_MONTHS_TO) " - start_ns OR " CLICK_MONTH " != " CLICK_LAST_MONTH              \
+				 " OR verdict = '" FLEET_NO_PROCESS "' AND " CLICK_IS_ASTRAY ")"
+#define CLICK_SPANS "if(verdict = '" FLEET_NO_PROCESS "', rest_spans, '')"
+void click_put_over(FILE *f, const struct click_asked *a);
+void click_put_rolled_over(FILE *f, const struct click_parts *p);
+/* A statement that stores these lines of @a[0] and, with a from, @a[1]. */
+void click_put_roll_over(FILE *f, uint64_t gen, const struct click_asked a[2]);
 
 /* Of system.parts: those of our table; and what tells one, or the table itself, from another. */
 #define CLICK_OURS "active AND database = '%1$s' AND table = 'gpustarve_runs'"
 #define CLICK_WHAT                                                             \
 	"concat(name, ' ', toString(rows), ' ', toString(bytes_on_disk), ' '," \
 	" toString(data_uncompressed_bytes))"
-#define CLICK_SUMS "sums 1" /* as they are made now: another program's may be others */
+#define CLICK_SUMS "sums 2" /* as they are made now: another program's may be others */
 #define CLICK_WHAT_TABLE "concat('table ', toString(toUInt32(metadata_modification_time)))"
 
 /*

@@ -202,6 +202,18 @@ static char *sql_failed(uint64_t gen, const struct click_asked a[2])
 	return click_sql_end(f, &sql);
 }
 
+static char *sql_over(uint64_t gen, const struct click_asked a[2])
+{
+	char *sql = NULL;
+	size_t len;
+	FILE *f = open_memstream(&sql, &len);
+
+	if (!f)
+		return NULL;
+	click_put_roll_over(f, gen, a);
+	return click_sql_end(f, &sql);
+}
+
 /* Of each team and block all that cost what the last of the dearest does: they need no sorting. */
 static char *sql_dearest(uint64_t gen)
 {
@@ -243,6 +255,8 @@ static int sum_up(struct click *c, uint64_t gen, const struct click_asked a[2])
 	}
 	if (!err)
 		err = tell(c, sql_failed(gen, a));
+	if (!err)
+		err = tell(c, sql_over(gen, a));
 	return err ? err : tell(c, sql_dearest(gen));
 }
 

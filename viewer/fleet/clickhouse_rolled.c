@@ -33,7 +33,8 @@ bool click_is_rolled(enum fleet_view view, const struct fleet_query *q, const st
 {
 	if (!t->rolled.gen || t->lacks || !t->twice)
 		return false;
-	if (view != FLEET_VIEW_FAILED && view != FLEET_VIEW_UNITS && !click_is_sums(view))
+	if (view != FLEET_VIEW_FAILED && view != FLEET_VIEW_UNITS &&
+	    view != FLEET_VIEW_OVER_MONTH && !click_is_sums(view))
 		return false;
 	if ((view == FLEET_VIEW_FACTS && q->label) ||
 	    (view == FLEET_VIEW_UNITS && q->units_of == FLEET_DIM_LABEL))
@@ -56,7 +57,7 @@ void click_put_stored(FILE *f, int shape, const struct click_parts *p, bool sinc
 
 	fprintf(f, " FROM gpustarve_rolled WHERE gen = %" PRIu64 " AND shape = %d",
 		p->t->rolled.gen, shape);
-	if (shape == CLICK_FAILED && !has_enough(p))
+	if (shape == CLICK_OVER || (shape == CLICK_FAILED && !has_enough(p)))
 		fprintf(f, " AND level = 0 AND day >= %" PRId64 " AND day < %" PRId64, from, to);
 	else if (from == -DAYS && to == DAYS)
 		fputs(" AND level = 1", f);
@@ -133,6 +134,8 @@ void click_put_rolled(FILE *f, enum fleet_view view, const struct fleet_query *q
 		; /* an empty statement is refused */
 	else if (view == FLEET_VIEW_FAILED)
 		put_failed(f, &p);
+	else if (view == FLEET_VIEW_OVER_MONTH)
+		click_put_rolled_over(f, &p);
 	else
 		click_put_rolled_sums(f, view, &p);
 	free(since);

@@ -24,6 +24,12 @@
 #define UNITS_EXPRESSION \
 	"if(" UNITS_AT " > 0, substring(" UNITS_TEXT ", 1, position(" UNITS_TEXT ", ']]')), '')"
 
+/* [[0, 0, 3600, 1, 3600]] in the same way; job_rest.h reads it. */
+#define SPANS_AT "position(digest, '" FLEET_REST_HEAD "')"
+#define SPANS_TEXT "substring(digest, " SPANS_AT ", " FLEET_REST_ROOM ")"
+#define SPANS_EXPRESSION \
+	"if(" SPANS_AT " > 0, substring(" SPANS_TEXT ", 1, position(" SPANS_TEXT ", ']]')), '')"
+
 /* The columns that a row brings. */
 static const char columns[] =
 #define RUN_TEXT(column, value) #column " String, "
@@ -54,12 +60,14 @@ static const char columns[] =
 #define REST_OF_SHARDS "Int64 ALIAS " REST_EXPRESSION
 #define UNITS "String MATERIALIZED " UNITS_EXPRESSION
 #define UNITS_OF_SHARDS "String ALIAS " UNITS_EXPRESSION
+#define SPANS "String MATERIALIZED " SPANS_EXPRESSION
+#define SPANS_OF_SHARDS "String ALIAS " SPANS_EXPRESSION
 
-static const char derived[] =
-	"rules " RULES ", whole_job " WHOLE ", rest_of_job_ns " REST ", units_told " UNITS;
+static const char derived[] = "rules " RULES ", whole_job " WHOLE ", rest_of_job_ns " REST
+			      ", units_told " UNITS ", rest_spans " SPANS;
 static const char derived_of_shards[] =
 	"rules " RULES_OF_SHARDS ", whole_job " WHOLE_OF_SHARDS ", rest_of_job_ns " REST_OF_SHARDS
-	", units_told " UNITS_OF_SHARDS;
+	", units_told " UNITS_OF_SHARDS ", rest_spans " SPANS_OF_SHARDS;
 
 /*
  * {shard} and {replica} are each server's own to say (macros in its configuration). What is noted
@@ -180,6 +188,7 @@ static const struct {
 	{ "whole_job", WHOLE, WHOLE_OF_SHARDS, WHOLE_EXPRESSION, true },
 	{ "rest_of_job_ns", REST, REST_OF_SHARDS, REST_EXPRESSION, true },
 	{ "units_told", UNITS, UNITS_OF_SHARDS, UNITS_EXPRESSION, true },
+	{ "rest_spans", SPANS, SPANS_OF_SHARDS, SPANS_EXPRESSION, true },
 };
 #define ADDED (sizeof(added) / sizeof(added[0]))
 

@@ -83,9 +83,7 @@ static void put_lines_of(FILE *f, enum fleet_view view, const struct click_asked
 		click_put_label(f, a->q->label);
 	else
 		fputs("materialize('')", f); /* a shard may send no row, and then no constant */
-	fputs(", if(n = 1, units_told, ''), if(verdict = '" FLEET_NO_PROCESS
-	      "', substring(digest, position(digest, '" FLEET_REST_HEAD "'), " FLEET_REST_ROOM
-	      "), ''), gpu, model, price_label, source, date",
+	fputs(", if(n = 1, units_told, ''), " CLICK_SPANS ", gpu, model, price_label, source, date",
 	      f);
 #define NAME(symbol, name, column, title, told) fputs(", " #column, f);
 #include "facts/fleet_names.def"
@@ -116,6 +114,8 @@ static void put_view(FILE *f, enum fleet_view view, const struct click_asked *a)
 		click_put_sums(f, view, a);
 	} else if (view == FLEET_VIEW_LINES || view == FLEET_VIEW_CROSSING) {
 		put_lines_of(f, view, a);
+	} else if (view == FLEET_VIEW_OVER_MONTH) {
+		click_put_over(f, a);
 	} else if (view == FLEET_VIEW_DIGESTS) {
 		fprintf(f, "SELECT digest FROM %s", a->from);
 		click_put_filter(f, a, true);

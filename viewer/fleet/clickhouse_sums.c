@@ -11,7 +11,7 @@
 struct shape {
 	enum fleet_view view;
 	const char *key[6]; /* what is grouped by; of FACTS and UNITS it follows from the dims */
-	const char *sum[6]; /* of FACTS: the measures */
+	const char *sum[6]; /* of FACTS and MONTHS: the measures */
 	const char *join, *where;
 	bool bill; /* of FACTS and UNITS: by the dims of the bill, or by all others */
 	bool always; /* whatever since says */
@@ -80,6 +80,9 @@ static const struct shape shapes[CLICK_SHAPES] = {
 	  .sum = { "1", "run_held_ns", "(" FLEET_BROKE("ended") ") * " CLICK_IS_RUN } },
 	{ .view = FLEET_VIEW_UNITS, .sum = UNIT_SUMS, .join = UNITS, .bill = true },
 	{ .view = FLEET_VIEW_UNITS, .sum = UNIT_SUMS, .join = UNITS },
+	{ .view = FLEET_VIEW_MONTHS,
+	  .key = { "toString(" CLICK_MONTH ")" },
+	  .where = " AND NOT " CLICK_IS_OVER },
 };
 
 /* No sum can be larger than what it is added up in. */
@@ -128,6 +131,21 @@ void click_put_filter(FILE *f, const struct click_asked *a, bool since)
 	}
 }
 
+void click_put_line_arrays(FILE *f)
+{
+	fputs(" ARRAY JOIN gpus AS gpu, models AS model, arrayEnumerate(gpus) AS n", f);
+	for (int m = FLEET_HELD_NS; m < FLEET_FAILED_RUNS; m++)
+		fprintf(f, ", %s AS g_%s", fleet_measure_columns[m], fleet_measure_columns[m]);
+}
+
+void click_put_measures(FILE *f, const char *before, const char *behind)
+{
+	char column[32];
+
+	for (int m = 0; m < FLEET_MEASURES; m++)
+		fprintf(f, "%s%s%s", before, click_measure((enum fleet_measure)m, column), behind);
+}
+
 static bool is_of_bill(int dim)
 {
 	for (int i = 0; i < FLEET_BILL_DIMS; i++)
@@ -162,11 +180,16 @@ static int keys_of(const struct shape *s, const char *key[CLICK_KEYS])
 	return n;
 }
 
+static bool has_measures(const struct shape *s)
+{
+	return s->view == FLEET_VIEW_FACTS || s->view == FLEET_VIEW_MONTHS;
+}
+
 static int sums_of(const struct shape *s)
 {
 	int n = 0;
 
-	if (s->view == FLEET_VIEW_FACTS)
+	if (has_measures(s))
 		return FLEET_MEASURES;
 	while (n < (int)(sizeof(s->sum) / sizeof(s->sum[0])) && s->sum[n])
 		n++;
@@ -177,8 +200,7 @@ static void put_sum_of(FILE *f, const struct shape *s, int i)
 {
 	char column[32];
 
-	put_sum(f, s->view == FLEET_VIEW_FACTS ? click_measure((enum fleet_measure)i, column)
-					       : s->sum[i]);
+	put_sum(f, has_measures(s) ? click_measure((enum fleet_measure)i, column) : s->sum[i]);
 }
 
 /* The view's columns of names, of @key's; a label that is asked for is @label, else none. */
@@ -223,14 +245,10 @@ static void put_from(FILE *f, const struct shape *s, const struct click_asked *a
 		return;
 	}
 	fprintf(f, " FROM %s", a->from);
-	if (s->view == FLEET_VIEW_FACTS) {
-		fputs(" ARRAY JOIN gpus AS gpu, models AS model, arrayEnumerate(gpus) AS n", f);
-		for (int m = FLEET_HELD_NS; m < FLEET_FAILED_RUNS; m++)
-			fprintf(f, ", %s AS g_%s", fleet_measure_columns[m],
-				fleet_measure_columns[m]);
-	} else if (s->join) {
+	if (has_measures(s))
+		click_put_line_arrays(f);
+	else if (s->join)
 		fputs(s->join, f);
-	}
 	click_put_filter(f, a, !s->always);
 	if (s->where)
 		fputs(s->where, f);

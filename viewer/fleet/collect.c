@@ -338,6 +338,8 @@ static int read_all(struct fleet *f, struct fleet_store *s)
 	if (!err)
 		err = fleet_store_read(s, FLEET_VIEW_RATES, q, on_rate, f);
 	f->begun = f->total;
+	if (!err && f->options.by == FLEET_BY_MONTH)
+		err = fleet_collect_months(f, s);
 	if (!err && fleet_is_bounded(f))
 		err = fleet_collect_crossing(f, s);
 	if (!err)
@@ -380,6 +382,12 @@ static int prepare(struct fleet *f, struct fleet_store *s)
 		view[n++] = FLEET_VIEW_UNLABELLED;
 	if (f->options.query.least_usd)
 		view[n++] = FLEET_VIEW_COSTLY;
+	if (f->options.by == FLEET_BY_MONTH) { /* of the same rows */
+		view[n++] = FLEET_VIEW_MONTHS;
+		view[n++] = FLEET_VIEW_OVER_MONTH;
+		if (fleet_is_bounded(f))
+			view[n++] = FLEET_VIEW_CROSSING;
+	}
 	return fleet_store_prepare(s, view, n, &f->options.query);
 }
 

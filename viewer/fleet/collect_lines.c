@@ -10,16 +10,19 @@
 #include "hours.h"
 #include "lines.h"
 
+static void add_to_month(struct fleet *f, const char *month, const struct fleet_sums *part)
+{
+	fleet_sums_add(&fleet_table_at(&f->cut, 1, &month)->sums, part);
+	fleet_sums_add(&f->cut_total, part);
+}
+
 static void on_month(void *arg, const struct fleet_line_row *l, const char *month,
 		     const struct fleet_sums *part, int64_t from_ns, int64_t to_ns)
 {
-	struct fleet *f = arg;
-
 	(void)l;
 	(void)from_ns;
 	(void)to_ns;
-	fleet_sums_add(&fleet_table_at(&f->cut, 1, &month)->sums, part);
-	fleet_sums_add(&f->cut_total, part);
+	add_to_month(arg, month, part);
 }
 
 static void on_line_month(void *arg, const struct fleet_line_row *l)
@@ -27,6 +30,29 @@ static void on_line_month(void *arg, const struct fleet_line_row *l)
 	const struct fleet *f = arg;
 
 	fleet_each_month(l, f->options.query.since_ns, f->options.query.until_ns, on_month, arg);
+}
+
+/* Of lines that lie in one alone. */
+static void on_months(void *arg, const struct fleet_cell *cell)
+{
+	struct fleet_sums sums;
+	char month[16];
+
+	fleet_month_name(month, (int64_t)cell[0].i);
+	for (int m = 0; m < FLEET_MEASURES; m++)
+		sums.m[m] = cell[1 + m].i;
+	add_to_month(arg, month, &sums);
+}
+
+int fleet_collect_months(struct fleet *f, struct fleet_store *s)
+{
+	const struct fleet_query *q = &f->options.query;
+	int err = fleet_store_read(s, FLEET_VIEW_MONTHS, q, on_months, f);
+
+	f->has_months = !err;
+	if (err)
+		return err == -ENOTSUP ? 0 : err;
+	return fleet_each_over(s, q, on_line_month, f);
 }
 
 /* Of interactive ones: what is overnight and at weekends, by user or by when. */
@@ -117,6 +143,13 @@ static void on_crossing(void *arg, const struct fleet_line_row *l)
 			part.m[m] -= l->sums.m[m];
 	add_to_tables(f, l, &part);
 	add_to_rates(f, l, &part);
+	if (f->has_months && !fleet_line_is_over(l)) {
+		char month[16];
+		int64_t next;
+
+		fleet_month(month, l->start_ns, &next);
+		add_to_month(f, month, &part);
+	}
 }
 
 int fleet_collect_crossing(struct fleet *f, struct fleet_store *s)
@@ -203,6 +236,8 @@ int fleet_collect_lines(struct fleet *f, struct fleet_store *s)
 {
 	struct fleet_query all = f->options.query;
 
+	if (f->has_months)
+		return 0;
 	if (fleet_is_cut(f->options.by)) {
 		all.since_ns = INT64_MIN; /* those that began before may reach into it */
 		return fleet_each_line(s, &all, on_line_cut, f);

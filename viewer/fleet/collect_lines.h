@@ -11,8 +11,14 @@
 int fleet_collect_lines(struct fleet *f, struct fleet_store *s);
 
 /*
- * Makes total, tables by name, bill and rates, which have the runs that began within the query
- * whole, those of what lies within it. 0 or negative errno, said.
+ * Of a store that sums months up what it has of runs that began within the query (f->has_months).
+ * Before fleet_collect_crossing. 0 or negative errno, said.
+ */
+int fleet_collect_months(struct fleet *f, struct fleet_store *s);
+
+/*
+ * Makes total, tables by name, bill, rates and such months, which have the runs that began within
+ * the query whole, those of what lies within it. 0 or negative errno, said.
  */
 int fleet_collect_crossing(struct fleet *f, struct fleet_store *s);
 

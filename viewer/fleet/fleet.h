@@ -131,6 +131,7 @@ struct fleet {
 	struct fleet_runs all; /* of --by run */
 	struct fleet_table cut; /* of those by held time, with what lies within the query */
 	struct fleet_sums cut_total;
+	bool has_months; /* it has what the store sums up, and those that lie in several */
 	struct fleet_lost_tables lost; /* of --by lost */
 	struct fleet_vacant_tables vacant; /* of --by unused */
 	struct fleet_plan plan; /* of --plan */

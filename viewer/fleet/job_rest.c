@@ -143,6 +143,21 @@ static bool one(const char **p, struct fleet_rest_span *s)
 	return fleet_stored_pass(p, "]") && take(s, v);
 }
 
+bool fleet_rest_is_astray(const char *text, int64_t wall_ns)
+{
+	struct fleet_rest_span s;
+
+	if (!text || !fleet_stored_pass(&text, FLEET_REST_HEAD))
+		return false;
+	for (int i = 0; i < FLEET_REST_SPANS_MAX && one(&text, &s); i++) {
+		if (s.from_ns < 0 || end_of(&s) > wall_ns)
+			return true;
+		if (!fleet_stored_pass(&text, ", "))
+			break;
+	}
+	return false;
+}
+
 size_t fleet_rest_spans_of(const char *text, size_t line,
 			   struct fleet_rest_span span[FLEET_REST_SPANS_MAX])
 {

@@ -47,5 +47,7 @@ void fleet_rest_fold_line(struct fleet_digest *d, size_t to, size_t from);
 /* How many it tells of line @line. */
 size_t fleet_rest_spans_of(const char *text, size_t line,
 			   struct fleet_rest_span span[FLEET_REST_SPANS_MAX]);
+/* Does one of any line not lie within [0, @wall_ns)? */
+bool fleet_rest_is_astray(const char *text, int64_t wall_ns);
 
 #endif

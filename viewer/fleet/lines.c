@@ -77,7 +77,41 @@ static void on_row(void *arg, const struct fleet_cell *cell)
 		l.sums.m[m] = cell[MEASURES + m].i;
 	l.spans = fleet_rest_spans_of(cell[REST].text, (size_t)cell[NUMBER].i, span);
 	l.span = span;
+	l.astray = fleet_rest_is_astray(cell[REST].text, l.wall_ns);
 	r->on_line(r->arg, &l);
+}
+
+static void on_over(void *arg, const struct fleet_cell *cell)
+{
+	enum {
+		SPANS,
+		LINE,
+		BEGAN,
+		TOOK,
+		SUMS
+	};
+	const struct reading *r = arg;
+	struct fleet_rest_span span[FLEET_REST_SPANS_MAX];
+	struct fleet_line_row l = {
+		.first = cell[LINE].i == 0,
+		.start_ns = (int64_t)cell[BEGAN].i,
+		.wall_ns = (int64_t)cell[TOOK].i,
+		.spans = fleet_rest_spans_of(cell[SPANS].text, (size_t)cell[LINE].i, span),
+		.span = span,
+		.astray = fleet_rest_is_astray(cell[SPANS].text, (int64_t)cell[TOOK].i),
+	};
+
+	for (int m = 0; m < FLEET_MEASURES; m++)
+		l.sums.m[m] = cell[SUMS + m].i;
+	r->on_line(r->arg, &l);
+}
+
+int fleet_each_over(struct fleet_store *s, const struct fleet_query *q, fleet_on_line *on_line,
+		    void *arg)
+{
+	struct reading r = { on_line, arg };
+
+	return fleet_store_read(s, FLEET_VIEW_OVER_MONTH, q, on_over, &r);
 }
 
 int fleet_each_line(struct fleet_store *s, const struct fleet_query *q, fleet_on_line *on_line,
@@ -147,6 +181,24 @@ void fleet_month(char out[16], int64_t unix_ns, int64_t *next_ns)
 		return;
 	strftime(out, 16, "%Y-%m", &tm);
 	*next_ns = fleet_month_begin(unix_ns, 1);
+}
+
+void fleet_month_name(char out[16], int64_t months)
+{
+	snprintf(out, 16, "%04d-%02d", (int)(1970 + months / 12), (int)(months % 12 + 1));
+}
+
+bool fleet_line_is_over(const struct fleet_line_row *l)
+{
+	char first[16], last[16];
+	int64_t next;
+
+	if (l->astray || l->start_ns < 0 || l->start_ns >= FLEET_MONTHS_TO ||
+	    l->wall_ns >= FLEET_MONTHS_TO - l->start_ns)
+		return true;
+	fleet_month(first, l->start_ns, &next);
+	fleet_month(last, l->start_ns + base_max(l->wall_ns, INT64_C(1)) - 1, &next);
+	return strcmp(first, last) != 0;
 }
 
 int64_t fleet_month_begin(int64_t unix_ns, int months)

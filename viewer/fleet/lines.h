@@ -23,7 +23,10 @@ struct fleet_line_row {
 	struct fleet_sums sums;
 	const struct fleet_rest_span *span; /* of the rest of a job: when that was */
 	size_t spans;
+	bool astray; /* not all spans of its run lie within its time */
 };
+
+#define FLEET_MONTHS_TO 4102444800000000000 /* 2100 */
 
 typedef void fleet_on_line(void *arg, const struct fleet_line_row *l);
 
@@ -34,6 +37,15 @@ int fleet_each_line(struct fleet_store *s, const struct fleet_query *q, fleet_on
 /* The same of runs that cross a bound of it (FLEET_VIEW_CROSSING). */
 int fleet_each_crossing(struct fleet_store *s, const struct fleet_query *q, fleet_on_line *on_line,
 			void *arg);
+
+/*
+ * Of those that lie in several months, whose runs began before the query's until
+ * (FLEET_VIEW_OVER_MONTH): what is cut of them, and no names.
+ */
+int fleet_each_over(struct fleet_store *s, const struct fleet_query *q, fleet_on_line *on_line,
+		    void *arg);
+/* Is it one of these? Lines beyond all calendars and spans are: whoever cuts them is as right. */
+bool fleet_line_is_over(const struct fleet_line_row *l);
 
 /* The value of one of the dims. */
 const char *fleet_line_name(const struct fleet_line_row *l, enum fleet_dim d);
@@ -57,6 +69,9 @@ int64_t fleet_line_end(const struct fleet_line_row *l, int64_t until);
 
 /* The month (UTC) of a moment: "2026-11", and when the next one begins. */
 void fleet_month(char out[16], int64_t unix_ns, int64_t *next_ns);
+
+/* The name of one that is so many after January 1970. */
+void fleet_month_name(char out[16], int64_t months);
 
 /* When the month begins that is so many months after that of the moment. */
 int64_t fleet_month_begin(int64_t unix_ns, int months);

@@ -243,9 +243,9 @@ static int lite_find(struct fleet_store *s, const char *run, const char *tenant,
 static int lite_read(struct fleet_store *s, enum fleet_view view, const struct fleet_query *q,
 		     void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg)
 {
-	return view == FLEET_VIEW_UNITS
-		       ? -ENOTSUP
-		       : fleet_db_read(((struct lite *)s)->db, view, q, on_row, arg);
+	if (view == FLEET_VIEW_UNITS || view == FLEET_VIEW_MONTHS || view == FLEET_VIEW_OVER_MONTH)
+		return -ENOTSUP;
+	return fleet_db_read(((struct lite *)s)->db, view, q, on_row, arg);
 }
 
 static int lite_note(struct fleet_store *s, const char *name, int64_t at_ns)

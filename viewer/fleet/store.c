@@ -68,6 +68,14 @@ const char *const fleet_view_columns[FLEET_VIEWS] = {
 #include "facts/fleet_lines.def"
 	,
 	[FLEET_VIEW_UNITS] = "ttssssss",
+	[FLEET_VIEW_MONTHS] = "i"
+#define MEASURE(symbol, column) "s"
+#include "facts/fleet_lines.def"
+	,
+	[FLEET_VIEW_OVER_MONTH] = "tiii"
+#define MEASURE(symbol, column) "s"
+#include "facts/fleet_lines.def"
+	,
 };
 
 const char *fleet_column_of(const char *name)

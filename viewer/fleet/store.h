@@ -91,6 +91,16 @@ enum fleet_view {
 	 * A store may have them in lines alone: -ENOTSUP.
 	 */
 	FLEET_VIEW_UNITS,
+	/*
+	 * A month, as so many since January 1970, and the measures of all lines of runs that began
+	 * within the query and that lie in that month alone; the others, FLEET_VIEW_OVER_MONTH has
+	 * one by one, of all runs that began before until: the spans of the rest of a job, the
+	 * line's number of 0, when its run began, for how long it went on, and its measures. Which
+	 * are which says fleet_line_is_over (lines.h). A store may have them in FLEET_VIEW_LINES
+	 * alone: -ENOTSUP.
+	 */
+	FLEET_VIEW_MONTHS,
+	FLEET_VIEW_OVER_MONTH,
 	FLEET_VIEWS
 };
 extern const char *const fleet_view_columns[FLEET_VIEWS];

@@ -9,13 +9,14 @@ import sys
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import clickhouse
-from clickcheck import check_collected, check_one, check_tables, digest
+from clickcheck import check_collected, check_one, check_tables, digest, same
 import fleets
 import fleetcheck
 import fleetjobs
 import fleetown
 import gs
 import provisional
+from rolledstores import MONTHS
 
 COUNT = 1310  # of 10,000
 
@@ -84,10 +85,14 @@ def check_two(where, shards, found):
     gs.check(shards[0].start(), f'the first shard comes back: {shards[0].why()}')
     digest(store, first[:10])
     fleetcheck.check_all(store, first + more + last, 'the other shard was killed and came back')
+    lite = 'sqlite:' + os.path.join(where, 'two-lite.sqlite')
+    digest(lite, first + more + last)
+    for asked in MONTHS[0], MONTHS[4]:
+        same([['--store', store], ['--store', lite]], *asked, forms=['json'])
     return store
 
 
-DERIVED = ['rules', 'whole_job', 'rest_of_job_ns', 'units_told']
+DERIVED = ['rules', 'whole_job', 'rest_of_job_ns', 'units_told', 'rest_spans']
 ADDED = [*fleets.added(), *DERIVED]
 
 

@@ -3,6 +3,7 @@
 # ctest: labels=e2e,clickhouse
 """Sums that a writer stores in ClickHouse: whatever comes, is replaced, is merged or is killed, the fleet with them is the
 fleet without them and SQLite's, byte by byte; and it is of them that it is made. GS_BIG: more rounds."""
+import datetime
 import os
 import random
 import signal
@@ -15,8 +16,9 @@ import clickhouse
 from clickcheck import digest
 import fleets
 import fleetcheck
+import fleetjobs
 import gs
-from rolledstores import ASKED, Stores, uses_sums
+from rolledstores import ASKED, MONTHS, Stores, uses_sums
 
 ROUNDS = 60 if gs.BIG else 8
 
@@ -57,7 +59,7 @@ def check_random(where, server, seed):
         step(rng, s)
         if rng.random() < .2:
             s.ask('OPTIMIZE TABLE gpustarve_runs' + rng.choice(['', ' FINAL']))
-        s.same(f'seed {seed}, round {n}', rng.sample(ASKED, 3))
+        s.same(f'seed {seed}, round {n}', [MONTHS[n % len(MONTHS)], *rng.sample(ASKED, 3)[:2]])
         used += bool(s.generations())
     gs.check(used > ROUNDS // 2, f'seed {seed}: there were sums in {used} rounds')
     s.put([fleets.digest(rng, 10**6 + i) for i in range(400)])
@@ -134,6 +136,71 @@ def check_failed(where, server):
     s.same('some never had a GPU')
 
 
+def edges(rng):
+    """Runs about the ends of months, with whether their lines lie in several: beyond them by a nanosecond or none, of no length, of
+    years, past what calendars are taken for; and rests of jobs, of which some spans lie outside of their time."""
+    april, may = (fleets.MONDAY + d * fleets.DAY for d in (86, 116))
+    last, year = 4102444800 * 10**9, 365 * fleets.DAY
+    times = [(april - 5, 5, 0), (april - 5, 6, 1), (april, 1, 0), (april - 1, 1, 0), (april - 1, 0, 0), (april, 0, 0),
+             (april, may - april, 0), (april, may - april + 1, 1), (april - 7, may - april + 8, 1), (april - year, 2 * year + 7, 1),
+             (0, 1, 0), (0, 40 * fleets.DAY, 1), (1709164800 * 10**9, fleets.DAY, 0), (1709164800 * 10**9, fleets.DAY + 1, 1),
+             *((fleets.DAY * (datetime.date(y, 3, 1) - datetime.date(1970, 1, 1)).days - n, 1, 0) for y in range(2023, 2028) for n in (0, 1)),
+             (last - 9, 8, 0), (last - 9, 9, 1), (last, 1, 1), (april, 2 * last, 1), (1 << 62, 0, 1)]
+    for n, (start, wall, over) in enumerate(times):
+        d = dict(fleets.digest(rng, n), run=f'edge-{n}', start_unix_ns=start, wall_ns=wall)
+        yield d, over * len(d['gpus'])
+    kinds = [(0, [(0, 9, 1), (20, 80, 2)]), (3, [(5, 5, 1)])]
+    for n, (spans, over) in enumerate((((0, 0), 0), ((-1, 0), 1), ((0, 1), 1), ((0, 0), 0))):
+        d = fleetjobs.rest_of(rng, f'c1-{n}', str(10**7 + n), '', april + n if n < 3 else april - 50, 100, 10**9, kinds)
+        d['rest_spans'][0][1] += spans[0]
+        d['rest_spans'][1][2] += spans[1]
+        yield d, 2 * (over or n == 3)
+
+
+def stored_over(s):
+    """The lines of the newest sums that lie in several months, of edges."""
+    gen = s.generations()[-1]
+    said = s.ask(f"SELECT k0 FROM gpustarve_rolled WHERE gen = {gen} AND shape = 13 AND (startsWith(k0, 'edge-') OR startsWith(k0, 'c1-'))"
+                 ' ORDER BY k0 FORMAT TabSeparated')
+    return said.split()
+
+
+def check_months(where, server, asked):
+    """Lines that lie in one month are summed up, and all others kept beside the sums; what came since, came again or is cut at a
+    bound is as the rows say."""
+    s, rng = Stores(where, server, 'months'), random.Random(9)
+    made = list(edges(rng))
+    s.put([d for d, _ in made] + [fleets.digest(rng, i) for i in range(300)])
+    gs.equal(stored_over(s), sorted(d['run'] for d, over in made for _ in range(over)), 'those that lie in several months')
+    s.same('months', asked)
+    s.same_as_rows('months', MONTHS[:1])
+    found = [d for d, _ in made]
+    # One that lay in several months lies in one, one the other way round; others come since.
+    s.put([dict(found[1], revision=2, wall_ns=2), dict(found[0], revision=2, wall_ns=7), dict(found[9], revision=2, gpus=[])]
+          + [dict(d, run='since-' + d['run'], job='since' + d['job']) for d in found], rolled=False)
+    gs.check(s.holding()[2] > len(found), 'the sums hold')
+    s.same('months, and what came since', asked[::2])
+    gen = s.generations()[-1]
+    before = fleetcheck.as_json(s.rolled, '--by', 'month')['by']['month']
+    for shape, ns, where_ in (10, 'm2', ' AND level = 1'), (13, 'm2', " AND k0 = 'edge-7'"):
+        held = int(s.ask(f'SELECT toInt64(max({ns})) FROM gpustarve_rolled WHERE gen = {gen} AND shape = {shape}{where_}'))
+        columns = s.server.ask("SELECT name FROM system.columns WHERE database = 'months' AND table = 'gpustarve_rolled'"
+                               ' FORMAT TabSeparated').split()
+        s.ask(f'INSERT INTO gpustarve_rolled ({", ".join(columns)}) SELECT {", ".join(columns)} FROM gpustarve_rolled'
+              f' WHERE gen = {gen} AND shape = {shape}{where_} AND toInt64({ns}) = {held} LIMIT 1')
+        after = fleetcheck.as_json(s.rolled, '--by', 'month')['by']['month']
+        gs.equal(sum(m['held_ns'] for m in after) - sum(m['held_ns'] for m in before), held, f'shape {shape} is read')
+        before = after
+    # Sums as a version before this one made them are not read, and made anew by who writes.
+    s.ask("INSERT INTO gpustarve_generations SELECT toUInt64(7), rows, arrayMap(p -> if(p = 'sums 2', 'sums 1', p), parts), names, tenants, runs"
+          f' FROM gpustarve_generations WHERE gen = {gen}')
+    s.ask(f'ALTER TABLE gpustarve_generations DROP PARTITION {gen}')
+    s.same('sums of before', MONTHS[:1])
+    s.put([fleets.digest(rng, 999)])
+    gs.check(s.generations()[-1] > gen, 'made anew')
+    s.same('made anew', MONTHS[:1])
+
+
 def check_not(where, server):
     """A digest of a whole job or of its rest: told with sums all the same; a table of before: without."""
     s, rng = Stores(where, server, 'jobs'), random.Random(7)
@@ -164,6 +231,7 @@ def check_all(where, server, kills):
         check_random(where, server, seed)
     check_taken(where, server)
     check_not(where, server)
+    check_months(where, server, MONTHS if kills else MONTHS[::3])
     check_failed(where, server)
     if kills:
         check_killed(where, server)

@@ -201,7 +201,49 @@ static void test_cut(void)
 	fleet_line_cut(&part, &l, INT64_MIN, INT64_MAX);
 }
 
+/* Which lines lie in several months, and of which rests some span is outside of their time. */
+static void test_over(void)
+{
+	static const int64_t april = INT64_C(1775001600) * S, leap = INT64_C(1709164800) * S,
+			     day = 86400 * S;
+	static const struct {
+		int64_t start, wall;
+		bool over;
+	} run[] = {
+		{ april - 5, 5, false },
+		{ april - 5, 6, true },
+		{ april - 1, 0, false },
+		{ april, 30 * day, false },
+		{ april, 30 * day + 1, true },
+		{ april, 365 * day, true },
+		{ leap, day, false },
+		{ leap, day + 1, true },
+		{ FLEET_MONTHS_TO - 9, 8, false },
+		{ FLEET_MONTHS_TO - 9, 9, true },
+		{ FLEET_MONTHS_TO, 0, true },
+		{ april, INT64_MAX, true },
+		{ -1, 1, true },
+	};
+	char name[16];
+
+	for (size_t i = 0; i < sizeof(run) / sizeof(run[0]); i++) {
+		const struct fleet_line_row l = { .start_ns = run[i].start,
+						  .wall_ns = run[i].wall };
+
+		EXPECT_INT(fleet_line_is_over(&l), run[i].over);
+	}
+	EXPECT(fleet_line_is_over(&(struct fleet_line_row){ .start_ns = april, .astray = true }));
+	EXPECT(!fleet_rest_is_astray(FLEET_REST_HEAD "[0, 0, 9, 1, 9], [1, 5, 95, 1, 95]", 100));
+	EXPECT(fleet_rest_is_astray(FLEET_REST_HEAD "[0, 0, 9, 1, 9], [1, 5, 96, 1, 96]", 100));
+	EXPECT(fleet_rest_is_astray(FLEET_REST_HEAD "[0, -1, 9, 1, 9]", 100));
+	EXPECT(!fleet_rest_is_astray("", 0));
+	fleet_month_name(name, 0);
+	EXPECT_STR(name, "1970-01");
+	fleet_month_name(name, 56 * 12 + 11);
+	EXPECT_STR(name, "2026-12");
+}
+
 int main(void)
 {
-	return RUN(test_text, test_hostile, test_fold, test_cut);
+	return RUN(test_text, test_hostile, test_fold, test_cut, test_over);
 }
