@@ -106,6 +106,10 @@ static void put_lines_of(FILE *f, enum fleet_view view, const struct click_asked
 		put_crossing(f, a);
 	else
 		click_put_filter(f, a, true);
+	if (view == FLEET_VIEW_LINES && a->q->kind) {
+		fputs(" AND kind = ", f);
+		click_put_text(f, a->q->kind);
+	}
 }
 
 static void put_view(FILE *f, enum fleet_view view, const struct click_asked *a)

@@ -63,8 +63,7 @@ static void on_line_hours(void *arg, const struct fleet_line_row *l)
 	bool by_user = f->options.by == FLEET_BY_OFF_HOURS, has[FLEET_WHENS];
 	struct fleet_sums part[FLEET_WHENS];
 
-	if (strcmp(l->name[FLEET_DIM_KIND], facts_run_kinds[FACTS_RUN_INTERACTIVE]) != 0 ||
-	    !fleet_hours_of(l, q->since_ns, q->until_ns, part, has))
+	if (!fleet_hours_of(l, q->since_ns, q->until_ns, part, has))
 		return;
 	if (by_user) { /* one part, in which the run counts once */
 		has[FLEET_WHEN_DAY] = false;
@@ -239,6 +238,8 @@ int fleet_collect_lines(struct fleet *f, struct fleet_store *s)
 	if (f->has_months)
 		return 0;
 	if (fleet_is_cut(f->options.by)) {
+		if (f->options.by != FLEET_BY_MONTH)
+			all.kind = facts_run_kinds[FACTS_RUN_INTERACTIVE];
 		all.since_ns = INT64_MIN; /* those that began before may reach into it */
 		return fleet_each_line(s, &all, on_line_cut, f);
 	}

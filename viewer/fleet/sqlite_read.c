@@ -60,7 +60,7 @@ static const char *const sql[FLEET_VIEWS] = {
 							"' FROM run r WHERE" FILTER,
 	[FLEET_VIEW_DIGESTS] = "SELECT d.text FROM run r CROSS JOIN digest d ON d.key=r.key"
 			       " WHERE" FILTER,
-	[FLEET_VIEW_LINES] = FILTER,
+	[FLEET_VIEW_LINES] = FILTER " AND (?5 IS NULL OR r.kind=?5)",
 	[FLEET_VIEW_CROSSING] = CROSSING,
 };
 
@@ -109,6 +109,7 @@ static void bind(sqlite3_stmt *st, enum fleet_view view, const struct fleet_quer
 	sqlite3_bind_int64(st, 1, q->since_ns);
 	sqlite3_bind_int64(st, 2, q->until_ns);
 	sqlite3_bind_text(st, 3, q->team, -1, SQLITE_STATIC);
+	sqlite3_bind_text(st, 5, q->kind, -1, SQLITE_STATIC);
 	if (view == FLEET_VIEW_COSTLY)
 		sqlite3_bind_int64(st, 4, q->least_usd);
 	else

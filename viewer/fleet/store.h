@@ -129,6 +129,7 @@ struct fleet_cell {
 struct fleet_query {
 	int64_t since_ns, until_ns; /* of a run's start; until is exclusive */
 	const char *team; /* NULL: all */
+	const char *kind; /* of FLEET_VIEW_LINES: of runs of that kind alone; NULL: all */
 	enum fleet_dim units_of;
 	const char *label; /* what FLEET_DIM_LABEL shall be; NULL: nothing */
 	const char *required; /* a dim's name or a label */
