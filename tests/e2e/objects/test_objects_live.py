@@ -181,7 +181,7 @@ def check_saves(engine):
 
             def told(run='alpha/s'):
                 rc, lines, said = top('--store', url, '--run', run)
-                return unsaved(lines) if not rc else said
+                return unsaved(lines) if not rc else ({}, said)
 
             want = unsaved(top(os.path.join(root, 's.gst'))[1])
             gs.equal(want[0], {'0': '35.0 s', '1': '35.0 s'}, 'since the second')
@@ -231,4 +231,4 @@ def test_clickhouse():
 
 
 if __name__ == '__main__':
-    gs.run_tests(globals())
+    gs.run_tests(globals(), width=4)
