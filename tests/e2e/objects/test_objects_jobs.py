@@ -180,6 +180,27 @@ def test_a_job_goes_on():
         gs.equal((br.once(store, late)[0], held(late)['slurm-c1-9']), (0, (370 * S, 0)), 'nobody is accused of what is gone')
 
 
+def test_a_run_that_cannot_be_had():
+    """Of a job without it nothing is told, and nobody is accused."""
+    with gs.scratch() as where, objectstore.Checked() as store:
+        out = os.path.join(where, 'out')
+        os.mkdir(out)
+        step(out, 0)
+        put(store, out)
+        gs.equal(br.once(store, where)[0], 0, 'the run alone')
+        before = held(where)
+        jobsmade.alloc(out)
+        put(store, out)
+        store.weather = lambda method, path: 403 if method == 'GET' and '/slurm-c1-9.0-0/' in path else None
+        with br.Worker(store, where) as w:
+            gs.until('it is told', lambda: 'it is tried again' in w.log())
+            w.stop()
+        gs.equal((held(where), [marks(store, 'c1-9.job', k) for k in ('digest', 'fail', 'dead')]), (before, [[]] * 3), w.log())
+        store.weather = lambda method, path: None
+        gs.equal(br.once(store, where)[0], 0, 'then it works')
+        same_bill(where, of_folder(os.path.join(where, 'near'), out), 'all of it')
+
+
 def test_worker_is_killed():
     """Once amid the analysis, once when the row is in and nobody knows; the job is there once."""
     with gs.scratch() as where, objectstore.Checked() as store:
