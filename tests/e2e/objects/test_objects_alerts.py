@@ -201,4 +201,4 @@ def test_outage():
 
 
 if __name__ == '__main__':
-    gs.run_tests({name: case for name, case in globals().items() if name.startswith('test_')})
+    gs.run_tests({name: case for name, case in globals().items() if name.startswith('test_')}, width=4)
