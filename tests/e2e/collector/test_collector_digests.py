@@ -234,6 +234,7 @@ def test_rows():
         with centre(d, where) as c:
             wait_for(lambda: is_done(runs["small"]) and is_done(runs["long"]) and is_done(runs["none"]), "digests")
             wait_for(lambda: calls(d, "rows").count("bad") == 1, "the row of one that failed")
+            wait_for(lambda: metrics(c)["digest_rows_total"] == 2, "the end of what makes it")
             gs.equal((row_mark(runs["long"]), row_mark(runs["none"]), row_mark(runs["small"])), ("", "none\n", None), "marks")
             gs.equal((row_mark(runs["away"]), "away" in calls(d)), (None, False), "as long as the store is away")
             gs.equal(metrics(c)["digest_rows_total"], 2, "rows")
