@@ -73,12 +73,12 @@ STRUCTS = {  # name: (where it is, where it is kept, {member: why it is not})
     'ana_batches': ('evidence/evidence.h', 'evidence/evidence.c', {}),
     'ana_loaders': ('evidence/loaders.h', 'evidence/loaders.c', {'table': MADE, 'apart': 'of trains.c alone'}),
     'ana_loader': ('evidence/loaders.h', 'evidence/loaders.c', {}),
-    'ana_hotspots': ('evidence/hotspots.h', 'evidence/hotspots.c', {
-        **dict.fromkeys('options observer'.split(), MADE), 'slot': LOOKED, 'process': 'of one piece'}),
-    'ana_hotspot_row': ('evidence/hotspots.h', 'evidence/hotspots.c', {}),
-    'ana_hotspot': ('ledger.h', 'evidence/hotspots.c', dict.fromkeys(
+    'ana_hotspots': ('evidence/hotspots.h', 'evidence/hotspots_kept.c', {
+        **dict.fromkeys('options observer'.split(), MADE), 'slot': LOOKED, 'mask': LOOKED, 'room': ROOM, 'process': 'of one piece'}),
+    'ana_hotspot_row': ('evidence/hotspots.h', 'evidence/hotspots_kept.c', {'hash': LOOKED}),
+    'ana_hotspot': ('ledger.h', 'evidence/hotspots_kept.c', dict.fromkeys(
         'confidence nearby_ns nearby_medium_ns chain chains'.split(), 'made when all is summed')),
-    'ana_hotspot_chain': ('evidence/hotspot_chain.h', 'evidence/hotspots.c', {}),
+    'ana_hotspot_chain': ('evidence/hotspot_chain.h', 'evidence/hotspots_kept.c', {}),
     'ana_targets': ('evidence/targets.h', 'evidence/targets.c', {}),
     'ana_target': ('ledger.h', 'evidence/targets.c', {}),
     'ana_feed': ('read/event_feed.h', 'read/event_feed.c', {

@@ -9,7 +9,7 @@
 #include "analysis/archive.h"
 #include "analysis/evidence/cause.h"
 #include "analysis/evidence/unsampled.h"
-#include "analysis/evidence/hotspots.h"
+#include "analysis/evidence/hotspots_kept.h"
 
 #define PID 100
 #define US 1000

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analysis/evidence/hotspots_kept.h"
 #include "analysis/ranks/rank_recorder.h"
 #include "analysis/ranks/skew.h"
 #include "base/hash.h"

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "analysis/evidence/hotspots_kept.h"
 #include "analysis/walk/walk.h"
 
 bool ana_kept_can(const struct ana_walk *w)

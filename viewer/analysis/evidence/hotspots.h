@@ -65,11 +65,8 @@ void ana_hotspots_add_nearby(struct ana_hotspots *s, enum ana_piece_kind kind, e
 /* Adds the hotspots of another part of the run. 0 or -ENOMEM. */
 int ana_hotspots_merge(struct ana_hotspots *to, const struct ana_hotspots *from);
 
-/* For merging alone. Read into zeroed ones; fini in any case. */
-struct ana_archive; /* archive.h */
-void ana_hotspots_archive(struct ana_hotspots *s, struct ana_archive *a);
-/* The same, and what more is asked for where pieces are still added. */
-void ana_hotspots_archive_open(struct ana_hotspots *s, struct ana_archive *a);
+/* Of rows that were read (hotspots_kept.h): they are found by their keys again. 0 or -ENOMEM. */
+int ana_hotspots_index(struct ana_hotspots *s);
 
 /* The hotspots, most time first; the texts are now the caller's. 0 or -ENOMEM. */
 int ana_hotspots_finish(struct ana_hotspots *s, struct ana_hotspot **out, size_t *count);
