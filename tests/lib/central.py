@@ -11,6 +11,7 @@ import time
 import urllib.parse
 
 import collector as c
+import gs
 from daemon import Daemon
 
 TOKENS = {'alpha': 'alpha-writes-and-reads', 'beta': 'beta-writes-and-reads-1',
@@ -68,7 +69,7 @@ class Centre(Daemon):
         super().__init__(root, 'centre.log')
         self.program, self.https = os.path.join(bin_dir, 'gpustarve-collector'), https
         self.base = base or os.path.join(root, 'centre')
-        self.options, self.port = list(options), 0
+        self.options, self.port = list(options), gs.free_ports(1)[0]
         if tokens:
             self.options += ['--token-file', write(os.path.join(root, 'tokens'), tokens)]
         if https:

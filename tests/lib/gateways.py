@@ -32,7 +32,7 @@ class Gateway(Daemon):
 
     def __init__(self, root, name, store, ahead_s=0, options=()):
         super().__init__(root, name + '.log')
-        self.store, self.ahead_s, self.port = store, ahead_s, 0
+        self.store, self.ahead_s, self.port = store, ahead_s, gs.free_ports(1)[0]
         self.tokens = central.write(os.path.join(root, 'tokens'), central.TOKEN_FILE)
         self.clock = os.path.join(root, name + '.clock')
         with open(self.clock, 'wb') as f:

@@ -9,6 +9,7 @@ import functools
 import hashlib
 import json
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -99,10 +100,16 @@ def until(what, ready, seconds=120):
 
 
 def free_ports(count):
-    """So many ports of loopback that nobody listened on just now."""
-    held = [socket.socket() for _ in range(count)]
-    for s in held:
-        s.bind(('127.0.0.1', 0))
+    """So many ports of loopback that nobody listened on just now; none of those that the kernel gives to connections, one of
+    which may have it when a killed server is to listen there again."""
+    held = []
+    while len(held) < count:
+        s = socket.socket()
+        try:
+            s.bind(('127.0.0.1', random.SystemRandom().randrange(12000, 32000)))
+            held.append(s)
+        except OSError:
+            s.close()
     ports = [s.getsockname()[1] for s in held]
     for s in held:
         s.close()
