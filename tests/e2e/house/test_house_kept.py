@@ -126,4 +126,14 @@ for name, (where, kept, left_out) in STRUCTS.items():
         gs.check(is_kept or member in left_out, f'struct {name}: {member} is not kept in {kept}')
     for member in left_out:
         gs.check(member in known, f'struct {name} has no {member}')
+
+# A GPU is kept as its bytes, and nobody believes an address that a file has.
+FUNCTIONS = ('clear_gpu', 'ana_kept_put_gpu')
+found = re.search(r'struct ana_gpu \{\n(.*?)\n\};', text_of('ledger.h'), re.S)
+pointers = re.findall(r'\*(\w+)[;,]', found[1])
+gs.check(len(pointers) > 5, f'pointers of a GPU: {pointers}')
+for name in FUNCTIONS:
+    body = re.search(r'\b%s\([^;{]*\)\n\{\n(.*?)\n\}' % name, text_of('engine/kept.c'), re.S)[1]
+    for pointer in pointers:
+        gs.check(re.search(r'->%s\b' % pointer, body), f'{name} passes over the pointer {pointer} of struct ana_gpu')
 gs.finish()

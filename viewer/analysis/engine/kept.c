@@ -100,6 +100,9 @@ static void clear_gpu(struct ana_gpu *g)
 	g->helds = 0;
 	g->life = NULL;
 	g->lives = 0;
+	g->vacant = NULL;
+	g->vacants = 0;
+	g->vacancy = (struct ana_vacancy){ 0 };
 	g->judgement = (struct ana_judgement){ 0 };
 }
 
@@ -324,6 +327,9 @@ void ana_kept_put_gpu(struct ana_gpu *to, struct ana_gpu *from)
 	from->helds = to->helds;
 	from->life = to->life;
 	from->lives = to->lives;
+	from->vacant = to->vacant;
+	from->vacants = to->vacants;
+	from->vacancy = to->vacancy;
 	*to = *from;
 }
 
