@@ -162,8 +162,18 @@ static void test_a_loop_beside_a_server(void)
 
 	begin(&t); /* a thread that never ran started nobody */
 	watch(&t, metrics, 100);
+	see(&t, &(struct look){ PID, 600, WIRE_ROLE_SUBMITTER, WIRE_WAIT_SLEEP, LOOP, NULL, 50000,
+				false });
 	watch(&t, trainer, 0);
 	EXPECT_NO_WORK(&t);
+	end(&t);
+
+	begin(&t); /* one that was not looked at before may have started the last one */
+	watch(&t, metrics, 100);
+	see(&t, &(struct look){ PID, 601, WIRE_ROLE_SUBMITTER, WIRE_WAIT_SLEEP, LOOP, NULL, 50000,
+				false });
+	watch(&t, trainer, 0);
+	EXPECT(!told(&t));
 	end(&t);
 
 	begin(&t); /* one that was seen once may have run */

@@ -9,13 +9,23 @@ bool ana_newcomer(const struct ana_evidence *e, uint32_t tid, uint32_t left, int
 	return tid && tid != left && (!s || s->first >= t);
 }
 
+/*
+ * Who starts a thread each time, and sleeps in between, was seen asleep alone if looks at him began
+ * since the last one.
+ */
+#define SEEN_TIMES 4 /* as long as the piece */
+#define SEEN_LEAST_NS INT64_C(200000000)
+#define SEEN_MOST_NS INT64_C(1000000000) /* within what is looked back */
+
 /* It never ran so far, for all that is known of it: it cannot have started anybody. */
 static bool sleeps_on(const struct ana_thread_samples *s, const struct ana_shares *h)
 {
 	size_t i = ana_samples_from(s, h->start - ANA_LOOK_BACK_NS);
 	const struct wire_sample *first = &s->sample[i];
 
-	if (!first->cpu_ns || i + 1 >= h->end)
+	if (!first->cpu_ns || i + 1 >= h->end ||
+	    first->t_ns > h->start - base_clamp(SEEN_TIMES * (h->stop - h->start), SEEN_LEAST_NS,
+						SEEN_MOST_NS))
 		return false;
 	while (++i < h->end)
 		if (s->sample[i].cpu_ns != first->cpu_ns)
