@@ -53,6 +53,15 @@ static void read_memory(struct fit *f, const struct ana_result *r)
 	}
 }
 
+/* What came behind the last kernel comes once, and is no part of a step; a server has no steps. */
+static int64_t once_ns(const struct view_summary *s)
+{
+	const struct view_kind *k = &s->kind;
+
+	return k->kind == FACTS_RUN_INFERENCE ? 0
+					      : k->after_last_ns - k->after_last[ANA_HOST_NO_WORK];
+}
+
 static const char *read_run(struct fit *f, const struct view_summary *s)
 {
 	const struct ana_result *r = s->result;
@@ -64,7 +73,7 @@ static const char *read_run(struct fit *f, const struct view_summary *s)
 	f->gpus = (int64_t)r->gpus;
 	if (s->kind.kind == FACTS_RUN_INFERENCE)
 		f->requests_ns = r->classes[ANA_HOST_NO_WORK] / f->gpus;
-	all = view_working_ns(s) + f->requests_ns * f->gpus;
+	all = view_working_ns(s) - once_ns(s) + f->requests_ns * f->gpus;
 	f->own_name = r->gpu[0].name;
 	f->own = fit_gpus_find(&f->table, f->own_name);
 	f->steps = r->steps;

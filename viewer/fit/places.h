@@ -17,7 +17,8 @@
  *             requests, and come no faster for a faster GPU
  *   starved   the GPU's starved time of the run is not shorter on a faster GPU than T - work
  *
- * Everything outside of the training time (start-up, shutdown) is taken as it was. Prices are those
+ * Everything outside of the training time (start-up, shutdown, what came once behind the last
+ * kernel) is taken as it was. Prices are those
  * of the site's list and of the catalogue, each with its source and date.
  */
 #ifndef FIT_PLACES_H

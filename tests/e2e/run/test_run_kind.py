@@ -6,6 +6,7 @@ simulated GPU; a notebook's, by its ancestors and not by what a batch system pas
 interpreter at which somebody types; servers with a thread for each request, and programs with one for each step beside a
 server of metrics, which are none; and one of which nothing tells. tests/kinds plays many."""
 import functools
+import json
 import os
 import sys
 
@@ -122,6 +123,9 @@ def after_last(where):
         gs.check(2 * 10**9 < ns < 3.5 * 10**9 if seconds else ns == 0, f'{seconds} s: {ns}')
         gs.equal(sum(s['run'].get('after_last_classes', {}).values()), ns, 'its classes')
         gs.equal(schema.errors(schema.ours(), s), [], 'schema')
+        fit = json.loads(gs.gpustarve('fit', run, '--format', 'json').stdout)
+        gs.equal((fit['training_ns'], fit['training_ns'] + fit['outside_ns']), (s['ledger']['working_ns'] - ns, s['ledger']['gpu_ns']),
+                 f'{seconds} s: no other GPU does it in each step')
         text = ' '.join(gs.gpustarve('report', run).stdout.decode().split())
         page = gs.gpustarve('report', run, '--format', 'html').stdout.decode()
         # 40 steps of 40 ms: what comes once behind them is no gain of steps, and says nothing of a day
