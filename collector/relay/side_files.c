@@ -152,17 +152,14 @@ static bool is_end_of_job(const struct coll_upstream *u, const struct coll_out_r
 static bool frames_left(const struct coll_upstream *u, const struct coll_out_run *run,
 			const struct coll_out_file *f)
 {
-	char dir[COLL_RUN_BYTES + sizeof(COLL_RUN_SUFFIX)], job[COLL_RUN_BYTES];
 	const struct coll_out_run *of;
 
 	if (!coll_job_dir_is(run->name))
 		return coll_outbox_frames_left(&u->box, run, f);
-	for (of = u->box.runs; of; of = of->next) {
-		snprintf(dir, sizeof(dir), "%s" COLL_RUN_SUFFIX, of->name);
-		if (coll_job_of_run(job, dir) && !strcmp(job, run->name) &&
+	for (of = u->box.runs; of; of = of->next)
+		if (coll_job_has_run(run->name, of->name) &&
 		    coll_outbox_frames_left(&u->box, of, f))
 			return true;
-	}
 	return false;
 }
 

@@ -11,19 +11,19 @@
 #include <unistd.h>
 #include "store/side.h"
 
-#define TAIL 256
-
 bool coll_job_has_end(int job_fd, const char *alloc)
 {
 	int fd = openat(job_fd, alloc, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	char tail[TAIL];
+	char tail[COLL_SIDE_ALLOC_TAIL];
 	struct stat st;
 	ssize_t n = -1;
 
 	if (fd < 0)
 		return false;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-		n = pread(fd, tail, TAIL, st.st_size > TAIL ? st.st_size - TAIL : 0);
+		n = pread(fd, tail, COLL_SIDE_ALLOC_TAIL,
+			  st.st_size > COLL_SIDE_ALLOC_TAIL ? st.st_size - COLL_SIDE_ALLOC_TAIL
+							    : 0);
 	close(fd);
 	return n > 0 && coll_side_alloc_has_end(tail, (size_t)n);
 }

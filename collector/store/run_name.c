@@ -72,6 +72,14 @@ bool coll_job_of_run(char out[COLL_RUN_BYTES], const char *name)
 	return coll_job_dir_is(out);
 }
 
+bool coll_job_has_run(const char *job, const char *run)
+{
+	char dir[COLL_RUN_BYTES + sizeof(COLL_RUN_SUFFIX)], of[COLL_RUN_BYTES];
+
+	snprintf(dir, sizeof(dir), "%s" COLL_RUN_SUFFIX, run);
+	return coll_job_of_run(of, dir) && !strcmp(of, job);
+}
+
 void coll_job_runs(char *out, size_t room, const char *job)
 {
 	snprintf(out, room, SCHEDULED "%.*s.", (int)(strlen(job) - sizeof(COLL_JOB_SUFFIX) + 1),

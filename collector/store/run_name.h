@@ -39,6 +39,9 @@ bool coll_job_dir_is(const char *name);
  */
 bool coll_job_of_run(char out[COLL_RUN_BYTES], const char *name);
 
+/* Whether a run of that name, without its end, is of the job whose folder is called @job. */
+bool coll_job_has_run(const char *job, const char *run);
+
 /* How the names of the runs of a job begin, whose folder is called @job; others' may, too. */
 void coll_job_runs(char *out, size_t room, const char *job);
 

@@ -16,7 +16,6 @@
 #define TAG_BYTES 16 /* of a hash */
 #define UNRECORDED "unrecorded-"
 #define NAME_MAX_BYTES 250
-#define TAIL 256
 
 static bool middle_ok(const char *at, size_t len)
 {
@@ -70,8 +69,8 @@ bool coll_side_alloc_has_end(const void *bytes, size_t len)
 	static const char member[] = "\"end_unix_ns\"";
 	const char *at = bytes, *end = at + len;
 
-	if (len > TAIL)
-		at = end - TAIL;
+	if (len > COLL_SIDE_ALLOC_TAIL)
+		at = end - COLL_SIDE_ALLOC_TAIL;
 	at = len ? memmem(at, (size_t)(end - at), member, sizeof(member) - 1) : NULL;
 	if (!at)
 		return false;

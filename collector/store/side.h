@@ -79,9 +79,10 @@ bool coll_side_is_of_job(const char *name);
 bool coll_side_is_begun(const char *name);
 
 /*
- * Whether these bytes of an allocation, or the last 256 of them, say when the GPUs were given back:
+ * Whether these bytes of an allocation, or the last of them, say when the GPUs were given back:
  * that is the last member.
  */
+#define COLL_SIDE_ALLOC_TAIL 256 /* so many */
 bool coll_side_alloc_has_end(const void *bytes, size_t len);
 
 /*

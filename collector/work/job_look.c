@@ -21,7 +21,6 @@ struct listing {
 /* The run whose name goes on behind the stem with these characters. False: it is another job's. */
 static bool run_of(const struct listing *l, const char *key, size_t len, char run[COLL_RUN_BYTES])
 {
-	char dir[COLL_RUN_BYTES + sizeof(COLL_RUN_SUFFIX)], job[COLL_RUN_BYTES];
 	size_t stem = strlen(l->stem);
 
 	if (stem + len >= COLL_RUN_BYTES || strspn(key, COLL_NAME_CHARACTERS) != len)
@@ -29,8 +28,7 @@ static bool run_of(const struct listing *l, const char *key, size_t len, char ru
 	memcpy(run, l->stem, stem);
 	memcpy(run + stem, key, len);
 	run[stem + len] = '\0';
-	snprintf(dir, sizeof(dir), "%s" COLL_RUN_SUFFIX, run);
-	return coll_job_of_run(job, dir) && !strcmp(job, l->name);
+	return coll_job_has_run(l->name, run);
 }
 
 /* A run's objects come one after another. */

@@ -106,7 +106,8 @@ char *click_sql_held(const struct click_table *t, const char *more, bool few);
 #define CLICK_OVER (CLICK_SHAPES + 2) /* of the lines that lie in several months */
 #define CLICK_DEAREST 500 /* of these, that are kept of a team and a block of days */
 #define CLICK_KEYS 10
-#define CLICK_DAY "intDiv(start_ns, 86400000000000)"
+#define CLICK_DAY_OF(ns) "intDiv(" ns ", 86400000000000)"
+#define CLICK_DAY CLICK_DAY_OF("start_ns")
 #define CLICK_BLOCK "32" /* days that are summed up together, too */
 #define CLICK_FIRST "if(day < 0, day, intDiv(day, " CLICK_BLOCK ") * " CLICK_BLOCK ")"
 #define CLICK_BEHIND "if(day < 0, day + 1, (intDiv(day, " CLICK_BLOCK ") + 1) * " CLICK_BLOCK ")"
@@ -142,7 +143,6 @@ const char *click_measure(enum fleet_measure m, char column[32]);
  * clickhouse_months.c: lines that lie in one month are a view that is sums, of CLICK_MONTH;
  * FLEET_VIEW_OVER_MONTH has the others (CLICK_IS_OVER), one by one.
  */
-#define CLICK_DAY_OF(ns) "intDiv(" ns ", 86400000000000)"
 /*
  * Months since January 1970 of a day since then. Years begin with March 1968, so that leap days are
  * last; every fourth has one up to FLEET_MONTHS_TO.
