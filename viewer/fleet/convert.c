@@ -49,6 +49,7 @@ static void of_lost(struct converting *v, struct fleet_lost *l)
 {
 	for (int p = 0; p < FLEET_SAVES_PARTS; p++)
 		one(v, &l->usd[p]);
+	one(v, &l->undecided_usd);
 }
 
 static void of_vacant(struct converting *v, struct fleet_vacant *u)

@@ -106,6 +106,10 @@ static void add(struct fleet_lost *to, const struct fleet_restart *r)
 		to->ns[p] += r->saves.ns[p];
 		to->usd[p] += r->saves.usd[p];
 	}
+	if (!r->saves.kills && !r->saves.failures)
+		return;
+	to->undecided_ns += r->saves.ns[SAVES_UNKNOWN];
+	to->undecided_usd += r->saves.usd[SAVES_UNKNOWN];
 }
 
 static void add_to(struct fleet_table *t, int keys, const char *const *key,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What kills threw away (LEDGER 9), in digests and summed by user and job. Thrown away is what was
- * lost and what had to be done again; what became of unknown time nobody saw, and unsaved is what
- * had no checkpoint behind it when a run ended in order, or goes on.
+ * lost and what had to be done again, at least: what became of unknown time nobody saw. Unsaved is
+ * what had no checkpoint behind it when a run ended in order, or goes on.
  */
 #ifndef FLEET_LOST_H
 #define FLEET_LOST_H
@@ -22,6 +22,7 @@ struct fleet_lost {
 	base_wide checkpoints, kills, failures;
 	base_wide unpriced_ns; /* of held_ns */
 	base_wide ns[FLEET_SAVES_PARTS], usd[FLEET_SAVES_PARTS];
+	base_wide undecided_ns, undecided_usd; /* of SAVES_UNKNOWN: of runs that broke off */
 };
 
 /*
@@ -41,7 +42,7 @@ int fleet_lost_collect(struct fleet_lost_tables *t, struct fleet_store *s,
 bool fleet_lost_fits(const struct fleet_lost_tables *t);
 void fleet_lost_fini(struct fleet_lost_tables *t);
 
-base_wide fleet_lost_ns(const struct fleet_lost *l); /* thrown away */
+base_wide fleet_lost_ns(const struct fleet_lost *l); /* thrown away; undecided comes on top */
 base_wide fleet_lost_usd(const struct fleet_lost *l);
 
 #endif

@@ -10,6 +10,7 @@
 #include "page.h"
 
 #define COLUMNS 5 /* thrown away, then the parts of it and of what may follow */
+#define WIDTH(column) ((column) ? 12 : 16) /* "at least $283.46" */
 
 static const enum saves_part shown[] = { SAVES_LOST, SAVES_REDONE, SAVES_UNKNOWN, SAVES_UNSAVED };
 
@@ -27,12 +28,25 @@ static const char *amount(const struct fleet *f, char *out, const struct fleet_l
 	return l->unpriced_ns < l->held_ns ? fleet_usd(f, out, usd) : "-";
 }
 
+/* No more is known than what was surely thrown away: of a run that broke off 0 would be a lie. */
+static const char *thrown_away(const struct fleet *f, char *out, const struct fleet_lost *l)
+{
+	base_unit text;
+	const char *sure = amount(f, text, l, fleet_lost_ns(l), fleet_lost_usd(l));
+
+	if (l->undecided_ns && !fleet_lost_ns(l))
+		return "not known";
+	snprintf(out, sizeof(base_unit), "%s%s", l->undecided_ns && sure == text ? "at least " : "",
+		 sure);
+	return out;
+}
+
 static const char *cell(const struct fleet *f, char *out, const struct fleet_lost *l, int column)
 {
 	enum saves_part part;
 
 	if (!column)
-		return amount(f, out, l, fleet_lost_ns(l), fleet_lost_usd(l));
+		return thrown_away(f, out, l);
 	part = shown[column - 1];
 	return amount(f, out, l, l->ns[part], l->usd[part]);
 }
@@ -52,25 +66,67 @@ static const char *broke_words(const struct fleet_lost *l, struct base_arena *me
 	return base_arena_printf(mem, "%s and %s", kills, failures);
 }
 
+/* "41.20 GPU-hours ($283.46)" */
+static const char *amount_words(const struct fleet *f, base_wide ns, base_wide nano_usd,
+				struct base_arena *mem)
+{
+	base_unit time, usd;
+
+	fleet_gpu_time(f, time, ns);
+	if (!in_dollars(f))
+		return base_arena_printf(mem, "%s", time);
+	return base_arena_printf(mem, "%s (%s)", time, fleet_usd(f, usd, nano_usd));
+}
+
+/* "8.1 % of what 4 runs held that tell of saves" */
+static const char *share_words(const struct fleet_lost *l, base_wide ns, struct base_arena *mem)
+{
+	base_unit runs, part;
+
+	return base_arena_printf(mem, "%s %% of what %s held that %s of saves",
+				 base_percent(part, base_ppm(ns, l->held_ns)),
+				 fleet_runs_of(runs, (uint64_t)l->runs),
+				 l->runs == 1 ? "tells" : "tell");
+}
+
+static const char *sure_words(const struct fleet *f, struct base_arena *mem)
+{
+	const struct fleet_lost *l = &f->lost.total;
+
+	return base_arena_printf(mem, "%s threw away %s%s, %s", broke_words(l, mem),
+				 l->undecided_ns ? "at least " : "",
+				 amount_words(f, fleet_lost_ns(l), fleet_lost_usd(l), mem),
+				 share_words(l, fleet_lost_ns(l), mem));
+}
+
+/* What is not known of it is never told as nothing. */
+static const char *thrown_words(const struct fleet *f, struct base_arena *mem)
+{
+	const struct fleet_lost *l = &f->lost.total;
+	const char *undecided;
+
+	if (!l->undecided_ns)
+		return sure_words(f, mem);
+	undecided = amount_words(f, l->undecided_ns, l->undecided_usd, mem);
+	if (fleet_lost_ns(l))
+		return base_arena_printf(mem, "%s; whether another %s, too, is not known",
+					 sure_words(f, mem), undecided);
+	return base_arena_printf(mem, "whether %s threw away %s, %s, is not known",
+				 broke_words(l, mem), undecided,
+				 share_words(l, l->undecided_ns, mem));
+}
+
 const char *fleet_lost_words(const struct fleet *f, struct base_arena *mem)
 {
 	const struct fleet_lost *l = &f->lost.total;
-	const char *who = broke_words(l, mem);
 	base_wide silent = f->begun.m[FLEET_RUNS] - l->runs;
-	base_unit time, usd, runs, held, part;
+	base_unit held;
 	const char *t;
 
 	if (!l->runs)
 		return "no run tells of its saves: they were too short, saved nothing, or were "
 		       "digested by an older version";
-	t = base_arena_printf(mem, "%s threw away %s", who,
-			      fleet_gpu_time(f, time, fleet_lost_ns(l)));
-	if (in_dollars(f))
-		t = base_arena_printf(mem, "%s (%s)", t, fleet_usd(f, usd, fleet_lost_usd(l)));
-	t = base_arena_printf(mem, "%s, %s %% of what %s held that %s of saves", t,
-			      base_percent(part, base_ppm(fleet_lost_ns(l), l->held_ns)),
-			      fleet_runs_of(runs, (uint64_t)l->runs),
-			      l->runs == 1 ? "tells" : "tell");
+	t = thrown_words(f, mem);
 	if (silent > 0)
 		t = base_arena_printf(mem, "%s; of %s nothing is known", t,
 				      fleet_runs_of(held, (uint64_t)silent));
@@ -81,7 +137,7 @@ const char *fleet_lost_words(const struct fleet *f, struct base_arena *mem)
 
 static void text_head(const struct fleet *f, FILE *out, const char *name)
 {
-	fprintf(out, "\n  %12s %12s %12s %12s %12s %5s %6s %6s  %s\n",
+	fprintf(out, "\n  %*s %12s %12s %12s %12s %5s %6s %6s  %s\n", WIDTH(0),
 		in_dollars(f) ? "thrown away" : fleet_time_name(f), "lost", "redone", "unknown",
 		"unsaved", "kills", "failed", "runs", name);
 }
@@ -94,7 +150,7 @@ static void text_row(const struct fleet *f, FILE *out, const struct fleet_lost *
 	for (int c = 0; c < COLUMNS; c++) {
 		const char *t = cell(f, text, l, c);
 
-		fprintf(out, "%*s ", base_width(t, 12), t);
+		fprintf(out, "%*s ", base_width(t, WIDTH(c)), t);
 	}
 	fprintf(out, "%5s ", base_count(text, (uint64_t)l->kills));
 	fprintf(out, "%6s ", base_count(text, (uint64_t)l->failures));
@@ -147,6 +203,8 @@ static void json_lost(struct base_jsonout *j, const struct fleet_lost *l)
 	base_json_wide(j, "held_ns", l->held_ns);
 	base_json_wide(j, "unpriced_ns", l->unpriced_ns);
 	fleet_json_parts(j, &parts);
+	base_json_wide(j, "undecided_ns", l->undecided_ns);
+	base_json_usd(j, "undecided_usd", l->undecided_usd, true);
 }
 
 static void json_group(struct base_jsonout *j, const struct fleet_group *g)
@@ -176,6 +234,8 @@ static void csv_row(FILE *out, const struct fleet_group *g)
 	fprintf(out, ",%s", base_wide_text(text, l->failures));
 	fprintf(out, ",%s", base_wide_text(text, l->checkpoints));
 	fprintf(out, ",%s", base_wide_text(text, l->held_ns));
+	fprintf(out, ",%s", base_wide_text(text, l->undecided_ns));
+	fprintf(out, ",%s", base_dollars_exact(text, l->undecided_usd));
 	fleet_csv_parts(out, &parts);
 }
 
@@ -183,7 +243,9 @@ void fleet_lost_csv(const struct fleet *f, FILE *out)
 {
 	const struct fleet_parts parts = parts_of(&f->lost.total);
 
-	fputs(FLEET_CSV_JOB_HEAD ",runs,kills,failures,checkpoints,held_ns", out);
+	fputs(FLEET_CSV_JOB_HEAD
+	      ",runs,kills,failures,checkpoints,held_ns,undecided_ns,undecided_usd",
+	      out);
 	fleet_csv_parts_head(out, &parts);
 	for (size_t i = 0; i < f->lost.jobs.groups; i++)
 		csv_row(out, &f->lost.jobs.group[i]);

@@ -37,6 +37,10 @@ def made(count):
     return out
 
 
+def nano(usd):
+    return round(float(usd) * NANO)
+
+
 def who(d):
     return tuple(d.get(k, '') for k in ('tenant', 'job', 'user', 'team', 'cluster'))
 
@@ -57,7 +61,7 @@ def sums(found, key):
     for d in told(found):
         if 'saves' not in d:
             continue
-        s = out.setdefault(key(d), dict.fromkeys(['runs', 'kills', 'failures', 'checkpoints', 'held_ns', 'unpriced_ns'] +
+        s = out.setdefault(key(d), dict.fromkeys(['runs', 'kills', 'failures', 'checkpoints', 'held_ns', 'unpriced_ns', 'undecided_ns', 'undecided_usd'] +
                                                  [p + u for p in PARTS for u in ('_ns', '_usd')], 0))
         s['runs'] += 1
         s['kills'] += d['saves']['kills']
@@ -69,6 +73,9 @@ def sums(found, key):
             ns, usd = d['saves'].get(p, (0, 0))
             s[p + '_ns'] += ns
             s[p + '_usd'] += usd
+            if p == 'unknown' and (d['saves']['kills'] or d['saves'].get('failures')):
+                s['undecided_ns'] += ns
+                s['undecided_usd'] += usd
     return out
 
 
@@ -107,15 +114,37 @@ def check_forms(found, store, jobs):
     said = json.loads(asked(store, '--format', 'json'))
     gs.equal(schema.errors(schema.load(os.path.join(gs.SOURCE, 'docs', 'fleet.schema.json')), said), [], 'schema')
     rows = list(csv.DictReader(io.StringIO(asked(store, '--format', 'csv'))))
-    gs.equal({(r['job'], r['user']): (int(r['lost_ns']), int(r['kills']), int(r['failures'])) for r in rows},
-             {(k[0], k[1]): (s['lost_ns'], s['kills'], s['failures']) for k, s in jobs.items()}, 'CSV')
+    gs.equal({(r['job'], r['user']): (int(r['lost_ns']), int(r['kills']), int(r['failures']), int(r['undecided_ns']), nano(r['undecided_usd'])) for r in rows},
+             {(k[0], k[1]): (s['lost_ns'], s['kills'], s['failures'], s['undecided_ns'], s['undecided_usd']) for k, s in jobs.items()}, 'CSV')
     total = sums(found, lambda d: 0)[0]
     untold = sum('saves' not in d for d in found)
     for form in ('text', 'html'):
         text = asked(store, '--format', form)
-        for part in (f'{total["kills"]} kills and {total["failures"]} failures threw away', f'what {total["runs"]} runs held that tell of saves',
+        for part in (f'{total["kills"]} kills and {total["failures"]} failures threw away at least ', ', too, is not known', f'what {total["runs"]} runs held that tell of saves',
                      f'of {untold} runs nothing is known'):
             gs.check(part in ' '.join(text.split()), f'{form}: {part}: {text[:1500]}')
+
+
+def check_unknown(where):
+    """A job that began anew without a checkpoint: what the kill threw away is not known, and no amount of it is 0."""
+    day, held = 86400 * NANO, 3600 * NANO
+    one = dict(made(3)[0], wall_ns=held, job='scratch', user='ann')
+    one['gpus'] = [dict(one['gpus'][0], held_ns=held, price={})]
+    first, then = dict(one, run='a', start_unix_ns=day * 20000), dict(one, run='b', start_unix_ns=day * 20001)
+    first['saves'] = {'checkpoints': 0, 'kills': 1, 'lost': [held, 5 * NANO]}
+    then['saves'] = {'checkpoints': 0, 'kills': 0}
+    for name, found, words, cell in (
+            ('scratch', [first, then], 'whether 1 kill threw away 1.00 GPU-hours ($5.00), 50.0 % of what 2 runs held that tell of saves, is not known', 'not known'),
+            ('both', [first, then, dict(first, run='c', job='other')], '2 kills threw away at least 1.00 GPU-hours ($5.00), 33.3 % of what 3 runs held that tell '
+             'of saves; whether another 1.00 GPU-hours ($5.00), too, is not known', 'at least $5.00')):
+        store = f'sqlite:{where}/{name}.sqlite'
+        gs.equal(gs.gpustarve('digest', '--from', '-', '--store', store, input=fleets.text(found)).returncode, 0, name)
+        for form in ('text', 'html'):
+            text = ' '.join(asked(store, '--format', form).split())
+            for part in (words[1:], cell):
+                gs.check(part in text, f'{name}, {form}: {part}: {text[:1500]}')
+        text = asked(store)
+        gs.check(any(line.split()[:2] == ['not', 'known'] and line.endswith('scratch of ann') for line in text.splitlines()), f'{name}: {text}')
 
 
 def check_prices(where, found, store):
@@ -162,6 +191,7 @@ with gs.scratch() as where:
     check_forms(found, store, jobs)
     check_prices(where, found, store)
     check_broken(where)
+    check_unknown(where)
     none = [dict(d, run=f'old-{i}') for i, d in enumerate(found) if 'saves' not in d]
     gs.gpustarve('digest', '--from', '-', '--store', f'sqlite:{where}/old.sqlite', input=fleets.text(none))
     gs.check('no run tells of its saves' in asked(f'sqlite:{where}/old.sqlite'), 'digests of before')
