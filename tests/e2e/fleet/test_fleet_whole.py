@@ -422,8 +422,8 @@ def hostile():
         for option, text, status, said in (
                 ('--sacct', '', 1, 'empty'), ('--sacct', 'a|b\n', 1, 'JobIDRaw'),
                 ('--sacct', head + '\n1|x|9|gres/gpu=99999999999999999999\n2|x|9|gres/gpu=1|more\n3|x|-9|gres/gpu=1\n'
-                 '4|x|9|gres/gpu=\n|x|9|gres/gpu=1\n5|x|9|gres/gpu=2\n6|x|9|cpu=3\n7|x|99999999999999999|gres/gpu=1',
-                 1, '6 lines'),
+                 '4|x|9|gres/gpu=\n|x|9|gres/gpu=1\n5|x|9|gres/gpu=2\n6|x|9|cpu=3\n7|x|99999999999999999|gres/gpu=1\n8|x|9300000000|gres/gpu=1',
+                 1, '7 lines'),
                 ('--invoice', '', 1, 'empty'), ('--invoice', 'a,b\n', 1, 'BilledCost'),
                 ('--invoice', bill + f'1,USD,{day},1,GPU-Hours\n1,EUR,{day},1,GPU-Hours\n', 1, 'several currencies'),
                 ('--invoice', bill + f'1e99,USD,{day},1,GPU-Hours\nx,USD,{day},1,\n1,USD,2026,2026,1,\n'
