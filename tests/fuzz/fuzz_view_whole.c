@@ -20,7 +20,7 @@ static void on_job(void *arg, const struct fleet_sacct_job *j)
 
 static void on_charge(void *arg, const struct fleet_charge_row *r)
 {
-	if (base_wide_size(r->pico) > BASE_WIDE_MAX || r->end_ns <= r->start_ns ||
+	if (base_wide_size(r->pico) > BASE_WIDE_MAX || r->end_ns < r->start_ns ||
 	    base_wide_size(r->gpu_ns) > BASE_WIDE_MAX || strlen(r->currency) > 15)
 		abort();
 	*(size_t *)arg += 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A provider's charges as FOCUS (1.0 to 1.2) has them: BilledCost of every row; GPU-hours of those
- * whose unit says so ("GPU-Hours"), from PricingQuantity, else from ConsumedQuantity.
+ * whose unit says so ("GPU-Hours"), from PricingQuantity, else from ConsumedQuantity. A row without
+ * an end has no length.
  */
 #include <errno.h>
 #include <string.h>
@@ -153,22 +154,43 @@ static bool read_hours(const struct table *t, const char **field, base_wide *ns)
 	return true;
 }
 
+/* Behind a point: of a second. What is below a nanosecond is cut. */
+static const char *read_fraction(const char *p, int64_t *ns)
+{
+	int64_t digit = NS / 10;
+
+	for (; *p >= '0' && *p <= '9'; p++, digit /= 10)
+		*ns += (*p - '0') * digit;
+	return p;
+}
+
 /* "2026-11-01T00:00:00Z", without the time, or with a space and fractions as some have it. */
 static bool read_time(const char *text, int64_t *ns)
 {
 	struct tm tm = { 0 };
 	const char *end = strptime(text, "%Y-%m-%d", &tm);
+	int64_t fraction = 0;
 
 	if (end && (*end == 'T' || *end == ' '))
 		end = strptime(end + 1, "%H:%M:%S", &tm);
 	if (end && *end == '.')
-		end += 1 + strspn(end + 1, "0123456789");
+		end = read_fraction(end + 1, &fraction);
 	if (end && *end == 'Z')
 		end++;
 	if (!end || *end || tm.tm_year < 70 || tm.tm_year > 200)
 		return false;
-	*ns = (int64_t)timegm(&tm) * NS;
+	*ns = (int64_t)timegm(&tm) * NS + fraction;
 	return true;
+}
+
+static bool read_period(const struct table *t, const char **field, struct fleet_charge_row *r)
+{
+	const char *end = cell(t, field, END);
+
+	if (!read_time(cell(t, field, START), &r->start_ns))
+		return false;
+	r->end_ns = r->start_ns;
+	return !*end || (read_time(end, &r->end_ns) && r->end_ns >= r->start_ns);
 }
 
 static bool read_row(const struct table *t, const char **field, int n, struct fleet_charge_row *r)
@@ -176,9 +198,7 @@ static bool read_row(const struct table *t, const char **field, int n, struct fl
 	*r = (struct fleet_charge_row){ .currency =
 						n == t->columns ? cell(t, field, CURRENCY) : "" };
 	return n == t->columns && fleet_decimal(cell(t, field, COST), FLEET_PICO, &r->pico) &&
-	       r->currency[0] && strlen(r->currency) < 16 &&
-	       read_time(cell(t, field, START), &r->start_ns) &&
-	       read_time(cell(t, field, END), &r->end_ns) && r->end_ns > r->start_ns &&
+	       r->currency[0] && strlen(r->currency) < 16 && read_period(t, field, r) &&
 	       read_hours(t, field, &r->gpu_ns);
 }
 

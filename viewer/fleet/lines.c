@@ -152,15 +152,13 @@ const char *fleet_line_name(const struct fleet_line_row *l, enum fleet_dim d)
 /* What lies before @t, cut: so that parts that adjoin lose and double nothing. */
 static base_wide before(base_wide whole, int64_t start, int64_t wall, int64_t t)
 {
-	base_wide gone = (base_wide)t - start, product;
+	base_wide gone = (base_wide)t - start;
 
 	if (gone <= 0)
 		return 0;
 	if (gone >= wall)
 		return whole;
-	if (!__builtin_mul_overflow(whole, gone, &product))
-		return product / wall;
-	return whole / wall * gone; /* of more dollars than there are */
+	return whole / wall * gone + whole % wall * gone / wall; /* whole x gone may be too wide */
 }
 
 base_wide fleet_part(base_wide whole, int64_t start, int64_t wall, int64_t from, int64_t to)

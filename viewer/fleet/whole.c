@@ -147,29 +147,59 @@ static void on_span(void *arg, const struct fleet_charge_row *r)
 	struct fleet_whole *w = arg;
 
 	w->since_ns = base_min(w->since_ns, r->start_ns);
-	w->until_ns = base_max(w->until_ns, r->end_ns);
+	w->until_ns = base_max(w->until_ns, base_max(r->end_ns, r->start_ns + 1));
+}
+
+static base_wide inside(const struct fleet_whole *w, const struct fleet_charge_row *r,
+			base_wide whole)
+{
+	return fleet_part(whole, r->start_ns, r->end_ns - r->start_ns, w->since_ns, w->until_ns);
+}
+
+/* Is it in the stretch at all? */
+static bool touches(const struct fleet_whole *w, const struct fleet_charge_row *r)
+{
+	return r->start_ns < w->until_ns && base_max(r->end_ns, r->start_ns + 1) > w->since_ns;
+}
+
+static void note_cut(struct holding *h, const struct fleet_charge_row *r)
+{
+	struct fleet_whole *w = h->w;
+	struct fleet_invoice *i = &w->invoice;
+
+	if (r->start_ns >= w->since_ns && r->end_ns <= w->until_ns)
+		return;
+	i->cut_rows++;
+	i->cut += r->pico;
+	i->outside += r->pico - inside(w, r, r->pico);
+	i->outside_ns += r->gpu_ns - inside(w, r, r->gpu_ns);
+	if (base_wide_size(i->cut) > BASE_WIDE_MAX || base_wide_size(i->outside) > BASE_WIDE_MAX ||
+	    base_wide_size(i->outside_ns) > BASE_WIDE_MAX)
+		h->trouble = "its charges are too large";
 }
 
 static void on_charge(void *arg, const struct fleet_charge_row *r)
 {
 	struct holding *h = arg;
 	struct fleet_invoice *i = &h->w->invoice;
+	base_wide pico = inside(h->w, r, r->pico);
 
-	if (r->start_ns < h->w->since_ns || r->start_ns >= h->w->until_ns)
+	if (!touches(h->w, r))
 		return;
 	if (!i->currency[0])
 		snprintf(i->currency, sizeof(i->currency), "%s", r->currency);
 	else if (strcasecmp(i->currency, r->currency) != 0)
 		h->trouble = "its charges are in several currencies; give a file of one";
 	i->rows++;
-	i->total += r->pico;
+	i->total += pico;
+	note_cut(h, r);
 	if (base_wide_size(i->total) > BASE_WIDE_MAX)
 		h->trouble = "its charges are too large";
 	if (r->gpu_ns <= 0)
 		return;
 	i->gpu_rows++;
-	i->gpu += r->pico;
-	i->gpu_ns += r->gpu_ns;
+	i->gpu += pico;
+	i->gpu_ns += inside(h->w, r, r->gpu_ns);
 	if (i->gpu_ns > BASE_WIDE_MAX || base_wide_size(i->gpu) > BASE_WIDE_MAX)
 		h->trouble = "its hours are too many";
 }
@@ -240,6 +270,8 @@ static void set_charges(struct holding *h)
 	i->charge[FLEET_CHARGE_UNEXPLAINED] = i->total;
 	for (int c = 0; c < FLEET_CHARGE_UNEXPLAINED; c++)
 		i->charge[FLEET_CHARGE_UNEXPLAINED] -= i->charge[c];
+	i->cut_cents = base_div_even(i->cut, PICO_PER_CENT);
+	i->outside_cents = base_div_even(i->outside, PICO_PER_CENT);
 	i->total_cents = base_div_even(i->total, PICO_PER_CENT);
 	fleet_close_signed(i->charge, FLEET_CHARGES, i->total_cents, PICO_PER_CENT, i->cents);
 }

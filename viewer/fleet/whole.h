@@ -5,7 +5,8 @@
  * and left out.
  *
  * Recorded time counts by how much of it lies in the stretch that is asked for, whenever the run
- * began. Of a job no more is recorded than it was given.
+ * began, and so do what a job was given and what a row of the invoice charges. Of a job
+ * no more is recorded than it was given.
  *
  * What an invoice charges for GPU-hours is told apart by one price, its own on average:
  *	recorded	what the recorded runs cost at their own prices
@@ -57,13 +58,17 @@ extern const char *const fleet_charge_words[FLEET_CHARGES];
 struct fleet_invoice {
 	bool asked;
 	char currency[16];
-	base_wide total; /* pico-dollars of all rows */
+	base_wide total; /* pico-dollars of all rows, by what of them lies in the stretch */
 	base_wide gpu; /* of those that count GPU-hours */
 	base_wide gpu_ns; /* these hours */
 	base_wide recorded_ns, unpriced_ns; /* of the runs */
 	base_wide charge[FLEET_CHARGES]; /* pico-dollars; sum to the total */
 	int64_t cents[FLEET_CHARGES], total_cents; /* the same in cents */
 	uint64_t rows, gpu_rows, bad;
+	/* Of rows that a bound cuts: as they were charged, and what lies outside. */
+	uint64_t cut_rows;
+	base_wide cut, outside, outside_ns; /* pico-dollars; hours */
+	int64_t cut_cents, outside_cents;
 };
 
 struct fleet_whole {
@@ -98,7 +103,7 @@ int fleet_sacct_read(const char *text, size_t len, fleet_on_job *on_job, void *a
 struct fleet_charge_row {
 	base_wide pico;
 	base_wide gpu_ns; /* 0: it counts no GPU-hours */
-	int64_t start_ns, end_ns;
+	int64_t start_ns, end_ns; /* the same: it belongs to where it begins */
 	const char *currency;
 };
 typedef void fleet_on_charge(void *arg, const struct fleet_charge_row *row);

@@ -77,6 +77,23 @@ static const char *charged(const struct fleet_invoice *i, struct base_arena *mem
 				 base_gpu_time(hours, i->gpu_ns), base_count(rows, i->gpu_rows));
 }
 
+/* Of those that go over an end of the stretch. */
+static const char *cut_words(const struct fleet_invoice *i, struct base_arena *mem)
+{
+	bool one = i->cut_rows == 1;
+	base_unit rows, cut, outside, hours;
+	const char *t = base_arena_printf(
+		mem,
+		"%s of these rows %s beyond the stretch and %s by time: %s of %s %s lies outside",
+		base_count(rows, i->cut_rows), one ? "goes" : "go", one ? "counts" : "count",
+		charge_text(outside, i, i->outside_cents), one ? "its" : "their",
+		charge_text(cut, i, i->cut_cents));
+
+	if (!i->outside_ns)
+		return t;
+	return base_arena_printf(mem, "%s, with %s", t, base_gpu_time(hours, i->outside_ns));
+}
+
 static const char *left_out(uint64_t bad, const char *what, struct base_arena *mem)
 {
 	base_unit n;
@@ -87,7 +104,7 @@ static const char *left_out(uint64_t bad, const char *what, struct base_arena *m
 
 const char *const *fleet_whole_words(const struct fleet_whole *w, struct base_arena *mem)
 {
-	const char **t = base_arena_array(mem, 9, sizeof(*t));
+	const char **t = base_arena_array(mem, 10, sizeof(*t));
 	const struct fleet_allocated *a = &w->allocated;
 	base_unit hours;
 	size_t n = 0;
@@ -110,6 +127,8 @@ const char *const *fleet_whole_words(const struct fleet_whole *w, struct base_ar
 	}
 	if (w->invoice.asked) {
 		t[n++] = charged(&w->invoice, mem);
+		if (w->invoice.cut_rows)
+			t[n++] = cut_words(&w->invoice, mem);
 		if (w->invoice.unpriced_ns)
 			t[n++] =
 				base_arena_printf(mem,
@@ -217,6 +236,11 @@ static void json_invoice(struct base_jsonout *j, const struct fleet_whole *w)
 	base_json_wide(j, "gpu_ns", i->gpu_ns);
 	base_json_wide(j, "recorded_ns", i->recorded_ns);
 	base_json_wide(j, "unpriced_ns", i->unpriced_ns);
+	base_json_uint(j, "cut_rows", i->cut_rows);
+	base_json_wide(j, "cut_pico", i->cut);
+	base_json_wide(j, "outside_pico", i->outside);
+	base_json_wide(j, "outside_ns", i->outside_ns);
+	base_json_wide(j, "total_pico", i->total);
 	base_json_int(j, "total_cents", i->total_cents);
 	base_json_flat_object(j, "cents");
 	for (int c = 0; c < FLEET_CHARGES; c++)
@@ -254,22 +278,34 @@ static void csv_account(FILE *out, const char *name, const struct fleet_account 
 	csv_hours(out, a->opted_out_ns, "\r\n");
 }
 
-static void csv_cents(FILE *out, const char *what, int64_t cents)
+static void csv_cents(FILE *out, int64_t cents, const char *after)
 {
-	fprintf(out, "%s,%s%" PRId64 ".%02" PRId64 "\r\n", what, cents < 0 ? "-" : "",
-		(cents < 0 ? -cents : cents) / 100, (cents < 0 ? -cents : cents) % 100);
+	fprintf(out, "%s%" PRId64 ".%02" PRId64 "%s", cents < 0 ? "-" : "",
+		(cents < 0 ? -cents : cents) / 100, (cents < 0 ? -cents : cents) % 100, after);
+}
+
+/* Of the whole alone it is told what bounds cut. */
+static void csv_invoice(const struct fleet_invoice *i, FILE *out)
+{
+	fputs("charge,", out);
+	for (const char *p = is_usd(i) ? "USD" : i->currency; *p; p++)
+		fputc(tolower((unsigned char)*p), out);
+	fputs(",cut_rows,cut,outside\r\n", out);
+	for (int c = 0; c < FLEET_CHARGES; c++) {
+		fprintf(out, "%s,", fleet_charge_names[c]);
+		csv_cents(out, i->cents[c], ",,,\r\n");
+	}
+	fputs("total,", out);
+	csv_cents(out, i->total_cents, ",");
+	fprintf(out, "%" PRIu64 ",", i->cut_rows);
+	csv_cents(out, i->cut_cents, ",");
+	csv_cents(out, i->outside_cents, "\r\n");
 }
 
 void fleet_whole_csv(const struct fleet_whole *w, FILE *out)
 {
 	if (w->invoice.asked) {
-		fputs("charge,", out);
-		for (const char *p = is_usd(&w->invoice) ? "USD" : w->invoice.currency; *p; p++)
-			fputc(tolower((unsigned char)*p), out);
-		fputs("\r\n", out);
-		for (int c = 0; c < FLEET_CHARGES; c++)
-			csv_cents(out, fleet_charge_names[c], w->invoice.cents[c]);
-		csv_cents(out, "total", w->invoice.total_cents);
+		csv_invoice(&w->invoice, out);
 		return;
 	}
 	fputs("account,jobs,gpu_hours,recorded,not_wrapped,opted_out\r\n", out);

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e
 """The whole bill: made-up months of jobs (sacct -P) and of a provider's charges (FOCUS), with runs of
-some of the jobs, against sums of Python's own: to the nanosecond and to the cent. Then runs over a
-month's end, a sweep of 50 runs with 13 failures, units of groups and what of them is known at least or at most, and
+some of the jobs, against sums of Python's own: to the nanosecond and to the cent. Rows of the provider go over the months' ends;
+four parts of a year of them sum to the year to the pico-dollar. Then runs over a month's end, a sweep of 50 runs with 13 failures, units of groups and what of them is known at least or at most, and
 hostile files."""
 import csv
 import datetime
@@ -21,7 +21,7 @@ import gs
 import schema
 from fleets import iso, part
 
-HOUR = fleets.HOUR
+HOUR, DAY = fleets.HOUR, fleets.DAY
 NS = 10**9
 SCHEMA = os.path.join(gs.SOURCE, 'docs', 'fleet.schema.json')
 FROM = datetime.datetime(2026, 11, 1, tzinfo=datetime.timezone.utc)
@@ -36,6 +36,45 @@ def close(amounts, total):
     for i in rests[:total - sum(cents)]:
         cents[i] += 1
     return [int(c) for c in cents]
+
+
+def stamp(ns):
+    """As FOCUS has times: with a fraction where there is one; None: nobody says."""
+    return '' if ns is None else iso(ns) + (f'.{ns % NS:09}' if ns % NS else '') + 'Z'
+
+
+def inside(whole, start, end, since, until):
+    """What of a charge lies in a stretch; one without an end or a length is where it begins. A credit is cut as its charge."""
+    if end is None or end == start:
+        return whole if since <= start < until else 0
+    return part(abs(whole), start, end - start, since, until) * (-1 if whole < 0 else 1)
+
+
+def touches(start, end, since, until):
+    return start < until and (start >= since if end in (None, start) else end > since)
+
+
+def charged(charges, since, until):
+    """What `invoice` of JSON has to say of these rows in a stretch."""
+    here = [(c, start, end, int(cost * 10**12), int(hours * HOUR) if 'gpu' in unit.lower() else 0)
+            for c in charges for start, end, cost, hours, unit in [c] if touches(start, end, since, until)]
+    cut = [c for c in here if c[1] < since or (c[2] or c[1]) > until]
+    paid = [sum(inside(c[3], c[1], c[2], since, until) for c in rows) for rows in (here, [c for c in here if c[4]], cut)]
+    ns = [sum(inside(c[4], c[1], c[2], since, until) for c in rows) for rows in (here, cut)]
+    return {'rows': len(here), 'gpu_rows': sum(c[4] > 0 for c in here), 'total_pico': paid[0], 'gpu_ns': ns[0],
+            'cut_rows': len(cut), 'cut_pico': sum(c[3] for c in cut), 'outside_pico': sum(c[3] for c in cut) - paid[2],
+            'outside_ns': sum(c[4] for c in cut) - ns[1]}, Fraction(paid[1], 10**12)
+
+
+def focus_rows(charges, rng):
+    out = io.StringIO()
+    w = csv.writer(out)
+    w.writerow(['BilledCost', 'BillingCurrency', 'ChargePeriodStart', 'ChargePeriodEnd', 'ChargeDescription', 'PricingQuantity',
+                'PricingUnit'])
+    for start, end, cost, hours, unit in charges:
+        w.writerow([decimal(cost), 'USD', stamp(start), stamp(end), rng.choice(['a "quoted", thing', 'two\nlines', '']),
+                    decimal(hours), unit])
+    return out.getvalue()
 
 
 class Month:
@@ -93,21 +132,16 @@ class Month:
             at = SINCE_NS + day * 24 * HOUR
             hours = Fraction(rng.randrange(10**9), 10**5)
             price = Fraction(rng.randrange(1, 9 * 10**4), 10**4)
-            self.charges.append((at, hours * price, hours, rng.choice(['GPU-Hours', 'GPU Hours', 'gpu-hour'])))
-            self.charges.append((at, Fraction(rng.randrange(-10**9, 10**10), 10**7), Fraction(rng.randrange(9)),
+            self.charges.append((at, at + DAY, hours * price, hours, rng.choice(['GPU-Hours', 'GPU Hours', 'gpu-hour'])))
+            self.charges.append((at, at + DAY, Fraction(rng.randrange(-10**9, 10**10), 10**7), Fraction(rng.randrange(9)),
                                  rng.choice(['GB-Months', 'Hours', ''])))
+        for _ in range(rng.randrange(12)):  # wherever they fall
+            at = SINCE_NS + rng.randrange(-50 * DAY, 40 * DAY) // rng.choice([1, HOUR]) * rng.choice([1, HOUR, DAY]) % (90 * DAY) - 45 * DAY
+            end = rng.choice([None, at, at + 1, at + DAY, at + rng.randrange(90 * DAY)])
+            self.charges.append((at, end, Fraction(rng.randrange(-10**12, 10**14), 10**10), Fraction(rng.randrange(10**7), 10**5),
+                                 rng.choice(['GPU-Hours', 'GB'])))
         if rng.random() < .2:  # nothing that counts GPU-hours
-            self.charges = [(at, c, h, 'Hours') for at, c, h, _ in self.charges]
-
-    def invoice(self):
-        out = io.StringIO()
-        w = csv.writer(out)
-        w.writerow(['\ufeffBilledCost'[1:], 'BillingCurrency', 'ChargePeriodStart', 'ChargePeriodEnd',
-                    'ChargeDescription', 'PricingQuantity', 'PricingUnit'])
-        for at, cost, hours, unit in self.charges:
-            w.writerow([decimal(cost), 'USD', iso(at) + 'Z', iso(at + 24 * HOUR) + 'Z',
-                        self.rng.choice(['a "quoted", thing', 'two\nlines', '']), decimal(hours), unit])
-        return out.getvalue()
+            self.charges = [(*c[:4], 'Hours') for c in self.charges]
 
     def truth(self):
         accounts = {}
@@ -125,9 +159,8 @@ class Month:
             args = d['start_unix_ns'], d['wall_ns'], SINCE_NS, UNTIL_NS
             recorded_ns += part(line['held_ns'], *args)
             recorded_usd += part(line.get('usd', 0), *args)
-        gpu = [c for c in self.charges if 'gpu' in c[3].lower()]
-        paid, ns = sum((c[1] for c in gpu), Fraction(0)), sum(c[2] for c in gpu) * HOUR
-        all_ = sum((c[1] for c in self.charges), Fraction(0))
+        want, paid = charged(self.charges, SINCE_NS, UNTIL_NS)
+        ns, all_ = Fraction(want['gpu_ns']), Fraction(want['total_pico'], 10**12)
         known = Fraction(recorded_usd, 10**9)
         charge = [known, Fraction(0), Fraction(0), Fraction(0)]
         if ns:
@@ -135,7 +168,7 @@ class Month:
             given = min(total[1] - total[2], ns - of)
             charge = [known, paid * of / ns - known, paid * given / ns, paid * (ns - of - given) / ns]
         charge.append(all_ - sum(charge))
-        return accounts, total, recorded_ns, charge, all_
+        return accounts, total, recorded_ns, charge, all_, want
 
 
 def decimal(x):
@@ -167,13 +200,13 @@ def month(seed):
     with gs.scratch() as where:
         m = Month(seed)
         store(where, m.digests or [fleets.digest(m.rng, 1)])
-        for name, text in ('sacct', '\n'.join(m.sacct) + '\n'), ('bill.csv', m.invoice()):
+        for name, text in ('sacct', '\n'.join(m.sacct) + '\n'), ('bill.csv', focus_rows(m.charges, m.rng)):
             with open(os.path.join(where, name), 'w', encoding='utf-8') as f:
                 f.write(text)
         asked = ('--sacct', where + '/sacct', '--invoice', where + '/bill.csv', '--since', '2026-11-01',
                  '--until', '2026-12-01')
         got = json.loads(fleet(where, *asked, '--format', 'json'))
-        accounts, total, recorded_ns, charge, all_ = m.truth()
+        accounts, total, recorded_ns, charge, all_, want = m.truth()
         a = got['allocated']
         gs.equal({r['name'] or '': [r['jobs'], r['allocated_ns'], r['recorded_ns'], r['opted_out_ns']]
                   for r in a['account']}, accounts, f'seed {seed}: accounts')
@@ -181,6 +214,7 @@ def month(seed):
         gs.equal(a['not_wrapped_ns'], total[1] - total[2] - total[3], f'seed {seed}: not wrapped')
         gs.equal(a['recorded_ns'] + a['beyond_ns'] + a['elsewhere_ns'], recorded_ns, f'seed {seed}: recorded')
         i = got['invoice']
+        gs.equal({k: i[k] for k in want}, want, f'seed {seed}: rows')
         gs.equal(i['total_cents'], round(all_ * 100), f'seed {seed}: the invoice')
         names = ['recorded', 'price_difference', 'unrecorded', 'unallocated', 'unexplained']
         gs.equal([i['cents'][n] for n in names], close(charge, i['total_cents']), f'seed {seed}: charges')
@@ -209,6 +243,95 @@ def months():
         gs.equal(rows[-1][0], 'total', 'table')
         gs.equal(sum(round(float(r[1]) * 100) for r in rows[1:-1]), round(float(rows[-1][1]) * 100), 'table closes')
         gs.check('id="invoice"' in page and 'id="allocated"' in page, 'page')
+
+
+class Rows:
+    """A year of charges of any length and size: credits, some without an end, some at a bound, one of more than an int128 is a
+    product of. And what is asked of them."""
+    def __init__(self, seed):
+        self.rng = rng = random.Random(seed)
+        self.since, self.until = (int(datetime.datetime(y, 1, 1, tzinfo=datetime.timezone.utc).timestamp()) * NS for y in (2026, 2027))
+        self.bounds = [self.since, *sorted(rng.sample(range(self.since + NS, self.until, NS), 3)), self.until]
+        self.charges = []
+        for i in range(60):
+            start = rng.randrange(self.since, self.until)
+            end = rng.choice([None, start, start + rng.randrange(1, 10), min(start + rng.randrange(200 * DAY), self.until)])
+            self.charges.append((start, end, Fraction(rng.randrange(-10**18, 10**19), 10**12), Fraction(rng.randrange(10**9), 10**5),
+                                 rng.choice(['GPU-Hours', 'GB'])))
+        for at in self.bounds[:-1]:  # what ends there, what begins there and what has no length
+            self.charges += [(at, at, Fraction(7), Fraction(1), 'GPU-Hours'), (at, None, Fraction(-3), Fraction(0), ''),
+                             (at, at + HOUR, Fraction(3, 10**12), Fraction(2), 'GPU-Hours')]
+        self.charges.append((self.since, self.until, Fraction(7 * 10**25 + 123456789012, 10**12), Fraction(10**9), 'GPU-Hours'))
+        self.charges.append((self.since, self.since + 200 * DAY + 1, -self.charges[-1][2], Fraction(0), ''))
+
+
+def asked_rows(where, rows, since, until, *args):
+    path = os.path.join(where, 'rows.csv')
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write(focus_rows(rows.charges, rows.rng))
+    bounds = [] if since is None else ['--since', iso(since) + 'Z', '--until', iso(until) + 'Z']
+    return fleet(where, '--invoice', path, *bounds, *args)
+
+
+def year_in_parts():
+    """Four parts of a year, cut anywhere, sum to it exactly, whatever the order of rows and runs."""
+    exact = 'total_pico', 'gpu_ns', 'recorded_ns'
+    for seed in range(6):
+        rows, found, first = Rows(seed), fleets.digests(40, seed), None
+        for again in range(2):
+            with gs.scratch() as where:
+                store(where, found)
+                said = [json.loads(asked_rows(where, rows, since, until, '--format', 'json')) for since, until in
+                        [*zip(rows.bounds, rows.bounds[1:]), (rows.since, rows.until), (None, None)]]
+            got = [s['invoice'] for s in said]
+            gs.equal(got, first or got, f'seed {seed}: in another order')
+            first = got
+            rows.rng.shuffle(rows.charges)
+            rows.rng.shuffle(found)
+        for got, since, until in zip(first, rows.bounds, rows.bounds[1:]):
+            want = charged(rows.charges, since, until)[0]
+            gs.equal({k: got[k] for k in want}, want, f'seed {seed}: a part')
+        *parts, whole, spanned = first
+        gs.equal({k: sum(p[k] for p in parts) for k in exact}, {k: whole[k] for k in exact}, f'seed {seed}: parts')
+        gs.equal((whole['total_pico'], whole['cut_rows'], whole['outside_pico']), (int(sum(c[2] for c in rows.charges) * 10**12), 0, 0),
+                 f'seed {seed}: the whole')
+        gs.equal({k: v for k, v in spanned.items() if k != 'recorded_ns'}, {k: v for k, v in whole.items() if k != 'recorded_ns'},
+                 f'seed {seed}: what the rows span')
+        gs.check(all(p['cut_rows'] > 1 for p in parts), f'seed {seed}: bounds cut something')
+
+
+def told_rows():
+    """How many rows were cut and what lies outside: the same in text, page, table and JSON. A third of October's row is
+    November's, a half of December's; what begins in November without an end is, what ends with October is not."""
+    oct_, dec = SINCE_NS - 20 * DAY, UNTIL_NS - 5 * DAY
+    charges = [(oct_, SINCE_NS + 10 * DAY, Fraction(90), Fraction(30), 'GPU-Hours'), (dec, UNTIL_NS + 5 * DAY, Fraction(50), Fraction(0), 'GB'),
+               (SINCE_NS, SINCE_NS + DAY, Fraction(10), Fraction(2), 'GPU-Hours'), (SINCE_NS + DAY, None, Fraction(4), Fraction(0), ''),
+               (oct_, SINCE_NS, Fraction(1000), Fraction(9), 'GPU-Hours'), (UNTIL_NS, UNTIL_NS, Fraction(2000), Fraction(9), 'GPU-Hours')]
+    cases = ((charges, ['30.00', '25.00', '10.00', '4.00'], '2', '140.00', '85.00',
+              '2 of these rows go beyond the stretch and count by time: $85.00 of their $140.00 lies outside, with 20.00 GPU-hours'),
+             (charges[1:], ['25.00', '10.00', '4.00'], '1', '50.00', '25.00',
+              '1 of these rows goes beyond the stretch and counts by time: $25.00 of its $50.00 lies outside'),
+             (charges[2:], ['10.00', '4.00'], '0', '0.00', '0.00', None))
+    for of, counted, cut_rows, cut, outside, words in cases:
+        rows = Rows(1)
+        rows.charges = of
+        with gs.scratch() as where:
+            store(where, fleets.digests(3))
+            asked = where, rows, SINCE_NS, UNTIL_NS
+            document = json.loads(asked_rows(*asked, '--format', 'json'))
+            text, page = (' '.join(asked_rows(*asked, '--format', f).split()) for f in ('text', 'html'))
+            table = list(csv.DictReader(io.StringIO(asked_rows(*asked, '--format', 'csv'))))
+        fits(document)
+        total = sum(Fraction(c) for c in counted)
+        i = document['invoice']
+        gs.equal((i['rows'], i['total_pico'], i['cut_rows'], i['cut_pico'], i['outside_pico']),
+                 (len(counted), total * 10**12, int(cut_rows), Fraction(cut) * 10**12, Fraction(outside) * 10**12), 'JSON')
+        gs.equal([(r['charge'], r['cut_rows'], r['cut'], r['outside']) for r in table if r['cut_rows']],
+                 [('total', cut_rows, cut, outside)], 'CSV')
+        gs.equal(Fraction(table[-1]['usd']), total, 'CSV: the whole')
+        for shown in text, page:
+            gs.check(words in shown if words else 'beyond the stretch' not in shown, f'{words}: {shown[:900]}')
+        gs.check('Nov' not in text or words is None or text.index(words) < text.index('other charges'), 'above its table')
 
 
 def by_month():
@@ -428,6 +551,9 @@ def hostile():
                 ('--invoice', bill + f'1,USD,{day},1,GPU-Hours\n1,EUR,{day},1,GPU-Hours\n', 1, 'several currencies'),
                 ('--invoice', bill + f'1e99,USD,{day},1,GPU-Hours\nx,USD,{day},1,\n1,USD,2026,2026,1,\n'
                  f'1.5,USD,{day},1e400,GPU-Hours\n"1,USD,{day}\n', 1, 'no charges'),
+                ('--invoice', bill + f'1,USD,2026-11-02,2026-11-01,1,\n1,USD,2026-11-01,x,1,\n1,USD,,2026-11-02,1,\n'
+                 f'1,USD,2026-11-01,2026-11-02+01:00,1,\n1,USD,{day},1,\n1,USD,2026-11-01T00:00:00.5Z,2026-11-01T00:00:00.4Z,1,\n',
+                 1, '5 lines'),
                 ('--invoice', bill + f'1.2E-1,USD,{day},1,GPU-Hours\n-1e2,USD,{day},,\n99{"9" * 80},USD,{day},,\n',
                  1, '1 lines')):
             path = os.path.join(where, 'file')
@@ -440,9 +566,15 @@ def hostile():
             f.write(bill + f'1.2E-1,USD,{day},1,GPU-Hours\n-1e2,USD,{day},,\n')
         got = json.loads(fleet(where, '--invoice', path, '--format', 'json'))['invoice']
         gs.equal(got['total_cents'], -9988, 'exponents and signs')
+        with open(path, 'w', encoding='utf-8') as f:
+            f.write(bill + '1,USD,2026-10-31,2026-11-01,,\n2,USD,2026-11-01,2026-11-01,,\n3,USD,2026-11-01,,,\n')
+        got = json.loads(fleet(where, '--invoice', path, '--format', 'json'))['invoice']
+        gs.equal((got['rows'], got['total_cents'], got['cut_rows']), (3, 600, 0), 'the last ones have no length')
 
 
 months()
+year_in_parts()
+told_rows()
 by_month()
 sweep()
 bounds()
