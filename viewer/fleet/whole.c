@@ -44,18 +44,17 @@ static void on_line(void *arg, const struct fleet_line_row *l)
 	struct holding *h = arg;
 	struct fleet_whole *w = h->w;
 	const char *key[] = { h->by_cluster ? l->name[FLEET_DIM_CLUSTER] : "", l->job };
-	int64_t wall = base_max(l->wall_ns, 1);
-	base_wide ns =
-		fleet_part(l->sums.m[FLEET_HELD_NS], l->start_ns, wall, w->since_ns, w->until_ns);
-	base_wide usd =
-		fleet_part(l->sums.m[FLEET_USD], l->start_ns, wall, w->since_ns, w->until_ns);
+	struct fleet_sums part;
+	base_wide ns;
 
 	if (!strcmp(l->name[FLEET_DIM_KIND], FLEET_UNWRAPPED))
 		return; /* it is of what nobody recorded, which is what is left */
+	fleet_line_cut(&part, l, w->since_ns, w->until_ns);
+	ns = part.m[FLEET_HELD_NS];
 	w->invoice.recorded_ns += ns;
 	if (!l->priced)
 		w->invoice.unpriced_ns += ns;
-	h->recorded_usd += usd;
+	h->recorded_usd += part.m[FLEET_USD];
 	w->allocated.elsewhere_ns += ns;
 	if (ns && l->job[0])
 		fleet_table_at(&h->jobs, 2, key)->sums.m[FLEET_HELD_NS] += ns;

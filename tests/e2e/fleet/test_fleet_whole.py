@@ -274,15 +274,19 @@ def asked_rows(where, rows, since, until, *args):
 
 
 def year_in_parts():
-    """Four parts of a year, cut anywhere, sum to it exactly, whatever the order of rows and runs."""
+    """Four parts of a year, cut anywhere, sum to it exactly, whatever the order of rows and runs. What is recorded in each is what
+    the bill has there, also of jobs' rests, which are cut by their spans."""
     exact = 'total_pico', 'gpu_ns', 'recorded_ns'
     for seed in range(6):
         rows, found, first = Rows(seed), fleets.digests(40, seed), None
+        found += [fleetjobs.rest_of(rows.rng, f'c1-{at}', f'rest{at}', '', at - 5 * HOUR, 50 * HOUR, 9 * HOUR, [(0, [(HOUR, 2 * HOUR, 3)])])
+                  for at in rows.bounds[1:-1]]
         for again in range(2):
             with gs.scratch() as where:
                 store(where, found)
                 said = [json.loads(asked_rows(where, rows, since, until, '--format', 'json')) for since, until in
                         [*zip(rows.bounds, rows.bounds[1:]), (rows.since, rows.until), (None, None)]]
+            gs.equal([s['invoice']['recorded_ns'] for s in said[:-1]], [s['total']['held_ns'] for s in said[:-1]], f'seed {seed}: recorded')
             got = [s['invoice'] for s in said]
             gs.equal(got, first or got, f'seed {seed}: in another order')
             first = got
