@@ -35,6 +35,9 @@ def teardown(steps):
     return max(S, min(60 * S, 2 * median))
 
 
+ENDING = 10 * S  # behind the last operation, until when a cell tells of saving alone
+
+
 def cells(a, b, waits):
     """[a, b) in seconds, without the waits."""
     cuts = sorted({t for w in waits for t in w if a < t < b} | set(range(a, b, S)) | {a, b})
@@ -937,9 +940,9 @@ class Piece:
         over = sum(w for s, w in zip(h.rows, h.weights) if outermost_is_interpreters(s['stack']) and not without_work(s))
         return 2 * over >= self.b - self.a
 
-    def host(self, unknown='host.unknown'):
+    def host(self, unknown='host.unknown', ending=False):
         """@unknown: what it is without evidence; in the tail 'excluded.teardown', and then code that handles data
-        is no input."""
+        is no input. @ending: so soon behind the last operation that saving alone is told."""
         h = self.shares(self.w.pid, self.tid, self.a, self.b)
         by_feeder = False
         if not h:
@@ -958,6 +961,8 @@ class Piece:
             by_feeder = False
         waiting = sum(w for s, w, _ in h.parts() if s['code'] == 'next' or
                       s['wait'] == QUEUE and not without_work(s))
+        if 2 * waiting >= self.b - self.a and ending:
+            return {unknown: self.b - self.a}
         if 2 * waiting >= self.b - self.a:
             own = not any(s['code'] == 'next' for s, _, _ in h.parts())
             if own and self.read == 'one look':
@@ -1017,6 +1022,9 @@ class Piece:
         gone = ['host.unknown']
         if unknown == 'excluded.teardown':
             gone += ['input.inline', 'input.epoch', 'input.handoff']
+        if ending:
+            gone = [c for c in CLASSES if c not in ('host.checkpoint', unknown)]
+            self.idle = 0
         if unknown != 'host.unknown':
             for c in gone:
                 self.add(unknown, self.weights.pop(c, 0))
@@ -1428,7 +1436,7 @@ class World:
         for kind, a, b, tid, *gap in pieces:
             p = Piece(self, a, b, tid)
             if kind == 'tail':
-                book(p.host('excluded.teardown') or {'excluded.teardown': b - a})
+                book(p.host('excluded.teardown', a < gap[0]) or {'excluded.teardown': b - a})
                 continue
             if gap:
                 self.given(p, *gap)

@@ -249,7 +249,7 @@ class Case:
         """The process lives on behind its last operation: some of it is teardown, then it is seen."""
         r = self.r
         steps = [r.randrange(1, 3 * ref.S) for _ in range(r.choice([0, 1, 2, 5]))]
-        self.end = self.t + r.choice([r.randrange(1, 3 * ref.S), r.randrange(1, 12 * ref.S)])
+        self.end = self.t + r.choice([r.randrange(1, 3 * ref.S), r.randrange(1, 15 * ref.S)])
         while sum(steps) > self.end:
             steps.pop()
         for k, ns in enumerate(steps):
@@ -265,7 +265,7 @@ class Case:
         if self.exits.random() < .5:
             self.over = self.exits.randrange(self.t, self.end)
         for a, b in ref.cells(rest, self.end, [(at, to)]):
-            self.pieces.append(['tail', a, b, self.left])
+            self.pieces.append(['tail', a, b, self.left, self.t + ref.ENDING])
         early = [(a, b) for a, b in ((self.t, at), (to, rest)) if a < b]
         self.expect('excluded.teardown', sum(min(b, rest) - a for a, b in early if a < rest))
 

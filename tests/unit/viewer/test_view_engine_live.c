@@ -5,6 +5,7 @@
  */
 #include "engine_trace.h"
 #include "analysis/plan/plan.h"
+#include "model/model.h"
 
 #define US(n) (INT64_C(1000000000) + (n)*INT64_C(1000))
 #define NS(us) ((us)*INT64_C(1000))
@@ -909,6 +910,31 @@ static void look(struct t_proc *p, int64_t from, int64_t to, const char *target)
 	t_samples(p, row, n);
 }
 
+/* It runs there all the time. */
+static void busy_at(struct t_proc *p, int64_t from, int64_t to, const char *stack)
+{
+	struct wire_sample row[600];
+	uint32_t text = t_name(p, stack);
+	size_t n = 0;
+	int64_t t;
+
+	for (t = from; t < to && n < sizeof(row) / sizeof(row[0]); t += 100000000)
+		row[n++] = (struct wire_sample){ .t_ns = t,
+						 .cpu_ns = (uint64_t)(t - from) + 1,
+						 .period_ns = 100000000,
+						 .pid = 10,
+						 .tid = 1,
+						 .role = WIRE_ROLE_SUBMITTER,
+						 .state = WIRE_STATE_RUNNING,
+						 .stack = text };
+	t_samples(p, row, n);
+}
+
+static int64_t after_last(const struct t_run *r)
+{
+	return view_gpu_after_last_ns(&r->result->gpu[0]);
+}
+
 static void test_a_tail_without_work(void)
 {
 	struct t_run r;
@@ -921,10 +947,38 @@ static void test_a_tail_without_work(void)
 	t_proc_end(&p, US(30000000), true);
 	t_analyse(&r, ANA_WINDOW_JOB);
 	EXPECT_INT(CLASS(r, 0, EXCLUDED_STARTUP), NS(100));
-	EXPECT_INT(CLASS(r, 0, HOST_NO_WORK), NS(19000000)); /* whole seconds that were looked at */
-	EXPECT_INT(CLASS(r, 0, EXCLUDED_TEARDOWN), NS(10999800));
+	/* whole seconds that were looked at, from ten behind the last kernel on */
+	EXPECT_INT(CLASS(r, 0, HOST_NO_WORK), NS(10000000));
+	EXPECT_INT(CLASS(r, 0, EXCLUDED_TEARDOWN), NS(19999800));
 	EXPECT_INT(r.result->gpu_ns, NS(30000000));
 	t_run_end(&r);
+}
+
+/* Its end is the program's own; what it saves then the GPU waits for. */
+static void test_a_tail_of_an_end(void)
+{
+	static const char *const at[] = {
+		"report\t/home/u/train.py\t1",
+		"_save\t/usr/lib/python3/dist-packages/torch/serialization.py\t4\n"
+		"report\t/home/u/train.py\t2",
+	};
+	struct t_run r;
+	struct t_proc p;
+	size_t saves;
+
+	for (saves = 0; saves < 2; saves++) {
+		t_run_begin(&r);
+		t_proc_begin(&r, &p, 10, 0, US(0));
+		t_launch(&p, US(50), US(100), US(200), 1);
+		busy_at(&p, US(300), US(14000000), at[saves]);
+		t_proc_end(&p, US(14000200), true);
+		t_analyse(&r, ANA_WINDOW_JOB);
+		EXPECT_INT(CLASS(r, 0, EXCLUDED_TEARDOWN), NS(saves ? 1000000 : 10000000));
+		EXPECT_INT(CLASS(r, 0, HOST_CHECKPOINT), NS(saves ? 13000000 : 0));
+		EXPECT_INT(CLASS(r, 0, HOST_CPU_WORK), NS(saves ? 0 : 4000000));
+		EXPECT_INT(after_last(&r), NS(saves ? 13000000 : 4000000));
+		t_run_end(&r);
+	}
 }
 
 /* Nobody looked, or what was seen tells nothing: all of it is as it was. */
@@ -947,7 +1001,7 @@ static void test_a_tail_that_nothing_tells_of(void)
 	}
 }
 
-/* Two steps of 3 s: the next one may be about to begin for 6 s. */
+/* Two steps of 3 s: the next one may be about to begin for 6 s, the program to end for ten. */
 static void test_a_tail_behind_long_steps(void)
 {
 	struct t_run r;
@@ -962,8 +1016,8 @@ static void test_a_tail_behind_long_steps(void)
 	look(&p, US(6000100), US(30000000), "/dev/pts/0");
 	t_proc_end(&p, US(30000000), true);
 	t_analyse(&r, ANA_WINDOW_JOB);
-	EXPECT_INT(CLASS(r, 0, EXCLUDED_TEARDOWN), NS(6000000));
-	EXPECT_INT(CLASS(r, 0, HOST_NO_WORK), NS(18000000));
+	EXPECT_INT(CLASS(r, 0, EXCLUDED_TEARDOWN), NS(10000000));
+	EXPECT_INT(CLASS(r, 0, HOST_NO_WORK), NS(14000000));
 	t_run_end(&r);
 }
 
@@ -976,8 +1030,8 @@ static void test_a_tail_of_two_processes(void)
 	t_run_begin(&r);
 	t_proc_begin(&r, &p, 10, 0, US(0));
 	t_launch(&p, US(50), US(100), US(200), 1);
-	look(&p, US(300), US(10000000), "/dev/pts/0");
-	t_proc_end(&p, US(10000200), true);
+	look(&p, US(300), US(19000000), "/dev/pts/0");
+	t_proc_end(&p, US(19000200), true);
 	t_proc_begin(&r, &q, 11, 0, US(0));
 	t_proc_end(&q, US(30000000), true);
 	t_analyse(&r, ANA_WINDOW_JOB);
@@ -1084,6 +1138,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_line_of_backward),
 	T_CASE(test_kernels_by_name),
 	T_CASE(test_a_tail_without_work),
+	T_CASE(test_a_tail_of_an_end),
 	T_CASE(test_a_tail_that_nothing_tells_of),
 	T_CASE(test_a_tail_behind_long_steps),
 	T_CASE(test_a_tail_of_two_processes),

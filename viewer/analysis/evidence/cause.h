@@ -65,7 +65,8 @@ struct ana_cause {
 	enum ana_class unknown; /* its class by records alone ... */
 	enum ana_confidence record_confidence; /* ... and how sure that is */
 	bool limited; /* no class that evidence finds may be surer than that */
-	struct ana_given given; /* the caller's, after ana_cause_begin */
+	struct ana_given given; /* the caller's, after ana_cause_begin, as is ... */
+	bool ending; /* ... that the program may be about to end: nothing but saving is told */
 	/* evidence */
 	int64_t weight[ANA_CLASSES];
 	int64_t idle; /* within input.pipeline: workers had nothing to do, or were not let on */

@@ -734,16 +734,25 @@ static enum ana_class starved_of(const struct ana_cause *b)
 }
 
 /* No batch was made for a GPU to which nothing was given any more. */
-static void forget_input(struct ana_cause *b)
+static bool is_forgotten(const struct ana_cause *b, int c)
 {
-	static const enum ana_class inside[] = { ANA_INPUT_INLINE, ANA_INPUT_EPOCH,
-						 ANA_INPUT_HANDOFF };
-	size_t i;
+	if (b->ending)
+		return c != ANA_HOST_CHECKPOINT;
+	return c == ANA_INPUT_INLINE || c == ANA_INPUT_EPOCH || c == ANA_INPUT_HANDOFF;
+}
 
-	for (i = 0; i < sizeof(inside) / sizeof(inside[0]); i++) {
-		ana_cause_add(b, ANA_HOST_UNKNOWN, b->weight[inside[i]]);
-		b->weight[inside[i]] = 0;
-	}
+/* What tells nothing of a tail. */
+static void forget(struct ana_cause *b)
+{
+	int c;
+
+	if (b->ending)
+		b->idle = b->held = 0;
+	for (c = 0; c < ANA_CLASSES; c++)
+		if (c != ANA_HOST_UNKNOWN && is_forgotten(b, c)) {
+			ana_cause_add(b, ANA_HOST_UNKNOWN, b->weight[c]);
+			b->weight[c] = 0;
+		}
 }
 
 /*
@@ -797,8 +806,12 @@ bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 	}
 	t = teller(b, e, own, &h);
 	s = waits_for(b, e, t, &h);
-	if (2 * (__int128)waiting(e, s, &h) >= b->end - b->start)
-		return decide_wait(b, e, s, &h);
+	if (2 * (__int128)waiting(e, s, &h) >= b->end - b->start) {
+		if (!b->ending)
+			return decide_wait(b, e, s, &h);
+		ana_cause_all(b, b->unknown, b->record_confidence);
+		return true;
+	}
 	b->by_feeder = b->given.fed && t != own && s == t;
 	add_samples(b, e, s, &h);
 	if (b->undecided && 2 * b->undecided >= b->end - b->start - h.delay)
@@ -810,7 +823,7 @@ bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 		b->alone && 10 * (__int128)b->alone >= 9 * (__int128)(b->end - b->start - h.delay);
 	serve_alone(b);
 	if (b->unknown == ANA_EXCLUDED_TEARDOWN)
-		forget_input(b);
+		forget(b);
 	/* what is not known keeps the class it had */
 	if (b->unknown != ANA_HOST_UNKNOWN) {
 		ana_cause_add(b, b->unknown, b->weight[ANA_HOST_UNKNOWN]);

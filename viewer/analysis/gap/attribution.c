@@ -299,6 +299,7 @@ bool ana_attribute(struct ana_walk *w, struct ana_proc *p, const struct ana_attr
 		return keep_unseen(w, p, piece, newcomers, keep);
 	ana_cause_begin(b, piece->start, piece->end, piece->c, piece->confidence,
 			piece->refine == ANA_REFINE_WAIT);
+	b->ending = piece->ending;
 	if (!piece->outside) {
 		b->given = ana_copied_given(&p->copied, piece->gap_start, piece->gap_end,
 					    piece->copied, piece->copied_bytes);

@@ -25,6 +25,7 @@ struct ana_attribution { /* [start, end) of a gap of @gpu, with the class that r
 	uint64_t copied_bytes; /* ... of so many */
 	uint32_t left; /* tid of the process that gave the operation before the gap; 0: not known */
 	bool outside; /* nothing was given to the GPU any more, or yet */
+	bool ending; /* not for long: what is no saving belongs to the program's end */
 };
 
 /* Reads the process's evidence up to @t, which lies in a gap that begins at @start. */

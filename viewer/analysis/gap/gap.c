@@ -101,6 +101,7 @@ static bool give_attributed(struct ana_gap_decision *d, const struct ana_ruled_p
 				? 0
 				: d->gap->left.tid,
 		.outside = d->outside,
+		.ending = p->refine == ANA_REFINE_HOST && d->left && start < d->ending_until,
 	};
 	struct ana_proc *waiter = d->waiter;
 	struct ana_ruled_piece part;
@@ -366,6 +367,7 @@ static void decide_apart(struct ana_gap_decision *d, int64_t start, int64_t end,
 
 #define TEARDOWN_LEAST_NS INT64_C(1000000000)
 #define TEARDOWN_MOST_NS INT64_C(60000000000)
+#define ENDING_NS INT64_C(10000000000) /* programs tell of results, close files, say goodbye */
 
 /*
  * For so long after its last operation may a process be about to end, or on its way to its next
@@ -397,6 +399,7 @@ static void find_rest(struct ana_gap_decision *d, const struct ana_submitter *le
 		return;
 	d->rest_start = base_min(start + teardown_ns(d->w, d->left), end);
 	d->rest_end = base_min(s->s->bye ? ana_clamp_time(s->s->bye->t_ns) : s->end_ns, end);
+	d->ending_until = base_min(start + ENDING_NS, end);
 }
 
 /* Verdicts are about it, and somebody saw it: in what nobody saw the GPU may have worked. */

@@ -37,7 +37,8 @@ struct ana_gap_decision {
 	struct ana_timeline_stack *waits, *blocked; /* without launch records */
 	/* functions on the CPU: of the stream of the operation that ends the gap, of any stream */
 	struct ana_timeline_stack *host_code, *any_host_code;
-	int64_t rest_start, rest_end; /* of the tail, what the samples of left tell of */
+	int64_t rest_start, rest_end; /* of the tail, what the samples of left tell of ... */
+	int64_t ending_until; /* ... before it of saving alone */
 	struct ana_proc
 		*left; /* with left_tid: the submitter of the last operation; NULL: not known */
 	uint32_t left_tid;
