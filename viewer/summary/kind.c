@@ -8,6 +8,11 @@
 
 /* Waits for requests, or a person, in the time the GPUs were held, from where a program serves. */
 #define SERVES_PPM 20000
+/*
+ * ... and one that takes a loader's batches: beside a server of metrics each time in which its next
+ * thread is not begun yet may look like such a wait.
+ */
+#define SERVES_BESIDE_PPM 100000
 /* Of compute in kernels whose names tell what they do, from where those not there count. */
 #define NAMED_PPM 800000
 
@@ -117,7 +122,8 @@ static bool infers(struct view_kind *k, const struct ana_result *r, bool noteboo
 {
 	int64_t no_work = r->classes[ANA_HOST_NO_WORK];
 	int64_t requests = no_work - base_min(no_work, person_ns(r));
-	bool serves = !notebook && base_ppm(requests, r->gpu_ns) >= SERVES_PPM;
+	int64_t least = r->batches ? SERVES_BESIDE_PPM : SERVES_PPM;
+	bool serves = !notebook && base_ppm(requests, r->gpu_ns) >= least;
 
 	if (r->hints & ANA_HINT_GENERATES)
 		sign(k, FACTS_SIGN_GENERATES);

@@ -10,6 +10,7 @@
 #include "report/html/html.h"
 #include "report/markdown/markdown.h"
 #include "report/text/text.h"
+#include "summary/kind.h"
 #include "view_made.h"
 
 static void report(const struct view_summary *s, FILE *f)
@@ -100,6 +101,34 @@ static void test_inference(void)
 	}
 }
 
+/* What is waited for beside a loader is a server's of metrics, if it is not much. */
+static void test_requests(void)
+{
+	static const struct {
+		uint64_t batches;
+		int64_t ns; /* of an hour */
+		enum facts_run_kind kind;
+	} cases[] = {
+		{ 0, MADE_HOUR_NS / 100, FACTS_RUN_UNKNOWN },
+		{ 0, MADE_HOUR_NS / 49, FACTS_RUN_INFERENCE },
+		{ 100, MADE_HOUR_NS / 11, FACTS_RUN_UNKNOWN },
+		{ 100, MADE_HOUR_NS / 9, FACTS_RUN_INFERENCE },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ana_result *r = made_starved(NULL);
+		struct view_summary s = { .result = r };
+
+		r->batches = cases[i].batches;
+		r->gpu_ns = MADE_HOUR_NS;
+		r->classes[ANA_HOST_NO_WORK] = cases[i].ns;
+		summary_make_kind(&s, NULL);
+		if (s.kind.kind != cases[i].kind)
+			T_FAIL("%zu: %s", i, facts_run_kinds[s.kind.kind]);
+		ana_result_free(r);
+	}
+}
+
 /* The word is there, in its place. */
 static void test_words(void)
 {
@@ -164,5 +193,5 @@ static void test_check(void)
 
 int main(void)
 {
-	return RUN(test_inference, test_words, test_table_texts, test_check);
+	return RUN(test_inference, test_requests, test_words, test_table_texts, test_check);
 }
