@@ -5,11 +5,16 @@ sockets); kernels are named as libraries name theirs and last as long as told, o
 
     sgd adam adamw fused scheduler amp accumulate    training: an optimizer of torch.optim, one way or the other
     hidden                                           training without torch's optimizers: backward kernels alone
+    byhand                                           the same with backward() and kernels that bear no such names, and a
+                                                     loader that validates
     scraped logs prefetch                            training: beside it a server of metrics that is asked all the
                                                      time; a thread per step that writes; one that copies the batch
     eval validate metrics                            evaluation: batches of a loader, forward kernels, no gradients
     scraped_eval threads_eval fresh_eval             evaluation: beside a server of metrics; by threads of a pool; by
                                                      a thread of its own for each batch, and beside such a server
+    alike                                            evaluation that keeps what gradients would need, and calls functions
+                                                     of its own that are named as backward passes are
+    brief                                            evaluation that ends before much is known of it
     serve threaded background                        inference: waits for requests over HTTP, answers each, in its one
                                                      thread, in one of its own each, in such of a server in a thread
     raw loop executor                                the same by sockets alone, and in loops of asyncio
@@ -40,6 +45,7 @@ FORWARD = ('ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x4_tn', 'vector
            'vectorized_elementwise_kernel', 'softmax_warp_forward', 'flash_fwd_kernel')
 BACKWARD = ('softmax_warp_backward', 'cutlass_wgrad_kernel', 'flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel',
             'layer_norm_grad_input_backward_kernel')
+LASTS = 12, 15  # seconds of an evaluation: of a short one nobody knows what was not seen
 CACHE = {'generate': ('fmha_kvcache_kernel',), 'paged': ('paged_attention_v1_kernel', 'reshape_and_cache_kernel')}
 
 
@@ -55,6 +61,17 @@ class Samples(Dataset):
         return torch.full((8,), float(i))
 
 
+class Twice(torch.autograd.Function):
+    """With a backward pass of its own, which nobody runs."""
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
 class Program:
     def __init__(self, seed):
         self.rng = random.Random(seed)
@@ -62,9 +79,19 @@ class Program:
         self.stream = Stream(self.dev)
         self.model = torch.nn.Linear(8, 8)
         self.steps = self.rng.randint(30, 60)
+        self.seconds = self.rng.uniform(*LASTS)
 
-    def loader(self):
-        return DataLoader(Samples(self.steps * 2, .001), batch_size=2, num_workers=self.rng.choice((0, 1, 2)))
+    def loader(self, times=1):
+        return DataLoader(Samples(self.steps * 2 * times, .001), batch_size=2, num_workers=self.rng.choice((0, 1, 2)))
+
+    def batches(self):
+        """As many as come until it is time, of one loader, in long passes."""
+        end, loader = time.monotonic() + self.seconds, self.loader(20)
+        while True:
+            for batch in loader:
+                yield batch
+                if time.monotonic() > end:
+                    return
 
     def forward(self):
         for _ in range(self.rng.randint(2, 6)):
@@ -130,11 +157,44 @@ class Program:
             self.backward()
             self.stream.synchronize()
 
+    def byhand(self):
+        model = torch.nn.Linear(512, 512)
+        held_out = DataLoader(Samples(8, .001), batch_size=2)
+        for i, batch in enumerate(self.batches()):
+            self.forward()
+            model(batch.repeat(16, 64)).sum().backward()
+            self.forward()
+            with torch.no_grad():
+                for p in model.parameters():
+                    p -= 1e-3 * p.grad
+                    p.grad = None
+            self.stream.synchronize()
+            if i % 100 == 99:
+                with torch.no_grad():
+                    for _ in held_out:
+                        self.forward()
+                        self.stream.synchronize()
+
+    def grad(self, batch):
+        return Twice.apply(self.model(batch)).sum()
+
+    def alike(self):
+        """Named as passes are; none runs."""
+        def backward(batch):
+            return float(self.grad(batch))
+
+        self.model.eval()
+        for batch in self.batches():
+            self.forward()
+            self.stream.synchronize()
+            for _ in range(20):
+                backward(batch)
+
     def evaluate(self, what):
         right = 0.
         self.model.eval()
         with torch.no_grad():
-            for batch in self.loader():
+            for batch in self.loader() if what == 'brief' else self.batches():
                 self.forward()
                 self.stream.synchronize()
                 right += float(self.model(batch).sum())
@@ -154,16 +214,17 @@ class Program:
         self.model.eval()
         if what == 'threads_eval':
             with concurrent.futures.ThreadPoolExecutor(3) as pool:
-                sum(pool.map(self.forward_alone, self.loader()))
+                sum(pool.map(self.forward_alone, self.batches()))
             return
         self.metrics()
-        for batch in self.loader():
+        for batch in self.batches():
             if what == 'scraped_eval':
                 self.forward_alone(batch)
                 continue
             thread = threading.Thread(target=self.forward_alone, args=(batch,))
             thread.start()
             thread.join()
+            sorted(self.rng.random() for _ in range(5000))
 
     def ask(self, port):
         """Requests of another process, which is returned."""
@@ -286,7 +347,7 @@ class Program:
 def main():
     what = sys.argv[1]
     program = Program(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
-    if what in ('eval', 'validate', 'metrics'):
+    if what in ('eval', 'validate', 'metrics', 'brief'):
         program.evaluate(what)
     elif what in ('scraped_eval', 'threads_eval', 'fresh_eval'):
         program.evaluate_in_threads(what)
@@ -300,7 +361,7 @@ def main():
         program.serve_loop(what)
     elif what in CACHE:
         program.generate(what)
-    elif what in ('xla', 'moves', 'hidden'):
+    elif what in ('xla', 'moves', 'hidden', 'byhand', 'alike'):
         getattr(program, what)()
     else:
         program.train(what)

@@ -475,12 +475,15 @@ struct ana_unrecorded {
 struct ana_series; /* series.h */
 struct ana_picture; /* picture/picture.h */
 
-/* What kernels, by their names, tell of the program (summary/kind.h). */
+/* What kernels, by their names, and ranges and looks tell of the program (summary/kind.h). */
 enum ana_hint {
 	ANA_HINT_BACKWARD = 1 << 0,
 	ANA_HINT_GENERATES = 1 << 1,
 	ANA_HINT_OPTIMIZER = 1 << 2,
 	ANA_HINT_STEPS = 1 << 3, /* ranges of optimizers, of whatever kernels */
+	/* ana_gradients_find(): a backward pass was seen running, whatever its kernels ... */
+	ANA_HINT_GRADIENTS = 1 << 4,
+	ANA_HINT_WATCHED = 1 << 5, /* ... or none, by looks enough to have met one */
 };
 
 struct ana_result {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analysis/evidence/gradients.h"
 #include "analysis/evidence/trains.h"
 #include "core/log.h"
 #include "core/progress.h"
@@ -138,6 +139,8 @@ static int watched_run(struct view_trace *t, const char *path, const struct view
 
 	if (!err && !ao->held_only)
 		err = ana_trains_find(t, *r);
+	if (!err && !ao->held_only)
+		err = ana_gradients_find(t, *r);
 	watch(t, NULL);
 	view_progress_end(&progress);
 	return err;

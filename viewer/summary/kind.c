@@ -90,7 +90,10 @@ static bool trains(struct view_kind *k, uint8_t hints)
 		sign(k, FACTS_SIGN_OPTIMIZER);
 	if (hints & ANA_HINT_BACKWARD)
 		sign(k, FACTS_SIGN_BACKWARD);
-	return hints & (ANA_HINT_STEPS | ANA_HINT_OPTIMIZER | ANA_HINT_BACKWARD);
+	if (hints & ANA_HINT_GRADIENTS)
+		sign(k, FACTS_SIGN_GRADIENTS);
+	return hints &
+	       (ANA_HINT_STEPS | ANA_HINT_OPTIMIZER | ANA_HINT_BACKWARD | ANA_HINT_GRADIENTS);
 }
 
 /* Of host.no_work, what was at a terminal. */
@@ -132,10 +135,13 @@ static bool infers(struct view_kind *k, const struct ana_result *r, bool noteboo
 	return serves || r->hints & ANA_HINT_GENERATES;
 }
 
-/* torch tells of each optimizer; so where it ran none, and all is seen, there was none. */
+/*
+ * torch tells of each optimizer; so where it ran none, and all is seen, there was none. Of one that
+ * is written by hand nothing but its backward passes may tell.
+ */
 static bool evaluates(struct view_kind *k, const struct ana_result *r, const struct view_trace *t)
 {
-	if (!r->batches || !has_torch(t) || !is_named(&r->work) ||
+	if (!r->batches || !has_torch(t) || !is_named(&r->work) || !(r->hints & ANA_HINT_WATCHED) ||
 	    base_ppm(r->quality.unobserved_ns, r->gpu_ns) >= SERVES_PPM)
 		return false;
 	sign(k, FACTS_SIGN_FORWARD);

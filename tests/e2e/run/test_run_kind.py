@@ -4,7 +4,8 @@
 """What kind of run it is, and what tells: a program of each kind with a real loader and a real optimizer on the
 simulated GPU; a notebook's, by its ancestors and not by what a batch system passed on, or by its own command; an
 interpreter at which somebody types; servers with a thread for each request, and programs with one for each step beside a
-server of metrics, which are none; and one of which nothing tells. tests/kinds plays many."""
+server of metrics, which are none; one that trains by hand, whose kernels tell nothing of it,
+and one that only looks so; and some of which nothing tells. tests/kinds plays many."""
 import functools
 import json
 import os
@@ -54,6 +55,14 @@ def told(where, what, below=None, **env):
     return called(folder, what, argv, **env)
 
 
+def of_loaders(what, s, text):
+    """Samples are told exactly where it is known which loaders do what the run is there for."""
+    gs.equal(schema.errors(schema.ours(), s), [], f'{what}: schema')
+    samples = [o for o in s['cost'].get('outcomes', ()) if o['unit'] == 'samples']
+    gs.equal([o.get('bound') for o in samples], ['at_most' if what == 'byhand' else None], f'{what}: {samples}')
+    gs.equal('nothing tells which train' in ' '.join(text.split()), what == 'byhand', f'{what}: {text[:900]}')
+
+
 def called(folder, what, argv, **env):
     done, run, _ = gs.traced(argv, folder, **env)
     gs.equal(done.returncode, 0, f'{what}: {done.stderr.decode()[-500:]}')
@@ -61,6 +70,8 @@ def called(folder, what, argv, **env):
     page = gs.gpustarve('report', run, '--format', 'html').stdout.decode()
     gs.check(f'>{s["run"]["kind"]}<' in page, f'{what}: the page tells it')
     text = gs.gpustarve('report', run).stdout.decode()
+    if what in ('byhand', 'eval', 'alike'):
+        of_loaders(what, s, text)
     if s['run']['kind'] in ('evaluation', 'inference'):
         for said in done.stderr.decode(), text, page:
             gs.check('training' not in said.lower(), f'{what}: what it does is no training')
@@ -143,16 +154,19 @@ def check(argv, want, why):
 
 TOLD = [(['sgd'], ('training', ['optimizer_steps', 'backward_kernels']), 'an optimizer of torch'),
         (['hidden'], ('training', ['backward_kernels']), 'an optimizer of whatever'),
-        (['eval'], ('evaluation', ['forward_alone']), 'no gradients'),
         (['generate'], ('inference', ['generation_kernels']), 'keys and values'),
         *(([what], ('inference', ['waits_for_requests']), f'{what}: a thread for each request') for what in ('threaded', 'background', 'raw')),
         (['scraped'], ('training', ['optimizer_steps', 'backward_kernels']), 'training that serves metrics'),
-        (['fresh_eval'], ('evaluation', ['forward_alone']), 'a thread for each batch, and metrics'),
         *(([what], ('unknown', []), f'{what}: a thread for each step, and metrics') for what in ('fresh', 'fresh_other')),
         (['xla'], ('unknown', []), 'names that tell nothing'),
         (['moves'], ('unknown', []), 'a loader, and nothing that a model is made of'),
-        (['eval', 'ipykernel_launcher.py'], ('interactive', ['ipykernel', 'forward_alone']), 'a notebook'),
+        (['brief'], ('unknown', []), 'an evaluation too short to have seen what there may have been'),
         (['xla', 'batch.py'], ('unknown', []), 'what a notebook sets, without one among the ancestors')]
+LONG = [(['byhand'], ('training', ['backward_passes']), 'an optimizer of nobody, kernels that tell nothing'),
+        (['eval'], ('evaluation', ['forward_alone']), 'no gradients'),
+        (['alike'], ('evaluation', ['forward_alone']), 'named as backward passes, and none'),
+        (['fresh_eval'], ('evaluation', ['forward_alone']), 'a thread for each batch, and metrics'),
+        (['eval', 'ipykernel_launcher.py'], ('interactive', ['ipykernel', 'forward_alone']), 'a notebook')]
 
 
 def by_itself(where):
@@ -166,6 +180,6 @@ def by_a_person(where):
 with gs.scratch() as where:
     after_last(where)
     leaves(where)
-    gs.side_by_side([functools.partial(check, [where, *argv], want, why) for argv, want, why in TOLD] +
+    gs.side_by_side([functools.partial(check, [where, *argv], want, why) for argv, want, why in TOLD + LONG] +
                     [functools.partial(case, where) for case in (by_itself, by_a_person)])
 gs.finish()

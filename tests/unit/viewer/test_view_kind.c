@@ -101,6 +101,19 @@ static void test_inference(void)
 	}
 }
 
+/* What is seen running makes a training, and comes behind no other sign. */
+static void test_passes(void)
+{
+	struct view_summary *s = losing(ANA_HOST_LOCK, ANA_HINT_GRADIENTS | ANA_HINT_GENERATES);
+	char *text = made_page(s, view_summary_write);
+
+	EXPECT(s->kind.kind == FACTS_RUN_TRAINING);
+	EXPECT(s->kind.signs == 1 && s->kind.sign[0] == FACTS_SIGN_GRADIENTS);
+	EXPECT(strstr(text, "\"backward_passes\""));
+	free(text);
+	view_summary_free(s);
+}
+
 /* What is waited for beside a loader is a server's of metrics, if it is not much. */
 static void test_requests(void)
 {
@@ -127,6 +140,37 @@ static void test_requests(void)
 			T_FAIL("%zu: %s", i, facts_run_kinds[s.kind.kind]);
 		ana_result_free(r);
 	}
+}
+
+/* With torch, batches and a model's kernels; @hints, and so much that nobody saw. */
+static enum facts_run_kind of_a_loader(uint8_t hints, int64_t unseen_ns)
+{
+	struct ana_result *r = made_starved(NULL);
+	Wire__Hello hello = WIRE__HELLO__INIT;
+	struct view_stream stream = { .hello = &hello };
+	struct view_trace t = { .stream = &stream, .streams = 1 };
+	struct view_summary s = { .result = r };
+	enum facts_run_kind kind;
+
+	hello.torch_version = (char *)"2.4.0";
+	r->hints = hints;
+	r->batches = 100;
+	memset(&r->work, 0, sizeof(r->work));
+	r->work.ns[FACTS_KIND_MATMUL * FACTS_PRECISIONS] = MADE_HOUR_NS / 2;
+	r->quality.unobserved_ns = unseen_ns;
+	summary_make_kind(&s, &t);
+	kind = s.kind.kind;
+	ana_result_free(r);
+	return kind;
+}
+
+/* That nothing trains is said only where somebody looked. */
+static void test_evaluation(void)
+{
+	EXPECT(of_a_loader(ANA_HINT_WATCHED, 0) == FACTS_RUN_EVALUATION);
+	EXPECT(of_a_loader(0, 0) == FACTS_RUN_UNKNOWN);
+	EXPECT(of_a_loader(ANA_HINT_WATCHED, MADE_HOUR_NS / 4) == FACTS_RUN_UNKNOWN);
+	EXPECT(of_a_loader(ANA_HINT_GRADIENTS, 0) == FACTS_RUN_TRAINING);
 }
 
 /* The word is there, in its place. */
@@ -193,5 +237,6 @@ static void test_check(void)
 
 int main(void)
 {
-	return RUN(test_inference, test_requests, test_words, test_table_texts, test_check);
+	return RUN(test_inference, test_passes, test_requests, test_evaluation, test_words,
+		   test_table_texts, test_check);
 }

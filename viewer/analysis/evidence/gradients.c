@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gradients.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/minmax.h"
+#include "links.h"
+#include "pystack.h"
+#include "wire/evidence.h"
+
+/*
+ * A loop that trains has a tenth or more of its own work, beside its loader's, in backward passes:
+ * that none of so many looks meets one has a chance of 1.5 %.
+ */
+#define LOOKS_LEAST 40u
+
+enum told { /* by a string, as a stack */
+	TOLD_NOTHING, /* not looked at */
+	TOLD_PLAIN,
+	TOLD_LOADER, /* in the loader's next() */
+	TOLD_BACKWARD,
+};
+
+struct gradients {
+	struct view_trace *t;
+	struct wire_scratch *scratch;
+	bool backward; /* one was seen */
+	/* of the process that is read */
+	uint8_t *told; /* enum told, by string id up to @strings */
+	uint32_t strings;
+	int64_t first, last; /* ends of its calls of next(); first > last: there is none */
+	uint64_t looks;
+};
+
+/* ---- what a look tells ----------------------------------------------------------------------- */
+
+static const struct {
+	const char *file; /* what the frame's path ends with */
+	const char *functions;
+} passes[] = {
+	{ "torch/autograd/__init__.py", "|backward|grad|" },
+	{ "torch/autograd/graph.py", "|_engine_run_backward|" },
+	{ "torch/_tensor.py", "|backward|" },
+	/* where a step is compiled, seen once: while it is traced */
+	{ "jax/_src/api.py", "|value_and_grad_f|grad_f|grad_f_aux|" },
+	{ "tensorflow/python/eager/backprop.py", "|gradient|" },
+	{ "tinygrad/tensor.py", "|backward|" },
+	{ "mxnet/autograd.py", "|backward|" },
+	{ "mxnet/ndarray/ndarray.py", "|backward|" },
+	{ "paddle/base/dygraph/tensor_patch_methods.py", "|backward|" },
+};
+
+static bool is_pass(const struct ana_frame *f)
+{
+	for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++)
+		if (ana_text_ends(f->file, passes[i].file) &&
+		    ana_text_among(f->function, passes[i].functions))
+			return true;
+	return false;
+}
+
+/* torch's compiler differentiates what it traces, whoever wants gradients of it. */
+static bool traces(const struct ana_frame *f)
+{
+	struct ana_text rest;
+	enum ana_say say;
+
+	return ana_module_within(f->file, &rest) == ANA_WITHIN_PACKAGES &&
+	       ana_text_begins(rest, "torch/") &&
+	       ana_module_code(f->file, f->function, &say) == ANA_CODE_LOAD && say == ANA_SAY_WHOLE;
+}
+
+bool ana_gradients_in_stack(const char *text, size_t len)
+{
+	const char *p = text, *end = text + len;
+	struct ana_frame f;
+	bool pass = false;
+
+	while (p < end) { /* innermost first: what compiles is further out than what it runs */
+		ana_frames_next(&f, &p, end);
+		if (is_pass(&f))
+			pass = true;
+		else if (pass && traces(&f))
+			return false;
+	}
+	return pass;
+}
+
+bool ana_gradients_in_links(const char *text, size_t len)
+{
+	struct ana_links l;
+
+	ana_links_read(&l, text, (uint32_t)len);
+	return ana_text_begins(l.name, "pt_autograd_");
+}
+
+static enum told read_stack(const char *text, size_t len)
+{
+	struct ana_pystack k;
+
+	if (ana_gradients_in_stack(text, len))
+		return TOLD_BACKWARD;
+	ana_pystack_read(&k, text, (uint32_t)len);
+	return k.waits ? TOLD_LOADER : TOLD_PLAIN;
+}
+
+static enum told by_stack(struct gradients *x, const struct view_stream *s, uint32_t id)
+{
+	const char *text;
+	size_t len;
+
+	if (!id || id > x->strings)
+		return TOLD_NOTHING;
+	if (!x->told[id]) {
+		text = wire_strtab_get(s->strings, id, &len);
+		x->told[id] = (uint8_t)read_stack(text, len);
+	}
+	return (enum told)x->told[id];
+}
+
+/* A thread of the engine's waits for the next pass, too, and may have been made for none. */
+static bool runs_pass(const struct view_stream *s, const struct wire_sample *w)
+{
+	const char *text;
+	size_t len;
+
+	if (w->role != WIRE_ROLE_SUBMITTER || w->stack || !w->links ||
+	    w->links > wire_strtab_count(s->strings))
+		return false;
+	text = wire_strtab_get(s->strings, w->links, &len);
+	return ana_gradients_in_links(text, len);
+}
+
+static void take_sample(struct gradients *x, const struct view_stream *s,
+			const struct wire_sample *w)
+{
+	enum told told = by_stack(x, s, w->stack);
+
+	x->backward |= told == TOLD_BACKWARD || runs_pass(s, w);
+	x->looks += told == TOLD_PLAIN && w->role == WIRE_ROLE_SUBMITTER &&
+		    w->state == WIRE_STATE_RUNNING && w->t_ns > x->first && w->t_ns < x->last;
+}
+
+/* ---- a process ------------------------------------------------------------------------------- */
+
+static int read_takes(struct gradients *x, const struct view_stream *s)
+{
+	struct wire_batch *row = NULL;
+	size_t room = 0, n;
+	int err = 0;
+
+	for (size_t i = 0; i < s->evidences && err != -ENOMEM; i++) {
+		if (s->evidence[i].head->kind != WIRE_KIND_BATCH)
+			continue;
+		err = view_trace_batches(x->t, &s->evidence[i], x->scratch, &row, &room, &n);
+		for (size_t k = 0; !err && k < n; k++) {
+			if (row[k].what != WIRE_BATCH_TAKE)
+				continue;
+			x->first = base_min(x->first, row[k].end_ns);
+			x->last = base_max(x->last, row[k].end_ns);
+		}
+	}
+	free(row);
+	return err == -ENOMEM ? err : 0;
+}
+
+/* Of workers, too, there are samples: what they do with data is no step of the program. */
+static int read_samples(struct gradients *x, const struct view_stream *s)
+{
+	struct wire_sample *row = NULL;
+	size_t room = 0, n;
+	int err = 0;
+
+	for (size_t i = 0; i < s->evidences && err != -ENOMEM && !x->backward; i++) {
+		if (s->evidence[i].head->kind != WIRE_KIND_SAMPLE)
+			continue;
+		err = view_trace_samples(x->t, &s->evidence[i], x->scratch, &row, &room, &n);
+		for (size_t k = 0; !err && k < n; k++)
+			if (row[k].pid == (uint32_t)s->hello->pid)
+				take_sample(x, s, &row[k]);
+	}
+	free(row);
+	return err == -ENOMEM ? err : 0;
+}
+
+static int read_process(struct gradients *x, const struct view_stream *s)
+{
+	int err;
+
+	x->first = INT64_MAX;
+	x->last = INT64_MIN;
+	x->looks = 0;
+	x->strings = wire_strtab_count(s->strings);
+	x->told = calloc((size_t)x->strings + 1, sizeof(*x->told));
+	if (!x->told)
+		return -ENOMEM;
+	err = read_takes(x, s);
+	if (!err)
+		err = read_samples(x, s);
+	free(x->told);
+	return err;
+}
+
+int ana_gradients_find(struct view_trace *t, struct ana_result *r)
+{
+	struct gradients x = { .t = t };
+	bool took = false, watched = true;
+	int err = 0;
+
+	if (r->hints & (ANA_HINT_STEPS | ANA_HINT_OPTIMIZER | ANA_HINT_BACKWARD))
+		return 0;
+	x.scratch = wire_scratch_new();
+	if (!x.scratch)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->streams && !err && !x.backward; i++) {
+		if (!t->stream[i].hello)
+			continue;
+		err = read_process(&x, &t->stream[i]);
+		took |= x.first <= x.last;
+		watched &= x.first > x.last || x.looks >= LOOKS_LEAST;
+	}
+	wire_scratch_free(x.scratch);
+	if (!err && x.backward)
+		r->hints |= ANA_HINT_GRADIENTS;
+	else if (!err && took && watched)
+		r->hints |= ANA_HINT_WATCHED;
+	return err;
+}
