@@ -211,14 +211,12 @@ static int spent_by_teams(struct spending *p, struct fleet_store *s)
 	return err;
 }
 
-/* What of it lies in the period: as much of its dollars as of its time. */
-static int64_t part_of(const struct fleet_going *g, int64_t from_ns)
+/* What of it lies in the period: as its digest will be cut. */
+static base_wide part_of(const struct fleet_going *g, const struct fleet_budget_period *p)
 {
-	if (g->start_ns >= from_ns)
-		return g->usd;
-	if (g->end_ns <= from_ns)
-		return 0;
-	return (int64_t)((base_wide)g->usd * (g->end_ns - from_ns) / (g->end_ns - g->start_ns));
+	int64_t start = g->start_ns > 0 ? g->start_ns : g->end_ns;
+
+	return fleet_part(g->usd, start, g->end_ns - start, p->from_ns, p->until_ns);
 }
 
 static void add_going(struct spending *p, const struct fleet_going *run, size_t runs)
@@ -228,7 +226,7 @@ static void add_going(struct spending *p, const struct fleet_going *run, size_t 
 
 		if (*team)
 			fleet_table_at(&p->teams, 1, &team)->sums.m[FLEET_USD] +=
-				part_of(&run[i], p->at.from_ns);
+				part_of(&run[i], &p->at);
 	}
 }
 

@@ -45,7 +45,8 @@ int fleet_budgets_check(struct fleet *f, struct fleet_store *s, const struct fle
 
 struct fleet_going { /* a run that no digest is of yet */
 	char team[64];
-	int64_t start_ns, end_ns; /* Unix time, of its node: its first process; its last word */
+	/* Unix time, of its node: its first process, 0: not known, it is of its end; last word */
+	int64_t start_ns, end_ns;
 	int64_t usd; /* so far, nano-dollars */
 };
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e,fault
-"""Budgets of runs and teams told once at 80 % and once at 100 %, to a command as well; a spike among
-weeks; an SQLite store whose writers are killed, and two that write at the same time."""
+"""Budgets of runs and teams told once at 80 % and once at 100 %, to a command as well, over borders of months in any time
+zone; a spike among weeks; an SQLite store whose writers are killed, and two that write at the same time."""
 import csv
 import datetime
 import io
@@ -138,6 +138,48 @@ def check_periods(where):
     gs.equal(text.count('which goes on'), 1, text)
 
 
+ZONES = {  # where clocks are set, and when in 2024: in one on the last day of a month, in one by half an hour
+    'Europe/Berlin': ['2024-03-31T01', '2024-10-27T01'], 'America/New_York': ['2024-03-10T07', '2024-11-03T06'],
+    'Pacific/Auckland': ['2024-04-06T14', '2024-09-28T14'], 'Australia/Lord_Howe': ['2024-04-06T15', '2024-10-05T15'],
+    'America/Santiago': ['2024-04-07T03', '2024-09-08T04'], 'UTC': ['2024-01-31T23']}
+
+
+def zoned_runs():
+    """Around each time at which some clock is set and each border of a month, of UTC and of any zone: runs of minutes to months."""
+    rng, found = random.Random(12), []
+    at = [int(datetime.datetime.fromisoformat(t + ':00:00+00:00').timestamp()) for of in ZONES.values() for t in of]
+    at += [int(datetime.datetime(2024, m, 1, tzinfo=datetime.timezone.utc).timestamp()) for m in range(2, 12)]
+    for t in at:
+        for hours in 1, 30, 24 * rng.randrange(20, 75):
+            start = t * 10**9 - rng.randrange(hours * HOUR_NS)
+            one = run(len(found), rng.choice('abc'), start, rng.randrange(1000, 90000))
+            found.append({**one, 'wall_ns': hours * HOUR_NS + rng.randrange(10**9)})
+        found.append({**run(len(found), 'a', t * 10**9 - HOUR_NS, 777), 'wall_ns': HOUR_NS})  # it ends just there
+    return found
+
+
+def check_zones(where):
+    """Months and weeks are UTC's wherever the site is: whatever the zone and however clocks are set there, budgets of runs over a
+    border come to the same, and what was told in one zone is not told anew in another."""
+    found = zoned_runs()
+    for period in 'month', 'week':
+        want = {k: v for k, v in spent(found, period == 'week').items() if v >= 80 * 10**9}
+        store = 'sqlite:' + os.path.join(where, f'zones-{period}.sqlite')
+        put(store, found)
+        tellings = []
+        for zone in ZONES:
+            for more, env in (['--timezone', zone], {}), ([], {'TZ': zone}):
+                done = gs.gpustarve('fleet', '--store', store, '--budget', f'team=100/{period}', '--format', 'json', *more, env=gs.environment(**env))
+                gs.equal(done.returncode, 0, f'{zone}: {done.stderr}')
+                got = json.loads(done.stdout)['budgets']
+                gs.equal({(b['team'], b['period']): round(b['usd'] * 10**9) for b in got}, want, f'{period}s in {zone} {env}')
+                tellings.append(sum(b['told'] for b in got))
+        gs.equal(tellings, [len(want)] + [0] * (2 * len(ZONES) - 1), f'{period}: told once')
+        gs.check(len(want) > 15 and len({k[1] for k in want}) > 8, f'{period}: {len(want)} are told')
+        usd = sum(r['gpus'][0]['usd'] for r in found)
+        gs.equal(sum(spent(found, period == 'week').values()), usd, f'{period}s sum to all')
+
+
 def check_with_digests(where):
     """The digest that spends a budget tells it, and no later one."""
     store, told = 'sqlite:' + os.path.join(where, 'd.sqlite'), os.path.join(where, 'told2')
@@ -221,6 +263,7 @@ with gs.scratch() as where:
     check_budgets(where)
     check_with_digests(where)
     check_periods(where)
+    check_zones(where)
     check_spike(where)
     check_killed(where)
     check_together(where)
