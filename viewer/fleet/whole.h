@@ -5,7 +5,7 @@
  * and left out.
  *
  * Recorded time counts by how much of it lies in the stretch that is asked for, whenever the run
- * began, and so do what a job was given and what a row of the invoice charges. Of a job
+ * began, and so do what a job was given and what a row of the invoice charges: LEDGER 13. Of a job
  * no more is recorded than it was given.
  *
  * What an invoice charges for GPU-hours is told apart by one price, its own on average:
