@@ -56,6 +56,10 @@ class Gateway(Daemon):
 class Balancer:
     """Hands each connection to the next gateway that takes it. cut: the share of connections that break after some bytes."""
 
+    @staticmethod
+    def reach(gateway):
+        return '127.0.0.1', gateway.port
+
     def __init__(self, gateways, r):
         self.gateways, self.r, self.cut, self.turn = gateways, r, 0, 0
         self.listener = socket.create_server(('127.0.0.1', 0), backlog=64)
@@ -82,7 +86,7 @@ class Balancer:
         for _ in self.gateways:
             self.turn += 1
             with contextlib.suppress(OSError):
-                return socket.create_connection(('127.0.0.1', self.gateways[self.turn % len(self.gateways)].port), 2)
+                return socket.create_connection(self.reach(self.gateways[self.turn % len(self.gateways)]), 2)
         return None
 
     def pump(self, a, b, left):
@@ -179,17 +183,28 @@ class World:
     def __init__(self, root, seed, conditional=True):
         self.root, self.r = root, random.Random(seed)
         self.mood = Mood(self.r)
-        self.store = objectstore.Checked(conditional=conditional)
+        self.store = self.make_store(conditional)
         self.store.weather, self.store.put = self.mood, self.is_put
         self.store.__enter__()
-        self.gateways = [Gateway(root, 'gateway0', self.store), Gateway(root, 'gateway1', self.store, ahead_s=3 * 3600)]
-        self.balancer = Balancer(self.gateways, self.r)
-        token = central.write(os.path.join(root, 'token'), central.TOKENS[TEAM] + '\n')
-        self.node = c.Collector(BIN, base=os.path.join(root, 'node'), root=self.folder('n'),
-                                options=['--upstream', self.balancer.url, '--upstream-token-file', token])
+        self.gateways = [self.make_gateway(0, ahead_s=0), self.make_gateway(1, ahead_s=3 * 3600)]
+        self.balancer = self.make_balancer()
+        self.node = self.make_node(['--upstream', self.balancer.url, '--upstream-token-file',
+                                    central.write(os.path.join(root, 'token'), central.TOKENS[TEAM] + '\n')])
         self.faultless = c.Collector(BIN, base=os.path.join(root, 'faultless'), root=self.folder('f'))
         self.recorded = recorded()
         self.number, self.sent, self.early, self.count, self.dying = 0, {}, [], {}, False
+
+    def make_store(self, conditional):
+        return objectstore.Checked(conditional=conditional)
+
+    def make_gateway(self, number, ahead_s):
+        return Gateway(self.root, f'gateway{number}', self.store, ahead_s)
+
+    def make_balancer(self):
+        return Balancer(self.gateways, self.r)
+
+    def make_node(self, options):
+        return c.Collector(BIN, base=os.path.join(self.root, 'node'), root=self.folder('n'), options=options)
 
     def folder(self, name):
         path = os.path.join(self.root, name)
