@@ -7,6 +7,9 @@
 #include <string.h>
 #include "base/minmax.h"
 
+#define OTHERS_PARTS 10 /* of the largest state that was saved: less is not all of it */
+#define MEMORY_PARTS 1000 /* of a GPU's memory in use */
+
 #define LOOK_BACK 16 /* so many saves of a process that are under way at a time are kept apart */
 #define TIME_MAX (INT64_C(1) << 61)
 #define STAMP_SLACK_NS 10000000 /* times of change are as coarse as the kernel's tick */
@@ -281,6 +284,41 @@ void live_checkpoints_fini(struct live_checkpoints *c)
 	free(c->checkpoint);
 	free(c->of_save);
 	*c = (struct live_checkpoints){ 0 };
+}
+
+uint64_t *live_state_bytes(const struct live_checkpoints *c, const struct live_save *save,
+			   size_t saves)
+{
+	uint64_t *bytes = calloc(c->checkpoints + 1, sizeof(*bytes));
+	bool *other = calloc(c->checkpoints + 1, sizeof(*other));
+
+	for (size_t i = 0; bytes && other && i < saves; i++) {
+		uint32_t of = c->of_save[i];
+
+		if (of == LIVE_NO_CHECKPOINT)
+			continue;
+		bytes[of] = live_bytes_sum(bytes[of], save[i].file.size);
+		other[of] |= !save[i].state || !save[i].file.size;
+	}
+	for (size_t i = 0; bytes && other && i < c->checkpoints; i++)
+		bytes[i] = other[i] ? 0 : bytes[i];
+	if (!other) {
+		free(bytes);
+		bytes = NULL;
+	}
+	free(other);
+	return bytes;
+}
+
+enum live_small live_small_of(uint64_t bytes, uint64_t largest, uint64_t memory)
+{
+	if (!bytes)
+		return LIVE_SMALL_NOT;
+	if (bytes < LIVE_STATE_LEAST)
+		return LIVE_SMALL_LITTLE;
+	if (bytes < largest / OTHERS_PARTS)
+		return LIVE_SMALL_OTHERS;
+	return bytes < memory / MEMORY_PARTS ? LIVE_SMALL_MEMORY : LIVE_SMALL_NOT;
 }
 
 static bool same_file(const struct live_file *a, const struct live_file *b)

@@ -102,6 +102,28 @@ int live_checkpoints_make(const struct live_save *save, size_t saves, struct liv
 void live_checkpoints_fini(struct live_checkpoints *c);
 
 /*
+ * Of each checkpoint how large its files are, if all of them hold states; 0: not known, or some do
+ * not. NULL: no memory; the caller frees it.
+ */
+uint64_t *live_state_bytes(const struct live_checkpoints *c, const struct live_save *save,
+			   size_t saves);
+
+/*
+ * Why a state is less than a training has, the first that holds: it is the newest checkpoint's, and
+ * may be of something else.
+ */
+enum live_small {
+	LIVE_SMALL_NOT,
+	LIVE_SMALL_LITTLE, /* LIVE_STATE_LEAST */
+	LIVE_SMALL_OTHERS, /* than a tenth of the largest file with one that the run saved */
+	LIVE_SMALL_MEMORY, /* than a thousandth of the most in use of one GPU's memory */
+	LIVE_SMALLS
+};
+#define LIVE_STATE_LEAST 16384u
+/* @largest: file with a state that the run saved; @memory: 0, not known. */
+enum live_small live_small_of(uint64_t bytes, uint64_t largest, uint64_t memory);
+
+/*
  * The save with the latest beginning that @load opened, of those that began before @before_ns and
  * were whole when it did; SIZE_MAX: none.
  */

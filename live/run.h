@@ -192,19 +192,6 @@ struct live_gpu_now *live_run_gpus_now(const struct live_run *r, int64_t now_ns)
 int64_t live_gpu_starved_ns(const struct live_gpu *g); /* so far, at most */
 
 /*
- * Why a state is less than a training has, the first that holds: it is the newest checkpoint's, and
- * may be of something else.
- */
-enum live_small {
-	LIVE_SMALL_NOT,
-	LIVE_SMALL_LITTLE, /* LIVE_STATE_LEAST */
-	LIVE_SMALL_OTHERS, /* than a tenth of the largest file with one that the run saved */
-	LIVE_SMALL_MEMORY, /* than a thousandth of memory_bytes */
-	LIVE_SMALLS
-};
-#define LIVE_STATE_LEAST 16384u
-
-/*
  * What a kill would lose now: all that was held since @from_ns, the beginning of the newest
  * checkpoint that is there, or of the segment (LEDGER 9).
  */

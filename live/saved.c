@@ -9,8 +9,6 @@
 #include "numbers.h"
 #include "run.h"
 
-#define OTHERS_PARTS 10 /* of the largest state that was saved: less is not all of it */
-#define MEMORY_PARTS 1000 /* of a GPU's memory in use */
 #define UNDER_WAY_NS (600 * LIVE_SECOND_NS) /* one that takes longer is not waited for */
 
 struct live_saved { /* of all processes; what follows from their saves */
@@ -248,51 +246,12 @@ static void add_written(const struct live_run *r, struct live_saved *all)
 	}
 }
 
-/*
- * Of each checkpoint, how large its files are, if each is known to hold a state; 0: not known.
- * NULL: no memory.
- */
-static uint64_t *state_bytes(const struct live_checkpoints *c, const struct live_save *save,
-			     size_t saves)
-{
-	uint64_t *bytes = calloc(c->checkpoints + 1, sizeof(*bytes));
-	bool *other = calloc(c->checkpoints + 1, sizeof(*other));
-
-	for (size_t i = 0; bytes && other && i < saves; i++) {
-		uint32_t of = c->of_save[i];
-
-		if (of == LIVE_NO_CHECKPOINT)
-			continue;
-		bytes[of] = live_bytes_sum(bytes[of], save[i].file.size);
-		other[of] |= !save[i].state || !save[i].file.size;
-	}
-	for (size_t i = 0; bytes && other && i < c->checkpoints; i++)
-		bytes[i] = other[i] ? 0 : bytes[i];
-	if (!other) {
-		free(bytes);
-		bytes = NULL;
-	}
-	free(other);
-	return bytes;
-}
-
-static enum live_small small_of(const struct live_run *r, uint64_t bytes)
-{
-	if (!bytes)
-		return LIVE_SMALL_NOT;
-	if (bytes < LIVE_STATE_LEAST)
-		return LIVE_SMALL_LITTLE;
-	if (bytes < r->saved->largest_bytes / OTHERS_PARTS)
-		return LIVE_SMALL_OTHERS;
-	return bytes < r->memory_bytes / MEMORY_PARTS ? LIVE_SMALL_MEMORY : LIVE_SMALL_NOT;
-}
-
 /* By the newest that covers, and the newest of those that are not small. */
 static void take_covering(const struct live_run *r, const struct live_checkpoint *one,
 			  uint64_t bytes)
 {
 	struct live_saved *all = r->saved;
-	enum live_small small = small_of(r, bytes);
+	enum live_small small = live_small_of(bytes, r->saved->largest_bytes, r->memory_bytes);
 
 	if (all->covered_ns == INT64_MIN) {
 		all->covered_ns = one->start_ns;
@@ -340,7 +299,7 @@ static void refresh(const struct live_run *r, struct live_saved *all)
 	struct live_save *save = all_saves(r, &n);
 
 	if (save && !live_series_prove(save, n) && !live_checkpoints_make(save, n, &c))
-		bytes = state_bytes(&c, save, n);
+		bytes = live_state_bytes(&c, save, n);
 	if (bytes) {
 		all->covered_ns = all->sure_ns = all->unsure_ns = INT64_MIN;
 		all->unsure_bytes = all->covered_bytes = 0;

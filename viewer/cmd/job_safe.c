@@ -8,6 +8,7 @@
 #include "core/log.h"
 #include "live/condition.h"
 #include "saves/insurance.h"
+#include "saves/state.h"
 #include "top/stop.h"
 
 #define LOSS "1m" /* of each GPU that may be lost, unless --lose says otherwise */
@@ -72,26 +73,19 @@ static void put_more(const struct top_stop *f)
 	putchar('\n');
 }
 
-static const char *const why_small[LIVE_SMALLS] = {
-	[LIVE_SMALL_LITTLE] = "little for a training that needs a GPU",
-	[LIVE_SMALL_OTHERS] = "less than a tenth of another one that was saved",
-	[LIVE_SMALL_MEMORY] = "less than a thousandth of a GPU's memory that is in use",
-};
-
 static void put_loss(const struct top_stop *f)
 {
-	base_unit bytes;
+	struct base_arena mem = { 0 };
 
 	put_amount(f, loss_of(f));
-	/* That it is of what trains, and all that it needs, nobody knows. */
 	if (f->unsaved)
 		printf("; nothing that was saved since it began is there");
-	else if (f->on == 1 && f->saved_bytes)
-		printf(" since a state of %s was saved", base_bytes(bytes, f->saved_bytes));
 	else
-		printf(" since a state was saved");
+		printf(" since %s", saves_state_words(f->on == 1 ? f->saved_bytes : 0, &mem));
+	base_arena_fini(&mem);
 	if (f->small) {
-		printf("; the newest is %s, and if it is not all of it, ", why_small[f->small]);
+		printf("; the newest is %s, and if it is not all of it, ",
+		       saves_small_words[f->small]);
 		put_amount(f, sure_loss_of(f));
 	}
 	put_more(f);
@@ -134,7 +128,7 @@ static int tell_small(const struct top_stop *f, const char *id)
 
 	printf("%s: not known: the newest state that was saved has %s, which is %s; if it is not "
 	       "all of it, a stop now loses ",
-	       id, base_bytes(bytes, f->small_bytes), why_small[f->small]);
+	       id, base_bytes(bytes, f->small_bytes), saves_small_words[f->small]);
 	put_amount(f, sure_loss_of(f));
 	put_more(f);
 	return VIEW_EXIT_ERROR;

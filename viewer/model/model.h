@@ -148,6 +148,7 @@ struct view_saves {
 	uint64_t starts; /* segments of the run, so many of which ended by a kill or failed */
 	uint64_t unsure, deleted, writtens, written_bytes; /* as in struct view_insurance */
 	int64_t written_ns; /* -1: nothing was */
+	struct saves_state state; /* as in struct view_insurance */
 	int64_t ns[SAVES_PARTS], nano_usd[SAVES_PARTS];
 	const char *loss2; /* twice the integral of what is unsaved, ns x ns */
 	int64_t instants_ns; /* over so much time */

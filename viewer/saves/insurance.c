@@ -38,6 +38,7 @@ struct insure {
 	size_t events, at;
 	uint32_t *heap; /* checkpoints that are there, the latest beginning first */
 	size_t heaped;
+	size_t newest; /* that covers anything at the end of a segment; SIZE_MAX: none does */
 };
 
 /* ---- what a GPU was held ---- */
@@ -329,6 +330,8 @@ static void walk_segment(struct insure *w, struct saves_segment *s)
 		take_events(w, t);
 	}
 	s->covered_ns = covered(w, s);
+	if (s->covered_ns > s->start_ns)
+		w->newest = w->heap[0];
 }
 
 static void walk(struct insure *w)
@@ -690,13 +693,15 @@ static int insure(struct insure *w)
 	book_all(w);
 	tell_now(w);
 	count_saves(w);
-	err = tell_chain(w);
+	err = w->newest == SIZE_MAX ? 0 : saves_state_of(&w->out->state, w->in, &w->c, w->newest);
+	if (!err)
+		err = tell_chain(w);
 	return err ? err : tell_interval(w);
 }
 
 int saves_insure(const struct saves_input *in, struct view_insurance *out)
 {
-	struct insure w = { .in = in, .out = out };
+	struct insure w = { .in = in, .out = out, .newest = SIZE_MAX };
 	int err;
 
 	*out = (struct view_insurance){ 0 };

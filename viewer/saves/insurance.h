@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "marks.h"
+#include "state.h"
 
 enum saves_part {
 	SAVES_DURABLE,
@@ -71,6 +72,7 @@ struct view_insurance {
 	int64_t now_ns; /* that a kill at the end would lose; -1: nothing goes on */
 	int64_t every_ns; /* median from checkpoint to checkpoint; -1: there are no two */
 	int64_t silent_ns; /* longest of the killed segments */
+	struct saves_state state; /* of the newest checkpoint that covers anything at an end */
 	int64_t waited_last_ns; /* by GPUs for saves behind their last operations */
 	struct saves_chain chain; /* its dollars are 0 */
 	int64_t (*gpu_moved)[SAVES_MARKS_MAX + 1][SAVES_MOVED]; /* of each GPU, by mark */

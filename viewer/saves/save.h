@@ -45,6 +45,7 @@ struct saves_input {
 	/* By what is no save that is known (LEDGER 9). */
 	const struct live_written *written;
 	size_t writtens;
+	uint64_t memory_bytes; /* the most in use of one GPU's; 0: not known */
 	bool over; /* nothing of the run goes on */
 };
 

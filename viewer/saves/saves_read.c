@@ -395,6 +395,8 @@ int saves_facts_read(struct saves_facts *f, const struct view_trace *t, const st
 	f->in.written = f->written;
 	f->in.process = f->process;
 	f->in.gpu = f->gpu;
+	for (size_t g = 0; g < r->gpus; g++)
+		f->in.memory_bytes = base_max(f->in.memory_bytes, r->gpu[g].memory_used_peak_bytes);
 	return err;
 }
 

@@ -329,6 +329,7 @@ const struct summary_field summary_saves[] = {
 	F(COUNT, written_bytes),
 	AS(TOTAL_KNOWN, written_ns, "written_unix_ns"),
 	F(COUNT, checkpoints),
+	AS(COUNT_KNOWN, state.bytes, "state_bytes"),
 	F(COUNT, kills),
 	F(COUNT, failures),
 	F(COUNT, starts),

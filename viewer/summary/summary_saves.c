@@ -101,6 +101,7 @@ static void take(struct view_summary *s, const struct view_insurance *i)
 	v->written_bytes = i->written_bytes;
 	v->written_ns = i->writtens ? i->written_ns : -1;
 	v->checkpoints = i->checkpoints;
+	v->state = i->state;
 	v->kills = i->kills;
 	v->failures = i->failures;
 	v->starts = i->segments;
@@ -208,6 +209,8 @@ void summary_put_saves(struct base_jsonout *j, const struct view_summary *s)
 		return;
 	base_json_object(j, "saves");
 	summary_put_fields(j, summary_saves, v);
+	base_json_string(j, "state_small",
+			 v->state.small ? saves_small_names[v->state.small] : NULL);
 	put_parts(j, v, s->cost.known);
 	base_json_string(j, "loss_ns2", v->loss2);
 	base_json_usd(j, "mean_loss_usd", v->mean_nano_usd, v->mean_nano_usd >= 0);
@@ -272,6 +275,9 @@ void summary_read_saves(struct view_summary *s, const struct base_json *saves)
 		v->ns[p] = summary_within(n, "ns", 0, -SUMMARY_TOTAL_MAX, SUMMARY_TOTAL_MAX);
 		v->nano_usd[p] = summary_usd(n, "usd", 0);
 	}
+	v->state.small =
+		(enum live_small)summary_by_name(base_json_get_text(saves, "state_small", ""),
+						 saves_small_names, LIVE_SMALLS, LIVE_SMALL_NOT);
 	v->loss2 = summary_text_or_empty(s, saves, "loss_ns2");
 	v->mean_nano_usd = summary_usd(saves, "mean_loss_usd", -1);
 	v->now_nano_usd = summary_usd(saves, "now_usd", -1);

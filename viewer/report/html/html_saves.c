@@ -152,6 +152,27 @@ static void put_part(struct html *h, const struct view_saves *v, int part)
 	html_put(h, "</tr>\n");
 }
 
+/* As saves_caveat_words() has it. */
+static void put_caveat(struct html *h, const struct view_saves *v)
+{
+	const struct saves_state *s = &v->state;
+
+	if (v->ns[SAVES_DURABLE] <= 0)
+		return;
+	html_put(h, "<p class=\"small\">In this table " SAVES_STATE_BEFORE "a state ");
+	if (s->bytes) {
+		html_put(h, "of ");
+		html_bytes(h, s->bytes, "/saves/state_bytes");
+		html_put(h, " ");
+	}
+	html_put(h, "was saved");
+	if (s->small) {
+		html_put(h, ", which is ");
+		html_put(h, saves_small_words[s->small]);
+	}
+	html_put(h, "; " SAVES_STATE_AFTER ".</p>\n");
+}
+
 void html_saves(struct html *h)
 {
 	const struct view_saves *v = h->s->saves;
@@ -170,5 +191,6 @@ void html_saves(struct html *h)
 		if (v->ns[p])
 			put_part(h, v, p);
 	html_table_end(h);
+	put_caveat(h, v);
 	html_section_end(h);
 }

@@ -145,6 +145,8 @@ static void put_parts(struct page *p, const struct view_saves *v)
 			p->s->cost.known && v->nano_usd[k] >= 0 ? money(p, v->nano_usd[k]) : "");
 	}
 	text_line(p, t);
+	if (v->ns[SAVES_DURABLE] > 0)
+		text_line(p, saves_caveat_words(&v->state, &p->mem));
 	if (v->kills || v->failures)
 		text_line(p, base_arena_printf(&p->mem, "of %" PRIu64 " %s %s", v->starts,
 					       v->starts == 1 ? "start" : "starts",
