@@ -78,7 +78,9 @@ static struct check_value usd_starved(const struct check_run *run, int class)
 	return dollars(run, run->starved_nano_usd);
 }
 
-/* x / 1e9 dollars over steps / 1000. */
+#define WHY_NOT_TOLD "how many came after the last record of them is not known"
+
+/* x / 1e9 dollars over steps / 1000; of a run whose end nobody told there may be more steps. */
 static struct check_value per_1k(const struct check_run *run, int64_t nano)
 {
 	struct check_value v = dollars(run, nano);
@@ -87,7 +89,12 @@ static struct check_value per_1k(const struct check_run *run, int64_t nano)
 		return v;
 	if (!run->steps || run->steps > STEPS_MAX)
 		return missing(run->partly ? CHECK_PARTLY : "the run has no steps");
-	return fraction(nano, (__int128)NANO / 1000 * (int64_t)run->steps);
+	v = fraction(nano, (__int128)NANO / 1000 * (int64_t)run->steps);
+	if (run->complete)
+		return v;
+	v.bound = VIEW_OUTCOME_AT_MOST;
+	v.why_bound = WHY_NOT_TOLD;
+	return v;
 }
 
 static struct check_value usd_per_1k(const struct check_run *run, int class)
@@ -114,7 +121,7 @@ static struct check_value bounded(struct check_value v, const struct check_outco
 					"did not";
 	} else if (o->bound == VIEW_OUTCOME_AT_LEAST) {
 		v.bound = VIEW_OUTCOME_AT_MOST;
-		v.why_bound = "how many came after the last record of them is not known";
+		v.why_bound = WHY_NOT_TOLD;
 	}
 	return v;
 }
@@ -297,7 +304,6 @@ static const char *with_unit(struct base_arena *mem, enum check_unit unit, const
 const char *check_value_text(struct base_arena *mem, enum check_unit unit,
 			     const struct check_value *v)
 {
-	static const char *const words[VIEW_OUTCOME_BOUNDS] = { "", "at least ", "at most " };
 	__int128 size = v->num < 0 ? -v->num : v->num;
 	const char *digits;
 
@@ -306,7 +312,8 @@ const char *check_value_text(struct base_arena *mem, enum check_unit unit,
 		digits = check_value_digits(mem, v);
 	else
 		digits = decimal(mem, base_div_even(v->num * 10000, v->den), 4);
-	return base_arena_printf(mem, "%s%s", words[v->bound], with_unit(mem, unit, digits));
+	return base_arena_printf(mem, "%s%s", view_bound_words[v->bound],
+				 with_unit(mem, unit, digits));
 }
 
 const char *check_value_digits(struct base_arena *mem, const struct check_value *v)

@@ -39,6 +39,8 @@ static void put_run(struct base_jsonout *j, const struct view_compared_run *c)
 	base_json_string(j, "window", s->window == ANA_WINDOW_DEVICE ? "device" : "job");
 	base_json_int(j, "start_unix_ns", s->start_unix_ns);
 	base_json_bool(j, "complete", s->result->complete);
+	if (view_told_bound(s))
+		base_json_string(j, "steps_bound", view_outcome_bounds[view_told_bound(s)]);
 	put_or_null(j, "exit_status", s->has_exit_status, s->exit_status);
 	put_gpus(j, s->result);
 	base_json_uint(j, "unused_gpus", unused.no_process + unused.no_work);

@@ -16,9 +16,10 @@ const char *compare_run_words(const struct view_compared_run *r, struct base_are
 	const struct view_summary *s = r->summary;
 	base_unit wall, steps, usd;
 
-	return base_arena_printf(mem, "%s: %s, %s, %s%s%s%s%s", s->id[0] ? s->id : r->path,
+	return base_arena_printf(mem, "%s: %s, %s, %s%s%s%s%s%s", s->id[0] ? s->id : r->path,
 				 view_verdict_words(s, mem), view_text_gpus(s, mem),
 				 base_duration(wall, s->wall_ns), s->result->steps ? ", " : "",
+				 s->result->steps ? view_bound_words[view_told_bound(s)] : "",
 				 s->result->steps ? base_count(steps, s->result->steps) : "",
 				 s->result->steps ? " steps" : "",
 				 s->cost.known ? base_arena_printf(mem, ", %s",

@@ -41,10 +41,7 @@ static const char *unit_of(const struct pairing *g)
 
 const char *compare_unit_bound(const struct pairing *g, int i)
 {
-	/* the other way round than the count's */
-	static const char *const words[VIEW_OUTCOME_BOUNDS] = { "", "at most ", "at least " };
-
-	return words[view_outcome_of(g->s[i], g->p->unit)->bound];
+	return view_bound_each[view_outcome_of(g->s[i], g->p->unit)->bound];
 }
 
 static void note_bounds(struct pairing *g)

@@ -230,7 +230,7 @@ static const char *numbers_differ(struct pairing *g)
 static const char *cut_short(struct pairing *g)
 {
 	for (int i = 0; i < 2; i++)
-		if (!g->s[i]->result->complete && !g->s[i]->result->imported)
+		if (view_told_bound(g->s[i]))
 			return base_arena_printf(
 				&g->c->mem, "%s is incomplete: a process ended without saying so",
 				g->label[i]);
@@ -253,6 +253,7 @@ static void add_notes(struct pairing *g)
 {
 	const struct view_summary *a = g->s[0], *b = g->s[1];
 	struct base_arena *mem = &g->c->mem;
+	base_unit steps;
 
 	compare_note(g, "one run on each side: how much equal runs differ is not known");
 	if (a->id[0] && !strcmp(a->id, b->id))
@@ -266,6 +267,15 @@ static void add_notes(struct pairing *g)
 		if (g->s[i]->has_exit_status && g->s[i]->exit_status)
 			compare_note(g, base_arena_printf(mem, "%s failed: exit status %d",
 							  g->label[i], g->s[i]->exit_status));
+	for (int i = 0; i < 2; i++)
+		if (view_told_bound(g->s[i]) && g->s[i]->result->steps)
+			compare_note(g,
+				     base_arena_printf(mem,
+						       "%s: at least %s steps, up to its last "
+						       "record; per step at most what stands "
+						       "here",
+						       g->label[i],
+						       base_count(steps, g->s[i]->result->steps)));
 	if (strcmp(a->result->level ? a->result->level : "",
 		   b->result->level ? b->result->level : "") != 0 ||
 	    a->result->imported != b->result->imported)

@@ -384,8 +384,9 @@ const char *view_lead_rate_words(const struct view_summary *s, struct base_arena
 	struct base_scale scale =
 		s->cost.known ? base_money_scale(whole) : base_gpu_time_scale(whole);
 	return base_arena_printf(
-		mem, t ? "%s; %s of %s per thousand steps" : "%sper thousand steps: %s of %s",
-		t ? t : "", base_scaled(step, scale, part), base_scaled(all, scale, whole));
+		mem, t ? "%s; %s%s of %s per thousand steps" : "%sper thousand steps: %s%s of %s",
+		t ? t : "", view_bound_each[view_told_bound(s)], base_scaled(step, scale, part),
+		base_scaled(all, scale, whole));
 }
 
 const char *view_outside_sentence(const struct view_summary *s, struct base_arena *mem)

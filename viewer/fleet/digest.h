@@ -93,6 +93,7 @@ struct fleet_program { /* program.h; fingerprint "": not known, and then nothing
 	char fingerprint[17]; /* 16 digits of hex */
 	char name[40]; /* "train.py" */
 	int64_t steps;
+	bool bound; /* at least so many: its last records are not known */
 	char advice[FLEET_ADVICE_MAX][24]; /* ids of all that was given */
 	size_t advices;
 };

@@ -124,6 +124,7 @@ void fleet_program_make(struct fleet_digest *d, const struct view_summary *s)
 	else
 		add_training(&h, d, s, at);
 	snprintf(p->fingerprint, sizeof(p->fingerprint), "%016" PRIx64, h);
+	p->bound = view_told_bound(s) == VIEW_OUTCOME_AT_LEAST;
 	p->steps = s->result->steps < INT64_MAX ? (int64_t)s->result->steps : INT64_MAX;
 	for (size_t i = 0; i < s->advices; i++) {
 		if (view_advice_only_tells(&s->advice[i]))
@@ -142,6 +143,8 @@ void fleet_program_put(struct base_jsonout *j, const struct fleet_digest *d)
 	base_json_string(j, "fingerprint", p->fingerprint);
 	base_json_string(j, "name", p->name);
 	base_json_int(j, "steps", p->steps);
+	if (p->bound)
+		base_json_string(j, "bound", view_outcome_bounds[VIEW_OUTCOME_AT_LEAST]);
 	base_json_array(j, "advice");
 	for (size_t i = 0; i < p->advices; i++)
 		base_json_string(j, NULL, p->advice[i]);
@@ -185,6 +188,8 @@ const char *fleet_program_read(struct fleet_digest *d, const struct base_json *p
 	    !base_json_to_int(base_json_get(program, "steps"), &p.steps) || p.steps < 0 ||
 	    !read_advice(&p, base_json_get(program, "advice")))
 		return "what it tells of its program is wrong";
+	p.bound = !strcmp(base_json_get_text(program, "bound", ""),
+			  view_outcome_bounds[VIEW_OUTCOME_AT_LEAST]);
 	memcpy(p.fingerprint, fingerprint, sizeof(p.fingerprint));
 	fleet_tame(p.name, sizeof(p.name), base_json_get_text(program, "name", ""));
 	d->program = p;

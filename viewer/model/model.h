@@ -301,7 +301,17 @@ int64_t view_gpu_working_ns(const struct ana_gpu *g); /* its training time */
 int64_t view_gpu_after_last_ns(const struct ana_gpu *g); /* of it, behind its last operation */
 int64_t view_gpu_nano_usd(const struct view_summary *s, size_t gpu);
 
-/* outcome.c: of the unit; NULL: not known. */
+/*
+ * outcome.c: of what was told up to its end by a run whose end is known: all of it. Of one whose
+ * processes ended without saying so, or that goes on, what came last may not have been told: so
+ * many steps at least.
+ */
+enum view_outcome_bound view_told_bound(const struct view_summary *s);
+/* "", "at least " of counts; "", "at most " of what each costs. */
+extern const char *const view_bound_words[VIEW_OUTCOME_BOUNDS];
+extern const char *const view_bound_each[VIEW_OUTCOME_BOUNDS];
+
+/* Of the unit; NULL: not known. */
 const struct view_outcome *view_outcome_of(const struct view_summary *s, const char *unit);
 /*
  * Sets what a unit came to, in the place of one from a lesser source, with its dollars. @name stays

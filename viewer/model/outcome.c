@@ -9,6 +9,17 @@ const char *const view_outcome_sources[VIEW_OUTCOME_SOURCES] = { "loader", "coun
 
 const char *const view_outcome_bounds[VIEW_OUTCOME_BOUNDS] = { "exact", "at_least", "at_most" };
 
+const char *const view_bound_words[VIEW_OUTCOME_BOUNDS] = { "", "at least ", "at most " };
+
+/* The other way round than the count's. */
+const char *const view_bound_each[VIEW_OUTCOME_BOUNDS] = { "", "at most ", "at least " };
+
+enum view_outcome_bound view_told_bound(const struct view_summary *s)
+{
+	return s->result->complete || s->result->imported ? VIEW_OUTCOME_EXACT
+							  : VIEW_OUTCOME_AT_LEAST;
+}
+
 const struct view_outcome *view_outcome_of(const struct view_summary *s, const char *unit)
 {
 	for (size_t i = 0; i < s->outcomes; i++)
@@ -78,13 +89,11 @@ const char *view_outcome_words(const struct view_outcome *o, struct base_arena *
 {
 	static const char *const from[] = { "as the loader gave them", "as the program counted",
 					    "as --unit says" };
-	static const char *const count[VIEW_OUTCOME_BOUNDS] = { "", "at least ", "at most " };
-	static const char *const each[VIEW_OUTCOME_BOUNDS] = { "", "at most ", "at least " };
 	bool of_all = o->source == VIEW_OUTCOME_LOADER && o->bound == VIEW_OUTCOME_AT_MOST;
 	base_unit usd;
-	const char *t =
-		base_arena_printf(mem, "%s%s, %s", count[o->bound], view_outcome_count(o, mem),
-				  of_all ? "as all loaders gave them" : from[o->source]);
+	const char *t = base_arena_printf(mem, "%s%s, %s", view_bound_words[o->bound],
+					  view_outcome_count(o, mem),
+					  of_all ? "as all loaders gave them" : from[o->source]);
 
 	if (o->bound && !of_all)
 		t = base_arena_printf(mem, "%s%s", t,
@@ -93,6 +102,6 @@ const char *view_outcome_words(const struct view_outcome *o, struct base_arena *
 					      : " of a run that ends well, and it did not");
 	if (o->nano_usd < 0)
 		return t;
-	return base_arena_printf(mem, "%s: %s%s per %s", t, each[o->bound],
+	return base_arena_printf(mem, "%s: %s%s per %s", t, view_bound_each[o->bound],
 				 base_money(usd, o->nano_usd), view_outcome_each(o, mem));
 }

@@ -108,18 +108,11 @@ static bool is_whole(const struct ana_quality *q)
 	return !q->dropped && !q->frames_missing && !q->damage_bytes;
 }
 
-/* What was told up to its end by a run whose end is known is all of it. */
-static enum view_outcome_bound told_bound(const struct view_summary *s)
-{
-	return s->result->complete || s->result->imported ? VIEW_OUTCOME_EXACT
-							  : VIEW_OUTCOME_AT_LEAST;
-}
-
 static enum view_outcome_bound planned_bound(const struct view_summary *s)
 {
 	bool failed = s->has_exit_status && s->exit_status;
 
-	return failed || told_bound(s) ? VIEW_OUTCOME_AT_MOST : VIEW_OUTCOME_EXACT;
+	return failed || view_told_bound(s) ? VIEW_OUTCOME_AT_MOST : VIEW_OUTCOME_EXACT;
 }
 
 /* False: not known so, for there is more than one thing that is not known. */
@@ -132,7 +125,7 @@ static bool both(enum view_outcome_bound a, enum view_outcome_bound b, enum view
 static void add_loader(struct view_summary *s)
 {
 	enum from from = from_which(s);
-	enum view_outcome_bound bound, told = told_bound(s);
+	enum view_outcome_bound bound, told = view_told_bound(s);
 	struct epochs e;
 	int64_t samples;
 
@@ -203,7 +196,7 @@ const char *view_outcome_loaders(const struct view_summary *s, struct base_arena
 		if (tells_of_loader(s))
 			return "what the loaders gave is of all of them together: nothing tells "
 			       "which train, and some may validate";
-		return s->result->complete || s->result->imported
+		return view_told_bound(s) == VIEW_OUTCOME_EXACT
 			       ? NULL
 			       : "how many samples is not known: nothing tells which loaders train, "
 				 "and what came last may not have been told";
@@ -240,7 +233,7 @@ void summary_make_outcomes(struct view_summary *s, const struct view_trace *t)
 			add_units(s, &t->run.unit[i], 1, VIEW_OUTCOME_GIVEN, planned_bound(s));
 	if (!t->run.counts.large)
 		add_units(s, t->run.counts.unit, t->run.counts.units, VIEW_OUTCOME_COUNTED,
-			  told_bound(s));
+			  view_told_bound(s));
 }
 
 void view_summary_set_units(struct view_summary *s, const struct view_unit *unit, size_t n)

@@ -226,13 +226,17 @@ static void put_ledger(struct base_jsonout *j, const struct view_summary *s)
 	base_json_end(j);
 }
 
-static void put_steps(struct base_jsonout *j, const struct ana_result *r)
+static void put_steps(struct base_jsonout *j, const struct view_summary *s)
 {
 	static const char *const source[] = { "none", "range", "optimizer", "period", "batches" };
+	const struct ana_result *r = s->result;
 	const struct ana_unrecorded *u = &r->unrecorded;
+	enum view_outcome_bound bound = view_told_bound(s);
 
 	base_json_object(j, "steps");
 	base_json_uint(j, "count", u->ns ? u->steps : r->steps);
+	if (bound)
+		base_json_string(j, "bound", view_outcome_bounds[bound]);
 	if (u->ns) {
 		base_json_string(j, "counted", ana_counted_names[u->counted]);
 		base_json_uint(j, "recorded", u->steps_recorded);
@@ -433,7 +437,7 @@ static void put_body(struct base_jsonout *j, const struct view_summary *s)
 	put_run(j, s);
 	put_gpus(j, s);
 	put_ledger(j, s);
-	put_steps(j, r);
+	put_steps(j, s);
 	summary_put_picture(j, s);
 	summary_put_loader(j, s);
 	put_copies(j, "copies", r->copies);

@@ -11,6 +11,7 @@ import inspect
 import io
 import json
 import os
+import re
 import sys
 from fractions import Fraction
 
@@ -205,6 +206,25 @@ sys.exit(3 if how == 'fail' else 0)
 '''
 
 
+def check_steps(run, how, s, text, page):
+    """Steps of a run that was killed are those that were told of, at least: in every form, and what each costs at most."""
+    bound, steps = 'at_least' if how == 'kill' else None, f'{s["steps"]["count"]:,} steps'
+    gs.check(s['steps']['count'] > 5, f'{how}: {s["steps"]}')
+    gs.equal(s['steps'].get('bound'), bound, f'{how}: steps')
+    gs.equal((f'at least {steps}' in text, '; at most $' in text or re.search(r'; at most [\d.]+ \u00a2 each', text) is not None), (bool(bound),) * 2, f'{how}: {text}')
+    gs.check(steps in text, f'{how}: {text}')
+    gs.equal((f'At least {steps}' in page, 'each cost at most ' in page, 'a step at most ' in page), (bool(bound),) * 3, f'{how}: page')
+    gs.equal(json.loads(gs.gpustarve('digest', run).stdout)['program'].get('bound'), bound, f'{how}: steps of the digest')
+    done = gs.gpustarve('report', run, run)
+    told = ' '.join(done.stdout.decode().split())
+    gs.equal((f'at least {steps}' in told, 'per step at most what stands here' in told), (bool(bound),) * 2, f'{how}: {told} {done.stderr}')
+    both = json.loads(gs.gpustarve('report', run, run, '--format', 'json').stdout)
+    gs.equal([r.get('steps_bound') for r in both['runs']], [bound] * 2, f'{how}: compared')
+    for limit, want in (1e9, 0), (1e-9, 4 if bound else 2):
+        done = gs.gpustarve('check', run, '--budget', f'usd_per_1k_steps<={limit:.9f}')
+        gs.equal(done.returncode, want, f'{how}: {limit}: {done.stdout}')
+
+
 def bounded():
     """Of a run that was killed at least what was told; of one that failed at most what was planned."""
     for how, tokens, frames in ('end', None, None), ('fail', None, 'at_most'), ('kill', 'at_least', 'at_most'):
@@ -228,6 +248,7 @@ def bounded():
             with open(os.path.join(run, 'report.html'), encoding='utf-8') as f:
                 page = f.read()
             gs.equal('at least <' in page, bool(tokens), f'{how}: page')
+            check_steps(run, how, s, text, re.sub('<[^>]*>', '', page))
             given = json.loads(gs.gpustarve('report', run, '--format', 'json', '--unit', 'frames=7').stdout)
             gs.equal(schema.errors(schema.ours(), given), [], f'{how}: schema')
             gs.equal(outcome(given, 'frames').get('bound'), None, f'{how}: --unit of report')

@@ -99,6 +99,7 @@ static void put_sentence(struct html *h)
 	}
 	if (s->step_nano_usd >= 0) {
 		html_put(h, ", a step ");
+		html_put(h, view_bound_each[view_told_bound(s)]);
 		html_money(h, s->step_nano_usd, "/cost/usd_per_step");
 		html_put(h, view_working_ns(s) < s->result->gpu_ns
 				    ? ", start-up and shutdown included"
@@ -112,9 +113,7 @@ static void put_outcome(struct html *h, const struct view_outcome *o, size_t at)
 	html_put(h, "<tr>");
 	HTML_ROW(h, html_text(h, "span", o->unit, "/cost/outcomes/%zu/unit", at));
 	html_put(h, "<td class=\"n\">");
-	html_put(h, o->bound == VIEW_OUTCOME_AT_LEAST  ? "at least "
-		    : o->bound == VIEW_OUTCOME_AT_MOST ? "at most "
-						       : "");
+	html_put(h, view_bound_words[o->bound]);
 	html_count(h, (uint64_t)o->num, "/cost/outcomes/%zu/count", at);
 	if (o->den > 1) {
 		html_put(h, " / ");

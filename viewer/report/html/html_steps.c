@@ -301,11 +301,12 @@ static void put_sentence(struct html *h)
 {
 	const struct view_summary *s = h->s;
 	const struct ana_result *r = s->result;
+	enum view_outcome_bound bound = view_told_bound(s);
 
-	html_put(h, "<p>");
+	html_put(h, bound ? "<p>At least " : "<p>");
 	html_count(h, view_steps_shown(r), "/steps/count");
-	fprintf(h->f, " steps%s, found by %s", view_steps_of_words(r),
-		view_step_source_words[r->step_source]);
+	fprintf(h->f, " steps%s, found by %s%s", view_steps_of_words(r),
+		view_step_source_words[r->step_source], bound ? ", up to the last record" : "");
 	if (view_steps_recorded(r)) {
 		html_put(h, "; of ");
 		html_count(h, r->unrecorded.steps_recorded, "/steps/recorded");
@@ -319,6 +320,7 @@ static void put_sentence(struct html *h)
 	}
 	if (s->step_nano_usd >= 0) {
 		html_put(h, "; each cost ");
+		html_put(h, view_bound_each[bound]);
 		html_money(h, s->step_nano_usd, "/cost/usd_per_step");
 		html_put_kind(
 			h,

@@ -324,6 +324,7 @@ static void put_rates(struct html *h, const struct view_lead *l)
 	html_put(h, " Of the ");
 	put_thousand(h, view_per_thousand(s, all), whole);
 	html_put(h, " that a thousand steps take, ");
+	html_put(h, view_told_bound(s) ? "at most, " : "");
 	put_thousand(h, view_per_thousand(s, amount), part);
 	html_put(h, ".");
 }

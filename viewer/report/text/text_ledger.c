@@ -202,6 +202,7 @@ static void put_outcomes(struct page *p)
 void text_steps(struct page *p)
 {
 	const struct ana_result *r = p->s->result;
+	enum view_outcome_bound bound = view_told_bound(p->s);
 	base_unit count, median, p95, usd;
 	const char *t;
 
@@ -211,9 +212,10 @@ void text_steps(struct page *p)
 	put_outcomes(p);
 	if (!view_steps_shown(r))
 		return;
-	t = base_arena_printf(&p->mem, "%s steps%s, from %s",
+	t = base_arena_printf(&p->mem, "%s%s steps%s, from %s%s", view_bound_words[bound],
 			      base_count(count, view_steps_shown(r)), view_steps_of_words(r),
-			      view_step_source_words[r->step_source]);
+			      view_step_source_words[r->step_source],
+			      bound ? ", up to the last record" : "");
 	if (view_steps_recorded(r))
 		t = base_arena_printf(&p->mem, "%s; of %s that were recorded", t,
 				      base_count(count, r->unrecorded.steps_recorded));
@@ -224,7 +226,8 @@ void text_steps(struct page *p)
 				      base_duration(p95, r->step_p95_ns));
 	if (p->s->step_nano_usd >= 0)
 		t = base_arena_printf(
-			&p->mem, "%s; %s each%s", t, base_money(usd, p->s->step_nano_usd),
+			&p->mem, "%s; %s%s each%s", t, view_bound_each[bound],
+			base_money(usd, p->s->step_nano_usd),
 			view_working_ns(p->s) < r->gpu_ns ? ", with start-up and shutdown" : "");
 	text_line(p, t);
 }
