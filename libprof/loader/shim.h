@@ -122,7 +122,7 @@ enum prof_save_state { /* SaveState of wire/session.proto */
 	PROF_SAVE_WRITTEN = 6, /* the sender's own: report.h, ... */
 	PROF_SAVE_CHANGED = 7, /* ... and savewatch.h */
 	PROF_SAVE_DELETED = 8,
-	PROF_SAVE_MOVED = 9 /* never told: for savewatch.h */
+	PROF_SAVE_MOVED = 9 /* without a number: savewatch.h knows whose it is */
 };
 /* With a state: */
 #define PROF_SAVE_SYNCED 16u /* the saver synced the file */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The last saves are watched, each until the first thing happens to it. A watch is of the file, not
- * of its place: one that is moved later stays watched.
+ * The last saves are watched, each until it is changed or deleted. A watch is of the file, not of
+ * its place: one that is moved stays watched.
  */
 #include "savewatch.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -20,11 +21,13 @@
 #define WATCHED 16u
 #define PATH_BYTES 512
 #define READS 64 /* of what has gathered at a time; the rest is read the next time */
-#define EVENTS (IN_DELETE_SELF | IN_MODIFY)
+#define ENDS (IN_DELETE_SELF | IN_MODIFY)
+#define EVENTS (ENDS | IN_MOVE_SELF)
 
 struct watched {
 	int watch; /* below 0: none */
-	uint32_t what; /* of EVENTS, that happened to it */
+	uint32_t what; /* of EVENTS, that happened to it and was not told */
+	bool moved; /* that was told */
 	struct prof_checkpoint saved;
 	char path[PATH_BYTES];
 };
@@ -74,7 +77,7 @@ static void look(void *arg)
 		return;
 	read_events();
 	for (unsigned int i = 0; i < used; i++)
-		if (list[i].what)
+		if (list[i].what & ENDS)
 			forget(&list[i]);
 }
 
@@ -110,18 +113,35 @@ static void unwatch(void *arg)
 
 /* ---- on the sender ---- */
 
+static void report(const struct watched *w, uint32_t state, int64_t t_ns)
+{
+	struct prof_checkpoint c = w->saved;
+
+	c.state = state;
+	c.end_ns = t_ns;
+	prof_report_checkpoint(&c, "", w->path);
+}
+
+static void tell_moved(struct watched *w, int64_t t_ns)
+{
+	if (!w->moved)
+		report(w, PROF_SAVE_MOVED, t_ns);
+	w->moved = true;
+}
+
 static void tell(void)
 {
 	for (unsigned int i = 0; i < used; i++) {
-		struct prof_checkpoint c = list[i].saved;
+		struct watched *w = &list[i];
 
-		if (!list[i].what)
-			continue;
-		c.state = list[i].what & IN_DELETE_SELF ? PROF_SAVE_DELETED : PROF_SAVE_CHANGED;
-		c.end_ns = prof_now_ns();
-		prof_report_checkpoint(&c, "", list[i].path);
-		list[i].what = 0;
-		list[i].saved.number = 0;
+		if (w->what & IN_MOVE_SELF)
+			tell_moved(w, prof_now_ns());
+		if (w->what & ENDS) {
+			report(w, w->what & IN_DELETE_SELF ? PROF_SAVE_DELETED : PROF_SAVE_CHANGED,
+			       prof_now_ns());
+			w->saved.number = 0;
+		}
+		w->what = 0;
 	}
 }
 
@@ -147,19 +167,28 @@ static void add(const struct prof_checkpoint *c, const char *path)
 	prof_writer_call(watch, w);
 }
 
-/* Before it could be watched: most are saved beside their place, and moved there at once. */
+/* Most are saved beside their place, and moved there before they could be watched. */
+static void watch_at(struct watched *w, const char *path)
+{
+	char name[PATH_BYTES];
+
+	memcpy(name, w->path, sizeof(name));
+	set_path(w, path);
+	prof_writer_call(watch, w);
+	memcpy(w->path, name, sizeof(name));
+}
+
+/* The newest with that inode: those of before were freed. */
 static void moved(const struct prof_checkpoint *c, const char *path)
 {
-	for (unsigned int i = 0; i < used; i++) {
-		struct watched *w = &list[i];
-		char name[PATH_BYTES];
+	for (unsigned int i = 1; i <= used; i++) {
+		struct watched *w = &list[(next - i) % WATCHED];
 
-		if (w->watch >= 0 || !w->saved.number || w->saved.inode != c->inode)
+		if (!w->saved.number || w->saved.inode != c->inode)
 			continue;
-		memcpy(name, w->path, sizeof(name));
-		set_path(w, path);
-		prof_writer_call(watch, w);
-		memcpy(w->path, name, sizeof(name));
+		tell_moved(w, c->end_ns);
+		if (w->watch < 0)
+			watch_at(w, path);
 		return;
 	}
 }

@@ -12,7 +12,7 @@ sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
 import ranges
 
-BEGUN, WHOLE, FAILED, HANDED, OPENED, WRITTEN = 1, 2, 3, 4, 5, 6
+BEGUN, WHOLE, FAILED, HANDED, OPENED, WRITTEN, MOVED = 1, 2, 3, 4, 5, 6, 9
 UNASKED = WRITTEN, 7, 8  # 7, 8: a file was changed, deleted: when that is seen is a matter of half a second (test_saves_gone.py)
 
 SAVERS = {
@@ -119,8 +119,12 @@ open_file = open('open.pt', 'wb')
 at('open.pt', lambda: torch.save(b'd' * 70, open_file))
 open_file.close()
 at('tmp.pt', lambda: torch.save(b'e' * 800, 'tmp.pt'))
-os.rename('tmp.pt', 'final.pt')
+at('rename', lambda: os.rename('tmp.pt', 'final.pt'))
 at('tmp.pt again', lambda: torch.save(b'f' * 900, 'tmp.pt'))
+at('late.pt', lambda: torch.save(b'e' * 800, 'late.pt'))
+time.sleep(0.7)  # it is watched
+os.rename('late.pt', 'later.pt')
+time.sleep(0.7)
 t = threading.Thread(target=at, args=('thread.pt', lambda: torch.save(b'g' * 10, 'thread.pt')))
 t.start(); t.join()
 at('dcp', lambda: dcp.save(b'h' * 1000, checkpoint_id='dcp'))
@@ -190,8 +194,8 @@ def stand_ins():
     dcp, later = 'torch.distributed.checkpoint', 'torch.distributed.checkpoint.async'
     want = [['plain.pt', 'torch.save', WHOLE], ['plain.pt', 'torch.save', WHOLE],
             ['failed.pt', 'torch.save', FAILED], ['', 'torch.save', HANDED],
-            ['open.pt', 'torch.save', HANDED], ['tmp.pt', 'torch.save', WHOLE],
-            ['tmp.pt', 'torch.save', WHOLE], ['thread.pt', 'torch.save', WHOLE],
+            ['open.pt', 'torch.save', HANDED], ['tmp.pt', 'torch.save', WHOLE, MOVED],
+            ['tmp.pt', 'torch.save', WHOLE], ['late.pt', 'torch.save', WHOLE, MOVED], ['thread.pt', 'torch.save', WHOLE],
             ['dcp', dcp, WHOLE], ['async', later, HANDED, WHOLE],
             ['async/__0_0.distcp', 'torch.save', HANDED],
             ['bad', later, HANDED, FAILED], ['bad/__0_0.distcp', 'torch.save', FAILED],
@@ -212,6 +216,9 @@ def stand_ins():
     content = {name: {c['content'] for s in by[name] for c in s[1:]} for name in ('plain.pt', 'dcp', 'async', 'orbax')}
     gs.equal(content, {'plain.pt': {2}, 'dcp': {0}, 'async': {0}, 'orbax': {0}}, 'whether a state was seen')
     beside, again = by['tmp.pt']
+    moved = beside[2]
+    gs.check(told['rename'][0] <= moved['end'] <= told['rename'][1], f'renamed: {moved} {told["rename"]}')
+    gs.equal((moved['path'], moved['inode']), (out + '/tmp.pt', files['final.pt'][0]), 'of that save')
     gs.equal((beside[1]['inode'], again[0]['before']), (files['final.pt'][0], 0), 'beside, and renamed')
     handed, whole = by['async'][0][1:]
     gs.check(handed['end'] <= told['async'][1] and
