@@ -55,8 +55,8 @@ bool live_tells_of_save(const Wire__Checkpoint *c)
 {
 	return c->number && ((c->state >= WIRE__SAVE_STATE__SAVE_BEGUN &&
 			      c->state <= WIRE__SAVE_STATE__SAVE_HANDED) ||
-			     c->state == WIRE__SAVE_STATE__SAVE_CHANGED ||
-			     c->state == WIRE__SAVE_STATE__SAVE_DELETED);
+			     (c->state >= WIRE__SAVE_STATE__SAVE_CHANGED &&
+			      c->state <= WIRE__SAVE_STATE__SAVE_MOVED));
 }
 
 void live_save_tell(struct live_save *s, const Wire__Checkpoint *c)
@@ -66,6 +66,7 @@ void live_save_tell(struct live_save *s, const Wire__Checkpoint *c)
 	switch (c->state) {
 	case WIRE__SAVE_STATE__SAVE_BEGUN:
 		s->before_inode = c->before_inode;
+		s->vacant = !c->before_inode;
 		break;
 	case WIRE__SAVE_STATE__SAVE_WHOLE:
 		s->whole_ns = base_max(end, s->start_ns);
@@ -78,6 +79,10 @@ void live_save_tell(struct live_save *s, const Wire__Checkpoint *c)
 	case WIRE__SAVE_STATE__SAVE_DELETED:
 	case WIRE__SAVE_STATE__SAVE_CHANGED:
 		gone(s, base_max(end, 1), c->state == WIRE__SAVE_STATE__SAVE_DELETED);
+		return;
+	case WIRE__SAVE_STATE__SAVE_MOVED:
+		end = base_max(end, 1);
+		s->moved_ns = s->moved_ns ? base_min(s->moved_ns, end) : end;
 		return;
 	default:
 		break;
@@ -197,14 +202,17 @@ static void join(struct work *w)
 			continue;
 		if (!c->checkpoints || s->start_ns > open_until || is_again(w, at, last)) {
 			last = (uint32_t)c->checkpoints++;
-			c->checkpoint[last] = (struct live_checkpoint){ s->start_ns, s->start_ns,
-									LIVE_NEVER, true, false };
+			c->checkpoint[last] = (struct live_checkpoint){ .start_ns = s->start_ns,
+									.there_ns = s->start_ns,
+									.gone_ns = LIVE_NEVER,
+									.unsure = true };
 			open_until = s->start_ns;
 		}
 		c->of_save[at] = last;
 		c->checkpoint[last].unsure &= s->unsure;
-		if (s->whole_ns > c->checkpoint[last].there_ns)
-			c->checkpoint[last].there_ns = s->whole_ns;
+		c->checkpoint[last].unmoved |= live_save_unmoved(s);
+		c->checkpoint[last].there_ns =
+			base_max(c->checkpoint[last].there_ns, live_save_there(s));
 		if (s->call_end_ns != LIVE_NEVER)
 			open_until = base_max(open_until, later(s->call_end_ns, LIVE_JOIN_NS));
 	}

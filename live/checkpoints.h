@@ -29,9 +29,15 @@ struct live_save {
 	const char *saver; /* NULL: not kept */
 	int64_t gone_ns; /* its file was seen changed or deleted then; 0: it was not */
 	bool deleted;
+	int64_t moved_ns; /* it was renamed then, away from its place; 0: that was not seen */
+	bool vacant; /* nothing lay at its place when it began */
 	bool failed, synced;
 	bool unsure; /* nothing of a training was seen in it: it may be no checkpoint */
 	bool state; /* a model's or an optimizer's was seen in it, of whatever size */
+	/* By live_moves_find: */
+	bool waits; /* such as are saved there are renamed to their place: it counts from then on */
+	bool staged; /* ... and it was, before the next one there began */
+	bool unmoved; /* one that it stands for as well was not, and it is not kept */
 };
 
 struct live_written { /* bytes that a process wrote to files in some time */
@@ -69,6 +75,7 @@ struct live_checkpoint {
 	int64_t start_ns; /* it covers all before */
 	int64_t there_ns, gone_ns; /* LIVE_NEVER: it never was; it still is */
 	bool unsure; /* all of its saves are */
+	bool unmoved; /* one of its saves waits to be renamed: no restart may find it */
 	bool deleted; /* that is why it is gone: a copy may be elsewhere */
 };
 
@@ -79,6 +86,34 @@ struct live_checkpoints {
 		*of_save; /* [saves]: whose it is; LIVE_NO_CHECKPOINT: it is part of another save */
 };
 #define LIVE_NO_CHECKPOINT UINT32_MAX
+
+/* For all that is known it is one. */
+static inline bool live_is_sure(const struct live_checkpoint *c)
+{
+	return !c->unsure && !c->unmoved;
+}
+
+/* ---- where it is saved ---- */
+
+#define LIVE_MOVED_SAVER "file" /* of a thread that wrote, synced and renamed (FORMAT 5.2) */
+
+/* As strcmp, with digits, however many, for one. 0: they are alike, and have the same hash. */
+int live_places_compare(const char *a, const char *b);
+uint64_t live_place_hash(const char *path);
+
+/* Whether that is a name for what is to be renamed, or removed: a.pt.tmp, .a.pt, tmpx8_k2a9q. */
+bool live_place_temporary(const char *path);
+
+/*
+ * Which saves count only once they were renamed: those with such a name, and those at places from
+ * which one was renamed before the next one there began. Of @saves by start_ns; what stands in
+ * @waits stays. What was not told of renames is told by a place that is vacant again. 0 or -ENOMEM.
+ */
+int live_moves_find(struct live_save *save, size_t saves);
+bool live_save_unmoved(const struct live_save *s); /* it waits still */
+int64_t live_save_there(const struct live_save *s); /* when it began to count; LIVE_NEVER */
+
+/* ---- checkpoints ---- */
 
 /*
  * Files that a thread writes, syncs and moves to their place, three in a row of a process whose

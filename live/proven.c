@@ -7,31 +7,6 @@
 #include "checkpoints.h"
 
 #define SERIES 3 /* saves in a row */
-#define MOVED_SAVER "file" /* of a thread that wrote, synced and renamed (FORMAT 5.2) */
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-/* As strcmp, with digits, however many, for one. */
-static int compare_places(const char *a, const char *b)
-{
-	while (*a && *b) {
-		if (!is_digit(*a) || !is_digit(*b)) {
-			if (*a != *b)
-				break;
-			a++;
-			b++;
-			continue;
-		}
-		while (is_digit(*a))
-			a++;
-		while (is_digit(*b))
-			b++;
-	}
-	return *(const unsigned char *)a - *(const unsigned char *)b;
-}
 
 /* ---- series ---- */
 
@@ -43,7 +18,7 @@ static int by_series(const void *a, const void *b)
 
 	if (x->process != y->process)
 		return x->process < y->process ? -1 : 1;
-	differs = compare_places(x->path, y->path);
+	differs = live_places_compare(x->path, y->path);
 	if (differs)
 		return differs;
 	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
@@ -77,12 +52,12 @@ int live_series_prove(struct live_save *save, size_t saves)
 		return -ENOMEM;
 	for (size_t i = 0; i < saves; i++)
 		if (save[i].unsure && save[i].whole_ns != LIVE_NEVER && save[i].saver &&
-		    !strcmp(save[i].saver, MOVED_SAVER))
+		    !strcmp(save[i].saver, LIVE_MOVED_SAVER))
 			list[n++] = &save[i];
 	qsort(list, n, sizeof(struct live_save *), by_series);
 	for (size_t at = 0; at < n; at = end) {
 		for (end = at + 1; end < n && list[end]->process == list[at]->process &&
-				   !compare_places(list[end]->path, list[at]->path);
+				   !live_places_compare(list[end]->path, list[at]->path);
 		     end++)
 			;
 		prove_series(list + at, end - at);
@@ -97,7 +72,7 @@ static void prove_alike(struct live_save *save, size_t saves, const struct live_
 {
 	for (size_t i = 0; i < saves; i++)
 		if (save[i].unsure && !strcmp(save[i].saver, like->saver) &&
-		    !compare_places(save[i].path, like->path))
+		    !live_places_compare(save[i].path, like->path))
 			save[i].unsure = false;
 }
 

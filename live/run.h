@@ -205,6 +205,7 @@ struct live_unsaved {
 	/* What was written since may be a checkpoint: less may be lost than since from_ns. */
 	bool unsure;
 	bool deleted; /* ... was one, and was deleted: a copy may be elsewhere */
+	bool unmoved; /* ... is to be renamed to its place, and was not yet */
 	uint64_t unsure_bytes; /* the last such; 0: not known */
 	int64_t unsure_ns; /* when */
 	int64_t from_ns;
@@ -250,6 +251,7 @@ struct live_totals {
 	int64_t sure_ns, sure_for_ns, sure_nano_usd; /* ... so much; else what stands above */
 	bool unsure; /* ... and of what was written since it is not known whether it is one: ... */
 	bool deleted; /* ... it is one that was deleted, ... */
+	bool unmoved; /* ... or one that is to be renamed, and was not, ... */
 	uint64_t unsure_bytes; /* ... so many bytes, 0: not known, ... */
 	int64_t unsure_for_ns; /* ... so long ago; -1: not known */
 	uint64_t dropped, own_cpu_ns;

@@ -10,20 +10,62 @@
 #include "run.h"
 
 #define UNDER_WAY_NS (600 * LIVE_SECOND_NS) /* one that takes longer is not waited for */
+#define PLACES_MAX 64 /* that saves which are not kept were renamed from; with more, all are */
 
 struct live_saved { /* of all processes; what follows from their saves */
 	int64_t covered_ns; /* INT64_MIN: nothing */
 	int64_t unsure_ns, unsure_at_ns; /* that may be; INT64_MIN. When that was made */
 	uint64_t unsure_bytes, covered_bytes;
-	bool deleted; /* that is why */
+	bool deleted, unmoved; /* that is why */
 	enum live_small small; /* is what covers; without such: */
 	int64_t sure_ns; /* INT64_MIN: nothing */
 	uint64_t largest_bytes; /* of all files with a state, those that fell out among them */
 	int64_t forgotten_ns; /* checkpoints that began up to here count for nothing */
+	uint64_t place[PLACES_MAX]; /* live_place_hash */
+	size_t places; /* above PLACES_MAX: there were more */
 	bool stale;
 };
 
 /* ---- what was told ---- */
+
+static bool is_from(const struct live_saved *all, uint64_t place)
+{
+	bool from = all->places > PLACES_MAX;
+
+	for (size_t i = 0; i < all->places && !from; i++)
+		from = all->place[i] == place;
+	return from;
+}
+
+/* As it was told, and whether it was to be renamed by what is not kept any more. */
+static struct live_save told_of(const struct live_saved *all, const struct live_kept *k)
+{
+	struct live_save s = k->save;
+
+	s.waits = strcmp(s.saver, LIVE_MOVED_SAVER) != 0 && is_from(all, live_place_hash(s.path));
+	return s;
+}
+
+/* The first one that is kept, with what is known of renames, and whose place is remembered. */
+static struct live_save leave_first(const struct live_stream *s, struct live_saved *all)
+{
+	struct live_save list[LIVE_SAVES_MAX];
+	uint64_t place;
+
+	for (size_t i = 0; i < s->kepts; i++)
+		list[i] = told_of(all, &s->kept[i]);
+	if (live_moves_find(list, s->kepts)) {
+		all->places = PLACES_MAX + 1;
+		list[0].unmoved = true;
+	}
+	place = live_place_hash(list[0].path);
+	if (list[0].staged && !is_from(all, place)) {
+		if (all->places < PLACES_MAX)
+			all->place[all->places] = place;
+		all->places++;
+	}
+	return list[0];
+}
 
 /* What begins no later belongs to the same checkpoint: as in checkpoints.c. */
 static int64_t joined_until(const struct live_save *s)
@@ -33,22 +75,23 @@ static int64_t joined_until(const struct live_save *s)
 
 /*
  * Makes room. The next one of its checkpoint takes over when that began, and that it never will be
- * there if this one was not whole.
+ * there if this one was not whole, or was not renamed.
  */
 static void forget_first(struct live_stream *s, struct live_saved *all)
 {
-	const struct live_save *first = &s->kept[0].save;
+	const struct live_save first = leave_first(s, all);
 	struct live_save *next = &s->kept[1].save;
 
-	if (next->start_ns > joined_until(first)) {
-		all->forgotten_ns = base_max(all->forgotten_ns, first->start_ns);
+	if (next->start_ns > joined_until(&first)) {
+		all->forgotten_ns = base_max(all->forgotten_ns, first.start_ns);
 	} else {
-		next->start_ns = base_min(next->start_ns, first->start_ns);
-		next->failed |= first->whole_ns == LIVE_NEVER;
-		next->whole_ns =
-			next->failed ? LIVE_NEVER : base_max(next->whole_ns, first->whole_ns);
+		next->start_ns = base_min(next->start_ns, first.start_ns);
+		next->failed |= first.whole_ns == LIVE_NEVER;
+		next->unmoved |= live_save_unmoved(&first);
+		next->whole_ns = next->failed ? LIVE_NEVER
+					      : base_max(next->whole_ns, live_save_there(&first));
 	}
-	free((char *)(uintptr_t)first->path);
+	free((char *)(uintptr_t)first.path);
 	s->kepts--;
 	memmove(s->kept, s->kept + 1, s->kepts * sizeof(*s->kept));
 }
@@ -56,7 +99,7 @@ static void forget_first(struct live_stream *s, struct live_saved *all)
 /* Who is told apart is one: the message's own text is gone when it is asked for. */
 static const char *saver_of(const Wire__Checkpoint *c)
 {
-	return strcmp(c->saver, "file") ? "" : "file";
+	return strcmp(c->saver, LIVE_MOVED_SAVER) ? "" : LIVE_MOVED_SAVER;
 }
 
 /* NULL: it is older than what is kept, or there is no memory. */
@@ -215,7 +258,7 @@ static struct live_save *all_saves(const struct live_run *r, size_t *count)
 		for (size_t k = 0; k < r->stream[i]->kepts; k++) {
 			struct live_save *s = &out[(*count)++];
 
-			*s = r->stream[i]->kept[k].save;
+			*s = told_of(r->saved, &r->stream[i]->kept[k]);
 			s->process = (uint32_t)i;
 		}
 	if (out)
@@ -242,7 +285,7 @@ static void add_written(const struct live_run *r, struct live_saved *all)
 			continue;
 		all->unsure_ns = all->unsure_at_ns = w->end_ns;
 		all->unsure_bytes = w->bytes;
-		all->deleted = false;
+		all->deleted = all->unmoved = false;
 	}
 }
 
@@ -274,7 +317,7 @@ static void take_newest(const struct live_run *r, const struct live_checkpoints 
 		if (one->there_ns == LIVE_NEVER || one->start_ns <= all->forgotten_ns ||
 		    (one->gone_ns != LIVE_NEVER && !one->deleted))
 			continue;
-		if (!one->unsure && !one->deleted)
+		if (live_is_sure(one) && !one->deleted)
 			take_covering(r, one, bytes[i]);
 		else if (unsure == SIZE_MAX && all->covered_ns == INT64_MIN)
 			unsure = i;
@@ -283,6 +326,7 @@ static void take_newest(const struct live_run *r, const struct live_checkpoints 
 		return;
 	all->unsure_ns = c->checkpoint[unsure].start_ns;
 	all->deleted = c->checkpoint[unsure].deleted;
+	all->unmoved = c->checkpoint[unsure].unmoved && !c->checkpoint[unsure].unsure;
 	all->unsure_at_ns =
 		all->deleted ? c->checkpoint[unsure].gone_ns : c->checkpoint[unsure].there_ns;
 	for (size_t i = 0; i < saves; i++)
@@ -298,12 +342,13 @@ static void refresh(const struct live_run *r, struct live_saved *all)
 	size_t n;
 	struct live_save *save = all_saves(r, &n);
 
-	if (save && !live_series_prove(save, n) && !live_checkpoints_make(save, n, &c))
+	if (save && !live_series_prove(save, n) && !live_moves_find(save, n) &&
+	    !live_checkpoints_make(save, n, &c))
 		bytes = live_state_bytes(&c, save, n);
 	if (bytes) {
 		all->covered_ns = all->sure_ns = all->unsure_ns = INT64_MIN;
 		all->unsure_bytes = all->covered_bytes = 0;
-		all->deleted = false;
+		all->deleted = all->unmoved = false;
 		all->small = LIVE_SMALL_NOT;
 		all->stale = false;
 		take_newest(r, &c, save, n, bytes);
@@ -386,6 +431,7 @@ struct live_unsaved live_run_unsaved(const struct live_run *r, int64_t now_ns)
 	if (r->saved && r->saved->unsure_ns > u.from_ns) {
 		u.unsure = true;
 		u.deleted = r->saved->deleted;
+		u.unmoved = r->saved->unmoved;
 		u.unsure_ns = r->saved->unsure_at_ns;
 		u.unsure_bytes = r->saved->unsure_bytes;
 	}

@@ -204,6 +204,7 @@ static void add_unsaved(const struct live_run *r, int64_t now_ns, struct live_to
 	t->small = u.small;
 	t->unsure = u.unsure;
 	t->deleted = u.deleted;
+	t->unmoved = u.unmoved;
 	t->unsure_bytes = u.unsure_bytes;
 	/* Saves are told at once, what GPUs were held a second later. */
 	t->unsure_for_ns = u.unsure ? base_max(0, newest_ns(r) - u.unsure_ns) : -1;

@@ -87,6 +87,7 @@ static void put_totals(FILE *f, const struct live_totals *t)
 	put_int(f, "saving", t->saving);
 	put_int(f, "unsure", t->unsure);
 	put_int(f, "deleted", t->deleted);
+	put_int(f, "unmoved", t->unmoved);
 	put_int(f, "unsure_bytes", (int64_t)(t->unsure_bytes & INT64_MAX));
 	put_known(f, "unsure_for_ns", t->unsure_for_ns, t->unsure_for_ns >= 0);
 	put_int(f, "dropped", (int64_t)(t->dropped & INT64_MAX));

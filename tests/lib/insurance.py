@@ -3,6 +3,7 @@
 requeues, saves of every kind and what is loaded again, and what became of each nanosecond, in
 exact fractions. Nothing here shares a line or a method with viewer/saves/."""
 import random
+import re
 from fractions import Fraction
 
 NEVER = 2 ** 63 - 1
@@ -25,9 +26,9 @@ class Case:
             lines.append('process %d %d %d %d %d %d' % (p['start'], p['end'], p['holds'], p['ordered'],
                                                         p['runs'], p['word']))
         for s in self.saves:
-            lines.append('save %d %d %d %d %d %d %d %d %d %d %s' % (
+            lines.append('save %d %d %d %d %d %d %d %d %d %d %d %d %s' % (
                 s['process'], s['start'], s['call_end'], s['whole'], s['failed'], s['before'], *s['file'],
-                s.get('unsure', 0), s['path']))
+                s.get('unsure', 0), s.get('vacant', 0), s.get('moved', 0), s['path']))
         for w in self.written:
             lines.append('written %d %d %d' % w)
         for o in self.loads:
@@ -37,6 +38,39 @@ class Case:
 
 
 # ---- the truth ----
+
+def is_temporary(path):
+    name = path.rstrip('/').split('/')[-1]
+    return bool(name) and bool(name[0] == '.' or name[-1] == '~' or re.search(r'(^|[._-])tmp[0-9]*($|[._-])', name, re.I) or
+                               re.search(r'[.](temp|part|partial|incomplete|inprogress|writing|new)$', name, re.I) or
+                               re.match(r'tmp[a-z0-9_]{8}($|[.])', name))
+
+
+def find_moves(saves):
+    """Of each when it was renamed, as far as that is known, and whether it has to be: 'left' and 'waits'."""
+    for n, s in enumerate(saves):
+        s['left'] = s.get('moved', 0) or NEVER
+        again = [o for o in saves[n + 1:] if o['process'] == s['process'] and o['path'] == s['path']][:1]
+        if s['left'] == NEVER and s['path'] and s['file'][0] and again and again[0].get('vacant') and s['whole'] <= again[0]['start']:
+            s['left'] = again[0]['start']
+    like = [re.sub('[0-9]+', '#', s['path']) for s in saves]
+    for n, s in enumerate(saves):
+        alike = [(m, o) for m, o in enumerate(saves) if like[m] == like[n]]
+        s['waits'] = is_temporary(s['path'])
+        for (m, o), (_, after) in zip(alike, alike[1:]):
+            if s['path'] and m < n and o['left'] != NEVER and o['left'] <= after['start']:
+                s['waits'] = True
+
+
+def came(s):
+    """From when on it counts."""
+    if s['whole'] == NEVER or not s.get('waits') or s['left'] == NEVER:
+        return s['whole']
+    return max(s['whole'], s['left'])
+
+
+def is_stuck(s):
+    return bool(s.get('waits')) and s['left'] == NEVER and s['whole'] != NEVER
 
 def checkpoints(case):
     """[(covers, there, gone)], and of each save whose it is."""
@@ -62,7 +96,7 @@ def checkpoints(case):
         whose[n] = len(groups) - 1
     out = []
     for k, group in enumerate(groups):
-        there = max(case.saves[m]['whole'] for m in group)
+        there = max(came(case.saves[m]) for m in group)
         gone = min([case.saves[j]['start'] for m in group for j in range(m + 1, len(case.saves))
                     if m in [i for i in range(j) if case.saves[i]['path'] == case.saves[j]['path']][-16:] and whose.get(j) != k and case.saves[j]['path'] == case.saves[m]['path'] and
                     case.saves[j]['before'] and case.saves[j]['before'] == case.saves[m]['file'][0]] + [NEVER])
@@ -71,8 +105,9 @@ def checkpoints(case):
 
 
 def sure_ones(points, whose, case):
-    """Without those of which every save is unsure; and these."""
+    """Without those of which every save is unsure, or one waits to be renamed; and these."""
     sure = {k for n, k in whose.items() if not case.saves[n].get('unsure')}
+    sure -= {k for n, k in whose.items() if is_stuck(case.saves[n])}
     return [p for k, p in enumerate(points) if k in sure], [p for k, p in enumerate(points) if k not in sure]
 
 
@@ -85,6 +120,18 @@ def may_cover(case, segments, unsure):
                 if a <= came and (k + 1 == len(segments) or came < segments[k + 1][0])]
         out.append(max([a] + [min(c, b) for c, gone in mine if gone > b]))
     return out
+
+
+def count_stuck(case, all_points, whose, points, segments):
+    """Those of which nothing but that is unknown, and which nothing newer makes up for."""
+    stuck = {k for n, k in whose.items() if is_stuck(case.saves[n])}
+    stuck &= {k for n, k in whose.items() if not case.saves[n].get('unsure')}
+    count = 0
+    for k in stuck:
+        begins, there, gone = all_points[k]
+        of = [s for s in segments if s[0] <= there != NEVER][-1:]
+        count += any(gone > s[1] and begins > covers(points, s, s[1]) for s in of)
+    return count
 
 
 def stretches(case):
@@ -182,6 +229,7 @@ def ended(case, segments):
 
 
 def truth(case):
+    find_moves(case.saves)
     all_points, whose, counted = checkpoints(case)
     points, unsure = sure_ones(all_points, whose, case)
     segments = stretches(case)
@@ -224,6 +272,7 @@ def truth(case):
     assert sum(each) == total
     money, exact = bill(case, parts, now, each, measure)
     return dict(money, exact=exact, part=[sum(p[i] for p in parts) for i in range(len(PARTS))], gpu=parts, loss=total,
+                unmoved=count_stuck(case, all_points, whose, points, segments),
                 instants=measure, worst=most, now=-1 if now is None else sum(now), every=interval(points, segments),
                 segments=[[a, b, e, o] for (a, b), e, o in zip(segments, ends, began_with)],
                 counts=[len(counted), sum(case.saves[n]['whole'] != NEVER for n in counted),
@@ -268,6 +317,30 @@ def with_unsure(case, seed):
         p = r.choice(lives)
         start = r.randrange(p['start'], p['end'])
         case.written.append((start, start + r.randrange(2 * 10 ** 9), r.randrange(1, 10 ** 9)))
+    return case
+
+
+def with_moves(case, seed):
+    """The same life, in which files are saved beside their place and renamed to it: all of them, most, or none; by names that
+    say so, or not; told, or seen by the place that is empty again; at once, when the next one is due, or later."""
+    r = random.Random(seed * 11 + 3)
+    ending = r.choice(('', '', '.tmp', '.part', '.new', '_next', '.tmp.7', '~'))
+    told, done, due = r.choice((0, 0.5, 1)), r.choice((0, 0.5, 0.9)), r.choice((0, 0, 0.5, 1))
+    if r.random() < 0.4:
+        return case
+    for s in case.saves:
+        if s['path'] and not s['path'].startswith('folder') and '://' not in s['path']:
+            s['path'] += ending
+    for n, s in enumerate(case.saves):
+        after = [o for o in case.saves[n + 1:] if o['path'] == s['path']][:1]
+        if s['whole'] == NEVER or not s['file'][0] or r.random() >= done:
+            continue
+        if r.random() < told:
+            room = max(1, after[0]['start'] - s['whole']) if after else 10 ** 9
+            s['moved'] = s['whole'] + (r.randrange(room) if r.random() < due else r.randrange(1 + room // 100)) + \
+                r.choice((0, 0, 0, room, -1))
+        for o in after:
+            o['vacant'], o['before'] = 1, 0
     return case
 
 

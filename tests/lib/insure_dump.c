@@ -2,7 +2,7 @@
 /*
  * saves_insure() by itself, for tests/lib/insurance.py: cases on stdin, a line of JSON for each on
  * stdout. A case is lines of words: "gpu PRICE HELD START END ...", "process START END HOLDS ORDERED RUNS
- * WORD [PART FAILED]", "life GPU PART START END", "save PROCESS START CALL_END WHOLE FAILED BEFORE INODE SIZE MTIME UNSURE PATH", "written START END BYTES", "load PROCESS T INODE
+ * WORD [PART FAILED]", "life GPU PART START END", "save PROCESS START CALL_END WHOLE FAILED BEFORE INODE SIZE MTIME UNSURE VACANT MOVED PATH", "written START END BYTES", "load PROCESS T INODE
  * SIZE MTIME PATH", and "end OVER".
  */
 #include <inttypes.h>
@@ -87,6 +87,7 @@ static void read_save(void)
 {
 	struct live_save *s = &save[in.saves++];
 
+	*s = (struct live_save){ 0 };
 	s->process = (uint32_t)number();
 	s->start_ns = number();
 	s->call_end_ns = number();
@@ -95,6 +96,8 @@ static void read_save(void)
 	s->before_inode = (uint64_t)number();
 	read_file(&s->file);
 	s->unsure = number();
+	s->vacant = number();
+	s->moved_ns = number();
 	s->path = text();
 	s->saver = "";
 }
@@ -160,7 +163,8 @@ static void put_result(const struct view_insurance *i)
 		       i->segment[k].start_ns, i->segment[k].end_ns,
 		       saves_end_names[i->segment[k].end],
 		       i->segment[k].opened ? (int)i->segment[k].opened_segment : -1);
-	printf("],\"usd_mean\":%" PRId64 ",\"usd_now\":%" PRId64, m.mean, m.now);
+	printf("],\"unmoved\":%" PRIu64, i->unmoved);
+	printf(",\"usd_mean\":%" PRId64 ",\"usd_now\":%" PRId64, m.mean, m.now);
 	put_parts(",\"usd\":", m.part);
 	printf(",\"saves\":");
 	put_chain(i, &m);
@@ -182,7 +186,7 @@ static void forget(void)
 
 static int finish(void)
 {
-	struct view_insurance out;
+	struct view_insurance out = { 0 };
 	int err;
 
 	in.over = number();
@@ -191,7 +195,9 @@ static int finish(void)
 	in.written = written;
 	in.process = process;
 	in.gpu = gpu;
-	err = saves_insure(&in, &out);
+	err = live_moves_find(save, in.saves);
+	if (!err)
+		err = saves_insure(&in, &out);
 	if (!err)
 		err = saves_beside(&in, &out);
 	if (!err)

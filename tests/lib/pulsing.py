@@ -11,7 +11,7 @@ S = 10**9
 FACTS = 7
 
 
-SAVE_STATES = {'begun': 1, 'whole': 2, 'failed': 3, 'handed': 4, 'changed': 7, 'deleted': 8}
+SAVE_STATES = {'begun': 1, 'whole': 2, 'failed': 3, 'handed': 4, 'changed': 7, 'deleted': 8, 'moved': 9}
 
 
 class Trainer:
@@ -48,7 +48,7 @@ class Trainer:
 
     def save(self, number, state, begun, ended=0.0, path='/ckpt/a', before=0, inode=0, content=0,
              saver='torch.save', size=0):
-        """One thing that happens to a save: 'begun', 'whole', 'failed', 'handed', 'changed', 'deleted'."""
+        """One thing that happens to a save: 'begun', 'whole', 'failed', 'handed', 'changed', 'deleted', 'moved'."""
         self.seq += 1
         self.told += 1
         end = self.start + int(ended * S) if ended else 0

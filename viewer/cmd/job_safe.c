@@ -121,6 +121,13 @@ static void put_deleted(const struct top_stop *f)
 	printf("; if no copy is elsewhere");
 }
 
+static void put_unmoved(const struct top_stop *f)
+{
+	printf("the newest checkpoint was saved");
+	put_ago(f);
+	printf(" to a name from which it was not renamed yet; if a restart does not find it there");
+}
+
 /* What is there may be of something else than what trains. */
 static int tell_small(const struct top_stop *f, const char *id)
 {
@@ -140,6 +147,8 @@ static int tell_unsure(const struct top_stop *f, const char *id)
 	printf("%s: not known: ", id);
 	if (f->deleted)
 		put_deleted(f);
+	else if (f->unmoved)
+		put_unmoved(f);
 	else
 		put_written(f);
 	printf(", a stop now loses ");

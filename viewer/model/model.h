@@ -146,7 +146,8 @@ struct view_saves {
 	uint64_t saves, whole, failed, synced, untold; /* as in struct view_insurance */
 	uint64_t checkpoints, kills, failures;
 	uint64_t starts; /* segments of the run, so many of which ended by a kill or failed */
-	uint64_t unsure, deleted, writtens, written_bytes; /* as in struct view_insurance */
+	uint64_t unsure, deleted, unmoved; /* as in struct view_insurance, ... */
+	uint64_t writtens, written_bytes; /* ... and these */
 	int64_t written_ns; /* -1: nothing was */
 	struct saves_state state; /* as in struct view_insurance */
 	int64_t ns[SAVES_PARTS], nano_usd[SAVES_PARTS];

@@ -241,7 +241,7 @@ static int make_events(struct insure *w)
 	for (uint32_t i = 0; i < w->c.checkpoints; i++) {
 		const struct live_checkpoint *c = &w->c.checkpoint[i];
 
-		if (c->there_ns == LIVE_NEVER || c->unsure)
+		if (c->there_ns == LIVE_NEVER || !live_is_sure(c))
 			continue;
 		w->event[w->events++] = (struct event){ c->there_ns, i };
 		if (c->gone_ns != LIVE_NEVER && c->gone_ns > c->there_ns)
@@ -374,15 +374,17 @@ static void find_unsure(struct insure *w)
 		o->segment[k].unsure_ns = o->segment[k].covered_ns;
 	for (size_t i = 0; i < w->c.checkpoints; i++) {
 		const struct live_checkpoint *c = &w->c.checkpoint[i];
+		bool open;
 
 		if (c->there_ns == LIVE_NEVER)
 			continue;
 		if (c->deleted)
 			find_deleted(o, c);
-		if (!c->unsure)
+		if (live_is_sure(c))
 			continue;
-		o->unsure++;
-		be_unsure(o, c->start_ns, c->there_ns, c->gone_ns);
+		open = be_unsure(o, c->start_ns, c->there_ns, c->gone_ns);
+		o->unsure += c->unsure;
+		o->unmoved += open && !c->unsure;
 	}
 	for (size_t i = 0; i < w->in->writtens; i++) {
 		const struct live_written *one = &w->in->written[i];
@@ -616,8 +618,8 @@ static void count_saves(struct insure *w)
 		w->out->synced += s->whole_ns != LIVE_NEVER && s->synced;
 	}
 	for (size_t i = 0; i < w->c.checkpoints; i++)
-		w->out->checkpoints +=
-			w->c.checkpoint[i].there_ns != LIVE_NEVER && !w->c.checkpoint[i].unsure;
+		w->out->checkpoints += w->c.checkpoint[i].there_ns != LIVE_NEVER &&
+				       live_is_sure(&w->c.checkpoint[i]);
 }
 
 static int by_length(const void *a, const void *b)
@@ -639,7 +641,7 @@ static int tell_interval(struct insure *w)
 		int64_t t = w->c.checkpoint[i].start_ns;
 		size_t k = saves_segment_at(w->out, t);
 
-		if (w->c.checkpoint[i].there_ns == LIVE_NEVER || w->c.checkpoint[i].unsure)
+		if (w->c.checkpoint[i].there_ns == LIVE_NEVER || !live_is_sure(&w->c.checkpoint[i]))
 			continue;
 		if (k == of && k != SIZE_MAX)
 			length[n++] = t - last;
@@ -770,7 +772,7 @@ char saves_grade(const struct view_insurance *i, int64_t loss_ns)
 	if (i->instants_ns < GRADED_NS)
 		return 0;
 	if (!i->checkpoints)
-		return i->unsure || i->writtens ? 0 : 'F';
+		return i->unsure || i->unmoved || i->writtens ? 0 : 'F';
 	return loss_ns <= 5 * MINUTE_NS	   ? 'A'
 	       : loss_ns <= 15 * MINUTE_NS ? 'B'
 	       : loss_ns <= 60 * MINUTE_NS ? 'C'

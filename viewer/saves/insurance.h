@@ -56,6 +56,7 @@ struct view_insurance {
 	uint64_t checkpoints; /* that were there at some time */
 	uint64_t unsure; /* what may have been others: nothing of a training was seen in them */
 	uint64_t deleted; /* checkpoints whose files were, and which nothing newer makes up for */
+	uint64_t unmoved; /* ... that were to be renamed to their place, and were not seen to be */
 	uint64_t writtens, written_bytes; /* times of files by what is no save that is known */
 	int64_t written_ns; /* the last of them; 0: there is none */
 	struct saves_segment *segment;

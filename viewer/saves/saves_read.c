@@ -161,6 +161,8 @@ static int read_saves(struct saves_facts *f, const struct view_trace *t)
 	free(p.point);
 	if (!err)
 		err = live_series_prove(f->save, f->in.saves);
+	if (!err)
+		err = live_moves_find(f->save, f->in.saves);
 	if (err)
 		return err;
 	live_opened_prove(f->save, f->in.saves, f->load, f->in.loads);

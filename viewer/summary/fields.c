@@ -325,6 +325,7 @@ const struct summary_field summary_saves[] = {
 	F(COUNT, untold),
 	F(COUNT, unsure),
 	F(COUNT, deleted),
+	F(COUNT, unmoved),
 	AS(COUNT, writtens, "written"),
 	F(COUNT, written_bytes),
 	AS(TOTAL_KNOWN, written_ns, "written_unix_ns"),

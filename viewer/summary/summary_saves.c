@@ -97,6 +97,7 @@ static void take(struct view_summary *s, const struct view_insurance *i)
 	v->untold = i->untold;
 	v->unsure = i->unsure;
 	v->deleted = i->deleted;
+	v->unmoved = i->unmoved;
 	v->writtens = i->writtens;
 	v->written_bytes = i->written_bytes;
 	v->written_ns = i->writtens ? i->written_ns : -1;

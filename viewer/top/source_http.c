@@ -89,6 +89,7 @@ static void take_totals(struct live_totals *t, const struct base_json *n)
 				   .saving = count(n, "saving") > 0,
 				   .unsure = count(n, "unsure") > 0,
 				   .deleted = count(n, "deleted") > 0,
+				   .unmoved = count(n, "unmoved") > 0,
 				   .unsure_bytes = (uint64_t)count(n, "unsure_bytes"),
 				   .unsure_for_ns = maybe(n, "unsure_for_ns"),
 				   .dropped = (uint64_t)count(n, "dropped"),

@@ -111,6 +111,7 @@ static void add_run(struct top_stop *f, const struct top_snapshot *l)
 	if (t->unsure) {
 		f->unsure = true;
 		f->deleted = t->deleted;
+		f->unmoved = t->unmoved;
 		f->unsure_bytes = t->unsure_bytes;
 		f->unsure_for_ns = t->unsure_for_ns;
 	}

@@ -28,7 +28,8 @@ struct top_stop { /* sums over the runs that go on */
 	bool priced, unsaved, saving; /* unsaved: some run has no checkpoint */
 	/* What some run wrote may be a checkpoint: the sums are the most that can be lost. */
 	bool unsure;
-	bool deleted; /* of the last such run that is a checkpoint that was deleted */
+	bool deleted; /* of the last such run that is a checkpoint that was deleted, ... */
+	bool unmoved; /* ... or one that is to be renamed to its place, and was not */
 	uint64_t unsure_bytes; /* by the last such run; 0: not known */
 	int64_t unsure_for_ns; /* ago; -1: not known */
 	uint64_t saved_bytes; /* of the last run's newest checkpoint; 0: not known */

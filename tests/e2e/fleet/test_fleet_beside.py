@@ -28,7 +28,7 @@ def lives(seed):
     r = random.Random(seed)
     lanes, part = [], 0
     for k in range(r.choice((1, 2, 2, 3))):
-        case = insurance.with_unsure(insurance.made(seed * 3 + k), seed * 3 + k)
+        case = insurance.with_moves(insurance.with_unsure(insurance.made(seed * 3 + k), seed * 3 + k), seed * 3 + k)
         shift = r.randrange(2) * r.randrange(10 ** 12)
         for p in case.processes:
             p['start'], p['end'], p['word'] = (p[x] + shift for x in ('start', 'end', 'word'))
@@ -36,6 +36,7 @@ def lives(seed):
         for s in case.saves:
             for x in ('start', 'call_end', 'whole'):
                 s[x] += shift if s[x] != insurance.NEVER else 0
+            s['moved'] = s['moved'] + shift if s.get('moved') else 0
             s['file'] = (s['file'][0] and s['file'][0] + 10 ** 6 * k, s['file'][1], s['file'][2] and s['file'][2] + shift)
             s['before'] += 10 ** 6 * k if s['before'] else 0
             s['path'] = s['path'] and s['path'].replace('://', f'://{k}/') if '://' in s['path'] else s['path'] and f'{k}{s["path"]}'
@@ -92,6 +93,7 @@ class Strand:
 
 
 def strands(job):
+    insurance.find_moves(job.saves)
     out = []
     for part in sorted({p['part'] for p in job.processes}):
         of = insurance.Case()

@@ -133,6 +133,24 @@ def saved(t, number, at, size):
     return t.save(number, 'begun', at, **told), t.save(number, 'whole', at, at + 1, inode=number + 9, size=size, **told)
 
 
+def of_unmoved(where):
+    """Saved beside its place, and not renamed to it yet: not known, unless even all since the one before may be lost."""
+    t = Trainer('unmoved', ago=600, stamped=True)
+    tmp = dict(path='/ck.pt.tmp', content=1, size=5 << 20)
+    run = t.write(where, t.hello(), *pulses(t, *range(1, 600, 7), 600), t.save(1, 'begun', 100, **tmp), t.save(1, 'whole', 100, 101, inode=5, **tmp))
+    answer(1, 'not known: the newest checkpoint was saved 8 m 19 s ago to a name from which it was not renamed yet; if a restart does not find it '
+           'there, a stop now loses 10 m 0 s of GPU time ($6.00), 10 m 0 s of one GPU; nothing that was saved since it began is there', run, *PRICE)
+    t.write(where, t.save(1, 'moved', 100, 102, inode=5, **tmp))
+    answer(2, 'a stop now loses 8 m 20 s of GPU time ($5.00), 8 m 20 s of one GPU since a state of 5.2 MB was saved', run, *PRICE)
+    t.write(where, t.save(2, 'begun', 590, **tmp), t.save(2, 'whole', 590, 591, inode=6, **tmp), t.pulse(601, 601))
+    answer(1, 'not known: the newest checkpoint was saved 10.0 s ago to a name', run, *PRICE)
+    answer(0, 'safe to stop: it loses 8 m 21 s', run, '--lose', '9m', *PRICE)
+    top = gs.gpustarve('top', '--once', run, *PRICE).stdout.decode()
+    gs.check('a kill now loses at most $5.01' in top, f'top: {top}')
+    t.write(where, t.save(2, 'moved', 590, 591.1, inode=6, **tmp))
+    answer(0, 'safe to stop: it loses 11.0 s', run, *PRICE)
+
+
 def of_small(where):
     """A state that is much smaller than others, than the memory in use, or than anything that trains: not known, unless the
     one before may be lost, too. What is larger counts, and what fell out of the last 32 saves is not forgotten."""
@@ -274,6 +292,12 @@ def over_http():
         answer(2, 'a stop now loses 11.0 s', url + '/runs/sent', *PRICE, '--lose', '10s', env=env)
         top = gs.gpustarve('top', '--once', url + '/runs/sent', *PRICE, env=env).stdout.decode()
         gs.check('a kill now loses $0.11' in top and '  11.0 s ' in top, top)
+        beside = dict(path='/beside.tmp', content=1)
+        request.data = b''.join([t.save(3, 'begun', 130, **beside), t.save(3, 'whole', 130, 130.5, inode=9, **beside)])
+        with urllib.request.urlopen(request, timeout=60) as a:
+            gs.equal(a.status, 200, 'taken')
+        answer(1, 'to a name from which it was not renamed yet; if a restart does not find it there, a stop now loses 11.0 s',
+               url + '/runs/sent', *PRICE, '--lose', '10s', env=env)
 
 
 GRADES = 'A: a kill loses at most 5 minutes, start-up included; B: 15; C: 60; D: more; F: no checkpoint was ever there'
@@ -367,6 +391,7 @@ with gs.scratch() as where:
     of_untraced(where)
     of_killed(where)
     of_unsure(where)
+    of_unmoved(where)
     of_small(where)
     of_gone(where)
     of_job(where)

@@ -581,7 +581,7 @@ static void live_until(int64_t t)
 static void tell(uint64_t told, uint32_t number, Wire__SaveState state, int64_t t)
 {
 	facts_told = told;
-	facts((struct told){ 1, number, state, t, 0, 5 }, "/a");
+	facts((struct told){ 1, number, state, t, number > 1 ? 5 : 0, 5 }, "/a");
 	facts_told = 0;
 }
 
@@ -598,6 +598,7 @@ static void counted_pulse(int64_t t, uint64_t told, const struct live_when *when
 #define WHOLE WIRE__SAVE_STATE__SAVE_WHOLE
 #define HANDED WIRE__SAVE_STATE__SAVE_HANDED
 #define FAILED WIRE__SAVE_STATE__SAVE_FAILED
+#define MOVED WIRE__SAVE_STATE__SAVE_MOVED
 
 static void begin_two(void)
 {
@@ -741,7 +742,7 @@ static void test_small_states(void)
 static void test_hostile_saves(void)
 {
 	static const int64_t edge[] = { INT64_MIN, -1, 0, 1, START, START + 10 * S, INT64_MAX };
-	static char path[][8] = { "", "/a", "/a/b", "s3://x" };
+	static char path[][8] = { "", "/a", "/a/b", "s3://x", "/a.tmp" };
 	uint64_t random = 5;
 
 	begin_two();
@@ -754,9 +755,9 @@ static void test_hostile_saves(void)
 		r = t_random(&random);
 		c.end_ns = r & 1 ? edge[(r >> 1) % 7] : START + (int64_t)((r >> 4) % (20 * S));
 		r = t_random(&random);
-		c.state = (Wire__SaveState)(r % 8);
+		c.state = (Wire__SaveState)(r % 11);
 		c.number = r & 64 ? (uint32_t)(r >> 32) % 100 : (uint32_t)i / 4;
-		c.path = path[(r >> 8) % 4];
+		c.path = path[(r >> 8) % 5];
 		c.inode = (r >> 16) % 3;
 		c.before_inode = (r >> 20) % 3;
 		c.content = (Wire__SaveContent)((r >> 40) % 4);
@@ -773,6 +774,158 @@ static void test_hostile_saves(void)
 		EXPECT(t.unsaved_for_ns >= 0 && t.unsaved_for_ns <= t.unsaved_ns);
 		EXPECT(t.sure_ns >= t.unsaved_ns && t.sure_ns <= t.held_ns);
 	}
+	live_run_fini(&run);
+}
+
+static void test_names(void)
+{
+	static const char *const temporary[] = {
+		"/a.pt.tmp",	   "/a.tmp.12",	    "/a.pt.tmp7/",  "/tmp_a.pt",
+		"/a.PARTIAL",	   "/a.incomplete", "/.a.pt.x81Kd", "/tmpx8_k2a9q",
+		"/tmpx8_k2a9q.pt", "/a.pt~",	    "a.part",	    "/d/tmp-checkpoint-5",
+		"/a.new",	   "s3://b/a.temp", "/a.inprogress"
+	};
+	static const char *const place[] = { "",
+					     "/",
+					     "/tmp/a.pt",
+					     "/a.part0",
+					     "/template.pt",
+					     "/tmpx8_k2.pt",
+					     "/tmpx8_k2a9qb.pt",
+					     "/temp_0.7.pt",
+					     "/new.pt",
+					     "/.a/b.pt",
+					     "/atmp.pt" };
+
+	for (size_t i = 0; i < sizeof(temporary) / sizeof(*temporary); i++)
+		EXPECT_INT(live_place_temporary(temporary[i]) ? -1 : (int)i, -1);
+	for (size_t i = 0; i < sizeof(place) / sizeof(*place); i++)
+		EXPECT_INT(live_place_temporary(place[i]) ? (int)i : -1, -1);
+	EXPECT(live_place_hash("/step_10.pt") == live_place_hash("/step_9.pt"));
+	EXPECT(live_place_hash("/step_.pt") != live_place_hash("/step_9.pt"));
+	EXPECT(live_place_hash("/step_1/2.pt") != live_place_hash("/step_12.pt"));
+}
+
+static void save(uint32_t number, int64_t t, const char *path)
+{
+	facts((struct told){ 1, number, BEGUN, t, 0, 0 }, path);
+	facts((struct told){ 1, number, WHOLE, t + 1, 0, 10 + number }, path);
+}
+
+/* One that is saved beside its place counts once it is there, and until then nobody knows. */
+static void test_renamed(void)
+{
+	struct live_totals t;
+
+	begin_two();
+	save(1, 10 * S, "/a.tmp");
+	live_until(12 * S);
+	t = totals(12 * S);
+	EXPECT(t.unsure && t.unmoved && !t.deleted && !t.saved);
+	EXPECT_INT(t.unsaved_ns, 24 * S);
+	facts((struct told){ 1, 1, MOVED, 11 * S, 0, 11 }, "/a.tmp");
+	t = totals(12 * S);
+	EXPECT(!t.unsure && !t.unmoved && t.saved);
+	EXPECT_INT(t.unsaved_ns, 4 * S);
+	/* By what was renamed before: whatever it is called, and also where digits differ. */
+	save(2, 12 * S, "/b_1");
+	live_until(14 * S);
+	t = totals(14 * S);
+	EXPECT(!t.unsure && !t.unmoved);
+	EXPECT_INT(t.unsaved_ns, 4 * S);
+	facts((struct told){ 1, 2, MOVED, 13 * S, 0, 12 }, "/b_1");
+	save(3, 14 * S, "/b_2");
+	live_until(15 * S);
+	t = totals(15 * S);
+	EXPECT(t.unsure && t.unmoved);
+	EXPECT_INT(t.unsaved_ns, 6 * S);
+	/* Where nothing lies any more it was renamed by whomever. */
+	save(4, 16 * S, "/b_2");
+	live_until(17 * S);
+	t = totals(17 * S);
+	EXPECT(t.unsure && t.unmoved);
+	EXPECT_INT(t.unsaved_ns, 6 * S);
+	/* Deleted it is not there. */
+	facts((struct told){ 1, 4, WIRE__SAVE_STATE__SAVE_DELETED, 17 * S, 0, 14 }, "/b_2");
+	t = totals(17 * S);
+	EXPECT(t.unsure && t.deleted);
+	live_run_fini(&run);
+}
+
+/* What is put away when a later one is there is no way to save; what is overwritten stayed. */
+static void test_put_away(void)
+{
+	struct live_totals t;
+
+	begin_two();
+	save(1, 10 * S, "/step_1");
+	save(2, 12 * S, "/step_2");
+	facts((struct told){ 1, 1, MOVED, 13 * S, 0, 11 }, "/step_1");
+	save(3, 14 * S, "/step_3");
+	live_until(15 * S);
+	t = totals(15 * S);
+	EXPECT(!t.unsure && t.saved);
+	EXPECT_INT(t.unsaved_ns, 2 * S);
+	facts((struct told){ 1, 4, BEGUN, 16 * S, 13, 0 }, "/step_3");
+	facts((struct told){ 1, 4, WHOLE, 17 * S, 0, 13 }, "/step_3");
+	live_until(18 * S);
+	t = totals(18 * S);
+	EXPECT(!t.unsure && t.saved);
+	EXPECT_INT(t.unsaved_ns, 4 * S);
+	/* What was deleted was not renamed either, though nothing lies there any more. */
+	facts((struct told){ 1, 4, WIRE__SAVE_STATE__SAVE_DELETED, 18 * S, 0, 13 }, "/step_3");
+	save(5, 19 * S, "/step_3");
+	live_until(20 * S);
+	t = totals(20 * S);
+	EXPECT(!t.unsure && t.saved);
+	EXPECT_INT(t.unsaved_ns, 2 * S);
+	live_run_fini(&run);
+}
+
+/* That a place is renamed from outlasts what is kept; so does that a part was not renamed. */
+static void test_renamed_long_ago(void)
+{
+	struct live_totals t;
+	char path[32];
+
+	begin_two();
+	save(1, 10 * S, "/a_0");
+	facts((struct told){ 1, 1, MOVED, 11 * S, 0, 11 }, "/a_0");
+	for (uint32_t i = 2; i <= LIVE_SAVES_MAX + 4; i++)
+		save(i, (10 + i) * S, "/other");
+	save(LIVE_SAVES_MAX + 5, 60 * S, "/a_1");
+	live_until(61 * S);
+	t = totals(61 * S);
+	EXPECT(t.unsure && t.unmoved);
+	live_run_fini(&run);
+	begin_two();
+	for (uint32_t i = 1; i <= LIVE_SAVES_MAX + 4; i++) {
+		snprintf(path, sizeof(path), "/part%u.tmp", i);
+		save(i, 10 * S + i * (S / 20), path);
+	}
+	for (uint32_t i = 1; i <= LIVE_SAVES_MAX + 4; i++)
+		facts((struct told){ 1, i, MOVED, 20 * S, 0, 10 + i }, "/");
+	live_until(30 * S);
+	t = totals(30 * S);
+	EXPECT(!t.saved && t.unsure && t.unmoved);
+	EXPECT_INT(t.unsaved_ns, 60 * S);
+	live_run_fini(&run);
+}
+
+/* However many places there were, none of them looks safer for it. */
+static void test_many_places(void)
+{
+	char path[32];
+
+	begin_two();
+	for (uint32_t i = 1; i <= 120; i++) {
+		snprintf(path, sizeof(path), "/%c/%c", 'a' + (int)i % 26, 'a' + (int)i / 26);
+		save(i, (10 + i) * S, path);
+		facts((struct told){ 1, i, MOVED, (10 + i) * S + 2, 0, 10 + i }, path);
+	}
+	save(121, 140 * S, "/b/a");
+	live_until(150 * S);
+	EXPECT(totals(150 * S).unmoved);
 	live_run_fini(&run);
 }
 
@@ -848,5 +1001,6 @@ int main(void)
 			 test_late_name, test_limits, test_frames, test_all_at_once);
 
 	return failed | RUN(test_unsaved, test_many_saves, test_small_states, test_unsaved_restart,
-			    test_counted_saves, test_hostile_saves);
+			    test_counted_saves, test_hostile_saves, test_names, test_renamed,
+			    test_put_away, test_renamed_long_ago, test_many_places);
 }

@@ -12,7 +12,7 @@ static void put_money(struct html *h, int64_t nano, const char *key)
 
 static void put_count(struct html *h, const struct view_saves *v)
 {
-	if (!v->checkpoints && (v->unsure || v->writtens))
+	if (!v->checkpoints && (v->unsure || v->unmoved || v->writtens))
 		return;
 	html_put(h, "<p>");
 	if (!v->checkpoints) {
@@ -55,6 +55,12 @@ static void put_unsure(struct html *h, const struct view_saves *v)
 		html_count(h, v->deleted, "/saves/deleted");
 		html_put(h, ".</p>\n");
 	}
+	if (v->unmoved) {
+		html_put(h, "<p>Not known: checkpoints that were saved to a name from which they "
+			    "were not seen to be renamed, so that a restart may not find them: ");
+		html_count(h, v->unmoved, "/saves/unmoved");
+		html_put(h, ".</p>\n");
+	}
 	if (v->writtens) {
 		html_put(h, "<p>Not known: files of ");
 		html_bytes(h, v->written_bytes, "/saves/written_bytes");
@@ -67,7 +73,7 @@ static void put_unsure(struct html *h, const struct view_saves *v)
 static void put_loss(struct html *h, const struct view_saves *v)
 {
 	html_put(h, "<p>A kill loses ");
-	if (v->unsure || v->deleted || v->writtens)
+	if (v->unsure || v->deleted || v->unmoved || v->writtens)
 		html_put(h, "up to ");
 	html_ns(h, v->mean_ns, "/saves/mean_loss_ns");
 	html_put(h, " of GPU time");

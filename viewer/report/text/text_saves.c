@@ -20,7 +20,7 @@ static void put_count(struct page *p, const struct view_saves *v)
 	const char *t;
 
 	if (!v->checkpoints) {
-		if (!v->unsure && !v->writtens)
+		if (!v->unsure && !v->unmoved && !v->writtens)
 			text_line(p, v->untold ? "no save of which it is known what became of it"
 					       : "no save was seen");
 		return;
@@ -58,6 +58,15 @@ static void put_unsure(struct page *p, const struct view_saves *v)
 					       "is elsewhere is not seen",
 					       base_count(a, v->deleted),
 					       v->deleted == 1 ? " was" : "s were"));
+	if (v->unmoved)
+		text_line(p, base_arena_printf(&p->mem,
+					       "not known: %s checkpoint%s saved to a name from "
+					       "which %s not seen to be renamed: a restart may not "
+					       "find %s",
+					       base_count(a, v->unmoved),
+					       v->unmoved == 1 ? " was" : "s were",
+					       v->unmoved == 1 ? "it was" : "they were",
+					       v->unmoved == 1 ? "it" : "them"));
 	if (v->writtens)
 		text_line(p, base_arena_printf(
 				     &p->mem,
@@ -69,15 +78,16 @@ static void put_unsure(struct page *p, const struct view_saves *v)
 
 static void put_loss(struct page *p, const struct view_saves *v)
 {
+	bool open = v->unsure || v->deleted || v->unmoved || v->writtens;
 	base_unit mean, worst, start, now;
 
-	text_line(p, base_arena_printf(&p->mem,
-				       "a kill loses %s%s of GPU time%s on average, %s at most, "
-				       "and %s of each GPU to start again",
-				       v->unsure || v->deleted || v->writtens ? "up to " : "",
-				       base_duration(mean, v->mean_ns), money(p, v->mean_nano_usd),
-				       base_duration(worst, v->worst_ns),
-				       base_duration(start, v->start_up_ns)));
+	text_line(p,
+		  base_arena_printf(&p->mem,
+				    "a kill loses %s%s of GPU time%s on average, %s at most, "
+				    "and %s of each GPU to start again",
+				    open ? "up to " : "", base_duration(mean, v->mean_ns),
+				    money(p, v->mean_nano_usd), base_duration(worst, v->worst_ns),
+				    base_duration(start, v->start_up_ns)));
 	if (v->now_ns >= 0)
 		text_line(p, base_arena_printf(&p->mem, "a kill now loses %s of GPU time%s",
 					       base_duration(now, v->now_ns),
