@@ -85,8 +85,14 @@ static bool is_host_wait(const struct view_summary *s, enum ana_verdict verdict)
 
 static bool waits_for_work(const struct ana_judgement *j, const int64_t classes[ANA_CLASSES])
 {
-	return j->verdict == ANA_V_INCONCLUSIVE &&
-	       classes[ANA_HOST_NO_WORK] > ana_class_sum(classes, ana_class_is_doubt);
+	int64_t waits = classes[ANA_HOST_NO_WORK];
+	__int128 held = 0;
+
+	if (j->verdict == ANA_V_INCONCLUSIVE)
+		return waits > ana_class_sum(classes, ana_class_is_doubt);
+	for (int c = 0; c < ANA_CLASSES; c++)
+		held += classes[c];
+	return j->verdict == ANA_V_BUSY && waits > held / 2;
 }
 
 bool view_waits_for_work(const struct view_summary *s)

@@ -42,7 +42,8 @@ struct view_lead view_lead_of(const struct view_summary *s);
 
 /*
  * An inconclusive run whose waits for requests, or for a person, are longer than all that is in
- * doubt: they lead, and what nobody knows stands behind them.
+ * doubt, or a busy one that waited so for more than half of the time held: they lead, and what
+ * nobody knows, or how busy the rest was, stands behind them.
  */
 bool view_waits_for_work(const struct view_summary *s);
 #define VIEW_WAITING_BEFORE(gpus) \

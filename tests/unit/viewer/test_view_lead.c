@@ -212,9 +212,10 @@ static void test_short(void)
 	s->result->gpu_ns--;
 	EXPECT(!strstr(view_lead_rate_words(s, &mem), "per month"));
 	EXPECT(!strncmp(view_lead_rate_words(s, &mem), "per thousand steps: ", 20));
-	EXPECT_STR(view_short_words(s, &mem),
-		   "only 10.0 GPU-seconds of training, slow first steps among them: too short for figures "
-		   "per day or month");
+	EXPECT_STR(
+		view_short_words(s, &mem),
+		"only 10.0 GPU-seconds of training, slow first steps among them: too short for figures "
+		"per day or month");
 	view_summary_free(s);
 }
 
@@ -260,9 +261,10 @@ static void test_fp32(void)
 		"part of that");
 	w->ns[conv] = tenth / 2;
 	s->cost.work[conv] = 160000000;
-	EXPECT_STR(view_fp32_sentence(s, &mem),
-		   "20.0 % of compute is matmul and convolution in fp32, $0.48 of this run: tf32, bf16 or "
-		   "fp16 would save a part of that");
+	EXPECT_STR(
+		view_fp32_sentence(s, &mem),
+		"20.0 % of compute is matmul and convolution in fp32, $0.48 of this run: tf32, bf16 or "
+		"fp16 would save a part of that");
 	view_summary_free(s);
 }
 
@@ -345,7 +347,7 @@ static void expect_waiting(int64_t no_work, int64_t unknown, enum ana_class c, i
 	text = text_of(s);
 	EXPECT_STR(text, words);
 	page = made_page(s, view_html_write);
-	EXPECT_INT(!strstr(page, "had nothing to do for <span class=\"warn\">"),
+	EXPECT_INT(!strstr(page, "had nothing to do for <span class=\""),
 		   !strstr(text, "had nothing to do"));
 	EXPECT_INT(!strstr(page, "<span class=\"badge warn\">inconclusive</span>"),
 		   !strstr(text, "inconclusive"));
@@ -375,6 +377,12 @@ static void test_waiting(void)
 		5 * tenth, tenth / 2, ANA_HOST_SYNC, tenth,
 		"host-bound. The GPU waited for the inference program for 20.0 % of the "
 		"inference time: $0.80 of each $3.99 GPU-hour of inference was paid for waiting");
+	/* a server that is busy in what is left is none that is busy */
+	expect_waiting(
+		6 * tenth, 0, ANA_COMPUTE, 0,
+		"waiting for work. The GPU had nothing to do for 60.0 % of the time held: the "
+		"process waited for requests, or for a person. The GPU was busy for 100.0 % of "
+		"the inference time");
 	expect_waiting(
 		8 * tenth, 0, ANA_EXCLUDED_STARTUP, 2 * tenth,
 		"waiting for work. The GPU had nothing to do for 80.0 % of the time held: the "

@@ -134,7 +134,7 @@ static void put_headline(struct html *h)
 	fprintf(h->f, "%s <span class=\"%s\">", view_lead_before(&l, &h->mem), style(h->s));
 	html_pct(h, l.ppm, "%s %% /ledger/working_ns", html_lead_key(h, &l, "ns"));
 	html_put_kind(h, "</span> of the training time");
-	if (view_is_healthy(h->s))
+	if (view_is_healthy(h->s) && !view_waits_for_work(h->s))
 		html_put(h, VIEW_HEALTHY_WORDS);
 	put_beside(h);
 	html_put(h, ".</h1>\n");
