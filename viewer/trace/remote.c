@@ -15,9 +15,11 @@
 #include "base/vec.h"
 #include "objects/objects.h"
 #include "remote_kept.h"
+#include "remote_shelf.h"
 #include "wire/keys.h"
 
 #define PIECE_BYTES ((size_t)1 << 20)
+#define SHELF_PIECES_MAX (1u << 24) /* what a store says of sizes is hostile */
 #define SEGMENTS_MAX 1000000u
 #define SMALL_MAX 65536u /* small files; of one: */
 #define SMALL_BYTES_MAX (1u << 20)
@@ -27,6 +29,7 @@ struct segment {
 	uint64_t bytes;
 	struct view_remote *remote;
 	size_t number;
+	size_t first; /* its first piece's number among those of all */
 };
 
 struct view_remote {
@@ -42,6 +45,7 @@ struct view_remote {
 	} * small;
 	size_t smalls, small_room;
 	struct view_kept *kept;
+	struct view_shelf *shelf; /* NULL: all fits into kept, or there is none */
 	atomic_bool failed; /* then ... */
 	struct objects_trouble trouble; /* ... why; under ... */
 	pthread_mutex_t lock;
@@ -215,6 +219,40 @@ static ssize_t ask(void *own, size_t object, void *to, size_t len, uint64_t at)
 	return got < want && got >= 0 ? -EIO : got;
 }
 
+/* A piece: from the shelf, or asked for and put there. */
+static ssize_t ask_piece(void *own, size_t object, void *to, size_t len, uint64_t at)
+{
+	struct view_remote *r = own;
+	const struct segment *s = &r->segment[object];
+	size_t piece = s->first + (size_t)(at / PIECE_BYTES);
+	size_t want = at < s->bytes && len > s->bytes - at ? (size_t)(s->bytes - at) : len;
+	ssize_t got = view_shelf_read(r->shelf, piece, to, want);
+
+	if (got >= 0)
+		return got;
+	got = ask(own, object, to, len, at);
+	if (got > 0)
+		view_shelf_put(r->shelf, piece, to, (size_t)got);
+	return got;
+}
+
+/* What is read twice comes once. */
+static void make_shelf(struct view_remote *r)
+{
+	size_t pieces = 0;
+
+	for (size_t i = 0; i < r->segments; i++) {
+		uint64_t more = r->segment[i].bytes / PIECE_BYTES + 1;
+
+		if (more > SHELF_PIECES_MAX - pieces)
+			return;
+		r->segment[i].first = pieces;
+		pieces += (size_t)more;
+	}
+	if (pieces > VIEW_REMOTE_KEPT_BYTES / PIECE_BYTES)
+		r->shelf = view_shelf_new(pieces, PIECE_BYTES);
+}
+
 static int open_into(struct view_remote *r, const char *url, struct objects_trouble *t)
 {
 	int err = objects_open(&r->store, url, t);
@@ -236,7 +274,8 @@ static int open_into(struct view_remote *r, const char *url, struct objects_trou
 		return err;
 	for (size_t i = 0; i < r->segments; i++)
 		r->segment[i].remote = r;
-	r->kept = view_kept_new(ask, r, VIEW_REMOTE_KEPT_BYTES / PIECE_BYTES, PIECE_BYTES);
+	make_shelf(r);
+	r->kept = view_kept_new(ask_piece, r, VIEW_REMOTE_KEPT_BYTES / PIECE_BYTES, PIECE_BYTES);
 	return r->kept ? 0 : -ENOMEM;
 }
 
@@ -274,6 +313,7 @@ void view_remote_close(struct view_remote *r)
 	if (r->parent)
 		rmdir(r->parent);
 	view_kept_free(r->kept);
+	view_shelf_free(r->shelf);
 	objects_close(r->store);
 	pthread_mutex_destroy(&r->lock);
 	free(r->segment);

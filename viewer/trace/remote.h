@@ -2,7 +2,8 @@
 /*
  * A run in an object store, "s3://BUCKET/.../RUN" (docs/FORMAT.md, "Segments"). Its small files are
  * fetched into a folder of this process's; its segments are read where they lie, in pieces that are
- * kept up to VIEW_REMOTE_KEPT_BYTES. Every byte is hostile. Segments from any thread, several at
+ * kept up to VIEW_REMOTE_KEPT_BYTES, and beyond that in a temporary file, where there is one. Every
+ * byte is hostile. Segments from any thread, several at
  * once; all else one thread.
  */
 #ifndef VIEW_REMOTE_H

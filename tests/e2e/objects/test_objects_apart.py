@@ -27,6 +27,7 @@ from collector import Collector, seeded
 
 ROUNDS = int(os.environ.get('GS_ROUNDS', 200 if gs.BIG else 1))
 EACH = 10  # rounds of one world
+gateways.PATIENCE_S = 400  # a wait in silence is given up after half a minute, and tried again after as long
 
 
 class Gateway(gateways.Gateway):
@@ -183,7 +184,9 @@ def play(root, seed, number, rounds, machines, server, digests):
             wrong += w.play(runs=2)
     finally:
         gs.equal(w.close(), [0, 0, 0], 'gateways and the worker end well')
-    gs.equal(wrong, [], f'seed {seed}, world {number}')
+    gs.equal([w[:300] for w in wrong], [], f'seed {seed}, world {number}')
+    if wrong:
+        print(w.worker.log()[-4000:])
     return w.count
 
 

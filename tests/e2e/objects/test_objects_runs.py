@@ -65,10 +65,35 @@ def test_reads_once():
         store.asked.clear()
         gs.equal(command(store, where, 'report', 's3://traces/team/h100-cnn').returncode, 0, 'report')
         spans = [(p, *(int(n) for n in h['Range'][6:].split('-'))) for _, p, h in store.asked if 'Range' in h]
-        read = sum(min(last + 1, len(store.objects['traces', p[len('/traces/'):]])) - first for p, first, last in spans)
+        read = asked_of(store)
         table = sum(last + 1 - first for p, first, last in spans if first)
         gs.check(read <= size + table, f'{read} bytes of {size}, tables of contents {table}')
         gs.equal(len(spans), len(set(spans)), 'no part is asked for twice')
+
+
+def asked_of(store):
+    """Bytes of ranges that were asked for."""
+    spans = [(p, *(int(n) for n in h['Range'][6:].split('-'))) for _, p, h in store.asked if 'Range' in h]
+    return sum(min(last + 1, len(store.objects['traces', p[len('/traces/'):]])) - first for p, first, last in spans)
+
+
+def test_reads_what_memory_has_no_room_for_once():
+    """A run of more than 256 MiB is read twice, and its second half does not fit: that waits in TMPDIR, unless it is memory."""
+    with gs.scratch() as where, objectstore.Checked() as store:
+        run = os.path.join(where, 'long.gst')
+        os.mkdir(run)
+        gs.equal(gs.command([os.path.join(gs.BUILD, 'tests', 'long_make'), run, '96000000', '8'], timeout=300).returncode, 0, 'made')
+        put(store, where, run)
+        size = sum(len(v) for v in store.objects.values())
+        gs.check(size > 280 << 20, f'{size} bytes')
+        near = command(store, where, 'report', run, '--format', 'json')
+        for folder, most in (where, 1.01), ('/dev/shm', 2.01):
+            store.asked.clear()
+            far = command(store, folder, 'report', 's3://traces/team/long', '--format', 'json')
+            gs.equal((far.returncode, far.stdout), (0, near.stdout), 'the same report')
+            read = asked_of(store)
+            gs.check(most - 1 < read / size <= most, f'{folder}: {read} bytes of {size}')
+        gs.equal(sorted(os.listdir(where)), ['long.gst'], 'nothing is left behind')
 
 
 def test_put_goes_on():
