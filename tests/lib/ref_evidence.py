@@ -984,6 +984,9 @@ class Piece:
             blocked = s['state'] != RUNNING and self.host_block(s, part)
             if self.alone > alone and blocked != 'chain':
                 self.alone_of[blocked] = self.alone_of.get(blocked, 0) + self.alone - alone
+            if blocked == 'host.unknown' and unknown == 'excluded.teardown' and s['wait'] == SLEEP and s['stack'] and \
+                    not outermost_is_interpreters(s['stack']):
+                blocked = 'host.no_work'  # the program is done, and holds the GPU
             if blocked == 'host.no_work':
                 unnamed = self.unnamed(s)
                 there = self.at_place(s, part if unnamed else 0)

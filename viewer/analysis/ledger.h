@@ -132,6 +132,7 @@ struct ana_gpu {
 	/* behind the last one, of classes that verdicts are about, and as far as that was seen */
 	int64_t after_last_ns[ANA_CLASSES];
 	int64_t saving_after_ns; /* behind the last one, of host.checkpoint */
+	int64_t no_work_after_ns; /* ... and of host.no_work: it may have slept */
 	int64_t last_end_ns; /* of its last operation, on the axis */
 	int64_t submitted_ns; /* when its last kernel was, or, not known, ended; on the axis */
 	int64_t classes[ANA_CLASSES]; /* sums to held_ns */

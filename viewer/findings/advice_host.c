@@ -257,6 +257,12 @@ bool view_advise_host_wait(struct view_summary *s, struct view_advice *a)
 /* Pauses between requests are no news; a GPU that is held for little else is. */
 bool view_advise_no_work(struct view_summary *s, struct view_advice *a)
 {
+	if (view_held_on(s)) {
+		a->brief = "an end of the process once its last kernel is done";
+		a->action =
+			"end the process when the GPU's work is done, or give the GPU back first: "
+			"what is left to do without it can run elsewhere";
+	}
 	return base_ppm(a->saving_ns, s->result->gpu_ns) >= NO_WORK_PPM;
 }
 

@@ -100,16 +100,29 @@ bool view_waits_for_work(const struct view_summary *s)
 	return waits_for_work(&s->result->judgement, s->result->classes);
 }
 
+bool view_held_on(const struct view_summary *s)
+{
+	return s->kind.no_work_after_ns > s->result->classes[ANA_HOST_NO_WORK] / 2;
+}
+
+const char *view_waiting_after(const struct view_summary *s)
+{
+	return view_held_on(s)
+		       ? " of the time held: its last kernel had ended, and the process went on "
+			 "without work for it"
+		       : " of the time held: the process waited for requests, or for a person";
+}
+
 const char *view_waiting_words(const struct view_summary *s, struct base_arena *mem)
 {
 	base_unit share;
 
 	if (!view_waits_for_work(s))
 		return NULL;
-	return base_arena_printf(mem, "%s %s %%" VIEW_WAITING_AFTER,
-				 VIEW_WAITING_BEFORE(s->result->gpus),
+	return base_arena_printf(mem, "%s %s %%%s", VIEW_WAITING_BEFORE(s->result->gpus),
 				 base_percent(share, base_ppm(s->result->classes[ANA_HOST_NO_WORK],
-							      s->result->gpu_ns)));
+							      s->result->gpu_ns)),
+				 view_waiting_after(s));
 }
 
 static bool leads(const struct view_lead *l, int c)

@@ -48,7 +48,10 @@ struct view_lead view_lead_of(const struct view_summary *s);
 bool view_waits_for_work(const struct view_summary *s);
 #define VIEW_WAITING_BEFORE(gpus) \
 	((gpus) > 1 ? "The GPUs had nothing to do for" : "The GPU had nothing to do for")
-#define VIEW_WAITING_AFTER " of the time held: the process waited for requests, or for a person"
+/* " of the time held: the process waited for requests, or for a person" */
+const char *view_waiting_after(const struct view_summary *s);
+/* Most of host.no_work came behind the last kernel. */
+bool view_held_on(const struct view_summary *s);
 /* "The GPU had nothing to do for 53.7 % of the time held: ..."; NULL: it does not lead. */
 const char *view_waiting_words(const struct view_summary *s, struct base_arena *mem);
 

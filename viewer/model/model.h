@@ -214,6 +214,7 @@ struct view_kind { /* what the run is, and what tells; summary/kind.h */
 	size_t signs;
 	/* of training time behind the GPUs' last operations, and of which classes it is */
 	int64_t after_last_ns, after_last[ANA_CLASSES];
+	int64_t no_work_after_ns; /* beside it, of host.no_work */
 };
 
 /* kind_words.c: what sentences call what it does: "training", of inference "inference". */

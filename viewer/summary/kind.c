@@ -120,10 +120,23 @@ static bool converses(struct view_kind *k, const struct ana_result *r)
 	return true;
 }
 
+/*
+ * Of host.no_work, what came before more work did: behind the last kernel a program that is done
+ * may sleep.
+ */
+static int64_t worked_on_ns(const struct ana_result *r)
+{
+	int64_t ns = r->classes[ANA_HOST_NO_WORK];
+
+	for (size_t i = 0; i < r->gpus; i++)
+		ns -= base_min(ns, r->gpu[i].no_work_after_ns);
+	return ns;
+}
+
 /* A notebook's kernel waits for its cells. */
 static bool infers(struct view_kind *k, const struct ana_result *r, bool notebook)
 {
-	int64_t no_work = r->classes[ANA_HOST_NO_WORK];
+	int64_t no_work = worked_on_ns(r);
 	int64_t requests = no_work - base_min(no_work, person_ns(r));
 	int64_t least = r->batches ? SERVES_BESIDE_PPM : SERVES_PPM;
 	bool serves = !notebook && base_ppm(requests, r->gpu_ns) >= least;
@@ -170,4 +183,6 @@ void summary_make_kind(struct view_summary *s, const struct view_trace *t)
 			ana_sum(&k->after_last[c], s->result->gpu[g].after_last_ns[c]);
 	for (int c = 0; c < ANA_CLASSES; c++)
 		ana_sum(&k->after_last_ns, k->after_last[c]);
+	for (size_t g = 0; g < s->result->gpus; g++)
+		ana_sum(&k->no_work_after_ns, s->result->gpu[g].no_work_after_ns);
 }

@@ -161,6 +161,7 @@ static void read_kind(struct view_kind *k, const struct base_json *run)
 			k->sign[k->signs++] = (enum facts_run_sign)s;
 	}
 	k->after_last_ns = summary_span(run, "after_last_ns");
+	k->no_work_after_ns = summary_span(run, "no_work_after_last_ns");
 	summary_read_classes(base_json_get(run, "after_last_classes"), k->after_last);
 }
 

@@ -59,6 +59,8 @@ static void put_kind(struct base_jsonout *j, const struct view_kind *k)
 		base_json_int(j, "after_last_ns", k->after_last_ns);
 		summary_put_classes(j, "after_last_classes", k->after_last);
 	}
+	if (k->no_work_after_ns)
+		base_json_int(j, "no_work_after_last_ns", k->no_work_after_ns);
 }
 
 static void put_run(struct base_jsonout *j, const struct view_summary *s)

@@ -148,6 +148,23 @@ def after_last(where):
         gs.equal(gs.gpustarve('verify', run).returncode, 0, f'{seconds} s: verify')
 
 
+def asleep(where):
+    """One that is done and sleeps holds the GPU for nothing; that is no server, and leads."""
+    folder = os.path.join(where, 'asleep')
+    os.mkdir(folder)
+    done, run, _ = gs.traced([gs.PYTHON, '-c', AFTER.replace("while time.time() < end:\n    pass", 'time.sleep(22)'), '0'], folder,
+                             PYTHONPATH=gs.WORKLOADS)
+    gs.equal(done.returncode, 0, done.stderr.decode()[-500:])
+    s = gs.summary(run)
+    gs.equal(schema.errors(schema.ours(), s), [], 'schema')
+    gs.check(10 * 10**9 < s['run'].get('no_work_after_last_ns', 0) < 12.5 * 10**9, f"asleep: {s['run']}")
+    gs.equal((s['run']['kind'], s['run']['kind_signs']), ('unknown', []), 'asleep: no server')
+    text = ' '.join(gs.gpustarve('report', run).stdout.decode().split())
+    page = gs.gpustarve('report', run, '--format', 'html').stdout.decode()
+    gs.check('healthy' not in text and 'an end of the process once its last kernel is done' in text, f'asleep: {text[:900]}')
+    gs.check('an end of the process once its last kernel is done' in page, 'asleep: the page')
+
+
 def check(argv, want, why):
     gs.equal(told(*argv), want, why)
 
@@ -181,5 +198,5 @@ with gs.scratch() as where:
     after_last(where)
     leaves(where)
     gs.side_by_side([functools.partial(check, [where, *argv], want, why) for argv, want, why in TOLD + LONG] +
-                    [functools.partial(case, where) for case in (by_itself, by_a_person)])
+                    [functools.partial(case, where) for case in (by_itself, by_a_person, asleep)])
 gs.finish()

@@ -935,6 +935,44 @@ static int64_t after_last(const struct t_run *r)
 	return view_gpu_after_last_ns(&r->result->gpu[0]);
 }
 
+/* A look every 100 ms at one that sleeps there. */
+static void asleep_at(struct t_proc *p, int64_t from, int64_t to, const char *stack)
+{
+	struct wire_sample row[600];
+	uint32_t text = t_name(p, stack);
+	size_t n = 0;
+
+	for (; from < to && n < sizeof(row) / sizeof(row[0]); from += 100000000)
+		row[n++] = (struct wire_sample){ .t_ns = from,
+						 .period_ns = 100000000,
+						 .pid = 10,
+						 .tid = 1,
+						 .role = WIRE_ROLE_SUBMITTER,
+						 .state = WIRE_STATE_SLEEPING,
+						 .wait = WIRE_WAIT_SLEEP,
+						 .stack = text };
+	t_samples(p, row, n);
+}
+
+/* One that is done and sleeps on holds the GPU for nothing, which tells of no server. */
+static void test_a_tail_asleep(void)
+{
+	struct t_run r;
+	struct t_proc p;
+
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_launch(&p, US(50), US(100), US(200), 1);
+	asleep_at(&p, US(300), US(40000000), "<module>\t/home/u/idle.py\t9");
+	t_proc_end(&p, US(40000200), true);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	EXPECT_INT(CLASS(r, 0, HOST_NO_WORK), NS(30000000));
+	EXPECT_INT(r.result->gpu[0].no_work_after_ns, NS(30000000));
+	EXPECT_INT(CLASS(r, 0, EXCLUDED_TEARDOWN), NS(10000000));
+	EXPECT_INT(after_last(&r), 0);
+	t_run_end(&r);
+}
+
 static void test_a_tail_without_work(void)
 {
 	struct t_run r;
@@ -1137,6 +1175,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_lines_of_copies),
 	T_CASE(test_line_of_backward),
 	T_CASE(test_kernels_by_name),
+	T_CASE(test_a_tail_asleep),
 	T_CASE(test_a_tail_without_work),
 	T_CASE(test_a_tail_of_an_end),
 	T_CASE(test_a_tail_that_nothing_tells_of),

@@ -325,6 +325,8 @@ static char *text_of(const struct view_summary *s)
 	return text;
 }
 
+static int64_t no_work_after; /* behind the last kernel, of what expect_waiting gives */
+
 /* An hour of which @no_work was waits for requests, @unknown nobody knows, and @ns was @c. */
 static void expect_waiting(int64_t no_work, int64_t unknown, enum ana_class c, int64_t ns,
 			   const char *words)
@@ -336,6 +338,7 @@ static void expect_waiting(int64_t no_work, int64_t unknown, enum ana_class c, i
 	r->gpu[0].held_ns = MADE_HOUR_NS;
 	memset(r->gpu[0].classes, 0, sizeof(r->gpu[0].classes));
 	r->gpu[0].classes[ANA_HOST_NO_WORK] = no_work;
+	r->gpu[0].no_work_after_ns = no_work_after;
 	r->gpu[0].classes[ANA_HOST_UNKNOWN] = unknown;
 	r->gpu[0].classes[c] += ns;
 	r->gpu[0].classes[ANA_COMPUTE] += MADE_HOUR_NS - no_work - unknown - ns;
@@ -387,6 +390,20 @@ static void test_waiting(void)
 		8 * tenth, 0, ANA_EXCLUDED_STARTUP, 2 * tenth,
 		"waiting for work. The GPU had nothing to do for 80.0 % of the time held: the "
 		"process waited for requests, or for a person");
+	/* a server whose last request was long ago, and one that is done and sleeps */
+	no_work_after = 3 * tenth;
+	expect_waiting(
+		6 * tenth, 0, ANA_COMPUTE, 0,
+		"waiting for work. The GPU had nothing to do for 60.0 % of the time held: the "
+		"process waited for requests, or for a person. The GPU was busy for 100.0 % of "
+		"the inference time");
+	no_work_after = 6 * tenth;
+	expect_waiting(
+		6 * tenth, 0, ANA_COMPUTE, 0,
+		"waiting for work. The GPU had nothing to do for 60.0 % of the time held: its last "
+		"kernel had ended, and the process went on without work for it. The GPU was busy "
+		"for 100.0 % of the training time");
+	no_work_after = 0;
 }
 
 /* By cost, the most first, each once; what is left of a class is known as that. */

@@ -89,7 +89,7 @@ static void test_sentences(void)
 	/* nor is it training */
 	expect_line(ANA_HOST_NO_WORK, WIRE_ROLE_SUBMITTER, WIRE_WAIT_SOCKET,
 		    "The GPU had nothing to do for 50.0 % of the time held: the process waited for "
-		    "requests, or for a person (train.py:42 step).");
+		    "requests or a person, or slept after its last kernel (train.py:42 step).");
 }
 
 /* Half an hour of it, so much of that behind the last kernel: what is gained, and how often. */

@@ -79,7 +79,7 @@ uint64_t ana_kept_identity(const struct ana_kept *k)
 				    k->plan->devices,	 k->component,
 				    k->plan->components, c->sources,
 				    c->devices };
-	uint64_t h = base_hash_text(BASE_HASH, "11 " GPUSTARVE_VERSION);
+	uint64_t h = base_hash_text(BASE_HASH, "12 " GPUSTARVE_VERSION);
 	size_t i;
 
 	h = base_hash(h, number, sizeof(number));
@@ -129,7 +129,8 @@ static bool are_sums(const struct ana_gpu *g)
 				g->comm_exposed_ns,   g->copy_exposed_ns,   g->idle_ns,
 				g->empty_ns,	      g->queued_ns,	    g->loader_wait_ns,
 				g->loader_exposed_ns, g->loader_outside_ns, g->input_kernel_ns,
-				g->saving_after_ns,   g->last_end_ns,	    g->submitted_ns };
+				g->saving_after_ns,   g->no_work_after_ns,  g->last_end_ns,
+				g->submitted_ns };
 
 	for (size_t i = 0; i < sizeof(sum) / sizeof(sum[0]); i++)
 		if (!is_time(sum[i]))

@@ -524,6 +524,16 @@ static int64_t waiting(struct ana_evidence *e, const struct ana_thread_samples *
 	return ns;
 }
 
+/*
+ * Behind the last operation, in a program that goes on: it sleeps for whatever reason, and the GPU
+ * is held for nothing.
+ */
+static bool is_done(const struct ana_cause *b, struct ana_evidence *e, const struct wire_sample *w)
+{
+	return b->unknown == ANA_EXCLUDED_TEARDOWN && w->wait == WIRE_WAIT_SLEEP && w->stack &&
+	       !ana_pystacks_get(&e->stacks, w->stack)->over;
+}
+
 static void add_blocked(struct ana_cause *b, struct ana_evidence *e,
 			const struct ana_thread_samples *s, const struct ana_shares *h, size_t i)
 {
@@ -535,6 +545,8 @@ static void add_blocked(struct ana_cause *b, struct ana_evidence *e,
 	c = class_of_block(b, e, s, h, i, &at);
 	if (c != FOLLOWED)
 		b->alone_of[c] += b->alone - alone;
+	if (c == ANA_HOST_UNKNOWN && is_done(b, e, &s->sample[i]))
+		c = ANA_HOST_NO_WORK;
 	b->undecided += b->perhaps ? ns : 0;
 	if (c == FOLLOWED) {
 		ana_cause_owe(b, s, at, ns);

@@ -414,6 +414,7 @@ static void add_after_last(struct ana_gpu *g, const int64_t before[ANA_CLASSES])
 	for (int c = 0; c < ANA_CLASSES; c++)
 		if (is_inside(c))
 			ana_sum(&g->after_last_ns[c], g->classes[c] - before[c]);
+	ana_sum(&g->no_work_after_ns, g->classes[ANA_HOST_NO_WORK] - before[ANA_HOST_NO_WORK]);
 }
 
 /*

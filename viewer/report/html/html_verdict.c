@@ -109,7 +109,8 @@ static void put_waiting(struct html *h, const struct view_lead *l)
 	fprintf(h->f, "%s <span class=\"%s\">", VIEW_WAITING_BEFORE(r->gpus), style(h->s));
 	html_pct(h, base_ppm(r->classes[ANA_HOST_NO_WORK], r->gpu_ns),
 		 "/ledger/classes/%s/ns %% /ledger/gpu_ns", ana_class_names[ANA_HOST_NO_WORK]);
-	html_put(h, "</span>" VIEW_WAITING_AFTER);
+	html_put(h, "</span>");
+	html_put(h, view_waiting_after(h->s));
 	html_put(h, l->known ? ". " : "");
 }
 
