@@ -6,20 +6,31 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "base/hash.h"
+#include "base/minmax.h"
 
 #define SUFFIX_BYTES (sizeof(COLL_RUN_SUFFIX) - 1)
 #define SCHEDULED "slurm-" /* in front of the names of runs that a scheduler started */
+#define HASH_BYTES sizeof("-12345678")
 #define DIGITS_MAX 10 /* of a job's number */
 
 void coll_run_name(char out[COLL_RUN_BYTES], const char *run_id)
 {
+	bool changed = run_id[0] == '.';
+	char hash[HASH_BYTES];
 	size_t i;
 
-	for (i = 0; i < COLL_RUN_BYTES - 1 && run_id[i]; i++)
+	for (i = 0; i < COLL_RUN_BYTES - 1 && run_id[i]; i++) {
 		out[i] = strchr(COLL_NAME_CHARACTERS, run_id[i]) ? run_id[i] : '_';
+		changed |= out[i] != run_id[i];
+	}
 	out[i] = '\0';
 	if (out[0] == '.')
 		out[0] = '_';
+	if (!changed && !run_id[i])
+		return;
+	snprintf(hash, sizeof(hash), "-%08x", (unsigned)base_hash_text(BASE_HASH, run_id));
+	strcpy(out + base_min((int64_t)i, COLL_RUN_BYTES - sizeof(hash)), hash);
 }
 
 bool coll_run_dir_is(const char *name)

@@ -17,7 +17,9 @@
 
 /*
  * A run id as a file name: at most 251 characters of A-Z a-z 0-9 . _ - + = @; others and a leading
- * dot become _, as in libprof and the wrapper, so that all mean one directory. "" stays "".
+ * dot become _, and where that changed it, or cut it, "-" and the lower 32 bits of its FNV-1a follow
+ * as eight digits: other texts are other runs. As in libprof and the wrapper, so that all mean one
+ * directory. "" stays "".
  */
 void coll_run_name(char out[COLL_RUN_BYTES], const char *run_id);
 

@@ -9,13 +9,17 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline uint64_t prof_hash_bytes(const char *bytes, size_t n)
+/* Of what @h is the hash of, followed by these. */
+static inline uint64_t prof_hash_more(uint64_t h, const char *bytes, size_t n)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-
 	for (; n; n--, bytes++)
 		h = (h ^ (unsigned char)*bytes) * UINT64_C(0x100000001b3);
 	return h;
+}
+
+static inline uint64_t prof_hash_bytes(const char *bytes, size_t n)
+{
+	return prof_hash_more(UINT64_C(0xcbf29ce484222325), bytes, n);
 }
 
 static inline uint64_t prof_hash_text(const char *text)

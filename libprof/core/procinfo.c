@@ -36,13 +36,20 @@ static void fill_random(void *out, size_t n)
 				 (i % 8 * 8));
 }
 
-/* A run id becomes a directory's name. */
-static void make_safe(char *s)
+/* A run id becomes a directory's name. True: it was none. */
+static bool make_safe(char *s)
 {
+	bool changed = *s == '.';
+
+	if (changed)
+		*s = '_';
 	for (; *s; s++)
 		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+=@",
-			    *s))
+			    *s)) {
 			*s = '_';
+			changed = true;
+		}
+	return changed;
 }
 
 static bool all_digits(const char *s)
@@ -69,11 +76,24 @@ static bool slurm_run_id(char *out, size_t size)
 	return true;
 }
 
+/*
+ * Somebody's own text. Two that differ where a name may not, or behind its end, are two runs: the
+ * hash of the whole follows, as in viewer/run/runid.c and collector/store/run_name.c.
+ */
 static bool variable_run_id(char *out, size_t size, const char *prefix, const char *value)
 {
+	char hash[16];
+	size_t len, most;
+
 	if (!value)
 		return false;
-	snprintf(out, size, "%s%s", prefix, value);
+	len = (size_t)snprintf(out, size, "%s%s", prefix, value);
+	if (!make_safe(out) && len < size)
+		return true;
+	snprintf(hash, sizeof(hash), "-%08x",
+		 (unsigned)prof_hash_more(prof_hash_text(prefix), value, strlen(value)));
+	most = size - strlen(hash) - 1;
+	strcpy(out + (len < most ? len : most), hash);
 	return true;
 }
 
@@ -106,8 +126,6 @@ bool prof_run_id_from_env(char *out, size_t size)
 		slurm_run_id(out, size) || pmix_run_id(out, size) ||
 		variable_run_id(out, size, "torchelastic-", torch);
 	make_safe(out);
-	if (*out == '.')
-		*out = '_';
 	return found;
 }
 

@@ -56,17 +56,50 @@ static bool from_pmix(char *out, size_t room)
 	return true;
 }
 
+/* One path component; no leading dot, which would hide it. True: it was none. */
+static bool make_safe(char *text)
+{
+	static const char extra[] = "._-+=@";
+	bool changed = *text == '.';
+
+	if (changed)
+		*text = '_';
+	for (; *text; text++) {
+		char c = *text, low = (char)(c | 32);
+		bool good =
+			(low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') || strchr(extra, c);
+		if (!good)
+			*text = '_';
+		changed |= !good;
+	}
+	return changed;
+}
+
+/* As libprof does: what differs where a name may not, or behind its end, is another run. */
+static void from_text(char *out, size_t room, const char *prefix, const char *text)
+{
+	uint64_t h = base_hash_text(base_hash_text(BASE_HASH, prefix), text);
+	size_t len = (size_t)snprintf(out, room, "%s%s", prefix, text);
+	char hash[16];
+
+	if (!make_safe(out) && len < room)
+		return;
+	snprintf(hash, sizeof(hash), "-%08x", (unsigned)h);
+	size_t most = room - strlen(hash) - 1;
+	strcpy(out + (len < most ? len : most), hash);
+}
+
 static bool from_environment(char *out, size_t room)
 {
 	const char *own = variable("GPUSTARVE_RUN_ID");
 	const char *elastic = variable("TORCHELASTIC_RUN_ID");
 
 	if (own)
-		snprintf(out, room, "%s", own);
+		from_text(out, room, "", own);
 	else if (from_slurm(out, room) || from_pmix(out, room))
 		return true;
 	else if (elastic && strcmp(elastic, "none") != 0)
-		snprintf(out, room, "torchelastic-%s", elastic);
+		from_text(out, room, "torchelastic-", elastic);
 	else
 		return false;
 	return true;
@@ -113,22 +146,6 @@ static void made_up(char *out, size_t room, char *const *command)
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
 		random = (uint32_t)getpid() * 2654435761u ^ (uint32_t)now;
 	snprintf(out, room, "%s-%s-%06x", when, name, random & 0xffffff);
-}
-
-/* One path component; no leading dot, which would hide it. */
-static void make_safe(char *text)
-{
-	static const char extra[] = "._-+=@";
-
-	if (*text == '.')
-		*text = '_';
-	for (; *text; text++) {
-		char c = *text, low = (char)(c | 32);
-		bool good =
-			(low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') || strchr(extra, c);
-		if (!good)
-			*text = '_';
-	}
 }
 
 void view_run_id(char *out, size_t room, char *const *command)

@@ -163,9 +163,21 @@ def test_refusals():
         gs.equal(c.stop(), 0, 'c.stop()')
 
 
+def hashed(text):
+    """FNV-1a, the lower 32 bits."""
+    h = 0xcbf29ce484222325
+    for byte in text.encode():
+        h = (h ^ byte) * 0x100000001b3 % (1 << 64)
+    return f'-{h % (1 << 32):08x}'
+
+
 def test_run_names():
-    cases = {"../../etc/passwd": "_._.._etc_passwd", ".hidden": "_hidden", "a b/c": "a_b_c",
-             "x" * 300: "x" * 251, "..": "_.", "job-1.2_3+a=b@c": "job-1.2_3+a=b@c"}
+    """What no name may be is made one; two that differ there are two runs."""
+    made = {"../../etc/passwd": "_._.._etc_passwd", ".hidden": "_hidden", "a b/c": "a_b_c", "a/b c": "a_b_c", "αβ": "____",
+            "γδ": "____", "..": "_."}
+    cases = {run: name + hashed(run) for run, name in made.items()}
+    cases.update({"x" * 251 + end: "x" * 242 + hashed("x" * 251 + end) for end in ("y", "z" * 40)})
+    cases.update({name: name for name in ("job-1.2_3+a=b@c", "x" * 251)})
     with Collector(BIN) as c:
         for run, name in cases.items():
             s = new_stream()

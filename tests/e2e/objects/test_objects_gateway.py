@@ -107,7 +107,7 @@ def test_what_is_refused():
         gs.equal(post(a, frame(S, 4), token=central.TOKENS['reader'])[0], 403, 'who may only read')
         gs.equal(post(a, frame(S, 4), token=central.TOKENS['beta'])[::2], (409, 0), "another team's stream")
         gs.equal(post(a, hello(S, '../x'), token=central.TOKENS['beta'])[0], 200, 'a name that leads elsewhere')
-        gs.equal(keys(store, gateways.PREFIX + '/beta'), ['_._x/' + segment(S, 1, 1)], 'it does not')
+        gs.equal(keys(store, gateways.PREFIX + '/beta'), ['_._x-838c62fa/' + segment(S, 1, 1)], 'it does not')
         gs.equal(ask(a, 'GET', '/runs')[0], 404, 'it has no runs')
         gs.equal(ask(a, 'GET', '/healthz', token=None)[::2], (200, b'ok\n'), 'well')
 

@@ -86,7 +86,7 @@ def the_environment(where):
     line, mode = done.stdout.decode().split()
     real = os.path.realpath(gs.LIBPROF)
     named, *rest = line.split('|')
-    gs.equal(rest, [named, named, os.path.join(where, 'rel'), 'me_and_you', '0', '0.5', '2G',
+    gs.equal(rest, [named, named, os.path.join(where, 'rel'), 'me_and_you-ba304892', '0', '0.5', '2G',
                     'a=b,c=d=e'], 'what the command finds')
     gs.check(os.path.realpath(named) == real and (named == real or ' ' in real), f'libprof: {named}')
     gs.equal(mode, '700', 'the socket lies in a folder of ours alone')

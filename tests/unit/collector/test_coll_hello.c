@@ -24,15 +24,18 @@ static void test_names(void)
 
 	name_is("", "");
 	name_is("slurm-a-12.0-0", "slurm-a-12.0-0");
-	name_is("..", "_.");
-	name_is(".ssh", "_ssh");
-	name_is("a/../b\n", "a_.._b_");
-	name_is("\xc3\xa9t\xc3\xa9", "__t__");
+	name_is("..", "_.-b4a03f2d");
+	name_is(".ssh", "_ssh-3047da65");
+	name_is("a/../b\n", "a_.._b_-0472f756");
+	name_is("\xc3\xa9t\xc3\xa9", "__t__-88b51857");
+	name_is("a_.._b_-0472f756", "a_.._b_-0472f756");
 	memset(id, 'x', sizeof(id));
 	id[999] = '\0';
 	memset(want, 'x', sizeof(want));
-	want[COLL_RUN_BYTES - 1] = '\0';
+	strcpy(want + COLL_RUN_BYTES - 1 - 9, "-975beddf");
 	name_is(id, want);
+	id[COLL_RUN_BYTES - 1] = '\0';
+	name_is(id, id);
 }
 
 /* One Hello frame in @out; the words make it long enough to be compressed. */
@@ -70,7 +73,7 @@ static void test_read(void)
 		REQUIRE(!wire_frame_header_get(&f, out.data));
 		EXPECT_INT(!!(f.flags & WIRE_FRAME_FL_ZSTD), i == 1);
 		EXPECT_INT(coll_hello_read(&h, &f, out.data + WIRE_FRAME_HEADER_BYTES), 0);
-		EXPECT_STR(h.run, "run_1");
+		EXPECT_STR(h.run, "run_1-338d22aa");
 		EXPECT_STR(h.host, "node1");
 		EXPECT_INT(h.pid, 77);
 		EXPECT_INT(h.start_ns, 88);

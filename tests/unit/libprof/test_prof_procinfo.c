@@ -72,10 +72,23 @@ static void test_order(void)
 
 static void test_safe(void)
 {
+	char name[300], want[252];
+
 	clear();
-	EXPECT_STR(with("GPUSTARVE_RUN_ID", "a/b c\n../x"), "a_b_c_.._x");
-	EXPECT_STR(with("GPUSTARVE_RUN_ID", "../x"), "_._x");
+	EXPECT_STR(with("GPUSTARVE_RUN_ID", "a/b c\n../x"), "a_b_c_.._x-bb9f0ec5");
+	EXPECT_STR(with("GPUSTARVE_RUN_ID", "../x"), "_._x-838c62fa");
+	EXPECT_STR(with("GPUSTARVE_RUN_ID", "\u03b1\u03b2"), "____-0863d788");
+	EXPECT_STR(with("GPUSTARVE_RUN_ID", "\u03b1\u03b3"), "____-0863d93b");
 	EXPECT_STR(with("GPUSTARVE_RUN_ID", "A-1.z=4+5@b"), "A-1.z=4+5@b");
+	memset(name, 'x', 251);
+	name[251] = '\0';
+	EXPECT_STR(with("GPUSTARVE_RUN_ID", name), name);
+	memcpy(want, name, sizeof(want));
+	strcpy(name + 251, "y"); /* two that differ behind what is kept */
+	strcpy(want + 242, "-38a0fce2");
+	EXPECT_STR(with("GPUSTARVE_RUN_ID", name), want);
+	clear();
+	EXPECT_STR(with("TORCHELASTIC_RUN_ID", "a b"), "torchelastic-a_b-f0eed848");
 }
 
 /* The id's time is UTC, and local time stays as the program will set it. */
