@@ -238,6 +238,7 @@ static void price(struct exact *x, struct fleet_plan *p, struct fleet_plan_type 
 
 	t->on_demand = fleet_plan_price_of(lists, t, "on-demand", &p->mem);
 	t->reserved.price = fleet_plan_price_of(lists, t, "reserved", &p->mem);
+	t->given_gpus = held ? held->gpus : 0;
 	t->owned = own_of(given, t->gpu);
 	if (t->owned)
 		t->own.price = fleet_plan_own_price(t->owned, &p->mem);

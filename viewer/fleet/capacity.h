@@ -79,6 +79,7 @@ struct fleet_plan_type {
 	struct fleet_plan_choice reserved; /* the cheapest count; the fewest of equals */
 	struct fleet_plan_choice own;
 	struct fleet_plan_choice given; /* those that are reserved now */
+	base_wide given_gpus; /* ... which are so many; 0: none, or it was not said */
 	const struct fleet_plan_own *owned; /* what own was made of */
 };
 

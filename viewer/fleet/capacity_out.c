@@ -92,6 +92,21 @@ static const char *given_words(const struct fleet_plan_type *t, struct base_aren
 				 unused_words(c, mem));
 }
 
+/* What was asked for and cannot be told is not passed over. */
+static const char *no_given_words(const struct fleet_plan_type *t, struct base_arena *mem)
+{
+	base_unit n;
+
+	return base_arena_printf(
+		mem,
+		"the %s that %s reserved %s not in the plan: no %s of %s is known; add a row %s "
+		"to a list of prices (gpustarve-prices(1))",
+		count(n, t->given_gpus), t->given_gpus == 1 ? "is" : "are",
+		t->given_gpus == 1 ? "is" : "are",
+		t->reserved.price.known ? "price on demand" : "reserved price", t->gpu,
+		t->reserved.price.known ? "on-demand" : "reserved");
+}
+
 /* What would be cheapest if a reservation cost so much of the price on demand. */
 static base_wide cheapest_at(const struct fleet_plan *p, const struct fleet_plan_type *t,
 			     int percent)
@@ -172,6 +187,8 @@ static const char *const *type_words(const struct fleet_plan *p, const struct fl
 		w[n++] = even_words(p, t, mem);
 	if (t->given.known)
 		w[n++] = given_words(t, mem);
+	else if (t->given_gpus)
+		w[n++] = no_given_words(t, mem);
 	if (t->own.known)
 		w[n++] = best_words(p, t, &t->own, "owned", mem);
 	return w;

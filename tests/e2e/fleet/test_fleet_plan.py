@@ -244,12 +244,32 @@ def check_forms(where):
     even_out = ' '.join(ask(store, GPUSTARVE_PRICES=os.path.join(where, 'none.csv')).split())
     gs.check('the first pays below 100.0 % of the price on demand; the cheapest count would be 4 at 80 %, 4 at 60 %, 4 at 40 %, '
              '12 at 20 %' in even_out, f'break-even: {even_out[-900:]}')
+    check_unpriced(where, store, prices)
     dollars = ask(store, *options, GPUSTARVE_PRICES=prices)
     rate = os.path.join(where, 'rate.csv')
     with open(rate, 'w', encoding='utf-8') as f:
         f.write('currency,per_usd,source,date\nEUR,0.5,bank,2026-01-01\n')
     euros = ask(store, *options, '--currency', rate, GPUSTARVE_PRICES=prices)
     gs.equal(euros[euros.index('What to reserve'):], dollars[dollars.index('What to reserve'):], 'a plan is in dollars')
+
+
+def check_unpriced(where, store, prices):
+    """What is reserved has no cost without its price: it is named all the same."""
+    dear = os.path.join(where, 'reserved-alone.csv')
+    row = '; add a row reserved to a list of prices (gpustarve-prices(1))'
+    none = os.path.join(where, 'none.csv')
+    for path, n, words in ((none, 6, f'the 6 that are reserved are not in the plan: no reserved price of {GPU} is known{row}'),
+                           (none, 1, f'the 1 that is reserved is not in the plan: no reserved price of {GPU} is known{row}'),
+                           (none, 0, None), (prices, 6, None)):
+        for form in 'text', 'html':
+            out = ' '.join(ask(store, '--reserved', f'H100={n}', '--format', form, GPUSTARVE_PRICES=path).split()).lower()
+            gs.equal('in the plan' in out, words is not None, f'{form}: {n} reserved are told as left out')
+            gs.check(not words or words.lower() in out, f'{form}: {words}: {out[-1500:]}')
+    made = put(where, [run('c', '', fleets.MONDAY, 24 * HOUR, [line('Made-up 1', 4, 96 * HOUR)])], 'unpriced')
+    with open(dear, 'w', encoding='utf-8') as f:
+        f.write('gpu,usd_per_gpu_hour,price_model,source,date\nMade-up 1,3.00,reserved,list,2026-01-02\n')
+    out = ' '.join(ask(made, '--reserved', 'Made-up 1=6', GPUSTARVE_PRICES=dear).split())
+    gs.check('the 6 that are reserved are not in the plan: no price on demand of Made-up 1 is known; add a row on-demand to' in out, out)
 
 
 def check_part(where):
