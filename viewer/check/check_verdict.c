@@ -92,7 +92,7 @@ static void judge_open(struct check_result *r, const struct check_budget *b,
 		base_arena_printf(r->mem,
 				  "%s is not known: it is %s, which does not tell whether it is "
 				  "%s %s: %s",
-				  b->name, check_value_text(r->mem, b->metric.unit, v),
+				  b->name, check_value_text(r->mem, b, v),
 				  b->at_least ? ">=" : "<=", check_limit_text(r->mem, b),
 				  v->why_bound));
 
@@ -119,8 +119,8 @@ void check_judge_budget(struct check_result *r, const struct check_budget *b,
 	bool holds = check_budget_holds(b, &v);
 	const char *op = holds ? b->at_least ? ">=" : "<=" : b->at_least ? "<" : ">";
 	text = base_arena_printf(r->mem, "%s is %s%s %s %s%s%s", b->name,
-				 check_value_text(r->mem, b->metric.unit, &v),
-				 training_text(r->mem, b, &v, run), op, check_limit_text(r->mem, b),
+				 check_value_text(r->mem, b, &v), training_text(r->mem, b, &v, run),
+				 op, check_limit_text(r->mem, b),
 				 holds || !hotspot ? ""
 				 : is_narrow(b)	   ? "; most of it: "
 						   : "; most of the waste: ",
@@ -555,9 +555,8 @@ static void judge_predicted(struct check_result *r, const struct check_run *run,
 	struct check_judgement *j = check_result_add(
 		r, holds ? CHECK_PASS : CHECK_FAIL, name, run->id,
 		base_arena_printf(r->mem, "%s is predicted to be %s, %s %s%s%s", b->name,
-				  check_value_text(r->mem, b->metric.unit, &v),
-				  holds ? "within" : "not within", b->text,
-				  holds || !hotspot ? "" : now_text(b),
+				  check_value_text(r->mem, b, &v), holds ? "within" : "not within",
+				  b->text, holds || !hotspot ? "" : now_text(b),
 				  !holds && hotspot ? hotspot_text(r->mem, hotspot) : ""));
 	set_value(j, r, b, &v);
 	if (!holds)

@@ -301,19 +301,57 @@ static const char *with_unit(struct base_arena *mem, enum check_unit unit, const
 	}
 }
 
-const char *check_value_text(struct base_arena *mem, enum check_unit unit,
+static int64_t ten_to(int power)
+{
+	return power ? 10 * ten_to(power - 1) : 1;
+}
+
+/* So many billionths are not told from the limit: the digits behind them, up to one that is. */
+static const char *far_digits(struct base_arena *mem, const struct check_value *v)
+{
+	const char *digits = base_arena_printf(mem, "%lld.%09lld", (long long)(v->num / v->den),
+					       (long long)(v->num % v->den * NANO / v->den));
+	__int128 rest = v->num % v->den * NANO % v->den;
+
+	while (rest) {
+		int digit = (int)(rest * 10 / v->den);
+
+		digits = base_arena_printf(mem, "%s%d", digits, digit);
+		rest = digit ? 0 : rest * 10;
+	}
+	return digits;
+}
+
+static int compare(__int128 a, __int128 b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* Rounded to so many decimals; more where that would not read as it is to the limit. */
+static const char *digits_beside(struct base_arena *mem, const struct check_budget *b,
+				 const struct check_value *v, int places)
+{
+	int is = compare(v->num * NANO, (__int128)b->limit_nano * v->den);
+
+	for (; places <= 9; places++) {
+		int64_t n = base_div_even(v->num * ten_to(places), v->den);
+
+		if (compare((__int128)n * ten_to(9 - places), b->limit_nano) == is)
+			return decimal(mem, n, places);
+	}
+	return far_digits(mem, v);
+}
+
+const char *check_value_text(struct base_arena *mem, const struct check_budget *b,
 			     const struct check_value *v)
 {
 	__int128 size = v->num < 0 ? -v->num : v->num;
-	const char *digits;
-
 	/* What four decimals would hide: a short run costs less. */
-	if (size * 100 < v->den && unit != CHECK_PCT)
-		digits = check_value_digits(mem, v);
-	else
-		digits = decimal(mem, base_div_even(v->num * 10000, v->den), 4);
+	bool small = size * 100 < v->den && b->metric.unit != CHECK_PCT;
+
 	return base_arena_printf(mem, "%s%s", view_bound_words[v->bound],
-				 with_unit(mem, unit, digits));
+				 with_unit(mem, b->metric.unit,
+					   digits_beside(mem, b, v, small ? 9 : 4)));
 }
 
 const char *check_value_digits(struct base_arena *mem, const struct check_value *v)

@@ -56,8 +56,11 @@ bool check_budget_holds(const struct check_budget *b, const struct check_value *
 /* The true value may be on the other side of the limit: @v is a bound that does not tell. */
 bool check_budget_is_open(const struct check_budget *b, const struct check_value *v);
 
-/* "38.1 %", "at least $1.2034", "12.5 ms", rounded half to even, at most four decimals. */
-const char *check_value_text(struct base_arena *mem, enum check_unit unit,
+/*
+ * "38.1 %", "at least $1.2034", "12.5 ms", rounded half to even, at most four decimals; more where
+ * rounded it would read as @b's limit, or as beyond it, and is not.
+ */
+const char *check_value_text(struct base_arena *mem, const struct check_budget *b,
 			     const struct check_value *v);
 /* The same without its unit and with up to nine decimals, for JSON. */
 const char *check_value_digits(struct base_arena *mem, const struct check_value *v);

@@ -593,6 +593,42 @@ static void test_other_work(void)
 	}
 }
 
+/* A value and a limit that differ never read alike; those that are the same do. */
+static void test_apart(void)
+{
+	static const struct {
+		const char *budget, *want;
+		__int128 num, den;
+	} rows[] = {
+		{ "usd_per_1k_images<=2.672", "$2.6721", 26721, 10000 },
+		{ "usd_per_1k_images<=2.672", "$2.67204", 267204, 100000 },
+		{ "usd_per_1k_images<=2.672", "$2.67196", 267196, 100000 },
+		{ "usd_per_1k_images<=2.672", "$2.672", 2672, 1000 },
+		{ "usd_per_1k_images<=2.672", "$2.672000001", 2672000001, 1000000000 },
+		{ "usd_per_1k_images<=2.672", "$2.672000000003", 2672000000003, 1000000000000 },
+		{ "usd_per_1k_images<=2.672", "$2.6719999999", 2671999999997, 1000000000000 },
+		{ "usd<=0", "$0.00000000001", 1, 100000000000 },
+		{ "usd<=0.001", "$0.001000004", 1000004, 1000000000 },
+		{ "starved_pct<=33.3333", "33.33333 %", 100, 3 },
+		{ "starved_pct>=33.333333333", "33.3333333333 %", 100, 3 },
+		{ "step_ms_median<=12.5", "12.50001 ms", 1250001, 100000 },
+		{ "usd<=1.23456", "$1.23456", 123456, 100000 },
+		{ "usd<=1.23456", "$1.2346", 1234561, 1000000 },
+		{ "gpu_hours<=1", "1.0000000003 h", 10000000003, 10000000000 },
+	};
+	struct base_arena mem = { 0 };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct check_value v = { .num = rows[i].num, .den = rows[i].den, .known = true };
+		struct check_budget b;
+		const char *why;
+
+		REQUIRE(!check_budget_parse(rows[i].budget, &b, &why));
+		EXPECT_STR(check_value_text(&mem, &b, &v), rows[i].want);
+	}
+	base_arena_fini(&mem);
+}
+
 /* A budget names the line of what it is about. */
 static void test_place_of_budget(void)
 {
@@ -742,9 +778,9 @@ static void test_first_steps(void)
 
 int main(void)
 {
-	return RUN(test_other_work, test_grown, test_place_of_budget, test_scale, test_cores,
-		   test_crowded, test_exact, test_no_budget, test_unknown_value, test_series,
-		   test_no_series) ||
+	return RUN(test_other_work, test_grown, test_place_of_budget, test_apart, test_scale,
+		   test_cores, test_crowded, test_exact, test_no_budget, test_unknown_value,
+		   test_series, test_no_series) ||
 	       RUN(test_bounds, test_failed) ||
 	       RUN(test_warmup, test_change, test_typical, test_spread, test_student, test_baseline,
 		   test_first_steps, test_at_step);
