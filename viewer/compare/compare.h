@@ -79,6 +79,10 @@ enum view_finding_status {
 };
 extern const char *const view_finding_states[VIEW_FINDING_STATES];
 
+/*
+ * Who ran the line may be another. Of several findings of a run at a line it has the first, and the
+ * figures are of all of them.
+ */
 struct view_finding_change {
 	enum view_finding_status status;
 	const struct view_finding *finding[2]; /* NULL: that run has none there */
@@ -109,6 +113,8 @@ struct view_promise {
 	int64_t upper_samples_ns, upper_samples_nano_usd, samples_ns, samples_nano_usd;
 	enum view_limit samples_limit;
 	enum view_limit limit;
+	/* its classes kept some of the bound; per step, and for 1,000 samples */
+	bool kept, samples_kept;
 };
 
 struct view_saving { /* first less later: above 0 is a saving */

@@ -63,14 +63,16 @@ const char *compare_finding_figures(const struct view_pair *p, const struct view
 				 compare_figure(b, VIEW_FIGURE_NS, f->step_ns[1]));
 }
 
-static const char *came_true(enum view_limit limit, int64_t real_ns)
+static const char *came_true(enum view_limit limit, bool kept, int64_t real_ns)
 {
 	switch (limit) {
 	case VIEW_LIMIT_NOTHING:
 		return " (its time did not shrink)";
 	case VIEW_LIMIT_WHOLE:
-		return real_ns ? " (the rest went to other classes)"
-			       : " (its time went to other classes)";
+		if (!real_ns)
+			return " (its time went to other classes)";
+		return kept ? " (the rest stayed, or went to other classes)"
+			    : " (the rest went to other classes)";
 	default:
 		return "";
 	}
@@ -102,7 +104,8 @@ const char *compare_promise_words(const struct view_pair *p, const struct view_p
 				   : of_amount(mem, VIEW_FIGURE_NS, q->upper_samples_ns,
 					       q->samples_ns, "1,000 samples");
 		return base_arena_printf(mem, "%s%s", t,
-					 came_true(q->samples_limit, q->samples_ns));
+					 came_true(q->samples_limit, q->samples_kept,
+						   q->samples_ns));
 	}
 	if (!p->why[VIEW_PART_USD_RUN])
 		t = of_amount(mem, VIEW_FIGURE_USD, a->saving_nano_usd, q->run_nano_usd, "run");
@@ -122,7 +125,7 @@ const char *compare_promise_words(const struct view_pair *p, const struct view_p
 					 base_duration(upper, a->saving_ns),
 					 p->why[VIEW_PART_GPU_STEP]);
 	return base_arena_printf(mem, "%s%s", t,
-				 came_true(q->limit,
+				 came_true(q->limit, q->kept,
 					   p->why[VIEW_PART_GPU_RUN] ? q->step_ns : q->run_ns));
 }
 

@@ -113,15 +113,16 @@ static void hold_against_samples(const struct pairing *g, const struct area *r,
 {
 	const struct view_advice *a = q->advice;
 	const struct view_summary *const *s = g->s;
-	int64_t whole = a->class == ANA_EXCLUDED_NO_PROCESS
-				? INT64_C(1) << 61
-				: per_samples(s[0], view_working_ns(s[0])) -
-					  per_samples(s[1], view_working_ns(s[1]));
+	int64_t change, whole = a->class == ANA_EXCLUDED_NO_PROCESS
+					? INT64_C(1) << 61
+					: per_samples(s[0], view_working_ns(s[0])) -
+						  per_samples(s[1], view_working_ns(s[1]));
 
 	q->upper_samples_ns = per_samples(s[0], a->saving_ns);
 	q->upper_samples_nano_usd = per_samples(s[0], a->saving_nano_usd);
-	q->samples_ns = realised(per_samples(s[0], r->ns[0]) - per_samples(s[1], r->ns[1]), whole,
-				 q->upper_samples_ns, &q->samples_limit);
+	change = per_samples(s[0], r->ns[0]) - per_samples(s[1], r->ns[1]);
+	q->samples_kept = change < q->upper_samples_ns;
+	q->samples_ns = realised(change, whole, q->upper_samples_ns, &q->samples_limit);
 	if (g->p->samples_usd)
 		q->samples_nano_usd = priced(r, q->samples_ns);
 }
@@ -138,6 +139,7 @@ static struct view_promise promise(const struct pairing *g, const struct view_ad
 	if (!p->why[VIEW_PART_GPU_STEP]) {
 		q.change_step_ns =
 			compare_per_step(g->s[0], r.ns[0]) - compare_per_step(g->s[1], r.ns[1]);
+		q.kept = q.change_step_ns < q.upper_step_ns;
 		q.step_ns = realised(q.change_step_ns, whole_step(p, a), q.upper_step_ns, &q.limit);
 	}
 	if (!p->why[VIEW_PART_USD_STEP])

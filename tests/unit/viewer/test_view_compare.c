@@ -187,6 +187,55 @@ static void test_new_place(void)
 	done(&b);
 }
 
+/* Workers now run the line that the main process ran, some asleep and some not: it is one place. */
+static void test_other_role(void)
+{
+	struct ana_result *r = fed_result();
+	struct both b;
+	int64_t each = MADE_HOUR_NS / 20;
+
+	made_class(r, ANA_INPUT_FETCH, 3 * each); /* a rest, as before */
+	r->hotspot[0].class = r->hotspot[2].class = ANA_INPUT_FETCH;
+	r->hotspot[0].ns = r->hotspot[2].ns = each;
+	r->hotspot[0].role = WIRE_ROLE_SUBMITTER;
+	free(r->hotspot[2].function);
+	r->hotspot[2].function = strdup(r->hotspot[0].function);
+	free(r->hotspot[2].file);
+	r->hotspot[2].file = strdup("/elsewhere/dataset.py");
+	r->hotspot[2].line = r->hotspot[0].line;
+	r->hotspot[2].role = WIRE_ROLE_PRODUCER;
+	compare(&b, starved(), made_summary_of(r, GPU, PRICE), -1);
+	const struct view_finding_change *f = change(&b, ANA_INPUT_FETCH, VIEW_FINDING_STAYED);
+	REQUIRE(f);
+	EXPECT_INT(f->ns[1], 2 * each);
+	EXPECT_INT(f->step_ns[1], 2 * each / 100000);
+	EXPECT_INT(f->ppm[1], 2 * f->finding[1]->ppm);
+	EXPECT(!change(&b, ANA_INPUT_FETCH, VIEW_FINDING_WENT));
+	EXPECT(!change(&b, ANA_INPUT_FETCH, VIEW_FINDING_CAME));
+	EXPECT(!strstr(b.p->sentence, "dataset.py:88"));
+	/* ... and what it still takes is none of what advice on it brought */
+	EXPECT_INT(b.p->promise[0].change_step_ns, (MADE_HOUR_NS / 3 / 4 * 3 - 3 * each) / 100000);
+	done(&b);
+}
+
+/* Other classes took some of what the class gave, which was not all that was promised. */
+static void test_rest(void)
+{
+	struct ana_result *r = fed_result();
+	struct both b;
+
+	r->gpu[0].classes[ANA_HOST_SYNC] += MADE_HOUR_NS / 10;
+	r->classes[ANA_HOST_SYNC] += MADE_HOUR_NS / 10;
+	r->gpu[0].held_ns += MADE_HOUR_NS / 10;
+	r->gpu_ns += MADE_HOUR_NS / 10;
+	compare(&b, starved(), made_summary_of(r, GPU, PRICE), -1);
+	EXPECT_INT(b.p->promise[0].limit, VIEW_LIMIT_WHOLE);
+	EXPECT(b.p->promise[0].kept);
+	EXPECT(strstr(b.p->sentence, "was realised (the rest stayed, or went to other classes)") !=
+	       NULL);
+	done(&b);
+}
+
 static void test_moved(void)
 {
 	struct ana_result *r = made_starved(NULL);
@@ -584,6 +633,6 @@ static void test_other_work(void)
 int main(void)
 {
 	return RUN(test_measures, test_promise, test_slow_start, test_elsewhere, test_new_place,
-		   test_moved, test_refused, test_evil, test_narrow, test_itself,
-		   test_without_price, test_unit, test_unit_doubt, test_other_work);
+		   test_other_role, test_rest, test_moved, test_refused, test_evil, test_narrow,
+		   test_itself, test_without_price, test_unit, test_unit_doubt, test_other_work);
 }
