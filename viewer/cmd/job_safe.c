@@ -7,6 +7,7 @@
 #include "cmd.h"
 #include "core/log.h"
 #include "live/condition.h"
+#include "model/model.h"
 #include "saves/insurance.h"
 #include "saves/state.h"
 #include "top/stop.h"
@@ -159,8 +160,8 @@ static int tell_unsure(const struct top_stop *f, const char *id)
 /* What it was held since it began is no loss: nothing of that would have to be done again. */
 static int tell_serving(const char *id)
 {
-	printf("%s: not known: it is inference so far, which saves nothing: a stop loses the "
-	       "requests under way, and nobody answers new ones\n",
+	printf("%s: not known: it is inference so far, " VIEW_SERVING_WORDS
+	       ", and nobody answers new ones\n",
 	       id);
 	return VIEW_EXIT_ERROR;
 }

@@ -195,7 +195,16 @@ static void keep(struct digests *a, struct fleet_restart r, const char *const *k
 	a->run[a->runs++] = r;
 }
 
-/* Most that tell nothing of saves and are of no job need not be read. */
+static bool serves(const struct fleet_digest *d)
+{
+	for (int k = 0; k < FACTS_RUN_KINDS; k++)
+		if (view_kind_serves((enum facts_run_kind)k) &&
+		    !strcmp(d->kind, facts_run_kinds[k]))
+			return true;
+	return false;
+}
+
+/* Most that tell nothing of saves or their kind and are of no job need not be read. */
 static void on_digest(void *arg, const struct fleet_cell *cell)
 {
 	struct digests *a = arg;
@@ -203,9 +212,16 @@ static void on_digest(void *arg, const struct fleet_cell *cell)
 	const char *why, *text = cell[0].text;
 	struct fleet_restart r;
 
-	if (!text || (!strstr(text, "\"saves\":") && !strstr(text, "\"job\":")) ||
-	    fleet_digest_read(a->d, text, strlen(text), &why) || d->rest.job_ns ||
-	    (!d->saves.known && !d->job[0]))
+	if (!text ||
+	    (!strstr(text, "\"saves\":") && !strstr(text, "\"job\":") &&
+	     !strstr(text, "\"kind\":")) ||
+	    fleet_digest_read(a->d, text, strlen(text), &why) || d->rest.job_ns)
+		return;
+	if (serves(d)) {
+		a->t->serving += run_of(d, a->q).within;
+		return;
+	}
+	if (!d->saves.known && !d->job[0])
 		return;
 	const char *const key[FLEET_JOB_KEYS + 1] = { d->tenant, d->job[0] ? d->job : d->run,
 						      d->user, d->team, d->cluster };

@@ -34,6 +34,7 @@ struct fleet_lost_tables {
 	struct fleet_table jobs; /* keys: fleet_job_key; those with nothing thrown away, unknown or
 				    unsaved are left out */
 	struct fleet_lost total;
+	base_wide serving; /* runs of what saves nothing: in no sum, whatever they tell */
 };
 
 /* 0 or negative errno, said. */

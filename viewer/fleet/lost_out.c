@@ -116,21 +116,34 @@ static const char *thrown_words(const struct fleet *f, struct base_arena *mem)
 				 share_words(l, l->undecided_ns, mem));
 }
 
-const char *fleet_lost_words(const struct fleet *f, struct base_arena *mem)
+static const char *told_words(const struct fleet *f, base_wide silent, struct base_arena *mem)
 {
-	const struct fleet_lost *l = &f->lost.total;
-	base_wide silent = f->begun.m[FLEET_RUNS] - l->runs;
-	base_unit held;
-	const char *t;
+	base_unit runs;
 
-	if (!l->runs)
+	if (!f->lost.total.runs)
 		return "no run tells of its saves: they were too short, saved nothing, or were "
 		       "digested by an older version";
-	t = thrown_words(f, mem);
-	if (silent > 0)
-		t = base_arena_printf(mem, "%s; of %s nothing is known", t,
-				      fleet_runs_of(held, (uint64_t)silent));
-	return t;
+	if (silent <= 0)
+		return thrown_words(f, mem);
+	return base_arena_printf(mem, "%s; of %s nothing is known", thrown_words(f, mem),
+				 fleet_runs_of(runs, (uint64_t)silent));
+}
+
+const char *fleet_lost_words(const struct fleet *f, struct base_arena *mem)
+{
+	base_wide serving = f->lost.serving, runs = f->lost.total.runs;
+	base_wide silent = f->begun.m[FLEET_RUNS] - runs - serving;
+	base_unit text;
+	const char *served;
+
+	if (!serving)
+		return told_words(f, silent, mem);
+	served = base_arena_printf(mem, "%s %s inference, " VIEW_SERVING_WORDS,
+				   fleet_runs_of(text, (uint64_t)serving),
+				   serving == 1 ? "is" : "are");
+	if (!runs && silent <= 0)
+		return served;
+	return base_arena_printf(mem, "%s; %s", told_words(f, silent, mem), served);
 }
 
 /* --- text --- */
@@ -216,6 +229,7 @@ void fleet_lost_json(const struct fleet *f, struct base_jsonout *j)
 {
 	base_json_object(j, "lost");
 	json_lost(j, &f->lost.total);
+	base_json_wide(j, "serving_runs", f->lost.serving);
 	fleet_json_jobs(j, &f->lost.users, &f->lost.jobs, json_group);
 	base_json_end(j);
 }

@@ -14,6 +14,17 @@ const char *view_whole_words(const struct view_kind *k, bool outside)
 	return outside ? "time held" : facts_run_time[k->kind];
 }
 
+bool view_kind_serves(enum facts_run_kind kind)
+{
+	return kind == FACTS_RUN_INFERENCE;
+}
+
+bool view_serves(const struct view_summary *s)
+{
+	return view_kind_serves(s->kind.kind) && s->window == ANA_WINDOW_JOB &&
+	       !s->result->imported;
+}
+
 /* The next "training" or "Training" in @text; NULL. */
 static const char *next_mark(const char *text)
 {

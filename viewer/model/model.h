@@ -226,6 +226,12 @@ const char *view_whole_words(const struct view_kind *k, bool outside);
  * NULL.
  */
 const char *view_words_of_kind(const struct view_kind *k, struct base_arena *mem, const char *text);
+/*
+ * What saves nothing that a restart goes on from: of a service no work is lost but the requests
+ * under way, and how long it held its GPUs says nothing about those (LEDGER 9).
+ */
+bool view_kind_serves(enum facts_run_kind kind);
+#define VIEW_SERVING_WORDS "which saves nothing: a stop loses the requests under way"
 
 struct view_summary {
 	struct base_arena mem; /* everything below but the result and the cost */
@@ -280,6 +286,9 @@ struct view_summary {
 	int64_t useful_nano_usd; /* dollars per GPU-hour that was not wasted, -1: not known */
 	int64_t sampler_ppm; /* what a utilisation sampler would have averaged */
 };
+
+/* Of view_kind_serves(), and recorded from end to end: its saves are NULL. */
+bool view_serves(const struct view_summary *s);
 
 /* From this length on a run is told what a monitor that looks every 15 s would have shown of it. */
 #define VIEW_MONITOR_NS INT64_C(60000000000)

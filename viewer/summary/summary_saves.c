@@ -137,7 +137,8 @@ static bool is_restart(const struct view_summary *s, const struct view_insurance
 int summary_make_saves(struct view_summary *s, const struct view_trace *t)
 {
 	struct view_insurance i;
-	int err = t && s->window == ANA_WINDOW_JOB ? saves_of_run(&i, t, s->result) : 1;
+	bool told = t && s->window == ANA_WINDOW_JOB && !view_kind_serves(s->kind.kind);
+	int err = told ? saves_of_run(&i, t, s->result) : 1;
 
 	if (err)
 		return err < 0 ? err : 0;
@@ -266,7 +267,8 @@ void summary_read_saves(struct view_summary *s, const struct base_json *saves)
 	struct view_saves *v;
 	const struct base_json *parts = base_json_get(saves, "parts");
 
-	if (!saves || saves->type != BASE_JSON_OBJECT)
+	/* What an older one told of inference is no loss. */
+	if (!saves || saves->type != BASE_JSON_OBJECT || view_kind_serves(s->kind.kind))
 		return;
 	v = base_arena_alloc(&s->mem, sizeof(*v));
 	summary_read_fields(s, saves, summary_saves, v);

@@ -26,7 +26,7 @@ static void judge(struct top_stop *f, const char *dir, const struct view_rate_op
 		return;
 	if (s->saves)
 		f->grade = (char)base_max(f->grade, s->saves->grade);
-	f->serving += s->kind.kind == FACTS_RUN_INFERENCE;
+	f->serving += view_kind_serves(s->kind.kind);
 	view_summary_free(s);
 }
 

@@ -26,6 +26,8 @@ def made(count):
         if i % 5 == 0:
             d['job'] = ''
         d.pop('saves', None)
+        if i % 7 == 0:
+            d['kind'] = 'inference' if i % 3 else 'interactive'
         if i % 2:
             continue
         d['saves'] = {'checkpoints': rng.randrange(100), 'kills': rng.randrange(4)}
@@ -45,12 +47,17 @@ def who(d):
     return tuple(d.get(k, '') for k in ('tenant', 'job', 'user', 'team', 'cluster'))
 
 
+def serves(d):
+    """What saves nothing loses no work, whatever its digest tells."""
+    return d.get('kind') == 'inference'
+
+
 def told(found):
     """What a run lost is of unknown fate if another of its job began after its end: none tells what it began with."""
     out = copy.deepcopy(found)
     for d in out:
         end = d['start_unix_ns'] + d['wall_ns']
-        if d['job'] and 'lost' in d.get('saves', {}) and any(who(o) == who(d) and o['start_unix_ns'] > end for o in found):
+        if d['job'] and 'lost' in d.get('saves', {}) and any(who(o) == who(d) and o['start_unix_ns'] > end and not serves(o) for o in found):
             lost, unknown = d['saves'].pop('lost'), d['saves'].get('unknown', (0, 0))
             d['saves']['unknown'] = [lost[0] + unknown[0], lost[1] + unknown[1]]
     return out
@@ -59,7 +66,7 @@ def told(found):
 def sums(found, key):
     out = {}
     for d in told(found):
-        if 'saves' not in d:
+        if 'saves' not in d or serves(d):
             continue
         s = out.setdefault(key(d), dict.fromkeys(['runs', 'kills', 'failures', 'checkpoints', 'held_ns', 'unpriced_ns', 'undecided_ns', 'undecided_usd'] +
                                                  [p + u for p in PARTS for u in ('_ns', '_usd')], 0))
@@ -90,12 +97,13 @@ def cost(s):
 
 def compare(found, said):
     lost = said['lost']
-    gs.equal(got({k: v for k, v in lost.items() if k not in ('user', 'job')}, ())[1], sums(found, lambda d: 0)[0],
+    gs.equal(got({k: v for k, v in lost.items() if k not in ('user', 'job', 'serving_runs')}, ())[1], sums(found, lambda d: 0)[0],
              'all of it')
+    gs.equal(lost['serving_runs'], sum(serves(d) for d in found), 'serving')
     users = sums(found, lambda d: (d['user'],))
     gs.equal(dict(got(r, ['name']) for r in lost['user']), users, 'by user')
     gs.equal([cost(got(r, ['name'])[1]) for r in lost['user']], sorted(cost(s) for s in users.values()), 'most first')
-    some = {d['run'] for d in found if 'saves' in d and
+    some = {d['run'] for d in found if 'saves' in d and not serves(d) and
             (d['saves']['kills'] or d['saves'].get('failures') or any(d['saves'].get(p, [0])[0] for p in PARTS[1:]))}
     jobs = sums(found, lambda d: (d['job'] or d['run'], d['user'], d.get('team', ''), d['cluster']) if d['run'] in some else None)
     jobs.pop(None, None)
@@ -117,11 +125,11 @@ def check_forms(found, store, jobs):
     gs.equal({(r['job'], r['user']): (int(r['lost_ns']), int(r['kills']), int(r['failures']), int(r['undecided_ns']), nano(r['undecided_usd'])) for r in rows},
              {(k[0], k[1]): (s['lost_ns'], s['kills'], s['failures'], s['undecided_ns'], s['undecided_usd']) for k, s in jobs.items()}, 'CSV')
     total = sums(found, lambda d: 0)[0]
-    untold = sum('saves' not in d for d in found)
+    untold, serving = sum('saves' not in d and not serves(d) for d in found), sum(map(serves, found))
     for form in ('text', 'html'):
         text = asked(store, '--format', form)
         for part in (f'{total["kills"]} kills and {total["failures"]} failures threw away at least ', ', too, is not known', f'what {total["runs"]} runs held that tell of saves',
-                     f'of {untold} runs nothing is known'):
+                     f'of {untold} runs nothing is known; {serving} runs are inference, which saves nothing: a stop loses the requests under way'):
             gs.check(part in ' '.join(text.split()), f'{form}: {part}: {text[:1500]}')
 
 
@@ -145,6 +153,27 @@ def check_unknown(where):
                 gs.check(part in text, f'{name}, {form}: {part}: {text[:1500]}')
         text = asked(store)
         gs.check(any(line.split()[:2] == ['not', 'known'] and line.endswith('scratch of ann') for line in text.splitlines()), f'{name}: {text}')
+
+
+def check_serving(where):
+    """A server that was killed, alone and beside a training: it is in no amount and in no list."""
+    held = 3600 * NANO
+    one = dict(made(3)[0], wall_ns=held, job='', user='ann', start_unix_ns=86400 * NANO * 20000)
+    one['gpus'] = [dict(one['gpus'][0], held_ns=held, price={})]
+    one['saves'] = {'checkpoints': 0, 'kills': 1, 'lost': [held, 5 * NANO]}
+    server, train = dict(one, run='server', kind='inference'), dict(one, run='train', kind='training')
+    words = '1 run is inference, which saves nothing: a stop loses the requests under way'
+    for name, found, part in (('server', [server], words), ('two', [server, train], f'1 kill threw away 1.00 GPU-hours ($5.00), 100.0 % of what 1 run held '
+                                                           f'that tells of saves; {words}')):
+        store = f'sqlite:{where}/serving-{name}.sqlite'
+        gs.equal(gs.gpustarve('digest', '--from', '-', '--store', store, input=fleets.text(found)).returncode, 0, name)
+        for form in ('text', 'html'):
+            text = ' '.join(asked(store, '--format', form).split())
+            gs.check(part[1:] in text and ('$5.00' in text) == (name == 'two'), f'{name}, {form}: {part}: {text[:1500]}')
+        if name == 'two':
+            compare(found, json.loads(asked(store, '--format', 'json')))
+        rows = list(csv.DictReader(io.StringIO(asked(store, '--format', 'csv'))))
+        gs.equal([r['job'] for r in rows], ['train'] if name == 'two' else [], f'{name}: CSV')
 
 
 def check_prices(where, found, store):
@@ -192,6 +221,7 @@ with gs.scratch() as where:
     check_prices(where, found, store)
     check_broken(where)
     check_unknown(where)
+    check_serving(where)
     none = [dict(d, run=f'old-{i}') for i, d in enumerate(found) if 'saves' not in d]
     gs.gpustarve('digest', '--from', '-', '--store', f'sqlite:{where}/old.sqlite', input=fleets.text(none))
     gs.check('no run tells of its saves' in asked(f'sqlite:{where}/old.sqlite'), 'digests of before')

@@ -329,15 +329,20 @@ def graded(where):
 def of_server(where):
     """Inference saves nothing: what it was held since it began is no loss, and what else a stop does is not known."""
     for kernel, status, part in ('paged_attention_v2_kernel', 1, 'not known: it is inference so far'), ('gemm', 2, 'a stop now loses 10 m'):
-        t = Trainer('serving-' + kernel, ago=600, stamped=True)
-        run = t.write(os.path.join(where, 'serving'), t.hello(), *pulses(t, *range(1, 600, 7), 600))
+        t = Trainer('serving-' + kernel, ago=640, stamped=True)
+        run = t.write(os.path.join(where, 'serving'), t.hello(), *pulses(t, *range(1, 640, 7), 640))
         lines = [f'run {t.run}', f'stream 0 1 {os.getpid()} {t.start} here']
-        for i in range(1, 600):
+        for i in range(1, 640):
             at = t.start + i * 10**9
             lines += [f'op {at} {at + 5 * 10**8} {i} 7 {kernel}', f'api {at - 20000} {at - 10000} {i} 9 cudaLaunchKernel']
         subprocess.run([os.path.join(gs.BUILD, 'tests', 'ranks_make'), run], input='\n'.join([*lines, 'cut', '']), text=True, check=True)
         line = answer(status, part, run, *PRICE)
         gs.equal('loses 10 m' in line, status == 2, line)
+        same = 'which saves nothing: a stop loses the requests under way'
+        for form in 'text', 'html':
+            page = ' '.join(gs.gpustarve('report', run, *PRICE, '--format', form, '-o', '-').stdout.decode().split())
+            gs.equal((same in page, 'kill loses' in page.lower(), 'pot grade' in page), (status == 1, status == 2, status == 2), f'{kernel}, {form}: {page[-900:]}')
+        gs.equal('saves' in json.loads(gs.gpustarve('report', run, *PRICE, '--format', 'json', '-o', '-').stdout), status == 2, kernel)
 
 
 SAVER = '''

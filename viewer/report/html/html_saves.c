@@ -183,6 +183,11 @@ void html_saves(struct html *h)
 {
 	const struct view_saves *v = h->s->saves;
 
+	if (view_serves(h->s)) {
+		html_section(h, "saves", "Saves: what a kill costs");
+		html_put(h, "<p>It is inference, " VIEW_SERVING_WORDS ".</p>\n");
+		html_section_end(h);
+	}
 	if (!v)
 		return;
 	html_section(h, "saves", "Saves: what a kill costs");

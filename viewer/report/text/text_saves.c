@@ -167,6 +167,10 @@ void text_saves(struct page *p)
 {
 	const struct view_saves *v = p->s->saves;
 
+	if (view_serves(p->s)) {
+		text_heading(p, "Saves");
+		text_line(p, "it is inference, " VIEW_SERVING_WORDS);
+	}
 	if (!v)
 		return;
 	text_heading(p, "Saves");
