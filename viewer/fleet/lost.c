@@ -204,7 +204,16 @@ static bool serves(const struct fleet_digest *d)
 	return false;
 }
 
-/* Most that tell nothing of saves or their kind and are of no job need not be read. */
+/* Somewhere in it stands the name of such a kind. */
+static bool may_serve(const char *text)
+{
+	for (int k = 0; k < FACTS_RUN_KINDS; k++)
+		if (view_kind_serves((enum facts_run_kind)k) && strstr(text, facts_run_kinds[k]))
+			return true;
+	return false;
+}
+
+/* Most that tell nothing of saves, are of no job and serve nobody need not be read. */
 static void on_digest(void *arg, const struct fleet_cell *cell)
 {
 	struct digests *a = arg;
@@ -213,8 +222,7 @@ static void on_digest(void *arg, const struct fleet_cell *cell)
 	struct fleet_restart r;
 
 	if (!text ||
-	    (!strstr(text, "\"saves\":") && !strstr(text, "\"job\":") &&
-	     !strstr(text, "\"kind\":")) ||
+	    (!strstr(text, "\"saves\":") && !strstr(text, "\"job\":") && !may_serve(text)) ||
 	    fleet_digest_read(a->d, text, strlen(text), &why) || d->rest.job_ns)
 		return;
 	if (serves(d)) {
