@@ -151,7 +151,52 @@ static bool name(char *what, int folder, const char *path)
 	return true;
 }
 
-void prof_files_moved(int folder, const char *path)
+static bool is_plain(const char *part, size_t n)
+{
+	return n && !(part[0] == '.' && (n == 1 || (n == 2 && part[1] == '.')));
+}
+
+/* How many parts it has; 0: not known without asking the kernel. */
+static unsigned int parts_of(const char *path)
+{
+	unsigned int parts = 0;
+
+	for (size_t n; *path; path += n + (path[n] == '/')) {
+		n = strcspn(path, "/");
+		if (!is_plain(path, n))
+			return 0;
+		parts++;
+	}
+	return parts;
+}
+
+/* How many folders, from the inmost on, it was in and is not any more, as far as names tell. */
+static unsigned int folders_left(int from_folder, const char *from, const char *to)
+{
+	char what[WHAT_BYTES];
+	size_t at = 0;
+	unsigned int parts;
+
+	if (!name(what, from_folder, from))
+		return 0;
+	while (what[at] && what[at] == to[at])
+		at++;
+	while (at && what[at - 1] != '/')
+		at--;
+	parts = parts_of(what + at);
+	return parts && parts_of(to + at) ? parts - 1 : 0;
+}
+
+/* What was saved below it lies elsewhere now. */
+static void tell_folder(int folder, const char *from)
+{
+	char what[WHAT_BYTES];
+
+	if (prof_shim_saves() && name(what, folder, from))
+		prof_shim_renamed_folder(what);
+}
+
+void prof_files_moved(int from_folder, const char *from, int folder, const char *path)
 {
 	int before = errno;
 	char what[WHAT_BYTES];
@@ -160,11 +205,14 @@ void prof_files_moved(int folder, const char *path)
 	bool saved;
 
 	if (is_told() && is_there(folder, path, AT_SYMLINK_NOFOLLOW, &st)) {
+		if (S_ISDIR(st.stx_mode))
+			tell_folder(from_folder, from);
 		born_ns = is_large(&st) ? take(&st) : 0;
 		saved = prof_shim_saved(st.stx_ino);
 		if ((born_ns || saved) && name(what, folder, path)) {
 			if (saved)
-				prof_shim_renamed(what, st.stx_ino);
+				prof_shim_renamed(what, st.stx_ino,
+						  folders_left(from_folder, from, what));
 			if (born_ns)
 				prof_shim_moved(what, born_ns, st.stx_ino, st.stx_size,
 						(uint64_t)ns_of(&st.stx_mtime));
@@ -212,7 +260,7 @@ int rename(const char *from, const char *to)
 		behind.rename ? behind.rename(from, to) : move(AT_FDCWD, from, AT_FDCWD, to, 0);
 
 	if (!status)
-		prof_files_moved(AT_FDCWD, to);
+		prof_files_moved(AT_FDCWD, from, AT_FDCWD, to);
 	return status;
 }
 
@@ -222,7 +270,7 @@ int renameat(int from_folder, const char *from, int to_folder, const char *to)
 				     : move(from_folder, from, to_folder, to, 0);
 
 	if (!status)
-		prof_files_moved(to_folder, to);
+		prof_files_moved(from_folder, from, to_folder, to);
 	return status;
 }
 
@@ -232,7 +280,7 @@ int renameat2(int from_folder, const char *from, int to_folder, const char *to, 
 				      : move(from_folder, from, to_folder, to, flags);
 
 	if (!status)
-		prof_files_moved(to_folder, to);
+		prof_files_moved(from_folder, from, to_folder, to);
 	return status;
 }
 #endif

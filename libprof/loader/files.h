@@ -12,8 +12,8 @@
 
 void prof_files_find(void); /* what stands behind; in the constructor */
 
-/* For the hooks, and for tests: it was synced; what was moved lies there now. */
+/* For the hooks, and for tests: it was synced; what was moved, and where it lies now. */
 void prof_files_synced(int fd);
-void prof_files_moved(int folder, const char *path);
+void prof_files_moved(int from_folder, const char *from, int folder, const char *path);
 
 #endif

@@ -708,9 +708,22 @@ bool prof_shim_saved(uint64_t inode)
 	return saved;
 }
 
-void prof_shim_renamed(const char *what, uint64_t inode)
+void prof_shim_renamed(const char *what, uint64_t inode, unsigned int folders)
 {
-	struct wire_batch row = { .samples = PROF_SAVE_MOVED, .batch = inode };
+	struct wire_batch row = { .samples = PROF_SAVE_MOVED, .batch = inode, .delay_ns = folders };
+
+	row.start_ns = row.end_ns = prof_realtime_ns();
+	put_save(&row, what);
+}
+
+bool prof_shim_saves(void)
+{
+	return atomic_load_explicit(&saves, memory_order_relaxed) != 0;
+}
+
+void prof_shim_renamed_folder(const char *what)
+{
+	struct wire_batch row = { .samples = PROF_SAVE_FOLDER };
 
 	row.start_ns = row.end_ns = prof_realtime_ns();
 	put_save(&row, what);

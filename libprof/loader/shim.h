@@ -100,9 +100,16 @@ PROF_EXPORT void gpustarve_loaded(const char *what, uint64_t inode, uint64_t siz
 void prof_shim_moved(const char *what, int64_t born_ns, uint64_t inode, uint64_t size,
 		     uint64_t mtime_ns);
 
-/* Whether that is one of the last files or folders that were saved, and where it was moved to. */
+/*
+ * Whether that is one of the last files or folders that were saved, where it was moved to, and out
+ * of how many of the folders around it.
+ */
 bool prof_shim_saved(uint64_t inode);
-void prof_shim_renamed(const char *what, uint64_t inode);
+void prof_shim_renamed(const char *what, uint64_t inode, unsigned int folders);
+
+/* Whether anything was saved; and a folder that was renamed, with what lies in it: its old path. */
+bool prof_shim_saves(void);
+void prof_shim_renamed_folder(const char *what);
 
 /*
  * The garbage collector begins or ends ("start", "stop") on this thread; a member of gc.callbacks.
@@ -122,7 +129,8 @@ enum prof_save_state { /* SaveState of wire/session.proto */
 	PROF_SAVE_WRITTEN = 6, /* the sender's own: report.h, ... */
 	PROF_SAVE_CHANGED = 7, /* ... and savewatch.h */
 	PROF_SAVE_DELETED = 8,
-	PROF_SAVE_MOVED = 9 /* without a number: savewatch.h knows whose it is */
+	PROF_SAVE_MOVED = 9, /* without a number: savewatch.h knows whose it is */
+	PROF_SAVE_FOLDER = 10 /* never told: that one was renamed, for savewatch.h */
 };
 /* With a state: */
 #define PROF_SAVE_SYNCED 16u /* the saver synced the file */

@@ -232,7 +232,7 @@ static void add_sample(const struct prof_thread_sample *sample)
 
 static void add_checkpoint(const struct prof_checkpoint *c, const char *saver, const char *path)
 {
-	if (c->state != PROF_SAVE_MOVED)
+	if (c->state != PROF_SAVE_MOVED && c->state != PROF_SAVE_FOLDER)
 		prof_report_checkpoint(c, saver, path);
 	prof_savewatch_told(c, path);
 }

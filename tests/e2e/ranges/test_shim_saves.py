@@ -125,6 +125,9 @@ at('late.pt', lambda: torch.save(b'e' * 800, 'late.pt'))
 time.sleep(0.7)  # it is watched
 os.rename('late.pt', 'later.pt')
 time.sleep(0.7)
+os.makedirs('way.tmp/in')
+at('way.pt', lambda: torch.save(b'e' * 800, 'way.tmp/in/way.pt'))
+at('folder', lambda: os.rename('way.tmp/../way.tmp', 'way'))
 t = threading.Thread(target=at, args=('thread.pt', lambda: torch.save(b'g' * 10, 'thread.pt')))
 t.start(); t.join()
 at('dcp', lambda: dcp.save(b'h' * 1000, checkpoint_id='dcp'))
@@ -195,7 +198,8 @@ def stand_ins():
     want = [['plain.pt', 'torch.save', WHOLE], ['plain.pt', 'torch.save', WHOLE],
             ['failed.pt', 'torch.save', FAILED], ['', 'torch.save', HANDED],
             ['open.pt', 'torch.save', HANDED], ['tmp.pt', 'torch.save', WHOLE, MOVED],
-            ['tmp.pt', 'torch.save', WHOLE], ['late.pt', 'torch.save', WHOLE, MOVED], ['thread.pt', 'torch.save', WHOLE],
+            ['tmp.pt', 'torch.save', WHOLE], ['late.pt', 'torch.save', WHOLE, MOVED],
+            ['way.tmp/in/way.pt', 'torch.save', WHOLE, MOVED], ['thread.pt', 'torch.save', WHOLE],
             ['dcp', dcp, WHOLE], ['async', later, HANDED, WHOLE],
             ['async/__0_0.distcp', 'torch.save', HANDED],
             ['bad', later, HANDED, FAILED], ['bad/__0_0.distcp', 'torch.save', FAILED],
@@ -219,6 +223,9 @@ def stand_ins():
     moved = beside[2]
     gs.check(told['rename'][0] <= moved['end'] <= told['rename'][1], f'renamed: {moved} {told["rename"]}')
     gs.equal((moved['path'], moved['inode']), (out + '/tmp.pt', files['final.pt'][0]), 'of that save')
+    moved = by['way.tmp/in/way.pt'][0][2]
+    gs.check(told['folder'][0] <= moved['end'] <= told['folder'][1], f'with its folder: {moved} {told["folder"]}')
+    gs.equal(moved['path'], out + '/way.tmp', 'the folder that was renamed')
     gs.equal((beside[1]['inode'], again[0]['before']), (files['final.pt'][0], 0), 'beside, and renamed')
     handed, whole = by['async'][0][1:]
     gs.check(handed['end'] <= told['async'][1] and
