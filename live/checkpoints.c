@@ -42,6 +42,23 @@ void live_save_begin(struct live_save *s, const Wire__Checkpoint *c)
 				 .saver = c->saver };
 }
 
+static int64_t first(int64_t had, int64_t t)
+{
+	return had ? base_min(had, t) : t;
+}
+
+/* @from: it is told of itself, or of a folder around it. */
+static void move(struct live_save *s, int64_t t, const char *from)
+{
+	size_t folder = live_place_folder(s->path), n = strlen(from);
+
+	while (n > 1 && from[n - 1] == '/')
+		n--;
+	s->moved_ns = first(s->moved_ns, t);
+	if (n <= folder && live_path_below(s->path, from))
+		s->left_ns = first(s->left_ns, t);
+}
+
 /* The first that happened counts. */
 static void gone(struct live_save *s, int64_t t, bool deleted)
 {
@@ -81,8 +98,7 @@ void live_save_tell(struct live_save *s, const Wire__Checkpoint *c)
 		gone(s, base_max(end, 1), c->state == WIRE__SAVE_STATE__SAVE_DELETED);
 		return;
 	case WIRE__SAVE_STATE__SAVE_MOVED:
-		end = base_max(end, 1);
-		s->moved_ns = s->moved_ns ? base_min(s->moved_ns, end) : end;
+		move(s, base_max(end, 1), c->path);
 		return;
 	default:
 		break;

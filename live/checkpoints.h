@@ -30,13 +30,15 @@ struct live_save {
 	int64_t gone_ns; /* its file was seen changed or deleted then; 0: it was not */
 	bool deleted;
 	int64_t moved_ns; /* it was renamed then, away from its place; 0: that was not seen */
+	int64_t left_ns; /* ... with, or out of, the folder of live_place_folder */
 	bool vacant; /* nothing lay at its place when it began */
 	bool failed, synced;
 	bool unsure; /* nothing of a training was seen in it: it may be no checkpoint */
 	bool state; /* a model's or an optimizer's was seen in it, of whatever size */
 	/* By live_moves_find: */
 	bool waits; /* such as are saved there are renamed to their place: it counts from then on */
-	bool staged; /* ... and it was, before the next one there began */
+	bool within; /* ... or the folder, to its own */
+	bool staged; /* it was, before the next one there began */
 	bool unmoved; /* one that it stands for as well was not, and it is not kept */
 };
 
@@ -104,10 +106,14 @@ uint64_t live_place_hash(const char *path);
 /* Whether that is a name for what is to be renamed, or removed: a.pt.tmp, .a.pt, tmpx8_k2a9q. */
 bool live_place_temporary(const char *path);
 
+/* The outmost folder around it with such a name: how long its path is; 0: none. */
+size_t live_place_folder(const char *path);
+
 /*
- * Which saves count only once they were renamed: those with such a name, and those at places from
- * which one was renamed before the next one there began. Of @saves by start_ns; what stands in
- * @waits stays. What was not told of renames is told by a place that is vacant again. 0 or -ENOMEM.
+ * Which saves count only once they were renamed: those with such a name, or in such a folder,
+ * and those at places from which one was renamed before the next one there began. Of @saves by
+ * start_ns; what stands in @waits stays. What was not told of renames is told by a place that is
+ * vacant again. 0 or -ENOMEM.
  */
 int live_moves_find(struct live_save *save, size_t saves);
 bool live_save_unmoved(const struct live_save *s); /* it waits still */

@@ -126,6 +126,49 @@ bool live_place_temporary(const char *path)
 	       is_tempfile(n);
 }
 
+/* ---- folders ---- */
+
+/* tmp, tmp2: where people have room, and no name for what is renamed. */
+static bool is_scratch(struct name n)
+{
+	while (n.len && is_digit(n.text[n.len - 1]))
+		n.len--;
+	return is_word(n.text, n.len, "tmp");
+}
+
+/* By Python's tempfile, or mktemp. */
+static bool is_made_up(struct name n)
+{
+	return is_tempfile(n) || (n.len > 4 && !strncmp(n.text, "tmp.", 4));
+}
+
+/* @outer: the folder around it; @inmost: the save lies in it itself. */
+static bool is_staging(struct name n, struct name outer, bool inmost)
+{
+	if (!n.len || is_scratch(n) || (is_made_up(n) && is_scratch(outer)))
+		return false;
+	return n.text[n.len - 1] == '~' || has_tmp(n) || has_suffix(n) || is_tempfile(n) ||
+	       (inmost && is_word(n.text, n.len, "staging"));
+}
+
+size_t live_place_folder(const char *path)
+{
+	struct name last = name_of(path), outer = { path, 0 };
+
+	if (strstr(path, "://"))
+		return 0;
+	for (const char *at = path, *end; at < last.text; at = end) {
+		struct name n = { at, strcspn(at, "/") };
+
+		for (end = at + n.len; *end == '/';)
+			end++;
+		if (is_staging(n, outer, end == last.text))
+			return (size_t)(at - path) + n.len;
+		outer = n;
+	}
+	return 0;
+}
+
 /* ---- what was renamed ---- */
 
 /* Of a file that a thread wrote, synced and renamed the rename is part of what was seen. */
@@ -153,8 +196,10 @@ static void infer(struct live_save **s, size_t n)
 
 		if (was->process == s[i]->process && !strcmp(was->path, s[i]->path) &&
 		    s[i]->vacant && was->file.inode && !was->moved_ns && !was->gone_ns &&
-		    was->whole_ns <= s[i]->start_ns)
+		    was->whole_ns <= s[i]->start_ns) {
 			was->moved_ns = base_max(s[i]->start_ns, 1);
+			was->left_ns = was->left_ns ? was->left_ns : was->moved_ns;
+		}
 	}
 }
 
@@ -187,9 +232,11 @@ int live_moves_find(struct live_save *save, size_t saves)
 
 	if (!list)
 		return -ENOMEM;
-	for (size_t i = 0; i < saves; i++)
+	for (size_t i = 0; i < saves; i++) {
+		save[i].within = live_place_folder(save[i].path) != 0;
 		if (!is_in_place(&save[i]))
 			list[n++] = &save[i];
+	}
 	qsort(list, n, sizeof(struct live_save *), by_place);
 	infer(list, n);
 	qsort(list, n, sizeof(struct live_save *), by_likeness);
@@ -205,12 +252,18 @@ int live_moves_find(struct live_save *save, size_t saves)
 
 bool live_save_unmoved(const struct live_save *s)
 {
-	return s->unmoved || (s->waits && !s->moved_ns && s->whole_ns != LIVE_NEVER);
+	bool waits = (s->waits && !s->moved_ns) || (s->within && !s->left_ns);
+
+	return s->unmoved || (waits && s->whole_ns != LIVE_NEVER);
 }
 
 int64_t live_save_there(const struct live_save *s)
 {
-	if (s->whole_ns == LIVE_NEVER || !s->waits)
-		return s->whole_ns;
-	return base_max(s->whole_ns, s->moved_ns);
+	int64_t t = s->whole_ns;
+
+	if (s->waits && t != LIVE_NEVER)
+		t = base_max(t, s->moved_ns);
+	if (s->within && t != LIVE_NEVER)
+		t = base_max(t, s->left_ns);
+	return t;
 }

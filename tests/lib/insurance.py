@@ -9,6 +9,7 @@ from fractions import Fraction
 NEVER = 2 ** 63 - 1
 PARTS = 'durable', 'unsaved', 'redone', 'unknown', 'lost', 'other'
 JOIN = 100_000_000
+RENAMES = ('waits', 'went'), ('within', 'out')
 
 
 class Case:
@@ -26,9 +27,9 @@ class Case:
             lines.append('process %d %d %d %d %d %d' % (p['start'], p['end'], p['holds'], p['ordered'],
                                                         p['runs'], p['word']))
         for s in self.saves:
-            lines.append('save %d %d %d %d %d %d %d %d %d %d %d %d %s' % (
+            lines.append('save %d %d %d %d %d %d %d %d %d %d %d %d %d %s' % (
                 s['process'], s['start'], s['call_end'], s['whole'], s['failed'], s['before'], *s['file'],
-                s.get('unsure', 0), s.get('vacant', 0), s.get('moved', 0), s['path']))
+                s.get('unsure', 0), s.get('vacant', 0), s.get('moved', 0), s.get('left', 0), s['path']))
         for w in self.written:
             lines.append('written %d %d %d' % w)
         for o in self.loads:
@@ -46,31 +47,50 @@ def is_temporary(path):
                                re.match(r'tmp[a-z0-9_]{8}($|[.])', name))
 
 
+def in_temporary(path):
+    """Whether a folder around it is called so that it will be renamed. A folder of that name for whoever has room, and what
+    tempfile and mktemp make there, is none; nor are there folders in an object store."""
+    folders = [f for f in path.rstrip('/').split('/')[:-1] if f]
+    if '://' in path:
+        return False
+    for n, f in enumerate(folders):
+        made_up = re.match(r'tmp[a-z0-9_]{8}($|[.])|tmp[.].', f)
+        if re.fullmatch('tmp[0-9]*', f, re.I) or (made_up and n and re.fullmatch('tmp[0-9]*', folders[n - 1], re.I)):
+            continue
+        if (f[0] != '.' and is_temporary(f)) or (f[0] == '.' and is_temporary('x' + f)) or re.match('[.]tmp[0-9]*$', f, re.I) or \
+                (n + 1 == len(folders) and f.lower() == 'staging'):
+            return True
+    return False
+
+
 def find_moves(saves):
-    """Of each when it was renamed, as far as that is known, and whether it has to be: 'left' and 'waits'."""
+    """Of each when it was renamed, and the folder around it was, as far as that is known, and whether that has to be: 'went',
+    'out', 'waits' and 'within'."""
     for n, s in enumerate(saves):
-        s['left'] = s.get('moved', 0) or NEVER
+        s['went'] = s.get('moved', 0) or NEVER
+        s['out'] = s.get('left', 0) or NEVER
+        s['within'] = in_temporary(s['path'])
         again = [o for o in saves[n + 1:] if o['process'] == s['process'] and o['path'] == s['path']][:1]
-        if s['left'] == NEVER and s['path'] and s['file'][0] and again and again[0].get('vacant') and s['whole'] <= again[0]['start']:
-            s['left'] = again[0]['start']
+        if s['went'] == NEVER and s['path'] and s['file'][0] and again and again[0].get('vacant') and s['whole'] <= again[0]['start']:
+            s['went'] = again[0]['start']
+            s['out'] = min(s['out'], s['went'])
     like = [re.sub('[0-9]+', '#', s['path']) for s in saves]
     for n, s in enumerate(saves):
         alike = [(m, o) for m, o in enumerate(saves) if like[m] == like[n]]
         s['waits'] = is_temporary(s['path'])
         for (m, o), (_, after) in zip(alike, alike[1:]):
-            if s['path'] and m < n and o['left'] != NEVER and o['left'] <= after['start']:
+            if s['path'] and m < n and o['went'] != NEVER and o['went'] <= after['start']:
                 s['waits'] = True
 
 
 def came(s):
     """From when on it counts."""
-    if s['whole'] == NEVER or not s.get('waits') or s['left'] == NEVER:
-        return s['whole']
-    return max(s['whole'], s['left'])
+    due = [s[t] for wait, t in RENAMES if s.get(wait) and s[t] != NEVER]
+    return NEVER if s['whole'] == NEVER else max([s['whole']] + due)
 
 
 def is_stuck(s):
-    return bool(s.get('waits')) and s['left'] == NEVER and s['whole'] != NEVER
+    return s['whole'] != NEVER and any(s.get(wait) and s[t] == NEVER for wait, t in RENAMES)
 
 def checkpoints(case):
     """[(covers, there, gone)], and of each save whose it is."""
@@ -325,12 +345,14 @@ def with_moves(case, seed):
     say so, or not; told, or seen by the place that is empty again; at once, when the next one is due, or later."""
     r = random.Random(seed * 11 + 3)
     ending = r.choice(('', '', '.tmp', '.part', '.new', '_next', '.tmp.7', '~'))
+    folder = r.choice(('', '', 'x.tmp/', 'tmp-x.7/', 'tmp/', 'staging/', 'staging/a/', 'tmp/tmpab12_c3d/', 'x/tmpab12_c3d/', '.x/', '.tmp/x/',
+                       'x.part/', 'X.TMP3/y.new/', 'template/', 'tmp7/x.tmp.3/'))
     told, done, due = r.choice((0, 0.5, 1)), r.choice((0, 0.5, 0.9)), r.choice((0, 0, 0.5, 1))
     if r.random() < 0.4:
         return case
     for s in case.saves:
         if s['path'] and not s['path'].startswith('folder') and '://' not in s['path']:
-            s['path'] += ending
+            s['path'] = folder + s['path'] + ending
     for n, s in enumerate(case.saves):
         after = [o for o in case.saves[n + 1:] if o['path'] == s['path']][:1]
         if s['whole'] == NEVER or not s['file'][0] or r.random() >= done:
@@ -339,6 +361,7 @@ def with_moves(case, seed):
             room = max(1, after[0]['start'] - s['whole']) if after else 10 ** 9
             s['moved'] = s['whole'] + (r.randrange(room) if r.random() < due else r.randrange(1 + room // 100)) + \
                 r.choice((0, 0, 0, room, -1))
+            s['left'] = r.choice((0, s['moved'], s['moved'] + r.randrange(room)))
         for o in after:
             o['vacant'], o['before'] = 1, 0
     return case

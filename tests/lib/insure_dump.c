@@ -2,7 +2,7 @@
 /*
  * saves_insure() by itself, for tests/lib/insurance.py: cases on stdin, a line of JSON for each on
  * stdout. A case is lines of words: "gpu PRICE HELD START END ...", "process START END HOLDS ORDERED RUNS
- * WORD [PART FAILED]", "life GPU PART START END", "save PROCESS START CALL_END WHOLE FAILED BEFORE INODE SIZE MTIME UNSURE VACANT MOVED PATH", "written START END BYTES", "load PROCESS T INODE
+ * WORD [PART FAILED]", "life GPU PART START END", "save PROCESS START CALL_END WHOLE FAILED BEFORE INODE SIZE MTIME UNSURE VACANT MOVED LEFT PATH", "written START END BYTES", "load PROCESS T INODE
  * SIZE MTIME PATH", and "end OVER".
  */
 #include <inttypes.h>
@@ -98,6 +98,7 @@ static void read_save(void)
 	s->unsure = number();
 	s->vacant = number();
 	s->moved_ns = number();
+	s->left_ns = number();
 	s->path = text();
 	s->saver = "";
 }

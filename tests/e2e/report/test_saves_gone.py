@@ -2,7 +2,7 @@
 # ctest: labels=e2e timeout=300
 """Checkpoints that are not there any more when the job is killed: deleted, cut to nothing, or overwritten through a
 file object by a save that is killed halfway. None of them is called durable; one that was moved is. Nor is one that is saved
-beside its place and was not yet renamed to it: what was there before is. By real programs
+beside its place and was not yet renamed to it, nor what lies in a folder that was not: what was there before is. By real programs
 on the simulated GPU."""
 import functools
 import json
@@ -14,7 +14,7 @@ import gs
 import schema
 
 JOB = '''
-import os, signal, sys, threading, time
+import os, pathlib, shutil, signal, sys, threading, time
 sys.path.insert(0, sys.argv[1])
 import gpudev, torch
 how, net = sys.argv[2], torch.nn.Linear(1024, 1024)
@@ -35,11 +35,39 @@ def overwrite():
     with open('a.pt', 'wb') as f:
         torch.save(net.state_dict(), Slow(f))
 
+def shards(folder, ending='.pt', n=3):
+    os.makedirs(folder + '/model')
+    for i in range(n):
+        save(f'{folder}/model/{i}{ending}')
+
+def save_folder():
+    if how == 'folder_own':
+        shards('next')
+        os.rename('next', 'a')
+    elif how == 'folder_parts':  # each is renamed, and the folder is not
+        shards('a.tmp', '.part')
+        for i in range(3):
+            os.replace(f'a.tmp/model/{i}.part', f'./a.tmp/model/../model/{i}.pt')
+    elif how == 'folder_out':
+        shards('a.tmp')
+        os.mkdir('a')
+        for i in range(3):
+            os.rename(f'a.tmp/model/{i}.pt', f'a/{i}.pt')
+        shutil.rmtree('a.tmp')
+    elif how == 'folder_mv':
+        shards('a.tmp', '.part')
+        for i in range(3):
+            os.replace(f'a.tmp/model/{i}.part', f'a.tmp/model/{i}.pt')
+        time.sleep(0.6)  # it is watched
+        os.system('mv a.tmp a')
+    else:
+        shards('tmp-a-1', n=20 if how == 'folder_many' else 3)
+        pathlib.Path('../in/./tmp-a-1').rename('a-1')
+
 def happen():
     if how in ('deleted', 'older', 'mv_rm'):
         os.remove('a.pt')
     elif how == 'folder':
-        import shutil
         shutil.rmtree('d')
     elif how == 'cut':
         open('a.pt', 'wb').close()
@@ -56,7 +84,9 @@ stream = gpudev.Stream(gpudev.Device(0))
 for n in range(1, 101):
     stream.kernel(36_000_000, 'gemm')
     stream.synchronize()
-    if n == 30:
+    if n == 30 and how.startswith('folder_'):
+        save_folder()
+    elif n == 30:
         save('a.pt.tmp' if how in ('torn', 'first', 'renamed', 'mv', 'mv_rm') else 'next.pt' if how == 'own' else 'a.pt')
         if how in ('torn', 'renamed'):
             os.replace('a.pt.tmp', 'a.pt')
@@ -69,6 +99,8 @@ for n in range(1, 101):
             os.replace('a.pt', 'b.pt')
     elif n == 40 and how == 'older':
         save('b.pt')
+    elif n == 75 and how in ('folder_torn', 'folder_own'):
+        shards('tmp-a-2' if how == 'folder_torn' else 'next')
     elif n == 75 and how in ('torn', 'own'):
         save('a.pt.tmp' if how == 'torn' else 'next.pt')
     elif n == 60:
@@ -78,8 +110,9 @@ for n in range(1, 101):
 '''
 # What is most of the time before the kill that a save at step 30 (40) covered.
 WANT = {'kept': 'durable', 'deleted': 'unknown', 'atomic': 'unknown', 'outside': 'unknown', 'cut': 'lost', 'slow': 'lost',
-        'moved': 'durable', 'older': 'durable', 'first': 'unknown', 'mv_rm': 'unknown', 'renamed': 'durable', 'mv': 'durable'}
-TORN = 'torn', 'own'  # the one before, of step 30, is durable, what lies between them and the kill unknown and lost
+        'moved': 'durable', 'older': 'durable', 'first': 'unknown', 'mv_rm': 'unknown', 'renamed': 'durable', 'mv': 'durable',
+        'folder_many': 'durable', 'folder_mv': 'durable', 'folder_out': 'durable', 'folder_parts': 'unknown'}
+TORN = 'torn', 'own', 'folder_torn', 'folder_own'  # the one before, of step 30, is durable, what lies between them and the kill unknown and lost
 
 
 def run(how):
@@ -104,7 +137,7 @@ def held_against(each, part):
     saves, text, html = run(each)
     parts = {name: p['ns'] for name, p in saves['parts'].items()}
     covered = parts.get('durable', 0) + parts.get('unknown', 0)
-    unmoved = each == 'first'
+    unmoved = each in ('first', 'folder_parts')
     gs.equal(saves['checkpoints'], 2 if each == 'older' else 1 - unmoved, f'{each}: {saves}')
     gs.equal(saves['unmoved'], int(unmoved), f'{each}: {saves}')
     if part == 'lost':

@@ -806,6 +806,42 @@ static void test_names(void)
 	EXPECT(live_place_hash("/step_1/2.pt") != live_place_hash("/step_12.pt"));
 }
 
+static void test_folders(void)
+{
+	static const char *const temporary[] = { "/o/x.tmp|/a.pt",    "/o/tmp-checkpoint-5|/a/b.pt",
+						 "/o/tmp_x.1|/a.pt",  "/o/.tmp|/x/a.pt",
+						 "/o/x.part|/a",      "/o/x.NEW|/y.tmp/a.pt",
+						 "/o/x~|/a",	      "/o/staging|//a.pt",
+						 "/o/tmpx8_k2a9q|/a", "/tmp/o/tmpx8_k2a9q|/",
+						 "rel.tmp|/a",	      "/tmp/x.tmp|/a.pt",
+						 "/tmp/tmp-x|/a.pt" };
+	static const char *const place[] = { "",
+					     "/",
+					     "/a.tmp",
+					     "/a.tmp/",
+					     "/tmp/a.pt",
+					     "/tmp2/x/a.pt",
+					     "/scratch/tmp/x/a.pt",
+					     "/tmp/tmpx8_k2a9q/a.pt",
+					     "/var/tmp/tmp.Xy12345678/a.pt",
+					     "/home/u/.cache/a.pt",
+					     "/staging/u/a.pt",
+					     "s3://b.tmp/x.tmp/a.pt",
+					     "/template/new/part/a.pt" };
+	char path[64];
+
+	for (size_t i = 0; i < sizeof(temporary) / sizeof(*temporary); i++) {
+		size_t n = strcspn(temporary[i], "|");
+
+		snprintf(path, sizeof(path), "%.*s%s", (int)n, temporary[i], temporary[i] + n + 1);
+		if (path[strlen(path) - 1] == '/')
+			strcat(path, "a.pt");
+		EXPECT_INT(live_place_folder(path) == n ? -1 : (int)i, -1);
+	}
+	for (size_t i = 0; i < sizeof(place) / sizeof(*place); i++)
+		EXPECT_INT(live_place_folder(place[i]) ? (int)i : -1, -1);
+}
+
 static void save(uint32_t number, int64_t t, const char *path)
 {
 	facts((struct told){ 1, number, BEGUN, t, 0, 0 }, path);
@@ -849,6 +885,45 @@ static void test_renamed(void)
 	facts((struct told){ 1, 4, WIRE__SAVE_STATE__SAVE_DELETED, 17 * S, 0, 14 }, "/b_2");
 	t = totals(17 * S);
 	EXPECT(t.unsure && t.deleted);
+	live_run_fini(&run);
+}
+
+/* In a folder that is to be renamed it is not enough that the file is, nor a folder in that one. */
+static void test_folder_renamed(void)
+{
+	static const char path[] = "/o/x_1.tmp/y.tmp/a.pt.part", other[] = "/o/x_1.tmp/b.pt";
+	static const char *const not_enough[] = { path, "/o/x_1.tmp/y.tmp", "/o/x_1.tm", "/o/x_2",
+						  "" };
+	struct live_totals t;
+
+	begin_two();
+	save(1, 10 * S, path);
+	facts((struct told){ 1, 2, BEGUN, 10 * S + 1, 0, 0 }, other);
+	facts((struct told){ 1, 2, WHOLE, 10 * S + 2, 0, 12 }, other);
+	live_until(15 * S);
+	for (size_t i = 0; i < sizeof(not_enough) / sizeof(*not_enough); i++) {
+		facts((struct told){ 1, 1, MOVED, 11 * S, 0, 11 }, not_enough[i]);
+		t = totals(15 * S);
+		EXPECT(t.unsure && t.unmoved && !t.saved);
+	}
+	facts((struct told){ 1, 1, MOVED, 12 * S, 0, 11 }, "/o/x_1.tmp/");
+	EXPECT(totals(15 * S).unmoved); /* the other one was not */
+	facts((struct told){ 1, 2, MOVED, 12 * S, 0, 12 }, "/o/x_1.tmp");
+	t = totals(15 * S);
+	EXPECT(!t.unsure && t.saved);
+	EXPECT_INT(t.unsaved_ns, 10 * S);
+	/* Of any name, once the one before was renamed with its folder; "file" comes to its place. */
+	save(3, 16 * S, "/o/stage/c.pt");
+	facts((struct told){ 1, 3, MOVED, 17 * S, 0, 13 }, "/o/stage");
+	save(4, 18 * S, "/o/stage/c.pt");
+	live_until(20 * S);
+	t = totals(20 * S);
+	EXPECT(t.unsure && t.unmoved);
+	EXPECT_INT(t.unsaved_ns, 8 * S);
+	facts((struct told){ 1, 4, MOVED, 19 * S, 0, 14 }, "/o");
+	t = totals(20 * S);
+	EXPECT(!t.unsure && t.saved);
+	EXPECT_INT(t.unsaved_ns, 4 * S);
 	live_run_fini(&run);
 }
 
@@ -1001,6 +1076,7 @@ int main(void)
 			 test_late_name, test_limits, test_frames, test_all_at_once);
 
 	return failed | RUN(test_unsaved, test_many_saves, test_small_states, test_unsaved_restart,
-			    test_counted_saves, test_hostile_saves, test_names, test_renamed,
-			    test_put_away, test_renamed_long_ago, test_many_places);
+			    test_counted_saves, test_hostile_saves, test_names, test_folders,
+			    test_renamed, test_folder_renamed, test_put_away, test_renamed_long_ago,
+			    test_many_places);
 }
