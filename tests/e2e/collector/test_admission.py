@@ -319,7 +319,8 @@ def test_hostile():
                 pass  # it waits for the rest
             except OSError:
                 refused += 1
-        gs.check(2 <= refused <= 6, f'{refused} of 12 were refused')
+        # room for a body grows by doubling, so that one of 2 MB may take 4: 4 to 8 of them are held, and some more came late
+        gs.check(2 <= refused <= 8, f'{refused} of 12 were refused')
         for s in held:
             s.close()
         gs.until('they are gone', lambda: hook.post(good)[0] == 200)

@@ -12,7 +12,7 @@
 #define STEP "step\t/srv/train.py\t9\n<module>\t/srv/train.py\t30"
 #define NEXT "_BaseDataLoaderIter.__next__\t" PACKAGES "torch/utils/data/dataloader.py\t634\n" STEP
 #define ENGINE "backward\t" PACKAGES "torch/autograd/__init__.py\t197\n"
-#define LOOKS 40
+#define LOOKS 20
 
 static const char pass[] = ENGINE "Tensor.backward\t" PACKAGES "torch/_tensor.py\t488\n" STEP;
 

@@ -63,7 +63,7 @@ static void test_id_order(void)
 	setenv("SLURM_RESTART_COUNT", "2", 1);
 	EXPECT_STR(id(), "slurm-big-77.0-2");
 	setenv("GPUSTARVE_RUN_ID", "../../etc/my run", 1);
-	EXPECT_STR(id(), "_._.._etc_my_run");
+	EXPECT_STR(id(), "_._.._etc_my_run-fbfce627");
 	clear();
 }
 

@@ -10,10 +10,11 @@
 #include "wire/evidence.h"
 
 /*
- * A loop that trains has a tenth or more of its own work, beside its loader's, in backward passes:
- * that none of so many looks meets one has a chance of 1.5 %.
+ * A loop that trains has a fifth or more of its own work, beside its loader's, in backward passes:
+ * that none of so many looks meets one has a chance of 1.2 %. Of a loop that keeps its GPU busy
+ * there are few.
  */
-#define LOOKS_LEAST 40u
+#define LOOKS_LEAST 20u
 
 enum told { /* by a string, as a stack */
 	TOLD_NOTHING, /* not looked at */
