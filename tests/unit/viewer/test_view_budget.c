@@ -102,7 +102,8 @@ static int answer(void *arg, struct fleet_going **run, size_t *runs)
 
 	*run = calloc(g->runs + 1, sizeof(**run));
 	REQUIRE(*run);
-	memcpy(*run, g->run, g->runs * sizeof(**run));
+	if (g->runs)
+		memcpy(*run, g->run, g->runs * sizeof(**run));
 	*runs = g->runs;
 	return 0;
 }
