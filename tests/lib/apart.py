@@ -10,6 +10,7 @@ import subprocess
 import threading
 
 from daemon import die_with_parent
+from pumping import pump
 
 CLONE_NEWNET = 0x40000000
 NOBODY = '02:00:00:00:00:99'  # what is sent to it arrives nowhere
@@ -101,16 +102,6 @@ class Link:
 
     def remove(self):
         ip('link', 'delete', self.devices[0], inside=self.pids[0])
-
-
-def pump(a, b):
-    with contextlib.suppress(OSError):
-        while got := a.recv(65536):
-            b.sendall(got)
-    for s in (a, b):
-        with contextlib.suppress(OSError):
-            s.shutdown(socket.SHUT_RDWR)
-        s.close()
 
 
 class Door:

@@ -19,6 +19,7 @@ import gs
 import objectstore
 from daemon import Daemon
 from faulty import senders
+from pumping import pump
 
 RECORDED = os.path.join(gs.SOURCE, 'tests', 'data', 'recorded', 'h100-cnn.gst')
 BUCKET, PREFIX, TEAM = 'traces', 'site', 'alpha'
@@ -80,7 +81,7 @@ class Balancer:
             left = self.r.randrange(1, 200000) if self.r.random() < self.cut else None
             self.pairs = [p for p in self.pairs if p[0].fileno() >= 0] + [(near, far)]
             for a, b in ((near, far), (far, near)):
-                threading.Thread(target=self.pump, args=(a, b, left), daemon=True).start()
+                threading.Thread(target=pump, args=(a, b, left), daemon=True).start()
 
     def connect(self):
         for _ in self.gateways:
@@ -88,20 +89,6 @@ class Balancer:
             with contextlib.suppress(OSError):
                 return socket.create_connection(self.reach(self.gateways[self.turn % len(self.gateways)]), 2)
         return None
-
-    def pump(self, a, b, left):
-        with contextlib.suppress(OSError):
-            while left is None or left > 0:
-                got = a.recv(65536)
-                if not got:
-                    break
-                if left is not None:
-                    left -= len(got)
-                b.sendall(got)
-        for s in (a, b):
-            with contextlib.suppress(OSError):
-                s.shutdown(socket.SHUT_RDWR)
-            s.close()
 
     def break_all(self):
         """All connections: those that come next may be to other gateways."""
