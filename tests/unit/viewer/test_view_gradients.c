@@ -13,6 +13,7 @@
 #define NEXT "_BaseDataLoaderIter.__next__\t" PACKAGES "torch/utils/data/dataloader.py\t634\n" STEP
 #define ENGINE "backward\t" PACKAGES "torch/autograd/__init__.py\t197\n"
 #define LOOKS 20
+#define LOOKS_MAX 80
 
 static const char pass[] = ENGINE "Tensor.backward\t" PACKAGES "torch/_tensor.py\t488\n" STEP;
 
@@ -79,7 +80,7 @@ static void test_threads(void)
 		EXPECT(!ana_gradients_in_links(no[i], strlen(no[i])));
 }
 
-/* A process that takes two batches, with so many looks at it in between. */
+/* A process that takes two batches or more, with so many looks at it in between. */
 struct play {
 	const char *what;
 	const char *stack, *links; /* of the last look */
@@ -90,16 +91,47 @@ struct play {
 	const char *every; /* the stack of all others; NULL: STEP */
 	int64_t late; /* they come so much later, ms */
 	bool untaken; /* it has no loader */
+	uint32_t takes; /* 0: two */
+	uint32_t taker; /* the thread; 0: the one that is looked at */
 	const char *range; /* an optimizer's */
 };
 
-static void put_process(struct t_run *r, const struct play *play)
+#define TAKES 100u
+
+/* Calls of next() over nine tenths of 895 ms, as short as @n lets them be. */
+static void put_takes(struct t_proc *p, uint32_t n, uint32_t tid)
+{
+	int64_t each = (MS(900) - MS(5)) / n;
+	struct wire_batch take[TAKES];
+
+	for (uint32_t i = 0; i < n; i++)
+		take[i] = (struct wire_batch){ .start_ns = MS(5) + i * each,
+					       .end_ns = MS(5) + i * each + each * 9 / 10,
+					       .what = WIRE_BATCH_TAKE,
+					       .pid = 10,
+					       .tid = tid };
+	t_batches(p, take, n);
+}
+
+static void put_two(struct t_proc *p, uint32_t tid)
 {
 	struct wire_batch take[2] = {
-		{ .start_ns = MS(5), .end_ns = MS(10), .what = WIRE_BATCH_TAKE },
-		{ .start_ns = MS(890), .end_ns = MS(900), .what = WIRE_BATCH_TAKE },
+		{ .start_ns = MS(5), .end_ns = MS(10) },
+		{ .start_ns = MS(890), .end_ns = MS(900) },
 	};
-	struct wire_sample s[LOOKS];
+
+	for (int i = 0; i < 2; i++) {
+		take[i].what = WIRE_BATCH_TAKE;
+		take[i].pid = 10;
+		take[i].tid = tid;
+	}
+	t_batches(p, take, 2);
+}
+
+static void put_process(struct t_run *r, const struct play *play)
+{
+	uint32_t taker = play->taker ? play->taker : 10;
+	struct wire_sample s[LOOKS_MAX];
 	struct t_proc p;
 
 	t_proc_begin(r, &p, 10, 0, MS(0));
@@ -117,14 +149,17 @@ static void put_process(struct t_run *r, const struct play *play)
 		s[play->looks - 1].links = t_name(&p, play->links);
 	if (play->looks)
 		t_samples(&p, s, play->looks);
-	if (!play->untaken)
-		t_batches(&p, take, 2);
+	if (play->takes)
+		put_takes(&p, play->takes, taker);
+	else if (!play->untaken)
+		put_two(&p, taker);
 	t_launch(&p, MS(10), MS(20), MS(900), 1);
 	if (play->range)
 		t_range(&p, WIRE_RANGE_OPTIMIZER, play->range, MS(20), MS(30));
 	t_proc_end(&p, MS(2000), true);
 }
 
+#define ASLEEP .role = WIRE_ROLE_SUBMITTER, .state = WIRE_STATE_SLEEPING
 #define AT_WORK .role = WIRE_ROLE_SUBMITTER, .state = WIRE_STATE_RUNNING
 
 static void test_runs(void)
@@ -142,8 +177,15 @@ static void test_runs(void)
 		  .hints = ANA_HINT_GRADIENTS },
 		{ "one that gives the GPU nothing", "", "=pt_autograd_0", .looks = 2,
 		  .role = WIRE_ROLE_OTHER, .state = WIRE_STATE_SLEEPING },
-		{ "asleep", .looks = LOOKS, .role = WIRE_ROLE_SUBMITTER,
-		  .state = WIRE_STATE_SLEEPING },
+		/* 100 passes of 50 us in 88.6 ms outside of next(): 71 looks would meet four */
+		{ "asleep, often", .looks = 71, ASLEEP, .takes = TAKES, .hints = ANA_HINT_WATCHED },
+		{ "asleep, one too few", .looks = 70, ASLEEP, .takes = TAKES },
+		{ "asleep, few batches", .looks = 71, ASLEEP, .takes = TAKES - 2 },
+		{ "asleep, another one takes", .looks = 71, ASLEEP, .takes = TAKES, .taker = 12 },
+		{ "asleep, in the loader", .looks = 71, ASLEEP, .takes = TAKES, .every = NEXT },
+		{ "asleep, a pass", pass, .looks = 71, ASLEEP, .takes = TAKES,
+		  .hints = ANA_HINT_GRADIENTS },
+		{ "asleep", .looks = LOOKS, ASLEEP },
 		{ "another thread", .looks = LOOKS, .role = WIRE_ROLE_OTHER,
 		  .state = WIRE_STATE_RUNNING },
 		{ "in the loader", .looks = LOOKS, AT_WORK, .every = NEXT },

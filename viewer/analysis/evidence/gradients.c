@@ -16,11 +16,32 @@
  */
 #define LOOKS_LEAST 20u
 
+/*
+ * A loop that mostly waits is seldom seen at work, and yet is looked at. The smallest pass that
+ * torch's engine runs, of one layer of eight numbers, takes 62 us (docs/MEASUREMENTS.md, 23), one of
+ * a model several times that. If one that short followed each batch, looks outside of next() would
+ * be expected to meet so many; that they meet none has a chance of exp(-4), 1.8 %.
+ */
+#define PASS_NS 50000
+#define PASSES_LEAST 4
+
 enum told { /* by a string, as a stack */
 	TOLD_NOTHING, /* not looked at */
 	TOLD_PLAIN,
 	TOLD_LOADER, /* in the loader's next() */
 	TOLD_BACKWARD,
+};
+
+/* What is known of a process: of its calls of next(), and of looks between the first and the last. */
+struct watch {
+	int64_t begun; /* the first call */
+	int64_t first, last; /* ends of the calls; first > last: there is none */
+	int64_t taking_ns; /* in them */
+	uint64_t takes;
+	uint64_t looks; /* outside of next() */
+	uint64_t at_work; /* of these */
+	uint32_t tid; /* who takes and is looked at; 0: nobody yet */
+	bool many; /* several do */
 };
 
 struct gradients {
@@ -30,8 +51,7 @@ struct gradients {
 	/* of the process that is read */
 	uint8_t *told; /* enum told, by string id up to @strings */
 	uint32_t strings;
-	int64_t first, last; /* ends of its calls of next(); first > last: there is none */
-	uint64_t looks;
+	struct watch watch;
 };
 
 /* ---- what a look tells ----------------------------------------------------------------------- */
@@ -133,17 +153,38 @@ static bool runs_pass(const struct view_stream *s, const struct wire_sample *w)
 	return ana_gradients_in_links(text, len);
 }
 
-static void take_sample(struct gradients *x, const struct view_stream *s,
-			const struct wire_sample *w)
+static void of_thread(struct watch *w, uint32_t tid)
 {
-	enum told told = by_stack(x, s, w->stack);
+	w->many |= w->tid && w->tid != tid;
+	w->tid = tid;
+}
 
-	x->backward |= told == TOLD_BACKWARD || runs_pass(s, w);
-	x->looks += told == TOLD_PLAIN && w->role == WIRE_ROLE_SUBMITTER &&
-		    w->state == WIRE_STATE_RUNNING && w->t_ns > x->first && w->t_ns < x->last;
+static void take_sample(struct gradients *x, const struct view_stream *s,
+			const struct wire_sample *look)
+{
+	enum told told = by_stack(x, s, look->stack);
+	struct watch *w = &x->watch;
+
+	x->backward |= told == TOLD_BACKWARD || runs_pass(s, look);
+	if (told != TOLD_PLAIN || look->role != WIRE_ROLE_SUBMITTER || look->t_ns <= w->first ||
+	    look->t_ns >= w->last)
+		return;
+	of_thread(w, look->tid);
+	w->looks++;
+	w->at_work += look->state == WIRE_STATE_RUNNING;
 }
 
 /* ---- a process ------------------------------------------------------------------------------- */
+
+static void take_batch(struct watch *w, const struct wire_batch *b)
+{
+	of_thread(w, b->tid);
+	w->begun = base_min(w->begun, b->start_ns);
+	w->first = base_min(w->first, b->end_ns);
+	w->last = base_max(w->last, b->end_ns);
+	w->taking_ns += b->end_ns - b->start_ns;
+	w->takes++;
+}
 
 static int read_takes(struct gradients *x, const struct view_stream *s)
 {
@@ -155,12 +196,9 @@ static int read_takes(struct gradients *x, const struct view_stream *s)
 		if (s->evidence[i].head->kind != WIRE_KIND_BATCH)
 			continue;
 		err = view_trace_batches(x->t, &s->evidence[i], x->scratch, &row, &room, &n);
-		for (size_t k = 0; !err && k < n; k++) {
-			if (row[k].what != WIRE_BATCH_TAKE)
-				continue;
-			x->first = base_min(x->first, row[k].end_ns);
-			x->last = base_max(x->last, row[k].end_ns);
-		}
+		for (size_t k = 0; !err && k < n; k++)
+			if (row[k].what == WIRE_BATCH_TAKE)
+				take_batch(&x->watch, &row[k]);
 	}
 	free(row);
 	return err == -ENOMEM ? err : 0;
@@ -189,9 +227,7 @@ static int read_process(struct gradients *x, const struct view_stream *s)
 {
 	int err;
 
-	x->first = INT64_MAX;
-	x->last = INT64_MIN;
-	x->looks = 0;
+	x->watch = (struct watch){ .begun = INT64_MAX, .first = INT64_MAX, .last = INT64_MIN };
 	x->strings = wire_strtab_count(s->strings);
 	x->told = calloc((size_t)x->strings + 1, sizeof(*x->told));
 	if (!x->told)
@@ -201,6 +237,25 @@ static int read_process(struct gradients *x, const struct view_stream *s)
 		err = read_samples(x, s);
 	free(x->told);
 	return err;
+}
+
+static bool took_any(const struct watch *w)
+{
+	return w->first <= w->last;
+}
+
+/* Of passes of the shortest kind, one behind each call, the looks are expected to meet enough. */
+static bool looked_often(const struct watch *w)
+{
+	int64_t outside_ns = w->last - w->begun - w->taking_ns;
+
+	return !w->many && outside_ns > 0 &&
+	       (double)w->takes * PASS_NS * (double)w->looks >= (double)outside_ns * PASSES_LEAST;
+}
+
+static bool was_watched(const struct watch *w)
+{
+	return w->at_work >= LOOKS_LEAST || looked_often(w);
 }
 
 int ana_gradients_find(struct view_trace *t, struct ana_result *r)
@@ -218,8 +273,8 @@ int ana_gradients_find(struct view_trace *t, struct ana_result *r)
 		if (!t->stream[i].hello)
 			continue;
 		err = read_process(&x, &t->stream[i]);
-		took |= x.first <= x.last;
-		watched &= x.first > x.last || x.looks >= LOOKS_LEAST;
+		took |= took_any(&x.watch);
+		watched &= !took_any(&x.watch) || was_watched(&x.watch);
 	}
 	wire_scratch_free(x.scratch);
 	if (!err && x.backward)
