@@ -157,7 +157,7 @@ struct view_saves {
 	int64_t worst_ns;
 	int64_t now_ns, now_nano_usd; /* -1: it does not go on */
 	int64_t every_ns; /* -1: not known */
-	int64_t silent_ns;
+	int64_t silent_ns, lost_silent_ns; /* as in struct view_insurance */
 	int64_t start_up_ns; /* of a GPU, each time */
 	int64_t exposed_ns; /* that a checkpoint kept a GPU waiting; -1: there is none */
 	int64_t between_ns; /* kills and failures; as was seen, or by what others have published */
@@ -171,6 +171,12 @@ struct view_saves {
 	struct saves_segment *segment; /* the first ones */
 	size_t segments;
 };
+
+/* What was written or saved and may be a checkpoint, or not. */
+static inline bool view_saves_open(const struct view_saves *v)
+{
+	return v->unsure || v->unmoved || v->writtens;
+}
 
 struct view_label {
 	const char *key, *value;

@@ -213,13 +213,15 @@ static void judge_ends(struct insure *w)
 			continue;
 		}
 		break_off(&o->segment[k], p);
-		o->segment[k].silent_ns =
-			base_max(o->segment[k].silent_ns, base_max(p->end_ns - p->word_ns, 0));
+		if (!p->told)
+			o->segment[k].silent_ns = base_max(o->segment[k].silent_ns,
+							   base_max(p->end_ns - p->word_ns, 0));
 	}
 	for (size_t k = 0; k < o->segments; k++) {
 		o->kills += o->segment[k].end == SAVES_END_KILLED;
 		o->failures += o->segment[k].end == SAVES_END_FAILED;
 		o->silent_ns = base_max(o->silent_ns, o->segment[k].silent_ns);
+		o->lost_silent_ns = o->segment[k].silent_ns;
 	}
 }
 

@@ -47,7 +47,8 @@ struct saves_segment {
 	bool opened; /* it is known which save it began with: ... */
 	uint32_t opened_segment; /* ... of that one */
 	int64_t broke_ns; /* when the first of its processes ended that did so out of order */
-	int64_t silent_ns; /* killed: from the last word to the end, the longest of its processes */
+	/* killed: from the last word to the end, the longest of those that did not say goodbye */
+	int64_t silent_ns;
 };
 
 struct view_insurance {
@@ -73,6 +74,7 @@ struct view_insurance {
 	int64_t now_ns; /* that a kill at the end would lose; -1: nothing goes on */
 	int64_t every_ns; /* median from checkpoint to checkpoint; -1: there are no two */
 	int64_t silent_ns; /* longest of the killed segments */
+	int64_t lost_silent_ns; /* of the last one, if it broke: what is lost is at most that */
 	struct saves_state state; /* of the newest checkpoint that covers anything at an end */
 	int64_t waited_last_ns; /* by GPUs for saves behind their last operations */
 	struct saves_chain chain; /* its dollars are 0 */

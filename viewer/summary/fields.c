@@ -340,6 +340,7 @@ const struct summary_field summary_saves[] = {
 	F(TOTAL_KNOWN, now_ns),
 	F(TOTAL_KNOWN, every_ns),
 	F(TOTAL, silent_ns),
+	F(TOTAL, lost_silent_ns),
 	F(TOTAL, start_up_ns),
 	F(TOTAL_KNOWN, exposed_ns),
 	F(TOTAL, between_ns),

@@ -114,6 +114,7 @@ static void take(struct view_summary *s, const struct view_insurance *i)
 	v->now_ns = i->now_ns;
 	v->every_ns = i->every_ns;
 	v->silent_ns = i->silent_ns;
+	v->lost_silent_ns = i->lost_silent_ns;
 	v->start_up_ns = r->classes[ANA_EXCLUDED_STARTUP] / gpus / (int64_t)i->segments;
 	set_money(v, i, s);
 	set_interval(v, i, r);

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e timeout=120
 """A run that was started again under its own id has a wrapper for each start: how a start ended is what its own
-wrapper saw, not the first one's."""
+wrapper saw, not the first one's. What a kill threw away is at most so much: what was saved in the last moments is not
+known."""
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -18,24 +20,38 @@ HELD = 8 * S
 APART = 11 * S
 
 
-def process(pid, begin, bye):
+def process(pid, begin, bye, save):
     end = begin + HELD
     lines = [f'stream node {pid} {begin} {end if bye else -1} -1 0 trainer python', 'device 0 1 GPU']
     for t in range(begin + 100 * MS, end, 500 * MS):
         lines += [f'api {t - 20000} {t - 10000} {t % 10**6} {pid} cudaLaunchKernel',
                   f'kernel {t} {t + 300 * MS} {t % 10**6} 7 0 gemm', f'pulse {t + 310 * MS} {t + 305 * MS} 0']
     t = begin + 5 * S
-    return lines + [f'save 1 1 {t} 0 0 0 /ckpt/last.pt', f'save 2 1 {t} {t + 10 * MS} 1000 {begin % 10**6 + 9} /ckpt/last.pt']
+    return lines if not save else lines + [f'save 1 1 {t} 0 0 0 /ckpt/last.pt', f'save 2 1 {t} {t + 10 * MS} 1000 {begin % 10**6 + 9} /ckpt/last.pt']
 
 
-def ends(where, name, statuses, byes, pids, child):
+def last_words(run, saves, killed, saved):
+    """From the last pulse to the end that the wrapper saw: of whoever said goodbye all is known."""
+    gs.equal(saves['lost_silent_ns'], 91 * MS if killed else 0, f'{run}: silent before the end')
+    for form in 'text', 'html':
+        page = gs.gpustarve('report', run, '--price', '3.60', '--format', form, '-o', '-').stdout.decode()
+        page = ' '.join(re.sub('<[^>]*>', '', page).split())
+        section = page[page.rindex('Saves: what a kill costs' if form == 'html' else 'Saves '):]
+        gs.equal('lost at most' in section or 'nothing came after; at most' in section, killed, f'{run}, {form}: a bound')
+        gs.equal('what was saved or deleted in the last 91.0 ms before the end' in section, killed and saved,
+                 f'{run}, {form}: what is not known')
+        if not saved:
+            gs.check(f'o save was seen{" up to 91.0 ms before the end" if killed else ""}' in section, f'{run}, {form}: none: {section[:200]}')
+
+
+def ends(where, name, statuses, byes, pids, child, save=True):
     """Starts one after the other; @child: the wrapper's child, if that is not what holds the GPU."""
     run = os.path.join(where, name + '.gst')
     os.makedirs(run)
     lines = []
     for k, (status, bye, pid) in enumerate(zip(statuses, byes, pids)):
         begin = BASE + k * APART
-        lines += process(pid, begin, bye)
+        lines += process(pid, begin, bye, save)
         exits = [dict(host='node', pid=pid - (1 if child else 0), start_ns=begin - 3 * MS, end_ns=begin + HELD + MS, status=status)]
         with open(os.path.join(run, f'exit-node-{k}.json' if k else 'run.json'), 'w', encoding='utf-8') as f:
             json.dump(dict(id=name, command=['python'], start_unix_ns=begin - 3 * MS, wall_ns=HELD + 4 * MS, exit_status=status,
@@ -49,6 +65,8 @@ def ends(where, name, statuses, byes, pids, child):
     gs.equal(s['saves']['kills'], got.count('killed'), f'{name}: kills')
     gs.equal(s['saves']['failures'], got.count('failed'), f'{name}: failures')
     gs.equal(parts['lost'] > 0, got[-1] != 'ordered', f'{name}: lost')
+    if not child:
+        last_words(run, s['saves'], got[-1] == 'killed', save)
     return got
 
 
@@ -58,4 +76,6 @@ with gs.scratch() as where:
         byes = [s != 137 for s in statuses]
         for how, pids, child in (('', (10, 20, 30), False), (' by a shell', (10, 20, 30), True), (' of one number', (10, 10, 10), False)):
             gs.equal(ends(where, f'{n}{how.replace(" ", "-")}', statuses, byes, pids, child), want, f'{statuses}{how}')
+    gs.equal(ends(where, 'none', (137,), (False,), (10,), False, save=False), ['killed'], 'killed without a save')
+    gs.equal(ends(where, 'raised', (1,), (True,), (10,), False, save=False), ['failed'], 'raised without a save')
 gs.finish()

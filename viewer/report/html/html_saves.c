@@ -10,14 +10,25 @@ static void put_money(struct html *h, int64_t nano, const char *key)
 	html_money(h, nano, "%s", key);
 }
 
+static void put_none(struct html *h, const struct view_saves *v)
+{
+	html_put(h,
+		 v->untold ? "No save of which it is known what became of it" : "No save was seen");
+	if (!v->untold && v->lost_silent_ns) {
+		html_put(h, " up to ");
+		html_ns(h, v->lost_silent_ns, "/saves/lost_silent_ns");
+		html_put(h, " before the end");
+	}
+	html_put(h, ".</p>\n");
+}
+
 static void put_count(struct html *h, const struct view_saves *v)
 {
-	if (!v->checkpoints && (v->unsure || v->unmoved || v->writtens))
+	if (!v->checkpoints && view_saves_open(v))
 		return;
 	html_put(h, "<p>");
 	if (!v->checkpoints) {
-		html_put(h, v->untold ? "No save of which it is known what became of it.</p>\n"
-				      : "No save was seen.</p>\n");
+		put_none(h, v);
 		return;
 	}
 	html_put(h, "Checkpoints: ");
@@ -68,12 +79,17 @@ static void put_unsure(struct html *h, const struct view_saves *v)
 		html_moment(h, v->written_ns, "/saves/written_unix_ns");
 		html_put(h, ", by what is not known to save.</p>\n");
 	}
+	if (v->lost_silent_ns && (v->checkpoints || view_saves_open(v))) {
+		html_put(h, "<p>Not known: what was saved or deleted in the last ");
+		html_ns(h, v->lost_silent_ns, "/saves/lost_silent_ns");
+		html_put(h, " before the end.</p>\n");
+	}
 }
 
 static void put_loss(struct html *h, const struct view_saves *v)
 {
 	html_put(h, "<p>A kill loses ");
-	if (v->unsure || v->deleted || v->unmoved || v->writtens)
+	if (v->deleted || view_saves_open(v))
 		html_put(h, "up to ");
 	html_ns(h, v->mean_ns, "/saves/mean_loss_ns");
 	html_put(h, " of GPU time");
@@ -148,8 +164,10 @@ static void put_part(struct html *h, const struct view_saves *v, int part)
 
 	html_put(h, "<tr>");
 	HTML_CELL_IN(h, "th scope=\"row\" class=\"keep\"",
-		     fprintf(h->f, "<span class=\"mono\">%s</span> <span class=\"soft\">%s</span>",
-			     name, what[part]));
+		     fprintf(h->f,
+			     "<span class=\"mono\">%s</span> <span class=\"soft\">%s%s</span>",
+			     name, what[part],
+			     part == SAVES_LOST && v->lost_silent_ns ? "; at most" : ""));
 	HTML_NUMBER(h, html_ns(h, v->ns[part], "/saves/parts/%s/ns", name));
 	if (h->s->cost.known && v->nano_usd[part] >= 0)
 		HTML_NUMBER(h, html_money(h, v->nano_usd[part], "/saves/parts/%s/usd", name));

@@ -14,15 +14,27 @@ static const char *money(struct page *p, int64_t nano_usd)
 	return base_arena_printf(&p->mem, " = %s", base_money_ascii(usd, nano_usd));
 }
 
+static void put_none(struct page *p, const struct view_saves *v)
+{
+	base_unit silent;
+
+	if (v->untold)
+		text_line(p, "no save of which it is known what became of it");
+	else if (v->lost_silent_ns)
+		text_line(p, base_arena_printf(&p->mem, "no save was seen up to %s before the end",
+					       base_duration(silent, v->lost_silent_ns)));
+	else
+		text_line(p, "no save was seen");
+}
+
 static void put_count(struct page *p, const struct view_saves *v)
 {
 	base_unit every, wait, a, b;
 	const char *t;
 
 	if (!v->checkpoints) {
-		if (!v->unsure && !v->unmoved && !v->writtens)
-			text_line(p, v->untold ? "no save of which it is known what became of it"
-					       : "no save was seen");
+		if (!view_saves_open(v))
+			put_none(p, v);
 		return;
 	}
 	t = base_arena_printf(&p->mem, "%s checkpoint%s of %s save%s",
@@ -74,11 +86,16 @@ static void put_unsure(struct page *p, const struct view_saves *v)
 				     "is not known to save",
 				     base_bytes(bytes, v->written_bytes),
 				     base_moment(when, v->written_ns)));
+	if (v->lost_silent_ns && (v->checkpoints || view_saves_open(v)))
+		text_line(p, base_arena_printf(&p->mem,
+					       "not known: what was saved or deleted in the last "
+					       "%s before the end",
+					       base_duration(when, v->lost_silent_ns)));
 }
 
 static void put_loss(struct page *p, const struct view_saves *v)
 {
-	bool open = v->unsure || v->deleted || v->unmoved || v->writtens;
+	bool open = v->deleted || view_saves_open(v);
 	base_unit mean, worst, start, now;
 
 	text_line(p,
@@ -150,7 +167,8 @@ static void put_parts(struct page *p, const struct view_saves *v)
 		if (!v->ns[k])
 			continue;
 		t = base_arena_printf(
-			&p->mem, "%s%s%s %s%s", t, *t ? ", " : "", saves_part_names[k],
+			&p->mem, "%s%s%s%s %s%s", t, *t ? ", " : "", saves_part_names[k],
+			k == SAVES_LOST && v->lost_silent_ns ? " at most" : "",
 			base_duration(time, v->ns[k]),
 			p->s->cost.known && v->nano_usd[k] >= 0 ? money(p, v->nano_usd[k]) : "");
 	}
