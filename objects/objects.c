@@ -302,6 +302,20 @@ static const char *list_url(struct base_arena *mem, const struct objects_address
 				 objects_encoded(mem, all, false));
 }
 
+/* What a user can mend: a list is what is asked for first. */
+static void say_what_may_be_wrong(struct objects_trouble *t, int err)
+{
+	size_t len = strlen(t->why);
+	const char *what = "";
+
+	if (err == -ENOENT)
+		what = "; is that the name of the bucket, in the store of AWS_ENDPOINT_URL?";
+	else if (err == -EACCES)
+		what = "; are AWS_ACCESS_KEY_ID and its secret, or the profile AWS_PROFILE, those "
+		       "of who may list this bucket, below this prefix?";
+	snprintf(t->why + len, sizeof(t->why) - len, "%s", what);
+}
+
 static int list_page(struct objects *o, const char *prefix, struct listing *l,
 		     struct objects_page *page, struct objects_trouble *t)
 {
@@ -311,6 +325,7 @@ static int list_page(struct objects *o, const char *prefix, struct listing *l,
 				     .url = list_url(&mem, &o->address, prefix, l, page->token) };
 	int err = ask(o, &r, &a, t);
 
+	say_what_may_be_wrong(t, err);
 	if (!err) {
 		l->now_s = a.now_s;
 		err = objects_page_read(page, (const char *)a.text.data, a.text.len, list_one, l);

@@ -13,6 +13,7 @@
 #include "cmd.h"
 #include "core/log.h"
 #include "trace/newest.h"
+#include "trace/remote.h"
 #include "trace/trace.h"
 #include "trace/dump_rows.h"
 #include "core/wrap.h"
@@ -508,7 +509,8 @@ int view_cmd_dump(int argc, char **argv)
 	const char *run = argv[optind];
 	err = view_trace_open(&t, run, &why);
 	if (err) {
-		view_error("%s: %s; name a run directory", run, why ? why : strerror(-err));
+		view_error("%s: %s%s", run, why ? why : strerror(-err),
+			   view_is_remote(run) ? "" : "; name a run directory");
 		return VIEW_EXIT_ERROR;
 	}
 	err = what >= STEPS ? dump_walked(t, what) : dump_rows(t, what, since_ns);

@@ -12,6 +12,7 @@
 #include "core/progress.h"
 #include "parts_file.h"
 #include "trace/newest.h"
+#include "trace/remote.h"
 #include "trace/runjson.h"
 
 #define TIMELINE_BUCKETS 240
@@ -185,7 +186,9 @@ int view_analyse(const char *path, const struct view_analysis *o, struct view_su
 	int err = o->job ? view_trace_open_job(&t, o->job, &why) : view_trace_open(&t, path, &why);
 
 	if (err) {
-		if (o->job || !say_what_was_meant(path))
+		if (!o->job && view_is_remote(path))
+			view_error("%s: %s", path, why ? why : strerror(-err));
+		else if (o->job || !say_what_was_meant(path))
 			view_error("%s: %s; %s", path, why ? why : strerror(-err),
 				   o->remedy ? o->remedy : remedy(err));
 		/* A folder with nothing of ours is not a job without a GPU. */

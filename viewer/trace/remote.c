@@ -16,6 +16,7 @@
 #include "objects/objects.h"
 #include "remote_kept.h"
 #include "remote_shelf.h"
+#include "remote_there.h"
 #include "wire/keys.h"
 
 #define PIECE_BYTES ((size_t)1 << 20)
@@ -23,6 +24,7 @@
 #define SEGMENTS_MAX 1000000u
 #define SMALL_MAX 65536u /* small files; of one: */
 #define SMALL_BYTES_MAX (1u << 20)
+#define WHY_BYTES 2048u /* names of what lies there instead are in it */
 
 struct segment {
 	const char *name;
@@ -50,6 +52,7 @@ struct view_remote {
 	struct objects_trouble trouble; /* ... why; under ... */
 	pthread_mutex_t lock;
 	bool opening; /* bytes are asked for as they are: tables of contents are read once */
+	const char *below; /* the first run that lies further down; NULL: none */
 };
 
 bool view_is_remote(const char *path)
@@ -86,6 +89,17 @@ static int add_small(struct view_remote *r, const char *key, uint64_t bytes)
 	return 0;
 }
 
+/* "a/RUN/<file>/<first>-<last>": who looks for a run has named a folder of runs. */
+static void note_below(struct view_remote *r, const char *key)
+{
+	const char *file = key, *at = strchr(key, '/'), *next;
+
+	for (; at && (next = strchr(at + 1, '/')); at = next)
+		file = at + 1;
+	if (file > key + 1 && wire_key_is_segment(file))
+		r->below = base_arena_copy(&r->mem, key, (size_t)(file - 1 - key));
+}
+
 /* What else lies there is nobody's concern. */
 static int found(void *arg, const char *key, uint64_t bytes)
 {
@@ -93,6 +107,8 @@ static int found(void *arg, const char *key, uint64_t bytes)
 
 	if (wire_key_is_segment(key))
 		return add_segment(r, key, bytes);
+	if (!r->below)
+		note_below(r, key);
 	return wire_key_is_small(key) ? add_small(r, key, bytes) : 0;
 }
 
@@ -262,10 +278,8 @@ static int open_into(struct view_remote *r, const char *url, struct objects_trou
 	if (err == -E2BIG)
 		snprintf(t->why, sizeof(t->why),
 			 "more lies there than a run is made of, or a small file that is none");
-	if (!err && !r->segments) {
-		snprintf(t->why, sizeof(t->why), "no run is there (no segment of a trace)");
-		err = -ENODATA;
-	}
+	if (!err && !r->segments)
+		return -ENODATA;
 	if (!err)
 		err = make_folder(r, url);
 	for (size_t i = 0; i < r->smalls && !err; i++)
@@ -281,7 +295,8 @@ static int open_into(struct view_remote *r, const char *url, struct objects_trou
 
 int view_remote_open(struct view_remote **out, const char *url, const char **why)
 {
-	static _Thread_local struct objects_trouble t;
+	static _Thread_local char told[WHY_BYTES];
+	struct objects_trouble t;
 	struct view_remote *r = calloc(1, sizeof(*r));
 	int err = -ENOMEM;
 
@@ -294,9 +309,11 @@ int view_remote_open(struct view_remote **out, const char *url, const char **why
 		*out = r;
 		return 0;
 	}
-	if (!t.why[0])
-		snprintf(t.why, sizeof(t.why), "%s", strerror(-err));
-	*why = t.why;
+	snprintf(told, sizeof(told), "%s",
+		 err == -ENODATA ? view_remote_there(&r->mem, r->store, url, r->below)
+		 : t.why[0]	 ? t.why
+				 : strerror(-err));
+	*why = told;
 	view_remote_close(r);
 	return err;
 }

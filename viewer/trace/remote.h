@@ -22,7 +22,7 @@ bool view_is_remote(const char *path);
 
 /*
  * Lists the run and fetches its small files. 0 or negative errno as view_trace_open, *why then as
- * there, valid until the next call of this thread.
+ * there, with what to do about it, valid until the next call of this thread.
  */
 int view_remote_open(struct view_remote **r, const char *url, const char **why);
 /* Removes the folder. */

@@ -225,7 +225,7 @@ def test_damage_and_holes_are_told():
 def test_no_run():
     with gs.scratch() as where, objectstore.Checked() as store:
         store.objects['traces', 'team/none/readme'] = b'hello'
-        for at, why in (('s3://traces/team/none', b'no run is there'), ('s3://traces', b'no run is there'), ('s3://x', b's3://BUCKET')):
+        for at, why in (('s3://traces/team/none', b'no run lies there'), ('s3://traces', b'no run lies there'), ('s3://x', b's3://BUCKET')):
             done = command(store, where, 'report', at)
             gs.equal(done.returncode, 1, at)
             gs.check(why in done.stderr and done.stderr.count(b'\n') == 1, f'{at}: {done.stderr}')
@@ -234,6 +234,44 @@ def test_no_run():
         env = gs.environment(HOME='/nowhere', GPUSTARVE_LOCAL_FILES='0', **store.environment())
         done = gs.command([gs.CLI, 'report', 's3://traces/team/none'], env=env)
         gs.check(done.returncode == 1 and b'asks no object store' in done.stderr, f'confined: {done.stderr}')
+        gs.equal(os.listdir(where), [], 'nothing is left behind')
+
+
+def test_a_wrong_place_is_told():
+    """What was looked for, where, and what lies there instead: one line, with a run to name where there is one."""
+    with gs.scratch() as where, objectstore.Checked() as store:
+        def says(at, *words, but=(), look=('report',)):
+            done = command(store, where, look[0], at, *look[1:])
+            gs.equal((done.returncode, done.stdout, done.stderr.count(b'\n')), (1, b'', 1), f'{at}: {done.stderr}')
+            for word in words:
+                gs.check(word in done.stderr, f'{word} of {at}: {done.stderr}')
+            for word in (b'gpustarve run', b'gpustarve-runs', *but):
+                gs.check(word not in done.stderr, f'not {word} of {at}: {done.stderr}')
+        says('s3://traces/team/r', b'no run lies there, and nothing else in the bucket traces', b'AWS_ENDPOINT_URL')
+        put(store, where, RECORDED)
+        for name in 'h100-a', 'h100-b':
+            store.objects.update({(b, k.replace('h100-cnn', name)): v for (b, k), v in store.objects.items()})
+        store.objects['traces', 'other/readme'] = store.objects['traces', 'team/zzz'] = b'hello'
+        last = b'such as s3://traces/team/h100-cnn\n'
+        for look in LOOKS + (('fit',),):
+            says('s3://traces/team', b'it is not a run, but has runs below it', last, look=look)
+        says('s3://traces/team/', last)
+        says('s3://traces', last)
+        says('s3://traces/team/h100-cnn.gst', b'nothing lies there, but s3://traces/team/h100-cnn does')
+        says('s3://traces/team/h100-x', b'nothing lies there; s3://traces/team has zzz, h100-a/, h100-b/, h100-cnn/')
+        says('s3://traces/tam/h100-cnn/x', b'nothing lies there; s3://traces has other/, team/')
+        says('s3://traces/other', b'no run lies there, but readme')
+        for i in range(20):
+            store.objects['traces', f'other/{i:02}'] = b''
+        says('s3://traces/other', b'no run lies there, but 00, 01, 02, 03, 04 and more')
+        store.objects['traces', 'odd/a\u202eb'] = b''
+        says('s3://traces/odd', b'no run lies there', but=('\u202e'.encode(),))
+        store.next.extend([404])
+        says('s3://none/x', b'is that the name of the bucket', b'AWS_ENDPOINT_URL')
+        store.next.extend([403])
+        says('s3://traces/team/h100-cnn', b'AWS_ACCESS_KEY_ID', b'AWS_PROFILE')
+        store.next.extend([None, None, 403])
+        says('s3://traces/team/h100-x', b'nothing lies there; s3://traces/team may not be listed')
         gs.equal(os.listdir(where), [], 'nothing is left behind')
 
 
