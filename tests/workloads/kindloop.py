@@ -7,6 +7,7 @@ sockets); kernels are named as libraries name theirs and last as long as told, o
     hidden                                           training without torch's optimizers: backward kernels alone
     byhand                                           the same with backward() and kernels that bear no such names, and a
                                                      loader that validates
+    tiny                                             the same of a model whose passes take next to no time
     scraped logs prefetch                            training: beside it a server of metrics that is asked all the
                                                      time; a thread per step that writes; one that copies the batch
     eval validate metrics                            evaluation: batches of a loader, forward kernels, no gradients
@@ -157,12 +158,12 @@ class Program:
             self.backward()
             self.stream.synchronize()
 
-    def byhand(self):
-        model = torch.nn.Linear(512, 512)
+    def byhand(self, size=512):
+        model = torch.nn.Linear(size, size)
         held_out = DataLoader(Samples(8, .001), batch_size=2)
         for i, batch in enumerate(self.batches()):
             self.forward()
-            model(batch.repeat(16, 64)).sum().backward()
+            model(batch.repeat(size // 32 or 1, size // 8)).sum().backward()
             self.forward()
             with torch.no_grad():
                 for p in model.parameters():
@@ -174,6 +175,9 @@ class Program:
                     for _ in held_out:
                         self.forward()
                         self.stream.synchronize()
+
+    def tiny(self):
+        self.byhand(8)
 
     def grad(self, batch):
         return Twice.apply(self.model(batch)).sum()
@@ -361,7 +365,7 @@ def main():
         program.serve_loop(what)
     elif what in CACHE:
         program.generate(what)
-    elif what in ('xla', 'moves', 'hidden', 'byhand', 'alike'):
+    elif what in ('xla', 'moves', 'hidden', 'byhand', 'tiny', 'alike'):
         getattr(program, what)()
     else:
         program.train(what)
