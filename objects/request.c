@@ -279,14 +279,23 @@ static CURLcode try_once(struct objects_line *l)
 	return code;
 }
 
+/* Of an authority that nobody here knows, or whose file is none; not of another host's name. */
+static const char *advice(const char *why, CURLcode code)
+{
+	if ((code == CURLE_PEER_FAILED_VERIFICATION && !strstr(why, "target host")) ||
+	    code == CURLE_SSL_CACERT_BADFILE)
+		return "; AWS_CA_BUNDLE=FILE names the certificates of authorities to trust";
+	return "";
+}
+
 static void tell(struct objects_trouble *t, const struct objects_line *l, CURLcode code)
 {
 	if (code == CURLE_OK)
 		snprintf(t->why, sizeof(t->why), "it answered %ld, %u times", l->answer->status,
 			 l->answer->tries);
 	else
-		snprintf(t->why, sizeof(t->why), "%s",
-			 l->why[0] ? l->why : curl_easy_strerror(code));
+		snprintf(t->why, sizeof(t->why), "%s%s",
+			 l->why[0] ? l->why : curl_easy_strerror(code), advice(l->why, code));
 }
 
 static int64_t now_ns(void)

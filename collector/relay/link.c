@@ -43,8 +43,20 @@ struct coll_link {
 	bool busy;
 	struct wire_buf answer;
 	struct coll_answer a;
-	char trouble[CURL_ERROR_SIZE];
+	char trouble[CURL_ERROR_SIZE], told[CURL_ERROR_SIZE + 64];
 };
+
+/* With what may help where the certificate is of an authority that nobody here knows. */
+static const char *tell(struct coll_link *l, CURLcode code)
+{
+	const char *why = l->trouble[0] ? l->trouble : curl_easy_strerror(code);
+
+	if ((code != CURLE_PEER_FAILED_VERIFICATION || strstr(why, "target host")) &&
+	    code != CURLE_SSL_CACERT_BADFILE)
+		return why;
+	snprintf(l->told, sizeof(l->told), "%s; --upstream-ca FILE names its authority", why);
+	return l->told;
+}
 
 static void finish(struct coll_link *l, CURLcode code)
 {
@@ -57,7 +69,7 @@ static void finish(struct coll_link *l, CURLcode code)
 	l->a.reused = !connects;
 	l->a.trouble = NULL;
 	if (code != CURLE_OK)
-		l->a.trouble = l->trouble[0] ? l->trouble : curl_easy_strerror(code);
+		l->a.trouble = tell(l, code);
 	if (wire_buf_append(&l->answer, "", 1))
 		l->a.trouble = "out of memory";
 	l->a.bytes = l->answer.data;

@@ -120,6 +120,18 @@ def test_real_run():
                      ("abs(reading['offset_ns']) <= reading['error_ns']", reading))  # one machine, one clock
 
 
+def test_an_unknown_authority_is_told():
+    with folder() as root, central.Centre(BIN, root) as centre:
+        token = central.write(os.path.join(root, 'up'), central.TOKENS['alpha'])
+        with c.Collector(BIN, options=['--upstream', centre.url, '--upstream-token-file', token]) as node:
+            client = node.client()
+            client.send(c.hello(bytes(16), 'r'))
+            c.wait_for(lambda: 'cannot reach' in node.log(), 'it says so', PATIENCE)
+            (line,) = [n for n in node.log().splitlines() if 'cannot reach' in n]
+            gs.check('certificate' in line and '--upstream-ca' in line, line)
+            client.close()
+
+
 def test_run_forwards():
     """`gpustarve run --collector https://...`: while it is away the run is as ever, and goes later."""
     with folder() as root, central.Centre(BIN, root) as centre:

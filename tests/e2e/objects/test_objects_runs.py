@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
+import central
 import gs
 import objectstore
 
@@ -273,6 +274,27 @@ def test_a_wrong_place_is_told():
         store.next.extend([None, None, 403])
         says('s3://traces/team/h100-x', b'nothing lies there; s3://traces/team may not be listed')
         gs.equal(os.listdir(where), [], 'nothing is left behind')
+
+
+def test_an_unknown_authority_is_told():
+    """With what names its file; a certificate of another host is not helped so."""
+    with gs.scratch() as where:
+        central.certificates(where)
+        with objectstore.Checked(tls=where) as store:
+            def says():
+                done = command(store, where, 'report', 's3://traces/team/r')
+                gs.equal((done.returncode, done.stderr.count(b'\n')), (1, 1), done.stderr)
+                return done.stderr
+            env, store.environment = store.environment(), lambda: env
+            gs.check(b'certificate' in says() and b'AWS_CA_BUNDLE' in says(), says())
+            env['AWS_CA_BUNDLE'] = os.path.join(where, 'missing.pem')
+            gs.check(b'missing.pem' in says() and b'AWS_CA_BUNDLE' in says(), says())
+            env['AWS_CA_BUNDLE'] = os.path.join(where, 'ca.pem')
+            gs.check(b'nothing else in the bucket' in says(), says())
+        central.certificates(where, names='DNS:elsewhere')
+        with objectstore.Checked(tls=where) as store:
+            env['AWS_ENDPOINT_URL'], store.environment = store.url, lambda: env
+            gs.check(b'certificate' in says() and b'AWS_CA_BUNDLE' not in says(), says())
 
 
 def test_hostile_lists():
