@@ -21,6 +21,7 @@
 #include "upstream_options.h"
 
 #define URL_BYTES 1200
+#define TOKEN_BYTES 550
 #define TOKEN_FILE_MAX 4096
 #define NS_PER_MS 1000000L
 
@@ -393,24 +394,52 @@ static int add_header(struct curl_slist **list, const char *name, const char *va
 	return err;
 }
 
+/* "Bearer TOKEN"; whoever calls it wipes it. */
+static int read_token(const char *path, char value[TOKEN_BYTES + 8])
+{
+	uint8_t *text;
+	size_t len;
+	int err = coll_file_read_linked(path, TOKEN_FILE_MAX, &text, &len);
+
+	if (err)
+		return err;
+	len = strcspn((char *)text, " \t\r\n");
+	err = len && len < TOKEN_BYTES ? 0 : -EINVAL;
+	snprintf(value, TOKEN_BYTES + 8, "Bearer %.*s", (int)len, err ? "" : (char *)text);
+	explicit_bzero(text, len);
+	free(text);
+	return err;
+}
+
+bool coll_link_files_ok(const struct coll_upstream_options *o)
+{
+	const char *const file[][2] = { { "ca", o->ca }, { "cert", o->cert }, { "key", o->key } };
+	char value[TOKEN_BYTES + 8];
+	int err = o->token_file ? read_token(o->token_file, value) : 0;
+	size_t i;
+
+	explicit_bzero(value, sizeof(value));
+	if (err)
+		coll_log("--upstream-token-file %s: %s", o->token_file,
+			 err == -EINVAL ? "no token in it, or one that is too long"
+					: strerror(-err));
+	for (i = 0; i < 3 && !err; i++) {
+		err = file[i][1] && access(file[i][1], R_OK) ? -errno : 0;
+		if (err)
+			coll_log("--upstream-%s %s: %s", file[i][0], file[i][1], strerror(-err));
+	}
+	return !err;
+}
+
 /* The token is read for each request: whoever changes the file need not tell us. */
 static int add_token(struct coll_link *l)
 {
-	char value[600];
-	uint8_t *text;
-	size_t len;
+	char value[TOKEN_BYTES + 8];
 	int err;
 
 	if (!l->opts->token_file)
 		return 0;
-	err = coll_file_read_linked(l->opts->token_file, TOKEN_FILE_MAX, &text, &len);
-	if (err)
-		return err;
-	len = strcspn((char *)text, " \t\r\n");
-	err = len && len < 550 ? 0 : -EINVAL;
-	snprintf(value, sizeof(value), "Bearer %.*s", (int)len, err ? "" : (char *)text);
-	explicit_bzero(text, len);
-	free(text);
+	err = read_token(l->opts->token_file, value);
 	if (!err)
 		err = add_header(&l->headers, "Authorization", value);
 	explicit_bzero(value, sizeof(value));

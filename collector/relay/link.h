@@ -67,4 +67,7 @@ void coll_link_free(struct coll_link *l);
 /* Whether @url may be sent to, as the options stand; says why not. */
 bool coll_link_url_ok(const struct coll_upstream_options *o);
 
+/* Whether the files that they name can be read, the token among them; says which cannot. */
+bool coll_link_files_ok(const struct coll_upstream_options *o);
+
 #endif

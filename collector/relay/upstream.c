@@ -385,7 +385,7 @@ int coll_upstream_open(struct coll_upstream **out, const struct coll_upstream_op
 	*out = NULL;
 	if (!o->url)
 		return 0;
-	if (!coll_link_url_ok(o))
+	if (!coll_link_url_ok(o) || (!o->one_run && !coll_link_files_ok(o)))
 		return -EINVAL;
 	u = calloc(1, sizeof(*u));
 	if (!u)

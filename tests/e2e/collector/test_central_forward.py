@@ -120,6 +120,29 @@ def test_real_run():
                      ("abs(reading['offset_ns']) <= reading['error_ns']", reading))  # one machine, one clock
 
 
+def test_files_that_are_missing():
+    """Of a token or a certificate: it does not start, and one line names the option and the file."""
+    with folder() as root:
+        central.certificates(root)
+        good = central.write(os.path.join(root, 'good'), central.TOKENS['alpha'])
+        empty = central.write(os.path.join(root, 'empty'), '\n')
+        nowhere = os.path.join(root, 'nowhere')
+        ways = [(['--upstream-token-file', nowhere], 'No such file'), (['--upstream-token-file', empty], 'no token'),
+                (['--upstream-token-file', root], ''), (['--upstream-token-file', good, '--upstream-ca', nowhere], 'No such file'),
+                (['--upstream-cert', nowhere, '--upstream-key', os.path.join(root, 'client.key')], 'No such file'),
+                (['--upstream-cert', os.path.join(root, 'client.pem'), '--upstream-key', nowhere], 'No such file')]
+        for options, why in ways:
+            bad = next(n for n in options if n in (nowhere, empty, root))
+            done = gs.command([os.path.join(BIN, 'gpustarve-collector'), '--unix', os.path.join(root, 'sock'), '--dir',
+                               os.path.join(root, 'runs'), '--upstream', 'https://127.0.0.1:1', *options], timeout=60)
+            gs.check(done.returncode == 1 and done.stderr.count(b'\n') == 1, f'{options}: {done.returncode}, {done.stderr}')
+            gs.check(f'{options[options.index(bad) - 1]} {bad}: '.encode() in done.stderr and why.encode() in done.stderr,
+                     f'{options}: {done.stderr}')
+        done = gs.command([os.path.join(BIN, 'gpustarve-collector'), '--listen', 'http://127.0.0.1:0', '--dir',
+                           os.path.join(root, 'runs'), '--token-file', nowhere], timeout=60)
+        gs.check(done.returncode == 1 and done.stderr.count(b'\n') == 1 and nowhere.encode() in done.stderr, done.stderr)
+
+
 def test_an_unknown_authority_is_told():
     with folder() as root, central.Centre(BIN, root) as centre:
         token = central.write(os.path.join(root, 'up'), central.TOKENS['alpha'])

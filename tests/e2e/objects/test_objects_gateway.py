@@ -284,12 +284,21 @@ def test_rounds():
         gs.equal(statuses, [0, 0], 'gateways end well')
 
 
+def test_a_token_file_that_is_missing():
+    with objectstore.Checked() as store:
+        done = gs.command([os.path.join(gateways.BIN, 'gpustarve-collector'), '--gateway', 's3://traces/site', '--listen',
+                           'http://127.0.0.1:0', '--token-file', '/nowhere/tokens'], timeout=60,
+                          env=gs.environment(HOME='/nowhere', **store.environment()))
+        gs.check(done.returncode == 1 and b'/nowhere/tokens: No such file' in done.stderr and done.stderr.count(b'\n') == 1,
+                 done.stderr)
+
+
 def test_wrong_options():
     for options, why in (([], b'--listen'), (['--listen', 'http://127.0.0.1:0', '--no-token', '--unix', '/nowhere/s'], b'--unix'),
                          (['--listen', 'http://127.0.0.1:0', '--no-token', '--alert', 'idle_for>1m'], b'--store'),
                          (['--listen', 'http://127.0.0.1:0', '--no-token', '--store', 'sqlite:x', '--gather', '600'], b'--gather')):
         done = gs.command([os.path.join(gateways.BIN, 'gpustarve-collector'), '--gateway', 's3://traces', *options])
-        gs.check(done.returncode == 1 and why in done.stderr, f'{options}: {done.stderr}')
+        gs.check(done.returncode == 1 and why in done.stderr and done.stderr.count(b'\n') == 1, f'{options}: {done.stderr}')
     done = gs.command([os.path.join(gateways.BIN, 'gpustarve-collector'), '--gateway', 'http://x', '--listen', 'http://127.0.0.1:0'])
     gs.check(done.returncode == 1 and b's3://BUCKET' in done.stderr, f'{done.stderr}')
     done = gs.command([os.path.join(gateways.BIN, 'gpustarve-collector'), '--unix', '/nowhere/s', '--gather', '5'])
