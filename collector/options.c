@@ -49,6 +49,7 @@ static bool limit(struct coll_options *o, const char *name, const char *text)
 	int err = name ? coll_limits_set(&o->limits, name, text, &why)
 		       : coll_limits_set_pair(&o->limits, text, &why);
 
+	o->of_runs = name ? name : "limit";
 	if (err)
 		coll_log("--%s %s: %s; see --help", name ? name : "limit", text, why);
 	return !err;
@@ -137,6 +138,7 @@ static bool set_linger(void *into, char *text)
 {
 	struct coll_options *o = into;
 
+	o->of_runs = "linger";
 	return number("linger", text, &o->upstream.linger_s);
 }
 
@@ -144,6 +146,7 @@ static bool set_grace(void *into, char *text)
 {
 	struct coll_options *o = into;
 
+	o->of_runs = "grace";
 	return number("grace", text, &o->grace_s);
 }
 
@@ -158,6 +161,7 @@ static bool set_idle_exit(void *into, char *text)
 {
 	struct coll_options *o = into;
 
+	o->of_runs = "idle-exit";
 	return number("idle-exit", text, &o->idle_exit_s);
 }
 
@@ -186,6 +190,15 @@ static bool set_inject(void *into, char *text)
 		return true;
 	coll_log("--inject %s: %s", text, why);
 	return false;
+}
+
+static bool set_dir(void *into, char *text)
+{
+	struct coll_options *o = into;
+
+	o->of_runs = "dir";
+	o->dir = text;
+	return true;
 }
 
 static bool set_insecure(void *into, char *text)
@@ -271,8 +284,8 @@ static bool is_gateway(const char *text)
 }
 
 static const struct base_opt opt[] = {
-	{ "dir", 0, "BASE", "where run directories go (./gpustarve-runs)",
-	  BASE_TEXT(struct coll_options, dir), .words = BASE_WORDS_FOLDER },
+	{ "dir", 0, "BASE", "where run directories go (./gpustarve-runs)", .take = set_dir,
+	  .words = BASE_WORDS_FOLDER },
 	{ "unix", 0, "PATH", "socket to listen on; mode 0600, for this user and root only",
 	  BASE_TEXT(struct coll_options, unix_path), .words = BASE_WORDS_FILE },
 	{ "any-user", 0, NULL, "the socket is for every user on this node (mode 0666)",
@@ -419,6 +432,11 @@ static bool gateway_complete(const struct coll_options *o)
 {
 	const char *why = NULL;
 
+	if (o->of_runs) {
+		coll_log("--gateway %s: --%s is for a collector that keeps runs; leave it out",
+			 o->gateway.url, o->of_runs);
+		return false;
+	}
 	if (!o->http.listen)
 		why = "needs --listen https://HOST:PORT";
 	else if (o->unix_path || o->admission.listen || o->upstream.url)

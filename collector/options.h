@@ -42,6 +42,7 @@ struct coll_options {
 	struct coll_gateway_options gateway;
 
 	struct coll_conditions conditions;
+	const char *of_runs; /* the last option given that is of runs on disk; NULL: none */
 	bool exec_of_budgets; /* a --budget was given after the last --alert */
 };
 

@@ -299,6 +299,13 @@ def test_wrong_options():
                          (['--listen', 'http://127.0.0.1:0', '--no-token', '--store', 'sqlite:x', '--gather', '600'], b'--gather')):
         done = gs.command([os.path.join(gateways.BIN, 'gpustarve-collector'), '--gateway', 's3://traces', *options])
         gs.check(done.returncode == 1 and why in done.stderr and done.stderr.count(b'\n') == 1, f'{options}: {done.stderr}')
+    listen = ['--gateway', 's3://traces', '--listen', 'http://127.0.0.1:0', '--no-token']
+    for name, value in (('dir', '/nowhere'), ('dir', 'gpustarve-runs'), ('quota', '1G'), ('keep', '1d'), ('keep-label', 'a=b:1d'),
+                        ('limit', 'keep=1d'), ('grace', '10'), ('idle-exit', '5'), ('linger', '10'), ('any-user', None)):
+        done = gs.command([os.path.join(gateways.BIN, 'gpustarve-collector'), *listen, f'--{name}', *([value] if value else [])])
+        gs.check(done.returncode == 1 and f'--{name} '.encode() in done.stderr and done.stderr.count(b'\n') == 1,
+                 f'--{name}: {done.stderr}')
+        gs.check(b'AWS_' not in done.stderr, f'--{name}: {done.stderr}')
     done = gs.command([os.path.join(gateways.BIN, 'gpustarve-collector'), '--gateway', 'http://x', '--listen', 'http://127.0.0.1:0'])
     gs.check(done.returncode == 1 and b's3://BUCKET' in done.stderr, f'{done.stderr}')
     done = gs.command([os.path.join(gateways.BIN, 'gpustarve-collector'), '--unix', '/nowhere/s', '--gather', '5'])
