@@ -37,6 +37,7 @@ static void each_second(void *owner)
 
 	coll_sdnotify_tick(&sv->notify, coll_now_ns());
 	coll_children_tick(&sv->context.children, coll_now_ns());
+	coll_store_watch_tick(&sv->gateway.watch);
 	coll_exchange_tick(&sv->gateway.exchange);
 	coll_team_budgets_tick(&sv->gateway.budgets);
 	coll_http_tick(sv->http);

@@ -22,6 +22,17 @@ static int seen(void *arg, const char *key, uint64_t bytes)
 	return 1;
 }
 
+/* Counted and logged as what could not be put; for how long it is so is the watch's to know. */
+static void is_away(void *arg, int err, const struct objects_trouble *t)
+{
+	struct coll_gateway *g = arg;
+
+	g->context->count.gateway_errors++;
+	if (coll_log_due(&g->logged_ns, LOG_EVERY_NS))
+		coll_log("cannot put into %s: %s; nodes keep what is not there, and send it again",
+			 g->opts->url, t->why[0] ? t->why : strerror(-err));
+}
+
 int coll_gateway_open(struct coll_gateway *g, const struct coll_gateway_options *o,
 		      struct coll_context *context)
 {
@@ -29,6 +40,8 @@ int coll_gateway_open(struct coll_gateway *g, const struct coll_gateway_options 
 	int err;
 
 	*g = (struct coll_gateway){ .opts = o, .context = context };
+	g->watch.told = is_away;
+	g->watch.arg = g;
 	if (o->store) {
 		err = coll_exchange_init(&g->exchange, o->store, o->conditions, context);
 		if (err)
@@ -43,11 +56,10 @@ int coll_gateway_open(struct coll_gateway *g, const struct coll_gateway_options 
 		err = coll_team_budgets_init(&g->budgets, o, g->objects, &g->hands, context);
 	if (!err)
 		err = objects_list(g->objects, COLL_STREAMS_FOLDER "/", seen, NULL, &t);
-	if (err == -ETIMEDOUT) { /* it may be back soon; until then nothing is taken */
-		coll_gateway_trouble(g, err, &t);
-		return 0;
-	}
-	if (err >= 0)
+	coll_store_watch_init(&g->watch, g->objects, &g->hands, err);
+	if (err == -ETIMEDOUT) /* it may be back soon; until then nothing is taken */
+		is_away(g, err, &t);
+	if (err >= 0 || err == -ETIMEDOUT)
 		return 0;
 	coll_log("--gateway %s: %s", o->url, t.why[0] ? t.why : strerror(-err));
 	coll_gateway_close(g);
@@ -87,11 +99,8 @@ void coll_gateway_let(struct coll_gateway *g, size_t *team_held, uint64_t len)
 
 void coll_gateway_trouble(struct coll_gateway *g, int err, const struct objects_trouble *t)
 {
-	g->context->count.gateway_errors++;
 	g->trouble_ns = coll_now_ns();
-	if (coll_log_due(&g->logged_ns, LOG_EVERY_NS))
-		coll_log("cannot put into %s: %s; nodes keep what is not there, and send it again",
-			 g->opts->url, t->why[0] ? t->why : strerror(-err));
+	is_away(g, err, t);
 }
 
 bool coll_gateway_in_trouble(const struct coll_gateway *g)

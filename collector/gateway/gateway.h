@@ -23,6 +23,7 @@
 #include "gateway_options.h"
 #include "hands.h"
 #include "objects/objects.h"
+#include "store_watch.h"
 #include "stream_runs.h"
 #include "team_budgets.h"
 
@@ -35,6 +36,7 @@ struct coll_gateway {
 	struct coll_exchange exchange; /* with --store */
 	struct coll_claims claims;
 	struct coll_team_budgets budgets;
+	struct coll_store_watch watch;
 	uint64_t held; /* bytes of room that requests have */
 	bool ending; /* nothing more is let in */
 	int64_t trouble_ns; /* monotonic: when the store last failed, 0: never */

@@ -140,6 +140,8 @@ static void stream_is_put(struct coll_job *job)
 
 	if (s->err)
 		failed(p, s);
+	else
+		coll_store_watch_heard(&p->gateway->watch);
 	if (!--p->left)
 		finish(p);
 }

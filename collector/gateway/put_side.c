@@ -222,6 +222,8 @@ static void over(struct coll_job *job)
 	p->out = false;
 	if (p->err && p->err != -EEXIST)
 		coll_gateway_trouble(p->gateway, p->err, &p->trouble);
+	else
+		coll_store_watch_heard(&p->gateway->watch);
 	if (done)
 		done(p, p->err);
 	else

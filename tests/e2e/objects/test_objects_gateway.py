@@ -8,6 +8,7 @@ import http.client
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -127,6 +128,30 @@ def test_a_store_that_takes_nothing():
         gs.check('test:tester' not in a.log() and 'testing' not in a.log(), 'no secret in the log')
         gs.check(b'gpustarve_collector_gateway_errors_total 2' in
                  ask(a, 'GET', '/metrics', token=central.TOKENS['reader'])[2], 'counted')
+
+
+def test_a_store_that_is_silent():
+    """It is told though nobody sends anything, and after a start, until it answers."""
+    with two() as (store, a, b):
+        gs.equal(post(a, hello(S, 'r'))[0], 200, 'it begins')
+
+        def well(g):
+            return ask(g, 'GET', '/healthz', token=None)[::2]
+        gs.equal([well(g) for g in (a, b)], [(200, b'ok\n')] * 2, 'well')
+        store.weather = lambda method, path: ('slow', 25)
+        for g in a, b:
+            gs.until('it is told', lambda: well(g)[0] == 503, 60)
+            gs.check(re.fullmatch(rb'the object store has not answered for \d+ s\n', well(g)[1]), well(g))
+        store.weather = lambda method, path: None
+        for g in a, b:
+            gs.until('it is back', lambda: well(g) == (200, b'ok\n'), 60)
+        gs.equal(b.stop(), 0, 'it ends')
+        store.weather = lambda method, path: 'drop'
+        b.start()
+        gs.check(re.fullmatch(rb'the object store has not answered for \d+ s\n', well(b)[1]), well(b))
+        store.weather = lambda method, path: None
+        gs.until('it is back', lambda: well(b) == (200, b'ok\n'), 45)
+        gs.check('cannot put into' in b.log(), b.log())
 
 
 def test_side_files():
