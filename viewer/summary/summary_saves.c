@@ -16,6 +16,9 @@
  * 54 days; The Llama 3 Herd of Models, 3.3.4, arXiv 2407.21783, 2024-07-31.
  */
 #define KILL_GPU_HOURS 50677
+/* One kill tells no rate of kills; and Young's formula holds where saves are short. */
+#define BROKE_LEAST 2
+#define COSTS_LEAST 4
 #define HOUR_NS INT64_C(3600000000000)
 
 static void set_money(struct view_saves *v, const struct view_insurance *i, struct view_summary *s)
@@ -44,6 +47,7 @@ static void set_interval(struct view_saves *v, const struct view_insurance *i,
 	int64_t waited = r->classes[ANA_HOST_CHECKPOINT] + r->skew_causes[ANA_HOST_CHECKPOINT] +
 			 i->waited_last_ns;
 	uint64_t broke = i->kills + i->failures;
+	int64_t best;
 
 	for (size_t g = 0; g < r->gpus; g++)
 		waited -= r->gpu[g].saving_after_ns;
@@ -54,8 +58,11 @@ static void set_interval(struct view_saves *v, const struct view_insurance *i,
 	if (!i->checkpoints)
 		return;
 	v->exposed_ns = waited / (int64_t)i->checkpoints / (int64_t)r->gpus;
-	if (v->exposed_ns > 0)
-		v->best_ns = saves_best_interval(v->exposed_ns, v->between_ns);
+	if (v->exposed_ns <= 0 || (broke && broke < BROKE_LEAST))
+		return;
+	best = saves_best_interval(v->exposed_ns, v->between_ns);
+	if (best / COSTS_LEAST >= v->exposed_ns)
+		v->best_ns = best;
 }
 
 /* GPUs of one price alone: else there is no one spot price. */

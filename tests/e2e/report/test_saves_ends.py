@@ -5,6 +5,7 @@ wrapper saw, not the first one's. What a kill threw away is at most so much: wha
 known."""
 import itertools
 import json
+import math
 import os
 import re
 import subprocess
@@ -20,14 +21,18 @@ HELD = 8 * S
 APART = 11 * S
 
 
-def process(pid, begin, bye, save):
+def process(pid, begin, bye, save, cost):
     end = begin + HELD
     lines = [f'stream node {pid} {begin} {end if bye else -1} -1 0 trainer python', 'device 0 1 GPU']
     for t in range(begin + 100 * MS, end, 500 * MS):
-        lines += [f'api {t - 20000} {t - 10000} {t % 10**6} {pid} cudaLaunchKernel',
-                  f'kernel {t} {t + 300 * MS} {t % 10**6} 7 0 gemm', f'pulse {t + 310 * MS} {t + 305 * MS} 0']
+        if begin + 4700 * MS < t < begin + 5000 * MS + cost:
+            continue
+        lines += [f'api {t - 20000} {t - 10000} {t // MS % 10**6} {pid} cudaLaunchKernel',
+                  f'kernel {t} {t + 300 * MS} {t // MS % 10**6} 7 0 gemm', f'pulse {t + 310 * MS} {t + 305 * MS} 0']
     t = begin + 5 * S
-    return lines if not save else lines + [f'save 1 1 {t} 0 0 0 /ckpt/last.pt', f'save 2 1 {t} {t + 10 * MS} 1000 {begin % 10**6 + 9} /ckpt/last.pt']
+    return lines if not save else lines + [
+        f'range 7 {t} {t + cost} {pid} 0 /ckpt/last.pt', f'save 1 1 {t} 0 0 0 /ckpt/last.pt',
+        f'save 2 1 {t} {t + cost} 1000 {begin % 10**6 + 9} /ckpt/last.pt']
 
 
 def last_words(run, saves, killed, saved):
@@ -44,14 +49,24 @@ def last_words(run, saves, killed, saved):
             gs.check(f'o save was seen{" up to 91.0 ms before the end" if killed else ""}' in section, f'{run}, {form}: none: {section[:200]}')
 
 
-def ends(where, name, statuses, byes, pids, child, save=True):
+def interval(saves, cost, broke):
+    """Young's, but of one kill, which tells no rate, and where saves would take a quarter of the time or more."""
+    if not cost:
+        return None
+    gs.equal(saves['exposed_ns'], cost, 'what a save costs')
+    gs.equal(saves['between_ns'], saves['instants_ns'] // broke if broke else 50677 * 3600 * S, 'between kills')
+    best = math.isqrt(2 * cost * saves['between_ns'])
+    return best if broke != 1 and best >= 4 * cost else None
+
+
+def ends(where, name, statuses, byes, pids, child, save=True, cost=10 * MS):
     """Starts one after the other; @child: the wrapper's child, if that is not what holds the GPU."""
     run = os.path.join(where, name + '.gst')
     os.makedirs(run)
     lines = []
     for k, (status, bye, pid) in enumerate(zip(statuses, byes, pids)):
         begin = BASE + k * APART
-        lines += process(pid, begin, bye, save)
+        lines += process(pid, begin, bye, save, cost)
         exits = [dict(host='node', pid=pid - (1 if child else 0), start_ns=begin - 3 * MS, end_ns=begin + HELD + MS, status=status)]
         with open(os.path.join(run, f'exit-node-{k}.json' if k else 'run.json'), 'w', encoding='utf-8') as f:
             json.dump(dict(id=name, command=['python'], start_unix_ns=begin - 3 * MS, wall_ns=HELD + 4 * MS, exit_status=status,
@@ -65,6 +80,7 @@ def ends(where, name, statuses, byes, pids, child, save=True):
     gs.equal(s['saves']['kills'], got.count('killed'), f'{name}: kills')
     gs.equal(s['saves']['failures'], got.count('failed'), f'{name}: failures')
     gs.equal(parts['lost'] > 0, got[-1] != 'ordered', f'{name}: lost')
+    gs.equal(s['saves']['best_ns'], interval(s['saves'], cost if save else 0, sum(e != 'ordered' for e in got)), f'{name}: best interval')
     if not child:
         last_words(run, s['saves'], got[-1] == 'killed', save)
     return got
@@ -76,6 +92,7 @@ with gs.scratch() as where:
         byes = [s != 137 for s in statuses]
         for how, pids, child in (('', (10, 20, 30), False), (' by a shell', (10, 20, 30), True), (' of one number', (10, 10, 10), False)):
             gs.equal(ends(where, f'{n}{how.replace(" ", "-")}', statuses, byes, pids, child), want, f'{statuses}{how}')
+    gs.equal(ends(where, 'long', (137, 137), (False, False), (10, 20), False, cost=1300 * MS), ['killed'] * 2, 'long saves')
     gs.equal(ends(where, 'none', (137,), (False,), (10,), False, save=False), ['killed'], 'killed without a save')
     gs.equal(ends(where, 'raised', (1,), (True,), (10,), False, save=False), ['failed'], 'raised without a save')
 gs.finish()
