@@ -135,6 +135,7 @@ static void begin_segment(struct view_insurance *o, int64_t start)
 							    .covered_ns = start,
 							    .unsure_ns = start,
 							    .worked_ns = LIVE_NEVER,
+							    .done_ns = LIVE_NEVER,
 							    .redone_from_ns = LIVE_NEVER };
 }
 
@@ -405,6 +406,7 @@ static void find_worked(struct insure *w)
 {
 	struct view_insurance *o = w->out;
 	struct saves_segment *s = o->segments ? &o->segment[o->segments - 1] : NULL;
+	int64_t done = 0;
 
 	if (!s)
 		return;
@@ -415,8 +417,12 @@ static void find_worked(struct insure *w)
 			return;
 	}
 	s->worked_ns = s->start_ns;
-	for (size_t g = 0; g < w->in->gpus; g++)
+	for (size_t g = 0; g < w->in->gpus; g++) {
 		s->worked_ns = base_max(s->worked_ns, w->in->gpu[g].submitted_ns);
+		done = base_max(done, w->in->gpu[g].last_end_ns);
+	}
+	if (done > s->start_ns)
+		s->done_ns = done;
 }
 
 /* What is covered if a save that began at @from is there: all, where no work followed it. */
@@ -513,13 +519,21 @@ struct saves_cut saves_cut_of(const struct saves_segment *s, bool last)
 	return (struct saves_cut){ cut, cut, SAVES_REDONE };
 }
 
+/* The program's end, once its GPUs had done all, is no work: nothing of it is done again. */
+static int64_t rest_end(const struct saves_segment *s, const struct saves_cut *c)
+{
+	if (c->rest != SAVES_UNSAVED)
+		return s->end_ns;
+	return base_clamp(s->done_ns, c->unknown_ns, s->end_ns);
+}
+
 static void book(const struct held *h, const struct saves_segment *s, int64_t *part, bool last)
 {
 	struct saves_cut c = saves_cut_of(s, last);
 
 	part[SAVES_DURABLE] += held_until(h, c.durable_ns) - held_until(h, s->start_ns);
 	part[SAVES_UNKNOWN] += held_until(h, c.unknown_ns) - held_until(h, c.durable_ns);
-	part[c.rest] += held_until(h, s->end_ns) - held_until(h, c.unknown_ns);
+	part[c.rest] += held_until(h, rest_end(s, &c)) - held_until(h, c.unknown_ns);
 }
 
 static void book_all(struct insure *w)

@@ -17,7 +17,7 @@ enum saves_part {
 	SAVES_REDONE,
 	SAVES_UNKNOWN,
 	SAVES_LOST,
-	SAVES_OTHER, /* held, but by no process; may be negative where a clock stepped */
+	SAVES_OTHER, /* held by no process, or after all work; below 0 where a clock stepped */
 	SAVES_PARTS
 };
 extern const char *const saves_part_names[SAVES_PARTS];
@@ -43,6 +43,7 @@ struct saves_segment {
 	int64_t covered_ns; /* beginning of the checkpoint that is there at its end, or start_ns */
 	int64_t unsure_ns; /* up to here something may cover more; covered_ns: nothing may */
 	int64_t worked_ns; /* when its last kernel was submitted; LIVE_NEVER: not known */
+	int64_t done_ns; /* when the last operation of its GPUs ended; LIVE_NEVER: not known */
 	int64_t redone_from_ns; /* LIVE_NEVER: nothing is known to have been done again */
 	bool opened; /* it is known which save it began with: ... */
 	uint32_t opened_segment; /* ... of that one */

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e timeout=200
 """A save that no work of the GPU follows: with it everything is covered, also the time that it takes itself, whatever
-exit status a program then ends with (preempted, it saves and goes), and it keeps the GPU waiting as any other. By real
+exit status a program then ends with (preempted, it saves and goes), and it keeps the GPU waiting as any other. Without
+one a shutdown is still no work that is unsaved. By real
 programs on the simulated GPU, whose saves take half a second each."""
 import json
 import os
@@ -46,14 +47,17 @@ for n in range(1, 76):
         sys.exit(143)
     elif n == 75 and how == 'killed':
         os.kill(os.getpid(), signal.SIGKILL)
-    elif n == 75 and how != 'ordered':
+    elif n == 75 and how not in ('ordered', 'rests'):
         os.kill(os.getpid(), signal.SIGTERM)
+if how == 'rests':
+    time.sleep(3)
+    sys.exit()
 save('last.pt')
 '''
 SAVE, SOME = 500_000_000, 250_000_000
 # How: exit status, saves, least and most of what is lost, of what is unsaved, in ms.
 WANT = {'term': (143, 2, (0, 0), (0, 0)), 'ordered': (0, 1, (0, 0), (0, 0)), 'works_on': (143, 2, (800, 1800), (0, 0)),
-        'unsaved': (143, 1, (1500, 2600), (0, 0)), 'killed': (-9, 1, (1500, 3000), (0, 0))}
+        'unsaved': (143, 1, (1500, 2600), (0, 0)), 'killed': (-9, 1, (1500, 3000), (0, 0)), 'rests': (0, 1, (0, 0), (1500, 2600))}
 
 for how, (status, saves, lost, unsaved) in WANT.items():
     with gs.scratch() as where:
@@ -75,6 +79,8 @@ for how, (status, saves, lost, unsaved) in WANT.items():
         gs.check(least * 1_000_000 <= parts[part] <= most * 1_000_000, f'{how}: {part}: {parts}')
     gs.equal(sum(parts.values()), summary['ledger']['gpu_ns'], f'{how}: all of it')
     gs.check(SAVE * 0.95 <= told['exposed_ns'] <= SAVE + SOME, f'{how}: a save costs {told["exposed_ns"]}')
+    if how == 'rests':  # what follows the last work is none
+        gs.check(parts['other'] >= 2_900_000_000, f'{how}: {parts}')
     if how == 'killed':
         gs.check('after the last kernel' not in text, f'{how}: what follows the last records is not known: {text[:900]}')
 gs.finish()

@@ -158,7 +158,7 @@ static void put_part(struct html *h, const struct view_saves *v, int part)
 		"killed or failed, and done again from a save before",
 		"what was written, or what a restart began with, is not known",
 		"killed or failed, and nothing came after",
-		"held, and no process ran"
+		"held, and no process ran, or after the last work"
 	};
 	const char *name = saves_part_names[part];
 
