@@ -219,10 +219,30 @@ static void save_nothing(struct view_advice *a)
 	a->saving_ns = a->saving_nano_usd = 0;
 }
 
+/* What the line waits for is not known; that it sleeps there may be all there is to it. */
 bool view_advise_find_out(struct view_summary *s, struct view_advice *a)
 {
-	(void)s;
+	const char *line = view_advice_line(s, a->class);
+	const struct view_finding *f = view_finding_of(s, a->class);
+
 	save_nothing(a);
+	if (!*line)
+		return true;
+	a->brief = base_arena_printf(&s->mem, "a look at what the host does there%s", line);
+	if (f->where.wait == WIRE_WAIT_SLEEP) {
+		a->brief = base_arena_printf(&s->mem, "a look at why it sleeps%s", line);
+		a->action = base_arena_printf(
+			&s->mem,
+			"look at the line that sleeps%s: make the sleep shorter, or let what it "
+			"waits for go on beside the next steps; if it waits for data or for "
+			"requests, mark it with an NVTX range",
+			line);
+		return true;
+	}
+	a->action =
+		base_arena_printf(&s->mem,
+				  "look at what the host does there%s; if that does not tell, %s",
+				  line, a->action);
 	return true;
 }
 

@@ -117,6 +117,44 @@ static void test_rank(void)
 	view_summary_free(s);
 }
 
+/* A sleep is known by its line, though not what for: the advice is about that. */
+static void test_sleep(void)
+{
+	struct ana_hotspot place = { .class = ANA_HOST_UNKNOWN,
+				     .ns = 600000000000,
+				     .role = WIRE_ROLE_SUBMITTER,
+				     .wait = WIRE_WAIT_SLEEP,
+				     .file = (char *)"t.py",
+				     .line = 7,
+				     .samples = 60,
+				     .threads = 1 };
+	const char *const want[3][2] = {
+		{ "a look at why it sleeps (t.py:7)", "look at the line that sleeps (t.py:7): " },
+		{ "a look at what the host does there (t.py:7)",
+		  "look at what the host does there (t.py:7); if that does not tell, mark " },
+		{ "NVTX ranges around the phases of the loop", "mark the phases of the loop " },
+	};
+
+	for (int i = 0; i < 3; i++) {
+		struct ana_result *r = made_result(1, H100, 5);
+		const struct view_advice *a;
+		struct view_summary *s;
+
+		made_no_class(r, ANA_INPUT_UNKNOWN);
+		made_class(r, ANA_HOST_UNKNOWN, 700000000000);
+		place.wait = i ? WIRE_WAIT_NONE : WIRE_WAIT_SLEEP;
+		if (i < 2)
+			made_site(r, place);
+		s = made_summary_of(r, H100, 1);
+		a = advice(s, "host-unknown");
+		REQUIRE(a);
+		EXPECT_STR(a->brief, want[i][0]);
+		EXPECT(!strncmp(a->action, want[i][1], strlen(want[i][1])));
+		EXPECT_INT(a->saving_ns, 0);
+		view_summary_free(s);
+	}
+}
+
 /*
  * A comprehension in a comprehension: three functions, one line, one finding. Without lines
  * functions are places.
@@ -1682,7 +1720,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_one_by_one),    T_CASE(test_reads_are_no_copies),
 	T_CASE(test_own_python),    T_CASE(test_about),
 	T_CASE(test_second),	    T_CASE(test_words),
-	T_CASE(test_short_path),
+	T_CASE(test_short_path),    T_CASE(test_sleep),
 };
 
 int main(void)
