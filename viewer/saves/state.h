@@ -13,6 +13,7 @@
 struct saves_state {
 	uint64_t bytes; /* of the newest checkpoint that covers anything; 0: not known */
 	enum live_small small; /* which then is a small one */
+	uint64_t most_bytes; /* of one before, twice as large as it or more; 0: there is none */
 };
 
 /* Of the checkpoint of that number in @c, which is made of @in. 0 or -ENOMEM. */
@@ -28,6 +29,7 @@ extern const char *const saves_small_words[LIVE_SMALLS]; /* NULL: not small */
 /* What is said of work that is durable behind it. */
 #define SAVES_STATE_BEFORE "durable means that "
 #define SAVES_STATE_AFTER "nobody knows whether it is of what trains, and all that a restart needs"
+#define SAVES_STATE_LESS "that may be weights alone, without an optimizer's state"
 const char *saves_caveat_words(const struct saves_state *s, struct base_arena *mem);
 
 #endif

@@ -331,6 +331,7 @@ const struct summary_field summary_saves[] = {
 	AS(TOTAL_KNOWN, written_ns, "written_unix_ns"),
 	F(COUNT, checkpoints),
 	AS(COUNT_KNOWN, state.bytes, "state_bytes"),
+	AS(COUNT_KNOWN, state.most_bytes, "state_most_bytes"),
 	F(COUNT, kills),
 	F(COUNT, failures),
 	F(COUNT, starts),

@@ -19,7 +19,7 @@ sys.path.insert(0, sys.argv[1])
 import gpudev
 how, die = sys.argv[2], int(sys.argv[3])
 data = bytes(3 << 20)
-if how in ('tensor', 'predictions', 'model', 'optimizer', 'list', 'beside'):
+if how in ('tensor', 'predictions', 'model', 'optimizer', 'list', 'beside', 'weights', 'set'):
     import torch
     w = torch.zeros(1 << 20)
     net = torch.nn.Linear(4, 4)
@@ -67,6 +67,12 @@ def save(n):
         torch.save(torch.optim.SGD(net.parameters(), lr=1).state_dict(), 'opt.pt')
     elif how == 'list':
         torch.save([net, 1], 'last.pt')
+    elif how == 'weights':
+        torch.save({'model': {'w': w}, 'optimizer': {'m': [w.clone()] * 2 + [w.clone()]} if n < 60 else None}, 'last-%d.pt' % n)
+    elif how == 'set':
+        torch.save({'model': w}, 'model-%d.pt' % n)
+        n < 60 and torch.save({'optimizer': [w.clone(), w.clone()]}, 'opt-%d.pt' % n)
+        n < 60 and torch.save([n], 'rng-%d.pt' % n)
     elif how == 'beside':
         torch.save(net.state_dict(), 'model.pt')
         torch.save(w, 'rng.pt')
@@ -86,9 +92,10 @@ WANT = {'moved': (3, 0, 0, 'durable', 'unknown'), 'replaced': (3, 0, 0, 'durable
         'plain': (0, 0, 1, 'unknown', 'durable'), 'copied': (0, 0, 1, 'unknown', 'durable'),
         'child': (0, 0, 1, 'unknown', 'durable'), 'small': None, 'tensor': (0, 3, 0, 'unknown', 'durable'), 'predictions': (0, 3, 0, 'unknown', 'durable'),
         'model': (3, 0, 0, 'durable', 'unknown'), 'optimizer': (3, 0, 0, 'durable', 'unknown'),
-        'list': (3, 0, 0, 'durable', 'unknown'), 'beside': (3, 0, 0, 'durable', 'unknown')}
+        'list': (3, 0, 0, 'durable', 'unknown'), 'beside': (3, 0, 0, 'durable', 'unknown'), 'weights': (3, 0, 0, 'durable', 'unknown'), 'set': (3, 0, 0, 'durable', 'unknown')}
 
 STATES = 'model', 'optimizer', 'list'
+LESS = 'weights', 'set'  # the last one has no optimizer's state any more
 
 
 def run(how, die=0):
@@ -114,7 +121,10 @@ def check_caveat(how, saves, text, page):
     """A state of some model is no proof that work can go on from it: what `job safe` says of it stands here, too."""
     small, caveat = how in STATES, 'nobody knows whether it is of what trains, and all that a restart needs'
     gs.equal(saves['state_small'], 'little' if small else None, f'{how}: small')
-    gs.equal(isinstance(saves['state_bytes'], int), small, f'{how}: bytes {saves["state_bytes"]}')
+    gs.equal(isinstance(saves['state_bytes'], int), small or how in LESS, f'{how}: bytes {saves["state_bytes"]}')
+    gs.equal(isinstance(saves['state_most_bytes'], int), how in LESS, f'{how}: {saves["state_most_bytes"]}')
+    for page_text in text, ' '.join(re.sub('<[^>]*>', '', page).split()):
+        gs.equal('that may be weights alone, without an optimizer\'s state' in page_text.replace('&#39;', "'"), how in LESS, f'{how}: less: {page_text[-1500:]}')
     gs.check((caveat in text) == (caveat in page) == (saves['parts']['durable']['ns'] > 0), f'{how}: {text}')
     for part in ('durable means that a state of ', ' was saved, which is little for a training that needs a GPU; ') if small else ():
         gs.check(part in text and part in re.sub('<[^>]*>', '', page), f'{how}: {part}: {text}')

@@ -194,6 +194,11 @@ static void put_caveat(struct html *h, const struct view_saves *v)
 		html_put(h, ", which is ");
 		html_put(h, saves_small_words[s->small]);
 	}
+	if (s->most_bytes) {
+		html_put(h, "; a checkpoint before it has ");
+		html_bytes(h, s->most_bytes, "/saves/state_most_bytes");
+		html_put(h, ": " SAVES_STATE_LESS);
+	}
 	html_put(h, "; " SAVES_STATE_AFTER ".</p>\n");
 }
 
