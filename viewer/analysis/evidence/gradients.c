@@ -18,8 +18,8 @@
 
 /*
  * A loop that mostly waits is seldom seen at work, and yet is looked at. The smallest pass that
- * torch's engine runs, of one layer of eight numbers, takes 62 us (docs/MEASUREMENTS.md, 27), one of
- * a model several times that. If one that short followed each batch, looks outside of next() would
+ * torch's engine runs, of one layer of eight numbers, takes 62 us (docs/MEASUREMENTS.md, 27), one
+ * of a model several times that. If one that short followed each batch, looks outside of next() would
  * be expected to meet so many; that they meet none has a chance of exp(-4), 1.8 %.
  */
 #define PASS_NS 50000
@@ -32,7 +32,7 @@ enum told { /* by a string, as a stack */
 	TOLD_BACKWARD,
 };
 
-/* What is known of a process: of its calls of next(), and of looks between the first and the last. */
+/* Of a process: its calls of next(), and looks at it between the first and the last. */
 struct watch {
 	int64_t begun; /* the first call */
 	int64_t first, last; /* ends of the calls; first > last: there is none */
