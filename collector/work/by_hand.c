@@ -50,7 +50,8 @@ static void tell(void *arg, const struct coll_work_told *t)
 	}
 }
 
-static int list(struct asked *a, const struct coll_limits *limits, struct objects_trouble *t)
+static int list(struct asked *a, const char *url, const struct coll_limits *limits,
+		struct objects_trouble *t)
 {
 	struct coll_work_scan s = {
 		.store = a->store,
@@ -60,6 +61,10 @@ static int list(struct asked *a, const struct coll_limits *limits, struct object
 	};
 	int err = coll_work_scan(&s, t);
 
+	if (!err && s.empty) {
+		snprintf(t->why, sizeof(t->why), COLL_WORK_EMPTY, url);
+		return -ENOENT;
+	}
 	if (!err)
 		printf("total %zu waiting, %zu busy, %zu dead, %zu with a digest\n", a->waiting,
 		       a->busy, a->dead, a->settled);
@@ -95,7 +100,7 @@ int coll_work_by_hand(const struct coll_work_options *o, const struct coll_limit
 	int err = objects_open(&a.store, o->url, &t);
 
 	if (!err)
-		err = o->again ? again(&a, o->again, &t) : list(&a, limits, &t);
+		err = o->again ? again(&a, o->again, &t) : list(&a, o->url, limits, &t);
 	if (err)
 		coll_log("--work %s: %s", o->again ? o->again : o->url,
 			 t.why[0] ? t.why : strerror(-err));

@@ -397,6 +397,10 @@ static void idle(struct coll_work *w, int64_t now_ns)
 		return;
 	}
 	w->over |= w->opts->once;
+	if (w->opts->once && w->scan.empty) {
+		coll_log("--work: " COLL_WORK_EMPTY, w->opts->url);
+		w->failed = true;
+	}
 	w->idle_ns = w->idle_ns ? w->idle_ns * 2 : IDLE_MIN_NS;
 	if (w->idle_ns > IDLE_MAX_NS)
 		w->idle_ns = IDLE_MAX_NS;

@@ -32,6 +32,7 @@ struct names {
 	int64_t now_s;
 	struct coll_work_scan *scan;
 	const char *team;
+	bool met; /* anything at all */
 };
 
 static int stopped(const struct coll_work_scan *s)
@@ -75,6 +76,7 @@ static int on_folder(void *arg, const struct objects_seen *s)
 	size_t len = strlen(s->key);
 	int err = stopped(all->scan);
 
+	all->met = true;
 	if (err || s->key[0] == '.' || len < 2 || s->key[len - 1] != '/' || len > COLL_RUN_BYTES)
 		return err;
 	return add_name(all, s->key, len - 1);
@@ -290,6 +292,7 @@ int coll_work_scan(struct coll_work_scan *s, struct objects_trouble *t)
 	err = list_folders(&top, "", t);
 	if (!err)
 		err = scan_top(s, &top, t);
+	s->empty = !err && !top.met;
 	names_fini(&top);
 	return err;
 }

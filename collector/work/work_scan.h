@@ -32,7 +32,11 @@ struct coll_work_scan {
 	void *arg;
 	/* made by the scan */
 	uint64_t teams, runs, dead;
+	bool empty; /* nothing lies there: no run, and no mark of one that was */
 };
+
+/* What is said of an empty one; %s: its URL. */
+#define COLL_WORK_EMPTY "nothing lies below %s, no run and no mark of one; is the prefix right?"
 
 /* 0 or negative errno, -ECANCELED once *stop is set. */
 int coll_work_scan(struct coll_work_scan *s, struct objects_trouble *t);

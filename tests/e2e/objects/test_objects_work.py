@@ -379,6 +379,25 @@ def test_credentials_are_not_handed_down():
         gs.check(code == 0 and 'AWS_SECRET' not in words and 'GPUSTARVE_LOCAL_FILES=0' in words, f'{log}{words}')
 
 
+def test_a_wrong_prefix():
+    """Nothing at all lies there: that is no worker's success. Where its own marks are, runs were."""
+    with gs.scratch() as where, objectstore.Checked() as store:
+        store.objects['traces', 'site/vision/readme'] = b'x'
+        for options in (['--once'], ['--dry-run']):
+            code, said, log = br.once(store, where, url='s3://traces/sit') if options == ['--once'] else \
+                dry(store, where, 's3://traces/sit')
+            gs.check(code == 1 and not said and 'nothing lies below s3://traces/sit' in log and 'prefix' in log, f'{options}: {code} {said} {log}')
+        del store.objects['traces', 'site/vision/readme']
+        store.objects['traces', 'site/.work/vision/a/digest-00000000000000000001-0123456789abcdef'] = b'{}'
+        gs.equal(br.once(store, where)[::2], (0, ''), 'runs that have gone')
+        gs.equal(dry(store, where, br.SITE)[0], 0, 'runs that have gone')
+
+
+def dry(store, where, url):
+    done = gs.command([br.worker(where)[0], '--work', url, '--dry-run'], env=br.environment(store))
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
 def test_wrong_options():
     for options, why in ((['--work', 'http://x'], b's3://BUCKET'), (['--once', '--unix', 'x'], b'--work'),
                          (['--work', 's3://x', '--unix', 'x'], b'another collector'), (['--work', 's3://bucket', '--again', 'a/b/c'], b'TEAM/RUN')):
