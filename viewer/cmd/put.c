@@ -17,15 +17,17 @@
 #include "put_store.h"
 #include "put_stream.h"
 #include "segments/piece.h"
+#include "trace/newest.h"
 #include "wire/keys.h"
 
 static const char usage[] =
 	"usage: gpustarve put RUN s3://BUCKET[/PREFIX] [--segment-bytes N]\n"
 	"\n"
-	"Copies a run directory into an object store that speaks S3's API, below PREFIX and\n"
-	"the run's id; `gpustarve report s3://BUCKET/PREFIX/ID` and the other commands read it\n"
-	"there. What is there already stays: a call that was ended is made again. Who may\n"
-	"write, and where, comes from the AWS_* variables and ~/.aws, as other programs have it.\n"
+	"Copies a run directory, or each one in a folder of runs, into an object store that\n"
+	"speaks S3's API, below PREFIX and the run's id; `gpustarve report s3://BUCKET/PREFIX/ID`\n"
+	"and the other commands read it there. What is there already stays: a call that was\n"
+	"ended is made again. Who may write, and where, comes from the AWS_* variables and\n"
+	"~/.aws, as other programs have it.\n"
 	"\n";
 
 struct opts {
@@ -207,12 +209,68 @@ static void tell(const struct put_store *s)
 	       (unsigned long long)s->old, (unsigned long long)s->bytes, (int)len, s->url, s->run);
 }
 
+static int put_one(const char *dir, const char *url, uint64_t segment)
+{
+	struct put p = { .dir = dir, .segment = segment };
+	const char *run = run_of(&p, dir);
+	int err =
+		run ? view_put_open(&p.store, url, run) : view_put_trouble(&p.store, dir, -ENOENT);
+
+	if (!err)
+		err = put_all(&p);
+	if (!err)
+		tell(&p.store);
+	view_put_close(&p.store);
+	free(p.name);
+	return err;
+}
+
+/* What holds for the next run, too. */
+static bool is_of_the_store(int err)
+{
+	return err == -EACCES || err == -ETIMEDOUT || err == -ENOKEY || err == -EINVAL ||
+	       err == -EILSEQ || err == -ENOSYS || err == -ENOENT;
+}
+
+/* Each for itself, the oldest first: one that cannot be put keeps no other. */
+static int put_each(const char *base, const struct view_run_entry *run, size_t runs,
+		    const char *url, uint64_t segment)
+{
+	size_t good = 0;
+	int err = 0;
+
+	for (size_t i = runs; i > 0 && !is_of_the_store(err); i--) {
+		err = put_one(run[i - 1].path, url, segment);
+		good += !err;
+	}
+	if (good < runs)
+		view_error("put: %s: %zu of %zu runs are there; call it again for the others", base,
+			   good, runs);
+	return good < runs ? -EIO : 0;
+}
+
+/* A run's folder has a trace in it; one without may be a folder of runs. */
+static int put(const char *dir, const char *url, uint64_t segment)
+{
+	struct view_run_entry *run = NULL;
+	size_t runs = 0, len = strlen(dir);
+	char *base = strndup(dir, len > 1 && dir[len - 1] == '/' ? len - 1 : len);
+	int err;
+
+	if (!base)
+		return -ENOMEM;
+	if (view_last_written(base) >= 0 || view_runs_list(base, &run, &runs))
+		runs = 0;
+	err = runs ? put_each(base, run, runs, url, segment) : put_one(dir, url, segment);
+	view_runs_free(run, runs);
+	free(base);
+	return err;
+}
+
 int view_cmd_put(int argc, char **argv)
 {
 	struct opts o = { .segment = SEGMENTS_BYTES };
-	struct put p = { .names = 0 };
-	int go = base_options_parse(&view_put_options, argc, argv, &o), err;
-	const char *run;
+	int go = base_options_parse(&view_put_options, argc, argv, &o);
 
 	if (go <= 0)
 		return go ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
@@ -221,16 +279,5 @@ int view_cmd_put(int argc, char **argv)
 			   "gpustarve put --help");
 		return VIEW_EXIT_ERROR;
 	}
-	p.segment = o.segment;
-	p.dir = argv[optind];
-	run = run_of(&p, p.dir);
-	err = run ? view_put_open(&p.store, argv[optind + 1], run)
-		  : view_put_trouble(&p.store, p.dir, -ENOENT);
-	if (!err)
-		err = put_all(&p);
-	if (!err)
-		tell(&p.store);
-	view_put_close(&p.store);
-	free(p.name);
-	return err ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
+	return put(argv[optind], argv[optind + 1], o.segment) ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
 }

@@ -97,6 +97,40 @@ def test_reads_what_memory_has_no_room_for_once():
         gs.equal(sorted(os.listdir(where)), ['long.gst'], 'nothing is left behind')
 
 
+def test_put_of_a_folder_of_runs():
+    """Each of them, the oldest first; one that cannot be put does not keep the others, and shows in the exit status."""
+    with gs.scratch() as where, objectstore.Checked() as store:
+        base = os.path.join(where, 'runs')
+        for i, name in enumerate(('r-2', 'r-1', 'r-3')):
+            run = os.path.join(base, name + '.gst')
+            shutil.copytree(RECORDED, run)
+            for n in os.listdir(run):
+                os.utime(os.path.join(run, n), (1e9 + i, 1e9 + i))
+        os.makedirs(os.path.join(base, 'site-7.job'))
+        os.makedirs(os.path.join(base, 'empty.gst'))
+        done = put(store, where, base)
+        gs.equal((done.returncode, done.stderr), (0, b''), 'put')
+        gs.equal([line for line in done.stdout.decode().splitlines() if line.startswith('gpustarve ')],
+                 [f'gpustarve report s3://traces/team/{n}' for n in ('r-2', 'r-1', 'r-3')], 'each, and how it is read')
+        gs.equal({k.split('/')[1] for k in names(store)}, {'r-1', 'r-2', 'r-3'}, 'what is there')
+        one = {k[len('team/r-1/'):]: v for (_, k), v in store.objects.items() if k.startswith('team/r-1/')}
+        store.objects.clear()
+        put(store, where, os.path.join(base, 'r-1.gst'))
+        gs.equal({k[len('team/r-1/'):]: v for (_, k), v in store.objects.items()}, one, 'as by itself')
+        key = next(k for k in names(store) if k.count('/') == 3)
+        store.objects['traces', key] += b'x'
+        done = put(store, where, base + '/')
+        gs.check(done.returncode == 1 and b'other bytes are there' in done.stderr, done.stderr)
+        gs.check(b'2 of 3 runs are there' in done.stderr, done.stderr)
+        gs.equal({k.split('/')[1] for k in names(store) if k.endswith('run.json')}, {'r-1', 'r-2', 'r-3'}, 'the others are')
+        store.weather = lambda method, path: 403
+        done = put(store, where, base)
+        gs.check(done.returncode == 1 and done.stderr.count(b'AWS_PROFILE') == 1 and b'0 of 3 runs' in done.stderr, done.stderr)
+        store.weather = lambda method, path: None
+        done = put(store, where, os.path.join(base, 'empty.gst'))
+        gs.check(done.returncode == 1 and b'holds no trace' in done.stderr, done.stderr)
+
+
 def test_put_goes_on():
     """Ended by a storm amid it, and called again: what is there is not sent again; run.json comes last."""
     with gs.scratch() as where, objectstore.Checked() as store:
