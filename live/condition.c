@@ -292,10 +292,10 @@ static bool metric_value(enum live_metric m, const struct live_totals *t, int64_
 		break;
 	case LIVE_UNSAVED_FOR:
 		*v = t->unsaved_for_ns;
-		return t->unsaved_for_ns >= 0 && !t->unsure;
+		return t->unsaved_for_ns >= 0 && !t->unsure && !t->serving;
 	case LIVE_UNSAVED_USD:
 		*v = t->unsaved_nano_usd;
-		return t->priced && t->unsaved_ns >= 0 && !t->unsure;
+		return t->priced && t->unsaved_ns >= 0 && !t->unsure && !t->serving;
 	case LIVE_DROPS:
 		*v = live_count(t->dropped);
 		break;

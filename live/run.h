@@ -245,6 +245,7 @@ struct live_totals {
 	int64_t unsaved_ns; /* that a kill now would lose, of all GPUs; -1: not known */
 	int64_t unsaved_for_ns; /* since the beginning of the newest checkpoint; -1 */
 	int64_t unsaved_nano_usd; /* 0 unless priced */
+	bool serving; /* none of it is work: inference saves nothing; the caller's to set */
 	bool saved, saving; /* there is a checkpoint; a save is under way */
 	uint64_t saved_bytes; /* of that; 0: not known */
 	enum live_small small; /* that is one; without it a kill now would lose ... */

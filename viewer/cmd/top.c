@@ -121,7 +121,9 @@ static int parse(int argc, char **argv, struct top_options *o)
 {
 	int go;
 
-	*o = (struct top_options){ .interval_ms = 1000, .source.rates.price_from = "--price" };
+	*o = (struct top_options){ .interval_ms = 1000,
+				   .source.rates.price_from = "--price",
+				   .source.kind = true };
 	go = base_options_parse(&view_top_options, argc, argv, o);
 	if (go <= 0)
 		return go;

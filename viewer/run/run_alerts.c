@@ -125,11 +125,31 @@ static void tell_unpriced(struct view_alerts *a, const struct view_follow *f)
 	}
 }
 
+static bool is_unsaved(enum live_metric m)
+{
+	return m == LIVE_UNSAVED_FOR || m == LIVE_UNSAVED_USD;
+}
+
+/* That it holds is asked of a copy: nothing fires by that. */
+static bool tells_unsaved(const struct view_alerts *a, const struct view_follow *f)
+{
+	for (size_t i = 0; i < a->watch.entries; i++) {
+		struct live_alert alert = a->watch.entry[i].alert;
+
+		if (is_unsaved(alert.condition.metric) &&
+		    live_alert_check(&alert, &f->totals, f->when.now_ns))
+			return true;
+	}
+	return false;
+}
+
 void view_alerts_look(struct view_alerts *a, const struct view_follow *f, const char *id)
 {
 	struct live_watched run = { .dir = f->tail.dir, .id = id, .fired = tell, .arg = a };
+	struct live_totals totals = f->totals;
 
 	tell_unpriced(a, f);
-	live_watch_check(&a->watch, &run, &f->totals, &f->when);
+	totals.serving = tells_unsaved(a, f) && view_serving_look(&a->serving, f);
+	live_watch_check(&a->watch, &run, &totals, &f->when);
 	live_watch_reap(&a->watch, f->tail.dir);
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include "follow.h"
 #include "live/hook.h"
+#include "serving.h"
 
 struct view_alerts { /* zero at first */
 	struct live_watch watch;
@@ -17,6 +18,7 @@ struct view_alerts { /* zero at first */
 	bool told_unpriced, told_unwritten;
 	const char *last; /* the condition that fired last, for the status line; NULL: none yet */
 	bool quiet;
+	struct view_serving serving;
 };
 
 /* Options as they come. False: wrong, which has been said. Texts must stay. */

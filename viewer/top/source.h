@@ -16,6 +16,7 @@ struct top_source_options {
 	const char *run; /* of a collector: this one; NULL: the one heard of last */
 	const char *token_file, *ca_file;
 	struct view_rate_options rates;
+	bool kind; /* what a run directory's is so far matters: totals.serving */
 };
 
 struct top_source {
@@ -26,9 +27,6 @@ struct top_source {
 
 /* NULL: cannot be; said on stderr. @o must stay. */
 struct top_source *top_source_open(const struct top_source_options *o);
-
-/* Whether a run's trace can be analysed within a second or so. */
-bool top_small_trace(const char *dir);
 
 /* source_http.c */
 struct top_source *top_source_http(const struct top_source_options *o);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A run directory, followed as it grows. */
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "base/units.h"
 #include "core/log.h"
@@ -14,13 +12,11 @@
 #include "findings/unused.h"
 #include "live/hook.h"
 #include "run/follow.h"
+#include "run/serving.h"
 #include "source.h"
 #include "summary/analyse.h"
 #include "trace/newest.h"
 #include "trace/runjson.h"
-
-/* A trace of up to so many bytes, some million events, is judged within a second. */
-#define JUDGE_BYTES (32L << 20)
 
 struct source_dir {
 	struct top_source source;
@@ -29,6 +25,8 @@ struct source_dir {
 	struct view_rate_options rates;
 	struct view_summary *made; /* by us, of a run without a summary; NULL: none */
 	bool looked; /* there was a first look */
+	bool asks; /* whether it is inference */
+	struct view_serving serving;
 	char dir[PATH_MAX];
 };
 
@@ -85,21 +83,6 @@ static void take_alert(void *arg, const struct live_fired *f)
 	top_take_alert(arg, f);
 }
 
-bool top_small_trace(const char *dir)
-{
-	DIR *d = opendir(dir);
-	struct dirent *e;
-	struct stat st;
-	int64_t bytes = 0;
-
-	while (d && (e = readdir(d)))
-		if (!fstatat(dirfd(d), e->d_name, &st, 0) && S_ISREG(st.st_mode))
-			bytes += st.st_size;
-	if (d)
-		closedir(d);
-	return d && bytes <= JUDGE_BYTES;
-}
-
 static void take_judgement(struct top_snapshot *l, const struct view_summary *sum)
 {
 	struct view_lead lead = view_lead_of(sum);
@@ -133,10 +116,19 @@ static void read_judgement(struct source_dir *s, struct top_snapshot *l)
 		view_summary_free(sum);
 		return;
 	}
-	if (!s->looked && top_small_trace(s->dir) && view_analyse(s->dir, &a, &s->made))
+	if (!s->looked && view_small_trace(s->dir) && view_analyse(s->dir, &a, &s->made))
 		s->made = NULL;
 	if (s->made)
 		take_judgement(l, s->made);
+}
+
+/* Of inference a kill loses no work. */
+static void leave_unsaved(struct source_dir *s, struct top_snapshot *l)
+{
+	l->totals.serving = s->asks && !l->over && l->totals.unsaved_ns > 0 &&
+			    view_serving_look(&s->serving, &s->follow);
+	for (size_t i = 0; l->totals.serving && i < l->rows; i++)
+		l->row[i].unsaved_ns = -1;
 }
 
 static int fetch_snapshot(struct top_source *source, struct top_snapshot *l)
@@ -157,6 +149,7 @@ static int fetch_snapshot(struct top_source *source, struct top_snapshot *l)
 	if (!l->rows)
 		l->over = s->follow.when.wall_ns - view_last_written(s->dir) > LIVE_SILENT_NS;
 	top_snapshot_close(l);
+	leave_unsaved(s, l);
 	l->exit_status = l->over ? view_run_exit_read(s->dir) : -1;
 	if (l->over)
 		read_judgement(s, l);
@@ -193,6 +186,7 @@ static struct top_source *open_dir(const struct top_source_options *o)
 	if (!rates.model && s->price.model[0])
 		rates.model = s->price.model;
 	s->rates = rates;
+	s->asks = o->kind;
 	s->source = (struct top_source){ fetch_snapshot, source_free };
 	if (!view_follow_init(&s->follow, s->dir, &rates))
 		return &s->source;

@@ -9,6 +9,7 @@
 #include "base/minmax.h"
 #include "cost/amount.h"
 #include "job/ask.h"
+#include "run/serving.h"
 #include "source.h"
 #include "summary/analyse.h"
 #include "trace/newest.h"
@@ -22,7 +23,7 @@ static void judge(struct top_stop *f, const char *dir, const struct view_rate_op
 				   .quiet_when_empty = true };
 	struct view_summary *s = NULL;
 
-	if (!top_small_trace(dir) || view_analyse(dir, &a, &s))
+	if (!view_small_trace(dir) || view_analyse(dir, &a, &s))
 		return;
 	if (s->saves)
 		f->grade = (char)base_max(f->grade, s->saves->grade);

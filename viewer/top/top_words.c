@@ -124,7 +124,7 @@ static void put_unsaved(struct line *w, const struct live_totals *t)
 	const char *most = t->unsure ? "at most " : "";
 	base_unit a;
 
-	if (t->unsaved_ns < 0)
+	if (t->unsaved_ns < 0 || t->serving)
 		return;
 	if (t->priced)
 		put(w, "  a kill now loses %s%s", most, base_money_ascii(a, t->unsaved_nano_usd));

@@ -338,11 +338,36 @@ def of_server(where):
         subprocess.run([os.path.join(gs.BUILD, 'tests', 'ranks_make'), run], input='\n'.join([*lines, 'cut', '']), text=True, check=True)
         line = answer(status, part, run, *PRICE)
         gs.equal('loses 10 m' in line, status == 2, line)
+        top = gs.gpustarve('top', '--once', run, *PRICE).stdout.decode()
+        gs.equal('a kill now loses' in top, status == 2, f'{kernel}: {top}')
         same = 'which saves nothing: a stop loses the requests under way'
         for form in 'text', 'html':
             page = ' '.join(gs.gpustarve('report', run, *PRICE, '--format', form, '-o', '-').stdout.decode().split())
             gs.equal((same in page, 'kill loses' in page.lower(), 'pot grade' in page), (status == 1, status == 2, status == 2), f'{kernel}, {form}: {page[-900:]}')
         gs.equal('saves' in json.loads(gs.gpustarve('report', run, *PRICE, '--format', 'json', '-o', '-').stdout), status == 2, kernel)
+
+
+SERVER = '''
+import sys, time
+sys.path.insert(0, sys.argv[1])
+import gpudev
+stream = gpudev.Stream(gpudev.Device(0))
+for i in range(50):
+    stream.kernel(50_000_000, sys.argv[2])
+    stream.synchronize()
+    time.sleep(0.05)
+'''
+
+
+def alert_of_server(where):
+    """The wrapper's alert of unsaved work fires of a training alone."""
+    for kernel, want in ('paged_attention_v2_kernel', []), ('gemm', ['unsaved_for>2s']):
+        out = os.path.join(where, 'alert-' + kernel)
+        done = gs.command([gs.WITH_GPUSIM, gs.CLI, 'run', '-o', out, '--alert', 'unsaved_for>2s', '--', gs.PYTHON, '-c', SERVER,
+                           gs.WORKLOADS, kernel], env=gs.environment(HOME=where), cwd=where)
+        gs.equal(done.returncode, 0, f'{kernel}: {done.stderr.decode()[-500:]}')
+        [path] = gs.runs(out)
+        gs.equal([a['condition'] for a in alerting.lines(path)[0]], want, f'alerts of {kernel}')
 
 
 SAVER = '''
@@ -404,5 +429,6 @@ with gs.scratch() as where:
     over_http()
     graded(where)
     of_server(where)
+    alert_of_server(where)
     of_a_real_one(where)
 gs.finish()
