@@ -78,7 +78,7 @@ const char *saves_caveat_words(const struct saves_state *s, struct base_arena *m
 	base_unit most;
 
 	if (s->most_bytes)
-		less = base_arena_printf(mem, "; a checkpoint before it has %s: " SAVES_STATE_LESS,
+		less = base_arena_printf(mem, "; a checkpoint before it has %s, " SAVES_STATE_LESS,
 					 base_bytes(most, s->most_bytes));
 	return base_arena_printf(mem, SAVES_STATE_BEFORE "%s%s%s%s; " SAVES_STATE_AFTER,
 				 saves_state_words(s->bytes, mem), s->small ? ", which is " : "",

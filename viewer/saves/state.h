@@ -29,7 +29,7 @@ extern const char *const saves_small_words[LIVE_SMALLS]; /* NULL: not small */
 /* What is said of work that is durable behind it. */
 #define SAVES_STATE_BEFORE "durable means that "
 #define SAVES_STATE_AFTER "nobody knows whether it is of what trains, and all that a restart needs"
-#define SAVES_STATE_LESS "that may be weights alone, without an optimizer's state"
+#define SAVES_STATE_LESS "so it may be weights alone, without an optimizer's state"
 const char *saves_caveat_words(const struct saves_state *s, struct base_arena *mem);
 
 #endif

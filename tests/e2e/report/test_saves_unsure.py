@@ -124,7 +124,7 @@ def check_caveat(how, saves, text, page):
     gs.equal(isinstance(saves['state_bytes'], int), small or how in LESS, f'{how}: bytes {saves["state_bytes"]}')
     gs.equal(isinstance(saves['state_most_bytes'], int), how in LESS, f'{how}: {saves["state_most_bytes"]}')
     for page_text in text, ' '.join(re.sub('<[^>]*>', '', page).split()):
-        gs.equal('that may be weights alone, without an optimizer\'s state' in page_text.replace('&#39;', "'"), how in LESS, f'{how}: less: {page_text[-1500:]}')
+        gs.equal('so it may be weights alone, without an optimizer\'s state' in page_text.replace('&#39;', "'"), how in LESS, f'{how}: less: {page_text[-1500:]}')
     gs.check((caveat in text) == (caveat in page) == (saves['parts']['durable']['ns'] > 0), f'{how}: {text}')
     for part in ('durable means that a state of ', ' was saved, which is little for a training that needs a GPU; ') if small else ():
         gs.check(part in text and part in re.sub('<[^>]*>', '', page), f'{how}: {part}: {text}')

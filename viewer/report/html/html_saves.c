@@ -197,7 +197,7 @@ static void put_caveat(struct html *h, const struct view_saves *v)
 	if (s->most_bytes) {
 		html_put(h, "; a checkpoint before it has ");
 		html_bytes(h, s->most_bytes, "/saves/state_most_bytes");
-		html_put(h, ": " SAVES_STATE_LESS);
+		html_put(h, ", " SAVES_STATE_LESS);
 	}
 	html_put(h, "; " SAVES_STATE_AFTER ".</p>\n");
 }
