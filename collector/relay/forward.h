@@ -26,6 +26,7 @@ struct coll_upstream {
 	struct coll_link *link;
 	struct coll_backoff backoff;
 	struct coll_outbox box;
+	bool told_full; /* that it is */
 	struct coll_unsent_runs unsent;
 	struct coll_batch batch; /* under way */
 	struct coll_clock_offset clock;

@@ -187,6 +187,8 @@ static void scan_file(struct coll_outbox *o, struct coll_out_run *run, DIR *d, c
 	}
 	s = f->kind == COLL_OUT_FRAMES ? coll_store_get(o->store, f->stream) : NULL;
 	size = s ? s->synced : (uint64_t)st.st_size;
+	if (s)
+		o->coming += s->size - s->synced;
 	if (f->at > size) /* another file than before */
 		f->at = f->extent = 0;
 	if (size != f->size)
@@ -292,6 +294,7 @@ void coll_outbox_scan(struct coll_outbox *o, int64_t now_ns)
 	o->pending = o->stored = o->longest = 0;
 	o->unchecked = 0;
 	o->pending_files = 0;
+	o->coming = 0;
 	for (run = o->runs; run; run = run->next) {
 		if (!run->forwarded || !run->bytes ||
 		    !coll_out_run_is_sure(run, &o->centre)) /* nothing happens in it any more */
@@ -299,7 +302,7 @@ void coll_outbox_scan(struct coll_outbox *o, int64_t now_ns)
 		o->stored += run->bytes;
 	}
 	if (o->max)
-		o->full = o->pending > (o->full ? o->max - o->max / 8 : o->max);
+		o->full = o->pending + o->coming > (o->full ? o->max - o->max / 8 : o->max);
 }
 
 /* Sizes were looked at before the side file was, or are of what was not durable then. */
@@ -322,10 +325,20 @@ bool coll_outbox_frames_left(const struct coll_outbox *o, const struct coll_out_
 	return false;
 }
 
-bool coll_outbox_drops(const struct coll_outbox *o, uint16_t type)
+static bool is_bulky(uint16_t type)
 {
-	return o->full && type != WIRE_FRAME_HELLO && type != WIRE_FRAME_STRINGS &&
-	       type != WIRE_FRAME_LOSS && type != WIRE_FRAME_BYE;
+	return type != WIRE_FRAME_HELLO && type != WIRE_FRAME_STRINGS && type != WIRE_FRAME_LOSS &&
+	       type != WIRE_FRAME_BYE;
+}
+
+bool coll_outbox_drops(struct coll_outbox *o, uint16_t type, uint64_t bytes)
+{
+	if (o->max && is_bulky(type))
+		o->full |= bytes > o->max || o->pending + o->coming > o->max - bytes;
+	if (o->full && is_bulky(type))
+		return true;
+	o->coming += bytes;
+	return false;
 }
 
 /* True: it is gone. Not while somebody has a stream of it open. */

@@ -41,6 +41,7 @@ struct coll_outbox {
 	size_t unchecked; /* runs that the centre is to be asked about */
 	uint64_t stored; /* bytes of frames in all runs */
 	uint64_t max; /* 0: no bound */
+	uint64_t coming; /* bytes that were not durable at the last look, or came since */
 	bool remove; /* runs that are forwarded go */
 	uint64_t looks; /* how often coll_outbox_scan looked */
 	bool full;
@@ -72,8 +73,12 @@ void coll_outbox_rotate(struct coll_outbox *o);
 /* Writes cursors that moved. */
 void coll_outbox_save(struct coll_outbox *o);
 
-/* A full outbox does not take frames of @type: all but Hello, Strings, Loss and Bye. */
-bool coll_outbox_drops(const struct coll_outbox *o, uint16_t type);
+/*
+ * Whether a frame of @type and so many bytes is not taken, for it would not fit: never Hello,
+ * Strings, Loss and Bye. One that is taken is counted, so that what comes between two looks is
+ * bounded, too.
+ */
+bool coll_outbox_drops(struct coll_outbox *o, uint16_t type, uint64_t bytes);
 
 /*
  * Removes and forgets runs that are forwarded, as far as that was asked for. How many went. None

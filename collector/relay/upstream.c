@@ -281,18 +281,22 @@ static void scan_unsent(struct coll_upstream *u)
 		coll_unsent_runs_scan(&u->unsent, &u->box, coll_now_ns());
 }
 
-static void scan_outbox(struct coll_upstream *u)
+static void tell_full(struct coll_upstream *u)
 {
-	bool was_full = u->box.full;
-
-	scan_unsent(u);
-	coll_outbox_scan(&u->box, coll_now_ns());
-	if (u->box.full != was_full)
-		coll_log(was_full
+	if (u->box.full != u->told_full)
+		coll_log(u->told_full
 				 ? "%s catches up; frames are kept again"
 				 : "more waits for %s than --outbox-max allows; frames are dropped "
 				   "and counted until it takes some",
 			 u->box.to);
+	u->told_full = u->box.full;
+}
+
+static void scan_outbox(struct coll_upstream *u)
+{
+	scan_unsent(u);
+	coll_outbox_scan(&u->box, coll_now_ns());
+	tell_full(u);
 	/* What is written is new, too: who asks next whether all is sent is to hear of it. */
 	if (coll_clock_offset_write(&u->clock, &u->box))
 		coll_outbox_scan(&u->box, coll_now_ns());
@@ -338,8 +342,9 @@ void coll_upstream_follow(struct coll_upstream *u, const struct coll_stream *s)
 
 bool coll_upstream_drops(struct coll_upstream *u, const struct wire_frame *f)
 {
-	if (!u || !coll_outbox_drops(&u->box, f->type))
+	if (!u || !coll_outbox_drops(&u->box, f->type, wire_frame_bytes(f)))
 		return false;
+	tell_full(u);
 	u->context->count.up_dropped++;
 	return true;
 }

@@ -365,11 +365,13 @@ def test_outbox_full():
         with c.Collector(BIN, root=root, options=options) as node:
             centre.kill()
             s = Sender('run')
-            s.make(80, size=40000)  # about 1.6 MB
+            s.make(800, size=40000)  # about 16 MB, and more than once between two looks
             s.push(node)
             s.finish(node)
             c.wait_for(lambda: 'frames are dropped' in node.errors(), 'says that it drops', PATIENCE)
-            kept = len(s.sent)
+            size = os.path.getsize(node.path('run', s.stream))
+            gs.check((1 << 20) * 7 // 8 - 40100 < size <= 1 << 20, f'{size} bytes of 1 MiB at most')
+            kept = len(node.frames('run', s.stream))
             s.make(50)
             s.sent.append(c.frame(s.stream, len(s.sent) + 1, kind=c.BYE))
             s.push(node)
@@ -386,8 +388,8 @@ def test_outbox_full():
             s.lose()
             gs.equal(node.stop(timeout=PATIENCE), 0, 'node.stop(timeout=PATIENCE)')
             dropped = [line for line in node.errors().splitlines() if 'up_dropped' in line]
-            gs.check(dropped and int(dropped[-1].split()[3]) == 50,
-                     ('dropped and int(dropped[-1].split()[3]) == 50', dropped))
+            gs.check(dropped and int(dropped[-1].split()[3]) == 851 - kept,
+                     ('dropped and int(dropped[-1].split()[3]) == 851 - kept', dropped))
 
 
 def test_nodes_and_spools():

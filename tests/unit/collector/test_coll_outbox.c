@@ -531,12 +531,14 @@ static void test_bound(void)
 	}
 	coll_outbox_scan(&o, coll_now_ns());
 	EXPECT(o.full);
-	EXPECT(coll_outbox_drops(&o, WIRE_FRAME_BLOCK) && coll_outbox_drops(&o, WIRE_FRAME_PULSE));
-	EXPECT(!coll_outbox_drops(&o, WIRE_FRAME_HELLO) &&
-	       !coll_outbox_drops(&o, WIRE_FRAME_STRINGS) &&
-	       !coll_outbox_drops(&o, WIRE_FRAME_BYE) && !coll_outbox_drops(&o, WIRE_FRAME_LOSS));
+	EXPECT(coll_outbox_drops(&o, WIRE_FRAME_BLOCK, 1) &&
+	       coll_outbox_drops(&o, WIRE_FRAME_PULSE, 1));
+	EXPECT(!coll_outbox_drops(&o, WIRE_FRAME_HELLO, 1) &&
+	       !coll_outbox_drops(&o, WIRE_FRAME_STRINGS, 1) &&
+	       !coll_outbox_drops(&o, WIRE_FRAME_BYE, 1) &&
+	       !coll_outbox_drops(&o, WIRE_FRAME_LOSS, 1));
 	send_all(&o, COLL_OUTBOX_QUIET_S + 5);
-	EXPECT(!o.full && !coll_outbox_drops(&o, WIRE_FRAME_BLOCK));
+	EXPECT(!o.full && !coll_outbox_drops(&o, WIRE_FRAME_BLOCK, 1));
 	EXPECT_UINT(coll_outbox_retire(&o), 1); /* one is enough */
 	EXPECT(!is_there("a") && is_there("b") && is_there("c"));
 	wire_buf_fini(&b);
