@@ -8,6 +8,7 @@ import hashlib
 import http.server
 import os
 import pwd
+import signal
 import ssl
 import subprocess
 import threading
@@ -99,7 +100,7 @@ class Swift:
         for part, port in ports.items():
             text = PROXY if part == 'proxy' else PART
             self.write(part + '.conf', text.format(where=where, part=part, port=port, user=pwd.getpwuid(os.getuid()).pw_name))
-        self.processes = [self.start(part) for part in ports]
+        self.processes = {part: self.start(part) for part in ports}
 
     def write(self, name, text):
         with open(os.path.join(self.where, name), 'w', encoding='utf-8') as f:
@@ -117,7 +118,7 @@ class Swift:
             with contextlib.suppress(OSError):
                 urllib.request.urlopen(self.url + '/info', timeout=5).read()
                 return
-            if any(p.poll() is not None for p in self.processes):
+            if any(p.poll() is not None for p in self.processes.values()):
                 break
             time.sleep(.1)
         raise RuntimeError('no Swift: ' + self.why())
@@ -132,10 +133,21 @@ class Swift:
     def environment(self):
         return dict(AWS_ENDPOINT_URL=self.url, AWS_ACCESS_KEY_ID=KEY, AWS_SECRET_ACCESS_KEY=SECRET, AWS_REGION='us-east-1')
 
+    def kill_part(self, part):
+        self.processes[part].kill()
+        self.processes[part].wait()
+
+    def mend(self):
+        """What stands still goes on, what was killed is there again."""
+        for part, process in self.processes.items():
+            if process.poll() is None:
+                process.send_signal(signal.SIGCONT)
+            else:
+                self.processes[part] = self.start(part)
+
     def kill(self):
-        for p in self.processes:
-            p.kill()
-            p.wait()
+        for part in self.processes:
+            self.kill_part(part)
 
 
 @contextlib.contextmanager
