@@ -11,9 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "account.h"
 #include "address.h"
 #include "answer.h"
+#include "base/units.h"
 #include "base/vec.h"
 #include "request.h"
 
@@ -21,6 +23,7 @@
 #define NO_SUCH_RANGE 416
 #define EXISTS 412
 #define NOT_KNOWN 501
+#define CLOCK_OFF_S 600 /* stores let in nobody who is a quarter of an hour off */
 
 struct objects {
 	struct base_arena mem; /* account and address */
@@ -117,6 +120,24 @@ static void line_give_back(struct objects *o, struct objects_line *l,
 	objects_line_free(l);
 }
 
+/* By how much this machine's clock is ahead of the store's, where that is why it refuses; else 0. */
+static int64_t ahead_s(const struct objects_answer *a)
+{
+	int64_t s = a->now_s ? (int64_t)time(NULL) - a->now_s : 0;
+
+	return a->status == 403 && (s > CLOCK_OFF_S || s < -CLOCK_OFF_S) ? s : 0;
+}
+
+static void say_clock(struct objects_trouble *t, int64_t s)
+{
+	base_unit off;
+
+	snprintf(t->why, sizeof(t->why),
+		 "this machine's clock is %s %s the store's, which believes no request of then",
+		 base_duration(off, (s < 0 ? -s : s) * INT64_C(1000000000)),
+		 s < 0 ? "behind" : "ahead of");
+}
+
 /* What a refusal means. 0: it is none. */
 static int meant(const struct objects_request *r, const struct objects_answer *a,
 		 struct objects_trouble *t)
@@ -130,6 +151,8 @@ static int meant(const struct objects_request *r, const struct objects_answer *a
 			 r->method);
 	if (a->region[0] && a->status >= 300 && a->status < 400)
 		snprintf(t->why, sizeof(t->why), "the bucket is in %s; set AWS_REGION", a->region);
+	if (ahead_s(a))
+		say_clock(t, ahead_s(a));
 	if (a->status == NOT_FOUND)
 		return -ENOENT;
 	if (a->status == EXISTS)
@@ -303,14 +326,15 @@ static const char *list_url(struct base_arena *mem, const struct objects_address
 }
 
 /* What a user can mend: a list is what is asked for first. */
-static void say_what_may_be_wrong(struct objects_trouble *t, int err)
+static void say_what_may_be_wrong(struct objects_trouble *t, int err,
+				  const struct objects_answer *a)
 {
 	size_t len = strlen(t->why);
 	const char *what = "";
 
 	if (err == -ENOENT)
 		what = "; is that the name of the bucket, in the store of AWS_ENDPOINT_URL?";
-	else if (err == -EACCES)
+	else if (err == -EACCES && !ahead_s(a))
 		what = "; are AWS_ACCESS_KEY_ID and its secret, or the profile AWS_PROFILE, those "
 		       "of who may list this bucket, below this prefix?";
 	snprintf(t->why + len, sizeof(t->why) - len, "%s", what);
@@ -325,7 +349,7 @@ static int list_page(struct objects *o, const char *prefix, struct listing *l,
 				     .url = list_url(&mem, &o->address, prefix, l, page->token) };
 	int err = ask(o, &r, &a, t);
 
-	say_what_may_be_wrong(t, err);
+	say_what_may_be_wrong(t, err, &a);
 	if (!err) {
 		l->now_s = a.now_s;
 		err = objects_page_read(page, (const char *)a.text.data, a.text.len, list_one, l);

@@ -6,6 +6,7 @@ shards of two replicas of ClickHouse over ZooKeeper for the digests. Parts of Sw
 ClickHouse's servers, one of each shard at most.
 
 GS_BIG=1 plays 40 rounds, or GS_ROUNDS; else it is left out."""
+import contextlib
 import os
 import shutil
 import signal
@@ -42,11 +43,15 @@ class Store:
         self.url, self.known = f'http://{machine.address}:{self.door.at}', {}
 
     def __enter__(self):
-        self.ask('PUT')  # the bucket
+        gs.until('a bucket', self.has_bucket)
         return self
 
     def __exit__(self, *ended):
         self.swift.kill()
+
+    def has_bucket(self):
+        with contextlib.suppress(OSError):  # its parts come up one after the other
+            return self.ask('PUT') is not None
 
     def environment(self):
         return dict(self.swift.environment(), AWS_ENDPOINT_URL=self.url)

@@ -5,10 +5,13 @@ lies when told to, and against a real Swift with its S3 layer. Every call is mad
 import hashlib
 import json
 import os
+import struct
 import subprocess
 import sys
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
+sys.path.insert(0, sys.path[0] + '/..')
+import gateways
 import gs
 import objectstore
 
@@ -195,6 +198,14 @@ def test_a_real_swift():
             gs.check(f.read() == g.read(), 's3cmd finds the same bytes')
         wrong = ask(['get plain 0 1'], dict(env, AWS_SECRET_ACCESS_KEY='wrong'))[0]
         gs.equal(wrong['result'], EACCES, 'another secret')
+        gs.check('clock' not in wrong['why'], f'no clock is off: {wrong}')
+        for hours, how in (3, '3 h 0 m ahead of'), (-2, '2 h 0 m behind'):
+            clock = write(where, 'clock', struct.pack('<q', hours * 3600 * 10**9 + 10**10))
+            off = ask(['get plain 0 1', 'list -'], dict(env, LD_PRELOAD=gateways.CLOCKSTEP, GS_CLOCK_STEP=clock))
+            for done in off:
+                gs.equal(done['result'], EACCES, f'{how}: refused')
+                gs.equal(done['why'].partition("machine's clock is ")[2].partition(' the store')[0], how, f'{done}')
+                gs.check('AWS_ACCESS' not in done['why'], f'no credentials are blamed: {done}')
 
 
 if __name__ == '__main__':
