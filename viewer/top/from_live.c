@@ -52,6 +52,14 @@ out:
 	free(use);
 }
 
+/* Dollars at another price than those of the totals above them, perhaps. */
+static const char *whose(const struct live_fired *f)
+{
+	bool theirs = !strcmp(f->by, "collector") && live_metrics[f->metric].unit == LIVE_NANO_USD;
+
+	return theirs ? ", at the collector's price" : "";
+}
+
 void top_take_alert(struct top_snapshot *l, const struct live_fired *f)
 {
 	char words[LIVE_WORDS_BYTES];
@@ -68,5 +76,8 @@ void top_take_alert(struct top_snapshot *l, const struct live_fired *f)
 	a = &l->alert[at];
 	memmove(a + 1, a, ((kept < TOP_ALERTS_MAX ? kept : kept - 1) - at) * sizeof(*a));
 	*a = (struct top_alert){ .t_unix_ns = f->t_unix_ns, .budget = f->budget_pct > 0 };
-	top_tame(a->text, sizeof(a->text), live_fired_words(words, f));
+	live_fired_words(words, f);
+	top_tame(a->text, sizeof(a->text), words);
+	at = strlen(a->text);
+	snprintf(a->text + at, sizeof(a->text) - at, "%s", whose(f));
 }

@@ -2,7 +2,9 @@
 /* The words of a look at a run that is over, or of which nothing is heard. */
 #include "harness.h"
 
+#include <string.h>
 #include "top/snapshot.h"
+#include "top/source.h"
 
 #define SECOND LIVE_SECOND_NS
 
@@ -86,7 +88,41 @@ static void test_over(void)
 	EXPECT(!l.over);
 }
 
+/* A collector's price may be another than that of who looks on: its dollars say whose they are. */
+static void test_whose_dollars(void)
+{
+	static const struct {
+		const char *by;
+		enum live_metric metric;
+		int budget_pct;
+		const char *end;
+	} fired[] = {
+		{ "collector", LIVE_USD, 0, "(c), at the collector's price" },
+		{ "collector", LIVE_USD, 80, " so far, at the collector's price" },
+		{ "collector", LIVE_IDLE_FOR, 0, "(c)" },
+		{ "run", LIVE_USD, 0, "(c)" },
+		{ "run", LIVE_USD, 80, " so far" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(fired) / sizeof(fired[0]); i++) {
+		struct live_fired f = { .metric = fired[i].metric,
+					.value = 40000000,
+					.threshold = 40000000,
+					.budget_pct = fired[i].budget_pct };
+		struct top_snapshot l = { .exit_status = -1 };
+		const char *text = l.alert[0].text;
+
+		snprintf(f.by, sizeof(f.by), "%s", fired[i].by);
+		snprintf(f.condition, sizeof(f.condition), "c");
+		top_take_alert(&l, &f);
+		EXPECT_UINT(l.alerts, 1);
+		EXPECT(strlen(text) > strlen(fired[i].end));
+		EXPECT_STR(text + strlen(text) - strlen(fired[i].end), fired[i].end);
+	}
+}
+
 int main(void)
 {
-	return RUN(test_goes_on, test_over);
+	return RUN(test_goes_on, test_over, test_whose_dollars);
 }
