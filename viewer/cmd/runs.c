@@ -20,6 +20,7 @@
 #include "report/text/text.h"
 #include "summary/summary.h"
 #include "trace/newest.h"
+#include "trace/remote.h"
 
 #define LAST_DEFAULT 20
 #define LAST_MAX 999 /* as far back as -999 names a run */
@@ -221,6 +222,12 @@ int view_cmd_runs(int argc, char **argv)
 		return go ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
 	if (argc - optind > 1) {
 		view_error("runs: name one folder; see gpustarve runs --help");
+		return VIEW_EXIT_ERROR;
+	}
+	if (view_is_remote(folder)) {
+		view_error("runs: %s: an object store is not listed; gpustarve report %s/RUN reads "
+			   "one run there",
+			   folder, folder);
 		return VIEW_EXIT_ERROR;
 	}
 	err = view_runs_list(folder, &list, &count);

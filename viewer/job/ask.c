@@ -80,6 +80,12 @@ struct view_job *view_job_or_say(struct view_jobs *j, const char *dir, const cha
 			   several_clusters(j) ? "name one with --cluster" : "name one of them");
 		break;
 	case -ENOENT:
+		if (!strncmp(out, "s3://", 5)) { /* what reads those lies above */
+			view_error("--job %s: jobs are found in a folder, not in an object store; "
+				   "gpustarve report %s/RUN reads one run there",
+				   id, out);
+			break;
+		}
 		view_error("--job %s: %s %s; name the folder of its runs with --dir", id,
 			   access(out, F_OK) ? "there is no folder" : "nothing of it is in", out);
 		break;

@@ -310,6 +310,17 @@ def test_a_wrong_place_is_told():
         gs.equal(os.listdir(where), [], 'nothing is left behind')
 
 
+def test_what_takes_folders_alone():
+    """`runs` and --job say so of a bucket, and what reads it, and send nothing."""
+    with gs.scratch() as where, objectstore.Checked() as store:
+        for words in (('runs', 's3://traces/team'), ('report', '--job', '7', '--dir', 's3://traces/team')):
+            done = command(store, where, *words)
+            gs.equal((done.returncode, done.stdout, done.stderr.count(b'\n')), (1, b'', 1), f'{words}: {done.stderr}')
+            for word in b'object store', b's3://traces/team/RUN':
+                gs.check(word in done.stderr, f'{words}: {done.stderr}')
+        gs.equal(store.asked, [], 'nobody is asked')
+
+
 def test_an_unknown_authority_is_told():
     """With what names its file; a certificate of another host is not helped so."""
     with gs.scratch() as where:
