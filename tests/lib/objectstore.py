@@ -225,6 +225,9 @@ class Checked(http.server.ThreadingHTTPServer):
         return request.headers['Authorization']
 
 
+SIGNING = threading.Lock()  # the time is the module's
+
+
 def with_time(auth, request, stamp):
     """add_auth, as of the time that the request was signed at."""
     import datetime
@@ -234,11 +237,12 @@ def with_time(auth, request, stamp):
         @classmethod
         def utcnow(cls):
             return datetime.datetime.strptime(stamp, '%Y%m%dT%H%M%SZ')
-    module, botocore.auth.datetime = botocore.auth.datetime, type('then', (), {'datetime': Then})
-    try:
-        auth.add_auth(request)
-    finally:
-        botocore.auth.datetime = module
+    with SIGNING:
+        module, botocore.auth.datetime = botocore.auth.datetime, type('then', (), {'datetime': Then})
+        try:
+            auth.add_auth(request)
+        finally:
+            botocore.auth.datetime = module
 
 
 class Asked(http.server.BaseHTTPRequestHandler):
