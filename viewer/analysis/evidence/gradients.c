@@ -19,8 +19,8 @@
 /*
  * A loop that mostly waits is seldom seen at work, and yet is looked at. The smallest pass that
  * torch's engine runs, of one layer of eight numbers, takes 62 us (docs/MEASUREMENTS.md, 27), one
- * of a model several times that. If one that short followed each batch, looks outside of next() would
- * be expected to meet so many; that they meet none has a chance of exp(-4), 1.8 %.
+ * of a model several times that. If one that short followed each batch, looks outside of next()
+ * would be expected to meet so many; that they meet none has a chance of exp(-4), 1.8 %.
  */
 #define PASS_NS 50000
 #define PASSES_LEAST 4
