@@ -63,7 +63,7 @@ def play(seed, where, store, runs):
     workers = [br.Worker(store, os.path.join(where), '--dir', os.path.join(where, f'w{seed}-{i}'), work_lease='2s', work_tries='0')
                for i in range(3)]
     store.weather = storm(rng, .04)
-    until = time.monotonic() + 90
+    until = time.monotonic() + 300
     pending, harmed = [], 0
     while not want <= {m[:2] for m in runs.marks('digest')} and time.monotonic() < until:
         time.sleep(rng.uniform(.1, .5))
