@@ -150,6 +150,7 @@ def test_many_start_at_once():
     """On one folder, where each takes the others' for what a dead one left, if it may."""
     with gs.scratch() as where, objectstore.Checked() as store:
         env = br.environment(store)
+        br.Runs(store, where, tiny.imported(where)).add('vision', 'a')
         for _ in range(4):
             workers = [subprocess.Popen(br.worker(where, '--once'), env=env, stderr=subprocess.PIPE, text=True) for _ in range(10)]
             said = [w.communicate()[1] for w in workers]
