@@ -133,13 +133,25 @@ static bool has_any(const struct fleet_saves *s)
 	return s->kills > 0 || s->failures > 0;
 }
 
+static bool counts(const struct fleet_restart *r)
+{
+	return r->within && r->saves.known;
+}
+
 static void add_run(struct fleet_lost_tables *t, const struct fleet_restart *r)
 {
-	if (!r->within || !r->saves.known)
+	if (!counts(r))
 		return;
 	add(&t->total, r);
 	add_to(&t->users, 1, &r->key[FLEET_JOB_USER], r);
 	if (has_any(&r->saves))
+		add_to(&t->jobs, FLEET_JOB_KEYS, r->key, r);
+}
+
+/* A job that is listed is told with all its runs, as its user is. */
+static void add_rest(struct fleet_lost_tables *t, const struct fleet_restart *r)
+{
+	if (counts(r) && !has_any(&r->saves) && fleet_table_find(&t->jobs, FLEET_JOB_KEYS, r->key))
 		add_to(&t->jobs, FLEET_JOB_KEYS, r->key, r);
 }
 
@@ -258,6 +270,8 @@ int fleet_lost_collect(struct fleet_lost_tables *t, struct fleet_store *s,
 		err = a.err ? a.err : fleet_restarts_join(a.run, a.runs);
 	for (size_t i = 0; i < a.runs && !err; i++)
 		add_run(t, &a.run[i]);
+	for (size_t i = 0; i < a.runs && !err; i++)
+		add_rest(t, &a.run[i]);
 	fleet_table_fini(&a.jobs);
 	base_arena_fini(&a.mem);
 	free(a.run);

@@ -31,8 +31,9 @@ struct fleet_lost {
  */
 struct fleet_lost_tables {
 	struct fleet_table users; /* key: user */
-	struct fleet_table jobs; /* keys: fleet_job_key; those with nothing thrown away, unknown or
-				    unsaved are left out */
+	struct fleet_table jobs; /* keys: fleet_job_key; jobs of whose runs none was killed or
+				    failed, or has anything thrown away, unknown or unsaved are
+				    left out; of the others all runs count */
 	struct fleet_lost total;
 	base_wide serving; /* runs of what saves nothing: in no sum, whatever they tell */
 };

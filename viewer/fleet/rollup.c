@@ -88,17 +88,25 @@ static struct fleet_group *add(struct fleet_table *t, int keys, const char *cons
 	return g;
 }
 
+struct fleet_group *fleet_table_find(const struct fleet_table *t, int keys, const char *const *key)
+{
+	size_t at;
+
+	if (!t->slots)
+		return NULL;
+	at = hash(keys, key) & (t->slots - 1);
+	for (; t->slot[at]; at = (at + 1) & (t->slots - 1))
+		if (same(&t->group[t->slot[at] - 1], keys, key))
+			return &t->group[t->slot[at] - 1];
+	return NULL;
+}
+
 struct fleet_group *fleet_table_at(struct fleet_table *t, int keys, const char *const *key)
 {
-	t->keys = keys;
-	if (t->slots) {
-		size_t at = hash(keys, key) & (t->slots - 1);
+	struct fleet_group *g = fleet_table_find(t, keys, key);
 
-		for (; t->slot[at]; at = (at + 1) & (t->slots - 1))
-			if (same(&t->group[t->slot[at] - 1], keys, key))
-				return &t->group[t->slot[at] - 1];
-	}
-	return add(t, keys, key);
+	t->keys = keys;
+	return g ? g : add(t, keys, key);
 }
 
 static int by_name(const void *a, const void *b)

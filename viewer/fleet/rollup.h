@@ -47,6 +47,8 @@ void fleet_sums_add(struct fleet_sums *to, const struct fleet_sums *from);
 
 /* The group of these @keys texts, made if it is new. NULL without memory. */
 struct fleet_group *fleet_table_at(struct fleet_table *t, int keys, const char *const *key);
+/* That group; NULL: there is none. Of a sorted table nothing is found. */
+struct fleet_group *fleet_table_find(const struct fleet_table *t, int keys, const char *const *key);
 
 /* An array, and its room, where one more than its @n fits; without memory the program ends. */
 void *fleet_widened(void *old, size_t n, size_t *room, size_t bytes);

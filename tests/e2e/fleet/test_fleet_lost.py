@@ -63,6 +63,10 @@ def told(found):
     return out
 
 
+def job(d):
+    return (d['job'] or d['run'], d['user'], d.get('team', ''), d['cluster'])
+
+
 def sums(found, key):
     out = {}
     for d in told(found):
@@ -103,9 +107,9 @@ def compare(found, said):
     users = sums(found, lambda d: (d['user'],))
     gs.equal(dict(got(r, ['name']) for r in lost['user']), users, 'by user')
     gs.equal([cost(got(r, ['name'])[1]) for r in lost['user']], sorted(cost(s) for s in users.values()), 'most first')
-    some = {d['run'] for d in found if 'saves' in d and not serves(d) and
+    some = {job(d) for d in found if 'saves' in d and not serves(d) and
             (d['saves']['kills'] or d['saves'].get('failures') or any(d['saves'].get(p, [0])[0] for p in PARTS[1:]))}
-    jobs = sums(found, lambda d: (d['job'] or d['run'], d['user'], d.get('team', ''), d['cluster']) if d['run'] in some else None)
+    jobs = sums(found, lambda d: job(d) if job(d) in some else None)
     jobs.pop(None, None)
     gs.equal(dict(got(r, ['name', 'user', 'team', 'cluster']) for r in lost['job']), jobs, 'by job')
     return jobs
@@ -176,6 +180,30 @@ def check_serving(where):
         gs.equal([r['job'] for r in rows], ['train'] if name == 'two' else [], f'{name}: CSV')
 
 
+def check_durable(where):
+    """A restart that lost nothing, and a run before the kill: a job with anything to tell tells of all its runs, as its user
+    does; one that has nothing of the kind stays away."""
+    day, held = 86400 * NANO, 3600 * NANO
+    one = dict(made(3)[0], wall_ns=held, job='twice', user='ann', start_unix_ns=day * 20000)
+    one['gpus'] = [dict(one['gpus'][0], held_ns=held, price={})]
+    whole = {'checkpoints': 2, 'kills': 0, 'durable': [held, 5 * NANO]}
+    broke = {'checkpoints': 1, 'kills': 1, 'durable': [held // 2, 3 * NANO], 'unknown': [held // 2, 2 * NANO]}
+    found = [dict(one, run='a', saves=whole), dict(one, run='b', start_unix_ns=day * 20001, saves=broke),
+             dict(one, run='c', start_unix_ns=day * 20002, saves=whole), dict(one, run='d', job='calm', user='ben', saves=whole)]
+    for order in found, found[::-1]:
+        store = f'sqlite:{where}/durable-{order[0]["run"]}.sqlite'
+        gs.equal(gs.gpustarve('digest', '--from', '-', '--store', store, input=fleets.text(order)).returncode, 0, 'durable')
+        said = json.loads(asked(store, '--format', 'json'))
+        gs.equal([r['name'] for r in said['lost']['job']], ['twice'], 'which jobs')
+        gs.equal(got(said['lost']['job'][0], ['name', 'user', 'team', 'cluster'])[1],
+                 next(got(r, ['name'])[1] for r in said['lost']['user'] if r['name'] == 'ann'), 'a job of one user')
+        gs.equal([(r['runs'], r['checkpoints'], r['held_ns']) for r in csv.DictReader(io.StringIO(asked(store, '--format', 'csv')))],
+                 [('3', '5', str(3 * held))], 'CSV')
+        compare(found, said)
+        cut = json.loads(asked(store, '--format', 'json', '--since', '2024-10-05'))['lost']['job']
+        gs.equal([r['runs'] for r in cut], [2], 'of those within the query')
+
+
 def check_prices(where, found, store):
     """With one price for all GPUs each part costs its time."""
     prices = os.path.join(where, 'prices.csv')
@@ -221,6 +249,7 @@ with gs.scratch() as where:
     check_prices(where, found, store)
     check_broken(where)
     check_unknown(where)
+    check_durable(where)
     check_serving(where)
     none = [dict(d, run=f'old-{i}') for i, d in enumerate(found) if 'saves' not in d]
     gs.gpustarve('digest', '--from', '-', '--store', f'sqlite:{where}/old.sqlite', input=fleets.text(none))
