@@ -18,13 +18,16 @@ struct known { /* a key of a mark */
 struct fate {
 	size_t mark; /* SIZE_MAX: nothing of it was opened */
 	int64_t from_ns; /* last word of the run whose save it began with; INT64_MAX: not known */
+	/* The same of the oldest that was opened: it may have been begun with that one. */
+	size_t maybe_mark;
+	int64_t maybe_ns;
 };
 
 struct joining { /* runs of one job */
 	struct fleet_restart *run;
 	size_t runs;
 	struct fate *fate;
-	int64_t *earliest; /* of from_ns of it and all behind it */
+	int64_t *earliest, *maybe_earliest; /* of those times of it and all behind it */
 	struct known *known; /* by hash, then run, the newest mark last */
 	size_t knowns;
 };
@@ -92,48 +95,66 @@ static bool is_newer(const struct known *a, const struct known *b)
 	return !b || a->run > b->run || (a->run == b->run && a->mark < b->mark);
 }
 
-/* The newest save of a run that was over before @run began, that it opened; NULL: none is known. */
-static const struct known *began_with(const struct joining *w, size_t run)
+/* The newest save of a run that was over before @run began that is @o; NULL: none is known. */
+static const struct known *known_of(const struct joining *w, size_t run, const struct saves_key *o)
 {
-	const struct fleet_restart *r = &w->run[run];
-	const struct known *newest = NULL;
+	size_t at = behind(w, o->hash, run);
 
-	for (size_t i = 0; r->chain && i < r->chain->openings; i++) {
-		const struct saves_key *o = &r->chain->opened[i];
-		size_t at = behind(w, o->hash, run);
+	for (int n = 0; at && n < LOOK_BACK; n++) {
+		const struct known *k = &w->known[--at];
 
-		for (int n = 0; at && n < LOOK_BACK; n++) {
-			const struct known *k = &w->known[--at];
-
-			if (k->key->hash != o->hash || !is_newer(k, newest))
-				break;
-			if (!saves_key_opened(k->key, o) || w->run[k->run].word_ns >= r->start_ns)
-				continue;
-			newest = k;
+		if (k->key->hash != o->hash)
 			break;
-		}
+		if (saves_key_opened(k->key, o) && w->run[k->run].word_ns < w->run[run].start_ns)
+			return k;
+	}
+	return NULL;
+}
+
+/* The newest and the oldest that it opened. NULL: none is known. */
+static const struct known *began_with(const struct joining *w, size_t run,
+				      const struct known **oldest)
+{
+	const struct saves_chain *c = w->run[run].chain;
+	const struct known *newest = *oldest = NULL;
+
+	for (size_t i = 0; c && i < c->openings; i++) {
+		const struct known *k = known_of(w, run, &c->opened[i]);
+
+		if (k && is_newer(k, newest))
+			newest = k;
+		if (k && (!*oldest || is_newer(*oldest, k)))
+			*oldest = k;
 	}
 	return newest;
+}
+
+/* An older one throws more away. */
+static void age(size_t *mark, size_t than)
+{
+	if (*mark == SIZE_MAX || than > *mark)
+		*mark = than;
 }
 
 static void find_fates(struct joining *w)
 {
 	for (size_t i = 0; i < w->runs; i++)
-		w->fate[i] = (struct fate){ SIZE_MAX, INT64_MAX };
+		w->fate[i] = (struct fate){ SIZE_MAX, INT64_MAX, SIZE_MAX, INT64_MAX };
 	for (size_t i = 1; i < w->runs; i++) {
-		const struct known *k = began_with(w, i);
-		struct fate *of;
+		const struct known *oldest, *k = began_with(w, i, &oldest);
 
 		if (!k)
 			continue;
 		w->fate[i].from_ns = w->run[k->run].word_ns;
-		of = &w->fate[k->run];
-		if (of->mark == SIZE_MAX || k->mark > of->mark)
-			of->mark = k->mark; /* an older one throws more away */
+		w->fate[i].maybe_ns = w->run[oldest->run].word_ns;
+		age(&w->fate[k->run].mark, k->mark);
+		age(&w->fate[oldest->run].maybe_mark, oldest->mark);
 	}
-	w->earliest[w->runs] = INT64_MAX;
-	for (size_t i = w->runs; i--;)
+	w->earliest[w->runs] = w->maybe_earliest[w->runs] = INT64_MAX;
+	for (size_t i = w->runs; i--;) {
 		w->earliest[i] = base_min(w->fate[i].from_ns, w->earliest[i + 1]);
+		w->maybe_earliest[i] = base_min(w->fate[i].maybe_ns, w->maybe_earliest[i + 1]);
+	}
 }
 
 /* The first run that began after the last word of @run; w->runs: none did. */
@@ -165,17 +186,26 @@ static void move(struct fleet_saves *s, enum saves_part from, enum saves_part to
 	s->usd[to] += usd;
 }
 
+/* SIZE_MAX: the beginning; NULL: it has none. */
+static const struct saves_mark *mark_of(const struct fleet_restart *r, size_t mark)
+{
+	const struct saves_chain *c = r->chain;
+
+	if (!c || !c->marks)
+		return NULL;
+	return &c->mark[mark < c->marks ? mark : c->marks - 1];
+}
+
 /* What is told of a mark may be a lie: no part becomes more than there is. */
 static void redo(struct fleet_restart *r, size_t mark)
 {
 	static const enum saves_part of[SAVES_MOVED] = { SAVES_DURABLE, SAVES_UNKNOWN };
 	struct fleet_saves *s = &r->saves;
-	const struct saves_mark *m;
+	const struct saves_mark *m = mark_of(r, mark);
 
 	move(s, SAVES_LOST, SAVES_REDONE, s->ns[SAVES_LOST], s->usd[SAVES_LOST]);
-	if (!r->chain || !r->chain->marks)
+	if (!m)
 		return;
-	m = &r->chain->mark[mark < r->chain->marks ? mark : r->chain->marks - 1];
 	for (int p = 0; p < SAVES_MOVED; p++) {
 		move(s, of[p], SAVES_REDONE, base_max(m->ns[p], 0), base_max(m->usd[p], 0));
 		/* opened though it was never there as a whole: more than that was safe */
@@ -184,20 +214,40 @@ static void redo(struct fleet_restart *r, size_t mark)
 	}
 }
 
+/* What is durable behind @maybe, but not behind @sure (NULL: nothing of it is redone). */
+static void doubt(struct fleet_saves *s, const struct saves_mark *maybe,
+		  const struct saves_mark *sure)
+{
+	base_wide ns, usd;
+
+	if (!maybe)
+		return;
+	ns = (base_wide)maybe->ns[SAVES_MOVED_DURABLE] - (sure ? sure->ns[SAVES_MOVED_DURABLE] : 0);
+	usd = (base_wide)maybe->usd[SAVES_MOVED_DURABLE] -
+	      (sure ? sure->usd[SAVES_MOVED_DURABLE] : 0);
+	move(s, SAVES_DURABLE, SAVES_UNKNOWN, (int64_t)base_clamp(ns, 0, INT64_MAX),
+	     (int64_t)base_clamp(usd, 0, INT64_MAX));
+}
+
 static void judge(struct joining *w, size_t run)
 {
 	struct fleet_restart *r = &w->run[run];
 	struct fleet_saves *s = &r->saves;
-	size_t next = next_of(w, run);
+	size_t next = next_of(w, run), sure = w->fate[run].mark, maybe = w->fate[run].maybe_mark;
+	bool whole, redone;
 
 	if (next == w->runs)
 		return;
-	if (w->earliest[next] < r->start_ns)
-		redo(r, SIZE_MAX); /* from its beginning */
-	else if (w->fate[run].mark != SIZE_MAX)
-		redo(r, w->fate[run].mark);
+	whole = w->earliest[next] < r->start_ns; /* from its beginning: SIZE_MAX */
+	redone = whole || sure != SIZE_MAX;
+	sure = whole ? SIZE_MAX : sure;
+	if (redone)
+		redo(r, sure);
 	else
 		move(s, SAVES_LOST, SAVES_UNKNOWN, s->ns[SAVES_LOST], s->usd[SAVES_LOST]);
+	whole = w->maybe_earliest[next] < r->start_ns;
+	if (whole || maybe != SIZE_MAX)
+		doubt(s, mark_of(r, whole ? SIZE_MAX : maybe), redone ? mark_of(r, sure) : NULL);
 }
 
 static int join(struct fleet_restart *run, size_t runs)
@@ -207,7 +257,8 @@ static int join(struct fleet_restart *run, size_t runs)
 
 	w.fate = calloc(runs, sizeof(*w.fate));
 	w.earliest = calloc(runs + 1, sizeof(*w.earliest));
-	if (w.fate && w.earliest)
+	w.maybe_earliest = calloc(runs + 1, sizeof(*w.maybe_earliest));
+	if (w.fate && w.earliest && w.maybe_earliest)
 		err = gather(&w);
 	if (!err)
 		find_fates(&w);
@@ -215,6 +266,7 @@ static int join(struct fleet_restart *run, size_t runs)
 		judge(&w, i);
 	free(w.fate);
 	free(w.earliest);
+	free(w.maybe_earliest);
 	free(w.known);
 	return err;
 }

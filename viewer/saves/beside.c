@@ -201,7 +201,7 @@ static int add_strands(struct beside *w, uint32_t lane)
 		bool last = k + 1 == o.segments;
 
 		*x = (struct strand){ .s = o.segment[k], .lane = lane };
-		x->s.redone_from_ns = LIVE_NEVER;
+		x->s.redone_from_ns = x->s.maybe_from_ns = LIVE_NEVER;
 		x->s.opened = false;
 		x->word_ns = word_of(l, &x->s, last ? INT64_MAX : o.segment[k + 1].start_ns);
 	}
@@ -272,6 +272,8 @@ static size_t strand_at(const struct beside *w, uint32_t lane, int64_t t, int64_
 struct begun { /* with a checkpoint of a strand */
 	size_t strand; /* SIZE_MAX: not known */
 	int64_t from_ns;
+	size_t oldest; /* ... that it opened; it may have gone on with that one */
+	int64_t oldest_ns;
 };
 
 static void look_in(const struct beside *w, uint32_t lane, const struct strand *y,
@@ -285,15 +287,23 @@ static void look_in(const struct beside *w, uint32_t lane, const struct strand *
 		return;
 	from = l->c.checkpoint[l->c.of_save[save]].start_ns;
 	of = strand_at(w, lane, from, y->s.start_ns);
-	if (of != SIZE_MAX && (b->strand == SIZE_MAX || from > b->from_ns))
-		*b = (struct begun){ of, from };
+	if (of == SIZE_MAX)
+		return;
+	if (b->strand == SIZE_MAX || from > b->from_ns) {
+		b->strand = of;
+		b->from_ns = from;
+	}
+	if (b->oldest == SIZE_MAX || from < b->oldest_ns) {
+		b->oldest = of;
+		b->oldest_ns = from;
+	}
 }
 
 static struct begun began_with(const struct beside *w, const struct strand *y)
 {
 	const struct lane *own = &w->lane[y->lane];
 	int64_t until = base_min(first_save(own, y), y->s.end_ns - 1);
-	struct begun b = { SIZE_MAX, 0 };
+	struct begun b = { SIZE_MAX, 0, SIZE_MAX, 0 };
 
 	for (size_t i = 0; i < own->in.loads; i++) {
 		const struct live_load *l = &own->load[i];
@@ -306,7 +316,28 @@ static struct begun began_with(const struct beside *w, const struct strand *y)
 	return b;
 }
 
-/* What came between is done again, too, if it began with the same or was by itself. */
+/* What came between @of and @y is done again, too, if it began with the same or was by itself. */
+static bool came_between(const struct beside *w, const struct strand *z, size_t of,
+			 const struct strand *y)
+{
+	bool same = z->s.opened && z->s.opened_segment == of;
+
+	return z->s.start_ns > w->strand[of].word_ns && z->word_ns < y->s.start_ns &&
+	       (same || !z->crossed);
+}
+
+/* From the oldest that it opened on. */
+static void maybe_restart(struct beside *w, size_t at, const struct begun *b)
+{
+	saves_maybe_redo(&w->strand[b->oldest].s, b->oldest_ns);
+	for (size_t i = b->oldest + 1; i < at; i++) {
+		struct strand *z = &w->strand[i];
+
+		if (i == b->strand || came_between(w, z, b->oldest, &w->strand[at]))
+			saves_maybe_redo(&z->s, z->s.start_ns);
+	}
+}
+
 static void restart(struct beside *w, size_t at)
 {
 	struct strand *y = &w->strand[at];
@@ -317,14 +348,10 @@ static void restart(struct beside *w, size_t at)
 	y->s.opened = true;
 	y->s.opened_segment = (uint32_t)b.strand;
 	saves_redo(&w->strand[b.strand].s, b.from_ns);
-	for (size_t i = b.strand + 1; i < at; i++) {
-		struct strand *z = &w->strand[i];
-		bool same = z->s.opened && z->s.opened_segment == b.strand;
-
-		if (z->s.start_ns > w->strand[b.strand].word_ns && z->word_ns < y->s.start_ns &&
-		    (same || !z->crossed))
-			saves_redo(&z->s, z->s.start_ns);
-	}
+	for (size_t i = b.strand + 1; i < at; i++)
+		if (came_between(w, &w->strand[i], b.strand, y))
+			saves_redo(&w->strand[i].s, w->strand[i].s.start_ns);
+	maybe_restart(w, at, &b);
 }
 
 /* ---- what became of it ---- */

@@ -136,7 +136,8 @@ static void begin_segment(struct view_insurance *o, int64_t start)
 							    .unsure_ns = start,
 							    .worked_ns = LIVE_NEVER,
 							    .done_ns = LIVE_NEVER,
-							    .redone_from_ns = LIVE_NEVER };
+							    .redone_from_ns = LIVE_NEVER,
+							    .maybe_from_ns = LIVE_NEVER };
 }
 
 /*
@@ -476,11 +477,19 @@ void saves_redo(struct saves_segment *s, int64_t from)
 			base_min(s->redone_from_ns, covers(s, base_max(from, s->start_ns)));
 }
 
+void saves_maybe_redo(struct saves_segment *s, int64_t from)
+{
+	if (saves_end_broke(s->end))
+		s->maybe_from_ns =
+			base_min(s->maybe_from_ns, covers(s, base_max(from, s->start_ns)));
+}
+
+/* Of several saves that were opened nothing tells with which it went on. */
 static void restart(struct insure *w, size_t k)
 {
 	struct view_insurance *o = w->out;
 	struct saves_segment *s = &o->segment[k];
-	int64_t until = first_save(w, s), newest = INT64_MIN;
+	int64_t until = first_save(w, s), newest = INT64_MIN, oldest = LIVE_NEVER;
 	size_t from;
 
 	for (size_t i = 0; i < w->in->loads; i++) {
@@ -492,6 +501,7 @@ static void restart(struct insure *w, size_t k)
 		if (save == SIZE_MAX)
 			continue;
 		newest = base_max(newest, w->c.checkpoint[w->c.of_save[save]].start_ns);
+		oldest = base_min(oldest, w->c.checkpoint[w->c.of_save[save]].start_ns);
 	}
 	from = newest == INT64_MIN ? SIZE_MAX : saves_segment_at(o, newest);
 	if (from == SIZE_MAX || from >= k)
@@ -501,6 +511,8 @@ static void restart(struct insure *w, size_t k)
 	saves_redo(&o->segment[from], newest);
 	for (size_t i = from + 1; i < k; i++)
 		saves_redo(&o->segment[i], o->segment[i].start_ns);
+	for (size_t i = k; i-- && (i + 1 == k || o->segment[i + 1].start_ns > oldest);)
+		saves_maybe_redo(&o->segment[i], oldest);
 }
 
 /* ---- what became of it ---- */
@@ -509,14 +521,16 @@ struct saves_cut saves_cut_of(const struct saves_segment *s, bool last)
 {
 	int64_t cut = covers(s, s->covered_ns);
 	struct saves_cut c = { cut, base_max(s->unsure_ns, cut), SAVES_UNSAVED };
+	int64_t sure = base_min(s->maybe_from_ns, s->end_ns);
 
 	if (!saves_end_broke(s->end))
 		return c;
 	c.rest = last ? SAVES_LOST : SAVES_UNKNOWN;
+	c.durable_ns = base_min(cut, sure);
 	if (s->redone_from_ns == LIVE_NEVER)
 		return c;
 	cut = base_min(s->redone_from_ns, s->end_ns);
-	return (struct saves_cut){ cut, cut, SAVES_REDONE };
+	return (struct saves_cut){ base_min(cut, sure), cut, SAVES_REDONE };
 }
 
 /* The program's end, once its GPUs had done all, is no work: nothing of it is done again. */

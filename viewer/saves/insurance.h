@@ -45,6 +45,7 @@ struct saves_segment {
 	int64_t worked_ns; /* when its last kernel was submitted; LIVE_NEVER: not known */
 	int64_t done_ns; /* when the last operation of its GPUs ended; LIVE_NEVER: not known */
 	int64_t redone_from_ns; /* LIVE_NEVER: nothing is known to have been done again */
+	int64_t maybe_from_ns; /* ... what it may have been from; LIVE_NEVER, or no later */
 	bool opened; /* it is known which save it began with: ... */
 	uint32_t opened_segment; /* ... of that one */
 	int64_t broke_ns; /* when the first of its processes ended that did so out of order */
@@ -104,6 +105,8 @@ size_t saves_segment_at(const struct view_insurance *i, int64_t t);
 
 /* What was held since it began is done again from @from_ns on, if it broke. */
 void saves_redo(struct saves_segment *s, int64_t from_ns);
+/* ... may be done again: a restart opened what covers it up to there, and something newer. */
+void saves_maybe_redo(struct saves_segment *s, int64_t from_ns);
 
 /* Mean loss, rounded half to even to ns; of all GPUs, or of one. */
 int64_t saves_mean_ns(const struct view_insurance *i);

@@ -117,6 +117,7 @@ def strands(job):
             x.cut = insurance.covers(sure, (a, b), b)
             x.may = max(x.cut, may[k])
             x.of, x.points, x.whose, x.thrown, x.began = of, points, whose, None, None
+            x.perhaps = insurance.NEVER
             out.append(x)
     return sorted(out, key=lambda x: (x.a, x.part))
 
@@ -124,19 +125,20 @@ def strands(job):
 def find_restarts(all_):
     for n, y in enumerate(all_):
         own = min([s['start'] for s in y.of.saves if s['start'] >= y.a] + [insurance.NEVER])
-        best = None
+        best = oldest = None
         for o in y.of.loads:
             if not (y.a <= o['t'] < y.b and o['t'] <= own):
                 continue
             for part in {x.part for x in all_}:
                 group = [x for x in all_ if x.part == part]
-                found = [s for s in insurance.opened_by(dict_case(group[0].of, o), (y.a, y.b), group[0].whose)]
+                found = [s for each in insurance.opened_by(dict_case(group[0].of, o), (y.a, y.b), group[0].whose, own) for s in each]
                 if not found:
                     continue
                 c = group[0].points[group[0].whose[max(found)]][0]
                 before = [x for x in group if x.a <= c]
-                if before and before[-1].word < y.a and (best is None or c > best[1]):
-                    best = (before[-1], c)
+                if before and before[-1].word < y.a:
+                    best = max(best or (before[-1], c), (before[-1], c), key=lambda b: b[1])
+                    oldest = min(oldest or (before[-1], c), (before[-1], c), key=lambda b: b[1])
         if best is None:
             continue
         x, c = best
@@ -146,6 +148,12 @@ def find_restarts(all_):
             alone = all(w is z or w.b <= z.a or w.a >= z.b for w in all_)
             if z.a > x.word and z.word < y.a and (z.began is x or alone):
                 redo(z, z.a)
+        first, c = oldest
+        perhaps(first, c)
+        for z in all_[all_.index(first) + 1:n]:
+            alone = all(w is z or w.b <= z.a or w.a >= z.b for w in all_)
+            if z is x or (z.a > first.word and z.word < y.a and (z.began is first or alone)):
+                perhaps(z, z.a)
 
 
 def dict_case(of, load):
@@ -160,12 +168,17 @@ def redo(x, t):
         x.thrown = min(x.thrown if x.thrown is not None else insurance.NEVER, max(t, x.a))
 
 
+def perhaps(x, t):
+    if x.end in ('killed', 'failed'):
+        x.perhaps = min(x.perhaps, max(t, x.a))
+
+
 def labels(x, last):
     if x.end not in ('killed', 'failed'):
         return (x.cut, x.may, 'unsaved')
     if x.thrown is not None:
-        return (min(x.thrown, x.b),) * 2 + ('redone',)
-    return (x.cut, x.may, 'lost' if last else 'unknown')
+        return (min(x.thrown, x.perhaps, x.b), min(x.thrown, x.b), 'redone')
+    return (min(x.cut, x.perhaps), x.may, 'lost' if last else 'unknown')
 
 
 def painted(job, alive, all_):

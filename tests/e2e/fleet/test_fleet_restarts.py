@@ -34,6 +34,9 @@ def made(seed):
     gone = {s['file'] for s in case.saves if s['file'][0] and last.get(s['path']) != s['file'] and
             any(o['before'] == s['file'][0] and o['path'] == s['path'] for o in case.saves)}
     case.loads = [o for o in case.loads if o['file'] not in gone]
+    for o in case.loads:
+        if o['path'].endswith('/0.pt') and o['file'][0]:  # it lies in the folder, and is not it
+            o['file'] = (o['file'][0] + 10**6,) + o['file'][1:]
     return case
 
 
