@@ -28,13 +28,16 @@ static const char *amount(const struct fleet *f, char *out, const struct fleet_l
 	return l->unpriced_ns < l->held_ns ? fleet_usd(f, out, usd) : "-";
 }
 
-/* No more is known than what was surely thrown away: of a run that broke off 0 would be a lie. */
+/*
+ * Of a run that broke off 0 would be a lie. What is lost is a bound (LEDGER 9), so that with it
+ * nothing holds "at least".
+ */
 static const char *thrown_away(const struct fleet *f, char *out, const struct fleet_lost *l)
 {
 	base_unit text;
 	const char *sure = amount(f, text, l, fleet_lost_ns(l), fleet_lost_usd(l));
 
-	if (l->undecided_ns && !fleet_lost_ns(l))
+	if (l->undecided_ns && (l->ns[SAVES_LOST] > 0 || !fleet_lost_ns(l)))
 		return "not known";
 	snprintf(out, sizeof(base_unit), "%s%s", l->undecided_ns && sure == text ? "at least " : "",
 		 sure);
@@ -89,12 +92,19 @@ static const char *share_words(const struct fleet_lost *l, base_wide ns, struct 
 				 l->runs == 1 ? "tells" : "tell");
 }
 
+/* A small file, or one from memory, may have been a save that nobody saw. */
+static const char *bound_words(const struct fleet_lost *l)
+{
+	if (l->ns[SAVES_LOST] > 0)
+		return "up to ";
+	return l->undecided_ns ? "at least " : "";
+}
+
 static const char *sure_words(const struct fleet *f, struct base_arena *mem)
 {
 	const struct fleet_lost *l = &f->lost.total;
 
-	return base_arena_printf(mem, "%s threw away %s%s, %s", broke_words(l, mem),
-				 l->undecided_ns ? "at least " : "",
+	return base_arena_printf(mem, "%s threw away %s%s, %s", broke_words(l, mem), bound_words(l),
 				 amount_words(f, fleet_lost_ns(l), fleet_lost_usd(l), mem),
 				 share_words(l, fleet_lost_ns(l), mem));
 }

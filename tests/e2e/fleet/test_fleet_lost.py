@@ -132,7 +132,7 @@ def check_forms(found, store, jobs):
     untold, serving = sum('saves' not in d and not serves(d) for d in found), sum(map(serves, found))
     for form in ('text', 'html'):
         text = asked(store, '--format', form)
-        for part in (f'{total["kills"]} kills and {total["failures"]} failures threw away at least ', ', too, is not known', f'what {total["runs"]} runs held that tell of saves',
+        for part in (f'{total["kills"]} kills and {total["failures"]} failures threw away up to ', ', too, is not known', f'what {total["runs"]} runs held that tell of saves',
                      f'of {untold} runs nothing is known; {serving} runs are inference, which saves nothing: a stop loses the requests under way'):
             gs.check(part in ' '.join(text.split()), f'{form}: {part}: {text[:1500]}')
 
@@ -147,8 +147,8 @@ def check_unknown(where):
     then['saves'] = {'checkpoints': 0, 'kills': 0}
     for name, found, words, cell in (
             ('scratch', [first, then], 'whether 1 kill threw away 1.00 GPU-hours ($5.00), 50.0 % of what 2 runs held that tell of saves, is not known', 'not known'),
-            ('both', [first, then, dict(first, run='c', job='other')], '2 kills threw away at least 1.00 GPU-hours ($5.00), 33.3 % of what 3 runs held that tell '
-             'of saves; whether another 1.00 GPU-hours ($5.00), too, is not known', 'at least $5.00')):
+            ('both', [first, then, dict(first, run='c', job='other')], '2 kills threw away up to 1.00 GPU-hours ($5.00), 33.3 % of what 3 runs held that tell '
+             'of saves; whether another 1.00 GPU-hours ($5.00), too, is not known', 'not known')):
         store = f'sqlite:{where}/{name}.sqlite'
         gs.equal(gs.gpustarve('digest', '--from', '-', '--store', store, input=fleets.text(found)).returncode, 0, name)
         for form in ('text', 'html'):
@@ -167,7 +167,7 @@ def check_serving(where):
     one['saves'] = {'checkpoints': 0, 'kills': 1, 'lost': [held, 5 * NANO]}
     server, train = dict(one, run='server', kind='inference'), dict(one, run='train', kind='training')
     words = '1 run is inference, which saves nothing: a stop loses the requests under way'
-    for name, found, part in (('server', [server], words), ('two', [server, train], f'1 kill threw away 1.00 GPU-hours ($5.00), 100.0 % of what 1 run held '
+    for name, found, part in (('server', [server], words), ('two', [server, train], f'1 kill threw away up to 1.00 GPU-hours ($5.00), 100.0 % of what 1 run held '
                                                            f'that tells of saves; {words}')):
         store = f'sqlite:{where}/serving-{name}.sqlite'
         gs.equal(gs.gpustarve('digest', '--from', '-', '--store', store, input=fleets.text(found)).returncode, 0, name)
