@@ -268,7 +268,8 @@ static int read_document(struct view_trace *t, struct view_run_part *part, struc
 				err = take_labels(&t->run, base_json_get(root, "labels"));
 			t->run.labelled = true;
 		}
-		view_run_end_add(end, root);
+		if (!err)
+			err = view_run_end_add(end, root);
 		if (!err)
 			err = take_document(&t->run, root, (uint32_t)(part - t->part));
 	} else if (err != -ENOENT && err != -ENOMEM) {
@@ -289,11 +290,13 @@ static bool is_exit_file(const char *name)
 	return !strncmp(name, "exit-", 5) && n > 10 && !strcmp(name + n - 5, ".json");
 }
 
-static void take_end(struct view_run_info *r, struct view_run_part *part,
-		     const struct view_run_end *end)
+static void take_end(struct view_run_info *r, struct view_run_part *part, struct view_run_end *end)
 {
-	part->has_exit_status = view_run_end_status(end, &part->exit_status);
-	part->over = end->told;
+	const struct view_run_ended ended = view_run_end_tell(end);
+
+	part->has_exit_status = ended.known;
+	part->exit_status = ended.status;
+	part->over = ended.over;
 	if (r->over)
 		return;
 	r->has_exit_status = part->has_exit_status;
@@ -325,6 +328,7 @@ int view_trace_info(struct view_trace *t, struct view_run_part *part)
 	if (!err)
 		err = read_exits(t, part, &end);
 	take_end(&t->run, part, &end);
+	view_run_end_fini(&end);
 	return err;
 }
 

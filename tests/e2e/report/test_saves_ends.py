@@ -73,6 +73,7 @@ def ends(where, name, statuses, byes, pids, child, save=True, cost=10 * MS):
                            labels={}, exits=exits), f)
     subprocess.run([os.path.join(gs.BUILD, 'tests', 'run_make'), run], input='\n'.join(lines).encode(), check=True)
     s = gs.summary(run, '--price', '3.60')
+    gs.equal(s['run']['exit_status'], statuses[-1], f'{name}: as its last start ended')
     gs.equal(schema.errors(schema.ours(), s), [], f'{name}: schema')
     parts = {k: v['ns'] for k, v in s['saves']['parts'].items()}
     got = [x['end'] for x in s['saves']['segments']]
@@ -86,7 +87,27 @@ def ends(where, name, statuses, byes, pids, child, save=True, cost=10 * MS):
     return got
 
 
+def told_status(where):
+    """Wrappers (begin, end, status) of one run: those of the last start count, who were there at once; None goes on."""
+    run = os.path.join(where, 'told.gst')
+    os.makedirs(run)
+    subprocess.run([os.path.join(gs.BUILD, 'tests', 'run_make'), run], input='\n'.join(process(10, BASE, True, False, 0)).encode(), check=True)
+    for wrappers, want in (((0, 8, 137), (9, 20, 0)), 0), (((0, 8, 0), (9, 20, 3)), 3), (((0, 8, 0), (7, 20, 3)), 3), (((0, 8, 3), (7, 20, 0)), 3), \
+            (((0, 8, 137), (9, None, None)), None), (((0, None, None), (9, 20, 0)), None), (((0, None, None), (9, 20, 3)), 3), \
+            (((0, 8, 137), (9, 20, 4), (9, 12, 5), (13, 30, 0)), 5), (((0, 8, 137), (0, 7, 1), (9, 20, 0), (9, 20, 0)), 0):
+        for order in itertools.permutations(wrappers):
+            for k, (begin, end, status) in enumerate(order):
+                with open(os.path.join(run, f'exit-node-{k}.json' if k else 'run.json'), 'w', encoding='utf-8') as f:
+                    json.dump(dict(id='told', command=['python'], start_unix_ns=BASE + begin * S, wall_ns=(end - begin) * S if end else 0,
+                                   exit_status=status, labels={}, exits=[]), f)
+            gs.equal(gs.summary(run)['run']['exit_status'], want, f'{order}: status')
+        for name in os.listdir(run):
+            if name.startswith('exit-'):
+                os.unlink(os.path.join(run, name))
+
+
 with gs.scratch() as where:
+    told_status(where)
     for n, statuses in enumerate(itertools.product((0, 1, 137), repeat=3)):
         want = ['failed' if s == 1 else 'killed' if s else 'ordered' for s in statuses]
         byes = [s != 137 for s in statuses]
