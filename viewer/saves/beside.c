@@ -141,7 +141,7 @@ static void take_told(struct lane *l, const struct saves_input *all)
 	l->in.over = all->over;
 }
 
-/* When its last kernel was is known of a GPU of its own; of one with others it was no later. */
+/* When its last kernels came and ended is known of a GPU of its own; of others it was no later. */
 static int take_gpu(struct lane *l, const struct saves_gpu *all, size_t g)
 {
 	struct ana_spans *held = &l->held[g];
@@ -154,7 +154,8 @@ static int take_gpu(struct lane *l, const struct saves_gpu *all, size_t g)
 	l->gpu[g] = (struct saves_gpu){ .held = held->span,
 					.helds = held->count,
 					.held_ns = ana_spans_measure(held),
-					.submitted_ns = held->count ? all->submitted_ns : 0 };
+					.submitted_ns = held->count ? all->submitted_ns : 0,
+					.last_end_ns = held->count ? all->last_end_ns : 0 };
 	return err;
 }
 
@@ -365,7 +366,9 @@ static size_t add_edges(struct edge *e, int64_t from, int64_t to, enum saves_par
 	return 2;
 }
 
-/* Of a time for which the strand had the GPU: three stretches at most. */
+#define STRETCHES 4
+
+/* Of a time for which the strand had the GPU: so many stretches at most. */
 static size_t cut_span(struct edge *e, const struct strand *x, struct ana_span had)
 {
 	struct saves_cut c = saves_cut_of(&x->s, !x->later);
@@ -374,7 +377,8 @@ static size_t cut_span(struct edge *e, const struct strand *x, struct ana_span h
 
 	n += add_edges(e + n, base_max(from, c.durable_ns), base_min(to, c.unknown_ns),
 		       SAVES_UNKNOWN);
-	return n + add_edges(e + n, base_max(from, c.unknown_ns), to, c.rest);
+	n += add_edges(e + n, base_max(from, c.unknown_ns), base_min(to, c.rest_ns), c.rest);
+	return n + add_edges(e + n, base_max(from, c.rest_ns), to, SAVES_OTHER);
 }
 
 static int by_time(const void *a, const void *b)
@@ -413,7 +417,7 @@ static int book(const struct beside *w, size_t g, int64_t part[SAVES_PARTS])
 
 	for (size_t i = 0; i < w->strands; i++)
 		spans += w->lane[w->strand[i].lane].held[g].count;
-	e = calloc(6 * spans + 1, sizeof(*e));
+	e = calloc(2 * STRETCHES * spans + 1, sizeof(*e));
 	if (!e)
 		return -ENOMEM;
 	for (size_t i = 0; i < w->strands; i++) {

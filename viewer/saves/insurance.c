@@ -517,28 +517,28 @@ static void restart(struct insure *w, size_t k)
 
 /* ---- what became of it ---- */
 
+/* The program's end, once its GPUs had done all, is no work: nothing of it is done again. */
+static int64_t work_end(const struct saves_segment *s, int64_t from_ns)
+{
+	return base_clamp(s->done_ns, from_ns, s->end_ns);
+}
+
 struct saves_cut saves_cut_of(const struct saves_segment *s, bool last)
 {
-	int64_t cut = covers(s, s->covered_ns);
-	struct saves_cut c = { cut, base_max(s->unsure_ns, cut), SAVES_UNSAVED };
+	int64_t cut = covers(s, s->covered_ns), open = base_max(s->unsure_ns, cut);
 	int64_t sure = base_min(s->maybe_from_ns, s->end_ns);
+	struct saves_cut c = { cut, open, s->end_ns, SAVES_UNSAVED };
 
-	if (!saves_end_broke(s->end))
+	if (!saves_end_broke(s->end)) {
+		c.rest_ns = work_end(s, open);
 		return c;
+	}
 	c.rest = last ? SAVES_LOST : SAVES_UNKNOWN;
 	c.durable_ns = base_min(cut, sure);
 	if (s->redone_from_ns == LIVE_NEVER)
 		return c;
 	cut = base_min(s->redone_from_ns, s->end_ns);
-	return (struct saves_cut){ base_min(cut, sure), cut, SAVES_REDONE };
-}
-
-/* The program's end, once its GPUs had done all, is no work: nothing of it is done again. */
-static int64_t rest_end(const struct saves_segment *s, const struct saves_cut *c)
-{
-	if (c->rest != SAVES_UNSAVED)
-		return s->end_ns;
-	return base_clamp(s->done_ns, c->unknown_ns, s->end_ns);
+	return (struct saves_cut){ base_min(cut, sure), cut, s->end_ns, SAVES_REDONE };
 }
 
 static void book(const struct held *h, const struct saves_segment *s, int64_t *part, bool last)
@@ -547,7 +547,7 @@ static void book(const struct held *h, const struct saves_segment *s, int64_t *p
 
 	part[SAVES_DURABLE] += held_until(h, c.durable_ns) - held_until(h, s->start_ns);
 	part[SAVES_UNKNOWN] += held_until(h, c.unknown_ns) - held_until(h, c.durable_ns);
-	part[c.rest] += held_until(h, rest_end(s, &c)) - held_until(h, c.unknown_ns);
+	part[c.rest] += held_until(h, c.rest_ns) - held_until(h, c.unknown_ns);
 }
 
 static void book_all(struct insure *w)

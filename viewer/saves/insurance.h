@@ -96,6 +96,7 @@ void saves_insure_fini(struct view_insurance *out);
  */
 struct saves_cut {
 	int64_t durable_ns, unknown_ns;
+	int64_t rest_ns; /* the rest is up to then; what is behind it is no work */
 	enum saves_part rest;
 };
 struct saves_cut saves_cut_of(const struct saves_segment *s, bool last);
