@@ -39,6 +39,9 @@ def storm(rng, share):
     return weather
 
 
+HARMS = 60  # of a round at most: on a busy machine nobody would live long enough to end one run
+
+
 def harm(rng, workers):
     """A worker is killed and another comes, or is frozen for longer than its lease, or for less."""
     w = rng.choice(workers)
@@ -69,7 +72,7 @@ def play(seed, where, store, runs):
         time.sleep(rng.uniform(.1, .5))
         now = time.monotonic()
         pending = [(at, h) for at, h in pending if at > now or next(h, None)]
-        if len(pending) < 2:
+        if len(pending) < 2 and harmed < HARMS:
             h = harm(rng, workers)
             s = next(h, None)
             harmed += 1
