@@ -33,6 +33,11 @@ def table(domain):
     return {m[1] + (m[3] or ''): int(m[2]) for m in re.finditer(r'X\((\w+), (\d+)(?:, (\w+))?\)', text)}
 
 
+def plain(name):
+    """cudaGetDeviceProperties_v2_v12000 in some of CUPTI 12's headers is cudaGetDeviceProperties_v12000 in later ones."""
+    return re.sub(r'_v\d(?=_v\d{5}$)', '', name)
+
+
 def numbers(domain, text):
     return {m[1]: int(m[2]) for m in re.finditer(rf'CUPTI_{domain}_TRACE_CBID_(\w+)\s*=\s*(\d+)', text)}
 
@@ -77,8 +82,8 @@ class Symbols(unittest.TestCase):
             for name, number in ours.items():
                 if name in theirs:
                     self.assertEqual(theirs[name], number, (where, name))
-                if number in names:
-                    self.assertEqual(names[number], name, (where, number))
+                if number in names and not re.fullmatch(r'cuda\d+_v\d{5}', names[number]):  # of no name there
+                    self.assertEqual(plain(names[number]), plain(name), (where, number))
             if theirs['SIZE'] > newest.get(domain, ({}, 0))[1]:
                 newest[domain] = theirs, theirs['SIZE']
             seen += 1
