@@ -5,7 +5,7 @@
 digests though workers are killed and frozen amid it and the store storms; what fails is put aside with its reason, teams
 have their turns, and what grows is analysed again. The store's clock is days off this machine's.
 
-GS_BIG=1 plays 200 rounds of the campaign, and one worker on a real Swift."""
+GS_BIG=1 plays 200 rounds of the campaign, or GS_ROUNDS, and one worker on a real Swift."""
 import json
 import os
 import random
@@ -39,6 +39,7 @@ def storm(rng, share):
     return weather
 
 
+ROUNDS = int(os.environ.get('GS_ROUNDS', 200 if gs.BIG else 1))
 HARMS = 60  # of a round at most: on a busy machine nobody would live long enough to end one run
 
 
@@ -101,7 +102,7 @@ def test_each_once_through_kills_freezes_and_storms():
     with gs.scratch() as where, objectstore.Checked(page=7) as store:
         store.ahead_s = -3e6
         runs = br.Runs(store, where, tiny.imported(where))
-        played = [play(rng.randrange(1 << 30), where, store, runs) for _ in range(200 if gs.BIG else 1)]
+        played = [play(rng.randrange(1 << 30), where, store, runs) for _ in range(ROUNDS)]
         done, harmed = (sum(p[i] for p in played) for i in range(2))
         gs.check(harmed, 'nobody was harmed')
         print(f'{done} analyses of {len(runs.marks("digest"))} runs; {harmed} kills and freezes')
