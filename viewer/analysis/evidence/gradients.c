@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analysis/time/span.h"
 #include "base/minmax.h"
 #include "links.h"
 #include "pystack.h"
@@ -182,7 +183,7 @@ static void take_batch(struct watch *w, const struct wire_batch *b)
 	w->begun = base_min(w->begun, b->start_ns);
 	w->first = base_min(w->first, b->end_ns);
 	w->last = base_max(w->last, b->end_ns);
-	w->taking_ns += b->end_ns - b->start_ns;
+	ana_sum(&w->taking_ns, b->end_ns - b->start_ns);
 	w->takes++;
 }
 
