@@ -70,6 +70,9 @@ def called(folder, what, argv, **env):
     page = gs.gpustarve('report', run, '--format', 'html').stdout.decode()
     gs.check(f'>{s["run"]["kind"]}<' in page, f'{what}: the page tells it')
     text = gs.gpustarve('report', run).stdout.decode()
+    kind = s['run']['kind']
+    after = '; called training here' if kind == 'unknown' else ': '
+    gs.check(f'\n  kind: {kind}{after}' in text, f'{what}: the text tells it: {text[-3000:]}')
     if what in ('byhand', 'eval', 'alike'):
         of_loaders(what, s, text)
     if s['run']['kind'] in ('evaluation', 'inference'):

@@ -158,6 +158,8 @@ static void put_kind(struct html *h)
 		html_put(h, i ? ", " : ": ");
 		html_put(h, facts_run_sign_words[k->sign[i]]);
 	}
+	if (k->kind == FACTS_RUN_UNKNOWN)
+		fprintf(h->f, "; called %s here", view_work_word(k));
 	if (k->after_last_ns) {
 		html_put(h, "; after the last kernel it went on for ");
 		html_ns(h, k->after_last_ns, "/run/after_last_ns");

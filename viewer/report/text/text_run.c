@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which run it was: command, job, restarts, labels, alerts, GPUs. */
+/* Which run it was: command, kind, job, restarts, labels, alerts, GPUs. */
 #include <inttypes.h>
 #include <string.h>
 #include "base/units.h"
@@ -130,6 +130,19 @@ static const char *end_words(const struct view_summary *s, struct base_arena *me
 	return all;
 }
 
+/* "training: steps of an optimizer, kernels of backward passes" */
+static const char *kind_words(const struct view_kind *k, struct base_arena *mem)
+{
+	const char *all = facts_run_kinds[k->kind];
+
+	for (size_t i = 0; i < k->signs; i++)
+		all = base_arena_printf(mem, "%s%s%s", all, i ? ", " : ": ",
+					facts_run_sign_words[k->sign[i]]);
+	if (k->kind == FACTS_RUN_UNKNOWN)
+		all = base_arena_printf(mem, "%s; called %s here", all, view_work_word(k));
+	return all;
+}
+
 void text_identity(struct page *p)
 {
 	const struct view_summary *s = p->s;
@@ -152,6 +165,8 @@ void text_identity(struct page *p)
 		fputs("  exit status: ", p->f);
 		text_wrap(p, 15, 15, ends);
 	}
+	fputs("  kind: ", p->f);
+	text_wrap(p, 8, 8, kind_words(&s->kind, &p->mem));
 	if (view_job_known(&s->job)) {
 		fputs("  job: ", p->f);
 		text_wrap(p, 7, 7, job_line(s, &p->mem));
