@@ -9,36 +9,10 @@
 #include "sqlite_priv.h"
 
 #define TRIES 3
-#define TWICE_MOST 1000
-#define TWICE_BYTES 32768 /* of such runs' names: a statement must stay below 256 KiB */
 
 static struct click *click_of(struct fleet_store *s)
 {
 	return (struct click *)s;
-}
-
-/* The rows of one statement. */
-static int ask_rows(struct click *c, const char *sql, bool partial, const char *columns,
-		    void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg)
-{
-	struct fleet_request r = { 0 };
-	char *copy = strdup(sql);
-	int err = copy ? click_ask(c, &r, 1, &copy, partial, CLICK_LOUD) : -ENOMEM;
-
-	if (!err && r.answer.text)
-		err = click_rows(r.answer.text, columns, on_row, arg);
-	view_answer_free(&r.answer);
-	free(copy);
-	return err;
-}
-
-/* The number that @sql, which it frees, asks for. */
-static int ask_number(struct click *c, char *sql, bool partial, int64_t *number)
-{
-	*number = 0;
-	int err = sql ? ask_rows(c, sql, partial, "i", click_on_number, number) : -ENOMEM;
-	free(sql);
-	return err;
 }
 
 /* The largest number of a replica that a shard of the cluster has. */
@@ -114,7 +88,7 @@ int click_check_cluster(struct click *c)
 int click_check_forgets(struct click *c, bool partial)
 {
 	int64_t forgets;
-	int err = c->forgets ? 0 : ask_number(c, click_sql_forgets(), partial, &forgets);
+	int err = c->forgets ? 0 : click_ask_number(c, click_sql_forgets(), partial, &forgets);
 
 	c->forgets |= !err && forgets;
 	return err;
@@ -129,7 +103,7 @@ static int check_columns(struct click *c, bool partial)
 		return 0;
 	int err = click_check_forgets(c, partial);
 	if (!err)
-		err = ask_number(c, click_sql_lacks(c, "gpustarve_runs"), partial, &lacks);
+		err = click_ask_number(c, click_sql_lacks(c, "gpustarve_runs"), partial, &lacks);
 	c->is_looked_at = !err;
 	c->lacks = (uint64_t)lacks;
 	return err;
@@ -206,210 +180,6 @@ static int click_find(struct fleet_store *s, const char *run, const char *tenant
 	return click_outbox_find(click_of(s), run, tenant, f.result > 0, stored);
 }
 
-/* All parts of the table with their rows, which no insert and no merge leaves alone. */
-struct parts {
-	char parts[24], rows[24];
-};
-
-static void on_parts(void *arg, const struct fleet_cell *cell)
-{
-	struct parts *p = arg;
-
-	fleet_tame(p->parts, sizeof(p->parts), cell[0].text);
-	fleet_tame(p->rows, sizeof(p->rows), cell[1].text);
-}
-
-static char *look_sql(const struct click *c)
-{
-	char *sql = NULL;
-
-	return asprintf(&sql,
-			"SELECT toString(sum(cityHash64(hostName(), " CLICK_WHAT "))),"
-			" toString(sum(rows)) FROM system.parts WHERE " CLICK_OURS
-			" FORMAT TabSeparated",
-			c->at.database) < 0
-		       ? NULL
-		       : sql;
-}
-
-/* The server's list of them, but for a table that stands for others' or is empty. */
-static int look(struct click *c, struct parts *p, bool partial)
-{
-	char *sql = c->at.cluster ? NULL : look_sql(c);
-
-	*p = (struct parts){ 0 };
-	int err = sql ? ask_rows(c, sql, partial, "tt", on_parts, p) : 0;
-	free(sql);
-	if (err || (p->rows[0] && strcmp(p->rows, "0") != 0))
-		return err;
-	return ask_rows(c,
-			"SELECT toString(sum(cityHash64(hostName(), _part))), toString(count())"
-			" FROM gpustarve_runs FORMAT TabSeparated",
-			partial, "tt", on_parts, p);
-}
-
-/* What a statement of SQL's literals is made of, row by row. */
-struct list {
-	FILE *f;
-	size_t rows;
-};
-
-static void on_hash(void *arg, const struct fleet_cell *cell)
-{
-	struct list *l = arg;
-
-	fputs(l->rows++ ? ", " : "", l->f);
-	for (const char *p = cell[0].text; *p >= '0' && *p <= '9'; p++)
-		fputc(*p, l->f);
-}
-
-static void on_twice(void *arg, const struct fleet_cell *cell)
-{
-	struct list *l = arg;
-
-	fputs(l->rows++ ? ", (" : "(", l->f);
-	click_put_text(l->f, cell[0].text);
-	fputs(", ", l->f);
-	click_put_text(l->f, cell[1].text);
-	fputc(')', l->f);
-}
-
-/* The rows of @sql, which it frees, as a list of literals. *list is allocated, whatever comes. */
-static int ask_list(struct click *c, char *sql, bool partial, const char *columns,
-		    void (*on_row)(void *arg, const struct fleet_cell *cell), char **list,
-		    size_t *rows)
-{
-	size_t len;
-	struct list l = { .f = sql ? open_memstream(list, &len) : NULL };
-	int err = l.f ? ask_rows(c, sql, partial, columns, on_row, &l) : -ENOMEM;
-
-	if (l.f && fclose(l.f))
-		err = -ENOMEM;
-	free(sql);
-	*rows = l.rows;
-	return err;
-}
-
-int click_find_jobs(struct click *c, bool partial, bool *has_jobs)
-{
-	int64_t count;
-	int err = ask_number(c, click_sql_jobs(c->lacks), partial, &count);
-
-	*has_jobs = count > 0;
-	return err;
-}
-
-/*
- * *twice is as click_sql_view wants it, and NULL where there are many of them. By hashes first:
- * runs that have one row, which are nearly all, come to no more than their hash at the server.
- */
-int click_find_twice(struct click *c, const char *among, bool partial, char **twice)
-{
-	char *hashes = NULL, *runs = NULL;
-	size_t n, known;
-	int err =
-		ask_list(c, click_sql_twice(among, TWICE_MOST), partial, "t", on_hash, &hashes, &n);
-
-	*twice = NULL;
-	if (!err && n && n < TWICE_MOST)
-		err = ask_list(c, click_sql_twice_of(hashes, among), partial, "tt", on_twice, &runs,
-			       &known);
-	if (!err && !n)
-		runs = strdup("");
-	if (!err && runs && strlen(runs) < TWICE_BYTES) {
-		*twice = runs;
-		runs = NULL;
-	}
-	free(hashes);
-	free(runs);
-	return err;
-}
-
-/* --- sums that are stored --- */
-
-#define SINCE_MOST 2000000 /* rows whose names are grouped in memory */
-
-static void on_rolled(void *arg, const struct fleet_cell *cell)
-{
-	struct click_rolled *r = arg;
-
-	click_rolled_free(r);
-	if (!click_rolled_take(r, cell))
-		click_rolled_free(r);
-}
-
-int click_find_rolled(struct click *c, struct click_rolled *r)
-{
-	struct fleet_request q = { 0 };
-	char *sql = click_sql_rolled(c);
-	int err = sql ? click_ask(c, &q, 1, &sql, false, CLICK_QUIET) : -ENOMEM;
-
-	*r = (struct click_rolled){ 0 };
-	if (!err && q.answer.text)
-		err = click_rows(q.answer.text, "ttt", on_rolled, r);
-	if (err)
-		click_rolled_free(r);
-	view_answer_free(&q.answer);
-	free(sql);
-	return err;
-}
-
-/* Which of t->twice no job's digest holds, and held when sums were stored. */
-static int find_free(struct click *c, const struct fleet_query *q, struct click_table *t)
-{
-	struct click_rolled *r = &t->rolled;
-	size_t n;
-	int err = 0;
-
-	if (*t->twice && t->has_jobs) {
-		err = ask_list(c, click_sql_rolled_latest(t), q->partial, "tt", on_twice,
-			       &r->latest, &n);
-		return err ? err
-			   : ask_list(c, click_sql_rolled_was(t), q->partial, "tt", on_twice,
-				      &r->was, &n);
-	}
-	r->latest = strdup(t->twice);
-	r->was = strdup(t->twice);
-	return r->latest && r->was ? 0 : -ENOMEM;
-}
-
-/*
- * As find_twice, of fewer rows. No error is one: a server that has no sums, or nothing that it
- * tells of them, is asked without.
- */
-static int find_rolled(struct click *c, const struct fleet_query *q, struct click_table *t)
-{
-	t->rolled = (struct click_rolled){ 0 };
-	if (c->at.cluster || t->lacks || click_find_rolled(c, &t->rolled) || !t->rolled.gen)
-		return 0;
-	int err = t->rolled.rows_since > SINCE_MOST
-			  ? 0
-			  : ask_list(c, click_sql_rolled_twice(t, TWICE_MOST), q->partial, "tt",
-				     on_twice, &t->twice, &t->twice_runs);
-	if (!err && t->twice && t->twice_runs < TWICE_MOST && strlen(t->twice) < TWICE_BYTES)
-		err = find_free(c, q, t);
-	else
-		click_rolled_free(&t->rolled);
-	if (err || !t->rolled.gen) {
-		click_rolled_free(&t->rolled);
-		free(t->twice);
-		t->twice = NULL;
-	}
-	return err;
-}
-
-/* Old sums are taken away after their generation: what was read while that is there is whole. */
-static int still_there(struct click *c, const struct click_table *t, bool *holds)
-{
-	int64_t count = 1;
-	int err = t->rolled.gen
-			  ? ask_number(c, click_sql_rolled_is_there(&t->rolled), false, &count)
-			  : 0;
-
-	*holds = !err && count > 0;
-	return err;
-}
-
 static int fetch(struct click *c, const enum fleet_view *view, size_t n,
 		 const struct fleet_query *q, const struct click_table *t)
 {
@@ -445,37 +215,24 @@ static int click_prepare(struct fleet_store *s, const enum fleet_view *view, siz
 			 const struct fleet_query *q)
 {
 	struct click *c = click_of(s);
-	struct parts before, after;
-	bool holds = false;
+	bool holds = false, of_sums = *view == FLEET_VIEW_UNITS;
 	int err = click_check_cluster(c);
 
 	if (!err)
 		err = check_columns(c, q->partial);
-	struct click_table t = { .lacks = c->lacks, .many = c->at.cluster != NULL };
 	for (int tries = 0; tries < TRIES && !err && !holds; tries++) {
-		err = look(c, &before, q->partial);
-		if (!err)
-			err = click_find_jobs(c, q->partial, &t.has_jobs);
-		if (!err)
-			err = find_rolled(c, q, &t);
-		if (!err && *view == FLEET_VIEW_UNITS && !click_is_rolled(*view, q, &t))
+		err = click_table_find(c, q->partial, of_sums);
+		if (!err && of_sums && !click_is_rolled(*view, q, &c->table))
 			err = -ENOTSUP;
-		if (!err && !t.rolled.gen)
-			err = click_find_twice(c, "", q->partial, &t.twice);
 		if (!err)
-			err = fetch(c, view, n, q, &t);
-		if (!err && t.twice)
-			err = look(c, &after, q->partial);
-		holds = !err && (!t.twice || !memcmp(&before, &after, sizeof(before)));
-		if (holds)
-			err = still_there(c, &t, &holds);
-		click_rolled_free(&t.rolled);
-		free(t.twice);
-		t.twice = NULL;
+			err = fetch(c, view, n, q, &c->table);
+		if (!err)
+			err = click_table_holds(c, q->partial, &holds);
 	}
-	if (!err && !holds && *view == FLEET_VIEW_UNITS)
-		err = -ENOTSUP;
-	return err || holds ? err : fetch(c, view, n, q, &t);
+	if (err || holds)
+		return err;
+	click_table_forget(c);
+	return of_sums ? -ENOTSUP : fetch(c, view, n, q, &c->table);
 }
 
 static int click_read(struct fleet_store *s, enum fleet_view view, const struct fleet_query *q,
@@ -520,7 +277,7 @@ static int note_there(struct click *c, const char *name, int64_t at_ns)
 	struct fleet_request r = { 0 };
 	char *sql = note_sql(name, 0);
 	int64_t count = 0;
-	int err = sql ? ask_rows(c, sql, false, "i", click_on_number, &count) : -ENOMEM;
+	int err = sql ? click_ask_rows(c, sql, false, "i", click_on_number, &count) : -ENOMEM;
 
 	free(sql);
 	if (err || count)
@@ -558,6 +315,7 @@ static void click_close(struct fleet_store *s)
 	for (int v = 0; v < FLEET_VIEWS; v++)
 		if (c->has_ready[v])
 			view_answer_free(&c->ready[v].answer);
+	click_table_forget(c);
 	fleet_db_close(c->outbox);
 	base_arena_fini(&c->mem);
 	free(c);

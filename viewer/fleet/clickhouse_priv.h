@@ -24,22 +24,6 @@ struct click_address {
 /* All in @mem. 0, or -EINVAL said on stderr, without the password. */
 int click_address_parse(struct click_address *a, struct base_arena *mem, const char *url);
 
-struct click {
-	struct fleet_store base;
-	struct base_arena mem;
-	struct click_address at;
-	size_t alive; /* the host that answered last */
-	sqlite3 *outbox; /* NULL: opened for reading */
-	bool cluster_fits; /* it was looked at, and our tables are as it needs them */
-	bool has_replicas; /* its shards do */
-	bool has_sent; /* whatever waited is there */
-	bool is_looked_at, is_upgraded; /* its table: to be read, to be written to */
-	bool forgets; /* it knows the setting that CLICK_FORGET is of */
-	uint64_t lacks; /* see struct click_table */
-	struct fleet_request ready[FLEET_VIEWS]; /* fetched, not yet read */
-	bool has_ready[FLEET_VIEWS];
-};
-
 /*
  * Parts of the table of runs whose sums are stored (clickhouse_rolled.c). They are what they were
  * when they were summed up: a part never changes.
@@ -64,6 +48,30 @@ struct click_table {
 	bool has_jobs; /* digests of schedulers' jobs, which hold those of their runs */
 	bool many; /* it stands for several shards */
 	struct click_rolled rolled;
+};
+
+/* All parts of the table with their rows, which no insert and no merge leaves alone. */
+struct click_seen {
+	char parts[24], rows[24];
+};
+
+struct click {
+	struct fleet_store base;
+	struct base_arena mem;
+	struct click_address at;
+	size_t alive; /* the host that answered last */
+	sqlite3 *outbox; /* NULL: opened for reading */
+	bool cluster_fits; /* it was looked at, and our tables are as it needs them */
+	bool has_replicas; /* its shards do */
+	bool has_sent; /* whatever waited is there */
+	bool is_looked_at, is_upgraded; /* its table: to be read, to be written to */
+	bool forgets; /* it knows the setting that CLICK_FORGET is of */
+	uint64_t lacks; /* see struct click_table */
+	struct click_table table; /* of the parts @table_of */
+	struct click_seen table_of;
+	bool knows_table;
+	struct fleet_request ready[FLEET_VIEWS]; /* fetched, not yet read */
+	bool has_ready[FLEET_VIEWS];
 };
 
 /* Rows that are asked for: of @from, with the condition @among or "". */
@@ -211,8 +219,18 @@ char *click_sql_rolled_is_there(const struct click_rolled *r); /* one number: 1,
 #define CLICK_FORGET "use_query_condition_cache"
 char *click_sql_forgets(void); /* one number: 1, the server has that setting */
 
-/* clickhouse.c: what the sums are made with. 0 or negative errno. */
+/* clickhouse.c: does it know CLICK_FORGET? 0 or negative errno. */
 int click_check_forgets(struct click *c, bool partial);
+
+/*
+ * clickhouse_table.c. 0 or negative errno.
+ *
+ * c->table, of the parts that there are now: what was found of the same parts stays. @of_sums:
+ * -ENOTSUP where there are none. It holds for what was read since if @holds says so.
+ */
+int click_table_find(struct click *c, bool partial, bool of_sums);
+int click_table_holds(struct click *c, bool partial, bool *holds);
+void click_table_forget(struct click *c); /* then any run may have several rows */
 int click_find_jobs(struct click *c, bool partial, bool *has_jobs);
 /* Runs with several rows @among all (a condition), as struct click_table has them. */
 int click_find_twice(struct click *c, const char *among, bool partial, char **twice);
@@ -248,6 +266,10 @@ enum click_way {
 };
 int click_ask(struct click *c, struct fleet_request *r, size_t n, char *const *sql, bool partial,
 	      enum click_way way);
+/* Loud: the rows of one statement; and the number that @sql, which it frees, asks for. */
+int click_ask_rows(struct click *c, const char *sql, bool partial, const char *columns,
+		   void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg);
+int click_ask_number(struct click *c, char *sql, bool partial, int64_t *number);
 /* of no database; loud */
 int click_ask_server(struct click *c, struct fleet_request *r, char *sql);
 int click_insert(struct click *c, const char *rows, size_t len); /* quiet; makes what is missing */
