@@ -93,6 +93,20 @@ char *click_sql_held(const struct click_table *t, const char *more, bool few)
 	return sql;
 }
 
+char *click_sql_held_of_twice(const struct click_table *t)
+{
+	char *rows = click_sql_rows("gpustarve_runs", t->lacks), *more = NULL, *held = NULL;
+
+	if (rows && asprintf(&more,
+			     " AND (cluster, job) %sIN (SELECT cluster, job FROM %s"
+			     " WHERE job != '' AND (tenant, run) IN (%s))",
+			     t->many ? "GLOBAL " : "", rows, t->twice) >= 0)
+		held = click_sql_held(t, more, true);
+	free(rows);
+	free(more);
+	return held;
+}
+
 char *click_sql_jobs(uint64_t lacks)
 {
 	char *rows = click_sql_rows("gpustarve_runs", lacks), *sql = NULL;

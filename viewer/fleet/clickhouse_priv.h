@@ -106,6 +106,7 @@ char *click_sql_jobs(uint64_t lacks);
  * none. @few: these are of few jobs.
  */
 char *click_sql_held(const struct click_table *t, const char *more, bool few);
+char *click_sql_held_of_twice(const struct click_table *t); /* of t->twice, and of their jobs */
 
 /* clickhouse_sums.c: views that are sums by names. A shape is one SELECT of them. */
 #define CLICK_SHAPES 11

@@ -216,18 +216,13 @@ char *click_sql_rolled_was(const struct click_table *t)
 
 char *click_sql_rolled_latest(const struct click_table *t)
 {
-	char *more = NULL, *held = NULL, *that = NULL;
+	char *held = NULL, *that = NULL;
 
 	if (!t->rolled.rows_since)
 		return click_sql_rolled_was(t);
-	if (asprintf(&more,
-		     " AND (cluster, job) IN (SELECT cluster, job FROM gpustarve_runs"
-		     " WHERE job != '' AND (tenant, run) IN (%s))",
-		     t->twice) >= 0)
-		held = click_sql_held(t, more, true);
+	held = click_sql_held_of_twice(t);
 	if (held && asprintf(&that, " AND (tenant, run) NOT IN (%s)", held) < 0)
 		that = NULL;
-	free(more);
 	free(held);
 	return twice_with(t, that);
 }

@@ -155,13 +155,14 @@ char *click_sql_twice_of(const char *of, const char *among)
 		       : sql;
 }
 
-/* @more, and of what jobs' digests hold nothing. */
-static char *put_among(const struct click_table *t, const char *more)
+/* @more, and of what jobs' digests hold nothing; @few: of t->twice alone. */
+static char *put_among(const struct click_table *t, const char *more, bool few)
 {
-	char *held = t->has_jobs ? click_sql_held(t, "", false) : NULL, *among = NULL;
+	char *held = NULL, *among = NULL;
 
 	if (!t->has_jobs)
 		return strdup(more);
+	held = few ? click_sql_held_of_twice(t) : click_sql_held(t, "", false);
 	if (held && asprintf(&among, "%s AND (tenant, run) %sNOT IN (%s)", more,
 			     t->many ? "GLOBAL " : "", held) < 0)
 		among = NULL;
@@ -174,7 +175,7 @@ static void put_view_final(FILE *f, enum fleet_view view, const struct fleet_que
 			   const struct click_table *t)
 {
 	char *rows = click_sql_rows(t->twice ? "gpustarve_runs" : "gpustarve_runs FINAL", t->lacks);
-	char *among = put_among(t, "");
+	char *among = put_among(t, "", false);
 	const struct click_asked all = { q, rows, among };
 
 	if (rows && among)
@@ -207,7 +208,8 @@ static void put_view_twice(FILE *f, enum fleet_view view, const struct fleet_que
 
 	if (asprintf(&others, " AND (tenant, run) NOT IN (%s)", t->twice) < 0)
 		others = NULL;
-	char *once_among = others ? put_among(t, others) : NULL, *latest_among = put_among(t, "");
+	char *once_among = others ? put_among(t, others, false) : NULL,
+	     *latest_among = put_among(t, "", true);
 	once.among = once_among;
 	latest.among = latest_among;
 	if (table && rows && once_among && latest_among) {
