@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What statements over the table of runs are made with: which of them have several rows, which sums hold. */
+/* What is known of the table of runs: which have several rows, and which sums hold. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
