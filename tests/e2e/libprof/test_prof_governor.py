@@ -134,7 +134,7 @@ def stays(rate, seconds=26, ns=500):
         got, t = play(where, rate, seconds, 'h100', ns)
         spent, by = charged(where)
         cost = t.bye['last'].get('cost')
-        if seconds < 60 and not any('stay dearer' in n for n in t.bye['notes']):
+        if seconds < 60 and (not any('stay dearer' in n for n in t.bye['notes']) or settled(t, spent) > seconds / 2):
             return stays(rate, 90, ns)
         calm = seconds / 2
         least = (spent[-1][1] - after(spent, calm)) / (seconds - calm)

@@ -221,7 +221,8 @@ def stand_ins():
     gs.equal(content, {'plain.pt': {2}, 'dcp': {0}, 'async': {0}, 'orbax': {0}}, 'whether a state was seen')
     beside, again = by['tmp.pt']
     moved = beside[2]
-    gs.check(told['rename'][0] <= moved['end'] <= told['rename'][1], f'renamed: {moved} {told["rename"]}')
+    # a thread that is interrupted right behind it may be told of by the sender, which looks twice a second
+    gs.check(told['rename'][0] <= moved['end'] <= told['rename'][1] + 500_000_000, f'renamed: {moved} {told["rename"]}')
     gs.equal((moved['path'], moved['inode']), (out + '/tmp.pt', files['final.pt'][0]), 'of that save')
     moved = by['way.tmp/in/way.pt'][0][2]
     gs.check(told['folder'][0] <= moved['end'] <= told['folder'][1], f'with its folder: {moved} {told["folder"]}')
