@@ -5,12 +5,17 @@
 whether they were summed up or came since; in any order, of tenants and of nobody, replaced, merged, moved to another job and
 cut, the fleet of the sums is the fleet of the rows, byte by byte. GS_BIG: more rounds, and a
 current server."""
+import http.server
 import os
 import random
 import sys
+import threading
+import urllib.error
+import urllib.request
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import clickhouse
+import fleetcheck
 import fleetjobs
 import fleets
 import gs
@@ -97,9 +102,59 @@ def check_late(where, server):
     server.ask('SYSTEM START MERGES')
 
 
+class Between(http.server.ThreadingHTTPServer):
+    """What is asked of a server goes through it; before the third look at its parts, @then is called."""
+    daemon_threads = True
+
+    def __init__(self, server, then):
+        super().__init__(('127.0.0.1', 0), Through)
+        self.to, self.then, self.looks = server.http, then, 0
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class Through(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        asked = self.rfile.read(int(self.headers['Content-Length'] or 0))
+        if b'sum(rows)' in asked and b'FROM system.parts' in asked and b'gpustarve_generations' not in asked:
+            self.server.looks += 1
+            if self.server.looks == 3:
+                self.server.then()
+        try:
+            with urllib.request.urlopen(f'http://127.0.0.1:{self.server.to}{self.path}', asked) as answer:
+                status, text = answer.status, answer.read()
+        except urllib.error.HTTPError as e:
+            status, text = e.code, e.read()
+        self.send_response(status)
+        self.send_header('Content-Length', str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+
+def check_between(where, server):
+    """A command that asks twice, for sums and then for what they brought forth, looks again: what came between is in the second
+    answer, each run once."""
+    rng, s = random.Random(4), Stores(where, server, 'between')
+    runs = [fleetjobs.made(rng, f'b{i}', str(i), '', AT, HOUR, fleets.gpu_line(rng, 0, 0), team='early') for i in range(9)]
+    for rolled in False, True:
+        s.put_click(runs, rolled)
+        again = [dict(d, revision=d.get('revision', 0) + 1, team='late') for d in runs[:4 - 2 * rolled]]
+        between = Between(server, lambda: s.put_click(again, False))
+        through = s.at.replace(f':{server.http}/', f':{between.server_port}/') + f'&rollup={int(rolled)}'
+        said, want = (fleetcheck.as_json(store, '--by', 'team')['by']['team'] for store in (through, s.at))
+        between.shutdown()
+        between.server_close()
+        gs.check(between.looks >= 4, f'sums {rolled}: it looked {between.looks} times')
+        gs.equal(*({t['name']: t['units'] for t in teams} for teams in (said, want)), f'sums {rolled}: samples, with what came between')
+        runs = [dict(d, revision=d.get('revision', 0) + 2) for d in runs]
+
+
 if __name__ == '__main__':
     with gs.scratch() as where, clickhouse.servers(where, 1) as (server,):
         check_late(where, server)
+        check_between(where, server)
         for seed in range(1, 6 if gs.BIG else 2):
             check_random(where, server, seed)
         fleetjobs.check_rest(lambda name: f'clickhouse://127.0.0.1:{server.http}/o{name}?outbox={where}/o{name}.sqlite&rollup=1')
