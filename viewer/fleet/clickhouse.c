@@ -231,7 +231,6 @@ static int click_prepare(struct fleet_store *s, const enum fleet_view *view, siz
 	}
 	if (err || holds)
 		return err;
-	click_table_forget(c);
 	return of_sums ? -ENOTSUP : fetch(c, view, n, q, &c->table);
 }
 

@@ -227,7 +227,8 @@ int click_check_forgets(struct click *c, bool partial);
  * clickhouse_table.c. 0 or negative errno.
  *
  * c->table, of the parts that there are now: what was found of the same parts stays. @of_sums:
- * -ENOTSUP where there are none. It holds for what was read since if @holds says so.
+ * -ENOTSUP where there are none. It holds for what was read since if @holds says so; else it is
+ * forgotten, for sums may be gone though the parts are the same.
  */
 int click_table_find(struct click *c, bool partial, bool of_sums);
 int click_table_holds(struct click *c, bool partial, bool *holds);

@@ -244,5 +244,9 @@ int click_table_holds(struct click *c, bool partial, bool *holds)
 	int err = c->table.twice ? look(c, &after, partial) : 0;
 
 	*holds = !err && !memcmp(&after, &c->table_of, sizeof(after));
-	return *holds ? still_there(c, holds) : err;
+	if (*holds)
+		err = still_there(c, holds);
+	if (!*holds)
+		click_table_forget(c);
+	return err;
 }
