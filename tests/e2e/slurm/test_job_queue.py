@@ -72,8 +72,20 @@ def shells(scripts):
     return out
 
 
+def leads(pid):
+    try:
+        return os.getsid(pid) == pid
+    except ProcessLookupError:  # it has ended since
+        return False
+
+
 def leaders(scripts):
-    return [p for p in shells(scripts) if os.getsid(p) == p]
+    return [p for p in shells(scripts) if leads(p)]
+
+
+def queued(where):
+    folder = os.path.join(where, 'state', 'queue')
+    return os.listdir(folder) if os.path.isdir(folder) else []
 
 
 def said(where, what):
@@ -87,8 +99,8 @@ def test_array(where):
     for job in range(JOBS):
         allocation(where, 100 + job, 'null')
         end_job(scripts, 100 + job)
-    gs.until('two at most wait', lambda: len(leaders(scripts)) <= 2)
-    gs.equal(len(os.listdir(os.path.join(where, 'state', 'queue'))), JOBS - 2, 'the others are files')
+    gs.until('two at most wait, and have a job each', lambda: len(leaders(scripts)) <= 2 and len(queued(where)) <= JOBS - 2)
+    gs.equal(len(queued(where)), JOBS - 2, 'the others are files')
     gs.equal(said(where, 'report'), [], 'no report before nodes are done')
     gs.check(all(stat.S_IMODE(os.stat(os.path.join(where, 'state', n)).st_mode) & 0o077 == 0
                  for n in ('', 'queue')), 'nobody else reads the queue')
