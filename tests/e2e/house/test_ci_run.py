@@ -20,10 +20,11 @@ ls ..
 ls ../shared 2>/dev/null
 echo "options: $*"
 mkdir build && echo x >build/made
-ln -s "$PWD" "/tmp/gpustarve-tests-$(id -u)/of-this-test"
+ln -s "$PWD" "@LINK@"
 echo '100% tests passed, 0 tests failed out of 7'
 exit 5
 '''
+LINK = f'/tmp/gpustarve-tests-{os.getuid()}/of-this-test-{os.getpid()}'
 
 
 def git(*args, cwd=None):
@@ -38,7 +39,7 @@ def made(where):
     os.makedirs(os.path.join(repo, 'scripts'))
     shutil.copytree(os.path.join(gs.SOURCE, '.ci'), os.path.join(repo, '.ci'))
     with open(os.path.join(repo, 'scripts', 'test'), 'w') as f:
-        f.write(TEST)
+        f.write(TEST.replace('@LINK@', LINK))
     os.chmod(os.path.join(repo, 'scripts', 'test'), 0o755)
     git('init', '-q', repo)
     git('commit', '-q', '--allow-empty', '-m', 'before', cwd=repo)
@@ -76,12 +77,12 @@ def run(what, checkout, temporary):
     gs.equal(lines[1:], ['this one', 'gpustarve', *(['shared', 'traces'] if shared else []),
                          'options: --quick', '100% tests passed, 0 tests failed out of 7'], f'{what}: what it saw')
     gs.equal(os.listdir(temporary), [], f'{what}: left')
-    gs.check(not os.path.lexists(f'/tmp/gpustarve-tests-{os.getuid()}/of-this-test'), f'{what}: a link is left')
+    gs.check(not os.path.lexists(LINK), f'{what}: a link is left')
 
 
 if not shutil.which('git'):
     gs.skip('no git')
-os.makedirs(f'/tmp/gpustarve-tests-{os.getuid()}', exist_ok=True)
+os.makedirs(os.path.dirname(LINK), exist_ok=True)
 with tempfile.TemporaryDirectory(prefix='gstest-') as where:
     temporary = os.path.join(where, 'temporary')
     os.mkdir(temporary)
