@@ -29,8 +29,8 @@ JOB = textwrap.dedent('''
     for i in range(3):
         graph.launch(s)
         s.synchronize()
-    for i in range(40):
-        s.kernel(2_000_000, name='crowd')
+    for i in range(40):  # who loses the core for less than eight of them finds the queue full all the same
+        s.kernel(25_000_000, name='crowd')
     s.synchronize()
     ''')
 MS = 1_000_000

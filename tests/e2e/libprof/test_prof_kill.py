@@ -38,10 +38,7 @@ def start_collector(where):
     p = subprocess.Popen([os.path.join(gs.BUILD, 'bin', 'gpustarve-collector'), '--unix', path,
                           '--dir', os.path.join(where, 'runs')], env=gs.environment(),
                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    for _ in range(200):
-        if os.path.exists(path):
-            break
-        time.sleep(0.02)
+    gs.until('the collector listens', lambda: os.path.exists(path))
     return p
 
 
@@ -86,12 +83,19 @@ def judge(what, where, killed_ns, exact=False):
           f'{(killed_ns - complete) / SECOND:.2f} s, {len(prof.files(where))} files', flush=True)
 
 
+def told_once(what, where):
+    """Until the trace has its first pulse: half a second after the begin, on a busy machine later. Before that
+    it states nothing that could be judged."""
+    gs.until(f'{what}: the first pulse', lambda: any(t.frames['pulse'] for t in prof.traces(where, damaged=True)))
+
+
 def trainer(collector, wait):
     what = f'trainer after {wait:.2f} s' + (', with a collector' if collector else '')
     with gs.scratch() as where:
         c = start_collector(where) if collector else None
         p = start_job(where, collector)
         time.sleep(wait)
+        told_once(what, where)
         killed = time.time_ns()
         end(p, signal.SIGKILL)
         time.sleep(0.3)
@@ -110,6 +114,7 @@ def collector_only(wait, restart):
         time.sleep(0.4)
         again = start_collector(where) if restart else None
         time.sleep(3)
+        told_once(what, where)
         killed = time.time_ns()
         end(p, signal.SIGKILL)
         time.sleep(0.3)
@@ -118,16 +123,18 @@ def collector_only(wait, restart):
 
 
 def both(wait, trainer_first):
+    what = f'both after {wait:.2f} s'
     with gs.scratch() as where:
         c = start_collector(where)
         p = start_job(where, True)
         time.sleep(wait)
+        told_once(what, where)
         killed = time.time_ns()
         for x in [p, c] if trainer_first else [c, p]:
             x.send_signal(signal.SIGKILL)
         end(p, signal.SIGKILL)
         end(c, signal.SIGKILL)
-        judge(f'both after {wait:.2f} s', where, killed)
+        judge(what, where, killed)
 
 
 seed = int(os.environ.get('GPUSTARVE_TEST_SEED', time.time_ns() % 1_000_000))

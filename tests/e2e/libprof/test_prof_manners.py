@@ -8,12 +8,15 @@ import os
 import shutil
 import sys
 import textwrap
+import time
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
 import prof
 
 PROGRAMS = {}  # name: (source, kind, expected status)
+LEFT = '__pycache__/left'  # where one that ends by _exit writes down when; no such folder is compared
+CAP = 0.2  # seconds that libprof takes at most then, as in test_prof_exits
 
 
 def program(name, source, kind='python', status=0, gpu=0, bye=True, **env):
@@ -88,12 +91,13 @@ def gpu(name, source, streams=1, **kw):
 
 gpu('plain work', 'work(); print("done"); print("warn", file=sys.stderr); sys.exit(4)', status=4)
 gpu('an exception', 'work(); raise SystemExit("bye")', status=1)
-gpu('os._exit', """
+gpu('os._exit', f"""
     work(); time.sleep(1.2); work(10); time.sleep(0.2)
-    print("x", flush=True); os._exit(7)
+    print("x", flush=True); os.makedirs('__pycache__', exist_ok=True)
+    open({LEFT!r}, 'w').write(str(time.monotonic())); os._exit(7)
     """, status=7)
-gpu('abort', 'work(); time.sleep(1.2); print("x", flush=True); os.abort()', status=-6, bye=False)
-gpu('its own signal', 'work(); time.sleep(1.2); os.kill(os.getpid(), signal.SIGTERM)', status=-15,
+gpu('abort', 'work(); time.sleep(3); print("x", flush=True); os.abort()', status=-6, bye=False)
+gpu('its own signal', 'work(); time.sleep(3); os.kill(os.getpid(), signal.SIGTERM)', status=-15,
     bye=False)
 gpu('handles signals', '''
     seen = []
@@ -108,7 +112,7 @@ gpu('handles signals', '''
     ''')
 gpu('exec itself', '''
     work()
-    time.sleep(0.7)
+    time.sleep(3)  # as below: libprof has written, which takes it half a second, and a busy machine longer
     if len(sys.argv) < 3:
         os.execv(sys.executable, [sys.executable] + sys.argv + ['a', 'b'])
     print(sys.argv[1:])
@@ -186,7 +190,7 @@ gpu('changes its directory', '''
     ''', relative_out=True)
 gpu('no room for files', '''
     import resource
-    dev = work(); time.sleep(1.5)
+    dev = work(); time.sleep(3)
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
     work(10, dev=dev); time.sleep(1.1)
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3)); print('still there')
@@ -225,6 +229,7 @@ def compare(name, p):
             where = os.path.join(base, 'w')
             os.mkdir(where)
             done = start(p, where, preload)
+            ended = time.monotonic()
             out = [x.replace(base.encode(), b'BASE') for x in (done.stdout, done.stderr)]
             if p['env'].get('may_complain'):
                 lines = out[1].splitlines(keepends=True)
@@ -233,23 +238,35 @@ def compare(name, p):
                 out[1] = b''.join(x for x in lines if x not in ours)
             results.append((done.returncode, *out, snapshot(where)))
             if preload:
-                check_trace(name, p, where)
+                check_trace(name, p, where, ended)
     plain, traced = results
     gs.equal(plain[0], p['status'], f'{name}: status without libprof: {plain[2][-300:]}')
     for i, what in enumerate(['status', 'stdout', 'stderr', 'files']):
         gs.equal(traced[i], plain[i], f'{name}: {what}')
 
 
-def check_trace(name, p, where):
+def held_up(where, ended):
+    """Did an end by _exit take so long that a busy machine may have kept libprof from its work?"""
+    path = os.path.join(where, LEFT)
+    if not os.path.exists(path):
+        return False
+    with open(path) as f:
+        return ended - float(f.read()) > CAP * 0.6
+
+
+def check_trace(name, p, where, ended):
+    late = held_up(where, ended)
     found = prof.traces(where, damaged=bool(p['env'].get('may_complain')))
     gs.equal(len(found), p['gpu'], f'{name}: streams')
     for t in found:
         gs.check(len(t.ops) > 0, f'{name}: no operation in the trace')
         pid = t.hello['pid']
-        if t.bye and p['bye']:
+        if t.bye and p['bye'] and not (late and t.lost()):
             if p['gpu'] == 1 or name.startswith('fork'):
                 prof.expect_exact(where, t, name, pid)
-        gs.check(not p['bye'] or t.bye, f'{name}: no Bye')
+        gs.check(not p['bye'] or t.bye or late, f'{name}: no Bye')
+        if late:
+            print(f'{name}: a busy machine')
     if p['gpu']:
         gs.equal(len(gs.runs(os.path.join(where, 'runs'))), 1, f'{name}: runs')
 

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 from decimal import Decimal
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
@@ -245,16 +246,33 @@ def hangs():
         gs.check(t.bye and any('still under way' in n for n in t.bye['notes']), f'GPM hangs: {t.bye}')
 
 
+def both_at_work(where, both):
+    """For some seconds; who asks ends last, for the other one would come in for it."""
+    path, pids = os.path.join(where, 'calls'), {str(p.pid) for p in both}
+    gs.until('two: both are at work', lambda: os.path.exists(path) and
+             {c[0] for c in called(where, 'nvmlDeviceGetMemoryInfo')} == pids)
+    gs.until('two: a reading', lambda: len(called(where, 'nvmlGpmSampleGet')) >= 2)
+    time.sleep(4)
+    asked = {c[0] for c in called(where, 'nvmlGpmSampleGet')}
+    for i in sorted(range(2), key=lambda i: str(both[i].pid) in asked):
+        open(os.path.join(where, f'end{i}'), 'w').close()
+        gs.equal(both[i].wait(timeout=120), 0, 'two: status')
+
+
 def shared():
     """Of two processes of a run on one device one asks."""
     with gs.scratch() as where:
         path = os.path.join(where, 'calls')
         with open(os.path.join(where, 'job.py'), 'w') as f:
-            f.write(JOB)
+            f.write(JOB.replace('time.time() < end', 'not os.path.exists(sys.argv[2])'))
         env = prof.environment(where, WORKLOADS=gs.WORKLOADS, GPUSIM_NVML_CALLS=path,
                                GPUSIM_SHM=os.path.join(where, 'shm'), GPUSTARVE_RUN_ID='shared')
-        both = [subprocess.Popen([gs.WITH_GPUSIM, gs.PYTHON, 'job.py', '5'], env=env, cwd=where) for _ in range(2)]
-        gs.equal([p.wait(timeout=120) for p in both], [0, 0], 'two: status')
+        both = [subprocess.Popen([gs.WITH_GPUSIM, gs.PYTHON, 'job.py', '0', f'end{i}'], env=env, cwd=where) for i in range(2)]
+        try:
+            both_at_work(where, both)
+        finally:
+            for p in both:
+                p.kill()
         gs.equal(len({c[0] for c in called(where, 'nvmlGpmSampleGet')}), 1, 'two: one asks')
         gs.equal(sorted(bool(readings(t)) for t in prof.traces(where)), [False, True], 'two: one tells')
 

@@ -31,7 +31,7 @@ JOB = textwrap.dedent('''
         module = load()
         launch(module, f'jit_{i}')
         stream.synchronize()
-        time.sleep(0.8)  # its record has come back
+        time.sleep(2.5)  # its record has come back, which takes half a second, and on a busy machine longer
         launch(module, f'jit_{i}')
         stream.synchronize()
         cuda.cuModuleUnload(module)
