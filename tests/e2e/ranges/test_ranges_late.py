@@ -25,7 +25,7 @@ def child(mode, own):
         import gpudev
         device = gpudev.Device(0)
     stream = gpudev.Stream(device)
-    time.sleep(1.5)  # the hook comes with the next flush
+    time.sleep(4)  # the hook comes with the next flush, in half a second; on a busy machine later
 
     class Sleepy(Dataset):
         def __len__(self):
