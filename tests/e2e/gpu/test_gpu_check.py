@@ -24,6 +24,8 @@ import check  # noqa: E402
 import questions  # noqa: E402
 import table  # noqa: E402
 
+# What parts leave behind: `sleep` with a number of this test's own, for another one may play beside it on this machine.
+LEFT = {'HANGS': f'4711{os.getpid()}', 'SLOW': f'4712{os.getpid()}'}
 MADE_UP = {
     'fine': '''
 SECONDS = 60
@@ -37,7 +39,7 @@ import subprocess, time
 SECONDS = 5
 def part(r, out):
     r.put('hangs', 'before', 'it hung', True)
-    subprocess.Popen(['sleep', '4711'], start_new_session=True)
+    subprocess.Popen(['sleep', 'HANGS'], start_new_session=True)
     while True:
         try:
             time.sleep(1000)
@@ -74,7 +76,7 @@ def part(r, out):
     with open(os.path.join(out, 'runs', 'summary.json'), 'w') as f:
         f.write('{}')
     r.put('slow', 'first', 'here', True)
-    subprocess.Popen(['sleep', '4712'])
+    subprocess.Popen(['sleep', 'SLOW'])
     time.sleep(400)
 '''}
 
@@ -201,7 +203,7 @@ def write_parts(tmp):
     os.makedirs(os.path.join(folder, 'parts'))
     for name, text in MADE_UP.items():
         with open(os.path.join(folder, 'parts', name + '.py'), 'w') as f:
-            f.write(text)
+            f.write(re.sub('|'.join(LEFT), lambda found: LEFT[found[0]], text))
     return folder
 
 
@@ -225,7 +227,7 @@ def faults(tmp, folder):
     gs.check(parts['no_such'][0][1] is False and 'broke: ModuleNotFound' in parts['no_such'][0][2],
              f'no such part: {parts["no_such"]}')
     gs.equal([row[1] for row in parts['fine']], [True, None, None], 'the last part has its answers')
-    gs.equal(running(4711), [], 'what the part that hung left behind was ended')
+    gs.equal(running(LEFT['HANGS']), [], 'what the part that hung left behind was ended')
     gs.check(['a \\| b &lt;script>', 'two lines', 'none', 'ok'] in rows(table_of(out)),
              'a cell holds no markup and no end of a cell')
     with open(os.path.join(out, 'progress.log')) as f:
@@ -236,7 +238,7 @@ def faults(tmp, folder):
 def wait_for_first(out):
     path = os.path.join(out, 'gpu-check.json')
     end = time.time() + 300
-    while not (os.path.exists(path) and result_of(out)['parts'] and running(4712)):
+    while not (os.path.exists(path) and result_of(out)['parts'] and running(LEFT['SLOW'])):
         if time.time() > end:
             raise AssertionError('the part that is slow did not begin')
         time.sleep(0.1)
@@ -256,10 +258,10 @@ def ended(tmp, folder):
         if number == signal.SIGTERM:
             gs.equal(run.returncode, 1, 'TERM: exit status')
             gs.check('ended by SIGTERM' in table_of(out), 'TERM is said')
-            gs.equal(running(4712), [], 'TERM ends what the part had started')
+            gs.equal(running(LEFT['SLOW']), [], 'TERM ends what the part had started')
             with tarfile.open(os.path.join(out, 'runs.tar.gz')) as tar:
                 gs.check('runs/summary.json' in tar.getnames(), f'kept: {tar.getnames()}')
-        for pid in running(4712):
+        for pid in running(LEFT['SLOW']):
             os.kill(pid, signal.SIGKILL)
 
 
