@@ -264,9 +264,13 @@ assert x.take() == [] and [r['site'] for r in y.take()] == [ENTER, EXIT]''')
         self.program('''
 x = Subscriber()
 trace(4)
-s.kernel(600_000_000)
-t = threading.Thread(target=s.synchronize)
-t.start(); time.sleep(.1)
+s.kernel(3_000_000_000)
+calls = threading.Event()
+def wait():
+    calls.set()
+    s.synchronize()
+t = threading.Thread(target=wait)
+t.start(); calls.wait(); time.sleep(.5)  # it is in there
 assert x.subscribe() == 0 and x.on(DRIVER) == 0
 t.join()
 assert x.take() == []

@@ -166,11 +166,14 @@ assert used() - before == MIB and attribute(7) == MIB and attribute(1, INT) == 1
 assert out(P, 'cuPointerGetAttribute', 17, U64(p)) == pool.value
 q = out(U64, 'cuMemAllocAsync', SIZE(MIB), s_)
 # what is not known yet holds a free back
+import threading
+gate = threading.Event()
 s.kernel(1_000_000)
-s.host(lambda: time.sleep(0.05))
+s.host(gate.wait)
 drv.cuMemsetD8Async(U64(q), c.c_ubyte(1), SIZE(MIB), s_)
 drv.cuMemFreeAsync(U64(q), s_)
 assert attribute(7) == 2 * MIB
+gate.set()
 s.synchronize()
 assert attribute(7) == MIB and attribute(8) == 2 * MIB
 zero = U64(0)

@@ -34,6 +34,10 @@ def unique_id(name):
     while not os.path.exists(path): time.sleep(0.002)
     with open(path, 'rb') as f: ctypes.memmove(ctypes.addressof(uid), f.read(), 128)
     return uid
+def come(name): open(os.path.join(os.environ['DIR'], name), 'w').close()
+def meet(name):
+    """Who has come there by then."""
+    while not os.path.exists(os.path.join(os.environ['DIR'], name)): time.sleep(0.002)
 def new_comm(name='id', ranks=None, rank=None):
     c = P()
     ok(nccl.ncclCommInitRank(ctypes.byref(c), n if ranks is None else ranks, unique_id(name), r if rank is None else rank))
@@ -323,14 +327,16 @@ for k in range(rounds):
         """In progress until the last has come; calls before that are refused."""
         self.ranks('''
 uid, comm, state = unique_id('id'), P(), INT()
-if r == n - 1: time.sleep(0.5)
+if r == n - 1: meet('refused')
 rc = nccl.ncclCommInitRankConfig(ctypes.byref(comm), n, uid, r, config(0))
 assert rc in (0, IN_PROGRESS) and comm
 if r == 0:
     assert rc == IN_PROGRESS
     ok(nccl.ncclCommGetAsyncError(comm, ctypes.byref(state)))
     a = put([1])
-    if state.value == IN_PROGRESS: call('ncclAllReduce', a, a, 1, I32, SUM, comm, s.handle, want=4)
+    ok(state.value, IN_PROGRESS)
+    call('ncclAllReduce', a, a, 1, I32, SUM, comm, s.handle, want=4)
+    come('refused')
 def wait(c):
     while ok(nccl.ncclCommGetAsyncError(c, ctypes.byref(state))) or state.value == IN_PROGRESS: time.sleep(0.001)
     ok(state.value)
@@ -422,8 +428,11 @@ s.synchronize()
         """Until what is under way is over."""
         self.ranks('''
 a = put([1])
-if r == 1: time.sleep(0.3)
+if r == 1:
+    meet('waits')
+    time.sleep(0.3)
 at = time.time()
+if r == 0: come('waits')
 call('ncclAllReduce', a, a, 1, I32, SUM, comm, s.handle)
 ok(nccl.ncclCommFinalize(comm))
 assert r or time.time() - at > 0.2
@@ -524,8 +533,8 @@ a = put([1])
 if r == 0:
     call('ncclAllReduce', a, a, 1, I32, SUM, comm, s.handle)
     t = threading.Timer(0.3, lambda: ok(nccl.ncclCommAbort(comm)))
-    t.start()
     at = time.time()
+    t.start()
     s.synchronize()
     assert time.time() - at > 0.2
     t.join()
