@@ -14,7 +14,7 @@ import gs
 import schema
 
 JOB = '''
-import os, pathlib, shutil, signal, sys, threading, time
+import glob, os, pathlib, shutil, signal, sys, threading, time
 sys.path.insert(0, sys.argv[1])
 import gpudev, torch
 how, net = sys.argv[2], torch.nn.Linear(1024, 1024)
@@ -24,12 +24,26 @@ def save(path):
 
 class Slow:
     def __init__(self, f):
-        self.f = f
+        self.f, self.pause = f, 1
     def write(self, data):
-        time.sleep(1)
+        time.sleep(self.pause)
+        self.pause = 300  # the kill comes between, whenever that is
         return self.f.write(data)
     def flush(self):
         self.f.flush()
+
+def await_watch(path):
+    """Until the kernel tells libprof's sender, whose descriptors are its own, of the file: what another does to it is seen."""
+    want, end = 'ino:%x ' % os.stat(path).st_ino, time.monotonic() + 120
+    while time.monotonic() < end:
+        for name in glob.glob('/proc/self/task/*/fdinfo/*'):
+            try:
+                with open(name) as f:
+                    if want in f.read():
+                        return
+            except OSError:  # closed since
+                pass
+        time.sleep(0.01)
 
 def overwrite():
     with open('a.pt', 'wb') as f:
@@ -58,7 +72,8 @@ def save_folder():
         shards('a.tmp', '.part')
         for i in range(3):
             os.replace(f'a.tmp/model/{i}.part', f'a.tmp/model/{i}.pt')
-        time.sleep(0.6)  # it is watched
+        for i in range(3):
+            await_watch(f'a.tmp/model/{i}.pt')
         os.system('mv a.tmp a')
     else:
         shards('tmp-a-1', n=20 if how == 'folder_many' else 3)
@@ -91,7 +106,7 @@ for n in range(1, 101):
         if how in ('torn', 'renamed'):
             os.replace('a.pt.tmp', 'a.pt')
         elif how in ('mv', 'mv_rm'):
-            time.sleep(0.6)  # it is watched
+            await_watch('a.pt.tmp')
             os.system('mv a.pt.tmp a.pt')
         elif how == 'own':
             os.replace('next.pt', 'a.pt')

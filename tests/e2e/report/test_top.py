@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import alerting
@@ -74,9 +75,8 @@ class Top:
         gs.equal(s.unknown, [], 'only known sequences')
         return [l.rstrip() for l in s.line]
 
-    def until(self, condition, what, timeout=60):
-        import time
-        end = time.monotonic() + timeout
+    def until(self, condition, what, timeout=120):
+        end = time.monotonic() + timeout * gs.PATIENCE
         while not condition(self.screen()):
             if time.monotonic() > end or not self.term.read(1):
                 return gs.check(False, f'{what}: {self.screen()}')
@@ -138,10 +138,9 @@ def many_ranks(folder):
     gs.check(re.search(r'^many  63 of 64 GPUs, 64 processes, 8 hosts$', text, re.M), text[:300])
 
     top = Top(path, '--price', '36')
-    top.until(lambda s: len(table(s)) == 19 and s[-1], '24 rows of terminal')
+    top.until(lambda s: len(table(s)) == 19 and s[-1].startswith('q quit  s sort: waste  p pause  rows 1-'), '24 rows of terminal')
     first = top.screen()
     gs.equal(ranks(first)[:3], [7, 63, 62], 'sorted by waste')
-    gs.check(first[-1].startswith('q quit  s sort: waste  p pause  rows 1-'), first[-1])
     gs.check(all(len(l) <= 80 for l in first), 'no line is longer than the terminal')
     top.term.key(b'\x1bOB ')
     top.until(lambda s: 'rows 1-' not in s[-1] and ranks(s)[:1] != [7], 'an arrow and a page down scroll')
@@ -177,9 +176,14 @@ def over_https(centre, folder):
     """The same run at the centre that it is forwarded to, by a certificate that we trust and a token."""
     token, name = os.path.join(centre.root, 'upstream-token'), os.path.basename(gs.runs(folder)[0])[:-4]
     trust = ['--ca-file', os.path.join(centre.root, 'ca.pem'), '--token-file', token]
-    gs.until('it comes in time', lambda: b'  1 GPU' in gs.gpustarve('top', '--once', *trust, centre.url).stdout)
-    text = gs.gpustarve('top', '--once', '--price', '36', *trust, centre.url).stdout.decode()
-    gs.check(text.startswith(f'{name}  1 GPU') and '$36.00/h' in text, f'over https: {text}')
+    text = ''
+
+    def told():
+        nonlocal text
+        text = gs.gpustarve('top', '--once', '--price', '36', *trust, centre.url).stdout.decode()
+        return text.startswith(f'{name}  1 GPU') and '$36.00/h' in text
+
+    gs.check(gs.until('it comes in time', told), f'over https: {text}')
     for options, want in ((trust[2:], b'ertificate'), (trust[:2], b'HTTP 401')):
         done = gs.gpustarve('top', '--once', *options, centre.url)
         gs.check(done.returncode == 1 and want in done.stderr and not done.stdout, f'{options}: {done}')
@@ -207,10 +211,15 @@ def killed_over_https(centre, folder):
     name = os.path.basename(gs.runs(folder)[0])[:-4]
     ask = ['top', '--once', '--ca-file', os.path.join(centre.root, 'ca.pem'), '--token-file',
            os.path.join(centre.root, 'upstream-token'), f'{centre.url}/runs/{name}']
-    want = f'{name}  0 of 1 GPU  ended by signal 9\n'
-    gs.until('it comes in time', lambda: gs.gpustarve(*ask).stdout.decode().startswith(want))
-    text = gs.gpustarve(*ask).stdout.decode()
-    gs.check(' killed ' in text.splitlines()[-1] and '/h' not in text.splitlines()[1] and 'no sign' not in text, f'killed: {text}')
+    want, text = f'{name}  0 of 1 GPU  ended by signal 9\n', ''
+
+    def told():  # the wrapper tells the one, the collector the other, and not at once
+        nonlocal text
+        text = gs.gpustarve(*ask).stdout.decode()
+        return text.startswith(want) and ' killed ' in text.splitlines()[-1]
+
+    gs.check(gs.until('it comes in time', told), f'killed: {text}')
+    gs.check('/h' not in text.splitlines()[1] and 'no sign' not in text, f'killed: {text}')
 
 
 def goes_on(folder):
@@ -239,8 +248,7 @@ def watched(folder, centre):
         top.until(lambda s: '$36.00/h' in s[1] and any('alert ' in l and 'usd>0.02' in l for l in s),
                   'price, and the alert that fired')
         top.until(lambda s: len(table(s)) == 1 and ' - ' in table(s)[0], 'one process without a rank')
-        gs.check(re.search(r'known up to .* ago  own cost [\d.]+ % of a core  nothing lost', top.screen()[2]),
-                 f'what is known: {top.screen()[2]}')
+        top.until(lambda s: re.search(r'known up to .* ago  own cost [\d.]+ % of a core  nothing lost', s[2]), 'what is known')
         over_https(centre, folder)
         os.kill(trainer_of(run), signal.SIGKILL)
         run.wait(120)
@@ -276,8 +284,9 @@ def judged(folder):
     with open(os.path.join(run, 'summary.json'), encoding='utf-8') as f:
         said = json.load(f)
     lines = gs.gpustarve('top', '--once', run).stdout.decode().splitlines()
-    gs.check(lines[1].startswith(said['verdict']), f'{said["verdict"]}: {lines[1]}')
-    if said['verdict'] == 'input-bound':
+    # On a busy machine the program may have lacked a CPU for longer: that leads, and input stands beside it.
+    gs.check(re.match(f'(host-bound and )?{said["verdict"]}', lines[1]), f'{said["verdict"]}: {lines[1]}')
+    if lines[1].startswith('input-bound'):
         shown = float(re.search(r'waited for input for ([\d.]+) % of the training time', lines[1])[1])
         gs.check(abs(shown - said['ledger']['starved_of_working_pct']) < 0.051, f'{shown}, {said["ledger"]}')
     gs.check(re.search(r'[\d.]+ % of the training time', lines[1]), f'one share leads: {lines[1]}')
