@@ -35,7 +35,7 @@ def by_arguments(where):
         [gs.WITH_GPUSIM, *job.wrapped([*PROGRAM, '--told', job.told, '--process', f'{i}:2:{at}'])], cwd=job.where,
         env=job.env(JAX_PLATFORMS='cpu', GPUSIM_SHM=shm, GPUSTARVE_RUN_ID='jax', RANK=i, WORLD_SIZE=2, LOCAL_RANK=i),
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for i in (0, 1)]
-    said = [p.communicate(timeout=300)[0].decode() for p in both]
+    said = [p.communicate(timeout=300 * gs.PATIENCE)[0].decode() for p in both]
     gs.equal([p.returncode for p in both], [0, 0], f'{job.what}: {said}')
     job.expect(2)
 

@@ -22,7 +22,7 @@ import nbformat
 from nbclient import NotebookClient
 cells = json.load(open(sys.argv[1]))
 book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells])
-NotebookClient(book, timeout=240, kernel_name='python3').execute()
+NotebookClient(book, timeout=240, startup_timeout=240, kernel_name='python3').execute()
 json.dump([''.join(o.get('text', '') for o in cell.outputs) for cell in book.cells], open(sys.argv[2], 'w'))
 '''
 BEGIN = f'''import os, sys, time
@@ -62,7 +62,7 @@ def play(where, what, cells, wrapped=False, **env):
             f.write(text)
     drive = [gs.PYTHON, *paths]
     done = gs.command([gs.WITH_GPUSIM, *([gs.CLI, 'run', '-q', '-o', folder + '/runs', '--'] if wrapped else []), *drive],
-                      cwd=folder, timeout=280,
+                      cwd=folder, timeout=480,
                       env=gs.environment(GPUSIM_TRUTH=folder + '/truth', GPUSTARVE_LIB=gs.LIBPROF, GPUSTARVE_PROGRAM=gs.CLI,
                                          GPUSTARVE_OUT=folder + '/runs', IPYTHONDIR=folder, JUPYTER_RUNTIME_DIR=folder,
                                          JUPYTER_CONFIG_DIR=folder, HOME=folder, **env))

@@ -41,7 +41,7 @@ def two_hosts(where, name, python):
                                        *job.rank(python=None)])],
         env=job.env(GPUSIM_NODE=k, GPUSIM_HOST=f'node{k}', LD_PRELOAD=launching.HOST, GPUSTARVE_RUN_ID='both'), cwd=job.where,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for k in (0, 1)]
-    said = [p.communicate(timeout=300)[0].decode() for p in nodes]
+    said = [p.communicate(timeout=300 * gs.PATIENCE)[0].decode() for p in nodes]
     gs.equal([p.returncode for p in nodes], [0, 0], f'{job.what}: {said}')
     job.expect(4, hosts=2)
 
