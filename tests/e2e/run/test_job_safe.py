@@ -75,7 +75,7 @@ def of_untraced(where):
     line = answer(1, 'not known: a run of it that goes on has no trace here: no process of it has come to a GPU yet', path)
     gs.check('no run with a trace' not in line, line)
     answer(1, 'not known', os.path.basename(path)[:-4], '--dir', out)
-    run.communicate(timeout=60)
+    run.communicate(timeout=480 * gs.PATIENCE)
     if os.path.isdir(path):
         answer(0, 'safe to stop: nothing of it holds a GPU', path)
 
@@ -375,9 +375,11 @@ import os, sys, time
 sys.path.insert(0, sys.argv[1])
 import torch, gpudev
 stream = gpudev.Stream(gpudev.Device(0))
-for i in range(60):
+for i in range(1000):
     stream.kernel(100_000_000, 'step')
     stream.synchronize()
+    if os.path.exists(sys.argv[2] + '/enough'):
+        break
     if i == 20:
         torch.save({'model': torch.zeros(1 << 16)}, sys.argv[2] + '/ckpt.pt')
         open(sys.argv[2] + '/saved', 'w').close()
@@ -403,9 +405,13 @@ def of_a_real_one(where):
     def analysed():
         done = gs.gpustarve('report', path, '--format', 'json', *PRICE)
         return json.loads(done.stdout)['saves']['now_ns'] / 1e9
-    before = analysed()
-    status, line = asked(path, *PRICE)
-    after = analysed()
+    try:
+        before = analysed()
+        status, line = asked(path, *PRICE)
+        after = analysed()
+    finally:
+        with open(out + '/enough', 'w', encoding='utf-8'):
+            pass
     said = re.search(r'loses ([\d.]+) s of GPU time \(\$([\d.]+)\)', line)
     gs.check(status == 0 and said and before - 2 <= float(said[1]) <= after + 2,
              f'{before} s, {after} s, status {status}: {line}')

@@ -48,8 +48,8 @@ def processes(word, where):
     return out
 
 
-def await_trainer(truth, patience=30):
-    end = time.monotonic() + patience
+def await_trainer(truth, patience=120):
+    end = time.monotonic() + patience * gs.PATIENCE
     while time.monotonic() < end:
         for name in os.listdir(truth):
             if os.path.getsize(os.path.join(truth, name)):
@@ -156,10 +156,10 @@ def one(whom, job, seed, version):
     with gs.scratch() as where:
         truth = os.path.join(where, 'truth')
         os.mkdir(truth)
-        # With the collector alone killed the job must end by itself, two seconds later or so.
+        # With the collector alone killed the job must end by itself, some seconds later.
         hold = ['--ops', 10**9]
         if whom == 'collector':
-            hold = ['--ops', {'calm': 1700, 'busy': 34000, 'withheld': 6500}[job]]
+            hold = ['--ops', {'calm': 2200, 'busy': 44000, 'withheld': 8500}[job]]
         p = subprocess.Popen(
             [str(a) for a in [gs.WITH_GPUSIM, gs.CLI, 'run', '-o', os.path.join(where, 'runs'),
                               '--max-overhead', 0, '--price', 2, '--', prof.MIXLOOP, *hold,

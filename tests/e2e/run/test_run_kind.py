@@ -29,11 +29,12 @@ TYPED = '''import os, pty, sys, time
 pid, fd = pty.fork()
 if not pid:
     os.execv(sys.executable, [sys.executable, '-q'])
-for line in sys.argv[1:]:
-    os.write(fd, line.encode() + b'\\n')
+for line in [*sys.argv[1:], 'exit()']:
+    seen = b''
+    while b'>>> ' not in seen:  # now it waits for a line
+        seen += os.read(fd, 1 << 16)
     time.sleep(1)
-    os.read(fd, 1 << 16)
-os.write(fd, b'exit()\\n')
+    os.write(fd, line.encode() + b'\\n')
 try:
     while os.read(fd, 1 << 16):
         pass

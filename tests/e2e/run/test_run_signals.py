@@ -110,21 +110,18 @@ with gs.scratch() as where:
         text += os.read(fd, 4096)
     os.close(fd)
     os.waitpid(pid, 0)
-    for _ in range(50):
-        if os.path.exists('hup'):
-            break
-        time.sleep(0.1)
-    gs.check(os.path.exists('hup'), 'the command hears that the terminal hung up')
+    gs.until('the command hears that the terminal hung up', lambda: os.path.exists('hup'))
 
     # A command that stops itself stops us; CONT goes on with both. It ends at once then, in the
     # middle of our taking the signal: many times, for each order of the two.
     for _ in range(20):
         p = start(RUN + ['sh', '-c', 'echo ready; kill -STOP $$; echo on; exit 5'])
         ready(p)
-        for _ in range(2000):
+        end = time.monotonic() + 120 * gs.PATIENCE
+        while True:
             with open(f'/proc/{p.pid}/stat') as f:
                 state = f.read().rsplit(')', 1)[1].split()[0]
-            if state == 'T':
+            if state == 'T' or time.monotonic() > end:
                 break
             time.sleep(0.002)
         gs.equal(state, 'T', 'stopped along')
@@ -137,8 +134,7 @@ with gs.scratch() as where:
     ready(p)
     p.kill()
     p.wait()
-    time.sleep(2)
-    gs.check(os.path.exists('alive'), 'the command outlives its wrapper')
+    gs.until('the command outlives its wrapper', lambda: os.path.exists('alive'))
 
     # What the command finds.
     def state(argv, **kw):

@@ -197,13 +197,15 @@ def left_behind(where):
     """A command that leaves a process on the GPU behind does not keep its caller waiting for long."""
     stay = [gs.PYTHON, '-c', 'import sys, time; sys.path.insert(0, sys.argv[1]); import gpudev\n'
             's = gpudev.Stream(gpudev.Device(0)); s.kernel(1000); s.synchronize(); print("on", flush=True)\n'
-            'time.sleep(25)', gs.WORKLOADS]
+            'import os\nfor i in range(6000):\n    if os.path.exists("go"): break\n    time.sleep(0.1)\n', gs.WORKLOADS]
     began = time.monotonic()
     done = gs.command([gs.WITH_GPUSIM, gs.CLI, 'run', '-o', 'runs', '--price', '1', '--', 'bash', '-c',
                        '"$@" >line 2>/dev/null & until grep -q on line; do sleep 0.1; done; sleep 1.5', 'bash', *stay],
                       cwd=where, env=gs.environment(GPUSIM_DEVICES=1))
     took = time.monotonic() - began
-    gs.check(took < 20, f'took {took:.1f} s')
+    with open(os.path.join(where, 'go'), 'w'):
+        pass
+    gs.check(took < 60, f'took {took:.1f} s')  # it would stay for ten minutes; what else there is to do may take long on a busy machine
     gs.check(b'lower bound' in done.stderr, f'and is said to be unfinished: {done.stderr.decode()}')
 
 
@@ -246,7 +248,7 @@ def thread_of_another(where):
     with open(source, 'w') as f:
         f.write(LISTENER)
     gs.command(['cc', '-shared', '-fPIC', '-pthread', '-o', library, source])
-    done = run('sh', '-c', 'unset LD_PRELOAD; sleep 0.2; exit 7', cwd=where, timeout=30,
+    done = run('sh', '-c', 'unset LD_PRELOAD; sleep 0.2; exit 7', cwd=where, timeout=240,
                env=gs.environment(LD_PRELOAD=library))
     gs.equal(done.returncode, 7, 'beside a thread of another')
 
@@ -260,7 +262,7 @@ with gs.scratch() as top:
     gs.side_by_side([functools.partial(alone, test) for test in (
         left_behind, several, verdict, identical, no_collector, the_environment, unwritable, switched_off,
         thread_of_another)])
-    end = time.monotonic() + 120  # what left_behind left behind stays for 25 s
+    end = time.monotonic() + 120  # what left_behind left behind goes now
     while leftovers(top) and time.monotonic() < end:
         time.sleep(0.5)
     gs.equal(leftovers(top), [], 'no collector is left')
