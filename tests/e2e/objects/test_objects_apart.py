@@ -34,12 +34,12 @@ def answers(machine, port):
 def cuts_cut(here, machine, port):
     """Each kind of a cut, before anything is concluded from a world that went on."""
     link = apart.Link(here, machine)
-    gs.check(answers(machine, port), 'a cable')
+    gs.until('a cable', lambda: answers(machine, port))
     for kind in apart.KINDS:
         link.cut(kind)
         gs.check(not answers(machine, port), f'{kind}: nobody hears')
         link.mend()
-        gs.check(answers(machine, port), f'{kind}: mended')
+        gs.until(f'{kind}: mended', lambda: answers(machine, port))
     link.remove()
 
 

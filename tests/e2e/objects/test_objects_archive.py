@@ -36,7 +36,7 @@ def centre(where, *options):
 
 
 def names(store):
-    return {tuple(k.split('/')[1:3]) for b, k in store.objects if k.endswith('/run.json')}
+    return {tuple(k.split('/')[1:3]) for b, k in list(store.objects) if k.endswith('/run.json')}
 
 
 def billed(where):

@@ -291,7 +291,8 @@ def test_by_way_of_a_gateway():
             deadly.died.append('unrecorded-n2')  # with it nobody dies
             central.write(os.path.join(folder, 'unrecorded-n2'), '')
             gs.until('the rest', lambda: any(k == at + 'unrecorded-n2' for _, k in list(store.objects)))
-            gs.until('the step', lambda: any('slurm-c1-9.0-0/' in k for _, k in list(store.objects)))
+            want = {(f.stream.hex(), f.seq) for f in c.read_stream(glob.glob(f'{glob.escape(run)}/*.gst')[0])}
+            gs.until('all of the step', lambda: set(gateways.frames_of(dict(store.objects), 'slurm-c1-9.0-0')[0]) == want)
             sender.close()
             with open(os.path.join(node.base, 'c1-9.job', 'alloc-n1-0.json'), 'rb') as f:
                 ended = f.read()
@@ -300,6 +301,8 @@ def test_by_way_of_a_gateway():
         gs.equal((sorted(facts), facts['alloc-n1-0.json']), (['alloc-n1-0.json', 'begun-n1-0.json', 'unrecorded-n2'], ended), 'facts')
 
         store.put = lambda bucket, key, body: None
+        gs.equal(a.stop(), 0, 'it has put what it had of the node')
+        a.start()
         then = dict(store.objects)
         gs.equal([ask(a.port, 'c1-9.job/files/alloc-n1-0.json', b) for b in (ended, begun, ended)], [200] * 3, 'what comes again')
         gs.equal(ask(a.port, 'c1-9.job/files/alloc-n1-0.json', begun, If_None_Match='*'), 412, 'and late')

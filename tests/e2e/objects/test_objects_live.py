@@ -68,6 +68,11 @@ def runs_told(g, team='alpha'):
     return {(m[1], m[2]): m[3] for m in re.finditer(r'^gpustarve_run_(\w+)\{run="([^"]*)"\} (\S+)$', text.decode(), re.M)}
 
 
+def exchanges(g):
+    """How often it has exchanged pulses with the store."""
+    return re.search(r'^gpustarve_collector_pulse_exchanges_total (\d+)$', ask(g, 'GET', '/metrics')[1].decode(), re.M)[1]
+
+
 def process(run, rank, busy, wait, **kw):
     """A process and its frames: the Hello, and a pulse each second of its life up to now."""
     t = Trainer(run, ago=LIVES, rank=rank, stamped=True, **kw)
@@ -118,8 +123,9 @@ def check(engine):
         until_told(url, want, 'as the run directory tells it')
         gs.equal(top('--store', url, '--run', 'alpha/r')[1][0], want[0], 'and its head')
         gs.check('r' in top('--store', url)[1][0], 'the newest of any team')
-        rc, _, said = top('--store', url, '--run', 'r')
-        gs.check(rc == 1 and 'alpha' in said and 'beta' in said, f'of two teams: {said}')
+        # beta's frames may wait for their gateway's next exchange when all of alpha's are told.
+        gs.until('of two teams', lambda: (lambda rc, _, said: rc == 1 and 'alpha' in said and 'beta' in said)(
+            *top('--store', url, '--run', 'r')), PATIENCE_S)
         gs.equal(top('--store', url, '--run', 'no-such')[0], 1, 'no such run')
 
         # Each gateway says the same, of its own team's alone.
@@ -212,7 +218,10 @@ def check_saves(engine):
             gs.equal(want[0], {'0': '22.0 s', '1': '22.0 s'}, 'since the third')
             gs.equal(told(), want, 'as soon as it has ended')
 
-            # Who is killed takes something along: it is not known, until the next that is whole.
+            # Who is killed takes something along: it is not known, until the next that is whole. The next exchange
+            # with the store is ten seconds off when one has just ended.
+            before = exchanges(b)
+            gs.until('an exchange', lambda: exchanges(b) != before, PATIENCE_S)
             post(b, t.save(60, 'begun', LIVES + 3, path='/ckpt/60', content=1))
             b.kill()
             post(c, t.save(60, 'whole', LIVES + 3, LIVES + 4, path='/ckpt/60', inode=60, size=1 << 30, content=1),
