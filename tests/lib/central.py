@@ -98,7 +98,7 @@ class Centre(Daemon):
                                     os.path.join(self.root, cert + '.key'))
         return context
 
-    def connect(self, cert=None, timeout=30):
+    def connect(self, cert=None, timeout=120):
         if not self.https:
             return http.client.HTTPConnection('127.0.0.1', self.port, timeout=timeout)
         return http.client.HTTPSConnection('127.0.0.1', self.port, timeout=timeout,

@@ -52,7 +52,7 @@ class Daemon:
         self.process.kill()
         self.process.wait()
 
-    def stop(self, sig=signal.SIGTERM, timeout=30):
+    def stop(self, sig=signal.SIGTERM, timeout=120):
         """Its exit status."""
         if self.process.poll() is None:
             self.process.send_signal(sig)

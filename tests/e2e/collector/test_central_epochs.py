@@ -189,8 +189,7 @@ def back_in_time(way, more, end=None):
             gs.equal(node.stop(timeout=PATIENCE), 0, 'the node ended')
             gs.check('sent again' in node.log(), 'it is said')
             if not end:
-                with open(told) as f:
-                    gs.check(re.fullmatch('upstream_behind [12]\n', f.read()), 'the command was told')
+                gs.until('the command was told', lambda: re.fullmatch('upstream_behind [12]\n', open(told).read()))
             until_there(centre, s, quiet)
 
 

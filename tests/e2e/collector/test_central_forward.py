@@ -23,6 +23,7 @@ R = c.seeded()
 ROUNDS = int(os.environ.get('GS_ROUNDS', 8))
 MIXLOOP = [os.path.join(gs.BUILD, 'workloads', 'mixloop'), '--ops=400', '--devices=1', '--processes=2']
 PATIENCE = 120  # others compute here, too
+TO_THE_END = ['--linger', '100']  # of what is to be there when the node has ended
 
 
 def folder():
@@ -95,7 +96,7 @@ def test_real_run():
     with folder() as root:
         central.certificates(root)
         with central.Centre(BIN, root, options=['--client-ca', os.path.join(root, 'ca.pem')]) as centre:
-            with c.Collector(BIN, root=root, options=central.upstream(centre, cert='client')) as node:
+            with c.Collector(BIN, root=root, options=[*central.upstream(centre, cert='client'), *TO_THE_END]) as node:
                 done = gs.command([gs.WITH_GPUSIM, gs.CLI, 'run', '-o', node.base, '--label', 'team=vision',
                                    '--collector', 'unix:' + node.socket, '--', *MIXLOOP],
                                   cwd=root, env=gs.environment())
@@ -395,7 +396,7 @@ def test_outbox_full():
 def test_nodes_and_spools():
     """Two nodes of one run make one run directory; spool files go, too; runs from before do not."""
     with folder() as root, central.Centre(BIN, root, https=False) as centre:
-        options = central.upstream(centre)
+        options = [*central.upstream(centre), *TO_THE_END]
         old = os.path.join(root, 'n0', 'runs', 'old.gst')
         os.makedirs(old)
         senders = [Sender('one'), Sender('one')]

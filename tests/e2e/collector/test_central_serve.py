@@ -547,18 +547,19 @@ class Slow:
 
 
 def slow_clients(https, idle=300):
-    """With --silence 1: 2 s without a word, 3 s for headers, 1 s and then 1 KiB/s for a body."""
-    with place() as root, Centre(BIN, root, https=https, options=["--silence", "1"]) as c:
+    """With --silence 2: 4 s without a word, 6 s for headers, 2 s and then 1 KiB/s for a body. It may take this test
+    seconds to say the next byte to each."""
+    with place() as root, Centre(BIN, root, https=https, options=["--silence", "2"]) as c:
         head = f"POST /v1/frames HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKENS['alpha']}\r\n"
         body = (head + "Content-Length: 1000000\r\n\r\n").encode()
         more = b"x" * 1000
-        slow = {"nothing": (Slow(c, b""), 2), "body": (Slow(c, body, more, https), 1),
-                "header": (Slow(c, b"GET / HT", more, https), 3),
-                "headers": (Slow(c, b"GET / HTTP/1.1\r\nA: b\r\n", more, https), 3)}
+        slow = {"nothing": (Slow(c, b""), 4), "body": (Slow(c, body, more, https), 2),
+                "header": (Slow(c, b"GET / HT", more, https), 6),
+                "headers": (Slow(c, b"GET / HTTP/1.1\r\nA: b\r\n", more, https), 6)}
         if https:
             said = half_hello(c.context())
             gs.check(len(said) > 200, 'len(said) > 200')  # at a byte each time it lasts longer than we wait
-            slow["handshake"] = Slow(c, said[:5], said[5:]), 2
+            slow["handshake"] = Slow(c, said[:5], said[5:]), 4
         idle = [socket.create_connection(("127.0.0.1", c.port)) for _ in range(idle)]
         open_ones, deadline = dict(slow), time.monotonic() + 90
         while open_ones and time.monotonic() < deadline:

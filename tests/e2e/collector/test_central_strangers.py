@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e,fault waits
+# ctest: labels=e2e,fault waits timeout=1200
 """What a node believes of answers: those of a collector, and only as far as they go. Nothing is given
 up for what something else on the way says, and one run that the centre cannot take keeps no other back."""
 import http.client
@@ -241,7 +241,8 @@ def test_crowd():
     """One host opens more sockets than the centre has, and says nothing, or stops amid a handshake, or posts a byte a
     second: others post as ever, from the same address too."""
     slow = 900 if gs.BIG else 90
-    with tempfile.TemporaryDirectory(prefix='gpustarve-crowd-') as root, central.Centre(BIN, root) as centre:
+    with tempfile.TemporaryDirectory(prefix='gpustarve-crowd-') as root, \
+            central.Centre(BIN, root, options=['--silence', '300']) as centre:  # else a busy machine opens them for longer than that
         stays, stream = centre.connect(), R.randbytes(16)  # it has authenticated, and stays
         asked = {'Authorization': 'Bearer ' + central.TOKENS['alpha']}
         stays.request('POST', '/v1/frames', c.hello(stream, 'stays'), asked)
@@ -279,7 +280,7 @@ def test_idle_team():
         stays, asked = centre.connect(), {'Authorization': 'Bearer ' + central.TOKENS['alpha']}
         stays.request('GET', '/v1/runs', None, asked)
         gs.equal(stays.getresponse().read() != b'', True, 'before the crowd')
-        crowd, was = Crowd(centre, 0, 0), stays.sock
+        crowd, was, began = Crowd(centre, 0, 0), stays.sock, time.monotonic()
         try:
             for _ in range(4300):
                 crowd.idle(central.TOKENS['beta'])
@@ -291,7 +292,8 @@ def test_idle_team():
             crowd.close()
         gs.equal(centre.stop(), 0, 'the end')
         gs.check(centre.counters()['http_idlest'] > 1200, centre.counters())
-        gs.equal(sum('team beta has 3' in line for line in centre.log().splitlines()), 1, centre.log()[-2000:])
+        said = sum('team beta has 3' in line for line in centre.log().splitlines())
+        gs.check(1 <= said <= 1 + (time.monotonic() - began) // 60, f'once a minute: {centre.log()[-2000:]}')
 
 
 if __name__ == '__main__':

@@ -53,11 +53,11 @@ def test_byte_by_byte():
 def test_large_frames():
     s = new_stream()
     with Collector(BIN) as c:
-        client = c.client(timeout=60)
+        client = c.client()
         sent = [hello(s, "large"), frame(s, 2, body=rng.randbytes(1_200_000)),
                 frame(s, 3, body=b"x"), frame(s, 4, body=rng.randbytes(300_000))]
         client.send(*sent)
-        client.wait_ack(s, 4, 30)
+        client.wait_ack(s, 4)
         with open(c.path("large", s), "rb") as f:
             gs.equal(f.read(), b"".join(sent), 'f.read()')
 
@@ -107,10 +107,10 @@ def test_spool_in_between():
 
 def test_bye_and_half_close_are_prompt():
     """Of several tries that follow each other one is quick. Were they synced with all others once a
-    second, each would begin right after a sync, and take a second."""
+    second, the second half of each would begin right after a sync, and take a second."""
     took = []
     with Collector(BIN) as c:
-        for _ in range(6):
+        while len(took) < 6 or min(took) >= 0.5 and len(took) < 60:  # a busy machine needs more of them
             s, t = new_stream(), new_stream()
             begin = time.monotonic()
             client = c.client()

@@ -70,6 +70,13 @@ def tries_of(path):
         return ""
 
 
+def try_at(path, ns):
+    """Notes that the next try is due then."""
+    text = re.sub(r"^next .*$", f"next {ns}", tries_of(path), flags=re.M)
+    with open(os.path.join(path, ".digest-tries"), "w") as f:
+        f.write(text)
+
+
 def calls(d, of="calls"):
     """Runs that a digest was begun of, in order; or what else the script noted."""
     try:
@@ -118,14 +125,15 @@ def test_parked():
             wait_for(lambda: "attempts 1\n" in tries_of(run), "its note")
             gs.check("error exit status 1: no ?[31mtrace\n" in tries_of(run), tries_of(run))
             c.stop()
+        due_ns = int(re.search(r"^next (\d+)$", tries_of(run), re.M)[1])
+        gs.check(due_ns - os.stat(os.path.join(run, ".digest-tries")).st_mtime_ns > 7 * 10**9, "not at once")
+        try_at(run, time.time_ns() + 600 * 10**9)  # which a busy machine does not reach meanwhile
         with centre(d, where) as c:
             time.sleep(4)
             gs.equal(calls(d), ["bad"], "tried again at once by the next collector")
             c.stop()
         for attempts in range(2, 9):
-            text = re.sub(r"^next .*$", "next 1", tries_of(run), flags=re.M)
-            with open(os.path.join(run, ".digest-tries"), "w") as f:
-                f.write(text)
+            try_at(run, 1)
             with centre(d, where) as c:
                 wait_for(lambda n=attempts: f"attempts {n}\n" in tries_of(run), "the next try")
                 gs.equal(metrics(c)["parked_digests"], attempts == 8, "parked")

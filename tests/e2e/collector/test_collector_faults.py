@@ -2,14 +2,17 @@
 # ctest: labels=e2e,fault waits timeout=300
 """Full disks, directories that vanish, strangers, garbage and crowds."""
 import contextlib
+import fcntl
 import multiprocessing
 import os
 import resource
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
@@ -147,7 +150,7 @@ def test_socket_removed():
     s = rng.randbytes(16)
     with Collector(BIN) as c:
         shutil.rmtree(os.path.dirname(c.socket))
-        client = c.client(timeout=5)
+        client = c.client()
         client.send(hello(s, "again"), frame(s, 2, BYE))
         client.wait_ack(s, 2)
         gs.equal(c.stop(), 0, 'c.stop()')
@@ -162,7 +165,7 @@ def test_wrong_user():
         os.chmod(c.root, 0o755)
         os.chmod(os.path.dirname(c.socket), 0o755)
         os.chmod(c.socket, 0o666)  # as if somebody had opened the doors
-        code = ("import socket, sys; s = socket.socket(socket.AF_UNIX); s.settimeout(5); "
+        code = ("import socket, sys; s = socket.socket(socket.AF_UNIX); s.settimeout(60); "
                 f"s.connect({c.socket!r}); sys.exit(0 if s.recv(1) == b'' else 5)")
         p = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
                             "/usr/bin/python3", "-c", code])
@@ -190,7 +193,7 @@ def test_any_user():
     sent = hello(s, "theirs") + frame(s, 2, BYE)
     with Collector(BIN, options=["--any-user"]) as c:
         os.chmod(c.root, 0o755)
-        code = ("import socket, sys; s = socket.socket(socket.AF_UNIX); s.settimeout(5); "
+        code = ("import socket, sys; s = socket.socket(socket.AF_UNIX); s.settimeout(60); "
                 f"s.connect({c.socket!r}); s.sendall(bytes.fromhex({sent.hex()!r})); "
                 "sys.exit(0 if len(s.recv(64)) == 64 else 5)")
         p = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
@@ -203,17 +206,25 @@ def test_any_user():
 def test_silent_and_stalled():
     s = rng.randbytes(16)
     with Collector(BIN, options=["--silence", "1"]) as c:
-        silent, half, quiet = c.client(), c.client(), c.client()
-        half.send(hello(s, "half"), frame(s, 2, body=b"x" * 1000)[:700])
         t = rng.randbytes(16)
-        quiet.send(hello(t, "quiet"))
-        silent.wait_closed(5)
-        half.wait_closed(5)
+        first, part = hello(t, "quiet"), hello(s, "half") + frame(s, 2, body=b"x" * 1000)[:700]
+        quiet = c.client()
+        quiet.send(first)  # at once: it is silent, too, until it has said something
+        half = c.client()
+        half.send(part)
+        silent = c.client()
+        silent.wait_closed()
+        half.wait_closed()
         gs.equal(half.acked(s), 1, 'half.acked(s)')
         time.sleep(1.5)
         quiet.send(frame(t, 2))
         quiet.wait_ack(t, 2)
         gs.equal(len(c.frames("half", s)), 1, 'len(c.frames("half", s))')
+
+
+def unread(client):
+    """Bytes that the collector has not read yet."""
+    return struct.unpack("i", fcntl.ioctl(client.sock, termios.TIOCOUTQ, bytes(4)))[0]
 
 
 def test_own_absence_is_no_silence():
@@ -222,8 +233,10 @@ def test_own_absence_is_no_silence():
     whole = frame(s, 2, body=b"x" * 1000)
     with Collector(BIN, options=["--silence", "3"]) as c:
         client = c.client()
-        client.send(hello(s, "away"), whole[:700])
+        client.send(hello(s, "away"))
         client.wait_ack(s, 1)
+        client.send(whole[:700])
+        wait_for(lambda: not unread(client), "it has read that")
         c.process.send_signal(signal.SIGSTOP)
         time.sleep(4)  # its clock strikes before the rest comes
         client.send(whole[700:])
@@ -310,7 +323,7 @@ def test_out_of_descriptors():
             try:
                 client = c.client()
                 client.send(hello(s, "later"), frame(s, 2, BYE))
-                client.wait_ack(s, 2, 1)
+                client.wait_ack(s, 2, 10)
                 return True
             except (ConnectionError, TimeoutError):
                 return False
@@ -319,7 +332,7 @@ def test_out_of_descriptors():
 
 
 def feed(collector, i, count, report):
-    client = collector.client(timeout=60)
+    client = collector.client(timeout=240)
     s = bytes([i]) * 16
     body = os.urandom(20_000)
     data = frame(s, 2, body=body)
@@ -329,7 +342,7 @@ def feed(collector, i, count, report):
         if seq % 16 == 0:
             client.poll()
     client.send(frame(s, count + 2, BYE))
-    client.wait_ack(s, count + 2, 60)
+    client.wait_ack(s, count + 2, 240)
     report.put(i)
     time.sleep(0.2)
     del data
@@ -342,7 +355,7 @@ def test_64_clients_at_once():
         for p in crowd:
             p.start()
         for p in crowd:
-            p.join(120)
+            p.join(300)
             gs.equal(p.exitcode, 0, 'p.exitcode')
         for i in range(64):
             frames = c.frames(f"crowd{i % 4}", bytes([i]) * 16)

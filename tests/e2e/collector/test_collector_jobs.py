@@ -66,7 +66,7 @@ def until(daemon, store, want, what):
         return rows(store) == want
 
     try:
-        c.wait_for(there, what, 45)
+        c.wait_for(there, what)
     except Exception:
         print(what, rows(store), daemon.log()[-3000:])
         raise

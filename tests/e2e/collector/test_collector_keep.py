@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e waits
+# ctest: labels=e2e waits timeout=1200
 """What a collector keeps: retention by age, label and size against a model of it, sweeps that are
 killed, runs that are open, limits, settings read again, words to a service manager."""
 import fcntl
@@ -556,14 +556,13 @@ def test_long_sweep():
 
 
 def counters(c):
-    """By SIGUSR1, from what it logs."""
+    """By SIGUSR1, from what it logs. They are complete when the next ones begin."""
     at = len(c.errors())
-    c.process.send_signal(signal.SIGUSR1)
-    wait_for(lambda: "status:" in c.errors()[at:] and "reloads" in c.errors()[at:] + "reloads",
-             "counters")
-    time.sleep(0.1)
-    return {m[1]: int(m[2]) for m in
-            re.finditer(r"^gpustarve: collector: ([a-z_]+) +(\d+)  ", c.errors()[at:], re.M)}
+    for n in 1, 2:
+        c.process.send_signal(signal.SIGUSR1)
+        wait_for(lambda n=n: c.errors().count("status: ", at) == n, "counters")
+    told = c.errors()[at:].split("status: ")[1]
+    return {m[1]: int(m[2]) for m in re.finditer(r"^gpustarve: collector: ([a-z_]+) +(\d+)  ", told, re.M)}
 
 
 def limits_file(c, text):

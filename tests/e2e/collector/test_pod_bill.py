@@ -58,7 +58,8 @@ def cluster():
                 admitting.Webhook(BIN, root, ['label=cost-center']) as hook:
             token = central.write(os.path.join(root, 'token'), central.TOKENS['alpha'])
             with c.Collector(BIN, options=['--any-user', '--upstream', centre.url, '--upstream-token-file', token,
-                                           '--upstream-ca', os.path.join(root, 'ca.pem'), '--forwarded', 'remove']) as node:
+                                           '--upstream-ca', os.path.join(root, 'ca.pem'), '--forwarded', 'remove',
+                                           '--linger', '100']) as node:
                 yield root, store, hook, node
                 gs.equal([d.stop() for d in (node, hook, centre)], [0, 0, 0], 'their ends')
 
