@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
@@ -31,22 +30,20 @@ def begun(where, name, gpu_ms):
     job = subprocess.Popen([gs.WITH_GPUSIM, gs.CLI, 'run', '--quiet', '--no-report', '-o', os.path.join(folder, 'runs'), '--',
                             *loop], cwd=folder, env=gs.environment(GPUSIM_TRUTH=os.path.join(folder, 'truth')),
                            start_new_session=True)
-    until = time.monotonic() + 60
-    while not gs.runs(os.path.join(folder, 'runs')) and time.monotonic() < until:
-        time.sleep(.1)
-    return job, gs.runs(os.path.join(folder, 'runs'))[-1]
+    found = gs.until(f'{name}: a run', lambda: gs.runs(os.path.join(folder, 'runs')))
+    return job, found[-1]
 
 
 def end(job):
     os.killpg(job.pid, signal.SIGTERM)
-    job.wait(60)
+    job.wait(480 * gs.PATIENCE)
 
 
 def live(where, name, gpu_ms, baseline, status):
     job, run = begun(where, name, gpu_ms)
     try:
         done = gs.gpustarve('check', run, '--at-step', str(STEP), '--baseline', baseline, '--run-spread', '2', '--min-effect', '15',
-                            timeout=200)
+                            timeout=480)
         gs.equal(job.poll(), None, f'{name}: the job still runs')
         gs.equal(done.returncode, status, f'{name}: {done.stdout.decode()[-900:]}{done.stderr.decode()[-300:]}')
         return done.stdout.decode()
