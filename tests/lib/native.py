@@ -53,13 +53,29 @@ def time_native(tid, times=300):
     return sorted(took)[times // 2] / 1000
 
 
+def seen(tid):
+    """Whether a thread sleeps, and how often it gave its core away."""
+    with open(f'/proc/self/task/{tid}/status') as f:
+        return [line.split()[1] for line in f if line.startswith('State') or 'ctxt_switches' in line]
+
+
+def settle(tid):
+    """Until it is blocked: it sleeps, and never wakes for a while. One that waits for Python's lock does."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        before = seen(tid)
+        time.sleep(0.2)
+        if before[0] == 'S' and before == seen(tid):
+            return
+
+
 go = threading.Event()
 ready = probe.probe_native_ready()
 result = {'ready': ready, 'note': probe.probe_native_note().decode(), 'open': probe.probe_open(0), 'of': {}}
 for f in reads, polls, waits:
     thread = threading.Thread(target=f, daemon=True)
     thread.start()
-    time.sleep(0.2)
+    settle(thread.native_id)
     n = probe.probe_walk(thread.native_id, text, ROOM)
     python = text.value.decode().split('\n') if n > 0 else n
     first = native(thread.native_id)
@@ -70,7 +86,7 @@ pid = os.fork()
 if not pid:  # in a child all of it works as well
     thread = threading.Thread(target=reads, daemon=True)
     thread.start()
-    time.sleep(0.2)
+    settle(thread.native_id)
     os._exit(0 if not ready or len(native(thread.native_id)) > 2 else 1)
 result['child'] = os.waitpid(pid, 0)[1]
 print(json.dumps(result))
