@@ -272,6 +272,13 @@ static bool is_empty(sqlite3 *db)
 	return pragma(db, "SELECT count(*) FROM sqlite_master") == 0;
 }
 
+static int none_yet(const char *file)
+{
+	view_error("%s: no store yet; gpustarve digest RUN --store sqlite:%s makes one", file,
+		   file);
+	return -ENOENT;
+}
+
 static void make_folder(const char *file)
 {
 	char *copy = strdup(file), *slash;
@@ -303,6 +310,8 @@ static int set_up(sqlite3 *db, const char *file, bool write)
 		sqlite3_exec(db, "PRAGMA page_size=16384", NULL, NULL, NULL);
 		sqlite3_exec(db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL);
 		err = fleet_db_within(db, make, NULL);
+	} else if (!write && is_empty(db)) {
+		err = none_yet(file); /* somebody is about to make it */
 	}
 	if (!err)
 		err = judge(db, file);
@@ -323,11 +332,8 @@ int fleet_db_open(sqlite3 **db, const char *file, bool write)
 	struct stat st;
 
 	*db = NULL;
-	if (!write && stat(file, &st)) {
-		view_error("%s: no store yet; gpustarve digest RUN --store sqlite:%s makes one",
-			   file, file);
-		return -ENOENT;
-	}
+	if (!write && stat(file, &st))
+		return none_yet(file);
 	if (write)
 		make_folder(file);
 	/* Read and write in any case: a reader of a WAL file shares its index. */

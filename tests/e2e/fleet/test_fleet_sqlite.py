@@ -3,11 +3,13 @@
 # ctest: labels=e2e
 """The fleet from SQLite: 10,000 digests with known sums, every grouping to the cent; a digest that comes
 again counts once, also by whom nobody names; windows, teams, labels full of SQL and markup; digests that are none."""
+import contextlib
 import decimal
 import json
 import os
 import random
 import re
+import sqlite3
 import sys
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
@@ -128,6 +130,13 @@ def check_refused(where):
     for url in 'mysql:x', 'sqlite:', os.path.join(where, 'x'), 'sqlite:' + os.path.join(where, 'none.sqlite'):
         done = gs.gpustarve('fleet', '--store', url)
         gs.check(done.returncode == 1 and done.stderr.startswith(b'gpustarve: '), f'{url}: {done.stderr}')
+    # What a writer has opened and not made yet.
+    for name, words in ('empty.sqlite', ''), ('opened.sqlite', 'PRAGMA page_size=16384; PRAGMA journal_mode=WAL'):
+        with contextlib.closing(sqlite3.connect(os.path.join(where, name))) as db:
+            db.executescript(words)
+            for reader in ('fleet',), ('top', '--once'):
+                done = gs.gpustarve(*reader, '--store', 'sqlite:' + os.path.join(where, name))
+                gs.check(done.returncode == 1 and b'no store yet' in done.stderr, f'{reader} of {name}: {done.stderr}')
     with open(os.path.join(where, 'foreign'), 'wb') as f:
         f.write(b'no database' * 100)
     done = gs.gpustarve('digest', '--from', '-', '--store', 'sqlite:' + f.name, input=fleets.text(sound))
