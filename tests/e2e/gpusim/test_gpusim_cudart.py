@@ -73,7 +73,7 @@ class Runtime(test_gpusim.Case):
         # From before the first kernel to the end of the last one.
         span = (max(k['end_ns'] for k in kernels) - min(k['start_ns'] for k in kernels)) / 1e6
         self.assertGreaterEqual(elapsed, span)
-        self.assertEqual(len(self.truth('host')), 2)
+        self.assertEqual(len(self.truth('host')), 3)
 
     def test_launches(self):
         self.tour('launches', GPUSIM_TRUTH_API=1)

@@ -5,6 +5,8 @@
  * it did with the truth file.
  */
 #include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
 
 #include "../cudart/api.h"
 #include "harness.h"
@@ -372,10 +374,18 @@ static void bump(void *data)
 	++*(int *)data;
 }
 
+/* Holds its stream until it is let go, however slow the machine is. */
+static void hold(void *let_go)
+{
+	while (!atomic_load((atomic_bool *)let_go))
+		usleep(100);
+}
+
 static void group_streams(void)
 {
 	void *s, *t, *start, *mid, *end;
 	unsigned long long id_s, id_t;
+	atomic_bool let_go = false;
 	int count = 0, i;
 	float ms;
 
@@ -394,6 +404,7 @@ static void group_streams(void)
 	OK(cudaEventCreateWithFlags(&mid, 2));
 	OK(cudaEventCreate(&end));
 	OK(cudaEventRecord(start, s));
+	OK(cudaLaunchHostFunc(s, hold, &let_go));
 	for (i = 0; i < 100; i++)
 		launch(gemm, 1000, 256, s, NULL);
 	OK(cudaEventRecord(mid, s));
@@ -402,6 +413,7 @@ static void group_streams(void)
 	OK(cudaEventRecordWithFlags(end, t, 0));
 	EXPECT_INT(cudaEventQuery(end), 600);
 	EXPECT_INT(cudaStreamQuery(t), 600);
+	atomic_store(&let_go, true);
 	OK(cudaLaunchHostFunc(t, bump, &count));
 	OK(cudaStreamAddCallback(t, called, &count, 0));
 	OK(cudaEventSynchronize(end));
