@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The guest's first process: runs the tests in BUILD/tests.json one by one, and switches off."""
+"""The guest's first process: runs the tests in BUILD/tests.json, as many at once as there are processors, and switches off."""
+import concurrent.futures
 import ctypes
 import json
 import os
@@ -7,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 
@@ -31,7 +33,7 @@ def run(test):
     """Exit status, seconds, what it printed."""
     began = time.monotonic()
     env = dict(os.environ, **dict(e.split('=', 1) for e in test['environment']))
-    with open('/tmp/said', 'w+b') as said:
+    with tempfile.TemporaryFile() as said:
         child = subprocess.Popen(test['command'], stdin=subprocess.DEVNULL, stdout=said, stderr=said, env=env,
                                  start_new_session=True, cwd='/tmp')
         try:
@@ -74,13 +76,15 @@ def main():
     with open(os.path.join(build, 'tests.json'), encoding='utf-8') as f:
         tests = json.load(f)
     counts['passed' if record(build) else 'failed'] += 1
-    for i, test in enumerate(tests):
-        status, seconds, said = run(test)
-        how = 'passed' if not status else 'skipped' if status == SKIPPED else 'failed'
-        counts[how] += 1
-        print(f'{i + 1}/{len(tests)} {test["name"]}: {how} {seconds:.1f} s', flush=True)
-        if how == 'failed':
-            print(f'status {status}', said.decode(errors='replace')[-3000:], flush=True)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        running = {pool.submit(run, test): test for test in tests}
+        for i, done in enumerate(concurrent.futures.as_completed(running)):
+            status, seconds, said = done.result()
+            how = 'passed' if not status else 'skipped' if status == SKIPPED else 'failed'
+            counts[how] += 1
+            print(f'{i + 1}/{len(tests)} {running[done]["name"]}: {how} {seconds:.1f} s', flush=True)
+            if how == 'failed':
+                print(f'status {status}', said.decode(errors='replace')[-3000:], flush=True)
     print(', '.join(f'{n} {how}' for how, n in counts.items()), f'of {len(tests)} and a run, on', os.uname().machine, os.uname().release, flush=True)
     with open(os.path.join(build, 'result'), 'w', encoding='utf-8') as f:
         f.write(str(1 if counts['failed'] or not tests else 0))
