@@ -279,24 +279,34 @@ int click_insert(struct click *c, const char *rows, size_t len)
 	return err;
 }
 
-int click_ask_rows(struct click *c, const char *sql, bool partial, const char *columns,
-		   void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg)
+static int ask_rows(struct click *c, char *sql, bool partial, enum click_way way,
+		    const char *columns, void (*on_row)(void *arg, const struct fleet_cell *cell),
+		    void *arg)
 {
 	struct fleet_request r = { 0 };
-	char *copy = strdup(sql);
-	int err = copy ? click_ask(c, &r, 1, &copy, partial, CLICK_LOUD) : -ENOMEM;
+	int err = sql ? click_ask(c, &r, 1, &sql, partial, way) : -ENOMEM;
 
 	if (!err && r.answer.text)
 		err = click_rows(r.answer.text, columns, on_row, arg);
 	view_answer_free(&r.answer);
-	free(copy);
+	free(sql);
 	return err;
+}
+
+int click_ask_rows(struct click *c, const char *sql, bool partial, const char *columns,
+		   void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg)
+{
+	return ask_rows(c, strdup(sql), partial, CLICK_LOUD, columns, on_row, arg);
+}
+
+int click_ask_quiet(struct click *c, char *sql, const char *columns,
+		    void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg)
+{
+	return ask_rows(c, sql, false, CLICK_QUIET, columns, on_row, arg);
 }
 
 int click_ask_number(struct click *c, char *sql, bool partial, int64_t *number)
 {
 	*number = 0;
-	int err = sql ? click_ask_rows(c, sql, partial, "i", click_on_number, number) : -ENOMEM;
-	free(sql);
-	return err;
+	return ask_rows(c, sql, partial, CLICK_LOUD, "i", click_on_number, number);
 }

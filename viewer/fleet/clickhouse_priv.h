@@ -272,6 +272,9 @@ int click_ask(struct click *c, struct fleet_request *r, size_t n, char *const *s
 int click_ask_rows(struct click *c, const char *sql, bool partial, const char *columns,
 		   void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg);
 int click_ask_number(struct click *c, char *sql, bool partial, int64_t *number);
+/* Quiet: the rows of @sql, which it frees. */
+int click_ask_quiet(struct click *c, char *sql, const char *columns,
+		    void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg);
 /* of no database; loud */
 int click_ask_server(struct click *c, struct fleet_request *r, char *sql);
 int click_insert(struct click *c, const char *rows, size_t len); /* quiet; makes what is missing */

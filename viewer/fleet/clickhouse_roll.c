@@ -39,20 +39,6 @@ static int tell(struct click *c, char *sql)
 	return err;
 }
 
-/* Its rows. It frees @sql. */
-static int ask(struct click *c, char *sql, const char *columns,
-	       void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg)
-{
-	struct fleet_request r = { 0 };
-	int err = sql ? click_ask(c, &r, 1, &sql, false, CLICK_QUIET) : -ENOMEM;
-
-	if (!err && r.answer.text)
-		err = click_rows(r.answer.text, columns, on_row, arg);
-	view_answer_free(&r.answer);
-	free(sql);
-	return err;
-}
-
 static char *sql_rolled_table(void)
 {
 	char *sql = NULL;
@@ -126,17 +112,27 @@ static char *sql_begun(void)
 		       : sql;
 }
 
+/* Somebody else is at it, or was cut off a while ago, by a server that takes too long. */
+static bool is_begun(struct click *c)
+{
+	char *at_it = strdup("SELECT count() FROM system.processes WHERE startsWith(query,"
+			     " 'INSERT INTO gpustarve_rolled') FORMAT TabSeparated");
+	int64_t n = 0;
+
+	if (click_ask_quiet(c, at_it, "i", click_on_number, &n) || n)
+		return true; /* or it cannot be told */
+	return !click_ask_quiet(c, sql_begun(), "i", click_on_number, &n) && n;
+}
+
 /* Large parts, and whether they are worth it. */
 static bool is_wanted(struct click *c, struct large *l)
 {
+	char *large =
+		sql_large(c, "'1', arrayStringConcat(groupArray(name), ' '), toString(sum(rows))");
 	struct click_rolled held;
-	int64_t rolling = 0;
 
 	*l = (struct large){ 0 };
-	if (ask(c,
-		sql_large(c, "'1', arrayStringConcat(groupArray(name), ' '), toString(sum(rows))"),
-		"ttt", on_large, l) ||
-	    !l->rows)
+	if (click_ask_quiet(c, large, "ttt", on_large, l) || !l->rows)
 		return false;
 	if (!click_find_rolled(c, &held)) {
 		bool holds = held.gen && held.rows_since <= (uint64_t)c->at.rollup + l->rows / 10;
@@ -145,12 +141,7 @@ static bool is_wanted(struct click *c, struct large *l)
 		if (holds)
 			return false;
 	}
-	/* Somebody else is at it, or was cut off a while ago, by a server that takes too long. */
-	return !ask(c,
-		    strdup("SELECT count() FROM system.processes WHERE startsWith(query,"
-			   " 'INSERT INTO gpustarve_rolled') FORMAT TabSeparated"),
-		    "i", click_on_number, &rolling) &&
-	       !rolling && (ask(c, sql_begun(), "i", click_on_number, &rolling) || !rolling);
+	return !is_begun(c);
 }
 
 /* --- doing it --- */
@@ -383,7 +374,7 @@ static void drop_old(struct click *c, uint64_t newest)
 		     "SELECT toString(gen) FROM gpustarve_generations WHERE gen < %" PRId64
 		     " AND gen != %" PRIu64 " FORMAT TabSeparated",
 		     now_ns() - KEPT_NS, newest) < 0 ||
-	    ask(c, sql, "t", on_old, &done))
+	    click_ask_quiet(c, sql, "t", on_old, &done))
 		return;
 	for (size_t i = 0; i < done.n; i++) {
 		drop(c, "generations", done.gen[i]);
@@ -394,7 +385,7 @@ static void drop_old(struct click *c, uint64_t newest)
 		     " gen < %" PRId64 ") WHERE gen NOT IN (SELECT gen FROM gpustarve_generations)"
 		     " FORMAT TabSeparated",
 		     now_ns() - LEFT_NS) < 0 ||
-	    ask(c, sql, "t", on_old, &left))
+	    click_ask_quiet(c, sql, "t", on_old, &left))
 		return;
 	for (size_t i = 0; i < left.n; i++)
 		drop(c, "rolled", left.gen[i]);
@@ -410,7 +401,9 @@ static bool make(struct click *c, uint64_t gen, const struct large *l, const cha
 	return (!has_jobs || !put_held(c, gen, &l->parts, l->rows)) &&
 	       !sum_up_parts(c, gen, &l->parts, twice, has_jobs) && in_time(gen) &&
 	       !tell(c, sql_generation(c, gen, &l->parts, l->rows, twice)) &&
-	       !ask(c, click_sql_rolled_is_there(&made), "i", click_on_number, &there) && there;
+	       !click_ask_quiet(c, click_sql_rolled_is_there(&made), "i", click_on_number,
+				&there) &&
+	       there;
 }
 
 void click_roll(struct click *c)
@@ -422,8 +415,9 @@ void click_roll(struct click *c)
 	int64_t lacks = 1;
 
 	if (c->at.cluster || !c->at.rollup || click_check_forgets(c, false) || !is_wanted(c, &l) ||
-	    ask(c, click_sql_lacks(c, "gpustarve_runs"), "i", click_on_number, &lacks) || lacks ||
-	    click_find_jobs(c, false, &has_jobs) ||
+	    click_ask_quiet(c, click_sql_lacks(c, "gpustarve_runs"), "i", click_on_number,
+			    &lacks) ||
+	    lacks || click_find_jobs(c, false, &has_jobs) ||
 	    asprintf(&in, " AND _part IN (%s)", l.parts.parts) < 0)
 		goto out;
 	if (click_find_twice(c, in, false, &twice) || !twice || make_tables(c))

@@ -140,17 +140,10 @@ static void on_rolled(void *arg, const struct fleet_cell *cell)
 
 int click_find_rolled(struct click *c, struct click_rolled *r)
 {
-	struct fleet_request q = { 0 };
-	char *sql = click_sql_rolled(c);
-	int err = sql ? click_ask(c, &q, 1, &sql, false, CLICK_QUIET) : -ENOMEM;
-
 	*r = (struct click_rolled){ 0 };
-	if (!err && q.answer.text)
-		err = click_rows(q.answer.text, "ttt", on_rolled, r);
+	int err = click_ask_quiet(c, click_sql_rolled(c), "ttt", on_rolled, r);
 	if (err)
 		click_rolled_free(r);
-	view_answer_free(&q.answer);
-	free(sql);
 	return err;
 }
 
