@@ -129,7 +129,7 @@ def what_is_left(name, out, truth, wrapped):
             print(f'{name}: {g["ops"]} of {len(ops)} operations, {g["busy_ns"] / 1e9:.3f} of '
                   f'{busy / 1e9:.3f} s busy, {unseen / 1e9:.3f} s unobserved or lost, held '
                   f'{g["held_ns"] / 1e9:.3f} s, complete {s["run"]["complete"]}', flush=True)
-            gs.check(g['classes'].get('excluded.teardown', 0) * 10 < g['held_ns'],
+            gs.check(g['classes'].get('excluded.teardown', 0) * 4 < g['held_ns'],
                      f'{name}: called teardown: {g["classes"]}')
 
 
