@@ -99,6 +99,15 @@ def until(what, ready, seconds=120):
         time.sleep(0.02)
 
 
+def written(terminal):
+    """All that was written to a terminal whose other end nobody has open any more."""
+    said = b''
+    with contextlib.suppress(OSError):  # EIO is its end
+        while True:
+            said += os.read(terminal, 65536)
+    return said
+
+
 def free_ports(count):
     """So many ports of loopback that nobody listened on just now; none of those that the kernel gives to connections, one of
     which may have it when a killed server is to listen there again."""

@@ -292,7 +292,7 @@ def check_progress(run, where):
             f.read()
         status = child.wait(timeout=60)
         os.close(other)
-        said = os.read(main, 65536) if terminal else child.stderr.read()
+        said = gs.written(main) if terminal else child.stderr.read()
         os.close(main)
         gs.equal(status, -signal.SIGTERM if stop else 0, 'export into a pipe')
         gs.equal(b'exporting ' in said and b' events/s' in said, terminal, f'progress: {said[:80]!r}')

@@ -87,17 +87,6 @@ def check_several(where):
     gs.equal(sorted(map(key, got)), sorted(map(key, want)), 'GPUs of four files')
 
 
-def written(master):
-    """All that was written to the terminal; its other end is closed."""
-    out = b''
-    while True:
-        try:
-            piece = os.read(master, 65536)
-        except OSError:
-            return out
-        out += piece
-
-
 def check_progress(where):
     """On a terminal, and only there, an import that takes more than two seconds says how far it
     is, and wipes that out in the end."""
@@ -114,7 +103,7 @@ def check_progress(where):
         time.sleep(.13)
     child.stdin.close()
     gs.equal(child.wait(60), 0, 'slow import')
-    shown = written(master)
+    shown = gs.written(master)
     gs.check(b'importing stdin: ' in shown and shown.endswith(b'\r\x1b[K'), f'progress: {shown!r}')
     gs.check(child.stdout.read().startswith(run.encode()), 'summary of a slow import')
 
