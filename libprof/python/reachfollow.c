@@ -12,7 +12,11 @@
 
 #define EPOCH_NS 20000000ll
 #define LOWEST 4096u
+#ifdef __aarch64__
+#define HIGHEST (UINT64_C(1) << 48) /* no program has more that does not ask for it */
+#else
 #define HIGHEST (UINT64_C(1) << 47)
+#endif
 #define TABLE_MAX 128u /* places of a set */
 #define EDGE_PAGE UINT64_C(4096) /* no page is smaller */
 #define LEAST_BYTES 16u /* of an object */
