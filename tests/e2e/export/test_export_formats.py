@@ -6,6 +6,7 @@ read with other programs: protoc, the sqlite3 shell, promtool. All totals are su
 import collections
 import csv
 import datetime
+import fcntl
 import gzip
 import io
 import os
@@ -283,9 +284,12 @@ def check_progress(run, where):
         main, other = pty.openpty()
         pipe = subprocess.PIPE
         argv = [gs.CLI, 'export', run, '--format', 'kineto', '-o', fifo]
+        holder = os.open(fifo, os.O_RDWR)
+        fcntl.fcntl(holder, fcntl.F_SETPIPE_SZ, 4096)  # the smallest run does not fit
         child = subprocess.Popen(argv, stderr=other if terminal else pipe, env=gs.environment())
         with open(fifo, 'rb') as f:
             f.read(1)
+            os.close(holder)
             time.sleep(2.5 if terminal else 0.2)
             if stop:
                 child.send_signal(signal.SIGTERM)
