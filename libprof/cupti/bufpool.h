@@ -34,9 +34,10 @@
 
 /*
  * CUPTI asks for a buffer after the work was handed to the device, by a thread that may be
- * preempted in between: what the buffer will hold began at most so long before the request.
+ * preempted in between, where many share a core for as long as 80 ms: what the buffer will hold
+ * began at most so long before the request.
  */
-#define PROF_POOL_BEFORE_NS 10000000
+#define PROF_POOL_BEFORE_NS 100000000
 
 struct prof_pool_done { /* one completed buffer */
 	uint32_t id;
