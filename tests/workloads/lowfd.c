@@ -163,7 +163,7 @@ int main(int argc, char **argv)
 	kernel = cudrv_kernel("lowfd_kernel");
 	CU(StreamCreate(&stream, 1));
 	dup2(1, KEPT);
-	while (seconds() < end || !playing) {
+	while (seconds() < end || !atomic_load(&rounds)) { /* a busy machine begins late */
 		if (!playing && seconds() >= begin) {
 			if (pthread_create(&player, NULL, play, NULL))
 				return 2;
