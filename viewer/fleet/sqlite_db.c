@@ -293,6 +293,14 @@ static void make_folder(const char *file)
 	free(copy);
 }
 
+static int make_first(sqlite3 *db)
+{
+	/* Pages as large as what a sum reads at once. */
+	sqlite3_exec(db, "PRAGMA page_size=16384", NULL, NULL, NULL);
+	sqlite3_exec(db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL);
+	return fleet_db_within(db, make, NULL);
+}
+
 static int set_up(sqlite3 *db, const char *file, bool write)
 {
 	int err = 0;
@@ -305,14 +313,8 @@ static int set_up(sqlite3 *db, const char *file, bool write)
 	/* Not by SQL that a foreign file's schema could bring along. */
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	if (write && is_empty(db)) {
-		/* Pages as large as what a sum reads at once. */
-		sqlite3_exec(db, "PRAGMA page_size=16384", NULL, NULL, NULL);
-		sqlite3_exec(db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL);
-		err = fleet_db_within(db, make, NULL);
-	} else if (!write && is_empty(db)) {
-		err = none_yet(file); /* somebody is about to make it */
-	}
+	if (is_empty(db)) /* who only reads leaves it to whoever is about to make it */
+		err = write ? make_first(db) : none_yet(file);
 	if (!err)
 		err = judge(db, file);
 	int64_t version = err ? VERSION : pragma(db, "PRAGMA user_version");

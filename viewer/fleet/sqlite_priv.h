@@ -8,8 +8,8 @@
 
 /*
  * Opens @file in WAL mode, makes schema and folder if @write. 0 or negative errno, said on stderr:
- * -ENOENT (or nothing in it yet), -EBADMSG (something else, or of a
- * later version), -EIO, ...
+ * -ENOENT (also where nothing is in it yet), -EBADMSG (something else, or of a later version),
+ * -EIO, ...
  */
 int fleet_db_open(sqlite3 **db, const char *file, bool write);
 
