@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import time
 
 import gs
 
@@ -43,6 +44,15 @@ def even(num, den):
 
 def iso(ns):
     return datetime.datetime.fromtimestamp(ns // NS, datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%S')
+
+
+def away_from_midnight(seconds=60):
+    """Unix time of now in nanoseconds, at least so long after a day began and before it ends, so a week and a month too: what a
+    test says of this month would change under it."""
+    begun = time.time() % 86400
+    if begun < seconds or begun > 86400 - seconds:
+        time.sleep((seconds - begun) % 86400)
+    return time.time_ns()
 
 
 def part(whole, start, wall, since, until):

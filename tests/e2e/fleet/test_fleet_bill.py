@@ -103,12 +103,12 @@ def spent(found, of_week):
 
 def check_periods(where):
     """Every week and month that reached 80 % is listed, not the last one alone; that of now goes on."""
-    store, monday, now = 'sqlite:' + os.path.join(where, 'p.sqlite'), fleets.MONDAY, time.time_ns()  # 2026-01-05
+    store, monday, now = 'sqlite:' + os.path.join(where, 'p.sqlite'), fleets.MONDAY, fleets.away_from_midnight()  # 2026-01-05
     long = {**run(5, 'c', monday + 13 * fleets.DAY // 2, 12000), 'wall_ns': 36 * HOUR_NS}  # from Sunday noon
     longer = {**run(6, 'd', monday + 20 * fleets.DAY, 30000), 'wall_ns': 20 * fleets.DAY}  # over two weeks and a month's end
     found = [run(1, 'a', monday + 2 * fleets.DAY, 13200), run(2, 'a', monday + 9 * fleets.DAY, 2100), long, longer,
              run(3, 'b', monday + 9 * fleets.DAY, 4200), run(4, 'b', monday + 16 * fleets.DAY, 1900),
-             run(7, 'old', 5 * fleets.DAY, 2500), {**run(8, 'a', now - 2 * 10**9, 2600), 'wall_ns': 10**9}]
+             run(7, 'old', 5 * fleets.DAY, 2500), {**run(8, 'a', now, 2600), 'wall_ns': 10**6}]
     put(store, found)
 
     def listed(budget, *more):
@@ -191,20 +191,24 @@ def check_with_digests(where):
         gs.equal(done.returncode, rc, f'digest --budget: {done.stderr}')
         return done.stderr.decode()
 
-    now = time.time_ns()
-    gs.equal(add(run(1, 'vision', now, 3000)), '', '30 of 100')
-    said = add(run(2, 'vision', now, 5500), run(3, 'speech', now, 100))
+    now = fleets.away_from_midnight()
+
+    def short(number, team, start_ns, cents):  # none is cut by the end of a month or week
+        return {**run(number, team, start_ns, cents), 'wall_ns': 10**6}
+
+    gs.equal(add(short(1, 'vision', now, 3000)), '', '30 of 100')
+    said = add(short(2, 'vision', now, 5500), short(3, 'speech', now, 100))
     gs.check('team vision cost $85.00 of $100.00' in said and 'run r2 cost $55.00' in said, f'in words: {said}')
-    gs.equal(add(run(4, 'speech', now, 100)), '', 'nothing is told twice')
+    gs.equal(add(short(4, 'speech', now, 100)), '', 'nothing is told twice')
     gs.equal(fleetcheck.as_json(store, '--budget', 'team:vision=100', '--budget', 'run=50')['budgets'][0]['told'], False,
              'nor by fleet')
-    gs.check('$100.00 of $100.00' in add(run(5, 'vision', now, 1500)), 'all of it')
+    gs.check('$100.00 of $100.00' in add(short(5, 'vision', now, 1500)), 'all of it')
     gs.equal(sorted(written(told, 3)), ['run=50 at 100 %', 'team:vision=100 at 100 %', 'team:vision=100 at 80 %'],
              'the command was started once for each')
-    said = add(run(7, 'late', now - 7 * fleets.DAY + HOUR_NS, 9000), run(8, 'early', now - 40 * fleets.DAY, 9000),
+    said = add(short(7, 'late', now - 7 * fleets.DAY + HOUR_NS, 9000), short(8, 'early', now - 40 * fleets.DAY, 9000),
                more=['--budget', 'team=100/week', '--budget', 'team=100/month'])
     gs.equal((said.count('team late cost $90.00'), said.count('team early')), (2, 0), f'the week and the month of a week ago: {said}')
-    add(run(6, 'vision', now, 1), rc=1, more=['--budget', 'x=5'])
+    add(short(6, 'vision', now, 1), rc=1, more=['--budget', 'x=5'])
     done = gs.gpustarve('digest', 'RUN', '--budget', 'run=5')
     gs.check(done.returncode == 1 and b'--budget needs a store' in done.stderr, f'without a store: {done.stderr}')
 
