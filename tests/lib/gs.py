@@ -30,7 +30,7 @@ BIG = bool(os.environ.get('GS_BIG'))  # campaigns whole; what CI has no time for
 PATIENCE = float(os.environ.get('GS_PATIENCE') or 1)  # so many times longer until it is held that nothing comes: an emulator
 WORKLOADS = os.path.join(SOURCE, 'tests', 'workloads')
 ISOLATED = ('GPUSTARVE_', 'GPUSIM_', 'LD_PRELOAD', 'CUDA_', 'NVTX_', 'SLURM', 'RANK', 'LOCAL_RANK',
-            'WORLD_SIZE', 'TORCHELASTIC', 'PMI', 'OMPI', 'MV2_', 'PALS_')
+            'WORLD_SIZE', 'TORCHELASTIC', 'PMI', 'OMPI', 'MV2_', 'PALS_', 'PYTHONUNBUFFERED')
 
 failures = []
 playing = threading.local()  # .case: what this thread plays, where several play side by side

@@ -89,5 +89,5 @@ if not pid:  # in a child all of it works as well
     settle(thread.native_id)
     os._exit(0 if not ready or len(native(thread.native_id)) > 2 else 1)
 result['child'] = os.waitpid(pid, 0)[1]
-print(json.dumps(result))
+print(json.dumps(result), flush=True)
 os._exit(0)
