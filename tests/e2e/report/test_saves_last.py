@@ -65,6 +65,7 @@ if how == 'rests':
 save('last.pt')
 '''
 HALF = 500_000_000  # of a second
+SLACK = HALF // 2  # a busy machine's; who is counted wrongly is off by a save or by the 3 s of a rest
 # How: exit status, saves, from where to the process's end it is lost, and from where to the last step it is unsaved.
 WANT = {'term': (143, 2, None, None), 'ordered': (0, 1, None, None), 'works_on': (143, 2, 'save', None),
         'unsaved': (143, 1, 'save', None), 'killed': (-9, 1, 'save', None), 'rests': (0, 1, None, 'save')}
@@ -99,13 +100,13 @@ for how, (status, saves, lost, unsaved) in WANT.items():
     parts = {name: p['ns'] for name, p in told['parts'].items()}
     gs.equal(told['checkpoints'], saves, f'{how}: {told}')
     for part, since in ('lost', lost), ('unsaved', unsaved):
-        least = last(notes, 'end') - last(notes, since) - HALF // 5 if since else 0
-        most = (returned if part == 'lost' else last(notes, 'end') + HALF // 5) - last(notes, since) if since else 0
+        least = last(notes, 'end') - last(notes, since) - SLACK if since else 0
+        most = (returned if part == 'lost' else last(notes, 'end') + SLACK) - last(notes, since) if since else 0
         gs.check(least <= parts[part] <= most, f'{how}: {part}: {parts}, by its own clock {least} to {most}')
     gs.equal(sum(parts.values()), summary['ledger']['gpu_ns'], f'{how}: all of it')
     took = [at for what, at in notes if what == 'saved'], [at for what, at in notes if what == 'save']
     took = (sum(took[0]) - sum(took[1])) // saves
-    gs.check(took >= HALF and abs(told['exposed_ns'] - took) <= HALF // 5, f'{how}: a save costs {told["exposed_ns"]}, took {took}')
+    gs.check(took >= HALF and abs(told['exposed_ns'] - took) <= SLACK, f'{how}: a save costs {told["exposed_ns"]}, took {took}')
     if how == 'rests':  # what follows the last work is none
         gs.check(parts['other'] >= 2_900_000_000, f'{how}: {parts}')
     if how == 'killed':
