@@ -169,7 +169,7 @@ def skip(why):
 def environment(**more):
     """This process's environment without anything that steers gpustarve or the simulator."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(ISOLATED)}
-    env.update(GPUSTARVE_BUILD=BUILD, PYTHONDONTWRITEBYTECODE='1')
+    env.update(GPUSTARVE_BUILD=BUILD, PYTHONDONTWRITEBYTECODE='1', TERM='xterm')
     env.update({k: str(v) for k, v in more.items() if v is not None})
     return env
 
