@@ -11,6 +11,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -31,6 +32,10 @@ PATIENCE = float(os.environ.get('GS_PATIENCE') or 1)  # so many times longer unt
 WORKLOADS = os.path.join(SOURCE, 'tests', 'workloads')
 ISOLATED = ('GPUSTARVE_', 'GPUSIM_', 'LD_PRELOAD', 'CUDA_', 'NVTX_', 'SLURM', 'RANK', 'LOCAL_RANK',
             'WORLD_SIZE', 'TORCHELASTIC', 'PMI', 'OMPI', 'MV2_', 'PALS_', 'PYTHONUNBUFFERED')
+
+for ignored in signal.SIGINT, signal.SIGHUP:  # by nohup, or a shell that starts something with &: programs would inherit it
+    if signal.getsignal(ignored) == signal.SIG_IGN:
+        signal.signal(ignored, signal.default_int_handler if ignored == signal.SIGINT else signal.SIG_DFL)
 
 failures = []
 playing = threading.local()  # .case: what this thread plays, where several play side by side
