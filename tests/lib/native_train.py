@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run by test_native.py: a training loop whose loader worker blocks in a C function.
 
-    python3 native_train.py LIBRARY STEPS"""
+    python3 native_train.py LIBRARY STEPS SLEEP_S"""
 import ctypes
 import fcntl
 import os
@@ -14,7 +14,7 @@ import gpudev  # noqa: E402
 import torch  # noqa: E402
 from torch.utils.data import DataLoader, Dataset  # noqa: E402
 
-blocks, steps = ctypes.CDLL(sys.argv[1]), int(sys.argv[2])
+blocks, steps, sleep_s = ctypes.CDLL(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
 r, w = os.pipe()
 
 
@@ -29,8 +29,8 @@ class Slow(Dataset):
 
 feeder = os.fork()
 if not feeder:
-    while True:  # a source that gives a byte 20 ms after the last one was taken, so that it is never ahead
-        time.sleep(0.02)
+    while True:  # a source that gives a byte some time after the last one was taken, so that it is never ahead
+        time.sleep(sleep_s)
         os.write(w, b'x')
         while fcntl.ioctl(r, termios.FIONREAD, bytes(4)) != bytes(4):
             time.sleep(0.001)

@@ -40,7 +40,7 @@ def report(name, mode, done):
 here = pythons.found()
 print('not here:', ', '.join(pythons.missing(here)) or 'none')
 turns = [(name, mode) for name in here for mode in MODES]
-with concurrent.futures.ThreadPoolExecutor(3) as pool:
+with concurrent.futures.ThreadPoolExecutor(gs.at_once(3)) as pool:
     for (name, mode), done in zip(turns, pool.map(lambda turn: look(here[turn[0]], turn[1]), turns)):
         report(name, mode, done)
 gs.finish()

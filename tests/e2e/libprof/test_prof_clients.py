@@ -30,11 +30,12 @@ CASES = {
     'leaves its buffers to us': ONE + 'recycle,flush=0',
 }
 had = []  # for each case: did another client get a buffer of ours?
+SECONDS = 10 + 5 * gs.PATIENCE  # after each time that it was taken from libprof yields for twice as long
 AFTER = SECOND  # so long before its end the job is traced again
 
 
 def case(what, version, fault):
-    c = prof_faults.run(f'{version} {what}', fault, seconds=15, GPUSIM_CUPTI=version,
+    c = prof_faults.run(f'{version} {what}', fault, seconds=SECONDS, GPUSIM_CUPTI=version,
                         GPUSTARVE_REARM_SECONDS=1)
     sessions = [f for f in c.faults if f['fault'] == 'foreign']
     gs.equal(len(sessions), fault.count('foreign'), f'{what}: sessions')

@@ -37,7 +37,7 @@ def report(name, done):
 
 
 here = pythons.found()
-with concurrent.futures.ThreadPoolExecutor(3) as pool:
+with concurrent.futures.ThreadPoolExecutor(gs.at_once(3)) as pool:
     for name, done in zip(here, pool.map(lambda name: look(here[name]), here)):
         report(name, done)
 gs.finish()

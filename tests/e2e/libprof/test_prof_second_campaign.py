@@ -82,7 +82,7 @@ def main():
     first = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 1 if len(sys.argv) > 1 else ROUNDS
     total = collections.Counter()
-    with concurrent.futures.ThreadPoolExecutor(WIDTH) as pool:
+    with concurrent.futures.ThreadPoolExecutor(gs.at_once(WIDTH)) as pool:
         for seed, sums, wrong in pool.map(play, range(first, first + rounds)):
             total.update(sums)
             gs.check(not wrong, f'seed {seed} ({script(seed)}): {wrong}')

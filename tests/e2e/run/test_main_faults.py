@@ -193,7 +193,7 @@ CASES = [
     (losing, 'hang at the end', 'hang:from=1.5,for=ever',
      dict(least=1, faults=1, more=4 * SECOND)),
 ]
-with concurrent.futures.ThreadPoolExecutor(3) as pool:  # they mostly sleep
+with concurrent.futures.ThreadPoolExecutor(gs.at_once(3)) as pool:  # they mostly sleep
     for done in [pool.submit(test, what, fault, **kw) for test, what, fault, kw in CASES]:
         done.result()
 planted_loss()

@@ -15,7 +15,7 @@ TRAIN = os.path.join(gs.SOURCE, 'tests', 'lib', 'native_train.py')
 PROBE, BLOCKS, FRAMED = (os.path.join(TESTS, f'lib{f}.so')
                          for f in ('pystack_probe', 'native_block', 'native_framed'))
 WORK = os.path.join(gs.SOURCE, 'tests', 'lib', 'native.py')
-STEPS = 250  # of 20 ms, so that the worker is looked at also where the one who looks hardly has a core
+STEPS, SLEEP_S = 250, 0.02 * gs.PATIENCE  # so that the worker is looked at also where the one who looks hardly has a core
 LINE = next(n for n, text in enumerate(open(WORK), 1) if 'the line of reads' in text)
 
 if not os.path.exists(PROBE):
@@ -74,7 +74,7 @@ check_python(seen['of'], 'Python')
 check_framed()
 
 with gs.scratch() as where:
-    done, run, _ = gs.traced([gs.PYTHON, TRAIN, BLOCKS, str(STEPS)], where, ['--quiet'],
+    done, run, _ = gs.traced([gs.PYTHON, TRAIN, BLOCKS, str(STEPS), str(SLEEP_S)], where, ['--quiet'],
                              WORKLOADS=gs.WORKLOADS)
     gs.equal(done.returncode, 0, f'native_train.py: {done.stderr.decode()[-500:]}')
     line = next(n for n, text in enumerate(open(TRAIN), 1) if 'the line of the worker' in text)

@@ -132,7 +132,7 @@ if __name__ == '__main__':
     if len(sys.argv) > 1:
         child(*sys.argv[1:])
     else:
-        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        with concurrent.futures.ThreadPoolExecutor(gs.at_once(4)) as pool:
             done = [pool.submit(case, *c) for c in
                     [('Reads', READV), ('Reads', READV, CLOSE_RANGE), ('Writes', READV, CLOSE_RANGE),
                      ('Writes', READV, UNSHARE, CLOSE_RANGE)]]
