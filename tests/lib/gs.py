@@ -33,7 +33,7 @@ WORKLOADS = os.path.join(SOURCE, 'tests', 'workloads')
 ISOLATED = ('GPUSTARVE_', 'GPUSIM_', 'LD_PRELOAD', 'CUDA_', 'NVTX_', 'SLURM', 'RANK', 'LOCAL_RANK',
             'WORLD_SIZE', 'TORCHELASTIC', 'PMI', 'OMPI', 'MV2_', 'PALS_', 'PYTHONUNBUFFERED')
 
-for ignored in signal.SIGINT, signal.SIGHUP:  # by nohup, or a shell that starts something with &: programs would inherit it
+for ignored in signal.SIGINT, signal.SIGHUP, signal.SIGQUIT:  # by nohup, or a shell that starts something with &: programs would inherit it
     if signal.getsignal(ignored) == signal.SIG_IGN:
         signal.signal(ignored, signal.default_int_handler if ignored == signal.SIGINT else signal.SIG_DFL)
 
