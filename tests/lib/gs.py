@@ -185,8 +185,8 @@ def environment(**more):
 
 
 @contextlib.contextmanager
-def scratch():
-    path = tempfile.mkdtemp(prefix='gstest-')
+def scratch(within=None):
+    path = tempfile.mkdtemp(prefix='gstest-', dir=within)
     try:
         yield path
     finally:
