@@ -32,6 +32,11 @@ def run(number, team, start_ns, cents, user='u'):
             'classes': {'compute': [HOUR_NS, usd]}, 'lines': [], 'fixes': [], 'labels': {}}
 
 
+def short(number, team, start_ns, cents):
+    """One that no month's or week's end cuts."""
+    return {**run(number, team, start_ns, cents), 'wall_ns': 10**6}
+
+
 def put(store, found):
     done = gs.gpustarve('digest', '--from', '-', '--store', store, input=fleets.text(found))
     gs.equal(done.returncode, 0, f'digest: {done.stderr.decode()[-300:]}')
@@ -108,7 +113,7 @@ def check_periods(where):
     longer = {**run(6, 'd', monday + 20 * fleets.DAY, 30000), 'wall_ns': 20 * fleets.DAY}  # over two weeks and a month's end
     found = [run(1, 'a', monday + 2 * fleets.DAY, 13200), run(2, 'a', monday + 9 * fleets.DAY, 2100), long, longer,
              run(3, 'b', monday + 9 * fleets.DAY, 4200), run(4, 'b', monday + 16 * fleets.DAY, 1900),
-             run(7, 'old', 5 * fleets.DAY, 2500), {**run(8, 'a', now, 2600), 'wall_ns': 10**6}]
+             run(7, 'old', 5 * fleets.DAY, 2500), short(8, 'a', now, 2600)]
     put(store, found)
 
     def listed(budget, *more):
@@ -192,10 +197,6 @@ def check_with_digests(where):
         return done.stderr.decode()
 
     now = fleets.away_from_midnight()
-
-    def short(number, team, start_ns, cents):  # none is cut by the end of a month or week
-        return {**run(number, team, start_ns, cents), 'wall_ns': 10**6}
-
     gs.equal(add(short(1, 'vision', now, 3000)), '', '30 of 100')
     said = add(short(2, 'vision', now, 5500), short(3, 'speech', now, 100))
     gs.check('team vision cost $85.00 of $100.00' in said and 'run r2 cost $55.00' in said, f'in words: {said}')

@@ -6,7 +6,7 @@ each: the job ends well; what the report calls lost is, per device, at least the
 operations outside all recorded ones, and at most that plus one flush interval for each fault; time
 that a foreign client took is unobserved; and a GPU that lost much is inconclusive, never
 input-bound."""
-import concurrent.futures
+import functools
 import os
 import sys
 import textwrap
@@ -193,9 +193,7 @@ CASES = [
     (losing, 'hang at the end', 'hang:from=1.5,for=ever',
      dict(least=1, faults=1, more=4 * SECOND)),
 ]
-with concurrent.futures.ThreadPoolExecutor(gs.at_once(3)) as pool:  # they mostly sleep
-    for done in [pool.submit(test, what, fault, **kw) for test, what, fault, kw in CASES]:
-        done.result()
+gs.side_by_side([functools.partial(test, what, fault, **kw) for test, what, fault, kw in CASES])
 planted_loss()
 for call in 'cuMemAlloc_v2', 'cuModuleLoadData', 'cuLaunchKernel':
     failing_call(call)
